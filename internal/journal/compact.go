@@ -1,0 +1,247 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// compactTries is how often a compaction begins anew when a repair came in between.
+const compactTries = 3
+
+// Compact writes a new snapshot and begins a new journal. The lock is held
+// for the switch only, not while the snapshot is written.
+func (l *Log[S, E]) Compact(ctx context.Context) error {
+	return l.named(l.compacted(ctx, l.o.LockTimeout, func(root *os.Root, fsys files) error {
+		return l.compact(ctx, root, fsys)
+	}))
+}
+
+// Purge compacts and then removes everything but the current state: the
+// previous snapshot and journal, torn writes and damaged files that were set
+// aside. The previous snapshot is replaced by a second copy of the current one.
+func (l *Log[S, E]) Purge(ctx context.Context) error {
+	return l.named(l.compacted(ctx, l.o.LockTimeout, func(root *os.Root, fsys files) error {
+		if err := l.compact(ctx, root, fsys); err != nil {
+			return err
+		}
+		return l.exclusively(ctx, root, func() error { return l.d.purge() })
+	}))
+}
+
+// compacted runs do as the one process that compacts.
+func (l *Log[S, E]) compacted(ctx context.Context, wait time.Duration, do func(*os.Root, files) error) error {
+	select {
+	case l.compacting <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-l.compacting }()
+	root, fsys, err := l.attach(false)
+	if err != nil || fsys == nil { // no directory: nothing to compact
+		return err
+	}
+	return l.d.compact.hold(ctx, fsys, time.Now().Add(wait), func() error { return do(root, fsys) })
+}
+
+// exclusively runs do as the one writer, if the directory is still the same.
+func (l *Log[S, E]) exclusively(ctx context.Context, root *os.Root, do func() error) error {
+	select {
+	case l.lead <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-l.lead }()
+	return l.underLock(ctx, time.Now().Add(l.o.LockTimeout), func() error {
+		if l.d.root != root {
+			return l.d.errorf(l.d.n.compactLock, ErrLocked, "the directory was replaced meanwhile; try again")
+		}
+		return do()
+	})
+}
+
+// errOvertaken means that a repair wrote the journal anew, or placed the new
+// snapshot, during a compaction.
+var errOvertaken = errors.New("the journal was repaired during each of several compactions; try again")
+
+func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) error {
+	for range compactTries {
+		c, err := l.capture(ctx, root)
+		if err != nil || !c.needed {
+			return err
+		}
+		err = writeSnapshot(fsys, l.d.n.snapshotNew, func(w io.Writer) error {
+			return l.m.Encode(&patient{ctx, w}, c.state, c.header(l.o.Schema))
+		})
+		if err == nil {
+			err = fsys.syncDir() // S.new must be there before S.prev is another one: it stands in for S until then
+		}
+		if err != nil {
+			return err
+		}
+		err = l.exclusively(ctx, root, func() error { return l.switchTo(c.pos) })
+		if !errors.Is(err, errOvertaken) {
+			return err
+		}
+	}
+	return errOvertaken
+}
+
+// patient is a writer that gives up when its context ends.
+type patient struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	if p.ctx.Err() != nil {
+		return 0, context.Cause(p.ctx)
+	}
+	return p.w.Write(b)
+}
+
+// captured is the state that a snapshot will hold.
+type captured[S any] struct {
+	state  S
+	pos    position
+	needed bool
+}
+
+func (c captured[S]) header(schema int) Header {
+	return Header{Schema: schema, Seq: c.pos.seq, Generation: c.pos.head.Generation + 1, At: c.pos.at, Checksum: noChecksum}
+}
+
+func (l *Log[S, E]) capture(ctx context.Context, root *os.Root) (c captured[S], err error) {
+	err = l.exclusively(ctx, root, func() error {
+		if err := l.loadWhole(); err != nil {
+			return err
+		}
+		l.mu.RLock()
+		defer l.mu.RUnlock()
+		c.pos = l.d.pos
+		if l.d.j == nil || c.pos.seq == 0 {
+			return nil
+		}
+		if _, err := l.d.fs.stat(l.d.n.snapshot); err == nil && c.pos.head.Base == c.pos.seq {
+			return nil
+		}
+		// The tail may be a killed writer's that nobody synced. Were it in a
+		// snapshot and then, after a power cut, not in the journal,
+		// another commit would get its number.
+		if err := l.d.j.Sync(); err != nil {
+			return err
+		}
+		c.state, c.needed = l.m.Clone(l.state), true
+		return nil
+	})
+	return c, err
+}
+
+// switchTo has S.new and a journal after it take the places of S and J.
+func (l *Log[S, E]) switchTo(at position) (err error) {
+	d := l.d
+	if d.j == nil || d.pos.head.Generation != at.head.Generation {
+		return errOvertaken
+	}
+	// A writer that found no S may have put S.new in its place meanwhile.
+	if _, err := d.fs.stat(d.n.snapshotNew); errors.Is(err, fs.ErrNotExist) {
+		return errOvertaken
+	}
+	defer func() {
+		if err != nil {
+			l.reload() // the files are somewhere between
+		}
+	}()
+	data, err := readAll(d.j)
+	if err != nil {
+		return err
+	}
+	lines := after(scan(data, 0).lines, at.seq)
+	h := at.head
+	h.Base, h.Prev, h.At = at.seq, hexSum(at.prev), at.at
+	if err := d.writeJournal(h, lines); err != nil {
+		return err
+	}
+	if err := d.switchSnapshot(); err != nil {
+		return err
+	}
+	return l.switchJournal(h, lines)
+}
+
+// switchJournal moves the position too, so that no view may look meanwhile.
+func (l *Log[S, E]) switchJournal(h header, lines []line) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.d.switchJournal(h, lines, l.d.pos.at); err != nil {
+		return err
+	}
+	l.setState(l.state)
+	return nil
+}
+
+// reload has the state read anew before it is used again.
+func (l *Log[S, E]) reload() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loaded = false
+}
+
+// switchSnapshot keeps S and J under their .prev names and then lets S.new be S.
+func (d *disk) switchSnapshot() error {
+	if err := d.keepPrev(d.n.snapshot, d.n.snapshotPrev); err != nil {
+		return err
+	}
+	if err := d.keepPrev(d.n.journal, d.n.journalPrev); err != nil {
+		return err
+	}
+	if err := d.fs.syncDir(); err != nil { // S.prev must be there before S is another one
+		return err
+	}
+	// No sync before J is switched too: were only that on disk after a power
+	// cut, S, J.prev and J would still be complete.
+	return d.fs.rename(d.n.snapshotNew, d.n.snapshot)
+}
+
+func (d *disk) keepPrev(name, prev string) error {
+	if _, err := d.fs.stat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := removeIfThere(d.fs, prev); err != nil {
+		return err
+	}
+	return d.linkOrRename(name, prev)
+}
+
+// purge removes what is not the current state. S.prev becomes a copy of S, so
+// that damage to one snapshot is still no loss.
+func (d *disk) purge() error {
+	data, err := readName(d.fs, d.n.snapshot)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeName(d.fs, d.n.snapshotNew, data); err != nil {
+		return err
+	}
+	if err := d.fs.rename(d.n.snapshotNew, d.n.snapshotPrev); err != nil {
+		return err
+	}
+	if err := d.fs.syncDir(); err != nil { // what was S.prev needs J.prev, which goes next
+		return err
+	}
+	gone, err := d.asides()
+	if err != nil {
+		return err
+	}
+	for _, name := range append(gone, d.n.journalPrev, d.n.journalNew) {
+		if err := removeIfThere(d.fs, name); err != nil {
+			return err
+		}
+	}
+	return d.fs.syncDir() // what is gone must not come back after a power cut
+}

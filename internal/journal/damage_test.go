@@ -1,0 +1,258 @@
+//go:build unix
+
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"leanctx/internal/journal"
+)
+
+func kinds(l *testLog) (ks []journal.Kind) {
+	for _, w := range l.Warnings() {
+		ks = append(ks, w.Kind)
+	}
+	return ks
+}
+
+func TestJournalCutAtEveryByte(t *testing.T) {
+	s := told(t, t.TempDir())
+	whole := takeImage(t, s.dir)
+	j := read(t, s.dir, "state.journal")
+	for cut := range len(j) {
+		scratch(t, func(dir string) {
+			whole.put(t, dir)
+			write(t, j[:cut], dir, "state.journal")
+			kept := s.clone(dir)
+			lines := bytes.Count(j[:cut], []byte("\n"))
+			for i := max(0, lines-1) + 1; i <= 4; i++ { // the first line is the header, then c7 to c10
+				delete(kept.acked, fmt.Sprintf("c%d", 6+i))
+			}
+			l := open(t, dir, nil)
+			got, _ := view(t, l)
+			if err := kept.check(got); err != nil {
+				t.Fatalf("cut at %d, read: %v", cut, err)
+			}
+			torn := j[bytes.LastIndexByte(j[:cut], '\n')+1 : cut]
+			kept.updates(t, l, 1)
+			kept.same(t, l)
+			if len(torn) == 0 {
+				if w := l.Warnings(); len(w) > 0 {
+					t.Fatalf("cut at %d between lines: %v", cut, w)
+				}
+				return
+			}
+			if k := kinds(l); !slices.Equal(k, []journal.Kind{journal.Torn}) {
+				t.Fatalf("cut at %d: warnings %v", cut, l.Warnings())
+			}
+			if aside := read(t, dir, "state.journal.torn"); !bytes.Equal(aside, append(bytes.Clone(torn), '\n')) {
+				t.Fatalf("cut at %d: set aside %q, want %q", cut, aside, torn)
+			}
+		})
+	}
+}
+
+// flips are the ways a byte is damaged: one bit, the case bit, the high bit,
+// and whatever it takes to make it a line feed.
+func flips(b byte) []byte {
+	if *long {
+		return []byte{1, 2, 4, 8, 16, 32, 64, 128, b ^ '\n'}
+	}
+	return []byte{1, 0x80, b ^ '\n'}
+}
+
+// each damages every byte of a file, and hands over each such directory. It
+// skips damage that is none, and that of a schema, which reads as a newer one.
+func eachFlip(t *testing.T, s *story, file string, check func(at int, l *testLog, s *story)) {
+	t.Helper()
+	whole := takeImage(t, s.dir)
+	data := read(t, s.dir, file)
+	refused := 0
+	for at, b := range data {
+		for _, with := range flips(b) {
+			if with == 0 {
+				continue
+			}
+			scratch(t, func(dir string) {
+				whole.put(t, dir)
+				damaged := flipped(data, at, with)
+				if err := os.Remove(dir + "/" + file); err != nil { // only this name of a file of two
+					t.Fatal(err)
+				}
+				write(t, damaged, dir, file)
+				l, err := journal.Open(dir, machine{}, nil)
+				if errors.Is(err, journal.ErrNewer) {
+					refused++
+					return
+				}
+				if err != nil {
+					t.Fatalf("byte %d of %s ^ %#x: %v", at, file, with, err)
+				}
+				defer l.Close()
+				check(at, l, s.clone(dir))
+				if t.Failed() {
+					t.Fatalf("byte %d of %s ^ %#x", at, file, with)
+				}
+			})
+		}
+	}
+	if refused > 30 {
+		t.Errorf("%d flips were taken for a newer version", refused)
+	}
+}
+
+func TestEveryByteOfTheJournalFlipped(t *testing.T) {
+	s := told(t, t.TempDir())
+	j := read(t, s.dir, "state.journal")
+	eachFlip(t, s, "state.journal", func(at int, l *testLog, s *story) {
+		line := bytes.Count(j[:at], []byte("\n")) // 0 is the header
+		hit := fmt.Sprintf("c%d", 6+line)
+		feed := j[at] == '\n' && at+1 < len(j)
+		got, _ := view(t, l)
+		if got[hit] == 0 && line > 0 && !feed {
+			delete(s.acked, hit)
+		}
+		if err := s.check(got); err != nil {
+			t.Errorf("read: %v", err)
+			return
+		}
+		lost := line > 0 && got[hit] == 0
+		s.updates(t, l, 1)
+		s.same(t, l)
+		again := open(t, s.dir, nil) // a placeholder keeps the loss known
+		if n := len(again.Stats().Lost); lost != (n > 0) && at != len(j)-1 {
+			t.Errorf("lost %v, and known after reopening: %d", lost, n)
+		}
+		again.Close()
+		checkLoss(t, l, lost, at == len(j)-1, uint64(6+line))
+		s.goesOn(t)
+	})
+}
+
+// checkLoss checks that a loss is told, and only a loss.
+func checkLoss(t *testing.T, l *testLog, lost, last bool, seq uint64) {
+	t.Helper()
+	switch k := kinds(l); {
+	case last:
+		if !slices.Equal(k, []journal.Kind{journal.Torn}) {
+			t.Errorf("the last line feed: warnings %v", l.Warnings())
+		}
+	case !lost:
+		if slices.Contains(k, journal.Lost) || !slices.Contains(k, journal.Damaged) {
+			t.Errorf("nothing lost: warnings %v", l.Warnings())
+		}
+	default:
+		i := slices.IndexFunc(l.Warnings(), func(w journal.Warning) bool { return w.Kind == journal.Lost && w.Seq == seq })
+		if i < 0 || !strings.HasPrefix(l.Warnings()[i].File, "state.journal.corrupt-") {
+			t.Errorf("commit %d lost: warnings %v", seq, l.Warnings())
+		}
+	}
+	aside := slices.ContainsFunc(l.Stats().SetAside, func(n string) bool { return strings.HasPrefix(n, "state.journal.corrupt-") })
+	if aside == last {
+		t.Errorf("set aside: %v", l.Stats().SetAside)
+	}
+}
+
+func TestEveryByteOfTheSnapshotFlipped(t *testing.T) {
+	s := told(t, t.TempDir())
+	eachFlip(t, s, "state.json", func(at int, l *testLog, s *story) {
+		got, _ := view(t, l)
+		if err := s.check(got); err != nil {
+			t.Errorf("read: %v", err)
+			return
+		}
+		s.updates(t, l, 1)
+		s.same(t, l)
+		if k := kinds(l); !slices.Contains(k, journal.Replaced) || slices.Contains(k, journal.Lost) {
+			t.Errorf("warnings %v", l.Warnings())
+		}
+		if aside := l.Stats().SetAside; len(aside) != 1 || !strings.HasPrefix(aside[0], "state.json.corrupt-") {
+			t.Errorf("set aside: %v", aside)
+		}
+		s.goesOn(t)
+	})
+}
+
+func TestSnapshotDamagedAgainAndAgain(t *testing.T) {
+	s := told(t, t.TempDir())
+	for i := range 6 {
+		data := read(t, s.dir, "state.json")
+		if err := os.Remove(s.dir + "/state.json"); err != nil {
+			t.Fatal(err)
+		}
+		switch i % 3 {
+		case 0:
+			write(t, flipped(data, len(data)/2, 4), s.dir, "state.json")
+		case 1:
+			write(t, nil, s.dir, "state.json")
+		}
+		s.goesOn(t)
+	}
+}
+
+func TestDamageBeyondRepairIsRefused(t *testing.T) {
+	tests := map[string]struct {
+		damage func(dir string, m image)
+		want   error
+	}{
+		"both snapshots": {func(dir string, m image) {
+			write(t, []byte("{"), dir, "state.json")
+			write(t, nil, dir, "state.json.prev")
+		}, journal.ErrCorrupt},
+		"an empty snapshot alone": {func(dir string, m image) {
+			for name := range m.names {
+				os.Remove(dir + "/" + name)
+			}
+			write(t, nil, dir, "state.json")
+		}, journal.ErrCorrupt},
+		"snapshots gone": {func(dir string, m image) {
+			os.Remove(dir + "/state.json")
+			os.Remove(dir + "/state.json.prev")
+		}, journal.ErrCorrupt},
+		"newer": {func(dir string, m image) {
+			write(t, []byte(`{"schema": 2, "checksum": "`), dir, "state.json")
+		}, journal.ErrNewer},
+		"newer previous one": {func(dir string, m image) {
+			write(t, nil, dir, "state.json")
+			write(t, []byte(`{"schema": 2}`), dir, "state.json.prev")
+		}, journal.ErrNewer},
+		"newer journal": {func(dir string, m image) {
+			write(t, []byte("00000000 {\"journal\":1,\"schema\":2}\n"), dir, "state.journal")
+		}, journal.ErrNewer},
+		"newer format": {func(dir string, m image) {
+			write(t, []byte("00000000 {\"journal\":2}\n"), dir, "state.journal")
+		}, journal.ErrNewer},
+		"foreign": {func(dir string, m image) {
+			write(t, []byte(`{"project_root": "/p", "facts": [{"schema": 1}]}`), dir, "state.json")
+		}, journal.ErrForeign},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := told(t, t.TempDir())
+			running := open(t, s.dir, nil)
+			dir := t.TempDir()
+			m := takeImage(t, s.dir)
+			m.put(t, dir)
+			tt.damage(dir, m)
+			before := takeImage(t, dir)
+			if _, err := journal.Open(dir, machine{}, nil); !errors.Is(err, tt.want) {
+				t.Errorf("open: %v, want %v", err, tt.want)
+			}
+			if fmt.Sprint(before) != fmt.Sprint(takeImage(t, dir)) {
+				t.Error("a refused directory was written")
+			}
+			tt.damage(s.dir, m)
+			if tt.want == journal.ErrNewer && strings.Contains(name, "newer ") && !strings.Contains(name, "previous") {
+				if _, err := running.Update(t.Context(), add("x")); !errors.Is(err, tt.want) {
+					t.Errorf("update of a running log: %v, want %v", err, tt.want)
+				}
+			}
+		})
+	}
+}

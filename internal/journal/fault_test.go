@@ -1,0 +1,149 @@
+//go:build unix
+
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"leanctx/internal/journal"
+)
+
+// TestEachOperationFailsOnce fails one operation after another, in several ways.
+func TestEachOperationFailsOnce(t *testing.T) {
+	ways := map[string]error{
+		"full disk": &journal.ShortWrite{Bytes: 20, Err: syscall.ENOSPC},
+		"I/O error": syscall.EIO,
+	}
+	if *long {
+		ways["not a byte of room"] = syscall.ENOSPC
+	}
+	for name, scene := range scenes() {
+		for way, fault := range ways {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				for at, done := 0, false; !done; at++ {
+					scratch(t, func(dir string) { done = failOnce(t, scene(t, dir), at, fault) })
+				}
+			})
+		}
+	}
+}
+
+// failOnce fails the n-th operation, and tells whether there were fewer.
+func failOnce(t *testing.T, s *story, at int, fault error) bool {
+	t.Helper()
+	n, what := 0, ""
+	l := open(t, s.dir, &journal.Options{Fault: func(op, name string) error {
+		if n++; n-1 != at {
+			return nil
+		}
+		what = op + " of " + name
+		return fault
+	}})
+	var errs []error
+	act(t, l, s, func(err error) {
+		errs = append(errs, err)
+		got, _ := view(t, l) // memory is what the disk says
+		if err := s.check(got); err != nil {
+			t.Fatalf("after the failed %s: %v", what, err)
+		}
+	})
+	// A link that cannot be made is replaced by a rename, and the note about a doubt is worth no error.
+	covered := strings.HasPrefix(what, "link") || what == ""
+	if covered && len(errs) > 0 || !covered && len(errs) != 1 {
+		t.Fatalf("%s failed, errors: %v", what, errs)
+	}
+	for _, err := range errs {
+		if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), s.dir) {
+			t.Fatalf("%s failed, the error does not say so: %v", what, err)
+		}
+	}
+	s.same(t, l)
+	l.Close()
+	s.goesOn(t)
+	return what == ""
+}
+
+// TestEveryOperationFailsFromOneOn is a disk that is full and stays full, and then has room again.
+func TestEveryOperationFailsFromOneOn(t *testing.T) {
+	for at, done := 0, false; !done; at++ {
+		scratch(t, func(dir string) {
+			s := told(t, dir)
+			n, full := 0, true
+			l := open(t, dir, &journal.Options{Fault: func(op, name string) error {
+				if n++; n <= at || !full {
+					return nil
+				}
+				return syscall.ENOSPC
+			}})
+			act(t, l, s, func(err error) {
+				got, _ := view(t, l)
+				if err := s.check(got); err != nil {
+					t.Fatalf("full from operation %d on: %v", at, err)
+				}
+			})
+			done = n <= at
+			full = false
+			got, _ := view(t, l)
+			for k := range s.maybe { // settled now, or it was never in doubt
+				if got[k] == 1 {
+					s.acked[k] = 1
+				}
+			}
+			s.maybe = counters{}
+			s.updates(t, l, 1)
+			s.same(t, l)
+			l.Close()
+			s.goesOn(t)
+		})
+	}
+}
+
+func TestInDoubtIsSettledAndTold(t *testing.T) {
+	for name, there := range map[string]bool{"whole": true, "short": false} {
+		for _, reopened := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, reopened %v", name, reopened), func(t *testing.T) {
+				s := told(t, t.TempDir())
+				broken := true
+				l := open(t, s.dir, &journal.Options{Fault: func(op, name string) error {
+					switch {
+					case !broken || name == "state.journal.doubt":
+					case op == "write" && !there:
+						return &journal.ShortWrite{Bytes: 30, Err: syscall.EIO}
+					case op == "sync", op == "truncate":
+						return syscall.EIO
+					}
+					return nil
+				}})
+				if err := s.update(t, l); !errors.Is(err, journal.ErrInDoubt) || !errors.Is(err, syscall.EIO) {
+					t.Fatalf("%v, want in doubt", err)
+				}
+				broken = false
+				if reopened {
+					l.Close()
+					l = open(t, s.dir, nil)
+				}
+				s.updates(t, l, 1)
+				got, _ := view(t, l)
+				if (got["c11"] == 1) != there {
+					t.Errorf("the commit in doubt is there: %v, want %v", !there, there)
+				}
+				if err := s.check(got); err != nil {
+					t.Error(err)
+				}
+				want := "commit 11 was in doubt after a failed write; it is not on disk."
+				if there {
+					want = "commit 11 was in doubt after a failed write; it is on disk."
+				}
+				if !slices.ContainsFunc(l.Warnings(), func(w journal.Warning) bool { return w.Kind == journal.Settled && w.Text == want }) {
+					t.Errorf("warnings %v, want %q", l.Warnings(), want)
+				}
+				s.goesOn(t)
+			})
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Machine tells a [Log] how a state S is made, folded from events E, and
+// written. S is usually a pointer.
+type Machine[S, E any] interface {
+	// New is the empty state.
+	New() S
+	// Fold applies one commit. It cannot fail, and may change s in place.
+	Fold(s S, c Commit[E]) S
+	// Clone is a shallow copy that later folds of the original do not change.
+	Clone(s S) S
+	// Encode writes a snapshot: one JSON object, indented, whose members
+	// "schema" (the first), "checksum", "seq" and "generation" are as h has
+	// them. They, and "updated_at" if there is one, stand before any list or object.
+	Encode(w io.Writer, s S, h Header) error
+	// Decode is the reverse. It is called after schema and checksum were checked.
+	Decode(data []byte) (S, error)
+}
+
+// Commit is one transaction: all of its events or none.
+type Commit[E any] struct {
+	Seq    uint64    `json:"seq"`
+	At     time.Time `json:"at"` // recorded time
+	Events []E       `json:"events"`
+}
+
+// Head says which commit a state is at.
+type Head struct {
+	Seq        uint64
+	At         time.Time // recorded time of commit Seq; zero before the first
+	Generation uint64    // how many times the journal was rewritten
+}
+
+// Log is a state folded from commits that many processes make. It may be used by several
+// goroutines. What is passed to View and Update must not call the Log.
+type Log[S, E any] struct {
+	m Machine[S, E]
+	o Options
+	d *disk
+
+	// mu guards the state, its head and the position in the files. Holders of
+	// the lead and the file lock also write the files.
+	mu      sync.RWMutex
+	state   S
+	head    Head
+	loaded  bool     // the state is what the files say, up to the position
+	lost    []uint64 // commits of which only placeholders are left
+	offered S        // see Partial
+	closed  bool
+
+	// inflight is set, with mu held, from when a writer of this log has caught up
+	// until what it wrote is folded. Meanwhile there is nothing new in the files
+	// that a view may see, and their position is the writer's to use without mu.
+	inflight atomic.Bool
+
+	lead       chan struct{} // held by the one goroutine that writes
+	compacting chan struct{} // held by the one goroutine that compacts
+	queue      queue[S, E]
+
+	notes struct {
+		sync.Mutex
+		warnings
+	}
+	background background
+}
+
+// Open reads a log. It creates nothing; a directory that does not exist is an
+// empty log. The error may wrap ErrNewer, ErrForeign or ErrCorrupt.
+func Open[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log[S, E]{m: m, o: o.withDefaults(), lead: make(chan struct{}, 1), compacting: make(chan struct{}, 1)}
+	l.d = newDisk(dir, &l.o, l.warn)
+	l.mu.Lock()
+	err = l.load(false)
+	l.mu.Unlock()
+	if err != nil {
+		l.d.detach()
+		return nil, l.named(err)
+	}
+	if l.o.LongLived {
+		l.startBackground()
+	}
+	return l, nil
+}
+
+// named adds the directory to an error that does not name it.
+func (l *Log[S, E]) named(err error) error {
+	for _, kind := range []error{nil, ErrLocked, ErrCorrupt, ErrNewer, ErrForeign, ErrInDoubt, context.Canceled, context.DeadlineExceeded} {
+		if err == kind || kind != nil && errors.Is(err, kind) {
+			return err
+		}
+	}
+	return fmt.Errorf("store %s: %w", l.d.dir, err)
+}
+
+// View calls f with the newest committed state, which f must not change nor
+// keep. It takes no lock that another process could hold, and works
+// on a read-only directory. Errors of f are returned as they are.
+func (l *Log[S, E]) View(ctx context.Context, f func(S, Head) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := l.readFresh(); err != nil {
+		return l.named(err)
+	}
+	defer l.mu.RUnlock()
+	return f(l.state, l.head)
+}
+
+// readFresh catches up and leaves with mu held for reading, unless it fails.
+func (l *Log[S, E]) readFresh() error {
+	for {
+		l.mu.RLock()
+		if l.closed {
+			l.mu.RUnlock()
+			return ErrClosed
+		}
+		if l.loaded && (l.inflight.Load() || l.d.current()) {
+			return nil
+		}
+		l.mu.RUnlock()
+		if err := l.refresh(); err != nil {
+			return err
+		}
+		// Not asked again whether it is current: with busy writers it never would be.
+		l.mu.RLock()
+		if l.loaded && !l.closed {
+			return nil
+		}
+		l.mu.RUnlock()
+	}
+}
+
+func (l *Log[S, E]) refresh() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return ErrClosed
+	}
+	return l.catchUp(false)
+}
+
+// Update commits what decide makes of the newest state, under the lock, and
+// returns the new head once it is on disk. now is the recorded time of the
+// commit to be: the clock, or 1 ns after the last commit if that is later.
+// If decide returns an error, or no events, nothing is written; its error is
+// returned as it is. Any other error means that nothing was changed, unless it
+// wraps ErrInDoubt.
+func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) ([]E, error)) (Head, error) {
+	if err := ctx.Err(); err != nil {
+		return Head{}, err
+	}
+	w := newWaiter(decide)
+	err := l.wait(ctx, w)
+	if err == nil {
+		l.nudge()
+	}
+	return w.head, err
+}
+
+// Warnings returns what was found and done since Open that people should know.
+func (l *Log[S, E]) Warnings() []Warning {
+	l.notes.Lock()
+	defer l.notes.Unlock()
+	return slices.Clone(l.notes.list)
+}
+
+func (l *Log[S, E]) warn(w Warning) {
+	l.notes.Lock()
+	defer l.notes.Unlock()
+	if l.notes.add(w) {
+		l.o.Logger.Warn(w.Text, "kind", w.Kind, "dir", l.d.dir, "file", w.File)
+	}
+}
+
+// Stats tells how large a log is.
+type Stats struct {
+	SnapshotBytes, JournalBytes int64
+	Seq, Generation             uint64
+	At                          time.Time
+	Lost                        []uint64 // commits since the snapshot that are damaged and lost
+	SetAside                    []string // names of torn writes and damaged files that are kept
+}
+
+// Stats looks at the files as they are now; the head is that of the last View or Update.
+func (l *Log[S, E]) Stats() Stats {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	s := Stats{Seq: l.head.Seq, Generation: l.head.Generation, At: l.head.At, Lost: slices.Clone(l.lost)}
+	if l.d.fs == nil || l.closed {
+		return s
+	}
+	s.SnapshotBytes, s.JournalBytes = l.d.size(l.d.n.snapshot), l.d.size(l.d.n.journal)
+	s.SetAside, _ = l.d.asides() // without the list there is nothing to name
+	return s
+}
+
+// Close waits for a write that is under way and for background work. It may
+// be called more than once.
+func (l *Log[S, E]) Close() error {
+	l.stopBackground()
+	l.compacting <- struct{}{}
+	defer func() { <-l.compacting }()
+	l.lead <- struct{}{}
+	defer func() { <-l.lead }()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.closed, l.loaded = true, false
+		l.d.keepOpen(nil)
+		l.d.detach()
+		return errors.Join(l.d.lock.close(), l.d.compact.close())
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"hash"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Header is what a snapshot says about itself.
+type Header struct {
+	Schema     int
+	Seq        uint64    // the last commit it includes
+	Generation uint64    // how many times the journal was rewritten
+	At         time.Time // recorded time of commit Seq
+	Checksum   string    // "00000000" when it is to be encoded; the true one is put in its place
+}
+
+const (
+	noChecksum  = "00000000"
+	sumMember   = `"checksum": "`
+	sumSearched = 64 << 10 // bytes at the start of a snapshot in which the checksum stands
+)
+
+// snapshot is one that was read, good or not.
+type snapshot struct {
+	name string
+	head Header
+	data []byte
+	open file // set instead of data when a partial state reads from it
+	info fs.FileInfo
+	good bool
+}
+
+// readSnapshot reads and checks a snapshot; nil if there is none. Damage is no
+// error, but a newer schema and another program's file are.
+func (d *disk) readSnapshot(name string) (*snapshot, error) {
+	f, err := d.fs.open(name, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s := d.offered(name, f); s != nil {
+		return s, nil
+	}
+	defer f.Close()
+	s := &snapshot{name: name}
+	if s.data, err = readAll(f); err != nil {
+		return nil, err
+	}
+	if s.info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	var ours bool
+	s.head, ours = sniff(s.data)
+	if ours && s.head.Schema > d.o.Schema {
+		return nil, d.errorf(name, ErrNewer, "its schema is %d, this program knows %d; install a newer one", s.head.Schema, d.o.Schema)
+	}
+	at := checksumAt(s.data)
+	if !ours && at < 0 && isObject(s.data) {
+		return nil, d.errorf(name, ErrForeign, "it has no schema; it is left as it is")
+	}
+	s.good = ours && at >= 0 && sumWithout(s.data, at) == string(s.data[at:at+sumLen])
+	return s, nil
+}
+
+// sniff reads the scalars in front of the first list or object. ok tells
+// whether the first of them is the schema.
+func sniff(data []byte) (h Header, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return h, false
+	}
+	for n := 0; ; n++ {
+		name, err := dec.Token()
+		if err != nil {
+			return h, ok
+		}
+		value, err := dec.Token()
+		if _, nested := value.(json.Delim); err != nil || nested {
+			return h, ok
+		}
+		if n == 0 && name != "schema" {
+			return h, false
+		}
+		switch v := value.(type) {
+		case float64:
+			ok = ok || n == 0
+			h.setNumber(name, v)
+		case string:
+			if name == "updated_at" {
+				h.At, _ = time.Parse(time.RFC3339Nano, v)
+			}
+		}
+	}
+}
+
+func (h *Header) setNumber(name json.Token, v float64) {
+	switch name {
+	case "schema":
+		h.Schema = int(min(v, math.MaxInt32)) // however far ahead, newer it is
+	case "seq":
+		h.Seq = uint64(v) // exact up to 2^53 commits
+	case "generation":
+		h.Generation = uint64(v)
+	}
+}
+
+func isObject(data []byte) bool {
+	return json.Valid(data) && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
+}
+
+// checksumAt is the offset of the checksum's digits, -1 if there are none. A
+// value cannot be taken for it: in a JSON string the quotes are escaped.
+func checksumAt(data []byte) int {
+	at := bytes.Index(data[:min(len(data), sumSearched)], []byte(sumMember))
+	if at < 0 || at+len(sumMember)+sumLen >= len(data) {
+		return -1
+	}
+	return at + len(sumMember)
+}
+
+// sumWithout is the checksum of data with the digits at an offset as zeros.
+func sumWithout(data []byte, at int) string {
+	sum := crc32.Update(0, castagnoli, data[:at])
+	sum = crc32.Update(sum, castagnoli, []byte(noChecksum))
+	return hexSum(crc32.Update(sum, castagnoli, data[at+sumLen:]))
+}
+
+// writeSnapshot encodes to a file, puts the checksum in and syncs it.
+func writeSnapshot(fsys files, name string, encode func(io.Writer) error) error {
+	f, err := fsys.open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	w := &summed{f: f, sum: crc32.New(castagnoli)}
+	buf := bufio.NewWriterSize(w, sumSearched)
+	err = encode(buf)
+	if err == nil {
+		err = buf.Flush()
+	}
+	if err == nil {
+		err = w.patch()
+	}
+	if err == nil {
+		err = f.Sync() // the rename that follows must not give its name to an unwritten file
+	}
+	return errors.Join(err, f.Close())
+}
+
+// summed writes a file from its start and computes the checksum on the way.
+type summed struct {
+	f     file
+	sum   hash.Hash32
+	size  int64
+	start []byte // the first bytes, where the checksum's place is
+}
+
+func (w *summed) Write(p []byte) (int, error) {
+	if room := sumSearched - len(w.start); room > 0 {
+		w.start = append(w.start, p[:min(room, len(p))]...)
+	}
+	n, err := w.f.WriteAt(p, w.size)
+	w.size += int64(n)
+	w.sum.Write(p[:n])
+	return n, err
+}
+
+// patch puts the checksum in its place.
+func (w *summed) patch() error {
+	at := checksumAt(w.start)
+	if at < 0 || string(w.start[at:at+sumLen]) != noChecksum {
+		return errors.New("snapshot has no " + strconv.Quote("checksum") + " of zeros among its first members")
+	}
+	_, err := w.f.WriteAt([]byte(hexSum(w.sum.Sum32())), int64(at))
+	return err
+}

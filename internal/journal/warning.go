@@ -1,0 +1,65 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Kind says what sort of thing a [Warning] tells.
+type Kind string
+
+// The kinds of warnings.
+const (
+	Torn     Kind = "torn"     // an unfinished write was dropped; nobody was told it had succeeded
+	Lost     Kind = "lost"     // a commit is damaged beyond reading
+	Damaged  Kind = "damaged"  // a journal was damaged but nothing is lost
+	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; nothing is lost
+	Settled  Kind = "settled"  // it is known now whether a commit in doubt is on disk
+)
+
+// Warning is something that people should know about their files.
+type Warning struct {
+	Kind Kind
+	Text string // a sentence
+	File string // the file's name, or the name under which it was set aside
+	Seq  uint64 // the commit, if it is about one
+
+	repaired bool // a writer told it, and has put things in order
+}
+
+// warnings keeps each once.
+type warnings struct{ list []Warning }
+
+// add tells whether a warning is new. What a reader found in a damaged file and
+// a writer then set aside is one thing: it keeps the later name.
+func (w *warnings) add(n Warning) bool {
+	if slices.Contains(w.list, n) {
+		return false
+	}
+	if n.Kind == Lost || n.Kind == Damaged || n.Kind == Replaced {
+		for i, old := range w.list {
+			if old.Kind == n.Kind && old.Seq == n.Seq && !old.repaired && n.repaired {
+				w.list[i] = n
+				return false
+			}
+		}
+	}
+	w.list = append(w.list, n)
+	return true
+}
+
+func tornWarning(file string, n int) Warning {
+	return Warning{Kind: Torn, File: file, Text: fmt.Sprintf("an unfinished write of %d bytes was cut off and kept in %s.", n, file)}
+}
+
+func lostWarning(file string, seq uint64) Warning {
+	return Warning{Kind: Lost, File: file, Seq: seq, Text: fmt.Sprintf("commit %d is damaged and lost; what is left of it is in %s.", seq, file)}
+}
+
+func damagedWarning(file string) Warning {
+	return Warning{Kind: Damaged, File: file, Text: fmt.Sprintf("the journal was damaged, nothing is lost; the damaged file is %s.", file)}
+}
+
+func replacedWarning(file, by string) Warning {
+	return Warning{Kind: Replaced, File: file, Text: fmt.Sprintf("the snapshot %s is damaged; %s and the journal take its place, nothing is lost.", file, by)}
+}
