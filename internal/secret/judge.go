@@ -1,0 +1,156 @@
+package secret
+
+import "strings"
+
+// In prose, an identifier, a colon and a long word are no sign of a secret. These are the
+// tests that gitleaks, made for source code, does not have.
+
+// valued judges the value of an assignment.
+func (m *matcher) valued(text string, got match) bool {
+	value := text[got.start:got.end]
+	if !strings.ContainsAny(value, "0123456789") || placeholder(value) || nameLike(value) {
+		return false
+	}
+	around := strings.ToLower(text[extended(text, got.from):got.start])
+	if hexadecimal(value) && containsAny(around, "commit", "sha", "rev", "hash", "digest", "checksum", "md5", "etag", "tag", "branch", "version", "build", "pinned", "merge", "fingerprint") {
+		return false
+	}
+	if m.id != "generic-api-key" {
+		return true
+	}
+	low := strings.ToLower(value)
+	return !uuid(value) &&
+		!strings.HasPrefix(low, "sha1-") && !strings.HasPrefix(low, "sha256-") && !strings.HasPrefix(low, "sha384-") && !strings.HasPrefix(low, "sha512-") &&
+		!containsAny(around, "public", "pubkey", "fingerprint", "checksum", "hash", "cache", "idempotency") &&
+		!datelike(value) && !stopped(low)
+}
+
+// stopped reports whether a lower-case value holds one of gitleaks' stop words.
+func stopped(value string) bool {
+	for w := range strings.SplitSeq(genericStopwords, "\n") {
+		if strings.Contains(value, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(s string, words ...string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// placeholder reports whether a value stands for one that is elsewhere: $VAR, ${VAR}, <it>,
+// {{ it }}, %s, %VAR%, [it], ****, xxxx.
+func placeholder(s string) bool {
+	if s == "" || masked(s) {
+		return true
+	}
+	last := s[len(s)-1]
+	switch s[0] {
+	case '<':
+		return last == '>'
+	case '{':
+		return last == '}'
+	case '[':
+		return last == ']'
+	case '%':
+		return len(s) == 2 || last == '%'
+	case '$':
+		return len(s) > 1 && (s[1] == '{' || s[1] == '(' || allBytes(s[1:], func(c byte) bool { return c == '_' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' }) ||
+			allBytes(s[1:], func(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' }))
+	}
+	return strings.Contains(s, "${") || strings.Contains(s, "{{") || strings.Contains(s, "…") || strings.Contains(s, "...")
+}
+
+// masked reports whether a value, after what may be its prefix, is one sign repeated.
+func masked(s string) bool {
+	if i := strings.LastIndexAny(s, "_-."); i >= 0 && i < len(s)-6 {
+		s = s[i+1:]
+	}
+	if s == "" {
+		return false
+	}
+	for i := range len(s) {
+		if lower(s[i]) != lower(s[0]) {
+			return false
+		}
+	}
+	return strings.IndexByte("xX*.#?_-", s[0]) >= 0 || s[0] >= 128
+}
+
+// nameLike reports whether a value reads as a name: words, each with few digits at its end,
+// joined by punctuation, as in oauth2-proxy-v7 or us-east-1b.
+func nameLike(s string) bool {
+	longest, parts := 0, 0
+	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune("._-/=+", c) }) {
+		letters, digits, rest := 0, 0, 0
+		for i := range len(part) {
+			switch c := part[i]; {
+			case '0' <= c && c <= '9' && rest == 0:
+				digits++
+			case digits == 0:
+				letters++
+			default:
+				rest++
+			}
+		}
+		words, odd := camel(part)
+		if digits > 5 || rest > 3 || letters > 14*words && digits > 2 || odd {
+			return false
+		}
+		longest, parts = max(longest, digits), parts+words
+	}
+	return parts > 1 || longest <= 3
+}
+
+// camel counts the words of a name in camel case; odd says that it is none, because capitals
+// stand elsewhere than at the beginning of words of three letters and more.
+func camel(s string) (words int, odd bool) {
+	run := 3
+	words = 1
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'A' <= c && c <= 'Z':
+			if upper := i > 0 && 'A' <= s[i-1] && s[i-1] <= 'Z'; i > 0 && !upper {
+				words++
+				odd = odd || run < 2
+			}
+			run = 0
+		case 'a' <= c && c <= 'z':
+			run++
+		}
+	}
+	return words, odd
+}
+
+func hexadecimal(s string) bool {
+	return len(s) >= 7 && allBytes(s, func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'f' })
+}
+
+// uuid reports the form 8-4-4-4-12.
+func uuid(s string) bool {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return false
+	}
+	return hexadecimal(strings.ReplaceAll(s, "-", ""))
+}
+
+// datelike reports values of digits and their punctuation: dates, versions, addresses, numbers.
+func datelike(s string) bool {
+	return allBytes(s, func(c byte) bool { return '0' <= c && c <= '9' || strings.IndexByte("-_.:+/TZvxe=", c) >= 0 })
+}
+
+func allBytes(s string, is func(byte) bool) bool {
+	for i := range len(s) {
+		if !is(s[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,152 @@
+package secret
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestExtraRules(t *testing.T) {
+	r := redactor(t, Rule{ID: "acme-badge", Pattern: `\bACME-(\d{6})\b`, Keywords: []string{"Acme-"}}, Rule{ID: "codename", Pattern: `(?i)project\s+bluebird`})
+	got, _ := r.Redact("badge ACME-123456 of Project Bluebird; acme-12 is none")
+	if want := "badge ACME-[REDACTED:acme-badge] of [REDACTED:codename]; acme-12 is none"; got != want {
+		t.Errorf("got %q, not %q", got, want)
+	}
+	// A rule that would take its own marker apart.
+	r = redactor(t, Rule{ID: "x1", Pattern: `[A-Z]+`})
+	got, _ = r.Redact("ab CD [REDACTED:x1] [REDACTED:y] EF")
+	if want := "ab [REDACTED:x1] [REDACTED:x1] [[REDACTED:x1]:y] [REDACTED:x1]"; got != want {
+		t.Errorf("got %q, not %q", got, want)
+	}
+}
+
+func TestBadExtraRulesAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		rules []Rule
+		says  string
+	}{
+		{[]Rule{{ID: "", Pattern: "a"}}, "its id must be"},
+		{[]Rule{{ID: "Has Space", Pattern: "a"}}, "its id must be"},
+		{[]Rule{{ID: "jwt", Pattern: "a"}}, "already a rule"},
+		{[]Rule{{ID: "a", Pattern: "ab"}, {ID: "a", Pattern: "cd"}}, "already a rule"},
+		{[]Rule{{ID: "a", Pattern: "("}}, "missing closing )"},
+		{[]Rule{{ID: "a", Pattern: "x*"}}, "empty text"},
+		{[]Rule{{ID: "a", Pattern: ""}}, "empty text"},
+		{[]Rule{{ID: "a", Pattern: "(x)", Group: 2}}, "1 groups, not 2"},
+		{[]Rule{{ID: "a", Pattern: "x", Keywords: []string{"k"}}}, "two ASCII"},
+	} {
+		_, err := New(tt.rules)
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%+v: %v, not %q", tt.rules, err, tt.says)
+		}
+	}
+}
+
+func TestEveryRuleCompilesAndNamesItself(t *testing.T) {
+	r := redactor(t)
+	for _, m := range r.rules {
+		m.expressions()
+		if m.form != coded && m.group > m.compiled.body.NumSubexp() {
+			t.Errorf("%s has no group %d", m.id, m.group)
+		}
+		if !ruleID.MatchString(m.id) {
+			t.Errorf("bad id %q", m.id)
+		}
+		if len(m.triggers) == 0 {
+			t.Errorf("%s has no trigger", m.id)
+		}
+		for _, w := range m.triggers {
+			if len(w) < 2 || w != strings.ToLower(w) || !ascii(w) {
+				t.Errorf("%s: trigger %q", m.id, w)
+			}
+		}
+	}
+}
+
+// TestEveryRuleFindsWhatItDescribes makes texts of the expressions themselves, so that a
+// trigger or a guard which turns away what the expression would take shows.
+func TestEveryRuleFindsWhatItDescribes(t *testing.T) {
+	r := redactor(t)
+	for i, m := range r.rules {
+		if m.form == coded {
+			continue
+		}
+		text := rapid.StringMatching(strings.ReplaceAll(m.rule.body, following, ""))
+		took := 0
+		for seed := range 20 {
+			body := text.Example(seed)
+			if m.form == assigned {
+				body = rapid.StringMatching(m.head).Example(seed) + " = \"" + body + "\""
+			}
+			s := search{r: r, text: "see: " + m.after + " " + body + " here, " + m.triggers[0]}
+			for at := range len(s.text) - 1 {
+				for _, w := range m.triggers {
+					if hasFold(s.text[at:], w) {
+						s.hit(&trigger{text: w, rule: uint16(i)}, at)
+					}
+				}
+			}
+			took += min(len(s.spans), 1)
+		}
+		if took < 5 { // some of what an expression makes is too regular, or a name
+			t.Errorf("%s: found %d of 20", m.id, took)
+		}
+	}
+}
+
+// TestEvaluationTextsPassUnchanged runs over texts that people wrote, where they are at hand.
+func TestEvaluationTextsPassUnchanged(t *testing.T) {
+	dir := os.Getenv("LEAN_CTX_EVAL_DIR")
+	if dir == "" {
+		t.Skip("LEAN_CTX_EVAL_DIR is not set")
+	}
+	files, err := filepath.Glob(dir + "/*/*.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deeper, _ := filepath.Glob(dir + "/*/*/*.jsonl.gz")
+	r := redactor(t)
+	texts := 0
+	for _, name := range append(files, deeper...) {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unzipped, err := gzip.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(unzipped)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var row map[string]any
+			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range row {
+				text, ok := v.(string)
+				if !ok {
+					continue
+				}
+				texts++
+				if _, found := r.Redact(text); len(found) > 0 {
+					t.Errorf("%s: %s took %q of %.80q", filepath.Base(name), found[0].Rule, text[found[0].Start:found[0].End], text)
+				}
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+		file.Close()
+	}
+	t.Logf("%d texts", texts)
+	if texts == 0 {
+		t.Error("no texts in " + dir)
+	}
+}
