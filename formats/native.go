@@ -1,0 +1,198 @@
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// NewerError is what reading a fact file gives that a newer build wrote.
+type NewerError struct {
+	Got int // the file's schema
+	Max int // the newest that this build reads
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("schema %d is newer than this build reads (up to %d): use a newer build", e.Got, e.Max)
+}
+
+// EncodeNative writes d as a fact file: indented JSON, "schema" first, in the
+// order of the package comment, the same bytes for the same d. A schema of 0 is
+// written as [Schema]; one that is newer is an error, for this build knows too
+// little to write it. d is not changed.
+func EncodeNative(w io.Writer, d *Document) error {
+	if d.Schema > Schema {
+		return &NewerError{d.Schema, Schema}
+	}
+	c := canonical(d)
+	if c.Schema == 0 {
+		c.Schema = Schema
+	}
+	out := &writer{out: w, buf: make([]byte, 0, flushAt+flushAt/4)}
+	out.write(c)
+	out.buf = append(out.buf, '\n')
+	out.flush()
+	return out.err
+}
+
+// canonical is a copy of d whose lists are in the order they are written in.
+func canonical(d *Document) *Document {
+	c := *d
+	c.Facts = sortFacts(d.Facts)
+	c.Patterns = sorted(d.Patterns, func(a, b Pattern) int {
+		return cmp.Or(compareNames(a.Type, b.Type), strings.Compare(a.Description, b.Description), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	c.Gotchas = sorted(d.Gotchas, func(a, b Gotcha) int {
+		return cmp.Or(compareNames(a.Category, b.Category), strings.Compare(a.Trigger, b.Trigger),
+			a.FirstSeen.Compare(b.FirstSeen), strings.Compare(a.ID, b.ID))
+	})
+	c.Relations = sorted(d.Relations, func(a, b Relation) int {
+		return cmp.Or(a.From.compare(b.From), a.To.compare(b.To), strings.Compare(a.Kind, b.Kind), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	c.Reminders = sorted(d.Reminders, func(a, b Reminder) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	c.JudgedPairs = sorted(d.JudgedPairs, func(a, b JudgedPair) int {
+		return cmp.Or(strings.Compare(a.KeyA, b.KeyA), strings.Compare(a.KeyB, b.KeyB), a.JudgedAt.Compare(b.JudgedAt))
+	})
+	c.History = sorted(d.History, func(a, b Insight) int { return a.Timestamp.Compare(b.Timestamp) })
+	c.Tombstones = sorted(d.Tombstones, func(a, b Tombstone) int {
+		return cmp.Or(compareNames(a.Category, b.Category), compareNames(a.Key, b.Key), a.ErasedAt.Compare(b.ErasedAt))
+	})
+	return &c
+}
+
+func sorted[T any](list []T, by func(a, b T) int) []T {
+	if slices.IsSortedFunc(list, by) {
+		return list
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, by)
+	return list
+}
+
+func compareNames(a, b string) int { return strings.Compare(FoldName(a), FoldName(b)) }
+
+func (n Name) compare(m Name) int {
+	return cmp.Or(compareNames(n.Category, m.Category), compareNames(n.Key, m.Key))
+}
+
+// sortFacts folds each name once: there may be 100,000.
+func sortFacts(facts []*Fact) []*Fact {
+	type folded struct {
+		category, key string
+		fact          *Fact
+	}
+	list := make([]folded, len(facts))
+	for i, f := range facts {
+		list[i] = folded{FoldName(f.Category), FoldName(f.Key), f}
+	}
+	by := func(a, b folded) int {
+		if c := cmp.Or(strings.Compare(a.category, b.category), strings.Compare(a.key, b.key)); c != 0 {
+			return c
+		}
+		return cmp.Or(a.fact.ValidFrom.Compare(b.fact.ValidFrom), a.fact.RecordedFrom.Compare(b.fact.RecordedFrom),
+			strings.Compare(a.fact.ID, b.fact.ID))
+	}
+	if slices.IsSortedFunc(list, by) {
+		return facts
+	}
+	slices.SortStableFunc(list, by)
+	out := make([]*Fact, len(list))
+	for i := range list {
+		out[i] = list[i].fact
+	}
+	return out
+}
+
+var errEmpty = errors.New("the file is empty")
+
+// DecodeNative reads a fact file, ours or the one of lean-ctx, which has no
+// schema. Members and enum values that it does not know are kept. What a fact
+// of ours leaves out gets the value a new fact would have; what a fact of
+// lean-ctx leaves out, the one that program would take: see [ReadLeanCtxDir].
+// A fact without an id gets one that depends on nothing but the file. Errors
+// are [*NewerError] for a newer schema, else [*MistakeError] with the line and
+// the field. Whether values make sense is for the caller to judge.
+func DecodeNative(data []byte) (*Document, error) {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	top, err := look(data)
+	switch {
+	case err != nil && !top.hasFacts: // else reading it whole tells the place better
+		return nil, err
+	case top.schema > Schema:
+		return nil, &NewerError{top.schema, Schema}
+	case top.hasSchema && top.schema < 1:
+		return nil, &MistakeError{Field: "schema", Problem: fmt.Sprintf("there is no schema %d", top.schema)}
+	case !top.isDocument():
+		return nil, &MistakeError{Problem: "this is no fact file: it has neither a schema nor facts"}
+	}
+	r, d := newReader(data, 1), new(Document)
+	if err := r.read(d); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(r.end(), err); err != nil {
+		return nil, err
+	}
+	if d.Schema > Schema { // a second member of that name
+		return nil, &NewerError{d.Schema, Schema}
+	}
+	if !top.hasSchema {
+		d.adopt()
+	}
+	if err := d.settle(); err != nil {
+		return nil, err
+	}
+	if !top.hasSchema {
+		d.link()
+	}
+	return d, nil
+}
+
+// outline is what the top level of an object shows before it is read whole.
+type outline struct {
+	schema    int
+	hasSchema bool
+	hasFacts  bool
+}
+
+func (o outline) isDocument() bool { return o.hasSchema || o.hasFacts }
+
+// look reads no further than the schema, which stands first in our files: the
+// version must be known before anything else is believed.
+func look(data []byte) (o outline, err error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return o, errEmpty
+	}
+	r := newReader(data, 1)
+	if err := r.expect('{', "an object"); err != nil {
+		return o, err
+	}
+	for r.peek() != '}' {
+		name, err := r.text()
+		if err != nil {
+			return o, err
+		}
+		if err := r.expect(':', "a colon"); err != nil {
+			return o, err
+		}
+		if name == "schema" {
+			n, err := r.count()
+			o.schema, o.hasSchema = int(n), true
+			return o, within(err, name)
+		}
+		o.hasFacts = o.hasFacts || name == "facts" && r.peek() == '['
+		if err := r.skip(); err != nil {
+			return o, within(err, name)
+		}
+		if r.peek() != ',' {
+			break
+		}
+		r.pos++
+	}
+	return o, nil
+}

@@ -1,0 +1,228 @@
+// Package formats reads and writes what the project's facts look like outside
+// a process: the fact file itself (native JSON), the interchange forms (JSONL,
+// array) and the AAAK briefing. It knows no policy; it imports nothing of ours.
+//
+// # The fact file
+//
+// [Document] is the whole of knowledge.json. Its fields are a superset of the
+// ones lean-ctx writes, so that program's files parse as they are. Fields that
+// a newer or another program added are kept in Extra and written back, in a
+// fact file as well as in a journal's commit; enum values are plain strings for
+// the same reason.
+//
+// The types with an Extra have their own MarshalJSON, so embedding one of them
+// in another struct would take that struct's own members away: name it instead.
+//
+// The same Document gives the same bytes. Facts stand in the order of folded
+// category, folded key, valid_from, recorded_from, id; patterns of type,
+// description, created_at; gotchas of category, trigger, first_seen, id;
+// relations of from, to, kind, created_at; reminders of created_at, id; judged
+// pairs of key_a, key_b, judged_at; history of timestamp; tombstones of
+// category, key, erased_at. What is equal by these keeps its order, and so does
+// every list inside a record. Unknown members come last, by name.
+//
+// One declarative list of members a type (fields.go) drives both reading and
+// writing. encoding/json was rejected for this: it matches names without case,
+// drops what it does not know, cannot name the place of a mistake, and takes
+// several times as long on a file of 100,000 facts.
+package formats
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Schema is the version of the fact file that this build reads and writes.
+const Schema = 1
+
+// Source says where one assertion of a fact came from.
+type Source struct {
+	Kind       string    `json:"kind"`                 // user, agent, tool, import
+	Ref        string    `json:"ref,omitempty"`        // what the asserter pointed at: a file and line, a URL, an entry
+	By         string    `json:"by,omitempty"`         // agent id, or the name of the client
+	At         time.Time `json:"at"`                   // recorded time of the assertion
+	Confidence float64   `json:"confidence,omitempty"` // 0..1, as given with this assertion
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Belief is a valid period as it was held during a recorded period that is
+// over. A version whose valid period changed keeps one for each earlier state.
+type Belief struct {
+	ValidFrom     time.Time  `json:"valid_from"`
+	ValidUntil    *time.Time `json:"valid_until"`
+	RecordedFrom  time.Time  `json:"recorded_from"`
+	RecordedUntil time.Time  `json:"recorded_until"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Fact is one version of a fact: one value under a (category, key).
+// All times are UTC; both periods are half-open, nil until means open.
+type Fact struct {
+	ID                string     `json:"id"`
+	Category          string     `json:"category"`
+	Key               string     `json:"key"`
+	Value             string     `json:"value"`
+	SourceSession     string     `json:"source_session"`
+	Confidence        float64    `json:"confidence"` // 0..1, as asserted; never decayed in place
+	CreatedAt         time.Time  `json:"created_at"`
+	LastConfirmed     time.Time  `json:"last_confirmed"`
+	RetrievalCount    int        `json:"retrieval_count"`
+	LastRetrieved     *time.Time `json:"last_retrieved"`
+	ValidFrom         time.Time  `json:"valid_from"`
+	ValidUntil        *time.Time `json:"valid_until"`
+	Supersedes        Optional   `json:"supersedes"` // id of the version this one took the place of
+	ConfirmationCount int        `json:"confirmation_count"`
+	FeedbackUp        int        `json:"feedback_up"`
+	FeedbackDown      int        `json:"feedback_down"`
+	LastFeedback      *time.Time `json:"last_feedback"`
+	Privacy           string     `json:"privacy"` // shared, project_only; others are kept and read as shared
+	ImportedFrom      Optional   `json:"imported_from"`
+	Archetype         string     `json:"archetype"`
+	RevisionCount     int        `json:"revision_count"`
+	RecordedFrom      time.Time  `json:"recorded_from"`
+	RecordedUntil     *time.Time `json:"recorded_until"`
+	AssertedBy        string     `json:"asserted_by"`
+	Sources           []Source   `json:"sources"`
+	Tags              []string   `json:"tags"`
+	Aliases           []string   `json:"aliases"`
+	Pinned            bool       `json:"pinned"`
+	ArchivedAt        *time.Time `json:"archived_at"`
+	RetractedAt       *time.Time `json:"retracted_at,omitempty"`
+	Beliefs           []Belief   `json:"earlier_periods,omitempty"`
+	Outcome           string     `json:"outcome"` // what the assertion that made it turned out to be
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Pattern is a convention of the project.
+type Pattern struct {
+	Type          string    `json:"pattern_type"`
+	Description   string    `json:"description"`
+	Examples      []string  `json:"examples"`
+	SourceSession string    `json:"source_session"`
+	CreatedAt     time.Time `json:"created_at"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Gotcha is a mistake not to repeat.
+type Gotcha struct {
+	ID          string    `json:"id"`
+	Category    string    `json:"category"`
+	Severity    string    `json:"severity"` // critical, warning, info
+	Trigger     string    `json:"trigger"`
+	Resolution  string    `json:"resolution"`
+	Occurrences int       `json:"occurrences"`
+	FirstSeen   time.Time `json:"first_seen"`
+	LastSeen    time.Time `json:"last_seen"`
+	Confidence  float64   `json:"confidence"`
+	Source      string    `json:"source"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Name points at a fact.
+type Name struct {
+	Category string `json:"category"`
+	Key      string `json:"key"`
+}
+
+// Relation is a typed, directed link between two facts.
+type Relation struct {
+	From          Name       `json:"from"`
+	To            Name       `json:"to"`
+	Kind          string     `json:"kind"`
+	CreatedAt     time.Time  `json:"created_at"`
+	LastSeen      *time.Time `json:"last_seen"`
+	Count         int        `json:"count"`
+	SourceSession string     `json:"source_session"`
+
+	Extra     map[string]json.RawMessage `json:"-"`
+	FromExtra map[string]json.RawMessage `json:"-"` // unknown members of From: a Name must stay comparable
+	ToExtra   map[string]json.RawMessage `json:"-"`
+}
+
+// Reminder is prospective memory: a text that surfaces when its trigger is met.
+type Reminder struct {
+	ID        string     `json:"id"`
+	Text      string     `json:"text"`
+	Path      string     `json:"path,omitempty"`    // glob
+	Keyword   string     `json:"keyword,omitempty"` // a word of a query or task
+	Due       *time.Time `json:"due,omitempty"`
+	Task      string     `json:"task,omitempty"` // <id>:<State>
+	State     string     `json:"state"`          // open, done
+	CreatedAt time.Time  `json:"created_at"`
+	CreatedBy string     `json:"created_by,omitempty"`
+	DoneAt    *time.Time `json:"done_at"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// JudgedPair is a verdict on two facts that might have been in conflict.
+// KeyA and KeyB are "category/key".
+type JudgedPair struct {
+	KeyA     string    `json:"key_a"`
+	KeyB     string    `json:"key_b"`
+	Verdict  string    `json:"verdict"` // supersedes, compatible, unrelated
+	JudgedAt time.Time `json:"judged_at"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Insight is a note in the store's own log: an import, a consolidation, a
+// maintenance pass.
+type Insight struct {
+	Summary      string    `json:"summary"`
+	FromSessions []string  `json:"from_sessions"`
+	Timestamp    time.Time `json:"timestamp"`
+	Kind         string    `json:"kind,omitempty"` // import, consolidate, maintenance
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Tombstone remembers that a fact was erased, without its value.
+type Tombstone struct {
+	Category string    `json:"category"`
+	Key      string    `json:"key"`
+	ErasedAt time.Time `json:"erased_at"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Document is a whole fact file. Seq, Generation and RecordedAt belong to the
+// store that wrote it and are left out of an export.
+type Document struct {
+	Schema      int       `json:"schema"`
+	ProjectRoot string    `json:"project_root"`
+	ProjectHash string    `json:"project_hash"`
+	UpdatedAt   time.Time `json:"updated_at"`
+	Checksum    string    `json:"checksum"` // crc32 (Castagnoli, 8 hex digits) of the file with this field's digits as 0
+	Seq         uint64    `json:"seq,omitempty"`
+	Generation  uint64    `json:"generation,omitempty"`
+
+	Facts       []*Fact      `json:"facts"`
+	Patterns    []Pattern    `json:"patterns"`
+	Gotchas     []Gotcha     `json:"gotchas"`
+	Relations   []Relation   `json:"relations"`
+	Reminders   []Reminder   `json:"reminders"`
+	JudgedPairs []JudgedPair `json:"judged_pairs"`
+	History     []Insight    `json:"history"`
+	Tombstones  []Tombstone  `json:"tombstones,omitempty"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Record is one asserted fact of an interchange file (JSONL, array).
+type Record struct {
+	Category      string     `json:"category"`
+	Key           string     `json:"key"`
+	Value         string     `json:"value"`
+	Confidence    *float64   `json:"confidence,omitempty"`
+	Source        string     `json:"source,omitempty"`
+	ValidFrom     *time.Time `json:"valid_from,omitempty"`
+	ValidUntil    *time.Time `json:"valid_until,omitempty"`
+	Confirmations int        `json:"confirmations,omitempty"`
+	Timestamp     *time.Time `json:"timestamp,omitempty"`
+}
