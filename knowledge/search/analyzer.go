@@ -1,0 +1,109 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/russian"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Terms returns what the analyzer makes of a text, in the order of the text: the terms a fact is found by
+// and a query asks for. Any text will do, invalid UTF-8 included; a text of punctuation alone has none.
+func Terms(text string) []string {
+	var out []string
+	scan(text, func(t token) { out = append(out, t.term) })
+	return out
+}
+
+// count counts the terms of a text; length is how many there are but for stop words, repetitions included.
+func count(text string) (terms map[string]int, length int) {
+	terms = map[string]int{}
+	scan(text, func(t token) {
+		terms[t.term]++
+		if t.kind != stop {
+			length++
+		}
+	})
+	return terms, length
+}
+
+// fold makes spellings of one word equal: lower case; no accents on Latin and Greek, no vowel points on
+// Hebrew and Arabic; е for ё.
+func fold(s string) string {
+	s = strings.ToLower(s)
+	if ascii(s) {
+		return s
+	}
+	var b strings.Builder
+	strip := false
+	for _, r := range norm.NFD.String(s) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			if strip || r == 0x308 && strings.HasSuffix(b.String(), "е") {
+				continue
+			}
+		case r == 'ς':
+			r = 'σ'
+		default:
+			strip = unicode.In(r, unicode.Latin, unicode.Greek, unicode.Hebrew, unicode.Arabic)
+		}
+		b.WriteRune(r)
+	}
+	return norm.NFC.String(b.String())
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// stem takes a folded word to its stem by the script it is written in: Latin as English, Cyrillic as
+// Russian, others and whatever holds a digit as they are.
+func stem(s string) string {
+	if len(s) < 3 {
+		return s
+	}
+	latin, cyrillic := true, true
+	for _, r := range s {
+		latin = latin && unicode.Is(unicode.Latin, r)
+		cyrillic = cyrillic && unicode.Is(unicode.Cyrillic, r)
+		if !latin && !cyrillic {
+			return s
+		}
+	}
+	env := snowballstem.NewEnv(s)
+	if latin {
+		english.Stem(env)
+	} else {
+		russian.Stem(env)
+	}
+	return env.Current()
+}
+
+// foldName is how names (keys, aliases) are compared whole.
+func foldName(s string) string {
+	return strings.ToLower(strings.TrimSpace(norm.NFKC.String(strings.ToValidUTF8(s, " "))))
+}
+
+// canonical is a name by its words alone: auth-token, authToken and "auth tokens" are one.
+func canonical(s string) string {
+	var b strings.Builder
+	scan(s, func(t token) {
+		if t.kind == whole || t.kind == tail {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.term)
+	})
+	return b.String()
+}

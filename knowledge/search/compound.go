@@ -1,0 +1,165 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scanChunk emits the parts of a compound, the wholes of its components, and its own whole.
+func scanChunk(chunk string, emit func(token)) {
+	if base := strings.TrimRight(chunk, "+#"); base != chunk {
+		if len(base) == 1 {
+			emit(token{term: strings.ToLower(chunk)})
+			return
+		}
+		chunk = base
+	}
+	components := split(chunk, outer)
+	meaning, tokens := false, 0
+	see := func(t token) {
+		meaning = meaning || t.kind == word
+		tokens++
+		emit(t)
+	}
+	for _, c := range components {
+		scanComponent(c, see)
+	}
+	if n := len(components); n > 1 && n <= maxComponents {
+		k := whole
+		if !meaning {
+			k = word // "to-do": its parts say nothing, so it is the word
+		}
+		emit(token{wholeWord(split(chunk, joiner)), k, tokens})
+	}
+}
+
+// inner reports whether r joins the words of one name; the other joiners join names to a path.
+func inner(r rune) bool {
+	switch r {
+	case '_', '-', '‐', '‑', '\'', '’':
+		return true
+	}
+	return false
+}
+
+func outer(r rune) bool { return joiner(r) && !inner(r) }
+
+// split cuts a compound at the joiners that at reports. A full stop between digits (2.6.1) and an
+// apostrophe (don't) do not part, and a possessive 's is dropped.
+func split(chunk string, at func(rune) bool) []string {
+	var out []string
+	var b strings.Builder
+	flush := func() {
+		if b.Len() > 0 {
+			out = append(out, b.String())
+			b.Reset()
+		}
+	}
+	runes := []rune(chunk)
+	for i, r := range runes {
+		switch {
+		case !at(r):
+			b.WriteRune(r)
+		case r == '\'' || r == '’':
+			if i+2 == len(runes) && (runes[i+1] == 's' || runes[i+1] == 'S') {
+				flush()
+				return out
+			}
+		case r == '.' && i > 0 && i+1 < len(runes) && unicode.IsDigit(runes[i-1]) && unicode.IsDigit(runes[i+1]):
+			b.WriteRune(r)
+		default:
+			flush()
+		}
+	}
+	flush()
+	return out
+}
+
+// scanComponent emits the parts of one name and, if there are several, the whole.
+func scanComponent(c string, emit func(token)) {
+	names := split(c, inner)
+	parts, meaning := 0, false
+	for _, n := range names {
+		if strings.Contains(n, ".") { // a version number: one word, with or without its v
+			emit(token{term: clip(strings.TrimPrefix(fold(n), "v"))})
+			parts, meaning = parts+1, true
+			continue
+		}
+		for _, p := range camel(n) {
+			t := plainWord(p)
+			parts, meaning = parts+1, meaning || t.kind == word
+			emit(t)
+		}
+	}
+	if parts > 1 {
+		k := whole
+		if !meaning {
+			k = word
+		}
+		emit(token{wholeWord(names), k, parts})
+	}
+}
+
+// wholeWord is the term of a compound's parts run together: what someone would write who writes it as one word.
+func wholeWord(parts []string) string { return clip(stem(fold(strings.Join(parts, "")))) }
+
+// plainWord is the token of a word that has no parts.
+func plainWord(s string) token {
+	s = fold(s)
+	if isStop(s) {
+		return token{term: s, kind: stop}
+	}
+	return token{term: clip(stem(s))}
+}
+
+// camel cuts at changes of case and between two or more letters and digits: getUserName, HTTPServer, sha256.
+func camel(c string) []string {
+	var out []string
+	runes := []rune(c)
+	start, number := 0, false
+	for i := 1; i < len(runes); i++ {
+		cut, digits := boundary(runes, start, i, number)
+		if cut {
+			out = append(out, string(runes[start:i]))
+			start, number = i, digits
+		}
+	}
+	return append(out, string(runes[start:]))
+}
+
+// boundary reports whether a part ends before runes[i], and whether a part of digits begins there. number: the part that began at start is one of digits cut from letters.
+func boundary(runes []rune, start, i int, number bool) (cut, digits bool) {
+	prev, r := runes[i-1], runes[i]
+	switch {
+	case unicode.IsDigit(r):
+		letters := i-start >= 2 && !slices.ContainsFunc(runes[start:i], unicode.IsDigit)
+		return letters, letters
+	case unicode.IsDigit(prev):
+		return number || unicode.IsUpper(r) && i+1 < len(runes) && unicode.IsLower(runes[i+1]), false
+	case unicode.IsUpper(r):
+		if unicode.IsLower(prev) {
+			return true, false
+		}
+		next := i + 1
+		if next >= len(runes) || !unicode.IsLower(runes[next]) || !unicode.IsUpper(prev) {
+			return false, false
+		}
+		plural := next+1 == len(runes) && runes[next] == 's' // APIs, URLs
+		return !plural, false
+	}
+	return false, false
+}
+
+// clip cuts an over-long term at a rune's end.
+func clip(s string) string {
+	if len(s) <= maxTermBytes {
+		return s
+	}
+	n := maxTermBytes
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

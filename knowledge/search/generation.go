@@ -1,0 +1,279 @@
+package search
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	api "github.com/blevesearch/scorch_segment_api/v2"
+)
+
+// mappingVersion names the analyzer, the fields and the files; change it with any of them. Generations of
+// another version are not read.
+const mappingVersion = 1
+
+// generation is an index on disk that nobody writes any more, read into memory.
+type generation struct {
+	number   uint64
+	dir      string
+	header   header
+	segments []*segment
+	files    []string // of the segments
+}
+
+func generationName(n uint64) string { return fmt.Sprintf("%d-m%d", n, mappingVersion) }
+
+// parseGeneration takes a directory's name apart.
+func parseGeneration(name string) (n uint64, mapping int, ok bool) {
+	number, m, found := strings.Cut(name, "-m")
+	n, err := strconv.ParseUint(number, 10, 64)
+	mapping, err2 := strconv.Atoi(m)
+	return n, mapping, found && err == nil && err2 == nil
+}
+
+// generations lists those of this build's mapping, newest first, and the greatest number of any mapping.
+func generations(dir string) (numbers []uint64, greatest uint64, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, err
+	}
+	for _, e := range entries {
+		if n, m, ok := parseGeneration(e.Name()); ok {
+			greatest = max(greatest, n)
+			if m == mappingVersion {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	slices.Reverse(numbers)
+	return numbers, greatest, nil
+}
+
+// openNewest opens the newest good generation, nil where there is none. One that goes away while it is being
+// read has been replaced by a newer one, so the directory is read again.
+func openNewest(dir string) (*generation, []error) {
+	var problems []error
+	for range 4 {
+		numbers, _, err := generations(dir)
+		if err != nil {
+			return nil, append(problems, err)
+		}
+		vanished := false
+		for _, n := range numbers {
+			g, err := openGeneration(dir, n)
+			if err == nil {
+				return g, problems
+			}
+			vanished = vanished || errors.Is(err, fs.ErrNotExist)
+			problems = append(problems, err)
+		}
+		if !vanished {
+			break
+		}
+	}
+	return nil, problems
+}
+
+// openGeneration reads a generation and checks it, every byte: what is in memory then is what was written.
+func openGeneration(dir string, n uint64) (g *generation, err error) {
+	g = &generation{number: n, dir: filepath.Join(dir, generationName(n))}
+	defer func() {
+		if p := recover(); p != nil {
+			g, err = nil, fmt.Errorf("%s: %w: %v", g.dir, ErrDamaged, p)
+		}
+	}()
+	if g.header, err = readHeader(g.dir); err != nil {
+		return nil, err
+	}
+	for _, f := range g.header.Segments {
+		data, err := os.ReadFile(filepath.Join(g.dir, f.Name))
+		if err != nil {
+			return nil, err
+		}
+		if len(data) != f.Size || checksum(data) != f.Checksum {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(g.dir, f.Name), ErrDamaged)
+		}
+		base, err := openSegment(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(g.dir, f.Name), err)
+		}
+		s := &segment{SegmentBase: base, deleted: roaring.New()}
+		if _, err := s.deleted.FromBuffer(f.Deleted); err != nil && len(f.Deleted) > 0 {
+			return nil, fmt.Errorf("%s: %w", g.dir, err)
+		}
+		g.segments = append(g.segments, s)
+		g.files = append(g.files, f.Name)
+	}
+	return g, nil
+}
+
+// overlay is a generation as one index sees it: what has been replaced or removed since is masked. It is
+// not changed once searched; each change makes a new one.
+type overlay struct {
+	*generation
+	masked  []*roaring.Bitmap // by segment, deleted facts among them
+	lengths lengths
+}
+
+func newOverlay(g *generation) *overlay {
+	o := &overlay{generation: g, lengths: g.header.Lengths}
+	for _, s := range g.segments {
+		o.masked = append(o.masked, s.deleted)
+	}
+	return o
+}
+
+// mask hides the facts of the ids. The receiver stays as it is for searches under way.
+func (o *overlay) mask(ids []string) (*overlay, error) {
+	out := &overlay{generation: o.generation, masked: slices.Clone(o.masked), lengths: o.lengths}
+	for i, s := range o.segments {
+		fresh, err := s.numbersOf(ids)
+		if err != nil {
+			return nil, err
+		}
+		fresh.AndNot(out.masked[i])
+		for it := fresh.Iterator(); it.HasNext(); {
+			_, sizes, err := s.identify(it.Next())
+			if err != nil {
+				return nil, err
+			}
+			out.lengths.subtract(sizes)
+		}
+		if !fresh.IsEmpty() {
+			out.masked[i] = roaring.Or(out.masked[i], fresh)
+		}
+	}
+	return out, nil
+}
+
+// reader is an overlay being read by one search.
+type reader struct {
+	*overlay
+	pool  *slabs
+	views []*view
+}
+
+func (o *overlay) reader(pool *slabs) *reader {
+	r := &reader{overlay: o, pool: pool}
+	offset := uint32(0)
+	for i, s := range o.segments {
+		r.views = append(r.views, &view{segment: s, offset: offset, except: o.masked[i], dicts: map[string]api.TermDictionary{}})
+		offset += uint32(s.Count())
+	}
+	return r
+}
+
+// The methods of source.
+
+func (r *reader) slotCount() int {
+	n := 0
+	for _, s := range r.segments {
+		n += int(s.Count())
+	}
+	return n
+}
+
+func (r *reader) sizes() lengths { return r.lengths }
+
+func (r *reader) slabs() *slabs { return r.pool }
+
+func (r *reader) count(term string, f field) (n int, err error) {
+	for _, v := range r.views {
+		k, err := v.count(term, fieldNames[f])
+		if err != nil {
+			return 0, err
+		}
+		n += k
+	}
+	return n, nil
+}
+
+func (r *reader) visit(term string, f field, only []uint32, use func(posting)) error {
+	for _, v := range r.views {
+		var here []uint32
+		if only != nil {
+			here = v.own(only)
+			if len(here) == 0 {
+				continue
+			}
+		}
+		if err := v.visit(term, fieldNames[f], here, use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own are those of the facts that the segment has, by its own numbers.
+func (v *view) own(docs []uint32) []uint32 {
+	from, _ := slices.BinarySearch(docs, v.offset)
+	to, _ := slices.BinarySearch(docs, v.offset+uint32(v.Count()))
+	v.mine = v.mine[:0]
+	for _, d := range docs[from:to] {
+		v.mine = append(v.mine, d-v.offset)
+	}
+	return v.mine
+}
+
+func (r *reader) named(name string, use func(uint32)) error {
+	for _, v := range r.views {
+		if err := v.visit(name, exactField, nil, func(p posting) { use(p.doc) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) similar(term string, how likeness, use func(string)) error {
+	l, err := lookFor(term, how)
+	if err != nil {
+		return err
+	}
+	for _, v := range r.views {
+		for _, f := range fieldNames {
+			if err := v.similar(term, f, l, use); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reader) identify(doc uint32) (ident, error) {
+	for _, v := range slices.Backward(r.views) {
+		if doc >= v.offset {
+			who, _, err := v.segment.identify(doc - v.offset)
+			return who, err
+		}
+	}
+	return ident{}, errIdent
+}
+
+func (r *reader) id(doc uint32) (string, error) {
+	for _, v := range slices.Backward(r.views) {
+		if doc >= v.offset {
+			b, err := v.DocID(uint64(doc - v.offset))
+			if err != nil {
+				return "", err
+			}
+			before, _, ok := bytes.Cut(b, []byte{0})
+			if !ok {
+				return "", errIdent
+			}
+			return string(before), nil
+		}
+	}
+	return "", errIdent
+}
+
+// sortedIDs is the ids of a set, in order.
+func sortedIDs(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

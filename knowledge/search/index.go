@@ -1,0 +1,161 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Doc is a fact as the index sees it. ID names one version of it.
+type Doc struct {
+	ID, Category, Key, Value string
+	Aliases                  []string
+}
+
+// Options of an Index; nil and zero work.
+type Options struct {
+	Logger *slog.Logger // told what was found damaged; default: nobody
+}
+
+// Index finds facts by their words. Its methods may be called by several goroutines at once.
+type Index struct {
+	dir    string
+	logger *slog.Logger
+	tune   tuning
+
+	mu      sync.RWMutex
+	stored  *overlay // the generation; nil where there is none
+	memory  *memory  // what came after it
+	removed map[string]bool
+	syncing bool
+	slabs   slabs // of searches in the generation
+}
+
+// ErrDamaged says that what was read from the index on disk is not what was written. Open and Sync pass by
+// generations that are; should one turn out so during a search, the caller makes the index anew, from "".
+var ErrDamaged = errors.New("the index on disk is damaged")
+
+var errID = errors.New("an id is not empty and holds no zero byte")
+
+// Open opens the index in dir, "" for one in memory alone. It reads the newest good generation there is and
+// builds none: a generation that is damaged, of a newer build or of another mapping is as if absent, so is a
+// directory that cannot be read. Nothing is created.
+func Open(dir string, o *Options) (*Index, error) {
+	x := &Index{dir: dir, logger: slog.New(slog.DiscardHandler), tune: defaultTuning(), memory: newMemory(), removed: map[string]bool{}}
+	if o != nil && o.Logger != nil {
+		x.logger = o.Logger
+	}
+	if dir == "" {
+		return x, nil
+	}
+	g, problems := openNewest(dir)
+	for _, p := range problems {
+		x.logger.Debug("index generation passed by", "error", p)
+	}
+	if g != nil {
+		x.stored = newOverlay(g)
+	}
+	return x, nil
+}
+
+// Since returns the recorded time and the epoch that the generation read from disk is complete to. ok is
+// false where there is none: everything is to be added.
+func (x *Index) Since() (at time.Time, epoch string, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.stored == nil {
+		return time.Time{}, "", false
+	}
+	return x.stored.header.At, x.stored.header.Epoch, true
+}
+
+// Pending is how many facts are in memory only: those a Sync would write.
+func (x *Index) Pending() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.memory.slots) + len(x.removed)
+}
+
+// Add takes facts in. One of the same ID is replaced. On an error some of them may have been taken.
+func (x *Index) Add(ctx context.Context, docs []Doc) error {
+	ids := make([]string, len(docs))
+	for i := range docs {
+		ids[i] = docs[i].ID
+		if ids[i] == "" || strings.ContainsRune(ids[i], 0) {
+			return fmt.Errorf("fact %q: %w", ids[i], errID)
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.mask(ids); err != nil {
+		return err
+	}
+	for i := range docs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d := docs[i]
+		x.memory.add(&d)
+		delete(x.removed, d.ID)
+	}
+	x.tidy()
+	return nil
+}
+
+// Remove takes facts out. An unknown id is none.
+func (x *Index) Remove(ids []string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.mask(ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		x.memory.remove(id)
+		if x.stored != nil && x.stored.has(id) {
+			x.removed[id] = true
+		}
+	}
+	x.tidy()
+	return nil
+}
+
+// mask hides what the generation has of the ids.
+func (x *Index) mask(ids []string) (err error) {
+	if x.stored == nil || len(ids) == 0 {
+		return nil
+	}
+	defer guard(&err)
+	o, err := x.stored.mask(ids)
+	if err != nil {
+		return err
+	}
+	x.stored = o
+	return nil
+}
+
+// tidy makes the memory anew when most of it is dead, but for during a Sync, which counts on its numbers.
+func (x *Index) tidy() {
+	if !x.syncing {
+		x.memory = x.memory.renew()
+	}
+}
+
+// guard turns a panic of the library over a segment into ErrDamaged: an index is a cache and must not take
+// the program down.
+func guard(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w: %v", ErrDamaged, p)
+	}
+}
+
+// sources are what a search reads.
+func (x *Index) sources() []source {
+	if x.stored == nil {
+		return []source{x.memory}
+	}
+	return []source{x.stored.reader(&x.slabs), x.memory}
+}

@@ -1,0 +1,240 @@
+package search
+
+import (
+	"context"
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// scores is what a search found in one source, by fact.
+type scores struct {
+	source source
+	slab   *slab
+	rank   []float32 // BM25F
+	cover  []float32 // weight of the query's words that the fact holds
+	part   []float32 // of the word at hand
+	words  []uint64  // the query's words that the fact holds, a bit each
+	tier   []uint8   // 2: its name is the query; 1: its name has the query's words; 0: neither
+	seen   []uint32  // facts of which anything is not 0
+	hits   []uint32  // facts of which part is not 0
+	sorted int       // how many of seen are known to be in order
+	notes  map[uint32]map[string]float64
+}
+
+// slab is the memory of scores, all zero while it waits to be used again.
+type slab struct {
+	floats []float32
+	words  []uint64
+	tier   []uint8
+}
+
+func newScores(s source) *scores {
+	n := s.slotCount()
+	b := s.slabs().get(n)
+	return &scores{
+		source: s, slab: b,
+		rank: b.floats[:n:n], cover: b.floats[n : 2*n : 2*n], part: b.floats[2*n : 3*n],
+		words: b.words[:n], tier: b.tier[:n],
+	}
+}
+
+// free gives the memory back, zeroed where it was written.
+func (r *search) free() {
+	for _, s := range r.found {
+		for _, d := range s.seen {
+			s.rank[d], s.cover[d], s.part[d], s.words[d], s.tier[d] = 0, 0, 0, 0, 0
+		}
+		for _, d := range s.hits {
+			s.part[d] = 0
+		}
+		s.source.slabs().put(s.slab)
+	}
+	r.found = nil
+}
+
+// touch notes that something will be known of a fact.
+func (s *scores) touch(d uint32) {
+	if s.words[d] == 0 && s.rank[d] == 0 && s.tier[d] == 0 {
+		s.seen = append(s.seen, d)
+	}
+}
+
+// run notes whose name the query is and scores its words one after another.
+func (r *search) run(ctx context.Context, q *parsed, wide bool) error {
+	r.query, r.wide = q, wide
+	terms, err := r.plan(q)
+	if err != nil {
+		return err
+	}
+	if err := r.names(); err != nil {
+		return err
+	}
+	mass, words, trail := r.mass, r.words, r.share(r.tune.trail)
+	for _, t := range terms {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// A fact that holds none of the words so far, however many of the rest, is no answer.
+		settled := mass > 0 && r.scaled(mass, words) < trail
+		if err := r.term(t, settled); err != nil {
+			return err
+		}
+		if t.kind != whole {
+			mass, words = mass-t.weight, words-1
+		}
+	}
+	return nil
+}
+
+// names marks the facts that the query names.
+func (r *search) names() error {
+	for tier, name := range []string{1: byWords + r.query.canonical, 2: asWritten + r.query.folded} {
+		if len(name) <= len(byWords) {
+			continue
+		}
+		for _, s := range r.found {
+			err := s.source.named(name, func(d uint32) {
+				s.touch(d)
+				s.tier[d] = max(s.tier[d], uint8(tier))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// term scores one word. settled: only of facts that were seen before.
+func (r *search) term(t planned, settled bool) error {
+	if t.df > 0 {
+		if err := r.gather(t.term, fieldCount, settled); err != nil {
+			return err
+		}
+		r.apply(t.idf, 1, t.words)
+	}
+	if t.kind == whole || t.df > 0 && !r.wide {
+		return nil
+	}
+	like, err := r.expansions(t.term)
+	if err != nil {
+		return err
+	}
+	df := 0.0
+	for _, w := range like.words {
+		n, err := r.count(w, like.fields)
+		if err != nil {
+			return err
+		}
+		if err := r.gather(w, like.fields, settled); err != nil {
+			return err
+		}
+		df += n
+	}
+	for _, s := range r.found { // the word itself has been counted
+		s.hits = slices.DeleteFunc(s.hits, func(d uint32) bool {
+			again := s.words[d]&t.words != 0
+			if again {
+				s.part[d] = 0
+			}
+			return again
+		})
+	}
+	idf := r.idf(df)
+	if like.fields == nameFields && r.least > 0 {
+		idf = min(idf, r.least) // a guess is not to outdo a word that is there
+	}
+	r.apply(idf*like.discount, r.tune.like, t.words)
+	return nil
+}
+
+// gather finds the facts that hold a word in one of the fields before end, and how much of it, into part.
+func (r *search) gather(word string, end field, settled bool) error {
+	t := r.tune
+	for _, s := range r.found {
+		var only []uint32
+		if settled {
+			only = s.inOrder()
+			if len(only) == 0 {
+				continue
+			}
+		}
+		for f := range end {
+			boost, b, average := t.boost[f], r.b[f], r.average[f]
+			err := s.source.visit(word, f, only, func(p posting) {
+				if settled && s.words[p.doc] == 0 && s.tier[p.doc] == 0 {
+					return
+				}
+				tf := boost * float64(p.freq) / (1 - b + b*float64(p.len)/average)
+				if s.part[p.doc] == 0 {
+					s.hits = append(s.hits, p.doc)
+				}
+				s.part[p.doc] += float32(tf)
+				if s.notes != nil {
+					s.note(p.doc, fieldNames[f]+":"+word, tf)
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inOrder are the facts seen, in order.
+func (s *scores) inOrder() []uint32 {
+	if s.sorted != len(s.seen) {
+		slices.Sort(s.seen)
+		s.sorted = len(s.seen)
+	}
+	return s.seen
+}
+
+// saturation is how fast coverage comes to the full: a word said once in an average fact is all of it.
+const saturation = .5
+
+// apply adds the word at hand to every fact that holds it: its gain in score, and such a part of their weight
+// for those of the words that the fact has not been given yet.
+func (r *search) apply(idf, part float64, words uint64) {
+	k1 := r.tune.k1
+	for _, s := range r.found {
+		for _, d := range s.hits {
+			s.touch(d)
+			tf := float64(s.part[d])
+			s.part[d] = 0
+			gain := idf * (k1 + 1) / (tf + k1)
+			s.rank[d] += float32(gain * tf)
+			s.settle(d, gain)
+			if fresh := words &^ s.words[d]; fresh != 0 {
+				s.words[d] |= fresh
+				s.cover[d] += float32(r.weigh(fresh) * part * min(1, (1+saturation)*tf/(tf+saturation)))
+			}
+		}
+		s.hits = s.hits[:0]
+	}
+}
+
+// weigh sums the weights of words.
+func (r *search) weigh(words uint64) float64 {
+	sum := 0.0
+	for ; words != 0; words &= words - 1 {
+		sum += r.weightOf[bits.TrailingZeros64(words)]
+	}
+	return sum
+}
+
+// slabs keeps the memory of searches for the next ones.
+type slabs struct{ pool sync.Pool }
+
+// get gives a slab for n facts.
+func (p *slabs) get(n int) *slab {
+	if b, ok := p.pool.Get().(*slab); ok && len(b.tier) >= n {
+		return b
+	}
+	n += n / 8
+	return &slab{make([]float32, 3*n), make([]uint64, n), make([]uint8, n)}
+}
+
+func (p *slabs) put(b *slab) { p.pool.Put(b) }

@@ -1,0 +1,234 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Generation says what a generation holds: every fact recorded up to At, in an epoch of the store. A store
+// whose past was rewritten (an erasure, a damaged file replaced) begins a new epoch.
+type Generation struct {
+	At    time.Time
+	Epoch string
+}
+
+const (
+	lockName   = "index.lock"
+	tempPrefix = "tmp-"
+)
+
+// Sync writes what is in memory as the next generation and reads from that from then on: the newest
+// generation's segments, shared with it, and one of what came after; or one of all docs, where there is no
+// generation of this epoch. to is what the index has been brought up to by Add and Remove, and docs are all
+// its facts. Of several processes one does it; the others, which find index.lock taken, return at once and
+// without an error. Searches, Add and Remove go on meanwhile. Nothing is to be done again after an error:
+// the index answers as before.
+func (x *Index) Sync(ctx context.Context, to Generation, docs iter.Seq[Doc]) (err error) {
+	if x.dir == "" {
+		return nil
+	}
+	tail, ok := x.begin()
+	if !ok {
+		return nil
+	}
+	defer x.end()
+	defer guard(&err)
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		return err
+	}
+	unlock, held, err := lock(filepath.Join(x.dir, lockName))
+	if err != nil || !held {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	base, _ := openNewest(x.dir)
+	if base != nil && base.header.Epoch != to.Epoch {
+		base = nil
+	}
+	if base != nil && !base.header.At.Before(to.At) {
+		return x.adopt(base, tail)
+	}
+	// The tail goes on a generation that is no older than the one it came after: others want all facts.
+	if base != nil && (tail.epoch != to.Epoch || base.header.At.Before(tail.since)) {
+		base = nil
+	}
+	g, err := x.write(ctx, base, tail, to, docs)
+	if err != nil {
+		return err
+	}
+	x.sweep(g.number)
+	return x.adopt(g, tail)
+}
+
+// tailSnapshot is what was in memory when a Sync began.
+type tailSnapshot struct {
+	slots   int // of the memory
+	docs    []*Doc
+	removed []string
+	since   time.Time // of the generation it came after
+	epoch   string
+}
+
+// begin takes the tail; ok is false where a Sync of this index is under way.
+func (x *Index) begin() (tailSnapshot, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.syncing {
+		return tailSnapshot{}, false
+	}
+	x.syncing = true
+	t := tailSnapshot{slots: len(x.memory.entries), removed: sortedIDs(x.removed)}
+	for i := range x.memory.entries {
+		if e := &x.memory.entries[i]; !e.dead {
+			t.docs = append(t.docs, e.doc)
+		}
+	}
+	if x.stored != nil {
+		t.since, t.epoch = x.stored.header.At, x.stored.header.Epoch
+	}
+	return t, true
+}
+
+func (x *Index) end() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.syncing = false
+	x.tidy()
+}
+
+// adopt makes g the generation that is read and forgets the tail that it holds. What was added or removed
+// since the tail was taken stays in memory.
+func (x *Index) adopt(g *generation, t tailSnapshot) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o, memory := newOverlay(g), newMemory()
+	hide := sortedIDs(x.removed)
+	for i := t.slots; i < len(x.memory.entries); i++ {
+		if e := &x.memory.entries[i]; !e.dead {
+			memory.add(e.doc)
+			hide = append(hide, e.id)
+		}
+	}
+	o, err := o.mask(hide)
+	if err != nil {
+		return err
+	}
+	for _, id := range t.removed {
+		if _, again := memory.slots[id]; again || !g.has(id) {
+			delete(x.removed, id)
+		}
+	}
+	x.stored, x.memory = o, memory
+	return nil
+}
+
+// has reports whether a generation holds an id.
+func (g *generation) has(id string) bool {
+	for _, s := range g.segments {
+		if found, err := s.numbersOf([]string{id}); err != nil || !found.IsEmpty() {
+			return true
+		}
+	}
+	return false
+}
+
+// write makes the next generation under a name of its own and renames it into place, whole.
+func (x *Index) write(ctx context.Context, base *generation, t tailSnapshot, to Generation, docs iter.Seq[Doc]) (*generation, error) {
+	temp, err := os.MkdirTemp(x.dir, tempPrefix)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	b := &builder{dir: temp, header: header{Mapping: mappingVersion, At: to.At, Epoch: to.Epoch}}
+	if base != nil {
+		err = b.extend(base, t)
+	} else {
+		err = b.build(ctx, docs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write an index generation: %w", err)
+	}
+	if err := writeHeader(temp, b.header); err != nil {
+		return nil, err
+	}
+	_, greatest, err := generations(x.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(temp, filepath.Join(x.dir, generationName(greatest+1))); err != nil {
+		return nil, err
+	}
+	return openGeneration(x.dir, greatest+1)
+}
+
+// sweep takes away what no one will open any more: older generations, and what a killed Sync left. Those who
+// have read an older one have it in memory. Called under the lock.
+func (x *Index) sweep(newest uint64) {
+	entries, err := os.ReadDir(x.dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		n, mapping, ok := parseGeneration(e.Name())
+		old := ok && mapping <= mappingVersion && n < newest
+		if old || strings.HasPrefix(e.Name(), tempPrefix) {
+			if err := os.RemoveAll(filepath.Join(x.dir, e.Name())); err != nil {
+				x.logger.Debug("old index generation stays", "error", err)
+			}
+		}
+	}
+}
+
+// dropWait is how long Drop waits for a Sync under way.
+const dropWait = 5 * time.Second
+
+// Drop takes all generations off the disk and forgets what was read of them; what is in memory stays. It
+// waits for a Sync of another process, five seconds at most.
+func (x *Index) Drop() error {
+	x.mu.Lock()
+	x.stored, x.removed = nil, map[string]bool{}
+	x.mu.Unlock()
+	if _, err := os.Stat(x.dir); x.dir == "" || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	unlock, err := waitLock(filepath.Join(x.dir, lockName), dropWait)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(x.dir)
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == lockName })
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(x.dir, e.Name())))
+	}
+	return errors.Join(err, unlock())
+}
+
+// errBusy says that another process holds index.lock.
+var errBusy = errors.New("the index is being written by another process; try again")
+
+func waitLock(path string, patience time.Duration) (unlock func() error, err error) {
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		unlock, held, err := lock(path)
+		if err != nil || held {
+			return unlock, err
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%s: %w", path, errBusy)
+		}
+	}
+}
+
+// Close frees what the index holds. It is not used after.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.stored, x.memory, x.removed = nil, newMemory(), map[string]bool{}
+	return nil
+}
