@@ -1,0 +1,131 @@
+package knowledge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/journal"
+)
+
+// adopt takes over the project's store of the existing program, once. That
+// store is only read. An attempt that fails is told, tried again later, and
+// does not keep anyone from working.
+func (s *Store) adopt(ctx context.Context) error {
+	s.mu.Lock()
+	done := s.adopted
+	s.adopted = true
+	s.mu.Unlock()
+	if done || len(s.opts.Legacy) == 0 || s.opts.ProjectRoot == "" {
+		return nil
+	}
+	taken := false
+	err := s.log.View(ctx, func(st *state, _ journal.Head) error { taken = st.adopted(); return nil })
+	if err != nil || taken {
+		return err
+	}
+	dir := findLegacy(s.opts.Legacy, s.opts.ProjectRoot)
+	if dir == "" {
+		return nil
+	}
+	if err := s.adoptFrom(ctx, dir); err != nil {
+		s.notice("the store of the existing program in %s could not be taken over: %v", dir, err)
+		s.mu.Lock()
+		s.adopted = false
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+func (s *Store) adoptFrom(ctx context.Context, dir string) error {
+	d, err := formats.ReadLeanCtxDir(os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	m := &merger{store: s, in: Incoming{File: dir, Merge: mergeSkip, KeepPrivacy: s.opts.KeepPrivacy}, whole: true}
+	p := formats.Parsed{Kind: formats.LeanCtx, Document: d}
+	m.clean(&p)
+	took := false
+	err = s.commit(ctx, func(st *state, now time.Time) ([]event, error) {
+		if st.adopted() {
+			return nil, nil // another process was first
+		}
+		took = true
+		events, err := m.decide(st, p, now)
+		return append(events, note(noteAdopt, "Took over "+dir, now)), err
+	})
+	if err == nil && took {
+		s.notice("took over %s, %s and %s from %s, which is left as it was",
+			count(len(d.Facts), "version"), count(len(d.Gotchas), "gotcha"), count(len(d.Relations), "relation"), dir)
+	}
+	return err
+}
+
+// adopted reports whether a store of the existing program was taken over.
+func (s *state) adopted() bool {
+	return slices.ContainsFunc(s.history, func(h formats.Insight) bool { return h.Kind == noteAdopt })
+}
+
+// findLegacy returns the directory of the existing program's store for a
+// project, "" if there is none.
+func findLegacy(dataDirs []string, root string) string {
+	for _, data := range dataDirs {
+		files, _ := filepath.Glob(filepath.Join(data, "knowledge", "*", "knowledge.json"))
+		for _, file := range files {
+			if isLegacy(file, root) {
+				return filepath.Dir(file)
+			}
+		}
+	}
+	return ""
+}
+
+// isLegacy reads the beginning of a file: lean-ctx writes project_root first,
+// and no schema.
+func isLegacy(file, root string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	if err != nil {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(head))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil || name == "schema" || name == "facts" {
+			return false
+		}
+		var value any
+		if d.Decode(&value) != nil {
+			return false
+		}
+		if text, ok := value.(string); ok && name == "project_root" {
+			return samePath(text, root)
+		}
+	}
+	return false
+}
+
+func samePath(a, b string) bool {
+	clean := func(p string) string {
+		p = filepath.Clean(p)
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		return strings.TrimSuffix(filepath.ToSlash(p), "/")
+	}
+	return clean(a) == clean(b)
+}

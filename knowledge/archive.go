@@ -1,0 +1,172 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What leaves the active set. Nothing is deleted, and nothing becomes less
+// true: time travel, timelines, exact keys and the second stage of recall
+// still see it.
+const (
+	archiveBelow = 0.30                // effective confidence
+	archiveIdle  = 90 * 24 * time.Hour // neither confirmed, recorded nor retrieved, and asserted once
+	maintainEach = 24 * time.Hour
+)
+
+// archivable reports whether v leaves the active set at t. covered is how long
+// the record of retrievals reaches back: what it cannot tell counts as read.
+func archivable(v *Version, t time.Time, r retrievals, covered time.Duration) bool {
+	if v.Pinned || v.ArchivedAt != nil || archetypes[v.Archetype].structural || !believed(v) || !period(v).Contains(t) {
+		return false
+	}
+	if effectiveConfidence(v, t, r) < archiveBelow {
+		return true
+	}
+	last := v.LastConfirmed
+	for _, at := range []time.Time{v.RecordedFrom, r.last} {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return v.ConfirmationCount <= 1 && covered >= archiveIdle && t.Sub(last) > archiveIdle
+}
+
+// Maintain is the maintenance pass: it archives what faded, in a commit of its
+// own, at most once a day unless forced. It returns how many facts it archived.
+func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
+	s.use.refresh()
+	due := func(st *state, now time.Time) bool {
+		for _, h := range slices.Backward(st.history) {
+			if h.Kind == noteMaintenance {
+				return force || now.Sub(h.Timestamp) >= maintainEach
+			}
+		}
+		return true
+	}
+	faded := func(st *state, now time.Time) (out []*Version) {
+		if !due(st, now) {
+			return nil
+		}
+		for _, v := range st.each() {
+			if archivable(v, now, s.use.of(v), s.use.covers(now)) {
+				out = append(out, v)
+			}
+		}
+		slices.SortFunc(out, byName)
+		return out
+	}
+	any := false
+	err := s.view(ctx, func(st *state, m moment) error {
+		any = len(faded(st, m.now)) > 0
+		return nil
+	})
+	if err != nil || !any {
+		return 0, err
+	}
+	n := 0
+	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		var events []event
+		for _, v := range faded(st, now) {
+			w := *v
+			w.ArchivedAt = &now
+			events = append(events, event{Put: &w})
+		}
+		if n = len(events); n == 0 {
+			return nil, nil
+		}
+		return append(events, note(noteMaintenance, fmt.Sprintf("Archived %s", count(n, "fact")), now)), nil
+	})
+	return n, err
+}
+
+// Restoration asks for archived facts back.
+type Restoration struct {
+	Query string `json:"query,omitempty" arg:"1" jsonschema:"words to look for; all archived facts without"`
+	Limit int    `json:"limit,omitempty" jsonschema:"most facts to restore (default 10)"`
+}
+
+// Restored are the facts brought back into the active set.
+type Restored struct {
+	Facts []Found `json:"facts"`
+	Total int     `json:"total"` // how many matched
+	query string
+	limit int
+}
+
+// Restore brings archived facts back into the active set. Values that were
+// superseded, corrected or retracted never come back.
+func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
+	limit, err := checkLimit(q.Limit, defaultLimit)
+	if err != nil {
+		return Restored{}, err
+	}
+	r := Restored{query: q.Query, limit: limit, Facts: []Found{}}
+	want, err := s.archivedLike(ctx, q.Query)
+	if err != nil {
+		return r, err
+	}
+	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		r.Facts, r.Total = r.Facts[:0], 0
+		var events []event
+		f := frame{asOf: now, known: now, now: now}
+		for _, version := range want {
+			v := st.byID(version)
+			if v == nil || v.ArchivedAt == nil || !believed(v) || !period(v).Contains(now) {
+				continue
+			}
+			if r.Total++; len(events) < limit {
+				w := *v
+				w.ArchivedAt, w.LastRetrieved = nil, &now
+				events = append(events, event{Put: &w})
+				r.Facts = append(r.Facts, found(&w, &f))
+			}
+		}
+		return events, nil
+	})
+	return r, err
+}
+
+// archivedLike lists the ids of archived facts, best match first.
+func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error) {
+	if strings.TrimSpace(query) != "" {
+		r, err := s.ranked(ctx, Question{Query: query, Limit: maxLimit, IncludeArchived: true}, true)
+		return r.ids(), err
+	}
+	var out []*Version
+	err := s.view(ctx, func(st *state, _ moment) error {
+		for _, v := range st.each() {
+			if v.ArchivedAt != nil {
+				out = append(out, v)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b *Version) int {
+		return cmp.Or(b.ArchivedAt.Compare(*a.ArchivedAt), byName(a, b))
+	})
+	return ids(out), err
+}
+
+// Text gives the answer's lines.
+func (r Restored) Text() string {
+	if len(r.Facts) == 0 {
+		if r.query == "" {
+			return "No archived facts to restore."
+		}
+		return fmt.Sprintf("No archived facts matching '%s'.", brief(r.query))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Restored %s:", count(len(r.Facts), "fact"))
+	for _, f := range r.Facts {
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s", oneLine(f.Category), oneLine(f.Key), brief(f.Value))
+	}
+	if more := r.Total - len(r.Facts); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	return b.String()
+}

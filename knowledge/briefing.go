@@ -1,0 +1,205 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Moment asks for the briefing.
+type Moment struct {
+	Budget int    `json:"budget,omitempty" jsonschema:"most tokens, estimated as bytes/4 (default 800)"`
+	AsOf   string `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day or an age"`
+}
+
+const defaultBudget = 800 // tokens
+
+// bytesPerToken is how a budget in tokens is estimated; a tokenizer would cost
+// more than the facts it counts.
+const bytesPerToken = 4
+
+// Briefing is what an agent should know when it begins. The same state on the
+// same day gives the same bytes.
+type Briefing struct {
+	Rooms         []formats.Room `json:"rooms"`
+	Decisions     []string       `json:"recent_decisions"`
+	Gotchas       []string       `json:"gotchas"`
+	Reminders     []string       `json:"reminders"`
+	MoreFacts     int            `json:"more_facts"` // left out over the budget
+	MoreRooms     int            `json:"more_rooms"`
+	MoreGotchas   int            `json:"more_gotchas,omitempty"`
+	MoreReminders int            `json:"more_reminders,omitempty"`
+}
+
+// Wakeup selects the facts worth knowing at once and renders them as AAAK:
+// pinned ones first, then by salience, whole facts only, within the budget.
+func (s *Store) Wakeup(ctx context.Context, q Moment) (Briefing, error) {
+	if q.Budget < 0 {
+		return Briefing{}, &ArgumentError{"budget", fmt.Sprintf("budget %d is negative", q.Budget)}
+	}
+	var r Briefing
+	err := s.view(ctx, func(st *state, m moment) error {
+		f, err := Question{AsOf: q.AsOf}.frame(m, s.clock())
+		if err != nil {
+			return err
+		}
+		r = st.brief(&f, cmp.Or(q.Budget, defaultBudget)*bytesPerToken)
+		return nil
+	})
+	return r, err
+}
+
+func (s *state) brief(f *frame, budget int) Briefing {
+	today := startOfDay(f.asOf)
+	c := candidates{state: s, rooms: map[string]int{}}
+	for n, v := range s.held(f) {
+		c.add(n, v, today)
+	}
+	for i := range s.patterns {
+		if v := patternVersion(&s.patterns[i]); f.holds(v, false) {
+			c.add(newID(v.Category, v.Key), v, today)
+		}
+	}
+	r := Briefing{Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, today)}
+	r.fit(budget / 2)
+	r.fill(&c, today, budget-len(r.tail()))
+	return r
+}
+
+// tailMost is how many entries each line after the rooms has at most.
+const tailMost = 5
+
+// fit shortens the lines after the rooms to what a budget in bytes holds, and
+// counts what it leaves out. Decisions are facts, and counted with them.
+func (r *Briefing) fit(budget int) {
+	keep := func(name string, list []string) ([]string, int) {
+		cost, n := len(name)+len(":\n"), 0
+		for n < min(len(list), tailMost) && cost+len(formats.Escape(list[n]))+len("|") <= budget {
+			cost += len(formats.Escape(list[n])) + len("|")
+			n++
+		}
+		if len(list) > 0 {
+			budget -= cost
+		}
+		return list[:n], len(list) - n
+	}
+	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions)
+	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas)
+	r.Reminders, r.MoreReminders = keep("REMINDERS", r.Reminders)
+}
+
+// fillTries is how many facts in a row may turn out too long for what is left
+// of the budget before no more are looked at: every look may be a read.
+const fillTries = 64
+
+// fill takes facts best first while they fit, pinned ones in any case. Rooms come out in the order of
+// their best fact, which is the order in which they are met.
+func (r *Briefing) fill(c *candidates, today time.Time, budget int) {
+	at := map[string]int{}
+	r.MoreFacts = len(c.list)
+	for tries := 0; tries < fillTries; {
+		n, v := c.next()
+		if v == nil {
+			break
+		}
+		p := formats.Pair{Key: v.Key, Value: v.Value, Stars: formats.Stars(dayConfidence(v, today)), Unconfirmed: unconfirmed(v)}
+		i, known := at[n.category]
+		room := formats.Room{Category: v.Category, Pairs: []formats.Pair{p}}
+		cost := len(formats.FormatAAAK([]formats.Room{room}))
+		if known {
+			cost -= len(formats.FormatAAAK([]formats.Room{{Category: v.Category, Pairs: []formats.Pair{{}}}})) - len("=★") - len("|")
+		}
+		if cost > budget && !v.Pinned {
+			tries++
+			continue
+		}
+		tries = 0
+		budget -= cost
+		r.MoreFacts--
+		c.rooms[n.category]--
+		if !known {
+			at[n.category] = len(r.Rooms)
+			r.Rooms = append(r.Rooms, room)
+		} else {
+			r.Rooms[i].Pairs = append(r.Rooms[i].Pairs, p)
+		}
+	}
+	for _, left := range c.rooms {
+		if left > 0 {
+			r.MoreRooms++
+		}
+	}
+}
+
+// gotchaLines are the gotchas, the worst first: by severity, then by how often.
+func (s *state) gotchaLines(f *frame) []string {
+	rank := map[string]int{"critical": 0, "warning": 1, "info": 2}
+	list := slices.Clone(s.gotchas)
+	slices.SortFunc(list, func(a, b formats.Gotcha) int {
+		return cmp.Or(cmp.Compare(rank[strings.ToLower(a.Severity)], rank[strings.ToLower(b.Severity)]), cmp.Compare(b.Occurrences, a.Occurrences), cmp.Compare(a.Trigger, b.Trigger))
+	})
+	out := []string{}
+	for _, g := range list {
+		if !g.FirstSeen.After(f.asOf) {
+			out = append(out, clip(g.Trigger, 80)+" → "+clip(g.Resolution, 120))
+		}
+	}
+	return out
+}
+
+// dueLines are the reminders due by the end of the day.
+func dueLines(list []formats.Reminder, today time.Time) []string {
+	out := []string{}
+	for _, r := range openReminders(list) {
+		if r.Due != nil && r.Due.Before(today.Add(24*time.Hour)) {
+			out = append(out, clip(r.Text, 120))
+		}
+	}
+	return out
+}
+
+// Text gives the answer's lines.
+func (r Briefing) Text() string {
+	body := r.Body()
+	if body == "" {
+		return "No knowledge for wake-up briefing."
+	}
+	return "WAKE-UP BRIEFING:\n" + body
+}
+
+// Body is the briefing without its heading; empty when there is nothing to say.
+func (r Briefing) Body() string {
+	text := formats.FormatAAAK(r.Rooms)
+	if r.MoreFacts > 0 {
+		text += fmt.Sprintf("+%s in %s\n", count(r.MoreFacts, "more fact"), count(r.MoreRooms, "room"))
+	}
+	return strings.TrimSuffix(text+r.tail(), "\n")
+}
+
+// tail is the lines that follow the rooms, each left out when empty.
+func (r Briefing) tail() string {
+	var b strings.Builder
+	for _, line := range []struct {
+		name string
+		list []string
+		more int
+	}{{"RECENT_DECISIONS", r.Decisions, 0}, {"GOTCHAS", r.Gotchas, r.MoreGotchas}, {"REMINDERS", r.Reminders, r.MoreReminders}} {
+		var parts []string
+		for _, text := range line.list {
+			parts = append(parts, formats.Escape(text))
+		}
+		if line.more > 0 {
+			parts = append(parts, fmt.Sprintf("+%d more", line.more))
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s:%s\n", line.name, strings.Join(parts, "|"))
+	}
+	return b.String()
+}

@@ -1,0 +1,198 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Findings is what agents wrote down elsewhere: diaries, the scratchpad,
+// results of tasks. It is all that this package needs to know of them.
+type Findings interface {
+	// Findings lists what was written since an instant, the oldest first.
+	Findings(ctx context.Context, since time.Time) ([]Finding, error)
+}
+
+// Finding is one such entry.
+type Finding struct {
+	Kind string    // decision, insight, blocker, finding, result
+	Text string    // what was found, in the agent's words
+	By   string    // agent id
+	Ref  string    // names the entry for good, e.g. diary:cursor-a3f8/12
+	At   time.Time // when it was written
+}
+
+// Promotion bounds a consolidation.
+type Promotion struct {
+	MaxDecisions int  `json:"max_decisions,omitempty" jsonschema:"most decisions to promote (default 5)"`
+	MaxFindings  int  `json:"max_findings,omitempty" jsonschema:"most findings, insights, blockers and results to promote (default 8)"`
+	DryRun       bool `json:"dry_run,omitempty" jsonschema:"show what would be promoted, change nothing"`
+}
+
+// Promoted is what a consolidation made.
+type Promoted struct {
+	Facts    []Remembered `json:"facts"`
+	Archived int          `json:"archived"`
+	Left     int          `json:"left"` // over the budget, for the next time
+	DryRun   bool         `json:"dry_run"`
+}
+
+var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocker": 0.75, "finding": 0.7, "result": 0.8}
+
+// Consolidate promotes what agents wrote down to facts, newest first within
+// its budget, with where each comes from; what was promoted once, or whose
+// fact was retracted or erased, is not promoted again. Then it runs the
+// maintenance pass. It writes no prose of its own.
+func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) {
+	decisions, err := checkLimit(p.MaxDecisions, 5)
+	if err != nil {
+		return Promoted{}, err
+	}
+	others, err := checkLimit(p.MaxFindings, 8)
+	if err != nil {
+		return Promoted{}, err
+	}
+	found, err := s.findings(ctx, time.Time{})
+	if err != nil {
+		return Promoted{}, err
+	}
+	var r Promoted
+	decide := func(st *state, now time.Time) ([]event, error) {
+		events := []event(nil)
+		r = Promoted{DryRun: p.DryRun, Facts: []Remembered{}}
+		budget := map[bool]int{true: decisions, false: others}
+		w := overlay{facts: st, changed: map[id][]*Version{}}
+		for _, f := range st.unpromoted(found) {
+			if budget[f.Kind == "decision"] == 0 {
+				r.Left++
+				continue
+			}
+			made, x, err := assert(&w, s.promote(f), now)
+			if err != nil {
+				return nil, err
+			}
+			budget[f.Kind == "decision"]--
+			w.fold(made)
+			events, r.Facts = append(events, made...), append(r.Facts, x)
+		}
+		if len(events) > 0 {
+			events = append(events, note(noteConsolidate, fmt.Sprintf("Consolidated %s", count(len(r.Facts), "finding")), now))
+		}
+		return events, nil
+	}
+	if p.DryRun {
+		return r, s.view(ctx, func(st *state, m moment) error { _, err := decide(st, m.now); return err })
+	}
+	if err := s.update(ctx, decide); err != nil {
+		return Promoted{}, err
+	}
+	r.Archived, err = s.Maintain(ctx, true)
+	return r, err
+}
+
+func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error) {
+	if s.opts.Findings == nil {
+		return nil, nil
+	}
+	return s.opts.Findings.Findings(ctx, since)
+}
+
+// unpromoted lists what no fact stems from yet, the newest first.
+func (s *state) unpromoted(found []Finding) []Finding {
+	taken := map[string]bool{}
+	for _, v := range s.each() {
+		for _, src := range v.Sources {
+			taken[src.Ref] = true
+		}
+	}
+	var out []Finding
+	for _, f := range found {
+		n := newID(f.Kind, slug(f.Text))
+		vs := s.versions(n)
+		withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *Version) bool { return v.RetractedAt == nil })
+		if !taken[f.Ref] && !withdrawn && s.erased(n).IsZero() && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
+			out = append(out, f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Ref, b.Ref)) })
+	return out
+}
+
+func (s *Store) promote(f Finding) claim {
+	text, _ := s.redact(strings.TrimSpace(f.Text))
+	return claim{
+		category: f.Kind, value: clip(text, MaxValue/4), confidence: confidenceOf[f.Kind], session: f.By,
+		source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
+	}
+}
+
+// overlay is the state with some decisions folded in that are not committed.
+type overlay struct {
+	facts
+	changed map[id][]*Version
+	rooms   map[string]string
+}
+
+func (o *overlay) versions(n id) []*Version {
+	if vs, ok := o.changed[n]; ok {
+		return vs
+	}
+	return o.facts.versions(n)
+}
+
+func (o *overlay) room(category string) string {
+	if room := o.facts.room(category); room != "" {
+		return room
+	}
+	return o.rooms[newID(category, "").category]
+}
+
+// fold applies puts and confirmations, with the same code as the state.
+func (o *overlay) fold(events []event) {
+	for _, e := range events {
+		n, ok := e.name()
+		if !ok {
+			continue
+		}
+		st := newState()
+		st.all[n] = o.versions(n)
+		st.fold(e)
+		o.changed[n] = st.all[n]
+		if room := st.rooms[n.category]; room != "" && o.room(room) == "" {
+			if o.rooms == nil {
+				o.rooms = map[string]string{}
+			}
+			o.rooms[n.category] = room
+		}
+	}
+}
+
+func (e event) name() (id, bool) {
+	switch {
+	case e.Put != nil:
+		return newID(e.Put.Category, e.Put.Key), true
+	case e.Confirm != nil:
+		return newID(e.Confirm.Category, e.Confirm.Key), true
+	}
+	return id{}, false
+}
+
+// Text gives the answer's lines.
+func (p Promoted) Text() string {
+	var b strings.Builder
+	verb := "Consolidated"
+	if p.DryRun {
+		verb = "[DRY RUN] Would consolidate"
+	}
+	fmt.Fprintf(&b, "%s %s, %d left over the budget", verb, count(len(p.Facts), "finding"), p.Left)
+	if !p.DryRun {
+		fmt.Fprintf(&b, ", archived %s", count(p.Archived, "fact"))
+	}
+	for _, f := range p.Facts {
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", oneLine(f.Category), oneLine(f.Key), brief(f.Value), percent(f.Confidence))
+	}
+	return b.String()
+}

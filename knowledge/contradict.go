@@ -1,0 +1,96 @@
+package knowledge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Severity says how much a contradiction deserves a second look.
+type Severity string
+
+// The severities of a [Contradiction].
+const (
+	High   Severity = "high"   // the old value was sure (≥ 0.9) and confirmed at least twice
+	Medium Severity = "medium" // the old value was more sure than not (≥ 0.5)
+	Low    Severity = "low"
+)
+
+// Contradiction reports that a fact changed its value.
+type Contradiction struct {
+	Category      string   `json:"category"`
+	Key           string   `json:"key"`
+	OldValue      string   `json:"old_value"`
+	NewValue      string   `json:"new_value"`
+	OldConfidence float64  `json:"old_confidence"`
+	Confirmations int      `json:"confirmations"` // of the old value
+	OldAssertedBy string   `json:"old_asserted_by,omitempty"`
+	Severity      Severity `json:"severity"`
+
+	// Within is the new version's period when it is not simply from now on: to
+	// take it back is then a correction of that period alone.
+	Within *Period `json:"within,omitempty"`
+}
+
+func severity(old *Version) Severity {
+	switch {
+	case old.Confidence >= 0.9 && old.ConfirmationCount >= 2:
+		return High
+	case old.Confidence >= 0.5:
+		return Medium
+	}
+	return Low
+}
+
+// contradiction picks, among the versions that made room, the one that was
+// current, else the last.
+func contradiction(displaced []*Version, v *Version, now time.Time) *Contradiction {
+	if len(displaced) == 0 {
+		return nil
+	}
+	old := displaced[len(displaced)-1]
+	if current := currentAt(displaced, now); current != nil {
+		old = current
+	}
+	var within *Period
+	if p := period(v); p.Until != nil || !p.Contains(now) {
+		within = &p
+	}
+	return &Contradiction{
+		Within:   within,
+		Category: v.Category, Key: v.Key, OldValue: old.Value, NewValue: v.Value, OldConfidence: old.Confidence,
+		Confirmations: old.ConfirmationCount, OldAssertedBy: old.AssertedBy, Severity: severity(old),
+	}
+}
+
+func (c *Contradiction) text(b *strings.Builder) {
+	subject := map[Severity]string{High: "High-confidence fact", Medium: "Fact", Low: "Low-confidence fact"}[c.Severity]
+	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, oneLine(c.Category), oneLine(c.Key))
+	fmt.Fprintf(b, "\n  '%s' → '%s' (was confirmed %dx). Previous value archived.", brief(c.OldValue), brief(c.NewValue), c.Confirmations)
+	fmt.Fprintf(b, "\n  Severity: %s. If the old value still holds: action=remember category=%s key=%s value=%s",
+		c.Severity, word(c.Category), word(c.Key), strconv.Quote(c.OldValue)) // whole: it is there to be copied
+	if c.Within != nil {
+		fmt.Fprintf(b, " valid_from=%s", c.Within.From.Format(time.RFC3339))
+		if c.Within.Until != nil {
+			fmt.Fprintf(b, " valid_until=%s", c.Within.Until.Format(time.RFC3339))
+		}
+	}
+	b.WriteString(" correct=true")
+}
+
+// word quotes an argument only when it needs to be.
+func word(s string) string {
+	if strings.ContainsAny(s, " \t\"'\\=") || s != oneLine(s) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// brief shows at most 300 runes of a value and says how long the rest is.
+func brief(value string) string {
+	if short := clip(value, 300); short != value {
+		return fmt.Sprintf("%s (%d bytes)", oneLine(short), len(value))
+	}
+	return oneLine(value)
+}

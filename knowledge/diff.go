@@ -1,0 +1,121 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Interval asks what changed between two instants.
+type Interval struct {
+	From     string `json:"from" arg:"1" jsonschema:"the earlier instant: RFC 3339, a day or an age"`
+	To       string `json:"to,omitempty" arg:"2" jsonschema:"the later instant (default now)"`
+	Category string `json:"category,omitempty" short:"c" jsonschema:"only this room"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"most changes to show (default 100)"`
+}
+
+// Change is one difference between two instants.
+type Change struct {
+	Kind     string    `json:"kind"` // true, false, corrected, retracted, archived
+	Category string    `json:"category"`
+	Key      string    `json:"key"`
+	Value    string    `json:"value"`
+	At       time.Time `json:"at"`
+	ID       string    `json:"id"`
+}
+
+// Diff is what became true, false, corrected, retracted or archived.
+type Diff struct {
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Changes []Change  `json:"changes"`
+	Total   int       `json:"total"`
+
+	from, to string
+	limit    int
+}
+
+// Diff compares what was true at two instants, by what is known now, and lists
+// what was corrected, retracted or archived between them.
+func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
+	if err := required("from", strings.TrimSpace(q.From)); err != nil {
+		return Diff{}, err
+	}
+	limit, err := checkLimit(q.Limit, 100)
+	if err != nil {
+		return Diff{}, err
+	}
+	r := Diff{limit: limit, Changes: []Change{}}
+	err = s.view(ctx, func(st *state, m moment) error {
+		from, err := parseInstant("from", q.From, s.clock(), false)
+		if err != nil {
+			return err
+		}
+		to := instant{m.now, "now"}
+		if q.To != "" {
+			if to, err = parseInstant("to", q.To, s.clock(), true); err != nil {
+				return err
+			}
+		}
+		if to.Before(from.Time) {
+			return &ArgumentError{"to", fmt.Sprintf("to %s is before from %s", to.text, from.text)}
+		}
+		r.From, r.To, r.from, r.to = from.Time, to.Time, from.text, to.text
+		for n, v := range st.each() {
+			if q.Category == "" || n.category == formats.FoldName(q.Category) {
+				r.Changes = appendChanges(r.Changes, v, r.From, r.To)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(r.Changes, func(a, b Change) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	r.Total = len(r.Changes)
+	r.Changes = r.Changes[:min(limit, r.Total)]
+	return r, err
+}
+
+func appendChanges(out []Change, v *Version, from, to time.Time) []Change {
+	within := func(t *time.Time) bool { return t != nil && t.After(from) && !t.After(to) }
+	add := func(kind string, at time.Time) {
+		out = append(out, Change{Kind: kind, Category: v.Category, Key: v.Key, Value: v.Value, At: at, ID: v.ID})
+	}
+	switch {
+	case within(v.RetractedAt):
+		add(markRetracted, *v.RetractedAt)
+	case within(v.RecordedUntil):
+		add(markCorrected, *v.RecordedUntil)
+	case believed(v) && within(v.ValidUntil) && !v.ValidUntil.Equal(v.ValidFrom):
+		add("false", *v.ValidUntil)
+	}
+	if believed(v) && within(&v.ValidFrom) {
+		add("true", v.ValidFrom)
+	}
+	if within(v.ArchivedAt) {
+		add(markArchived, *v.ArchivedAt)
+	}
+	return out
+}
+
+// Text gives the answer's lines.
+func (r Diff) Text() string {
+	if r.Total == 0 {
+		return fmt.Sprintf("No changes %s → %s.", r.from, r.to)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Changes %s → %s (%d):", r.from, r.to, r.Total)
+	sign := map[string]string{"true": "+ became true", "false": "- no longer true"}
+	for _, c := range r.Changes {
+		fmt.Fprintf(&b, "\n  %s %s: [%s/%s] %s", day(c.At), cmp.Or(sign[c.Kind], "~ "+c.Kind), oneLine(c.Category), oneLine(c.Key), brief(c.Value))
+	}
+	if more := r.Total - len(r.Changes); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	return b.String()
+}

@@ -1,0 +1,104 @@
+package knowledge
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// sameValue decides whether an assertion confirms a value or contradicts it.
+// Two values are the same when, after NFC, with white space collapsed and at
+// most one closing mark set aside, their words are the same: letters are
+// compared without case, except in words where case carries meaning.
+//
+// Similar is not the same: a number, a version, a negation, an identifier or
+// the place of a word makes another value. We do not measure similarity;
+// bag-of-words measures were rejected because they take "uses A not B" and
+// "uses B not A" for one.
+func sameValue(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, y := words(a), words(b)
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if !sameWord(x[i], y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func words(s string) []string {
+	s = strings.TrimSpace(norm.NFC.String(s))
+	if r, n := utf8.DecodeLastRuneInString(s); n < len(s) && strings.ContainsRune(".!?…。", r) {
+		s = s[:len(s)-n]
+	}
+	return strings.Fields(s)
+}
+
+func sameWord(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if caseMatters(a) || caseMatters(b) {
+		return false
+	}
+	fold := cases.Fold()
+	return fold.String(a) == fold.String(b)
+}
+
+// caseMatters reports whether a word is written like an identifier: it holds
+// one of _ / \ . $ @, or capitals after its first letter beside small letters
+// (userId, OAuth2). A word all in capitals (JWT) is ordinary emphasis.
+func caseMatters(word string) bool {
+	letters, innerUpper, lower := 0, false, false
+	for _, r := range word {
+		switch {
+		case strings.ContainsRune(`_/\.$@`, r):
+			return true
+		case unicode.IsUpper(r):
+			innerUpper = innerUpper || letters > 0
+			letters++
+		case unicode.IsLetter(r):
+			lower = lower || unicode.IsLower(r)
+			letters++
+		}
+	}
+	return innerUpper && lower
+}
+
+// slug makes a key from the first words of a value: letters and digits of any
+// script in lower case, joined by hyphens, at most 48 runes.
+func slug(value string) string {
+	var b strings.Builder
+	runes, count, gap := 0, 0, false
+	for _, r := range norm.NFKC.String(value) {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			gap = b.Len() > 0
+			continue
+		}
+		if gap {
+			if count++; count >= 5 || runes >= 40 {
+				break
+			}
+			b.WriteByte('-')
+			runes++
+			gap = false
+		}
+		if runes >= 48 {
+			break
+		}
+		b.WriteRune(unicode.ToLower(r))
+		runes++
+	}
+	if b.Len() == 0 {
+		return "note"
+	}
+	return b.String()
+}

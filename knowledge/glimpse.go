@@ -1,0 +1,143 @@
+package knowledge
+
+import (
+	"iter"
+
+	"leanctx/formats"
+	"leanctx/knowledge/table"
+)
+
+// What a partial state knows of a version without reading it is a sketch: see
+// [table.Sketch]. It is enough to tell whether a version holds now, how much
+// it matters and how it is ordered. A whole state gives the versions themselves
+// where a partial one gives sketches, so both are asked by the same code.
+
+// periods yields every fact with its versions, of which the times and whether
+// they are archived are to be relied on, and only until the next is yielded.
+func (s *state) periods() iter.Seq2[id, []*Version] {
+	return func(yield func(id, []*Version) bool) {
+		if s.base != nil && !s.drawAll(yield) {
+			return
+		}
+		for n, vs := range s.all {
+			if len(vs) > 0 && !yield(n, vs) {
+				return
+			}
+		}
+	}
+}
+
+func (s *state) drawAll(yield func(id, []*Version) bool) bool {
+	keys := s.base.keys
+	var drawn []*table.Sketch
+	var vs []*Version
+	for fact, n := range s.unchanged() {
+		first, end := keys.Versions(fact)
+		for len(drawn) < end-first {
+			drawn = append(drawn, new(table.Sketch))
+		}
+		vs = vs[:0]
+		for i := first; i < end; i++ {
+			keys.DrawTimes(i, drawn[i-first])
+			vs = append(vs, &drawn[i-first].Fact)
+		}
+		if !yield(n, vs) {
+			return false
+		}
+	}
+	return true
+}
+
+// held yields the active versions that a frame holds, each good until the next
+// is yielded.
+func (s *state) held(f *frame) iter.Seq2[id, *Version] {
+	category := formats.FoldName(f.Category)
+	other := func(n id) bool { return category != "" && n.category != category }
+	return func(yield func(id, *Version) bool) {
+		if s.base != nil {
+			var sk table.Sketch
+			for fact, n := range s.unchanged() {
+				first, end := s.base.keys.Versions(fact)
+				for i := first; i < end && !other(n); i++ {
+					s.base.keys.Draw(i, &sk)
+					if v := s.glance(i, f, &sk); v != nil && f.holds(v, false) && !yield(n, v) {
+						return
+					}
+				}
+			}
+		}
+		for n, vs := range s.all {
+			for _, v := range vs {
+				if !other(n) && f.holds(v, false) && !yield(n, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// glance is a version on disk: its sketch as it was drawn, or where that cannot
+// tell whether the frame holds it, the version; nil when that cannot be read.
+func (s *state) glance(i int, f *frame, sk *table.Sketch) *Version {
+	if sk.Aliases && f.Key != "" || sk.Periods && !f.known.After(s.base.settled) {
+		return s.onDisk(i)
+	}
+	return &sk.Fact
+}
+
+// onDisk reads a version; nil when that fails.
+func (s *state) onDisk(i int) *Version {
+	fact := s.base.keys.FactOf(i)
+	first, _ := s.base.keys.Versions(fact)
+	if vs := s.versions(s.base.name(fact)); i-first < len(vs) {
+		return vs[i-first]
+	}
+	return nil
+}
+
+// seen is the version with an id as far as a frame needs it to tell whether it
+// holds it, good until it is
+// asked again with the same sketch; nil if there is none.
+func (s *state) seen(version string, f *frame, sk *table.Sketch) *Version {
+	if s.base == nil {
+		return s.byID(version)
+	}
+	if i, ok := s.base.keys.ByID(version); ok && !s.base.changed[s.base.keys.FactOf(i)] {
+		if f.Category == "" && f.Key == "" {
+			s.base.keys.DrawTimes(i, sk)
+		} else {
+			s.base.keys.Draw(i, sk)
+		}
+		return s.glance(i, f, sk)
+	}
+	return s.byID(version)
+}
+
+// lasting is a version that was yielded, good for ever.
+func (s *state) lasting(v *Version) *Version {
+	if s.base == nil {
+		return v
+	}
+	w := *v
+	if v.ValidUntil != nil {
+		w.ValidUntil = new(*v.ValidUntil)
+	}
+	if v.RecordedUntil != nil {
+		w.RecordedUntil = new(*v.RecordedUntil)
+	}
+	if v.LastRetrieved != nil {
+		w.LastRetrieved = new(*v.LastRetrieved)
+	}
+	return &w
+}
+
+// whole is a version with its text. A sketch has no value, and few versions have none.
+func (s *state) whole(v *Version) *Version {
+	if s.base == nil || v.Value != "" {
+		return v
+	}
+	if w := s.byID(v.ID); w != nil {
+		return w
+	}
+	return v
+}

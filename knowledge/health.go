@@ -1,0 +1,133 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Health tells what deserves a look.
+type Health struct {
+	Facts          int              `json:"facts"`
+	Archived       int              `json:"archived"`
+	Contradictions []OpenQuestion   `json:"contradictions"` // sure values that were replaced and the new one not confirmed since
+	Duplicates     []OpenQuestion   `json:"duplicates"`     // the same value under two names
+	Stale          []Found          `json:"stale"`          // effective confidence under a half
+	StaleTotal     int              `json:"stale_total"`
+	Unconfirmed    int              `json:"unconfirmed"` // known only from an import
+	Maintenance    *formats.Insight `json:"maintenance,omitempty"`
+	Index          string           `json:"index"`
+	Damage         []string         `json:"damage"`
+	SetAside       []string         `json:"set_aside"` // damaged or torn files kept beside the store
+}
+
+// OpenQuestion is a pair of values somebody should settle.
+type OpenQuestion struct {
+	A, B   string `json:"-"`
+	First  Name   `json:"first"`
+	Second Name   `json:"second"`
+	Old    string `json:"old_value,omitempty"`
+	New    string `json:"new_value"`
+}
+
+// The most that health lists of each kind.
+const healthMost = 10
+
+// Health looks for open contradictions, duplicates, stale facts and damage.
+func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
+	s.use.refresh()
+	r := Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
+	err := s.view(ctx, func(st *state, m moment) error {
+		f := frame{asOf: m.now, known: m.now, now: m.now}
+		same := map[string]*Version{}
+		for n, vs := range st.sorted() {
+			v := currentAt(vs, m.now)
+			if v == nil {
+				continue
+			}
+			if v.ArchivedAt != nil {
+				r.Archived++
+				continue
+			}
+			r.Facts++
+			r.look(st, v, &f)
+			text := words(formats.FoldName(v.Value))
+			key := strings.Join(text, " ")
+			if len(text) < 3 {
+				key = n.category + "\x00" + key // a port or a yes says little about another room's
+			}
+			if w := same[key]; w != nil && !st.settled(n, newID(w.Category, w.Key)) {
+				r.Duplicates = append(r.Duplicates, OpenQuestion{First: nameOf(w), Second: nameOf(v), New: v.Value})
+			}
+			same[key] = v
+		}
+		for _, h := range slices.Backward(st.history) {
+			if h.Kind == noteMaintenance {
+				r.Maintenance = &h
+				break
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(r.Stale, func(a, b Found) int { return cmp.Or(cmp.Compare(a.Effective, b.Effective), byName(a.v, b.v)) })
+	r.StaleTotal = len(r.Stale)
+	r.Stale = r.Stale[:min(healthMost, len(r.Stale))]
+	for _, w := range s.log.Warnings() {
+		r.Damage = append(r.Damage, w.Text)
+	}
+	r.SetAside = append(r.SetAside, s.log.Stats().SetAside...)
+	r.Index = s.ix.describe()
+	return r, err
+}
+
+func (r *Health) look(st *state, v *Version, f *frame) {
+	if x := found(v, f); x.Effective < 0.5 && x.Effective < v.Confidence {
+		r.Stale = append(r.Stale, x)
+	}
+	if unconfirmed(v) {
+		r.Unconfirmed++
+	}
+	old := st.byID(string(v.Supersedes))
+	if old != nil && v.Outcome == string(Superseded) && severity(old) == High && v.ConfirmationCount < 2 && f.now.Sub(v.RecordedFrom) < 30*24*time.Hour {
+		r.Contradictions = append(r.Contradictions, OpenQuestion{First: nameOf(v), Second: nameOf(old), Old: old.Value, New: v.Value})
+	}
+}
+
+func nameOf(v *Version) Name { return Name{Category: v.Category, Key: v.Key} }
+
+// Text gives the answer's lines.
+func (r Health) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Knowledge health: %s, %d archived, %d imported and unconfirmed", count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
+	fmt.Fprintf(&b, "\nOpen contradictions: %d", len(r.Contradictions))
+	for _, q := range r.Contradictions[:min(healthMost, len(r.Contradictions))] {
+		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with correct=true", slashed(q.First), brief(q.Old), brief(q.New))
+	}
+	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
+	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {
+		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", slashed(q.First), slashed(q.Second), brief(q.New))
+	}
+	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
+	for _, f := range r.Stale {
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", oneLine(f.Category), oneLine(f.Key), brief(f.Value), percent(f.Effective), day(f.LastConfirmed))
+	}
+	if r.Maintenance != nil {
+		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", day(r.Maintenance.Timestamp), r.Maintenance.Summary)
+	}
+	fmt.Fprintf(&b, "\nIndex: %s", r.Index)
+	if len(r.Damage)+len(r.SetAside) == 0 {
+		b.WriteString("\nDamage: none")
+	}
+	for _, d := range r.Damage {
+		fmt.Fprintf(&b, "\nDamage: %s", oneLine(d))
+	}
+	for _, f := range r.SetAside {
+		fmt.Fprintf(&b, "\nSet aside: %s", oneLine(f))
+	}
+	return b.String()
+}

@@ -1,0 +1,248 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/knowledge/search"
+)
+
+// indexed keeps the text index in step with the state. The index is derived
+// and may be thrown away at any time; every version ever believed is in it,
+// and what is superseded, archived or of another room is masked when it is
+// asked, so that superseding a fact costs the index nothing.
+type indexed struct {
+	mu    sync.Mutex
+	index *search.Index
+	fed   fedTo
+}
+
+func (x *indexed) close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index == nil {
+		return nil
+	}
+	err := x.index.Close()
+	x.index, x.fed = nil, fedTo{}
+	return err
+}
+
+// fedTo says how far a state the index was fed.
+type fedTo struct {
+	of    *state // another one is to be fed from the beginning
+	seen  int    // how much of its changed list
+	epoch uint64
+}
+
+func (s *state) reach() fedTo { return fedTo{s, len(s.changed), s.epoch} }
+
+// catchUp brings the index to the newest state and says how far that is. What
+// it must add is collected under the read lock and added after it, so that no
+// writer waits for an index.
+func (s *Store) catchUp(ctx context.Context) (*search.Index, fedTo, error) {
+	x := &s.ix
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index == nil {
+		index, err := search.Open(filepath.Join(s.dir, "index"), nil)
+		if err != nil {
+			return nil, fedTo{}, err
+		}
+		x.index, x.fed = index, fedTo{}
+	}
+	var docs []search.Doc
+	var to fedTo
+	err := s.view(ctx, func(st *state, _ moment) error {
+		docs, to = x.unfed(st), st.reach()
+		return nil
+	})
+	if err == nil && len(docs) > 0 {
+		err = x.index.Add(ctx, docs)
+	}
+	if err == nil {
+		x.fed = to
+	}
+	return x.index, to, err
+}
+
+// unfed lists what the index lacks of a state.
+func (x *indexed) unfed(st *state) (docs []search.Doc) {
+	if x.fed.of != st || x.fed.epoch != st.epoch {
+		return x.missing(st)
+	}
+	for _, n := range st.changed[x.fed.seen:] {
+		if n == lessonsChanged {
+			docs = appendDocs(docs, st.lessons())
+		}
+		docs = appendDocs(docs, st.versions(n))
+	}
+	return docs
+}
+
+// missing lists what the newest generation on disk does not hold.
+func (x *indexed) missing(st *state) []search.Doc {
+	at, epoch, ok := x.index.Since()
+	if !ok || epoch != st.indexEpoch() {
+		return st.documents()
+	}
+	return st.documentsAfter(at)
+}
+
+// indexEpoch names the set of facts that older recorded times cannot join: an
+// import brings recorded times of its own, an erasure takes facts out.
+func (s *state) indexEpoch() string {
+	erased := int64(0)
+	for _, t := range s.tombstones {
+		erased = max(erased, t.ErasedAt.UnixNano())
+	}
+	return strconv.FormatInt(s.lastImport().UnixNano(), 36) + "-" + strconv.FormatInt(erased, 36)
+}
+
+// lastTouched is no earlier than the commit that last changed the text the
+// index holds of v: its making, or an assertion that added an alias.
+func lastTouched(v *Version) time.Time {
+	t := v.RecordedFrom
+	if v.LastConfirmed.After(t) {
+		t = v.LastConfirmed
+	}
+	return t
+}
+
+func (s *state) documents() []search.Doc {
+	docs := make([]search.Doc, 0, len(s.names))
+	for _, vs := range s.sorted() { // in this order a search meets them as the key table has them
+		docs = appendDocs(docs, vs)
+	}
+	return appendDocs(docs, s.lessons())
+}
+
+// documentsAfter is what commits after an instant may have changed.
+func (s *state) documentsAfter(at time.Time) []search.Doc {
+	var docs []search.Doc
+	for _, vs := range s.all {
+		for _, v := range vs {
+			if lastTouched(v).After(at) {
+				docs = append(docs, doc(v))
+			}
+		}
+	}
+	if s.base != nil {
+		for i := range s.base.keys.TouchedAfter(at) {
+			if s.base.changed[s.base.keys.FactOf(i)] {
+				continue
+			}
+			if v := s.onDisk(i); v != nil {
+				docs = append(docs, doc(v))
+			}
+		}
+	}
+	return appendDocs(docs, s.lessons())
+}
+
+func appendDocs(docs []search.Doc, vs []*Version) []search.Doc {
+	for _, v := range vs {
+		docs = append(docs, doc(v))
+	}
+	return docs
+}
+
+func doc(v *Version) search.Doc {
+	return search.Doc{ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Aliases: v.Aliases}
+}
+
+// describe tells what the index is, without opening it.
+func (x *indexed) describe() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index == nil {
+		return "not opened yet (made when first searched)"
+	}
+	at, _, ok := x.index.Since()
+	if !ok {
+		return fmt.Sprintf("in memory, %s", count(x.index.Pending(), "version"))
+	}
+	return fmt.Sprintf("on disk up to %s, %s in memory", at.Format(time.RFC3339), count(x.index.Pending(), "version"))
+}
+
+// drop takes the index off the disk: it may hold what was erased.
+func (x *indexed) drop(dir string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index == nil {
+		index, err := search.Open(filepath.Join(dir, "index"), nil)
+		if err != nil {
+			return err
+		}
+		x.index = index
+	}
+	err := errors.Join(x.index.Drop(), x.index.Close())
+	x.index, x.fed = nil, fedTo{}
+	return err
+}
+
+// SyncIndex moves what the index holds only in memory into a generation on
+// disk, if it is worth it and no other process is at it. It is for after an
+// answer, never before one.
+func (s *Store) SyncIndex(ctx context.Context) error {
+	index, _, err := s.catchUp(ctx)
+	if err != nil {
+		return err
+	}
+	if index.Pending() < syncTail {
+		return nil
+	}
+	var to search.Generation
+	err = s.view(ctx, func(st *state, m moment) error {
+		to = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	if err := index.Sync(ctx, to, s.everything(ctx, giveUp)); err != nil {
+		return err
+	}
+	// What was erased meanwhile by another process must not come back with it.
+	return s.view(ctx, func(st *state, _ moment) error {
+		if st.indexEpoch() != to.Epoch {
+			return index.Drop()
+		}
+		return nil
+	})
+}
+
+// everything is what a generation is made of that comes after none. After
+// another one it is not looked at, and then need not be read from the disk.
+// When the facts cannot be had, give up is called and the one document yielded
+// is nothing to be written: half an index would hide facts.
+func (s *Store) everything(ctx context.Context, giveUp context.CancelCauseFunc) iter.Seq[search.Doc] {
+	return func(yield func(search.Doc) bool) {
+		var docs []search.Doc
+		err := s.view(ctx, func(st *state, _ moment) error {
+			docs = st.documents()
+			return nil
+		})
+		if err != nil {
+			giveUp(err)
+			docs = make([]search.Doc, 1)
+		}
+		slices.Values(docs)(yield)
+	}
+}
+
+// syncTail is how many versions may be only in memory before a generation is
+// worth writing: a cold command would index them before each answer.
+const syncTail = 256
+
+const schema = formats.Schema

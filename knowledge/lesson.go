@@ -1,0 +1,268 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"leanctx/formats"
+)
+
+// The categories that lessons are found by and removed with.
+const (
+	roomPattern = "pattern"
+	roomGotcha  = "gotcha"
+)
+
+// Lesson is a convention of the project.
+type Lesson struct {
+	Type     string   `json:"pattern_type" jsonschema:"what the convention is about, e.g. naming"`
+	Value    string   `json:"value" arg:"1" jsonschema:"the convention"`
+	Examples []string `json:"examples,omitempty" jsonschema:"examples of it"`
+}
+
+// Learned is what became of a [Lesson] or a [Mistake].
+type Learned struct {
+	Room  string `json:"room"` // pattern or gotcha
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	Times int    `json:"times"`         // how often it was recorded; a pattern counts once
+	Known bool   `json:"known"`         // it was there already and was added to
+	Was   string `json:"was,omitempty"` // the resolution that a new one took the place of
+
+	Redacted []string `json:"redacted,omitempty"`
+
+	label string
+}
+
+// Text gives the answer's line.
+func (l Learned) Text() string {
+	text := l.line()
+	if l.Was != "" {
+		text += fmt.Sprintf("\n  The resolution was: %s", brief(l.Was))
+	}
+	return text + redactedLine(l.Redacted)
+}
+
+// redactedLine tells which rules took something out, "" if none did.
+func redactedLine(rules []string) string {
+	if len(rules) == 0 {
+		return ""
+	}
+	return "\n  Redacted before storing: " + strings.Join(rules, ", ")
+}
+
+func (l Learned) line() string {
+	if l.Room == roomGotcha {
+		verb := "recorded"
+		switch {
+		case l.Was != "":
+			verb = "updated"
+		case l.Known:
+			verb = fmt.Sprintf("confirmed %dx", l.Times)
+		}
+		return fmt.Sprintf("Gotcha %s: [%s] %s", verb, l.label, brief(l.Value))
+	}
+	verb := "added"
+	if l.Known {
+		verb = "updated"
+	}
+	return fmt.Sprintf("Pattern [%s] %s: %s", oneLine(l.label), verb, brief(l.Value))
+}
+
+// Pattern records a convention. The same one again adds its examples.
+func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
+	in := lessonTexts{nameA: "pattern_type", a: a.Type, nameB: "value", b: a.Value, list: a.Examples}
+	if err := s.clean(&in); err != nil {
+		return Learned{}, err
+	}
+	kind, description, examples := in.a, in.b, in.list
+	var r Learned
+	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		p := formats.Pattern{Type: kind, Description: description, Examples: []string{}, SourceSession: s.actor.Session, CreatedAt: now}
+		if i := slices.IndexFunc(st.patterns, func(q formats.Pattern) bool { return samePattern(p, q) }); i >= 0 {
+			p, r.Known = st.patterns[i], true
+		}
+		p.Examples = merge(p.Examples, examples)
+		r = Learned{Room: roomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
+		return []event{{Pattern: &p}}, nil
+	})
+	return r, err
+}
+
+// Mistake is something that went wrong and how to do it right.
+type Mistake struct {
+	Trigger    string `json:"trigger" arg:"1" jsonschema:"what leads to it"`
+	Resolution string `json:"resolution" jsonschema:"what to do instead"`
+	Severity   string `json:"severity,omitempty" enum:"critical,warning,info" jsonschema:"how bad it is (default warning)"`
+}
+
+// Gotcha records a mistake not to repeat. The same trigger again counts as one
+// occurrence more. Another resolution takes the place of the old one, which is
+// told and kept.
+func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
+	in := lessonTexts{nameA: "trigger", a: m.Trigger, nameB: "resolution", b: m.Resolution}
+	if err := s.clean(&in); err != nil {
+		return Learned{}, err
+	}
+	trigger, resolution := in.a, in.b
+	if m.Severity == "" {
+		m.Severity = "warning"
+	}
+	if !slices.Contains([]string{"critical", "warning", "info"}, m.Severity) {
+		return Learned{}, &ArgumentError{"severity", fmt.Sprintf("severity %q is none of critical, warning, info", clip(m.Severity, 40))}
+	}
+	var r Learned
+	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		was := ""
+		g := formats.Gotcha{
+			ID: "g-" + formats.VersionID(roomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
+			Trigger: trigger, FirstSeen: now, Confidence: 0.9, Source: "AgentReported",
+		}
+		i := slices.IndexFunc(st.gotchas, func(h formats.Gotcha) bool { return formats.FoldName(h.Trigger) == formats.FoldName(trigger) })
+		if i >= 0 {
+			g = st.gotchas[i]
+			if !sameValue(g.Resolution, resolution) {
+				was = g.Resolution
+				if err := keepResolution(&g, now); err != nil {
+					return nil, err
+				}
+			}
+		}
+		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
+		g.Occurrences++
+		r = Learned{Room: roomGotcha, Key: slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
+		return []event{{Gotcha: &g}}, nil
+	})
+	return r, err
+}
+
+// earlierResolution is one that another took the place of. It is kept with the
+// gotcha as a member of its own.
+type earlierResolution struct {
+	Resolution string    `json:"resolution"`
+	Until      time.Time `json:"until"`
+}
+
+const earlierResolutions = "earlier_resolutions"
+
+func keepResolution(g *formats.Gotcha, now time.Time) error {
+	var list []earlierResolution
+	if raw, ok := g.Extra[earlierResolutions]; ok {
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return fmt.Errorf("gotcha %s: %s: %w", g.ID, earlierResolutions, err)
+		}
+	}
+	raw, err := json.Marshal(append(list, earlierResolution{g.Resolution, now}))
+	if err != nil {
+		return err
+	}
+	g.Extra = maps.Clone(g.Extra) // the stored one is never written into
+	if g.Extra == nil {
+		g.Extra = map[string]json.RawMessage{}
+	}
+	g.Extra[earlierResolutions] = raw
+	return nil
+}
+
+// lessonTexts are the texts of a pattern, a gotcha or a reminder, with the
+// names of the arguments they came in.
+type lessonTexts struct {
+	nameA, a, nameB, b string
+	list               []string
+	redacted           []string
+}
+
+// clean checks and redacts them.
+func (s *Store) clean(in *lessonTexts) error {
+	text := func(v string) string {
+		v, found := s.redact(strings.TrimSpace(v))
+		in.redacted = append(in.redacted, found...)
+		return v
+	}
+	for _, x := range []struct {
+		argument string
+		text     *string
+	}{{in.nameA, &in.a}, {in.nameB, &in.b}} {
+		if x.argument == "" {
+			continue
+		}
+		*x.text = text(*x.text)
+		c := claim{category: "lesson", value: *x.text}
+		if err := c.check(); err != nil {
+			return &ArgumentError{x.argument, strings.Replace(err.Error(), "value", x.argument, 1)}
+		}
+		if !utf8.ValidString(*x.text) {
+			return &ArgumentError{x.argument, x.argument + " is not valid UTF-8"}
+		}
+	}
+	list := in.list
+	in.list = make([]string, 0, len(list))
+	for _, v := range list {
+		if v = text(v); v != "" {
+			in.list = append(in.list, v)
+		}
+	}
+	return nil
+}
+
+func samePattern(a, b formats.Pattern) bool {
+	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && sameValue(a.Description, b.Description)
+}
+
+func sameGotcha(a, b formats.Gotcha) bool { return a.ID == b.ID }
+
+// lessons are the patterns and gotchas as versions, so that they are found,
+// listed and shown like facts.
+func (s *state) lessons() []*Version {
+	out := make([]*Version, 0, len(s.patterns)+len(s.gotchas))
+	for i := range s.patterns {
+		out = append(out, patternVersion(&s.patterns[i]))
+	}
+	for i := range s.gotchas {
+		out = append(out, gotchaVersion(&s.gotchas[i]))
+	}
+	return out
+}
+
+func patternVersion(p *formats.Pattern) *Version {
+	value := p.Description
+	if len(p.Examples) > 0 {
+		value += " (e.g. " + strings.Join(p.Examples, ", ") + ")"
+	}
+	return &Version{
+		ID: "p-" + formats.VersionID(roomPattern, p.Type, p.Description, time.Time{}, 0)[2:], Category: roomPattern, Key: p.Type, Value: value,
+		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, ValidFrom: p.CreatedAt,
+		RecordedFrom: p.CreatedAt, Archetype: "pattern", Privacy: PrivacyShared,
+	}
+}
+
+func gotchaVersion(g *formats.Gotcha) *Version {
+	return &Version{
+		ID: "g-" + strings.TrimPrefix(g.ID, "g-"), Category: roomGotcha, Key: slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution,
+		Confidence: g.Confidence, ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen,
+		ValidFrom: g.FirstSeen, RecordedFrom: g.FirstSeen, Archetype: "gotcha", Privacy: PrivacyShared, Tags: []string{g.Severity},
+	}
+}
+
+// lessonEvents removes the lessons that go by a key.
+func (s *state) lessonEvents(category, key string) []event {
+	var out []event
+	k := formats.FoldName(key)
+	for i, p := range s.patterns {
+		if formats.FoldName(category) == roomPattern && (k == formats.FoldName(p.Type) || sameValue(key, p.Description)) {
+			out = append(out, event{Unpattern: &s.patterns[i]})
+		}
+	}
+	for _, g := range s.gotchas {
+		if formats.FoldName(category) == roomGotcha && (k == g.ID || k == slug(g.Trigger) || sameValue(key, g.Trigger)) {
+			out = append(out, event{Ungotcha: g.ID})
+		}
+	}
+	return out
+}

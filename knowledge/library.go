@@ -1,0 +1,156 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lookup asks every project.
+type Lookup struct {
+	Query string `json:"query" arg:"1" jsonschema:"words to look for"`
+	Limit int    `json:"limit,omitempty" jsonschema:"most results to show (default 20)"`
+}
+
+// Library is the stores a search may look into: the project's own first, then
+// the others, each with whatever diaries it has. It opens them one by one and
+// closes them again.
+type Library struct {
+	Own    *Store
+	Others iter.Seq2[*Store, error] // nil when searching other projects is switched off
+}
+
+// Result is one row of a search.
+type Result struct {
+	Category   string  `json:"category"`
+	Key        string  `json:"key"`
+	Value      string  `json:"value"`
+	Project    string  `json:"project"`
+	Confidence float64 `json:"confidence"`
+	Score      float64 `json:"score"`
+
+	Unconfirmed bool `json:"unconfirmed,omitempty"` // known only from an import
+
+	own bool
+}
+
+// Results of a search, best first.
+type Results struct {
+	Results []Result `json:"results"`
+	Total   int      `json:"total"`
+	Skipped []string `json:"skipped,omitempty"` // stores that could not be read, and why
+	query   string
+	limit   int
+}
+
+// How sure a diary's entry is taken to be, by its kind.
+var diaryConfidence = map[string]float64{"decision": 0.7, "finding": 0.6, "insight": 0.6}
+
+// Search looks through all projects' current facts and diaries. Facts of other
+// projects that are private to them are never shown.
+func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
+	if err := required("query", strings.TrimSpace(q.Query)); err != nil {
+		return Results{}, err
+	}
+	limit, err := checkLimit(q.Limit, 20)
+	if err != nil {
+		return Results{}, err
+	}
+	r := Results{query: q.Query, limit: limit, Results: []Result{}}
+	if err := r.from(ctx, l.Own, true); err != nil {
+		return Results{}, err
+	}
+	if l.Others != nil {
+		for s, err := range l.Others {
+			if err == nil {
+				err = r.from(ctx, s, false)
+			}
+			if err != nil && ctx.Err() == nil {
+				r.Skipped = append(r.Skipped, err.Error())
+			}
+		}
+	}
+	slices.SortStableFunc(r.Results, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), compareBool(b.own, a.own), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key))
+	})
+	r.Total = max(r.Total, len(r.Results))
+	r.Results = r.Results[:min(limit, len(r.Results))]
+	return r, ctx.Err()
+}
+
+// from adds what one store has.
+func (r *Results) from(ctx context.Context, s *Store, own bool) error {
+	found, err := s.ranked(ctx, Question{Query: r.query, Limit: maxLimit}, false)
+	if err != nil {
+		return err
+	}
+	project := filepath.Base(s.opts.ProjectRoot)
+	for _, f := range found.Facts {
+		if own || f.v.Privacy != PrivacyProjectOnly {
+			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Unconfirmed, own})
+		}
+	}
+	entries, err := s.findings(ctx, time.Time{})
+	if err != nil {
+		return err
+	}
+	terms := words(strings.ToLower(r.query))
+	for _, e := range entries {
+		if conf, ok := diaryConfidence[e.Kind]; ok {
+			if score := coverage(terms, e.Text); score >= 0.5 {
+				r.Results = append(r.Results, Result{"session-" + e.Kind, e.At.UTC().Format("20060102"), e.Text, project, conf, score, false, own})
+			}
+		}
+	}
+	return nil
+}
+
+// coverage is the share of terms that stand in a text.
+func coverage(terms []string, text string) float64 {
+	text = strings.ToLower(text)
+	n := 0
+	for _, t := range terms {
+		if strings.Contains(text, t) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(terms), 1))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// Text gives the answer's lines.
+func (r Results) Text() string {
+	var b strings.Builder
+	if len(r.Results) == 0 {
+		fmt.Fprintf(&b, "No results found for '%s'.", brief(r.query))
+	} else {
+		fmt.Fprintf(&b, "Cross-session search (%s):", count(r.Total, "result"))
+	}
+	for _, x := range r.Results {
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", oneLine(x.Category), oneLine(x.Key), oneLine(x.Value), oneLine(x.Project), percent(x.Confidence))
+		if x.Unconfirmed {
+			b.WriteString(" [imported, unconfirmed]")
+		}
+	}
+	if more := r.Total - len(r.Results); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	for _, text := range r.Skipped {
+		fmt.Fprintf(&b, "\n  Not searched: %s", oneLine(text))
+	}
+	return b.String()
+}

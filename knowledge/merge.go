@@ -1,0 +1,266 @@
+package knowledge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"leanctx/formats"
+)
+
+// merger works out what an import changes. A file's facts are merged a name at
+// a time: what the file says of one, all its versions together, against what
+// is known of it here.
+type merger struct {
+	store *Store
+	in    Incoming
+	r     Imported
+	whole bool // a store is taken over as it is: nothing of it is refused
+
+	st     *state
+	now    time.Time
+	over   overlay
+	events []event
+}
+
+// incoming is what a file says of one fact.
+type incoming struct {
+	versions []*Version
+	records  int // how many entries of the file it is: the count that people see
+}
+
+// decide is the import's one commit.
+func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, error) {
+	m.st, m.now, m.events = st, now, nil
+	m.over = overlay{facts: st, changed: map[id][]*Version{}}
+	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = 0, 0, 0, 0, 0, nil
+	grouped, order, err := m.group(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Document != nil {
+		m.tombstones(p.Document)
+	}
+	for _, n := range order {
+		m.r.Parsed += grouped[n].records
+		if err := m.fact(n, grouped[n]); err != nil {
+			return nil, err
+		}
+	}
+	if p.Document != nil {
+		m.lessons(p.Document)
+		m.log(p.Document)
+	}
+	if len(m.events) == 0 {
+		return nil, nil
+	}
+	return append(m.events, note(noteImport, fmt.Sprintf("Imported %s from %s", count(m.r.Added+m.r.Replaced, "fact"), m.in.name()), now)), nil
+}
+
+// group collects a file's facts by name, in the file's order.
+func (m *merger) group(p formats.Parsed) (map[id]incoming, []id, error) {
+	grouped := map[id]incoming{}
+	var order []id
+	add := func(n id, versions []*Version, records int) {
+		if _, ok := grouped[n]; !ok {
+			order = append(order, n)
+		}
+		grouped[n] = incoming{versions, records}
+	}
+	if d := p.Document; d != nil {
+		byName := map[id][]*Version{}
+		for _, v := range d.Facts {
+			n := newID(v.Category, v.Key)
+			byName[n] = append(byName[n], v)
+			add(n, nil, 0)
+		}
+		for n, vs := range byName {
+			grouped[n] = incoming{m.settle(vs, d.Schema == 0), 1}
+		}
+	}
+	// Records are asserted one after another on nothing, as the file tells it.
+	alone := overlay{facts: newState(), changed: map[id][]*Version{}}
+	for _, r := range p.Records {
+		c, err := m.claim(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		events, got, err := assert(&alone, c, m.now)
+		if err != nil {
+			return nil, nil, err
+		}
+		stamp(events, got.ID, r)
+		alone.fold(events)
+		n := newID(got.Category, got.Key)
+		add(n, alone.versions(n), grouped[n].records+1)
+	}
+	return grouped, order, nil
+}
+
+// stamp keeps what a record says of its own past: when it was last confirmed
+// and how often. Its recorded time is ours.
+func stamp(events []event, version string, r formats.Record) {
+	for _, e := range events {
+		if e.Put == nil || e.Put.ID != version {
+			continue
+		}
+		e.Put.ConfirmationCount = max(e.Put.ConfirmationCount, r.Confirmations)
+		if r.Timestamp != nil && r.Timestamp.Before(e.Put.LastConfirmed) {
+			e.Put.LastConfirmed = *r.Timestamp
+		}
+	}
+}
+
+func (m *merger) add(events ...event) {
+	m.events = append(m.events, events...)
+	m.over.fold(events)
+}
+
+// fact merges one name by the mode of the import.
+func (m *merger) fact(n id, in incoming) error {
+	existing := len(m.st.versions(n)) > 0
+	erased := !m.st.erased(n).IsZero()
+	if erased && !existing && m.in.Merge == mergeReplace {
+		t := m.st.tombstones[n]
+		m.add(event{Revive: &t})
+		erased = false
+	}
+	switch {
+	case erased && !existing, existing && m.in.Merge == mergeSkip:
+		m.r.Skipped += in.records
+	case !existing:
+		for _, v := range in.versions {
+			m.add(event{Put: m.unique(v)})
+		}
+		m.counted(in, false)
+	case m.in.Merge == mergeReplace:
+		return m.replace(in)
+	default:
+		m.append(n, in)
+	}
+	return nil
+}
+
+// replace lets the file's current value supersede ours.
+func (m *merger) replace(in incoming) error {
+	theirs := currentAt(in.versions, m.now)
+	if theirs == nil {
+		m.r.Skipped += in.records
+		return nil
+	}
+	c := restated(theirs)
+	c.from, c.until = nil, nil
+	events, got, err := assert(&m.over, c, m.now)
+	if err != nil {
+		return err
+	}
+	if got.Outcome == Confirmed {
+		m.r.Skipped += in.records // it says nothing new, and saying it in a file does not confirm it
+		return nil
+	}
+	m.resemble(events, got.ID, theirs)
+	m.add(events...)
+	m.counted(in, true)
+	return nil
+}
+
+// append puts the file's versions only where nothing of ours is believed, so
+// that there are never two values at one time. What was withdrawn here is not
+// brought back.
+func (m *merger) append(n id, in incoming) {
+	added := false
+	if vs := m.st.versions(n); vs[len(vs)-1].RetractedAt == nil || currentAt(vs, m.now) != nil {
+		for _, v := range in.versions {
+			added = believed(v) && m.fill(n, v) || added
+		}
+	}
+	if !added {
+		m.r.Skipped += in.records
+		return
+	}
+	m.counted(in, false)
+}
+
+// fill reports whether there was any room for v.
+func (m *merger) fill(n id, v *Version) bool {
+	p := period(v)
+	for _, w := range m.over.versions(n) {
+		q := period(w)
+		if !believed(w) || !q.Overlaps(p) {
+			continue
+		}
+		if !p.From.Before(q.From) {
+			return false // ours holds where theirs begins
+		}
+		p.Until = earlierEnd(p.Until, &q.From)
+	}
+	d := newDraft(restated(v), m.over.versions(n), m.now)
+	d.claim.name(&m.over)
+	events, got, err := d.finish(d.place(p), p)
+	if err != nil {
+		return false
+	}
+	m.resemble(events, got.ID, v)
+	m.add(events...)
+	return true
+}
+
+// resemble keeps the count and the last confirmation of the version that a new
+// one was made after.
+func (m *merger) resemble(events []event, version string, after *Version) {
+	stamp(events, version, formats.Record{Confirmations: after.ConfirmationCount, Timestamp: &after.LastConfirmed})
+}
+
+// restated is a version of a file as an assertion.
+func restated(v *Version) claim {
+	c := claim{
+		category: v.Category, key: v.Key, value: v.Value, confidence: v.Confidence, from: &v.ValidFrom, until: v.ValidUntil,
+		session: v.SourceSession, tags: v.Tags, aliases: v.Aliases,
+		source: Source{Kind: KindImport, By: v.AssertedBy, Confidence: v.Confidence},
+	}
+	if len(v.Sources) > 0 {
+		c.source.Ref = v.Sources[0].Ref
+	}
+	if v.Pinned {
+		c.pinned = new(true)
+	}
+	return c
+}
+
+// unique gives a version another id when ours has it for another fact.
+func (m *merger) unique(v *Version) *Version {
+	if m.st.byID(v.ID) == nil {
+		return v
+	}
+	w := *v
+	for n := 0; m.st.byID(w.ID) != nil; n++ {
+		w.ID = formats.VersionID(v.Category, v.Key, v.Value, m.now, n)
+	}
+	return &w
+}
+
+func (m *merger) counted(in incoming, replaced bool) {
+	if replaced {
+		m.r.Replaced += in.records
+	} else {
+		m.r.Added += in.records
+	}
+	if v := in.versions[len(in.versions)-1]; len(m.r.First) < 10 {
+		m.r.First = append(m.r.First, formats.Record{Category: v.Category, Key: v.Key, Value: v.Value})
+	}
+}
+
+// identical reports whether two entries of a fact file read the same.
+func identical(a, b any) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
+}
+
+// known looks an entry up: whether there is one, and whether it is just the same.
+func known[T any](list []T, x T, same func(a, b T) bool) (there, equal bool) {
+	i := slices.IndexFunc(list, func(y T) bool { return same(x, y) })
+	return i >= 0, i >= 0 && identical(x, list[i])
+}

@@ -1,0 +1,198 @@
+package knowledge
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/journal"
+	"leanctx/knowledge/table"
+)
+
+// A command that asks for one fact should not parse a hundred thousand. So a
+// state may be partial: of the snapshot it has the key table, and reads the
+// facts it is asked for; facts that commits touched since are in memory as in
+// any other state. It gives the same answers as a whole one.
+//
+// What cannot be answered so, because all facts are needed or because what was
+// read is not what the table says, leaves an error in the state. [Store.view]
+// and [Store.commit] see it when they are through, throw away what came of it
+// and begin anew on a whole state, which knows how to deal with damage.
+
+// errNeedsAll means that a question needs every fact.
+var errNeedsAll = errors.New("this needs all facts")
+
+// base is the part of a partial state that is still on disk.
+type base struct {
+	keys    *table.Table
+	file    io.ReaderAt
+	settled time.Time // after it no version has an earlier period
+	changed []bool    // by fact: a commit since the snapshot has touched it
+
+	mu    sync.Mutex // views run side by side
+	facts map[int][]*Version
+	err   error // why the state's answers are worth nothing
+}
+
+// fetch reads the versions of a fact.
+func (b *base) fetch(fact int) []*Version {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if vs, ok := b.facts[fact]; ok || b.err != nil {
+		return vs
+	}
+	vs, err := b.read(fact)
+	if err != nil {
+		b.err = err
+	}
+	b.facts[fact] = vs
+	return vs
+}
+
+func (b *base) read(fact int) ([]*Version, error) {
+	at, size, sum := b.keys.Place(fact)
+	text := make([]byte, size)
+	if _, err := b.file.ReadAt(text, at); err != nil {
+		return nil, err
+	}
+	if table.Sum(text) != sum {
+		return nil, fmt.Errorf("the fact at %d is damaged", at)
+	}
+	return formats.DecodeFacts(text)
+}
+
+func (b *base) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// failed tells why what was read of s is not to be used; nil when it is.
+func (s *state) failed() error {
+	if s.base == nil {
+		return nil
+	}
+	if err := s.base.keys.Err(); err != nil {
+		return err
+	}
+	s.base.mu.Lock()
+	defer s.base.mu.Unlock()
+	return s.base.err
+}
+
+// partialError says that a partial state could not give an answer.
+type partialError struct{ reason error }
+
+func (e *partialError) Error() string { return "partial state: " + e.reason.Error() }
+
+// partly is err, unless it comes from a state that failed.
+func partly(s *state, err error) error {
+	if reason := s.failed(); reason != nil {
+		return &partialError{reason}
+	}
+	return err
+}
+
+func (b *base) find(n id) (fact int, ok bool) { return b.keys.Find(n.category, n.key) }
+
+func (b *base) name(fact int) id {
+	category, key := b.keys.Name(fact)
+	return id{category, key}
+}
+
+// versions reads a fact by its name.
+func (b *base) versions(n id) []*Version {
+	fact, ok := b.find(n)
+	if !ok {
+		return nil
+	}
+	return b.fetch(fact)
+}
+
+// unchanged yields the facts that no commit since the snapshot has touched.
+func (s *state) unchanged() iter.Seq2[int, id] {
+	return func(yield func(int, id) bool) {
+		for fact := range s.base.keys.Facts() {
+			if !s.base.changed[fact] && !yield(fact, s.base.name(fact)) {
+				return
+			}
+		}
+	}
+}
+
+// partials is what the stores of one directory know about reading in parts.
+type partials struct {
+	dir     string
+	from    int64       // the size of the smallest snapshot with a table
+	whole   atomic.Bool // no more partial states: something needed all of it
+	refused atomic.Bool // there is no table for the snapshot, though one would help
+}
+
+// tableName is the key table's name within the directory of the index.
+const tableName = "keys"
+
+// tableFrom is the size in bytes of the smallest snapshot with a key table; a
+// smaller one is read whole in no time.
+const tableFrom = 1 << 20
+
+func (p *partials) path() string { return filepath.Join(p.dir, "index", tableName) }
+
+func snapshotOf(h journal.Header, size int64) table.Snapshot {
+	return table.Snapshot{Seq: h.Seq, Generation: h.Generation, Size: size, Checksum: h.Checksum}
+}
+
+// OpenSnapshot makes a partial state, if there is a key table for the snapshot.
+func (m machine) OpenSnapshot(f io.ReaderAt, size int64, h journal.Header) (*state, bool) {
+	p := m.partials
+	if p == nil || p.whole.Load() || size < p.from {
+		return nil, false
+	}
+	s, err := p.open(f, size, h)
+	p.refused.Store(err != nil)
+	return s, err == nil
+}
+
+func (p *partials) open(f io.ReaderAt, size int64, h journal.Header) (*state, error) {
+	keys, err := table.Open(p.path(), snapshotOf(h, size))
+	if err != nil {
+		return nil, err
+	}
+	d, err := readRest(f, size, keys)
+	if err != nil {
+		return nil, err
+	}
+	s := fromDocument(d)
+	maps.Insert(s.rooms, keys.Rooms())
+	s.base = &base{keys: keys, file: f, settled: keys.Settled(), changed: make([]bool, keys.Facts()), facts: map[int][]*Version{}}
+	return s, nil
+}
+
+// readRest reads what the snapshot holds beside its facts.
+func readRest(f io.ReaderAt, size int64, keys *table.Table) (*formats.Document, error) {
+	from, to, sum := keys.Rest()
+	if from > to || to > size {
+		return nil, fmt.Errorf("facts from %d to %d in a snapshot of %d bytes", from, to, size)
+	}
+	text := make([]byte, from+size-to)
+	if _, err := f.ReadAt(text[:from], 0); err != nil {
+		return nil, err
+	}
+	if n, err := f.ReadAt(text[from:], to); n < int(size-to) {
+		return nil, err
+	}
+	if table.Sum(text) != sum {
+		return nil, errors.New("what stands around the facts is damaged")
+	}
+	return formats.DecodeNative(text)
+}
+
+var _ journal.Partial[*state] = machine{}

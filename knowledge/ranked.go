@@ -1,0 +1,141 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"leanctx/knowledge/search"
+	"leanctx/knowledge/table"
+)
+
+// rankedTries is how often a search begins anew because the facts changed
+// after the index was brought up to them.
+const rankedTries = 4
+
+// errMoved means that the state is not the one the index was brought up to.
+var errMoved = errors.New("the facts changed meanwhile")
+
+// ranked searches by words, with or without the archive. The index and the
+// state it is masked with must be at the same commit: else a value that was
+// superseded a moment ago is masked and its successor not found.
+func (s *Store) ranked(ctx context.Context, q Question, archive bool) (Recalled, error) {
+	for try := 1; ; try++ {
+		index, fed, err := s.catchUp(ctx)
+		if err != nil {
+			return Recalled{}, err
+		}
+		var r Recalled
+		err = s.view(ctx, func(st *state, m moment) error {
+			if st.reach() != fed {
+				return errMoved
+			}
+			r, err = s.rankedIn(ctx, index, asked{q, st, m, archive})
+			return err
+		})
+		switch {
+		case errors.Is(err, search.ErrDamaged) && try < rankedTries:
+			s.ix.reset() // the index is a cache: make it anew from the facts
+		case errors.Is(err, errMoved) && try < rankedTries:
+		case errors.Is(err, errMoved):
+			return s.rankedAtOnce(ctx, q, archive)
+		default:
+			return r, err
+		}
+	}
+}
+
+// rankedAtOnce feeds the index and searches it on one state, while the writers
+// of this process wait. It is for when they never pause.
+func (s *Store) rankedAtOnce(ctx context.Context, q Question, archive bool) (r Recalled, err error) {
+	x := &s.ix
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index == nil {
+		return Recalled{}, errMoved
+	}
+	err = s.view(ctx, func(st *state, m moment) error {
+		if err := x.index.Add(ctx, x.unfed(st)); err != nil {
+			return err
+		}
+		x.fed = st.reach()
+		r, err = s.rankedIn(ctx, x.index, asked{q, st, m, archive})
+		return err
+	})
+	return r, err
+}
+
+// asked is a question put to one state.
+type asked struct {
+	Question
+	st      *state
+	moment  moment
+	archive bool
+}
+
+func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Recalled, error) {
+	q, st := a.Question, a.st
+	f, err := q.frame(a.moment, s.clock())
+	if err != nil {
+		return Recalled{}, err
+	}
+	r := Recalled{frame: f, Reminders: st.met(q.Query)}
+	lessons := map[string]*Version{}
+	for _, v := range st.lessons() {
+		lessons[v.ID] = v
+	}
+	version := func(id string) *Version { return cmp.Or(st.byID(id), lessons[id]) }
+	var sk table.Sketch
+	keep := func(id string) bool {
+		v := cmp.Or(st.seen(id, &f, &sk), lessons[id])
+		return v != nil && f.holds(v, a.archive)
+	}
+	// Near-ties are settled below, so a few more than asked for are looked at.
+	hits, total, err := index.Search(ctx, search.Query{Text: q.Query, Limit: q.Limit + 10, Explain: q.Explain}, keep)
+	if err != nil {
+		return Recalled{}, err
+	}
+	r.Total = total
+	for _, h := range hits {
+		v := version(h.ID)
+		if v == nil {
+			continue // it cannot be read: the answer will not be used
+		}
+		x := found(v, &f)
+		x.Score, x.Parts, x.raw = min(h.Relevance, 1), h.Parts, h.Score
+		r.Facts = append(r.Facts, x)
+	}
+	s.settleTies(r.Facts, &f)
+	r.cut()
+	return r, nil
+}
+
+// nearTie is how close two scores must be, as a share of the better, for
+// salience to decide between them. Salience never outranks relevance.
+const nearTie = 0.01
+
+// settleTies reorders neighbours whose scores are within nearTie of the first
+// of their group.
+func (s *Store) settleTies(facts []Found, f *frame) {
+	for start := 0; start < len(facts); {
+		end := start + 1
+		for end < len(facts) && facts[end].Score == facts[start].Score && facts[end].raw >= facts[start].raw*(1-nearTie) {
+			end++
+		}
+		slices.SortStableFunc(facts[start:end], func(a, b Found) int {
+			return cmp.Or(cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), byName(a.v, b.v))
+		})
+		start = end
+	}
+}
+
+func (x *indexed) reset() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index != nil {
+		_ = x.index.Drop() // what cannot be deleted is ignored when it is opened again
+		_ = x.index.Close()
+	}
+	x.index, x.fed = nil, fedTo{}
+}

@@ -1,0 +1,218 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"leanctx/formats"
+)
+
+// Question asks for facts. Category and key filter, the query ranks; any may
+// be given together, none asks for what was confirmed last.
+type Question struct {
+	Query           string `json:"query,omitempty" arg:"1" jsonschema:"words to look for"`
+	Category        string `json:"category,omitempty" short:"c" jsonschema:"only this room; alone: list the room"`
+	Key             string `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key or alias"`
+	Mode            string `json:"mode,omitempty" short:"m" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
+	AsOf            string `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
+	KnownAt         string `json:"known_at,omitempty" jsonschema:"by what was recorded until then"`
+	Limit           int    `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`
+	IncludeArchived bool   `json:"include_archived,omitempty" jsonschema:"also facts outside the active set"`
+	Explain         bool   `json:"explain,omitempty" jsonschema:"show the parts of each score"`
+}
+
+// The modes of a search.
+const (
+	modeAuto     = "auto"
+	modeExact    = "exact"
+	modeLexical  = "lexical"
+	modeSemantic = "semantic"
+	modeHybrid   = "hybrid"
+)
+
+const (
+	defaultLimit = 10
+	maxLimit     = 10_000
+	maxQuery     = 100 << 10 // bytes
+)
+
+// frame is a checked question and the instants it is about.
+type frame struct {
+	Question
+	asOf    time.Time
+	known   time.Time
+	asked   string // as_of as given, "" for now
+	now     time.Time
+	timeful bool // as_of or known_at was given
+}
+
+// Recall gives back the facts that answer a question, best first. Only facts
+// believed valid at the instant asked about are answers. Finding nothing is an
+// answer, not an error. Reading changes no fact.
+func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
+	if err := q.check(); err != nil {
+		return Recalled{}, err
+	}
+	s.use.refresh()
+	var r Recalled
+	var err error
+	if strings.TrimSpace(q.Query) != "" && q.Mode != modeExact {
+		r, err = s.search(ctx, q)
+	} else {
+		r, err = s.list(ctx, q)
+	}
+	if err == nil && (q.Query != "" || q.Key != "") {
+		s.use.record(r.ids())
+	}
+	return r, err
+}
+
+func (q *Question) check() error {
+	var err error
+	q.Limit, err = checkLimit(q.Limit, defaultLimit)
+	switch {
+	case err != nil:
+		return err
+	case len(q.Query) > maxQuery:
+		return &ArgumentError{"query", fmt.Sprintf("query has %d bytes, more than %d", len(q.Query), maxQuery)}
+	case !slices.Contains([]string{"", modeAuto, modeExact, modeLexical, modeSemantic, modeHybrid}, q.Mode):
+		return &ArgumentError{"mode", fmt.Sprintf("mode %q is none of auto, exact, lexical, semantic, hybrid", clip(q.Mode, 40))}
+	case q.Mode == modeSemantic:
+		return &ArgumentError{"mode", "mode semantic needs vectors, and there are none in this build: use mode=auto"}
+	}
+	q.Query = strings.ToValidUTF8(q.Query, string(utf8.RuneError))
+	return nil
+}
+
+func checkLimit(limit, standard int) (int, error) {
+	switch {
+	case limit < 0:
+		return 0, &ArgumentError{"limit", fmt.Sprintf("limit %d is negative", limit)}
+	case limit == 0:
+		return standard, nil
+	}
+	return min(limit, maxLimit), nil
+}
+
+// frame settles the instants a question is about.
+func (q Question) frame(m moment, clock time.Time) (frame, error) {
+	f := frame{Question: q, asOf: m.now, known: m.now, now: m.now, timeful: q.AsOf != "" || q.KnownAt != ""}
+	if q.AsOf != "" {
+		t, err := parseInstant("as_of", q.AsOf, clock, true)
+		if err != nil {
+			return f, err
+		}
+		f.asOf, f.asked = t.Time, t.text
+	}
+	if q.KnownAt != "" {
+		t, err := parseInstant("known_at", q.KnownAt, clock, true)
+		if err != nil {
+			return f, err
+		}
+		f.known = t.Time
+		if q.AsOf == "" {
+			f.asOf, f.asked = t.Time, t.text
+		}
+	}
+	return f, nil
+}
+
+// holds reports whether v is an answer to f, its query aside. Archived facts
+// are, when asked about another time or by their exact key.
+func (f *frame) holds(v *Version, archived bool) bool {
+	p, ok := heldAt(v, f.known)
+	switch {
+	case !ok || !p.Contains(f.asOf):
+		return false
+	case v.ArchivedAt != nil && !archived && !f.IncludeArchived && !f.timeful && f.Key == "":
+		return false
+	case f.Category != "" && formats.FoldName(v.Category) != formats.FoldName(f.Category):
+		return false
+	}
+	return f.Key == "" || goesBy(v, f.Key)
+}
+
+// goesBy reports whether a fact is found under a key: its own, an alias, or
+// category/key.
+func goesBy(v *Version, key string) bool {
+	k := formats.FoldName(key)
+	return k == formats.FoldName(v.Key) || k == formats.FoldName(v.Category+"/"+v.Key) ||
+		slices.ContainsFunc(v.Aliases, func(a string) bool { return formats.FoldName(a) == k })
+}
+
+// list answers a question without words to rank by: a room, a key, the latest.
+func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
+	var r Recalled
+	err := s.view(ctx, func(st *state, m moment) error {
+		if q.Mode == modeExact && q.Query != "" {
+			q.Key, q.Query = q.Query, ""
+		}
+		f, err := q.frame(m, s.clock())
+		if err != nil {
+			return err
+		}
+		vs := st.matching(&f)
+		s.order(vs, &f)
+		r = Recalled{frame: f, Total: len(vs)}
+		for _, v := range vs[:min(f.Limit, len(vs))] {
+			r.Facts = append(r.Facts, found(st.whole(v), &f))
+		}
+		r.cut()
+		return nil
+	})
+	return r, err
+}
+
+// matching lists the versions a frame holds, not all of them whole; a named
+// fact is looked up.
+func (s *state) matching(f *frame) []*Version {
+	var out []*Version
+	keep := func(vs []*Version) {
+		for _, v := range vs {
+			if f.holds(v, false) {
+				out = append(out, v)
+			}
+		}
+	}
+	if f.Category != "" && f.Key != "" {
+		if keep(s.versions(newID(f.Category, f.Key))); len(out) > 0 {
+			return out
+		}
+	}
+	for _, v := range s.held(f) {
+		out = append(out, s.lasting(v))
+	}
+	if f.Category != "" || f.Key != "" {
+		keep(s.lessons())
+	}
+	return out
+}
+
+// order puts a listing in the order people expect: a room by salience, the
+// latest by when they were confirmed; ties by name.
+func (s *Store) order(vs []*Version, f *frame) {
+	latest := f.Category == "" && f.Key == ""
+	slices.SortFunc(vs, func(a, b *Version) int {
+		if latest {
+			return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), byName(a, b))
+		}
+		return cmp.Or(cmp.Compare(s.salience(b, f.now), s.salience(a, f.now)), byName(a, b))
+	})
+}
+
+func (s *Store) salience(v *Version, t time.Time) float64 { return salience(v, t, s.use.of(v)) }
+
+// search answers a question with words. System 1 is the text index over
+// active facts; when it has nothing, System 2 looks at the archive, in place.
+func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
+	hits, err := s.ranked(ctx, q, false)
+	if err != nil || len(hits.Facts) > 0 || q.Mode == modeLexical && !q.IncludeArchived {
+		return hits, err
+	}
+	return s.ranked(ctx, q, true)
+}

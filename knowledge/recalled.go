@@ -1,0 +1,162 @@
+package knowledge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Recalled is the answer to a [Question].
+type Recalled struct {
+	Facts []Found `json:"facts"`
+	Total int     `json:"total"` // how many there are without a limit
+
+	AsOf    time.Time `json:"as_of"`    // the instant of valid time it is about
+	KnownAt time.Time `json:"known_at"` // and of recorded time
+
+	// Reminders are the open ones whose keyword stands in the query.
+	Reminders []formats.Reminder `json:"reminders,omitempty"`
+
+	frame frame
+}
+
+// Found is one fact of an answer.
+type Found struct {
+	ID            string             `json:"id"`
+	Category      string             `json:"category"`
+	Key           string             `json:"key"`
+	Value         string             `json:"value"`
+	Score         float64            `json:"score,omitempty"` // relevance 0..1
+	Confidence    float64            `json:"confidence"`
+	Effective     float64            `json:"effective_confidence"`
+	Confirmations int                `json:"confirmations"`
+	ValidFrom     time.Time          `json:"valid_from"`
+	ValidUntil    *time.Time         `json:"valid_until"`
+	LastConfirmed time.Time          `json:"last_confirmed"`
+	AssertedBy    string             `json:"asserted_by,omitempty"`
+	Archetype     string             `json:"archetype"`
+	Tags          []string           `json:"tags,omitempty"`
+	Aliases       []string           `json:"aliases,omitempty"`
+	Pinned        bool               `json:"pinned,omitempty"`
+	Privacy       string             `json:"privacy"`
+	Archived      bool               `json:"archived,omitempty"`
+	Unconfirmed   bool               `json:"unconfirmed,omitempty"` // known only from an import
+	Parts         map[string]float64 `json:"parts,omitempty"`
+
+	v   *Version
+	raw float64
+}
+
+// found is v as it was held at the instants of f.
+func found(v *Version, f *frame) Found {
+	p, _ := heldAt(v, f.known)
+	confirmations, confidence := knownAt(v, f.known)
+	return Found{
+		ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: confidence,
+		Effective: effectiveConfidence(v, f.now, retrievals{}), Confirmations: confirmations,
+		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
+		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Pinned: v.Pinned, Privacy: v.Privacy,
+		Archived: v.ArchivedAt != nil, Unconfirmed: unconfirmed(v), v: v,
+	}
+}
+
+// cut keeps the first of the facts, as many as were asked for.
+func (r *Recalled) cut() {
+	r.AsOf, r.KnownAt = r.frame.asOf, r.frame.known
+	r.Total = max(r.Total, len(r.Facts))
+	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.frame.Limit)])
+	if r.Facts == nil {
+		r.Facts = []Found{}
+	}
+}
+
+func (r Recalled) ids() []string {
+	out := make([]string, len(r.Facts))
+	for i, f := range r.Facts {
+		out[i] = f.ID
+	}
+	return out
+}
+
+// Text gives the answer's lines.
+func (r Recalled) Text() string {
+	var b strings.Builder
+	if len(r.Facts) == 0 {
+		b.WriteString(r.nothing())
+	} else {
+		r.list(&b)
+	}
+	for _, x := range r.Reminders {
+		fmt.Fprintf(&b, "\n  Reminder %s: %s (action=remind_done id=%s when done)", x.ID, brief(x.Text), x.ID)
+	}
+	return b.String()
+}
+
+func (r Recalled) list(b *strings.Builder) {
+	shown := fmt.Sprintf("(showing %d/%d):", len(r.Facts), r.Total)
+	switch f := r.frame; {
+	case f.timeful:
+		fmt.Fprintf(b, "Facts as of %s %s", f.asked, shown)
+	case f.Query != "":
+		fmt.Fprintf(b, "Matching facts %s", shown)
+	case f.Category != "":
+		fmt.Fprintf(b, "Facts [%s] %s", oneLine(r.Facts[0].Category), shown)
+	case f.Key != "":
+		fmt.Fprintf(b, "Matching facts %s", shown)
+	default:
+		fmt.Fprintf(b, "Recent facts %s", shown)
+	}
+	for _, f := range r.Facts {
+		r.line(b, f)
+	}
+	if more := r.Total - len(r.Facts); more > 0 {
+		fmt.Fprintf(b, "\n  … %d more (limit=%d)", more, r.frame.Limit)
+	}
+	if slices.ContainsFunc(r.Facts, func(f Found) bool { return f.Archived }) {
+		b.WriteString("\n  [archived] facts are outside the active set: action=restore query=… brings them back")
+	}
+}
+
+func (r Recalled) nothing() string {
+	switch f := r.frame; {
+	case f.Query != "":
+		return fmt.Sprintf("No facts matching '%s'.", brief(f.Query))
+	case f.timeful:
+		return fmt.Sprintf("No facts valid at %s.", f.asked)
+	case f.Key != "":
+		return fmt.Sprintf("No facts matching '%s'.", brief(f.Key))
+	case f.Category != "":
+		return fmt.Sprintf("No facts in category '%s'.", brief(f.Category))
+	}
+	return "No knowledge stored for this project yet."
+}
+
+func (r Recalled) line(b *strings.Builder, f Found) {
+	fmt.Fprintf(b, "\n  [%s/%s]: %s (", oneLine(f.Category), oneLine(f.Key), oneLine(f.Value))
+	if r.frame.Query != "" {
+		fmt.Fprintf(b, "score: %s, ", percent(f.Score))
+	}
+	fmt.Fprintf(b, "conf: %s", percent(f.Confidence))
+	if !r.frame.timeful {
+		fmt.Fprintf(b, ", confirmed %dx", f.Confirmations)
+	}
+	b.WriteByte(')')
+	if r.frame.timeful {
+		fmt.Fprintf(b, " [valid %s]", Period{f.ValidFrom, f.ValidUntil})
+	}
+	if f.Archived {
+		b.WriteString(" [archived]")
+	}
+	if f.Unconfirmed {
+		b.WriteString(" [imported, unconfirmed]")
+	}
+	for _, name := range sortedKeys(f.Parts) {
+		fmt.Fprintf(b, "\n      %s: %.3f", name, f.Parts[name])
+	}
+}
+
+func sortedKeys(m map[string]float64) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,194 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Link names two facts and how the first stands to the second.
+type Link struct {
+	Category string `json:"category" short:"c" jsonschema:"room of the first fact"`
+	Key      string `json:"key" short:"k" jsonschema:"the first fact"`
+	Target   string `json:"target" jsonschema:"the second fact, as category/key"`
+	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"how they are linked (default related_to)"`
+}
+
+var relationKinds = []string{"depends_on", "related_to", "supports", "contradicts", "supersedes"}
+
+// Linked is what became of a link.
+type Linked struct {
+	Outcome  string           `json:"outcome"` // added, reinforced, removed
+	Relation formats.Relation `json:"relation"`
+}
+
+// Text gives the answer's line.
+func (l Linked) Text() string {
+	r := l.Relation
+	return fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, slashed(r.From), r.Kind, slashed(r.To))
+}
+
+func slashed(n Name) string { return oneLine(n.Category) + "/" + oneLine(n.Key) }
+
+// Relate links two facts; the same link again is reinforced.
+func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
+	var r Linked
+	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		want, err := st.link(l)
+		if err != nil {
+			return nil, err
+		}
+		r = Linked{"added", want}
+		r.Relation.CreatedAt, r.Relation.SourceSession = now, s.actor.Session
+		if i := slices.IndexFunc(st.relations, func(x formats.Relation) bool { return sameRelation(want, x) }); i >= 0 {
+			r = Linked{"reinforced", st.relations[i]}
+		}
+		r.Relation.Count++
+		r.Relation.LastSeen = &now
+		return []event{{Relate: &r.Relation}}, nil
+	})
+	return r, err
+}
+
+// Unrelate removes a link.
+func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
+	var r Linked
+	err := s.update(ctx, func(st *state, _ time.Time) ([]event, error) {
+		want, err := st.link(l)
+		if err != nil {
+			return nil, err
+		}
+		r = Linked{"removed", want}
+		if !slices.ContainsFunc(st.relations, func(x formats.Relation) bool { return sameRelation(want, x) }) {
+			return nil, &NotFoundError{fmt.Sprintf("No relation found: %s -(%s)-> %s", slashed(want.From), want.Kind, slashed(want.To))}
+		}
+		return []event{{Unrelate: &want}}, nil
+	})
+	return r, err
+}
+
+// link checks that both ends exist.
+func (s *state) link(l Link) (formats.Relation, error) {
+	if l.Kind == "" {
+		l.Kind = "related_to"
+	}
+	if !slices.Contains(relationKinds, l.Kind) {
+		return formats.Relation{}, &ArgumentError{"kind", fmt.Sprintf("kind %q is none of %s", clip(l.Kind, 40), strings.Join(relationKinds, ", "))}
+	}
+	from, to, err := s.pair(l.Category, l.Key, l.Target)
+	return formats.Relation{From: from, To: to, Kind: l.Kind}, err
+}
+
+// pair resolves a fact and a target to two facts that exist and differ.
+func (s *state) pair(category, key, target string) (from, to Name, err error) {
+	if err := required("category", strings.TrimSpace(category), "key", strings.TrimSpace(key), "target", strings.TrimSpace(target)); err != nil {
+		return from, to, err
+	}
+	vs := s.versions(newID(category, key))
+	if len(vs) == 0 {
+		return from, to, notFound(category, key)
+	}
+	from = Name{Category: vs[0].Category, Key: vs[0].Key}
+	n, ok := s.resolve(target, category)
+	if !ok {
+		return from, to, &NotFoundError{fmt.Sprintf("No fact found: %s (give target as category/key)", oneLine(target))}
+	}
+	vs = s.versions(n)
+	to = Name{Category: vs[0].Category, Key: vs[0].Key}
+	if from == to {
+		return from, to, &ArgumentError{"target", "target is the fact itself"}
+	}
+	return from, to, nil
+}
+
+// resolve reads "category/key", where either may hold slashes, or a key of the
+// same category.
+func (s *state) resolve(target, category string) (id, bool) {
+	for i, r := range target {
+		if r == '/' {
+			if n := newID(target[:i], target[i+1:]); len(s.versions(n)) > 0 {
+				return n, true
+			}
+		}
+	}
+	n := newID(category, target)
+	return n, len(s.versions(n)) > 0
+}
+
+func sameRelation(a, b formats.Relation) bool {
+	return a.Kind == b.Kind && newID(a.From.Category, a.From.Key) == newID(b.From.Category, b.From.Key) &&
+		newID(a.To.Category, a.To.Key) == newID(b.To.Category, b.To.Key)
+}
+
+// RelationQuery asks for the links of a fact, or for all.
+type RelationQuery struct {
+	Category string `json:"category,omitempty" arg:"1" short:"c" jsonschema:"room of the fact"`
+	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"the fact; without it every link of the room or project"`
+	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"only links of this kind"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"most links to show (default 50)"`
+}
+
+// Relations are the links found.
+type Relations struct {
+	Relations []formats.Relation `json:"relations"`
+	Total     int                `json:"total"`
+	of        RelationQuery
+}
+
+// Relations lists the links that begin or end at a fact.
+func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, error) {
+	limit, err := checkLimit(q.Limit, 50)
+	if err != nil {
+		return Relations{}, err
+	}
+	q.Limit = limit
+	r := Relations{of: q, Relations: []formats.Relation{}}
+	at := func(n Name) bool {
+		return (q.Category == "" || formats.FoldName(n.Category) == formats.FoldName(q.Category)) && (q.Key == "" || formats.FoldName(n.Key) == formats.FoldName(q.Key))
+	}
+	err = s.view(ctx, func(st *state, _ moment) error {
+		for _, x := range st.relations {
+			if (at(x.From) || at(x.To)) && (q.Kind == "" || q.Kind == x.Kind) {
+				r.Relations = append(r.Relations, x)
+			}
+		}
+		return nil
+	})
+	r.Total = len(r.Relations)
+	r.Relations = r.Relations[:min(limit, r.Total)]
+	return r, err
+}
+
+// Text gives the answer's lines.
+func (r Relations) Text() string {
+	of := "project"
+	if r.of.Category != "" || r.of.Key != "" {
+		of = strings.Trim(oneLine(r.of.Category)+"/"+oneLine(r.of.Key), "/")
+	}
+	if r.Total == 0 {
+		return fmt.Sprintf("No relations for %s.", of)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Relations for %s (%d):", of, r.Total)
+	for _, x := range r.Relations {
+		switch {
+		case r.of.Key == "":
+			fmt.Fprintf(&b, "\n  %s %s %s", slashed(x.From), x.Kind, slashed(x.To))
+		case formats.FoldName(x.From.Key) == formats.FoldName(r.of.Key):
+			fmt.Fprintf(&b, "\n  -> %s %s", x.Kind, slashed(x.To))
+		default:
+			fmt.Fprintf(&b, "\n  <- %s %s", x.Kind, slashed(x.From))
+		}
+		if x.Count > 1 {
+			fmt.Fprintf(&b, " (%dx)", x.Count)
+		}
+	}
+	if more := r.Total - len(r.Relations); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
+	}
+	return b.String()
+}

@@ -1,0 +1,240 @@
+package knowledge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// at is a day of January 2026, as the tests write times.
+func at(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
+
+// say is one assertion of a story: when, what, and what is expected of it.
+type say struct {
+	day         int
+	value       string
+	from, until int // days; 0 is not given
+	correct     bool
+	confidence  float64
+	want        Outcome
+	severity    Severity
+}
+
+// tell plays a story on an empty fact and returns its versions as lines.
+func tell(t *testing.T, story []say) []string {
+	t.Helper()
+	st := newState()
+	for i, a := range story {
+		c := claim{category: "c", key: "k", value: a.value, confidence: a.confidence, correct: a.correct, source: Source{Kind: KindAgent}}
+		if c.confidence == 0 {
+			c.confidence = defaultConfidence
+		}
+		if a.from != 0 {
+			c.from = new(at(a.from))
+		}
+		if a.until != 0 {
+			c.until = new(at(a.until))
+		}
+		events, r, err := assert(st, c, at(a.day))
+		if err != nil {
+			t.Fatalf("assertion %d: %v", i, err)
+		}
+		for _, e := range events {
+			st.fold(e)
+		}
+		if r.Outcome != a.want {
+			t.Errorf("assertion %d of %q: outcome %s, want %s", i, a.value, r.Outcome, a.want)
+		}
+		got := Severity("")
+		if r.Contradiction != nil {
+			got = r.Contradiction.Severity
+		}
+		if got != a.severity {
+			t.Errorf("assertion %d of %q: severity %q, want %q", i, a.value, got, a.severity)
+		}
+		wellFormed(t, st.versions(newID("c", "k")))
+	}
+	var out []string
+	for _, v := range st.versions(newID("c", "k")) {
+		line := fmt.Sprintf("%s %s x%d", v.Value, days(period(v)), v.ConfirmationCount)
+		if !believed(v) {
+			line += " not believed"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func days(p Period) string {
+	end := "…"
+	if p.Until != nil {
+		end = fmt.Sprint(p.Until.YearDay())
+	}
+	return fmt.Sprintf("%d-%s", p.From.YearDay(), end)
+}
+
+// wellFormed checks what must be so of every fact: no believed versions
+// overlap, none is empty, none is out of order.
+func wellFormed(t *testing.T, vs []*Version) {
+	t.Helper()
+	for i, v := range vs {
+		if v.ValidUntil != nil && !v.ValidFrom.Before(*v.ValidUntil) {
+			t.Errorf("%s has the empty period %s", v.Value, days(period(v)))
+		}
+		for _, w := range vs[:i] {
+			if believed(v) && believed(w) && period(v).Overlaps(period(w)) {
+				t.Errorf("%s %s overlaps %s %s", v.Value, days(period(v)), w.Value, days(period(w)))
+			}
+		}
+	}
+}
+
+func TestAssert(t *testing.T) {
+	tests := []struct {
+		name  string
+		story []say
+		want  []string
+	}{
+		{"created", []say{{day: 1, value: "A", want: Created}}, []string{"A 1-… x1"}},
+		{"confirmed", []say{
+			{day: 1, value: "A", want: Created}, {day: 2, value: "a.", want: Confirmed},
+		}, []string{"A 1-… x2"}},
+		{"superseded, medium", []say{
+			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: Medium},
+		}, []string{"A 1-5 x1", "B 5-… x1"}},
+		{"superseded, high", []say{
+			{day: 1, value: "A", confidence: .95, want: Created}, {day: 2, value: "A", want: Confirmed},
+			{day: 5, value: "B", want: Superseded, severity: High},
+		}, []string{"A 1-5 x2", "B 5-… x1"}},
+		{"superseded, low", []say{
+			{day: 1, value: "A", confidence: .4, want: Created}, {day: 5, value: "B", want: Superseded, severity: Low},
+		}, []string{"A 1-5 x1", "B 5-… x1"}},
+		{"there and back", []say{
+			{day: 1, value: "A", want: Created}, {day: 2, value: "B", want: Superseded, severity: Medium},
+			{day: 3, value: "A", want: Superseded, severity: Medium},
+		}, []string{"A 1-2 x1", "B 2-3 x1", "A 3-… x1"}},
+		{"corrected", []say{
+			{day: 1, value: "A", want: Created}, {day: 5, value: "B", correct: true, want: Corrected},
+		}, []string{"A 1-… x1 not believed", "B 1-… x1"}},
+		{"corrected back: the old value still holds", []say{
+			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: Medium},
+			{day: 6, value: "A", correct: true, want: Corrected},
+		}, []string{"A 1-… x2", "B 5-… x1 not believed"}},
+		{"correct of nothing", []say{{day: 1, value: "A", correct: true, want: Created}}, []string{"A 1-… x1"}},
+		{"correct with the same value confirms", []say{
+			{day: 1, value: "A", want: Created}, {day: 2, value: "A", correct: true, want: Confirmed},
+		}, []string{"A 1-… x2"}},
+		{"correct with the same value and a period mends the period", []say{
+			{day: 1, value: "A", want: Created}, {day: 9, value: "A", until: 5, correct: true, want: Corrected},
+		}, []string{"A 1-5 x2"}},
+		{"backdated before", []say{
+			{day: 10, value: "A", want: Created}, {day: 11, value: "B", from: 3, want: Backdated},
+		}, []string{"B 3-10 x1", "A 10-… x1"}},
+		{"backdated equal joins", []say{
+			{day: 10, value: "A", want: Created}, {day: 11, value: "A", from: 3, want: Confirmed},
+		}, []string{"A 3-… x2"}},
+		{"a short period interrupts", []say{
+			{day: 1, value: "A", want: Created}, {day: 20, value: "B", from: 5, until: 8, want: Backdated, severity: Medium},
+		}, []string{"A 1-5 x1", "B 5-8 x1", "A 8-… x1"}},
+		{"a period over the present", []say{
+			{day: 1, value: "A", want: Created}, {day: 6, value: "B", from: 5, until: 8, want: Superseded, severity: Medium},
+		}, []string{"A 1-5 x1", "B 5-8 x1", "A 8-… x1"}},
+		{"covered whole", []say{
+			{day: 1, value: "A", from: 3, until: 5, want: Planned}, {day: 6, value: "B", from: 2, until: 9, want: Superseded, severity: Medium},
+		}, []string{"B 2-9 x1", "A 3-5 x1 not believed"}},
+		{"planned", []say{
+			{day: 1, value: "A", want: Created}, {day: 2, value: "B", from: 20, want: Planned},
+		}, []string{"A 1-20 x1", "B 20-… x1"}},
+		{"a plan stays when the present changes", []say{
+			{day: 1, value: "A", want: Created}, {day: 2, value: "B", from: 20, want: Planned},
+			{day: 3, value: "C", want: Superseded, severity: Medium},
+		}, []string{"A 1-3 x1", "C 3-20 x1", "B 20-… x1"}},
+		{"confirming leaves a given end alone", []say{
+			{day: 1, value: "A", until: 20, want: Created}, {day: 2, value: "A", want: Confirmed},
+		}, []string{"A 1-20 x2"}},
+		{"neighbours join into one", []say{
+			{day: 9, value: "A", from: 1, until: 3, want: Created}, {day: 9, value: "A", from: 5, until: 7, want: Backdated},
+			{day: 9, value: "A", from: 3, until: 5, want: Confirmed},
+		}, []string{"A 1-7 x3", "A 5-7 x1 not believed"}},
+		{"a gap stays a gap", []say{
+			{day: 9, value: "A", from: 1, until: 3, want: Created}, {day: 9, value: "B", from: 5, until: 7, want: Backdated},
+		}, []string{"A 1-3 x1", "B 5-7 x1"}},
+		{"after its end a fact begins anew", []say{
+			{day: 1, value: "A", until: 3, want: Created}, {day: 5, value: "B", want: Created},
+		}, []string{"A 1-3 x1", "B 5-… x1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, tell(t, tt.story)); diff != "" {
+				t.Errorf("versions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUpsideDownPeriodsAreRefused(t *testing.T) {
+	st := newState()
+	c := claim{category: "c", key: "k", value: "A", until: new(at(1))}
+	if _, _, err := assert(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
+		t.Errorf("an end before now without a beginning: %v", err)
+	}
+}
+
+func TestConfirmRaisesConfidenceOnly(t *testing.T) {
+	st := newState()
+	for _, confidence := range []float64{.5, .9, .6} {
+		events, _, err := assert(st, claim{category: "c", key: "k", value: "A", confidence: confidence}, at(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			st.fold(e)
+		}
+	}
+	v := st.versions(newID("c", "k"))[0]
+	if v.Confidence != .9 || v.ConfirmationCount != 3 || len(v.Sources) != 3 {
+		t.Errorf("confidence %v, %d confirmations, %d sources", v.Confidence, v.ConfirmationCount, len(v.Sources))
+	}
+}
+
+func TestNamesKeepTheirFirstSpelling(t *testing.T) {
+	st := newState()
+	for _, n := range [][2]string{{"Architecture", "Auth Method"}, {"ARCHITECTURE", "ａｕｔｈ method"}} {
+		events, _, err := assert(st, claim{category: n[0], key: n[1], value: "A", confidence: 1}, at(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			st.fold(e)
+		}
+	}
+	if len(st.all) != 1 {
+		t.Fatalf("%d facts, want 1", len(st.all))
+	}
+	v := st.versions(newID("architecture", "auth method"))[0]
+	if v.Category != "Architecture" || v.Key != "Auth Method" || v.ConfirmationCount != 2 {
+		t.Errorf("got [%s] %s x%d", v.Category, v.Key, v.ConfirmationCount)
+	}
+}
+
+func TestMissingKeyNeverTakesAnothersPlace(t *testing.T) {
+	st := newState()
+	var keys []string
+	for _, value := range []string{"We use Go for the server core", "We use Go for the server edge", "we use go for the SERVER core."} {
+		events, r, err := assert(st, claim{category: "c", value: value, confidence: 1}, at(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			st.fold(e)
+		}
+		keys = append(keys, r.Key+" "+string(r.Outcome))
+	}
+	want := []string{"we-use-go-for-the created", "we-use-go-for-the-2 created", "we-use-go-for-the confirmed"}
+	if diff := cmp.Diff(want, keys); diff != "" {
+		t.Error(diff)
+	}
+}

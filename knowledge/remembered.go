@@ -1,0 +1,96 @@
+package knowledge
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Remembered is what became of an assertion.
+type Remembered struct {
+	Outcome       Outcome        `json:"outcome"`
+	ID            string         `json:"id"`
+	Category      string         `json:"category"`
+	Key           string         `json:"key"`
+	Value         string         `json:"value"`
+	Confidence    float64        `json:"confidence"`
+	Confirmations int            `json:"confirmations"`
+	ValidFrom     time.Time      `json:"valid_from"`
+	ValidUntil    *time.Time     `json:"valid_until"`
+	RecordedAt    time.Time      `json:"recorded_at"`
+	Touched       []string       `json:"touched"` // ids of every version that changed
+	Contradiction *Contradiction `json:"contradiction,omitempty"`
+	Displaced     []Displacement `json:"displaced,omitempty"`
+	Similar       []Similar      `json:"similar,omitempty"` // advice only: nothing was done about them
+	Redacted      []string       `json:"redacted,omitempty"`
+
+	// Asked is the period that was asked for, when what is stored is another:
+	// confirming a value never shortens it.
+	Asked *Period `json:"asked,omitempty"`
+
+	dated bool // the assertion gave a period, so the answer tells what was stored
+}
+
+// Displacement tells what became of a version with another value: the periods
+// it is still believed for, none when it is no longer believed at all.
+type Displacement struct {
+	ID    string   `json:"id"`
+	Value string   `json:"value"`
+	Was   Period   `json:"was"`
+	Now   []Period `json:"now"`
+}
+
+// Similar is a fact under another name that might say the same or the opposite.
+type Similar struct {
+	Category  string  `json:"category"`
+	Key       string  `json:"key"`
+	Value     string  `json:"value"`
+	Relevance float64 `json:"relevance"` // 0..1
+}
+
+// Text gives the answer's lines.
+func (r Remembered) Text() string {
+	var b strings.Builder
+	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected"}[r.Outcome]
+	if verb == "" {
+		verb = "Remembered"
+	}
+	fmt.Fprintf(&b, "%s [%s] %s: %s (confidence: %s", verb, oneLine(r.Category), oneLine(r.Key), brief(r.Value), percent(r.Confidence))
+	if r.Outcome == Confirmed {
+		fmt.Fprintf(&b, ", confirmed %dx", r.Confirmations)
+	}
+	b.WriteByte(')')
+	if r.Contradiction != nil {
+		r.Contradiction.text(&b)
+	}
+	if r.dated || r.Outcome == Planned {
+		fmt.Fprintf(&b, "\n  Valid %s (%s)", Period{r.ValidFrom, r.ValidUntil}, r.Outcome)
+		if r.Asked != nil {
+			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with correct=true", r.Asked)
+		}
+		for _, d := range r.Displaced {
+			fmt.Fprintf(&b, "\n  '%s' %s", brief(d.Value), d.now())
+		}
+	}
+	b.WriteString(redactedLine(r.Redacted))
+	for _, s := range r.Similar {
+		fmt.Fprintf(&b, "\n  Similar: [%s/%s] %s. Settle it: action=judge category=%s key=%s target=%s verdict=supersedes|compatible|unrelated",
+			oneLine(s.Category), oneLine(s.Key), brief(s.Value), word(r.Category), word(r.Key), word(s.Category+"/"+s.Key))
+	}
+	return b.String()
+}
+
+func (d Displacement) now() string {
+	if len(d.Now) == 0 {
+		return "is no longer believed; it was, for " + d.Was.String()
+	}
+	periods := make([]string, len(d.Now))
+	for i, p := range d.Now {
+		periods[i] = p.String()
+	}
+	return "is now valid " + strings.Join(periods, " and ")
+}
+
+// percent rounds half away from zero, as people do.
+func percent(x float64) string { return fmt.Sprintf("%d%%", int(math.Round(x*100))) }

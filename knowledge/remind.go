@@ -1,0 +1,213 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"leanctx/formats"
+)
+
+// Intention is something to be reminded of, and when.
+type Intention struct {
+	Value   string `json:"value" arg:"1" jsonschema:"what to be reminded of"`
+	Path    string `json:"path,omitempty" jsonschema:"when a file matching this glob is read or edited, e.g. src/auth/**"`
+	Keyword string `json:"keyword,omitempty" jsonschema:"when a query or task holds this word"`
+	Due     string `json:"due,omitempty" jsonschema:"on this day or at this instant"`
+	Task    string `json:"task,omitempty" jsonschema:"when a task reaches a state, as <id>:<State>"`
+}
+
+const (
+	reminderOpen = "open"
+	reminderDone = "done"
+)
+
+// Reminded is a reminder as stored.
+type Reminded struct {
+	Reminder formats.Reminder `json:"reminder"`
+	Redacted []string         `json:"redacted,omitempty"`
+}
+
+// Text gives the answer's line.
+func (r Reminded) Text() string {
+	x := r.Reminder
+	if x.State == reminderDone {
+		return fmt.Sprintf("Reminder %s done: %s", x.ID, brief(x.Text))
+	}
+	return fmt.Sprintf("Reminder %s set: %s (%s)", x.ID, brief(x.Text), trigger(x)) + redactedLine(r.Redacted)
+}
+
+func trigger(r formats.Reminder) string {
+	var parts []string
+	for _, p := range []struct{ name, value string }{{"path", r.Path}, {"keyword", r.Keyword}, {"task", r.Task}} {
+		if p.value != "" {
+			parts = append(parts, p.name+" "+oneLine(p.value))
+		}
+	}
+	if r.Due != nil {
+		parts = append(parts, "due "+day(*r.Due))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Remind stores an intention. It needs one trigger at least: without one it
+// would never surface.
+func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
+	in := lessonTexts{nameA: "value", a: a.Value}
+	if err := s.clean(&in); err != nil {
+		return Reminded{}, err
+	}
+	x := formats.Reminder{Text: in.a, State: reminderOpen, CreatedBy: s.actor.Agent}
+	for _, t := range []struct {
+		given string
+		to    *string
+	}{{a.Path, &x.Path}, {a.Keyword, &x.Keyword}, {a.Task, &x.Task}} {
+		clean, found := s.redact(strings.TrimSpace(t.given))
+		*t.to, in.redacted = clean, append(in.redacted, found...)
+	}
+	if a.Due != "" {
+		t, err := parseInstant("due", a.Due, s.clock(), false)
+		if err != nil {
+			return Reminded{}, err
+		}
+		x.Due = &t.Time
+	}
+	if trigger(x) == "" {
+		return Reminded{}, &ArgumentError{"due", "a reminder needs a trigger: path, keyword, due or task"}
+	}
+	if _, err := path.Match(strings.ReplaceAll(x.Path, "**", "*"), ""); err != nil {
+		return Reminded{}, &ArgumentError{"path", fmt.Sprintf("path %q is not a glob: %v", clip(x.Path, 60), err)}
+	}
+	if x.Task != "" {
+		if _, state, ok := strings.Cut(x.Task, ":"); !ok || state == "" {
+			return Reminded{}, &ArgumentError{"task", fmt.Sprintf("task %q is not <id>:<State>", clip(x.Task, 60))}
+		}
+	}
+	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		x.CreatedAt = now
+		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
+		return []event{{Remind: &x}}, nil
+	})
+	return Reminded{x, in.redacted}, err
+}
+
+// Done names a reminder that is finished.
+type Done struct {
+	ID string `json:"id" arg:"1" jsonschema:"the reminder's id"`
+}
+
+// RemindDone finishes a reminder; it surfaces no more.
+func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
+	if err := required("id", strings.TrimSpace(d.ID)); err != nil {
+		return Reminded{}, err
+	}
+	var r Reminded
+	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		i := slices.IndexFunc(st.reminders, func(x formats.Reminder) bool { return x.ID == strings.TrimSpace(d.ID) })
+		if i < 0 {
+			return nil, &NotFoundError{fmt.Sprintf("No reminder found: %s", brief(d.ID))}
+		}
+		r = Reminded{Reminder: st.reminders[i]}
+		if r.Reminder.State == reminderDone {
+			return nil, nil
+		}
+		r.Reminder.State, r.Reminder.DoneAt = reminderDone, &now
+		return []event{{Remind: &r.Reminder}}, nil
+	})
+	return r, err
+}
+
+// ReminderQuery asks for reminders.
+type ReminderQuery struct {
+	State string `json:"state,omitempty" enum:"open,done,all" jsonschema:"which (default open)"`
+}
+
+// Reminders is a list of them, the soonest due first.
+type Reminders struct {
+	Reminders []formats.Reminder `json:"reminders"`
+	state     string
+}
+
+// Reminders lists reminders.
+func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, error) {
+	q.State = cmp.Or(strings.ToLower(q.State), reminderOpen)
+	if !slices.Contains([]string{reminderOpen, reminderDone, "all"}, q.State) {
+		return Reminders{}, &ArgumentError{"state", fmt.Sprintf("state %q is none of open, done, all", clip(q.State, 40))}
+	}
+	r := Reminders{Reminders: []formats.Reminder{}, state: q.State}
+	err := s.view(ctx, func(st *state, _ moment) error {
+		for _, x := range st.reminders {
+			if q.State == "all" || x.State == q.State {
+				r.Reminders = append(r.Reminders, x)
+			}
+		}
+		slices.SortFunc(r.Reminders, byDue)
+		return nil
+	})
+	return r, err
+}
+
+func byDue(a, b formats.Reminder) int {
+	switch {
+	case a.Due != nil && b.Due != nil:
+		return cmp.Or(a.Due.Compare(*b.Due), cmp.Compare(a.ID, b.ID))
+	case a.Due != nil:
+		return -1
+	case b.Due != nil:
+		return 1
+	}
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// Text gives the answer's lines.
+func (r Reminders) Text() string {
+	if len(r.Reminders) == 0 {
+		if r.state == "all" {
+			return "No reminders."
+		}
+		return fmt.Sprintf("No %s reminders.", r.state)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
+	for _, x := range r.Reminders {
+		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, brief(x.Text), trigger(x))
+		if x.State != reminderOpen {
+			fmt.Fprintf(&b, " [%s]", x.State)
+		}
+	}
+	return b.String()
+}
+
+func openReminders(list []formats.Reminder) []formats.Reminder {
+	var out []formats.Reminder
+	for _, r := range list {
+		if r.State == reminderOpen {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, byDue)
+	return out
+}
+
+// met lists the open reminders whose keyword stands in a text as whole words.
+func (s *state) met(text string) []formats.Reminder {
+	if len(s.reminders) == 0 {
+		return nil
+	}
+	padded := " " + strings.Join(strings.FieldsFunc(formats.FoldName(text), notWord), " ") + " "
+	var out []formats.Reminder
+	for _, r := range openReminders(s.reminders) {
+		k := strings.Join(strings.FieldsFunc(formats.FoldName(r.Keyword), notWord), " ")
+		if k != "" && strings.Contains(padded, " "+k+" ") {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }

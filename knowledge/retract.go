@@ -1,0 +1,134 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Withdrawal takes a fact back.
+type Withdrawal struct {
+	Category string `json:"category" short:"c" jsonschema:"the room; pattern or gotcha remove a lesson"`
+	Key      string `json:"key" short:"k" jsonschema:"the fact"`
+	Erase    bool   `json:"erase,omitempty" jsonschema:"take it off the disk with its history, for good"`
+	Confirm  bool   `json:"confirm,omitempty" jsonschema:"needed with erase"`
+}
+
+// NeedsConfirm says what a withdrawal would destroy, "" when nothing.
+func (w Withdrawal) NeedsConfirm() string {
+	if w.Erase && !w.Confirm {
+		return fmt.Sprintf("erase takes [%s] %s and its whole history off the disk", oneLine(w.Category), oneLine(w.Key))
+	}
+	return ""
+}
+
+// Withdrawn is what was taken back.
+type Withdrawn struct {
+	Category string   `json:"category"`
+	Key      string   `json:"key"`
+	Touched  []string `json:"touched"`
+	Erased   bool     `json:"erased"`
+	Lessons  int      `json:"lessons,omitempty"` // how many patterns or gotchas it was
+}
+
+// Text gives the answer's line.
+func (w Withdrawn) Text() string {
+	if w.Erased {
+		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", oneLine(w.Category), oneLine(w.Key))
+	}
+	text := fmt.Sprintf("Removed [%s] %s", oneLine(w.Category), oneLine(w.Key))
+	if w.Lessons > 1 {
+		text += fmt.Sprintf(" (%d of them)", w.Lessons)
+	}
+	return text
+}
+
+// Remove retracts a fact: from now on nothing is believed under its name; its
+// history stays. With Erase, value and history leave the disk before Remove
+// returns and a tombstone without a value stays behind. A name that nothing is
+// believed under is a [NotFoundError].
+func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
+	if err := required("category", strings.TrimSpace(w.Category), "key", strings.TrimSpace(w.Key)); err != nil {
+		return Withdrawn{}, err
+	}
+	if w.Erase {
+		if !w.Confirm {
+			return Withdrawn{}, &ArgumentError{"confirm", w.NeedsConfirm() + ": needs confirm=true"}
+		}
+		return s.erase(ctx, w)
+	}
+	r := Withdrawn{Category: w.Category, Key: w.Key}
+	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		r.Touched = nil
+		events := retract(st, newID(w.Category, w.Key), now)
+		if len(events) == 0 {
+			events = st.lessonEvents(w.Category, w.Key)
+			r.Lessons = len(events)
+		}
+		if len(events) == 0 {
+			return nil, notFound(w.Category, w.Key)
+		}
+		for _, e := range events {
+			if e.Put != nil {
+				r.Category, r.Key, r.Touched = e.Put.Category, e.Put.Key, append(r.Touched, e.Put.ID)
+			}
+		}
+		return events, nil
+	})
+	return r, err
+}
+
+// retract ends what is valid now and withdraws whole what would begin later.
+func retract(f facts, n id, now time.Time) []event {
+	var out []event
+	for _, v := range f.versions(n) {
+		if !believed(v) || !before(now, v.ValidUntil) {
+			continue
+		}
+		w := disbelieve(v, now)
+		if v.ValidFrom.Before(now) {
+			w = reperiod(v, Period{v.ValidFrom, &now}, now)
+		}
+		w.RetractedAt = &now
+		out = append(out, event{Put: w})
+	}
+	return out
+}
+
+// erase commits the tombstone first: from then on the fact is gone for every
+// reader. What still holds its bytes is rewritten or deleted before the answer.
+// A name erased before is swept again, so that an interrupted erasure can be
+// finished by asking for it once more.
+func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
+	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
+	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		n := newID(w.Category, w.Key)
+		vs := st.versions(n)
+		if len(vs) == 0 {
+			if st.erased(n).IsZero() {
+				return nil, notFound(w.Category, w.Key)
+			}
+			return nil, nil
+		}
+		r.Category, r.Key, r.Touched = vs[0].Category, vs[0].Key, ids(vs)
+		return []event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
+	})
+	if err != nil {
+		return Withdrawn{}, err
+	}
+	if err := errors.Join(s.log.Purge(ctx), s.ix.drop(s.dir)); err != nil {
+		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
+	}
+	if err := s.SyncIndex(ctx); err != nil {
+		s.notice("the index was not written: %v", err)
+	}
+	return r, nil
+}
+
+func notFound(category, key string) error {
+	return &NotFoundError{fmt.Sprintf("No fact found: [%s] %s", oneLine(category), oneLine(key))}
+}

@@ -1,0 +1,146 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Nothing is the argument of an operation that takes none.
+type Nothing struct{}
+
+// Room is a category with what it holds.
+type Room struct {
+	Category string `json:"category"`
+	Facts    int    `json:"facts"`              // current and active
+	Archived int    `json:"archived,omitempty"` // current, outside the active set
+}
+
+// RoomList is every room of a project, the fullest first.
+type RoomList struct {
+	Rooms []Room `json:"rooms"`
+}
+
+// Rooms counts the current facts by category.
+func (s *Store) Rooms(ctx context.Context, _ Nothing) (RoomList, error) {
+	var r RoomList
+	err := s.view(ctx, func(st *state, m moment) error {
+		r.Rooms = st.roomsAt(m.now)
+		return nil
+	})
+	return r, err
+}
+
+func (s *state) roomsAt(t time.Time) []Room {
+	byRoom := map[string]*Room{}
+	for n, vs := range s.periods() {
+		v := currentAt(vs, t)
+		if v == nil {
+			continue
+		}
+		r := byRoom[n.category]
+		if r == nil {
+			r = &Room{Category: s.rooms[n.category]}
+			byRoom[n.category] = r
+		}
+		if v.ArchivedAt != nil {
+			r.Archived++
+		} else {
+			r.Facts++
+		}
+	}
+	out := make([]Room, 0, len(byRoom))
+	for _, r := range byRoom {
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b Room) int {
+		return cmp.Or(cmp.Compare(b.Facts, a.Facts), cmp.Compare(a.Category, b.Category))
+	})
+	return out
+}
+
+// Text gives the answer's lines.
+func (r RoomList) Text() string {
+	if len(r.Rooms) == 0 {
+		return "Knowledge Rooms (0 rooms): nothing is stored for this project yet"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Knowledge Rooms (%s):", count(len(r.Rooms), "room"))
+	for _, room := range r.Rooms {
+		fmt.Fprintf(&b, "\n  [%s] %d fact(s)", oneLine(room.Category), room.Facts)
+		if room.Archived > 0 {
+			fmt.Fprintf(&b, ", %d archived", room.Archived)
+		}
+	}
+	return b.String()
+}
+
+// count writes a number with its noun: 1 room, 2 rooms.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Status counts what a project knows.
+type Status struct {
+	Project   string    `json:"project"`
+	Hash      string    `json:"project_hash"`
+	Facts     int       `json:"facts"`
+	Archived  int       `json:"archived"`
+	Versions  int       `json:"versions"`
+	Patterns  int       `json:"patterns"`
+	Gotchas   int       `json:"gotchas"`
+	Relations int       `json:"relations"`
+	Reminders int       `json:"reminders"` // open ones
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+	Commits   uint64    `json:"commits"`
+	Snapshot  int64     `json:"snapshot_bytes"`
+	Journal   int64     `json:"journal_bytes"`
+	Dir       string    `json:"dir"`
+	Rooms     []Room    `json:"rooms"`
+}
+
+// Status counts facts, rooms and bytes.
+func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
+	r := Status{Project: s.opts.ProjectRoot, Hash: s.opts.ProjectHash, Dir: s.dir}
+	err := s.view(ctx, func(st *state, m moment) error {
+		r.Rooms = st.roomsAt(m.now)
+		for _, room := range r.Rooms {
+			r.Facts, r.Archived = r.Facts+room.Facts, r.Archived+room.Archived
+		}
+		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.versionCount(), len(st.patterns), len(st.gotchas), len(st.relations)
+		r.Reminders = len(openReminders(st.reminders))
+		r.UpdatedAt, r.Commits = m.head.At, m.head.Seq
+		return nil
+	})
+	stats := s.log.Stats() // of the files that the view has just caught up with
+	r.Snapshot, r.Journal = stats.SnapshotBytes, stats.JournalBytes
+	return r, err
+}
+
+// Text gives the answer's lines.
+func (r Status) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Project Knowledge: %s (%d archived), %s, %s, %s, %s", count(r.Facts, "active fact"), r.Archived,
+		count(r.Versions, "version"), count(r.Patterns, "pattern"), count(r.Gotchas, "gotcha"), count(r.Reminders, "open reminder"))
+	if r.Project != "" {
+		fmt.Fprintf(&b, "\nProject: %s (%s)", oneLine(r.Project), r.Hash)
+	}
+	if !r.UpdatedAt.IsZero() {
+		fmt.Fprintf(&b, "\nLast updated: %s", r.UpdatedAt.Format("2006-01-02 15:04 UTC"))
+	}
+	if len(r.Rooms) > 0 {
+		rooms := make([]string, len(r.Rooms))
+		for i, room := range r.Rooms {
+			rooms[i] = fmt.Sprintf("%s(%d)", oneLine(room.Category), room.Facts)
+		}
+		fmt.Fprintf(&b, "\nRooms: %s", strings.Join(rooms, ", "))
+	}
+	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
+	return b.String()
+}

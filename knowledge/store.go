@@ -1,0 +1,266 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/secret"
+)
+
+// Actor is who speaks to the store.
+type Actor struct {
+	Agent   string // agent id, or the client's name; may be empty
+	Kind    string // KindAgent unless it is empty; else KindUser, KindTool
+	Session string // what the existing program calls source_session
+}
+
+func (a Actor) kind() string {
+	if a.Kind == "" {
+		return KindAgent
+	}
+	return a.Kind
+}
+
+// Options of a store. The zero value works.
+type Options struct {
+	ProjectRoot string
+	ProjectHash string
+	LongLived   bool             // a server: snapshots and archiving happen in the background
+	Now         func() time.Time // default time.Now
+	Redactor    *secret.Redactor // default: the built-in rules
+	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
+	Legacy      []string         // data directories of the existing program, to adopt a store from
+	KeepPrivacy bool             // an adopted store keeps lean-ctx's project_only
+	Logger      *slog.Logger
+	Fault       func(op, name string) error // for crash tests: called before each file operation
+
+	keysFrom int64 // tests only: the smallest snapshot with a key table, in bytes; else tableFrom
+}
+
+// Store is the facts of one project. It is safe for concurrent use, by any
+// number of processes.
+type Store struct {
+	*core
+	actor Actor
+}
+
+// core is what all handles on a store share.
+type core struct {
+	dir      string
+	opts     Options
+	log      *journal.Log[*state, event]
+	parts    *partials
+	redactor func() (*secret.Redactor, error)
+	use      *usage
+	stop     context.CancelFunc
+	work     sync.WaitGroup
+
+	mu      sync.Mutex
+	notices []string
+	warned  int // how many of the journal's warnings were given
+	adopted bool
+
+	ix indexed
+}
+
+// Open opens the store kept in dir; nothing is created before the first write.
+func Open(dir string, o *Options) (*Store, error) {
+	c := &core{dir: dir}
+	if o != nil {
+		c.opts = *o
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.parts = &partials{dir: dir, from: cmp.Or(c.opts.keysFrom, tableFrom)}
+	c.parts.whole.Store(c.opts.LongLived) // it will be asked for everything sooner or later
+	log, err := journal.Open(dir, machine{c.parts}, &journal.Options{
+		Name: "knowledge", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
+		Logger: c.opts.Logger, Fault: c.opts.Fault,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.log = log
+	c.use = newUsage(dir, c.opts.Now)
+	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
+		if c.opts.Redactor != nil {
+			return c.opts.Redactor, nil
+		}
+		return secret.New(nil)
+	})
+	s := &Store{core: c}
+	ctx, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	if c.opts.LongLived {
+		c.work.Go(func() { s.keep(ctx) })
+	}
+	return s, nil
+}
+
+// As is the same store for another asserter. A name is stored with what it
+// asserts, so secrets are taken out of it too.
+func (s *Store) As(a Actor) *Store {
+	a.Agent, _ = s.redact(a.Agent)
+	a.Session, _ = s.redact(a.Session)
+	return &Store{core: s.core, actor: a}
+}
+
+// Close ends background work. A store that is not long-lived may spend a
+// moment on writing its index down.
+func (s *Store) Close() error {
+	s.stop()
+	s.work.Wait()
+	if !s.opts.LongLived {
+		s.settle()
+	}
+	return errors.Join(s.log.Close(), s.ix.close())
+}
+
+// Notices returns, once each, what the user should know beside the answer: a
+// store taken over, a torn write dropped, damage set aside.
+func (s *Store) Notices() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.notices
+	s.notices = nil
+	warnings := s.log.Warnings()
+	for _, w := range warnings[min(s.warned, len(warnings)):] {
+		out = append(out, w.Text)
+	}
+	s.warned = len(warnings)
+	return out
+}
+
+func (s *Store) notice(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notices = append(s.notices, fmt.Sprintf(format, args...))
+}
+
+func (s *Store) clock() time.Time { return s.opts.Now().UTC() }
+
+// redact takes secrets out of a text and names the rules that found them.
+// Rules that cannot be compiled are a defect of the build; then nothing may be
+// stored, so the text becomes one marker.
+func (s *Store) redact(text string) (string, []string) {
+	if text == "" {
+		return "", nil // a reader without a name needs no rules
+	}
+	r, err := s.redactor()
+	if err != nil {
+		return "[REDACTED: " + err.Error() + "]", []string{"all"}
+	}
+	clean, found := r.Redact(text)
+	rules := make([]string, len(found))
+	for i, f := range found {
+		rules[i] = f.Rule
+	}
+	return clean, rules
+}
+
+// moment is when a question is asked and of which state.
+type moment struct {
+	now  time.Time // max(clock, last recorded time)
+	head journal.Head
+}
+
+// view runs f on the newest state, without waiting for any writer.
+func (s *Store) view(ctx context.Context, f func(*state, moment) error) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	return s.wholly(ctx, func() error {
+		return s.log.View(ctx, func(st *state, h journal.Head) error {
+			err := partly(st, nil)
+			if err == nil {
+				err = partly(st, f(st, moment{now(s.clock(), h), h}))
+			}
+			return err
+		})
+	})
+}
+
+// wholly does what do does, and if a partial state was not enough for it, does
+// it again on a whole one.
+func (s *Store) wholly(ctx context.Context, do func() error) error {
+	err := do()
+	p, partial := errors.AsType[*partialError](err)
+	if !partial {
+		return err
+	}
+	if !errors.Is(p.reason, errNeedsAll) {
+		s.parts.refused.Store(true) // the next one shall find a good table
+	}
+	s.parts.whole.Store(true)
+	if err := s.log.Forget(ctx); err != nil {
+		return err
+	}
+	return do()
+}
+
+// update commits what decide says, in a commit of its own. The first commit of
+// a store also names its project.
+func (s *Store) update(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	return s.commit(ctx, decide)
+}
+
+func (s *Store) commit(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
+	return s.wholly(ctx, func() error { return s.commitOn(ctx, decide) })
+}
+
+func (s *Store) commitOn(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
+	_, err := s.log.Update(ctx, func(st *state, now time.Time) ([]event, error) {
+		events, err := decide(st, now.UTC())
+		if err = partly(st, err); err != nil || len(events) == 0 {
+			return nil, err
+		}
+		if st.hash == "" && s.opts.ProjectHash != "" {
+			events = append([]event{{Open: &opened{s.opts.ProjectRoot, s.opts.ProjectHash}}}, events...)
+		}
+		return events, nil
+	})
+	return err
+}
+
+// Compact writes the whole store into its one readable file.
+func (s *Store) Compact(ctx context.Context) error {
+	if err := s.log.Compact(ctx); err != nil {
+		return err
+	}
+	if err := s.SyncKeys(ctx); err != nil { // the facts are safe; the table is only a cache
+		s.opts.Logger.Debug("the key table was not written", "error", err)
+	}
+	return nil
+}
+
+// ArgumentError says which argument is wrong and why.
+type ArgumentError struct{ Argument, Problem string }
+
+func (e *ArgumentError) Error() string { return e.Problem }
+
+// NotFoundError says that a named thing does not exist.
+type NotFoundError struct{ What string }
+
+func (e *NotFoundError) Error() string { return e.What }
+
+func required(pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			return &ArgumentError{pairs[i], "needs " + pairs[i]}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Span asks for the history of a room or of one fact.
+type Span struct {
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
+	Key      string `json:"key,omitempty" short:"k" jsonschema:"only this fact"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"most versions to show, the newest ones (default 100)"`
+}
+
+// The marks of a version in a timeline.
+const (
+	markCurrent   = "CURRENT"
+	markArchived  = "archived" // superseded, or its time is over
+	markCorrected = "corrected"
+	markRetracted = "retracted"
+	markPlanned   = "planned"
+)
+
+// Chronicle is a timeline: every version, oldest first.
+type Chronicle struct {
+	Category string  `json:"category"`
+	Key      string  `json:"key,omitempty"`
+	Entries  []Entry `json:"entries"`
+	Total    int     `json:"total"`
+	limit    int
+}
+
+// Entry is one version in a timeline.
+type Entry struct {
+	ID            string     `json:"id"`
+	Key           string     `json:"key"`
+	Value         string     `json:"value"`
+	Mark          string     `json:"mark"`
+	ValidFrom     time.Time  `json:"valid_from"`
+	ValidUntil    *time.Time `json:"valid_until"`
+	RecordedFrom  time.Time  `json:"recorded_from"`
+	RecordedUntil *time.Time `json:"recorded_until"`
+	Confidence    float64    `json:"confidence"`
+	Confirmations int        `json:"confirmations"`
+	Archived      bool       `json:"archived,omitempty"` // outside the active set
+	Supersedes    string     `json:"supersedes,omitempty"`
+	AssertedBy    string     `json:"asserted_by,omitempty"`
+}
+
+// Timeline lists every version of a room or of a fact, by valid time.
+func (s *Store) Timeline(ctx context.Context, q Span) (Chronicle, error) {
+	if err := required("category", strings.TrimSpace(q.Category)); err != nil {
+		return Chronicle{}, err
+	}
+	limit, err := checkLimit(q.Limit, 100)
+	if err != nil {
+		return Chronicle{}, err
+	}
+	r := Chronicle{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: limit, Entries: []Entry{}}
+	err = s.view(ctx, func(st *state, m moment) error {
+		if room := st.room(q.Category); room != "" {
+			r.Category = room
+		}
+		vs := st.past(q.Category, q.Key)
+		r.Total = len(vs)
+		for _, v := range vs[max(0, len(vs)-limit):] {
+			r.Entries = append(r.Entries, entry(v, m.now))
+		}
+		return nil
+	})
+	return r, err
+}
+
+// past lists the versions of a room or a fact, oldest first.
+func (s *state) past(category, key string) []*Version {
+	var out []*Version
+	if key != "" {
+		out = slices.Clone(s.versions(newID(category, key)))
+	} else {
+		room := formats.FoldName(category)
+		for n, v := range s.each() {
+			if n.category == room {
+				out = append(out, v)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *Version) int {
+		if c := a.ValidFrom.Compare(b.ValidFrom); c != 0 {
+			return c
+		}
+		return byName(a, b)
+	})
+	return out
+}
+
+func entry(v *Version, now time.Time) Entry {
+	return Entry{
+		ID: v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
+		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
+		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
+	}
+}
+
+func mark(v *Version, now time.Time) string {
+	switch {
+	case v.RetractedAt != nil:
+		return markRetracted
+	case !believed(v):
+		return markCorrected
+	case v.ValidFrom.After(now):
+		return markPlanned
+	case period(v).Contains(now):
+		return markCurrent
+	}
+	return markArchived
+}
+
+// Text gives the answer's lines.
+func (r Chronicle) Text() string {
+	if len(r.Entries) == 0 {
+		return fmt.Sprintf("No history for category '%s'.", brief(r.Category))
+	}
+	var b strings.Builder
+	noun := "entries"
+	if r.Total == 1 {
+		noun = "entry"
+	}
+	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", oneLine(r.Category), r.Total, noun)
+	if more := r.Total - len(r.Entries); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	for _, e := range r.Entries {
+		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", oneLine(e.Key), oneLine(e.Value), e.Mark,
+			Period{e.ValidFrom, e.ValidUntil}, percent(e.Confidence), e.Confirmations)
+		if e.Archived {
+			b.WriteString(" (outside the active set)")
+		}
+	}
+	return b.String()
+}

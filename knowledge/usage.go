@@ -1,0 +1,146 @@
+package knowledge
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// usage is the side record of retrievals: which versions were read, how often
+// and when. It is a file of lines "<unix seconds> <id>[*count] …" that every
+// process appends to without a lock and without fsync. Losing it, or a line of
+// it, changes no fact; salience is a little lower until facts are read again.
+type usage struct {
+	path string
+	now  func() time.Time
+
+	mu     sync.Mutex
+	offset int64
+	since  time.Time // when the record begins; zero when there is none
+	seen   map[string]retrievals
+}
+
+// usageLimit is the size in bytes at which the record is folded into one line
+// a version.
+const usageLimit = 256 << 10
+
+func newUsage(dir string, now func() time.Time) *usage {
+	return &usage{path: filepath.Join(dir, "retrievals.log"), now: now, seen: map[string]retrievals{}}
+}
+
+// of returns how v was read: what its file says and what was counted here.
+func (u *usage) of(v *Version) retrievals {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	r := u.seen[v.ID]
+	r.count += v.RetrievalCount
+	if v.LastRetrieved != nil && v.LastRetrieved.After(r.last) {
+		r.last = *v.LastRetrieved
+	}
+	return r
+}
+
+// covers is how far back the record reaches: before that, nobody can tell
+// whether a fact was read.
+func (u *usage) covers(t time.Time) time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.since.IsZero() {
+		return 0
+	}
+	return t.Sub(u.since)
+}
+
+// refresh reads what was appended since the last time.
+func (u *usage) refresh() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	info, err := os.Stat(u.path)
+	if err != nil || info.Size() == u.offset {
+		return
+	}
+	if info.Size() < u.offset {
+		u.offset, u.since, u.seen = 0, time.Time{}, map[string]retrievals{}
+	}
+	f, err := os.Open(u.path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	data := make([]byte, info.Size()-u.offset)
+	n, _ := f.ReadAt(data, u.offset)
+	data = data[:bytes.LastIndexByte(data[:n], '\n')+1]
+	u.offset += int64(len(data))
+	for line := range strings.Lines(string(data)) {
+		u.fold(line)
+	}
+}
+
+func (u *usage) fold(line string) {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return
+	}
+	seconds, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return
+	}
+	at := time.Unix(seconds, 0).UTC()
+	if u.since.IsZero() || at.Before(u.since) {
+		u.since = at
+	}
+	for _, f := range fields[1:] {
+		version, times, counted := strings.Cut(f, "*")
+		n, err := strconv.Atoi(times)
+		if !counted || err != nil || n < 1 {
+			n = 1
+		}
+		r := u.seen[version]
+		r.count += n
+		if at.After(r.last) {
+			r.last = at
+		}
+		u.seen[version] = r
+	}
+}
+
+// record notes that versions were read. Errors are of no consequence.
+func (u *usage) record(versions []string) {
+	if len(versions) == 0 {
+		return
+	}
+	f, err := os.OpenFile(u.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	line := strconv.FormatInt(u.now().Unix(), 10) + " " + strings.Join(versions, " ") + "\n"
+	if _, err := f.WriteString(line); err != nil {
+		return
+	}
+	if info, err := f.Stat(); err == nil && info.Size() > usageLimit {
+		u.compact()
+	}
+}
+
+// compact rewrites the record with one entry a version. Lines that another
+// process appends meanwhile are lost, which does no harm.
+func (u *usage) compact() {
+	u.refresh()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%d\n", u.since.Unix())
+	for version, r := range u.seen {
+		fmt.Fprintf(&b, "%d %s*%d\n", r.last.Unix(), version, r.count)
+	}
+	temp := u.path + ".tmp"
+	if os.WriteFile(temp, b.Bytes(), 0o600) == nil && os.Rename(temp, u.path) == nil {
+		u.offset = int64(b.Len())
+	}
+}

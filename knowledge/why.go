@@ -1,0 +1,121 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Subject names a fact.
+type Subject struct {
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
+	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+}
+
+// Provenance is everything behind a fact: its versions, newest first, each
+// with every assertion.
+type Provenance struct {
+	Category string   `json:"category"`
+	Key      string   `json:"key"`
+	Versions []Behind `json:"versions"`
+	Erased   string   `json:"erased,omitempty"`
+}
+
+// Behind is one version with who stands behind it.
+type Behind struct {
+	Entry
+	Category string   `json:"category"`
+	Replaced string   `json:"replaced,omitempty"` // the value it took the place of
+	Imported string   `json:"imported_from,omitempty"`
+	Sources  []Source `json:"sources"`
+
+	Earlier []formats.Belief `json:"earlier_periods,omitempty"` // as its valid period was held before
+}
+
+// Why tells every assertion behind a fact: who, when, from where, how often,
+// and what it replaced.
+func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
+	if err := required("category", strings.TrimSpace(q.Category), "key", strings.TrimSpace(q.Key)); err != nil {
+		return Provenance{}, err
+	}
+	r := Provenance{Category: q.Category, Key: q.Key}
+	err := s.view(ctx, func(st *state, m moment) error {
+		vs := st.versions(newID(q.Category, q.Key))
+		if len(vs) == 0 {
+			vs = st.lessonsNamed(q.Category, q.Key)
+		}
+		if at := st.erased(newID(q.Category, q.Key)); len(vs) == 0 && !at.IsZero() {
+			r.Erased = day(at)
+			return nil
+		}
+		if len(vs) == 0 {
+			return notFound(q.Category, q.Key)
+		}
+		r.Category, r.Key, r.Versions = vs[0].Category, vs[0].Key, nil
+		for i := len(vs) - 1; i >= 0; i-- {
+			b := Behind{Entry: entry(vs[i], m.now), Category: vs[i].Category, Imported: string(vs[i].ImportedFrom), Sources: vs[i].Sources, Earlier: vs[i].Beliefs}
+			if old := st.byID(string(vs[i].Supersedes)); old != nil && vs[i].Outcome != "resumed" {
+				b.Replaced = old.Value
+			}
+			r.Versions = append(r.Versions, b)
+		}
+		return nil
+	})
+	return r, err
+}
+
+func (s *state) lessonsNamed(category, key string) []*Version {
+	var out []*Version
+	for _, v := range s.lessons() {
+		if formats.FoldName(v.Category) == formats.FoldName(category) && goesBy(v, key) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Text gives the answer's lines.
+func (p Provenance) Text() string {
+	if p.Erased != "" {
+		return fmt.Sprintf("[%s] %s was erased on %s", oneLine(p.Category), oneLine(p.Key), p.Erased)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Why [%s] %s (%s):", oneLine(p.Category), oneLine(p.Key), count(len(p.Versions), "version"))
+	for _, v := range p.Versions {
+		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", oneLine(v.Value), v.Mark, Period{v.ValidFrom, v.ValidUntil}, percent(v.Confidence), v.Confirmations)
+		if v.Replaced != "" {
+			fmt.Fprintf(&b, "\n    replaced '%s'", brief(v.Replaced))
+		}
+		for _, p := range v.Earlier {
+			fmt.Fprintf(&b, "\n    until %s it was held valid %s", p.RecordedUntil.Format(time.DateTime), Period{p.ValidFrom, p.ValidUntil})
+		}
+		if v.Imported != "" {
+			fmt.Fprintf(&b, "\n    imported from %s", oneLine(v.Imported))
+		}
+		const most = 20 // of each version; --json and output=json have all
+		for _, s := range v.Sources[:min(most, len(v.Sources))] {
+			b.WriteString("\n    " + assertedBy(s))
+		}
+		if more := len(v.Sources) - most; more > 0 {
+			fmt.Fprintf(&b, "\n    … %d more (output=json shows all)", more)
+		}
+	}
+	return b.String()
+}
+
+func assertedBy(s Source) string {
+	text := s.At.UTC().Format(time.DateTime) + " " + s.Kind
+	if s.By != "" {
+		text += " " + oneLine(s.By)
+	}
+	if s.Ref != "" {
+		text += " from " + oneLine(s.Ref)
+	}
+	if s.Confidence > 0 {
+		text += " (" + percent(s.Confidence) + ")"
+	}
+	return text
+}
