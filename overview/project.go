@@ -1,0 +1,258 @@
+// Package overview tells an agent where it is: which project, what is in it, what is known of it.
+//
+// # Which project
+//
+// Memory belongs to a project, and a project outlives its path, its remote and its name. A
+// project is found by identity, and from the start path upwards the first of these decides:
+//
+//   - a file .lean-ctx-id: whoever names the same identity is the same project;
+//   - a git work tree: the project is the repository, known by its common directory, so that
+//     all its work trees share memory (Worktrees "isolate" gives each its own). A submodule
+//     and a bare repository are projects of their own;
+//   - otherwise the path itself.
+//
+// projects.json maps these, and what else is known (birth marks, first commits, remote), to the
+// 16 hex digits that name the project's directories. So a new remote, a renamed package or a new
+// branch change nothing; and an identity file or a repository made where a project already is
+// stays that project.
+//
+// # What is followed
+//
+// A path that is known keeps its project, whatever becomes of other paths; but not if another
+// repository stands there now. A repository at a path that is not known is, in this order:
+//
+//   - the project whose birth mark it has (see birth), if it is gone from where it
+//     was and its first commits are not others. A moved repository is found by this, whatever happened
+//     to its remote and its commits;
+//   - the project that is gone from all its places and has the same first commit and remote: a new clone
+//     in place of one that was deleted. Not if the old one is found beside its former place or
+//     here. When the old one turns up later, it is that project too, and a notice says
+//     how to part them;
+//   - else a project of its own. Two clones at two living paths are two projects until they are linked.
+//
+// In doubt nothing is followed, for nobody gets another project's memory by standing
+// where it stood, or by looking like it. But whenever a project has the same birth mark or
+// first commit and was not followed, a notice says so, until one is linked or remembered to.
+//
+// A plain directory has nothing that tells it from another, so that one that was renamed cannot be followed. If
+// exactly one such project is gone from beside a directory of which nothing is known, a
+// notice names it, and `lean-ctx project link`.
+//
+// # The hash
+//
+// We derive the hash from the identity at first sight: SHA-256 of the kind and the name, the first 16 hex
+// digits. A random one was rejected: a command that only reads could then not name the place
+// of a project that nobody has written to yet without writing itself, and a lost projects.json would
+// orphan every project. Where the derived hash is taken, or belonged to a project that was
+// forgotten, a counter is added: a hash is never given out twice. Once recorded
+// it never changes, whatever becomes of the identity.
+//
+// # Cost
+//
+// A known project costs a walk up, some small reads of the git directory and the map: no
+// git process. git is run, for two seconds at most, only for a repository that is new at its
+// place, and its absence is no error.
+package overview
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/journal"
+)
+
+// ProjectOptions are the settings of OpenProjects; nil and the zero value work.
+type ProjectOptions struct {
+	Worktrees   string           // "share" (the default): the work trees of a repository are one project; "isolate": each its own
+	Git         string           // the git program; default "git"
+	GitTimeout  time.Duration    // default 2 s
+	Now         func() time.Time // default time.Now
+	LockTimeout time.Duration    // default the journal's
+	Logger      *slog.Logger
+}
+
+// Projects is the map of what is known of projects to their hashes. It is safe for
+// concurrent use, by many processes too.
+type Projects struct {
+	o   ProjectOptions
+	log *journal.Log[*atlas, change]
+}
+
+// Project is what is known of a project.
+type Project struct {
+	Hash         string    `json:"hash"` // 16 hex digits, for ever
+	Name         string    `json:"name"` // the last component of Root
+	Root         string    `json:"root"` // the work tree, or directory, that was asked for; else the first known
+	ID           string    `json:"id,omitempty"`
+	Known        bool      `json:"known"`             // it is recorded
+	Created      bool      `json:"created,omitempty"` // it was recorded by this call
+	CreatedAt    time.Time `json:"created_at,omitzero"`
+	Remote       string    `json:"remote,omitempty"` // host/path, without user and password
+	FirstCommits []string  `json:"first_commits,omitempty"`
+	Places       []Place   `json:"places,omitempty"`
+	Former       []string  `json:"former,omitempty"`  // paths it was moved or unlinked from
+	Notices      []string  `json:"notices,omitempty"` // sentences for people: followed, replaced, in doubt
+}
+
+// OpenProjects opens the map in the data directory. It creates nothing until a project is recorded.
+func OpenProjects(dataDir string, o *ProjectOptions) (*Projects, error) {
+	p := &Projects{}
+	if o != nil {
+		p.o = *o
+	}
+	switch p.o.Worktrees {
+	case "":
+		p.o.Worktrees = "share"
+	case "share", "isolate":
+	default:
+		return nil, fmt.Errorf("worktrees is %q: it must be share or isolate", p.o.Worktrees)
+	}
+	if p.o.Git == "" {
+		p.o.Git = "git"
+	}
+	if p.o.GitTimeout <= 0 {
+		p.o.GitTimeout = 2 * time.Second
+	}
+	if p.o.Now == nil {
+		p.o.Now = time.Now
+	}
+	log, err := journal.Open(dataDir, atlasMachine{}, &journal.Options{
+		Name: "projects", Schema: atlasSchema, Now: p.o.Now, LockTimeout: p.o.LockTimeout, Logger: p.o.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.log = log
+	return p, nil
+}
+
+// Close closes the map.
+func (p *Projects) Close() error { return p.log.Close() }
+
+// Resolve tells which project a path is in, and records what is new about it: the project
+// itself, a move, an added remote. An empty path is the working directory. The path must
+// be a directory.
+func (p *Projects) Resolve(ctx context.Context, path string) (Project, error) {
+	return p.resolve(ctx, path, true)
+}
+
+// Lookup is Resolve for an operation that only reads: it records nothing. The hash of a project
+// that is not recorded yet (Known is false) is the one that Resolve would give it now.
+func (p *Projects) Lookup(ctx context.Context, path string) (Project, error) {
+	return p.resolve(ctx, path, false)
+}
+
+func (p *Projects) resolve(ctx context.Context, path string, record bool) (Project, error) {
+	s, err := p.look(path)
+	if err != nil {
+		return Project{}, err
+	}
+	s.learn = record
+	var v verdict
+	for {
+		if err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
+			v = a.judge(s)
+			return nil
+		}); err != nil {
+			return Project{}, err
+		}
+		if !v.ask && record && len(v.changes) > 0 {
+			err := p.update(ctx, func(a *atlas, now time.Time) ([]change, error) {
+				s.now = now
+				if v = a.judge(s); v.ask {
+					return nil, nil // the state changed: ask, without the lock
+				}
+				return v.changes, nil
+			})
+			if err != nil {
+				return Project{}, err
+			}
+		}
+		if !v.ask {
+			return v.project(s), nil
+		}
+		if err := p.ask(ctx, s); err != nil {
+			return Project{}, err
+		}
+	}
+}
+
+// project is the answer to a sight.
+func (v verdict) project(s *sight) Project {
+	out := v.record.project()
+	out.Root, out.Name, out.Notices = s.root, projectName(s.root), v.notices
+	out.Created = v.created && s.learn
+	if v.created && !s.learn {
+		out.Known, out.CreatedAt = false, time.Time{}
+	}
+	return out
+}
+
+// update commits changes and rewrites projects.json, so that people find in it what is. That
+// is cheap: it is small, and changes seldom.
+func (p *Projects) update(ctx context.Context, decide func(*atlas, time.Time) ([]change, error)) error {
+	if _, err := p.log.Update(ctx, decide); err != nil {
+		return err
+	}
+	if err := p.log.Compact(ctx); err != nil && p.o.Logger != nil {
+		p.o.Logger.Warn("projects.json was not rewritten; what it lacks is in the journal beside it", "error", err)
+	}
+	return nil
+}
+
+// List returns the recorded projects, sorted by name, root and hash.
+func (p *Projects) List(ctx context.Context) ([]Project, error) {
+	var out []Project
+	err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
+		for _, r := range a.records {
+			out = append(out, r.project())
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b Project) int {
+		return strings.Compare(a.Name+"\x00"+a.Root+"\x00"+a.Hash, b.Name+"\x00"+b.Root+"\x00"+b.Hash)
+	})
+	return out, err
+}
+
+// Show returns the project that ref names: a hash, four or more of its first digits, an
+// identity, a name, if only one project has it, or a path.
+func (p *Projects) Show(ctx context.Context, ref string) (Project, error) {
+	var out Project
+	err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
+		r, err := a.named(ref)
+		if err == nil {
+			out = r.project()
+		}
+		return err
+	})
+	if IsProjectNotFound(err) && looksLikePath(ref) {
+		found, lookErr := p.Lookup(ctx, ref)
+		if lookErr == nil && found.Known {
+			return found, nil
+		}
+	}
+	return out, err
+}
+
+// ProjectNotFoundError says that a project is not recorded, or that a reference is not unique.
+type ProjectNotFoundError struct {
+	Ref  string
+	Many string // what it could mean, if that is more than one project
+}
+
+func (e *ProjectNotFoundError) Error() string {
+	if e.Many != "" {
+		return fmt.Sprintf("%q could be any of %s", e.Ref, e.Many)
+	}
+	return fmt.Sprintf("no project %q: see `lean-ctx project list`", e.Ref)
+}
+
+func looksLikePath(ref string) bool {
+	return strings.ContainsAny(ref, `/\`) || ref == "." || ref == ".." || filepath.IsAbs(ref)
+}

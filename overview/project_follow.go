@@ -1,0 +1,236 @@
+package overview
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// candidate is a record that what was seen could be, and why it was not followed, if it was not.
+type candidate struct {
+	*record
+	place int    // which one it moved from; negative: it had left before
+	why   string // in a notice, after the record's name
+}
+
+// candidates are the records that a sight could be, by how sure that is.
+type candidates struct {
+	moved []candidate // its birth mark, and gone from where it had it
+	back  []candidate // its birth mark, from before another repository was taken for it
+	clone []candidate // its first commit and remote, and gone
+	like  []candidate // in doubt
+}
+
+// candidatesFor sorts the records by what they have in common with a repository. It needs git to
+// have been asked, unless nothing is in common.
+func (a *atlas) candidatesFor(s *sight, not *record) (c candidates, ask bool) {
+	for _, r := range a.records {
+		if r == not || !r.couldBe(s) {
+			continue
+		}
+		if !s.asked {
+			return c, true
+		}
+		shares := intersect(r.FirstCommits, s.firsts)
+		switch {
+		case r.born(s.Birth):
+			c.byBirth(r, s, shares)
+		case shares:
+			c.byCommit(r, s)
+		}
+	}
+	return c, false
+}
+
+// byBirth sorts in a record with the birth mark of the sight.
+func (c *candidates) byBirth(r *record, s *sight, shares bool) {
+	i := slices.IndexFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth && s.found[p] != there })
+	isAt := slices.ContainsFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth })
+	other := len(r.FirstCommits) > 0 && len(s.firsts) > 0 && !shares && !s.kept[r.Hash]
+	switch {
+	case isAt && i < 0 && slices.Contains(r.Apart, s.key()): // a copy that was unlinked
+	case isAt && i < 0:
+		c.like = append(c.like, candidate{r, i, "which is still there"})
+	case other:
+		c.like = append(c.like, candidate{r, i, "which began with another commit"})
+	case coarse(s.Birth) && !shares:
+		c.like = append(c.like, candidate{r, i, "which may be another"})
+	case isAt:
+		c.moved = append(c.moved, candidate{r, i, "which is gone too"})
+	default:
+		c.back = append(c.back, candidate{r, i, "which it may have been"})
+	}
+}
+
+// byCommit sorts in a record with the first commit of the sight.
+func (c *candidates) byCommit(r *record, s *sight) {
+	switch at := s.elsewhere[r.Hash]; {
+	case !r.gone(s):
+		c.like = append(c.like, candidate{r, -1, "which is still there"})
+	case at != "":
+		c.like = append(c.like, candidate{r, -1, "which is now at " + at})
+	case r.ID != "":
+		c.like = append(c.like, candidate{r, -1, "which is known by the identity " + r.ID})
+	case r.Remote != s.Remote:
+		c.like = append(c.like, candidate{r, -1, "which is gone, and had another remote"})
+	default:
+		c.clone = append(c.clone, candidate{r, -1, "which is gone"})
+	}
+}
+
+// arrived is the project that a repository is by its birth mark alone.
+func (c candidates) arrived(s *sight) (record *record, notice string, ok bool) {
+	switch {
+	case len(c.moved) == 1:
+		record, notice = c.moved[0].follow(s)
+	case len(c.moved) == 0 && len(c.back) == 1:
+		record, notice = c.back[0].comeBack(s)
+	default:
+		return nil, "", false
+	}
+	return record, notice, true
+}
+
+// moved is the verdict for a repository at a place that no project has; it is not the one left out.
+func (a *atlas) moved(s *sight, not *record, v verdict) verdict {
+	c, ask := a.candidatesFor(s, not)
+	if ask {
+		v = a.fresh(s, v)
+		v.ask = true
+		return v
+	}
+	next, notice, ok := c.arrived(s)
+	byMark := slices.ContainsFunc(c.like, func(l candidate) bool { return l.born(s.Birth) })
+	if !ok && len(c.moved)+len(c.back) == 0 && len(c.clone) == 1 && !byMark {
+		next, notice = c.clone[0].replace(s)
+		ok = true
+	}
+	if ok {
+		v.follows(next, notice)
+		return v
+	}
+	if all := slices.Concat(c.moved, c.back, c.clone, c.like); len(all) > 0 && s.ID == "" {
+		v.notices = append(v.notices, doubt(all))
+	}
+	return a.fresh(s, v)
+}
+
+// follows makes the verdict a record that the sight was found to be.
+func (v *verdict) follows(r *record, notice string) {
+	v.record = r
+	v.changes = append(v.changes, change{Put: r})
+	v.notices = append(v.notices, notice)
+}
+
+// follow is the record of a repository that moved.
+func (c candidate) follow(s *sight) (*record, string) {
+	from := c.Places[c.place]
+	if s.found[from] == renewed {
+		return c.with(s, -1), fmt.Sprintf("followed from %s; what is there now belongs to project %s too: `lean-ctx project unlink %s` makes it a project of its own", from.Root, c.Hash, from.Root)
+	}
+	next := c.with(s, -1)
+	next.Places[c.place] = s.Place
+	next.Places = next.Places[:len(c.Places)]
+	next.leave(from)
+	next.unmark(s.Birth)
+	next.Former = slices.DeleteFunc(next.Former, func(f string) bool { return f == s.Root })
+	return next, fmt.Sprintf("followed from %s, which is gone: it is the same git directory", from.Root)
+}
+
+// comeBack is the record of a repository for which another was taken meanwhile.
+func (c candidate) comeBack(s *sight) (*record, string) {
+	if c.gone(s) {
+		next, _ := c.replace(s)
+		return next, fmt.Sprintf("this is project %s again, formerly at %s: it is the same git directory", c.Hash, c.root())
+	}
+	next := c.with(s, -1)
+	var others, commands []string
+	for _, p := range c.Places {
+		others = append(others, p.Root)
+		commands = append(commands, fmt.Sprintf("`lean-ctx project unlink %s`", p.Root))
+	}
+	return next, fmt.Sprintf("this is project %s, for which %s was taken while it was away; both belong to it now: %s parts them",
+		c.Hash, strings.Join(others, ", "), strings.Join(commands, ", "))
+}
+
+// replace is the record of a project that is nowhere but where it was seen.
+func (c candidate) replace(s *sight) (*record, string) {
+	r := *c.record
+	r.Places, r.Former = nil, slices.Clone(r.Former)
+	for _, p := range c.Places {
+		r.leave(p)
+	}
+	return r.with(s, -1), fmt.Sprintf("followed from %s, which is gone: first commit and remote agree; if it is another, `lean-ctx project unlink %s` parts them", c.root(), s.Root)
+}
+
+const mostNamed = 3 // projects in one notice
+
+// doubt says which projects were not followed, and what to do.
+func doubt(all []candidate) string {
+	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.Hash, b.Hash) })
+	var names []string
+	for _, c := range all[:min(len(all), mostNamed)] {
+		names = append(names, fmt.Sprintf("project %s (%s), %s", c.Hash, c.root(), c.why))
+	}
+	to, more := all[0].Hash, ""
+	if len(all) > 1 {
+		to = "HASH"
+	}
+	if n := len(all) - len(names); n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
+	}
+	return fmt.Sprintf("this repository looks like %s%s: it has a memory of its own unless `lean-ctx project link %s` joins them", strings.Join(names, "; "), more, to)
+}
+
+// renamed is the notice for a plain directory of which nothing is known: what may be its memory.
+func (a *atlas) renamed(s *sight) (notice string, ask bool) {
+	var gone []*record
+	for _, r := range a.records {
+		if !r.beside(s) {
+			continue
+		}
+		if !s.asked {
+			return "", true
+		}
+		if r.gone(s) {
+			gone = append(gone, r)
+		}
+	}
+	if len(gone) != 1 {
+		return "", false
+	}
+	r := gone[0]
+	return fmt.Sprintf("project %s was at %s, which is gone: if this is that directory under a new name, `lean-ctx project link %s` brings its memory here", r.Hash, r.root(), r.Hash), false
+}
+
+// couldBe reports whether a record could be followed to the place of a sight, if it is gone from
+// its own.
+func (r *record) couldBe(s *sight) bool {
+	if slices.Contains(r.Apart, s.birthKey()) || slices.Contains(r.Apart, s.key()) && !r.born(s.Birth) {
+		return false
+	}
+	// An identity is stronger than likeness; that of a record may be gone with its file.
+	if s.ID != "" && (r.ID != "" || !r.born(s.Birth)) {
+		return false
+	}
+	if !r.born(s.Birth) && (len(r.FirstCommits) == 0 || !s.born) {
+		return false
+	}
+	// A work tree beside the first that has a project of its own keeps its name when it moves.
+	tree := linkedTree(s.GitDir)
+	return !slices.ContainsFunc(r.Places, func(p Place) bool { return linkedTree(p.GitDir) != tree })
+}
+
+// born reports whether a repository of a record had a birth mark.
+func (r *record) born(birth string) bool {
+	return birth != "" && (slices.Contains(r.Marks, birth) || slices.ContainsFunc(r.Places, func(p Place) bool { return p.Birth == birth }))
+}
+
+// linkedTree is the name of a work tree beside a repository's first, by its git directory.
+func linkedTree(gitDir string) string {
+	if parent, name := path.Split(gitDir); strings.HasSuffix(parent, "/worktrees/") {
+		return name
+	}
+	return ""
+}

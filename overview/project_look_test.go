@@ -1,0 +1,220 @@
+package overview
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestIdentityFile(t *testing.T) {
+	b := newBench(t)
+	p := b.open(nil)
+	b.repo("one")
+	b.mkdir("two/sub")
+	b.repo("three")
+	b.mkdir("three/part/deep")
+	b.write("one/.lean-ctx-id", "acme/app\n")
+	b.write("two/.lean-ctx-id", "  acme/app\r\n")
+	b.write("three/part/.lean-ctx-id", "проект 1")
+	one := b.resolve(p, "one")
+	b.same("the same identity", one, b.resolve(p, "two/sub"), b.resolve(p, "one"))
+	b.different("the nearest decides", one, b.resolve(p, "three"), b.resolve(p, "three/part/deep"))
+	if one.ID != "acme/app" {
+		t.Errorf("%+v", one)
+	}
+	b.write("one/.lean-ctx-id", "acme/other")
+	changed := b.resolve(p, "one")
+	b.different("a changed identity", one, changed)
+	b.says(changed, "before stays in project "+one.Hash)
+	// A project that had memory before it was told its identity keeps that memory apart.
+	three := b.resolve(p, "three")
+	b.write("three/.lean-ctx-id", "acme/app")
+	joined := b.resolve(p, "three")
+	b.same("joins", one, joined)
+	b.says(joined, "before stays in project "+three.Hash)
+	b.write("two/.lean-ctx-id", "../../etc/passwd")
+	if odd := b.resolve(p, "two"); !validHash(odd.Hash) {
+		t.Errorf("%+v", odd)
+	}
+	if _, err := p.Link(t.Context(), b.path("two"), one.Hash); err == nil || !strings.Contains(err.Error(), ".lean-ctx-id") {
+		t.Errorf("linked against its identity file: %v", err)
+	}
+}
+
+func TestBadIdentityFiles(t *testing.T) {
+	b := newBench(t)
+	p := b.open(nil)
+	b.mkdir("app/sub")
+	for text, says := range map[string]string{
+		"":                               "is empty",
+		" \n":                            "is empty",
+		"one\ntwo\n":                     "more than one line",
+		"a\x00b":                         "control characters",
+		"a\x1b[31m":                      "control characters",
+		"\xff\xfe":                       "not UTF-8",
+		strings.Repeat("ж", 257):         "too long",
+		strings.Repeat("x", 1<<20):       "too long",
+		"x" + strings.Repeat(" ", 1<<16): "too long",
+	} {
+		b.write("app/.lean-ctx-id", text)
+		_, err := p.Resolve(t.Context(), b.path("app/sub"))
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "app/.lean-ctx-id") {
+			t.Errorf("%.20q: %v, not %q", text, err, says)
+		}
+	}
+	b.write("app/.lean-ctx-id", strings.Repeat("ж", 256))
+	b.resolve(p, "app")
+	b.remove("app/.lean-ctx-id")
+	b.mkdir("app/.lean-ctx-id")
+	if _, err := p.Resolve(t.Context(), b.path("app")); err == nil || !strings.Contains(err.Error(), "is no file") {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+func TestBadPaths(t *testing.T) {
+	b := newBench(t)
+	p := b.open(nil)
+	b.mkdir("app")
+	b.write("app/.git", "gitdir: ../nowhere\n")
+	for name, says := range map[string]string{"nowhere": "there is no directory", "app": "points to .*/nowhere, which is no git directory"} {
+		if _, err := p.Resolve(t.Context(), b.path(name)); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
+			t.Errorf("%s: %v, not %q", name, err, says)
+		}
+	}
+	b.write("app/.git", "no git file\n")
+	b.resolve(p, "app")
+	b.remove("app/.git")
+	b.mkdir("app/.git") // empty: git takes it for nothing too
+	b.resolve(p, "app")
+	if _, err := os.Stat(b.path("nowhere")); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+	if os.Getuid() != 0 && runtime.GOOS != "windows" {
+		b.mkdir("closed/in")
+		os.Chmod(b.path("closed"), 0)
+		defer os.Chmod(b.path("closed"), 0o755)
+		if _, err := p.Resolve(t.Context(), b.path("closed/in")); err == nil {
+			t.Error("a path without permission was resolved")
+		}
+	}
+}
+
+func TestAWorkingDirectoryThatIsGone(t *testing.T) {
+	b := newBench(t)
+	dir := b.mkdir("gone")
+	cmd := exec.Command("sh", "-c", `rm -r "$PWD" && exec "$0"`, os.Args[0])
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "OVERVIEW_TEST_DATA="+b.data)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !regexp.MustCompile("the working directory is gone|there is no directory").Match(out) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestProcessesAgreeOnAHash(t *testing.T) {
+	b := newBench(t)
+	b.repo("app")
+	const n = 6
+	type answer struct {
+		out []byte
+		err error
+	}
+	answers := make(chan answer, n)
+	for range n {
+		go func() {
+			cmd := exec.Command(os.Args[0])
+			cmd.Dir = b.path("app")
+			cmd.Env = append(os.Environ(), "OVERVIEW_TEST_DATA="+b.data)
+			out, err := cmd.Output()
+			answers <- answer{out, err}
+		}()
+	}
+	hashes := map[string]int{}
+	for range n {
+		a := <-answers
+		if a.err != nil {
+			t.Error(a.err)
+		}
+		hashes[strings.TrimSpace(string(a.out))]++
+	}
+	if len(hashes) != 1 {
+		t.Errorf("%v", hashes)
+	}
+	if list, err := b.open(nil).List(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+func TestProjectsFileIsPlain(t *testing.T) {
+	b := newBench(t)
+	b.repo("app")
+	app := b.resolve(b.open(nil), "app")
+	data, err := os.ReadFile(filepath.Join(b.data, "projects.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Schema   int
+		Projects []struct {
+			Hash         string
+			FirstCommits []string `json:"first_commits"`
+			Places       []Place
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	if file.Schema != 1 || len(file.Projects) != 1 || file.Projects[0].Hash != app.Hash || file.Projects[0].Places[0].Root != app.Root || len(file.Projects[0].FirstCommits) != 1 {
+		t.Errorf("%s", data)
+	}
+	if !strings.HasPrefix(string(data), "{\n  \"schema\": 1,\n") {
+		t.Errorf("%s", data)
+	}
+	info, err := os.Stat(filepath.Join(b.data, "projects.json"))
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != fs.FileMode(0o600) {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+func BenchmarkResolveKnown(b *testing.B) {
+	for _, n := range []int{1, 30, 300} {
+		b.Run(fmt.Sprintf("projects=%d", n), func(b *testing.B) {
+			h := newBench(b)
+			p := h.open(nil)
+			for i := range n - 1 {
+				h.mkdir(fmt.Sprintf("p%d", i))
+				h.resolve(p, fmt.Sprintf("p%d", i))
+			}
+			h.repo("app")
+			h.mkdir("app/a/b/c")
+			h.resolve(p, "app")
+			at := h.path("app/a/b/c")
+			b.Run("warm", func(b *testing.B) {
+				for b.Loop() {
+					if _, err := p.Resolve(b.Context(), at); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run("cold", func(b *testing.B) {
+				for b.Loop() {
+					p, err := OpenProjects(h.data, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := p.Resolve(b.Context(), at); err != nil {
+						b.Fatal(err)
+					}
+					p.Close()
+				}
+			})
+		})
+	}
+}

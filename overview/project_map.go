@@ -1,0 +1,285 @@
+package overview
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"leanctx/internal/journal"
+)
+
+// Place is where a project is, or was when it was last seen.
+type Place struct {
+	Root   string `json:"root"`              // the work tree or directory; slashes forward
+	GitDir string `json:"git_dir,omitempty"` // what it is known by, if it is a repository: the common directory, or the work tree's own when work trees are isolated
+	Birth  string `json:"birth,omitempty"`   // a mark of the git directory that a new one in its place would not have
+}
+
+// record is a project in the map. Records are never changed, only replaced.
+type record struct {
+	Hash         string    `json:"hash"`
+	ID           string    `json:"id,omitempty"`
+	CreatedAt    time.Time `json:"created_at"`
+	AskedAt      time.Time `json:"asked_at,omitzero"` // when git was last asked for the first commits
+	Remote       string    `json:"remote,omitempty"`
+	FirstCommits []string  `json:"first_commits,omitempty"`
+	Places       []Place   `json:"places"`
+	Former       []string  `json:"former,omitempty"`
+	Marks        []string  `json:"marks,omitempty"` // birth marks of repositories it was at and that may turn up elsewhere
+	Apart        []string  `json:"apart,omitempty"` // places, and birth marks, that were unlinked: not to be followed
+}
+
+// change is an event of the map.
+type change struct {
+	Put    *record `json:"put,omitempty"`
+	Forget string  `json:"forget,omitempty"` // a hash
+}
+
+// atlas is the state of the map.
+type atlas struct {
+	records   map[string]*record   // by hash
+	forgotten map[string]time.Time // hashes that are not given out again
+}
+
+const atlasSchema = 1
+
+// atlasMachine makes a journal of the map.
+type atlasMachine struct{}
+
+func (atlasMachine) New() *atlas {
+	return &atlas{records: map[string]*record{}, forgotten: map[string]time.Time{}}
+}
+
+func (atlasMachine) Clone(a *atlas) *atlas {
+	return &atlas{records: maps.Clone(a.records), forgotten: maps.Clone(a.forgotten)}
+}
+
+func (atlasMachine) Fold(a *atlas, c journal.Commit[change]) *atlas {
+	for _, e := range c.Events {
+		if e.Put != nil {
+			a.records[e.Put.Hash] = e.Put
+		}
+		if e.Forget != "" {
+			delete(a.records, e.Forget)
+			a.forgotten[e.Forget] = c.At
+		}
+	}
+	return a
+}
+
+// atlasFile is projects.json.
+type atlasFile struct {
+	Schema     int                  `json:"schema"`
+	Checksum   string               `json:"checksum"`
+	Seq        uint64               `json:"seq"`
+	Generation uint64               `json:"generation"`
+	UpdatedAt  time.Time            `json:"updated_at"`
+	Projects   []*record            `json:"projects"`
+	Forgotten  map[string]time.Time `json:"forgotten,omitempty"`
+}
+
+func (atlasMachine) Encode(w io.Writer, a *atlas, h journal.Header) error {
+	records := slices.Collect(maps.Values(a.records))
+	slices.SortFunc(records, func(a, b *record) int {
+		return strings.Compare(a.root()+"\x00"+a.Hash, b.root()+"\x00"+b.Hash)
+	})
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(atlasFile{
+		Schema: h.Schema, Checksum: h.Checksum, Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At,
+		Projects: append([]*record{}, records...), Forgotten: a.forgotten,
+	})
+}
+
+func (m atlasMachine) Decode(data []byte) (*atlas, error) {
+	var f atlasFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, err
+	}
+	a := m.New()
+	for _, r := range f.Projects {
+		if r == nil || !validHash(r.Hash) {
+			return nil, fmt.Errorf("a project's hash is not 16 hex digits")
+		}
+		a.records[r.Hash] = r
+	}
+	maps.Copy(a.forgotten, f.Forgotten)
+	return a, nil
+}
+
+func validHash(s string) bool {
+	return len(s) == 16 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// root is the place to show.
+func (r *record) root() string {
+	if len(r.Places) > 0 {
+		return r.Places[0].Root
+	}
+	if len(r.Former) > 0 {
+		return r.Former[len(r.Former)-1]
+	}
+	return ""
+}
+
+func (r *record) project() Project {
+	return Project{
+		Hash: r.Hash, Name: projectName(r.root()), Root: r.root(), ID: r.ID, Known: true, CreatedAt: r.CreatedAt,
+		Remote: r.Remote, FirstCommits: slices.Clone(r.FirstCommits), Places: slices.Clone(r.Places), Former: slices.Clone(r.Former),
+	}
+}
+
+// with is the record with what a sight knows better. The sight is the place number i, or a
+// new one if i is negative.
+func (r *record) with(s *sight, i int) *record {
+	next := *r
+	next.Places = slices.Clone(r.Places)
+	switch {
+	case i < 0:
+		next.Places = append(next.Places, s.Place)
+		i = len(r.Places)
+	case s.GitDir == "": // that there is no repository any more is nothing to remember
+	case next.Places[i].GitDir == "":
+		next.Places[i] = s.Place
+	default: // work trees that share a repository differ in their roots
+		next.mark(next.Places[i].Birth)
+		next.Places[i].Birth = s.Birth
+	}
+	next.unmark(s.Birth)
+	next.Former = slices.DeleteFunc(slices.Clone(r.Former), func(f string) bool { return f == s.Root && i == len(r.Places) })
+	next.learn(s)
+	if i > 0 && r.Remote != "" {
+		next.Remote = r.Remote // the first place's
+	}
+	return &next
+}
+
+// without is the record without the places that a sight is at.
+func (r *record) without(s *sight) *record {
+	next := *r
+	next.Places, next.Former = nil, slices.Clone(r.Former)
+	for _, p := range r.Places {
+		if !s.at(p, sameFile) {
+			next.Places = append(next.Places, p)
+		} else {
+			next.leave(p)
+		}
+	}
+	return &next
+}
+
+// leave notes a place that the record is no longer at. The slices it changes must be the record's own.
+func (r *record) leave(p Place) {
+	if !slices.Contains(r.Former, p.Root) {
+		r.Former = append(r.Former, p.Root)
+	}
+	r.mark(p.Birth)
+}
+
+const mostMarks = 16 // of one record; the oldest go first
+
+func (r *record) mark(birth string) {
+	r.unmark(birth)
+	if birth != "" {
+		r.Marks = append(r.Marks, birth)
+		r.Marks = r.Marks[max(0, len(r.Marks)-mostMarks):]
+	}
+}
+
+func (r *record) unmark(birth string) {
+	r.Marks = slices.DeleteFunc(slices.Clone(r.Marks), func(m string) bool { return m == birth })
+}
+
+// learn takes over what a sight knows better.
+func (r *record) learn(s *sight) {
+	if s.Remote != "" {
+		r.Remote = s.Remote
+	}
+	if s.ID != "" {
+		r.ID = s.ID
+	}
+	if s.asked && s.born { // before the first commit there was nothing to ask for
+		r.AskedAt = s.now
+		all := slices.Concat(r.FirstCommits, s.firsts)
+		slices.Sort(all)
+		r.FirstCommits = slices.Compact(all)
+	}
+}
+
+// at finds the record that has the place of a sight, and which of its places it is. What is
+// spelled the same comes before what is the same file under another spelling.
+func (a *atlas) at(s *sight) (*record, int) {
+	for _, same := range []func(a, b string) bool{equalPath, sameFile} {
+		for _, r := range a.records {
+			if i := slices.IndexFunc(r.Places, func(p Place) bool { return s.at(p, same) }); i >= 0 {
+				return r, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// at reports whether a sight is of a recorded place: of the same git directory, or of the same
+// root, unless that is known as another repository's.
+func (s *sight) at(p Place, same func(a, b string) bool) bool {
+	if s.GitDir != "" && p.GitDir != "" {
+		return same(s.GitDir, p.GitDir)
+	}
+	return same(s.Root, p.Root)
+}
+
+// placeOf is the number of the record's place that a sight is at, or negative.
+func (r *record) placeOf(s *sight) int {
+	return slices.IndexFunc(r.Places, func(p Place) bool { return s.at(p, sameFile) })
+}
+
+func (a *atlas) byID(id string) *record {
+	for _, r := range a.records {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// free is a hash for an identity that no project has or had.
+func (a *atlas) free(identity string) string {
+	for n := 1; ; n++ {
+		text := identity
+		if n > 1 {
+			text += "\x00" + strconv.Itoa(n)
+		}
+		sum := sha256.Sum256([]byte(text))
+		hash := hex.EncodeToString(sum[:8])
+		if _, gone := a.forgotten[hash]; !gone && a.records[hash] == nil {
+			return hash
+		}
+	}
+}
+
+func equalPath(a, b string) bool { return a == b }
+
+// sameFile reports whether two spellings of a path are one file: another case where case does
+// not count, another Unicode form of the same letters.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if len(a) > 2*len(b) || len(b) > 2*len(a) || !strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b)) {
+		return false
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
