@@ -1,0 +1,80 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/op"
+	"leanctx/internal/journal"
+	"leanctx/knowledge"
+	"leanctx/overview"
+)
+
+func TestExitCode(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		ctx  context.Context
+		err  error
+		want int
+	}{
+		{t.Context(), nil, 0},
+		{gone, nil, 0}, // it was done before the signal came
+		{t.Context(), errors.New("no space left"), 1},
+		{t.Context(), context.DeadlineExceeded, 1},
+		{t.Context(), context.Canceled, 130},
+		{gone, context.Canceled, 130},
+		{gone, errors.New("no space left"), 1},
+		{t.Context(), &cli.UsageError{Problem: "x"}, 2},
+		{t.Context(), &config.Error{What: "x"}, 2},
+		{t.Context(), &op.UsageError{Problem: "x", Tool: &op.Tool{}}, 2},
+		{t.Context(), &knowledge.ArgumentError{Argument: "value", Problem: "x"}, 2},
+		{t.Context(), &knowledge.NotFoundError{What: "x"}, 3},
+		{t.Context(), &overview.ProjectNotFoundError{Ref: "x"}, 3},
+		{t.Context(), fs.ErrNotExist, 3},
+		{t.Context(), journal.ErrLocked, 11},
+		{t.Context(), journal.ErrCorrupt, 12},
+		{t.Context(), journal.ErrNewer, 12},
+		{t.Context(), fmt.Errorf("answer: %w", syscall.EPIPE), 0},
+	}
+	for _, tt := range tests {
+		if got := exitCode(tt.ctx, tt.err); got != tt.want {
+			t.Errorf("%v: got %d, want %d", tt.err, got, tt.want)
+		}
+		if tt.err == nil {
+			continue
+		}
+		if got := exitCode(tt.ctx, fmt.Errorf("knowledge: %w", tt.err)); got != tt.want {
+			t.Errorf("wrapped %v: got %d, want %d", tt.err, got, tt.want)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	for want, err := range map[string]error{
+		"lean-ctx: error: no space left\n":                       errors.New("no space left\n"),
+		"lean-ctx: error: a: b\nlean-ctx: hint: c\n":             fmt.Errorf("a: %w", &cli.UsageError{Problem: "b", Advice: "c"}),
+		"lean-ctx: error: b\n":                                   &cli.UsageError{Problem: "b"},
+		"lean-ctx: error: LOG: loud\nlean-ctx: hint: be quiet\n": &config.Error{What: "LOG", Problem: "loud", Advice: "be quiet"},
+	} {
+		var got bytes.Buffer
+		if report(&got, err); got.String() != want {
+			t.Errorf("got %q, want %q", got.String(), want)
+		}
+	}
+}
+
+func TestPanicIsAnError(t *testing.T) {
+	err := execute(t.Context(), func(context.Context) error { panic("at the disco") })
+	if exitCode(t.Context(), err) != failed || !strings.Contains(err.Error(), "internal error: at the disco\n") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "leanctx"
+
+// mayImport says which of our packages each of them may import. A package
+// below a listed one stands where that one stands. What is not listed here
+// fails the test: it has to be decided where it stands.
+var mayImport = map[string][]string{
+	// floor 0
+	"internal/journal": {},
+	"internal/secret":  {},
+	"formats":          {},
+	"embed":            {},
+	// floor 1: siblings never import siblings
+	"knowledge":        {"knowledge/search", "internal/journal", "internal/secret", "formats"},
+	"knowledge/search": {"formats"},
+	"agents":           {"internal/journal", "internal/secret", "formats"},
+	"tasks":            {"internal/journal", "internal/secret", "formats"},
+	// floor 1½
+	"overview": {"knowledge", "agents", "tasks", "formats", "internal/journal"},
+	// floor 2
+	"cmd/internal/op": {"knowledge", "agents", "tasks", "overview", "internal/journal", "formats"},
+	// floor 2½: none imports another
+	"cmd/internal/cli":    {"cmd/internal/op"},
+	"cmd/internal/mcpsrv": {"cmd/internal/op"},
+	"cmd/internal/web":    {"cmd/internal/op"},
+	"cmd/internal/hook":   {"cmd/internal/op"},
+	// beside them
+	"cmd/internal/config": {"internal/secret"},
+	"cmd/internal/demo":   {},
+	"cmd/internal/eval":   {"knowledge", "agents", "tasks", "overview"},
+	// floors 3 and 4
+	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
+		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "knowledge", "agents", "tasks", "overview", "embed", "internal/secret"},
+	"cmd/lean-ctx": {"cmd/internal/app"},
+}
+
+// onlyIn says which packages may import a library: the rest of the program
+// does not know that it exists.
+var onlyIn = map[string][]string{
+	"github.com/blevesearch/":                {"knowledge/search"},
+	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
+	"github.com/spf13/":                      {"cmd/internal/cli"},
+	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
+	"github.com/knights-analytics/hugot":     {"embed"},
+	"github.com/a2aproject/":                 {"cmd/internal/web"},
+	"github.com/zricethezav/gitleaks":        {"internal/secret"},
+	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search"},
+	"github.com/rogpeppe/go-internal":        {},
+	"github.com/google/go-cmp":               {},
+	"pgregory.net/rapid":                     {},
+	"github.com/anishathalye/porcupine":      {},
+	"net/http":                               {"cmd/internal/web"},
+	"os/signal":                              {"cmd/internal/app"},
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+// listPackages asks the go command for our packages and their imports, tests
+// left out.
+func listPackages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", module+"/...")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, errs.String())
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestLayers(t *testing.T) {
+	packages := listPackages(t)
+	if len(packages) < 8 {
+		t.Fatalf("only %d packages were found", len(packages))
+	}
+	for _, p := range packages {
+		own := strings.TrimPrefix(p.ImportPath, module+"/")
+		allowed, listed := stands(own)
+		if !listed {
+			t.Errorf("%s: say in mayImport where it stands", own)
+		}
+		for _, imported := range p.Imports {
+			if ours, ok := strings.CutPrefix(imported, module+"/"); ok && !slices.Contains(allowed, ours) && !within(ours, own) {
+				t.Errorf("%s imports %s", own, ours)
+			}
+			for library, importers := range onlyIn {
+				if !within(imported, library) {
+					continue
+				}
+				if !slices.ContainsFunc(importers, func(i string) bool { return within(own, i) }) {
+					t.Errorf("%s imports %s, which only %v may", own, imported, importers)
+				}
+			}
+		}
+	}
+}
+
+// stands finds the entry of a package, or of the nearest one it lies in.
+func stands(own string) ([]string, bool) {
+	for at := own; ; {
+		if allowed, ok := mayImport[at]; ok {
+			return allowed, true
+		}
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return nil, false
+		}
+		at = at[:i]
+	}
+}
+
+// within reports whether a path is, or lies below, another.
+func within(path, above string) bool {
+	above = strings.TrimSuffix(above, "/")
+	return path == above || strings.HasPrefix(path, above+"/")
+}

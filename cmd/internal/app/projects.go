@@ -1,0 +1,242 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"leanctx/cmd/internal/op"
+	"leanctx/overview"
+)
+
+// projectTool is `lean-ctx project`: which project is this, and mending it
+// where the program found another than was meant.
+func projectTool(s *stores) *op.Tool {
+	return &op.Tool{
+		Name: "project", Command: "project", Summary: "The projects that have a memory, and which directories belong to them.",
+		Operations: []op.Operation{
+			op.New("list", "List the projects that are known.", op.Reads, s.listProjects),
+			op.New("show", "Show a project: this one, or one by hash, name or path.", op.Reads, s.showProject),
+			op.New("link", "Make a directory part of a project that is known.", op.Changes, s.linkProject, "to").
+				Shown("to", "my-app", "path", "."),
+			op.New("unlink", "Make a directory a project of its own.", op.Changes, s.unlinkProject),
+			op.New("forget", "Take a project out of the map, and with --erase its memory off the disk.", op.Destroys, s.forgetProject, "ref").
+				Shown("ref", "my-app"),
+		},
+	}
+}
+
+type nothing struct{}
+
+type projectList struct {
+	Projects []overview.Project `json:"projects"`
+}
+
+func (l projectList) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Projects (%d):\n", len(l.Projects))
+	width := 0
+	for _, p := range l.Projects {
+		width = max(width, len(p.Name))
+	}
+	for _, p := range l.Projects {
+		fmt.Fprintf(&b, "  %-*s  %s  %s\n", width, p.Name, p.Hash, p.Root)
+	}
+	return b.String()
+}
+
+func (s *stores) listProjects(ctx context.Context, sc op.Scope, _ nothing) (projectList, error) {
+	projects, _, err := s.atlas(sc)
+	if err != nil {
+		return projectList{}, err
+	}
+	list, err := projects.List(ctx)
+	return projectList{append([]overview.Project{}, list...)}, err
+}
+
+type projectRef struct {
+	Ref string `json:"ref,omitempty" arg:"1" jsonschema:"hash (four digits are enough), name or path; this project if left out"`
+}
+
+// shown is a project, in full.
+type shown struct {
+	overview.Project
+	Data string `json:"data"` // the directory of its facts
+}
+
+func (p shown) Text() string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "  %-13s %s\n", name, value)
+		}
+	}
+	fmt.Fprintf(&b, "Project %s\n", p.Name)
+	line("hash", p.Hash)
+	line("root", p.Root)
+	line("identity", p.ID)
+	line("remote", p.Remote)
+	line("first commit", strings.Join(p.FirstCommits, " "))
+	for _, place := range p.Places {
+		if place.Root != p.Root {
+			line("also at", place.Root)
+		}
+	}
+	for _, former := range p.Former {
+		line("formerly at", former)
+	}
+	line("facts", p.Data)
+	if !p.Known {
+		line("", "(nothing is remembered here yet)")
+	}
+	return b.String()
+}
+
+func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (shown, error) {
+	projects, dir, err := s.atlas(sc)
+	if err != nil {
+		return shown{}, err
+	}
+	var p overview.Project
+	if a.Ref == "" {
+		p, err = projects.Lookup(ctx, dir)
+	} else {
+		p, err = projects.Show(ctx, a.Ref)
+	}
+	return s.show(p, err)
+}
+
+// show tells where a project's facts are, and what there is to say about it.
+func (s *stores) show(p overview.Project, err error) (shown, error) {
+	if err != nil {
+		return shown{}, err
+	}
+	for _, n := range p.Notices {
+		s.warnOnce(n)
+	}
+	p.Notices = nil
+	data, err := s.knowledgeDir(p.Hash)
+	return shown{p, data}, err
+}
+
+type projectLink struct {
+	To   string `json:"to" arg:"1" jsonschema:"the project: hash, name or path"`
+	Path string `json:"path,omitempty" arg:"2" jsonschema:"the directory; the working directory if left out"`
+}
+
+func (s *stores) linkProject(ctx context.Context, sc op.Scope, a projectLink) (shown, error) {
+	projects, dir, err := s.at(sc, a.Path)
+	if err != nil {
+		return shown{}, err
+	}
+	return s.show(projects.Link(ctx, dir, a.To))
+}
+
+type projectPath struct {
+	Path string `json:"path,omitempty" arg:"1" jsonschema:"the directory; the working directory if left out"`
+}
+
+func (s *stores) unlinkProject(ctx context.Context, sc op.Scope, a projectPath) (shown, error) {
+	projects, dir, err := s.at(sc, a.Path)
+	if err != nil {
+		return shown{}, err
+	}
+	return s.show(projects.Unlink(ctx, dir))
+}
+
+type projectForget struct {
+	Ref   string `json:"ref" arg:"1" jsonschema:"hash, name or path"`
+	Erase bool   `json:"erase,omitempty" jsonschema:"remove its memory from the disk too"`
+}
+
+// NeedsConfirm implements [op.Confirmer]: a memory that no directory leads to
+// is as good as lost.
+func (f projectForget) NeedsConfirm() string {
+	if f.Erase {
+		return "erasing a project removes everything that is remembered about it"
+	}
+	return "nothing leads to the memory of a project that is forgotten"
+}
+
+type forgotten struct {
+	overview.Forgotten
+	Erased bool `json:"erased"`
+}
+
+func (f forgotten) Text() string {
+	if f.Erased {
+		return fmt.Sprintf("Forgot project %s (%s) and erased its memory", f.Name, f.Hash)
+	}
+	return fmt.Sprintf("Forgot project %s (%s); its memory is left in %s", f.Name, f.Hash, f.Data)
+}
+
+func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget) (forgotten, error) {
+	projects, _, err := s.atlas(sc)
+	if err != nil {
+		return forgotten{}, err
+	}
+	f, err := projects.Forget(ctx, a.Ref)
+	if err != nil {
+		return forgotten{}, err
+	}
+	c, err := s.config()
+	if err != nil {
+		return forgotten{}, err
+	}
+	data := f.Data
+	if f.Data, err = s.knowledgeDir(f.Hash); err != nil || !a.Erase {
+		return forgotten{f, false}, err
+	}
+	// Through the root: whatever stands in the map, nothing outside is removed.
+	root, err := os.OpenRoot(c.DataDir)
+	if err != nil {
+		return forgotten{}, err
+	}
+	defer root.Close()
+	return forgotten{f, true}, root.RemoveAll(path.Clean(data))
+}
+
+// at is the map, and a path that was given or the project's own.
+func (s *stores) at(sc op.Scope, given string) (*overview.Projects, string, error) {
+	projects, dir, err := s.atlas(sc)
+	if err != nil || given == "" {
+		return projects, dir, err
+	}
+	c, err := s.config()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err = c.Path(given)
+	return projects, dir, err
+}
+
+// compactTool is `lean-ctx compact`.
+func compactTool(s *stores) *op.Tool {
+	const summary = "Write the project's whole memory into its one readable file."
+	return &op.Tool{Name: "compact", Command: "compact", Summary: summary,
+		Operations: []op.Operation{op.New("", summary, op.Adds, s.compact)}}
+}
+
+type compacted struct {
+	File string `json:"file"`
+}
+
+func (c compacted) Text() string { return "Compacted " + c.File }
+
+func (s *stores) compact(ctx context.Context, sc op.Scope, _ nothing) (compacted, error) {
+	store, err := s.open(ctx, sc)
+	if err != nil {
+		return compacted{}, err
+	}
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return compacted{}, err
+	}
+	dir, err := s.knowledgeDir(p.Hash)
+	if err != nil {
+		return compacted{}, err
+	}
+	return compacted{path.Join(dir, "knowledge.json")}, store.Compact(ctx)
+}

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"leanctx/cmd/internal/op"
+	"leanctx/internal/secret"
+)
+
+// sensitiveTool is `lean-ctx sensitive`: what must not be stored, beside the
+// built-in rules.
+func sensitiveTool(s *stores) *op.Tool {
+	return &op.Tool{
+		Name: "sensitive", Command: "sensitive", Summary: "What is taken out of every text before it is stored.",
+		Operations: []op.Operation{
+			op.New("add", "Add a rule of your own to your configuration.", op.Changes, s.addRule, "id", "pattern").
+				Shown("id", "ticket", "pattern", "SEC-[0-9]{6}"),
+			op.New("list", "List the rules of your own.", op.Reads, s.listRules),
+			op.New("test", "Show what would be stored of a text.", op.Reads, s.testText, "text").
+				Shown("text", "see SEC-123456"),
+		},
+	}
+}
+
+type newRule struct {
+	ID       string   `json:"id" arg:"1" jsonschema:"its name; stands in the text instead of what it took out"`
+	Pattern  string   `json:"pattern" arg:"2" jsonschema:"a regular expression (RE2); its first group, or all of it, is the secret"`
+	Keywords []string `json:"keywords,omitempty" jsonschema:"words of which one is in every text that can match"`
+}
+
+type ruleAdded struct {
+	secret.Rule
+	File string `json:"file"`
+}
+
+func (r ruleAdded) Text() string { return fmt.Sprintf("Added rule %s to %s", r.ID, r.File) }
+
+func (s *stores) addRule(_ context.Context, _ op.Scope, a newRule) (ruleAdded, error) {
+	c, err := s.config()
+	if err != nil {
+		return ruleAdded{}, err
+	}
+	r := secret.Rule{ID: a.ID, Pattern: a.Pattern, Keywords: a.Keywords}
+	return ruleAdded{r, c.UserFile()}, c.AddRule(r)
+}
+
+type ruleList struct {
+	Rules []secret.Rule `json:"rules"`
+}
+
+func (l ruleList) Text() string {
+	if len(l.Rules) == 0 {
+		return "No rules of your own. The built-in ones are always at work; add one with: lean-ctx sensitive add <id> <pattern>"
+	}
+	width := 0
+	for _, r := range l.Rules {
+		width = max(width, len(r.ID))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Rules beside the built-in ones (%d):\n", len(l.Rules))
+	for _, r := range l.Rules {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, r.ID, r.Pattern)
+	}
+	return b.String()
+}
+
+func (s *stores) listRules(_ context.Context, sc op.Scope, _ struct{}) (ruleList, error) {
+	settings, _, err := s.settings(sc)
+	return ruleList{append([]secret.Rule{}, settings.Sensitive...)}, err
+}
+
+type sample struct {
+	Text string `json:"text" arg:"1" jsonschema:"the text, or - for standard input"`
+}
+
+type tested struct {
+	Clean string           `json:"text"`
+	Found []secret.Finding `json:"found"`
+}
+
+func (t tested) Text() string { return t.Clean }
+
+func (s *stores) testText(_ context.Context, sc op.Scope, a sample) (tested, error) {
+	settings, _, err := s.settings(sc)
+	if err != nil {
+		return tested{}, err
+	}
+	r, err := secret.New(settings.Sensitive)
+	if err != nil {
+		return tested{}, err
+	}
+	clean, found := r.Redact(a.Text)
+	return tested{clean, append([]secret.Finding{}, found...)}, nil
+}

@@ -1,0 +1,204 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/op"
+	"leanctx/internal/secret"
+	"leanctx/knowledge"
+	"leanctx/overview"
+)
+
+// stores opens what operations ask for, once, and keeps it.
+type stores struct {
+	config  func() (*config.Config, error)
+	warn    func(string)
+	logger  *slog.Logger // a server's
+	lasting bool         // a server: it lives long
+	said    sync.Map     // warnings that were given
+
+	mu        sync.Mutex
+	projects  map[string]*overview.Projects // by what the work trees do
+	knowledge map[string]*knowledge.Store   // by project hash
+	guests    map[string]*knowledge.Store   // other projects', opened for a search
+}
+
+func newStores(load func() (*config.Config, error), warn func(string)) *stores {
+	return &stores{
+		config: sync.OnceValues(load), warn: warn, logger: slog.New(slog.DiscardHandler),
+		projects:  make(map[string]*overview.Projects),
+		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
+	}
+}
+
+// serve makes the stores those of a server, before any is open.
+func (s *stores) serve(logger *slog.Logger) {
+	s.logger, s.lasting = logger, true
+	s.warn = func(text string) { logger.Warn(text) }
+}
+
+// open is the store of a call's project, as seen by whoever calls.
+func (s *stores) open(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
+	p, err := s.resolve(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	return s.store(sc, p)
+}
+
+// look is open for what only reads.
+func (s *stores) look(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	return s.store(sc, p)
+}
+
+// store opens the store of a project, or gives the one that is open.
+func (s *stores) store(sc op.Scope, p overview.Project) (*knowledge.Store, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	store := s.knowledge[p.Hash]
+	if store == nil {
+		o, err := s.options(sc, p)
+		if err != nil {
+			return nil, err
+		}
+		if store, err = knowledge.Open(filepath.Join(c.DataDir, "knowledge", p.Hash), o); err != nil {
+			return nil, err
+		}
+		s.knowledge[p.Hash] = store
+	}
+	return store.As(actor(c, sc)), nil
+}
+
+// guest opens the store of another project to look into it. It is not looked
+// after as one's own: nothing is adopted, compacted or archived there.
+func (s *stores) guest(p overview.Project) (*knowledge.Store, error) {
+	dir, err := s.knowledgeDir(p.Hash)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, open := range []map[string]*knowledge.Store{s.knowledge, s.guests} {
+		if store := open[p.Hash]; store != nil {
+			return store, nil
+		}
+	}
+	store, err := knowledge.Open(dir, &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger})
+	if err != nil {
+		return nil, fmt.Errorf("project %s: %w", p.Name, err)
+	}
+	s.guests[p.Hash] = store
+	return store, nil
+}
+
+// options are what a store is opened with. Rules of the user's own are
+// compiled here; the built-in ones only when there is something to store.
+func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	o := &knowledge.Options{
+		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
+	}
+	settings, _, err := s.settings(sc)
+	if err != nil || len(settings.Sensitive) == 0 {
+		return o, err
+	}
+	o.Redactor, err = secret.New(settings.Sensitive)
+	return o, err
+}
+
+// actor is who asserts: the agent that was named, else whoever is at the other
+// end.
+func actor(c *config.Config, sc op.Scope) knowledge.Actor {
+	a := knowledge.Actor{Kind: sc.Caller.Kind, Session: sc.Caller.Session}
+	if agent := cmp.Or(sc.Agent, c.Agent); agent != "" {
+		a.Agent, a.Kind = agent, knowledge.KindAgent
+		return a
+	}
+	a.Agent = sc.Caller.Name
+	return a
+}
+
+// library is the stores a search looks into: all projects', unless the
+// configuration keeps the search in its own.
+func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, error) {
+	own, err := s.look(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	settings, _, err := s.settings(sc)
+	if err != nil {
+		return nil, err
+	}
+	l := &knowledge.Library{Own: own}
+	if !settings.CrossProjectSearch {
+		return l, nil
+	}
+	here, err := s.lookup(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	projects, _, err := s.atlas(sc)
+	if err != nil {
+		return nil, err
+	}
+	all, err := projects.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.Others = s.others(all, here.Hash)
+	return l, nil
+}
+
+// others opens one store after the other, all but the one of hash own.
+func (s *stores) others(all []overview.Project, own string) iter.Seq2[*knowledge.Store, error] {
+	return func(yield func(*knowledge.Store, error) bool) {
+		for _, p := range all {
+			if p.Hash == own {
+				continue
+			}
+			if store, err := s.guest(p); !yield(store, err) {
+				return
+			}
+		}
+	}
+}
+
+// close closes what is open.
+func (s *stores) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, open := range []map[string]*knowledge.Store{s.knowledge, s.guests} {
+		for _, k := range open {
+			for _, n := range k.Notices() { // what no answer has told
+				s.warn(n)
+			}
+			errs = append(errs, k.Close())
+		}
+		clear(open)
+	}
+	for _, p := range s.projects {
+		errs = append(errs, p.Close())
+	}
+	clear(s.projects)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"leanctx/cmd/internal/op"
+)
+
+const (
+	stdin     = "-"
+	stdinMost = 64 << 20 // bytes; an import may be large, a value is refused far below
+)
+
+// call is one command on its way to one operation.
+type call struct {
+	tool    *op.Tool
+	op      *op.Operation
+	globals *Globals
+	warn    func(string)
+	flags   []*flag // one for each parameter, in their order
+	yes     *flag   // nil where nothing is asked
+	args    []op.Param
+}
+
+// operation makes the command of a row.
+func operation(k call) *cobra.Command {
+	o := k.op
+	for _, p := range o.Params {
+		k.flags = append(k.flags, &flag{param: p})
+		if p.Arg > 0 {
+			k.args = append(k.args, p)
+		}
+	}
+	slices.SortStableFunc(k.args, func(a, b op.Param) int { return cmp.Compare(a.Arg, b.Arg) })
+	c := &cobra.Command{
+		Use:        k.use(),
+		Short:      o.Summary,
+		Example:    k.example(),
+		SuggestFor: o.Also,
+		Args:       cobra.ArbitraryArgs,
+		RunE:       k.run,
+	}
+	if o.Name != "" && strings.Contains(o.Name, "_") {
+		c.Aliases = []string{o.Name}
+	}
+	set := c.Flags()
+	set.SortFlags = false
+	for _, f := range k.flags {
+		f.addTo(set)
+	}
+	if o.Confirms {
+		k.yes = &flag{param: op.Param{Name: "confirm", Flag: "yes", Short: "y", Type: op.TypeBoolean, Description: "do it, although it cannot be undone"}}
+		k.yes.addTo(set)
+	}
+	return c
+}
+
+// name is the operation's on the command line.
+func (k *call) name() string {
+	if k.op.Name == "" {
+		return k.tool.Command
+	}
+	return strings.ReplaceAll(k.op.Name, "_", "-")
+}
+
+// use is the line of the help: "remember <value> [flags]".
+func (k *call) use() string {
+	words := []string{k.name()}
+	for _, p := range k.args {
+		if p.Required {
+			words = append(words, "<"+p.Flag+">")
+		} else {
+			words = append(words, "["+p.Flag+"]")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// example is a call that is right, as one would type it.
+func (k *call) example() string {
+	if len(k.op.Example) == 0 {
+		return ""
+	}
+	e := op.UsageError{Tool: k.tool, Action: k.op.Name, Example: k.op.Example}
+	return Name + " " + e.CommandLine()
+}
+
+func (k *call) run(c *cobra.Command, words []string) error {
+	args, err := k.arguments(c, words)
+	if err != nil {
+		return err
+	}
+	answer, err := k.tool.Call(c.Context(), k.op.Name, args)
+	// After the answer, so that in a terminal it is not scrolled away by it.
+	defer func() {
+		for _, n := range answer.Notices {
+			k.warn(n)
+		}
+	}()
+	if err != nil {
+		return k.explain(err)
+	}
+	text, err := answer.Render()
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(c.OutOrStdout(), text); err != nil {
+		return fmt.Errorf("done, but the answer could not be written: %w", err)
+	}
+	return nil
+}
+
+// arguments gathers what was given by flag and by position.
+func (k *call) arguments(c *cobra.Command, words []string) (map[string]any, error) {
+	args := make(map[string]any)
+	for _, f := range k.flags {
+		if f.given() {
+			args[f.param.Name] = f.value()
+		}
+	}
+	if k.yes != nil && k.yes.given() {
+		args[k.yes.param.Name] = k.yes.value()
+	}
+	for name, v := range map[string]string{"project": k.globals.Project, "agent": k.globals.Agent} {
+		if v != "" {
+			args[name] = v
+		}
+	}
+	if k.globals.JSON {
+		args["output"] = "json"
+	}
+	return args, k.position(c, words, args)
+}
+
+// position puts the words that are no flags where they belong. A parameter
+// that its flag gave already leaves its place to the next one.
+func (k *call) position(c *cobra.Command, words []string, args map[string]any) error {
+	dash := c.ArgsLenAtDash()
+	open := slices.DeleteFunc(slices.Clone(k.args), func(p op.Param) bool { _, given := args[p.Name]; return given })
+	for i, word := range words {
+		if i >= len(open) {
+			return k.tooMany(c, words[i:], len(open) > 0)
+		}
+		p := open[i]
+		if word == stdin && (dash < 0 || i < dash) && p.Name != "file" {
+			text, err := read(c.Context(), c.InOrStdin())
+			if err != nil {
+				return err
+			}
+			word = text
+		}
+		args[p.Name] = word
+	}
+	return nil
+}
+
+func (k *call) tooMany(c *cobra.Command, rest []string, some bool) error {
+	e := &UsageError{Problem: fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), rest[0]), Advice: k.example()}
+	if some {
+		e.Advice = "put a value of several words in quotes"
+	}
+	return e
+}
+
+// read takes all of standard input as one value, without its last line feed.
+// It gives up when ctx ends: a read from a terminal cannot be interrupted.
+func read(ctx context.Context, in io.Reader) (string, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(in, stdinMost+1))
+		done <- result{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case r := <-done:
+		if r.err != nil {
+			return "", fmt.Errorf("standard input: %w", r.err)
+		}
+		if len(r.data) > stdinMost {
+			return "", fmt.Errorf("standard input: more than %d MiB", stdinMost>>20)
+		}
+		text := strings.TrimSuffix(string(r.data), "\n")
+		return strings.TrimSuffix(text, "\r"), nil
+	}
+}
+
+// Warn prints a message that is no error.
+func Warn(w io.Writer, text string) {
+	fmt.Fprintf(w, "%s: warning: %s\n", Name, text)
+}
+
+// Terminal reports whether f is one, as far as the standard library can tell.
+func Terminal(f any) bool {
+	file, ok := f.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

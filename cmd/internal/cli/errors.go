@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"leanctx/cmd/internal/op"
+)
+
+// UsageError is a command line that is not one of ours.
+type UsageError struct{ Problem, Advice string }
+
+func (e *UsageError) Error() string { return e.Problem }
+
+// Hint is what to type instead, or nothing.
+func (e *UsageError) Hint() string { return e.Advice }
+
+// explain makes of an argument error one for the command line: the example is
+// a command, and what MCP clients send as "confirm" is --yes.
+func (k *call) explain(err error) error {
+	u, ok := errors.AsType[*op.UsageError](err)
+	if !ok {
+		return err
+	}
+	problem := u.Problem
+	if u.Argument == "confirm" {
+		problem, _, _ = strings.Cut(problem, ": repeat with")
+		problem += ": repeat with --yes"
+	}
+	return &UsageError{Problem: problem, Advice: Name + " " + u.CommandLine()}
+}
+
+// flagError words what the flag parser found.
+func flagError(c *cobra.Command, err error) error {
+	e := &UsageError{Problem: fmt.Sprintf("%s: %v", c.CommandPath(), err), Advice: c.Example}
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return e
+	}
+	name := missing.GetSpecifiedName()
+	e.Problem = fmt.Sprintf("%s: unknown flag %s", c.CommandPath(), dashed(name))
+	if near := suggest(flagNames(c), name); near != "" {
+		e.Advice = fmt.Sprintf("did you mean --%s?", near)
+	} else {
+		e.Advice = fmt.Sprintf("%s --help lists the flags; -- ends them, for a value that begins with -", c.CommandPath())
+	}
+	return e
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// flagNames is a command whose subcommands are called as c's flags are: cobra
+// knows how to find the nearest of these.
+func flagNames(c *cobra.Command) *cobra.Command {
+	names := new(cobra.Command)
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return names
+}
+
+// suggest is the subcommand of c that word probably means, or nothing.
+func suggest(c *cobra.Command, word string) string {
+	if len(word) < 2 {
+		return ""
+	}
+	c.SuggestionsMinimumDistance = max(1, min(2, len(word)/3))
+	near := c.SuggestionsFor(strings.ReplaceAll(word, "_", "-"))
+	if len(near) == 0 {
+		return ""
+	}
+	// Those that begin with the word first, then by name.
+	slices.SortStableFunc(near, func(a, b string) int {
+		if x, y := strings.HasPrefix(a, word), strings.HasPrefix(b, word); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	return near[0]
+}

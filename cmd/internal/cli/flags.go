@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"leanctx/cmd/internal/op"
+)
+
+// flag is a parameter as a flag. It keeps the text as it was typed: what is a
+// number or one of a list is judged, and worded, in one place for all surfaces.
+type flag struct {
+	param op.Param
+	texts []string
+}
+
+func (f *flag) addTo(set *pflag.FlagSet) {
+	p := f.param
+	added := set.VarPF(f, p.Flag, f.short(set), usage(p))
+	if p.Type == op.TypeBoolean {
+		added.NoOptDefVal = "true"
+	}
+}
+
+// short is the one-letter form, unless another flag of the command has it.
+func (f *flag) short(set *pflag.FlagSet) string {
+	s := f.param.Short
+	if len(s) != 1 || s == "h" || set.ShorthandLookup(s) != nil {
+		return ""
+	}
+	return s
+}
+
+// usage is a line of the help.
+func usage(p op.Param) string {
+	text := p.Description
+	if len(p.Enum) > 0 {
+		text = strings.TrimSpace(text + " (" + strings.Join(p.Enum, ", ") + ")")
+	}
+	if p.Required {
+		text += " (required)"
+	}
+	return text
+}
+
+// Set takes one occurrence of the flag.
+func (f *flag) Set(s string) error {
+	f.texts = append(f.texts, s)
+	return nil
+}
+
+// String is what the flag holds.
+func (f *flag) String() string { return strings.Join(f.texts, ",") }
+
+// Type is the word that stands for the value in the help.
+func (f *flag) Type() string {
+	switch f.param.Type {
+	case op.TypeBoolean:
+		return "bool"
+	case op.TypeArray:
+		return "list"
+	}
+	return f.param.Type
+}
+
+func (f *flag) given() bool { return len(f.texts) > 0 }
+
+// value is what the operation gets: a list may be given as several flags, of
+// anything else the last one counts.
+func (f *flag) value() any {
+	last := f.texts[len(f.texts)-1]
+	if f.param.Type != op.TypeArray || len(f.texts) == 1 {
+		return last
+	}
+	list := make([]any, len(f.texts))
+	for i, s := range f.texts {
+		list[i] = s
+	}
+	return list
+}

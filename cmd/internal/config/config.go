@@ -1,0 +1,230 @@
+// Package config is the only reader of the environment, the configuration
+// files and the home directory. Everything below it gets what it needs through
+// its Options.
+//
+// # What decides
+//
+// Flags, then the environment, then the project's file, then the user's file,
+// then the default; the first that says something wins. An environment
+// variable that is set to nothing says nothing.
+//
+//	LEAN_CTX_DATA_DIR       where everything is kept    (default ~/.lean-ctx)
+//	LEAN_CTX_CONFIG_DIR     where config.json is        (default: the data directory)
+//	LEAN_CTX_PROJECT_ROOT   the project                 (default: the working directory)
+//	LEAN_CTX_AGENT          the agent's id
+//	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
+//
+// The files are JSON objects: config.json for the user, .lean-ctx.json at the
+// root of a project. JSON and not TOML or YAML, because `lean-ctx sensitive
+// add` rewrites the file and the standard library reads and writes it.
+//
+//	{
+//	  "worktrees": "share",            // or "isolate": a memory for each work tree
+//	  "cross_project_search": true,    // false: search stays in its own project
+//	  "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]
+//	}
+//
+// A project's file comes with a clone, so it is not trusted to open anything:
+// it can switch the search across projects off, not on again, and it can add
+// rules for what is sensitive, not take any away.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The variables that are read.
+const (
+	varPrefix    = "LEAN_CTX_"
+	DataDirVar   = varPrefix + "DATA_DIR"
+	ConfigDirVar = varPrefix + "CONFIG_DIR"
+	ProjectVar   = varPrefix + "PROJECT_ROOT"
+	AgentVar     = varPrefix + "AGENT"
+	LogVar       = varPrefix + "LOG"
+)
+
+const (
+	dataDirName   = ".lean-ctx"
+	userFileName  = "config.json"
+	projectFile   = ".lean-ctx.json"
+	gitMarkerName = ".git"
+	legacyDirName = "lean-ctx"
+)
+
+// Options say where to look; nil and zero are the process's own.
+type Options struct {
+	Getenv  func(string) string
+	HomeDir func() (string, error)
+	WorkDir func() (string, error)
+	Project string // --project
+	Agent   string // --agent
+}
+
+// Config is what a process was told. Paths are absolute and clean.
+type Config struct {
+	DataDir   string
+	ConfigDir string
+	Project   string     // where to look for the project: a path in it
+	Agent     string     // the agent's id, or nothing
+	LogLevel  slog.Level // what goes to standard error
+	Legacy    []string   // data directories of the existing program, which is read and never written
+
+	home, work func() (string, error)
+}
+
+// Load reads flags and environment; it opens no file.
+func Load(o *Options) (*Config, error) {
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	if opts.HomeDir == nil {
+		opts.HomeDir = os.UserHomeDir
+	}
+	if opts.WorkDir == nil {
+		opts.WorkDir = os.Getwd
+	}
+	c := &Config{home: opts.HomeDir, work: opts.WorkDir}
+	return c, c.fill(opts)
+}
+
+func (c *Config) fill(o Options) error {
+	env := func(name string) string { return strings.TrimSpace(o.Getenv(name)) }
+	var err error
+	if c.DataDir, err = c.dataDir(env(DataDirVar)); err != nil {
+		return err
+	}
+	c.Legacy = c.legacy(env)
+	c.ConfigDir = c.DataDir
+	if dir := env(ConfigDirVar); dir != "" {
+		if c.ConfigDir, err = c.Path(dir); err != nil {
+			return fmt.Errorf("%s: %w", ConfigDirVar, err)
+		}
+	}
+	if c.Project, err = c.project(o.Project, env(ProjectVar)); err != nil {
+		return err
+	}
+	c.Agent = cmp.Or(strings.TrimSpace(o.Agent), env(AgentVar))
+	c.LogLevel = slog.LevelWarn
+	if level := env(LogVar); level != "" {
+		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
+			return &Error{What: LogVar, Problem: fmt.Sprintf("%q is not a level", level), Advice: "use debug, info, warn or error"}
+		}
+	}
+	return nil
+}
+
+func (c *Config) dataDir(given string) (string, error) {
+	if given != "" {
+		dir, err := c.Path(given)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", DataDirVar, err)
+		}
+		return dir, nil
+	}
+	home, err := c.homeDir()
+	if err != nil {
+		return "", &Error{What: "data directory", Problem: err.Error(), Advice: "set " + DataDirVar}
+	}
+	return filepath.Join(home, dataDirName), nil
+}
+
+// legacy is where the existing program keeps its data: in our directory, and
+// unless that was given, in the two places where it looks next.
+func (c *Config) legacy(env func(string) string) []string {
+	dirs := []string{c.DataDir}
+	home, err := c.homeDir()
+	if env(DataDirVar) != "" || err != nil {
+		return dirs
+	}
+	for _, at := range [][3]string{{"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local", "share"}} {
+		dir := env(at[0])
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(home, at[1], at[2])
+		}
+		dirs = append(dirs, filepath.Join(dir, legacyDirName))
+	}
+	return dirs
+}
+
+func (c *Config) project(flag, env string) (string, error) {
+	given, from := flag, "--project"
+	if given == "" {
+		given, from = env, ProjectVar
+	}
+	if given == "" {
+		dir, err := c.work()
+		if err != nil {
+			return "", fmt.Errorf("working directory: %w", err)
+		}
+		return filepath.Clean(dir), nil
+	}
+	dir, err := c.Path(given)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", from, err)
+	}
+	return dir, nil
+}
+
+// Path makes a path that a person wrote absolute: ~ and ~/x are in the home
+// directory, a relative one is seen from the working directory.
+func (c *Config) Path(p string) (string, error) {
+	if rest, ok := strings.CutPrefix(p, "~"); ok {
+		if rest != "" && !os.IsPathSeparator(rest[0]) {
+			return "", &Error{What: p, Problem: "only one's own home directory is known", Advice: "give the full path"}
+		}
+		home, err := c.homeDir()
+		if err != nil {
+			return "", err
+		}
+		return filepath.Join(home, rest), nil
+	}
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p), nil
+	}
+	dir, err := c.work()
+	if err != nil {
+		return "", fmt.Errorf("working directory: %w", err)
+	}
+	return filepath.Join(dir, p), nil
+}
+
+func (c *Config) homeDir() (string, error) {
+	home, err := c.home()
+	if err != nil {
+		return "", fmt.Errorf("no home directory: %w", err)
+	}
+	if !filepath.IsAbs(home) {
+		return "", errors.New("no home directory: it is not an absolute path")
+	}
+	return home, nil
+}
+
+// Error is a mistake in what the program was told, with what to do about it.
+type Error struct{ What, Problem, Advice string }
+
+func (e *Error) Error() string { return e.What + ": " + e.Problem }
+
+// Hint is what to do about it.
+func (e *Error) Hint() string { return e.Advice }
+
+// Environ is the process's environment for a child of ours: without the
+// variables that are read here, and with those of set.
+func Environ(set map[string]string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, varPrefix) })
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		env = append(env, name+"="+set[name])
+	}
+	return env
+}

@@ -1,0 +1,210 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/secret"
+)
+
+// write makes the files of a tree; a name that ends in / is a directory.
+func write(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if strings.HasSuffix(name, "/") {
+			path = filepath.Join(path, ".keep")
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func load(t *testing.T, root string) *Config {
+	t.Helper()
+	c, err := Load(at(map[string]string{DataDirVar: filepath.Join(root, "data"), ProjectVar: root}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestSettings(t *testing.T) {
+	ticket := secret.Rule{ID: "ticket", Pattern: "SEC-[0-9]+"}
+	host := secret.Rule{ID: "host", Pattern: `\bdb[0-9]\.internal\b`}
+	const user, project = "data/config.json", "p/.lean-ctx.json"
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  Settings
+	}{
+		{"no files", nil, Settings{Worktrees: Share, CrossProjectSearch: true}},
+		{"empty file", map[string]string{user: " \n"}, Settings{Worktrees: Share, CrossProjectSearch: true}},
+		{"byte order mark", map[string]string{user: "\ufeff{\"worktrees\": \"isolate\"}"}, Settings{Worktrees: Isolate, CrossProjectSearch: true}},
+		{"user", map[string]string{user: `{"worktrees": "isolate", "cross_project_search": false, "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`},
+			Settings{Worktrees: Isolate, Sensitive: []secret.Rule{ticket}}},
+		{"project before user", map[string]string{user: `{"worktrees": "isolate"}`, project: `{"worktrees": "share", "cross_project_search": false}`},
+			Settings{Worktrees: Share}},
+		{"both add rules", map[string]string{
+			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
+			project: `{"sensitive": [{"id": "host", "pattern": "\\bdb[0-9]\\.internal\\b"}]}`},
+			Settings{Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host}}},
+		{"a clone cannot open what the user closed", map[string]string{user: `{"cross_project_search": false}`, project: `{"cross_project_search": true}`},
+			Settings{Worktrees: Share, Warnings: []string{
+				"ROOT/p/.lean-ctx.json: cross_project_search was switched off in ROOT/data/config.json and cannot be switched on here"}}},
+		{"unknown keys", map[string]string{user: `{"worktree": "isolate", "colour": "red", "croos_project_search": false}`},
+			Settings{Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
+				`ROOT/data/config.json: unknown key "colour"`,
+				`ROOT/data/config.json: unknown key "croos_project_search", did you mean "cross_project_search"?`,
+				`ROOT/data/config.json: unknown key "worktree", did you mean "worktrees"?`}}},
+		{"the user's rule counts", map[string]string{
+			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
+			project: `{"sensitive": [{"id": "ticket", "pattern": "nothing"}]}`},
+			Settings{Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
+				Warnings: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
+		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Worktrees: Isolate, CrossProjectSearch: true}},
+		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Worktrees: Share, CrossProjectSearch: true}},
+		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{Worktrees: Share, CrossProjectSearch: true}},
+		{"the nearest", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`, "p/a/.lean-ctx.json": `{"worktrees": "share"}`}, Settings{Worktrees: Share, CrossProjectSearch: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			write(t, root, tt.files)
+			dir := filepath.Join(root, "p")
+			if strings.Contains(tt.name, "above") || strings.Contains(tt.name, "below") || strings.Contains(tt.name, "nearest") {
+				dir = filepath.Join(root, "p", "a", "b")
+			}
+			got, err := load(t, root).For(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range got.Warnings {
+				got.Warnings[i] = filepath.ToSlash(strings.ReplaceAll(w, root, "ROOT"))
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestSettingsRefused(t *testing.T) {
+	for content, want := range map[string]string{
+		"[]":                              "not a JSON object",
+		"{\n\"worktrees\": \"share\",\n}": "line 3",
+		`{"worktrees": "split"}`:          `worktrees must be "share" or "isolate", not "split"`,
+		`{"cross_project_search": "no"}`:  "cross_project_search must be true or false",
+		`{"sensitive": ["x"]}`:            "sensitive must be a list",
+		`{"sensitive": [{"id": "a b", "pattern": "x"}]}`: `redaction rule "a b"`,
+		`{"sensitive": [{"id": "a", "pattern": "("}]}`:   `redaction rule "a": error parsing regexp`,
+		`{"sensitive": [{"id": "a", "pattern": "x*"}]}`:  "matches the empty text",
+	} {
+		root := t.TempDir()
+		write(t, root, map[string]string{"data/config.json": content})
+		_, err := load(t, root).For(root)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", content, err, want)
+		}
+	}
+	root := t.TempDir()
+	write(t, root, map[string]string{"data/config.json/x": ""})
+	if _, err := load(t, root).For(root); err == nil {
+		t.Error("a directory was read as a file that says nothing")
+	}
+}
+
+func TestAddRule(t *testing.T) {
+	root := t.TempDir()
+	c := load(t, root)
+	for _, r := range []secret.Rule{{ID: "ticket", Pattern: "SEC-[0-9]+"}, {ID: "tag", Pattern: "<b>&"}, {ID: "ticket", Pattern: "SEC-[0-9]{6}"}} {
+		if err := c.AddRule(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := c.For(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]secret.Rule{{ID: "tag", Pattern: "<b>&"}, {ID: "ticket", Pattern: "SEC-[0-9]{6}"}}, s.Sensitive); d != "" {
+		t.Error(d)
+	}
+	info, err := os.Stat(c.UserFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode())
+	}
+	left, _ := filepath.Glob(filepath.Join(c.ConfigDir, ".config-*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestAddRuleKeepsWhatItDoesNotKnow(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"data/config.json": `{"colour": {"of": [1, 2.50]}, "worktrees": "isolate"}`})
+	c := load(t, root)
+	if err := c.AddRule(secret.Rule{ID: "ticket", Pattern: "SEC"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(c.UserFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "colour": {
+    "of": [
+      1,
+      2.50
+    ]
+  },
+  "sensitive": [
+    {
+      "id": "ticket",
+      "pattern": "SEC"
+    }
+  ],
+  "worktrees": "isolate"
+}
+`
+	if d := cmp.Diff(want, string(got)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAddRuleRefusesAndChangesNothing(t *testing.T) {
+	root := t.TempDir()
+	const before = `{"worktrees": 3}`
+	write(t, root, map[string]string{"data/config.json": before})
+	c := load(t, root)
+	for _, r := range []secret.Rule{{ID: "", Pattern: "x"}, {ID: "a", Pattern: "("}, {ID: "a"}, {ID: "fine", Pattern: "x"}} {
+		if err := c.AddRule(r); err == nil {
+			t.Errorf("%v was added", r)
+		}
+	}
+	if got, _ := os.ReadFile(c.UserFile()); string(got) != before {
+		t.Errorf("the file is now %s", got)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"worktrees", "cross_project_search", "sensitive"}
+	for given, want := range map[string]string{
+		"worktree": "worktrees", "WorkTrees": "worktrees", "sensitvie": "sensitive", "": "", "x": "", "sens": "", "worktreesabc": "",
+	} {
+		if got, _ := nearest(given, names); got != want {
+			t.Errorf("%q: got %q, want %q", given, got, want)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/knowledge"
+)
+
+// Options of [Run]. Nil and zero run every set whole, as recall runs unless it
+// is told otherwise.
+type Options struct {
+	Sets   []string // names, or what they begin with; all
+	Modes  []string // modes of recall by words, each a row of its own; auto
+	Sample int      // take one key of so many in the sets that go by keys; 1
+	Temp   string   // where the stores are made; the system's place for temporary files
+	// Progress is told what is about to run.
+	Progress func(text string)
+}
+
+// set is a row, or a row for each mode.
+type set struct {
+	name  string
+	needs []string // files
+	run   func(context.Context, *bench) ([]Row, error)
+}
+
+// sets are all there are, in the order of the table.
+func sets() []set {
+	return []set{
+		consolidation("6k"),
+		consolidation("32k"),
+		asOf(),
+		snapshots(),
+		documents("locomo-facts", "locomo-dev/facts"),
+		documents("locomo-turns", "locomo-dev/turns"),
+		documents("cosqa", "cosqa-dev"),
+		speed(),
+	}
+}
+
+// Names are the names of the sets.
+func Names() []string {
+	var names []string
+	for _, s := range sets() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// bench is what the sets run on.
+type bench struct {
+	Options
+	data fs.FS
+}
+
+func newBench(dir string, o *Options) (*bench, error) {
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("evaluation data: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("evaluation data: %s is not a directory", dir)
+	}
+	b := &bench{data: os.DirFS(dir)}
+	if o != nil {
+		b.Options = *o
+	}
+	if len(b.Modes) == 0 {
+		b.Modes = []string{"auto"}
+	}
+	b.Sample = max(b.Sample, 1)
+	return b, nil
+}
+
+// Run runs evaluation sets on the data in dir. A wrong answer is a figure of the
+// report, not an error; an error is data that cannot be read, a mode or set that
+// does not exist, or a store that cannot be written.
+func Run(ctx context.Context, dir string, o *Options) (Report, error) {
+	b, err := newBench(dir, o)
+	if err != nil {
+		return Report{}, err
+	}
+	chosen, err := choose(b.Sets)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{
+		System: fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
+		Sample: b.Sample, Rows: []Row{},
+	}
+	for _, s := range chosen {
+		if missing := b.missing(s); missing != "" {
+			r.Skipped = append(r.Skipped, fmt.Sprintf("%s: %s has no %s", s.name, dir, missing))
+			continue
+		}
+		if b.Progress != nil {
+			b.Progress(s.name + " …")
+		}
+		start := time.Now()
+		rows, err := s.run(ctx, b)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", s.name, err)
+		}
+		for _, row := range rows {
+			row.Set, row.Seconds = s.name, cmp.Or(row.Seconds, time.Since(start).Seconds())
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	if len(r.Rows) == 0 {
+		return r, fmt.Errorf("%s has none of the sets asked for: %s", dir, r.Skipped[0])
+	}
+	return r, nil
+}
+
+// choose picks sets by what their names begin with, in the order of the table.
+func choose(names []string) ([]set, error) {
+	all := sets()
+	if len(names) == 0 {
+		return all, nil
+	}
+	for _, n := range names {
+		if n == "" || !slices.ContainsFunc(all, func(s set) bool { return strings.HasPrefix(s.name, n) }) {
+			return nil, &knowledge.ArgumentError{Argument: "set", Problem: fmt.Sprintf("there is no set %q: the sets are %s", n, strings.Join(Names(), ", "))}
+		}
+	}
+	return slices.DeleteFunc(all, func(s set) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(s.name, n) })
+	}), nil
+}
+
+// missing names the first file that a set needs and the data has not.
+func (b *bench) missing(s set) string {
+	for _, name := range s.needs {
+		if _, err := fs.Stat(b.data, name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+	}
+	return ""
+}
+
+// name is the category and key of a fact, as the sets write them.
+type name struct{ category, key string }

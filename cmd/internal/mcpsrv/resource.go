@@ -1,0 +1,132 @@
+package mcpsrv
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/cmd/internal/op"
+)
+
+const mimeText = "text/plain"
+
+// reader is the tool that resources and prompts are read with: the read-only
+// one, so that nothing here can write.
+const reader = "ctx_recall"
+
+// source is a resource as a call: what comes after prefix in the URI is the
+// category, if there is one.
+type source struct {
+	uri, name, title, description string
+
+	action string
+	args   map[string]any
+}
+
+var sources = [...]source{
+	{uri: "leanctx://briefing", name: "briefing", title: "Wake-up briefing", action: "wakeup",
+		description: "What matters most of what is known about the project, in a few lines."},
+	{uri: "leanctx://facts/{category}", name: "facts", title: "Facts of a category", action: "recall",
+		description: "The facts of one category that hold now.", args: map[string]any{"limit": 200}},
+	{uri: "leanctx://timeline/{category}", name: "timeline", title: "Timeline of a category", action: "timeline",
+		description: "Every version of the facts of one category, oldest first.", args: map[string]any{"limit": 200}},
+}
+
+// addResources registers the resources, if there is a tool to read them with.
+func (s *Server) addResources() {
+	if s.tools[reader] == nil {
+		return
+	}
+	for _, src := range sources {
+		if !strings.Contains(src.uri, "{") {
+			s.mcp.AddResource(&mcp.Resource{
+				URI: src.uri, Name: src.name, Title: src.title, Description: src.description, MIMEType: mimeText,
+			}, s.read(src))
+			continue
+		}
+		s.mcp.AddResourceTemplate(&mcp.ResourceTemplate{
+			URITemplate: src.uri, Name: src.name, Title: src.title, Description: src.description, MIMEType: mimeText,
+		}, s.read(src))
+	}
+}
+
+// encoding lets a category stand in a URI as it is written, with a slash, a
+// space or in letters that nobody encoded, which the SDK's templates do not
+// match. The answer bears the URI that was asked for.
+func encoding(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		p, ok := req.GetParams().(*mcp.ReadResourceParams)
+		if !ok || p == nil {
+			return next(ctx, method, req)
+		}
+		asked := p.URI
+		p.URI = encoded(asked)
+		result, err := next(ctx, method, req)
+		if r, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
+			for _, c := range r.Contents {
+				c.URI = asked
+			}
+		}
+		return result, err
+	}
+}
+
+// encoded is a URI of ours with its category encoded, whether it was or not.
+func encoded(uri string) string {
+	for _, src := range sources {
+		prefix, _, categorised := strings.Cut(src.uri, "{")
+		category, ours := strings.CutPrefix(uri, prefix)
+		if !categorised || !ours {
+			continue
+		}
+		if plain, err := url.PathUnescape(category); err == nil {
+			category = plain
+		}
+		return prefix + strings.ReplaceAll(url.QueryEscape(category), "+", "%20")
+	}
+	return uri
+}
+
+// read runs the call that a resource stands for.
+func (s *Server) read(src source) mcp.ResourceHandler {
+	prefix, _, categorised := strings.Cut(src.uri, "{")
+	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		args := make(map[string]any, len(src.args)+1)
+		maps.Copy(args, src.args)
+		if categorised {
+			category, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, prefix))
+			if err != nil || strings.TrimSpace(category) == "" {
+				return nil, mcp.ResourceNotFoundError(req.Params.URI)
+			}
+			args["category"] = category
+		}
+		text, err := s.text(op.WithCaller(ctx, s.caller(req.Session)), src.action, args)
+		if err != nil {
+			return nil, protocolError(err)
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mimeText, Text: text}}}, nil
+	}
+}
+
+// text is the text of a reading operation.
+func (s *Server) text(ctx context.Context, action string, args map[string]any) (string, error) {
+	a, err := s.tools[reader].Call(ctx, action, args)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(a.Result.Text(), "\n"), nil
+}
+
+// protocolError is a failure where there is no isError to say it with.
+func protocolError(err error) error {
+	code := int64(jsonrpc.CodeInternalError)
+	switch op.Classify(err) {
+	case op.Usage, op.NotFound:
+		code = jsonrpc.CodeInvalidParams
+	}
+	return &jsonrpc.Error{Code: code, Message: err.Error()}
+}

@@ -1,0 +1,121 @@
+// Package mcpsrv makes an MCP server of the table of operations. It holds no
+// knowledge of its own: a tool is an [op.Tool], a call is [op.Tool.Call], a
+// resource and a prompt are calls under another name.
+//
+// # Decisions
+//
+//   - Answers are text. No tool declares an outputSchema and no answer carries
+//     structuredContent, not even with output=json, which gives JSON as text:
+//     at least one client shows its model nothing but the structured part, so
+//     notices and hints would be lost, and JSON costs about twice the tokens.
+//   - A mistake in the arguments, and any other failure of an operation, is an
+//     answer with isError, since that is what a model gets to read and mend.
+//     Protocol errors are left for what is not an operation.
+//   - The lists never change while the server runs, so listChanged is false and
+//     a client has no reason to keep a subscription open.
+//   - The instructions are made when they are asked for, with the briefing of
+//     that moment, and not at start-up.
+//   - Over stdio an operation that writes runs alone: after all that was sent
+//     before it and before all that was sent after it. Two assertions piped in
+//     one after the other must not change places, and a recall sent behind
+//     them must see them; the SDK would run the three at once. What only reads
+//     runs side by side.
+package mcpsrv
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/cmd/internal/op"
+)
+
+// Options is what a [Server] may be told. The zero value works.
+type Options struct {
+	Version string // of the program
+
+	// Briefing gives the project's wake-up text for the instructions, or
+	// nothing. It is called with each handshake.
+	Briefing func(context.Context) string
+
+	Logger *slog.Logger // to standard error; nil: silent
+
+	// Grace is how long requests in flight may go on after the end of input
+	// before they are cancelled; 0 means 5 s.
+	Grace time.Duration
+}
+
+// Server serves the table of operations.
+type Server struct {
+	mcp     *mcp.Server
+	tools   map[string]*op.Tool
+	options Options
+	session string // for transports whose sessions have no id of their own
+}
+
+// New makes a server of tools. It does no I/O.
+func New(tools []*op.Tool, o *Options) *Server {
+	s := &Server{tools: make(map[string]*op.Tool, len(tools)), session: rand.Text()}
+	if o != nil {
+		s.options = *o
+	}
+	if s.options.Logger == nil {
+		s.options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.options.Grace == 0 {
+		s.options.Grace = 5 * time.Second
+	}
+	s.mcp = mcp.NewServer(
+		&mcp.Implementation{Name: "lean-ctx", Title: "lean-ctx", Version: s.options.Version},
+		&mcp.ServerOptions{
+			Logger: s.options.Logger,
+			Capabilities: &mcp.ServerCapabilities{
+				Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{},
+			},
+			SetCacheable: cacheable,
+		})
+	s.mcp.AddReceivingMiddleware(s.recovering, s.instructing, encoding)
+	for _, t := range tools {
+		s.tools[t.Name] = t
+		s.mcp.AddTool(description(t), s.handler(t))
+	}
+	s.addResources()
+	s.addPrompts()
+	return s
+}
+
+// MCP is the server itself, for transports other than stdio.
+func (s *Server) MCP() *mcp.Server { return s.mcp }
+
+// listTTL is how long a client may keep a list. It only bounds how long an
+// old list outlives an upgrade of the program.
+const listTTL = 5 * time.Minute
+
+// cacheable sets what each kind of result says about keeping it: lists are the
+// same for everybody; what is made from the project's facts is not to be kept.
+func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+	switch req.GetParams().(type) {
+	case *mcp.ListToolsParams, *mcp.ListPromptsParams, *mcp.ListResourcesParams, *mcp.ListResourceTemplatesParams:
+		c.TTLMs, c.CacheScope = int(listTTL.Milliseconds()), "public"
+	default:
+		c.TTLMs, c.CacheScope = 0, "private"
+	}
+}
+
+// caller is who is at the other end of a request.
+func (s *Server) caller(ss *mcp.ServerSession) op.Caller {
+	c := op.Caller{Kind: "agent", Session: s.session}
+	if ss == nil {
+		return c
+	}
+	if id := ss.ID(); id != "" {
+		c.Session = id
+	}
+	if p := ss.InitializeParams(); p != nil && p.ClientInfo != nil {
+		c.Name = p.ClientInfo.Name
+	}
+	return c
+}

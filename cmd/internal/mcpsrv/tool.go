@@ -1,0 +1,130 @@
+package mcpsrv
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/cmd/internal/op"
+)
+
+// maxResult is the size in characters up to which a client that asks for a
+// limit may show an answer whole. Answers have their own limits and are far
+// smaller; a long timeline or an export is what this is for.
+const maxResult = 200_000
+
+// description is a tool as clients see it.
+func description(t *op.Tool) *mcp.Tool {
+	return &mcp.Tool{
+		Name:        t.Name,
+		Title:       t.Title,
+		Description: t.Description(),
+		InputSchema: t.Schema(),
+		Annotations: annotations(t),
+		Meta:        meta(t),
+	}
+}
+
+// annotations says all four hints, since the ones left out are taken for the
+// worst. The tool is as bad as its worst operation.
+func annotations(t *op.Tool) *mcp.ToolAnnotations {
+	effect := t.Effect()
+	return &mcp.ToolAnnotations{
+		Title:           t.Title,
+		ReadOnlyHint:    effect == op.Reads,
+		IdempotentHint:  effect <= op.Adds,
+		DestructiveHint: new(effect == op.Destroys),
+		OpenWorldHint:   new(false),
+	}
+}
+
+func meta(t *op.Tool) mcp.Meta {
+	m := mcp.Meta{"anthropic/maxResultSizeChars": maxResult}
+	if t.Hint != "" {
+		m["anthropic/searchHint"] = t.Hint
+	}
+	return m
+}
+
+// handler runs one call of a tool.
+func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		args, err := arguments(req.Params.Arguments)
+		if err != nil {
+			return failed(err), nil
+		}
+		a, err := t.Call(op.WithCaller(ctx, s.caller(req.Session)), "", args)
+		if err != nil {
+			return failed(err), nil
+		}
+		text, err := a.Render()
+		if err != nil {
+			return failed(err), nil
+		}
+		return answered(text, a), nil
+	}
+}
+
+// answered is the text and, apart from it, what the caller should know about
+// the call: apart, so that JSON stays JSON.
+func answered(text string, a op.Answer) *mcp.CallToolResult {
+	content := []mcp.Content{&mcp.TextContent{Text: text}}
+	if len(a.Notices) > 0 {
+		content = append(content, &mcp.TextContent{Text: "note: " + strings.Join(a.Notices, "\nnote: ")})
+	}
+	return &mcp.CallToolResult{Content: content}
+}
+
+func failed(err error) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}
+}
+
+// arguments reads what a client sent as arguments. An object in a string is
+// taken for the object, since some models encode it twice. Numbers keep their
+// digits.
+func arguments(raw json.RawMessage) (map[string]any, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	if raw[0] == '"' {
+		var inner string
+		if err := json.Unmarshal(raw, &inner); err == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
+			raw = []byte(inner)
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var args map[string]any
+	if err := d.Decode(&args); err != nil {
+		return nil, fmt.Errorf(`arguments must be an object such as {"action":"recall","query":"auth"}: %w`, err)
+	}
+	return args, nil
+}
+
+// recovering turns a panic of a handler into an answer. One broken operation
+// must not take the connection, and with it the client's session, down.
+func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			s.options.Logger.Error("panic", "method", method, "cause", cause, "stack", string(debug.Stack()))
+			text := fmt.Sprintf("internal error in %s: %v; the server's log has the stack", method, cause)
+			if method == "tools/call" {
+				result, err = failed(fmt.Errorf("%s", text)), nil
+				return
+			}
+			result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: text}
+		}()
+		return next(ctx, method, req)
+	}
+}

@@ -1,0 +1,204 @@
+package mcpsrv
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// malformed is a line that is no request: its id where one could be read, and
+// what to answer.
+type malformed struct {
+	id   json.RawMessage
+	code int64
+	text string
+}
+
+// parse reads one message.
+func parse(data []byte) (jsonrpc.Message, *malformed) {
+	if !json.Valid(data) {
+		return nil, &malformed{nil, jsonrpc.CodeParseError, "parse error: the line is not JSON"}
+	}
+	if data[0] == '[' {
+		return nil, &malformed{nil, jsonrpc.CodeInvalidRequest, "batches are not part of MCP: send one message a line"}
+	}
+	if data[0] != '{' {
+		return nil, &malformed{nil, jsonrpc.CodeInvalidRequest, "invalid request: a message is an object"}
+	}
+	var s idScanner
+	s.feed(data)
+	id := s.id()
+	if !utf8.Valid(data) { // decoding would put U+FFFD for it, and a value would be stored that nobody sent
+		return nil, &malformed{id, jsonrpc.CodeParseError, "parse error: the line is not valid UTF-8"}
+	}
+	msg, err := jsonrpc.DecodeMessage(data)
+	if err != nil {
+		return nil, &malformed{id, jsonrpc.CodeInvalidRequest, fmt.Sprintf("invalid request: %v", err)}
+	}
+	if req, ok := msg.(*jsonrpc.Request); ok && s.found && !faithful(req.ID, id) {
+		return nil, &malformed{id, jsonrpc.CodeInvalidRequest, "invalid request: an id is a text or a whole number"}
+	}
+	return msg, nil
+}
+
+// faithful reports whether the SDK, which keeps ids as whole numbers of 64
+// bits read through a float, will answer with the id that was sent.
+func faithful(id jsonrpc.ID, raw json.RawMessage) bool {
+	switch v := id.Raw().(type) {
+	case string:
+		return true
+	case int64:
+		return strconv.FormatInt(v, 10) == string(raw)
+	}
+	return false
+}
+
+// refuse answers what never became a request. Where no id could be read it is
+// null, as JSON-RPC has it.
+func (p *pipe) refuse(id json.RawMessage, code int64, text string) {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	data, err := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *jsonrpc.Error  `json:"error"`
+	}{"2.0", id, &jsonrpc.Error{Code: code, Message: shortened(text)}})
+	if err == nil {
+		err = p.send(data)
+	}
+	if err != nil {
+		p.logger.Warn("answer not sent", "error", err)
+	}
+}
+
+// worded gives an error the code that the SDK leaves at 0, and a length that
+// does not repeat the whole request.
+func worded(err error) error {
+	if err == nil {
+		return nil
+	}
+	out := &jsonrpc.Error{Message: err.Error()}
+	if known, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		out.Code, out.Data = known.Code, known.Data
+	}
+	if strings.HasSuffix(out.Message, "is invalid during session initialization") {
+		out.Message += `: send "initialize" first, or name the protocol version in params._meta`
+	}
+	if out.Code == 0 {
+		out.Code = jsonrpc.CodeInvalidRequest
+	}
+	out.Message = shortened(out.Message)
+	return out
+}
+
+const maxMessage = 600 // bytes of an error's text
+
+func shortened(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	// The end says what was expected, the beginning what it was about.
+	head, tail := maxMessage/2, len(s)-maxMessage/2
+	for !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + " … " + s[tail:]
+}
+
+// maxID is the longest id that is given back for a message that is too long.
+const maxID = 256
+
+// idScanner finds the value of "id" at the top of a JSON object that comes in
+// parts and is not kept.
+type idScanner struct {
+	found bool // there is an id, whether or not it is one that can be used
+
+	depth    int
+	inString bool
+	escaped  bool
+	inValue  bool   // within a value at the top
+	text     []byte // the name, or the value of id
+	name     string
+	value    []byte
+}
+
+func (s *idScanner) feed(part []byte) {
+	for _, b := range part {
+		s.step(b)
+	}
+}
+
+// step takes one byte.
+func (s *idScanner) step(b byte) {
+	atTop := s.depth == 1
+	switch {
+	case s.inString:
+		if atTop {
+			s.keep(b)
+		}
+		switch {
+		case s.escaped:
+			s.escaped = false
+		case b == '\\':
+			s.escaped = true
+		case b == '"':
+			s.inString = false
+		}
+	case b == '"':
+		s.inString = true
+		if atTop {
+			s.keep(b)
+		}
+	case b == '{' || b == '[':
+		if atTop {
+			s.text = nil // a value that is not an id
+		}
+		s.depth++
+	case b == '}' || b == ']':
+		if atTop {
+			s.end()
+		}
+		s.depth--
+	case !atTop || b == ' ' || b == '\t' || b == '\r' || b == '\n':
+	case b == ':':
+		s.name, s.text, s.inValue = string(s.text), nil, true
+	case b == ',':
+		s.end()
+	default:
+		s.keep(b)
+	}
+}
+
+func (s *idScanner) keep(b byte) {
+	if len(s.text) <= maxID {
+		s.text = append(s.text, b)
+	}
+}
+
+// end ends a member at the top.
+func (s *idScanner) end() {
+	if s.inValue && s.name == `"id"` {
+		s.found, s.value = true, s.text
+	}
+	s.text, s.inValue = nil, false
+}
+
+// id is the id as it was sent, if it is one that an answer can carry.
+func (s *idScanner) id() json.RawMessage {
+	if len(s.value) == 0 || len(s.value) > maxID || !json.Valid(s.value) {
+		return nil
+	}
+	if c := s.value[0]; c != '"' && c != '-' && (c < '0' || c > '9') {
+		return nil
+	}
+	return s.value
+}

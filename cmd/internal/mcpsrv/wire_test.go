@@ -1,0 +1,159 @@
+package mcpsrv
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whatever comes in, it gets one answer that says what was wrong, and the next
+// request is answered too.
+func TestBadLines(t *testing.T) {
+	tests := []struct{ name, line, id, want string }{
+		{"not JSON", `hello`, "null", "-32700 parse error: the line is not JSON"},
+		{"cut off", `{"jsonrpc":"2.0","id":1,"method":"tools/list"`, "null", "-32700 parse error: the line is not JSON"},
+		{"two on a line", `{"jsonrpc":"2.0","id":1,"method":"ping"} {"jsonrpc":"2.0","id":2,"method":"ping"}`, "null", "-32700 parse error: the line is not JSON"},
+		{"control characters", "\x00\x01\x02", "null", "-32700 parse error: the line is not JSON"},
+		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"x\":\"a\xffb\"}}", "7", "-32700 parse error: the line is not valid UTF-8"},
+		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "null", "-32600 batches are not part of MCP: send one message a line"},
+		{"an empty batch", `[]`, "null", "-32600 batches are not part of MCP: send one message a line"},
+		{"a number", `42`, "null", "-32600 invalid request: a message is an object"},
+		{"no version", `{"id":1,"method":"ping"}`, "1", `-32600 invalid request: invalid message version tag ""; expected "2.0"`},
+		{"nothing", `{}`, "null", `-32600 invalid request: invalid message version tag ""; expected "2.0"`},
+		{"no method", `{"jsonrpc":"2.0"}`, "null", "-32600 invalid request: invalid request"},
+		{"method of another type", `{"jsonrpc":"2.0","id":"a","method":7}`, `"a"`, `-32600 invalid request: unmarshaling jsonrpc message: json: cannot unmarshal "7" into Go value of type string`},
+		{"id of another type", `{"jsonrpc":"2.0","id":{"id":5},"method":"ping"}`, "null", "-32600 invalid request: parse error: invalid ID type map[string]interface {}"},
+		{"null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", "-32600 invalid request: an id is a text or a whole number"},
+		{"broken id", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "1.5", "-32600 invalid request: an id is a text or a whole number"},
+		{"id too great for the SDK", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", "-32600 invalid request: an id is a text or a whole number"},
+		{"params of another type", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":7}`, "1", ""},
+		{"name of another type", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7,` + meta2026 + `}}`, "1", ""},
+		{"unknown tool", call("1", "ctx_nothing", "{}"), "1", `-32602 unknown tool "ctx_nothing"`},
+		{"unknown method", `{"jsonrpc":"2.0","id":1,"method":"tools/dance","params":{` + meta2026 + `}}`, "1", `-32601 method not found: "tools/dance"`},
+		{"unknown version", strings.Replace(call("1", "ctx_recall", "{}"), "2026-07-28", "2099-01-01", 1), "1", "-32022 unsupported protocol version"},
+		{"no handshake", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "1",
+			`-32600 method "tools/list" is invalid during session initialization: send "initialize" first, or name the protocol version in params._meta`},
+		{"handshake without params", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, "1", `-32600 invalid request: missing required "params"`},
+		{"handshake of another type", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":{}}}`, "1", ""},
+		{"unknown resource", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"leanctx://nothing",` + meta2026 + `}}`, "1", "-32602 Resource not found"},
+		{"no category", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"leanctx://facts/",` + meta2026 + `}}`, "1", "-32602 Resource not found"},
+		{"unknown prompt", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"x",` + meta2026 + `}}`, "1", ""},
+		{"too deep", `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, "1", ""},
+		{"invalid UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\",\"params\":{" + meta2026 + "}}", "1", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n := new(notebook)
+			input := strings.TrimSpace(tt.line) + "\n" + call(`"after"`, "ctx_recall", `{"action":"who"}`)
+			list := serve(t, n.table(), nil, strings.NewReader(input))
+			if len(list) != 2 {
+				t.Fatalf("%d answers: %+v", len(list), list)
+			}
+			bad := one(t, list, tt.id)
+			if bad.Error == nil || bad.Error.Code == 0 || len(bad.Error.Message) > 2*maxMessage {
+				t.Fatalf("got %+v, want an error", bad)
+			}
+			if got := bad.text(t); tt.want != "" && got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if got := one(t, list, `"after"`).text(t); !strings.HasPrefix(got, "agent") {
+				t.Errorf("the next request: %q", got)
+			}
+		})
+	}
+}
+
+func TestHarmlessLines(t *testing.T) {
+	n := new(notebook)
+	input := "\xef\xbb\xbf" + "\n\r\n  \n" + // a byte order mark and empty lines
+		`{"jsonrpc":"2.0","method":"notifications/nonsense"}` + "\n" +
+		`{"jsonrpc":"2.0","id":99,"result":{}}` + "\n" + // an answer to nothing
+		strings.TrimSpace(call("1", "ctx_recall", `{"action":"who"}`)) + "\r\n"
+	list := serve(t, n.table(), nil, strings.NewReader(input))
+	if got := one(t, list, "1").text(t); got != "agent tester" || len(list) != 1 {
+		t.Errorf("got %q of %+v", got, list)
+	}
+}
+
+func TestLongLine(t *testing.T) {
+	long := strings.Repeat("x", 20<<20)
+	tests := []struct{ name, line, id string }{
+		{"id before", call("1", "ctx_knowledge", `{"action":"remember","value":"`+long+`"}`), "1"},
+		{"id behind", `{"method":"tools/call","params":{"id":5,"arguments":{"value":"\"id\":6,` + long + `"}},"jsonrpc":"2.0","id":"b"}`, `"b"`},
+		{"no JSON at all", long, "null"},
+		{"long id", `{"id":"` + long + `"}`, "null"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n := new(notebook)
+			input := strings.TrimSpace(tt.line) + "\n" + call("2", "ctx_knowledge", `{"action":"remember","value":"y"}`)
+			list := serve(t, n.table(), nil, strings.NewReader(input))
+			if got := one(t, list, tt.id).text(t); got != "-32600 message over 16 MiB" {
+				t.Errorf("got %q", got)
+			}
+			if got := one(t, list, "2").text(t); got != "noted y" {
+				t.Errorf("the next request: %q", got)
+			}
+		})
+	}
+}
+
+func TestSameIDTwice(t *testing.T) {
+	n := new(notebook)
+	input := strings.Repeat(call("1", "ctx_knowledge", `{"action":"remember","value":"x"}`), 2)
+	list := serve(t, n.table(), nil, strings.NewReader(input))
+	if len(list) != 2 {
+		t.Errorf("%d answers: %+v", len(list), list)
+	}
+}
+
+func TestIDScanner(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"id":1}`:                           `1`,
+		`{ "a" : {"id":2}, "id" : "x y" }`:   `"x y"`,
+		`{"a":["id",3],"b":"\"id\":4"}`:      ``,
+		`{"id":{"id":5}}`:                    ``,
+		`{"id":true}`:                        ``,
+		`{"id":"q\"uote","z":"id"}`:          `"q\"uote"`,
+		`{"z":"id","id":-7,"jsonrpc":"2.0"}`: `-7`,
+		`["id",1]`:                           ``,
+		`}}}{"id":1}`:                        ``,
+		`{"id":1`:                            ``,
+	} {
+		for split := range len(in) + 1 {
+			var s idScanner
+			s.feed([]byte(in[:split]))
+			s.feed([]byte(in[split:]))
+			if got := string(s.id()); got != want {
+				t.Errorf("%s split at %d: got %q, want %q", in, split, got, want)
+			}
+		}
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add(call("1", "ctx_recall", `{"action":"who"}`))
+	f.Add(handshake + `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ctx_knowledge","arguments":{"action":"remember","value":"x"}}}`)
+	f.Add("[]\n{}\n\"\"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\"}")
+	f.Add(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},` + meta2026 + `}}`)
+	f.Fuzz(func(t *testing.T, input string) {
+		n := new(notebook)
+		n.gate = make(chan struct{})
+		close(n.gate)
+		last := call(`"the last"`, "ctx_recall", `{"action":"who"}`)
+		var log bytes.Buffer // says when a request was never answered
+		o := &Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})), Grace: time.Second}
+		list := serve(t, n.table(), o, strings.NewReader(input+"\n"+last))
+		if strings.Contains(log.String(), "still running") {
+			t.Fatalf("no answer: %s", &log)
+		}
+		if strings.Contains(input, "the last") {
+			return
+		}
+		if got := one(t, list, `"the last"`).text(t); !strings.HasPrefix(got, "agent") {
+			t.Error(got)
+		}
+	})
+}

@@ -1,0 +1,292 @@
+package op
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const actionName = "action"
+
+// Call runs one operation. The action may also be given as args["action"].
+// args are what came off the wire or the command line, numbers best as
+// json.Number, so that a long one keeps its digits where text is wanted.
+// A mistake in the arguments is a [*UsageError]; other errors are the
+// domain's, and [Classify] says what they mean. The notices of the answer are
+// good even then.
+func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (Answer, error) {
+	o, err := t.find(action, args)
+	if err != nil {
+		return Answer{}, err
+	}
+	c, err := t.check(o, args)
+	if err != nil {
+		return Answer{}, err
+	}
+	c.scope.Caller, _ = ctx.Value(callerKey{}).(Caller)
+	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c.bound)
+	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output}
+	if err != nil {
+		return a, t.explain(o, c, err)
+	}
+	return a, nil
+}
+
+// find is the operation that is meant.
+func (t *Tool) find(action string, args map[string]any) (*Operation, error) {
+	if t.Actionless() {
+		return &t.Operations[0], nil
+	}
+	if action == "" {
+		action, _ = args[actionName].(string)
+	}
+	names := make([]string, 0, len(t.Operations))
+	for i := range t.Operations {
+		if fold(t.Operations[i].Name) == fold(action) {
+			return &t.Operations[i], nil
+		}
+		names = append(names, t.Operations[i].Name)
+	}
+	list := strings.Join(names, ", ")
+	if fold(action) == "" {
+		problem := fmt.Sprintf("%s needs %q: one of %s", t.Name, actionName, list)
+		if given, ok := args[actionName]; ok && given != nil && given != "" {
+			problem = fmt.Sprintf("%q must be one of %s, not %s", actionName, list, brief(given))
+		}
+		return nil, t.usage(&t.Operations[0], problem, actionName)
+	}
+	if t.Sibling != nil {
+		if o, err := t.Sibling.find(action, nil); err == nil {
+			return nil, t.Sibling.usage(o, fmt.Sprintf("%s is an action of %s, not of %s", o.Name, t.Sibling.Name, t.Name), actionName)
+		}
+	}
+	problem, example := fmt.Sprintf("unknown action %s.", brief(action)), &t.Operations[0]
+	if near := t.guess(action, names); near != nil {
+		problem, example = fmt.Sprintf("unknown action %s; did you mean %q?", brief(action), near.Name), near
+	}
+	return nil, t.usage(example, problem+" Actions: "+list, actionName)
+}
+
+// guess is the operation that an unknown action probably means.
+func (t *Tool) guess(action string, names []string) *Operation {
+	for i := range t.Operations {
+		if slices.ContainsFunc(t.Operations[i].Also, func(s string) bool { return fold(s) == fold(action) }) {
+			return &t.Operations[i]
+		}
+	}
+	if near, ok := nearest(action, names); ok {
+		o, _ := t.Operation(near)
+		return o
+	}
+	return nil
+}
+
+// checked is what the arguments of one call came to.
+type checked struct {
+	scope   Scope
+	bound   bound
+	notices []string
+}
+
+// checker gathers everything that is wrong, so that one answer says it all.
+type checker struct {
+	tool     *Tool
+	o        *Operation
+	out      checked
+	seen     map[string]bool // parameters that have a value
+	problems []string
+	argument string // the first one that a problem is about
+}
+
+func (t *Tool) check(o *Operation, args map[string]any) (checked, error) {
+	c := &checker{tool: t, o: o, seen: make(map[string]bool)}
+	c.out.scope.Output = "text"
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if name != actionName || t.Actionless() {
+			c.take(name, args[name])
+		}
+	}
+	c.missing()
+	if len(c.problems) > 0 {
+		return checked{}, t.usage(o, strings.Join(c.problems, "; "), c.argument)
+	}
+	return c.out, nil
+}
+
+// take puts one argument where it belongs.
+func (c *checker) take(name string, v any) {
+	p, own := c.param(name)
+	if !own {
+		c.foreign(name, v)
+		return
+	}
+	value, present, err := coerce(p, v)
+	if err != nil {
+		c.problem(p.Name, fmt.Sprintf("%q %v", p.Name, err))
+		return
+	}
+	if !present || c.seen[p.Name] {
+		return
+	}
+	c.seen[p.Name] = true
+	switch p.Name {
+	case "project":
+		c.out.scope.Project = value.(string)
+	case "agent":
+		c.out.scope.Agent = value.(string)
+	case "output":
+		c.out.scope.Output = value.(string)
+	case confirmName:
+		c.out.bound.confirmed = value.(bool)
+	default:
+		c.out.bound.values = append(c.out.bound.values, boundValue{p, value})
+	}
+}
+
+// param is the parameter of the operation that name means: by its name, in
+// another case or with other separators, or by an alias.
+func (c *checker) param(name string) (Param, bool) {
+	for _, p := range scopeParams {
+		if fold(p.Name) == fold(name) {
+			return p, true
+		}
+	}
+	if c.o.Confirms && fold(name) == confirmName {
+		return confirmParam, true
+	}
+	for _, p := range c.o.Params {
+		if fold(p.Name) == fold(name) {
+			return p, true
+		}
+	}
+	for _, p := range c.o.Params {
+		if slices.ContainsFunc(p.Aliases, func(a string) bool { return fold(a) == fold(name) }) {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+// foreign deals with an argument that the operation does not have.
+func (c *checker) foreign(name string, v any) {
+	if empty(v) {
+		return
+	}
+	if fold(name) == fold("dry_run") && c.o.Effect != Reads {
+		c.problem(name, fmt.Sprintf("%s has no %q, so nothing was done", c.label(), name))
+		return
+	}
+	if c.tool.has(name) {
+		c.out.notices = append(c.out.notices, fmt.Sprintf("%q is not an argument of %s and was ignored", name, c.label()))
+		return
+	}
+	names := c.names()
+	if near, ok := nearest(name, names); ok {
+		c.problem(name, fmt.Sprintf("unknown argument %s; did you mean %q?", brief(name), near))
+		return
+	}
+	c.out.notices = append(c.out.notices,
+		fmt.Sprintf("unknown argument %s was ignored; %s takes %s", brief(name), c.label(), strings.Join(names, ", ")))
+}
+
+// names are the arguments the operation takes.
+func (c *checker) names() []string {
+	var out []string
+	for _, p := range c.o.Params {
+		out = append(out, p.Name)
+	}
+	if c.o.Confirms {
+		out = append(out, confirmName)
+	}
+	for _, p := range scopeParams {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// has reports whether any operation of the tool has the argument.
+func (t *Tool) has(name string) bool {
+	if t.Sibling != nil && t.Sibling.has(name) {
+		return true
+	}
+	if fold(name) == confirmName {
+		return slices.ContainsFunc(t.Operations, func(o Operation) bool { return o.Confirms })
+	}
+	return slices.ContainsFunc(t.Operations, func(o Operation) bool {
+		return slices.ContainsFunc(o.Params, func(p Param) bool { return fold(p.Name) == fold(name) })
+	})
+}
+
+// missing puts what is required and not there before all other problems.
+func (c *checker) missing() {
+	var names []string
+	first := ""
+	for _, p := range c.o.Params {
+		if !p.Required || c.seen[p.Name] || c.wrong(p.Name) {
+			continue
+		}
+		names = append(names, fmt.Sprintf("%q", p.Name))
+		if first == "" {
+			first = p.Name
+		}
+	}
+	switch {
+	case len(names) > 0:
+		c.problems = slices.Insert(c.problems, 0, fmt.Sprintf("%s needs %s", c.label(), sequence(names)))
+		c.argument = first
+	case len(c.problems) > 0:
+		c.problems[0] = c.label() + ": " + c.problems[0]
+	}
+}
+
+// wrong reports whether an argument was given, but was found wrong.
+func (c *checker) wrong(name string) bool {
+	return slices.ContainsFunc(c.problems, func(s string) bool { return strings.HasPrefix(s, fmt.Sprintf("%q ", name)) })
+}
+
+func (c *checker) problem(argument, text string) {
+	c.problems = append(c.problems, text)
+	if c.argument == "" {
+		c.argument = argument
+	}
+}
+
+func (c *checker) label() string { return c.tool.label(c.o) }
+
+// label is what an operation is called in a message.
+func (t *Tool) label(o *Operation) string {
+	if o.Name == "" {
+		return t.Name
+	}
+	return o.Name
+}
+
+// sequence is "a", "a and b", "a, b and c".
+func sequence(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// empty reports whether an argument says nothing: many models send every
+// field of the schema, those that do not apply as null, "", 0, false or [].
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return strings.TrimSpace(v) == ""
+	case bool:
+		return !v
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	f, err := toNumber(v)
+	return err == nil && f == 0
+}

@@ -1,0 +1,216 @@
+package op
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// coerce makes of v, which came from JSON or a command line, what a parameter
+// of type p.Type takes: string, float64, int64, bool or []string. present is
+// false when v stands for "not given".
+func coerce(p Param, v any) (out any, present bool, err error) {
+	if v == nil {
+		return nil, false, nil
+	}
+	if s, ok := v.(string); ok && p.Type != TypeString && strings.TrimSpace(s) == "" {
+		return nil, false, nil
+	}
+	switch p.Type {
+	case TypeString:
+		out, err = toString(p, v)
+	case TypeNumber:
+		out, err = toNumber(v)
+	case TypeInteger:
+		out, err = toInteger(v)
+	case TypeBoolean:
+		out, err = toBoolean(v)
+	case TypeArray:
+		out, err = toList(v)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if s, ok := out.(string); ok && s == "" {
+		return nil, false, nil
+	}
+	return out, true, nil
+}
+
+func toString(p Param, v any) (string, error) {
+	s, ok := scalar(v)
+	if list, isList := v.([]any); isList && len(list) == 1 {
+		s, ok = scalar(list[0])
+	}
+	if !ok {
+		return "", fmt.Errorf("must be text, not %s", brief(v))
+	}
+	if !utf8.ValidString(s) {
+		return "", errors.New("is not valid UTF-8")
+	}
+	if len(p.Enum) == 0 || strings.TrimSpace(s) == "" {
+		return s, nil
+	}
+	for _, e := range p.Enum {
+		if fold(e) == fold(s) {
+			return e, nil
+		}
+	}
+	if near, ok := nearest(s, p.Enum); ok {
+		return "", fmt.Errorf("must be one of %s, not %s; did you mean %q?", strings.Join(p.Enum, ", "), brief(v), near)
+	}
+	return "", fmt.Errorf("must be one of %s, not %s", strings.Join(p.Enum, ", "), brief(v))
+}
+
+// scalar is the text of a string, number or truth value.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case int:
+		return strconv.Itoa(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+func toNumber(v any) (float64, error) {
+	if s, ok := scalar(v); ok {
+		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		if err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("must be a number, not %s", brief(v))
+}
+
+func toInteger(v any) (int64, error) {
+	if s, ok := scalar(v); ok {
+		s = strings.TrimSpace(s)
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n, nil
+		}
+		// 10.0 and 1e2 are whole; 2^53 bounds what a float says exactly.
+		f, err := strconv.ParseFloat(s, 64)
+		if err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+			return int64(f), nil
+		}
+	}
+	return 0, fmt.Errorf("must be a whole number, not %s", brief(v))
+}
+
+func toBoolean(v any) (bool, error) {
+	if s, ok := scalar(v); ok {
+		switch strings.ToLower(strings.TrimSpace(s)) {
+		case "true", "yes", "on", "1":
+			return true, nil
+		case "false", "no", "off", "0":
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("must be true or false, not %s", brief(v))
+}
+
+// toList takes a list, a JSON list in a string, or a string with commas.
+func toList(v any) ([]string, error) {
+	switch v := v.(type) {
+	case []string:
+		return v, nil
+	case []any:
+		out := make([]string, 0, len(v))
+		for _, e := range v {
+			s, ok := scalar(e)
+			if !ok {
+				return nil, fmt.Errorf("must be a list of texts, not %s", brief(v))
+			}
+			if !utf8.ValidString(s) {
+				return nil, errors.New("is not valid UTF-8")
+			}
+			out = append(out, s)
+		}
+		return out, nil
+	}
+	s, ok := scalar(v)
+	if !ok || !utf8.ValidString(s) {
+		return nil, fmt.Errorf("must be a list of texts, not %s", brief(v))
+	}
+	if t := strings.TrimSpace(s); strings.HasPrefix(t, "[") {
+		var list []any
+		d := json.NewDecoder(strings.NewReader(t))
+		d.UseNumber()
+		if err := d.Decode(&list); err == nil && !d.More() {
+			return toList(list)
+		}
+	}
+	return split(s, ","), nil
+}
+
+// brief is v as JSON, cut to a length that fits in a message.
+func brief(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "such a value"
+	}
+	s := string(b)
+	if len(s) <= 60 {
+		return s
+	}
+	cut := 57
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// bound is the checked arguments of one call.
+type bound struct {
+	values    []boundValue
+	confirmed bool
+}
+
+type boundValue struct {
+	param Param
+	value any // what coerce makes
+}
+
+// into sets the fields of an argument struct.
+func (b bound) into(args reflect.Value) {
+	for _, v := range b.values {
+		set(args.FieldByIndex(v.param.field), v.value)
+	}
+}
+
+func set(f reflect.Value, v any) {
+	if f.Kind() == reflect.Pointer {
+		f.Set(reflect.New(f.Type().Elem()))
+		f = f.Elem()
+	}
+	switch v := v.(type) {
+	case string:
+		f.SetString(v)
+	case float64:
+		f.SetFloat(v)
+	case int64:
+		f.SetInt(v)
+	case bool:
+		f.SetBool(v)
+	case []string:
+		list := reflect.MakeSlice(f.Type(), len(v), len(v))
+		for i, s := range v {
+			list.Index(i).SetString(s)
+		}
+		f.Set(list)
+	}
+}

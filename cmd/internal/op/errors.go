@@ -1,0 +1,192 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// UsageError is a mistake in the arguments. Its text teaches: what is wrong,
+// and a call that is right.
+type UsageError struct {
+	Tool     *Tool
+	Action   string         // whose example it is; empty where the tool has no actions
+	Argument string         // the first one that is wrong, or nothing
+	Problem  string         // what is wrong
+	Example  map[string]any // arguments of a call that is right
+}
+
+// Error is the problem and the example as JSON arguments.
+func (e *UsageError) Error() string {
+	sep := ". Example: "
+	if strings.HasSuffix(e.Problem, "?") || strings.HasSuffix(e.Problem, ".") {
+		sep = " Example: "
+	}
+	return e.Problem + sep + e.Tool.callJSON(e.Action, e.Example)
+}
+
+// CommandLine is the example as a command: knowledge remember "JWT RS256"
+// --category architecture --key auth.
+func (e *UsageError) CommandLine() string { return e.Tool.commandLine(e.Action, e.Example) }
+
+// usage words a problem with the example of o.
+func (t *Tool) usage(o *Operation, problem, argument string) *UsageError {
+	return &UsageError{Tool: t, Action: o.Name, Argument: argument, Problem: problem, Example: o.example()}
+}
+
+// unconfirmedError is a call that needs confirm=true.
+type unconfirmedError struct{ why string }
+
+func (e *unconfirmedError) Error() string { return e.why + `: repeat with "confirm":true` }
+
+// example is the arguments of a call that is right.
+func (o *Operation) example() map[string]any {
+	if o.Example != nil {
+		return o.Example
+	}
+	out := make(map[string]any)
+	for _, p := range o.Params {
+		if !p.Required {
+			continue
+		}
+		switch {
+		case len(p.Enum) > 0:
+			out[p.Name] = p.Enum[0]
+		case p.Type == TypeString:
+			out[p.Name] = p.Name
+		case p.Type == TypeArray:
+			out[p.Name] = []string{p.Name}
+		case p.Type == TypeBoolean:
+			out[p.Name] = true
+		default:
+			out[p.Name] = 1
+		}
+	}
+	return out
+}
+
+// callJSON is a call as MCP arguments, the action first and the rest in the
+// order of the operation's parameters.
+func (t *Tool) callJSON(action string, args map[string]any) string {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	member := func(name string, v any) {
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:%s", name, compact(v))
+	}
+	if action != "" {
+		member(actionName, action)
+	}
+	for _, name := range t.ordered(action, args) {
+		member(name, args[name])
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// ordered is the names of args in the order of the operation's parameters.
+func (t *Tool) ordered(action string, args map[string]any) []string {
+	var out []string
+	if o, ok := t.Operation(action); ok {
+		for _, p := range o.Params {
+			if _, given := args[p.Name]; given {
+				out = append(out, p.Name)
+			}
+		}
+	}
+	for _, p := range append(ScopeParams(), confirmParam) {
+		if _, given := args[p.Name]; given && !slices.Contains(out, p.Name) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// commandLine is a call as a command, without the program's name.
+func (t *Tool) commandLine(action string, args map[string]any) string {
+	words := []string{t.Command}
+	if action != "" {
+		words = append(words, strings.ReplaceAll(action, "_", "-"))
+	}
+	var flags []string
+	o, ok := t.Operation(action)
+	if !ok {
+		return strings.Join(words, " ")
+	}
+	params := slices.Clone(o.Params)
+	slices.SortStableFunc(params, func(a, b Param) int { return a.Arg - b.Arg })
+	for _, p := range append(params, confirmParam) {
+		v, given := args[p.Name]
+		switch {
+		case !given:
+		case p.Arg > 0:
+			words = append(words, shellWord(v))
+		case p.Type == TypeBoolean:
+			flags = append(flags, "--"+p.Flag)
+		default:
+			flags = append(flags, "--"+p.Flag, shellWord(v))
+		}
+	}
+	return strings.Join(append(words, flags...), " ")
+}
+
+// shellWord is v as one word of a shell.
+func shellWord(v any) string {
+	s := fmt.Sprint(v)
+	if list, ok := v.([]string); ok {
+		s = strings.Join(list, ",")
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("-_./:,@%+=", r) && !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	}) < 0 {
+		return s
+	}
+	if !strings.ContainsAny(s, "\"$`\\!\n") {
+		return `"` + s + `"`
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// compact is v as JSON on one line, without HTML escaping.
+func compact(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "null"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Class is what an error means to a surface: an exit code, an HTTP status.
+type Class int
+
+// The classes of errors. ARCHITECTURE's exit codes are in brackets.
+const (
+	Failed      Class = iota // anything else (1)
+	Usage                    // a mistake in the arguments (2)
+	NotFound                 // a named thing does not exist (3)
+	Locked                   // another process holds the store (11)
+	Unreadable               // the store is corrupt, or newer than this program (12)
+	Interrupted              // the caller gave up (130)
+)
+
+// Classify says what an error means.
+func Classify(err error) Class {
+	if _, ok := errors.AsType[*UsageError](err); ok {
+		return Usage
+	}
+	if c, ok := classifyDomain(err); ok {
+		return c
+	}
+	if errors.Is(err, context.Canceled) {
+		return Interrupted
+	}
+	return Failed
+}

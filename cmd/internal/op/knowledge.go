@@ -1,0 +1,139 @@
+package op
+
+import (
+	"context"
+	"slices"
+
+	"leanctx/knowledge"
+)
+
+// Stores is how operations come by what they work on. A surface's wiring
+// fills it in; what is nil has no operations.
+type Stores struct {
+	Knowledge func(context.Context, Scope) (*knowledge.Store, error)
+	Library   func(context.Context, Scope) (*knowledge.Library, error) // of all projects
+}
+
+// Knowledge is the tool of the project's facts. Its operations stand in the
+// order in which one meets them.
+func Knowledge(st Stores) *Tool {
+	return &Tool{
+		Name: "ctx_knowledge", Command: "knowledge", Title: "Project memory",
+		Summary: "Remember and recall facts about this project across sessions, agents and clients, with their history: " +
+			"decisions, conventions, mistakes not to repeat, what was true when and who said so.",
+		Hint:       "project memory: remember, recall, facts, decisions, conventions, timeline, knowledge",
+		Words:      knowledgeWords(),
+		Operations: slices.Concat(knowing(st), relating(st), keeping(st)),
+	}
+}
+
+// What the examples are about.
+const (
+	exampleCategory = "architecture"
+	exampleKey      = "auth"
+)
+
+// knowing are the operations that say and ask what is known.
+func knowing(st Stores) []Operation {
+	open := st.Knowledge
+	return []Operation{
+		New("remember", "Assert a fact; the same value confirms it, another supersedes it.", Adds, on(open, (*knowledge.Store).Remember), "category", "value").
+			Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
+		New("recall", "Find facts by words, or list a category.", Reads, on(open, (*knowledge.Store).Recall)).
+			Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
+		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
+			Shown("query", "database").Tried("search_all", "global"),
+		New("wakeup", "Brief me: what matters most, as AAAK.", Reads, on(open, (*knowledge.Store).Wakeup)).
+			Shown("budget", 800).Tried("brief", "briefing", "summary", "context", "wake_up"),
+		New("rooms", "Categories with counts.", Reads, on(open, (*knowledge.Store).Rooms)).Shown().Tried("categories", "topics"),
+		New("timeline", "Every version of the facts of a category, oldest first.", Reads, on(open, (*knowledge.Store).Timeline), "category").
+			Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),
+		New("why", "Who said so, when, on what ground, and what it replaced.", Reads, on(open, (*knowledge.Store).Why), "category", "key").
+			Shown("category", exampleCategory, "key", exampleKey).Tried("explain", "provenance", "source", "blame"),
+		New("diff", "What changed between two instants.", Reads, on(open, (*knowledge.Store).Diff), "from").
+			Shown("from", "7d").Tried("changes", "compare"),
+		New("pattern", "Record a convention.", Adds, on(open, (*knowledge.Store).Pattern), "pattern_type", "value").
+			Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
+		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, (*knowledge.Store).Gotcha), "trigger", "resolution").
+			Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
+	}
+}
+
+// relating are the operations on how facts stand to each other and to what is to come.
+func relating(st Stores) []Operation {
+	open := st.Knowledge
+	return []Operation{
+		New("feedback", "Say whether a fact was of use.", Changes, on(open, (*knowledge.Store).Feedback), "category", "key", "vote").Alias("vote", "value").
+			Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
+		New("judge", "Settle a possible conflict of two facts.", Changes, on(open, (*knowledge.Store).Judge), "category", "key", "target", "verdict").
+			Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
+		New("relate", "Link two facts.", Adds, on(open, (*knowledge.Store).Relate), "category", "key", "target").
+			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
+		New("unrelate", "Undo a link.", Changes, on(open, (*knowledge.Store).Unrelate), "category", "key", "target").
+			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Tried("unlink", "disconnect"),
+		New("relations", "List links.", Reads, on(open, (*knowledge.Store).Relations)).
+			Shown("category", exampleCategory, "key", exampleKey).Tried("links", "graph"),
+		New("remind", "Leave a reminder that shows up when it applies.", Adds, on(open, (*knowledge.Store).Remind), "value").
+			Shown("value", "rotate the signing key", "path", "src/auth/**").Tried("reminder", "todo", "remember_to"),
+		New("reminders", "List reminders.", Reads, on(open, (*knowledge.Store).Reminders)).Shown().Tried("todos"),
+		New("remind_done", "Finish a reminder.", Changes, on(open, (*knowledge.Store).RemindDone), "id").
+			Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),
+		New("consolidate", "Make facts of diary entries, findings and finished tasks.", Changes, on(open, (*knowledge.Store).Consolidate)).
+			Shown("dry_run", true).Tried("promote", "compact", "merge"),
+	}
+}
+
+// keeping are the operations on the store as a whole.
+func keeping(st Stores) []Operation {
+	open := st.Knowledge
+	return []Operation{
+		New("remove", "Retract a fact; its history stays, unless erase=true.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
+			Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
+		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
+			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
+		New("export", "Give all facts, or write them to a file.", Adds, on(open, (*knowledge.Store).Export)).
+			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
+		New("import", "Take facts in from a file.", Changes, on(open, (*knowledge.Store).Import), "file").
+			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
+		New("status", "Counts and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
+		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, (*knowledge.Store).Health)).Shown().Tried("check", "doctor", "verify"),
+	}
+}
+
+// knowledgeWords are the arguments that many actions share.
+func knowledgeWords() Words {
+	return Words{
+		"category": "room of the fact, e.g. architecture, decision, deployment; recall with nothing else lists it",
+		"key":      "name of the fact within its category, e.g. auth; remember makes one of the value's first words",
+		"value":    "what is true, up to 64 KiB; pattern: the convention; remind: what to be reminded of",
+		"query":    "words to look for",
+		"limit":    "most rows to show",
+		"target":   "the other fact, as category/key",
+		"as_of":    "what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d",
+		"kind":     "how the facts are linked (default related_to)",
+		"dry_run":  "say what would happen, change nothing",
+		"file":     "path of the file; export without it answers with the facts",
+	}
+}
+
+// recalled are the operations of the read-only twin.
+var recalled = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "why", "status", "health", "relations", "reminders"}
+
+// Recall is the twin of [Knowledge] that only reads. A client may approve it
+// once and call it as often, and as many times at once, as it likes.
+func Recall(st Stores) *Tool {
+	all := Knowledge(st)
+	t := &Tool{
+		Name: "ctx_recall", Command: "recall", Title: "Project memory, read-only",
+		Summary: "Recall what is known about this project; changes nothing. The reading actions of ctx_knowledge: " +
+			"look here before you decide, ask or assume.",
+		Hint:  "project memory: recall, facts, decisions, conventions, briefing, timeline, why",
+		Words: all.Words, Sibling: all,
+	}
+	for _, o := range all.Operations {
+		if slices.Contains(recalled[:], o.Name) {
+			t.Operations = append(t.Operations, o)
+		}
+	}
+	return t
+}

@@ -1,0 +1,265 @@
+package op
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sample is the argument struct that the tests use: every type and every tag.
+type sample struct {
+	Category   string   `json:"category" jsonschema:"the room, or its name" short:"c"`
+	Value      string   `json:"value" jsonschema:"what is believed" arg:"1"`
+	Key        string   `json:"key,omitempty" jsonschema:"name within the category"`
+	Confidence *float64 `json:"confidence,omitempty" jsonschema:"0..1"`
+	Weight     float64  `json:"weight,omitempty"`
+	Limit      int      `json:"limit,omitempty"`
+	Budget     *int     `json:"budget,omitempty"`
+	Correct    bool     `json:"correct,omitempty"`
+	Pinned     *bool    `json:"pinned,omitempty"`
+	Tags       []string `json:"tags,omitempty"`
+	Mode       string   `json:"mode,omitempty" jsonschema:"how,enum=auto|exact"`
+	Hidden     string   `json:"-"`
+}
+
+type removal struct {
+	Category string `json:"category"`
+	Key      string `json:"key"`
+	Erase    bool   `json:"erase,omitempty"`
+	Confirm  bool   `json:"confirm,omitempty"`
+}
+
+func (r removal) NeedsConfirm() string {
+	if r.Erase && !r.Confirm {
+		return "erase=true takes the fact out of every file"
+	}
+	return ""
+}
+
+type ballot struct {
+	Vote string `json:"vote" enum:"up,down" alias:"value"`
+}
+
+type rehearsal struct {
+	File   string `json:"file"`
+	DryRun bool   `json:"dry_run,omitempty"`
+}
+
+type seen[A any] struct {
+	Args  A
+	Scope Scope
+}
+
+func (s seen[A]) Text() string { return "seen\n" }
+
+func see[A any](_ context.Context, sc Scope, a A) (seen[A], error) { return seen[A]{a, sc}, nil }
+
+func sampleTool() *Tool {
+	return &Tool{
+		Name: "ctx_sample", Command: "sample", Summary: "A sample.",
+		Operations: []Operation{
+			New("remember", "Assert.", Adds, see[sample]).
+				Shown("category", "architecture", "key", "auth", "value", "JWT RS256").Tried("store", "save"),
+			New("remove", "Retract.", Destroys, see[removal]).Shown("category", "architecture", "key", "auth"),
+			New("feedback", "Vote.", Changes, see[ballot]),
+			New("import", "Read a file.", Changes, see[rehearsal]),
+			New("rooms", "List.", Reads, see[struct{}]),
+		},
+	}
+}
+
+const rememberExample = `Example: {"action":"remember","category":"architecture","value":"JWT RS256","key":"auth"}`
+
+func TestCallErrors(t *testing.T) {
+	const actions = `remember, remove, feedback, import, rooms`
+	tests := []struct{ name, args, want string }{
+		{"one missing", `{"action":"remember","category":"a"}`, `remember needs "value". ` + rememberExample},
+		{"two missing", `{"action":"remember"}`, `remember needs "category" and "value". ` + rememberExample},
+		{"null and empty are missing", `{"action":"remember","category":null,"value":""}`, `remember needs "category" and "value". ` + rememberExample},
+		{"mistyped", `{"action":"remember","category":"a","value":"v","confidence":"high"}`,
+			`remember: "confidence" must be a number, not "high". ` + rememberExample},
+		{"not a number after all", `{"action":"remember","category":"a","value":"v","confidence":"NaN"}`,
+			`remember: "confidence" must be a number, not "NaN". ` + rememberExample},
+		{"not whole", `{"action":"remember","category":"a","value":"v","limit":10.5}`,
+			`remember: "limit" must be a whole number, not 10.5. ` + rememberExample},
+		{"too long for a whole number", `{"action":"remember","category":"a","value":"v","limit":1e30}`,
+			`remember: "limit" must be a whole number, not 1e30. ` + rememberExample},
+		{"not a truth value", `{"action":"remember","category":"a","value":"v","correct":"maybe"}`,
+			`remember: "correct" must be true or false, not "maybe". ` + rememberExample},
+		{"object for text", `{"action":"remember","category":"a","value":{"x":1}}`,
+			`remember: "value" must be text, not {"x":1}. ` + rememberExample},
+		{"nested list", `{"action":"remember","category":"a","value":"v","tags":[["x"]]}`,
+			`remember: "tags" must be a list of texts, not [["x"]]. ` + rememberExample},
+		{"enum", `{"action":"remember","category":"a","value":"v","mode":"exakt"}`,
+			`remember: "mode" must be one of auto, exact, not "exakt"; did you mean "exact"? ` + rememberExample},
+		{"all at once", `{"action":"remember","value":"v","confidence":"x","categroy":"a"}`,
+			`remember needs "category"; unknown argument "categroy"; did you mean "category"?; "confidence" must be a number, not "x". ` + rememberExample},
+		{"output", `{"action":"rooms","output":"yaml"}`,
+			`rooms: "output" must be one of text, json, not "yaml". Example: {"action":"rooms"}`},
+		{"unknown action", `{"action":"remebmer"}`, `unknown action "remebmer"; did you mean "remember"? Actions: ` + actions + `. ` + rememberExample},
+		{"action people try", `{"action":"store"}`, `unknown action "store"; did you mean "remember"? Actions: ` + actions + `. ` + rememberExample},
+		{"far action", `{"action":"zzzzzzzz"}`, `unknown action "zzzzzzzz". Actions: ` + actions + `. ` + rememberExample},
+		{"no action", `{}`, `ctx_sample needs "action": one of ` + actions + `. ` + rememberExample},
+		{"action of another type", `{"action":["remember"]}`, `"action" must be one of ` + actions + `, not ["remember"]. ` + rememberExample},
+		{"unconfirmed", `{"action":"remove","category":"a","key":"k","erase":true}`,
+			`remove: erase=true takes the fact out of every file: repeat with "confirm":true. Example: {"action":"remove","category":"a","key":"k","erase":true,"confirm":true}`},
+		{"no dry run here", `{"action":"remove","category":"a","key":"k","dry_run":true}`,
+			`remove: remove has no "dry_run", so nothing was done. Example: {"action":"remove","category":"architecture","key":"auth"}`},
+	}
+	tool := sampleTool()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := tool.Call(t.Context(), "", decode(t, tt.args))
+			if _, ok := errors.AsType[*UsageError](err); !ok || Classify(err) != Usage {
+				t.Fatalf("got %v, want a usage error", err)
+			}
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCallCoerces(t *testing.T) {
+	tool := sampleTool()
+	base := sample{Category: "a", Value: "v"}
+	with := func(change func(*sample)) sample { s := base; change(&s); return s }
+	tests := []struct {
+		name, args string
+		want       sample
+	}{
+		{"as they are", `{"confidence":0.9,"weight":2,"limit":3,"budget":0,"correct":true,"pinned":false,"tags":["x","y"]}`,
+			with(func(s *sample) {
+				s.Confidence, s.Weight, s.Limit, s.Budget = new(0.9), 2, 3, new(0)
+				s.Correct, s.Pinned, s.Tags = true, new(false), []string{"x", "y"}
+			})},
+		{"as text", `{"confidence":"0.9","limit":" 10 ","correct":"true","pinned":"no"}`,
+			with(func(s *sample) { s.Confidence, s.Limit, s.Correct, s.Pinned = new(0.9), 10, true, new(false) })},
+		{"nothing given", `{"confidence":null,"limit":"","correct":null,"tags":null,"key":"","mode":""}`, base},
+		{"whole float", `{"limit":10.0,"budget":1e2}`, with(func(s *sample) { s.Limit, s.Budget = 10, new(100) })},
+		{"numbers for truth", `{"correct":1}`, with(func(s *sample) { s.Correct = true })},
+		{"number for text", `{"key":12345678901234567890}`, with(func(s *sample) { s.Key = "12345678901234567890" })},
+		{"version for text", `{"key":1.10}`, with(func(s *sample) { s.Key = "1.10" })},
+		{"truth for text", `{"key":false}`, with(func(s *sample) { s.Key = "false" })},
+		{"list of one for text", `{"key":["k"]}`, with(func(s *sample) { s.Key = "k" })},
+		{"text for list", `{"tags":"x"}`, with(func(s *sample) { s.Tags = []string{"x"} })},
+		{"commas for list", `{"tags":"x, y,"}`, with(func(s *sample) { s.Tags = []string{"x", "y"} })},
+		{"JSON for list", `{"tags":"[\"x,y\", 2]"}`, with(func(s *sample) { s.Tags = []string{"x,y", "2"} })},
+		{"case of an enum", `{"mode":"EXACT"}`, with(func(s *sample) { s.Mode = "exact" })},
+		{"case of a name", `{"Key":"k","LIMIT":2}`, with(func(s *sample) { s.Key, s.Limit = "k", 2 })},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			args := decode(t, tt.args)
+			args["category"], args["value"] = "a", "v"
+			a, err := tool.Call(t.Context(), "Remember", args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, a.Result.(seen[sample]).Args); diff != "" {
+				t.Error(diff)
+			}
+			if len(a.Notices) != 0 {
+				t.Errorf("notices: %q", a.Notices)
+			}
+		})
+	}
+}
+
+func TestCallNotices(t *testing.T) {
+	tool := sampleTool()
+	tests := []struct {
+		name, args string
+		want       []string
+	}{
+		{"another action's", `{"action":"rooms","category":"a","value":"v"}`,
+			[]string{`"category" is not an argument of rooms and was ignored`, `"value" is not an argument of rooms and was ignored`}},
+		{"another action's, but empty", `{"action":"rooms","category":"","limit":0,"tags":[],"correct":false,"key":null}`, nil},
+		{"nobody's", `{"action":"feedback","vote":"up","flavour":"mint"}`,
+			[]string{`unknown argument "flavour" was ignored; feedback takes vote, project, agent, output`}},
+		{"nobody's, but empty", `{"action":"rooms","flavour":""}`, nil},
+		{"an alias", `{"action":"feedback","value":"Down"}`, nil},
+		{"dry run of what only reads", `{"action":"rooms","dry_run":true}`, []string{`"dry_run" is not an argument of rooms and was ignored`}},
+		{"confirmed", `{"action":"remove","category":"a","key":"k","erase":"true","confirm":"true"}`, nil},
+		{"confirm where it is not needed", `{"action":"remove","category":"a","key":"k","confirm":true}`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a, err := tool.Call(t.Context(), "", decode(t, tt.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, a.Notices); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestScope(t *testing.T) {
+	caller := Caller{Kind: "agent", Name: "claude-code", Session: "s1"}
+	args := decode(t, `{"project":"/p","agent":"cursor-a3f8","output":"JSON"}`)
+	a, err := sampleTool().Call(WithCaller(t.Context(), caller), "rooms", args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Scope{Project: "/p", Agent: "cursor-a3f8", Output: "json", Caller: caller}
+	if diff := cmp.Diff(want, a.Result.(seen[struct{}]).Scope); diff != "" {
+		t.Error(diff)
+	}
+	got, err := a.Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"Args":{},"Scope":{"Project":"/p","Agent":"cursor-a3f8","Output":"json","Caller":{"Kind":"agent","Name":"claude-code","Session":"s1"}}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func FuzzCall(f *testing.F) {
+	f.Add(`{"action":"remember","category":"a","value":"v","confidence":"0.9","tags":"[\"x\"]"}`)
+	f.Add(`{"action":"remember","limit":1e309,"weight":"-Inf","value":[[]],"mode":{"a":null}}`)
+	f.Add(`{"action":"\u0000","":1,"categry":"\ud800"}`)
+	tool := sampleTool()
+	f.Fuzz(func(t *testing.T, s string) {
+		d := json.NewDecoder(strings.NewReader(s))
+		d.UseNumber()
+		var args map[string]any
+		if d.Decode(&args) != nil {
+			return
+		}
+		a, err := tool.Call(t.Context(), "", args)
+		if err == nil {
+			if _, err := a.Render(); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		// Whatever was sent, the example in the answer is a call that works.
+		u, ok := errors.AsType[*UsageError](err)
+		if !ok {
+			t.Fatalf("%T: %v", err, err)
+		}
+		example := map[string]any{confirmName: u.Example[confirmName]}
+		maps.Copy(example, u.Example)
+		if _, err := tool.Call(t.Context(), u.Action, example); err != nil {
+			t.Fatalf("the example of %q fails: %v", u, err)
+		}
+	})
+}
+
+func decode(t *testing.T, s string) map[string]any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	var args map[string]any
+	if err := d.Decode(&args); err != nil {
+		t.Fatal(err)
+	}
+	return args
+}

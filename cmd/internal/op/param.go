@@ -1,0 +1,156 @@
+package op
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The types a parameter can have, as JSON schema names them.
+const (
+	TypeString  = "string"
+	TypeNumber  = "number"
+	TypeInteger = "integer"
+	TypeBoolean = "boolean"
+	TypeArray   = "array" // of strings
+)
+
+// Param is one argument of an operation.
+type Param struct {
+	Name        string // in MCP and JSON
+	Flag        string // on the command line
+	Short       string // one letter, or nothing
+	Type        string
+	Description string
+	Enum        []string
+	Required    bool
+	Arg         int // position on the command line, from 1; 0: by flag only
+	Aliases     []string
+
+	field []int // where it goes in the argument struct
+}
+
+// scopeParams are the arguments that every operation takes.
+var scopeParams = [...]Param{
+	{Name: "project", Flag: "project", Type: TypeString, Description: "path of the project (default: the server's)"},
+	{Name: "agent", Flag: "agent", Type: TypeString, Description: "your agent id, if you registered"},
+	{Name: "output", Flag: "output", Type: TypeString, Description: "form of the answer (default text)", Enum: []string{"text", "json"}},
+}
+
+// ScopeParams are the arguments that every operation takes: project, agent,
+// output.
+func ScopeParams() []Param { return slices.Clone(scopeParams[:]) }
+
+const confirmName = "confirm"
+
+// confirmParam is taken by operations that may ask for confirmation.
+var confirmParam = Param{Name: confirmName, Flag: "yes", Short: "y", Type: TypeBoolean, Description: "true where an action asks for it"}
+
+// params reads the fields of an argument struct.
+func params(t reflect.Type, required []string) ([]Param, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%v is not a struct", t)
+	}
+	var out []Param
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || !f.IsExported() {
+			continue
+		}
+		p, ok, err := param(f)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		p.Required = p.Required || slices.Contains(required, p.Name)
+		out = append(out, p)
+	}
+	for _, name := range required {
+		if !slices.ContainsFunc(out, func(p Param) bool { return p.Name == name }) {
+			return nil, fmt.Errorf("%v has no argument %q", t, name)
+		}
+	}
+	return out, nil
+}
+
+// param reads one field; ok is false for a field that is no argument.
+func param(f reflect.StructField) (p Param, ok bool, err error) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" || name == "" {
+		return p, false, nil
+	}
+	p = Param{
+		Name: name, Flag: f.Tag.Get("flag"), Short: f.Tag.Get("short"),
+		Required: !strings.Contains(options, "omit"), field: f.Index,
+	}
+	if p.Flag == "" {
+		p.Flag = strings.ReplaceAll(name, "_", "-")
+	}
+	if p.Type = typeOf(f.Type); p.Type == "" {
+		return p, false, fmt.Errorf("argument %q: no parameter can be a %v", name, f.Type)
+	}
+	p.Description, p.Enum = describe(f.Tag.Get("jsonschema"))
+	if e := f.Tag.Get("enum"); e != "" {
+		p.Enum = split(e, ",")
+	}
+	if a := f.Tag.Get("alias"); a != "" {
+		p.Aliases = split(a, ",")
+	}
+	if a := f.Tag.Get("arg"); a != "" {
+		if p.Arg, err = strconv.Atoi(a); err != nil {
+			return p, false, fmt.Errorf("argument %q: arg %q is not a position", name, a)
+		}
+	}
+	return p, true, nil
+}
+
+// typeOf is the schema type of a field's type, or nothing.
+func typeOf(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		if t = t.Elem(); t.Kind() == reflect.Slice {
+			return ""
+		}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return TypeString
+	case reflect.Bool:
+		return TypeBoolean
+	case reflect.Int, reflect.Int64:
+		return TypeInteger
+	case reflect.Float64:
+		return TypeNumber
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.String {
+			return TypeArray
+		}
+	}
+	return ""
+}
+
+// describe takes "text, more text,enum=a|b" apart.
+func describe(tag string) (text string, enum []string) {
+	var parts []string
+	for part := range strings.SplitSeq(tag, ",") {
+		if list, ok := strings.CutPrefix(strings.TrimSpace(part), "enum="); ok {
+			enum = split(list, "|")
+			continue
+		}
+		parts = append(parts, part)
+	}
+	return strings.TrimSpace(strings.Join(parts, ",")), enum
+}
+
+// split splits and trims, leaving out what is empty.
+func split(s, sep string) []string {
+	var out []string
+	for part := range strings.SplitSeq(s, sep) {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}

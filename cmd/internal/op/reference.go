@@ -1,0 +1,78 @@
+package op
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reference is the README's account of the tools in Markdown: every action,
+// its arguments, what it does and an example.
+func Reference(tools []*Tool) string {
+	var b strings.Builder
+	for i, t := range tools {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		t.reference(&b)
+	}
+	return b.String()
+}
+
+func (t *Tool) reference(b *strings.Builder) {
+	fmt.Fprintf(b, "### %s · `lean-ctx %s`\n\n%s\n\n", t.Name, t.Command, t.Summary)
+	b.WriteString("| action | arguments (needed in bold) | what it does |\n|---|---|---|\n")
+	for _, o := range t.Operations {
+		name := o.Name
+		if name == "" {
+			name = "–"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, cell(o.arguments()), cell(o.Summary))
+	}
+	b.WriteString("\n| argument | type | meaning |\n|---|---|---|\n")
+	for _, p := range t.properties() {
+		meaning := p.Description
+		if len(p.Enum) > 0 {
+			meaning = strings.TrimPrefix(meaning+"; one of "+strings.Join(p.Enum, ", "), "; ")
+		}
+		name := p.Name
+		if flag := strings.ReplaceAll(p.Name, "_", "-"); p.Flag != flag {
+			name += " (`--" + p.Flag + "`)"
+		}
+		kind := p.Type
+		if kind == TypeArray {
+			kind = "list"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, kind, cell(meaning))
+	}
+	b.WriteString("\n```sh\n")
+	for _, o := range t.Operations {
+		if o.Example != nil {
+			fmt.Fprintf(b, "lean-ctx %s\n", t.commandLine(o.Name, o.Example))
+		}
+	}
+	b.WriteString("```\n")
+}
+
+// arguments is the operation's arguments as a list, the needed ones bold.
+func (o *Operation) arguments() string {
+	var names []string
+	for _, p := range o.Params {
+		if p.Required {
+			names = append(names, "**"+p.Name+"**")
+		}
+	}
+	for _, p := range o.Params {
+		if !p.Required {
+			names = append(names, p.Name)
+		}
+	}
+	if o.Confirms {
+		names = append(names, confirmName)
+	}
+	return strings.Join(names, ", ")
+}
+
+// cell is text that a Markdown table can hold.
+func cell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "/**", `/\*\*`, "<", `\<`).Replace(s)
+}
