@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,10 +31,14 @@ type Briefing struct {
 	Decisions     []string       `json:"recent_decisions"`
 	Gotchas       []string       `json:"gotchas"`
 	Reminders     []string       `json:"reminders"`
-	MoreFacts     int            `json:"more_facts"` // left out over the budget
+	LastTask      string         `json:"last_task,omitempty"` // the project's task last worked on
+	Agents        []string       `json:"agents,omitempty"`    // at work, as id(role)
+	Unread        int            `json:"unread,omitempty"`    // messages the caller has not read
+	MoreFacts     int            `json:"more_facts"`          // left out over the budget
 	MoreRooms     int            `json:"more_rooms"`
 	MoreGotchas   int            `json:"more_gotchas,omitempty"`
 	MoreReminders int            `json:"more_reminders,omitempty"`
+	MoreAgents    int            `json:"more_agents,omitempty"`
 }
 
 // Wakeup selects the facts worth knowing at once and renders them as AAAK:
@@ -43,18 +48,19 @@ func (s *Store) Wakeup(ctx context.Context, q Moment) (Briefing, error) {
 		return Briefing{}, &ArgumentError{"budget", fmt.Sprintf("budget %d is negative", q.Budget)}
 	}
 	var r Briefing
+	around := s.surroundings(ctx)
 	err := s.view(ctx, func(st *state, m moment) error {
 		f, err := Question{AsOf: q.AsOf}.frame(m, s.clock())
 		if err != nil {
 			return err
 		}
-		r = st.brief(&f, cmp.Or(q.Budget, defaultBudget)*bytesPerToken)
+		r = st.brief(&f, around, cmp.Or(q.Budget, defaultBudget)*bytesPerToken)
 		return nil
 	})
 	return r, err
 }
 
-func (s *state) brief(f *frame, budget int) Briefing {
+func (s *state) brief(f *frame, around surroundings, budget int) Briefing {
 	today := startOfDay(f.asOf)
 	c := candidates{state: s, rooms: map[string]int{}}
 	for n, v := range s.held(f) {
@@ -65,7 +71,10 @@ func (s *state) brief(f *frame, budget int) Briefing {
 			c.add(newID(v.Category, v.Key), v, today)
 		}
 	}
-	r := Briefing{Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, today)}
+	r := Briefing{
+		Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around.reached, today),
+		LastTask: clip(around.task, 120), Agents: around.agents, Unread: around.unread,
+	}
 	r.fit(budget / 2)
 	r.fill(&c, today, budget-len(r.tail()))
 	return r
@@ -88,9 +97,14 @@ func (r *Briefing) fit(budget int) {
 		}
 		return list[:n], len(list) - n
 	}
+	if r.LastTask != "" {
+		task, _ := keep("LAST_TASK", []string{r.LastTask})
+		r.LastTask = strings.Join(task, "")
+	}
 	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions)
 	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas)
 	r.Reminders, r.MoreReminders = keep("REMINDERS", r.Reminders)
+	r.Agents, r.MoreAgents = keep("AGENTS", r.Agents)
 }
 
 // fillTries is how many facts in a row may turn out too long for what is left
@@ -152,11 +166,12 @@ func (s *state) gotchaLines(f *frame) []string {
 	return out
 }
 
-// dueLines are the reminders due by the end of the day.
-func dueLines(list []formats.Reminder, today time.Time) []string {
+// dueLines are the reminders due by the end of the day, and those whose task
+// has come to the state they wait for.
+func dueLines(list []formats.Reminder, reached map[string]bool, today time.Time) []string {
 	out := []string{}
 	for _, r := range openReminders(list) {
-		if r.Due != nil && r.Due.Before(today.Add(24*time.Hour)) {
+		if reached[r.ID] || r.Due != nil && r.Due.Before(today.Add(24*time.Hour)) {
 			out = append(out, clip(r.Text, 120))
 		}
 	}
@@ -184,22 +199,27 @@ func (r Briefing) Body() string {
 // tail is the lines that follow the rooms, each left out when empty.
 func (r Briefing) tail() string {
 	var b strings.Builder
-	for _, line := range []struct {
-		name string
-		list []string
-		more int
-	}{{"RECENT_DECISIONS", r.Decisions, 0}, {"GOTCHAS", r.Gotchas, r.MoreGotchas}, {"REMINDERS", r.Reminders, r.MoreReminders}} {
-		var parts []string
-		for _, text := range line.list {
+	line := func(name, separator string, list []string, more int) {
+		parts := make([]string, 0, len(list)+1)
+		for _, text := range list {
 			parts = append(parts, formats.Escape(text))
 		}
-		if line.more > 0 {
-			parts = append(parts, fmt.Sprintf("+%d more", line.more))
+		if more > 0 {
+			parts = append(parts, fmt.Sprintf("+%d more", more))
 		}
-		if len(parts) == 0 {
-			continue
+		if len(parts) > 0 {
+			fmt.Fprintf(&b, "%s:%s\n", name, strings.Join(parts, separator))
 		}
-		fmt.Fprintf(&b, "%s:%s\n", line.name, strings.Join(parts, "|"))
+	}
+	if r.LastTask != "" {
+		line("LAST_TASK", "|", []string{r.LastTask}, 0)
+	}
+	line("RECENT_DECISIONS", "|", r.Decisions, 0)
+	line("GOTCHAS", "|", r.Gotchas, r.MoreGotchas)
+	line("REMINDERS", "|", r.Reminders, r.MoreReminders)
+	line("AGENTS", ",", r.Agents, r.MoreAgents)
+	if r.Unread > 0 {
+		line("UNREAD", "", []string{strconv.Itoa(r.Unread)}, 0)
 	}
 	return b.String()
 }

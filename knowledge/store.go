@@ -35,6 +35,7 @@ type Options struct {
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
 	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
+	Workplace   Workplace        // who is at work and on what; may be nil
 	Legacy      []string         // data directories of the existing program, to adopt a store from
 	KeepPrivacy bool             // an adopted store keeps lean-ctx's project_only
 	Logger      *slog.Logger

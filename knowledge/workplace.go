@@ -1,0 +1,79 @@
+package knowledge
+
+import (
+	"context"
+	"strings"
+
+	"leanctx/formats"
+)
+
+// Workplace is what a briefing tells beside facts: who else is at work in the
+// project, and on what. Agents and their tasks meet it.
+type Workplace interface {
+	// LastTask is the title of the task last worked on, or nothing.
+	LastTask(ctx context.Context) (string, error)
+
+	// Company lists the agents at work, as id(role) and in order, and counts
+	// what one of them has not read yet.
+	Company(ctx context.Context, agent string) (agents []string, unread int, err error)
+
+	// Reached reports whether a task is or was in a state. A task or state
+	// that there is not is an error.
+	Reached(ctx context.Context, task, state string) (bool, error)
+}
+
+// surroundings is what a workplace had to say at one moment.
+type surroundings struct {
+	task    string
+	agents  []string
+	unread  int
+	reached map[string]bool // reminders' ids whose task has come to the state
+}
+
+// surroundings asks the workplace. What it cannot tell is left out with a
+// notice: facts must not become silent because a list of agents is damaged.
+func (s *Store) surroundings(ctx context.Context) surroundings {
+	w := s.opts.Workplace
+	if w == nil {
+		return surroundings{}
+	}
+	var r surroundings
+	var err error
+	if r.task, err = w.LastTask(ctx); err != nil {
+		s.notice("the last task is not known: %v", err)
+	}
+	if r.agents, r.unread, err = w.Company(ctx, s.actor.Agent); err != nil {
+		s.notice("the agents at work are not known: %v", err)
+	}
+	r.reached = s.reached(ctx)
+	return r
+}
+
+// reached lists the open reminders that wait for a task which has come to the
+// state they name.
+func (s *Store) reached(ctx context.Context) map[string]bool {
+	w := s.opts.Workplace
+	if w == nil {
+		return nil
+	}
+	var waiting []formats.Reminder
+	if err := s.view(ctx, func(st *state, _ moment) error {
+		for _, x := range openReminders(st.reminders) {
+			if x.Task != "" {
+				waiting = append(waiting, x)
+			}
+		}
+		return nil
+	}); err != nil || len(waiting) == 0 {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, x := range waiting {
+		task, state, _ := strings.Cut(x.Task, ":")
+		// The task may be gone with its store; then the reminder waits.
+		if ok, err := w.Reached(ctx, task, state); err == nil && ok {
+			out[x.ID] = true
+		}
+	}
+	return out
+}
