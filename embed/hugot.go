@@ -1,0 +1,138 @@
+package embed
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gomlx/gomlx/backends/simplego"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/knights-analytics/hugot"
+	"github.com/knights-analytics/hugot/backends"
+	"github.com/knights-analytics/hugot/pipelines"
+	"github.com/sugarme/tokenizer"
+)
+
+// maxTokens is the longest input of a model, its two marks included. Longer
+// texts are cut: a fact is shorter, and time and memory grow with the length.
+const maxTokens = 128
+
+// allowInt8 gives integer matrix products a block size. The back end sets one
+// for floating point types alone, and with none its unrolled kernel reads past
+// its block, in a goroutine of its own, which ends the process. Guarded, since
+// a session that runs reads the same table.
+var allowInt8 = sync.OnceFunc(func() {
+	size := &simplego.DotGeneralTargetBlockLog2Dim
+	for _, d := range []dtypes.DType{dtypes.Int8, dtypes.Uint8, dtypes.Int32, dtypes.Int64} {
+		size[d] = size[dtypes.Float32]
+	}
+})
+
+// engine runs one model through hugot. It may be used by several goroutines,
+// but not after close.
+type engine struct {
+	session  *hugot.Session
+	pipeline *pipelines.FeatureExtractionPipeline
+	tokens   *tokenizer.Tokenizer
+	dim      int
+	pooling  string
+}
+
+// openEngine loads dir/file and dir/tokenizer.json. Whatever they hold, a panic
+// comes back as an error.
+func openEngine(dir, file, pooling string) (e *engine, err error) {
+	allowInt8()
+	session, err := hugot.NewGoSession()
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	e = &engine{session: session, pooling: pooling}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if err != nil {
+			e.close()
+			e = nil
+		}
+	}()
+	e.pipeline, err = hugot.NewPipeline(session, hugot.FeatureExtractionConfig{ModelPath: dir, OnnxFilename: file, Name: "embed"})
+	if err != nil {
+		return e, err
+	}
+	shape := e.pipeline.Output.Dimensions
+	if len(shape) < 2 || len(shape) > 3 || shape[len(shape)-1] <= 0 {
+		return e, fmt.Errorf("output %s has shape %v: want one vector of fixed size a token or a text", e.pipeline.Output.Name, shape)
+	}
+	e.dim = int(shape[len(shape)-1])
+	e.tokens = e.pipeline.Model.Tokenizer.GoTokenizer.Tokenizer
+	// Texts come in cleaned and are cut here, so of the tokenizer's steps only
+	// the splitting is left: its normalizer panics, and its truncation ends the
+	// process, on texts that they do not expect.
+	e.tokens.WithNormalizer(nil)
+	e.tokens.WithTruncation(nil)
+	e.tokens.WithPadding(nil)
+	return e, nil
+}
+
+// tokenize gives the ids of a cleaned text, marks included, at most maxTokens.
+// hugot's own step is not used: it ends the process on an error.
+func (e *engine) tokenize(text string) (ids []int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("tokenizer: panic: %v", p)
+		}
+	}()
+	encoding, err := e.tokens.EncodeSingle(text, true)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	ids = encoding.Ids
+	if len(ids) > maxTokens {
+		ids = append(slices.Clone(ids[:maxTokens-1]), ids[len(ids)-1])
+	}
+	return ids, nil
+}
+
+// run gives the pooled output for the ids of one text.
+func (e *engine) run(ids []int) (vector []float32, err error) {
+	batch := backends.NewBatch(1)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if destroyed := batch.Destroy(); err == nil {
+			err = destroyed
+		}
+	}()
+	input := backends.TokenizedInput{
+		TokenIDs:          make([]uint32, len(ids)),
+		TypeIDs:           make([]uint32, len(ids)),
+		AttentionMask:     make([]uint32, len(ids)),
+		MaxAttentionIndex: len(ids) - 1,
+	}
+	for i, id := range ids {
+		input.TokenIDs[i], input.AttentionMask[i] = uint32(id), 1
+	}
+	batch.Input, batch.MaxSequenceLength = []backends.TokenizedInput{input}, len(ids)
+	if err := backends.CreateInputTensors(batch, e.pipeline.Model, e.pipeline.Runtime); err != nil {
+		return nil, err
+	}
+	if err := e.pipeline.Forward(batch); err != nil {
+		return nil, err
+	}
+	if tokens, ok := batch.OutputValues[e.pipeline.OutputIndex].([][][]float32); ok && e.pooling == poolFirst {
+		return tokens[0][0], nil
+	}
+	out, err := e.pipeline.Postprocess(batch)
+	if err != nil {
+		return nil, err
+	}
+	return out.Embeddings[0], nil
+}
+
+// close frees the model.
+func (e *engine) close() {
+	defer func() { _ = recover() }() // a session that loaded half a model
+	_ = e.session.Destroy()
+}
