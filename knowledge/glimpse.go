@@ -95,22 +95,33 @@ func (s *state) onDisk(i int) *Version {
 	return nil
 }
 
-// seen is the version with an id as far as a frame needs it to tell whether it
-// holds it, good until it is
-// asked again with the same sketch; nil if there is none.
-func (s *state) seen(version string, f *frame, sk *table.Sketch) *Version {
-	if s.base == nil {
-		return s.byID(version)
+// glimpse looks at versions one after another, as a search meets them: mostly
+// in the order of the key table.
+type glimpse struct {
+	state  *state
+	frame  *frame
+	sketch table.Sketch
+	last   int // the version on disk seen last
+}
+
+// seen is the version with an id as far as the frame needs it to tell whether
+// it holds it, good until the next is seen; nil if there is none.
+func (g *glimpse) seen(version string) *Version {
+	base, f := g.state.base, g.frame
+	if base == nil {
+		return g.state.byID(version)
 	}
-	if i, ok := s.base.keys.ByID(version); ok && !s.base.changed[s.base.keys.FactOf(i)] {
-		if f.Category == "" && f.Key == "" {
-			s.base.keys.DrawTimes(i, sk)
-		} else {
-			s.base.keys.Draw(i, sk)
-		}
-		return s.glance(i, f, sk)
+	i, ok := base.keys.After(g.last, version)
+	if !ok || base.changed[base.keys.FactOf(i)] {
+		return g.state.byID(version)
 	}
-	return s.byID(version)
+	g.last = i
+	if f.Category == "" && f.Key == "" {
+		base.keys.DrawTimes(i, &g.sketch)
+	} else {
+		base.keys.Draw(i, &g.sketch)
+	}
+	return g.state.glance(i, f, &g.sketch)
 }
 
 // lasting is a version that was yielded, good for ever.

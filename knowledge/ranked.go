@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"leanctx/knowledge/search"
-	"leanctx/knowledge/table"
 )
 
 // rankedTries is how often a search begins anew because the facts changed
@@ -86,10 +85,17 @@ func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Rec
 		lessons[v.ID] = v
 	}
 	version := func(id string) *Version { return cmp.Or(st.byID(id), lessons[id]) }
-	var sk table.Sketch
+	g := &glimpse{state: st, frame: &f, last: -1}
 	keep := func(id string) bool {
-		v := cmp.Or(st.seen(id, &f, &sk), lessons[id])
-		return v != nil && f.holds(v, a.archive)
+		v := g.seen(id)
+		if v == nil {
+			v = lessons[id]
+		}
+		if v == nil || !f.holds(v, true) {
+			return false
+		}
+		r.archived = r.archived || v.ArchivedAt != nil
+		return a.archive || v.ArchivedAt == nil || f.holds(v, false)
 	}
 	// Near-ties are settled below, so a few more than asked for are looked at.
 	hits, total, err := index.Search(ctx, search.Query{Text: q.Query, Limit: q.Limit + 10, Explain: q.Explain}, keep)

@@ -211,7 +211,7 @@ func (s *Store) salience(v *Version, t time.Time) float64 { return salience(v, t
 // active facts; when it has nothing, System 2 looks at the archive, in place.
 func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 	hits, err := s.ranked(ctx, q, false)
-	if err != nil || len(hits.Facts) > 0 || q.Mode == modeLexical && !q.IncludeArchived {
+	if err != nil || len(hits.Facts) > 0 || !hits.archived || q.Mode == modeLexical && !q.IncludeArchived {
 		return hits, err
 	}
 	return s.ranked(ctx, q, true)

@@ -21,7 +21,8 @@ type Recalled struct {
 	// Reminders are the open ones whose keyword stands in the query.
 	Reminders []formats.Reminder `json:"reminders,omitempty"`
 
-	frame frame
+	frame    frame
+	archived bool // archived facts were met on the way
 }
 
 // Found is one fact of an answer.

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -249,30 +248,23 @@ func (r *reader) similar(term string, how likeness, use func(string)) error {
 }
 
 func (r *reader) identify(doc uint32) (ident, error) {
-	for _, v := range slices.Backward(r.views) {
-		if doc >= v.offset {
-			who, _, err := v.segment.identify(doc - v.offset)
-			return who, err
-		}
-	}
-	return ident{}, errIdent
+	v, n := r.at(doc)
+	return v.ident(n)
 }
 
 func (r *reader) id(doc uint32) (string, error) {
-	for _, v := range slices.Backward(r.views) {
-		if doc >= v.offset {
-			b, err := v.DocID(uint64(doc - v.offset))
-			if err != nil {
-				return "", err
-			}
-			before, _, ok := bytes.Cut(b, []byte{0})
-			if !ok {
-				return "", errIdent
-			}
-			return string(before), nil
-		}
+	v, n := r.at(doc)
+	who, err := v.ident(n)
+	return who.id, err
+}
+
+// at is the segment that holds a fact, and the fact's number there.
+func (r *reader) at(doc uint32) (*view, uint32) {
+	last := len(r.views) - 1
+	for last > 0 && doc < r.views[last].offset {
+		last--
 	}
-	return "", errIdent
+	return r.views[last], doc - r.views[last].offset
 }
 
 // sortedIDs is the ids of a set, in order.

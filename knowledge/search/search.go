@@ -17,6 +17,9 @@ const (
 // defaultLimit is how many hits a query gets that names no number.
 const defaultLimit = 10
 
+// maxLimit is more than there will ever be facts.
+const maxLimit = 1 << 30
+
 // Query is a search by words.
 type Query struct {
 	Text    string // text, never syntax
@@ -35,7 +38,8 @@ type Hit struct {
 
 // Search finds the facts that the query's words speak of, best first: those whose key, category/key or alias
 // is the query, then by score; equals by category and key, then by ID. Facts that keep refuses are as if they
-// were not there; a nil keep refuses none. total counts all that would be given without a limit. A query
+// were not there; a nil keep refuses none. An id that keep is given is part of the index's memory: what is to
+// last is to be copied. total counts all that would be given without a limit. A query
 // without words finds nothing.
 func (x *Index) Search(ctx context.Context, q Query, keep func(id string) bool) (hits []Hit, total int, err error) {
 	p := parse(q.Text)
@@ -47,34 +51,52 @@ func (x *Index) Search(ctx context.Context, q Query, keep func(id string) bool) 
 	defer x.mu.RUnlock()
 	defer guard(&err)
 	for _, wide := range []bool{false, true} {
-		if wide && q.Exact {
-			break
-		}
-		hits, total, err := x.try(ctx, p, wide, q, keep)
-		if err != nil || total > 0 {
+		hits, total, more, err := x.try(ctx, p, wide, q, keep)
+		if err != nil || total > 0 || !more {
 			return hits, total, err
 		}
 	}
 	return nil, 0, nil
 }
 
-// try is a search: wide expands words that the index has, too.
-func (x *Index) try(ctx context.Context, p *parsed, wide bool, q Query, keep func(string) bool) ([]Hit, int, error) {
+// try is a search: wide expands words that the index has, too. more: a wide one may find what this did not.
+func (x *Index) try(ctx context.Context, p *parsed, wide bool, q Query, keep func(string) bool) (hits []Hit, total int, more bool, err error) {
 	r := newSearch(x.sources(), &x.tune)
 	defer r.free()
 	if err := r.run(ctx, p, wide); err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
-	limit := q.Limit
+	limit := min(q.Limit, maxLimit)
 	if limit <= 0 {
 		limit = defaultLimit
 	}
 	best, total, err := r.answers(keep, limit)
-	if err != nil || total == 0 {
-		return nil, 0, err
+	if err != nil {
+		return nil, 0, false, err
 	}
-	hits, err := r.hits(ctx, best, q.Explain)
-	return hits, total, err
+	if total == 0 {
+		more, err = r.widens()
+		return nil, 0, more && !wide, err
+	}
+	hits, err = r.hits(ctx, best, q.Explain)
+	return hits, total, false, err
+}
+
+// widens reports whether a wide search looks at more words than this one did: those that the index has, and
+// those too short to be stood for otherwise.
+func (r *search) widens() (bool, error) {
+	for _, t := range r.query.terms {
+		if r.query.exact || t.kind == whole {
+			continue
+		}
+		if prefixed.possible(t.term, true) != prefixed.possible(t.term, false) {
+			return true, nil
+		}
+		if df, err := r.count(t.term, fieldCount); err != nil || df > 0 {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // candidate is a fact that may be an answer. There may be very many: it is kept small.
@@ -95,12 +117,20 @@ func byScore(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.score, a.score))
 }
 
+// compareFound is the order of answers: score, then name, then id.
+func compareFound(a, b found) int {
+	return cmp.Or(byScore(a.candidate, b.candidate), strings.Compare(a.name, b.name), strings.Compare(a.id, b.id))
+}
+
 // answers are the facts to give, limit at most, in order, and how many there are without the limit; none
 // where the best is not good enough.
 func (r *search) answers(keep func(string) bool, limit int) (best []found, total int, err error) {
 	trail, floor := r.share(r.tune.trail), r.share(r.tune.floor)
+	if possible, good := r.counted(trail, floor); !good || possible == 0 {
+		return nil, 0, nil // whatever keep says
+	}
 	answered := false
-	var all []candidate
+	top := leading{search: r, limit: limit}
 	for i, s := range r.found {
 		for _, doc := range s.seen {
 			covered := r.covered(s, doc)
@@ -117,54 +147,63 @@ func (r *search) answers(keep func(string) bool, limit int) (best []found, total
 				}
 			}
 			answered = answered || covered >= floor
-			all = append(all, candidate{doc, s.rank[doc], uint8(i), s.tier[doc]})
+			total++
+			if err := top.offer(candidate{doc, s.rank[doc], uint8(i), s.tier[doc]}); err != nil {
+				return nil, 0, err
+			}
 		}
 	}
 	if !answered {
 		return nil, 0, nil
 	}
-	best, err = r.first(all, limit)
-	return best, len(all), err
+	return top.best(), total, nil
 }
 
-// first gives the best limit of all, in order. Those that score like the last of them are taken into the
-// sorting, since their names decide.
-func (r *search) first(all []candidate, limit int) ([]found, error) {
-	total := len(all)
-	if limit < total {
-		last := nth(all, limit)
-		all = slices.DeleteFunc(all, func(c candidate) bool { return byScore(c, last) > 0 })
-	}
-	out := make([]found, len(all))
-	for i, c := range all {
-		who, err := r.found[c.in].source.identify(c.doc)
-		if err != nil {
-			return nil, err
+// counted is how many facts are worth listing at most, and whether any is worth an answer, before any of them
+// is looked at.
+func (r *search) counted(trail, floor float64) (possible int, good bool) {
+	for _, s := range r.found {
+		for _, doc := range s.seen {
+			if covered := r.covered(s, doc); covered >= trail {
+				possible++
+				good = good || covered >= floor
+			}
 		}
-		out[i] = found{c, who}
 	}
-	slices.SortFunc(out, func(a, b found) int {
-		return cmp.Or(byScore(a.candidate, b.candidate), strings.Compare(a.name, b.name), strings.Compare(a.id, b.id))
-	})
-	return out[:min(limit, total)], nil
+	return possible, good
 }
 
-// nth finds the n-th best of all without putting them in order.
-func nth(all []candidate, n int) candidate {
-	if n > 1000 {
-		sorted := slices.SortedFunc(slices.Values(all), byScore)
-		return sorted[n-1]
+// leading keeps the best of many candidates. Names are looked up only of those that may be among them.
+type leading struct {
+	search *search
+	limit  int
+	list   []found
+	full   bool // list[limit-1] is known to be the last that may come in
+}
+
+func (l *leading) offer(c candidate) error {
+	if l.full && byScore(c, l.list[l.limit-1].candidate) > 0 {
+		return nil
 	}
-	best := make([]candidate, 0, n+1)
-	for _, c := range all {
-		if len(best) == n && byScore(c, best[n-1]) >= 0 {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(best, c, byScore)
-		best = slices.Insert(best, i, c)
-		best = best[:min(n, len(best))]
+	who, err := l.search.found[c.in].source.identify(c.doc)
+	if err != nil {
+		return err
 	}
-	return best[n-1]
+	f := found{c, who}
+	if l.full && compareFound(f, l.list[l.limit-1]) > 0 {
+		return nil
+	}
+	if l.list = append(l.list, f); len(l.list) >= 2*l.limit {
+		l.list = l.best()
+		l.full = true
+	}
+	return nil
+}
+
+// best gives what is kept, in order.
+func (l *leading) best() []found {
+	slices.SortFunc(l.list, compareFound)
+	return l.list[:min(l.limit, len(l.list))]
 }
 
 // hits makes the answer; explained ones take a second run that notes where the scores come from.
@@ -176,7 +215,7 @@ func (r *search) hits(ctx context.Context, best []found, explain bool) ([]Hit, e
 	}
 	out := make([]Hit, len(best))
 	for i, c := range best {
-		out[i] = Hit{ID: c.id, Relevance: r.relevance(r.found[c.in], c.doc), Score: float64(c.score)}
+		out[i] = Hit{ID: strings.Clone(c.id), Relevance: r.relevance(r.found[c.in], c.doc), Score: float64(c.score)}
 		if explain {
 			out[i].Parts = r.parts(c.candidate)
 		}

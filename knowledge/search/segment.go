@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	index "github.com/blevesearch/bleve_index_api"
@@ -240,6 +241,21 @@ func (s *segment) numbersOf(ids []string) (*roaring.Bitmap, error) {
 		}
 	}
 	return out, nil
+}
+
+// ident tells which fact n is. Its texts are part of the segment and not copied: a search may ask for very many.
+func (s *segment) ident(n uint32) (ident, error) {
+	b, err := s.DocID(uint64(n))
+	if err != nil {
+		return ident{}, err
+	}
+	text := unsafe.String(unsafe.SliceData(b), len(b)) // nobody writes into a segment
+	id, rest, ok := strings.Cut(text, "\x00")
+	cut := strings.LastIndexByte(rest, 0)
+	if !ok || cut < 0 {
+		return ident{}, fmt.Errorf("fact %d: %w", n, errIdent)
+	}
+	return ident{id, rest[:cut]}, nil
 }
 
 func (s *segment) identify(n uint32) (ident, [fieldCount]int, error) {

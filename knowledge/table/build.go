@@ -23,7 +23,7 @@ func Build(ctx context.Context, r io.Reader, of Snapshot) ([]byte, error) {
 	if len(of.Checksum) != 8 {
 		return nil, fmt.Errorf("%q is no checksum", of.Checksum)
 	}
-	b := &builder{wordOf: map[string]uint32{}, rooms: map[string]room{}, settled: noTime}
+	b := &builder{wordOf: map[string]uint32{}, rooms: map[string]room{}, settled: noTime, touched: noTime}
 	rest, err := formats.WalkNative(r, func(text []byte, at int64) error {
 		if b.versions&1023 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -56,6 +56,8 @@ type builder struct {
 	order    []string // the rooms, as they come
 	settled  int64
 	latest   time.Time // the end of the last earlier period
+	touched  int64
+	touch    time.Time // the last recording or confirmation
 	ids      []string
 	err      error
 
@@ -148,6 +150,13 @@ func (b *builder) version(v *formats.Fact) {
 			b.settled = b.time(&p.RecordedUntil)
 		}
 	}
+	for _, t := range []time.Time{v.RecordedFrom, v.LastConfirmed} {
+		if b.touched == noTime || t.After(b.touch) {
+			b.touch, b.touched = t, b.time(&t)
+		}
+	}
+	key, _ := keyOf(v.ID)
+	b.section[secKeys] = le.AppendUint64(b.section[secKeys], key)
 	b.ids = append(b.ids, v.ID)
 	b.versions++
 }
@@ -240,6 +249,7 @@ func (b *builder) finish(of Snapshot, rest formats.Rest) []byte {
 	o = append(o, of.Checksum...)
 	o = le.AppendUint64(le.AppendUint64(o, uint64(rest.From)), uint64(rest.To))
 	o = le.AppendUint64(le.AppendUint32(o, Sum(rest.Text)), uint64(b.settled))
+	o = le.AppendUint64(o, uint64(b.touched))
 	for i, data := range b.section {
 		o = le.AppendUint32(o, uint32(len(data)/sizes[i]))
 	}

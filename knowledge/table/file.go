@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	magic      = "lcxkeys3"
+	magic      = "lcxkeys4"
 	sumAt      = len(magic) // the four bytes here are the checksum of those after, to the header's end
 	summedFrom = sumAt + 4
-	countsAt   = summedFrom + 60
+	countsAt   = summedFrom + 68
 	sumsAt     = countsAt + 4*sections
 	// HeaderSize is how many bytes of a table [Names] needs.
 	HeaderSize = 192
@@ -27,6 +27,7 @@ const (
 	secTimes  = iota // of every version, what tells whether it holds
 	secTraits        // of every version, the rest
 	secFacts         //
+	secKeys          // of every version, the key of its id: see keyOf
 	secSlots         // a hash of the versions' ids
 	secNames         // text of the keys
 	secIDs           // text of the ids
@@ -41,13 +42,14 @@ const (
 	timesSize = 48
 	traitSize = 56
 	factSize  = 40
+	keySize   = 8
 	slotSize  = 12
 	wordSize  = 8
 	roomSize  = 8
 	oddSize   = 12
 )
 
-var sizes = [sections]int{timesSize, traitSize, factSize, slotSize, 1, 1, wordSize, 1, roomSize, oddSize}
+var sizes = [sections]int{timesSize, traitSize, factSize, keySize, slotSize, 1, 1, wordSize, 1, roomSize, oddSize}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

@@ -94,6 +94,9 @@ func (t *Table) maybe(b []byte, into *time.Time) *time.Time {
 // instant.
 func (t *Table) TouchedAfter(at time.Time) iter.Seq[int] {
 	return func(yield func(int) bool) {
+		if !t.after(t.touched(), at) {
+			return
+		}
 		for n := range t.VersionCount() {
 			b := t.times(n)
 			if (t.after(b[16:], at) || t.after(b[24:], at)) && !yield(n) {

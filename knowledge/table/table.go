@@ -50,6 +50,9 @@ func (t *Table) Settled() time.Time {
 	return at
 }
 
+// touched is the last time that any version was recorded or confirmed.
+func (t *Table) touched() []byte { return t.header[summedFrom+60:] }
+
 // Facts is how many facts there are. They are numbered in the order of names.
 func (t *Table) Facts() int { return t.count(secFacts) }
 
@@ -95,6 +98,24 @@ func (t *Table) Find(category, key string) (fact int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// reach is how far After looks.
+const reach = 16
+
+// After returns the version with an id, of which it is thought likely that it
+// is one of the next after version: then it is found without a look at the
+// slots. A version of -1 says nothing.
+func (t *Table) After(version int, id string) (int, bool) {
+	if key, plain := keyOf(id); plain && version >= 0 {
+		keys := t.load(secKeys)
+		for n := version + 1; n < min(version+reach, t.VersionCount()); n++ {
+			if le.Uint64(keys[n*keySize:]) == key && t.plain(n) {
+				return n, true
+			}
+		}
+	}
+	return t.ByID(id)
 }
 
 // ByID returns the version with an id.
