@@ -1,0 +1,139 @@
+package agents
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"leanctx/internal/journal"
+)
+
+// document is the registry's file.
+type document struct {
+	Projects []section `json:"projects"`
+}
+
+// section is one project's part of it.
+type section struct {
+	Hash     string     `json:"project_hash"`
+	Root     string     `json:"project_root"`
+	Messages uint64     `json:"last_message"`
+	Fence    uint64     `json:"last_token"`
+	Handed   uint64     `json:"last_handoff"`
+	Agents   []*agent   `json:"agents"`
+	Claims   []*lease   `json:"claims"`
+	Handoffs []*handoff `json:"handoffs"`
+	Board    []*message `json:"scratchpad"` // what somebody is still to see
+	Findings []*message `json:"findings"`   // what everybody has seen and consolidation may want
+}
+
+// Encode writes one record a line, so that the file can be read and compared.
+func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "{\n  \"schema\": %d,\n  \"updated_at\": %q,\n  \"checksum\": %q,\n  \"seq\": %d,\n  \"generation\": %d,\n  \"projects\": [",
+		h.Schema, h.At.UTC().Format(time.RFC3339Nano), h.Checksum, h.Seq, h.Generation)
+	sep := "\n"
+	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
+		p := s.projects[hash]
+		fmt.Fprintf(b, "%s    {\n      \"project_hash\": %s,\n      \"project_root\": %s,\n      \"last_message\": %d,\n      \"last_token\": %d,\n      \"last_handoff\": %d",
+			sep, quote(hash), quote(p.root), p.messages, p.fence, p.handed)
+		sep = ",\n"
+		err := cmp.Or(
+			list(b, "agents", slices.Values(slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }))),
+			list(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease) int { return cmp.Compare(x.Path, y.Path) }))),
+			list(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff) int { return cmp.Compare(x.Number, y.Number) }))),
+			list(b, "scratchpad", p.board(h.At)),
+			list(b, "findings", slices.Values(p.findings)),
+		)
+		if err != nil {
+			return err
+		}
+		b.WriteString("\n    }")
+	}
+	b.WriteString("\n  ]\n}\n")
+	return b.Flush()
+}
+
+func quote(s string) string {
+	b, _ := json.Marshal(s) // a string always can be
+	return string(b)
+}
+
+// list writes a member whose value is a list.
+func list[T any](b *bufio.Writer, name string, items iter.Seq[T]) error {
+	fmt.Fprintf(b, ",\n      %q: [", name)
+	sep, end := "\n        ", "]"
+	for x := range items {
+		line, err := json.Marshal(x)
+		if err != nil {
+			return err
+		}
+		b.WriteString(sep)
+		if _, err := b.Write(line); err != nil {
+			return err
+		}
+		sep, end = ",\n        ", "\n      ]"
+	}
+	_, err := b.WriteString(end)
+	return err
+}
+
+// board yields every message that somebody may still be to see, by number.
+func (p *project) board(now time.Time) iter.Seq[*message] {
+	all := slices.Clone(p.broadcasts)
+	for _, lists := range []map[string][]*message{p.direct, p.typed} {
+		for _, l := range lists {
+			all = append(all, l...)
+		}
+	}
+	slices.SortFunc(all, func(a, b *message) int { return cmp.Compare(a.Number, b.Number) })
+	return slices.Values(slices.DeleteFunc(all, func(m *message) bool { return m.expired(now) }))
+}
+
+func (machine) Decode(data []byte) (*state, error) {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	s := newState()
+	for _, x := range d.Projects {
+		p := newProject(x.Root)
+		s.projects[x.Hash] = p
+		slices.SortStableFunc(x.Agents, func(a, b *agent) int { return a.Registered.Compare(b.Registered) })
+		for _, a := range x.Agents {
+			p.put(a)
+			s.owners[a.ID] = x.Hash
+		}
+		for _, l := range x.Claims {
+			p.leases[l.key()] = l
+		}
+		for _, h := range x.Handoffs {
+			p.fileHandoff(h)
+		}
+		for _, m := range x.Board {
+			p.keep(m)
+		}
+		p.findings = x.Findings
+		p.messages, p.fence, p.handed = x.Messages, x.Fence, x.Handed
+		p.tidyAt = max(tidyFrom, 2*len(p.broadcasts))
+	}
+	return s, nil
+}
+
+// keep files a message that was posted before.
+func (p *project) keep(m *message) {
+	switch {
+	case m.To != "":
+		p.direct[m.To] = append(p.direct[m.To], m)
+	case m.ToType != "":
+		p.typed[m.ToType] = append(p.typed[m.ToType], m)
+	default:
+		p.broadcasts = append(p.broadcasts, m)
+	}
+}

@@ -1,0 +1,208 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"leanctx/internal/journal"
+)
+
+// holder keeps an agent from being resumed by somebody else.
+type holder struct {
+	lock    *journal.FileLock
+	session string // the connection whose agent it is
+}
+
+// liveDir is where the liveness locks are, one file an agent.
+const liveDir = "live"
+
+func (s *Store) live() (*os.Root, error) {
+	return journal.OpenDir(filepath.Join(s.dir, liveDir))
+}
+
+// hold takes an agent's liveness lock. ok is false when a living connection,
+// of this process or of another, has it.
+func (s *Store) hold(id string) (ok bool, err error) {
+	root, err := s.live()
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	lock, ok, err := journal.TryLock(root, id+".lock")
+	if ok {
+		s.mu.Lock()
+		s.held[id] = &holder{lock, s.actor.Session}
+		s.mu.Unlock()
+	}
+	return ok, err
+}
+
+// leave lets go of an agent. Its lock file goes too, lest there be one for
+// every agent that ever was.
+func (s *Store) leave(id string) error {
+	s.mu.Lock()
+	h := s.held[id]
+	delete(s.held, id)
+	s.mu.Unlock()
+	if h == nil {
+		return nil
+	}
+	if root, err := s.live(); err == nil {
+		_ = root.Remove(id + ".lock") // Windows does not remove what is open: it is only litter
+		_ = root.Close()
+	}
+	return h.lock.Unlock()
+}
+
+// Leave says that a connection has ended: the agents it registered may be
+// resumed by others. A process that ends need not call it.
+func (s *Store) Leave(session string) error {
+	s.mu.Lock()
+	delete(s.sessions, session)
+	var ids []string
+	for id, h := range s.held {
+		if h.session == session {
+			ids = append(ids, id)
+		}
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, id := range ids {
+		errs = append(errs, s.leave(id))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) leaveAll() error {
+	s.mu.Lock()
+	var ids []string
+	for id := range s.held {
+		ids = append(ids, id)
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, id := range ids {
+		errs = append(errs, s.leave(id))
+	}
+	return errors.Join(errs...)
+}
+
+// Self is the id of the caller: the one it gave, else the one that its
+// connection registered last; empty if there is neither. It may be an id that
+// nobody registered.
+func (s *Store) Self() string {
+	if id := strings.ToLower(strings.TrimSpace(s.actor.Agent)); id != "" {
+		return id
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[s.actor.Session]
+}
+
+// self is the caller's agent.
+func (s *Store) self(p *project) (*agent, error) {
+	id := s.Self()
+	if id == "" {
+		return nil, badArgument("agent", "needs agent: the id that register gave; register first")
+	}
+	a := p.agents[id]
+	if a == nil {
+		return nil, notFound("No agent found: %s (register gives an id)", oneLine(clip(id, maxWord)))
+	}
+	return a, nil
+}
+
+// touchAfter is how old an agent's last activity is when a call that changes
+// nothing else writes it down.
+const touchAfter = 5 * time.Minute
+
+// Touch notes that the caller is at work, if it is an agent. It writes once in
+// five minutes at most, and so costs nearly nothing. A server also takes
+// the agent's liveness lock, lest somebody else resume an agent that goes on
+// after the server was started anew.
+func (s *Store) Touch(ctx context.Context) error {
+	id := s.Self()
+	if id == "" {
+		return nil
+	}
+	old := false
+	err := s.view(ctx, func(p *project, m moment) error {
+		a := p.agents[id]
+		if a == nil {
+			id = ""
+			return nil
+		}
+		old = m.now.Sub(a.Active) >= touchAfter
+		return nil
+	})
+	if err != nil || id == "" {
+		return err
+	}
+	if s.opts.LongLived && !s.holds(id) {
+		if _, err := s.hold(id); err != nil {
+			return err
+		}
+	}
+	if !old {
+		return nil
+	}
+	return s.update(ctx, func(p *project, m moment) ([]event, error) {
+		if p.agents[id] == nil {
+			return nil, nil
+		}
+		return []event{{By: id}}, nil
+	})
+}
+
+func (s *Store) holds(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[id] != nil
+}
+
+// Resolve finds whom a name means: an id, the beginning of exactly one id
+// (three characters or more), or a type of which somebody is registered. A
+// type is returned as it is: any one agent of it may take what goes there.
+// The error is a [*NotFoundError], or an [*ArgumentError] that names the ids a
+// beginning may stand for.
+func (s *Store) Resolve(ctx context.Context, name string) (id string, err error) {
+	err = s.view(ctx, func(p *project, _ moment) error {
+		to, err := p.resolve("to_agent", name)
+		if err != nil {
+			return err
+		}
+		if id = to.kind; to.agent != nil {
+			id = to.agent.ID
+		}
+		return nil
+	})
+	return id, err
+}
+
+// Silent tells whether an agent, or everybody of a type, has finished or done
+// nothing for 24 hours, and since when.
+func (s *Store) Silent(ctx context.Context, id string) (since time.Time, silent bool, err error) {
+	err = s.view(ctx, func(p *project, m moment) error {
+		to, err := p.resolve("agent_id", id)
+		if err != nil {
+			return err
+		}
+		list := p.ofType(to.kind)
+		if to.agent != nil {
+			list = []*agent{to.agent}
+		}
+		silent = true
+		for _, a := range list {
+			silent = silent && !a.present(m.now)
+			if a.Active.After(since) {
+				since = a.Active
+			}
+		}
+		return nil
+	})
+	return since, silent, err
+}

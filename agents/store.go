@@ -1,0 +1,221 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/secret"
+)
+
+// schema is the newest one of all our files that this program reads.
+const schema = 1
+
+// Actor is who speaks to the store.
+type Actor struct {
+	Agent   string // the id that register gave, passed with the call; may be empty
+	Client  string // the MCP client's or the shell's name; may be empty
+	Session string // one connection; may be empty
+}
+
+// Reassigner moves tasks from agent to agent. It is met by a store of tasks.
+type Reassigner interface {
+	// Reassign gives every open task of one agent to another and returns the
+	// tasks' ids. Done again it finds nothing more to do.
+	Reassign(ctx context.Context, from, to, reason string) (ids []string, err error)
+	// OpenTasks lists the ids of the open tasks that an agent is to do.
+	OpenTasks(ctx context.Context, agent string) ([]string, error)
+}
+
+// Options of a store. The zero value works.
+type Options struct {
+	ProjectRoot string
+	ProjectHash string           // what a handle sees is this project's alone
+	LongLived   bool             // a server: it holds its agents' liveness locks, and compacts in the background
+	Now         func() time.Time // default time.Now
+	Redactor    *secret.Redactor // default: the built-in rules
+	Logger      *slog.Logger
+	Tasks       Reassigner // moved by a handoff; may be nil
+	// Facts lists the facts (category/key) that an agent asserted, for a
+	// handoff; may be nil.
+	Facts func(ctx context.Context, agent string) ([]string, error)
+	Fault func(op, name string) error // for crash tests: called before each file operation
+}
+
+// Store is the agents of one project. It is safe for concurrent use, by any
+// number of processes.
+type Store struct {
+	*core
+	actor Actor
+}
+
+// core is what all handles on a store share.
+type core struct {
+	dir      string
+	opts     Options
+	log      *journal.Log[*state, event]
+	redactor func() (*secret.Redactor, error)
+
+	mu       sync.Mutex
+	sessions map[string]string  // connection → the agent it registered last
+	held     map[string]*holder // agents whose liveness lock is ours
+	warned   int                // how many of the journal's warnings were given
+
+	diaries diaries
+}
+
+// Open opens the store kept in dir; nothing is created before the first write.
+func Open(dir string, o *Options) (*Store, error) {
+	c := &core{dir: filepath.Clean(dir), sessions: map[string]string{}, held: map[string]*holder{}}
+	if o != nil {
+		c.opts = *o
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	log, err := journal.Open(dir, machine{}, &journal.Options{
+		Name: "registry", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
+		Logger: c.opts.Logger, Fault: c.opts.Fault,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.log = log
+	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
+		if c.opts.Redactor != nil {
+			return c.opts.Redactor, nil
+		}
+		return secret.New(nil)
+	})
+	return &Store{core: c}, nil
+}
+
+// As is the same store for another caller.
+func (s *Store) As(a Actor) *Store {
+	a.Client, _ = s.redact(a.Client)
+	return &Store{core: s.core, actor: a}
+}
+
+// Close lets go of the agents that this process kept alive.
+func (s *Store) Close() error {
+	return errors.Join(s.leaveAll(), s.diaries.close(), s.log.Close())
+}
+
+// Compact writes the registry into its one readable file.
+func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+
+// Notices returns, once each, what the user should know beside the answer: a
+// torn write dropped, damage set aside.
+func (s *Store) Notices() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	warnings := s.log.Warnings()
+	var out []string
+	for _, w := range warnings[min(s.warned, len(warnings)):] {
+		out = append(out, w.Text)
+	}
+	s.warned = len(warnings)
+	return out
+}
+
+// redact takes secrets out of a text and names the rules that found them.
+// Rules that cannot be compiled are a defect of the build; then nothing may be
+// stored, so the text becomes one marker.
+func (s *Store) redact(text string) (string, []string) {
+	if text == "" {
+		return "", nil
+	}
+	r, err := s.redactor()
+	if err != nil {
+		return "[REDACTED: " + err.Error() + "]", []string{"all"}
+	}
+	clean, found := r.Redact(text)
+	rules := make([]string, len(found))
+	for i, f := range found {
+		rules[i] = f.Rule
+	}
+	return clean, rules
+}
+
+// moment is when something is done.
+type moment struct {
+	now   time.Time // max(clock, last recorded time): it never goes back
+	clock time.Time // what this process's clock says
+}
+
+func (s *Store) moment(recorded time.Time) moment {
+	clock := s.opts.Now().UTC()
+	if recorded = recorded.UTC(); recorded.Before(clock) {
+		recorded = clock
+	}
+	return moment{recorded, clock}
+}
+
+// view runs f on the newest state of the project, without waiting for any
+// writer. f must not change it nor keep it.
+func (s *Store) view(ctx context.Context, f func(*project, moment) error) error {
+	return s.log.View(ctx, func(st *state, h journal.Head) error {
+		return f(st.project(s.opts.ProjectHash), s.moment(h.At))
+	})
+}
+
+// update commits what decide says, in a commit of its own. decide must not
+// change the state. The first commit of a project also names it.
+func (s *Store) update(ctx context.Context, decide func(*project, moment) ([]event, error)) error {
+	return s.updateAll(ctx, func(st *state, m moment) ([]event, error) {
+		return decide(st.project(s.opts.ProjectHash), m)
+	})
+}
+
+func (s *Store) updateAll(ctx context.Context, decide func(*state, moment) ([]event, error)) error {
+	_, err := s.log.Update(ctx, func(st *state, now time.Time) ([]event, error) {
+		events, err := decide(st, s.moment(now))
+		if err != nil || len(events) == 0 {
+			return nil, err
+		}
+		if st.projects[s.opts.ProjectHash] == nil {
+			events = append([]event{{Open: &opened{s.opts.ProjectRoot}}}, events...)
+		}
+		for i := range events {
+			events[i].Project = s.opts.ProjectHash
+		}
+		return events, nil
+	})
+	return err
+}
+
+// sender is the name under which somebody who registered no agent posts.
+func (s *Store) sender(p *project) string {
+	name := cmp.Or(oneLine(clip(s.actor.Client, maxWord)), "anonymous")
+	if p.agents[name] != nil {
+		return "anonymous" // a client must not pass for an agent
+	}
+	return name
+}
+
+// ArgumentError says which argument is wrong and why.
+type ArgumentError struct{ Argument, Problem string }
+
+func (e *ArgumentError) Error() string { return e.Problem }
+
+// NotFoundError says that a named thing does not exist.
+type NotFoundError struct{ What string }
+
+func (e *NotFoundError) Error() string { return e.What }
+
+func badArgument(name, format string, args ...any) error {
+	return &ArgumentError{name, fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &NotFoundError{fmt.Sprintf(format, args...)}
+}
