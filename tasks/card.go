@@ -1,0 +1,87 @@
+package tasks
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// The card by which an A2A 1.0 client learns what this server does. Members
+// are those of lf.a2a.v1 in its JSON form.
+
+// AgentCard is the whole card.
+type AgentCard struct {
+	Name                string           `json:"name"`
+	Description         string           `json:"description"`
+	SupportedInterfaces []AgentInterface `json:"supportedInterfaces"` // empty while no server listens
+	Version             string           `json:"version"`
+	Capabilities        Capabilities     `json:"capabilities"`
+	DefaultInputModes   []string         `json:"defaultInputModes"`
+	DefaultOutputModes  []string         `json:"defaultOutputModes"`
+	Skills              []Skill          `json:"skills"`
+}
+
+// AgentInterface is an address at which the agent can be spoken to.
+type AgentInterface struct {
+	URL             string `json:"url"`
+	ProtocolBinding string `json:"protocolBinding"` // JSONRPC, GRPC or HTTP+JSON
+	ProtocolVersion string `json:"protocolVersion"`
+}
+
+// Capabilities are the optional parts of the protocol.
+type Capabilities struct {
+	Streaming         bool `json:"streaming"`
+	PushNotifications bool `json:"pushNotifications"`
+}
+
+// Skill is one thing that the agent can do.
+type Skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	Examples    []string `json:"examples,omitempty"`
+}
+
+// Card is the card of this program. version is its version; base the address
+// that it is served at, without a slash at the end, or nothing.
+func Card(version, base string) AgentCard {
+	c := AgentCard{
+		Name:                "lean-ctx",
+		Description:         "Keeps the tasks that coding agents of one project give each other, with their messages, history and results.",
+		SupportedInterfaces: []AgentInterface{},
+		Version:             cmp.Or(version, "dev"),
+		DefaultInputModes:   []string{"text/plain"},
+		DefaultOutputModes:  []string{"text/plain"},
+		Skills: []Skill{
+			{
+				ID: "task-board", Name: "Task board", Tags: []string{"tasks", "coordination"},
+				Description: "Takes a task for an agent of the project, and tells its state, its messages and what came of it.",
+				Examples:    []string{"Fix auth middleware", "Add rate limiting"},
+			},
+		},
+	}
+	if base != "" {
+		c.SupportedInterfaces = []AgentInterface{
+			{URL: base + "/a2a", ProtocolBinding: "JSONRPC", ProtocolVersion: "1.0"},
+			{URL: base + "/a2a", ProtocolBinding: "HTTP+JSON", ProtocolVersion: "1.0"},
+		}
+	}
+	return c
+}
+
+// text is the card for people.
+func (c AgentCard) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Agent card: %s %s (A2A 1.0)\n  %s", c.Name, c.Version, c.Description)
+	for _, i := range c.SupportedInterfaces {
+		fmt.Fprintf(&b, "\n  %s at %s", i.ProtocolBinding, i.URL)
+	}
+	if len(c.SupportedInterfaces) == 0 {
+		b.WriteString("\n  No server listens yet.")
+	}
+	for _, s := range c.Skills {
+		fmt.Fprintf(&b, "\n  Skill %s: %s", s.ID, s.Description)
+	}
+	return b.String()
+}

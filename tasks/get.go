@@ -1,0 +1,159 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Pick names one task.
+type Pick struct {
+	TaskID string `json:"task_id" arg:"1" jsonschema:"the task's id, or the beginning of it"`
+}
+
+// Got is everything about one task.
+type Got struct {
+	Listed
+	Description string       `json:"description"`
+	References  []string     `json:"references"`
+	Context     string       `json:"context_id"` // the task at the root of those that it is a part of, or itself
+	Above       *Task        `json:"parent_task,omitempty"`
+	Children    []Task       `json:"children"`
+	History     []Transition `json:"history"`
+	Thread      []Message    `json:"messages"`
+	Artifacts   []Artifact   `json:"artifacts"`
+
+	now time.Time
+}
+
+// Get shows a task whole: description, messages, history and artifacts in full.
+func (s *Store) Get(ctx context.Context, p Pick) (Got, error) {
+	var r Got
+	err := s.view(ctx, func(b *board, now time.Time) error {
+		x, err := b.find(s.opts.ProjectHash, "task_id", p.TaskID)
+		if err == nil {
+			r, err = b.got(x, now)
+		}
+		return err
+	})
+	if err != nil {
+		return Got{}, err
+	}
+	r.SilentSince = s.silent(ctx, r.Task, nil)
+	return r, nil
+}
+
+// got gathers what there is about a task. Lists are never nil, so that JSON
+// has them.
+func (b *board) got(x *record, now time.Time) (Got, error) {
+	t, err := x.open()
+	if err != nil {
+		return Got{}, err
+	}
+	r := Got{
+		Listed: Listed{Task: x.shown()}, Description: t.Description, Context: b.root(x), now: now,
+		References: append([]string{}, t.References...), History: append([]Transition{}, t.History...),
+		Thread: append([]Message{}, t.Messages...), Artifacts: append([]Artifact{}, t.Artifacts...), Children: []Task{},
+	}
+	if p := b.projects[x.Project][x.Parent]; p != nil {
+		r.Above = new(p.shown())
+	}
+	for _, c := range b.children(x.Project, x.ID) {
+		r.Children = append(r.Children, c.shown())
+	}
+	return r, nil
+}
+
+// root is the id of the task that x is a part of and that is a part of none.
+func (b *board) root(x *record) string {
+	list := b.projects[x.Project]
+	for range list { // ends even if the file has a circle in it
+		up := list[x.Parent]
+		if up == nil {
+			break
+		}
+		x = up
+	}
+	return x.ID
+}
+
+// Text gives the answer's lines. What people wrote is indented, so that no
+// text can be taken for a heading.
+func (r Got) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Task %s [%s]", r.named(), r.State)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "\n  %s: %s", name, fmt.Sprintf(format, args...))
+	}
+	row("From", "%s, %s (%s ago)", brief(r.CreatedBy), stamp(r.CreatedAt), age(r.CreatedAt, r.now))
+	switch {
+	case r.Assignee == "":
+		row("Assignee", "nobody yet")
+	case r.SilentSince != nil:
+		row("Assignee", "%s (%s)", brief(r.Assignee), silence(*r.SilentSince, r.now))
+	default:
+		row("Assignee", "%s", brief(r.Assignee))
+	}
+	if r.Above != nil {
+		row("Parent", "%s [%s]", r.Above.named(), r.Above.State)
+	}
+	for i, ref := range r.References {
+		if i == 0 {
+			fmt.Fprintf(&b, "\n  References (%d):", len(r.References))
+		}
+		fmt.Fprintf(&b, "\n    %s", brief(ref))
+	}
+	if r.Description != "" {
+		fmt.Fprintf(&b, "\n  Description:\n%s", indented(r.Description, "    "))
+	}
+	for i, c := range r.Children {
+		if i == 0 {
+			fmt.Fprintf(&b, "\n  Children (%d):", len(r.Children))
+		}
+		fmt.Fprintf(&b, "\n    %s [%s]", c.named(), c.State)
+	}
+	r.writeThread(&b)
+	return b.String()
+}
+
+func (r Got) writeThread(b *strings.Builder) {
+	if len(r.Thread) > 0 {
+		fmt.Fprintf(b, "\n  Messages (%d):", len(r.Thread))
+	}
+	for _, m := range r.Thread {
+		fmt.Fprintf(b, "\n    %s, %s (%s ago):\n%s", brief(m.By), stamp(m.At), age(m.At, r.now), indented(m.Text, "      "))
+	}
+	if len(r.Artifacts) > 0 {
+		fmt.Fprintf(b, "\n  Artifacts (%d):", len(r.Artifacts))
+	}
+	for _, a := range r.Artifacts {
+		fmt.Fprintf(b, "\n    %s by %s, %s (%s ago):\n%s", brief(a.Name), brief(a.By), stamp(a.At), age(a.At, r.now), indented(a.Text, "      "))
+	}
+	fmt.Fprintf(b, "\n  History (%d):", len(r.History))
+	for _, h := range r.History {
+		fmt.Fprintf(b, "\n    %s, %s (%s ago)", h.what(), stamp(h.At), age(h.At, r.now))
+		if h.Why != "" {
+			fmt.Fprintf(b, ":\n%s", indented(h.Why, "      "))
+		}
+	}
+}
+
+// what is a line of history without when and why.
+func (h Transition) what() string {
+	text := fmt.Sprintf("%s → %s by %s", h.From, h.To, brief(h.By))
+	if h.From == "" {
+		text = fmt.Sprintf("%s by %s", h.To, brief(h.By))
+	}
+	var more []string
+	if h.Assignee != "" && h.Assignee != h.By {
+		more = append(more, "assignee: "+brief(h.Assignee))
+	}
+	if h.Parent != "" {
+		more = append(more, "parent: "+h.Parent)
+	}
+	if len(more) > 0 {
+		text += " (" + strings.Join(more, ", ") + ")"
+	}
+	return text
+}

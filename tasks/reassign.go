@@ -1,0 +1,86 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Reassignment moves what one agent has to another.
+type Reassignment struct {
+	From   string // an agent's id
+	To     string // an agent's id or a type; nobody is asked whether there is one
+	Reason string // for the history
+	Key    string // names this reassignment for good; may be empty
+}
+
+// Reassign moves all open tasks of an agent to another in one commit and gives
+// their ids. Nothing is left to move when it is done again, and then nothing
+// is written; but tasks that the agent was given in between would move too:
+// see [Store.Move].
+func (s *Store) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
+	return s.Move(ctx, Reassignment{From: from, To: to, Reason: reason})
+}
+
+// Move is Reassign under a key: with one that was used in the last 90 days it
+// changes nothing and gives the ids that were moved then, so that who crashed
+// before the answer can ask again. The directory is not asked: it may be
+// its own writer that moves tasks.
+func (s *Store) Move(ctx context.Context, a Reassignment) ([]string, error) {
+	in := &input{s: s}
+	from, to := in.agentName("from", a.From), in.agentName("to", a.To)
+	reason, key := in.text("reason", a.Reason), in.line("key", a.Key, MaxReference)
+	switch {
+	case in.err != nil:
+		return nil, in.err
+	case from == "":
+		return nil, &ArgumentError{"from", "needs from"}
+	case to == "":
+		return nil, &ArgumentError{"to", "needs to"}
+	}
+	var ids []string
+	_, err := s.log.Update(ctx, func(b *board, now time.Time) ([]event, error) {
+		ids = nil
+		if m := b.moved(s.opts.ProjectHash, key); m != nil {
+			ids = slices.Clone(m.Tasks)
+			return nil, nil
+		}
+		if from != to {
+			ids = b.openOf(s.opts.ProjectHash, from)
+		}
+		events := make([]event, 0, len(ids)+1)
+		for _, id := range ids {
+			state := b.projects[s.opts.ProjectHash][id].State
+			events = append(events, event{Change: &change{
+				Project: s.opts.ProjectHash, ID: id, By: s.actor.name(), To: state, Why: reason, Assignee: to,
+			}})
+		}
+		if key != "" {
+			events = append(events, event{Move: &move{Key: key, Project: s.opts.ProjectHash, At: now.UTC(), Tasks: ids}})
+		}
+		return events, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// OpenTasks lists the ids of an agent's open tasks, the newest activity first.
+// Those that its type may claim are not its own.
+func (s *Store) OpenTasks(ctx context.Context, agent string) ([]string, error) {
+	var ids []string
+	err := s.view(ctx, func(b *board, _ time.Time) error {
+		ids = b.openOf(s.opts.ProjectHash, agent)
+		return nil
+	})
+	return ids, err
+}
+
+func (b *board) openOf(project, agent string) []string {
+	ids := []string{}
+	for _, r := range newest(b.projects[project], func(t Task) bool { return agent != "" && t.Assignee == agent && !t.State.Final() }) {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}

@@ -1,0 +1,118 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Result is what came of a task that was completed.
+type Result struct {
+	Kind string    // "result"
+	Text string    // title, then what was said on completion or else the last artifact
+	By   string    // who completed it
+	Ref  string    // task:<id>, for good
+	At   time.Time // when
+}
+
+// Results lists what came of tasks completed since an instant, the oldest
+// first. A task that was completed without a word has no result.
+func (s *Store) Results(ctx context.Context, since time.Time) ([]Result, error) {
+	var out []Result
+	err := s.view(ctx, func(b *board, _ time.Time) error {
+		for _, x := range b.projects[s.opts.ProjectHash] {
+			if x.State != Completed || x.UpdatedAt.Before(since) {
+				continue
+			}
+			t, err := x.open()
+			if err != nil {
+				return err
+			}
+			if r, ok := t.result(x.Task); ok && !r.At.Before(since) {
+				out = append(out, r)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b Result) int { return a.At.Compare(b.At) })
+	return out, err
+}
+
+func (t *thread) result(of Task) (Result, bool) {
+	r := Result{Kind: "result", By: of.Assignee, Ref: "task:" + of.ID, At: of.UpdatedAt}
+	text := ""
+	if n := len(t.Artifacts); n > 0 {
+		text = t.Artifacts[n-1].Text
+	}
+	if n := len(t.History); n > 0 {
+		last := t.History[n-1]
+		r.By, r.At = last.By, last.At
+		if last.Why != "" {
+			text = last.Why
+		}
+	}
+	r.Text = of.Title + ": " + text
+	return r, strings.TrimSpace(text) != ""
+}
+
+// State is the state of the task with an id, or a unique prefix of one, by
+// the name that people see. ok is false if there is no such task.
+func (s *Store) State(ctx context.Context, id string) (state string, ok bool) {
+	t, err := s.task(ctx, "task_id", id)
+	return string(t.State), err == nil
+}
+
+// Reached reports whether a task is or was in a state, which may be in any
+// spelling. A task or state that there is not is an error.
+func (s *Store) Reached(ctx context.Context, task, state string) (bool, error) {
+	wanted, err := ParseState(state)
+	if err != nil {
+		return false, err
+	}
+	reached := false
+	err = s.view(ctx, func(b *board, _ time.Time) error {
+		x, err := b.find(s.opts.ProjectHash, "task", task)
+		if err != nil {
+			return err
+		}
+		t, err := x.open()
+		if err != nil {
+			return err
+		}
+		reached = x.State == wanted || slices.ContainsFunc(t.History, func(h Transition) bool { return h.To == wanted })
+		return nil
+	})
+	return reached, err
+}
+
+// LastTask is the title of the task last worked on, "" if there is none.
+func (s *Store) LastTask(ctx context.Context) (title string, err error) {
+	return s.lastOf(ctx, func(t Task) bool { return !t.WorkedAt.IsZero() })
+}
+
+// LastWorked is LastTask for who does not care why there is none.
+func (s *Store) LastWorked(ctx context.Context) (title string, ok bool) {
+	title, err := s.LastTask(ctx)
+	return title, err == nil && title != ""
+}
+
+// Current is the title of the task that an agent is working on, the one last
+// touched if there are several, "" if there is none.
+func (s *Store) Current(ctx context.Context, agent string) (title string, err error) {
+	return s.lastOf(ctx, func(t Task) bool { return t.State == Working && agent != "" && t.Assignee == agent })
+}
+
+// lastOf is the title of the task last worked on among those wanted.
+func (s *Store) lastOf(ctx context.Context, wanted func(Task) bool) (title string, err error) {
+	err = s.view(ctx, func(b *board, _ time.Time) error {
+		var last *record
+		for _, x := range b.projects[s.opts.ProjectHash] {
+			if wanted(x.Task) && (last == nil || x.WorkedAt.After(last.WorkedAt)) {
+				last, title = x, x.Title
+			}
+		}
+		return nil
+	})
+	return title, err
+}

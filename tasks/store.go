@@ -1,0 +1,205 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/secret"
+)
+
+const schema = 1
+
+// Actor is who speaks to the store.
+type Actor struct {
+	Agent   string // the id that register gave; may be empty
+	Client  string // the client's or shell's name
+	Session string // one connection
+}
+
+// name is who did something, for the history.
+func (a Actor) name() string { return cmp.Or(a.Agent, a.Client, "user") }
+
+// Directory knows the agents of the project.
+type Directory interface {
+	// Resolve turns an id, a unique prefix of one, or a type into the id or
+	// type that a task is addressed to. Nobody of that name is an error.
+	Resolve(ctx context.Context, name string) (id string, err error)
+	// Silent tells since when nothing was heard of an agent that counts as
+	// silent.
+	Silent(ctx context.Context, id string) (since time.Time, silent bool, err error)
+}
+
+// Options of a store. The zero value works.
+type Options struct {
+	ProjectRoot string
+	ProjectHash string           // the project whose tasks a handle sees
+	Version     string           // of this program, for the agent card
+	LongLived   bool             // a server: snapshots are written in the background
+	Now         func() time.Time // default time.Now
+	Redactor    *secret.Redactor // default: the built-in rules
+	Logger      *slog.Logger
+	Agents      Directory                   // nil: an assignee is taken as given, and nobody counts as silent
+	Fault       func(op, name string) error // for crash tests: called before each file operation
+}
+
+// Store is the tasks of one project. It is safe for concurrent use, by any
+// number of processes.
+type Store struct {
+	*core
+	actor Actor
+}
+
+// core is what all handles on a store share.
+type core struct {
+	opts     Options
+	log      *journal.Log[*board, event]
+	redactor func() (*secret.Redactor, error)
+	poll     time.Duration // of Follow
+
+	mu     sync.Mutex
+	warned int // how many of the journal's warnings were given
+}
+
+// Open opens the store kept in dir as tasks.json, which holds the tasks of
+// every project; nothing is created before the first write.
+func Open(dir string, o *Options) (*Store, error) {
+	c := &core{poll: pollEvery}
+	if o != nil {
+		c.opts = *o
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	log, err := journal.Open(dir, machine{}, &journal.Options{
+		Name: "tasks", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
+		Logger: c.opts.Logger, Fault: c.opts.Fault,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.log = log
+	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
+		if c.opts.Redactor != nil {
+			return c.opts.Redactor, nil
+		}
+		return secret.New(nil)
+	})
+	return &Store{core: c}, nil
+}
+
+// As is the same store for another caller. A name is stored with what its
+// bearer does, so secrets are taken out of it too.
+func (s *Store) As(a Actor) *Store {
+	a.Agent, _ = s.redact(a.Agent)
+	a.Client, _ = s.redact(a.Client)
+	a.Session, _ = s.redact(a.Session)
+	return &Store{core: s.core, actor: a}
+}
+
+// Close ends background work.
+func (s *Store) Close() error { return s.log.Close() }
+
+// Compact writes all tasks into the one readable file.
+func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+
+// Notices returns, once each, what the user should know beside the answer: a
+// torn write dropped, damage set aside.
+func (s *Store) Notices() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	warnings := s.log.Warnings()
+	for _, w := range warnings[min(s.warned, len(warnings)):] {
+		out = append(out, w.Text)
+	}
+	s.warned = len(warnings)
+	return out
+}
+
+// redact takes secrets out of a text and names the rules that found them.
+// Rules that cannot be compiled are a defect of the build; then nothing may be
+// stored, so the text becomes one marker.
+func (s *Store) redact(text string) (string, []string) {
+	if text == "" {
+		return "", nil
+	}
+	r, err := s.redactor()
+	if err != nil {
+		return "[REDACTED: " + err.Error() + "]", []string{"all"}
+	}
+	clean, found := r.Redact(text)
+	rules := make([]string, len(found))
+	for i, f := range found {
+		rules[i] = f.Rule
+	}
+	return clean, rules
+}
+
+// view runs f on the newest board, without waiting for any writer. now is the
+// instant that the answer is about.
+func (s *Store) view(ctx context.Context, f func(b *board, now time.Time) error) error {
+	return s.log.View(ctx, func(b *board, h journal.Head) error { return f(b, s.now(h)) })
+}
+
+// now is the instant that an answer is about: never before what was last
+// recorded, so that a clock set back makes no age negative.
+func (s *Store) now(h journal.Head) time.Time {
+	if t := s.opts.Now().UTC(); t.After(h.At) {
+		return t
+	}
+	return h.At
+}
+
+// silent tells since when the assignee of an open task has been silent; nil if
+// it has not, or nobody knows. A directory that cannot answer makes no task
+// unreadable.
+func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time) *time.Time {
+	if s.opts.Agents == nil || t.Assignee == "" || t.State.Final() {
+		return nil
+	}
+	if since, ok := known[t.Assignee]; ok {
+		return since
+	}
+	var out *time.Time
+	since, silent, err := s.opts.Agents.Silent(ctx, t.Assignee)
+	if err != nil {
+		s.opts.Logger.Debug("nobody knows whether an assignee is silent", "agent", t.Assignee, "error", err)
+	} else if silent {
+		out = new(since.UTC())
+	}
+	if known != nil {
+		known[t.Assignee] = out
+	}
+	return out
+}
+
+// corrupt is the error of a task whose text cannot be read although its
+// checksum is good.
+func corrupt(id string, err error) error {
+	return fmt.Errorf("task %s: %w: it is not understood, a newer program may have written it: %w", id, journal.ErrCorrupt, err)
+}
+
+// ArgumentError says which argument is wrong and why.
+type ArgumentError struct{ Argument, Problem string }
+
+func (e *ArgumentError) Error() string { return e.Problem }
+
+// NotFoundError says that a named thing does not exist.
+type NotFoundError struct{ What string }
+
+func (e *NotFoundError) Error() string { return e.What }
+
+// TakenError says that a task is another agent's.
+type TakenError struct{ Task, By string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("task %s is %s's; send it a message, or have it handed over", e.Task, e.By)
+}

@@ -1,0 +1,138 @@
+package tasks
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var epoch = time.Date(2026, 3, 20, 9, 30, 0, 0, time.UTC)
+
+func boardOf(list ...Task) *board {
+	b := newBoard()
+	for _, t := range list {
+		b.put(&record{Task: t, thread: &thread{}})
+	}
+	return b
+}
+
+func TestDecide(t *testing.T) {
+	const me, other = "claude-b7e2", "cursor-a3f8"
+	task := func(s State, assignee string) Task {
+		return Task{ID: "t-a3f8c1", State: s, Assignee: assignee, CreatedBy: "gemini-0001", Title: "x"}
+	}
+	for name, x := range map[string]struct {
+		have Task
+		wish wish
+		want change
+		err  error
+	}{
+		"claim nobody's":          {task(Created, ""), wish{claim: true}, change{To: Working, Assignee: me}, nil},
+		"claim my type's":         {task(Created, "claude"), wish{claim: true}, change{To: Working, Assignee: me}, nil},
+		"claim mine":              {task(Created, me), wish{claim: true}, change{To: Working}, nil},
+		"claim mine again":        {task(Working, me), wish{claim: true}, change{}, nil},
+		"claim another type's":    {task(Created, "cursor"), wish{claim: true}, change{}, &TakenError{"t-a3f8c1", "cursor"}},
+		"claim another's":         {task(Working, other), wish{claim: true}, change{}, &TakenError{"t-a3f8c1", other}},
+		"claim a silent one's":    {task(Working, other), wish{claim: true, silent: other, why: "silent"}, change{To: Working, Assignee: me, Why: "silent"}, nil},
+		"it changed hands since":  {task(Working, "gemini-0001"), wish{claim: true, silent: other}, change{}, &TakenError{"t-a3f8c1", "gemini-0001"}},
+		"claim free, interrupted": {task(InputRequired, ""), wish{claim: true}, change{To: InputRequired, Assignee: me}, nil},
+		"claim a finished one":    {task(Completed, ""), wish{claim: true}, change{}, &TransitionError{"t-a3f8c1", Completed, ""}},
+		"begin nobody's":          {task(Created, ""), wish{to: Working}, change{To: Working, Assignee: me}, nil},
+		"begin another's":         {task(Created, other), wish{to: Working}, change{}, &TakenError{"t-a3f8c1", other}},
+		"progress on another's":   {task(Working, other), wish{to: Working}, change{}, &TakenError{"t-a3f8c1", other}},
+		"answer another's":        {task(InputRequired, other), wish{to: Working}, change{To: Working}, nil},
+		"complete another's":      {task(Working, other), wish{to: Completed}, change{To: Completed}, nil},
+		"complete my type's":      {task(Created, "claude"), wish{to: Completed}, change{To: Completed, Assignee: me}, nil},
+		"reject my type's":        {task(Created, "claude"), wish{to: Rejected}, change{To: Rejected}, nil},
+		"cancel nobody's":         {task(Created, ""), wish{to: Canceled}, change{To: Canceled}, nil},
+		"progress":                {task(Working, me), wish{to: Working, why: "half"}, change{To: Working, Why: "half"}, nil},
+		"give mine away":          {task(Working, me), wish{assignee: other}, change{To: Working, Assignee: other}, nil},
+		"give to whom it is":      {task(Working, me), wish{assignee: me}, change{}, nil},
+		"take by giving":          {task(Working, other), wish{assignee: me}, change{}, &TakenError{"t-a3f8c1", other}},
+		"only an artifact":        {task(Working, me), wish{artifact: &piece{"r", "x"}}, change{Artifact: &piece{"r", "x"}}, nil},
+		"an artifact, too late":   {task(Failed, me), wish{artifact: &piece{"r", "x"}}, change{}, &TransitionError{"t-a3f8c1", Failed, ""}},
+		"an artifact and why":     {task(Working, me), wish{artifact: &piece{"r", "x"}, why: "y"}, change{To: Working, Why: "y", Artifact: &piece{"r", "x"}}, nil},
+		"complete and give":       {task(Working, me), wish{to: InputRequired, assignee: other}, change{To: InputRequired, Assignee: other}, nil},
+		"an id that is no id":     {task(Created, "claude-code"), wish{claim: true}, change{}, &TakenError{"t-a3f8c1", "claude-code"}},
+		"a parent that is not":    {task(Created, ""), wish{parent: "t-ffffff"}, change{}, &NotFoundError{"No task found: t-ffffff"}},
+		"a task that is not":      {Task{ID: "t-000000", State: Created}, wish{to: Working}, change{}, &NotFoundError{"No task found: t-a3f8c1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := x.wish
+			w.id, w.agent, w.by = "t-a3f8c1", me, me
+			got, err := w.decide(boardOf(x.have))
+			if x.err != nil {
+				if err == nil || err.Error() != x.err.Error() {
+					t.Fatalf("%+v, %v, want %v", got, err, x.err)
+				}
+				return
+			}
+			x.want.ID, x.want.By = "t-a3f8c1", me
+			if diff := cmp.Diff(x.want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// A person, who is no agent, may do what the table allows and takes nothing.
+func TestDecidePerson(t *testing.T) {
+	have := Task{ID: "t-a3f8c1", State: Created, Assignee: "cursor-a3f8"}
+	c, err := wish{id: have.ID, by: "zsh", to: Working}.decide(boardOf(have))
+	if err != nil || c.To != Working || c.Assignee != "" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestAncestors(t *testing.T) {
+	b := boardOf(Task{ID: "t-000001", State: Created}, Task{ID: "t-000002", State: Created, Parent: "t-000001"},
+		Task{ID: "t-000003", State: Created, Parent: "t-000002"},
+		Task{ID: "t-0000a1", State: Created, Parent: "t-0000a2"}, Task{ID: "t-0000a2", State: Created, Parent: "t-0000a1"}) // damage
+	for _, x := range []struct {
+		id, parent string
+		refused    bool
+	}{
+		{"t-000001", "t-000001", true}, {"t-000001", "t-000002", true}, {"t-000001", "t-000003", true},
+		{"t-000003", "t-000001", false}, {"t-000002", "t-0000a1", false}, {"t-0000a1", "t-000001", false},
+	} {
+		c, err := wish{id: x.id, parent: x.parent}.decide(b)
+		a, refused := errors.AsType[*ArgumentError](err)
+		if refused != x.refused || refused && a.Argument != "parent" || !refused && (err != nil || c.Parent != x.parent) {
+			t.Errorf("%s below %s: %+v, %v", x.id, x.parent, c, err)
+		}
+	}
+	if got := b.root(b.projects[""]["t-000003"]); got != "t-000001" {
+		t.Errorf("root %s", got)
+	}
+	if got := b.root(b.projects[""]["t-0000a1"]); !strings.HasPrefix(got, "t-0000a") {
+		t.Errorf("root of a circle %s", got)
+	}
+}
+
+func TestNewID(t *testing.T) {
+	none := func(string) bool { return false }
+	id := newID("x", epoch, none)
+	if len(id) != 8 || id != newID("x", epoch, none) {
+		t.Errorf("%s, not the same twice or not 6 digits", id)
+	}
+	longer := newID("x", epoch, func(s string) bool { return len(s) < 11 })
+	if len(longer) != 11 || !strings.HasPrefix(longer, id) {
+		t.Errorf("%s after a clash", longer)
+	}
+	if id == newID("x", epoch.Add(1), none) || id == newID("y", epoch, none) {
+		t.Error("another instant or title has the same id")
+	}
+}
+
+func TestTypeOf(t *testing.T) {
+	for id, want := range map[string]string{
+		"claude-b7e2": "claude", "claude-code-b7e2aa": "claude-code", "claude": "", "claude-code": "", "a-b7e": "", "-b7e2": "", "": "", "cursor-xyzw": "",
+	} {
+		if got := typeOf(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+	}
+}
