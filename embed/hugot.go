@@ -2,7 +2,6 @@ package embed
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/gomlx/gomlx/backends/simplego"
@@ -10,7 +9,6 @@ import (
 	"github.com/knights-analytics/hugot"
 	"github.com/knights-analytics/hugot/backends"
 	"github.com/knights-analytics/hugot/pipelines"
-	"github.com/sugarme/tokenizer"
 )
 
 // maxTokens is the longest input of a model, its two marks included. Longer
@@ -33,7 +31,6 @@ var allowInt8 = sync.OnceFunc(func() {
 type engine struct {
 	session  *hugot.Session
 	pipeline *pipelines.FeatureExtractionPipeline
-	tokens   *tokenizer.Tokenizer
 	dim      int
 	pooling  string
 }
@@ -65,37 +62,12 @@ func openEngine(dir, file, pooling string) (e *engine, err error) {
 		return e, fmt.Errorf("output %s has shape %v: want one vector of fixed size a token or a text", e.pipeline.Output.Name, shape)
 	}
 	e.dim = int(shape[len(shape)-1])
-	e.tokens = e.pipeline.Model.Tokenizer.GoTokenizer.Tokenizer
-	// Texts come in cleaned and are cut here, so of the tokenizer's steps only
-	// the splitting is left: its normalizer panics, and its truncation ends the
-	// process, on texts that they do not expect.
-	e.tokens.WithNormalizer(nil)
-	e.tokens.WithTruncation(nil)
-	e.tokens.WithPadding(nil)
 	return e, nil
 }
 
-// tokenize gives the ids of a cleaned text, marks included, at most maxTokens.
-// hugot's own step is not used: it ends the process on an error.
-func (e *engine) tokenize(text string) (ids []int, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("tokenizer: panic: %v", p)
-		}
-	}()
-	encoding, err := e.tokens.EncodeSingle(text, true)
-	if err != nil {
-		return nil, fmt.Errorf("tokenizer: %w", err)
-	}
-	ids = encoding.Ids
-	if len(ids) > maxTokens {
-		ids = append(slices.Clone(ids[:maxTokens-1]), ids[len(ids)-1])
-	}
-	return ids, nil
-}
-
-// run gives the pooled output for the ids of one text.
-func (e *engine) run(ids []int) (vector []float32, err error) {
+// run gives the pooled output for the ids of one text. hugot's own steps are
+// taken one by one, without its first, the tokenizer.
+func (e *engine) run(ids []int32) (vector []float32, err error) {
 	batch := backends.NewBatch(1)
 	defer func() {
 		if p := recover(); p != nil {

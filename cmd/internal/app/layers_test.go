@@ -40,9 +40,10 @@ var mayImport = map[string][]string{
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
 	"cmd/internal/eval":   {"knowledge", "agents", "tasks", "overview"},
+	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed"},
 	// floors 3 and 4
 	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
-		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "knowledge", "agents", "tasks", "overview", "embed", "internal/secret"},
+		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "tasks", "overview", "embed", "internal/secret"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }
 
@@ -61,7 +62,7 @@ var onlyIn = map[string][]string{
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},
 	"github.com/anishathalye/porcupine":      {},
-	"net/http":                               {"cmd/internal/web"},
+	"net/http":                               {"cmd/internal/web", "embed"},
 	"os/signal":                              {"cmd/internal/app"},
 }
 

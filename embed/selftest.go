@@ -1,0 +1,185 @@
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Report says what a self-test found.
+type Report struct {
+	Name      string  `json:"name"`
+	Dim       int     `json:"dim"`
+	Texts     int     `json:"texts"`     // that were encoded
+	Similar   float64 `json:"similar"`   // lowest cosine of two texts that mean the same
+	Unrelated float64 `json:"unrelated"` // highest cosine of two that do not
+	LoadMS    float64 `json:"load_ms"`
+	TextMS    float64 `json:"text_ms"` // of a text of 7 words, not the first
+}
+
+// alike are pairs of texts that mean the same and share no word that carries
+// it. Each text must be nearer to its pair than to any other's: with a
+// tokenizer of another vocabulary, whose numbers are noise to the model, one in
+// 256 would pass.
+var alike = [...][2]string{
+	{"how do i bake bread at home", "a recipe for a loaf from my own kitchen oven"},
+	{"the doctor treats sick people", "a nurse helps the patients in hospital"},
+	{"our car needs new tires", "the vehicle wants fresh wheels"},
+	{"the program crashes with an error", "this software fails because of a bug"},
+}
+
+// odd are texts that killed a tokenizer or a model somewhere.
+var odd = [...]string{
+	"",
+	" \t\n",
+	"Crème brûlée à la carte, naïve façade, Ångström, İstanbul, e\u0301te\u0301",
+	"Привет, мир: база данных не отвечает",
+	"数据库连接失败 東京タワー 서울특별시 テスト",
+	"🚀 deploy 👩‍👩‍👧‍👦 🏳️‍🌈 ✅",
+	"zero\u200bwidth\ufeff soft\u00adhyphen \u202eright to left",
+	"[CLS] [SEP] [MASK] [PAD] [UNK] ##ing",
+	"not utf-8: \xff\xfe\xc3(",
+	"a\x00b\x07c \U000e0001\uffff\ufffd",
+	"https://example.com/a/b?c=d#e snake_case camelCase kebab-case v1.2.3 {\"json\": [1, 2]}",
+}
+
+// SelfTest loads the model in a folder and runs texts of all lengths and
+// scripts through it, and says what it measured or what is wrong. It runs in
+// this process, which a broken model can end: back ends panic in goroutines of
+// their own. So whoever does not trust the model yet runs it in another
+// process (see Child). It takes from one to ten seconds.
+func SelfTest(ctx context.Context, dir string) (Report, error) {
+	manifest, err := readManifest(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	start := time.Now()
+	m, err := openModel(dir, manifest)
+	if err != nil {
+		return Report{}, err
+	}
+	defer m.Close()
+	t := selfTest{model: m, report: Report{Name: m.name, Dim: m.dim, LoadMS: milliseconds(start)}}
+	for _, check := range []func(context.Context) error{t.lengths, t.scripts, t.meaning, t.repeats} {
+		if err := check(ctx); err != nil {
+			if ctx.Err() == nil {
+				err = &ModelError{m.name, "self-test: " + strings.TrimPrefix(err.Error(), "model "+m.name+": ")}
+			}
+			return t.report, err
+		}
+	}
+	return t.report, nil
+}
+
+type selfTest struct {
+	model  *Model
+	report Report
+}
+
+// encode gives one text's vector, checked.
+func (t *selfTest) encode(ctx context.Context, text string) ([]float32, error) {
+	vectors, err := t.model.Encode(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	t.report.Texts++
+	v := vectors[0]
+	if len(v) != t.report.Dim {
+		return nil, fmt.Errorf("a vector has %d values instead of %d", len(v), t.report.Dim)
+	}
+	if length := math.Sqrt(dot(v, v)); length != 0 && !(math.Abs(length-1) < 1e-3) {
+		return nil, fmt.Errorf("a vector has length %g instead of 1", length)
+	}
+	return v, nil
+}
+
+// lengths runs texts of few and of many tokens: kernels work in blocks, and
+// fail where a block is not full.
+func (t *selfTest) lengths(ctx context.Context) error {
+	for _, n := range []int{1, 2, 3, 7, 30, 200} {
+		v, err := t.encode(ctx, strings.TrimSpace(strings.Repeat("people ", n)))
+		if err != nil {
+			return fmt.Errorf("%d words: %w", n, err)
+		}
+		if dot(v, v) == 0 {
+			return errors.New("plain English words mean nothing to it: its tokenizer is another model's")
+		}
+	}
+	return nil
+}
+
+func (t *selfTest) scripts(ctx context.Context) error {
+	for _, text := range append(odd[:], strings.Repeat("long", 16<<10)) {
+		if _, err := t.encode(ctx, text); err != nil {
+			return fmt.Errorf("text %.40q: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// meaning checks that the vectors say what the texts mean.
+func (t *selfTest) meaning(ctx context.Context) error {
+	var vectors [len(alike)][2][]float32
+	for i, pair := range alike {
+		for j, text := range pair {
+			v, err := t.encode(ctx, text)
+			if err != nil {
+				return fmt.Errorf("text %q: %w", text, err)
+			}
+			vectors[i][j] = v
+		}
+	}
+	t.report.Similar, t.report.Unrelated = 1, -1
+	wrong := 0
+	for i := range alike {
+		own, other := dot(vectors[i][0], vectors[i][1]), -1.0
+		for j := range alike {
+			if j != i {
+				other = max(other, dot(vectors[i][0], vectors[j][1]))
+			}
+		}
+		if own <= other {
+			wrong++
+		}
+		t.report.Similar, t.report.Unrelated = min(t.report.Similar, own), max(t.report.Unrelated, other)
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d texts are nearer to an unrelated text than to one that means the same: "+
+			"the tokenizer is another model's, or the model was not trained to compare sentences", wrong, len(alike))
+	}
+	return nil
+}
+
+// repeats checks that a text has one vector, whenever it is asked for.
+func (t *selfTest) repeats(ctx context.Context) error {
+	first, err := t.encode(ctx, alike[0][0])
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	again, err := t.model.Encode(ctx, []string{alike[0][0]})
+	if err != nil {
+		return err
+	}
+	t.report.TextMS = milliseconds(start)
+	if !slices.Equal(first, again[0]) {
+		return errors.New("the same text gives different vectors")
+	}
+	return nil
+}
+
+func dot(a, b []float32) float64 {
+	var sum float64
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func milliseconds(since time.Time) float64 {
+	return math.Round(float64(time.Since(since))/1e4) / 100
+}
