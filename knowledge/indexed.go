@@ -23,6 +23,45 @@ type indexed struct {
 	mu    sync.Mutex
 	index *search.Index
 	fed   fedTo
+	apart bool // from the disk, which is not to be trusted
+}
+
+// open opens the index if it is not open. Called under the lock.
+func (x *indexed) open(dir string) error {
+	if x.index != nil {
+		return nil
+	}
+	dir = filepath.Join(dir, "index")
+	if x.apart {
+		dir = ""
+	}
+	index, err := search.Open(dir, nil)
+	if err != nil {
+		return err
+	}
+	x.index, x.fed = index, fedTo{}
+	return nil
+}
+
+// What is done about an index found damaged, one after another.
+const (
+	openAnew  = 1 + iota // another process may have replaced what is on disk
+	throwAway            // what is on disk is thrown away
+	goWithout            // it can not be thrown away: the index has nothing to do with it any more
+)
+
+// renew closes the index; it is opened again, and fed from the facts with what
+// it lacks, when it is next needed.
+func (x *indexed) renew(how int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index != nil {
+		if how == throwAway {
+			_ = x.index.Drop() // if that fails it is found damaged again
+		}
+		_ = x.index.Close()
+	}
+	x.index, x.fed, x.apart = nil, fedTo{}, how == goWithout
 }
 
 func (x *indexed) close() error {
@@ -52,12 +91,8 @@ func (s *Store) catchUp(ctx context.Context) (*search.Index, fedTo, error) {
 	x := &s.ix
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.index == nil {
-		index, err := search.Open(filepath.Join(s.dir, "index"), nil)
-		if err != nil {
-			return nil, fedTo{}, err
-		}
-		x.index, x.fed = index, fedTo{}
+	if err := x.open(s.dir); err != nil {
+		return nil, fedTo{}, err
 	}
 	var docs []search.Doc
 	var to fedTo
@@ -177,12 +212,11 @@ func (x *indexed) describe() string {
 func (x *indexed) drop(dir string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.index == nil {
-		index, err := search.Open(filepath.Join(dir, "index"), nil)
-		if err != nil {
-			return err
-		}
-		x.index = index
+	if x.apart {
+		x.index, x.apart = nil, false
+	}
+	if err := x.open(dir); err != nil {
+		return err
 	}
 	err := errors.Join(x.index.Drop(), x.index.Close())
 	x.index, x.fed = nil, fedTo{}

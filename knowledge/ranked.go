@@ -20,29 +20,38 @@ var errMoved = errors.New("the facts changed meanwhile")
 // state it is masked with must be at the same commit: else a value that was
 // superseded a moment ago is masked and its successor not found.
 func (s *Store) ranked(ctx context.Context, q Question, archive bool) (Recalled, error) {
-	for try := 1; ; try++ {
-		index, fed, err := s.catchUp(ctx)
-		if err != nil {
-			return Recalled{}, err
+	for moved, damaged := 0, 0; ; {
+		ask := s.rankedNow
+		if moved == rankedTries {
+			ask = s.rankedAtOnce
 		}
-		var r Recalled
-		err = s.view(ctx, func(st *state, m moment) error {
-			if st.reach() != fed {
-				return errMoved
-			}
-			r, err = s.rankedIn(ctx, index, asked{q, st, m, archive})
-			return err
-		})
+		r, err := ask(ctx, q, archive)
 		switch {
-		case errors.Is(err, search.ErrDamaged) && try < rankedTries:
-			s.ix.reset() // the index is a cache: make it anew from the facts
-		case errors.Is(err, errMoved) && try < rankedTries:
-		case errors.Is(err, errMoved):
-			return s.rankedAtOnce(ctx, q, archive)
+		case errors.Is(err, search.ErrDamaged) && damaged < goWithout:
+			damaged++
+			s.ix.renew(damaged)
+		case errors.Is(err, errMoved) && moved < rankedTries:
+			moved++
 		default:
 			return r, err
 		}
 	}
+}
+
+// rankedNow is one try.
+func (s *Store) rankedNow(ctx context.Context, q Question, archive bool) (r Recalled, err error) {
+	index, fed, err := s.catchUp(ctx)
+	if err != nil {
+		return Recalled{}, err
+	}
+	err = s.view(ctx, func(st *state, m moment) error {
+		if st.reach() != fed {
+			return errMoved
+		}
+		r, err = s.rankedIn(ctx, index, asked{q, st, m, archive})
+		return err
+	})
+	return r, err
 }
 
 // rankedAtOnce feeds the index and searches it on one state, while the writers
@@ -51,8 +60,8 @@ func (s *Store) rankedAtOnce(ctx context.Context, q Question, archive bool) (r R
 	x := &s.ix
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.index == nil {
-		return Recalled{}, errMoved
+	if err := x.open(s.dir); err != nil {
+		return Recalled{}, err
 	}
 	err = s.view(ctx, func(st *state, m moment) error {
 		if err := x.index.Add(ctx, x.unfed(st)); err != nil {
@@ -134,14 +143,4 @@ func (s *Store) settleTies(facts []Found, f *frame) {
 		})
 		start = end
 	}
-}
-
-func (x *indexed) reset() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.index != nil {
-		_ = x.index.Drop() // what cannot be deleted is ignored when it is opened again
-		_ = x.index.Close()
-	}
-	x.index, x.fed = nil, fedTo{}
 }

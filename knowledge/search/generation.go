@@ -12,20 +12,20 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	api "github.com/blevesearch/scorch_segment_api/v2"
+
+	"leanctx/knowledge/search/blocks"
 )
 
 // mappingVersion names the analyzer, the fields and the files; change it with any of them. Generations of
 // another version are not read.
-const mappingVersion = 1
+const mappingVersion = 2
 
-// generation is an index on disk that nobody writes any more, read into memory.
+// generation is an index on disk that nobody writes any more.
 type generation struct {
 	number   uint64
 	dir      string
 	header   header
-	segments []*segment
-	files    []string // of the segments
+	segments []*segment // as the header has them
 }
 
 func generationName(n uint64) string { return fmt.Sprintf("%d-m%d", n, mappingVersion) }
@@ -82,7 +82,7 @@ func openNewest(dir string) (*generation, []error) {
 	return nil, problems
 }
 
-// openGeneration reads a generation and checks it, every byte: what is in memory then is what was written.
+// openGeneration opens a generation. Its segments are read, and each block of them checked, as searches need it.
 func openGeneration(dir string, n uint64) (g *generation, err error) {
 	g = &generation{number: n, dir: filepath.Join(dir, generationName(n))}
 	defer func() {
@@ -94,23 +94,20 @@ func openGeneration(dir string, n uint64) (g *generation, err error) {
 		return nil, err
 	}
 	for _, f := range g.header.Segments {
-		data, err := os.ReadFile(filepath.Join(g.dir, f.Name))
+		path := filepath.Join(g.dir, f.Name)
+		file, err := blocks.New(path, 0, f.Size, f.sums())
 		if err != nil {
 			return nil, err
 		}
-		if len(data) != f.Size || checksum(data) != f.Checksum {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(g.dir, f.Name), ErrDamaged)
-		}
-		base, err := openSegment(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(g.dir, f.Name), err)
-		}
-		s := &segment{SegmentBase: base, deleted: roaring.New()}
-		if _, err := s.deleted.FromBuffer(f.Deleted); err != nil && len(f.Deleted) > 0 {
+		deleted := roaring.New()
+		if _, err := deleted.FromBuffer(f.Deleted); err != nil && len(f.Deleted) > 0 {
 			return nil, fmt.Errorf("%s: %w", g.dir, err)
 		}
+		s, err := openSegment(file, deleted)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 		g.segments = append(g.segments, s)
-		g.files = append(g.files, f.Name)
 	}
 	return g, nil
 }
@@ -165,8 +162,8 @@ func (o *overlay) reader(pool *slabs) *reader {
 	r := &reader{overlay: o, pool: pool}
 	offset := uint32(0)
 	for i, s := range o.segments {
-		r.views = append(r.views, &view{segment: s, offset: offset, except: o.masked[i], dicts: map[string]api.TermDictionary{}})
-		offset += uint32(s.Count())
+		r.views = append(r.views, newView(s, offset, o.masked[i]))
+		offset += uint32(s.docs)
 	}
 	return r
 }
@@ -176,7 +173,7 @@ func (o *overlay) reader(pool *slabs) *reader {
 func (r *reader) slotCount() int {
 	n := 0
 	for _, s := range r.segments {
-		n += int(s.Count())
+		n += s.docs
 	}
 	return n
 }
@@ -215,7 +212,7 @@ func (r *reader) visit(term string, f field, only []uint32, use func(posting)) e
 // own are those of the facts that the segment has, by its own numbers.
 func (v *view) own(docs []uint32) []uint32 {
 	from, _ := slices.BinarySearch(docs, v.offset)
-	to, _ := slices.BinarySearch(docs, v.offset+uint32(v.Count()))
+	to, _ := slices.BinarySearch(docs, v.offset+uint32(v.docs))
 	v.mine = v.mine[:0]
 	for _, d := range docs[from:to] {
 		v.mine = append(v.mine, d-v.offset)

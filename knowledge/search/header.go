@@ -2,13 +2,15 @@ package search
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"leanctx/knowledge/search/blocks"
 )
 
 // headerName is the file that says what a generation holds. Its first line is the checksum of the rest: a
@@ -26,17 +28,31 @@ type header struct {
 
 // segmentFile is a segment of a generation.
 type segmentFile struct {
-	Name     string `json:"name"`
-	Size     int    `json:"size"`
-	Checksum string `json:"checksum"`
-	Deleted  []byte `json:"deleted,omitempty"` // a roaring bitmap
+	Name    string `json:"name"`
+	Size    int    `json:"size"`
+	Sums    []byte `json:"sums"`              // of its blocks, 4 bytes each, little endian
+	Deleted []byte `json:"deleted,omitempty"` // a roaring bitmap
 }
 
-// checksum is CRC-32C: cheap enough (gigabytes a second) to check every byte at every opening.
-func checksum(data []byte) string {
-	sum := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
-	return fmt.Sprintf("%08x", sum)
+func (f *segmentFile) sums() []uint32 {
+	out := make([]uint32, len(f.Sums)/4)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint32(f.Sums[4*i:])
+	}
+	return out
 }
+
+// sum notes what is in the file.
+func (f *segmentFile) sum(path string) error {
+	sums, size, err := blocks.SumsOf(path)
+	f.Size = size
+	for _, n := range sums {
+		f.Sums = binary.LittleEndian.AppendUint32(f.Sums, n)
+	}
+	return err
+}
+
+func checksum(data []byte) string { return fmt.Sprintf("%08x", blocks.Sum(data)) }
 
 func readHeader(dir string) (h header, err error) {
 	path := filepath.Join(dir, headerName)

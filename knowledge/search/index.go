@@ -19,6 +19,9 @@ type Doc struct {
 // Options of an Index; nil and zero work.
 type Options struct {
 	Logger *slog.Logger // told what was found damaged; default: nobody
+
+	// Fault, for tests, is asked before each mkdir, create, link and rename of a Sync; an error is what becomes of it.
+	Fault func(op, name string) error
 }
 
 // Index finds facts by their words. Its methods may be called by several goroutines at once.
@@ -26,6 +29,7 @@ type Index struct {
 	dir    string
 	logger *slog.Logger
 	tune   tuning
+	fault  func(op, name string) error
 
 	mu      sync.RWMutex
 	stored  *overlay // the generation; nil where there is none
@@ -39,6 +43,14 @@ type Index struct {
 // generations that are; should one turn out so during a search, the caller makes the index anew, from "".
 var ErrDamaged = errors.New("the index on disk is damaged")
 
+// damage makes an ErrDamaged of what went wrong with a file.
+func damage(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}
+
 var errID = errors.New("an id is not empty and holds no zero byte")
 
 // Open opens the index in dir, "" for one in memory alone. It reads the newest good generation there is and
@@ -46,8 +58,11 @@ var errID = errors.New("an id is not empty and holds no zero byte")
 // directory that cannot be read. Nothing is created.
 func Open(dir string, o *Options) (*Index, error) {
 	x := &Index{dir: dir, logger: slog.New(slog.DiscardHandler), tune: defaultTuning(), memory: newMemory(), removed: map[string]bool{}}
-	if o != nil && o.Logger != nil {
-		x.logger = o.Logger
+	if o != nil {
+		x.fault = o.Fault
+		if o.Logger != nil {
+			x.logger = o.Logger
+		}
 	}
 	if dir == "" {
 		return x, nil
@@ -131,7 +146,7 @@ func (x *Index) mask(ids []string) (err error) {
 	defer guard(&err)
 	o, err := x.stored.mask(ids)
 	if err != nil {
-		return err
+		return damage(err)
 	}
 	x.stored = o
 	return nil

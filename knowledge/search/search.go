@@ -53,7 +53,7 @@ func (x *Index) Search(ctx context.Context, q Query, keep func(id string) bool) 
 	for _, wide := range []bool{false, true} {
 		hits, total, more, err := x.try(ctx, p, wide, q, keep)
 		if err != nil || total > 0 || !more {
-			return hits, total, err
+			return hits, total, damage(err)
 		}
 	}
 	return nil, 0, nil

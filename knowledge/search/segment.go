@@ -4,204 +4,269 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
-	"os"
 	"strings"
+	"sync"
 	"unicode/utf8"
 	"unsafe"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	index "github.com/blevesearch/bleve_index_api"
 	api "github.com/blevesearch/scorch_segment_api/v2"
+	"github.com/blevesearch/vellum"
 	"github.com/blevesearch/vellum/levenshtein"
 	zap "github.com/blevesearch/zapx/v17"
+
+	"leanctx/knowledge/search/blocks"
 )
 
-// segment is one of bleve's segments, wholly in memory: what happens to its file no longer matters to it.
+// segment is one of bleve's segments as we read it: of its file only what a search needs, when it needs it.
+// bleve's own reader wants all of it in memory, or mapped.
 type segment struct {
-	*zap.SegmentBase
-	deleted *roaring.Bitmap // by a later segment or a removal
+	file    *blocks.File
+	docs    int
+	stored  int            // where the places of the facts' identities stand
+	fields  map[string]int // where the section of each field stands
+	deleted *roaring.Bitmap
+
+	mu    sync.Mutex
+	words map[string]*vellum.FST // the dictionaries read so far; nil where a field has none
 }
 
 var errSegment = errors.New("not a segment of this build")
 
-// newSegment makes a segment of facts.
-func newSegment(docs []index.Document) (*zap.SegmentBase, error) {
-	for _, d := range docs {
-		d.AddIDField()
+// footer is what ends a segment's file. From the end: checksum, version, chunk mode (4 bytes each), sections,
+// stored, facts (8 each), length of a writer's name (4).
+type footer struct {
+	docs, stored, sections uint64
+	checksum               uint32
+}
+
+// chunkMode is how bleve divides the frequencies of a word: see chunks.
+const chunkMode = 1026
+
+func parseFooter(f []byte) (footer, error) {
+	if len(f) != zap.FooterSize || binary.BigEndian.Uint32(f) != 0 ||
+		binary.BigEndian.Uint32(f[28:]) != chunkMode || binary.BigEndian.Uint32(f[32:]) != zap.Version {
+		return footer{}, errSegment
 	}
-	made, _, err := new(zap.ZapPlugin).New(docs)
+	return footer{
+		docs: binary.BigEndian.Uint64(f[4:]), stored: binary.BigEndian.Uint64(f[12:]),
+		sections: binary.BigEndian.Uint64(f[20:]), checksum: binary.BigEndian.Uint32(f[36:]),
+	}, nil
+}
+
+// openSegment reads where the parts of a segment stand.
+func openSegment(file *blocks.File, deleted *roaring.Bitmap) (*segment, error) {
+	end, err := file.Bytes(file.Len()-zap.FooterSize, file.Len())
 	if err != nil {
 		return nil, err
 	}
-	base, ok := made.(*zap.SegmentBase)
-	if !ok {
-		return nil, errSegment
-	}
-	return base, nil
-}
-
-// openSegment reads a segment out of its file's bytes, whose checksum was found good. The footer, from its
-// end: checksum, version, chunk mode (4 bytes each), sections, stored, facts (8 each), length of a writer's name (4).
-func openSegment(data []byte) (*zap.SegmentBase, error) {
-	if len(data) < zap.FooterSize {
-		return nil, errSegment
-	}
-	f := data[len(data)-zap.FooterSize:]
-	name := binary.BigEndian.Uint32(f)
-	docs, stored := binary.BigEndian.Uint64(f[4:]), binary.BigEndian.Uint64(f[12:])
-	sections, chunk := binary.BigEndian.Uint64(f[20:]), binary.BigEndian.Uint32(f[28:])
-	version, crc := binary.BigEndian.Uint32(f[32:]), binary.BigEndian.Uint32(f[36:])
-	if version != zap.Version || name != 0 {
-		return nil, errSegment
-	}
-	body := data[:len(data)-zap.FooterSize]
-	return zap.InitSegmentBase(body, crc, chunk, docs, stored, sections, nil, new(api.Stats))
-}
-
-// merge writes segments as one, without what was deleted, to path, and opens it.
-func merge(segments []*segment, path string) (*zap.SegmentBase, error) {
-	bases := make([]api.Segment, len(segments))
-	drops := make([]*roaring.Bitmap, len(segments))
-	for i, s := range segments {
-		bases[i], drops[i] = s.SegmentBase, s.deleted
-	}
-	if _, _, err := new(zap.ZapPlugin).Merge(bases, drops, path, nil, nil); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(path)
+	f, err := parseFooter(end)
 	if err != nil {
 		return nil, err
 	}
-	return openSegment(data)
-}
-
-// live is how many facts of the segment are not deleted.
-func (s *segment) live() int { return int(s.Count()) - int(s.deleted.GetCardinality()) }
-
-// view is a segment being read by one search: bleve's dictionaries must not be shared.
-type view struct {
-	*segment
-	offset uint32
-	except *roaring.Bitmap
-	dicts  map[string]api.TermDictionary
-	list   api.PostingsList
-	iter   api.PostingsIterator
-	mine   []uint32
-}
-
-// dictionary is nil for a field that no fact of the segment has.
-func (v *view) dictionary(field string) (api.TermDictionary, error) {
-	if d, ok := v.dicts[field]; ok {
-		return d, nil
-	}
-	d, err := v.Dictionary(field)
+	s := &segment{file: file, docs: int(f.docs), stored: int(f.stored), deleted: deleted,
+		fields: map[string]int{}, words: map[string]*vellum.FST{}}
+	at := int(f.sections)
+	n, at, err := s.uvarint(at)
 	if err != nil {
 		return nil, err
 	}
-	if d.Cardinality() == 0 {
-		d = nil
+	for i := range int(n) {
+		b, err := file.Bytes(at+8*i, at+8*i+8)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.field(int(binary.BigEndian.Uint64(b))); err != nil {
+			return nil, err
+		}
 	}
-	v.dicts[field] = d
-	return d, nil
+	return s, nil
 }
 
-// postings is the facts that hold a term; none of them: false.
-func (v *view) postings(term, field string) (found bool, err error) {
-	d, err := v.dictionary(field)
-	if err != nil || d == nil {
-		return false, err
-	}
-	v.list, err = d.PostingsList([]byte(term), v.except, v.list)
-	return err == nil && v.list.Count() > 0, err
-}
-
-func (v *view) count(term, field string) (int, error) {
-	found, err := v.postings(term, field)
-	if !found {
-		return 0, err
-	}
-	return int(v.list.Count()), nil
-}
-
-// leap is how many postings may be read in the time that finding the next of a given fact takes.
-const leap = 8
-
-// visit gives the postings of a term. only, where it is not nil, are the segment's facts that matter, in order.
-func (v *view) visit(term, field string, only []uint32, use func(posting)) error {
-	found, err := v.postings(term, field)
-	if !found {
+// field reads where the parts of one field stand: the length of its name, the name, options, the number of
+// sections, and the kind (2 bytes) and place (8) of each.
+func (s *segment) field(at int) error {
+	n, at, err := s.uvarint(at)
+	if err != nil {
 		return err
 	}
-	v.iter = v.list.Iterator(true, true, false, v.iter)
-	if only != nil && uint64(len(only))*leap < v.list.Count() {
-		return v.visitOnly(only, use)
+	name, err := s.file.Bytes(at, at+int(n))
+	if err != nil {
+		return err
 	}
-	for {
-		p, err := v.iter.Next()
-		if err != nil || p == nil {
+	if _, at, err = s.uvarint(at + int(n)); err != nil {
+		return err
+	}
+	n, at, err = s.uvarint(at)
+	if err != nil {
+		return err
+	}
+	for i := range int(n) {
+		b, err := s.file.Bytes(at+10*i, at+10*i+10)
+		if err != nil {
 			return err
 		}
-		use(v.posting(p))
-	}
-}
-
-func (v *view) visitOnly(only []uint32, use func(posting)) error {
-	at := -1
-	for _, d := range only {
-		if int(d) <= at {
-			continue // the iterator has gone past it: it does not hold the term
-		}
-		p, err := v.iter.Advance(uint64(d))
-		if err != nil || p == nil {
-			return err
-		}
-		at = int(p.Number())
-		if at == int(d) {
-			use(v.posting(p))
+		if binary.BigEndian.Uint16(b) == zap.SectionInvertedTextIndex {
+			s.fields[string(name)] = int(binary.BigEndian.Uint64(b[2:]))
 		}
 	}
 	return nil
 }
 
-func (v *view) posting(p api.Posting) posting {
-	norm := p.Norm()
-	return posting{v.offset + uint32(p.Number()), uint32(p.Frequency()), uint32(math.Round(1 / (norm * norm)))}
+// uvarint reads a number and says where it ends.
+func (s *segment) uvarint(at int) (n uint64, end int, err error) {
+	b, err := s.file.Bytes(at, at+binary.MaxVarintLen64)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, size := binary.Uvarint(b)
+	if size <= 0 {
+		return 0, 0, fmt.Errorf("number at %d: %w", at, errSegment)
+	}
+	return n, at + size, nil
 }
 
-// similar gives the words of a field that are like term: those of a range of the dictionary that the automaton
-// lets pass, nil all of them.
-func (v *view) similar(term, field string, l looking, use func(string)) error {
-	d, err := v.dictionary(field)
-	if err != nil || d == nil {
-		return err
-	}
-	words, ok := d.(interface {
-		AutomatonIteratorOmitCount(api.Automaton, []byte, []byte) api.DictionaryIterator
-	})
-	if !ok {
-		return errSegment
-	}
-	it := words.AutomatonIteratorOmitCount(l.automaton, []byte(l.start), after(l.start))
-	for {
-		e, err := it.Next()
-		if err != nil {
-			return err
-		}
-		if e == nil {
-			return nil
-		}
-		if l.how.holds(term, e.Term) {
-			use(strings.Clone(e.Term))
+// uvarints reads numbers that stand one after another.
+func (s *segment) uvarints(at int, into ...*uint64) (end int, err error) {
+	for _, n := range into {
+		if *n, at, err = s.uvarint(at); err != nil {
+			return 0, err
 		}
 	}
+	return at, nil
+}
+
+// dictionary is a field's words; nil where no fact of the segment has the field.
+func (s *segment) dictionary(field string) (*vellum.FST, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d, ok := s.words[field]; ok {
+		return d, nil
+	}
+	at := s.fields[field]
+	if at == 0 {
+		s.words[field] = nil
+		return nil, nil
+	}
+	var from, to, place uint64 // doc values, of which there are none, stand first
+	if _, err := s.uvarints(at, &from, &to, &place); err != nil {
+		return nil, err
+	}
+	n, begin, err := s.uvarint(int(place))
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.file.Bytes(begin, begin+int(n))
+	if err != nil {
+		return nil, err
+	}
+	d, err := vellum.Load(b)
+	if err != nil {
+		return nil, err
+	}
+	if d.Len() == 0 {
+		d = nil
+	}
+	s.words[field] = d
+	return d, nil
+}
+
+// ident tells which fact n is. Its texts are part of the segment and not copied: a search may ask for very many.
+func (s *segment) ident(n uint32) (ident, error) {
+	text, err := s.external(n)
+	if err != nil {
+		return ident{}, err
+	}
+	id, rest, ok := strings.Cut(text, "\x00")
+	cut := strings.LastIndexByte(rest, 0)
+	if !ok || cut < 0 {
+		return ident{}, fmt.Errorf("fact %d: %w", n, errIdent)
+	}
+	return ident{id, rest[:cut]}, nil
+}
+
+// external is the external id of a fact. It stands first of what bleve stores of a document, after the lengths
+// of what is said about that, of that itself, and, within the first, of the id.
+func (s *segment) external(n uint32) (string, error) {
+	if int(n) >= s.docs {
+		return "", fmt.Errorf("fact %d of %d: %w", n, s.docs, errSegment)
+	}
+	b, err := s.file.Bytes(s.stored+8*int(n), s.stored+8*int(n)+8)
+	if err != nil {
+		return "", err
+	}
+	at := int(binary.BigEndian.Uint64(b))
+	const often = 192 // bytes that most need
+	if b, err = s.file.Bytes(at, at+often); err != nil {
+		return "", err
+	}
+	about, n1 := binary.Uvarint(b)
+	_, n2 := binary.Uvarint(b[max(0, n1):])
+	start := max(0, n1) + max(0, n2)
+	size, n3 := binary.Uvarint(b[start:])
+	if n1 <= 0 || n2 <= 0 || n3 <= 0 {
+		return "", fmt.Errorf("fact %d: %w", n, errSegment)
+	}
+	from, to := start+int(about), start+int(about)+int(size)
+	if to > len(b) {
+		if b, err = s.file.Bytes(at, at+to); err != nil {
+			return "", err
+		}
+		if to > len(b) {
+			return "", fmt.Errorf("fact %d: %w", n, errSegment)
+		}
+	}
+	b = b[from:to]
+	return unsafe.String(unsafe.SliceData(b), len(b)), nil // nobody writes there any more
+}
+
+// identify tells which fact n is and how long its fields are.
+func (s *segment) identify(n uint32) (ident, [fieldCount]int, error) {
+	text, err := s.external(n)
+	if err != nil {
+		return ident{}, [fieldCount]int{}, err
+	}
+	who, sizes, err := parseExternalID(text)
+	if err != nil {
+		return who, sizes, fmt.Errorf("fact %d: %w", n, err)
+	}
+	return who, sizes, nil
+}
+
+// live is how many facts of the segment are not deleted.
+func (s *segment) live() int { return s.docs - int(s.deleted.GetCardinality()) }
+
+// base is the segment as bleve has it, all of it read: for merging.
+func (s *segment) base() (*zap.SegmentBase, error) {
+	data, err := s.file.All()
+	if err != nil {
+		return nil, err
+	}
+	body := data[:len(data)-zap.FooterSize]
+	f, err := parseFooter(data[len(body):])
+	if err != nil {
+		return nil, err
+	}
+	return zap.InitSegmentBase(body, f.checksum, chunkMode, f.docs, f.stored, f.sections, nil, new(api.Stats))
+}
+
+// numbersOf finds the facts of the ids that are not deleted.
+func (s *segment) numbersOf(ids []string) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	v := newView(s, 0, s.deleted)
+	for _, id := range ids {
+		if err := v.visit(byID+id, exactField, nil, func(p posting) { out.Add(p.doc) }); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // looking says where in a dictionary words like another stand.
 type looking struct {
 	how       likeness
 	start     string // they begin with it
-	automaton api.Automaton
+	automaton vellum.Automaton
 }
 
 func lookFor(term string, how likeness) (looking, error) {
@@ -229,43 +294,4 @@ func after(prefix string) []byte {
 		}
 	}
 	return nil
-}
-
-// numbersOf finds the facts of the ids that are not deleted.
-func (s *segment) numbersOf(ids []string) (*roaring.Bitmap, error) {
-	out := roaring.New()
-	v := &view{segment: s, except: s.deleted, dicts: map[string]api.TermDictionary{}}
-	for _, id := range ids {
-		if err := v.visit(byID+id, exactField, nil, func(p posting) { out.Add(p.doc) }); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// ident tells which fact n is. Its texts are part of the segment and not copied: a search may ask for very many.
-func (s *segment) ident(n uint32) (ident, error) {
-	b, err := s.DocID(uint64(n))
-	if err != nil {
-		return ident{}, err
-	}
-	text := unsafe.String(unsafe.SliceData(b), len(b)) // nobody writes into a segment
-	id, rest, ok := strings.Cut(text, "\x00")
-	cut := strings.LastIndexByte(rest, 0)
-	if !ok || cut < 0 {
-		return ident{}, fmt.Errorf("fact %d: %w", n, errIdent)
-	}
-	return ident{id, rest[:cut]}, nil
-}
-
-func (s *segment) identify(n uint32) (ident, [fieldCount]int, error) {
-	b, err := s.DocID(uint64(n))
-	if err != nil {
-		return ident{}, [fieldCount]int{}, err
-	}
-	who, sizes, err := parseExternalID(string(b))
-	if err != nil {
-		return who, sizes, fmt.Errorf("fact %d: %w", n, err)
-	}
-	return who, sizes, nil
 }

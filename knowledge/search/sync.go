@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/knowledge/search/blocks"
 )
 
 // Generation says what a generation holds: every fact recorded up to At, in an epoch of the store. A store
@@ -60,11 +63,25 @@ func (x *Index) Sync(ctx context.Context, to Generation, docs iter.Seq[Doc]) (er
 		base = nil
 	}
 	g, err := x.write(ctx, base, tail, to, docs)
+	if base != nil && lost(err) {
+		x.logger.Debug("index generation made anew", "error", err)
+		g, err = x.write(ctx, nil, tail, to, docs)
+	}
 	if err != nil {
 		return err
 	}
 	x.sweep(g.number)
 	return x.adopt(g, tail)
+}
+
+// lost reports whether an error says that the generation built upon is not what was written.
+func lost(err error) bool {
+	for _, why := range []error{ErrDamaged, blocks.ErrDamaged, errSegment, errFrequencies, fs.ErrNotExist} {
+		if errors.Is(err, why) {
+			return true
+		}
+	}
+	return false
 }
 
 // tailSnapshot is what was in memory when a Sync began.
@@ -141,12 +158,15 @@ func (g *generation) has(id string) bool {
 
 // write makes the next generation under a name of its own and renames it into place, whole.
 func (x *Index) write(ctx context.Context, base *generation, t tailSnapshot, to Generation, docs iter.Seq[Doc]) (*generation, error) {
+	if err := x.fails("mkdir", x.dir); err != nil {
+		return nil, err
+	}
 	temp, err := os.MkdirTemp(x.dir, tempPrefix)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	b := &builder{dir: temp, header: header{Mapping: mappingVersion, At: to.At, Epoch: to.Epoch}}
+	b := &builder{dir: temp, fault: x.fault, header: header{Mapping: mappingVersion, At: to.At, Epoch: to.Epoch}}
 	if base != nil {
 		err = b.extend(base, t)
 	} else {
@@ -155,6 +175,9 @@ func (x *Index) write(ctx context.Context, base *generation, t tailSnapshot, to 
 	if err != nil {
 		return nil, fmt.Errorf("write an index generation: %w", err)
 	}
+	if err := x.fails("create", headerName); err != nil {
+		return nil, err
+	}
 	if err := writeHeader(temp, b.header); err != nil {
 		return nil, err
 	}
@@ -162,10 +185,21 @@ func (x *Index) write(ctx context.Context, base *generation, t tailSnapshot, to 
 	if err != nil {
 		return nil, err
 	}
+	if err := x.fails("rename", temp); err != nil {
+		return nil, err
+	}
 	if err := os.Rename(temp, filepath.Join(x.dir, generationName(greatest+1))); err != nil {
 		return nil, err
 	}
 	return openGeneration(x.dir, greatest+1)
+}
+
+// fails is the error of a file operation that a test has fail.
+func (x *Index) fails(op, name string) error {
+	if x.fault == nil {
+		return nil
+	}
+	return x.fault(op, name)
 }
 
 // sweep takes away what no one will open any more: older generations, and what a killed Sync left. Those who
