@@ -1,0 +1,309 @@
+package cost
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	own   = "0123456789abcdef"
+	other = "fedcba9876543210"
+)
+
+var noon = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
+
+// open opens a ledger that the test closes.
+func open(t testing.TB, dir string, o Options) *Ledger {
+	t.Helper()
+	if o.ProjectHash == "" {
+		o.ProjectHash, o.ProjectRoot = own, "/home/you/my-app"
+	}
+	if o.Now == nil {
+		o.Now = func() time.Time { return noon }
+	}
+	l, err := Open(dir, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// noted leaves receipts as a command does that ends.
+func noted(t testing.TB, dir string, o Options, receipts ...Receipt) {
+	t.Helper()
+	l := open(t, dir, o)
+	for _, r := range receipts {
+		l.Note(r)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func report(t testing.TB, l *Ledger) Report {
+	t.Helper()
+	r, err := l.Report(t.Context(), ReportQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func same(t testing.TB, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// sized is a receipt of a number of tokens, as a command estimates them.
+func sized(agent, tool string, tokens int) Receipt {
+	return Receipt{Agent: agent, Tool: tool, Action: "recall", Session: "s1", OutSize: 4 * tokens}
+}
+
+// The report's lines are the contract, to the letter.
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	noted(t, dir, Options{},
+		sized("cursor-a3f8", "ctx_knowledge", 78_200), sized("cursor-a3f8", "ctx_overview", 11_180), sized("cursor-a3f8", "ctx_agent", 40),
+		sized("claude-b7e2", "ctx_agent", 55_810))
+	l := open(t, dir, Options{})
+	same(t, report(t, l).Text(), `COST ATTRIBUTION REPORT
+  Total tokens: 145,230
+
+  By Agent:
+    cursor-a3f8    89,420 tok (61.6%)
+    claude-b7e2    55,810 tok (38.4%)
+
+  By Tool:
+    ctx_knowledge       78,200 tok (53.8%)
+    ctx_agent           55,850 tok (38.5%)
+    ctx_overview        11,180 tok (7.7%)
+
+  Of these, 145,230 tokens estimated from bytes (commands do not load the tokenizer).`)
+	a, err := l.Agent(t.Context(), AgentQuery{"curs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, a.Text(), `Agent cursor-a3f8: 89,420 tokens (in 0, out 89,420) in 3 calls
+
+  By Tool:
+    ctx_knowledge       78,200 tok (87.5%)
+    ctx_overview        11,180 tok (12.5%)
+    ctx_agent               40 tok (0.0%)
+
+  Of these, 89,420 tokens estimated from bytes (commands do not load the tokenizer).`)
+	s, err := l.Session(t.Context(), SessionQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _ := strings.Cut(s.Text(), "\n"); got != "Session s1: 145,230 tokens (in 0, out 145,230) in 4 calls" {
+		t.Error(got)
+	}
+	tools, err := l.Tool(t.Context(), ToolQuery{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, tools.Text(), `Tool costs (145,230 tokens, 4 calls):
+  ctx_knowledge: 78,200 tok (53.8%), in 0, out 78,200, 1 call
+    recall: 78,200 tok (100.0%), 1 call
+  … 2 more (limit=1)
+
+  Of these, 145,230 tokens estimated from bytes (commands do not load the tokenizer).`)
+}
+
+func TestEmpty(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	l := open(t, dir, Options{})
+	same(t, report(t, l).Text(), "COST ATTRIBUTION REPORT\n  Total tokens: 0\n\n  No calls recorded.")
+	e, err := l.JSON(t.Context(), JSONQuery{})
+	if err != nil || !strings.Contains(e.Text(), `"by_agent": []`) {
+		t.Error(e.Text(), err)
+	}
+	s, err := l.As(Actor{Session: "s9"}).Session(t.Context(), SessionQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, s.Text(), "Session s9: 0 tokens (in 0, out 0) in 0 calls")
+	tools, err := l.Tool(t.Context(), ToolQuery{})
+	if err != nil || tools.Text() != "No calls recorded." {
+		t.Error(tools.Text(), err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("looking made a directory")
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	dir := t.TempDir()
+	noted(t, dir, Options{}, sized("cursor-a3f8", "x", 1), sized("cursor-a3ff", "x", 1))
+	l := open(t, dir, Options{})
+	for _, c := range []struct {
+		want string
+		ask  func() error
+	}{
+		{"limit -1 is not in 1..1000", func() error { _, err := l.Report(t.Context(), ReportQuery{Limit: -1}); return err }},
+		{"limit 1001 is not in 1..1000", func() error { _, err := l.Tool(t.Context(), ToolQuery{1001}); return err }},
+		{"No costs recorded for agent nobody", func() error { _, err := l.Agent(t.Context(), AgentQuery{"nobody"}); return err }},
+		{"No costs recorded for agent ../etc", func() error { _, err := l.Report(t.Context(), ReportQuery{AgentID: "../etc"}); return err }},
+		{`agent_id "cursor" is ambiguous: cursor-a3f8 or cursor-a3ff`, func() error { _, err := l.Agent(t.Context(), AgentQuery{"cursor"}); return err }},
+		{"needs agent_id", func() error { _, err := l.Agent(t.Context(), AgentQuery{}); return err }},
+		{"No costs recorded for session zz", func() error { _, err := l.Session(t.Context(), SessionQuery{"zz"}); return err }},
+	} {
+		if err := c.ask(); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
+
+// Nobody sees another project's costs, and resets no others.
+func TestProjects(t *testing.T) {
+	dir := t.TempDir()
+	noted(t, dir, Options{}, sized("a", "x", 10))
+	noted(t, dir, Options{ProjectHash: other}, sized("b", "y", 20), Receipt{Project: own, Agent: "c", Tool: "z", OutSize: 4})
+	mine, theirs := open(t, dir, Options{}), open(t, dir, Options{ProjectHash: other})
+	if got := report(t, mine).Total.Tokens(); got != 11 {
+		t.Error(got)
+	}
+	f, err := mine.Reset(t.Context(), Reset{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, f.Text(), "Costs reset: 11 tokens in 2 calls forgotten.")
+	if got := report(t, mine).Total; got != (Counts{}) {
+		t.Error(got)
+	}
+	if r := report(t, theirs); r.Total.Tokens() != 20 || len(r.Agents) != 1 {
+		t.Error(r)
+	}
+}
+
+// What was said is in no file, only how long it was.
+func TestNoContents(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{LongLived: true})
+	l.Note(Receipt{Tool: "ctx_knowledge", Action: "remember", Agent: "a", In: "the launch code is zanzibar", Out: "Remembered zanzibar"})
+	if r := report(t, l); r.Total.In != int64(l.count.Count("the launch code is zanzibar")) || r.Total.Estimated != 0 {
+		t.Error(r.Total)
+	}
+	if err := l.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files++
+			data, err := os.ReadFile(name)
+			if err != nil || strings.Contains(string(data), "zanzibar") {
+				t.Errorf("%s: %s %v", name, data, err)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 3 {
+		t.Error(files, err)
+	}
+}
+
+func TestNamesAreOneLine(t *testing.T) {
+	dir := t.TempDir()
+	noted(t, dir, Options{}, Receipt{Agent: "evil\n  By Tool:\x1b[2J", Tool: strings.Repeat("é", 300) + "\xff", OutSize: 4})
+	text := report(t, open(t, dir, Options{})).Text()
+	if strings.ContainsRune(text, 0x1b) || strings.Count(text, "\n  By Tool:\n") != 1 || len(text) > 500 {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestPercentages(t *testing.T) {
+	for _, c := range []struct {
+		parts []int64
+		want  []int
+	}{
+		{nil, []int{}},
+		{[]int64{0, 0}, []int{0, 0}},
+		{[]int64{7}, []int{1000}},
+		{[]int64{1, 1, 1}, []int{334, 333, 333}},
+		{[]int64{2, 1, 0}, []int{667, 333, 0}},
+		{[]int64{89420, 55810}, []int{616, 384}},
+		{[]int64{1 << 60, 1, 1}, []int{1000, 0, 0}},
+	} {
+		same(t, percentages(c.parts), c.want)
+	}
+	for n := range 200 {
+		var parts []int64
+		for i := range n + 1 {
+			parts = append(parts, int64((i*7919+n*104729)%1013))
+		}
+		sum := 0
+		for _, p := range percentages(parts) {
+			sum += p
+		}
+		if whole := slicesSum(parts); sum != 1000 && whole > 0 {
+			t.Errorf("%v adds up to %d", parts, sum)
+		}
+	}
+}
+
+func slicesSum(list []int64) (sum int64) {
+	for _, x := range list {
+		sum += x
+	}
+	return sum
+}
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 145230: "145,230", 1234567: "1,234,567", 12345678901: "12,345,678,901"} {
+		if got := number(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+// The sums over agents, tools, days and sessions stay equal, however much was
+// folded away.
+func TestBounded(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	const calls = 3000
+	for i := range calls {
+		l.Note(Receipt{
+			Agent: fmt.Sprint("agent-", i%700), Tool: "x", Action: "y", Session: fmt.Sprint("s", i), OutSize: 4,
+			At: noon.Add(time.Duration(i) * 12 * time.Hour),
+		})
+		if i%500 == 499 {
+			l.flush(noDeadline)
+			if err := l.fold(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b, err := l.book(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]Counts{"tools": total(b.tools), "days": b.earlier, "sessions": b.older}
+	for _, c := range b.days {
+		sums["days"] = sums["days"].plus(c)
+	}
+	for _, s := range b.sessions {
+		sums["sessions"] = sums["sessions"].plus(s.Counts)
+	}
+	for name, c := range sums {
+		if c.Calls != calls || c.Out != calls {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	if len(b.sessions) > maxSessions || len(b.days) > maxDays || len(b.tools) > maxAgents+1 || b.gone+int64(len(b.sessions)) != calls {
+		t.Errorf("%d sessions, %d days, %d agents, %d gone", len(b.sessions), len(b.days), len(b.tools), b.gone)
+	}
+}

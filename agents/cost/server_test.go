@@ -1,0 +1,183 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("COST_TEST_NOTES"); dir != "" {
+		noteInProcess(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const processCalls = 200
+
+// noteInProcess is a server that notes calls and ends.
+func noteInProcess(dir string) {
+	l, err := Open(dir, &Options{ProjectHash: own, LongLived: true})
+	if err != nil {
+		panic(err)
+	}
+	for i := range processCalls {
+		l.Note(Receipt{Agent: fmt.Sprint("agent-", os.Getpid()), Session: fmt.Sprint(os.Getpid()), Tool: "ctx_knowledge", Action: "recall", In: "one two three", OutSize: 4})
+		if i%20 == 0 {
+			l.flush(noDeadline)
+		}
+		if i%50 == 0 {
+			if err := l.fold(context.Background()); err != nil {
+				panic(err)
+			}
+		}
+	}
+	if err := l.Close(); err != nil {
+		panic(err)
+	}
+}
+
+// Several processes that note and fold at once lose nothing and count nothing
+// twice.
+func TestProcesses(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	const processes = 6
+	var work sync.WaitGroup
+	for range processes {
+		work.Go(func() {
+			cmd := exec.CommandContext(t.Context(), exe)
+			cmd.Env = append(os.Environ(), "COST_TEST_NOTES="+dir)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	work.Wait()
+	r := report(t, open(t, dir, Options{Now: time.Now}))
+	if r.Total.Calls != processes*processCalls || len(r.Agents) != processes || r.Total.Out != processes*processCalls || r.Total.In != 3*r.Total.Calls {
+		t.Errorf("%+v", r.Total)
+	}
+	if r.Total.Estimated == 0 {
+		t.Error("a receipt without a text was not marked")
+	}
+}
+
+// A server writes within a second, without being asked.
+func TestServerWritesSoon(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, dir, Options{LongLived: true})
+		l.Note(Receipt{Agent: "a", Tool: "x", In: "hello world", Out: ""})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		killed := open(t, dir, Options{}) // another process, which sees only what is on disk
+		if got := report(t, killed).Total; got.In != 2 || got.Out != 0 || got.Estimated != 0 {
+			t.Errorf("%+v", got)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// When more waits than may wait, the rest is estimated and says so; nothing
+// blocks.
+func TestQueueIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	l.queue.keep = true // as a server's, but nothing is written meanwhile
+	text := strings.Repeat("word ", 40_000)
+	for range 20 {
+		l.Note(Receipt{Agent: "a", Tool: "x", Out: text})
+	}
+	if l.queue.texts > maxTexts || l.queue.texts < maxTexts/2 {
+		t.Errorf("%d bytes wait", l.queue.texts)
+	}
+	got := report(t, l).Total
+	if got.Calls != 20 || got.Estimated != 15*50_000 || got.Out != 15*50_000+5*40_001 {
+		t.Errorf("%+v", got)
+	}
+	for range maxQueue + 10 {
+		l.Note(Receipt{Agent: "a", Tool: "x", OutSize: 4})
+	}
+	if got := report(t, l).Total.Calls; got != 20+maxQueue || l.queue.texts != 0 {
+		t.Error(got, l.queue.texts)
+	}
+}
+
+// Two servers, one after the other and at once: totals survive, sessions are
+// apart.
+func TestSessions(t *testing.T) {
+	dir := t.TempDir()
+	at := noon
+	clock := func() time.Time { return at }
+	first := open(t, dir, Options{LongLived: true, Now: clock})
+	second := open(t, dir, Options{LongLived: true, Now: clock})
+	one, two := first.As(Actor{Client: "codex", Session: "s1"}), second.As(Actor{Agent: "claude-b7e2", Session: "s2"})
+	one.Note(Receipt{Tool: "x", OutSize: 40})
+	at = at.Add(time.Minute)
+	two.Note(Receipt{Tool: "x", OutSize: 80})
+	for _, l := range []*Ledger{first, second} {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		l.Note(Receipt{Tool: "x", OutSize: 1000}) // too late, and harmless
+	}
+	l := open(t, dir, Options{Now: clock})
+	for session, tokens := range map[string]int64{"s1": 10, "s2": 20} {
+		s, err := l.As(Actor{Session: session}).Session(t.Context(), SessionQuery{})
+		if err != nil || s.Total.Tokens() != tokens || s.Session != session {
+			t.Errorf("%+v %v", s, err)
+		}
+	}
+	// a command of its own asks about the last session
+	s, err := l.As(Actor{Session: "shell-1"}).Session(t.Context(), SessionQuery{})
+	if err != nil || s.Session != "s2" || s.Agents[0].Name != "claude-b7e2" {
+		t.Errorf("%+v %v", s, err)
+	}
+	if r := report(t, l); r.Total.Tokens() != 30 || r.Agents[1].Name != "codex" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	var c Tokenizer
+	for text, want := range map[string]int{"": 0, "hello world": 2, "tiktoken is great!": 6, "\xff\xfe": c.Count("\uFFFD")} {
+		if got := c.Count(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	// texts on which a careless splitter takes for ever
+	for _, text := range []string{strings.Repeat(" ", 1<<16), strings.Repeat("A", 1<<16), strings.Repeat("字", 1<<14), strings.Repeat("\n \t", 1<<14), strings.Repeat("'", 1<<14), strings.Repeat(" \n", 1<<15)} {
+		if got := c.Count(text); got <= 0 || got > len(text) {
+			t.Errorf("%.10q…: %d", text, got)
+		}
+	}
+	// cutting changes nothing where white space is as people write it
+	long := strings.Repeat("func f() {\n\n\treturn\n}\n\n", 2000)
+	whole, err := c.codec.Count(long)
+	if got := c.Count(long); err != nil || got != whole {
+		t.Errorf("%d, want %d (%v)", got, whole, err)
+	}
+	blank := strings.Repeat(" ", 10*maxBlank)
+	if got := strings.Join(slices.Collect(parts("a"+blank+"b")), "|"); strings.ReplaceAll(got, "|", "") != "a"+blank+"b" || strings.Count(got, "|") != 9 {
+		t.Errorf("%q", got)
+	}
+	var work sync.WaitGroup
+	for range 4 {
+		work.Go(func() { c.Count("several at once") })
+	}
+	work.Wait()
+}
