@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -52,7 +53,7 @@ func (s *Store) Move(ctx context.Context, a Reassignment) ([]string, error) {
 		for _, id := range ids {
 			state := b.projects[s.opts.ProjectHash][id].State
 			events = append(events, event{Change: &change{
-				Project: s.opts.ProjectHash, ID: id, By: s.actor.name(), To: state, Why: reason, Assignee: to,
+				Project: s.opts.ProjectHash, ID: id, By: cmp.Or(s.actor.Agent, from), To: state, Why: reason, Assignee: to,
 			}})
 		}
 		if key != "" {

@@ -72,7 +72,7 @@ func indented(s, blanks string) string {
 
 // age is how long ago an instant was: 40s, 5m, 2h, 3d.
 func age(since, now time.Time) string {
-	d := max(now.Sub(since), 0)
+	d := max(now.Sub(since), 0).Round(time.Second)
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", d/time.Second)
