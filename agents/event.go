@@ -44,9 +44,6 @@ func (s *state) fold(e event, at time.Time) {
 	if e.Open != nil {
 		p.root = e.Open.Root
 	}
-	if e.By != "" {
-		p.touch(e.By, at)
-	}
 	switch {
 	case e.Agent != nil:
 		p.put(e.Agent)
@@ -62,6 +59,9 @@ func (s *state) fold(e event, at time.Time) {
 		delete(p.leases, leaseKey(e.Release))
 	case e.Handoff != nil:
 		p.fileHandoff(e.Handoff)
+	}
+	if e.By != "" {
+		p.touch(e.By, at)
 	}
 }
 

@@ -60,9 +60,9 @@ type agent struct {
 	Client     string    `json:"client,omitempty"`
 	Registered time.Time `json:"started_at"`
 	Active     time.Time `json:"last_active"`
-	Cursor     uint64    `json:"cursor,omitempty"`        // broadcasts up to this number were read
-	Ahead      []uint64  `json:"ahead,omitempty"`         // and these beyond it
-	Missed     time.Time `json:"missed_before,omitempty"` // broadcasts of before it may be gone unread
+	Cursor     uint64    `json:"cursor,omitempty"`       // broadcasts up to this number were read
+	Ahead      []uint64  `json:"ahead,omitempty"`        // and these beyond it
+	Missed     time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone unread
 }
 
 // present tells whether an agent is listed.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,6 +67,7 @@ type core struct {
 	sessions map[string]string  // connection → the agent it registered last
 	held     map[string]*holder // agents whose liveness lock is ours
 	warned   int                // how many of the journal's warnings were given
+	notices  []string
 
 	diaries diaries
 }
@@ -118,13 +120,22 @@ func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 func (s *Store) Notices() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	out := s.notices
+	s.notices = nil
 	warnings := s.log.Warnings()
-	var out []string
 	for _, w := range warnings[min(s.warned, len(warnings)):] {
 		out = append(out, w.Text)
 	}
 	s.warned = len(warnings)
 	return out
+}
+
+func (s *Store) notice(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notices, text) {
+		s.notices = append(s.notices, text)
+	}
 }
 
 // redact takes secrets out of a text and names the rules that found them.

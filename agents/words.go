@@ -100,7 +100,7 @@ func span(d time.Duration) string {
 }
 
 // ago is the age of what happened at an instant.
-func ago(now, at time.Time) string { return span(now.Sub(at)) + " ago" }
+func ago(now, at time.Time) string { return span(now.Sub(at).Round(time.Second)) + " ago" }
 
 // left is the time that remains, rounded up to its unit: one never waits
 // longer than it says by more than the unit below.

@@ -1,0 +1,62 @@
+package agents
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Bundle is work that an agent receives.
+type Bundle struct {
+	From    string    `json:"from_agent"`
+	Role    string    `json:"role,omitempty"`
+	Summary string    `json:"summary"`
+	Tasks   []string  `json:"tasks,omitempty"`
+	Claims  []Held    `json:"claims,omitempty"`
+	Facts   []string  `json:"facts,omitempty"`
+	Files   []string  `json:"files,omitempty"`
+	Diary   []Entry   `json:"diary,omitempty"`
+	At      time.Time `json:"timestamp"`
+}
+
+func shownBundles(list []*handoff) []Bundle {
+	var out []Bundle
+	for _, h := range list {
+		b := Bundle{From: h.From, Role: h.Role, Summary: h.Summary, Tasks: h.Tasks, Facts: h.Facts, Files: h.Files, At: h.At}
+		for _, c := range h.Claims {
+			b.Claims = append(b.Claims, Held{Path: c.Path, AgentID: h.To, Token: c.Token})
+		}
+		for _, e := range h.Diary {
+			b.Diary = append(b.Diary, e.shown())
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func (b Bundle) lines(now time.Time) []string {
+	from := b.From
+	if b.Role != "" {
+		from += " (" + oneLine(b.Role) + ")"
+	}
+	lines := []string{fmt.Sprintf("Handoff from %s (%s): %s", from, ago(now, b.At), block(b.Summary))}
+	claims := make([]string, len(b.Claims))
+	for i, c := range b.Claims {
+		claims[i] = fmt.Sprintf("%s (token %d)", c.Path, c.Token)
+	}
+	for _, part := range []struct {
+		name string
+		list []string
+	}{{"Tasks", b.Tasks}, {"Claims", claims}, {"Facts", b.Facts}, {"Shared files", b.Files}} {
+		if len(part.list) > 0 {
+			lines = append(lines, fmt.Sprintf("  %s: %s", part.name, oneLine(strings.Join(part.list, ", "))))
+		}
+	}
+	if len(b.Diary) > 0 {
+		lines = append(lines, "  Diary:")
+		for _, e := range b.Diary {
+			lines = append(lines, "  "+e.line(now))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,278 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The types of diary entries. Each is printed as what was done.
+const (
+	entryDiscovery = "discovery"
+	entryDecision  = "decision"
+	entryBlocker   = "blocker"
+	entryProgress  = "progress"
+	entryInsight   = "insight"
+)
+
+var entryTypes = []string{entryDiscovery, entryDecision, entryBlocker, entryProgress, entryInsight}
+
+// verb is how a diary prints a type.
+func verb(kind string) string {
+	switch kind {
+	case entryDiscovery:
+		return "FOUND"
+	case entryDecision:
+		return "DECIDED"
+	case entryBlocker:
+		return "BLOCKED"
+	case entryProgress:
+		return "DONE"
+	case entryInsight:
+		return "INSIGHT"
+	}
+	return strings.ToUpper(kind)
+}
+
+// entryType reads a type, also as the verb it is printed as.
+func entryType(given string) (string, error) {
+	name := strings.TrimSpace(given)
+	for _, kind := range entryTypes {
+		if strings.EqualFold(name, kind) || strings.EqualFold(name, verb(kind)) {
+			return kind, nil
+		}
+	}
+	return "", badArgument("category", "category %q is none of %s", clip(given, maxWord), strings.Join(entryTypes, ", "))
+}
+
+// Entry is one of a diary.
+type Entry struct {
+	Number  int       `json:"number"`
+	Type    string    `json:"type"`
+	Message string    `json:"message"`
+	Context string    `json:"context,omitempty"`
+	At      time.Time `json:"timestamp"`
+}
+
+func (e entry) shown() Entry { return Entry{e.Number, e.Type, e.Text, e.Context, e.At} }
+
+func (e Entry) line(now time.Time) string {
+	text := fmt.Sprintf("  [%s] %s", verb(e.Type), block(e.Message))
+	if e.Context != "" {
+		text += " [" + oneLine(e.Context) + "]"
+	}
+	return text + " (" + ago(now, e.At) + ")"
+}
+
+// Note is a diary entry to be.
+type Note struct {
+	Message  string `json:"message" arg:"1" jsonschema:"what you found, decided, finished, or are held up by"`
+	Category string `json:"category,omitempty" short:"c" enum:"discovery,decision,blocker,progress,insight,found,decided,blocked,done" jsonschema:"what it is (default progress)"`
+	Context  string `json:"context,omitempty" jsonschema:"what it is about, e.g. auth or src/auth.ts"`
+}
+
+// Noted is a diary entry that was made.
+type Noted struct {
+	AgentID  string   `json:"agent_id"`
+	Entry    Entry    `json:"entry"`
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Text gives the answer's lines.
+func (n Noted) Text() string {
+	return fmt.Sprintf("Diary entry [%s] added: %s", n.Entry.Type, brief(n.Entry.Message)) + redactedLine(n.Redacted)
+}
+
+// Diary adds an entry to the caller's diary.
+func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
+	kind, err := entryType(cmp.Or(strings.TrimSpace(a.Category), entryProgress))
+	if err != nil {
+		return Noted{}, err
+	}
+	text, redacted, err := s.text("message", a.Message, maxText)
+	if err != nil {
+		return Noted{}, err
+	}
+	about, more := "", []string(nil)
+	if strings.TrimSpace(a.Context) != "" {
+		if about, more, err = s.text("context", a.Context, maxPath); err != nil {
+			return Noted{}, err
+		}
+	}
+	if err := s.Touch(ctx); err != nil {
+		return Noted{}, err
+	}
+	o := owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
+	err = s.view(ctx, func(p *project, _ moment) error {
+		me, err := s.self(p)
+		if err == nil {
+			o.AgentID, o.AgentType = me.ID, me.Type
+		}
+		return err
+	})
+	if err != nil {
+		return Noted{}, err
+	}
+	e := entry{Type: kind, Text: text, Context: about}
+	err = s.enter(ctx, o, &e)
+	return Noted{o.AgentID, e.shown(), append(redacted, more...)}, err
+}
+
+// DiaryQuery names a diary.
+type DiaryQuery struct {
+	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"whose diary: an id or the beginning of one (default: your own)"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most entries to show, the newest first (default 20)"`
+}
+
+// Recalled is a diary, the newest entry first.
+type Recalled struct {
+	AgentID string  `json:"agent_id"`
+	Total   int     `json:"total"`
+	Entries []Entry `json:"entries"`
+	now     time.Time
+	limit   int
+}
+
+// Text gives the answer's lines.
+func (r Recalled) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Diary [%s] (%s)", r.AgentID, count(r.Total, "entry"))
+	if r.Total > 0 {
+		b.WriteByte(':')
+	}
+	for _, e := range r.Entries {
+		b.WriteString("\n" + e.line(r.now))
+	}
+	if more := r.Total - len(r.Entries); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	return b.String()
+}
+
+const standardDiary = 20
+
+// RecallDiary shows the diary of any agent of the project, also of one that
+// has finished.
+func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (Recalled, error) {
+	limit, err := limited(q.Limit, standardDiary)
+	if err != nil {
+		return Recalled{}, err
+	}
+	r := Recalled{limit: limit, Entries: []Entry{}}
+	err = s.view(ctx, func(p *project, m moment) error {
+		r.now = m.now
+		if strings.TrimSpace(q.AgentID) == "" {
+			me, err := s.self(p)
+			if err == nil {
+				r.AgentID = me.ID
+			}
+			return err
+		}
+		to, err := p.resolve("agent_id", q.AgentID)
+		if err != nil {
+			return err
+		}
+		if to.agent == nil {
+			ids := p.types[to.kind]
+			if len(ids) > 1 {
+				return badArgument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(ids))
+			}
+			to.agent = p.agents[ids[0]]
+		}
+		r.AgentID = to.agent.ID
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	all, err := s.entries(ctx, r.AgentID)
+	r.Total = len(all)
+	for _, e := range slices.Backward(all[max(0, len(all)-limit):]) {
+		r.Entries = append(r.Entries, e.shown())
+	}
+	return r, err
+}
+
+// Shelf is the diaries of the project, the last written one first.
+type Shelf struct {
+	Diaries []Volume `json:"diaries"`
+	Total   int      `json:"total"`
+	now     time.Time
+	limit   int
+}
+
+// Volume is one of them.
+type Volume struct {
+	AgentID string    `json:"agent_id"`
+	Entries int       `json:"entries"`
+	Last    time.Time `json:"last_entry"`
+}
+
+// Text gives the answer's lines.
+func (s Shelf) Text() string {
+	if s.Total == 0 {
+		return "No diaries."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Agent Diaries (%d):", s.Total)
+	for _, v := range s.Diaries {
+		fmt.Fprintf(&b, "\n  %s: %s (%s)", v.AgentID, count(v.Entries, "entry"), ago(s.now, v.Last))
+	}
+	if more := s.Total - len(s.Diaries); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, s.limit)
+	}
+	return b.String()
+}
+
+// Diaries lists the diaries of the project, those of agents that are gone too.
+func (s *Store) Diaries(ctx context.Context, q Roll) (Shelf, error) {
+	limit, err := limited(q.Limit, standardList)
+	if err != nil {
+		return Shelf{}, err
+	}
+	r := Shelf{limit: limit, Diaries: []Volume{}}
+	ids, now, err := s.writers(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.now = now
+	for _, id := range ids {
+		list, err := s.entries(ctx, id)
+		if err != nil {
+			return r, err
+		}
+		if n := len(list); n > 0 {
+			r.Diaries = append(r.Diaries, Volume{id, n, list[n-1].At})
+		}
+	}
+	slices.SortFunc(r.Diaries, func(a, b Volume) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.AgentID, b.AgentID)) })
+	r.Total = len(r.Diaries)
+	r.Diaries = r.Diaries[:min(limit, r.Total)]
+	return r, nil
+}
+
+// writers are the agents of the project that have a diary, by id.
+func (s *Store) writers(ctx context.Context) (ids []string, now time.Time, err error) {
+	files, err := os.ReadDir(filepath.Join(s.dir, diaryDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, now, err
+	}
+	err = s.view(ctx, func(p *project, m moment) error {
+		now = m.now
+		for _, f := range files {
+			id, ok := strings.CutSuffix(f.Name(), ".journal")
+			if ok && p.agents[id] != nil {
+				ids = append(ids, id)
+			}
+		}
+		return nil
+	})
+	return ids, now, err
+}

@@ -1,0 +1,52 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Finding is what an agent wrote down and what may become a fact.
+type Finding struct {
+	Kind string    // decision, insight, blocker, finding; discovery: a diary's, for searches
+	Text string    // in the agent's words
+	By   string    // agent id
+	Ref  string    // names it for good: diary:cursor-a3f8/12, message:17
+	At   time.Time // when it was written
+}
+
+// Findings lists what was written since an instant in the project's diaries,
+// but for progress, and what was posted as a finding, decision, insight or
+// blocker, but for private messages. The oldest comes first.
+func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
+	ids, _, err := s.writers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, id := range ids {
+		list, err := s.entries(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		first, _ := slices.BinarySearchFunc(list, since, func(e entry, t time.Time) int { return e.At.Compare(t) })
+		for _, e := range list[first:] {
+			if e.Type != entryProgress {
+				out = append(out, Finding{e.Type, e.Text, id, fmt.Sprintf("diary:%s/%d", id, e.Number), e.At})
+			}
+		}
+	}
+	err = s.view(ctx, func(p *project, _ moment) error {
+		for _, m := range p.findings {
+			if !m.At.Before(since) {
+				out = append(out, Finding{m.Category, m.Text, m.From, "message:" + strconv.FormatUint(m.Number, 10), m.At})
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Ref, b.Ref)) })
+	return out, err
+}

@@ -1,0 +1,129 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leanctx/internal/journal"
+)
+
+// ringSize is how many commits are kept for those who follow.
+const ringSize = 4096
+
+// ring is the commits that were folded last. It is no part of the state: a
+// state that was loaded anew begins with an empty one.
+type ring struct {
+	commits []journal.Commit[event]
+	next    int // where the oldest stands, once it is full
+}
+
+func (r *ring) add(c journal.Commit[event]) {
+	if len(r.commits) < ringSize {
+		r.commits = append(r.commits, c)
+		return
+	}
+	r.commits[r.next] = c
+	r.next = (r.next + 1) % ringSize
+}
+
+// since lists the commits after one, the oldest first.
+func (r *ring) since(seq uint64) []journal.Commit[event] {
+	var out []journal.Commit[event]
+	for i := range r.commits {
+		if c := r.commits[(r.next+i)%len(r.commits)]; c.Seq > seq {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// pollEvery is how often a follower looks at the journal.
+const pollEvery = 500 * time.Millisecond
+
+// Follow gives a line for everything that happens in the project from now on:
+// who comes and goes, what is posted, claimed, released and handed over, but
+// for private messages. It looks twice a second and ends with ctx or with the
+// first error of do; the end of ctx is no error.
+func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
+	var seen uint64
+	err := s.log.View(ctx, func(_ *state, h journal.Head) error { seen = h.Seq; return nil })
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		var lines []string
+		err = s.log.View(ctx, func(st *state, h journal.Head) error {
+			commits := st.recent.since(seen)
+			if missed := h.Seq - min(h.Seq, seen+uint64(len(commits))); missed > 0 {
+				lines = append(lines, fmt.Sprintf("… %d changes passed too fast to be shown", missed))
+			}
+			for _, c := range commits {
+				lines = append(lines, s.lines(c)...)
+			}
+			seen = max(seen, h.Seq)
+			return nil
+		})
+		for _, l := range lines {
+			if err == nil {
+				err = do(l)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// lines tells of one commit.
+func (s *Store) lines(c journal.Commit[event]) []string {
+	var out []string
+	for _, e := range c.Events {
+		if text := e.line(s.Self()); e.Project == s.opts.ProjectHash && text != "" {
+			out = append(out, c.At.Local().Format(time.TimeOnly)+" "+text)
+		}
+	}
+	return out
+}
+
+// line tells of one event to a watcher, who may be an agent.
+func (e event) line(watcher string) string {
+	switch {
+	case e.Agent != nil:
+		return e.Agent.line()
+	case e.Post != nil:
+		m := e.Post
+		to := "all"
+		switch {
+		case m.Private && watcher != "" && (watcher == m.From || watcher == m.To):
+			to = m.To + " (private)"
+		case m.Private:
+			return ""
+		case m.To != "":
+			to = m.To
+		case m.ToType != "":
+			to = "any " + m.ToType
+		}
+		return fmt.Sprintf("%s → %s [%s] %s", m.From, to, m.Category, block(m.Text))
+	case e.Claim != nil:
+		return fmt.Sprintf("%s claimed %s for %s (token %d)", e.Claim.Holder, oneLine(e.Claim.Path), span(time.Duration(e.Claim.Seconds)*time.Second), e.Claim.Token)
+	case e.Release != "" && e.By != "":
+		return fmt.Sprintf("%s released %s", e.By, oneLine(e.Release))
+	case e.Handoff != nil && e.Handoff.State == handoffDone:
+		return fmt.Sprintf("%s handed off to %s: %s", e.Handoff.From, e.Handoff.To, block(e.Handoff.Summary))
+	}
+	return ""
+}
+
+func (a *agent) line() string {
+	text := a.name() + " is " + a.Status
+	if a.Message != "" {
+		text += ": " + oneLine(clip(a.Message, 200))
+	}
+	return text
+}

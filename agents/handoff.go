@@ -1,0 +1,195 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// handoff is work that goes from one agent to another.
+type handoff struct {
+	ID      string    `json:"id"`
+	Number  uint64    `json:"number"`
+	From    string    `json:"from_agent"`
+	Role    string    `json:"role,omitempty"` // the sender's
+	To      string    `json:"to_agent"`
+	State   string    `json:"state"`
+	Summary string    `json:"summary"`
+	Tasks   []string  `json:"tasks,omitempty"`
+	Claims  []moved   `json:"claims,omitempty"`
+	Facts   []string  `json:"facts,omitempty"` // category/key
+	Files   []string  `json:"files,omitempty"` // that the sender has shared
+	Diary   []entry   `json:"diary,omitempty"` // its last entries, the newest first
+	At      time.Time `json:"timestamp"`
+}
+
+// moved is a claim that changed its holder.
+type moved struct {
+	Path  string `json:"path"`
+	Token uint64 `json:"token"`
+}
+
+// The states of a handoff. Pending is a promise on disk that tasks and claims
+// will move; it is kept by whoever comes next if its process is killed.
+const (
+	handoffPending = "pending"
+	handoffDone    = "done"
+	handoffOff     = "off" // the tasks could not be moved, so nothing was
+)
+
+func (p *project) fileHandoff(h *handoff) {
+	p.handed = max(p.handed, h.Number)
+	if h.State == handoffOff {
+		delete(p.handoffs, h.ID)
+		return
+	}
+	p.handoffs[h.ID] = h
+}
+
+// bundles are the handoffs that wait for an agent, the oldest first.
+func (p *project) bundles(id string) []*handoff {
+	var out []*handoff
+	for _, h := range p.handoffs {
+		if h.To == id && h.State == handoffDone {
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(a, b *handoff) int { return int(a.Number) - int(b.Number) })
+	return out
+}
+
+// Handing is work that the caller passes on.
+type Handing struct {
+	ToAgent string `json:"to_agent" arg:"1" flag:"to" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type, of which the last active one is taken"`
+	Message string `json:"message" arg:"2" jsonschema:"what was done, what is left, what to watch for"`
+}
+
+// HandedOver is what was passed on.
+type HandedOver struct {
+	From    string   `json:"from_agent"`
+	To      string   `json:"to_agent"`
+	Summary string   `json:"summary"`
+	Tasks   []string `json:"tasks"`
+	Claims  []string `json:"claims"`
+	Note    string   `json:"note,omitempty"`
+
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Text gives the answer's lines.
+func (h HandedOver) Text() string {
+	text := fmt.Sprintf("Handoff complete: %s → %s\n  Summary: %s\n  Moved: %s, %s",
+		h.From, h.To, brief(h.Summary), named(h.Tasks, "task"), named(h.Claims, "claim"))
+	if h.Note != "" {
+		text += "\n  " + h.Note
+	}
+	return text + redactedLine(h.Redacted)
+}
+
+// named counts things and names them: 2 tasks (a, b).
+func named(list []string, noun string) string {
+	if len(list) == 0 {
+		return count(0, noun)
+	}
+	return count(len(list), noun) + " (" + oneLine(strings.Join(list, ", ")) + ")"
+}
+
+// What a bundle holds at most.
+const (
+	bundleDiary = 10
+	bundleFacts = 30
+	bundleFiles = 30
+)
+
+// Handoff passes the caller's open tasks and claims on, with a summary and
+// what the receiver needs to go on, which it gets once, with its next read or
+// sync.
+//
+// Tasks and claims are in two stores. First the promise is committed here, then the
+// tasks move, then one commit moves the claims and gives the bundle. A
+// kill before the first commit leaves nothing done; after it the next read, sync,
+// register or handoff of anybody in the project goes on with it (moving tasks
+// twice moves nothing more), so it is done. An error of the tasks' store takes
+// the promise back.
+func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
+	summary, redacted, err := s.text("message", a.Message, maxText)
+	if err == nil && strings.TrimSpace(a.ToAgent) == "" {
+		err = badArgument("to_agent", "needs to_agent")
+	}
+	if err == nil {
+		err = s.begin(ctx)
+	}
+	if err != nil {
+		return HandedOver{}, err
+	}
+	h := handoff{Summary: summary, State: handoffPending}
+	note := ""
+	find := func(p *project, m moment) error {
+		me, err := s.self(p)
+		if err != nil {
+			return err
+		}
+		h.From, h.Role = me.ID, me.Role
+		h.To, note, err = p.successor(me, a.ToAgent, m.now)
+		return err
+	}
+	if err := s.view(ctx, find); err != nil {
+		return HandedOver{}, err
+	}
+	if err := s.pack(ctx, &h); err != nil {
+		return HandedOver{}, err
+	}
+	done, err := s.alone(h.From, func() error { return s.handOver(ctx, &h, find) })
+	if err == nil && !done {
+		err = fmt.Errorf("another handoff of %s is under way; try again", h.From)
+	}
+	if err != nil {
+		return HandedOver{}, err
+	}
+	r := HandedOver{From: h.From, To: h.To, Summary: summary, Tasks: append([]string{}, h.Tasks...), Claims: []string{}, Note: note, Redacted: redacted}
+	for _, c := range h.Claims {
+		r.Claims = append(r.Claims, c.Path)
+	}
+	return r, nil
+}
+
+// successor is who goes on with an agent's work.
+func (p *project) successor(me *agent, name string, now time.Time) (id, note string, err error) {
+	to, err := p.resolve("to_agent", name)
+	if err != nil {
+		return "", "", err
+	}
+	if to.agent == nil {
+		others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == me.ID || !a.present(now) })
+		if len(others) == 0 {
+			return "", "", notFound("No agent found: no other %s is here", to.kind)
+		}
+		to.agent = others[0]
+	}
+	switch {
+	case to.agent.ID == me.ID:
+		return "", "", badArgument("to_agent", "to_agent %s is you", me.ID)
+	case to.agent.Status == statusFinished:
+		return "", "", badArgument("to_agent", "%s has finished: nobody would go on with the work", to.agent.ID)
+	}
+	return to.agent.ID, absence(now, to.agent), nil
+}
+
+// pack puts into a bundle what the registry does not know.
+func (s *Store) pack(ctx context.Context, h *handoff) error {
+	tail, err := s.tail(ctx, h.From, bundleDiary)
+	if err != nil {
+		return err
+	}
+	h.Diary = tail
+	if s.opts.Facts != nil {
+		facts, err := s.opts.Facts(ctx, h.From)
+		if err != nil {
+			return err
+		}
+		h.Facts = facts[:min(len(facts), bundleFacts)]
+	}
+	return nil
+}

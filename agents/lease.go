@@ -1,0 +1,212 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// lease is a claim on a path. It ends by itself.
+type lease struct {
+	Path    string    `json:"path"` // within the project, with slashes
+	Holder  string    `json:"agent_id"`
+	Token   uint64    `json:"token"`       // larger than that of every lease before it
+	Since   time.Time `json:"claimed_at"`  // recorded time
+	Clock   time.Time `json:"clock"`       // what the holder's clock said
+	Seconds int64     `json:"ttl_seconds"` // how long it holds
+}
+
+const (
+	standardLease = 10 * time.Minute
+	minLease      = time.Second
+	maxLease      = 24 * time.Hour
+	maxSwept      = 32 // expired leases that a claim clears away
+)
+
+func (l *lease) key() string { return leaseKey(l.Path) }
+
+// until is when a lease ends, by the clock.
+func (l *lease) until() time.Time { return l.Clock.Add(time.Duration(l.Seconds) * time.Second) }
+
+// expired tells whether a lease has ended for one whose clock says now. It
+// compares clocks and not recorded times: a process whose clock is a year ahead
+// moves the recorded time of the whole registry by a year, and must not end
+// everybody's claims by that, nor keep later ones from ending. A claim of
+// a clock that is further ahead than any lease can last is void.
+func (l *lease) expired(clock time.Time) bool {
+	return !clock.Before(l.until()) || l.Clock.Sub(clock) > maxLease
+}
+
+// claims lists the leases that hold, by path.
+func (p *project) claims(clock time.Time) []*lease {
+	var out []*lease
+	for _, l := range p.leases {
+		if !l.expired(clock) {
+			out = append(out, l)
+		}
+	}
+	slices.SortFunc(out, func(a, b *lease) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// claimsOf lists an agent's leases by path, expired or not.
+func (p *project) claimsOf(id string) []*lease {
+	var out []*lease
+	for _, path := range slices.Sorted(maps.Keys(p.leases)) {
+		if l := p.leases[path]; l.Holder == id {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// covers tells whether a claim on one path is a claim on the other: a
+// directory stands for all that is in it.
+func covers(dir, path string) bool {
+	return dir == "." || dir == path || strings.HasPrefix(path, dir+"/")
+}
+
+// HeldError says that another agent has a claim.
+type HeldError struct {
+	Path   string        // what was asked for
+	Claim  string        // what is claimed: the same, or a directory that one is in the other of
+	Holder string        // its id, with its role
+	Token  uint64        // of its lease
+	Left   time.Duration // until it ends, unless it is renewed
+}
+
+func (e *HeldError) Error() string {
+	what := oneLine(e.Path)
+	if e.Claim != e.Path {
+		what += fmt.Sprintf(" overlaps %s, which", oneLine(e.Claim))
+	}
+	return fmt.Sprintf("%s is claimed by %s for another %s: ask its holder, or wait", what, e.Holder, left(e.Left))
+}
+
+// decideClaim is the policy of claims: what to commit, or who stands in the way.
+func (p *project) decideClaim(me *agent, path string, ttl time.Duration, m moment) (*lease, []event, error) {
+	key := leaseKey(path)
+	var events []event
+	for _, k := range slices.Sorted(maps.Keys(p.leases)) {
+		l := p.leases[k]
+		if l.expired(m.clock) {
+			if k != key && len(events) < maxSwept {
+				events = append(events, event{Release: l.Path})
+			}
+			continue
+		}
+		if l.Holder != me.ID && (covers(k, key) || covers(key, k)) {
+			return nil, nil, p.held(path, l, m)
+		}
+	}
+	l := &lease{Path: path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Clock: m.clock, Seconds: int64(ttl / time.Second)}
+	if old := p.leases[key]; old != nil && old.Holder == me.ID && !old.expired(m.clock) {
+		l.Path, l.Token = old.Path, old.Token // renewed: nobody else had it in between
+	}
+	return l, append(events, event{By: me.ID, Claim: l}), nil
+}
+
+func (p *project) held(path string, l *lease, m moment) error {
+	holder := l.Holder
+	if a := p.agents[holder]; a != nil {
+		holder = a.name()
+	}
+	return &HeldError{path, l.Path, holder, l.Token, l.until().Sub(m.clock)}
+}
+
+// Wish is a file or directory that an agent wants to work on alone.
+type Wish struct {
+	Path string `json:"path" arg:"1" jsonschema:"a file or directory of the project"`
+	TTL  string `json:"ttl,omitempty" jsonschema:"how long, e.g. 30m (default 10m, at most 1d); claim again to renew"`
+}
+
+// Claimed is a lease that was given.
+type Claimed struct {
+	Path    string    `json:"path"`
+	AgentID string    `json:"agent_id"`
+	Token   uint64    `json:"token"` // fencing token: larger than that of every lease before it
+	Until   time.Time `json:"until"`
+	Renewed bool      `json:"renewed"`
+	ttl     time.Duration
+}
+
+// Text gives the answer's line.
+func (c Claimed) Text() string {
+	verb := "Claimed"
+	if c.Renewed {
+		verb = "Renewed"
+	}
+	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, oneLine(c.Path), c.AgentID, span(c.ttl), c.Token)
+}
+
+// Claim gives the caller a path for a while, or prolongs what it has. It is
+// refused with a [*HeldError] while another agent has the path, a directory it
+// is in, or something in it.
+func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
+	path, err := s.place(w.Path)
+	if err != nil {
+		return Claimed{}, err
+	}
+	ttl := standardLease
+	if strings.TrimSpace(w.TTL) != "" {
+		if ttl, err = duration("ttl", w.TTL, minLease, maxLease); err != nil {
+			return Claimed{}, err
+		}
+	}
+	var c Claimed
+	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
+		me, err := s.self(p)
+		if err != nil {
+			return nil, err
+		}
+		l, events, err := p.decideClaim(me, path, ttl, m)
+		if err == nil {
+			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.until(), Renewed: l.Token <= p.fence, ttl: ttl}
+		}
+		return events, err
+	})
+	return c, err
+}
+
+// Return names a path that is free again.
+type Return struct {
+	Path string `json:"path" arg:"1" jsonschema:"the file or directory that you claimed"`
+}
+
+// Released is a claim that ended.
+type Released struct {
+	Path    string `json:"path"`
+	AgentID string `json:"agent_id"`
+}
+
+// Text gives the answer's line.
+func (r Released) Text() string { return "Released: " + oneLine(r.Path) }
+
+// Release ends a claim of the caller's.
+func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
+	path, err := s.place(a.Path)
+	if err != nil {
+		return Released{}, err
+	}
+	var r Released
+	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
+		me, err := s.self(p)
+		if err != nil {
+			return nil, err
+		}
+		l := p.leases[leaseKey(path)]
+		switch {
+		case l != nil && l.Holder != me.ID && !l.expired(m.clock):
+			return nil, p.held(path, l, m)
+		case l == nil || l.Holder != me.ID:
+			return nil, notFound("No claim found: %s", oneLine(path))
+		}
+		r = Released{l.Path, me.ID}
+		return []event{{By: me.ID, Release: l.Path}}, nil
+	})
+	return r, err
+}

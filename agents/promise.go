@@ -1,0 +1,172 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"leanctx/internal/journal"
+)
+
+// handOver commits the promise and keeps it.
+func (s *Store) handOver(ctx context.Context, h *handoff, find func(*project, moment) error) error {
+	if s.opts.Tasks != nil {
+		tasks, err := s.opts.Tasks.OpenTasks(ctx, h.From)
+		if err != nil {
+			return err
+		}
+		h.Tasks = tasks
+	}
+	err := s.update(ctx, func(p *project, m moment) ([]event, error) {
+		if err := find(p, m); err != nil {
+			return nil, err
+		}
+		h.Number, h.At = p.handed+1, m.now
+		h.ID = fmt.Sprintf("h-%d", h.Number)
+		return []event{{By: h.From, Handoff: new(*h)}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // what was begun is not left half
+	err = s.moveTasks(ctx, h)
+	if err != nil && !errors.Is(err, journal.ErrInDoubt) {
+		if off := s.callOff(ctx, h); off == nil {
+			return err
+		}
+	}
+	if err == nil {
+		err = s.settle(ctx, h)
+	}
+	if err != nil {
+		return fmt.Errorf("the handoff to %s is on record and will be completed by the next read or sync of any agent: %w", h.To, err)
+	}
+	return nil
+}
+
+// moveTasks has the tasks' store do its part. Done again it moves nothing more.
+func (s *Store) moveTasks(ctx context.Context, h *handoff) error {
+	if s.opts.Tasks == nil {
+		return nil
+	}
+	tasks, err := s.opts.Tasks.Reassign(ctx, h.From, h.To, "handed off by "+h.From+": "+clip(h.Summary, 200))
+	if err != nil {
+		return err
+	}
+	for _, id := range tasks {
+		if !slices.Contains(h.Tasks, id) {
+			h.Tasks = append(h.Tasks, id)
+		}
+	}
+	return nil
+}
+
+// settle is the commit that makes a promise a handoff.
+func (s *Store) settle(ctx context.Context, h *handoff) error {
+	return s.update(ctx, func(p *project, m moment) ([]event, error) {
+		was := p.handoffs[h.ID]
+		if was == nil || was.State != handoffPending {
+			return nil, nil
+		}
+		return p.complete(h, m), nil
+	})
+}
+
+// complete is the commit that moves the claims and gives the bundle.
+func (p *project) complete(h *handoff, m moment) []event {
+	h.State, h.Claims = handoffDone, nil
+	var events []event
+	token := p.fence
+	for _, l := range p.claimsOf(h.From) {
+		if l.expired(m.clock) {
+			continue
+		}
+		token++
+		x := *l
+		x.Holder, x.Token = h.To, token
+		events = append(events, event{Claim: &x})
+		h.Claims = append(h.Claims, moved{x.Path, x.Token})
+	}
+	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
+		x := *a
+		x.Status, x.Message = statusIdle, "handed off to "+h.To
+		events = append(events, event{Agent: &x})
+	}
+	return append(events, event{Handoff: new(*h)})
+}
+
+// callOff takes a promise back.
+func (s *Store) callOff(ctx context.Context, h *handoff) error {
+	return s.update(ctx, func(p *project, _ moment) ([]event, error) {
+		if p.handoffs[h.ID] == nil {
+			return nil, nil
+		}
+		x := *h
+		x.State = handoffOff
+		return []event{{Handoff: &x}}, nil
+	})
+}
+
+// begin is what a call does first: it notes that the caller is at work, and
+// goes on with the handoffs whose process was killed. One that cannot be
+// completed yet is told of, and keeps nobody from working.
+func (s *Store) begin(ctx context.Context) error {
+	if err := s.Touch(ctx); err != nil {
+		return err
+	}
+	var pending []*handoff
+	err := s.view(ctx, func(p *project, _ moment) error {
+		for _, h := range p.handoffs {
+			if h.State == handoffPending {
+				pending = append(pending, new(*h))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range pending {
+		if _, err := s.alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
+			s.notice("the handoff of %s to %s was interrupted and is not complete yet: %v", h.From, h.To, err)
+		}
+	}
+	return nil
+}
+
+// goOn keeps a promise unless somebody did so before the lock was had. It
+// never takes one back: the tasks may have moved already.
+func (s *Store) goOn(ctx context.Context, h *handoff) error {
+	open := false
+	err := s.view(ctx, func(p *project, _ moment) error {
+		was := p.handoffs[h.ID]
+		open = was != nil && was.State == handoffPending
+		return nil
+	})
+	if err != nil || !open {
+		return err
+	}
+	if err := s.moveTasks(ctx, h); err != nil {
+		return err
+	}
+	return s.settle(ctx, h)
+}
+
+// alone runs do as the one process that works on an agent's handoff; done is
+// false when another one does.
+func (s *Store) alone(from string, do func() error) (done bool, err error) {
+	root, err := s.live()
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	name := from + ".handoff.lock"
+	lock, ok, err := journal.TryLock(root, name)
+	if !ok || err != nil {
+		return false, err
+	}
+	err = do()
+	_ = root.Remove(name) // only litter where it cannot be removed
+	return true, errors.Join(err, lock.Unlock())
+}

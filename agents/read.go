@@ -1,0 +1,207 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Reading asks for what is new.
+type Reading struct {
+	Limit int `json:"limit,omitempty" jsonschema:"most messages to give at once (default 50); the rest stays unread"`
+}
+
+// Message is one that an agent reads.
+type Message struct {
+	Number   uint64    `json:"number"`
+	From     string    `json:"from_agent"`
+	To       string    `json:"to_agent,omitempty"` // an id or a type; empty: everybody
+	Category string    `json:"category"`
+	Priority string    `json:"priority"`
+	Private  bool      `json:"private,omitempty"`
+	Message  string    `json:"message"`
+	At       time.Time `json:"timestamp"`
+	any      bool
+}
+
+// Messages is what an agent was given, and has read now.
+type Messages struct {
+	Handoffs    []Bundle  `json:"handoffs,omitempty"`
+	Messages    []Message `json:"messages"`
+	Unread      int       `json:"unread"`                 // that are left
+	MissedSince time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone
+	now         time.Time
+	limit       int
+	empty       string
+}
+
+const (
+	standardPage  = 50
+	standardList  = 50
+	maxLimit      = 1000
+	newMessages   = "New messages"
+	noNewMessages = "No new messages."
+)
+
+func limited(limit, standard int) (int, error) {
+	if limit < 0 {
+		return 0, badArgument("limit", "limit %d is negative", limit)
+	}
+	return min(cmp.Or(limit, standard), maxLimit), nil
+}
+
+// Read gives the caller the messages it has not read, urgent ones first, and
+// the work that was handed to it; none of them is given again. What does not
+// fit into one answer is counted and stays unread.
+func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
+	limit, err := limited(a.Limit, standardPage)
+	if err != nil {
+		return Messages{}, err
+	}
+	if err := s.begin(ctx); err != nil {
+		return Messages{}, err
+	}
+	var r Messages
+	look := func(p *project, m moment) ([]event, error) {
+		me, err := s.self(p)
+		if err != nil {
+			return nil, err
+		}
+		page, total := p.page(me, m.now, limit)
+		bundles := p.bundles(me.ID)
+		missed := p.position(me, m.now).missed
+		r = Messages{Handoffs: shownBundles(bundles), Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: m.now, limit: limit, empty: noNewMessages}
+		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
+			return nil, nil
+		}
+		read := p.reading(me, page, m.now)
+		for _, h := range bundles {
+			read.Handoffs = append(read.Handoffs, h.ID)
+		}
+		return []event{{By: me.ID, Read: read}}, nil
+	}
+	// Nothing new is the common answer, and needs no lock.
+	fresh := false
+	err = s.view(ctx, func(p *project, m moment) error {
+		events, err := look(p, m)
+		fresh = len(events) > 0
+		return err
+	})
+	if err == nil && fresh {
+		err = s.update(ctx, look)
+	}
+	return r, err
+}
+
+func shownMessages(page []*message) []Message {
+	out := make([]Message, len(page))
+	for i, m := range page {
+		out[i] = Message{
+			Number: m.Number, From: m.From, To: cmp.Or(m.To, m.ToType), Category: m.Category, Private: m.Private,
+			Priority: cmp.Or(m.Priority, priorityNormal), Message: m.Text, At: m.At, any: m.ToType != "",
+		}
+	}
+	return out
+}
+
+// line is a message as it is read: whole.
+func (m Message) line(now time.Time) string {
+	marks := []string{ago(now, m.At)}
+	switch {
+	case m.Private:
+		marks = append(marks, "private")
+	case m.any:
+		marks = append(marks, "to any "+m.To)
+	case m.To != "":
+		marks = append(marks, "to you")
+	}
+	if m.Priority != priorityNormal {
+		marks = append(marks, m.Priority)
+	}
+	return fmt.Sprintf("  [%s] from %s (%s): %s", m.Category, m.From, strings.Join(marks, ", "), block(m.Message))
+}
+
+// Text gives the answer's lines.
+func (r Messages) Text() string {
+	var lines []string
+	for _, b := range r.Handoffs {
+		lines = append(lines, b.lines(r.now)...)
+	}
+	if !r.MissedSince.IsZero() {
+		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", span(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
+	}
+	switch {
+	case len(r.Messages) == 0:
+		if len(lines) == 0 {
+			lines = append(lines, r.empty)
+		}
+	case r.Unread > 0:
+		lines = append(lines, fmt.Sprintf("%s (showing %d/%d):", newMessages, len(r.Messages), len(r.Messages)+r.Unread))
+	default:
+		lines = append(lines, fmt.Sprintf("%s (%d):", newMessages, len(r.Messages)))
+	}
+	for _, m := range r.Messages {
+		lines = append(lines, m.line(r.now))
+	}
+	if r.Unread > 0 && len(r.Messages) > 0 {
+		lines = append(lines, fmt.Sprintf("  … %d more, still unread (limit=%d): read again", r.Unread, r.limit))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Inbox shows what an agent has not read, and leaves it unread. Private
+// messages are shown to the agent itself alone, others learn how many there are.
+func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
+	var r Inbox
+	err := s.view(ctx, func(p *project, m moment) error {
+		to, err := p.resolve("agent", id)
+		switch {
+		case err != nil:
+			return err
+		case to.agent == nil:
+			return badArgument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
+		}
+		page, total := p.page(to.agent, m.now, maxLimit)
+		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.bundles(to.agent.ID))}
+		if own := s.Self() == to.agent.ID; !own {
+			shown := slices.DeleteFunc(page, func(m *message) bool { return m.Private })
+			r.Private = len(page) - len(shown)
+			page = shown
+		}
+		r.Messages = shownMessages(page)
+		return nil
+	})
+	return r, err
+}
+
+// Inbox is what an agent has not read.
+type Inbox struct {
+	AgentID  string    `json:"agent_id"`
+	Unread   int       `json:"unread"`
+	Handoffs int       `json:"handoffs"`          // bundles of work that wait for it
+	Private  int       `json:"private,omitempty"` // not shown: they are for the agent alone
+	Messages []Message `json:"messages"`
+	now      time.Time
+}
+
+// Text gives the answer's lines.
+func (r Inbox) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Inbox of %s (%s):", r.AgentID, count(r.Unread, "unread message"))
+	for _, m := range r.Messages {
+		b.WriteString("\n" + m.line(r.now))
+	}
+	if r.Private > 0 {
+		fmt.Fprintf(&b, "\n  %s, shown to %s alone", count(r.Private, "private message"), r.AgentID)
+	}
+	if more := r.Unread - len(r.Messages) - r.Private; more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, maxLimit)
+	}
+	if r.Handoffs > 0 {
+		fmt.Fprintf(&b, "\n  %s waiting: read them with action=read", count(r.Handoffs, "handoff"))
+	}
+	return b.String()
+}

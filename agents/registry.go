@@ -1,0 +1,294 @@
+package agents
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Registration is an agent that comes in.
+type Registration struct {
+	AgentType string `json:"agent_type" arg:"1" alias:"type" flag:"type" jsonschema:"what you are, e.g. cursor, claude, reviewer"`
+	Role      string `json:"role,omitempty" arg:"2" jsonschema:"what you are here for, in a few words"`
+}
+
+// Registered is an agent that may act now.
+type Registered struct {
+	AgentID    string    `json:"agent_id"`
+	AgentType  string    `json:"agent_type"`
+	Role       string    `json:"role,omitempty"`
+	Resumed    bool      `json:"resumed"`
+	LastActive time.Time `json:"last_active,omitzero"` // before, of one that was resumed
+	Unread     int       `json:"unread"`
+	Redacted   []string  `json:"redacted,omitempty"`
+	now        time.Time
+}
+
+// Text gives the answer's lines.
+func (r Registered) Text() string {
+	text := "Registered: " + r.AgentID
+	if r.Role != "" {
+		text += " (role: " + oneLine(r.Role) + ")"
+	}
+	if r.Resumed {
+		text += fmt.Sprintf("\n  Resumed, last active %s, %s", ago(r.now, r.LastActive), count(r.Unread, "unread message"))
+	}
+	return text + redactedLine(r.Redacted)
+}
+
+const (
+	maxType    = 32 // bytes
+	firstHex   = 4  // digits of an id
+	triesAsBig = 3  // tries with as many digits
+	maxTries   = 30
+)
+
+// errTaken means that another process took an id meanwhile.
+var errTaken = errors.New("the id was taken")
+
+// Register makes the caller an agent. It resumes the agent that Actor.Agent
+// names, else one of the same type and role that no living connection holds,
+// with its diary and what it has not read; else it makes a new one. The liveness
+// lock is taken before the commit, so that two never resume one agent.
+func (s *Store) Register(ctx context.Context, a Registration) (Registered, error) {
+	r, err := s.registration(a)
+	if err != nil {
+		return Registered{}, err
+	}
+	if err := s.begin(ctx); err != nil {
+		return Registered{}, err
+	}
+	if named := strings.ToLower(strings.TrimSpace(s.actor.Agent)); named != "" {
+		err = s.resume(ctx, &r, named, true)
+	} else {
+		err = s.registerAny(ctx, &r)
+	}
+	if err == nil && s.actor.Session != "" {
+		s.mu.Lock()
+		s.sessions[s.actor.Session] = r.AgentID
+		s.mu.Unlock()
+	}
+	return r, err
+}
+
+func (s *Store) registration(a Registration) (r Registered, err error) {
+	if r.AgentType, err = word("agent_type", a.AgentType, "", maxType); err != nil {
+		return r, err
+	}
+	role := strings.TrimSpace(a.Role)
+	if n := utf8.RuneCountInString(role); n > maxRole {
+		return r, badArgument("role", "role has %d characters, more than %d: say the rest with status", n, maxRole)
+	}
+	r.Role, r.Redacted = s.redact(strings.ToValidUTF8(role, string(utf8.RuneError)))
+	return r, nil
+}
+
+// registerAny resumes an agent that nobody holds, or makes a new one.
+func (s *Store) registerAny(ctx context.Context, r *Registered) error {
+	var idle []string
+	err := s.view(ctx, func(p *project, _ moment) error {
+		idle = p.resumable(r.AgentType, r.Role)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range idle {
+		if s.holds(id) {
+			continue
+		}
+		if ok, err := s.hold(id); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		if err := s.resume(ctx, r, id, false); err != nil {
+			return errors.Join(err, s.leave(id))
+		}
+		return nil
+	}
+	for try := range maxTries {
+		err := s.create(ctx, r, r.AgentType+"-"+randomHex(firstHex+try/triesAsBig))
+		if !errors.Is(err, errTaken) {
+			return err
+		}
+	}
+	return errTaken
+}
+
+func randomHex(digits int) string {
+	b := make([]byte, (digits+1)/2)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)[:digits]
+}
+
+// maxResumable bounds how many locks a registration tries.
+const maxResumable = 64
+
+// resumable lists the agents of a type and role, the last active one first.
+func (p *project) resumable(kind, role string) []string {
+	var ids []string
+	for _, a := range p.ofType(kind) {
+		if sameRole(a.Role, role) && len(ids) < maxResumable {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+func sameRole(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+}
+
+// resume goes on as an agent that is registered. named tells whether the
+// caller gave the id: then it may go on although a living connection has it,
+// which may be its own.
+func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool) error {
+	if named && !s.holds(id) && s.known(ctx, id) {
+		if _, err := s.hold(id); err != nil {
+			return err
+		}
+	}
+	return s.update(ctx, func(p *project, m moment) ([]event, error) {
+		old := p.agents[id]
+		switch {
+		case old == nil:
+			return nil, notFound("No agent found: %s (register without agent gives a new id)", oneLine(clip(id, maxWord)))
+		case old.Type != r.AgentType:
+			return nil, badArgument("agent_type", "%s is of type %s, not %s", id, old.Type, r.AgentType)
+		}
+		a := *old
+		if a.Status == statusFinished {
+			a.Cursor = max(a.Cursor, p.news(m.now)) // it gave up what was posted meanwhile
+		}
+		if r.Role == "" {
+			r.Role = a.Role
+		}
+		a.Status, a.Message, a.Role, a.Client = statusActive, "", r.Role, s.actor.Client
+		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, m.now
+		r.Unread = p.unreadCount(&a, m.now)
+		return []event{{By: id, Agent: &a}}, nil
+	})
+}
+
+func (s *Store) known(ctx context.Context, id string) (ok bool) {
+	_ = s.view(ctx, func(p *project, _ moment) error { ok = p.agents[id] != nil; return nil })
+	return ok
+}
+
+// create registers a new agent under an id, if nobody ever had it.
+func (s *Store) create(ctx context.Context, r *Registered, id string) error {
+	if ok, err := s.hold(id); err != nil {
+		return err
+	} else if !ok {
+		return errTaken
+	}
+	err := s.updateAll(ctx, func(st *state, m moment) ([]event, error) {
+		p := st.project(s.opts.ProjectHash)
+		switch {
+		case st.owners[id] != "" || len(p.types[id]) > 0:
+			return nil, errTaken
+		case p.agents[r.AgentType] != nil:
+			return nil, badArgument("agent_type", "agent_type %s is the id of an agent", r.AgentType)
+		}
+		a := &agent{
+			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client,
+			Registered: m.now, Active: m.now, Cursor: p.news(m.now),
+		}
+		r.AgentID, r.Resumed, r.now, r.Unread = id, false, m.now, p.unreadCount(a, m.now)
+		return []event{{By: id, Agent: a}}, nil
+	})
+	if err != nil {
+		return errors.Join(err, s.leave(id))
+	}
+	return nil
+}
+
+// Standing is what an agent says of itself.
+type Standing struct {
+	Status  string `json:"status,omitempty" arg:"1" enum:"active,idle,finished" jsonschema:"active, idle, or finished: it leaves the list and its claims (default: as it is)"`
+	Message string `json:"message,omitempty" arg:"2" jsonschema:"what it is doing"`
+}
+
+// Updated is an agent's new status.
+type Updated struct {
+	AgentID  string   `json:"agent_id"`
+	Status   string   `json:"status"`
+	Message  string   `json:"message,omitempty"`
+	Released []string `json:"released,omitempty"` // claims
+	Unread   int      `json:"unread"`
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Text gives the answer's lines.
+func (u Updated) Text() string {
+	text := fmt.Sprintf("Status updated: %s → %s", u.AgentID, u.Status)
+	if u.Message != "" {
+		text += " (" + brief(u.Message) + ")"
+	}
+	if len(u.Released) > 0 {
+		text += fmt.Sprintf("\n  Released %s: %s", count(len(u.Released), "claim"), oneLine(strings.Join(u.Released, ", ")))
+	}
+	if u.Status == statusFinished && u.Unread > 0 {
+		text += fmt.Sprintf("\n  %s will stay unread: read before you go", count(u.Unread, "message"))
+	}
+	return text + redactedLine(u.Redacted)
+}
+
+// Status notes what the caller says it is doing. Who has finished leaves the
+// list and lets go of its claims; register takes it up again.
+func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
+	status := strings.ToLower(strings.TrimSpace(a.Status))
+	u := Updated{}
+	var err error
+	switch {
+	case strings.TrimSpace(a.Message) != "":
+		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
+	case status == "":
+		err = badArgument("status", "needs status")
+	}
+	if err == nil && !slices.Contains([]string{"", statusActive, statusIdle, statusFinished}, status) {
+		err = badArgument("status", "status %q is none of active, idle, finished", clip(a.Status, maxWord))
+	}
+	if err != nil {
+		return Updated{}, err
+	}
+	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
+		me, err := s.self(p)
+		if err != nil {
+			return nil, err
+		}
+		events := p.standing(me, status, u.Message)
+		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.unreadCount(me, m.now), nil
+		for _, e := range events[1:] {
+			u.Released = append(u.Released, e.Release)
+		}
+		return events, nil
+	})
+	if err == nil && u.Status == statusFinished {
+		err = s.leave(u.AgentID)
+	}
+	return u, err
+}
+
+// standing is the agent's new record first, then the claims it lets go of.
+func (p *project) standing(me *agent, status, message string) []event {
+	a := *me
+	if status != "" {
+		a.Status = status
+	}
+	a.Message = message
+	events := []event{{By: me.ID, Agent: &a}}
+	if a.Status == statusFinished {
+		for _, l := range p.claimsOf(me.ID) {
+			events = append(events, event{By: me.ID, Release: l.Path})
+		}
+	}
+	return events
+}

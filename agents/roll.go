@@ -1,0 +1,264 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Nothing is the argument of what needs none.
+type Nothing struct{}
+
+// Present is an agent as lists show it.
+type Present struct {
+	AgentID    string    `json:"agent_id"`
+	AgentType  string    `json:"agent_type"`
+	Role       string    `json:"role,omitempty"`
+	Status     string    `json:"status"`
+	Message    string    `json:"status_message,omitempty"`
+	Registered time.Time `json:"started_at"`
+	LastActive time.Time `json:"last_active"`
+}
+
+func shown(a *agent) Present {
+	return Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active}
+}
+
+func (a Present) line(now time.Time) string {
+	text := fmt.Sprintf("%s [%s]", a.AgentID, a.AgentType)
+	if a.Role != "" {
+		text += " role=" + oneLine(a.Role)
+	}
+	text += " status=" + a.Status
+	if a.Message != "" {
+		text += " — " + oneLine(clip(a.Message, 120))
+	}
+	return text + " (last active: " + ago(now, a.LastActive) + ")"
+}
+
+// Roll asks for the agents that are here.
+type Roll struct {
+	Limit int `json:"limit,omitempty" jsonschema:"most agents to show (default 50)"`
+}
+
+// Agents is who is here.
+type Agents struct {
+	Agents []Present `json:"agents"`
+	Total  int       `json:"total"`
+	now    time.Time
+	limit  int
+}
+
+// Text gives the answer's lines.
+func (r Agents) Text() string {
+	if r.Total == 0 {
+		return "No active agents for this project."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Active agents (%d):", r.Total)
+	for _, a := range r.Agents {
+		b.WriteString("\n  " + a.line(r.now))
+	}
+	if more := r.Total - len(r.Agents); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	return b.String()
+}
+
+// List shows the agents that are here, the last active one first. Those that
+// finished or did nothing for 24 hours are not.
+func (s *Store) List(ctx context.Context, a Roll) (Agents, error) {
+	limit, err := limited(a.Limit, standardList)
+	if err != nil {
+		return Agents{}, err
+	}
+	if err := s.Touch(ctx); err != nil {
+		return Agents{}, err
+	}
+	r := Agents{limit: limit, Agents: []Present{}}
+	err = s.view(ctx, func(p *project, m moment) error {
+		list := p.present(m.now)
+		r.Total, r.now = len(list), m.now
+		for _, x := range list[:min(limit, len(list))] {
+			r.Agents = append(r.Agents, shown(x))
+		}
+		return nil
+	})
+	return r, err
+}
+
+// Presence is what a briefing tells of agents.
+type Presence struct {
+	Agents []string `json:"agents"` // id(role), by id
+	Unread int      `json:"unread"` // messages that the caller has not read
+}
+
+// Presence is who is here and how much the caller has not read, in one look.
+func (s *Store) Presence(ctx context.Context) (Presence, error) {
+	r := Presence{Agents: []string{}}
+	err := s.view(ctx, func(p *project, m moment) error {
+		for _, a := range p.present(m.now) {
+			name := a.ID
+			if a.Role != "" {
+				name += "(" + oneLine(a.Role) + ")"
+			}
+			r.Agents = append(r.Agents, name)
+		}
+		slices.Sort(r.Agents)
+		if a := p.agents[s.Self()]; a != nil {
+			r.Unread = p.unreadCount(a, m.now) + len(p.bundles(a.ID))
+		}
+		return nil
+	})
+	return r, err
+}
+
+// Info is the registry in numbers.
+type Info struct {
+	You      *Present `json:"you,omitempty"`
+	Agents   int      `json:"agents"` // ever registered
+	Active   int      `json:"active"`
+	Waiting  int      `json:"messages"` // on the scratchpad: somebody may still be to see them
+	Claims   int      `json:"claims"`
+	Handoffs int      `json:"handoffs"` // bundles that nobody has received yet
+	Unread   int      `json:"unread"`   // by the caller
+	now      time.Time
+}
+
+// Text gives the answer's lines.
+func (i Info) Text() string {
+	text := fmt.Sprintf("Agent Registry: %s, %d active\n  Scratchpad: %s\n  Claims: %d\n  Handoffs waiting: %d",
+		count(i.Agents, "agent"), i.Active, count(i.Waiting, "message"), i.Claims, i.Handoffs)
+	if i.You != nil {
+		text += "\n  You: " + i.You.line(i.now) + ", " + count(i.Unread, "unread message")
+	}
+	return text
+}
+
+// Info counts what the registry holds, and shows who the caller is.
+func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
+	var i Info
+	err := s.view(ctx, func(p *project, m moment) error {
+		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.claims(m.clock)), now: m.now}
+		for range p.board(m.now) {
+			i.Waiting++
+		}
+		for _, h := range p.handoffs {
+			if h.State == handoffDone {
+				i.Handoffs++
+			}
+		}
+		if a := p.agents[s.Self()]; a != nil {
+			i.You, i.Unread = new(shown(a)), p.unreadCount(a, m.now)
+		}
+		return nil
+	})
+	return i, err
+}
+
+// Synced is what an agent should know before it goes on.
+type Synced struct {
+	You      *Present  `json:"you,omitempty"`
+	Agents   []Present `json:"agents"`
+	Total    int       `json:"total"`
+	Claims   []Held    `json:"claims"`
+	Unread   int       `json:"unread"`
+	Tasks    []string  `json:"tasks"` // the caller's open ones
+	Handoffs []Bundle  `json:"handoffs,omitempty"`
+	now      time.Time
+}
+
+// Held is a claim as lists show it.
+type Held struct {
+	Path    string    `json:"path"`
+	AgentID string    `json:"agent_id"`
+	Token   uint64    `json:"token"`
+	Until   time.Time `json:"until"`
+	left    time.Duration
+}
+
+func shownClaims(list []*lease, m moment) []Held {
+	out := make([]Held, len(list))
+	for i, l := range list {
+		out[i] = Held{l.Path, l.Holder, l.Token, l.until(), l.until().Sub(m.clock)}
+	}
+	return out
+}
+
+// Sync tells who is here, who has claimed what, which tasks are the caller's
+// and how much it has not read, and gives it what was handed over to it.
+func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
+	if err := s.begin(ctx); err != nil {
+		return Synced{}, err
+	}
+	var r Synced
+	look := func(p *project, m moment) ([]event, error) {
+		list := p.present(m.now)
+		r = Synced{Agents: []Present{}, Total: len(list), Claims: shownClaims(p.claims(m.clock), m), Tasks: []string{}, now: m.now}
+		for _, a := range list[:min(standardList, len(list))] {
+			r.Agents = append(r.Agents, shown(a))
+		}
+		if s.Self() == "" {
+			return nil, nil // somebody who looks on
+		}
+		me, err := s.self(p)
+		if err != nil {
+			return nil, err
+		}
+		bundles := p.bundles(me.ID)
+		r.You, r.Unread, r.Handoffs = new(shown(me)), p.unreadCount(me, m.now), shownBundles(bundles)
+		if len(bundles) == 0 {
+			return nil, nil
+		}
+		read := p.reading(me, nil, m.now)
+		for _, h := range bundles {
+			read.Handoffs = append(read.Handoffs, h.ID)
+		}
+		return []event{{By: me.ID, Read: read}}, nil
+	}
+	fresh := false
+	err := s.view(ctx, func(p *project, m moment) error {
+		events, err := look(p, m)
+		fresh = len(events) > 0
+		return err
+	})
+	if err == nil && fresh {
+		err = s.update(ctx, look)
+	}
+	if err == nil && r.You != nil && s.opts.Tasks != nil {
+		r.Tasks, err = s.opts.Tasks.OpenTasks(ctx, r.You.AgentID)
+	}
+	return r, err
+}
+
+// Text gives the answer's lines.
+func (r Synced) Text() string {
+	lines := []string{"Multi-Agent Sync Status:", fmt.Sprintf("  Active agents: %d", r.Total)}
+	for _, a := range r.Agents {
+		line := "    " + a.line(r.now)
+		if r.You != nil && a.AgentID == r.You.AgentID {
+			line += " ← you"
+		}
+		lines = append(lines, line)
+	}
+	if more := r.Total - len(r.Agents); more > 0 {
+		lines = append(lines, fmt.Sprintf("    … %d more", more))
+	}
+	lines = append(lines, fmt.Sprintf("  Claims: %d", len(r.Claims)))
+	for _, c := range r.Claims {
+		lines = append(lines, fmt.Sprintf("    %s by %s, %s left (token %d)", oneLine(c.Path), c.AgentID, left(c.left), c.Token))
+	}
+	if r.You != nil {
+		tasks := fmt.Sprintf("  Your open tasks: %d", len(r.Tasks))
+		if len(r.Tasks) > 0 {
+			tasks += " (" + strings.Join(r.Tasks, ", ") + ")"
+		}
+		lines = append(lines, tasks, fmt.Sprintf("  Unread messages: %d", r.Unread))
+	}
+	for _, b := range r.Handoffs {
+		lines = append(lines, b.lines(r.now)...)
+	}
+	return strings.Join(lines, "\n")
+}
