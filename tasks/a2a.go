@@ -67,6 +67,7 @@ func (r Got) A2A() A2ATask {
 		text += "\n\n" + r.Description
 	}
 	first := r.message(r.ID+"-m0", Message{By: r.CreatedBy, At: r.CreatedAt, Text: text})
+	first.Role = "ROLE_USER" // also of one who took the task back
 	for _, ref := range r.References {
 		if typeOf(ref) == "t" {
 			first.ReferenceTaskIDs = append(first.ReferenceTaskIDs, ref)
@@ -100,11 +101,11 @@ func (r Got) status(s *A2AStatus) {
 	}
 }
 
-// message is one of the thread. Whoever has the task is the agent, all others
-// are its users.
+// message is one of the thread. Whoever has or had the task is the agent, all
+// others are its users.
 func (r Got) message(id string, m Message) A2AMessage {
 	role := "ROLE_USER"
-	if m.By == r.Assignee && m.By != "" {
+	if m.By != "" && slices.ContainsFunc(r.History, func(h Transition) bool { return h.Assignee == m.By }) {
 		role = "ROLE_AGENT"
 	}
 	return A2AMessage{

@@ -1,0 +1,210 @@
+package tasks
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// job is what the test binary does instead of testing when it is started as
+// another process; it comes in the environment, as JSON.
+type job struct {
+	Do    string
+	Dir   string
+	Agent string
+	Count int
+}
+
+const jobEnv = "LEANCTX_TEST_JOB"
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(jobEnv)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	var j job
+	err := json.Unmarshal([]byte(text), &j)
+	if err == nil {
+		err = j.run(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func (j job) run(ctx context.Context) error {
+	s, err := Open(j.Dir, &Options{ProjectHash: hash, LongLived: j.Do == "serve"})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	s = s.as(j.Agent)
+	if j.Do == "write" {
+		return j.write(ctx, s)
+	}
+	return j.claim(ctx, s)
+}
+
+// claim goes for every task there is and prints those that it got, once the
+// store has said so.
+func (j job) claim(ctx context.Context, s *Store) error {
+	list, err := s.List(ctx, Choice{Limit: maxLimit})
+	if err != nil {
+		return err
+	}
+	for i, t := range list.Tasks {
+		if i%2 == 0 {
+			_, err = s.Claim(ctx, Taking{t.ID})
+		} else {
+			_, err = s.Update(ctx, Step{TaskID: t.ID, State: "Working"})
+		}
+		if _, taken := errors.AsType[*TakenError](err); taken {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Println(t.ID)
+	}
+	return nil
+}
+
+// write creates tasks and has a word on each.
+func (j job) write(ctx context.Context, s *Store) error {
+	for i := range j.Count {
+		r, err := s.Create(ctx, Draft{Title: fmt.Sprintf("task %d of %s", i, j.Agent)})
+		if err != nil {
+			return err
+		}
+		if _, err := s.Message(ctx, Remark{r.Task.ID, fmt.Sprintf("message %d", i)}); err != nil {
+			return err
+		}
+		fmt.Println(r.Task.ID)
+	}
+	return nil
+}
+
+// start runs the job in a process of its own, calls line with what it prints,
+// and waits for its end.
+func (j job) start(t testing.TB, line func(c *exec.Cmd, text string)) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(t.Context(), exe)
+	c.Env = append(os.Environ(), jobEnv+"="+string(b), "GORACE=atexit_sleep_ms=0")
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		line(c, lines.Text())
+	}
+	return c.Wait()
+}
+
+// Eight processes go for fifty tasks, and three of them are killed on the way:
+// each task has exactly one winner, and a winner that was told so is the one
+// whom everybody sees.
+func TestProcessesClaim(t *testing.T) {
+	const processes, count = 8, 50
+	dir := t.TempDir()
+	s := open(t, dir, nil)
+	for i := range count {
+		d := Draft{Title: fmt.Sprint("task ", i)}
+		if i%3 == 0 {
+			d.ToAgent = "claude"
+		}
+		made(t, s.as("cursor-a3f8"), d)
+	}
+	var mu sync.Mutex
+	winners := map[string][]string{}
+	var wg sync.WaitGroup
+	for p := range processes {
+		agent := fmt.Sprintf("claude-%04x", p)
+		wg.Go(func() {
+			won := 0
+			err := job{Do: []string{"serve", "claim"}[min(p, 1)], Dir: dir, Agent: agent}.start(t, func(c *exec.Cmd, id string) {
+				mu.Lock()
+				defer mu.Unlock()
+				winners[id] = append(winners[id], agent)
+				if won++; p%3 == 1 && won == 2 {
+					_ = c.Process.Kill()
+				}
+			})
+			if err != nil && p%3 != 1 {
+				t.Errorf("%s: %v", agent, err)
+			}
+		})
+	}
+	wg.Wait()
+	list, err := s.List(t.Context(), Choice{Limit: maxLimit})
+	if err != nil || list.Total != count {
+		t.Fatalf("%d tasks, %v", list.Total, err)
+	}
+	for _, x := range list.Tasks {
+		who := winners[x.ID]
+		if len(who) > 1 || len(who) == 1 && who[0] != x.Assignee || x.State != Working || !strings.HasPrefix(x.Assignee, "claude-") {
+			t.Errorf("%s is %s's, %s; told so: %v", x.ID, x.Assignee, x.State, who)
+		}
+		g, err := s.Get(t.Context(), Pick{x.ID})
+		if err != nil || len(g.History) != 2 || g.History[1].Assignee != x.Assignee {
+			t.Errorf("%s: %+v, %v", x.ID, g.History, err)
+		}
+	}
+}
+
+// Nothing that was answered is lost when several write and some are killed.
+func TestProcessesWrite(t *testing.T) {
+	const processes, count = 4, 25
+	dir := t.TempDir()
+	var mu sync.Mutex
+	answered := map[string]bool{}
+	var wg sync.WaitGroup
+	for p := range processes {
+		wg.Go(func() {
+			n := 0
+			err := job{Do: "write", Dir: dir, Agent: fmt.Sprintf("codex-%04x", p), Count: count}.start(t, func(c *exec.Cmd, id string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if answered[id] {
+					t.Errorf("two tasks have the id %s", id)
+				}
+				answered[id] = true
+				if n++; p == 0 && n == count/2 {
+					_ = c.Process.Kill()
+				}
+			})
+			if err != nil && p > 0 {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	s := open(t, dir, nil)
+	for id := range answered {
+		if g, err := s.Get(t.Context(), Pick{id}); err != nil || len(g.Thread) != 1 {
+			t.Errorf("%s: %+v, %v", id, g.Thread, err)
+		}
+	}
+	list, err := s.List(t.Context(), Choice{Limit: maxLimit})
+	if err != nil || list.Total < len(answered) || list.Total > len(answered)+1 || len(answered) < (processes-1)*count {
+		t.Errorf("%d tasks, %d answered, %v", list.Total, len(answered), err)
+	}
+}

@@ -1,0 +1,300 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestResults(t *testing.T) {
+	ctx, c := t.Context(), newClock()
+	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now}).as("claude-b7e2")
+	said := made(t, s, Draft{Title: "Find the leak"})
+	artifact := made(t, s, Draft{Title: "Measure"})
+	silent := made(t, s, Draft{Title: "Tidy up"})
+	failed := made(t, s, Draft{Title: "Fly"})
+	stepped(t, s, Step{TaskID: artifact, State: "Working", Artifact: "12 ms"})
+	c.pass(time.Hour)
+	stepped(t, s, Step{TaskID: said, State: "done", Message: "The pool is never closed", Artifact: "patch"})
+	c.pass(time.Hour)
+	stepped(t, s, Step{TaskID: artifact, State: "done"})
+	stepped(t, s, Step{TaskID: silent, State: "done"})
+	stepped(t, s, Step{TaskID: failed, State: "failed", Message: "no wings"})
+	want := []Result{
+		{"result", "Find the leak: The pool is never closed", "claude-b7e2", "task:" + said, epoch.Add(time.Hour)},
+		{"result", "Measure: 12 ms", "claude-b7e2", "task:" + artifact, epoch.Add(2 * time.Hour)},
+	}
+	for _, since := range []time.Time{{}, epoch.Add(90 * time.Minute)} {
+		got, err := s.Results(ctx, since)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("since %v: %v (-want +got):\n%s", since, err, diff)
+		}
+		want = want[1:]
+	}
+}
+
+func TestLastWorked(t *testing.T) {
+	ctx, c := t.Context(), newClock()
+	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now}).as("claude-b7e2")
+	if title, ok := s.LastWorked(ctx); ok {
+		t.Errorf("nothing was worked on yet, not %q", title)
+	}
+	first, second := made(t, s, Draft{Title: "first"}), made(t, s, Draft{Title: "second"})
+	stepped(t, s, Step{TaskID: second, State: "Working"})
+	stepped(t, s, Step{TaskID: first, State: "Working"})
+	check := func(last, current string) {
+		t.Helper()
+		if got, ok := s.LastWorked(ctx); got != last || !ok {
+			t.Errorf("last worked on %q, want %q", got, last)
+		}
+		if got, err := s.Current(ctx, "claude-b7e2"); got != current || err != nil {
+			t.Errorf("working on %q, %v, want %q", got, err, current)
+		}
+	}
+	check("first", "first")
+	stepped(t, s, Step{TaskID: second, State: "done"})
+	check("second", "first")
+	if _, err := s.Message(ctx, Remark{first, "talk is no work"}); err != nil {
+		t.Fatal(err)
+	}
+	stepped(t, s, Step{TaskID: first, State: "InputRequired"})
+	check("first", "")
+
+	for _, x := range []struct {
+		task, state string
+		want        bool
+	}{{first, "working", true}, {first, "InputRequired", true}, {first, "done", false}, {second, "Completed", true}, {second[:6], "Created", true}} {
+		if got, err := s.Reached(ctx, x.task, x.state); got != x.want || err != nil {
+			t.Errorf("%+v: %v, %v", x, got, err)
+		}
+	}
+	if _, err := s.Reached(ctx, first, "flying"); err == nil {
+		t.Error("a state that there is not")
+	}
+	if _, err := s.Reached(ctx, "t-ffffff", "done"); err == nil {
+		t.Error("a task that there is not")
+	}
+	if state, ok := s.State(ctx, first); state != "InputRequired" || !ok {
+		t.Errorf("%q, %v", state, ok)
+	}
+}
+
+// The task as A2A has it, to the letter.
+func TestA2A(t *testing.T) {
+	ctx, c := t.Context(), newClock()
+	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now})
+	cursor, claude := s.as("cursor-a3f8"), s.as("claude-b7e2")
+	above := made(t, cursor, Draft{Title: "Release"})
+	id := made(t, cursor, Draft{Title: "Fix auth", Description: "soon", ToAgent: "claude", Parent: above, References: []string{"t-00ff00", "src/auth.ts"}})
+	c.pass(time.Minute)
+	stepped(t, claude, Step{TaskID: id, State: "Working"})
+	if _, err := cursor.Message(ctx, Remark{id, "See the log"}); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(time.Minute)
+	stepped(t, claude, Step{TaskID: id, State: "input-required", Message: "Which log?", Artifact: "draft", ArtifactName: "a.patch"})
+	if _, err := s.Reassign(ctx, "claude-b7e2", "gemini-0001", "handoff"); err != nil {
+		t.Fatal(err)
+	}
+	g, err := s.Get(ctx, Pick{id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.MarshalIndent(g.A2A(), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.NewReplacer("ID", id, "ABOVE", above).Replace(`{
+ "id": "ID",
+ "contextId": "ABOVE",
+ "status": {
+  "state": "TASK_STATE_INPUT_REQUIRED",
+  "message": {
+   "messageId": "ID-s2",
+   "contextId": "ABOVE",
+   "taskId": "ID",
+   "role": "ROLE_AGENT",
+   "parts": [
+    {
+     "text": "Which log?",
+     "mediaType": "text/plain"
+    }
+   ],
+   "metadata": {
+    "at": "2026-03-20T09:32:00Z",
+    "by": "claude-b7e2"
+   }
+  },
+  "timestamp": "2026-03-20T09:32:00Z"
+ },
+ "artifacts": [
+  {
+   "artifactId": "ID-a1",
+   "name": "a.patch",
+   "parts": [
+    {
+     "text": "draft",
+     "mediaType": "text/plain"
+    }
+   ],
+   "metadata": {
+    "at": "2026-03-20T09:32:00Z",
+    "by": "claude-b7e2"
+   }
+  }
+ ],
+ "history": [
+  {
+   "messageId": "ID-m0",
+   "contextId": "ABOVE",
+   "taskId": "ID",
+   "role": "ROLE_USER",
+   "parts": [
+    {
+     "text": "Fix auth\n\nsoon",
+     "mediaType": "text/plain"
+    }
+   ],
+   "metadata": {
+    "at": "2026-03-20T09:30:00.000000001Z",
+    "by": "cursor-a3f8"
+   },
+   "referenceTaskIds": [
+    "t-00ff00"
+   ]
+  },
+  {
+   "messageId": "ID-m1",
+   "contextId": "ABOVE",
+   "taskId": "ID",
+   "role": "ROLE_USER",
+   "parts": [
+    {
+     "text": "See the log",
+     "mediaType": "text/plain"
+    }
+   ],
+   "metadata": {
+    "at": "2026-03-20T09:31:00.000000001Z",
+    "by": "cursor-a3f8"
+   }
+  }
+ ],
+ "metadata": {
+  "assignee": "gemini-0001",
+  "createdAt": "2026-03-20T09:30:00.000000001Z",
+  "createdBy": "cursor-a3f8",
+  "parent": "ABOVE",
+  "references": [
+   "t-00ff00",
+   "src/auth.ts"
+  ],
+  "title": "Fix auth"
+ }
+}`)
+	mustBe(t, string(b), want)
+	for _, state := range eight {
+		if got := (Got{Listed: Listed{Task: Task{State: state}}}).A2A().Status.State; !strings.HasPrefix(got, "TASK_STATE_") {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+}
+
+// The JSON of an answer has what its text has, lists that are empty included.
+func TestJSON(t *testing.T) {
+	ctx, c := t.Context(), newClock()
+	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now}).as("cursor-a3f8")
+	id := made(t, s, Draft{Title: "x"})
+	g, err := s.Get(ctx, Pick{id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(g)
+	mustBe(t, string(b), `{"id":"`+id+`","state":"Created","title":"x","created_by":"cursor-a3f8","created_at":"2026-03-20T09:30:00Z","updated_at":"2026-03-20T09:30:00Z","message_count":0,`+
+		`"description":"","references":[],"context_id":"`+id+`","children":[],"history":[{"to":"Created","by":"cursor-a3f8","at":"2026-03-20T09:30:00Z"}],"messages":[],"artifacts":[]}`)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Follow tells what others do, in order, once, and ends with its context.
+func TestFollow(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	s := open(t, dir, &Options{ProjectHash: hash, Now: c.now})
+	s.poll = time.Millisecond
+	other := open(t, dir, &Options{ProjectHash: hash, Now: c.now}).as("claude-b7e2")
+	old := made(t, other, Draft{Title: "old"})
+	ctx, stop := context.WithCancel(t.Context())
+	lines, done := make(chan string), make(chan error)
+	go func() {
+		done <- s.Follow(ctx, func(line string) error { lines <- line; return nil })
+	}()
+	// Something is told only once Follow has begun: the first line may be of any of these.
+	var first string
+	for n := 0; first == ""; n++ {
+		if _, err := other.Message(ctx, Remark{old, fmt.Sprint("are you there? ", n)}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case first = <-lines:
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if !strings.Contains(first, `"old" message by claude-b7e2: are you there?`) {
+		t.Error(first)
+	}
+	c.pass(time.Minute)
+	id := made(t, other, Draft{Title: "new", ToAgent: "cursor"})
+	made(t, open(t, dir, &Options{ProjectHash: "00000000000000ff", Now: c.now}), Draft{Title: "theirs"})
+	stepped(t, other, Step{TaskID: id, State: "Canceled", Message: "not\nwanted", Artifact: "x"})
+	if err := other.Compact(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for len(got) < 3 {
+		if line := <-lines; !strings.Contains(line, "are you there") {
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		id + ` "new" Created by claude-b7e2 (assignee: cursor)`,
+		id + ` "new" Created → Canceled by claude-b7e2: not\nwanted`,
+		id + ` "new" artifact result by claude-b7e2`,
+	}
+	for i := range got {
+		var at string
+		if at, got[i], _ = strings.Cut(got[i], " "); at != "2026-03-20T09:31:00Z" {
+			t.Errorf("at %s", at)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	ended := errors.New("pipe closed")
+	go func() {
+		done <- s.Follow(t.Context(), func(string) error { return ended })
+	}()
+	for n := 0; ; n++ {
+		if _, err := other.Message(t.Context(), Remark{old, fmt.Sprint(n)}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-done:
+			if !errors.Is(err, ended) {
+				t.Errorf("ended with %v", err)
+			}
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
