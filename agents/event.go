@@ -65,7 +65,7 @@ func (s *state) fold(e event, at time.Time) {
 	}
 }
 
-// post files a message under those who are to read it.
+// post adds a message that is new.
 func (p *project) post(m *message) {
 	if m.Number <= p.messages {
 		return
@@ -77,22 +77,32 @@ func (p *project) post(m *message) {
 			p.findings = slices.Clone(p.findings[n-maxFindings:])
 		}
 	}
+	// Its author need not read it. Without this one who only writes would hold
+	// all it wrote.
+	if a := p.agents[m.From]; a != nil && m.toAll() && p.after(a.Cursor) == len(p.broadcasts) {
+		b := *a
+		b.Cursor, b.Ahead = m.Number, nil
+		p.agents[a.ID] = &b
+	}
+	p.keep(m)
+	if m.toAll() && len(p.broadcasts) >= p.tidyAt {
+		p.tidy(m.At)
+	}
+}
+
+// keep files a message under those who are to read it.
+func (p *project) keep(m *message) {
+	x := slip{number: m.Number, author: p.authors[m.From], urgency: m.urgency(), m: m}
+	if !m.Expires.IsZero() {
+		x.expires = m.Expires.UnixNano()
+	}
 	switch {
 	case m.To != "":
-		p.direct[m.To] = append(p.direct[m.To], m)
+		p.direct[m.To] = append(p.direct[m.To], x)
 	case m.ToType != "":
-		p.typed[m.ToType] = append(p.typed[m.ToType], m)
+		p.typed[m.ToType] = append(p.typed[m.ToType], x)
 	default:
-		// Its author need not read it. Without this one who only writes would
-		// hold all it wrote.
-		if a := p.agents[m.From]; a != nil && p.after(a.Cursor) == len(p.broadcasts) {
-			b := *a
-			b.Cursor, b.Ahead = m.Number, nil
-			p.agents[a.ID] = &b
-		}
-		if p.broadcasts = append(p.broadcasts, m); len(p.broadcasts) >= p.tidyAt {
-			p.tidy(m.At)
-		}
+		p.broadcasts = append(p.broadcasts, x)
 	}
 }
 
@@ -113,12 +123,12 @@ func (p *project) read(id string, r *reading) {
 }
 
 // take takes messages out of a list, in which they stand by number.
-func take(lists map[string][]*message, name string, numbers []uint64) {
+func take(lists map[string][]slip, name string, numbers []uint64) {
 	if len(numbers) == 0 {
 		return
 	}
-	list := slices.DeleteFunc(slices.Clone(lists[name]), func(m *message) bool {
-		_, read := slices.BinarySearch(numbers, m.Number)
+	list := slices.DeleteFunc(slices.Clone(lists[name]), func(x slip) bool {
+		_, read := slices.BinarySearch(numbers, x.number)
 		return read
 	})
 	if len(list) == 0 {
@@ -138,7 +148,7 @@ func (p *project) tidy(now time.Time) {
 		}
 	}
 	n := p.after(gone)
-	for n < len(p.broadcasts) && p.broadcasts[n].expired(now) {
+	for n < len(p.broadcasts) && p.broadcasts[n].expired(now.UnixNano()) {
 		n++
 	}
 	p.broadcasts = slices.Clone(p.broadcasts[n:])

@@ -86,14 +86,16 @@ func list[T any](b *bufio.Writer, name string, items iter.Seq[T]) error {
 
 // board yields every message that somebody may still be to see, by number.
 func (p *project) board(now time.Time) iter.Seq[*message] {
-	all := slices.Clone(p.broadcasts)
-	for _, lists := range []map[string][]*message{p.direct, p.typed} {
-		for _, l := range lists {
-			all = append(all, l...)
+	lists := append(slices.Collect(maps.Values(p.direct)), slices.Collect(maps.Values(p.typed))...)
+	all := slices.Concat(append(lists, p.broadcasts)...)
+	slices.SortFunc(all, func(a, b slip) int { return cmp.Compare(a.number, b.number) })
+	return func(yield func(*message) bool) {
+		for _, x := range all {
+			if !x.expired(now.UnixNano()) && !yield(x.m) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *message) int { return cmp.Compare(a.Number, b.Number) })
-	return slices.Values(slices.DeleteFunc(all, func(m *message) bool { return m.expired(now) }))
 }
 
 func (machine) Decode(data []byte) (*state, error) {
@@ -124,16 +126,4 @@ func (machine) Decode(data []byte) (*state, error) {
 		p.tidyAt = max(tidyFrom, 2*len(p.broadcasts))
 	}
 	return s, nil
-}
-
-// keep files a message that was posted before.
-func (p *project) keep(m *message) {
-	switch {
-	case m.To != "":
-		p.direct[m.To] = append(p.direct[m.To], m)
-	case m.ToType != "":
-		p.typed[m.ToType] = append(p.typed[m.ToType], m)
-	default:
-		p.broadcasts = append(p.broadcasts, m)
-	}
 }

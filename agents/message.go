@@ -20,7 +20,20 @@ type message struct {
 	Expires  time.Time `json:"expires_at,omitzero"`
 }
 
-func (m *message) expired(now time.Time) bool { return !m.Expires.IsZero() && !now.Before(m.Expires) }
+func (m *message) toAll() bool { return m.To == "" && m.ToType == "" }
+
+// slip is a message in a list of what is to be read, with what it takes to see
+// whether somebody is to read it: lists of many thousands are looked through
+// in one go.
+type slip struct {
+	number  uint64
+	expires int64  // in nanoseconds of Unix time; 0: never
+	author  uint32 // 0: not an agent
+	urgency uint8
+	m       *message
+}
+
+func (x *slip) expired(now int64) bool { return x.expires != 0 && x.expires <= now }
 
 // The priorities. Urgent messages are read before others, low ones are only
 // marked.
@@ -31,8 +44,8 @@ const (
 	priorityCritical = "critical"
 )
 
-func (m *message) urgency() int {
-	return slices.Index([]string{priorityHigh, priorityCritical}, m.Priority) + 1
+func (m *message) urgency() uint8 {
+	return uint8(slices.Index([]string{priorityHigh, priorityCritical}, m.Priority) + 1)
 }
 
 // maxFindings is how many findings are kept for consolidation at least; the
@@ -63,25 +76,21 @@ func (p *project) position(a *agent, now time.Time) position {
 }
 
 func (p position) read(number uint64) bool {
+	if number <= p.cursor || len(p.ahead) == 0 {
+		return number <= p.cursor
+	}
 	_, ahead := slices.BinarySearch(p.ahead, number)
-	return ahead || number <= p.cursor
+	return ahead
 }
 
-// toRead tells whether a message from a list that an agent reads is for it.
-func (a *agent) toRead(m *message, now time.Time) bool { return m.From != a.ID && !m.expired(now) }
-
 // unread yields what an agent has not read, list by list, each by number.
-func (p *project) unread(a *agent, now time.Time, yield func(list int, m *message)) {
-	at := p.position(a, now)
-	for _, m := range p.broadcasts[p.after(at.cursor):] {
-		if a.toRead(m, now) && !at.read(m.Number) {
-			yield(0, m)
-		}
-	}
-	for i, list := range [][]*message{p.direct[a.ID], p.typed[a.Type]} {
-		for _, m := range list {
-			if a.toRead(m, now) {
-				yield(i+1, m)
+func (p *project) unread(a *agent, now time.Time, yield func(list int, x *slip)) {
+	at, author, nano := p.position(a, now), p.authors[a.ID], now.UnixNano()
+	for i, list := range [][]slip{p.broadcasts[p.after(at.cursor):], p.direct[a.ID], p.typed[a.Type]} {
+		for j := range list {
+			x := &list[j]
+			if x.author != author && !x.expired(nano) && (i > 0 || !at.read(x.number)) {
+				yield(i, x)
 			}
 		}
 	}
@@ -89,7 +98,7 @@ func (p *project) unread(a *agent, now time.Time, yield func(list int, m *messag
 
 // unreadCount is how many messages an agent has not read.
 func (p *project) unreadCount(a *agent, now time.Time) (n int) {
-	p.unread(a, now, func(int, *message) { n++ })
+	p.unread(a, now, func(int, *slip) { n++ })
 	return n
 }
 
@@ -101,10 +110,10 @@ const maxPage = 256 << 10
 // the order they were posted. total is how many there are.
 func (p *project) page(a *agent, now time.Time, limit int) (page []*message, total int) {
 	var found [3][3][]*message // list, urgency
-	p.unread(a, now, func(list int, m *message) {
+	p.unread(a, now, func(list int, x *slip) {
 		total++
-		if l := &found[list][m.urgency()]; len(*l) < limit {
-			*l = append(*l, m)
+		if l := &found[list][x.urgency]; len(*l) < limit {
+			*l = append(*l, x.m)
 		}
 	})
 	for _, urgencies := range found {
@@ -144,9 +153,12 @@ func (p *project) reading(a *agent, page []*message, now time.Time) *reading {
 		slices.Sort(list)
 	}
 	at.ahead = ahead
-	rest := p.broadcasts[p.after(at.cursor):]
-	for len(rest) > 0 && (!a.toRead(rest[0], now) || at.read(rest[0].Number)) {
-		r.Upto, rest = rest[0].Number, rest[1:]
+	author, nano := p.authors[a.ID], now.UnixNano()
+	for _, x := range p.broadcasts[p.after(at.cursor):] {
+		if x.author != author && !x.expired(nano) && !at.read(x.number) {
+			break
+		}
+		r.Upto = x.number
 	}
 	for _, n := range ahead {
 		if n > r.Upto {

@@ -3,6 +3,8 @@ package agents
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -142,9 +144,7 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	var i Info
 	err := s.view(ctx, func(p *project, m moment) error {
 		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.claims(m.clock)), now: m.now}
-		for range p.board(m.now) {
-			i.Waiting++
-		}
+		i.Waiting = p.waiting(m.now)
 		for _, h := range p.handoffs {
 			if h.State == handoffDone {
 				i.Handoffs++
@@ -156,6 +156,20 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 		return nil
 	})
 	return i, err
+}
+
+// waiting is how many messages somebody may still be to see.
+func (p *project) waiting(now time.Time) (n int) {
+	for _, lists := range []iter.Seq[[]slip]{slices.Values([][]slip{p.broadcasts}), maps.Values(p.direct), maps.Values(p.typed)} {
+		for list := range lists {
+			for i := range list {
+				if !list[i].expired(now.UnixNano()) {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // Synced is what an agent should know before it goes on.

@@ -23,9 +23,9 @@ type project struct {
 	root       string
 	agents     map[string]*agent
 	types      map[string][]string // type → ids, in the order they registered
-	broadcasts []*message          // by number
-	direct     map[string][]*message
-	typed      map[string][]*message
+	broadcasts []slip              // by number
+	direct     map[string][]slip
+	typed      map[string][]slip
 	leases     map[string]*lease // by path, folded where the file system folds
 	handoffs   map[string]*handoff
 	findings   []*message // what was posted for consolidation, kept when everybody has read it
@@ -33,6 +33,8 @@ type project struct {
 	fence      uint64     // the last fencing token
 	handed     uint64     // the last handoff's number
 	tidyAt     int        // how many broadcasts there are when it is looked which may go
+
+	authors map[string]uint32 // what slips call agents; no part of the file, nor of a clone
 }
 
 // The states of an agent, as it says.
@@ -87,7 +89,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{}, types: map[string][]string{},
-		direct: map[string][]*message{}, typed: map[string][]*message{},
+		direct: map[string][]slip{}, typed: map[string][]slip{}, authors: map[string]uint32{},
 		leases: map[string]*lease{}, handoffs: map[string]*handoff{}, tidyAt: tidyFrom,
 	}
 }
@@ -104,6 +106,7 @@ func (s *state) clone() *state {
 	c := &state{projects: make(map[string]*project, len(s.projects)), owners: maps.Clone(s.owners)}
 	for hash, p := range s.projects {
 		q := *p
+		q.authors = nil
 		q.agents, q.types = maps.Clone(p.agents), maps.Clone(p.types)
 		q.direct, q.typed = maps.Clone(p.direct), maps.Clone(p.typed)
 		q.leases, q.handoffs = maps.Clone(p.leases), maps.Clone(p.handoffs)
@@ -115,6 +118,7 @@ func (s *state) clone() *state {
 // put adds an agent or takes the place of the one with its id.
 func (p *project) put(a *agent) {
 	if p.agents[a.ID] == nil {
+		p.authors[a.ID] = uint32(len(p.authors) + 1)
 		p.types[a.Type] = append(slices.Clip(p.types[a.Type]), a.ID)
 	}
 	p.agents[a.ID] = a
@@ -141,16 +145,16 @@ func (p *project) touch(id string, at time.Time) {
 
 // after is the place of the first broadcast with a larger number.
 func (p *project) after(number uint64) int {
-	return sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].Number > number })
+	return sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].number > number })
 }
 
 // news is the cursor of an agent that is new at an instant: it sees the
 // broadcasts of the last day.
 func (p *project) news(at time.Time) uint64 {
 	from := at.Add(-newsFor)
-	i := sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].At.After(from) })
+	i := sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].m.At.After(from) })
 	if i = max(i, len(p.broadcasts)-newsMost); i < len(p.broadcasts) {
-		return p.broadcasts[i].Number - 1
+		return p.broadcasts[i].number - 1
 	}
 	return p.messages
 }

@@ -1,0 +1,448 @@
+package agents
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+var long = flag.Bool("long", false, "run the long variants of the tests of processes")
+
+// pick is the size of a test: the small one unless -long is given.
+func pick(small, big int) int {
+	if *long {
+		return big
+	}
+	return small
+}
+
+// job is what the test binary does instead of testing when it is started as
+// another process; it comes in the environment, as JSON.
+type job struct {
+	Do     string
+	Dir    string
+	Root   string
+	Number int
+	Count  int
+	Of     int // processes
+	Tasks  string
+	At     int // the file operation to die at
+}
+
+const jobVariable = "LEANCTX_TEST_JOB"
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(jobVariable)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	var j job
+	err := json.Unmarshal([]byte(text), &j)
+	if err == nil {
+		err = j.run(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func (j job) run(ctx context.Context) error {
+	o := &Options{ProjectRoot: j.Root, ProjectHash: hash, LongLived: j.Do == "serve"}
+	if j.Do == "handoff" {
+		return j.handoff(ctx, o)
+	}
+	s, err := Open(j.Dir, o)
+	if err != nil {
+		return err
+	}
+	me := s.As(Actor{Agent: fmt.Sprintf("talker-%04x", j.Number)})
+	switch j.Do {
+	case "talk", "serve":
+		err = j.talk(ctx, me)
+	case "claim":
+		err = j.claim(ctx, me)
+	case "hold":
+		var r Registered
+		if r, err = s.Register(ctx, Registration{AgentType: "cursor", Role: "dev"}); err == nil {
+			fmt.Println(r.AgentID)
+			_, err = io.Copy(io.Discard, os.Stdin) // until the test kills or lets go
+		}
+	}
+	return errors.Join(err, s.Close())
+}
+
+// command is a job in a process of its own, not started yet.
+func (j job) command(t testing.TB) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), exe)
+	c.Env = append(os.Environ(), jobVariable+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	return c
+}
+
+// talk posts to everybody and to single agents, reads in between, and prints
+// every message it read, as JSON. It ends when it has read all that is for it.
+func (j job) talk(ctx context.Context, s *Store) error {
+	enc := json.NewEncoder(os.Stdout)
+	got := 0
+	take := func() error {
+		r, err := s.Read(ctx, Reading{Limit: 200})
+		for _, m := range r.Messages {
+			got++
+			if err := enc.Encode(m); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	for i := range j.Count {
+		p := Posting{Message: said(j.Number, i)}
+		if i%2 == 1 {
+			p.ToAgent = fmt.Sprintf("talker-%04x", j.addressee(j.Number, i))
+		}
+		if _, err := s.Post(ctx, p); err != nil {
+			return err
+		}
+		if i%10 == 9 {
+			if err := take(); err != nil {
+				return err
+			}
+		}
+	}
+	for want := len(j.expected(j.Number)); got < want; {
+		if err := take(); err != nil {
+			return err
+		}
+	}
+	return take() // and nothing more
+}
+
+func said(from, i int) string { return fmt.Sprintf("message %d of %d", i, from) }
+
+// addressee is to whom a process's i-th message goes if it is a direct one.
+func (j job) addressee(from, i int) int { return (from + 1 + i%(j.Of-1)) % j.Of }
+
+// expected are the messages that a process is to read.
+func (j job) expected(to int) []string {
+	var out []string
+	for from := range j.Of {
+		for i := range j.Count {
+			if from != to && (i%2 == 0 || j.addressee(from, i) == to) {
+				out = append(out, said(from, i))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// talkers registers the agents of the processes, so that all are there before
+// the first message.
+func talkers(t testing.TB, s *Store, n int) {
+	t.Helper()
+	err := s.update(t.Context(), func(_ *project, m moment) (events []event, _ error) {
+		for i := range n {
+			a := &agent{ID: fmt.Sprintf("talker-%04x", i), Type: "talker", Status: statusActive, Registered: m.now, Active: m.now}
+			events = append(events, event{By: a.ID, Agent: a})
+		}
+		return events, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Ten processes talk: everything is read once by everyone it is for.
+func TestProcessesTalk(t *testing.T) {
+	b := newBed(t)
+	b.opts.Now = time.Now
+	j := job{Do: "talk", Dir: b.dir, Root: b.root, Of: 10, Count: pick(60, 500)}
+	talkers(t, b.open(), j.Of)
+	var wg sync.WaitGroup
+	for n := range j.Of {
+		k := j
+		if k.Number = n; n == 0 {
+			k.Do = "serve" // which compacts meanwhile
+		}
+		c := k.command(t)
+		wg.Go(func() {
+			var errs bytes.Buffer
+			c.Stderr = &errs
+			out, err := c.Output()
+			if err != nil {
+				t.Errorf("process %d: %v: %s", n, err, &errs)
+				return
+			}
+			var got []string
+			for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+				var m Message
+				if err := dec.Decode(&m); err != nil {
+					break
+				}
+				got = append(got, m.Message)
+			}
+			slices.Sort(got)
+			if want := j.expected(n); !slices.Equal(got, want) {
+				t.Errorf("process %d read %d messages, want %d", n, len(got), len(want))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A process that is killed while it talks takes no message from anybody else,
+// and none of its own that was answered.
+func TestProcessesTalkKilled(t *testing.T) {
+	b := newBed(t)
+	b.opts.Now = time.Now
+	j := job{Do: "talk", Dir: b.dir, Root: b.root, Of: 4, Count: 40}
+	s := b.open()
+	talkers(t, s, j.Of)
+	var wg sync.WaitGroup
+	for n := range 3 { // the fourth reads later
+		k := j
+		k.Number = n
+		c := k.command(t)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			read := 0
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				if read++; read == 10+5*n {
+					_ = c.Process.Kill()
+				}
+			}
+			_ = c.Wait()
+		})
+	}
+	wg.Wait()
+	fourth := s.As(Actor{Agent: "talker-0003"})
+	next := map[string]int{}
+	for {
+		r := read(t, fourth)
+		if len(r.Messages) == 0 {
+			break
+		}
+		for _, m := range r.Messages {
+			var i, from int
+			if _, err := fmt.Sscanf(m.Message, "message %d of %d", &i, &from); err != nil {
+				t.Fatal(err)
+			}
+			for skipped := next[m.From]; skipped < i; skipped++ {
+				if skipped%2 == 0 || j.addressee(from, skipped) == 3 {
+					t.Errorf("message %d of %s is missing", skipped, m.From)
+				}
+			}
+			next[m.From] = i + 1
+		}
+	}
+	if len(next) != 3 {
+		t.Errorf("read from %d processes: %v", len(next), next)
+	}
+}
+
+// try is a claim or release as a process saw it.
+type try struct {
+	Number  int    `json:"number"`
+	Path    string `json:"path"`
+	Release bool   `json:"release"`
+	Token   uint64 `json:"token"` // given; 0: refused
+	Call    int64  `json:"call"`
+	Return  int64  `json:"return"`
+}
+
+// claim tries for paths and now and then lets go of one.
+func (j job) claim(ctx context.Context, s *Store) error {
+	enc := json.NewEncoder(os.Stdout)
+	for i := range j.Count {
+		t := try{Number: j.Number, Path: fmt.Sprintf("src/%d.go", (i*7+j.Number*13)%50), Call: time.Now().UnixNano()}
+		c, err := s.Claim(ctx, Wish{Path: t.Path})
+		if _, held := errors.AsType[*HeldError](err); err != nil && !held {
+			return err
+		}
+		t.Token, t.Return = c.Token, time.Now().UnixNano()
+		if err := enc.Encode(t); err != nil {
+			return err
+		}
+		if c.Token == 0 || i%3 == 0 {
+			continue
+		}
+		t.Release, t.Call = true, time.Now().UnixNano()
+		if _, err := s.Release(ctx, Return{Path: t.Path}); err != nil {
+			return err
+		}
+		t.Return = time.Now().UnixNano()
+		if err := enc.Encode(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lock is what porcupine believes of one path.
+type lock struct {
+	holder int // -1: nobody
+	token  uint64
+}
+
+var claims = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		by := map[string][]porcupine.Operation{}
+		for _, o := range history {
+			by[o.Input.(try).Path] = append(by[o.Input.(try).Path], o)
+		}
+		var out [][]porcupine.Operation
+		for _, h := range by {
+			out = append(out, h)
+		}
+		return out
+	},
+	Init: func() any { return lock{-1, 0} },
+	Step: func(state, input, _ any) (bool, any) {
+		l, t := state.(lock), input.(try)
+		switch {
+		case t.Release:
+			return l.holder == t.Number && l.token == t.Token, lock{-1, l.token}
+		case t.Token == 0:
+			return l.holder != -1 && l.holder != t.Number, l
+		case l.holder == t.Number:
+			return t.Token == l.token, l // renewed
+		}
+		return l.holder == -1 && t.Token > l.token, lock{t.Number, t.Token}
+	},
+	Equal: func(a, b any) bool { return a == b },
+}
+
+// Sixteen processes want fifty paths: never two have one, and tokens grow.
+func TestProcessesClaim(t *testing.T) {
+	b := newBed(t)
+	b.opts.Now = time.Now
+	j := job{Do: "claim", Dir: b.dir, Root: b.root, Count: pick(30, 100), Of: 16}
+	talkers(t, b.open(), j.Of)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var history []porcupine.Operation
+	given := map[uint64]int{}
+	for n := range j.Of {
+		k := j
+		k.Number = n
+		c := k.command(t)
+		wg.Go(func() {
+			var errs bytes.Buffer
+			c.Stderr = &errs
+			out, err := c.Output()
+			if err != nil {
+				t.Errorf("process %d: %v: %s", n, err, &errs)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+				var x try
+				if err := dec.Decode(&x); err != nil {
+					return
+				}
+				if x.Token > 0 && !x.Release {
+					if by, ok := given[x.Token]; ok && by != n {
+						t.Errorf("token %d was given to %d and %d", x.Token, by, n)
+					}
+					given[x.Token] = n
+				}
+				history = append(history, porcupine.Operation{ClientId: n, Input: x, Call: x.Call, Return: x.Return})
+			}
+		})
+	}
+	wg.Wait()
+	if len(history) < j.Of*j.Count {
+		t.Errorf("%d operations of %d", len(history), j.Of*j.Count)
+	}
+	if r := porcupine.CheckOperationsTimeout(claims, history, 30*time.Second); r != porcupine.Ok {
+		t.Errorf("the history of claims: %v", r)
+	}
+}
+
+// A living connection keeps its agent; a killed one leaves it to who comes next.
+func TestLiveness(t *testing.T) {
+	b := newBed(t)
+	b.opts.Now = time.Now
+	start := func() (id string, end func(kill bool)) {
+		c := job{Do: "hold", Dir: b.dir, Root: b.root}.command(t)
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(line), func(kill bool) {
+			if kill {
+				_ = c.Process.Kill()
+			}
+			_ = in.Close()
+			_ = c.Wait()
+		}
+	}
+	first, end := start()
+	second, end2 := start()
+	if first == second {
+		t.Fatalf("both are %s", first)
+	}
+	s := b.open()
+	named := must[Registered](t)(s.As(Actor{Agent: first}).Register(t.Context(), Registration{AgentType: "cursor"}))
+	if named.AgentID != first || !named.Resumed || named.Role != "dev" {
+		t.Errorf("named: %+v", named)
+	}
+	end(true)
+	third, end3 := start()
+	if third != first {
+		t.Errorf("%s is not resumed after a kill: %s", first, third)
+	}
+	end2(false)
+	fourth, end4 := start()
+	if fourth != second {
+		t.Errorf("%s is not resumed after its process ended: %s", second, fourth)
+	}
+	end3(false)
+	end4(false)
+	if files, _ := os.ReadDir(b.dir + "/" + liveDir); len(files) > 0 {
+		t.Errorf("%d lock files are left: %v", len(files), files)
+	}
+	if strings.Contains(first, strconv.Itoa(os.Getpid())) {
+		t.Errorf("%s names a process", first)
+	}
+}
