@@ -137,11 +137,15 @@ func (b *book) add(r row, c Counts) {
 	t := row{Agent: r.Agent, Tool: r.Tool, Action: r.Action}
 	b.tools[t] = b.tools[t].plus(c)
 	b.days[r.Day] = b.days[r.Day].plus(c)
+	b.addSession(r, c)
+}
+
+func (b *book) addSession(r row, c Counts) {
 	s := b.sessions[r.Session]
 	if s.rows == nil {
 		s.rows = map[row]Counts{}
 	}
-	t.Action = ""
+	t := row{Agent: r.Agent, Tool: r.Tool}
 	s.rows[t] = s.rows[t].plus(c)
 	s.Counts = s.Counts.plus(c)
 	b.sessions[r.Session] = s

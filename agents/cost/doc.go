@@ -28,7 +28,7 @@
 // far each file was read, so that any number of processes may fold and
 // every line is counted once. The file is synced first: what a commit says
 // was read must be there after a power cut too, else lines appended later would stand
-// before that place. Whoever makes a day's file grow past another MiB folds,
+// before that place. Whoever makes a day's file grow past another 512 KiB folds,
 // so do a server that ends, who begins the file of a new day while older ones are not small,
 // and [Ledger.Reset]. Files are removed when they are folded and two days old.
 //

@@ -13,7 +13,7 @@ import (
 
 const (
 	receipts  = "receipts" // the directory
-	foldEvery = 1 << 20    // bytes of a day's file after which its writer folds
+	foldEvery = 512 << 10  // bytes of a day's file after which its writer folds
 	foldOld   = 256 << 10  // bytes in older files at which the first writer of a day folds
 )
 

@@ -2,6 +2,8 @@ package cost
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -60,12 +62,14 @@ func (n *line) appendTo(b []byte) []byte {
 
 // parseLine reads a line without its line feed; ok is false if it is damaged.
 func parseLine(text []byte) (n line, ok bool) {
-	const head = 9
-	if len(text) < head {
+	const sum = 8
+	if len(text) <= sum || text[sum] != ' ' {
 		return n, false
 	}
-	body := text[head:]
-	if string(text[:head]) != fmt.Sprintf("%08x ", crc32.Checksum(body, castagnoli)) || json.Unmarshal(body, &n) != nil {
+	body := text[sum+1:]
+	var want [sum]byte
+	hex.Encode(want[:], binary.BigEndian.AppendUint32(nil, crc32.Checksum(body, castagnoli)))
+	if string(text[:sum]) != string(want[:]) || json.Unmarshal(body, &n) != nil {
 		return n, false
 	}
 	return n, n.In >= 0 && n.Out >= 0 && n.BytesIn >= 0 && n.BytesOut >= 0

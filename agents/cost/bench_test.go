@@ -1,0 +1,114 @@
+package cost
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// BenchmarkNote is what a call pays in a running server.
+func BenchmarkNote(b *testing.B) {
+	l := open(b, b.TempDir(), Options{LongLived: true}).As(Actor{Agent: "cursor-a3f8", Session: "s1"})
+	answer := strings.Repeat("[architecture/auth]: OAuth2 + PKCE (conf: 90%)\n", 20)
+	for b.Loop() {
+		l.Note(Receipt{Tool: "ctx_knowledge", Action: "recall", In: "auth token refresh", Out: answer})
+	}
+}
+
+// BenchmarkReceipt is what a command pays from Open to Close; the floor is the
+// same append by hand.
+func BenchmarkReceipt(b *testing.B) {
+	b.Run("command", func(b *testing.B) {
+		dir := b.TempDir()
+		for b.Loop() {
+			noted(b, dir, Options{}, sized("cursor-a3f8", "ctx_knowledge", 300))
+		}
+	})
+	b.Run("floor", func(b *testing.B) {
+		name := filepath.Join(b.TempDir(), "bare")
+		text := []byte(strings.Repeat("x", 180) + "\n")
+		for b.Loop() {
+			f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := f.Write(text); err != nil {
+				b.Fatal(err)
+			}
+			f.Close()
+		}
+	})
+}
+
+// BenchmarkReport is a report on 20 projects of 500 sessions each: of a
+// command, which reads the totals first, and of a server.
+func BenchmarkReport(b *testing.B) {
+	dir := b.TempDir()
+	const projects, sessions = 20, maxSessions
+	l := open(b, dir, Options{})
+	for i := range projects * sessions {
+		for _, tool := range []string{"ctx_knowledge", "ctx_agent", "ctx_recall"} {
+			l.Note(Receipt{
+				Project: fmt.Sprintf("%016x", i%projects), Agent: fmt.Sprint("agent-", i%150), Session: fmt.Sprintf("session-%06d", i),
+				Tool: tool, Action: "recall", OutSize: 4000 + i, At: noon.Add(time.Duration(i) * time.Minute),
+			})
+		}
+		if i%1000 == 999 {
+			l.flush(noDeadline)
+		}
+	}
+	if err := l.Compact(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "costs.json"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	// a tail as long as one gets before it is folded
+	for range foldEvery / 200 {
+		l.Note(Receipt{Project: fmt.Sprintf("%016x", 1), Agent: "agent-1", Session: "session-009999", Tool: "ctx_knowledge", Action: "recall", OutSize: 4000})
+	}
+	l.flush(noDeadline)
+	o := Options{ProjectHash: fmt.Sprintf("%016x", 1)}
+	b.Run("command", func(b *testing.B) {
+		for b.Loop() {
+			c := open(b, dir, o)
+			if report(b, c).Total.Calls == 0 {
+				b.Fatal("nothing was counted")
+			}
+			c.Close()
+		}
+		b.ReportMetric(float64(info.Size()), "costs.json-bytes")
+	})
+	b.Run("floor", func(b *testing.B) { // the file, read and seen to be JSON
+		for b.Loop() {
+			if data, err := os.ReadFile(filepath.Join(dir, "costs.json")); err != nil || !json.Valid(data) {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("server", func(b *testing.B) {
+		s := open(b, dir, o)
+		for b.Loop() {
+			report(b, s)
+		}
+	})
+}
+
+// BenchmarkCount is the tokenizer, in bytes a second, and its set-up.
+func BenchmarkCount(b *testing.B) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var t Tokenizer
+	t.Count("x")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		t.Count(string(text))
+	}
+}

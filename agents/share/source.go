@@ -1,0 +1,224 @@
+package share
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a push.
+const (
+	MaxFile    = 1 << 20 // bytes of a file
+	MaxShare   = 4 << 20 // bytes of all files together
+	MaxFiles   = 100
+	MaxMessage = 64 << 10 // bytes
+)
+
+// source is a file of the project as it was read.
+type source struct {
+	path string // from the project's root, with slashes
+	data []byte
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// project opens the project's files.
+func (s *Store) project() (*os.Root, error) {
+	if s.opts.ProjectRoot == "" {
+		return nil, &ArgumentError{"project", "no project whose files could be shared: give project"}
+	}
+	return os.OpenRoot(s.opts.ProjectRoot)
+}
+
+// sources reads the files that paths name: all of them, or none.
+func (s *Store) sources(paths []string) ([]source, error) {
+	root, err := s.project()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var out []source
+	var refused []string
+	size := 0
+	for _, given := range split(root, paths) {
+		path, err := s.inside(given)
+		if slices.ContainsFunc(out, func(x source) bool { return x.path == path }) {
+			continue
+		}
+		var data []byte
+		if err == nil {
+			data, err = readSource(root, path)
+		}
+		if err != nil {
+			refused = append(refused, quiet(clip(given)+" "+err.Error()))
+			continue
+		}
+		if size += len(data); size > MaxShare || len(out) >= MaxFiles {
+			return nil, &ArgumentError{"paths", fmt.Sprintf("nothing was shared: more than %d MiB or %d files at once; share them in parts", MaxShare>>20, MaxFiles)}
+		}
+		out = append(out, source{filepath.ToSlash(path), data})
+	}
+	if len(refused) > 0 {
+		const most = 10
+		list := strings.Join(refused[:min(len(refused), most)], "; ")
+		if n := len(refused) - most; n > 0 {
+			list += fmt.Sprintf("; and %d more", n)
+		}
+		return nil, &ArgumentError{"paths", "nothing was shared: " + list}
+	}
+	if len(out) == 0 {
+		return nil, &ArgumentError{"paths", "needs paths"}
+	}
+	return out, nil
+}
+
+// split takes a list in one text apart, unless there is a file of that name.
+func split(root *os.Root, paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		parts := []string{p}
+		if strings.Contains(p, ",") {
+			if _, err := root.Lstat(p); err != nil {
+				parts = strings.Split(p, ",")
+			}
+		}
+		for _, part := range parts {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+var errOutside = errors.New("is not in the project")
+
+// inside is a path from the project's root.
+func (s *Store) inside(given string) (string, error) {
+	path := filepath.FromSlash(given)
+	if filepath.IsAbs(path) {
+		at, err := filepath.Rel(s.opts.ProjectRoot, path)
+		if err != nil || !filepath.IsLocal(at) {
+			// the root may be known by another name than the one given
+			real, err1 := filepath.EvalSymlinks(s.opts.ProjectRoot)
+			dir, err2 := filepath.EvalSymlinks(filepath.Dir(path))
+			if err1 != nil || err2 != nil {
+				return "", errOutside
+			}
+			at, err = filepath.Rel(real, filepath.Join(dir, filepath.Base(path)))
+		}
+		if err != nil {
+			return "", errOutside
+		}
+		path = at
+	}
+	path = filepath.Clean(path)
+	if !filepath.IsLocal(path) {
+		return "", errOutside
+	}
+	if quiet(path) != path {
+		return "", errors.New("has control characters in its name")
+	}
+	return path, nil
+}
+
+// readSource reads a text file, but not one that is too big.
+func readSource(root *os.Root, path string) ([]byte, error) {
+	info, err := root.Stat(path)
+	if err == nil && info.Mode().IsRegular() && info.Size() <= MaxFile {
+		return readText(root, path)
+	}
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case info.IsDir():
+		return nil, errors.New("is a directory: name its files")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("is not a regular file")
+	}
+	return nil, tooBig(info.Size())
+}
+
+func tooBig(size int64) error {
+	return fmt.Errorf("is too big: %.1f MiB, at most %d", float64(size)/(1<<20), MaxFile>>20)
+}
+
+func readText(root *os.Root, path string) ([]byte, error) {
+	f, err := root.Open(path)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case len(data) > MaxFile: // it grew meanwhile
+		return nil, tooBig(int64(len(data)))
+	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
+		return nil, errors.New("is binary: only UTF-8 text is shared")
+	}
+	return data, nil
+}
+
+// plain says what is the matter without saying again where.
+func plain(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("does not exist")
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		if strings.Contains(p.Err.Error(), "escapes") { // os does not export this error
+			return errors.New("leads out of the project")
+		}
+		err = p.Err
+	}
+	return fmt.Errorf("cannot be read: %w", err)
+}
+
+// The states of a shared file.
+const (
+	stateSame       = ""
+	stateStale      = "stale"
+	stateGone       = "gone"
+	stateUnreadable = "unreadable"
+	stateDamaged    = "damaged"
+)
+
+// compare tells what became of a shared file in the project.
+func compare(root *os.Root, x stored) string {
+	path := filepath.FromSlash(x.Path)
+	info, err := root.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return stateGone
+	case err != nil:
+		return stateUnreadable
+	case !info.Mode().IsRegular() || info.Size() > MaxFile:
+		return stateStale
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return stateUnreadable
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	switch {
+	case err != nil:
+		return stateUnreadable
+	case hash(data) != x.Source:
+		return stateStale
+	}
+	return stateSame
+}

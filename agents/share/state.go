@@ -1,0 +1,154 @@
+package share
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"leanctx/internal/journal"
+)
+
+// shared is one push.
+type shared struct {
+	ID      string    `json:"id"`
+	From    string    `json:"from"`
+	To      string    `json:"to,omitempty"` // an id or a type; empty: everybody
+	Message string    `json:"message,omitempty"`
+	At      time.Time `json:"at"`
+	Files   []stored  `json:"files"`
+	Seen    []string  `json:"seen,omitempty"`  // who got its names
+	Given   []string  `json:"given,omitempty"` // who got its contents
+}
+
+// stored is one file of a push.
+type stored struct {
+	Path     string   `json:"path"`
+	Tokens   int      `json:"tokens"`
+	Bytes    int      `json:"bytes"`
+	Hash     string   `json:"hash"`   // SHA-256 of what is stored
+	Source   string   `json:"source"` // and of what the file held
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// event is one change. Exactly one member is set.
+type event struct {
+	Push  *shared  `json:"push,omitempty"`
+	Pull  *pulled  `json:"pull,omitempty"`
+	Clear []string `json:"clear,omitempty"` // ids
+}
+
+// pulled says that somebody got shares.
+type pulled struct {
+	By       string   `json:"by"`
+	IDs      []string `json:"ids"`
+	Contents bool     `json:"contents,omitempty"`
+}
+
+// state is every share by its id. What the map points at is never changed in
+// place.
+type state struct{ shares map[string]*shared }
+
+func (s *state) fold(e event) {
+	if e.Push != nil {
+		s.shares[e.Push.ID] = e.Push
+	}
+	for _, id := range e.Clear {
+		delete(s.shares, id)
+	}
+	if e.Pull == nil {
+		return
+	}
+	for _, id := range e.Pull.IDs {
+		if x := s.shares[id]; x != nil {
+			y := *x
+			y.Seen = with(x.Seen, e.Pull.By)
+			if e.Pull.Contents {
+				y.Given = with(x.Given, e.Pull.By)
+			}
+			s.shares[id] = &y
+		}
+	}
+}
+
+// with is a list with a name in it; the old list stays as it was.
+func with(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(slices.Clip(list), name)
+}
+
+// sorted lists the shares, the oldest first.
+func (s *state) sorted() []*shared {
+	return slices.SortedFunc(maps.Values(s.shares), func(a, b *shared) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// waits tells whether a share is still to be given to an agent: its names, or
+// its contents.
+func (x *shared) waits(agent string, contents bool) bool {
+	if x.From == agent || contents && slices.Contains(x.Given, agent) || !contents && slices.Contains(x.Seen, agent) {
+		return false
+	}
+	switch {
+	case x.To == "" || x.To == agent:
+		return true
+	case isType(x.To) && x.To == typeOf(agent):
+		return len(x.Seen) == 0 || slices.Contains(x.Seen, agent)
+	}
+	return false
+}
+
+// waiting lists what is still to be given to an agent.
+func (s *state) waiting(agent string, contents bool) []*shared {
+	return slices.DeleteFunc(s.sorted(), func(x *shared) bool { return !x.waits(agent, contents) })
+}
+
+// machine tells the journal how the state is made, folded and written.
+type machine struct{}
+
+func (machine) New() *state { return &state{map[string]*shared{}} }
+
+func (machine) Fold(s *state, c journal.Commit[event]) *state {
+	for _, e := range c.Events {
+		s.fold(e)
+	}
+	return s
+}
+
+func (machine) Clone(s *state) *state { return &state{maps.Clone(s.shares)} }
+
+// document is the state as shares.json.
+type document struct {
+	Schema     int       `json:"schema"`
+	UpdatedAt  time.Time `json:"updated_at,omitzero"`
+	Checksum   string    `json:"checksum"`
+	Seq        uint64    `json:"seq,omitempty"`
+	Generation uint64    `json:"generation,omitempty"`
+	Shares     []*shared `json:"shares"`
+}
+
+func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(document{h.Schema, h.At.UTC(), h.Checksum, h.Seq, h.Generation, s.sorted()})
+}
+
+func (m machine) Decode(data []byte) (*state, error) {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	s := m.New()
+	for _, x := range d.Shares {
+		s.shares[x.ID] = x
+	}
+	return s, nil
+}
+
+var _ journal.Machine[*state, event] = machine{}

@@ -1,0 +1,154 @@
+package share
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"leanctx/agents/cost"
+	"leanctx/internal/journal"
+	"leanctx/internal/secret"
+)
+
+// schema is the version of shares.json.
+const schema = 1
+
+// Directory knows the agents of the project, and which of them calls. A handle
+// on a store of agents meets it.
+type Directory interface {
+	// Self is the caller's id, empty if it has none.
+	Self() string
+	// Resolve finds whom a name means: the id of an agent, or a type as it is.
+	Resolve(ctx context.Context, name string) (id string, err error)
+}
+
+// Options of a store. The zero value works, but for ProjectRoot: without it
+// nothing can be shared.
+type Options struct {
+	ProjectRoot string
+	LongLived   bool             // a server: snapshots are written in the background
+	Now         func() time.Time // default time.Now
+	Redactor    *secret.Redactor // default: the built-in rules
+	Tokens      *cost.Tokenizer  // default: one of its own
+	Logger      *slog.Logger
+	Fault       func(op, name string) error // for crash tests: called before each file operation
+}
+
+// Store is the shares of one project. It is safe for concurrent use, by any
+// number of processes.
+type Store struct {
+	*core
+	agents Directory
+}
+
+// core is what all handles on a store share.
+type core struct {
+	dir      string
+	opts     Options
+	log      *journal.Log[*state, event]
+	redactor func() (*secret.Redactor, error)
+}
+
+// Open opens the store kept in dir; nothing is created before the first push.
+// The caller is nobody until As names one.
+func Open(dir string, o *Options) (*Store, error) {
+	c := &core{dir: filepath.Clean(dir)}
+	if o != nil {
+		c.opts = *o
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.opts.Fault == nil {
+		c.opts.Fault = func(string, string) error { return nil }
+	}
+	c.opts.Tokens = cmp.Or(c.opts.Tokens, &cost.Tokenizer{})
+	log, err := journal.Open(dir, machine{}, &journal.Options{
+		Name: "shares", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
+		Logger: c.opts.Logger, Fault: c.opts.Fault,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.log = log
+	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
+		if c.opts.Redactor != nil {
+			return c.opts.Redactor, nil
+		}
+		return secret.New(nil)
+	})
+	return &Store{core: c}, nil
+}
+
+// As is the same store for the caller that a handle on the agents stands for.
+func (s *Store) As(d Directory) *Store { return &Store{core: s.core, agents: d} }
+
+// Close waits for what is under way.
+func (s *Store) Close() error { return s.log.Close() }
+
+// Compact writes the store into its one readable file.
+func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+
+// Warnings returns what was found damaged in the store and mended.
+func (s *Store) Warnings() []journal.Warning { return s.log.Warnings() }
+
+// self is the caller's id; it must be registered.
+func (s *Store) self(ctx context.Context) (string, error) {
+	id := ""
+	if s.agents != nil {
+		id = s.agents.Self()
+	}
+	if id == "" {
+		return "", &ArgumentError{"agent", "needs agent: the id that register gave; register first"}
+	}
+	if found, err := s.agents.Resolve(ctx, id); err != nil || found != id || isType(id) {
+		return "", &NotFoundError{fmt.Sprintf("No agent found: %s (register gives an id)", clip(quiet(id)))}
+	}
+	return id, nil
+}
+
+// idForm is how an agent's id looks: its type and four or more hex digits.
+var idForm = regexp.MustCompile(`^(.+)-[0-9a-f]{4,}$`)
+
+func isType(name string) bool { return !idForm.MatchString(name) }
+
+// typeOf is the type of the agent with an id.
+func typeOf(id string) string {
+	if m := idForm.FindStringSubmatch(id); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// redact takes secrets out of a text and names the rules that found them.
+// Rules that cannot be compiled are a defect of the build; then nothing may be stored.
+func (s *Store) redact(text string) (string, []string, error) {
+	r, err := s.redactor()
+	if err != nil {
+		return "", nil, err
+	}
+	clean, found := r.Redact(text)
+	rules := make([]string, len(found))
+	for i, f := range found {
+		rules[i] = f.Rule
+	}
+	return clean, rules, nil
+}
+
+// ArgumentError says which argument is wrong and why.
+type ArgumentError struct{ Argument, Problem string }
+
+func (e *ArgumentError) Error() string { return e.Problem }
+
+// NotFoundError says that a named thing does not exist.
+type NotFoundError struct{ What string }
+
+func (e *NotFoundError) Error() string { return e.What }
