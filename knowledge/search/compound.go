@@ -31,7 +31,7 @@ func scanChunk(chunk string, emit func(token)) {
 		if !meaning {
 			k = word // "to-do": its parts say nothing, so it is the word
 		}
-		emit(token{wholeWord(split(chunk, joiner)), k, tokens})
+		emit(token{term: wholeWord(split(chunk, joiner)), kind: k, span: tokens})
 	}
 }
 
@@ -98,7 +98,7 @@ func scanComponent(c string, emit func(token)) {
 		if !meaning {
 			k = word
 		}
-		emit(token{wholeWord(names), k, parts})
+		emit(token{term: wholeWord(names), kind: k, span: parts})
 	}
 }
 
@@ -111,7 +111,7 @@ func plainWord(s string) token {
 	if isStop(s) {
 		return token{term: s, kind: stop}
 	}
-	return token{term: clip(stem(s))}
+	return token{term: clip(stem(s)), said: s}
 }
 
 // camel cuts at changes of case and between two or more letters and digits: getUserName, HTTPServer, sha256.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,9 +19,9 @@ const (
 	minPrefix     = 4  // letters a word needs before it stands for all that begin with it
 	minPrefixWide = 3  // and where nothing else was found
 	minFuzzy      = 4  // letters a word needs before a slip of the pen is assumed
-	minClipped    = 4  // letters a name needs before it stands for the longer words it begins
 	maxClipped    = 24 // and the most it may have
 	maxExpansions = 32 // words that one may stand for; the nearest in length are kept
+	likeLetters   = 5  // letters that agree where a word alike adds tuning.like
 )
 
 // possible reports whether term may be expanded this way at all.
@@ -80,45 +81,81 @@ func oneEditApart(a, b string) bool {
 // expanded is the words that stand for another.
 type expanded struct {
 	words    []string
-	discount float64 // how much less one counts than the word itself
+	discount float64 // how much less one counts for a score than the word itself
+	strength float64 // what one in a value adds to relevance, where the word itself adds 1
 	fields   field   // those before it are where they do
+	guess    bool    // not to outdo a word that is there
 }
 
-// expansions finds the words of the index that stand for term: those that begin with it, else those one edit
-// away, else the longest word of a name that it begins with.
-func (r *search) expansions(term string) (expanded, error) {
+// expansions finds the words of the index that stand for one of the query: what is short for it or what it is
+// short for, else those that begin with it, else those one edit away, else the longest word of a name that it
+// begins with.
+func (r *search) expansions(t asked) (expanded, error) {
 	if r.query.exact {
 		return expanded{}, nil
+	}
+	if found, err := r.shortened(t); err != nil || len(found.words) > 0 {
+		return found, err
+	}
+	letters := utf8.RuneCountInString(t.term)
+	if first, _ := utf8.DecodeRuneInString(t.term); unspaced(first) {
+		letters = r.tune.ideograph
 	}
 	for _, way := range []struct {
 		how      likeness
 		discount float64
-	}{{prefixed, r.tune.prefix}, {oneEdit, r.tune.fuzzy}} {
-		if !way.how.possible(term, r.wide) {
+		letters  int
+	}{{prefixed, r.tune.prefix, letters}, {oneEdit, r.tune.fuzzy, letters - r.tune.slip}} {
+		if !way.how.possible(t.term, r.wide) {
 			continue
 		}
 		found := map[string]bool{}
 		for _, s := range r.found {
-			if err := s.source.similar(term, way.how, func(w string) { found[w] = true }); err != nil {
+			if err := s.source.similar(t.term, way.how, func(w string) { found[w] = true }); err != nil {
 				return expanded{}, err
 			}
 		}
 		if len(found) > 0 {
-			return expanded{nearest(found), way.discount, fieldCount}, nil
+			words := nearest(found)
+			if way.how == prefixed {
+				for _, w := range words {
+					way.letters = max(way.letters, agreeing(t.said, w))
+				}
+			}
+			return expanded{words, way.discount, r.tune.strength(way.letters), fieldCount, false}, nil
 		}
 	}
-	return r.clipped(term)
+	return r.clipped(t.term)
 }
 
-// clipped finds the longest word of a name that term begins with: a name is often the beginning of a word
-// (auth, config, repo), and who asks writes the word out. Of values that is not so.
+// strength is what a word alike adds to relevance: the more letters agree, the less it is by chance. One letter
+// makes up for a dictionary some ten times as large, as a store has that is forty times as large.
+func (t *tuning) strength(letters int) float64 {
+	return min(max(t.like+t.letter*float64(letters-likeLetters), t.leastLike), t.mostLike)
+}
+
+// shortened finds the words of the index that a word is short for, or that are short for it.
+func (r *search) shortened(t asked) (expanded, error) {
+	found, err := map[string]bool{}, error(nil)
+	shortened(t.term, t.said, func(w string) {
+		df, e := r.count(w, fieldCount)
+		if found[w] = df > 0; df == 0 {
+			delete(found, w)
+		}
+		err = cmp.Or(err, e)
+	})
+	return expanded{nearest(found), r.tune.short, r.tune.mostLike, fieldCount, true}, err
+}
+
+// clipped finds the longest word of a name that term begins with: a name may be the beginning of a word, and who
+// asks writes the word out. Of values that is not so.
 func (r *search) clipped(term string) (expanded, error) {
 	first, _ := utf8.DecodeRuneInString(term)
 	if unspaced(first) || strings.ContainsAny(term, "0123456789.") {
 		return expanded{}, nil
 	}
 	n := utf8.RuneCountInString(term)
-	for w := term; n > minClipped; {
+	for w := term; n > r.tune.minClipped; {
 		_, last := utf8.DecodeLastRuneInString(w)
 		w, n = w[:len(w)-last], n-1
 		if n > maxClipped || isStop(w) {
@@ -129,7 +166,7 @@ func (r *search) clipped(term string) (expanded, error) {
 			return expanded{}, err
 		}
 		if df > 0 {
-			return expanded{[]string{w}, r.tune.clipped, nameFields}, nil
+			return expanded{[]string{w}, r.tune.clipped, r.tune.strength(n - r.tune.slip), nameFields, true}, nil
 		}
 	}
 	return expanded{}, nil
@@ -148,4 +185,18 @@ func nearest(found map[string]bool) []string {
 		return strings.Compare(a, b)
 	})
 	return out[:min(len(out), maxExpansions)]
+}
+
+// agreeing is how many letters two words begin with in common.
+func agreeing(a, b string) int {
+	n := 0
+	for len(a) > 0 && len(b) > 0 {
+		x, i := utf8.DecodeRuneInString(a)
+		y, j := utf8.DecodeRuneInString(b)
+		if x != y {
+			break
+		}
+		a, b, n = a[i:], b[j:], n+1
+	}
+	return n
 }

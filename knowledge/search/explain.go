@@ -1,6 +1,9 @@
 package search
 
-import "context"
+import (
+	"context"
+	"maps"
+)
 
 // explain runs the query once more and notes, for the facts found, what each word in each field gave.
 func (r *search) explain(ctx context.Context, best []found) error {
@@ -41,6 +44,11 @@ func (s *scores) settle(doc uint32, gain float64) {
 			n[what[len(pending):]] = tf * gain
 		}
 	}
+}
+
+// forget drops what was noted of the word at hand.
+func (s *scores) forget(doc uint32) {
+	maps.DeleteFunc(s.notes[doc], func(what string, _ float64) bool { return what[:len(pending)] == pending })
 }
 
 // parts are the notes of a fact found.

@@ -25,6 +25,7 @@ type parsed struct {
 type asked struct {
 	term  string
 	kind  kind
+	said  string   // of a plain word: with its ending
 	parts []string // of a whole
 }
 
@@ -53,7 +54,7 @@ func parse(text string) *parsed {
 		if len(q.terms) < maxConsidered {
 			seen[t.term] = len(q.terms)
 			parts := slices.Clone(all[len(all)-1-t.span : len(all)-1])
-			q.terms = append(q.terms, asked{t.term, t.kind, parts})
+			q.terms = append(q.terms, asked{t.term, t.kind, t.said, parts})
 		}
 	})
 	if meaning {

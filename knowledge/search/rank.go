@@ -31,7 +31,15 @@ type tuning struct {
 	prefix       float64             // what a word counts that only begins like the one asked for
 	fuzzy        float64             // and one that is one edit away
 	clipped      float64             // and one, of a name, that the word asked for begins with
-	like         float64             // what any of them adds to relevance
+	short        float64             // and one that is short for it, or that it is short for
+	like         float64             // what a word alike by five letters adds to relevance
+	letter       float64             // and each letter more
+	leastLike    float64             // but never less than this
+	mostLike     float64             // nor more
+	named        float64             // and one in a name beside
+	slip         int                 // letters that an edit, or a missing ending, costs
+	ideograph    int                 // letters that a sign of an unspaced script is worth
+	minClipped   int                 // letters a name needs before it stands for the longer words it begins
 	prior        float64             // facts assumed beside those there are: idf means little in a small store
 	chance       float64             // what an unrelated fact of a store of 250 may cover of a query
 	slope        float64             // and how that grows with the logarithm of the store
@@ -40,20 +48,28 @@ type tuning struct {
 
 func defaultTuning() tuning {
 	return tuning{
-		k1:      1.2,
-		boost:   [fieldCount]float64{2.5, 2, 1.2, 1},
-		b:       [fieldCount]float64{.3, .3, .3, 1},
-		long:    15,
-		bonus:   .5,
-		prefix:  .7,
-		fuzzy:   .6,
-		clipped: .5,
-		like:    .3,
-		prior:   300,
-		chance:  .18,
-		slope:   .03,
-		floor:   Floor,
-		trail:   Trail,
+		k1:         1.2,
+		boost:      [fieldCount]float64{2.5, 2, 1.2, 1},
+		b:          [fieldCount]float64{.3, .3, .3, 1},
+		long:       15,
+		bonus:      .5,
+		prefix:     .7,
+		fuzzy:      .6,
+		clipped:    .5,
+		short:      .5,
+		like:       .3,
+		letter:     .1,
+		leastLike:  .22,
+		mostLike:   .6,
+		named:      .1,
+		slip:       2,
+		ideograph:  5,
+		minClipped: 6,
+		prior:      300,
+		chance:     .18,
+		slope:      .03,
+		floor:      Floor,
+		trail:      Trail,
 	}
 }
 

@@ -18,6 +18,7 @@ type scores struct {
 	tier   []uint8   // 2: its name is the query; 1: its name has the query's words; 0: neither
 	seen   []uint32  // facts of which anything is not 0
 	hits   []uint32  // facts of which part is not 0
+	names  int       // how many of hits, the first ones, hold it in a name
 	sorted int       // how many of seen are known to be in order
 	notes  map[uint32]map[string]float64
 }
@@ -109,15 +110,20 @@ func (r *search) names() error {
 // term scores one word. settled: only of facts that were seen before.
 func (r *search) term(t planned, settled bool) error {
 	if t.df > 0 {
-		if err := r.gather(t.term, fieldCount, settled); err != nil {
+		if err := r.gather([]string{t.term}, fieldCount, settled); err != nil {
 			return err
 		}
-		r.apply(t.idf, 1, t.words)
+		r.apply(gain{idf: t.idf, words: t.words, value: 1, name: 1})
 	}
 	if t.kind == whole || t.df > 0 && !r.wide {
 		return nil
 	}
-	like, err := r.expansions(t.term)
+	return r.alike(t, settled)
+}
+
+// alike scores what stands for a word.
+func (r *search) alike(t planned, settled bool) error {
+	like, err := r.expansions(t.asked)
 	if err != nil {
 		return err
 	}
@@ -127,31 +133,22 @@ func (r *search) term(t planned, settled bool) error {
 		if err != nil {
 			return err
 		}
-		if err := r.gather(w, like.fields, settled); err != nil {
-			return err
-		}
 		df += n
 	}
-	for _, s := range r.found { // the word itself has been counted
-		s.hits = slices.DeleteFunc(s.hits, func(d uint32) bool {
-			again := s.words[d]&t.words != 0
-			if again {
-				s.part[d] = 0
-			}
-			return again
-		})
+	if err := r.gather(like.words, like.fields, settled); err != nil {
+		return err
 	}
 	idf := r.idf(df)
-	if like.fields == nameFields && r.least > 0 {
-		idf = min(idf, r.least) // a guess is not to outdo a word that is there
+	if like.guess && r.least > 0 {
+		idf = min(idf, r.least)
 	}
-	r.apply(idf*like.discount, r.tune.like, t.words)
+	r.apply(gain{idf: idf * like.discount, words: t.words, once: true, value: like.strength, name: like.strength + r.tune.named})
 	return nil
 }
 
-// gather finds the facts that hold a word in one of the fields before end, and how much of it, into part.
-func (r *search) gather(word string, end field, settled bool) error {
-	t := r.tune
+// gather finds the facts that hold some of words in one of the fields before end, and how much of them, into
+// part. Facts that hold them in a name come first in hits.
+func (r *search) gather(words []string, end field, settled bool) error {
 	for _, s := range r.found {
 		var only []uint32
 		if settled {
@@ -161,26 +158,35 @@ func (r *search) gather(word string, end field, settled bool) error {
 			}
 		}
 		for f := range end {
-			boost, b, average := t.boost[f], r.b[f], r.average[f]
-			err := s.source.visit(word, f, only, func(p posting) {
-				if settled && s.words[p.doc] == 0 && s.tier[p.doc] == 0 {
-					return
+			for _, w := range words {
+				if err := r.read(s, w, f, only); err != nil {
+					return err
 				}
-				tf := boost * float64(p.freq) / (1 - b + b*float64(p.len)/average)
-				if s.part[p.doc] == 0 {
-					s.hits = append(s.hits, p.doc)
-				}
-				s.part[p.doc] += float32(tf)
-				if s.notes != nil {
-					s.note(p.doc, fieldNames[f]+":"+word, tf)
-				}
-			})
-			if err != nil {
-				return err
+			}
+			if f+1 <= nameFields {
+				s.names = len(s.hits)
 			}
 		}
 	}
 	return nil
+}
+
+// read finds the facts that hold a word in a field; where only is not nil, those of them that were seen before.
+func (r *search) read(s *scores, w string, f field, only []uint32) error {
+	boost, b, average := r.tune.boost[f], r.b[f], r.average[f]
+	return s.source.visit(w, f, only, func(p posting) {
+		if only != nil && s.words[p.doc] == 0 && s.tier[p.doc] == 0 {
+			return
+		}
+		tf := boost * float64(p.freq) / (1 - b + b*float64(p.len)/average)
+		if s.part[p.doc] == 0 {
+			s.hits = append(s.hits, p.doc)
+		}
+		s.part[p.doc] += float32(tf)
+		if s.notes != nil {
+			s.note(p.doc, fieldNames[f]+":"+w, tf)
+		}
+	})
 }
 
 // inOrder are the facts seen, in order.
@@ -195,24 +201,40 @@ func (s *scores) inOrder() []uint32 {
 // saturation is how fast coverage comes to the full: a word said once in an average fact is all of it.
 const saturation = .5
 
+// gain is what a word at hand gives the facts that hold it.
+type gain struct {
+	idf         float64
+	words       uint64  // the words of the query that it covers, a bit each
+	once        bool    // only facts that were not given any of them yet
+	value, name float64 // the part of their weight that it covers where it stands in a value, and in a name
+}
+
 // apply adds the word at hand to every fact that holds it: its gain in score, and such a part of their weight
 // for those of the words that the fact has not been given yet.
-func (r *search) apply(idf, part float64, words uint64) {
+func (r *search) apply(g gain) {
 	k1 := r.tune.k1
 	for _, s := range r.found {
-		for _, d := range s.hits {
-			s.touch(d)
+		for i, d := range s.hits {
 			tf := float64(s.part[d])
 			s.part[d] = 0
-			gain := idf * (k1 + 1) / (tf + k1)
-			s.rank[d] += float32(gain * tf)
-			s.settle(d, gain)
-			if fresh := words &^ s.words[d]; fresh != 0 {
+			if g.once && s.words[d]&g.words != 0 {
+				s.forget(d)
+				continue
+			}
+			s.touch(d)
+			each := g.idf * (k1 + 1) / (tf + k1)
+			s.rank[d] += float32(each * tf)
+			s.settle(d, each)
+			part := g.value
+			if i < s.names {
+				part = g.name
+			}
+			if fresh := g.words &^ s.words[d]; fresh != 0 {
 				s.words[d] |= fresh
 				s.cover[d] += float32(r.weigh(fresh) * part * min(1, (1+saturation)*tf/(tf+saturation)))
 			}
 		}
-		s.hits = s.hits[:0]
+		s.hits, s.names = s.hits[:0], 0
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 type token struct {
 	term string
 	kind kind
-	span int // of a whole: how many tokens before it are its parts
+	span int    // of a whole: how many tokens before it are its parts
+	said string // of a plain word: as it was before its ending was taken off
 }
 
 const (
