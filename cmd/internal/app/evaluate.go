@@ -11,9 +11,9 @@ import (
 
 type evaluation struct {
 	Dir    string   `json:"dir" arg:"1" jsonschema:"the directory of the evaluation data"`
-	Set    []string `json:"set,omitempty" jsonschema:"only sets whose names begin so; may be given several times"`
-	Mode   []string `json:"mode,omitempty" jsonschema:"modes of recall to compare, a row each (default auto)"`
-	Sample int      `json:"sample,omitempty" jsonschema:"take one key of so many, for a quick look (default 1: all)"`
+	Only   []string `json:"only,omitempty" alias:"set" jsonschema:"only sets whose names begin so, parted by commas or given several times"`
+	Mode   []string `json:"mode,omitempty" jsonschema:"modes of recall to compare, a row each (default: all there are)"`
+	Sample int      `json:"sample,omitempty" jsonschema:"take one key and one question of so many, always the same, for a quick look (default 1: all)"`
 }
 
 // evalTool is `lean-ctx eval`. It works on stores of its own, so it opens none
@@ -22,7 +22,7 @@ func (r *run) evalTool() *op.Tool {
 	const summary = "Measure recall and time on evaluation sets, in temporary stores."
 	measure := func(ctx context.Context, _ op.Scope, e evaluation) (eval.Report, error) {
 		tell := func(text string) { fmt.Fprintf(r.errs, "%s: %s\n", cli.Name, text) }
-		return eval.Run(ctx, e.Dir, &eval.Options{Sets: e.Set, Modes: e.Mode, Sample: e.Sample, Progress: tell})
+		return eval.Run(ctx, e.Dir, &eval.Options{Sets: e.Only, Modes: e.Mode, Sample: e.Sample, Progress: tell})
 	}
 	return &op.Tool{Name: "eval", Command: "eval", Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Reads, measure, "dir").Shown("dir", "eval-data")}}

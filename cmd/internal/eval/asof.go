@@ -68,35 +68,20 @@ const (
 
 // asOf is yago11k: facts with periods, then what was true in a year.
 func asOf() set {
-	run := func(ctx context.Context, b *bench) (rows []Row, err error) {
-		facts, err := records[dated](b.data, asOfFacts)
-		if err != nil {
-			return nil, err
-		}
-		queries, err := records[asOfQuery](b.data, asOfQueries)
-		if err != nil {
-			return nil, err
-		}
-		var m meter
-		p, err := b.open(&m)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = closed(err, p) }()
+	return onProject("yago11k", asOfFacts, asOfQueries, func(ctx context.Context, b *bench, p *project, g given[dated, asOfQuery]) ([]*tally, error) {
 		t := newTally("exact")
-		if err := b.rememberDated(ctx, p, t, facts); err != nil {
+		if err := b.rememberDated(ctx, p, t, g.facts); err != nil {
 			return nil, err
 		}
-		for _, q := range queries {
+		for _, q := range g.asked {
 			if b.sampled(name{q.Relation, q.Subject}) {
 				if err := p.askAsOf(ctx, t, q); err != nil {
 					return nil, err
 				}
 			}
 		}
-		return []Row{t.done(&m)}, nil
-	}
-	return set{"yago11k", []string{asOfFacts, asOfQueries}, run}
+		return []*tally{t}, nil
+	})
 }
 
 // rememberDated remembers the facts of keys whose facts do not overlap; those

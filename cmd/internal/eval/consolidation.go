@@ -35,22 +35,12 @@ type stream struct {
 // answer is a current object.
 func consolidation(size string) set {
 	facts, questions := "factconsolidation/facts_"+size+".jsonl.gz", "factconsolidation/questions_"+size+".jsonl.gz"
-	run := func(ctx context.Context, b *bench) (rows []Row, err error) {
-		statements, err := records[statement](b.data, facts)
+	return onProject("factconsolidation-"+size, facts, questions, func(ctx context.Context, b *bench, p *project, g given[statement, question]) (tallies []*tally, err error) {
+		s, err := p.replay(ctx, g.facts)
 		if err != nil {
 			return nil, err
 		}
-		asked, err := records[question](b.data, questions)
-		if err != nil {
-			return nil, err
-		}
-		var m meter
-		p, err := b.open(&m)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = closed(err, p) }()
-		s, err := p.replay(ctx, statements)
+		strangers, err := b.strangers(questions)
 		if err != nil {
 			return nil, err
 		}
@@ -59,16 +49,20 @@ func consolidation(size string) set {
 			if err := s.checkVersions(ctx, p, t); err != nil {
 				return nil, err
 			}
-			for _, q := range s.single(asked) {
-				if err := s.ask(ctx, p, t, q); err != nil {
-					return nil, err
+			for _, q := range s.single(g.asked) {
+				if b.sampled(name{key: q.Question}) {
+					if err := s.ask(ctx, p, t, q); err != nil {
+						return nil, err
+					}
 				}
 			}
-			rows = append(rows, t.done(&m))
+			if err := askStrangers(ctx, t, []*project{p}, strangers); err != nil {
+				return nil, err
+			}
+			tallies = append(tallies, t)
 		}
-		return rows, nil
-	}
-	return set{"factconsolidation-" + size, []string{facts, questions}, run}
+		return tallies, nil
+	})
 }
 
 // replay remembers the statements in their order.
@@ -131,7 +125,7 @@ func (s stream) ask(ctx context.Context, p *project, t *tally, q question) error
 			break
 		}
 	}
-	var first, five, stale, reciprocal float64
+	var first, five, stale, reciprocal, nothing float64
 	if rank > 0 {
 		five, reciprocal = 1, 1/float64(rank)
 	}
@@ -140,7 +134,9 @@ func (s stream) ask(ctx context.Context, p *project, t *tally, q question) error
 	} else {
 		t.note("%q: %v is not the first answer, but number %d", q.Question, q.Answers, rank)
 	}
-	if len(r.Facts) > 0 {
+	if len(r.Facts) == 0 {
+		nothing = 1
+	} else {
 		f := r.Facts[0]
 		if s.latest[name{f.Category, f.Key}].Text != f.Value {
 			stale = 1
@@ -151,6 +147,7 @@ func (s stream) ask(ctx context.Context, p *project, t *tally, q question) error
 	t.add(&t.row.R5, five)
 	t.add(&t.row.MRR10, reciprocal)
 	t.add(&t.row.Stale, stale)
+	t.add(&t.row.GivenUp, nothing)
 	return nil
 }
 

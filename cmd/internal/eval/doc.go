@@ -26,14 +26,22 @@
 // # What the columns say
 //
 // n counts the questions, or the keys where every key is checked. R@k is the
-// share of the relevant facts among the first k, hit@10 the share of questions
-// with at least one of them, MRR@10 and nDCG@10 as usual (see metrics.go). Where
-// a question has one answer that several facts may hold, R@k is the share of
-// questions of which one of the first k facts holds it. stale is the share of
-// questions whose first answer is a superseded version. exact is the share of
-// checks that came out exactly, cut, not rounded, so that 1.0000 means all.
-// errors counts what came out wrong where only one outcome is right; the first
-// few are told below the table.
+// mean recall, the share of the relevant facts among the first k, hit@10 the
+// share of questions with at least one of them, MRR@10 and nDCG@10 as usual (see
+// metrics.go). Where a question has one answer that several facts may hold, R@k
+// is the share of questions of which one of the first k facts holds it. stale is
+// the share of questions whose first answer is a superseded version. exact is the
+// share of checks that came out exactly, cut, not rounded, so that 1.0000 means
+// all. errors counts what came out wrong where only one outcome is right; the
+// first few are told below the table.
+//
+// answered and given up are the two errors of abstention: the share answered of
+// 200 questions about nothing in the store, and the share of the questions of
+// the set of which nothing at all was found. The 200 are the questions of the
+// other folders' sets, of each as many, taken at even distances, and go round
+// the projects of the set.
+//
+// A set of questions in words has a row for each mode of recall, side by side.
 //
 // facts counts the remembers that were committed, µs/fact is the time of one,
 // and ×fsync that time beside an append and an fsync of as many bytes to a bare
@@ -47,5 +55,6 @@
 // that is the path that has to be right. The key of a document is its
 // identifier and its category the title it came with: what a set does not say
 // must not help. A set is fast or slow, never shortened, unless a sample is
-// asked for; a sample takes whole keys, so that what is expected stays true.
+// asked for; a sample takes whole keys, and of questions in words some while the
+// store stays whole, so that what is expected stays true. It is always the same.
 package eval

@@ -3,7 +3,9 @@ package eval
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path"
+	"slices"
 	"time"
 
 	"leanctx/knowledge"
@@ -51,6 +53,10 @@ func documents(title, folder string) set {
 		if c.judged, err = judgements(b.data, files[2]); err != nil {
 			return nil, err
 		}
+		strangers, err := b.strangers(files[1])
+		if err != nil {
+			return nil, err
+		}
 		var m meter
 		if err := c.remember(ctx, b, &m, docs); err != nil {
 			return nil, err
@@ -58,15 +64,29 @@ func documents(title, folder string) set {
 		for _, mode := range b.Modes {
 			t := newTally(mode)
 			for _, q := range c.asked {
-				if err := c.ask(ctx, t, q); err != nil {
-					return nil, err
+				if b.sampled(name{key: q.ID}) {
+					if err := c.ask(ctx, t, q); err != nil {
+						return nil, err
+					}
 				}
+			}
+			if err := askStrangers(ctx, t, c.projects(), strangers); err != nil {
+				return nil, err
 			}
 			rows = append(rows, t.done(&m))
 		}
 		return rows, nil
 	}
 	return set{title, files, run}
+}
+
+// projects are those of the groups, in a fixed order.
+func (c *corpus) projects() []*project {
+	var out []*project
+	for _, group := range slices.Sorted(maps.Keys(c.groups)) {
+		out = append(out, c.groups[group])
+	}
+	return out
 }
 
 func (c *corpus) remember(ctx context.Context, b *bench, m *meter, docs []document) error {
@@ -106,6 +126,10 @@ func (c *corpus) ask(ctx context.Context, t *tally, q textQuery) error {
 		return err
 	}
 	t.times = append(t.times, time.Since(start))
+	nothing := 0.0
+	if len(r.Facts) == 0 {
+		nothing = 1
+	}
 	found := make([]string, len(r.Facts))
 	for i, f := range r.Facts {
 		found[i] = c.ids[q.Group][name{f.Category, f.Key}]
@@ -117,5 +141,6 @@ func (c *corpus) ask(ctx context.Context, t *tally, q textQuery) error {
 	t.add(&t.row.Hit10, hitAt(10, found, relevant))
 	t.add(&t.row.MRR10, reciprocalRank(10, found, relevant))
 	t.add(&t.row.NDCG10, ndcgAt(10, found, relevant))
+	t.add(&t.row.GivenUp, nothing)
 	return nil
 }

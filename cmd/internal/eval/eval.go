@@ -15,12 +15,12 @@ import (
 	"leanctx/knowledge"
 )
 
-// Options of [Run]. Nil and zero run every set whole, as recall runs unless it
-// is told otherwise.
+// Options of [Run]. Nil and zero run every set whole, in every mode of recall
+// that there is.
 type Options struct {
 	Sets   []string // names, or what they begin with; all
-	Modes  []string // modes of recall by words, each a row of its own; auto
-	Sample int      // take one key of so many in the sets that go by keys; 1
+	Modes  []string // modes of recall, each a row of its own; those of [modes]
+	Sample int      // take one key, and one question in words, of so many; 1
 	Temp   string   // where the stores are made; the system's place for temporary files
 	// Progress is told what is about to run.
 	Progress func(text string)
@@ -46,6 +46,10 @@ func sets() []set {
 		speed(),
 	}
 }
+
+// modes are the ways of recall that are compared unless others are asked for,
+// side by side: semantic and hybrid are added here when stores have vectors.
+func modes() []string { return []string{"lexical"} }
 
 // Names are the names of the sets.
 func Names() []string {
@@ -73,7 +77,7 @@ func newBench(dir string, o *Options) (*bench, error) {
 		b.Options = *o
 	}
 	if len(b.Modes) == 0 {
-		b.Modes = []string{"auto"}
+		b.Modes = modes()
 	}
 	b.Sample = max(b.Sample, 1)
 	return b, nil
@@ -127,12 +131,44 @@ func choose(names []string) ([]set, error) {
 	}
 	for _, n := range names {
 		if n == "" || !slices.ContainsFunc(all, func(s set) bool { return strings.HasPrefix(s.name, n) }) {
-			return nil, &knowledge.ArgumentError{Argument: "set", Problem: fmt.Sprintf("there is no set %q: the sets are %s", n, strings.Join(Names(), ", "))}
+			return nil, &knowledge.ArgumentError{Argument: "only", Problem: fmt.Sprintf("there is no set %q: the sets are %s", n, strings.Join(Names(), ", "))}
 		}
 	}
 	return slices.DeleteFunc(all, func(s set) bool {
 		return !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(s.name, n) })
 	}), nil
+}
+
+// onProject runs a set of a file of facts and a file of what is asked, on one
+// project. measure gives a tally for each row.
+func onProject[F, A any](title, facts, asked string, measure func(context.Context, *bench, *project, given[F, A]) ([]*tally, error)) set {
+	run := func(ctx context.Context, b *bench) (rows []Row, err error) {
+		var g given[F, A]
+		if g.facts, err = records[F](b.data, facts); err != nil {
+			return nil, err
+		}
+		if g.asked, err = records[A](b.data, asked); err != nil {
+			return nil, err
+		}
+		var m meter
+		p, err := b.open(&m)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = closed(err, p) }()
+		tallies, err := measure(ctx, b, p, g)
+		for _, t := range tallies {
+			rows = append(rows, t.done(&m))
+		}
+		return rows, err
+	}
+	return set{title, []string{facts, asked}, run}
+}
+
+// given is what the two files of such a set hold.
+type given[F, A any] struct {
+	facts []F
+	asked []A
 }
 
 // missing names the first file that a set needs and the data has not.

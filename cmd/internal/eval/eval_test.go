@@ -93,10 +93,10 @@ func TestRun(t *testing.T) {
 	r := evaluated(t, tiny())
 	gain := 1 / (1 + 1/1.5849625007211562) // one of two, at the first place: 1/(1 + 1/log₂3)
 	want := []Row{
-		{Set: "factconsolidation-6k", Mode: "auto", N: 2, R1: new(1.0), R5: new(1.0), MRR10: new(1.0), Stale: new(0.0), Exact: new(1.0), Checks: 2, Facts: 3},
+		{Set: "factconsolidation-6k", Mode: "lexical", N: 2, R1: new(1.0), R5: new(1.0), MRR10: new(1.0), Stale: new(0.0), Answered: new(0.0), GivenUp: new(0.0), Strangers: 3, Exact: new(1.0), Checks: 2, Facts: 3},
 		{Set: "yago11k", Mode: "exact", N: 3, Exact: new(1.0), Checks: 4, Facts: 2},
 		{Set: "yago-snapshots", Mode: "exact", N: 2, Exact: new(1.0), Checks: 2, Facts: 4},
-		{Set: "locomo-facts", Mode: "auto", N: 2, R1: new(0.75), R5: new(0.75), R10: new(0.75), Hit10: new(1.0), MRR10: new(1.0), NDCG10: new((gain + 1) / 2), Facts: 3},
+		{Set: "locomo-facts", Mode: "lexical", N: 2, R1: new(0.75), R5: new(0.75), R10: new(0.75), Hit10: new(1.0), MRR10: new(1.0), NDCG10: new((gain + 1) / 2), Answered: new(0.0), GivenUp: new(0.0), Strangers: 4, Facts: 3},
 	}
 	if d := cmp.Diff(want, r.Rows, untimed, cmpopts.EquateApprox(0, 1e-12)); d != "" {
 		t.Error(d)
@@ -237,8 +237,8 @@ func TestRunRefuses(t *testing.T) {
 		{filepath.Join(file, "..", "nowhere"), Options{}, func(err error) bool { return errors.Is(err, fs.ErrNotExist) }},
 		{file, Options{}, func(err error) bool { return strings.Contains(err.Error(), "not a directory") }},
 		{t.TempDir(), Options{}, func(err error) bool { return strings.Contains(err.Error(), "none of the sets") }},
-		{data, Options{Sets: []string{"yago", "yagoo"}}, argument("set")},
-		{data, Options{Sets: []string{""}}, argument("set")},
+		{data, Options{Sets: []string{"yago", "yagoo"}}, argument("only")},
+		{data, Options{Sets: []string{""}}, argument("only")},
 		{data, Options{Sets: []string{"fact"}, Modes: []string{"telepathic"}}, argument("mode")},
 		{laid(t, broken), Options{Sets: []string{"yago11k"}}, func(err error) bool { return strings.Contains(err.Error(), asOfFacts+": line 1") }},
 	}
@@ -260,14 +260,14 @@ func argument(name string) func(error) bool {
 
 func TestText(t *testing.T) {
 	r := Report{System: "test", Sample: 10, Rows: []Row{
-		{Set: "a", Mode: "exact", N: 3, Exact: new(0.99999), Errors: 1, P50Millis: 0.021, P95Millis: 1.5, Facts: 7, RememberMicros: 310.4, Ratio: 1.25, Seconds: 2, Notes: []string{"wrong"}},
+		{Set: "a", Mode: "exact", N: 3, Answered: new(0.125), GivenUp: new(0.5), Exact: new(0.99999), Errors: 1, P50Millis: 0.021, P95Millis: 1.5, Facts: 7, RememberMicros: 310.4, Ratio: 1.25, Seconds: 2, Notes: []string{"wrong"}},
 		{Set: "b", Mode: "–", Facts: 9, RememberMicros: 300, Ratio: 1, Seconds: 12.34},
 	}, Skipped: []string{"c: no data"}}
-	want := `Evaluation on test, one key of 10
+	want := `Evaluation on test, one key or question of 10
 
-  set   mode  n  R@1  R@5  R@10  hit@10  MRR@10  nDCG@10  stale   exact  errors  p50 ms  p95 ms  facts  µs/fact  ×fsync  seconds
-    a  exact  3    –    –     –       –       –        –      –  0.9999       1    0.02    1.50      7      310    1.25      2.0
-    b      –  0    –    –     –       –       –        –      –       –       0       –       –      9      300    1.00     12.3
+  set   mode  n  R@1  R@5  R@10  hit@10  MRR@10  nDCG@10  stale  answered  given up   exact  errors  p50 ms  p95 ms  facts  µs/fact  ×fsync  seconds
+    a  exact  3    –    –     –       –       –        –      –     0.125     0.500  0.9999       1    0.02    1.50      7      310    1.25      2.0
+    b      –  0    –    –     –       –       –        –      –         –         –       –       0       –       –      9      300    1.00     12.3
 
 a: wrong
 SKIPPED c: no data`

@@ -12,7 +12,7 @@ import (
 // Report is the outcome of a run.
 type Report struct {
 	System  string   `json:"system"`
-	Sample  int      `json:"sample"` // one key of so many was taken, where sets go by keys
+	Sample  int      `json:"sample"` // one key and one question in words of so many were taken
 	Rows    []Row    `json:"rows"`
 	Skipped []string `json:"skipped,omitempty"` // sets without data
 }
@@ -30,6 +30,12 @@ type Row struct {
 	MRR10  *float64 `json:"mrr_at_10,omitempty"`
 	NDCG10 *float64 `json:"ndcg_at_10,omitempty"`
 	Stale  *float64 `json:"stale,omitempty"`
+	// The two errors of abstention: the share answered of questions about nothing
+	// in the store, and the share of the others of which nothing was found.
+	Answered  *float64 `json:"strangers_answered,omitempty"`
+	GivenUp   *float64 `json:"given_up,omitempty"`
+	Strangers int      `json:"strangers,omitempty"` // how many of the former were asked
+
 	Exact  *float64 `json:"exact,omitempty"`
 	Checks int      `json:"checks"` // of which exact is the share that passed
 	Errors int      `json:"errors"`
@@ -116,11 +122,11 @@ func (r Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Evaluation on %s", r.System)
 	if r.Sample > 1 {
-		fmt.Fprintf(&b, ", one key of %d", r.Sample)
+		fmt.Fprintf(&b, ", one key or question of %d", r.Sample)
 	}
 	b.WriteString("\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "set\tmode\tn\tR@1\tR@5\tR@10\thit@10\tMRR@10\tnDCG@10\tstale\texact\terrors\tp50 ms\tp95 ms\tfacts\tµs/fact\t×fsync\tseconds\t")
+	fmt.Fprintln(w, "set\tmode\tn\tR@1\tR@5\tR@10\thit@10\tMRR@10\tnDCG@10\tstale\tanswered\tgiven up\texact\terrors\tp50 ms\tp95 ms\tfacts\tµs/fact\t×fsync\tseconds\t")
 	for _, x := range r.Rows {
 		fmt.Fprintln(w, strings.Join(x.cells(), "\t")+"\t")
 	}
@@ -150,7 +156,7 @@ func (r Row) cells() []string {
 	}
 	cells := []string{
 		r.Set, r.Mode, strconv.Itoa(r.N), share(r.R1), share(r.R5), share(r.R10), share(r.Hit10), share(r.MRR10), share(r.NDCG10),
-		share(r.Stale), exact, strconv.Itoa(r.Errors),
+		share(r.Stale), share(r.Answered), share(r.GivenUp), exact, strconv.Itoa(r.Errors),
 	}
 	if r.N == 0 {
 		cells = append(cells, "–", "–")

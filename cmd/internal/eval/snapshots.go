@@ -33,22 +33,8 @@ const (
 
 // snapshots is yago-snapshots: rounds in which what holds is asserted again.
 func snapshots() set {
-	run := func(ctx context.Context, b *bench) (rows []Row, err error) {
-		observations, err := records[observation](b.data, snapshotStream)
-		if err != nil {
-			return nil, err
-		}
-		finals, err := records[final](b.data, snapshotFinal)
-		if err != nil {
-			return nil, err
-		}
-		var m meter
-		p, err := b.open(&m)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = closed(err, p) }()
-		for _, round := range b.rounds(observations) {
+	return onProject("yago-snapshots", snapshotStream, snapshotFinal, func(ctx context.Context, b *bench, p *project, g given[observation, final]) ([]*tally, error) {
+		for _, round := range b.rounds(g.facts) {
 			if err := p.rememberAll(ctx, round, workers); err != nil {
 				return nil, err
 			}
@@ -57,16 +43,15 @@ func snapshots() set {
 			return nil, err
 		}
 		t := newTally("exact")
-		for _, f := range finals {
+		for _, f := range g.asked {
 			if b.sampled(name{f.Relation, f.Subject}) {
 				if err := p.checkFinal(ctx, t, f); err != nil {
 					return nil, err
 				}
 			}
 		}
-		return []Row{t.done(&m)}, nil
-	}
-	return set{"yago-snapshots", []string{snapshotStream, snapshotFinal}, run}
+		return []*tally{t}, nil
+	})
 }
 
 // rounds are the assertions of each t, in order.
