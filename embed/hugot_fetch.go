@@ -19,7 +19,6 @@ func fetch(repository, file, dir string) (folder string, err error) {
 	}()
 	o := hugot.NewDownloadOptions()
 	o.OnnxFilePath = file
-	o.MaxRetries, o.RetryInterval = 2, 1
-	o.ConcurrentConnections = 2
+	o.MaxRetries, o.RetryInterval = 1, 0 // the registry is the second try
 	return hugot.DownloadModel(repository, dir, o)
 }

@@ -72,7 +72,7 @@ func Install(ctx context.Context, modelsDir, path string, o *InstallOptions) (In
 	if err := os.MkdirAll(modelsDir, 0o700); err != nil {
 		return Installed{}, err
 	}
-	sweep(modelsDir, opts.Now())
+	sweepModels(modelsDir, opts.Now())
 	staged, err := os.MkdirTemp(modelsDir, stagedPrefix)
 	if err != nil {
 		return Installed{}, err

