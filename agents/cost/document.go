@@ -74,7 +74,7 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 	for _, project := range slices.Sorted(maps.Keys(s.books)) {
 		x := s.books[project]
 		fmt.Fprintf(b, "%s    {\n      \"project_hash\": %s,\n      \"project_root\": %s,\n      \"since\": %s,\n      \"earlier_days\": %s,\n      \"older_sessions\": %s,\n      \"older_sessions_count\": %d",
-			sep, quoted(project), quoted(x.root), quoted(x.since), quoted(x.earlier.tally()), quoted(x.older.tally()), x.gone)
+			sep, quoted(project), quoted(x.root), quoted(instant(x.since)), quoted(x.earlier.tally()), quoted(x.older.tally()), x.gone)
 		sep = ",\n"
 		rows(b, "tools", entries(x.tools))
 		rows(b, "days", x.dayRows())
@@ -83,6 +83,14 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 	}
 	b.WriteString("\n  ]\n}\n")
 	return b.Flush()
+}
+
+// instant is null for none.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // quoted is a value as JSON; names and numbers always can be.

@@ -52,6 +52,7 @@ type core struct {
 	mu     sync.Mutex
 	log    *journal.Log[*state, event] // nil until it is needed
 	closed bool
+	warned int // how many of the journal's warnings were given
 }
 
 // Open returns the ledger kept in dir, the data directory. It opens no file.
@@ -137,14 +138,21 @@ func (l *Ledger) Compact(ctx context.Context) error {
 	return log.Compact(ctx)
 }
 
-// Warnings returns what was found damaged in the totals and mended.
-func (l *Ledger) Warnings() []journal.Warning {
+// Notices returns, once each, what the user should know beside the answer: a
+// torn write dropped, damage set aside.
+func (l *Ledger) Notices() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.log == nil {
 		return nil
 	}
-	return l.log.Warnings()
+	warnings := l.log.Warnings()
+	var out []string
+	for _, w := range warnings[min(l.warned, len(warnings)):] {
+		out = append(out, w.Text)
+	}
+	l.warned = len(warnings)
+	return out
 }
 
 // tryFold folds where nobody waits for the outcome: what fails stays in the

@@ -77,7 +77,7 @@ func (r Report) Text() string {
 	if r.Agent != "" {
 		b.WriteString(" - " + r.Agent)
 	}
-	fmt.Fprintf(&b, "\n  Total tokens: %s", Number(r.Total.Tokens()))
+	fmt.Fprintf(&b, "\n  Total tokens: %s", number(r.Total.Tokens()))
 	if r.Total.Calls == 0 {
 		b.WriteString("\n\n  No calls recorded.")
 		return b.String()
@@ -199,13 +199,13 @@ func (t Tools) Text() string {
 		return "No calls recorded."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Tool costs (%s tokens, %s):", Number(t.Total.Tokens()), plural(t.Total.Calls, "call"))
+	fmt.Fprintf(&b, "Tool costs (%s tokens, %s):", number(t.Total.Tokens()), plural(t.Total.Calls, "call"))
 	for _, s := range t.Tools[:min(len(t.Tools), t.limit)] {
-		fmt.Fprintf(&b, "\n  %s: %s tok (%.1f%%), in %s, out %s, %s", named(s.Name), Number(s.Tokens()), s.Percent,
-			Number(s.In), Number(s.Out), plural(s.Calls, "call"))
+		fmt.Fprintf(&b, "\n  %s: %s tok (%.1f%%), in %s, out %s, %s", named(s.Name), number(s.Tokens()), s.Percent,
+			number(s.In), number(s.Out), plural(s.Calls, "call"))
 		for _, a := range s.Actions {
 			if a.Name != "" {
-				fmt.Fprintf(&b, "\n    %s: %s tok (%.1f%%), %s", a.Name, Number(a.Tokens()), a.Percent, plural(a.Calls, "call"))
+				fmt.Fprintf(&b, "\n    %s: %s tok (%.1f%%), %s", a.Name, number(a.Tokens()), a.Percent, plural(a.Calls, "call"))
 			}
 		}
 	}

@@ -1,11 +1,13 @@
 package cost
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +30,13 @@ func noteInProcess(dir string) {
 	l, err := Open(dir, &Options{ProjectHash: own, LongLived: true})
 	if err != nil {
 		panic(err)
+	}
+	if os.Getenv("COST_TEST_FOREVER") != "" {
+		for i := 1; ; i++ {
+			l.Note(Receipt{Agent: "a", Tool: "x", OutSize: 4})
+			l.flush(noDeadline)
+			fmt.Println(i)
+		}
 	}
 	for i := range processCalls {
 		l.Note(Receipt{Agent: fmt.Sprint("agent-", os.Getpid()), Session: fmt.Sprint(os.Getpid()), Tool: "ctx_knowledge", Action: "recall", In: "one two three", OutSize: 4})
@@ -71,6 +80,46 @@ func TestProcesses(t *testing.T) {
 	}
 	if r.Total.Estimated == 0 {
 		t.Error("a receipt without a text was not marked")
+	}
+}
+
+// A killed process takes none of the receipts with it that it had written.
+func TestKilled(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var sum int64
+	for round := range 5 {
+		cmd := exec.CommandContext(t.Context(), exe)
+		cmd.Env = append(os.Environ(), "COST_TEST_NOTES="+dir, "COST_TEST_FOREVER=1")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		written := int64(0)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			written, _ = strconv.ParseInt(lines.Text(), 10, 64)
+			if written == int64(50+round) {
+				if err := cmd.Process.Kill(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		_ = cmd.Wait() // it was killed
+		l := open(t, dir, Options{Now: time.Now})
+		got := report(t, l).Total.Calls
+		if got < sum+written || got > sum+written+1 || written < int64(50+round) {
+			t.Errorf("%d of %d or one more", got, sum+written)
+		}
+		sum = got
+		if err := l.Compact(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

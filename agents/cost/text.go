@@ -22,12 +22,12 @@ func list(b *strings.Builder, title string, column int, shares []Share, limit in
 	digits := 0
 	for _, s := range shown {
 		column = max(column, utf8.RuneCountInString(named(s.Name)))
-		digits = max(digits, len(Number(s.Tokens())))
+		digits = max(digits, len(number(s.Tokens())))
 	}
 	b.WriteString("\n\n  " + title)
 	for _, s := range shown {
 		pad := strings.Repeat(" ", column-utf8.RuneCountInString(named(s.Name)))
-		fmt.Fprintf(b, "\n    %s%s  %*s tok (%.1f%%)", named(s.Name), pad, digits, Number(s.Tokens()), s.Percent)
+		fmt.Fprintf(b, "\n    %s%s  %*s tok (%.1f%%)", named(s.Name), pad, digits, number(s.Tokens()), s.Percent)
 	}
 	more(b, "\n    ", len(shares), limit)
 }
@@ -47,7 +47,7 @@ func estimated(b *strings.Builder, c Counts) {
 }
 
 func summary(c Counts) string {
-	return fmt.Sprintf("%s (in %s, out %s) in %s", plural(c.Tokens(), "token"), Number(c.In), Number(c.Out), plural(c.Calls, "call"))
+	return fmt.Sprintf("%s (in %s, out %s) in %s", plural(c.Tokens(), "token"), number(c.In), number(c.Out), plural(c.Calls, "call"))
 }
 
 func named(name string) string { return cmp.Or(name, "(unnamed)") }
@@ -56,11 +56,11 @@ func plural(n int64, word string) string {
 	if n != 1 {
 		word += "s"
 	}
-	return Number(n) + " " + word
+	return number(n) + " " + word
 }
 
-// Number writes a number with thousands separators.
-func Number(n int64) string {
+// number writes a number with thousands separators.
+func number(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	first := len(s) % 3
 	if n < 0 || len(s) <= 3 {

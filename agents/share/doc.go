@@ -19,7 +19,8 @@
 // opened through an os.Root on the project, so neither .. nor a symbolic link leads out
 // of it. A file that is too big is refused by its size, without being read. All
 // files are shared or none: a refusal names every file that is in the way.
-// Secrets are taken out before anything is stored, and tokens are counted after that.
+// Secrets are taken out before anything is stored, and tokens are counted after that, by
+// whom Options.Tokens names.
 //
 // # Who gets it
 //

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/agents/cost"
 	"leanctx/internal/journal"
 )
 
@@ -140,7 +139,7 @@ func (r Received) Text() string {
 func (x Share) write(b *strings.Builder) {
 	names := make([]string, len(x.Files))
 	for i, f := range x.Files {
-		names[i] = fmt.Sprintf("%s (%s tok)", f.Path, cost.Number(int64(f.Tokens)))
+		names[i] = fmt.Sprintf("%s (%s tok)", f.Path, number(f.Tokens))
 		if f.State != "" {
 			names[i] += " [" + f.State + "]"
 		}
@@ -201,7 +200,7 @@ func (l List) Text() string {
 		return "No shared contexts."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Shared contexts (%s):", cost.Number(int64(len(l.Shares))))
+	fmt.Fprintf(&b, "Shared contexts (%s):", number(len(l.Shares)))
 	for _, x := range l.Shares {
 		to, tokens := x.To, 0
 		if to == "" {

@@ -75,7 +75,7 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 		if err != nil {
 			return Offered{}, err
 		}
-		y := stored{Path: f.path, Tokens: s.opts.Tokens.Count(clean), Bytes: len(clean), Hash: hash([]byte(clean)), Source: hash(f.data), Redacted: rules}
+		y := stored{Path: f.path, Tokens: s.opts.Tokens(clean), Bytes: len(clean), Hash: hash([]byte(clean)), Source: hash(f.data), Redacted: rules}
 		texts[y.Hash] = clean
 		x.Files = append(x.Files, y)
 		out.Files = append(out.Files, y.file())

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/agents/cost"
 )
 
 var noon = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
@@ -53,7 +55,7 @@ const (
 func newBed(t testing.TB) *bed {
 	t.Helper()
 	b := &bed{TB: t, root: t.TempDir(), dir: filepath.Join(t.TempDir(), "agents", "shared", "0123456789abcdef")}
-	b.o = Options{ProjectRoot: b.root, Now: func() time.Time { return noon }}
+	b.o = Options{ProjectRoot: b.root, Now: func() time.Time { return noon }, Tokens: new(cost.Tokenizer).Count}
 	b.reopen()
 	return b
 }

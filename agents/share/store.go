@@ -1,7 +1,6 @@
 package share
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"leanctx/agents/cost"
 	"leanctx/internal/journal"
 	"leanctx/internal/secret"
 )
@@ -34,7 +32,7 @@ type Options struct {
 	LongLived   bool             // a server: snapshots are written in the background
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
-	Tokens      *cost.Tokenizer  // default: one of its own
+	Tokens      func(string) int // how many tokens a text is; default: a quarter of its bytes
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 }
@@ -52,6 +50,9 @@ type core struct {
 	opts     Options
 	log      *journal.Log[*state, event]
 	redactor func() (*secret.Redactor, error)
+
+	mu     sync.Mutex
+	warned int // how many of the journal's warnings were given
 }
 
 // Open opens the store kept in dir; nothing is created before the first push.
@@ -70,7 +71,9 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Fault == nil {
 		c.opts.Fault = func(string, string) error { return nil }
 	}
-	c.opts.Tokens = cmp.Or(c.opts.Tokens, &cost.Tokenizer{})
+	if c.opts.Tokens == nil {
+		c.opts.Tokens = func(text string) int { return (len(text) + 3) / 4 }
+	}
 	log, err := journal.Open(dir, machine{}, &journal.Options{
 		Name: "shares", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault,
@@ -97,8 +100,19 @@ func (s *Store) Close() error { return s.log.Close() }
 // Compact writes the store into its one readable file.
 func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
-// Warnings returns what was found damaged in the store and mended.
-func (s *Store) Warnings() []journal.Warning { return s.log.Warnings() }
+// Notices returns, once each, what the user should know beside the answer: a
+// torn write dropped, damage set aside.
+func (s *Store) Notices() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	warnings := s.log.Warnings()
+	var out []string
+	for _, w := range warnings[min(s.warned, len(warnings)):] {
+		out = append(out, w.Text)
+	}
+	s.warned = len(warnings)
+	return out
+}
 
 // self is the caller's id; it must be registered.
 func (s *Store) self(ctx context.Context) (string, error) {

@@ -2,10 +2,9 @@ package share
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
-
-	"leanctx/agents/cost"
 )
 
 // quiet makes a text fit for one line.
@@ -41,7 +40,15 @@ func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return cost.Number(int64(n)) + " " + noun
+	return number(n) + " " + noun
+}
+
+// number writes a number that is not negative with thousands separators.
+func number(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", number(n/1000), n%1000)
 }
 
 // ago is the age of what happened at an instant: 45s, 5m, 2h, 1d.
