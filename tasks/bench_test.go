@@ -10,7 +10,7 @@ import (
 )
 
 // filled is a store of n tasks in one snapshot, all finished long ago but for
-// open of them; half as many again are another project's.
+// open of them, and half as many again of another project.
 func filled(t testing.TB, n, open int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,18 +86,20 @@ func BenchmarkCreate(b *testing.B) {
 
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
-		b.Run(fmt.Sprintf("tasks=%d", n), func(b *testing.B) {
-			s := open(b, filled(b, n, 50), nil)
-			for b.Loop() {
-				if r, err := s.List(b.Context(), Choice{}); err != nil || r.Total != n || r.Text() == "" {
-					b.Fatal(r.Total, err)
+		for name, q := range map[string]Choice{"recent": {}, "all": {State: "all"}, "of an agent": {State: "all", AgentID: "claude-0007"}} {
+			b.Run(fmt.Sprintf("tasks=%d/%s", n, name), func(b *testing.B) {
+				s := open(b, filled(b, n, 50), nil)
+				for b.Loop() {
+					if r, err := s.List(b.Context(), q); err != nil || len(r.Tasks) == 0 || r.Text() == "" {
+						b.Fatal(r.Total, err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
-// BenchmarkColdList is what a command pays: open, list, close. Its floor is
+// BenchmarkCold is what a command pays: open, list, close. Its floor is
 // reading the file.
 func BenchmarkCold(b *testing.B) {
 	dir := filled(b, 10_000, 50)

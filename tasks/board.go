@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"leanctx/internal/journal"
@@ -16,6 +17,7 @@ import (
 type board struct {
 	projects map[string]map[string]*record // project hash → id → task
 	moves    []move                        // newest last
+	old      *archive                      // nil: none, or they are among the others
 }
 
 // move is a reassignment with a key. Doing it again does nothing.
@@ -133,16 +135,21 @@ func (r *record) with(c *change, at time.Time) (*record, error) {
 	return &record{Task: t, thread: &th}, nil
 }
 
-// children are the tasks that are part of one, by id.
-func (b *board) children(project, id string) []*record {
+// children are the tasks that are part of one, by id. Those of a task that is
+// not old are not old either.
+func (b *board) children(project, id string) ([]*record, error) {
 	var out []*record
-	for _, r := range b.projects[project] {
+	all, err := b.each(project, b.projects[project][id] == nil)
+	if err != nil {
+		return nil, err
+	}
+	for r := range all {
 		if r.Parent == id {
 			out = append(out, r)
 		}
 	}
 	sortByID(out)
-	return out
+	return out, nil
 }
 
 func sortByID(list []*record) {
@@ -150,7 +157,10 @@ func sortByID(list []*record) {
 }
 
 // machine tells the journal how the board is made, folded and written.
-type machine struct{}
+type machine struct {
+	from  int64        // the smallest file that is read in parts
+	whole *atomic.Bool // files are read whole
+}
 
 func (machine) New() *board { return newBoard() }
 
@@ -162,7 +172,7 @@ func (machine) Fold(b *board, c journal.Commit[event]) *board {
 }
 
 func (machine) Clone(b *board) *board {
-	c := &board{projects: make(map[string]map[string]*record, len(b.projects)), moves: b.moves}
+	c := &board{projects: make(map[string]map[string]*record, len(b.projects)), moves: b.moves, old: b.old}
 	for hash, list := range b.projects {
 		c.projects[hash] = maps.Clone(list)
 	}
@@ -173,4 +183,7 @@ func (machine) Encode(w io.Writer, b *board, h journal.Header) error { return en
 
 func (machine) Decode(data []byte) (*board, error) { return decode(data) }
 
-var _ journal.Machine[*board, event] = machine{}
+var (
+	_ journal.Machine[*board, event] = machine{}
+	_ journal.Partial[*board]        = machine{}
+)

@@ -49,7 +49,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (Born, error) {
 	if w.Assignee, err = s.resolve(ctx, to); err != nil {
 		return Born{}, err
 	}
-	_, err = s.log.Update(ctx, func(b *board, now time.Time) ([]event, error) {
+	err = s.update(ctx, func(b *board, now time.Time) ([]event, error) {
 		return b.create(&w, d.Parent, now.UTC())
 	})
 	return Born{w.Task.shown(), in.redacted}, err
@@ -65,7 +65,7 @@ func (b *board) create(w *whole, parent string, now time.Time) ([]event, error) 
 		}
 		w.Parent = p.ID
 	}
-	w.ID = newID(w.Project+"\x00"+w.Title, now, func(id string) bool { return b.projects[w.Project][id] != nil })
+	w.ID = newID(w.Project+"\x00"+w.Title, now, func(id string) bool { return b.projects[w.Project][id] != nil || b.oldMatch(w.Project, id+" ") })
 	w.CreatedAt, w.UpdatedAt = now, now
 	w.History = []Transition{{To: Created, By: w.CreatedBy, At: now, Assignee: w.Assignee, Parent: w.Parent}}
 	return []event{{Create: w}}, nil

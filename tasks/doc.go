@@ -29,9 +29,10 @@
 //
 // tasks.json holds the tasks of all projects; a handle sees those of one. The
 // layout is described in snapshot.go: what lists need of a task is one line
-// and is read at once, its thread stays text until it is asked for. So old
-// finished tasks cost a command that opens the store little, and none is ever
-// thrown away.
+// and is read at once, its thread stays text until it is asked for. Tasks that
+// were finished over 90 days ago stand at the end of the file and are read only
+// when one of them is asked for; so they cost a command nothing, and none is
+// ever thrown away.
 //
 // # Secrets
 //
@@ -53,6 +54,13 @@
 // We make ids from what is recorded; chance was rejected because a decision
 // may be made again and must come out the same, the clock alone because two
 // tasks of one instant would then have one id.
+//
+// We leave tasks that were finished over 90 days ago out of a list unless a
+// state was asked for, and say so; a list of years of work would show the same
+// fifty, at the price of reading all of it.
+//
+// We keep one file with a part for old tasks; a second file was rejected
+// because a task would move from one to the other in two writes.
 //
 // We refuse a message to a final task, as the protocol does; it would be read
 // by nobody, for the task is in no one's list of work any more.

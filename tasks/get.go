@@ -51,31 +51,43 @@ func (b *board) got(x *record, now time.Time) (Got, error) {
 	if err != nil {
 		return Got{}, err
 	}
+	root, err := b.root(x)
+	if err != nil {
+		return Got{}, err
+	}
 	r := Got{
-		Listed: Listed{Task: x.shown()}, Description: t.Description, Context: b.root(x), now: now,
+		Listed: Listed{Task: x.shown()}, Description: t.Description, Context: root, now: now,
 		References: append([]string{}, t.References...), History: append([]Transition{}, t.History...),
 		Thread: append([]Message{}, t.Messages...), Artifacts: append([]Artifact{}, t.Artifacts...), Children: []Task{},
 	}
-	if p := b.projects[x.Project][x.Parent]; p != nil {
-		r.Above = new(p.shown())
+	above, err := b.get(x.Project, x.Parent)
+	if err != nil {
+		return Got{}, err
 	}
-	for _, c := range b.children(x.Project, x.ID) {
+	if above != nil {
+		r.Above = new(above.shown())
+	}
+	below, err := b.children(x.Project, x.ID)
+	if err != nil {
+		return Got{}, err
+	}
+	for _, c := range below {
 		r.Children = append(r.Children, c.shown())
 	}
 	return r, nil
 }
 
 // root is the id of the task that x is a part of and that is a part of none.
-func (b *board) root(x *record) string {
-	list := b.projects[x.Project]
-	for range list { // ends even if the file has a circle in it
-		up := list[x.Parent]
+func (b *board) root(x *record) (string, error) {
+	for seen := map[string]bool{}; !seen[x.ID]; { // ends even if the file has a circle in it
+		seen[x.ID] = true
+		up, err := b.get(x.Project, x.Parent)
 		if up == nil {
-			break
+			return x.ID, err
 		}
 		x = up
 	}
-	return x.ID
+	return x.ID, nil
 }
 
 // Text gives the answer's lines. What people wrote is indented, so that no

@@ -36,22 +36,22 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	var given []Task // open ones that somebody has
 	err := s.view(ctx, func(b *board, now time.Time) error {
 		r.now = now
-		all := b.projects[s.opts.ProjectHash]
-		for _, x := range all {
+		for _, x := range b.projects[s.opts.ProjectHash] {
 			counts[x.State]++
 		}
-		for _, x := range newest(all, func(t Task) bool { return !t.State.Final() }) {
+		b.countOld(s.opts.ProjectHash, counts)
+		for _, x := range b.open(s.opts.ProjectHash, func(*Task) bool { return true }) {
 			if r.Open++; x.Assignee == "" {
 				r.Unassigned++
 			} else {
 				given = append(given, x.shown())
 			}
 		}
-		r.Total = len(all)
 		return nil
 	})
 	for _, row := range states {
 		r.States = append(r.States, StateCount{row.state, counts[row.state]})
+		r.Total += counts[row.state]
 	}
 	known := map[string]*time.Time{}
 	for _, t := range given {

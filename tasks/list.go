@@ -3,7 +3,10 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +19,7 @@ const (
 
 // Choice is which tasks are listed.
 type Choice struct {
-	State   string `json:"state,omitempty" jsonschema:"only those in this state, or open, closed, all (default all)"`
+	State   string `json:"state,omitempty" jsonschema:"only those in this state, or open, closed, all (default: all but those finished over 90 days ago)"`
 	AgentID string `json:"agent_id,omitempty" jsonschema:"only those of this agent (an id, the beginning of one, or a type), with what its type may claim"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most (default 50)"`
 }
@@ -32,25 +35,43 @@ type Listed struct {
 type List struct {
 	Total int      `json:"total"` // how many there are, shown or not
 	Tasks []Listed `json:"tasks"`
+	Older bool     `json:"older,omitempty"` // there are some that were finished over 90 days ago and not asked for
 
 	limit int
 	what  string // for "No … tasks"
 	now   time.Time
 }
 
-// List lists tasks of the project.
+// List lists tasks of the project. Those finished over 90 days ago are in it
+// only when a state was asked for, closed and all among them.
 func (s *Store) List(ctx context.Context, q Choice) (List, error) {
-	wanted, what, err := q.filter()
+	f, err := q.filter()
 	if err != nil {
 		return List{}, err
 	}
-	r := List{Tasks: []Listed{}, limit: q.Limit, what: what}
+	var r List
 	err = s.view(ctx, func(b *board, now time.Time) error {
-		r.now = now
-		for _, x := range newest(b.projects[s.opts.ProjectHash], wanted) {
-			if r.Total++; len(r.Tasks) < q.Limit {
-				r.Tasks = append(r.Tasks, Listed{Task: x.shown()})
+		r = List{Tasks: []Listed{}, limit: f.limit, what: f.what, now: now}
+		all, err := b.each(s.opts.ProjectHash, f.old)
+		if err != nil {
+			return err
+		}
+		r.Older = f.recent && b.old != nil && b.old.names[s.opts.ProjectHash] != nil
+		since := now.Add(-oldAfter)
+		wanted := func(t *Task) bool {
+			switch {
+			case !f.state(t.State) || f.agent != "" && !t.of(f.agent):
+				return false
+			case f.recent && t.State.Final() && t.UpdatedAt.Before(since):
+				r.Older = true
+				return false
 			}
+			return true
+		}
+		var list []*record
+		list, r.Total = newest(all, wanted, f.limit)
+		for _, x := range list {
+			r.Tasks = append(r.Tasks, Listed{Task: x.shown()})
 		}
 		return nil
 	})
@@ -61,50 +82,58 @@ func (s *Store) List(ctx context.Context, q Choice) (List, error) {
 	return r, err
 }
 
-// filter reads a choice, and sets its limit.
-func (q *Choice) filter() (wanted func(Task) bool, what string, err error) {
-	if q.Limit < 0 {
-		return nil, "", &ArgumentError{"limit", fmt.Sprintf("limit %d is negative", q.Limit)}
-	}
-	q.Limit = min(cmp.Or(q.Limit, defaultLimit), maxLimit)
-	var in input
-	agent := in.agentName("agent_id", q.AgentID)
-	if in.err != nil {
-		return nil, "", in.err
-	}
-	inState, state, err := stateFilter(q.State)
-	if err != nil {
-		return nil, "", err
-	}
-	what = "tasks"
-	if state != "" {
-		what = state + " tasks"
-	}
-	if agent != "" {
-		what += " of " + brief(agent)
-	}
-	return func(t Task) bool { return inState(t.State) && (agent == "" || t.of(agent)) }, what, nil
+// filter is a choice that was checked.
+type filter struct {
+	state  func(State) bool
+	agent  string
+	limit  int
+	old    bool // the old ones too
+	recent bool // no state was asked for
+	what   string
 }
 
-func stateFilter(text string) (wanted func(State) bool, name string, err error) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
+func (q Choice) filter() (filter, error) {
+	if q.Limit < 0 {
+		return filter{}, &ArgumentError{"limit", fmt.Sprintf("limit %d is negative", q.Limit)}
+	}
+	var in input
+	f := filter{limit: min(cmp.Or(q.Limit, defaultLimit), maxLimit), agent: in.agentName("agent_id", q.AgentID), what: "tasks"}
+	if in.err != nil {
+		return f, in.err
+	}
+	if err := f.in(q.State); err != nil {
+		return f, err
+	}
+	if f.agent != "" {
+		f.what += " of " + brief(f.agent)
+	}
+	return f, nil
+}
+
+// in sets the states that are wanted.
+func (f *filter) in(text string) error {
+	switch word := strings.ToLower(strings.TrimSpace(text)); word {
 	case "", "all":
-		return func(State) bool { return true }, "", nil
+		f.state, f.old, f.recent = func(State) bool { return true }, word == "all", word == ""
+		return nil
 	case "open":
-		return func(s State) bool { return !s.Final() }, "open", nil
+		f.state, f.what = func(s State) bool { return !s.Final() }, "open tasks"
+		return nil
 	case "closed":
-		return State.Final, "closed", nil
+		f.state, f.old, f.what = State.Final, true, "closed tasks"
+		return nil
 	}
 	state, err := ParseState(text)
-	if a, ok := err.(*ArgumentError); ok { //nolint:errorlint // ParseState returns nothing else
+	if a, ok := errors.AsType[*ArgumentError](err); ok {
 		a.Problem += ", open, closed, all"
 	}
-	return func(s State) bool { return s == state }, string(state), err
+	f.state, f.old, f.what = func(s State) bool { return s == state }, state.Final(), string(state)+" tasks"
+	return err
 }
 
 // of reports whether a task is an agent's: by its id, the beginning of it or
 // its type, or because it may claim it.
-func (t Task) of(agent string) bool {
+func (t *Task) of(agent string) bool {
 	if t.Assignee == "" {
 		return false
 	}
@@ -112,36 +141,55 @@ func (t Task) of(agent string) bool {
 		len(agent) > 3 && strings.HasPrefix(t.Assignee, agent)
 }
 
-// newest are the tasks that are wanted, in the order of a list.
-func newest(all map[string]*record, wanted func(Task) bool) []*record {
-	var open, closed []*record
-	for _, r := range all {
-		switch {
-		case !wanted(r.Task):
-		case r.State.Final():
-			closed = append(closed, r)
-		default:
-			open = append(open, r)
+// newest are the first tasks of those that are wanted, in the order of a list,
+// and how many are wanted. There may be very many and few are shown, so they
+// are never sorted whole.
+func newest(all iter.Seq[*record], wanted func(*Task) bool, most int) (list []*record, total int) {
+	cut := false // list[most-1] is known to be before whatever was left out
+	for r := range all {
+		if !wanted(&r.Task) {
+			continue
+		}
+		total++
+		if cut && inList(list[most-1], r) < 0 {
+			continue
+		}
+		if list = append(list, r); len(list)-most >= most {
+			slices.SortFunc(list, inList)
+			list, cut = list[:most], true
 		}
 	}
-	by := func(a, b *record) int { return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID)) }
-	slices.SortFunc(open, by)
-	slices.SortFunc(closed, by)
-	return append(open, closed...)
+	slices.SortFunc(list, inList)
+	return list[:min(len(list), most)], total
+}
+
+// inList compares two tasks by where they stand in a list.
+func inList(a, b *record) int {
+	return cmp.Or(openness(b)-openness(a), b.UpdatedAt.Compare(a.UpdatedAt), strings.Compare(a.ID, b.ID))
+}
+
+// open are the open tasks of a project that are wanted, in the order of a list.
+func (b *board) open(project string, wanted func(*Task) bool) []*record {
+	all, _ := b.each(project, false) // fails only for old ones
+	list, _ := newest(all, func(t *Task) bool { return !t.State.Final() && wanted(t) }, math.MaxInt)
+	return list
 }
 
 // Text gives the answer's lines.
 func (r List) Text() string {
-	if r.Total == 0 {
-		return "No " + r.what + "."
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Tasks (%d):", r.Total)
+	if b.WriteString("No " + r.what + "."); r.Total > 0 {
+		b.Reset()
+		fmt.Fprintf(&b, "Tasks (%d):", r.Total)
+	}
 	for _, t := range r.Tasks {
 		b.WriteString("\n  " + t.line(r.now))
 	}
 	if more := r.Total - len(r.Tasks); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	if r.Older {
+		b.WriteString("\n  … and those finished over 90 days ago (state=all)")
 	}
 	return b.String()
 }

@@ -40,7 +40,7 @@ func (s *Store) Move(ctx context.Context, a Reassignment) ([]string, error) {
 		return nil, &ArgumentError{"to", "needs to"}
 	}
 	var ids []string
-	_, err := s.log.Update(ctx, func(b *board, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(b *board, now time.Time) ([]event, error) {
 		ids = nil
 		if m := b.moved(s.opts.ProjectHash, key); m != nil {
 			ids = slices.Clone(m.Tasks)
@@ -80,7 +80,7 @@ func (s *Store) OpenTasks(ctx context.Context, agent string) ([]string, error) {
 
 func (b *board) openOf(project, agent string) []string {
 	ids := []string{}
-	for _, r := range newest(b.projects[project], func(t Task) bool { return agent != "" && t.Assignee == agent && !t.State.Final() }) {
+	for _, r := range b.open(project, func(t *Task) bool { return agent != "" && t.Assignee == agent }) {
 		ids = append(ids, r.ID)
 	}
 	return ids

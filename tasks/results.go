@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -20,8 +21,13 @@ type Result struct {
 // first. A task that was completed without a word has no result.
 func (s *Store) Results(ctx context.Context, since time.Time) ([]Result, error) {
 	var out []Result
-	err := s.view(ctx, func(b *board, _ time.Time) error {
-		for _, x := range b.projects[s.opts.ProjectHash] {
+	err := s.view(ctx, func(b *board, now time.Time) error {
+		out = nil
+		all, err := b.each(s.opts.ProjectHash, since.Before(now.Add(-oldAfter)))
+		if err != nil {
+			return err
+		}
+		for x := range all {
 			if x.State != Completed || x.UpdatedAt.Before(since) {
 				continue
 			}
@@ -35,7 +41,7 @@ func (s *Store) Results(ctx context.Context, since time.Time) ([]Result, error) 
 		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b Result) int { return a.At.Compare(b.At) })
+	slices.SortFunc(out, func(a, b Result) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Ref, b.Ref)) })
 	return out, err
 }
 
@@ -88,7 +94,11 @@ func (s *Store) Reached(ctx context.Context, task, state string) (bool, error) {
 
 // LastTask is the title of the task last worked on, "" if there is none.
 func (s *Store) LastTask(ctx context.Context) (title string, err error) {
-	return s.lastOf(ctx, func(t Task) bool { return !t.WorkedAt.IsZero() })
+	worked := func(t *Task) bool { return !t.WorkedAt.IsZero() }
+	if title, err = s.lastOf(ctx, false, worked); title == "" && err == nil {
+		title, err = s.lastOf(ctx, true, worked)
+	}
+	return title, err
 }
 
 // LastWorked is LastTask for who does not care why there is none.
@@ -100,15 +110,19 @@ func (s *Store) LastWorked(ctx context.Context) (title string, ok bool) {
 // Current is the title of the task that an agent is working on, the one last
 // touched if there are several, "" if there is none.
 func (s *Store) Current(ctx context.Context, agent string) (title string, err error) {
-	return s.lastOf(ctx, func(t Task) bool { return t.State == Working && agent != "" && t.Assignee == agent })
+	return s.lastOf(ctx, false, func(t *Task) bool { return t.State == Working && agent != "" && t.Assignee == agent })
 }
 
 // lastOf is the title of the task last worked on among those wanted.
-func (s *Store) lastOf(ctx context.Context, wanted func(Task) bool) (title string, err error) {
+func (s *Store) lastOf(ctx context.Context, old bool, wanted func(*Task) bool) (title string, err error) {
 	err = s.view(ctx, func(b *board, _ time.Time) error {
+		all, err := b.each(s.opts.ProjectHash, old)
+		if err != nil {
+			return err
+		}
 		var last *record
-		for _, x := range b.projects[s.opts.ProjectHash] {
-			if wanted(x.Task) && (last == nil || x.WorkedAt.After(last.WorkedAt)) {
+		for x := range all {
+			if wanted(&x.Task) && (last == nil || cmp.Or(x.WorkedAt.Compare(last.WorkedAt), strings.Compare(last.ID, x.ID)) > 0) {
 				last, title = x, x.Title
 			}
 		}

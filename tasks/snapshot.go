@@ -6,78 +6,153 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"leanctx/internal/journal"
 )
 
-// The file is one JSON object, "tasks" its last member. What a list needs of a
-// task stands in one line, which begins with taskMark as no other line does;
-// each entry of its thread has a line of its own. So a command that wants one
-// task finds where each begins without parsing the others, and a person can
-// read and diff the file.
+// The file is one JSON object. What a list needs of a task stands in one line,
+// which begins with taskMark as no other line does; each entry of its thread
+// has a line of its own. So where each task begins is found without parsing
+// it, and a person can read and diff the file.
+//
+// Tasks that were finished long ago stand in a part of their own at the end.
+// They never change any more, and a command reads them only when it is asked
+// for one: the names of those there are, and where the parts begin, with their
+// checksums, stand behind them.
 const (
-	tasksMark = "\n  \"tasks\": ["
-	taskMark  = "\n    {"
-	tasksEnd  = "\n  ]\n}\n"
+	tasksMark  = "\n  \"tasks\": ["
+	oldMark    = "\n  \"old\": ["
+	namesMark  = "\n  \"old_names\": ["
+	taskMark   = "\n    {"
+	listEnd    = "\n  ],"
+	layoutForm = "\n  \"layout\": \"old %012d names %012d sums %08x %08x %08x\"\n}\n"
+	layoutSize = 85 // bytes of it; offsets of up to twelve digits
 )
 
-// encode writes the board: projects by hash, tasks by age.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// layout tells where the parts of a file begin: the first one at 0, and the
+// layout itself in the last layoutSize bytes.
+type layout struct {
+	old, names int64
+	sums       [3]uint32
+}
+
+// encode writes the board: projects by hash, open tasks by age, before them
+// the finished ones in the order they were finished.
 func encode(out io.Writer, b *board, h journal.Header) error {
 	w := &writer{Writer: bufio.NewWriterSize(out, 1<<16)}
+	live, old, err := b.parts(h.At.Add(-oldAfter))
+	if err != nil {
+		return err
+	}
 	w.text(fmt.Sprintf("{\n  \"schema\": %d,\n  \"checksum\": %q,\n  \"seq\": %d,\n  \"generation\": %d,\n  \"updated_at\": ", h.Schema, h.Checksum, h.Seq, h.Generation))
 	w.json(h.At.UTC())
 	w.text(",\n  \"moves\": [")
 	for i, m := range b.moves {
 		w.item(i, "\n    ", m)
 	}
-	w.text("],")
-	w.text(tasksMark)
-	n := 0
-	for _, hash := range slices.Sorted(keysOf(b.projects)) {
-		list := make([]*record, 0, len(b.projects[hash]))
-		for _, r := range b.projects[hash] {
-			list = append(list, r)
-		}
-		slices.SortFunc(list, func(a, b *record) int {
-			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
-		})
-		for _, r := range list {
-			w.task(n, r)
-			n++
-		}
+	w.text("]," + tasksMark)
+	for i, r := range live {
+		w.task(i, r)
 	}
-	w.text(tasksEnd)
+	var l layout
+	w.text(listEnd)
+	l.old, l.sums[0] = w.part()
+	w.text(oldMark)
+	for i, r := range old {
+		w.task(i, r)
+	}
+	w.text(listEnd)
+	l.names, l.sums[1] = w.part()
+	w.text(namesMark)
+	for i, n := range namesOfOld(old) {
+		w.item(i, "\n    ", n)
+	}
+	w.text(listEnd)
+	_, l.sums[2] = w.part()
+	w.text(fmt.Sprintf(layoutForm, l.old, l.names, l.sums[0], l.sums[1], l.sums[2]))
 	return cmp.Or(w.err, w.Flush())
 }
 
-func keysOf(m map[string]map[string]*record) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
+// parts sorts the records into those that stay at hand and those finished
+// before an instant. One whose parent stays at hand does too, so that a task's
+// children are found without the old ones.
+func (b *board) parts(before time.Time) (live, old []*record, err error) {
+	all, err := b.everything()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, hash := range slices.Sorted(maps.Keys(all)) {
+		list := slices.SortedFunc(maps.Values(all[hash]), func(a, b *record) int {
+			return cmp.Or(openness(a)-openness(b), a.filed().Compare(b.filed()), strings.Compare(a.ID, b.ID))
+		})
+		for _, r := range list {
+			if isOld(all[hash], r, before) {
+				old = append(old, r)
+			} else {
+				live = append(live, r)
 			}
 		}
 	}
+	return live, old, nil
 }
 
-// writer keeps the first error.
+// isOld climbs to the root; a circle in the file is nothing old.
+func isOld(list map[string]*record, r *record, before time.Time) bool {
+	for range len(list) + 1 {
+		if !r.State.Final() || !r.UpdatedAt.Before(before) {
+			return false
+		}
+		if r = list[r.Parent]; r == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func openness(r *record) int {
+	if r.State.Final() {
+		return 0
+	}
+	return 1
+}
+
+// filed is the instant by which a task stands in the file.
+func (r *record) filed() time.Time {
+	if r.State.Final() {
+		return r.UpdatedAt
+	}
+	return r.CreatedAt
+}
+
+// writer keeps the first error, and counts.
 type writer struct {
 	*bufio.Writer
 	err error
+	n   int64
+	sum uint32 // of the part
 }
 
-func (w *writer) text(s string) {
-	if w.err == nil {
-		_, w.err = w.WriteString(s)
-	}
+// part ends a part of the file: where the next one begins, and its sum.
+func (w *writer) part() (next int64, sum uint32) {
+	sum, w.sum = w.sum, 0
+	return w.n, sum
 }
+
+func (w *writer) text(s string) { w.bytes([]byte(s)) }
 
 func (w *writer) bytes(b []byte) {
 	if w.err == nil {
 		_, w.err = w.Write(b)
+		w.n += int64(len(b))
+		w.sum = crc32.Update(w.sum, castagnoli, b)
 	}
 }
 
@@ -144,66 +219,4 @@ func entries[T any](w *writer, name string, list []T) {
 		w.item(i, "\n       ", x)
 	}
 	w.text("]")
-}
-
-// file is the snapshot as far as it is parsed at once.
-type file struct {
-	Moves []move            `json:"moves"`
-	Tasks []json.RawMessage `json:"tasks"`
-}
-
-// decode reads a board. Threads stay text. A file that is laid out in another
-// way than ours is read too, only slower.
-func decode(data []byte) (*board, error) {
-	f, ok := split(data)
-	if !ok {
-		f = file{}
-		if err := json.Unmarshal(data, &f); err != nil {
-			return nil, err
-		}
-	}
-	b := newBoard()
-	b.moves = f.Moves
-	names := interned{}
-	for _, raw := range f.Tasks {
-		r := &record{raw: raw}
-		if !names.head(raw, &r.Task) {
-			r.Task = Task{}
-			if err := json.Unmarshal(raw, &r.Task); err != nil {
-				return nil, err
-			}
-		}
-		if r.ID == "" {
-			return nil, fmt.Errorf("a task has no id: %s", clip(string(raw), 80))
-		}
-		b.put(r)
-	}
-	return b, nil
-}
-
-// split finds where each task begins.
-func split(data []byte) (f file, ok bool) {
-	start := bytes.Index(data, []byte(tasksMark))
-	if start < 0 || !bytes.HasSuffix(data, []byte(tasksEnd)) {
-		return f, false
-	}
-	head := bytes.TrimSuffix(slices.Clone(data[:start]), []byte(","))
-	if json.Unmarshal(append(head, '}'), &f) != nil {
-		return f, false
-	}
-	rest := data[start+len(tasksMark) : max(len(data)-len(tasksEnd), start+len(tasksMark))]
-	for len(rest) > 0 {
-		if !bytes.HasPrefix(rest, []byte(taskMark)) {
-			return f, false
-		}
-		raw, after, _ := bytes.Cut(rest[len(taskMark)-1:], []byte(","+taskMark))
-		if raw[len(raw)-1] != '}' {
-			return f, false
-		}
-		f.Tasks = append(f.Tasks, raw)
-		if rest = after; len(after) > 0 {
-			rest = data[len(data)-len(tasksEnd)-len(after)-len(taskMark):][:len(taskMark)+len(after)]
-		}
-	}
-	return f, true
 }

@@ -50,12 +50,16 @@ func TestFile(t *testing.T) {
 	if testing.Verbose() {
 		t.Logf("%s", data)
 	}
-	fast, ok := split(data)
-	if !ok || len(fast.Tasks) != 3 || len(fast.Moves) != 1 {
-		t.Fatalf("%v, %d tasks, %d moves", ok, len(fast.Tasks), len(fast.Moves))
+	l, ok := parseLayout(data)
+	if !ok {
+		t.Fatal("no layout")
+	}
+	raws, err := split(data[bytes.Index(data, []byte(tasksMark)):l.old], tasksMark)
+	if err != nil || len(raws) != 3 {
+		t.Fatalf("%v, %d tasks", err, len(raws))
 	}
 	names := interned{}
-	for _, raw := range fast.Tasks {
+	for _, raw := range raws {
 		var quick, slow Task
 		if !names.head(raw, &quick) || json.Unmarshal(raw, &slow) != nil {
 			t.Errorf("not read: %s", raw)
@@ -70,16 +74,8 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, list := range b.projects {
-			for id, r := range list {
-				if touch {
-					th, err := r.open()
-					if err != nil {
-						t.Fatal(err)
-					}
-					list[id] = &record{Task: r.Task, thread: th}
-				}
-			}
+		if touch {
+			b = touched(t, b)
 		}
 		var out bytes.Buffer
 		if err := encode(&out, b, h); err != nil {
@@ -97,14 +93,34 @@ func TestFile(t *testing.T) {
 	mustBe(t, everything(t, open(t, dir, &Options{ProjectHash: hash})), want)
 }
 
+// touched is the same board with every thread parsed.
+func touched(t testing.TB, b *board) *board {
+	t.Helper()
+	all, err := b.everything()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newBoard()
+	c.moves = b.moves
+	for _, list := range all {
+		for _, r := range list {
+			th, err := r.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.put(&record{Task: r.Task, thread: th})
+		}
+	}
+	return c
+}
+
 func TestEmptyFile(t *testing.T) {
 	var out bytes.Buffer
 	if err := encode(&out, newBoard(), journal.Header{Schema: 1}); err != nil {
 		t.Fatal(err)
 	}
-	f, ok := split(out.Bytes())
-	if b, err := decode(out.Bytes()); !ok || err != nil || len(b.projects) != 0 || len(f.Tasks) != 0 {
-		t.Errorf("%v, %v", ok, err)
+	if b, err := decode(out.Bytes()); err != nil || len(b.projects) != 0 || b.old == nil || !json.Valid(out.Bytes()) {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 
@@ -215,14 +231,16 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add(data[:len(data)/2])
-	f.Add([]byte("{\n  \"tasks\": [\n    {\n  ]\n}\n"))
-	f.Add([]byte("{\"x\":1,\n  \"tasks\": [\n    {},\n    {\n  ]\n}\n"))
+	f.Add(bytes.Replace(data, []byte("},\n    {"), []byte("x,\n    {"), 1))
+	f.Add(bytes.Replace(data, []byte(tasksMark), []byte(oldMark), 1))
+	f.Add(bytes.Replace(data, []byte("old 0"), []byte("old 9"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := decode(data)
 		if err != nil {
 			return
 		}
-		for _, list := range b.projects {
+		all, _ := b.everything()
+		for _, list := range all {
 			for _, r := range list {
 				_, _ = r.open() // no panic is all that is asked
 			}

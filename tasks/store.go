@@ -3,9 +3,11 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leanctx/internal/journal"
@@ -45,6 +47,8 @@ type Options struct {
 	Logger      *slog.Logger
 	Agents      Directory                   // nil: an assignee is taken as given, and nobody counts as silent
 	Fault       func(op, name string) error // for crash tests: called before each file operation
+
+	partsFrom int64 // tests only: the smallest file that is read in parts, in bytes; else partialFrom
 }
 
 // Store is the tasks of one project. It is safe for concurrent use, by any
@@ -59,6 +63,7 @@ type core struct {
 	opts     Options
 	log      *journal.Log[*board, event]
 	redactor func() (*secret.Redactor, error)
+	machine  machine
 	poll     time.Duration // of Follow
 
 	mu     sync.Mutex
@@ -78,7 +83,9 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	log, err := journal.Open(dir, machine{}, &journal.Options{
+	c.machine = machine{from: cmp.Or(c.opts.partsFrom, partialFrom), whole: new(atomic.Bool)}
+	c.machine.whole.Store(c.opts.LongLived) // it will be asked for everything sooner or later
+	log, err := journal.Open(dir, c.machine, &journal.Options{
 		Name: "tasks", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault,
 	})
@@ -146,7 +153,32 @@ func (s *Store) redact(text string) (string, []string) {
 // view runs f on the newest board, without waiting for any writer. now is the
 // instant that the answer is about.
 func (s *Store) view(ctx context.Context, f func(b *board, now time.Time) error) error {
-	return s.log.View(ctx, func(b *board, h journal.Head) error { return f(b, s.now(h)) })
+	return s.viewAt(ctx, func(b *board, h journal.Head) error { return f(b, s.now(h)) })
+}
+
+func (s *Store) viewAt(ctx context.Context, f func(*board, journal.Head) error) error {
+	return s.wholly(ctx, func() error { return s.log.View(ctx, f) })
+}
+
+// update commits what decide says, in a commit of its own.
+func (s *Store) update(ctx context.Context, decide func(b *board, now time.Time) ([]event, error)) error {
+	return s.wholly(ctx, func() error {
+		_, err := s.log.Update(ctx, decide)
+		return err
+	})
+}
+
+// wholly does what do does, and if old tasks could not be read for it, again on
+// a file that was read whole, checksum, repair and all.
+func (s *Store) wholly(ctx context.Context, do func() error) error {
+	err := do()
+	if _, old := errors.AsType[*oldError](err); !old || s.machine.whole.Swap(true) {
+		return err
+	}
+	if err := s.log.Forget(ctx); err != nil {
+		return err
+	}
+	return do()
 }
 
 // now is the instant that an answer is about: never before what was last

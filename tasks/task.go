@@ -115,18 +115,21 @@ func (b *board) find(project, argument, name string) (*record, error) {
 		return nil, &ArgumentError{argument, "needs " + argument}
 	}
 	id := idPrefix + strings.TrimPrefix(strings.ToLower(text), idPrefix)
-	list := b.projects[project]
-	if r := list[id]; r != nil {
-		return r, nil
+	if r, err := b.get(project, id); r != nil || err != nil {
+		return r, err
 	}
 	missing := &NotFoundError{"No task found: " + brief(clip(text, 60))}
 	if len(id) < len(idPrefix)+minPrefix {
 		missing.What += fmt.Sprintf(" (give %d digits at least)", minPrefix)
 		return nil, missing
 	}
+	all, err := b.each(project, b.oldMatch(project, id))
+	if err != nil {
+		return nil, err
+	}
 	var found []*record
-	for have, r := range list {
-		if strings.HasPrefix(have, id) {
+	for r := range all {
+		if strings.HasPrefix(r.ID, id) {
 			found = append(found, r)
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Store) Message(ctx context.Context, m Remark) (Remarked, error) {
 		return Remarked{}, &ArgumentError{"message", "needs message"}
 	}
 	r := Remarked{Redacted: in.redacted}
-	_, err := s.log.Update(ctx, func(b *board, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(b *board, now time.Time) ([]event, error) {
 		old, err := b.find(s.opts.ProjectHash, "task_id", m.TaskID)
 		if err != nil {
 			return nil, err

@@ -162,7 +162,7 @@ func (s *Store) task(ctx context.Context, argument, id string) (Task, error) {
 // do commits a wish.
 func (s *Store) do(ctx context.Context, w wish) (Stepped, error) {
 	var r Stepped
-	_, err := s.log.Update(ctx, func(b *board, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(b *board, now time.Time) ([]event, error) {
 		c, err := w.decide(b)
 		if err != nil {
 			return nil, err
@@ -184,7 +184,11 @@ func (s *Store) do(ctx context.Context, w wish) (Stepped, error) {
 			r.Artifact = w.artifact.Name
 		}
 		if r.To.Final() {
-			r.Open = openIDs(b.children(w.project, old.ID))
+			below, err := b.children(w.project, old.ID)
+			if err != nil {
+				return nil, err
+			}
+			r.Open = openIDs(below)
 		}
 		return []event{{Change: &c}}, nil
 	})

@@ -48,7 +48,7 @@ type happening struct {
 // since lists what was done after an instant, and gives the instant to go on
 // from. With skip it only gives the instant.
 func (s *Store) since(ctx context.Context, last time.Time, skip bool) (list []happening, head time.Time, err error) {
-	err = s.log.View(ctx, func(b *board, h journal.Head) error {
+	err = s.viewAt(ctx, func(b *board, h journal.Head) error {
 		head = h.At
 		if skip || !head.After(last) {
 			return nil

@@ -103,7 +103,8 @@ func (b *board) below(project string, t Task, parent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The walk ends even if the file has a circle in it.
+	// The walk ends even if the file has a circle in it. What is above an old
+	// task is old, and no open one.
 	up := p
 	for range b.projects[project] {
 		if up == nil {

@@ -104,10 +104,10 @@ func TestAncestors(t *testing.T) {
 			t.Errorf("%s below %s: %+v, %v", x.id, x.parent, c, err)
 		}
 	}
-	if got := b.root(b.projects[""]["t-000003"]); got != "t-000001" {
+	if got, err := b.root(b.projects[""]["t-000003"]); got != "t-000001" || err != nil {
 		t.Errorf("root %s", got)
 	}
-	if got := b.root(b.projects[""]["t-0000a1"]); !strings.HasPrefix(got, "t-0000a") {
+	if got, err := b.root(b.projects[""]["t-0000a1"]); !strings.HasPrefix(got, "t-0000a") || err != nil {
 		t.Errorf("root of a circle %s", got)
 	}
 }
