@@ -143,7 +143,7 @@ func TestForgedLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	stepped(t, s, Step{TaskID: id, State: "Working", Message: forged, Artifact: forged})
-	for _, line := range strings.Split(text(s.Get(ctx, Pick{id})), "\n") {
+	for line := range strings.SplitSeq(text(s.Get(ctx, Pick{id})), "\n") {
 		if strings.Contains(line, "evil") && !strings.HasPrefix(line, "      ") || strings.ContainsAny(line, "\x1b\u2028") {
 			t.Errorf("%q", line)
 		}

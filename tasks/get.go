@@ -153,18 +153,27 @@ func (r Got) writeThread(b *strings.Builder) {
 
 // what is a line of history without when and why.
 func (h Transition) what() string {
-	text := fmt.Sprintf("%s → %s by %s", h.From, h.To, brief(h.By))
-	if h.From == "" {
-		text = fmt.Sprintf("%s by %s", h.To, brief(h.By))
-	}
+	text := fmt.Sprintf("%s → %s", h.From, h.To)
 	var more []string
+	switch {
+	case h.From == "":
+		text = string(h.To)
+	case h.From == h.To && h.Assignee != "" && h.Assignee == h.By:
+		text = "Taken"
+	case h.From == h.To && h.Assignee != "":
+		text = "Assigned to " + brief(h.Assignee)
+		h.Assignee = ""
+	case h.From == h.To && h.Parent != "":
+		text = "Moved below " + h.Parent
+		h.Parent = ""
+	}
 	if h.Assignee != "" && h.Assignee != h.By {
 		more = append(more, "assignee: "+brief(h.Assignee))
 	}
 	if h.Parent != "" {
 		more = append(more, "parent: "+h.Parent)
 	}
-	if len(more) > 0 {
+	if text += " by " + brief(h.By); len(more) > 0 {
 		text += " (" + strings.Join(more, ", ") + ")"
 	}
 	return text

@@ -77,7 +77,7 @@ func TestParseState(t *testing.T) {
 		Canceled:      "Canceled,canceled,cancelled,Cancelled,cancel,aborted,TASK_STATE_CANCELED,TASK_STATE_CANCELLED",
 		Rejected:      "Rejected,rejected,declined,refused,TASK_STATE_REJECTED,won't do",
 	} {
-		for _, text := range strings.Split(spellings, ",") {
+		for text := range strings.SplitSeq(spellings, ",") {
 			if got, err := ParseState(text); err != nil || got != want {
 				t.Errorf("%q: %q, %v, want %s", text, got, err, want)
 			}

@@ -144,6 +144,9 @@ func TestSilence(t *testing.T) {
 	if got := text(s.Info(ctx, Nothing{})); !strings.Contains(got, "\n  Assignee silent: 1\n    "+id+line+"\n") {
 		t.Error(got)
 	}
+	free := made(t, s.as("cursor-a3f8"), Draft{Title: "for a type", ToAgent: "cursor"})
+	mustBe(t, text(s.as("cursor-a3f8").Claim(ctx, Taking{free})), "Task "+free+" claimed by cursor-a3f8: Created → Working")
+	stepped(t, s, Step{TaskID: free, State: "done"})
 	list, err := s.List(ctx, Choice{State: "open"})
 	if err != nil || list.Tasks[0].State != Working || !list.Tasks[0].SilentSince.Equal(epoch) {
 		t.Errorf("%+v, %v", list, err)
@@ -213,12 +216,12 @@ func TestList(t *testing.T) {
 		{Choice{AgentID: "cursor"}, ""}, {Choice{State: "open", AgentID: "claude-b7ff"}, "ac"}, {Choice{Limit: 2}, "ac"},
 	} {
 		r, err := s.List(ctx, x.q)
-		got := ""
+		var got strings.Builder
 		for _, l := range r.Tasks {
-			got += l.Title
+			got.WriteString(l.Title)
 		}
-		if err != nil || got != x.want {
-			t.Errorf("%+v: %s, %v, want %s", x.q, got, err, x.want)
+		if err != nil || got.String() != x.want {
+			t.Errorf("%+v: %s, %v, want %s", x.q, got.String(), err, x.want)
 		}
 	}
 	if got := text(s.List(ctx, Choice{Limit: 1})); !strings.HasSuffix(got, "1 message)\n  … 3 more (limit=1)") || !strings.HasPrefix(got, "Tasks (4):\n") {

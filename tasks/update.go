@@ -139,6 +139,9 @@ func (s *Store) Claim(ctx context.Context, a Taking) (Stepped, error) {
 	if err != nil {
 		return Stepped{}, err
 	}
+	if t.Assignee == s.actor.Agent || t.freeFor(s.actor.Agent) {
+		return s.do(ctx, w)
+	}
 	if since := s.silent(ctx, t, nil); since != nil {
 		w.silent = t.Assignee
 		w.why = fmt.Sprintf("%s silent since %s", t.Assignee, stamp(*since))

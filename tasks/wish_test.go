@@ -136,3 +136,21 @@ func TestTypeOf(t *testing.T) {
 		}
 	}
 }
+
+func TestWhat(t *testing.T) {
+	for want, h := range map[string]Transition{
+		"Created by a-0001":                              {To: Created, By: "a-0001"},
+		"Created by a-0001 (assignee: b, parent: t-1)":   {To: Created, By: "a-0001", Assignee: "b", Parent: "t-1"},
+		"Created → Working by a-0001":                    {From: Created, To: Working, By: "a-0001", Assignee: "a-0001"},
+		"Created → Working by a-0001 (assignee: b-0001)": {From: Created, To: Working, By: "a-0001", Assignee: "b-0001"},
+		"Working → Working by a-0001":                    {From: Working, To: Working, By: "a-0001", Why: "half"},
+		"Taken by a-0001":                                {From: Working, To: Working, By: "a-0001", Assignee: "a-0001"},
+		"Assigned to b-0001 by a-0001":                   {From: Working, To: Working, By: "a-0001", Assignee: "b-0001"},
+		"Assigned to b-0001 by a-0001 (parent: t-1)":     {From: Working, To: Working, By: "a-0001", Assignee: "b-0001", Parent: "t-1"},
+		"Moved below t-1 by a-0001":                      {From: Working, To: Working, By: "a-0001", Parent: "t-1"},
+	} {
+		if got := h.what(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
