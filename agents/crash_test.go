@@ -22,7 +22,9 @@ import (
 
 // desk is who is to do which task, on a journal of its own, as a store of
 // tasks has it.
-type desk struct{ log *journal.Log[map[string]string, given] }
+type desk struct {
+	log *journal.Log[map[string]string, given]
+}
 
 type given struct{ Task, To string }
 

@@ -24,7 +24,8 @@ const (
 	standardLease = 10 * time.Minute
 	minLease      = time.Second
 	maxLease      = 24 * time.Hour
-	maxSwept      = 32 // expired leases that a claim clears away
+	sweepAfter    = 1000 // an expired lease is kept until so many were given after it
+	maxSwept      = 32   // and a claim clears so many away
 )
 
 func (l *lease) key() string { return leaseKey(l.Path) }
@@ -94,7 +95,8 @@ func (p *project) decideClaim(me *agent, path string, ttl time.Duration, m momen
 	for _, k := range slices.Sorted(maps.Keys(p.leases)) {
 		l := p.leases[k]
 		if l.expired(m.clock) {
-			if k != key && len(events) < maxSwept {
+			// Not at once: the clock that says so may be the wrong one.
+			if k != key && l.Token+sweepAfter < p.fence && len(events) < maxSwept {
 				events = append(events, event{Release: l.Path})
 			}
 			continue

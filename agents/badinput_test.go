@@ -1,0 +1,156 @@
+package agents
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every mistake is refused by name, and changes nothing.
+func TestBadInput(t *testing.T) {
+	b := newBed(t)
+	s, ctx := b.open(), t.Context()
+	talkers(t, s, 2)
+	a := s.As(Actor{Agent: "talker-0000"})
+	must[Claimed](t)(a.Claim(ctx, Wish{Path: "taken.go"}))
+	other := s.As(Actor{Agent: "talker-0001"})
+	must[Updated](t)(join(t, s, "gone", "").Status(ctx, Standing{Status: "finished"}))
+	big := strings.Repeat("x", 1<<20)
+	register := func(kind, role string) error {
+		_, err := s.Register(ctx, Registration{AgentType: kind, Role: role})
+		return err
+	}
+	posting := func(p Posting) error {
+		if p.Message == "" {
+			p.Message = "m"
+		}
+		_, err := a.Post(ctx, p)
+		return err
+	}
+	claim := func(w Wish) error { _, err := other.Claim(ctx, w); return err }
+	hand := func(to, message string) error {
+		_, err := a.Handoff(ctx, Handing{ToAgent: to, Message: message})
+		return err
+	}
+	diary := func(n Note) error { _, err := a.Diary(ctx, n); return err }
+	status := func(x Standing) error { _, err := a.Status(ctx, x); return err }
+	before := dumpOf(t, s)
+	for _, c := range []struct {
+		what     string
+		err      error
+		argument string // of an ArgumentError, else it is a NotFoundError
+		says     string
+	}{
+		{"no type", register("", ""), "agent_type", "needs agent_type"},
+		{"a type that is a path", register("../cursor", ""), "agent_type", "letters"},
+		{"a type with emoji", register("cursor🚀", ""), "agent_type", "letters"},
+		{"a type of 300 characters", register(big[:300], ""), "agent_type", "300 bytes"},
+		{"a type that is an id", register("talker-0000", ""), "agent_type", "is the id of an agent"},
+		{"a long role", register("cursor", big[:300]), "role", "300 characters"},
+		{"nobody speaks", second(s.Read(ctx, Reading{})), "agent", "register"},
+		{"an unknown agent speaks", second(s.As(Actor{Agent: "cursor-9999"}).Read(ctx, Reading{})), "", "cursor-9999"},
+		{"an id with ../", second(s.As(Actor{Agent: "../../etc/passwd"}).Diary(ctx, Note{Message: "m"})), "", "../../etc/passwd"},
+		{"an id of 300 characters", second(s.As(Actor{Agent: big[:300]}).Sync(ctx, Nothing{})), "", "xxx…"},
+		{"an id of emoji", second(s.As(Actor{Agent: "🚀🚀🚀"}).Claim(ctx, Wish{Path: "f"})), "", "🚀"},
+		{"resume of nobody", second(s.As(Actor{Agent: "cursor-9999"}).Register(ctx, Registration{AgentType: "cursor"})), "", "cursor-9999"},
+		{"resume as another type", second(a.Register(ctx, Registration{AgentType: "cursor"})), "agent_type", "is of type talker"},
+		{"an empty message", posting(Posting{Message: " \n"}), "message", "needs message"},
+		{"a message of 1 MB", posting(Posting{Message: big}), "message", "1048576 bytes"},
+		{"to nobody", posting(Posting{ToAgent: "windsurf"}), "", "No agent found: windsurf"},
+		{"to an ambiguous beginning", posting(Posting{ToAgent: "talker-000"}), "to_agent", "talker-0000 or talker-0001"},
+		{"to a beginning too short", posting(Posting{ToAgent: "ta"}), "", "No agent found: ta"},
+		{"to a path", posting(Posting{ToAgent: "../" + big[:300]}), "", "No agent found"},
+		{"to oneself", posting(Posting{ToAgent: "talker-0000"}), "to_agent", "is you"},
+		{"private to everybody", posting(Posting{Private: true}), "to_agent", "private"},
+		{"an unknown priority", posting(Posting{Priority: "urgent"}), "priority", "none of low, normal, high, critical"},
+		{"a bad category", posting(Posting{Category: "[x]\n"}), "category", "letters"},
+		{"a ttl without unit", posting(Posting{TTL: "10"}), "ttl", "90s"},
+		{"a ttl below zero", posting(Posting{TTL: "-5m"}), "ttl", "not a duration"},
+		{"a ttl for ever", posting(Posting{TTL: "999999999w"}), "ttl", "not between"},
+		{"a negative limit", second(a.Read(ctx, Reading{Limit: -1})), "limit", "negative"},
+		{"an unknown status", status(Standing{Status: "sleeping"}), "status", "none of active, idle, finished"},
+		{"no status", status(Standing{}), "status", "needs status"},
+		{"an unknown entry type", diary(Note{Message: "m", Category: "rumour"}), "category", "none of discovery"},
+		{"an entry of 1 MB", diary(Note{Message: big}), "message", "1048576 bytes"},
+		{"nobody's diary", second(a.RecallDiary(ctx, DiaryQuery{AgentID: "cursor-9999"})), "", "cursor-9999"},
+		{"a type's diary", second(a.RecallDiary(ctx, DiaryQuery{AgentID: "talker"})), "agent_id", "talker-0000 or talker-0001"},
+		{"no path", claim(Wish{Path: " "}), "path", "needs path"},
+		{"a path out of the project", claim(Wish{Path: "../etc/passwd"}), "path", "outside the project"},
+		{"an absolute path outside", claim(Wish{Path: "/etc/passwd"}), "path", "outside the project"},
+		{"a path with a zero byte", claim(Wish{Path: "a\x00b"}), "path", "no file name"},
+		{"a path that is not UTF-8", claim(Wish{Path: "a\xff"}), "path", "no file name"},
+		{"a path of 1 MB", claim(Wish{Path: big}), "path", "1048576 bytes"},
+		{"a lease of a week", claim(Wish{Path: "f", TTL: "1w"}), "ttl", "not between 1s and 1d"},
+		{"a lease of nothing", claim(Wish{Path: "f", TTL: "0s"}), "ttl", "not between"},
+		{"release of nothing", second(other.Release(ctx, Return{Path: "f"})), "", "No claim found: f"},
+		{"handoff to nobody", hand("windsurf", "m"), "", "No agent found: windsurf"},
+		{"handoff without receiver", hand("", "m"), "to_agent", "needs to_agent"},
+		{"handoff without summary", hand("talker-0001", ""), "message", "needs message"},
+		{"handoff to oneself", hand("talker-0000", "m"), "to_agent", "is you"},
+		{"handoff to one that finished", hand("gon", "m"), "to_agent", "has finished"},
+		{"handoff to a type that is gone", hand("gone", "m"), "", "no other gone is here"},
+	} {
+		a, isArgument := errors.AsType[*ArgumentError](c.err)
+		_, isNotFound := errors.AsType[*NotFoundError](c.err)
+		switch {
+		case c.argument != "" && (!isArgument || a.Argument != c.argument), c.argument == "" && !isNotFound:
+			t.Errorf("%s: %T of %q: %v", c.what, c.err, c.argument, c.err)
+		case !strings.Contains(c.err.Error(), c.says):
+			t.Errorf("%s: %v, want %q", c.what, c.err, c.says)
+		case len(c.err.Error()) > 400:
+			t.Errorf("%s: the error has %d bytes", c.what, len(c.err.Error()))
+		}
+	}
+	expect(t, "state", dumpOf(t, s), before)
+	if _, held := errors.AsType[*HeldError](claim(Wish{Path: "taken.go"})); !held {
+		t.Error("a claim of what is taken")
+	}
+	if _, held := errors.AsType[*HeldError](second(other.Release(ctx, Return{Path: "taken.go"}))); !held {
+		t.Error("release of another's claim")
+	}
+}
+
+func second[R any](_ R, err error) error { return err }
+
+func dumpOf(t testing.TB, s *Store) (text string) {
+	t.Helper()
+	err := s.log.View(t.Context(), func(st *state, _ journalHead) error { text = dump(t, st); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A path has one name, whichever way it is given, and none outside.
+func TestPaths(t *testing.T) {
+	b := newBed(t)
+	outside := t.TempDir()
+	for _, dir := range []string{"src/deep", "other"} {
+		if err := os.MkdirAll(filepath.Join(b.root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"alias": "src", "out": outside, "nowhere": filepath.Join(outside, "gone"), "loop": "loop", "src/up": ".."} {
+		if err := os.Symlink(to, filepath.Join(b.root, link)); err != nil {
+			t.Skip(err) // Windows may forbid it
+		}
+	}
+	s := b.open()
+	for given, want := range map[string]string{
+		"src/a.go": "src/a.go", "./src//a.go": "src/a.go", "src/deep/../a.go": "src/a.go",
+		"alias/a.go": "src/a.go", "src/": "src", ".": ".", "new/dir/a.go": "new/dir/a.go",
+		filepath.Join(b.root, "src/a.go"): "src/a.go", b.root: ".", "src/up/other": "other", "a b/c?.go": "a b/c?.go",
+		"..a": "..a", " src/a.go ": "src/a.go",
+	} {
+		if got, err := s.place(given); got != want || err != nil {
+			t.Errorf("%q is %q, %v, want %q", given, got, err, want)
+		}
+	}
+	for _, given := range []string{"..", "src/../..", "out/a.go", "out", "nowhere", "nowhere/x", "loop", "/", outside, b.root + "x"} {
+		if got, err := s.place(given); err == nil {
+			t.Errorf("%q is %q", given, got)
+		}
+	}
+}

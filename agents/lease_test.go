@@ -1,0 +1,156 @@
+package agents
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// The policy of claims: who may have a path that somebody has.
+func TestDecideClaim(t *testing.T) {
+	t0 := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+	me := &agent{ID: "cursor-a3f8"}
+	lent := func(holder, path string, at time.Duration) *lease {
+		return &lease{Path: path, Holder: holder, Token: 7, Clock: t0.Add(at), Seconds: 600}
+	}
+	for _, c := range []struct {
+		what  string
+		had   *lease
+		path  string
+		token uint64 // 0: refused
+	}{
+		{"free", nil, "a", 10},
+		{"taken", lent("claude-b7e2", "a", -time.Minute), "a", 0},
+		{"taken this instant", lent("claude-b7e2", "a", 0), "a", 0},
+		{"its last second", lent("claude-b7e2", "a", -599*time.Second), "a", 0},
+		{"expired", lent("claude-b7e2", "a", -600*time.Second), "a", 10},
+		{"mine", lent("cursor-a3f8", "a", -time.Minute), "a", 7},
+		{"mine, expired", lent("cursor-a3f8", "a", -time.Hour), "a", 10},
+		{"another file", lent("claude-b7e2", "a", 0), "b", 10},
+		{"beginning alike", lent("claude-b7e2", "src/a", 0), "src/ab", 10},
+		{"in a directory that is taken", lent("claude-b7e2", "src", 0), "src/x/a", 0},
+		{"a directory of which a part is taken", lent("claude-b7e2", "src/x/a", 0), "src", 0},
+		{"the project, of which a part is taken", lent("claude-b7e2", "src/x/a", 0), ".", 0},
+		{"in the project, which is taken", lent("claude-b7e2", ".", 0), "a", 0},
+		{"in a directory of mine", lent("cursor-a3f8", "src", 0), "src/a", 10},
+		{"the holder's clock is an hour ahead", lent("claude-b7e2", "a", time.Hour), "a", 0},
+		{"the holder's clock is a year ahead", lent("claude-b7e2", "a", 365*24*time.Hour), "a", 10},
+	} {
+		p := newProject("")
+		p.fence = 9
+		if c.had != nil {
+			p.leases[c.had.key()] = c.had
+		}
+		l, events, err := p.decideClaim(me, c.path, 10*time.Minute, moment{t0, t0})
+		if c.token == 0 {
+			if held, ok := errors.AsType[*HeldError](err); !ok || held.Holder != "claude-b7e2" || len(events) > 0 {
+				t.Errorf("%s: %+v, %v", c.what, l, err)
+			}
+			continue
+		}
+		if err != nil || l.Token != c.token || l.Holder != me.ID || events[len(events)-1].Claim != l {
+			t.Errorf("%s: %+v, %v, want token %d", c.what, l, err, c.token)
+		}
+	}
+}
+
+// A process whose clock is wrong harms nobody else's claims for long.
+func TestClocksJump(t *testing.T) {
+	b := newBed(t)
+	sane := b.open()
+	wrong := newClock()
+	b.opts.Now = wrong.Now
+	odd := b.open()
+	ctx := t.Context()
+	a, c := join(t, sane, "cursor", "a"), join(t, sane, "claude", "")
+	x := odd.As(Actor{Agent: join(t, odd, "codex", "").Self()})
+	held := func(by *Store, path string) bool {
+		t.Helper()
+		_, err := by.Claim(ctx, Wish{Path: path})
+		_, ok := errors.AsType[*HeldError](err)
+		if err != nil && !ok {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	must[Claimed](t)(a.Claim(ctx, Wish{Path: "a"}))
+	wrong.pass(365 * 24 * time.Hour)
+	post(t, x, Posting{Message: "the whole registry is a year ahead now"})
+	must[Claimed](t)(x.Claim(ctx, Wish{Path: "x"}))
+	expect(t, "a's claim, by c", held(c, "a"), true)
+	expect(t, "the claim of the wrong clock, by c", held(c, "x"), false)
+	must[Claimed](t)(c.Claim(ctx, Wish{Path: "c"}))
+	b.clock.pass(11 * time.Minute)
+	expect(t, "a's claim, by c, later", held(c, "a"), false)
+	expect(t, "c's claim, by a, later", held(a, "c"), false)
+
+	must[Claimed](t)(a.Claim(ctx, Wish{Path: "z"}))
+	b.clock.pass(-30 * time.Minute) // set right by the network
+	expect(t, "a claim before the clock was set back", held(c, "z"), true)
+	b.clock.pass(41 * time.Minute)
+	expect(t, "and when its time is over", held(c, "z"), false)
+}
+
+// Tokens grow with every lease, of whatever path, and over restarts.
+func TestTokensGrow(t *testing.T) {
+	b := newBed(t)
+	ctx := t.Context()
+	var last uint64
+	for i := range 6 {
+		s := b.open()
+		a := join(t, s, "cursor", "")
+		for _, path := range []string{"a", "b"} {
+			c := must[Claimed](t)(a.Claim(ctx, Wish{Path: path, TTL: "1m"}))
+			if c.Token <= last || c.Renewed {
+				t.Errorf("%+v after %d", c, last)
+			}
+			last = c.Token
+			must[Released](t)(a.Release(ctx, Return{Path: path}))
+		}
+		if i%2 == 1 {
+			if err := s.Compact(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.clock.pass(time.Hour)
+	}
+}
+
+// Finishing lets go of everything; a lease of one that is gone ends by itself.
+func TestClaimsEnd(t *testing.T) {
+	b := newBed(t)
+	s, ctx := b.open(), t.Context()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	must[Claimed](t)(a.Claim(ctx, Wish{Path: "a"}))
+	must[Claimed](t)(a.Claim(ctx, Wish{Path: "b", TTL: "2h"}))
+	u := must[Updated](t)(a.Status(ctx, Standing{Status: "finished"}))
+	expect(t, "released", u.Released, []string{"a", "b"})
+	must[Claimed](t)(c.Claim(ctx, Wish{Path: "b"}))
+	b.clock.pass(10 * time.Minute)
+	expect(t, "claims", len(must[Synced](t)(c.Sync(ctx, Nothing{})).Claims), 0)
+	if _, err := c.Release(ctx, Return{Path: "b"}); err != nil {
+		t.Errorf("release of one's own that expired: %v", err)
+	}
+}
+
+// Leases that ended long ago do not pile up.
+func TestOldLeasesGo(t *testing.T) {
+	t0 := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+	s := newState()
+	p := newProject("")
+	s.projects[hash] = p
+	me := &agent{ID: "cursor-a3f8"}
+	for i := range 3 * sweepAfter {
+		_, events, err := p.decideClaim(me, time.Duration(i).String(), time.Minute, moment{t0, t0.Add(time.Duration(i) * time.Minute)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			e.Project = hash
+			s.fold(e, t0)
+		}
+	}
+	if n := len(p.leases); n > sweepAfter+maxSwept || n < sweepAfter {
+		t.Errorf("%d leases are kept", n)
+	}
+}

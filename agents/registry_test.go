@@ -1,0 +1,295 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Who is resumed, and who is new.
+func TestRegister(t *testing.T) {
+	b := newBed(t)
+	ctx := t.Context()
+	s := b.open()
+	register := func(s *Store, kind, role string) Registered {
+		t.Helper()
+		return must[Registered](t)(s.Register(ctx, Registration{AgentType: kind, Role: role}))
+	}
+	first := register(s, "Claude-Code", "dev")
+	if !regexp.MustCompile(`^claude-code-[0-9a-f]{4}$`).MatchString(first.AgentID) {
+		t.Errorf("id %s", first.AgentID)
+	}
+	if other := register(s, "claude-code", "dev"); other.AgentID == first.AgentID || other.Resumed {
+		t.Errorf("a second agent in one process: %+v", other)
+	}
+	other := b.open()
+	if x := register(other, "claude-code", "dev"); x.Resumed {
+		t.Errorf("a living connection's agent was resumed: %+v", x)
+	}
+	post(t, other.As(Actor{}), Posting{Message: "m"})
+	if err := s.leaveAll(); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.pass(2 * time.Hour)
+	for what, c := range map[string]struct {
+		kind, role string
+		resumed    bool
+	}{
+		"another role": {"claude-code", "review", false},
+		"another type": {"claude", "dev", false},
+		"no role":      {"claude-code", "", false},
+		"the same":     {"claude-code", " DEV ", true},
+	} {
+		if r := register(other, c.kind, c.role); r.Resumed != c.resumed {
+			t.Errorf("%s: %+v", what, r)
+		}
+	}
+	named := must[Registered](t)(other.As(Actor{Agent: first.AgentID}).Register(ctx, Registration{AgentType: "claude-code"}))
+	expect(t, "named", named.Text(), "Registered: "+first.AgentID+" (role: dev)\n  Resumed, last active "+ago(b.clock.Now(), named.LastActive)+", 1 unread message")
+}
+
+// A connection that registered is that agent; others in the process are not.
+func TestConnections(t *testing.T) {
+	b := newBed(t)
+	s, ctx := b.open(), t.Context()
+	c1, c2 := s.As(Actor{Session: "c1"}), s.As(Actor{Session: "c2"})
+	r1 := must[Registered](t)(c1.Register(ctx, Registration{AgentType: "claude"}))
+	r2 := must[Registered](t)(c2.Register(ctx, Registration{AgentType: "claude"}))
+	if r1.AgentID == r2.AgentID {
+		t.Fatal("two connections are one agent")
+	}
+	must[Noted](t)(c1.Diary(ctx, Note{Message: "mine"}))
+	expect(t, "c1", must[Recalled](t)(c1.RecallDiary(ctx, DiaryQuery{})).AgentID, r1.AgentID)
+	expect(t, "c1 as another", must[Recalled](t)(s.As(Actor{Session: "c1", Agent: r2.AgentID}).RecallDiary(ctx, DiaryQuery{})).AgentID, r2.AgentID)
+	if _, err := s.As(Actor{Session: "c3"}).Read(ctx, Reading{}); err == nil {
+		t.Error("a connection that never registered reads")
+	}
+	if _, err := s.Read(ctx, Reading{}); err == nil {
+		t.Error("no connection reads")
+	}
+	sub := must[Registered](t)(c1.Register(ctx, Registration{AgentType: "claude", Role: "tests"}))
+	expect(t, "the last one counts", c1.Self(), sub.AgentID)
+	if err := s.Leave("c1"); err != nil {
+		t.Fatal(err)
+	}
+	again := must[Registered](t)(s.As(Actor{Session: "c4"}).Register(ctx, Registration{AgentType: "claude"}))
+	expect(t, "resumed after its connection ended", again.AgentID, r1.AgentID)
+}
+
+// Silence: an agent leaves the list after 24 hours, and comes back with its
+// next word; its diary never goes.
+func TestSilence(t *testing.T) {
+	b := newBed(t)
+	s, ctx := b.open(), t.Context()
+	a, c := join(t, s, "cursor", "dev"), join(t, s, "claude", "")
+	must[Noted](t)(a.Diary(ctx, Note{Message: "m"}))
+	silent := func(name string) bool {
+		t.Helper()
+		_, is, err := c.Silent(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	listed := func() int { return must[Agents](t)(s.List(ctx, Roll{})).Total }
+	b.clock.pass(24*time.Hour - time.Minute)
+	expect(t, "listed", listed(), 2)
+	must[Agents](t)(c.List(ctx, Roll{})) // a look is a sign of life
+	b.clock.pass(time.Minute)
+	expect(t, "listed after a day", listed(), 1)
+	expect(t, "silent", []bool{silent(a.Self()), silent("cursor"), silent(c.Self())}, []bool{true, true, false})
+	expect(t, "diary", must[Recalled](t)(c.RecallDiary(ctx, DiaryQuery{AgentID: a.Self()})).Total, 1)
+	expect(t, "note", plain(post(t, c, Posting{Message: "m", ToAgent: a.Self()}).Text(), a), "Posted [status] to cursor-A: m (cursor-A was last seen 1d ago)")
+	expect(t, "read", texts(read(t, a)), []string{"m"})
+	expect(t, "back", []any{listed(), silent("cursor")}, []any{2, false})
+	must[Updated](t)(a.Status(ctx, Standing{Status: "Finished"}))
+	expect(t, "finished", []any{listed(), silent(a.Self())}, []any{1, true})
+	r := must[Registered](t)(b.open().Register(ctx, Registration{AgentType: "cursor", Role: "dev"}))
+	expect(t, "resumed", []any{r.AgentID, listed()}, []any{a.Self(), 2})
+}
+
+func TestResolve(t *testing.T) {
+	b := newBed(t)
+	s, ctx := b.open(), t.Context()
+	talkers(t, s, 2)
+	a := join(t, s, "my-agent", "")
+	for name, want := range map[string]string{
+		"talker-0000": "talker-0000", "TALKER-0001 ": "talker-0001", "talker": "talker", "my-": a.Self(), "my-agent": "my-agent",
+	} {
+		if got, err := s.Resolve(ctx, name); got != want || err != nil {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+	_, err := s.Resolve(ctx, "talk")
+	if x, ok := errors.AsType[*ArgumentError](err); !ok || !strings.Contains(x.Problem, "talker-0000 or talker-0001") {
+		t.Errorf("ambiguous: %v", err)
+	}
+	for _, name := range []string{"", "t", "nobody", "talker-00000", "*"} {
+		if _, err := s.Resolve(ctx, name); err == nil {
+			t.Errorf("%q was found", name)
+		}
+	}
+}
+
+// Findings are what consolidation wants, each with a name for good.
+func TestFindings(t *testing.T) {
+	b := newBed(t)
+	s, ctx := b.open(), t.Context()
+	a := join(t, s, "cursor", "")
+	for _, kind := range []string{"discovery", "decided", "progress", "BLOCKED"} {
+		must[Noted](t)(a.Diary(ctx, Note{Message: "diary " + kind, Category: kind}))
+		b.clock.pass(time.Minute)
+	}
+	since := b.clock.Now()
+	post(t, a, Posting{Message: "posted", Category: "finding"})
+	post(t, a, Posting{Message: "chatter"})
+	b.clock.pass(time.Minute)
+	must[Noted](t)(a.Diary(ctx, Note{Message: "diary insight", Category: "insight"}))
+	read(t, join(t, s, "claude", "")) // what was read counts too
+	if err := s.Compact(ctx); err != nil {
+		t.Fatal(err)
+	}
+	lines := func(since time.Time) (out []string) {
+		for _, f := range must[[]Finding](t)(b.open().Findings(ctx, since)) {
+			out = append(out, plain(fmt.Sprintf("%s %s %s %s", f.Kind, f.Ref, f.By, f.Text), a))
+		}
+		return out
+	}
+	late := []string{"finding message:1 cursor-A posted", "insight diary:cursor-A/5 cursor-A diary insight"}
+	expect(t, "since", lines(since), late)
+	expect(t, "all", lines(time.Time{}), append([]string{
+		"discovery diary:cursor-A/1 cursor-A diary discovery", "decision diary:cursor-A/2 cursor-A diary decided", "blocker diary:cursor-A/4 cursor-A diary BLOCKED",
+	}, late...))
+}
+
+// A thousand entries are kept, and shown the newest first; many diaries need
+// few files open.
+func TestDiaries(t *testing.T) {
+	b := newBed(t)
+	b.opts.LongLived = true
+	s, ctx := b.open(), t.Context()
+	a := join(t, s, "cursor", "")
+	for i := range pick(150, 1000) {
+		must[Noted](t)(a.Diary(ctx, Note{Message: fmt.Sprint("entry ", i+1)}))
+	}
+	r := must[Recalled](t)(b.open().As(Actor{Agent: a.Self()}).RecallDiary(ctx, DiaryQuery{Limit: 2}))
+	n := pick(150, 1000)
+	expect(t, "recalled", r.Text(), fmt.Sprintf("Diary [%s] (%d entries):\n  [DONE] entry %d (0s ago)\n  [DONE] entry %d (0s ago)\n  … %d more (limit=2)", a.Self(), n, n, n-1, n-2))
+	for i := range 2 * maxOpen {
+		must[Noted](t)(join(t, s, fmt.Sprintf("t%d", i), "").Diary(ctx, Note{Message: "m"}))
+		b.clock.pass(time.Minute)
+	}
+	shelf := must[Shelf](t)(s.Diaries(ctx, Roll{Limit: 1}))
+	expect(t, "total", shelf.Total, 2*maxOpen+1)
+	if lines := strings.Split(shelf.Text(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "  t15-") || !strings.HasSuffix(lines[1], ": 1 entry (1m ago)") {
+		t.Errorf("shelf:\n%s", shelf.Text())
+	}
+	if len(s.diaries.open) > maxOpen {
+		t.Errorf("%d are open", len(s.diaries.open))
+	}
+	expect(t, "a diary with nothing in it", must[Recalled](t)(s.RecallDiary(ctx, DiaryQuery{AgentID: join(t, s, "empty", "").Self()})).Total, 0)
+}
+
+// Many goroutines on one handle each are many agents.
+func TestGoroutines(t *testing.T) {
+	b := newBed(t)
+	b.opts.Now, b.opts.LongLived = time.Now, true
+	s := b.open()
+	talkers(t, s, 8)
+	var wg sync.WaitGroup
+	read := make([]map[string]int, 8)
+	for n := range read {
+		me := s.As(Actor{Agent: fmt.Sprintf("talker-%04x", n)})
+		read[n] = map[string]int{}
+		wg.Go(func() {
+			for i := range 20 {
+				if _, err := me.Post(context.Background(), Posting{Message: said(n, i)}); err != nil {
+					t.Error(err)
+				}
+				if _, err := me.Diary(context.Background(), Note{Message: said(n, i)}); err != nil {
+					t.Error(err)
+				}
+				for range 2 {
+					r, err := me.Read(context.Background(), Reading{Limit: 7})
+					if err != nil {
+						t.Error(err)
+					}
+					for _, m := range r.Messages {
+						read[n][m.Message]++
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for n := range read {
+		me := s.As(Actor{Agent: fmt.Sprintf("talker-%04x", n)})
+		r := must[Messages](t)(me.Read(t.Context(), Reading{Limit: maxLimit}))
+		for _, m := range r.Messages {
+			read[n][m.Message]++
+		}
+		for text, times := range read[n] {
+			if times != 1 {
+				t.Errorf("%d read %q %d times", n, text, times)
+			}
+		}
+		expect(t, "read", len(read[n]), 7*20)
+	}
+}
+
+// A follower is given what happens, as it happens, but for what is private.
+func TestFollow(t *testing.T) {
+	b := newBed(t)
+	s := b.open()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	lines := make(chan string, 100)
+	done := make(chan error)
+	a, c := join(t, s, "cursor", "dev"), join(t, s, "claude", "")
+	started := make(chan struct{})
+	watcher := b.open()
+	go func() {
+		close(started)
+		done <- watcher.Follow(ctx, func(line string) error { lines <- line; return nil })
+	}()
+	<-started
+	post(t, a, Posting{Message: "until it is seen"})
+	var first string
+	for first == "" { // the follower may have begun after the first
+		select {
+		case first = <-lines:
+		case <-time.After(time.Second):
+			post(t, a, Posting{Message: "until it is seen"})
+		}
+	}
+	post(t, a, Posting{Message: "between us", ToAgent: c.Self(), Private: true})
+	post(t, a, Posting{Message: "two\nlines", ToAgent: "claude", Category: "request"})
+	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "1h"}))
+	must[Released](t)(a.Release(ctx, Return{Path: "f"}))
+	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
+	must[Updated](t)(a.Status(ctx, Standing{Status: "finished"}))
+	var got []string
+	for len(got) == 0 || !strings.Contains(got[len(got)-1], "finished") {
+		line := plain(<-lines, a, c)
+		if _, text, _ := strings.Cut(line, " "); !strings.Contains(text, "until it is seen") {
+			got = append(got, text)
+		}
+	}
+	expect(t, "lines", got, []string{
+		"cursor-A → any claude [request] two\n      lines",
+		"cursor-A claimed f for 1h (token 1)",
+		"cursor-A released f",
+		"cursor-A (dev) is idle: handed off to claude-B",
+		"cursor-A handed off to claude-B: go on",
+		"cursor-A (dev) is finished",
+	})
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("the end of the context is an error: %v", err)
+	}
+}

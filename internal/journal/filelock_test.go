@@ -1,0 +1,94 @@
+package journal_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"leanctx/internal/journal"
+)
+
+func lockRoot(t testing.TB) *os.Root {
+	t.Helper()
+	root, err := journal.OpenDir(filepath.Join(t.TempDir(), "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return root
+}
+
+func TestFileLock(t *testing.T) {
+	root := lockRoot(t)
+	l, ok, err := journal.TryLock(root, "x.lock")
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, ok, err := journal.TryLock(root, "x.lock"); ok || err != nil {
+		t.Errorf("locked twice: %v, %v", ok, err)
+	}
+	other, ok, err := journal.TryLock(root, "y.lock")
+	if !ok || err != nil {
+		t.Errorf("another name: %v, %v", ok, err)
+	}
+	for range 2 {
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+	again, ok, err := journal.TryLock(root, "x.lock")
+	if !ok || err != nil {
+		t.Fatalf("after it was let go: %v, %v", ok, err)
+	}
+	for _, l := range []*journal.FileLock{again, other} {
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFileLockBadNames(t *testing.T) {
+	root := lockRoot(t)
+	for _, name := range []string{"../x.lock", "no such directory/x.lock", strings.Repeat("x", 300)} {
+		if l, ok, err := journal.TryLock(root, name); l != nil || ok || err == nil {
+			t.Errorf("%.20s: %v, %v", name, ok, err)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(root.Name())); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v: it led out of the directory", entries, err)
+	}
+}
+
+// The holder may remove the file: two never hold one name.
+func TestFileLockRemoved(t *testing.T) {
+	root := lockRoot(t)
+	var holders, had atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for had.Load() < 200 {
+				l, ok, err := journal.TryLock(root, "x.lock")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !ok {
+					continue
+				}
+				if holders.Add(1) > 1 {
+					t.Error("two hold it")
+				}
+				had.Add(1)
+				_ = root.Remove("x.lock") // Windows may refuse
+				holders.Add(-1)
+				if err := l.Unlock(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
