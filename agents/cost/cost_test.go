@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -221,89 +220,5 @@ func TestNamesAreOneLine(t *testing.T) {
 	text := report(t, open(t, dir, Options{})).Text()
 	if strings.ContainsRune(text, 0x1b) || strings.Count(text, "\n  By Tool:\n") != 1 || len(text) > 500 {
 		t.Errorf("%q", text)
-	}
-}
-
-func TestPercentages(t *testing.T) {
-	for _, c := range []struct {
-		parts []int64
-		want  []int
-	}{
-		{nil, []int{}},
-		{[]int64{0, 0}, []int{0, 0}},
-		{[]int64{7}, []int{1000}},
-		{[]int64{1, 1, 1}, []int{334, 333, 333}},
-		{[]int64{2, 1, 0}, []int{667, 333, 0}},
-		{[]int64{89420, 55810}, []int{616, 384}},
-		{[]int64{1 << 60, 1, 1}, []int{1000, 0, 0}},
-	} {
-		same(t, percentages(c.parts), c.want)
-	}
-	for n := range 200 {
-		var parts []int64
-		for i := range n + 1 {
-			parts = append(parts, int64((i*7919+n*104729)%1013))
-		}
-		sum := 0
-		for _, p := range percentages(parts) {
-			sum += p
-		}
-		if whole := slicesSum(parts); sum != 1000 && whole > 0 {
-			t.Errorf("%v adds up to %d", parts, sum)
-		}
-	}
-}
-
-func slicesSum(list []int64) (sum int64) {
-	for _, x := range list {
-		sum += x
-	}
-	return sum
-}
-
-func TestNumber(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 145230: "145,230", 1234567: "1,234,567", 12345678901: "12,345,678,901"} {
-		if got := number(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-}
-
-// The sums over agents, tools, days and sessions stay equal, however much was
-// folded away.
-func TestBounded(t *testing.T) {
-	dir := t.TempDir()
-	l := open(t, dir, Options{})
-	const calls = 3000
-	for i := range calls {
-		l.Note(Receipt{
-			Agent: fmt.Sprint("agent-", i%700), Tool: "x", Action: "y", Session: fmt.Sprint("s", i), OutSize: 4,
-			At: noon.Add(time.Duration(i) * 12 * time.Hour),
-		})
-		if i%500 == 499 {
-			l.flush(noDeadline)
-			if err := l.fold(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	b, err := l.book(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums := map[string]Counts{"tools": total(b.tools), "days": b.earlier, "sessions": b.older}
-	for _, c := range b.days {
-		sums["days"] = sums["days"].plus(c)
-	}
-	for _, s := range b.sessions {
-		sums["sessions"] = sums["sessions"].plus(s.Counts)
-	}
-	for name, c := range sums {
-		if c.Calls != calls || c.Out != calls {
-			t.Errorf("%s: %+v", name, c)
-		}
-	}
-	if len(b.sessions) > maxSessions || len(b.days) > maxDays || len(b.tools) > maxAgents+1 || b.gone+int64(len(b.sessions)) != calls {
-		t.Errorf("%d sessions, %d days, %d agents, %d gone", len(b.sessions), len(b.days), len(b.tools), b.gone)
 	}
 }

@@ -32,6 +32,8 @@
 // so do a server that ends, who begins the file of a new day while older ones are not small,
 // and [Ledger.Reset]. Files are removed when they are folded and two days old.
 //
+// Where costs.json is the existing program's it stays as it is, and ours is costs-own.json.
+//
 // A report is the totals and, in memory, the part that is not folded yet. It
 // writes nothing. Totals by agent, tool and action, sessions and days are
 // kept side by side, so that letting an old session go changes no other sum:

@@ -193,7 +193,7 @@ func TestResetAgainstNotes(t *testing.T) {
 	}
 }
 
-// What another program keeps under our name is not written, and says so.
+// What another program keeps under our name stays as it is; ours is beside it.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	theirs := []byte(`{"agents":{},"tools":{},"sessions":[],"updated_at":"2026-01-01T00:00:00Z"}`)
@@ -201,16 +201,40 @@ func TestForeign(t *testing.T) {
 	if err := os.WriteFile(name, theirs, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := open(t, dir, Options{})
+	for i := range 3 {
+		l := open(t, dir, Options{})
+		l.Note(sized("a", "x", 1))
+		if got := report(t, l).Total.Tokens(); got != int64(i+1) {
+			t.Error(got)
+		}
+		if err := l.Compact(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if data, err := os.ReadFile(name); err != nil || string(data) != string(theirs) {
+		t.Error(string(data), err)
+	}
+}
+
+// What a newer program wrote is refused and never written; receipts go on.
+func TestNewer(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "costs.json"), []byte(`{"schema": 99, "checksum": "00000000"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, dir, Options{LongLived: true})
 	l.Note(sized("a", "x", 1))
-	if _, err := l.Report(t.Context(), ReportQuery{}); !errors.Is(err, journal.ErrForeign) {
+	if _, err := l.Report(t.Context(), ReportQuery{}); !errors.Is(err, journal.ErrNewer) {
 		t.Error(err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if data, err := os.ReadFile(name); err != nil || string(data) != string(theirs) {
-		t.Error(string(data), err)
+	if info, err := os.Stat(filepath.Join(dir, receipts, "2026-03-20")); err != nil || info.Size() == 0 {
+		t.Error(err)
 	}
 }
 

@@ -91,7 +91,8 @@ func (s *Store) drop(ids ...string) {
 	defer root.Close()
 	for _, id := range ids {
 		name := path.Join(filesDir, id)
-		if err := s.opts.Fault("remove", name); err == nil {
+		err := s.opts.Fault("remove", name)
+		if err == nil {
 			err = root.RemoveAll(name)
 		}
 		if err != nil {

@@ -42,21 +42,9 @@ type File struct {
 
 // Push stores files of the project for another agent, or for everybody.
 func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
-	x := &shared{}
-	var err error
-	if x.From, err = s.self(ctx); err != nil {
+	x, err := s.address(ctx, o)
+	if err != nil {
 		return Offered{}, err
-	}
-	if o.ToAgent = strings.TrimSpace(o.ToAgent); o.ToAgent != "" {
-		if x.To, err = s.agents.Resolve(ctx, o.ToAgent); err != nil {
-			return Offered{}, err
-		}
-		if x.To == x.From {
-			return Offered{}, &ArgumentError{"to_agent", "to_agent is who shares: name another agent"}
-		}
-	}
-	if len(o.Message) > MaxMessage {
-		return Offered{}, &ArgumentError{"message", fmt.Sprintf("message has %d bytes, more than %d: put it into a file and share that", len(o.Message), MaxMessage)}
 	}
 	found, err := s.sources(o.Paths)
 	if err != nil {
@@ -85,6 +73,27 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 	err = s.commit(ctx, x, texts)
 	out.ID = x.ID
 	return out, err
+}
+
+// address checks who shares with whom, and how long the message is.
+func (s *Store) address(ctx context.Context, o Offer) (*shared, error) {
+	x := &shared{}
+	var err error
+	if x.From, err = s.self(ctx); err != nil {
+		return nil, err
+	}
+	if o.ToAgent = strings.TrimSpace(o.ToAgent); o.ToAgent != "" {
+		if x.To, err = s.agents.Resolve(ctx, o.ToAgent); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case x.To == x.From:
+		return nil, &ArgumentError{"to_agent", "to_agent is who shares: name another agent"}
+	case len(o.Message) > MaxMessage:
+		return nil, &ArgumentError{"message", fmt.Sprintf("message has %d bytes, more than %d: put it into a file and share that", len(o.Message), MaxMessage)}
+	}
+	return x, nil
 }
 
 func (x stored) file() File { return File{Path: x.Path, Tokens: x.Tokens, Redacted: x.Redacted} }
