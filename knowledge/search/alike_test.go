@@ -112,7 +112,7 @@ func TestAlikeInLargeStores(t *testing.T) {
 				}
 			}
 			for _, query := range []string{
-				"portfolio", "aplication of paint", "author of a novel", "citizens", "postage", "kuben",
+				"portfolio", "aplication of paint", "author of a novel", "book", "citizens", "postage", "kuben",
 				"borscht recipes", "reposition", "bookshelf", "subtle", "elapsed",
 			} {
 				if got := ids(t, x, query); got != nil {

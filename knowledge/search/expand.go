@@ -82,9 +82,9 @@ func oneEditApart(a, b string) bool {
 type expanded struct {
 	words    []string
 	discount float64 // how much less one counts for a score than the word itself
-	strength float64 // what one in a value adds to relevance, where the word itself adds 1
-	fields   field   // those before it are where they do
-	guess    bool    // not to outdo a word that is there
+	likeness strength
+	fields   field // those before it are where they do
+	guess    bool  // not to outdo a word that is there
 }
 
 // expansions finds the words of the index that stand for one of the query: what is short for it or what it is
@@ -128,10 +128,15 @@ func (r *search) expansions(t asked) (expanded, error) {
 	return r.clipped(t.term)
 }
 
-// strength is what a word alike adds to relevance: the more letters agree, the less it is by chance. One letter
-// makes up for a dictionary some ten times as large, as a store has that is forty times as large.
-func (t *tuning) strength(letters int) float64 {
-	return min(max(t.like+t.letter*float64(letters-likeLetters), t.leastLike), t.mostLike)
+// strength is what a word alike adds to relevance in a value and in a name, where the word itself adds 1.
+type strength struct{ value, name float64 }
+
+// strength tells it by how many letters agree: the more, the less it is by chance. One letter makes up for a
+// dictionary some ten times as large, as a store has that is forty times as large.
+func (t *tuning) strength(letters int) strength {
+	s := t.like + t.letter*float64(letters-likeLetters)
+	within := func(s float64) float64 { return min(max(s, t.leastLike), t.mostLike) }
+	return strength{within(s), within(s + t.named)}
 }
 
 // shortened finds the words of the index that a word is short for, or that are short for it.
@@ -144,7 +149,7 @@ func (r *search) shortened(t asked) (expanded, error) {
 		}
 		err = cmp.Or(err, e)
 	})
-	return expanded{nearest(found), r.tune.short, r.tune.mostLike, fieldCount, true}, err
+	return expanded{nearest(found), r.tune.short, strength{r.tune.mostLike, r.tune.mostLike}, fieldCount, true}, err
 }
 
 // clipped finds the longest word of a name that term begins with: a name may be the beginning of a word, and who

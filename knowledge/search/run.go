@@ -113,7 +113,7 @@ func (r *search) term(t planned, settled bool) error {
 		if err := r.gather([]string{t.term}, fieldCount, settled); err != nil {
 			return err
 		}
-		r.apply(gain{idf: t.idf, words: t.words, value: 1, name: 1})
+		r.apply(gain{idf: t.idf, words: t.words, gives: strength{1, 1}})
 	}
 	if t.kind == whole || t.df > 0 && !r.wide {
 		return nil
@@ -142,7 +142,7 @@ func (r *search) alike(t planned, settled bool) error {
 	if like.guess && r.least > 0 {
 		idf = min(idf, r.least)
 	}
-	r.apply(gain{idf: idf * like.discount, words: t.words, once: true, value: like.strength, name: like.strength + r.tune.named})
+	r.apply(gain{idf: idf * like.discount, words: t.words, once: true, gives: like.likeness})
 	return nil
 }
 
@@ -203,10 +203,10 @@ const saturation = .5
 
 // gain is what a word at hand gives the facts that hold it.
 type gain struct {
-	idf         float64
-	words       uint64  // the words of the query that it covers, a bit each
-	once        bool    // only facts that were not given any of them yet
-	value, name float64 // the part of their weight that it covers where it stands in a value, and in a name
+	idf   float64
+	words uint64   // the words of the query that it covers, a bit each
+	once  bool     // only facts that were not given any of them yet
+	gives strength // the part of their weight that it covers
 }
 
 // apply adds the word at hand to every fact that holds it: its gain in score, and such a part of their weight
@@ -225,9 +225,9 @@ func (r *search) apply(g gain) {
 			each := g.idf * (k1 + 1) / (tf + k1)
 			s.rank[d] += float32(each * tf)
 			s.settle(d, each)
-			part := g.value
+			part := g.gives.value
 			if i < s.names {
-				part = g.name
+				part = g.gives.name
 			}
 			if fresh := g.words &^ s.words[d]; fresh != 0 {
 				s.words[d] |= fresh
