@@ -1,4 +1,73 @@
 // Package agents lets several agents work on one project: they see each other,
 // talk without losing or repeating a word, keep diaries that outlive them, do
 // not edit the same file at once, and pass work on whole.
+//
+// # Who is who
+//
+// An agent is an id that [Store.Register] gave: its type and four random
+// hexadecimal digits or more. Nothing of a process is in it, so that several
+// agents of one process are several agents, and one agent may go on in another
+// process. A call names its agent; a connection that registered is that agent when it
+// names none. Ids are never used twice, in any project, for they name files.
+//
+// A process holds a lock file for each agent that it registered. The kernel
+// lets go of it with the process, so an agent whose lock can be had is nobody's, and who
+// registers with its type and role goes on as it. The lock is taken before
+// the commit. Whether an agent is at work is another question, and its last
+// activity answers it: after 24 hours it leaves the list. Every commit of an agent is a
+// sign of life; calls that commit nothing write one down once in five minutes.
+//
+// # Messages
+//
+// Messages have numbers. Broadcasts are one list, and an agent has a cursor in
+// it; direct messages wait in a list of their addressee, those to a type in one of the
+// type. So a post costs the same for two agents and for a thousand, and to count
+// what an agent has not read is one look along a list of small records. An agent
+// that reads urgent messages first has read ahead of its cursor; these numbers
+// are kept until the cursor has passed them.
+//
+// Nothing is dropped unread: a broadcast waits for every agent that has not
+// finished, for seven days after its last activity; an agent that comes back later
+// is told so. Direct messages wait for ever, unless their author gave a ttl. An
+// agent that is new sees the broadcasts of the last day, a hundred at most. What
+// nobody is to see any more leaves the state when the list has doubled.
+//
+// Reading is a commit, made before the answer is given. A reader that is
+// killed between the two has lost that one page; to give it again was rejected because
+// every lost answer would then be a repetition, and there is nothing by which a reader
+// could tell. A read that finds nothing takes no lock and writes nothing.
+//
+// # Claims
+//
+// A claim is a lease with a fencing token, which grows with every lease of the
+// project; to renew keeps it. A directory stands for all that is in it. Paths
+// are those that symbolic links lead to, so that a file has one name.
+//
+// A lease ends by the clock of who asks, compared with the clock of who
+// claimed. We do not compare recorded times, which never go back: one process
+// whose clock is a year ahead would move them by a year, and with them end
+// every claim there is and keep every later one for a year. A clock that is
+// set back keeps claims for as much longer; one that claims from more than a
+// day ahead claims nothing. In any case it is the journal that decides, so there
+// is one holder at a time, and the token tells a late one from it.
+//
+// # Handoff
+//
+// Claims and messages are in the registry, tasks in a store of their own. A
+// handoff is first a promise in the registry; then the tasks move; then one
+// commit moves the claims, with new tokens, and gives the receiver its bundle.
+// Whoever next reads, syncs, registers or hands over in the project keeps a
+// promise whose process was killed, under a lock file of the sender's, so that it
+// is not done twice at once. To move the tasks last was rejected: the receiver
+// would have been told of tasks that it has not. Only the process that made a promise takes
+// it back, when the tasks could not be moved at all.
+//
+// # Files
+//
+//	registry.json, .journal     all projects' agents, messages, claims, handoffs
+//	diaries/<id>.json, .journal an agent's diary
+//	live/<id>.lock              held by the process that an agent lives in
+//
+// One registry for all projects keeps ids unique; a handle sees the part of
+// its own project only. Texts are redacted before they are stored.
 package agents

@@ -99,8 +99,7 @@ func named(list []string, noun string) string {
 // What a bundle holds at most.
 const (
 	bundleDiary = 10
-	bundleFacts = 30
-	bundleFiles = 30
+	bundleList  = 30 // facts; files
 )
 
 // Handoff passes the caller's open tasks and claims on, with a summary and
@@ -184,12 +183,18 @@ func (s *Store) pack(ctx context.Context, h *handoff) error {
 		return err
 	}
 	h.Diary = tail
-	if s.opts.Facts != nil {
-		facts, err := s.opts.Facts(ctx, h.From)
+	for _, part := range []struct {
+		list func(context.Context, string) ([]string, error)
+		to   *[]string
+	}{{s.opts.Facts, &h.Facts}, {s.opts.Files, &h.Files}} {
+		if part.list == nil {
+			continue
+		}
+		found, err := part.list(ctx, h.From)
 		if err != nil {
 			return err
 		}
-		h.Facts = facts[:min(len(facts), bundleFacts)]
+		*part.to = found[:min(len(found), bundleList)]
 	}
 	return nil
 }

@@ -91,25 +91,29 @@ func (e *HeldError) Error() string {
 // decideClaim is the policy of claims: what to commit, or who stands in the way.
 func (p *project) decideClaim(me *agent, path string, ttl time.Duration, m moment) (*lease, []event, error) {
 	key := leaseKey(path)
-	var events []event
-	for _, k := range slices.Sorted(maps.Keys(p.leases)) {
-		l := p.leases[k]
-		if l.expired(m.clock) {
+	var other *lease
+	var old []event
+	for k, l := range p.leases {
+		switch {
+		case l.expired(m.clock):
 			// Not at once: the clock that says so may be the wrong one.
-			if k != key && l.Token+sweepAfter < p.fence && len(events) < maxSwept {
-				events = append(events, event{Release: l.Path})
+			if k != key && l.Token+sweepAfter < p.fence && len(old) < maxSwept {
+				old = append(old, event{Release: l.Path})
 			}
-			continue
+		case l.Holder != me.ID && (covers(k, key) || covers(key, k)):
+			if other == nil || l.Path < other.Path {
+				other = l
+			}
 		}
-		if l.Holder != me.ID && (covers(k, key) || covers(key, k)) {
-			return nil, nil, p.held(path, l, m)
-		}
+	}
+	if other != nil {
+		return nil, nil, p.held(path, other, m)
 	}
 	l := &lease{Path: path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Clock: m.clock, Seconds: int64(ttl / time.Second)}
-	if old := p.leases[key]; old != nil && old.Holder == me.ID && !old.expired(m.clock) {
-		l.Path, l.Token = old.Path, old.Token // renewed: nobody else had it in between
+	if mine := p.leases[key]; mine != nil && mine.Holder == me.ID && !mine.expired(m.clock) {
+		l.Path, l.Token = mine.Path, mine.Token // renewed: nobody else had it in between
 	}
-	return l, append(events, event{By: me.ID, Claim: l}), nil
+	return l, append(old, event{By: me.ID, Claim: l}), nil
 }
 
 func (p *project) held(path string, l *lease, m moment) error {

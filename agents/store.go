@@ -43,10 +43,10 @@ type Options struct {
 	Redactor    *secret.Redactor // default: the built-in rules
 	Logger      *slog.Logger
 	Tasks       Reassigner // moved by a handoff; may be nil
-	// Facts lists the facts (category/key) that an agent asserted, for a
-	// handoff; may be nil.
-	Facts func(ctx context.Context, agent string) ([]string, error)
-	Fault func(op, name string) error // for crash tests: called before each file operation
+	// Facts lists the facts (category/key) that an agent asserted, and Files
+	// the paths it has shared, the newest first, for a handoff; both may be nil.
+	Facts, Files func(ctx context.Context, agent string) ([]string, error)
+	Fault        func(op, name string) error // for crash tests: called before each file operation
 }
 
 // Store is the agents of one project. It is safe for concurrent use, by any
