@@ -62,6 +62,9 @@ func (s SessionCosts) Text() string {
 // Reset asks to begin anew; it has no arguments.
 type Reset struct{}
 
+// NeedsConfirm says what cannot be undone.
+func (Reset) NeedsConfirm() string { return "a reset forgets every count of the project" }
+
 // Forgotten says what a reset took away.
 type Forgotten struct {
 	Total Counts    `json:"total"`

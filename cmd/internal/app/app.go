@@ -37,7 +37,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	r := &run{in: in, out: out, errs: errs}
 	root := cli.New(cli.Options{
 		In: in, Out: out, Err: errs, Version: build().Version,
-		Tools: r.tools, Plain: r.plain(), Warn: r.warn,
+		Tools: r.tools, Plain: r.plain(), Warn: r.warn, Made: func(m op.Made) { r.stores.count(m) },
 	})
 	root.SetArgs(args)
 	return r.end(ctx, execute(op.WithCaller(ctx, op.Caller{Kind: "user"}), root.ExecuteContext))
@@ -79,6 +79,10 @@ func (r *run) plain() []cli.Plain {
 	return []cli.Plain{
 		{Name: "mcp", Summary: "Serve MCP on standard input and output.", Run: r.mcp,
 			Long: "Serve MCP on standard input and output, for the configuration of an MCP client.\nIt ends with its input."},
+		{Under: "agent", Name: "watch", Summary: "Follow what agents do, as it happens.", Run: r.watchAgents,
+			Long: "Follow what agents do in this project, a line each: who comes and goes, what is posted, claimed,\nreleased and handed over. Private messages are shown to those they concern (--agent). Ctrl-C ends it."},
+		{Under: "task", Name: "watch", Summary: "Follow what is done with tasks, as it happens.", Run: r.watchTasks,
+			Long: "Follow what is done with the tasks of this project, a line each. Ctrl-C ends it."},
 		{Name: "demo", Summary: "Show the story of a project's memory, with the real server.", Run: r.demo,
 			Long: "Show the story of a project's memory: starts the real server in a temporary directory,\ndrives it with a real MCP client and prints each call with its answer."},
 	}
@@ -120,7 +124,7 @@ func (r *run) mcp(ctx context.Context, _ cli.Globals) error {
 		fmt.Fprintf(r.errs, "%s: this is an MCP server; it waits for a client's messages on standard input (Ctrl-C ends it)\n", cli.Name)
 	}
 	server := mcpsrv.New(r.stores.served(), &mcpsrv.Options{
-		Version: build().Version, Briefing: r.stores.briefing, Logger: r.stores.logger,
+		Version: build().Version, Briefing: r.stores.briefing, Made: r.stores.count, Logger: r.stores.logger,
 	})
 	return server.ServeStdio(ctx, r.in, r.out)
 }

@@ -26,11 +26,13 @@ var mayImport = map[string][]string{
 	"knowledge":        {"knowledge/search", "internal/journal", "internal/secret", "formats"},
 	"knowledge/search": {"formats"},
 	"agents":           {"internal/journal", "internal/secret", "formats"},
+	"agents/cost":      {"internal/journal"},
+	"agents/share":     {"internal/journal", "internal/secret"},
 	"tasks":            {"internal/journal", "internal/secret", "formats"},
 	// floor 1½
 	"overview": {"knowledge", "agents", "tasks", "formats", "internal/journal"},
 	// floor 2
-	"cmd/internal/op": {"knowledge", "agents", "tasks", "overview", "internal/journal", "formats"},
+	"cmd/internal/op": {"knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":    {"cmd/internal/op"},
 	"cmd/internal/mcpsrv": {"cmd/internal/op"},
@@ -43,7 +45,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed"},
 	// floors 3 and 4
 	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
-		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "tasks", "overview", "embed", "internal/secret"},
+		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "internal/secret"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }
 

@@ -22,8 +22,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := []*op.Tool{op.Knowledge(op.Stores{}), op.Recall(op.Stores{})}
-	want := section(t, string(data), "reference", op.Reference(tools))
+	want := section(t, string(data), "reference", op.Reference(op.All(op.Stores{})))
 	want = section(t, want, "demo", "```text\n"+demonstration(t)+"```\n")
 	if want == string(data) {
 		return

@@ -3,29 +3,35 @@ package app
 import (
 	"context"
 	"io"
+	"slices"
 
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 )
 
-// reading is what operations work on that change nothing.
-func (s *stores) reading() op.Stores { return op.Stores{Knowledge: s.look, Library: s.library} }
-
-// facts is the tool of the project's facts. Its rows that only read open the
-// store in the way that leaves no trace.
-func (s *stores) facts() *op.Tool {
-	t, reading := op.Knowledge(op.Stores{Knowledge: s.open, Library: s.library}), op.Knowledge(s.reading())
-	for i, o := range t.Operations {
-		if o.Effect == op.Reads {
-			t.Operations[i] = reading.Operations[i]
-		}
-	}
-	return t
+// writing is what operations work on that may change something.
+func (s *stores) writing() op.Stores {
+	return op.Stores{Knowledge: s.open, Library: s.library, Agents: s.working(s.resolve), Tasks: s.doing(s.resolve), Shares: s.sharing(s.resolve), Costs: s.spending}
 }
 
-// served are the tools that MCP clients see.
+// reading is what operations work on that change nothing: it leaves no trace
+// of a project.
+func (s *stores) reading() op.Stores {
+	return op.Stores{Knowledge: s.look, Library: s.library, Agents: s.working(s.lookup), Tasks: s.doing(s.lookup), Shares: s.sharing(s.lookup), Costs: s.spending}
+}
+
+// served are the tools that MCP clients see. A row that only reads works on
+// what leaves no trace.
 func (s *stores) served() []*op.Tool {
-	return []*op.Tool{s.facts(), op.Recall(s.reading())}
+	all, reading := op.All(s.writing()), op.All(s.reading())
+	for i, t := range all {
+		for j, o := range t.Operations {
+			if o.Effect == op.Reads {
+				t.Operations[j] = reading[i].Operations[j]
+			}
+		}
+	}
+	return all
 }
 
 // commands are the tools that are commands. The read-only twin is none: it is
@@ -33,7 +39,8 @@ func (s *stores) served() []*op.Tool {
 // standard input for an import and standard output for an export; an MCP
 // server must not touch either.
 func (s *stores) commands(in io.Reader) []*op.Tool {
-	t := s.facts()
+	tools := slices.DeleteFunc(s.served(), func(t *op.Tool) bool { return t.Name == op.RecallName })
+	t := tools[0]
 	instead(t, "import", func(ctx context.Context, k *knowledge.Store, a knowledge.Incoming) (knowledge.Imported, error) {
 		if a.File == "-" {
 			a.Data = in
@@ -46,7 +53,7 @@ func (s *stores) commands(in io.Reader) []*op.Tool {
 		}
 		return k.Export(ctx, a)
 	}, s.open)
-	return []*op.Tool{t}
+	return append(tools, op.TokenReport(s.reading()))
 }
 
 type opener func(context.Context, op.Scope) (*knowledge.Store, error)

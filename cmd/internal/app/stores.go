@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +9,9 @@ import (
 	"path/filepath"
 	"sync"
 
+	"leanctx/agents/cost"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
-	"leanctx/internal/secret"
 	"leanctx/knowledge"
 	"leanctx/overview"
 )
@@ -24,11 +23,14 @@ type stores struct {
 	logger  *slog.Logger // a server's
 	lasting bool         // a server: it lives long
 	said    sync.Map     // warnings that were given
+	placed  sync.Map     // the project that a scope's path last meant
 
 	mu        sync.Mutex
 	projects  map[string]*overview.Projects // by what the work trees do
 	knowledge map[string]*knowledge.Store   // by project hash
 	guests    map[string]*knowledge.Store   // other projects', opened for a search
+	crews     map[string]*crew              // by project hash
+	ledgers   map[string]*cost.Ledger       // by project hash
 }
 
 func newStores(load func() (*config.Config, error), warn func(string)) *stores {
@@ -36,6 +38,7 @@ func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 		config: sync.OnceValues(load), warn: warn, logger: slog.New(slog.DiscardHandler),
 		projects:  make(map[string]*overview.Projects),
 		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
+		crews: make(map[string]*crew), ledgers: make(map[string]*cost.Ledger),
 	}
 }
 
@@ -69,20 +72,40 @@ func (s *stores) store(sc op.Scope, p overview.Project) (*knowledge.Store, error
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	store := s.knowledge[p.Hash]
-	if store == nil {
+	store, err := kept(s, s.knowledge, p.Hash, func() (*knowledge.Store, error) {
 		o, err := s.options(sc, p)
 		if err != nil {
 			return nil, err
 		}
-		if store, err = knowledge.Open(filepath.Join(c.DataDir, "knowledge", p.Hash), o); err != nil {
-			return nil, err
-		}
-		s.knowledge[p.Hash] = store
+		return knowledge.Open(filepath.Join(c.DataDir, "knowledge", p.Hash), o)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return store.As(actor(c, sc)), nil
+	return store.As(actor(sc, s.self(sc, p.Hash, c.Agent))), nil
+}
+
+// kept gives what is open for a project, or what start opens. start runs
+// without the lock, since it may need something else that is open; should two
+// calls start at once, the first one's is kept and the other's closed.
+func kept[T interface{ Close() error }](s *stores, all map[string]T, hash string, start func() (T, error)) (T, error) {
+	s.mu.Lock()
+	x, ok := all[hash]
+	s.mu.Unlock()
+	if ok {
+		return x, nil
+	}
+	made, err := start()
+	if err != nil {
+		return made, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x, ok = all[hash]; ok {
+		return x, made.Close()
+	}
+	all[hash] = made
+	return made, nil
 }
 
 // guest opens the store of another project to look into it. It is not looked
@@ -93,18 +116,22 @@ func (s *stores) guest(p overview.Project) (*knowledge.Store, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, open := range []map[string]*knowledge.Store{s.knowledge, s.guests} {
-		if store := open[p.Hash]; store != nil {
-			return store, nil
+	store := s.knowledge[p.Hash]
+	s.mu.Unlock()
+	if store != nil {
+		return store, nil
+	}
+	return kept(s, s.guests, p.Hash, func() (*knowledge.Store, error) {
+		w, err := s.crew(op.Scope{}, p)
+		if err != nil {
+			return nil, err
 		}
-	}
-	store, err := knowledge.Open(dir, &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger})
-	if err != nil {
-		return nil, fmt.Errorf("project %s: %w", p.Name, err)
-	}
-	s.guests[p.Hash] = store
-	return store, nil
+		store, err := knowledge.Open(dir, &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger, Findings: findings{w}})
+		if err != nil {
+			return nil, fmt.Errorf("project %s: %w", p.Name, err)
+		}
+		return store, nil
+	})
 }
 
 // options are what a store is opened with. Rules of the user's own are
@@ -114,27 +141,29 @@ func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, e
 	if err != nil {
 		return nil, err
 	}
+	settings, _, err := s.settings(sc)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.crew(sc, p)
+	if err != nil {
+		return nil, err
+	}
 	o := &knowledge.Options{
 		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
+		Findings: findings{w}, Workplace: surroundings{w},
 	}
-	settings, _, err := s.settings(sc)
-	if err != nil || len(settings.Sensitive) == 0 {
-		return o, err
-	}
-	o.Redactor, err = secret.New(settings.Sensitive)
+	o.Redactor, err = redactor(settings.Sensitive)
 	return o, err
 }
 
-// actor is who asserts: the agent that was named, else whoever is at the other
-// end.
-func actor(c *config.Config, sc op.Scope) knowledge.Actor {
-	a := knowledge.Actor{Kind: sc.Caller.Kind, Session: sc.Caller.Session}
-	if agent := cmp.Or(sc.Agent, c.Agent); agent != "" {
-		a.Agent, a.Kind = agent, knowledge.KindAgent
-		return a
+// actor is who asserts: the agent, if there is one, else whoever is at the
+// other end.
+func actor(sc op.Scope, agent string) knowledge.Actor {
+	if agent != "" {
+		return knowledge.Actor{Agent: agent, Kind: knowledge.KindAgent, Session: sc.Caller.Session}
 	}
-	a.Agent = sc.Caller.Name
-	return a
+	return knowledge.Actor{Agent: sc.Caller.Name, Kind: sc.Caller.Kind, Session: sc.Caller.Session}
 }
 
 // library is the stores a search looks into: all projects', unless the
@@ -196,6 +225,17 @@ func (s *stores) close() error {
 		}
 		clear(open)
 	}
+	for _, w := range s.crews {
+		for _, n := range w.Notices() {
+			s.warn(n)
+		}
+		errs = append(errs, w.Close())
+	}
+	clear(s.crews)
+	for _, l := range s.ledgers {
+		errs = append(errs, l.Close())
+	}
+	clear(s.ledgers)
 	for _, p := range s.projects {
 		errs = append(errs, p.Close())
 	}

@@ -67,7 +67,8 @@ func (s *stores) resolve(ctx context.Context, sc op.Scope) (overview.Project, er
 	if err != nil {
 		return overview.Project{}, err
 	}
-	return s.noticed(projects.Resolve(ctx, dir))
+	p, err := projects.Resolve(ctx, dir)
+	return s.noticed(sc, p, err)
 }
 
 // lookup is resolve for what only reads: it leaves no trace of a project of
@@ -86,10 +87,13 @@ func (s *stores) lookup(ctx context.Context, sc op.Scope) (overview.Project, err
 			p = learned
 		}
 	}
-	return s.noticed(p, err)
+	return s.noticed(sc, p, err)
 }
 
-func (s *stores) noticed(p overview.Project, err error) (overview.Project, error) {
+func (s *stores) noticed(sc op.Scope, p overview.Project, err error) (overview.Project, error) {
+	if err == nil {
+		s.placed.Store(sc.Project, p)
+	}
 	for _, n := range p.Notices {
 		s.warnOnce(n)
 	}

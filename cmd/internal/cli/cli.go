@@ -48,10 +48,13 @@ type Options struct {
 	// Warn is told what came with an answer: what was ignored, or understood
 	// otherwise than it was said. By default it is printed.
 	Warn func(text string)
+	// Made is told of every operation once its answer is printed.
+	Made func(op.Made)
 }
 
 // Plain is a command that is no operation.
 type Plain struct {
+	Under               string // the command of which it is a subcommand; empty: none
 	Name, Summary, Long string
 	Run                 func(ctx context.Context, g Globals) error
 }
@@ -86,10 +89,16 @@ func New(o Options) *cobra.Command {
 	flags.BoolVar(&g.JSON, "json", false, "the result as JSON")
 	flags.BoolVar(&g.Strict, "strict", false, "exit code 4 where there were warnings")
 	for _, t := range o.Tools(g) {
-		root.AddCommand(tool(t, g, o.Warn))
+		root.AddCommand(tool(t, call{globals: g, warn: o.Warn, made: o.Made}))
 	}
 	for _, p := range o.Plain {
-		root.AddCommand(plain(p, g))
+		parent := root
+		for _, c := range root.Commands() {
+			if p.Under != "" && c.Name() == p.Under {
+				parent = c
+			}
+		}
+		parent.AddCommand(plain(p, g))
 	}
 	root.InitDefaultHelpFlag()
 	return root
@@ -110,9 +119,11 @@ func plain(p Plain, g *Globals) *cobra.Command {
 
 // tool is a command of which the operations are subcommands; a tool without
 // actions is a command itself.
-func tool(t *op.Tool, g *Globals, warn func(string)) *cobra.Command {
+func tool(t *op.Tool, k call) *cobra.Command {
+	k.tool = t
 	if t.Actionless() {
-		c := operation(call{tool: t, op: &t.Operations[0], globals: g, warn: warn})
+		k.op = &t.Operations[0]
+		c := operation(k)
 		c.Use = t.Command + strings.TrimPrefix(c.Use, c.Name())
 		return c
 	}
@@ -124,7 +135,8 @@ func tool(t *op.Tool, g *Globals, warn func(string)) *cobra.Command {
 		RunE:  group,
 	}
 	for i := range t.Operations {
-		c.AddCommand(operation(call{tool: t, op: &t.Operations[i], globals: g, warn: warn}))
+		k.op = &t.Operations[i]
+		c.AddCommand(operation(k))
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -25,8 +26,9 @@ type call struct {
 	op      *op.Operation
 	globals *Globals
 	warn    func(string)
-	flags   []*flag // one for each parameter, in their order
-	yes     *flag   // nil where nothing is asked
+	made    func(op.Made) // may be nil
+	flags   []*flag       // one for each parameter, in their order
+	yes     *flag         // nil where nothing is asked
 	args    []op.Param
 }
 
@@ -106,6 +108,7 @@ func (k *call) run(c *cobra.Command, words []string) error {
 		}
 	}()
 	if err != nil {
+		k.noted(answer, args, err.Error())
 		return k.explain(err)
 	}
 	text, err := answer.Render()
@@ -115,7 +118,20 @@ func (k *call) run(c *cobra.Command, words []string) error {
 	if _, err := fmt.Fprintln(c.OutOrStdout(), text); err != nil {
 		return fmt.Errorf("done, but the answer could not be written: %w", err)
 	}
+	k.noted(answer, args, text)
 	return nil
+}
+
+// noted tells who counts what a call came to.
+func (k *call) noted(a op.Answer, args map[string]any, text string) {
+	if k.made == nil {
+		return
+	}
+	in, err := json.Marshal(args)
+	if err != nil {
+		return // what a shell gives can always be written; and nothing may fail for a count
+	}
+	k.made(op.Made{Tool: k.tool.Name, Action: a.Action, Scope: a.Scope, In: string(in), Out: text})
 }
 
 // arguments gathers what was given by flag and by position.
@@ -156,6 +172,10 @@ func (k *call) position(c *cobra.Command, words []string, args map[string]any) e
 				return err
 			}
 			word = text
+		}
+		if p.Type == op.TypeArray { // takes all that are left
+			args[p.Name] = words[i:]
+			return nil
 		}
 		args[p.Name] = word
 	}

@@ -41,6 +41,10 @@ type Options struct {
 	// nothing. It is called with each handshake.
 	Briefing func(context.Context) string
 
+	// Made is told of every call of a tool once it is answered. It must not
+	// block.
+	Made func(op.Made)
+
 	Logger *slog.Logger // to standard error; nil: silent
 
 	// Grace is how long requests in flight may go on after the end of input

@@ -60,15 +60,32 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 			return failed(err), nil
 		}
 		a, err := t.Call(op.WithCaller(ctx, s.caller(req.Session)), "", args)
-		if err != nil {
-			return failed(err), nil
+		text := ""
+		if err == nil {
+			text, err = a.Render()
 		}
-		text, err := a.Render()
+		result := answered(text, a)
 		if err != nil {
-			return failed(err), nil
+			result = failed(err)
 		}
-		return answered(text, a), nil
+		s.noted(op.Made{Tool: t.Name, Action: a.Action, Scope: a.Scope, In: string(req.Params.Arguments)}, result)
+		return result, nil
 	}
+}
+
+// noted tells who counts what a call came to.
+func (s *Server) noted(m op.Made, r *mcp.CallToolResult) {
+	if s.options.Made == nil {
+		return
+	}
+	var out strings.Builder
+	for _, c := range r.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			out.WriteString(t.Text)
+		}
+	}
+	m.Out = out.String()
+	s.options.Made(m)
 }
 
 // answered is the text and, apart from it, what the caller should know about

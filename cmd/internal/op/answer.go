@@ -11,6 +11,15 @@ type Answer struct {
 	Result  Result
 	Notices []string // what was ignored or understood otherwise; a sentence each, without a full stop
 	Output  string   // "text" or "json", as the caller asked
+	Action  string   // the operation's name
+	Scope   Scope    // where and for whom it was done; zero where the call came to no operation
+}
+
+// Made is a call that a surface has answered, for those who count.
+type Made struct {
+	Tool, Action string
+	Scope        Scope
+	In, Out      string // the arguments as JSON, the answer as it was given
 }
 
 // Render is the result in the form that was asked for. The notices are left

@@ -27,7 +27,7 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	}
 	c.scope.Caller, _ = ctx.Value(callerKey{}).(Caller)
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c.bound)
-	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output}
+	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Action: o.Name, Scope: c.scope}
 	if err != nil {
 		return a, t.explain(o, c, err)
 	}

@@ -5,19 +5,61 @@ import (
 	"fmt"
 	"strings"
 
+	"leanctx/agents"
+	"leanctx/agents/cost"
+	"leanctx/agents/share"
 	"leanctx/internal/journal"
 	"leanctx/knowledge"
+	"leanctx/tasks"
 )
+
+// complaint is what one of the packages below says about an argument.
+func complaint(err error) (argument, problem string, ok bool) {
+	if e, ok := errors.AsType[*knowledge.ArgumentError](err); ok {
+		return e.Argument, e.Problem, true
+	}
+	if e, ok := errors.AsType[*agents.ArgumentError](err); ok {
+		return e.Argument, e.Problem, true
+	}
+	if e, ok := errors.AsType[*tasks.ArgumentError](err); ok {
+		return e.Argument, e.Problem, true
+	}
+	if e, ok := errors.AsType[*share.ArgumentError](err); ok {
+		return e.Argument, e.Problem, true
+	}
+	if e, ok := errors.AsType[*cost.ArgumentError](err); ok {
+		return e.Argument, e.Problem, true
+	}
+	return "", "", false
+}
+
+// unknown reports whether one of the packages below says that a named thing
+// does not exist.
+func unknown(err error) bool {
+	if _, ok := errors.AsType[*knowledge.NotFoundError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*agents.NotFoundError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*tasks.NotFoundError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*share.NotFoundError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*cost.NotFoundError](err)
+	return ok
+}
 
 // classifyDomain knows the errors of the packages below.
 func classifyDomain(err error) (Class, bool) {
-	if _, ok := errors.AsType[*knowledge.ArgumentError](err); ok {
+	if _, _, ok := complaint(err); ok {
 		return Usage, true
 	}
-	if _, ok := errors.AsType[*knowledge.NotFoundError](err); ok {
-		return NotFound, true
-	}
 	switch {
+	case unknown(err):
+		return NotFound, true
 	case errors.Is(err, journal.ErrLocked):
 		return Locked, true
 	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer), errors.Is(err, journal.ErrForeign):
@@ -35,15 +77,15 @@ func (t *Tool) explain(o *Operation, c checked, err error) error {
 		e.Example[confirmName] = true
 		return e
 	}
-	a, ok := errors.AsType[*knowledge.ArgumentError](err)
+	argument, said, ok := complaint(err)
 	if !ok {
 		return err
 	}
-	problem := t.label(o) + ": " + strings.TrimSuffix(a.Problem, ".")
-	if p, ok := o.Param(a.Argument); ok && a.Problem == "needs "+p.Name {
+	problem := t.label(o) + ": " + strings.TrimSuffix(said, ".")
+	if p, ok := o.Param(argument); ok && said == "needs "+p.Name {
 		problem = fmt.Sprintf("%s needs %q", t.label(o), p.Name)
 	}
-	return t.usage(o, problem, a.Argument)
+	return t.usage(o, problem, argument)
 }
 
 // given is the arguments of the call as they were understood.

@@ -4,7 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"leanctx/agents"
+	"leanctx/agents/cost"
+	"leanctx/agents/share"
 	"leanctx/knowledge"
+	"leanctx/tasks"
 )
 
 // Stores is how operations come by what they work on. A surface's wiring
@@ -12,6 +16,16 @@ import (
 type Stores struct {
 	Knowledge func(context.Context, Scope) (*knowledge.Store, error)
 	Library   func(context.Context, Scope) (*knowledge.Library, error) // of all projects
+	Agents    func(context.Context, Scope) (*agents.Store, error)
+	Tasks     func(context.Context, Scope) (*tasks.Store, error)
+	Shares    func(context.Context, Scope) (*share.Store, error)
+	Costs     func(context.Context, Scope) (*cost.Ledger, error)
+}
+
+// All is every tool that MCP clients see, in the order in which one meets
+// them.
+func All(st Stores) []*Tool {
+	return []*Tool{Knowledge(st), Recall(st), Agent(st), Task(st), Share(st), Cost(st)}
 }
 
 // Knowledge is the tool of the project's facts. Its operations stand in the
@@ -119,12 +133,15 @@ func knowledgeWords() Words {
 // recalled are the operations of the read-only twin.
 var recalled = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "why", "status", "health", "relations", "reminders"}
 
+// RecallName is the read-only twin's name.
+const RecallName = "ctx_recall"
+
 // Recall is the twin of [Knowledge] that only reads. A client may approve it
 // once and call it as often, and as many times at once, as it likes.
 func Recall(st Stores) *Tool {
 	all := Knowledge(st)
 	t := &Tool{
-		Name: "ctx_recall", Command: "recall", Title: "Project memory, read-only",
+		Name: RecallName, Command: "recall", Title: "Project memory, read-only",
 		Summary: "Recall what is known about this project; changes nothing. The reading actions of ctx_knowledge: " +
 			"look here before you decide, ask or assume.",
 		Hint:  "project memory: recall, facts, decisions, conventions, briefing, timeline, why",

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the goldens anew")
 
 const goldens = "../../../testdata/tools"
 
-func tables() []*Tool { return []*Tool{Knowledge(Stores{}), Recall(Stores{})} }
+func tables() []*Tool { return All(Stores{}) }
 
 // What MCP clients are told of each tool is under review: a change of it shows
 // up as a change of a file.

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/op"
+)
+
+// watch is a command that prints what happens in the project, line by line as
+// it happens, until it is interrupted.
+func (r *run) watch(ctx context.Context, g cli.Globals, start func(context.Context, op.Scope) (follower, error)) error {
+	store, err := start(ctx, op.Scope{Project: g.Project, Agent: g.Agent, Caller: op.Caller{Kind: "user"}})
+	if err != nil {
+		return err
+	}
+	if cli.Terminal(r.out) {
+		fmt.Fprintf(r.errs, "%s: watching; Ctrl-C ends it\n", cli.Name)
+	}
+	return store.Follow(ctx, func(line string) error {
+		_, err := fmt.Fprintln(r.out, line)
+		return err
+	})
+}
+
+// follower is a store that tells what happens to it. The end of ctx is no
+// error.
+type follower interface {
+	Follow(ctx context.Context, line func(string) error) error
+}
+
+func (r *run) watchAgents(ctx context.Context, g cli.Globals) error {
+	return r.watch(ctx, g, func(ctx context.Context, sc op.Scope) (follower, error) {
+		return r.stores.working(r.stores.lookup)(ctx, sc)
+	})
+}
+
+func (r *run) watchTasks(ctx context.Context, g cli.Globals) error {
+	return r.watch(ctx, g, func(ctx context.Context, sc op.Scope) (follower, error) {
+		return r.stores.doing(r.stores.lookup)(ctx, sc)
+	})
+}

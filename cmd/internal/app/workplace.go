@@ -1,0 +1,109 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"leanctx/agents"
+	"leanctx/knowledge"
+)
+
+// reassigner is how a handoff moves tasks.
+type reassigner struct{ w *crew }
+
+func (r reassigner) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
+	t, err := r.w.tasks()
+	if err != nil {
+		return nil, err
+	}
+	return t.Reassign(ctx, from, to, reason)
+}
+
+func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, error) {
+	t, err := r.w.tasks()
+	if err != nil {
+		return nil, err
+	}
+	return t.OpenTasks(ctx, agent)
+}
+
+// directory is how tasks find their agents.
+type directory struct{ w *crew }
+
+func (d directory) Resolve(ctx context.Context, name string) (string, error) {
+	a, err := d.w.agents()
+	if err != nil {
+		return "", err
+	}
+	return a.Resolve(ctx, name)
+}
+
+func (d directory) Silent(ctx context.Context, id string) (time.Time, bool, error) {
+	a, err := d.w.agents()
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	return a.Silent(ctx, id)
+}
+
+// findings is what agents wrote down, for consolidation and search.
+type findings struct{ w *crew }
+
+func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Finding, error) {
+	a, err := f.w.agents()
+	if err != nil {
+		return nil, err
+	}
+	noted, err := a.Findings(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.w.tasks()
+	if err != nil {
+		return nil, err
+	}
+	results, err := t.Results(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]knowledge.Finding, 0, len(noted)+len(results))
+	for _, n := range noted {
+		out = append(out, knowledge.Finding(n))
+	}
+	for _, r := range results {
+		out = append(out, knowledge.Finding(r))
+	}
+	return out, nil
+}
+
+// surroundings is what a briefing tells of agents and tasks.
+type surroundings struct{ w *crew }
+
+func (s surroundings) LastTask(ctx context.Context) (string, error) {
+	t, err := s.w.tasks()
+	if err != nil {
+		return "", err
+	}
+	return t.LastTask(ctx)
+}
+
+func (s surroundings) Company(ctx context.Context, agent string) ([]string, int, error) {
+	a, err := s.w.agents()
+	if err != nil {
+		return nil, 0, err
+	}
+	p, err := a.As(agents.Actor{Agent: agent}).Presence(ctx)
+	for i, name := range p.Agents {
+		p.Agents[i] = strings.ReplaceAll(name, ",", ";") // the briefing puts commas between them
+	}
+	return p.Agents, p.Unread, err
+}
+
+func (s surroundings) Reached(ctx context.Context, task, state string) (bool, error) {
+	t, err := s.w.tasks()
+	if err != nil {
+		return false, err
+	}
+	return t.Reached(ctx, task, state)
+}
