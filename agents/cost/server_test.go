@@ -154,8 +154,12 @@ func TestQueueIsBounded(t *testing.T) {
 	if l.queue.texts > maxTexts || l.queue.texts < maxTexts/2 {
 		t.Errorf("%d bytes wait", l.queue.texts)
 	}
-	got := report(t, l).Total
-	if got.Calls != 20 || got.Estimated != 15*50_000 || got.Out != 15*50_000+5*40_001 {
+	kept := slices.IndexFunc(l.queue.list, func(p pending) bool { return p.out == "" })
+	if kept != 5 {
+		t.Errorf("%d texts wait", kept)
+	}
+	l.flush(time.Now()) // no time left to count
+	if got := report(t, l).Total; got.Calls != 20 || got.Estimated != 20*50_000 || got.Out != 20*50_000 {
 		t.Errorf("%+v", got)
 	}
 	for range maxQueue + 10 {
@@ -209,13 +213,13 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	// texts on which a careless splitter takes for ever
-	for _, text := range []string{strings.Repeat(" ", 1<<16), strings.Repeat("A", 1<<16), strings.Repeat("字", 1<<14), strings.Repeat("\n \t", 1<<14), strings.Repeat("'", 1<<14), strings.Repeat(" \n", 1<<15)} {
+	for _, text := range []string{strings.Repeat(" ", 1<<15), strings.Repeat("A", 1<<15), strings.Repeat("字", 1<<13), strings.Repeat("\n \t", 1<<14), strings.Repeat("'", 1<<14), strings.Repeat(" \n", 1<<14)} {
 		if got := c.Count(text); got <= 0 || got > len(text) {
 			t.Errorf("%.10q…: %d", text, got)
 		}
 	}
 	// cutting changes nothing where white space is as people write it
-	long := strings.Repeat("func f() {\n\n\treturn\n}\n\n", 2000)
+	long := strings.Repeat("func f() {\n\n\treturn\n}\n\n", 500)
 	whole, err := c.codec.Count(long)
 	if got := c.Count(long); err != nil || got != whole {
 		t.Errorf("%d, want %d (%v)", got, whole, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,10 @@ func TestShare(t *testing.T) {
 	b.same(b.list(), `Shared contexts (2):
   cursor-a3f8 → claude: src/auth.ts, src/middleware.ts (2 files, 1,249 tokens, 0s ago)
   cursor-a3f8 → claude-b7e2: src/auth.ts (1 file, 893 tokens, 0s ago)`)
+	paths, err := b.s.Paths(t.Context(), cursor)
+	if err != nil || !slices.Equal(paths, []string{"src/auth.ts", "src/middleware.ts"}) {
+		t.Error(paths, err)
+	}
 	b.same(b.pull(second, false).Text(), `1 shared context from cursor-a3f8:
   src/auth.ts (893 tok) + src/middleware.ts (356 tok)
   Message: "auth files for review"`)
