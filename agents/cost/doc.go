@@ -18,8 +18,8 @@
 //
 // What can be lost: the queue of a killed process, that is up to a second of
 // receipts; on a power cut also what the kernel had not written back; on a failed
-// write that one block. A receipt never makes the data directory: before anything is stored
-// in it there is no place for them. No call is ever counted twice.
+// write that one block. A command's receipt never makes the data directory: before anything is
+// stored in it there is no place for one. No call is ever counted twice.
 //
 // # Totals
 //
