@@ -1,6 +1,9 @@
 package embed
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // An Encoder turns texts into vectors whose dot product says how close two
 // texts are in meaning.
@@ -21,4 +24,22 @@ type Encoder interface {
 	Name() string
 	// Dim is the number of values of a vector.
 	Dim() int
+}
+
+// unit brings a vector to length 1; a vector of zeros stays.
+//
+// Products are rounded by a conversion before they are added, here as in add:
+// a compiler may otherwise fuse the two on some machines and not on others.
+func unit(v []float32) {
+	var sum float64
+	for _, x := range v {
+		sum += float64(float64(x) * float64(x))
+	}
+	if sum == 0 {
+		return
+	}
+	norm := math.Sqrt(sum)
+	for i, x := range v {
+		v[i] = float32(float64(x) / norm)
+	}
 }

@@ -1,0 +1,186 @@
+package embed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// The plain way: every cosine with the stored vectors in float64, and a sort.
+func slowScan(x *Index, name string, q []float32, k int) []Hit {
+	var all []Hit
+	s := x.sets[name]
+	for number := range s.n {
+		b, i := s.at(number)
+		if s.isDead(number) {
+			continue
+		}
+		h := Hit{Key: b.key(i)}
+		for j := range q {
+			h.Cosine += float64(q[j]) * float64(int8(b.row(i)[j])) * float64(b.scale(i))
+		}
+		all = append(all, h)
+	}
+	slices.SortFunc(all, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
+	})
+	return all[:min(k, len(all))]
+}
+
+func TestScanIsExact(t *testing.T) {
+	for _, dim := range []int{1, 7, 8, 33, 256, 384} {
+		e := named{"a@1", dim}
+		x := OpenIndex(t.TempDir())
+		keys, vectors := vectorsOf(uint64(dim), 5000, dim)
+		put(t, x, e, keys, vectors)
+		put(t, x, e, keys[:100], vectors[100:200]) // a second block, and equal vectors
+		_, queries := vectorsOf(3, 5, dim)
+		for _, q := range queries {
+			for _, k := range []int{1, 10, 6000} {
+				got, want := scan(t, x, "a@1", q, k), slowScan(x, "a@1", q, k)
+				if len(got) != len(want) {
+					t.Fatalf("%d values: %d hits, want %d", dim, len(got), len(want))
+				}
+				for i := range got {
+					if math.Abs(got[i].Cosine-want[i].Cosine) > 1e-5 {
+						t.Fatalf("%d values: hit %d has %v, want %v", dim, i, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Equal vectors come by ID, whatever the cores did and wherever they are cut off.
+func TestScanTies(t *testing.T) {
+	x := OpenIndex(t.TempDir())
+	keys, vectors := vectorsOf(1, 9000, 16)
+	for i := range vectors {
+		vectors[i] = vectors[i%3]
+	}
+	put(t, x, a16, keys, vectors)
+	want := scan(t, x, "a@1", vectors[0], 9000)
+	if !slices.IsSortedFunc(want, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
+	}) {
+		t.Error("equal hits are not in the order of their IDs")
+	}
+	for _, k := range []int{1, 2, 100, 3001} {
+		if diff := gocmp.Diff(want[:k], scan(t, x, "a@1", vectors[0], k)); diff != "" {
+			t.Errorf("the first %d are not those of the whole:\n%s", k, diff)
+		}
+	}
+}
+
+func TestScanAllowed(t *testing.T) {
+	x := OpenIndex(t.TempDir())
+	keys, vectors := vectorsOf(1, 500, 16)
+	put(t, x, a16, keys, vectors)
+	q := Query{Encoder: "a@1", Vector: vectors[0], Limit: 20, Allowed: func(k Key) bool { return slices.Index(keys, k)%100 == 1 }}
+	hits, err := x.Scan(t.Context(), q)
+	if err != nil || len(hits) != 5 {
+		t.Fatalf("%d hits, %v, want 5", len(hits), err)
+	}
+	for _, h := range hits {
+		if slices.Index(keys, h.Key)%100 != 1 {
+			t.Errorf("%v was not allowed", h)
+		}
+	}
+}
+
+func TestScanRefuses(t *testing.T) {
+	x := OpenIndex(t.TempDir())
+	keys, vectors := vectorsOf(1, 10, 16)
+	put(t, x, a16, keys, vectors)
+	if _, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vector: make([]float32, 8), Limit: 1}); err == nil || !strings.Contains(err.Error(), "8 values") {
+		t.Errorf("a query of another size: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.Scan(ended, Query{Encoder: "a@1", Vector: vectors[0], Limit: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+	for _, limit := range []int{0, -1} {
+		if hits := scan(t, x, "a@1", vectors[0], limit); len(hits) != 0 {
+			t.Errorf("limit %d: %v", limit, hits)
+		}
+	}
+	nan := make([]float32, 16)
+	nan[3] = float32(math.NaN())
+	for _, v := range [][]float32{nan, make([]float32, 16)} {
+		for _, h := range scan(t, x, "a@1", v, 3) {
+			if h.Cosine != 0 {
+				t.Errorf("query %v: %v, want cosine 0", v, h)
+			}
+		}
+	}
+}
+
+func TestZeroVectorsAreNearNothing(t *testing.T) {
+	x := OpenIndex(t.TempDir())
+	put(t, x, a16, []Key{{ID: "f-empty"}}, [][]float32{make([]float32, 16)})
+	_, vectors := vectorsOf(1, 1, 16)
+	if hits := scan(t, x, "a@1", vectors[0], 1); len(hits) != 1 || hits[0].Cosine != 0 {
+		t.Errorf("%v, want one hit of cosine 0", hits)
+	}
+}
+
+// The floor is what a scan cannot be faster than in plain Go: the products
+// alone, on all cores, out of one slice.
+func BenchmarkScan(b *testing.B) {
+	const n, dim = 100_000, 256
+	dir := b.TempDir()
+	x := OpenIndex(dir)
+	keys, vectors := vectorsOf(1, n, dim)
+	put(b, x, named{"a@1", dim}, keys, vectors)
+	query, _ := wholeNumbers(vectors[n/2])
+	flat := make([]byte, 0, n*dim)
+	for _, block := range x.sets["a@1"].blocks {
+		flat = append(flat, block.rows...)
+	}
+	out := make([]int32, n)
+	b.Run("floor", func(b *testing.B) {
+		for b.Loop() {
+			var wg sync.WaitGroup
+			cores := runtime.GOMAXPROCS(0)
+			for c := range cores {
+				wg.Go(func() {
+					for i := n * c / cores; i < n*(c+1)/cores; i++ {
+						out[i] = dot(query, flat[i*dim:(i+1)*dim])
+					}
+				})
+			}
+			wg.Wait()
+		}
+	})
+	b.Run("scan", func(b *testing.B) {
+		q := Query{Encoder: "a@1", Vector: vectors[n/2], Limit: 10}
+		for b.Loop() {
+			if hits, err := x.Scan(b.Context(), q); err != nil || len(hits) != 10 {
+				b.Fatal(hits, err)
+			}
+		}
+	})
+	b.Run("load", func(b *testing.B) {
+		for b.Loop() {
+			if got := OpenIndex(dir).Missing("a@1", keys[:1]); len(got) != 0 {
+				b.Fatal(got)
+			}
+		}
+	})
+	b.Run("read", func(b *testing.B) { // load's floor
+		for b.Loop() {
+			if len(readWhole(b, dir)) < n*dim {
+				b.Fatal("short")
+			}
+		}
+	})
+}

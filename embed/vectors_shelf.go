@@ -1,0 +1,158 @@
+package embed
+
+import (
+	"maps"
+	"slices"
+	"sort"
+)
+
+// shelf is the vectors of one encoder in memory, found by ID.
+type shelf struct {
+	dim    int
+	blocks []*block
+	first  []int // the number of each block's first vector, counted over all
+	n      int   // vectors, replaced ones included
+	live   int   // vectors that count
+	dead   []uint64
+	slots  []int32 // number + 1 of the vector of an ID, open addressing
+}
+
+// add puts a block behind the others; its vectors replace earlier ones of the
+// same IDs. A block of another size than the first is left out: one name has
+// one size, so either is a lie, and no cosine is better than a wrong one.
+func (s *shelf) add(b *block) bool {
+	if s.dim != 0 && s.dim != b.dim {
+		return false
+	}
+	s.dim = b.dim
+	s.blocks, s.first = append(s.blocks, b), append(s.first, s.n)
+	from := s.n
+	s.n += b.n
+	s.dead = append(s.dead, make([]uint64, (s.n+63)/64-len(s.dead))...)
+	if 2*s.n > len(s.slots) {
+		s.grow(s.n)
+		return true
+	}
+	for i := from; i < s.n; i++ {
+		s.place(i)
+	}
+	return true
+}
+
+// grow makes the slots anew, four for each of n vectors.
+func (s *shelf) grow(n int) {
+	size := 64
+	for size < 4*n {
+		size *= 2
+	}
+	s.slots = make([]int32, size)
+	s.live = 0
+	for i := range s.n {
+		if !s.isDead(i) {
+			s.place(i)
+		}
+	}
+}
+
+// place puts a vector into its slot, and an earlier one of its ID to death.
+func (s *shelf) place(number int) {
+	b, i := s.at(number)
+	at, old := s.search(b.idBytes(i))
+	if old >= 0 {
+		s.dead[old/64] |= 1 << (old % 64)
+		s.live--
+	}
+	s.slots[at] = int32(number) + 1
+	s.live++
+}
+
+// search gives the slot of an ID, and the number of its vector or -1.
+func (s *shelf) search(id []byte) (slot, number int) {
+	hash := uint64(14695981039346656037)
+	for _, c := range id {
+		hash = (hash ^ uint64(c)) * 1099511628211
+	}
+	at := int(hash^hash>>29) & (len(s.slots) - 1)
+	for s.slots[at] != 0 {
+		b, i := s.at(int(s.slots[at]) - 1)
+		if string(b.idBytes(i)) == string(id) {
+			return at, int(s.slots[at]) - 1
+		}
+		at = (at + 1) & (len(s.slots) - 1)
+	}
+	return at, -1
+}
+
+// at gives a vector's block and its place there.
+func (s *shelf) at(number int) (*block, int) {
+	k := len(s.first) - 1
+	if number < s.first[k] {
+		k = sort.SearchInts(s.first, number+1) - 1
+	}
+	return s.blocks[k], number - s.first[k]
+}
+
+func (s *shelf) isDead(number int) bool { return s.dead[number/64]&(1<<(number%64)) != 0 }
+
+// find gives the vector of a key; a nil shelf has none.
+func (s *shelf) find(k Key) (b *block, i int, ok bool) {
+	if s == nil || s.n == 0 {
+		return nil, 0, false
+	}
+	_, number := s.search([]byte(k.ID))
+	if number < 0 {
+		return nil, 0, false
+	}
+	b, i = s.at(number)
+	return b, i, b.key(i).Text == k.Text
+}
+
+// add puts a block on the shelf of its encoder.
+func (x *Index) add(b *block) {
+	s := x.sets[b.encoder]
+	if s == nil {
+		s = &shelf{}
+		x.sets[b.encoder] = s
+	}
+	if !s.add(b) {
+		x.waste += len(b.data)
+	}
+}
+
+// addAll puts blocks on their shelves, with room for all of them at once.
+func (x *Index) addAll(blocks []*block) {
+	n := map[string]int{}
+	for _, b := range blocks {
+		n[b.encoder] += b.n
+	}
+	for name, n := range n {
+		if x.sets[name] == nil {
+			x.sets[name] = &shelf{}
+			x.sets[name].grow(n)
+		}
+	}
+	for _, b := range blocks {
+		x.add(b)
+	}
+}
+
+// entries counts the vectors of each encoder, by name.
+func (x *Index) entries() []EncoderEntries {
+	all := []EncoderEntries{}
+	for _, name := range slices.Sorted(maps.Keys(x.sets)) {
+		if s := x.sets[name]; s.live > 0 {
+			all = append(all, EncoderEntries{Name: name, Dim: s.dim, Entries: s.live})
+		}
+	}
+	return all
+}
+
+// crowded reports whether a rewrite is worth its while: many small blocks, or
+// most of the vectors replaced.
+func (x *Index) crowded() bool {
+	blocks, n, live := 0, 0, 0
+	for _, s := range x.sets {
+		blocks, n, live = blocks+len(s.blocks), n+s.n, live+s.live
+	}
+	return blocks > 256+n/blockRows || n > 2*live+1000
+}
