@@ -57,10 +57,10 @@ func (s *Store) List(ctx context.Context, q Choice) (List, error) {
 			return err
 		}
 		r.Older = f.recent && b.old != nil && b.old.names[s.opts.ProjectHash] != nil
-		since := now.Add(-oldAfter)
+		since, kind := now.Add(-oldAfter), typeOf(f.agent)
 		wanted := func(t *Task) bool {
 			switch {
-			case !f.state(t.State) || f.agent != "" && !t.of(f.agent):
+			case !f.state(t.State) || f.agent != "" && !t.of(f.agent, kind):
 				return false
 			case f.recent && t.State.Final() && t.UpdatedAt.Before(since):
 				r.Older = true
@@ -132,13 +132,12 @@ func (f *filter) in(text string) error {
 }
 
 // of reports whether a task is an agent's: by its id, the beginning of it or
-// its type, or because it may claim it.
-func (t *Task) of(agent string) bool {
-	if t.Assignee == "" {
-		return false
+// its type, or because it may claim it, being of that kind.
+func (t *Task) of(agent, kind string) bool {
+	if strings.HasPrefix(t.Assignee, agent) {
+		return len(agent) > 3 || t.Assignee == agent || typeOf(t.Assignee) == agent
 	}
-	return t.Assignee == agent || typeOf(t.Assignee) == agent || t.Assignee == typeOf(agent) ||
-		len(agent) > 3 && strings.HasPrefix(t.Assignee, agent)
+	return kind != "" && t.Assignee == kind
 }
 
 // newest are the first tasks of those that are wanted, in the order of a list,

@@ -85,17 +85,19 @@ func stateNames(list []State) string {
 }
 
 // Next is what may follow a state, in the table's order; nothing after a final one.
-func (s State) Next() []State {
-	for _, row := range states {
-		if row.state == s {
-			return slices.Clone(row.next)
+func (s State) Next() []State { return slices.Clone(s.next()) }
+
+func (s State) next() []State {
+	for i := range states {
+		if states[i].state == s {
+			return states[i].next
 		}
 	}
 	return nil
 }
 
 // Final reports whether nothing follows the state.
-func (s State) Final() bool { return len(s.Next()) == 0 }
+func (s State) Final() bool { return len(s.next()) == 0 }
 
 // Wire is the state's name in A2A 1.0, TASK_STATE_UNSPECIFIED for one that is
 // not in the table.
@@ -120,5 +122,5 @@ func (e *TransitionError) Error() string {
 	if e.From.Final() {
 		return fmt.Sprintf("task %s is %s, which is final; for more work create a task with references=%s", e.Task, e.From, e.Task)
 	}
-	return fmt.Sprintf("task %s cannot go from %s to %s; from %s it goes to %s", e.Task, e.From, e.To, e.From, stateNames(e.From.Next()))
+	return fmt.Sprintf("task %s cannot go from %s to %s; from %s it goes to %s", e.Task, e.From, e.To, e.From, stateNames(e.From.next()))
 }

@@ -38,7 +38,7 @@ type Directory interface {
 
 // Options of a store. The zero value works.
 type Options struct {
-	ProjectRoot string
+	ProjectRoot string           // named in the log; the file knows projects by their hash
 	ProjectHash string           // the project whose tasks a handle sees
 	Version     string           // of this program, for the agent card
 	LongLived   bool             // a server: snapshots are written in the background
@@ -82,6 +82,9 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.opts.ProjectRoot != "" {
+		c.opts.Logger = c.opts.Logger.With("project", c.opts.ProjectRoot)
 	}
 	c.machine = machine{from: cmp.Or(c.opts.partsFrom, partialFrom), whole: new(atomic.Bool)}
 	c.machine.whole.Store(c.opts.LongLived) // it will be asked for everything sooner or later
@@ -172,9 +175,10 @@ func (s *Store) update(ctx context.Context, decide func(b *board, now time.Time)
 // a file that was read whole, checksum, repair and all.
 func (s *Store) wholly(ctx context.Context, do func() error) error {
 	err := do()
-	if _, old := errors.AsType[*oldError](err); !old || s.machine.whole.Swap(true) {
+	if _, old := errors.AsType[*oldError](err); !old {
 		return err
 	}
+	s.machine.whole.Store(true)
 	if err := s.log.Forget(ctx); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (w wish) take(t Task, c *change) error {
 // step is a transition. Who does the work of a task that is free has it from
 // then on.
 func (w wish) step(t Task, c *change) error {
-	if !slices.Contains(t.State.Next(), w.to) {
+	if !slices.Contains(t.State.next(), w.to) {
 		return &TransitionError{t.ID, t.State, w.to}
 	}
 	c.To = w.to
