@@ -1,0 +1,119 @@
+package search
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// has reports whether a word of the store is w.
+func has(x *Index, w string) bool {
+	for f := range x.memory.words {
+		if len(x.memory.words[f][w]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// alone are the words of questions, each a question.
+func alone(questions []string) []string {
+	seen := map[string]bool{}
+	for _, q := range questions {
+		for _, w := range strings.FieldsFunc(strings.ToLower(q), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			seen[w] = seen[w] || len(w) >= 3 && !isStop(w)
+		}
+	}
+	maps.DeleteFunc(seen, func(_ string, asked bool) bool { return !asked })
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// twisted counts how often a distinctive word of a value finds its fact, two letters short and with two letters
+// swapped, where that is no word of the store.
+func twisted(t *testing.T, x, stored *Index) (asked, found float64) {
+	words := slices.Sorted(maps.Keys(x.memory.words[fieldValue]))
+	for i := 0; i < len(words); i += max(1, len(words)/200) {
+		w := words[i]
+		holders := x.memory.words[fieldValue][w]
+		if len(holders) > 3 || len(w) < 6 || len(w) > 14 || !ascii(w) || !oneEdit.possible(w, false) {
+			continue
+		}
+		m := len(w) / 2
+		for _, q := range []string{w[:len(w)-2], w[:m] + w[m+1:m+2] + w[m:m+1] + w[m+2:]} {
+			if terms := Terms(q); has(x, q) || len(terms) != 1 || terms[0] != q {
+				continue
+			}
+			asked++
+			if slices.Contains(idsOf(t, stored, q), x.memory.entries[holders[0].doc].id) {
+				found++
+			}
+		}
+	}
+	return asked, found
+}
+
+// large is a store of all that is not LoCoMo's.
+func large(t *testing.T, dir string) *Index {
+	x := mustOpen(t, "")
+	for _, d := range loadCollection(t, filepath.Join(dir, "cosqa-dev")).docs {
+		mustAdd(t, x, Doc{ID: d.ID, Key: d.ID, Category: "c", Value: d.Text})
+	}
+	for i, f := range records[fact](t, filepath.Join(dir, "yago11k/facts.jsonl.gz")) {
+		mustAdd(t, x, Doc{ID: fmt.Sprint("y", i), Key: f.Subject, Category: f.Relation, Value: f.Object})
+	}
+	for i, f := range records[fact](t, filepath.Join(dir, "factconsolidation/facts_32k.jsonl.gz")) {
+		mustAdd(t, x, Doc{ID: fmt.Sprint("z", i), Key: f.Subject, Category: f.Relation, Value: f.Text})
+	}
+	return x
+}
+
+// TestAlikeQuality: how often a word that is not in the store and comes from another set is answered by one that
+// is like it, and how often a word of the store that is cut or misspelt finds it.
+func TestAlikeQuality(t *testing.T) {
+	dir := evalDir(t)
+	facts := loadCollection(t, filepath.Join(dir, "locomo-dev/facts"))
+	var locomo []string
+	for _, q := range facts.queries {
+		locomo = append(locomo, q.Text)
+	}
+	first := func(c *collection) *Index {
+		in := c.fill(t, defaultTuning(), shapes["id"])
+		return in[slices.Min(slices.Collect(maps.Keys(in)))]
+	}
+	for _, tt := range []struct {
+		name            string
+		x               *Index
+		strange         []string
+		answered, found float64
+	}{
+		{"a conversation's facts", first(facts), strangers(t, dir), .16, .95},
+		{"its turns", first(loadCollection(t, filepath.Join(dir, "locomo-dev/turns"))), strangers(t, dir), .20, .90},
+		{"CoSQA", first(loadCollection(t, filepath.Join(dir, "cosqa-dev"))), locomo, .08, .85},
+		{"24,000 facts", large(t, dir), locomo, .12, .65},
+	} {
+		var docs []Doc
+		for _, e := range tt.x.memory.entries {
+			docs = append(docs, *e.doc)
+		}
+		stored := mustOpen(t, t.TempDir()) // whose words are in order and quickly looked through
+		mustSync(t, stored, 1, docs)
+		n, answered := 0.0, 0.0
+		for _, q := range alone(tt.strange) {
+			if terms := Terms(q); len(terms) == 1 && !has(tt.x, terms[0]) {
+				n++
+				if len(idsOf(t, stored, q)) > 0 {
+					answered++
+				}
+			}
+		}
+		asked, found := twisted(t, tt.x, stored)
+		t.Logf("%-24s of %3.0f words not there answered %.3f; of %3.0f words twisted found %.3f", tt.name, n, answered/n, asked, found/asked)
+		if answered/n > tt.answered || found/asked < tt.found {
+			t.Errorf("%s: want at most %.2f answered and at least %.2f found", tt.name, tt.answered, tt.found)
+		}
+	}
+}
