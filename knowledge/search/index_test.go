@@ -78,35 +78,6 @@ func TestRank(t *testing.T) {
 	}
 }
 
-func TestNothing(t *testing.T) {
-	x := open(t, project()...)
-	for _, query := range []string{
-		"", " \n", "???", "*", "--- ... ///", "\x00", "\xff\xfe", "\u200c\u200d", "\u0301",
-		"quantum chromodynamics", "recipe for borscht", "who won the world cup in 1998",
-		"how do I convert a string to a list in pandas", "погода в Париже", "天気", "🍕",
-		"redistribution", "citizens", "authentic italian recipes", "author of a novel",
-	} {
-		if got := ids(t, x, query); got != nil {
-			t.Errorf("%q found %v", query, got)
-		}
-	}
-}
-
-// A query is text: what is syntax elsewhere changes nothing.
-func TestQueriesAreNoSyntax(t *testing.T) {
-	x := open(t, project()...)
-	want := ids(t, x, "redis database")
-	for _, query := range []string{
-		"+redis -database", `"redis database"`, "redis* data?base database", "redis AND database", "redis~2 database^5",
-		"value:redis database", "(redis OR database", "/redis/ database", "redis && !database", `redis\ database\`,
-	} {
-		got := ids(t, x, query)
-		if len(got) == 0 || len(want) == 0 || got[0] != want[0] {
-			t.Errorf("%q found %v, want %v first", query, got, want)
-		}
-	}
-}
-
 func TestLimitsAndTotal(t *testing.T) {
 	var docs []Doc
 	for i := range 300 {
@@ -209,25 +180,6 @@ func TestExplain(t *testing.T) {
 		if hits[0].Parts[part] == 0 {
 			t.Errorf("no %s in %v", part, hits[0].Parts)
 		}
-	}
-}
-
-func TestLongQueries(t *testing.T) {
-	x := open(t, madeUps(0, 300)...)
-	words := make([]string, 20_000)
-	for i := range words {
-		words[i] = fmt.Sprintf("w%d", i)
-	}
-	words[100] = "garbage"
-	for _, text := range []string{strings.Join(words, " "), strings.Repeat("token ", 20_000), strings.Repeat("é", 100_000), strings.Repeat("a.b/", 30_000)} {
-		if _, _, err := x.Search(t.Context(), Query{Text: text}, nil); err != nil {
-			t.Errorf("%.20q…: %v", text, err)
-		}
-	}
-	s := newSearch(x.sources(), &x.tune)
-	kept, err := s.plan(parse(strings.Join(words, " ")))
-	if err != nil || len(kept) != maxTerms || !slices.ContainsFunc(kept, func(t planned) bool { return t.term == "garbag" }) {
-		t.Errorf("kept %d terms, %v", len(kept), err)
 	}
 }
 
