@@ -93,6 +93,9 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 		return r, err
 	}
 	r = Report{Version: o.Version, Machine: machine(ctx, dir), Seed: o.Seed, Sizes: o.Facts, Floors: []string{}, Notes: empty.notes}
+	if load := busy(read("/proc/loadavg"), r.Machine.Cores); load != "" {
+		r.Notes = append(r.Notes, load)
+	}
 	all := chosen(o.Rows)
 	for _, w := range all {
 		if w.floor == floorProgram {

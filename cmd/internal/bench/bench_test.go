@@ -123,6 +123,11 @@ broken
 			t.Errorf("%s is on %q, want %q", dir, got, want)
 		}
 	}
+	for load, want := range map[string]bool{"": false, "x y": false, "0.99 1 1 1/2 3": false, "17.30 2 2 1/2 3": true} {
+		if got := busy(load, 2) != ""; got != want {
+			t.Errorf("a load average of %q on two cores is busy: %v", load, got)
+		}
+	}
 	if got := colon("a\t: 1\nmodel name\t: Some CPU @ 2:1\n", "model name"); got != "Some CPU @ 2:1" {
 		t.Errorf("%q", got)
 	}

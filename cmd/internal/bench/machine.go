@@ -54,6 +54,20 @@ func machine(ctx context.Context, dir string) Machine {
 	return m
 }
 
+// busy says that others work on the machine too, or nothing. Where the system
+// does not tell how many processes want to run, nothing is said.
+func busy(loadavg string, cores int) string {
+	fields := strings.Fields(loadavg)
+	if len(fields) == 0 {
+		return ""
+	}
+	load, err := strconv.ParseFloat(fields[0], 64)
+	if err != nil || load < float64(cores)/2 {
+		return ""
+	}
+	return fmt.Sprintf("the machine was busy when the run began (load average %.1f on %d cores): read the ratios rather than the times", load, cores)
+}
+
 // read is the text of a file, or nothing.
 func read(path string) string {
 	b, err := os.ReadFile(path)

@@ -23,6 +23,11 @@ func TestPublished(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
+	readable, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join(top, "testdata", "bench", "report.json"), string(readable)+"\n")
 	golden(t, filepath.Join(top, "testdata", "bench", "chart.svg"), r.SVG())
 
 	readme := filepath.Join(top, "README.md")
