@@ -13,7 +13,7 @@ import (
 type Posting struct {
 	Message  string `json:"message" arg:"1" jsonschema:"what to say"`
 	Category string `json:"category,omitempty" short:"c" jsonschema:"a word such as status, finding, decision, blocker, request, warning (default status)"`
-	ToAgent  string `json:"to_agent,omitempty" flag:"to" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
+	ToAgent  string `json:"to_agent,omitempty" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
 	TTL      string `json:"ttl,omitempty" jsonschema:"how long it is worth reading, e.g. 2h (default: until it is read)"`
 	Private  bool   `json:"private,omitempty" jsonschema:"seen by the two of you only; needs to_agent"`
 	Priority string `json:"priority,omitempty" enum:"low,normal,high,critical" jsonschema:"high and critical ones are read first (default normal)"`
@@ -106,7 +106,7 @@ func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []strin
 		return m, 0, nil, err
 	}
 	m = message{Text: text, Private: a.Private}
-	if m.Category, err = word("category", cmp.Or(strings.TrimSpace(a.Category), "status"), "_/.", maxCategory); err != nil {
+	if m.Category, err = word("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
 		return m, 0, nil, err
 	}
 	m.Priority = strings.ToLower(strings.TrimSpace(a.Priority))
@@ -120,7 +120,7 @@ func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []strin
 		return m, 0, nil, badArgument("to_agent", "a private message needs to_agent")
 	}
 	if strings.TrimSpace(a.TTL) != "" {
-		ttl, err = duration("ttl", a.TTL, minTTL, maxMessageTTL)
+		ttl, err = duration("ttl", a.TTL, bounds{minTTL, maxMessageTTL})
 	}
 	return m, ttl, redacted, err
 }

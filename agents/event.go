@@ -84,25 +84,9 @@ func (p *project) post(m *message) {
 		b.Cursor, b.Ahead = m.Number, nil
 		p.agents[a.ID] = &b
 	}
-	p.keep(m)
+	p.keep(m.head(), m, nil)
 	if m.toAll() && len(p.broadcasts) >= p.tidyAt {
 		p.tidy(m.At)
-	}
-}
-
-// keep files a message under those who are to read it.
-func (p *project) keep(m *message) {
-	x := slip{number: m.Number, author: p.authors[m.From], urgency: m.urgency(), m: m}
-	if !m.Expires.IsZero() {
-		x.expires = m.Expires.UnixNano()
-	}
-	switch {
-	case m.To != "":
-		p.direct[m.To] = append(p.direct[m.To], x)
-	case m.ToType != "":
-		p.typed[m.ToType] = append(p.typed[m.ToType], x)
-	default:
-		p.broadcasts = append(p.broadcasts, x)
 	}
 }
 

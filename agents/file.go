@@ -19,7 +19,8 @@ type document struct {
 	Projects []section `json:"projects"`
 }
 
-// section is one project's part of it.
+// section is one project's part of it, but for the scratchpad (what somebody
+// is still to see), which is lifted out before the rest is decoded.
 type section struct {
 	Hash     string     `json:"project_hash"`
 	Root     string     `json:"project_root"`
@@ -29,8 +30,7 @@ type section struct {
 	Agents   []*agent   `json:"agents"`
 	Claims   []*lease   `json:"claims"`
 	Handoffs []*handoff `json:"handoffs"`
-	Board    []*message `json:"scratchpad"` // what somebody is still to see
-	Findings []*message `json:"findings"`   // what everybody has seen and consolidation may want
+	Findings []*message `json:"findings"` // what everybody has seen and consolidation may want
 }
 
 // Encode writes one record a line, so that the file can be read and compared.
@@ -70,7 +70,7 @@ func list[T any](b *bufio.Writer, name string, items iter.Seq[T]) error {
 	fmt.Fprintf(b, ",\n      %q: [", name)
 	sep, end := "\n        ", "]"
 	for x := range items {
-		line, err := json.Marshal(x)
+		line, err := encode(x)
 		if err != nil {
 			return err
 		}
@@ -84,14 +84,21 @@ func list[T any](b *bufio.Writer, name string, items iter.Seq[T]) error {
 	return err
 }
 
+func encode(x any) ([]byte, error) {
+	if m, ok := x.(json.Marshaler); ok {
+		return m.MarshalJSON() // not checked and copied again
+	}
+	return json.Marshal(x)
+}
+
 // board yields every message that somebody may still be to see, by number.
-func (p *project) board(now time.Time) iter.Seq[*message] {
+func (p *project) board(now time.Time) iter.Seq[*slip] {
 	lists := append(slices.Collect(maps.Values(p.direct)), slices.Collect(maps.Values(p.typed))...)
 	all := slices.Concat(append(lists, p.broadcasts)...)
 	slices.SortFunc(all, func(a, b slip) int { return cmp.Compare(a.number, b.number) })
-	return func(yield func(*message) bool) {
-		for _, x := range all {
-			if !x.expired(now.UnixNano()) && !yield(x.m) {
+	return func(yield func(*slip) bool) {
+		for i := range all {
+			if x := &all[i]; !x.expired(now.UnixNano()) && !yield(x) {
 				return
 			}
 		}
@@ -100,11 +107,15 @@ func (p *project) board(now time.Time) iter.Seq[*message] {
 
 func (machine) Decode(data []byte) (*state, error) {
 	var d document
-	if err := json.Unmarshal(data, &d); err != nil {
+	rest, boards := lift(data)
+	if err := json.Unmarshal(rest, &d); err != nil {
 		return nil, err
 	}
+	if len(boards) != len(d.Projects) {
+		return nil, fmt.Errorf("%d projects have %d scratchpads", len(d.Projects), len(boards))
+	}
 	s := newState()
-	for _, x := range d.Projects {
+	for i, x := range d.Projects {
 		p := newProject(x.Root)
 		s.projects[x.Hash] = p
 		slices.SortStableFunc(x.Agents, func(a, b *agent) int { return a.Registered.Compare(b.Registered) })
@@ -118,8 +129,8 @@ func (machine) Decode(data []byte) (*state, error) {
 		for _, h := range x.Handoffs {
 			p.fileHandoff(h)
 		}
-		for _, m := range x.Board {
-			p.keep(m)
+		if err := p.fill(boards[i]); err != nil {
+			return nil, err
 		}
 		p.findings = x.Findings
 		p.messages, p.fence, p.handed = x.Messages, x.Fence, x.Handed

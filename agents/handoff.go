@@ -62,7 +62,7 @@ func (p *project) bundles(id string) []*handoff {
 
 // Handing is work that the caller passes on.
 type Handing struct {
-	ToAgent string `json:"to_agent" arg:"1" flag:"to" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type, of which the last active one is taken"`
+	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type, of which the last active one is taken"`
 	Message string `json:"message" arg:"2" jsonschema:"what was done, what is left, what to watch for"`
 }
 

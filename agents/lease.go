@@ -88,9 +88,15 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is claimed by %s for another %s: ask its holder, or wait", what, e.Holder, left(e.Left))
 }
 
+// wanted is what a claim asks for.
+type wanted struct {
+	path string
+	ttl  time.Duration
+}
+
 // decideClaim is the policy of claims: what to commit, or who stands in the way.
-func (p *project) decideClaim(me *agent, path string, ttl time.Duration, m moment) (*lease, []event, error) {
-	key := leaseKey(path)
+func (p *project) decideClaim(me *agent, w wanted, m moment) (*lease, []event, error) {
+	key := leaseKey(w.path)
 	var other *lease
 	var old []event
 	for k, l := range p.leases {
@@ -107,9 +113,9 @@ func (p *project) decideClaim(me *agent, path string, ttl time.Duration, m momen
 		}
 	}
 	if other != nil {
-		return nil, nil, p.held(path, other, m)
+		return nil, nil, p.held(w.path, other, m)
 	}
-	l := &lease{Path: path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Clock: m.clock, Seconds: int64(ttl / time.Second)}
+	l := &lease{Path: w.path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Clock: m.clock, Seconds: int64(w.ttl / time.Second)}
 	if mine := p.leases[key]; mine != nil && mine.Holder == me.ID && !mine.expired(m.clock) {
 		l.Path, l.Token = mine.Path, mine.Token // renewed: nobody else had it in between
 	}
@@ -159,7 +165,7 @@ func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
 	}
 	ttl := standardLease
 	if strings.TrimSpace(w.TTL) != "" {
-		if ttl, err = duration("ttl", w.TTL, minLease, maxLease); err != nil {
+		if ttl, err = duration("ttl", w.TTL, bounds{minLease, maxLease}); err != nil {
 			return Claimed{}, err
 		}
 	}
@@ -169,7 +175,7 @@ func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, events, err := p.decideClaim(me, path, ttl, m)
+		l, events, err := p.decideClaim(me, wanted{path, ttl}, m)
 		if err == nil {
 			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.until(), Renewed: l.Token <= p.fence, ttl: ttl}
 		}

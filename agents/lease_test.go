@@ -41,7 +41,7 @@ func TestDecideClaim(t *testing.T) {
 		if c.had != nil {
 			p.leases[c.had.key()] = c.had
 		}
-		l, events, err := p.decideClaim(me, c.path, 10*time.Minute, moment{t0, t0})
+		l, events, err := p.decideClaim(me, wanted{c.path, 10 * time.Minute}, moment{t0, t0})
 		if c.token == 0 {
 			if held, ok := errors.AsType[*HeldError](err); !ok || held.Holder != "claude-b7e2" || len(events) > 0 {
 				t.Errorf("%s: %+v, %v", c.what, l, err)
@@ -141,7 +141,7 @@ func TestOldLeasesGo(t *testing.T) {
 	s.projects[hash] = p
 	me := &agent{ID: "cursor-a3f8"}
 	for i := range 3 * sweepAfter {
-		_, events, err := p.decideClaim(me, time.Duration(i).String(), time.Minute, moment{t0, t0.Add(time.Duration(i) * time.Minute)})
+		_, events, err := p.decideClaim(me, wanted{time.Duration(i).String(), time.Minute}, moment{t0, t0.Add(time.Duration(i) * time.Minute)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,34 +6,22 @@ import (
 	"time"
 )
 
-// message is one post on the scratchpad.
+// message is one post on the scratchpad. Its first members are what a slip
+// knows: see parseHead.
 type message struct {
 	Number   uint64    `json:"number"`
 	From     string    `json:"from_agent"`
 	To       string    `json:"to_agent,omitempty"` // an id
 	ToType   string    `json:"to_type,omitempty"`  // any one of this type; both empty: everybody
-	Category string    `json:"category"`
 	Priority string    `json:"priority,omitempty"` // empty: normal
+	Expires  time.Time `json:"expires_at,omitzero"`
+	Category string    `json:"category"`
 	Private  bool      `json:"private,omitempty"`
 	Text     string    `json:"message"`
 	At       time.Time `json:"timestamp"`
-	Expires  time.Time `json:"expires_at,omitzero"`
 }
 
 func (m *message) toAll() bool { return m.To == "" && m.ToType == "" }
-
-// slip is a message in a list of what is to be read, with what it takes to see
-// whether somebody is to read it: lists of many thousands are looked through
-// in one go.
-type slip struct {
-	number  uint64
-	expires int64  // in nanoseconds of Unix time; 0: never
-	author  uint32 // 0: not an agent
-	urgency uint8
-	m       *message
-}
-
-func (x *slip) expired(now int64) bool { return x.expires != 0 && x.expires <= now }
 
 // The priorities. Urgent messages are read before others, low ones are only
 // marked.
@@ -44,8 +32,14 @@ const (
 	priorityCritical = "critical"
 )
 
-func (m *message) urgency() uint8 {
-	return uint8(slices.Index([]string{priorityHigh, priorityCritical}, m.Priority) + 1)
+func urgency(priority string) uint8 {
+	switch priority {
+	case priorityHigh:
+		return 1
+	case priorityCritical:
+		return 2
+	}
+	return 0
 }
 
 // maxFindings is how many findings are kept for consolidation at least; the
@@ -113,7 +107,7 @@ func (p *project) page(a *agent, now time.Time, limit int) (page []*message, tot
 	p.unread(a, now, func(list int, x *slip) {
 		total++
 		if l := &found[list][x.urgency]; len(*l) < limit {
-			*l = append(*l, x.m)
+			*l = append(*l, x.message())
 		}
 	})
 	for _, urgencies := range found {
@@ -122,7 +116,7 @@ func (p *project) page(a *agent, now time.Time, limit int) (page []*message, tot
 		}
 	}
 	slices.SortFunc(page, func(x, y *message) int {
-		return cmp.Or(cmp.Compare(y.urgency(), x.urgency()), cmp.Compare(x.Number, y.Number))
+		return cmp.Or(cmp.Compare(urgency(y.Priority), urgency(x.Priority)), cmp.Compare(x.Number, y.Number))
 	})
 	page = page[:min(len(page), limit)]
 	bytes := 0

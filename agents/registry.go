@@ -14,7 +14,7 @@ import (
 
 // Registration is an agent that comes in.
 type Registration struct {
-	AgentType string `json:"agent_type" arg:"1" alias:"type" flag:"type" jsonschema:"what you are, e.g. cursor, claude, reviewer"`
+	AgentType string `json:"agent_type" arg:"1" alias:"type" jsonschema:"what you are, e.g. cursor, claude, reviewer"`
 	Role      string `json:"role,omitempty" arg:"2" jsonschema:"what you are here for, in a few words"`
 }
 
@@ -78,7 +78,7 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 }
 
 func (s *Store) registration(a Registration) (r Registered, err error) {
-	if r.AgentType, err = word("agent_type", a.AgentType, "", maxType); err != nil {
+	if r.AgentType, err = word("agent_type", a.AgentType, maxType); err != nil {
 		return r, err
 	}
 	role := strings.TrimSpace(a.Role)

@@ -152,7 +152,7 @@ func (p *project) after(number uint64) int {
 // broadcasts of the last day.
 func (p *project) news(at time.Time) uint64 {
 	from := at.Add(-newsFor)
-	i := sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].m.At.After(from) })
+	i := sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].message().At.After(from) })
 	if i = max(i, len(p.broadcasts)-newsMost); i < len(p.broadcasts) {
 		return p.broadcasts[i].number - 1
 	}

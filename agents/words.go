@@ -114,8 +114,11 @@ func left(d time.Duration) string {
 	return span(d + time.Second - 1)
 }
 
-// duration reads a whole number and one unit of s, m, h, d, w within bounds.
-func duration(argument, text string, least, most time.Duration) (time.Duration, error) {
+// bounds are what a duration must be within, both included.
+type bounds struct{ least, most time.Duration }
+
+// duration reads a whole number and one unit of s, m, h, d, w.
+func duration(argument, text string, b bounds) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	var unit time.Duration
@@ -126,10 +129,10 @@ func duration(argument, text string, least, most time.Duration) (time.Duration, 
 	if unit == 0 || err != nil || len(strings.TrimRight(text, "smhdw")) != len(text)-1 {
 		return 0, badArgument(argument, "%s %q is not a duration: give a number and a unit, such as 90s, 10m, 2h or 1d", argument, clip(text, maxWord))
 	}
-	if d := time.Duration(n) * unit; n <= uint64(most/unit) && d >= least {
+	if d := time.Duration(n) * unit; n <= uint64(b.most/unit) && d >= b.least {
 		return d, nil
 	}
-	return 0, badArgument(argument, "%s %q is not between %s and %s", argument, clip(text, maxWord), span(least), span(most))
+	return 0, badArgument(argument, "%s %q is not between %s and %s", argument, clip(text, maxWord), span(b.least), span(b.most))
 }
 
 // text checks and redacts what somebody wrote. found are the rules that took
@@ -145,13 +148,10 @@ func (s *Store) text(argument, given string, most int) (clean string, found []st
 	return clean, found, nil
 }
 
-// word checks a lower-case name of letters, digits and dashes (and of what
-// else is allowed).
-func word(argument, given, also string, most int) (string, error) {
+// word checks a name of letters, digits and dashes, and makes it lower-case.
+func word(argument, given string, most int) (string, error) {
 	w := strings.ToLower(strings.TrimSpace(given))
-	bad := strings.IndexFunc(w, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && !strings.ContainsRune(also, r)
-	}) >= 0
+	bad := strings.IndexFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) >= 0
 	switch {
 	case w == "":
 		return "", badArgument(argument, "needs %s", argument)
