@@ -174,7 +174,7 @@ func TestMovesKept(t *testing.T) {
 	}
 }
 
-// The store of another program is left alone.
+// The store of another program is left alone, and ours is kept beside it.
 func TestForeignFile(t *testing.T) {
 	dir := t.TempDir()
 	const theirs = `{"tasks":[{"id":"task-18f0-aa","state":"Working"}],"updated_at":"2026-01-01T00:00:00Z"}`
@@ -182,8 +182,11 @@ func TestForeignFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte(theirs), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, nil); !errors.Is(err, journal.ErrForeign) {
-		t.Errorf("%v", err)
+	if _, err := open(t, dir, nil).Create(t.Context(), Draft{Title: "ours"}); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := open(t, dir, nil).List(t.Context(), Choice{}); err != nil || len(l.Tasks) != 1 {
+		t.Errorf("%v, %v", l, err)
 	}
 	if b, err := os.ReadFile(name); err != nil || string(b) != theirs {
 		t.Errorf("%s, %v", b, err)

@@ -96,25 +96,16 @@ func (c *core) openLog() (*journal.Log[*state, event], error) {
 	if c.log != nil {
 		return c.log, nil
 	}
-	log, err := c.openAs("costs")
-	if errors.Is(err, journal.ErrForeign) {
-		log, err = c.openAs("costs-own")
-	}
+	// The existing program keeps a costs.json of its own in the same directory.
+	log, err := journal.OpenOwn(c.dir, machine{}, &journal.Options{
+		Name: "costs", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
+		Logger: c.opts.Logger, Fault: c.opts.Fault,
+	})
 	if err != nil {
 		return nil, err
 	}
 	c.log = log
 	return log, nil
-}
-
-// openAs opens the totals under a name. The existing program keeps a costs.json
-// of its own in the same directory; it stays as it is, and ours has
-// another name beside it.
-func (c *core) openAs(name string) (*journal.Log[*state, event], error) {
-	return journal.Open(c.dir, machine{}, &journal.Options{
-		Name: name, Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault,
-	})
 }
 
 // Close writes down what was noted. A server also folds it into the totals, for
