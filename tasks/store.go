@@ -88,6 +88,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	c.machine = machine{from: cmp.Or(c.opts.partsFrom, partialFrom), whole: new(atomic.Bool)}
 	c.machine.whole.Store(c.opts.LongLived) // it will be asked for everything sooner or later
+	// The existing program keeps a tasks.json of its own in the same directory.
 	log, err := journal.OpenOwn(dir, c.machine, &journal.Options{
 		Name: "tasks", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault,
