@@ -3,6 +3,8 @@ package agents
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"leanctx/internal/journal"
@@ -42,12 +44,15 @@ func (r *ring) since(seq uint64) []journal.Commit[event] {
 const pollEvery = 500 * time.Millisecond
 
 // Follow gives a line for everything that happens in the project from now on:
-// who comes and goes, what is posted, claimed, released and handed over, but
-// for private messages. It looks twice a second and ends with ctx or with the
-// first error of do; the end of ctx is no error.
+// who comes and goes, what is posted, claimed, released and handed over, what
+// is written in diaries, but for private messages. It looks twice a second and
+// ends with ctx or with the first error of do; the end of ctx is no error.
 func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
-	var seen uint64
-	err := s.log.View(ctx, func(_ *state, h journal.Head) error { seen = h.Seq; return nil })
+	f := follower{Store: s, written: map[string]int{}}
+	err := s.log.View(ctx, func(_ *state, h journal.Head) error { f.seen = h.Seq; return nil })
+	if err == nil {
+		_, err = f.entries(ctx)
+	}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for err == nil {
@@ -56,19 +61,11 @@ func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 			return nil
 		case <-tick.C:
 		}
-		var lines []string
-		err = s.log.View(ctx, func(st *state, h journal.Head) error {
-			commits := st.recent.since(seen)
-			if missed := h.Seq - min(h.Seq, seen+uint64(len(commits))); missed > 0 {
-				lines = append(lines, fmt.Sprintf("… %d changes passed too fast to be shown", missed))
-			}
-			for _, c := range commits {
-				lines = append(lines, s.lines(c)...)
-			}
-			seen = max(seen, h.Seq)
-			return nil
-		})
-		for _, l := range lines {
+		var lines, more []string
+		if lines, err = f.commits(ctx); err == nil {
+			more, err = f.entries(ctx)
+		}
+		for _, l := range append(lines, more...) {
 			if err == nil {
 				err = do(l)
 			}
@@ -80,12 +77,69 @@ func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 	return err
 }
 
+// follower is how far somebody who follows has seen.
+type follower struct {
+	*Store
+	seen    uint64         // the registry's last commit
+	written map[string]int // agent id → its diary's last entry
+	sizes   map[string]int64
+}
+
+// commits are the lines of what was committed to the registry since.
+func (f *follower) commits(ctx context.Context) (lines []string, err error) {
+	err = f.log.View(ctx, func(st *state, h journal.Head) error {
+		commits := st.recent.since(f.seen)
+		if missed := h.Seq - min(h.Seq, f.seen+uint64(len(commits))); missed > 0 {
+			lines = append(lines, fmt.Sprintf("… %d changes passed too fast to be shown", missed))
+		}
+		for _, c := range commits {
+			lines = append(lines, f.lines(c)...)
+		}
+		f.seen = max(f.seen, h.Seq)
+		return nil
+	})
+	return lines, err
+}
+
+// entries are the lines of what was written in diaries since; the first time
+// there are none. Only diaries whose journal has another size are opened.
+func (f *follower) entries(ctx context.Context) (lines []string, err error) {
+	first := f.sizes == nil
+	if first {
+		f.sizes = map[string]int64{}
+	}
+	ids, _, err := f.writers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		fi, err := os.Stat(filepath.Join(f.dir, diaryDir, id+".journal"))
+		if err != nil || fi.Size() == f.sizes[id] {
+			continue
+		}
+		list, err := f.Store.entries(ctx, id)
+		if err != nil {
+			return lines, err
+		}
+		for _, e := range list {
+			if !first && e.Number > f.written[id] {
+				lines = append(lines, fmt.Sprintf("%s %s [%s] %s", stamp(e.At), id, verb(e.Type), block(e.Text)))
+			}
+			f.written[id] = e.Number
+		}
+		f.sizes[id] = fi.Size()
+	}
+	return lines, nil
+}
+
+func stamp(at time.Time) string { return at.Local().Format(time.TimeOnly) }
+
 // lines tells of one commit.
 func (s *Store) lines(c journal.Commit[event]) []string {
 	var out []string
 	for _, e := range c.Events {
 		if text := e.line(s.Self()); e.Project == s.opts.ProjectHash && text != "" {
-			out = append(out, c.At.Local().Format(time.TimeOnly)+" "+text)
+			out = append(out, stamp(c.At)+" "+text)
 		}
 	}
 	return out

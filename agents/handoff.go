@@ -114,13 +114,10 @@ const (
 // the promise back.
 func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
 	summary, redacted, err := s.text("message", a.Message, maxText)
-	if err == nil && strings.TrimSpace(a.ToAgent) == "" {
-		err = badArgument("to_agent", "needs to_agent")
-	}
-	if err == nil {
-		err = s.begin(ctx)
-	}
 	if err != nil {
+		return HandedOver{}, err
+	}
+	if err := s.begin(ctx); err != nil {
 		return HandedOver{}, err
 	}
 	h := handoff{Summary: summary, State: handoffPending}
@@ -156,6 +153,9 @@ func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
 
 // successor is who goes on with an agent's work.
 func (p *project) successor(me *agent, name string, now time.Time) (id, note string, err error) {
+	if strings.TrimSpace(name) == "" {
+		return "", "", badArgument("to_agent", "needs to_agent")
+	}
 	to, err := p.resolve("to_agent", name)
 	if err != nil {
 		return "", "", err

@@ -83,17 +83,23 @@ func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 		}
 		return []event{{By: me.ID, Read: read}}, nil
 	}
-	// Nothing new is the common answer, and needs no lock.
+	err = s.receive(ctx, look)
+	return r, err
+}
+
+// receive commits what look makes of the state. That there is nothing new is
+// the common answer, and needs no lock.
+func (s *Store) receive(ctx context.Context, look func(*project, moment) ([]event, error)) error {
 	fresh := false
-	err = s.view(ctx, func(p *project, m moment) error {
+	err := s.view(ctx, func(p *project, m moment) error {
 		events, err := look(p, m)
 		fresh = len(events) > 0
 		return err
 	})
-	if err == nil && fresh {
-		err = s.update(ctx, look)
+	if err != nil || !fresh {
+		return err
 	}
-	return r, err
+	return s.update(ctx, look)
 }
 
 func shownMessages(page []*message) []Message {

@@ -1,10 +1,12 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -272,14 +274,18 @@ func TestFollow(t *testing.T) {
 	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "1h"}))
 	must[Released](t)(a.Release(ctx, Return{Path: "f"}))
 	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
+	must[Noted](t)(a.Diary(ctx, Note{Message: "watch me", Category: "decision"}))
 	must[Updated](t)(a.Status(ctx, Standing{Status: "finished"}))
 	var got []string
-	for len(got) == 0 || !strings.Contains(got[len(got)-1], "finished") {
+	for len(got) < 7 {
 		line := plain(<-lines, a, c)
 		if _, text, _ := strings.Cut(line, " "); !strings.Contains(text, "until it is seen") {
 			got = append(got, text)
 		}
 	}
+	slices.SortStableFunc(got, func(x, y string) int { // diaries are looked at after the registry
+		return cmp.Compare(strings.Count(x, "[DECIDED]"), strings.Count(y, "[DECIDED]"))
+	})
 	expect(t, "lines", got, []string{
 		"cursor-A → any claude [request] two\n      lines",
 		"cursor-A claimed f for 1h (token 1)",
@@ -287,6 +293,7 @@ func TestFollow(t *testing.T) {
 		"cursor-A (dev) is idle: handed off to claude-B",
 		"cursor-A handed off to claude-B: go on",
 		"cursor-A (dev) is finished",
+		"cursor-A [DECIDED] watch me",
 	})
 	stop()
 	if err := <-done; err != nil {

@@ -232,15 +232,7 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 		}
 		return []event{{By: me.ID, Read: read}}, nil
 	}
-	fresh := false
-	err := s.view(ctx, func(p *project, m moment) error {
-		events, err := look(p, m)
-		fresh = len(events) > 0
-		return err
-	})
-	if err == nil && fresh {
-		err = s.update(ctx, look)
-	}
+	err := s.receive(ctx, look)
 	if err == nil && r.You != nil && s.opts.Tasks != nil {
 		r.Tasks, err = s.opts.Tasks.OpenTasks(ctx, r.You.AgentID)
 	}
