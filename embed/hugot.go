@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	gomlx "github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/backends/simplego"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/knights-analytics/hugot"
@@ -15,19 +16,29 @@ import (
 // texts are cut: a fact is shorter, and time and memory grow with the length.
 const maxTokens = 128
 
-// allowInt8 gives integer matrix products a block size. The back end sets one
-// for floating point types alone, and with none its unrolled kernel reads past
-// its block, in a goroutine of its own, which ends the process. Guarded, since
-// a session that runs reads the same table.
-var allowInt8 = sync.OnceFunc(func() {
+// tame mends two things in the back end before its first use, once, since a
+// session that runs reads the same tables.
+//
+// Integer matrix products get a block size. The back end sets one for floating
+// point types alone, and with none its unrolled kernel reads past its block, in
+// a goroutine of its own, which ends the process.
+//
+// Operations run one after another. By default those that can run side by side
+// do, and hand buffers to each other without a lock, which the race detector
+// objects to. One after another is as fast here, products use all processors
+// anyhow, and most panics then happen where they can be caught.
+var tame = sync.OnceFunc(func() {
 	size := &simplego.DotGeneralTargetBlockLog2Dim
 	for _, d := range []dtypes.DType{dtypes.Int8, dtypes.Uint8, dtypes.Int32, dtypes.Int64} {
 		size[d] = size[dtypes.Float32]
 	}
+	gomlx.Register(simplego.BackendName, func(string) (gomlx.Backend, error) {
+		return simplego.New("ops_sequential")
+	})
 })
 
-// engine runs one model through hugot. It may be used by several goroutines,
-// but not after close.
+// engine runs one model through hugot, one text at a time: hugot writes to the
+// model in each run.
 type engine struct {
 	session  *hugot.Session
 	pipeline *pipelines.FeatureExtractionPipeline
@@ -38,7 +49,7 @@ type engine struct {
 // openEngine loads dir/file and dir/tokenizer.json. Whatever they hold, a panic
 // comes back as an error.
 func openEngine(dir, file, pooling string) (e *engine, err error) {
-	allowInt8()
+	tame()
 	session, err := hugot.NewGoSession()
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)

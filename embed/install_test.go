@@ -121,7 +121,7 @@ func TestInstallSources(t *testing.T) {
 		"a tarball with ./ before": file(t, "t.tar.gz", tarball(t, tinyFiles(t, "./")...)),
 	} {
 		dir := t.TempDir()
-		done, err := Install(t.Context(), dir, path, nil)
+		done, err := Install(t.Context(), dir, path, &InstallOptions{Child: passes})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -146,7 +146,7 @@ func TestInstallSources(t *testing.T) {
 func TestInstallInstalled(t *testing.T) {
 	first := installTiny(t, "onnx/model.onnx")
 	dir := t.TempDir()
-	again, err := Install(t.Context(), dir, first.Dir, nil)
+	again, err := Install(t.Context(), dir, first.Dir, &InstallOptions{Child: passes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestInstallOtherVocabulary(t *testing.T) {
 func TestInstallChooses(t *testing.T) {
 	two := file(t, "two.zip", zipped(t, append(tinyFiles(t, "a/first/"), tinyFiles(t, "a/second/")...)...))
 	for want, where := range map[string]string{"first": two, "a/second": two, "onnx/model.onnx": tiny, "model_quantized.onnx": tiny} {
-		if _, err := Install(t.Context(), t.TempDir(), where, &InstallOptions{Model: want}); err != nil {
+		if _, err := Install(t.Context(), t.TempDir(), where, &InstallOptions{Model: want, Child: passes}); err != nil {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -270,7 +270,7 @@ func TestModelsInPlace(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	install := func(model string) Installed {
-		done, err := Install(t.Context(), dir, tiny, &InstallOptions{Model: model})
+		done, err := Install(t.Context(), dir, tiny, &InstallOptions{Model: model, Child: passes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +350,7 @@ func TestInstallAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			if _, err := Install(t.Context(), dir, tiny, nil); err != nil {
+			if _, err := Install(t.Context(), dir, tiny, &InstallOptions{Child: passes}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -371,7 +371,7 @@ func TestInstallSweeps(t *testing.T) {
 		}
 	}
 	later := func() time.Time { return time.Now().Add(2 * time.Hour) }
-	done, err := Install(t.Context(), dir, tiny, &InstallOptions{Now: later})
+	done, err := Install(t.Context(), dir, tiny, &InstallOptions{Now: later, Child: passes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"path/filepath"
 	"runtime/debug"
-	"sync"
 )
 
 // The ways to make one vector of a model's vectors of tokens.
@@ -36,8 +35,8 @@ type ModelOptions struct {
 	SkipChecksum bool
 }
 
-// Model is a sentence transformer, an Encoder. It may be used by several
-// goroutines. It takes from 100 to 500 MB and from 0.2 to 2 s a text, so it
+// Model is a sentence transformer, an Encoder. Several goroutines may use it:
+// their texts take turns. It takes from 100 to 500 MB and from 0.2 to 2 s a text, so it
 // belongs into a process that lives on, and is closed when idle.
 type Model struct {
 	name  string
@@ -45,8 +44,8 @@ type Model struct {
 	vocab *vocabulary
 	most  int // tokens of a text
 
-	using  sync.RWMutex // held for reading while a text runs
-	engine *engine      // nil: closed
+	turn   chan struct{} // holds one token: whoever has it uses the engine
+	engine *engine       // nil: closed
 }
 
 var _ Encoder = (*Model)(nil)
@@ -88,7 +87,9 @@ func openModel(dir string, manifest *Manifest) (*Model, error) {
 		e.close()
 		return nil, &ModelError{manifest.Name, fmt.Sprintf("gives vectors of %d values, its manifest says %d", e.dim, manifest.Dim)}
 	}
-	return &Model{name: manifest.Name, dim: e.dim, vocab: vocab, most: min(maxTokens, manifest.MaxTokens), engine: e}, nil
+	turn := make(chan struct{}, 1)
+	turn <- struct{}{}
+	return &Model{turn: turn, name: manifest.Name, dim: e.dim, vocab: vocab, most: min(maxTokens, manifest.MaxTokens), engine: e}, nil
 }
 
 // Name is the model's name and eight digits of its checksum, as
@@ -106,19 +107,23 @@ func (m *Model) Encode(ctx context.Context, texts []string) ([][]float32, error)
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, err // select below may choose the turn
 		}
 		var err error
-		if vectors[i], err = m.encode(text); err != nil {
+		if vectors[i], err = m.encode(ctx, text); err != nil {
 			return nil, err
 		}
 	}
 	return vectors, nil
 }
 
-func (m *Model) encode(text string) ([]float32, error) {
-	m.using.RLock()
-	defer m.using.RUnlock()
+func (m *Model) encode(ctx context.Context, text string) ([]float32, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-m.turn:
+	}
+	defer func() { m.turn <- struct{}{} }()
 	if m.engine == nil {
 		return nil, ErrClosed
 	}
@@ -136,11 +141,11 @@ func (m *Model) encode(text string) ([]float32, error) {
 	return vector, nil
 }
 
-// Close frees the model once the texts that run are done, and gives its memory
+// Close frees the model once the text that runs is done, and gives its memory
 // back to the system. Closing twice does nothing.
 func (m *Model) Close() error {
-	m.using.Lock()
-	defer m.using.Unlock()
+	<-m.turn
+	defer func() { m.turn <- struct{}{} }()
 	if m.engine != nil {
 		m.engine.close()
 		m.engine = nil
