@@ -55,12 +55,10 @@ const (
 func (x *indexed) renew(how int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.index != nil {
-		if how == throwAway {
-			_ = x.index.Drop() // if that fails it is found damaged again
-		}
-		_ = x.index.Close()
+	if x.index != nil && how == throwAway {
+		_ = x.index.Drop() // if that fails it is found damaged again
 	}
+	// It is not closed: another search may be on in it.
 	x.index, x.fed, x.apart = nil, fedTo{}, how == goWithout
 }
 
@@ -96,12 +94,20 @@ func (s *Store) catchUp(ctx context.Context) (*search.Index, fedTo, error) {
 	}
 	var docs []search.Doc
 	var to fedTo
-	err := s.view(ctx, func(st *state, _ moment) error {
-		docs, to = x.unfed(st), st.reach()
+	var as search.Generation
+	var whole bool
+	err := s.view(ctx, func(st *state, m moment) error {
+		docs, whole = x.unfed(st)
+		to = st.reach()
+		as = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
 		return nil
 	})
 	if err == nil && len(docs) > 0 {
-		err = x.index.Add(ctx, docs)
+		if whole && len(docs) >= bulk {
+			err = s.build(ctx, docs, as)
+		} else {
+			err = x.index.Add(ctx, docs)
+		}
 	}
 	if err == nil {
 		x.fed = to
@@ -109,18 +115,55 @@ func (s *Store) catchUp(ctx context.Context) (*search.Index, fedTo, error) {
 	return x.index, to, err
 }
 
-// unfed lists what the index lacks of a state.
-func (x *indexed) unfed(st *state) (docs []search.Doc) {
-	if x.fed.of != st || x.fed.epoch != st.epoch {
-		return x.missing(st)
+// bulk is how many versions an index may lack before they are written as a
+// generation at once. In memory they would take as long, ten times the space,
+// and be lost with the process.
+const bulk = 4000
+
+// build writes a generation of all versions there are; where that cannot be
+// done, they are added to memory.
+func (s *Store) build(ctx context.Context, docs []search.Doc, as search.Generation) error {
+	index := s.ix.index
+	err := index.Build(ctx, as, slices.Values(docs))
+	if _, epoch, ok := index.Since(); err == nil && ok && epoch == as.Epoch {
+		return s.unlessErased(ctx, index, as)
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return index.Add(ctx, docs)
+}
+
+// unlessErased drops a generation just written if something was erased
+// meanwhile, maybe by another process: it must not come back with it.
+func (s *Store) unlessErased(ctx context.Context, index *search.Index, as search.Generation) error {
+	return s.view(ctx, func(st *state, _ moment) error {
+		if st.indexEpoch() != as.Epoch {
+			return errors.Join(errMoved, index.Drop())
+		}
+		return nil
+	})
+}
+
+// unfed lists what the index lacks of a state, each version once; whole: it
+// has nothing yet, and that is all there are.
+func (x *indexed) unfed(st *state) (docs []search.Doc, whole bool) {
+	if x.fed.of != st || x.fed.epoch != st.epoch {
+		_, epoch, ok := x.index.Since()
+		return x.missing(st), !ok || epoch != st.indexEpoch()
+	}
+	fed := map[id]bool{}
 	for _, n := range st.changed[x.fed.seen:] {
+		if fed[n] {
+			continue
+		}
+		fed[n] = true
 		if n == lessonsChanged {
 			docs = appendDocs(docs, st.lessons())
 		}
 		docs = appendDocs(docs, st.versions(n))
 	}
-	return docs
+	return docs, false
 }
 
 // missing lists what the newest generation on disk does not hold.
@@ -234,8 +277,13 @@ func (s *Store) SyncIndex(ctx context.Context) error {
 	if index.Pending() < syncTail {
 		return nil
 	}
+	return s.write(ctx, index)
+}
+
+// write makes a generation of what the index holds only in memory.
+func (s *Store) write(ctx context.Context, index *search.Index) error {
 	var to search.Generation
-	err = s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *state, m moment) error {
 		to = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
 		return nil
 	})
@@ -247,13 +295,10 @@ func (s *Store) SyncIndex(ctx context.Context) error {
 	if err := index.Sync(ctx, to, s.everything(ctx, giveUp)); err != nil {
 		return err
 	}
-	// What was erased meanwhile by another process must not come back with it.
-	return s.view(ctx, func(st *state, _ moment) error {
-		if st.indexEpoch() != to.Epoch {
-			return index.Drop()
-		}
-		return nil
-	})
+	if err := s.unlessErased(ctx, index, to); !errors.Is(err, errMoved) {
+		return err
+	}
+	return nil
 }
 
 // everything is what a generation is made of that comes after none. After

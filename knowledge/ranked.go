@@ -64,7 +64,8 @@ func (s *Store) rankedAtOnce(ctx context.Context, q Question, archive bool) (r R
 		return Recalled{}, err
 	}
 	err = s.view(ctx, func(st *state, m moment) error {
-		if err := x.index.Add(ctx, x.unfed(st)); err != nil {
+		docs, _ := x.unfed(st)
+		if err := x.index.Add(ctx, docs); err != nil {
 			return err
 		}
 		x.fed = st.reach()

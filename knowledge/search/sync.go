@@ -33,7 +33,24 @@ const (
 // its facts. Of several processes one does it; the others, which find index.lock taken, return at once and
 // without an error. Searches, Add and Remove go on meanwhile. Nothing is to be done again after an error:
 // the index answers as before.
-func (x *Index) Sync(ctx context.Context, to Generation, docs iter.Seq[Doc]) (err error) {
+func (x *Index) Sync(ctx context.Context, to Generation, docs iter.Seq[Doc]) error {
+	return x.sync(ctx, to, docs, lock)
+}
+
+// Build is a Sync that waits for another process's, a minute at most, and then reads from what that made. It
+// is for an index that lacks so much that adding it to memory would take as long and far more space.
+func (x *Index) Build(ctx context.Context, to Generation, docs iter.Seq[Doc]) error {
+	return x.sync(ctx, to, docs, func(path string) (func() error, bool, error) {
+		unlock, err := waitLock(ctx, path, buildWait)
+		return unlock, err == nil, err
+	})
+}
+
+const buildWait = time.Minute
+
+type locker func(path string) (unlock func() error, held bool, err error)
+
+func (x *Index) sync(ctx context.Context, to Generation, docs iter.Seq[Doc], lock locker) (err error) {
 	if x.dir == "" {
 		return nil
 	}
@@ -70,8 +87,9 @@ func (x *Index) Sync(ctx context.Context, to Generation, docs iter.Seq[Doc]) (er
 	if err != nil {
 		return err
 	}
+	err = x.adopt(g, tail) // before the one that is read from now on goes
 	x.sweep(g.number)
-	return x.adopt(g, tail)
+	return err
 }
 
 // lost reports whether an error says that the generation built upon is not what was written.
@@ -202,8 +220,9 @@ func (x *Index) fails(op, name string) error {
 	return x.fault(op, name)
 }
 
-// sweep takes away what no one will open any more: older generations, and what a killed Sync left. Those who
-// have read an older one have it in memory. Called under the lock.
+// sweep takes away what no one will open any more: older generations, and what a killed Sync left. Another
+// process that has not yet read what it needs of an older one finds it gone and opens the newest. Called under
+// the lock.
 func (x *Index) sweep(newest uint64) {
 	entries, err := os.ReadDir(x.dir)
 	if err != nil {
@@ -232,7 +251,7 @@ func (x *Index) Drop() error {
 	if _, err := os.Stat(x.dir); x.dir == "" || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	unlock, err := waitLock(filepath.Join(x.dir, lockName), dropWait)
+	unlock, err := waitLock(context.Background(), filepath.Join(x.dir, lockName), dropWait)
 	if err != nil {
 		return err
 	}
@@ -247,14 +266,20 @@ func (x *Index) Drop() error {
 // errBusy says that another process holds index.lock.
 var errBusy = errors.New("the index is being written by another process; try again")
 
-func waitLock(path string, patience time.Duration) (unlock func() error, err error) {
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+func waitLock(ctx context.Context, path string, patience time.Duration) (unlock func() error, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s: %w", path, errBusy))
+	defer cancel()
+	for tick := time.NewTicker(5 * time.Millisecond); ; {
 		unlock, held, err := lock(path)
 		if err != nil || held {
+			tick.Stop()
 			return unlock, err
 		}
-		if time.Now().After(end) {
-			return nil, fmt.Errorf("%s: %w", path, errBusy)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tick.Stop()
+			return nil, context.Cause(ctx)
 		}
 	}
 }
