@@ -18,7 +18,8 @@ type Query struct {
 	Vector  []float32 // of length 1
 	Limit   int       // how many hits, 1 or more
 	// Allowed says whether a vector may be a hit, nil that each may. It is
-	// asked only of those that are near enough, by one goroutine.
+	// asked only of those that are near enough, by one goroutine, and must not
+	// call the Index.
 	Allowed func(k Key) bool
 }
 
@@ -141,7 +142,7 @@ func (s *shelf) best(q Query, scores []float32, scale float64) []Hit {
 	for number, score := range scores {
 		cosine := float64(score) * scale
 		full := len(*worst) == q.Limit
-		if full && !(cosine >= (*worst)[0].Cosine) || s.isDead(number) {
+		if cosine != cosine || full && cosine < (*worst)[0].Cosine || s.isDead(number) {
 			continue
 		}
 		b, i := s.at(number)

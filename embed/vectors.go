@@ -162,7 +162,8 @@ func (x *Index) Vector(encoder string, k Key) ([]float32, bool) {
 
 // Forget takes the vectors of these IDs out of the file and of memory, whatever
 // encoder made them. When it gives no error, no byte of them is left there. A
-// file that cannot be read through is deleted: it might hold them.
+// file that cannot be read is deleted: it might hold them. A process that is
+// putting them at the same moment may put them back; Prune takes those out.
 func (x *Index) Forget(ids ...string) error {
 	gone := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -171,7 +172,7 @@ func (x *Index) Forget(ids ...string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.refresh()
-	if x.newer {
+	if x.newer || len(x.sets) == 0 {
 		return x.reset()
 	}
 	held := x.waste > 0

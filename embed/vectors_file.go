@@ -43,7 +43,17 @@ type stamp struct {
 	size int64
 	at   time.Time
 	end  int64 // of the last block that was read
+	last int64 // where that block begins
 	head string
+}
+
+// mark notes the head of the last block, by which the file is known again: an
+// inode may come back with another file.
+func (s *stamp) mark(blocks []*block) {
+	if len(blocks) > 0 {
+		last := blocks[len(blocks)-1].data
+		s.last, s.head = s.end-int64(len(last)), string(last[:blockHead])
+	}
 }
 
 func (x *Index) path() string { return filepath.Join(x.dir, headerFile) }
@@ -74,7 +84,7 @@ func (x *Index) refresh() {
 		return
 	}
 	if same && old.end > 0 && now.size >= old.end {
-		if head := readPart(root, 0, blockHead); string(head) == old.head {
+		if head := readPart(root, old.last, blockHead); string(head) == old.head {
 			x.grown(readPart(root, old.end, now.size-old.end), now)
 			return
 		}
@@ -100,8 +110,9 @@ func (x *Index) grown(data []byte, now stamp) {
 	blocks, end, waste := readBlocks(data)
 	x.addAll(blocks)
 	old := x.stamp
-	now.end, now.head = old.end+int64(end), old.head
-	x.waste += waste - int(old.size-old.end)
+	now.end, now.last, now.head = old.end+int64(end), old.last, old.head
+	now.mark(blocks)
+	x.waste += waste - int(old.size-old.end) + int(now.size-old.end) - len(data)
 	x.stamp = now
 }
 
@@ -114,8 +125,11 @@ func (x *Index) load(data []byte, now stamp) {
 	x.sets = map[string]*shelf{}
 	blocks, end, waste := readBlocks(data)
 	x.waste = waste
+	if !x.newer {
+		x.waste += int(now.size) - len(data)
+	}
 	now.end = int64(end)
-	now.head = string(data[:min(blockHead, len(data))])
+	now.mark(blocks)
 	x.stamp = now
 	x.addAll(append(blocks, x.local...))
 }

@@ -1,0 +1,77 @@
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stopping is the built-in encoder until it has encoded left texts; then the
+// context ends.
+type stopping struct {
+	Encoder
+	left int
+	stop func()
+}
+
+func (s *stopping) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	if s.left--; s.left < 0 {
+		s.stop()
+	}
+	return s.Encoder.Encode(ctx, texts)
+}
+
+func TestFillGoesOnWhereItWas(t *testing.T) {
+	dir := t.TempDir()
+	var texts []Text
+	for _, d := range paraphrases(t).docs {
+		texts = append(texts, Text{ID: d.ID, Text: d.Text})
+	}
+	e := mustStatic(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	n, err := OpenIndex(dir).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
+	if n != 25 || !errors.Is(err, context.Canceled) {
+		t.Fatalf("filled %d, %v, want 25 and a context that ended", n, err)
+	}
+	var seen []int
+	n, err = OpenIndex(dir).Fill(t.Context(), e, texts, func(done, missing int) { seen = append(seen, done, missing) })
+	if n != 35 || err != nil || len(seen) != 70 || seen[0] != 1 || seen[68] != 35 || seen[69] != 35 {
+		t.Errorf("filled %d more, %v, progress %v, want 35 of 35", n, err, seen)
+	}
+	x := OpenIndex(dir)
+	if n, err := x.Fill(t.Context(), e, texts, nil); n != 0 || err != nil {
+		t.Errorf("nothing was missing, and yet %d, %v", n, err)
+	}
+	hits := scan(t, x, e.Name(), encode(t, e, "the primary store is PostgreSQL")[0], 3)
+	if len(hits) != 3 || hits[0].ID != "PostgreSQL 16 is the primary data store." {
+		t.Errorf("hits %v", hits)
+	}
+}
+
+// Two servers that fill at once do the work twice and disturb nobody.
+func TestTwoFillAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	e := mustStatic(t)
+	var texts []Text
+	for i := range 3000 {
+		texts = append(texts, Text{ID: fmt.Sprintf("f-%016x", i), Text: fmt.Sprintf("fact number %d", i)})
+	}
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if _, err := OpenIndex(dir).Fill(t.Context(), e, texts, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got := OpenIndex(dir).Status()
+	want := []EncoderEntries{{e.Name(), e.Dim(), len(texts)}}
+	if diff := cmp.Diff(want, got.Encoders); diff != "" || got.Waste != 0 {
+		t.Errorf("%d bytes of waste and (-want +got):\n%s", got.Waste, diff)
+	}
+}
