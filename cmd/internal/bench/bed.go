@@ -36,12 +36,13 @@ type bed struct {
 	odd       []string       // rows with answers that were not as expected, in order
 	counts    map[string]int // how many
 	first     map[string]string
+	memories  map[string]memory // of a server, by its data directory
 }
 
 func newBed(o Options, n int, dir string, empty program) *bed {
 	dir = filepath.Join(dir, fmt.Sprint(n))
 	return &bed{
-		Options: o, n: n, empty: empty, counts: map[string]int{}, first: map[string]string{},
+		Options: o, n: n, empty: empty, counts: map[string]int{}, first: map[string]string{}, memories: map[string]memory{},
 		project: filepath.Join(dir, "my-app"), data: filepath.Join(dir, "data"), input: filepath.Join(dir, "facts.jsonl"),
 	}
 }

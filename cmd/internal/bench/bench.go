@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	o.Progress("an empty program")
-	empty, err := emptyProgram(ctx, dir)
+	empty, err := emptyProgram(ctx, dir, o.Environ(nil))
 	if err != nil {
 		return r, err
 	}

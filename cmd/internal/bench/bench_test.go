@@ -96,7 +96,7 @@ func TestRows(t *testing.T) {
 // An empty program is one that does nothing and ends well.
 func TestEmptyProgram(t *testing.T) {
 	dir := t.TempDir()
-	p, err := emptyProgram(t.Context(), dir)
+	p, err := emptyProgram(t.Context(), dir, os.Environ())
 	if err != nil || len(p.path) == 0 {
 		t.Fatal(p, err)
 	}

@@ -29,7 +29,7 @@ const patience = time.Minute
 // itself only after its packages have initialised, which is part of what is to
 // be measured; so where there is no compiler, the floor is the system's own
 // smallest program, which is less than any program in Go, and is called so.
-func emptyProgram(ctx context.Context, dir string) (program, error) {
+func emptyProgram(ctx context.Context, dir string, environ []string) (program, error) {
 	file, exe := filepath.Join(dir, "empty.go"), filepath.Join(dir, "empty.exe") // the ending matters on Windows only
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 		return program{}, err
@@ -37,7 +37,7 @@ func emptyProgram(ctx context.Context, dir string) (program, error) {
 	building, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	build := exec.CommandContext(building, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", exe, file)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOTOOLCHAIN=local", "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	build.Env = append(environ, "CGO_ENABLED=0", "GOTOOLCHAIN=local", "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
 	out, err := build.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:

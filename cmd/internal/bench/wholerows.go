@@ -38,34 +38,44 @@ func diskRows() []row {
 const resident = "resident after some calls"
 
 func memoryRows() []row {
-	one := func(name, field string) row {
+	one := func(name string, of func(memory) float64) row {
 		return row{groupMemory, name, Bytes, floorServer, false, func(ctx context.Context, b *bed) (Cell, error) {
 			if err := b.cool(); err != nil {
 				return Cell{}, err
 			}
-			full, ok, err := b.memory(ctx, b.data, field)
-			if err != nil || !ok {
+			full, err := b.memory(ctx, b.data)
+			if err != nil || of(full) == 0 {
 				return Cell{}, err
 			}
-			empty, _, err := b.memory(ctx, b.data+"-empty", field)
-			return amount(full, empty), err
+			empty, err := b.memory(ctx, b.data+"-empty")
+			return amount(of(full), of(empty)), err
 		}}
 	}
-	return []row{one(resident, "VmRSS"), one("at its highest", "VmHWM")}
+	return []row{
+		one(resident, func(m memory) float64 { return m.resident }),
+		one("at its highest", func(m memory) float64 { return m.highest }),
+	}
 }
 
-// memory is what the kernel says a server takes after some calls of each kind,
-// in bytes; ok is false where the kernel does not say.
-func (b *bed) memory(ctx context.Context, data, field string) (bytes float64, ok bool, err error) {
+// memory is what the kernel says a process takes, in bytes; 0 where it does
+// not say.
+type memory struct{ resident, highest float64 }
+
+// memory asks a server on a data directory some questions of each kind and
+// looks at what it takes then. Both rows are about the same server.
+func (b *bed) memory(ctx context.Context, data string) (m memory, err error) {
+	if m, ok := b.memories[data]; ok {
+		return m, nil
+	}
 	s, err := b.serve(ctx, data)
 	if err != nil {
-		return 0, false, err
+		return m, err
 	}
 	defer func() { err = s.end(err) }()
 	for i := range 20 {
 		for _, r := range recalls() {
 			if err := s.recall(r.ask(b.questions, i)); err != nil {
-				return 0, false, err
+				return m, err
 			}
 		}
 	}
@@ -75,12 +85,22 @@ func (b *bed) memory(ctx context.Context, data, field string) (bytes float64, ok
 		{"action": "wakeup"}, {"action": "status"}, {"action": "rooms"}, {"action": "timeline", "category": f.Category},
 	} {
 		if err := s.call("ctx_knowledge", arguments); err != nil {
-			return 0, false, err
+			return m, err
 		}
 	}
 	status := read(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
-	kib, err := strconv.ParseFloat(strings.TrimSuffix(colon(status, field), " kB"), 64)
-	return kib * 1024, err == nil, nil
+	m = memory{kibibytes(status, "VmRSS"), kibibytes(status, "VmHWM")}
+	b.memories[data] = m
+	return m, nil
+}
+
+// kibibytes is a line "name: n kB" of /proc, in bytes.
+func kibibytes(status, name string) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(colon(status, name), " kB"), 64)
+	if err != nil {
+		return 0
+	}
+	return n * 1024
 }
 
 func wholeRows() []row {
