@@ -106,9 +106,7 @@ func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
 			return Noted{}, err
 		}
 	}
-	if err := s.Touch(ctx); err != nil {
-		return Noted{}, err
-	}
+	s.alive(ctx)
 	o := owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
 	err = s.view(ctx, func(p *project, _ moment) error {
 		me, err := s.self(p)

@@ -43,13 +43,18 @@
 // project; to renew keeps it. A directory stands for all that is in it. Paths
 // are those that symbolic links lead to, so that a file has one name.
 //
-// A lease ends by the clock of who asks, compared with the clock of who
-// claimed. We do not compare recorded times, which never go back: one process
-// whose clock is a year ahead would move them by a year, and with them end
-// every claim there is and keep every later one for a year. A clock that is
-// set back keeps claims for as much longer; one that claims from more than a
-// day ahead claims nothing. In any case it is the journal that decides, so there
-// is one holder at a time, and the token tells a late one from it.
+// It is the journal that decides who has a path, so there is one holder at a
+// time, and the token tells a late one from it.
+//
+// # Clocks
+//
+// How long something lasts (a lease, a ttl, an agent's silence) is told by the
+// clock of who asks, compared with the clock of who did it. We do not compare recorded
+// times, although these never go back: one process whose clock is a year ahead moves
+// them by a year for everybody, and with them would end every claim there is, silence
+// every agent, and then hold time still for a year. What remains: a clock that is set back
+// keeps claims for as much longer; one that claims from more than a day ahead claims nothing;
+// and no single clock has broadcasts dropped that others have not read.
 //
 // # Handoff
 //

@@ -10,15 +10,16 @@ import (
 // event is one change of the registry, as the journal keeps it. Events say
 // what is so afterwards, not what to do: folding one twice changes nothing more.
 type event struct {
-	Project string   `json:"project"`      // hash
-	By      string   `json:"by,omitempty"` // the agent that did it, which is active thereby
-	Open    *opened  `json:"open,omitempty"`
-	Agent   *agent   `json:"agent,omitempty"` // registered, resumed, or of another status
-	Post    *message `json:"post,omitempty"`
-	Read    *reading `json:"read,omitempty"` // by By
-	Claim   *lease   `json:"claim,omitempty"`
-	Release string   `json:"release,omitempty"` // a path
-	Handoff *handoff `json:"handoff,omitempty"`
+	Project string    `json:"project"`        // hash
+	By      string    `json:"by,omitempty"`   // the agent that did it, which is active thereby
+	Clock   time.Time `json:"clock,omitzero"` // of who did it, when it is behind the recorded time
+	Open    *opened   `json:"open,omitempty"`
+	Agent   *agent    `json:"agent,omitempty"` // registered, resumed, or of another status
+	Post    *message  `json:"post,omitempty"`
+	Read    *reading  `json:"read,omitempty"` // by By
+	Claim   *lease    `json:"claim,omitempty"`
+	Release string    `json:"release,omitempty"` // a path
+	Handoff *handoff  `json:"handoff,omitempty"`
 }
 
 // opened names a project, in its first commit.
@@ -60,6 +61,9 @@ func (s *state) fold(e event, at time.Time) {
 	case e.Handoff != nil:
 		p.fileHandoff(e.Handoff)
 	}
+	if !e.Clock.IsZero() {
+		at = e.Clock
+	}
 	if e.By != "" {
 		p.touch(e.By, at)
 	}
@@ -86,7 +90,7 @@ func (p *project) post(m *message) {
 	}
 	p.keep(m.head(), m, nil)
 	if m.toAll() && len(p.broadcasts) >= p.tidyAt {
-		p.tidy(m.At)
+		p.tidy(m)
 	}
 }
 
@@ -123,11 +127,19 @@ func take(lists map[string][]slip, name string, numbers []uint64) {
 }
 
 // tidy drops the oldest broadcasts that nobody is to see any more: those that
-// every agent has read or is away from for long, and no newcomer sees.
-func (p *project) tidy(now time.Time) {
-	gone := p.news(now)
+// every agent has read or is away from for long, and no newcomer sees. That an
+// agent is away is not believed to one clock: another agent must have been
+// active as long after it.
+func (p *project) tidy(m *message) {
+	now := m.At
+	gone, latest := p.news(now), time.Time{}
 	for _, a := range p.agents {
-		if a.Status != statusFinished && now.Sub(a.Active) <= holdFor {
+		if a.ID != m.From && a.Active.After(latest) && !a.Active.After(now) {
+			latest = a.Active
+		}
+	}
+	for _, a := range p.agents {
+		if a.Status != statusFinished && latest.Sub(a.Active) <= holdFor {
 			gone = min(gone, a.Cursor)
 		}
 	}

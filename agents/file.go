@@ -48,7 +48,7 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 			list(b, "agents", slices.Values(slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }))),
 			list(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease) int { return cmp.Compare(x.Path, y.Path) }))),
 			list(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff) int { return cmp.Compare(x.Number, y.Number) }))),
-			list(b, "scratchpad", p.board(h.At)),
+			list(b, "scratchpad", p.board()),
 			list(b, "findings", slices.Values(p.findings)),
 		)
 		if err != nil {
@@ -92,13 +92,13 @@ func encode(x any) ([]byte, error) {
 }
 
 // board yields every message that somebody may still be to see, by number.
-func (p *project) board(now time.Time) iter.Seq[*slip] {
+func (p *project) board() iter.Seq[*slip] {
 	lists := append(slices.Collect(maps.Values(p.direct)), slices.Collect(maps.Values(p.typed))...)
 	all := slices.Concat(append(lists, p.broadcasts)...)
 	slices.SortFunc(all, func(a, b slip) int { return cmp.Compare(a.number, b.number) })
 	return func(yield func(*slip) bool) {
 		for i := range all {
-			if x := &all[i]; !x.expired(now.UnixNano()) && !yield(x) {
+			if !yield(&all[i]) {
 				return
 			}
 		}

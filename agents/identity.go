@@ -158,6 +158,14 @@ func (s *Store) Touch(ctx context.Context) error {
 	})
 }
 
+// alive is Touch for those who have something else to do: a sign of life that
+// cannot be written must not keep them from it.
+func (s *Store) alive(ctx context.Context) {
+	if err := s.Touch(ctx); err != nil {
+		s.opts.Logger.Debug("a sign of life was not written", "agent", s.Self(), "error", err)
+	}
+}
+
 func (s *Store) holds(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,7 @@ type lease struct {
 	Path    string    `json:"path"` // within the project, with slashes
 	Holder  string    `json:"agent_id"`
 	Token   uint64    `json:"token"`       // larger than that of every lease before it
-	Since   time.Time `json:"claimed_at"`  // recorded time
-	Clock   time.Time `json:"clock"`       // what the holder's clock said
+	Since   time.Time `json:"claimed_at"`  // by the holder's clock
 	Seconds int64     `json:"ttl_seconds"` // how long it holds
 }
 
@@ -31,7 +30,7 @@ const (
 func (l *lease) key() string { return leaseKey(l.Path) }
 
 // until is when a lease ends, by the clock.
-func (l *lease) until() time.Time { return l.Clock.Add(time.Duration(l.Seconds) * time.Second) }
+func (l *lease) until() time.Time { return l.Since.Add(time.Duration(l.Seconds) * time.Second) }
 
 // expired tells whether a lease has ended for one whose clock says now. It
 // compares clocks and not recorded times: a process whose clock is a year ahead
@@ -39,7 +38,7 @@ func (l *lease) until() time.Time { return l.Clock.Add(time.Duration(l.Seconds) 
 // everybody's claims by that, nor keep later ones from ending. A claim of
 // a clock that is further ahead than any lease can last is void.
 func (l *lease) expired(clock time.Time) bool {
-	return !clock.Before(l.until()) || l.Clock.Sub(clock) > maxLease
+	return !clock.Before(l.until()) || l.Since.Sub(clock) > maxLease
 }
 
 // claims lists the leases that hold, by path.
@@ -101,7 +100,7 @@ func (p *project) decideClaim(me *agent, w wanted, m moment) (*lease, []event, e
 	var old []event
 	for k, l := range p.leases {
 		switch {
-		case l.expired(m.clock):
+		case l.expired(m.now):
 			// Not at once: the clock that says so may be the wrong one.
 			if k != key && l.Token+sweepAfter < p.fence && len(old) < maxSwept {
 				old = append(old, event{Release: l.Path})
@@ -115,8 +114,8 @@ func (p *project) decideClaim(me *agent, w wanted, m moment) (*lease, []event, e
 	if other != nil {
 		return nil, nil, p.held(w.path, other, m)
 	}
-	l := &lease{Path: w.path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Clock: m.clock, Seconds: int64(w.ttl / time.Second)}
-	if mine := p.leases[key]; mine != nil && mine.Holder == me.ID && !mine.expired(m.clock) {
+	l := &lease{Path: w.path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Seconds: int64(w.ttl / time.Second)}
+	if mine := p.leases[key]; mine != nil && mine.Holder == me.ID && !mine.expired(m.now) {
 		l.Path, l.Token = mine.Path, mine.Token // renewed: nobody else had it in between
 	}
 	return l, append(old, event{By: me.ID, Claim: l}), nil
@@ -127,7 +126,7 @@ func (p *project) held(path string, l *lease, m moment) error {
 	if a := p.agents[holder]; a != nil {
 		holder = a.name()
 	}
-	return &HeldError{path, l.Path, holder, l.Token, l.until().Sub(m.clock)}
+	return &HeldError{path, l.Path, holder, l.Token, l.until().Sub(m.now)}
 }
 
 // Wish is a file or directory that an agent wants to work on alone.
@@ -212,7 +211,7 @@ func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
 		}
 		l := p.leases[leaseKey(path)]
 		switch {
-		case l != nil && l.Holder != me.ID && !l.expired(m.clock):
+		case l != nil && l.Holder != me.ID && !l.expired(m.now):
 			return nil, p.held(path, l, m)
 		case l == nil || l.Holder != me.ID:
 			return nil, notFound("No claim found: %s", oneLine(path))

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 )
@@ -11,7 +12,7 @@ func TestDecideClaim(t *testing.T) {
 	t0 := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
 	me := &agent{ID: "cursor-a3f8"}
 	lent := func(holder, path string, at time.Duration) *lease {
-		return &lease{Path: path, Holder: holder, Token: 7, Clock: t0.Add(at), Seconds: 600}
+		return &lease{Path: path, Holder: holder, Token: 7, Since: t0.Add(at), Seconds: 600}
 	}
 	for _, c := range []struct {
 		what  string
@@ -41,7 +42,7 @@ func TestDecideClaim(t *testing.T) {
 		if c.had != nil {
 			p.leases[c.had.key()] = c.had
 		}
-		l, events, err := p.decideClaim(me, wanted{c.path, 10 * time.Minute}, moment{t0, t0})
+		l, events, err := p.decideClaim(me, wanted{c.path, 10 * time.Minute}, moment{t0})
 		if c.token == 0 {
 			if held, ok := errors.AsType[*HeldError](err); !ok || held.Holder != "claude-b7e2" || len(events) > 0 {
 				t.Errorf("%s: %+v, %v", c.what, l, err)
@@ -74,12 +75,15 @@ func TestClocksJump(t *testing.T) {
 		return ok
 	}
 	must[Claimed](t)(a.Claim(ctx, Wish{Path: "a"}))
+	post(t, a, Posting{Message: "before", TTL: "1h"})
 	wrong.pass(365 * 24 * time.Hour)
 	post(t, x, Posting{Message: "the whole registry is a year ahead now"})
 	must[Claimed](t)(x.Claim(ctx, Wish{Path: "x"}))
 	expect(t, "a's claim, by c", held(c, "a"), true)
 	expect(t, "the claim of the wrong clock, by c", held(c, "x"), false)
 	must[Claimed](t)(c.Claim(ctx, Wish{Path: "c"}))
+	expect(t, "who is here", must[Presence](t)(c.Presence(ctx)).Agents, slices.Sorted(slices.Values([]string{a.Self() + "(a)", c.Self()})))
+	expect(t, "what c reads", texts(read(t, c)), []string{"before", "the whole registry is a year ahead now"})
 	b.clock.pass(11 * time.Minute)
 	expect(t, "a's claim, by c, later", held(c, "a"), false)
 	expect(t, "c's claim, by a, later", held(a, "c"), false)
@@ -89,6 +93,32 @@ func TestClocksJump(t *testing.T) {
 	expect(t, "a claim before the clock was set back", held(c, "z"), true)
 	b.clock.pass(41 * time.Minute)
 	expect(t, "and when its time is over", held(c, "z"), false)
+}
+
+// No single clock has broadcasts dropped that others have not read.
+func TestWrongClockDropsNothing(t *testing.T) {
+	b := newBed(t)
+	s := b.open()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	wrong := newClock()
+	b.opts.Now = wrong.Now
+	odd := join(t, b.open(), "codex", "")
+	wrong.pass(365 * 24 * time.Hour)
+	for range 2 * tidyFrom / 256 {
+		for _, from := range []*Store{a, odd} {
+			err := from.update(t.Context(), func(p *project, m moment) (events []event, _ error) {
+				for i := range 256 {
+					x := &message{Number: p.messages + uint64(i) + 1, From: from.Self(), Category: "status", Text: "m", At: m.now}
+					events = append(events, event{By: x.From, Post: x})
+				}
+				return events, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	expect(t, "unread", must[Presence](t)(c.Presence(t.Context())).Unread, 4*tidyFrom)
 }
 
 // Tokens grow with every lease, of whatever path, and over restarts.
@@ -141,7 +171,7 @@ func TestOldLeasesGo(t *testing.T) {
 	s.projects[hash] = p
 	me := &agent{ID: "cursor-a3f8"}
 	for i := range 3 * sweepAfter {
-		_, events, err := p.decideClaim(me, wanted{time.Duration(i).String(), time.Minute}, moment{t0, t0.Add(time.Duration(i) * time.Minute)})
+		_, events, err := p.decideClaim(me, wanted{time.Duration(i).String(), time.Minute}, moment{t0.Add(time.Duration(i) * time.Minute)})
 		if err != nil {
 			t.Fatal(err)
 		}

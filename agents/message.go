@@ -143,11 +143,16 @@ func (p *project) reading(a *agent, page []*message, now time.Time) *reading {
 			ahead = append(ahead, m.Number)
 		}
 	}
+	author, nano := p.authors[a.ID], now.UnixNano()
+	for _, x := range p.direct[a.ID] {
+		if x.expired(nano) {
+			r.Direct = append(r.Direct, x.number)
+		}
+	}
 	for _, list := range [][]uint64{ahead, r.Direct, r.Typed} {
 		slices.Sort(list)
 	}
 	at.ahead = ahead
-	author, nano := p.authors[a.ID], now.UnixNano()
 	for _, x := range p.broadcasts[p.after(at.cursor):] {
 		if x.author != author && !x.expired(nano) && !at.read(x.number) {
 			break

@@ -79,7 +79,7 @@ func (p *project) complete(h *handoff, m moment) []event {
 	var events []event
 	token := p.fence
 	for _, l := range p.claimsOf(h.From) {
-		if l.expired(m.clock) {
+		if l.expired(m.now) {
 			continue
 		}
 		token++
@@ -112,9 +112,7 @@ func (s *Store) callOff(ctx context.Context, h *handoff) error {
 // goes on with the handoffs whose process was killed. One that cannot be
 // completed yet is told of, and keeps nobody from working.
 func (s *Store) begin(ctx context.Context) error {
-	if err := s.Touch(ctx); err != nil {
-		return err
-	}
+	s.alive(ctx)
 	var pending []*handoff
 	err := s.view(ctx, func(p *project, _ moment) error {
 		for _, h := range p.handoffs {

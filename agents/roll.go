@@ -76,9 +76,7 @@ func (s *Store) List(ctx context.Context, a Roll) (Agents, error) {
 	if err != nil {
 		return Agents{}, err
 	}
-	if err := s.Touch(ctx); err != nil {
-		return Agents{}, err
-	}
+	s.alive(ctx)
 	r := Agents{limit: limit, Agents: []Present{}}
 	err = s.view(ctx, func(p *project, m moment) error {
 		list := p.present(m.now)
@@ -143,7 +141,7 @@ func (i Info) Text() string {
 func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	var i Info
 	err := s.view(ctx, func(p *project, m moment) error {
-		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.claims(m.clock)), now: m.now}
+		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.claims(m.now)), now: m.now}
 		i.Waiting = p.waiting(m.now)
 		for _, h := range p.handoffs {
 			if h.State == handoffDone {
@@ -196,7 +194,7 @@ type Held struct {
 func shownClaims(list []*lease, m moment) []Held {
 	out := make([]Held, len(list))
 	for i, l := range list {
-		out[i] = Held{l.Path, l.Holder, l.Token, l.until(), l.until().Sub(m.clock)}
+		out[i] = Held{l.Path, l.Holder, l.Token, l.until(), l.until().Sub(m.now)}
 	}
 	return out
 }
@@ -210,7 +208,7 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 	var r Synced
 	look := func(p *project, m moment) ([]event, error) {
 		list := p.present(m.now)
-		r = Synced{Agents: []Present{}, Total: len(list), Claims: shownClaims(p.claims(m.clock), m), Tasks: []string{}, now: m.now}
+		r = Synced{Agents: []Present{}, Total: len(list), Claims: shownClaims(p.claims(m.now), m), Tasks: []string{}, now: m.now}
 		for _, a := range list[:min(standardList, len(list))] {
 			r.Agents = append(r.Agents, shown(a))
 		}

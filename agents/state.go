@@ -69,7 +69,7 @@ type agent struct {
 
 // present tells whether an agent is listed.
 func (a *agent) present(now time.Time) bool {
-	return a.Status != statusFinished && now.Sub(a.Active) < silentAfter
+	return a.Status != statusFinished && now.Sub(a.Active).Abs() < silentAfter // a clock far ahead proves nothing
 }
 
 // name is an agent as briefings and errors write it: id(role).
@@ -137,9 +137,7 @@ func (p *project) touch(id string, at time.Time) {
 			a.Cursor, a.Ahead, a.Missed = floor, nil, at.Add(-newsFor)
 		}
 	}
-	if at.After(a.Active) {
-		a.Active = at
-	}
+	a.Active = at
 	p.agents[id] = &a
 }
 

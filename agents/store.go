@@ -157,25 +157,18 @@ func (s *Store) redact(text string) (string, []string) {
 	return clean, rules
 }
 
-// moment is when something is done.
-type moment struct {
-	now   time.Time // max(clock, last recorded time): it never goes back
-	clock time.Time // what this process's clock says
-}
+// moment is when something is done, by the clock of the process that does it.
+// It may go back, and differ between processes; see the package's
+// documentation of why it is not the recorded time.
+type moment struct{ now time.Time }
 
-func (s *Store) moment(recorded time.Time) moment {
-	clock := s.opts.Now().UTC()
-	if recorded = recorded.UTC(); recorded.Before(clock) {
-		recorded = clock
-	}
-	return moment{recorded, clock}
-}
+func (s *Store) moment() moment { return moment{s.opts.Now().UTC()} }
 
 // view runs f on the newest state of the project, without waiting for any
 // writer. f must not change it nor keep it.
 func (s *Store) view(ctx context.Context, f func(*project, moment) error) error {
-	return s.log.View(ctx, func(st *state, h journal.Head) error {
-		return f(st.project(s.opts.ProjectHash), s.moment(h.At))
+	return s.log.View(ctx, func(st *state, _ journal.Head) error {
+		return f(st.project(s.opts.ProjectHash), s.moment())
 	})
 }
 
@@ -188,8 +181,9 @@ func (s *Store) update(ctx context.Context, decide func(*project, moment) ([]eve
 }
 
 func (s *Store) updateAll(ctx context.Context, decide func(*state, moment) ([]event, error)) error {
-	_, err := s.log.Update(ctx, func(st *state, now time.Time) ([]event, error) {
-		events, err := decide(st, s.moment(now))
+	_, err := s.log.Update(ctx, func(st *state, recorded time.Time) ([]event, error) {
+		m := s.moment()
+		events, err := decide(st, m)
 		if err != nil || len(events) == 0 {
 			return nil, err
 		}
@@ -198,6 +192,9 @@ func (s *Store) updateAll(ctx context.Context, decide func(*state, moment) ([]ev
 		}
 		for i := range events {
 			events[i].Project = s.opts.ProjectHash
+			if recorded.Sub(m.now) > time.Second {
+				events[i].Clock = m.now
+			}
 		}
 		return events, nil
 	})
