@@ -6,9 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"leanctx/knowledge/search/blocks"
 )
 
 // files are the files of the generations in dir.
@@ -161,23 +166,114 @@ func TestOlderGenerationStandsIn(t *testing.T) {
 	}
 }
 
-func TestReadOnlyDirectory(t *testing.T) {
-	if runtime.GOOS == "windows" || os.Getuid() == 0 {
-		t.Skip("permissions do not bind here")
+// Whatever a file operation fails with, the index answers as before, leaves nothing half done and writes when it
+// can again. Of a link that fails a copy is made.
+func TestSyncFails(t *testing.T) {
+	for _, problem := range []error{syscall.EROFS, syscall.EACCES, syscall.ENOSPC} {
+		for _, op := range []string{"mkdir", "create", "link", "rename"} {
+			for _, build := range []bool{false, true} {
+				dir, docs := damaged(t)
+				if build {
+					dir = t.TempDir()
+				}
+				broken := true
+				x, err := Open(dir, &Options{Fault: func(what, _ string) error {
+					if broken && what == op {
+						return problem
+					}
+					return nil
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if build {
+					mustAdd(t, x, docs...)
+				}
+				late := madeUps(200, 210)
+				mustAdd(t, x, late...)
+				all := slices.Concat(docs, late)
+				memory := open(t, all...)
+				err = x.Sync(t.Context(), Generation{At: at(3), Epoch: "e"}, slices.Values(all))
+				if op == "link" && err != nil || op != "link" && !errors.Is(err, problem) {
+					t.Errorf("%s fails with %v: Sync: %v", op, problem, err)
+				}
+				same(t, memory, x)
+				if op != "link" && x.Pending() == 0 {
+					t.Errorf("%s fails with %v: nothing pending", op, problem)
+				}
+				broken = false
+				if err := x.Sync(t.Context(), Generation{At: at(4), Epoch: "e"}, slices.Values(all)); err != nil {
+					t.Errorf("%s failed with %v: the next Sync: %v", op, problem, err)
+				}
+				same(t, memory, x)
+				same(t, memory, mustOpen(t, dir))
+				if temp, _ := filepath.Glob(filepath.Join(dir, tempPrefix+"*")); len(temp) > 0 {
+					t.Errorf("%s fails with %v: left over: %v", op, problem, temp)
+				}
+			}
+		}
 	}
+}
+
+// A generation of which any one file is gone is not read.
+func TestHalfDeleted(t *testing.T) {
 	dir, docs := damaged(t)
-	if err := os.Chmod(dir, 0o500); err != nil {
+	memory := open(t, docs...)
+	for _, path := range files(t, dir) {
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if !checkDamaged(t, dir, docs, memory) {
+			t.Errorf("%s is gone and the generation is read", path)
+		}
+		overwrite(t, path, good)
+	}
+}
+
+// Of a segment that is read block by block, whatever is done to it: an answer is right or an ErrDamaged, and what
+// was read before stays.
+func TestDamagedWhileRead(t *testing.T) {
+	dir, docs := t.TempDir(), madeUps(0, 6000)
+	mustSync(t, mustOpen(t, dir), 1, docs)
+	memory := open(t, docs...)
+	path := filepath.Join(dir, generationName(1), "1.zap")
+	good, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.Chmod(dir, 0o700)
-	x := mustOpen(t, dir)
-	mustAdd(t, x, madeUps(200, 210)...)
-	if err := x.Sync(t.Context(), Generation{At: at(3), Epoch: "e"}, forbidden(t)); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("Sync into a read-only directory: %v", err)
+	if len(good) < 8*blocks.Size {
+		t.Fatalf("%d bytes are too few", len(good))
 	}
-	memory := mustOpen(t, "")
-	mustAdd(t, memory, slices.Concat(docs, madeUps(200, 210))...)
-	same(t, memory, x)
+	want := make([][]Hit, len(queries))
+	for i, q := range queries {
+		want[i] = search1(t, memory, q)
+	}
+	refused := 0
+	for at := 0; at < len(good); at += blocks.Size {
+		for _, bad := range [][]byte{slices.Concat(good[:at], []byte{good[at] ^ 4}, good[at+1:]), good[:at], nil} {
+			x := mustOpen(t, dir)
+			if _, _, err := x.Search(t.Context(), Query{Text: queries[0]}, nil); err != nil {
+				t.Fatal(err)
+			}
+			overwrite(t, path, bad)
+			for i, q := range queries {
+				hits, _, err := x.Search(t.Context(), Query{Text: q, Limit: 50, Explain: true}, nil)
+				if errors.Is(err, ErrDamaged) {
+					refused++
+				} else if diff := cmp.Diff(want[i], hits, cmpopts.EquateApprox(0, 1e-9), cmpopts.EquateEmpty()); err != nil || diff != "" {
+					t.Fatalf("byte %d: %q: %v (-want +got):\n%s", at, q, err, diff)
+				}
+			}
+			overwrite(t, path, good)
+		}
+	}
+	if refused == 0 {
+		t.Error("no damage was seen")
+	}
 }
 
 func TestNotADirectory(t *testing.T) {
