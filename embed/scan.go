@@ -35,8 +35,10 @@ type Hit struct {
 // million. One that answers approximately can take its place: it must give the
 // same order to what it finds.
 //
-// Without vectors of the encoder there are no hits. The error is the context's,
-// or says that the query has not as many values as its encoder's vectors.
+// A vector of zeros, of a text without meaning to its encoder, is near nothing:
+// as a query it has no hits, and it is none. Without vectors of the encoder there
+// are no hits either. The error is the context's, or says that the query has not
+// as many values as its encoder's vectors.
 func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
 	x.mu.Lock()
 	x.refresh()
@@ -51,6 +53,9 @@ func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
 		return nil, fmt.Errorf("query has %d values, the vectors of %s have %d", len(q.Vector), q.Encoder, s.dim)
 	}
 	whole, scale := wholeNumbers(q.Vector)
+	if scale == 0 {
+		return nil, ctx.Err()
+	}
 	scores := make([]float32, s.n)
 	s.score(ctx, whole, scores)
 	if err := ctx.Err(); err != nil {
@@ -60,7 +65,8 @@ func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
 }
 
 // wholeNumbers gives a vector as whole numbers times a scale, as fine as sums of
-// products with int8 fit into 32 bits.
+// products with int8 fit into 32 bits. The scale is 0 when there is nothing to
+// compare: zeros, or values that are no numbers.
 func wholeNumbers(v []float32) ([]int32, float64) {
 	most := float32(0)
 	for _, x := range v {
@@ -146,6 +152,9 @@ func (s *shelf) best(q Query, scores []float32, scale float64) []Hit {
 			continue
 		}
 		b, i := s.at(number)
+		if b.scale(i) == 0 {
+			continue
+		}
 		h := Hit{Key: b.key(i), Cosine: cosine}
 		if full && !nearer(h, (*worst)[0]) || q.Allowed != nil && !q.Allowed(h.Key) {
 			continue

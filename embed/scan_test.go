@@ -116,20 +116,22 @@ func TestScanRefuses(t *testing.T) {
 	nan := make([]float32, 16)
 	nan[3] = float32(math.NaN())
 	for _, v := range [][]float32{nan, make([]float32, 16)} {
-		for _, h := range scan(t, x, "a@1", v, 3) {
-			if h.Cosine != 0 {
-				t.Errorf("query %v: %v, want cosine 0", v, h)
-			}
+		if hits := scan(t, x, "a@1", v, 3); len(hits) != 0 {
+			t.Errorf("query %v: %v, want no hits", v, hits)
 		}
 	}
 }
 
 func TestZeroVectorsAreNearNothing(t *testing.T) {
 	x := OpenIndex(t.TempDir())
-	put(t, x, a16, []Key{{ID: "f-empty"}}, [][]float32{make([]float32, 16)})
+	empty := []Key{{ID: "f-empty"}}
+	put(t, x, a16, empty, [][]float32{make([]float32, 16)})
 	_, vectors := vectorsOf(1, 1, 16)
-	if hits := scan(t, x, "a@1", vectors[0], 1); len(hits) != 1 || hits[0].Cosine != 0 {
-		t.Errorf("%v, want one hit of cosine 0", hits)
+	if hits := scan(t, x, "a@1", vectors[0], 1); len(hits) != 0 {
+		t.Errorf("%v, want no hits", hits)
+	}
+	if missing := x.Missing("a@1", empty); len(missing) != 0 {
+		t.Error("a vector of zeros counts as missing")
 	}
 }
 
