@@ -24,7 +24,6 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/demo"
-	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 )
 
@@ -123,10 +122,7 @@ func (r *run) mcp(ctx context.Context, _ cli.Globals) error {
 	if cli.Terminal(r.in) {
 		fmt.Fprintf(r.errs, "%s: this is an MCP server; it waits for a client's messages on standard input (Ctrl-C ends it)\n", cli.Name)
 	}
-	server := mcpsrv.New(r.stores.served(), &mcpsrv.Options{
-		Version: build().Version, Briefing: r.stores.briefing, Made: r.stores.count, Logger: r.stores.logger,
-	})
-	return server.ServeStdio(ctx, r.in, r.out)
+	return r.stores.server().ServeStdio(ctx, r.in, r.out)
 }
 
 // demo plays the story with this very program as the server.

@@ -49,7 +49,7 @@ func (s *stores) crew(sc op.Scope, p overview.Project) (*crew, error) {
 		w.openAgents = func() (*agents.Store, error) {
 			return agents.Open(dir, &agents.Options{
 				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Redactor: r, Logger: s.logger,
-				Tasks: reassigner{w},
+				Tasks: reassigner{w}, Facts: s.asserted(sc, p), Files: w.shared,
 			})
 		}
 		w.openTasks = func() (*tasks.Store, error) {
@@ -96,6 +96,15 @@ func (w *crew) known() *agents.Store {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.registry
+}
+
+// shared lists the files that an agent has shared, for a handoff.
+func (w *crew) shared(ctx context.Context, agent string) ([]string, error) {
+	store, err := w.shares()
+	if err != nil {
+		return nil, err
+	}
+	return store.Paths(ctx, agent)
 }
 
 // Notices are what the open stores have to say that no answer has told.
@@ -166,16 +175,31 @@ type finder func(context.Context, op.Scope) (overview.Project, error)
 // working opens the registry of agents of a call's project.
 func (s *stores) working(find finder) func(context.Context, op.Scope) (*agents.Store, error) {
 	return func(ctx context.Context, sc op.Scope) (*agents.Store, error) {
-		w, agent, err := s.workplace(ctx, sc, find)
+		w, _, err := s.workplace(ctx, sc, find)
 		if err != nil {
 			return nil, err
 		}
-		store, err := w.agents()
-		if err != nil {
-			return nil, err
-		}
-		return store.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
+		return s.registry(w, sc)
 	}
+}
+
+// registry is the agents as seen by whoever calls. The one that a connection
+// registered is not named here, since the registry knows it: who registers
+// again without naming an agent is to be another one.
+func (s *stores) registry(w *crew, sc op.Scope) (*agents.Store, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	store, err := w.agents()
+	if err != nil {
+		return nil, err
+	}
+	a := agents.Actor{Agent: sc.Agent, Client: sc.Caller.Name, Session: sc.Caller.Session}
+	if store.As(a).Self() == "" {
+		a.Agent = c.Agent
+	}
+	return store.As(a), nil
 }
 
 // doing opens the tasks of a call's project.
@@ -196,11 +220,11 @@ func (s *stores) doing(find finder) func(context.Context, op.Scope) (*tasks.Stor
 // sharing opens the shared files of a call's project.
 func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.Store, error) {
 	return func(ctx context.Context, sc op.Scope) (*share.Store, error) {
-		w, agent, err := s.workplace(ctx, sc, find)
+		w, _, err := s.workplace(ctx, sc, find)
 		if err != nil {
 			return nil, err
 		}
-		registry, err := w.agents()
+		registry, err := s.registry(w, sc)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +232,7 @@ func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.St
 		if err != nil {
 			return nil, err
 		}
-		return store.As(registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session})), nil
+		return store.As(registry), nil
 	}
 }
 
@@ -224,54 +248,4 @@ func (s *stores) workplace(ctx context.Context, sc op.Scope, find finder) (w *cr
 	}
 	w, err = s.crew(sc, p)
 	return w, s.self(sc, p.Hash, c.Agent), err
-}
-
-// spending is the ledger of a call's project.
-func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Ledger, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.lookup(ctx, sc)
-	if err != nil {
-		return nil, err
-	}
-	ledger, err := s.ledger(p)
-	if err != nil {
-		return nil, err
-	}
-	return ledger.As(cost.Actor{Agent: s.self(sc, p.Hash, c.Agent), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
-}
-
-func (s *stores) ledger(p overview.Project) (*cost.Ledger, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	return kept(s, s.ledgers, p.Hash, func() (*cost.Ledger, error) {
-		return cost.Open(c.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger})
-	})
-}
-
-// count leaves a receipt of a call that was answered. A call that came to no
-// operation or to no project leaves none.
-func (s *stores) count(m op.Made) {
-	p, ok := s.placed.Load(m.Scope.Project)
-	if m.Scope == (op.Scope{}) || !ok {
-		return
-	}
-	ledger, err := s.ledger(p.(overview.Project))
-	if err != nil {
-		s.logger.Warn("a call is not counted", "error", err)
-		return
-	}
-	c, err := s.config()
-	if err != nil {
-		return
-	}
-	hash := p.(overview.Project).Hash
-	ledger.Note(cost.Receipt{
-		Tool: m.Tool, Action: m.Action, Agent: cmp.Or(s.self(m.Scope, hash, c.Agent), m.Scope.Caller.Name),
-		Session: m.Scope.Caller.Session, In: m.In, Out: m.Out,
-	})
 }

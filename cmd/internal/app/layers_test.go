@@ -57,6 +57,7 @@ var onlyIn = map[string][]string{
 	"github.com/spf13/":                      {"cmd/internal/cli"},
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
 	"github.com/knights-analytics/hugot":     {"embed"},
+	"github.com/tiktoken-go/":                {"agents/cost"},
 	"github.com/a2aproject/":                 {"cmd/internal/web"},
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
 	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search"},

@@ -211,32 +211,3 @@ func (s *stores) at(sc op.Scope, given string) (*overview.Projects, string, erro
 	dir, err = c.Path(given)
 	return projects, dir, err
 }
-
-// compactTool is `lean-ctx compact`.
-func compactTool(s *stores) *op.Tool {
-	const summary = "Write the project's whole memory into its one readable file."
-	return &op.Tool{Name: "compact", Command: "compact", Summary: summary,
-		Operations: []op.Operation{op.New("", summary, op.Adds, s.compact)}}
-}
-
-type compacted struct {
-	File string `json:"file"`
-}
-
-func (c compacted) Text() string { return "Compacted " + c.File }
-
-func (s *stores) compact(ctx context.Context, sc op.Scope, _ nothing) (compacted, error) {
-	store, err := s.open(ctx, sc)
-	if err != nil {
-		return compacted{}, err
-	}
-	p, err := s.lookup(ctx, sc)
-	if err != nil {
-		return compacted{}, err
-	}
-	dir, err := s.knowledgeDir(p.Hash)
-	if err != nil {
-		return compacted{}, err
-	}
-	return compacted{path.Join(dir, "knowledge.json")}, store.Compact(ctx)
-}

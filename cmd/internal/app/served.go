@@ -2,9 +2,13 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 
+	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 )
@@ -32,6 +36,33 @@ func (s *stores) served() []*op.Tool {
 		}
 	}
 	return all
+}
+
+// server serves the tools to MCP clients. serve comes before it.
+func (s *stores) server() *mcpsrv.Server {
+	return mcpsrv.New(s.served(), &mcpsrv.Options{
+		Version: build().Version, Briefing: s.briefing, Made: s.count, Left: s.left, Logger: s.logger,
+		Hidden: []*op.Tool{op.Inbox(s.reading())}, Stamp: s.stamp,
+	})
+}
+
+// stamp is another text whenever something was written about the server's own
+// project: the sizes of the journals, which only grow, and of the files that
+// they go into.
+func (s *stores) stamp() string {
+	parts, err := s.parts(context.Background(), op.Scope{})
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		for _, name := range []string{p.file, strings.TrimSuffix(p.file, ".json") + ".journal"} {
+			if info, err := os.Stat(name); err == nil {
+				fmt.Fprintf(&b, "%d %d ", info.Size(), info.ModTime().UnixNano())
+			}
+		}
+	}
+	return b.String()
 }
 
 // commands are the tools that are commands. The read-only twin is none: it is

@@ -24,6 +24,9 @@ type stores struct {
 	lasting bool         // a server: it lives long
 	said    sync.Map     // warnings that were given
 	placed  sync.Map     // the project that a scope's path last meant
+	touched sync.Map     // when an agent was last seen at work
+
+	beside sync.WaitGroup // what is done beside calls
 
 	mu        sync.Mutex
 	projects  map[string]*overview.Projects // by what the work trees do
@@ -157,6 +160,17 @@ func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, e
 	return o, err
 }
 
+// asserted lists what an agent knows of a project, for a handoff.
+func (s *stores) asserted(sc op.Scope, p overview.Project) func(context.Context, string) ([]string, error) {
+	return func(ctx context.Context, agent string) ([]string, error) {
+		store, err := s.store(sc, p)
+		if err != nil {
+			return nil, err
+		}
+		return store.Asserted(ctx, agent)
+	}
+}
+
 // actor is who asserts: the agent, if there is one, else whoever is at the
 // other end.
 func actor(sc op.Scope, agent string) knowledge.Actor {
@@ -213,6 +227,7 @@ func (s *stores) others(all []overview.Project, own string) iter.Seq2[*knowledge
 
 // close closes what is open.
 func (s *stores) close() error {
+	s.beside.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -233,6 +248,9 @@ func (s *stores) close() error {
 	}
 	clear(s.crews)
 	for _, l := range s.ledgers {
+		for _, n := range l.Notices() {
+			s.warn(n)
+		}
 		errs = append(errs, l.Close())
 	}
 	clear(s.ledgers)

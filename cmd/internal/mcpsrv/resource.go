@@ -14,34 +14,39 @@ import (
 
 const mimeText = "text/plain"
 
-// reader is the tool that resources and prompts are read with: the read-only
-// one, so that nothing here can write.
+// reader is the tool that prompts and most resources are read with: the
+// read-only one, so that nothing here can write.
 const reader = "ctx_recall"
 
-// source is a resource as a call: what comes after prefix in the URI is the
-// category, if there is one.
+// source is a resource as a call: what comes after prefix in the URI is its
+// argument, if there is one.
 type source struct {
 	uri, name, title, description string
 
-	action string
-	args   map[string]any
+	tool, action string
+	argument     string // what the last part of the URI is called
+	args         map[string]any
 }
 
 var sources = [...]source{
-	{uri: "leanctx://briefing", name: "briefing", title: "Wake-up briefing", action: "wakeup",
+	{uri: "leanctx://briefing", name: "briefing", title: "Wake-up briefing", tool: reader, action: "wakeup",
 		description: "What matters most of what is known about the project, in a few lines."},
-	{uri: "leanctx://facts/{category}", name: "facts", title: "Facts of a category", action: "recall",
+	{uri: "leanctx://facts/{category}", name: "facts", title: "Facts of a category", tool: reader, action: "recall", argument: "category",
 		description: "The facts of one category that hold now.", args: map[string]any{"limit": 200}},
-	{uri: "leanctx://timeline/{category}", name: "timeline", title: "Timeline of a category", action: "timeline",
+	{uri: "leanctx://timeline/{category}", name: "timeline", title: "Timeline of a category", tool: reader, action: "timeline", argument: "category",
 		description: "Every version of the facts of one category, oldest first.", args: map[string]any{"limit": 200}},
+	{uri: "leanctx://inbox/{agent}", name: "inbox", title: "Inbox of an agent", tool: op.InboxName, argument: "agent_id",
+		description: "What an agent has not read yet; reading it here leaves it unread."},
+	{uri: "leanctx://tasks", name: "tasks", title: "Tasks", tool: "ctx_task", action: "list",
+		description: "The tasks of the project, open ones first.", args: map[string]any{"limit": 200}},
 }
 
-// addResources registers the resources, if there is a tool to read them with.
+// addResources registers the resources that there is a tool to read with.
 func (s *Server) addResources() {
-	if s.tools[reader] == nil {
-		return
-	}
 	for _, src := range sources {
+		if s.tools[src.tool] == nil {
+			continue
+		}
 		if !strings.Contains(src.uri, "{") {
 			s.mcp.AddResource(&mcp.Resource{
 				URI: src.uri, Name: src.name, Title: src.title, Description: src.description, MIMEType: mimeText,
@@ -75,41 +80,51 @@ func encoding(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// encoded is a URI of ours with its category encoded, whether it was or not.
+// encoded is a URI of ours with its last part encoded, whether it was or not.
 func encoded(uri string) string {
 	for _, src := range sources {
-		prefix, _, categorised := strings.Cut(src.uri, "{")
-		category, ours := strings.CutPrefix(uri, prefix)
-		if !categorised || !ours {
+		prefix, _, parted := strings.Cut(src.uri, "{")
+		last, ours := strings.CutPrefix(uri, prefix)
+		if !parted || !ours {
 			continue
 		}
-		if plain, err := url.PathUnescape(category); err == nil {
-			category = plain
+		if plain, err := url.PathUnescape(last); err == nil {
+			last = plain
 		}
-		return prefix + strings.ReplaceAll(url.QueryEscape(category), "+", "%20")
+		return prefix + strings.ReplaceAll(url.QueryEscape(last), "+", "%20")
 	}
 	return uri
 }
 
 // read runs the call that a resource stands for.
 func (s *Server) read(src source) mcp.ResourceHandler {
-	prefix, _, categorised := strings.Cut(src.uri, "{")
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		args := make(map[string]any, len(src.args)+1)
-		maps.Copy(args, src.args)
-		if categorised {
-			category, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, prefix))
-			if err != nil || strings.TrimSpace(category) == "" {
-				return nil, mcp.ResourceNotFoundError(req.Params.URI)
-			}
-			args["category"] = category
+		args, ok := src.call(req.Params.URI)
+		if !ok {
+			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
-		text, err := s.text(op.WithCaller(ctx, s.caller(req.Session)), src.action, args)
+		a, err := s.tools[src.tool].Call(op.WithCaller(ctx, s.caller(req.Session)), src.action, args)
 		if err != nil {
 			return nil, protocolError(err)
 		}
+		text := strings.TrimRight(a.Result.Text(), "\n")
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mimeText, Text: text}}}, nil
 	}
+}
+
+// call is the arguments of the call that a URI of this source stands for; ok
+// is false where it is not one.
+func (src source) call(uri string) (args map[string]any, ok bool) {
+	args = make(map[string]any, len(src.args)+1)
+	maps.Copy(args, src.args)
+	prefix, _, parted := strings.Cut(src.uri, "{")
+	if !parted {
+		return args, uri == src.uri
+	}
+	last, ok := strings.CutPrefix(uri, prefix)
+	last, err := url.PathUnescape(last)
+	args[src.argument] = last
+	return args, ok && err == nil && strings.TrimSpace(last) != ""
 }
 
 // text is the text of a reading operation.

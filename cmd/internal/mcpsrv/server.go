@@ -11,8 +11,8 @@
 //   - A mistake in the arguments, and any other failure of an operation, is an
 //     answer with isError, since that is what a model gets to read and mend.
 //     Protocol errors are left for what is not an operation.
-//   - The lists never change while the server runs, so listChanged is false and
-//     a client has no reason to keep a subscription open.
+//   - The lists never change while the server runs, so listChanged is false.
+//     What resources show does change: see subscribe.go.
 //   - The instructions are made when they are asked for, with the briefing of
 //     that moment, and not at start-up.
 //   - Over stdio an operation that writes runs alone: after all that was sent
@@ -45,6 +45,17 @@ type Options struct {
 	// block.
 	Made func(op.Made)
 
+	// Left is told of every connection that has ended, by its session.
+	Left func(session string)
+
+	// Hidden are tools that resources are read with and clients do not see.
+	Hidden []*op.Tool
+
+	// Stamp is a text that is another one whenever what a resource shows may
+	// have changed. It is asked for twice a second while somebody is
+	// subscribed; without it nobody can be.
+	Stamp func() string
+
 	Logger *slog.Logger // to standard error; nil: silent
 
 	// Grace is how long requests in flight may go on after the end of input
@@ -58,6 +69,7 @@ type Server struct {
 	tools   map[string]*op.Tool
 	options Options
 	session string // for transports whose sessions have no id of their own
+	watch   *watch
 }
 
 // New makes a server of tools. It does no I/O.
@@ -72,19 +84,24 @@ func New(tools []*op.Tool, o *Options) *Server {
 	if s.options.Grace == 0 {
 		s.options.Grace = 5 * time.Second
 	}
-	s.mcp = mcp.NewServer(
-		&mcp.Implementation{Name: "lean-ctx", Title: "lean-ctx", Version: s.options.Version},
-		&mcp.ServerOptions{
-			Logger: s.options.Logger,
-			Capabilities: &mcp.ServerCapabilities{
-				Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{},
-			},
-			SetCacheable: cacheable,
-		})
+	about := &mcp.ServerOptions{
+		Logger: s.options.Logger,
+		Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{},
+		},
+		SetCacheable: cacheable,
+	}
+	if s.watch = newWatch(s); s.options.Stamp != nil {
+		about.SubscribeHandler, about.UnsubscribeHandler = s.watch.subscribe, s.watch.unsubscribe
+	}
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "lean-ctx", Title: "lean-ctx", Version: s.options.Version}, about)
 	s.mcp.AddReceivingMiddleware(s.recovering, s.instructing, encoding)
 	for _, t := range tools {
 		s.tools[t.Name] = t
 		s.mcp.AddTool(description(t), s.handler(t))
+	}
+	for _, t := range s.options.Hidden {
+		s.tools[t.Name] = t
 	}
 	s.addResources()
 	s.addPrompts()

@@ -2,6 +2,7 @@ package mcpsrv
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,12 +21,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	p := newPipe(in, out, s.order)
 	p.grace = s.options.Grace
 	p.logger = s.options.Logger
-	p.session = s.session
+	p.session = rand.Text() // an agent of another connection is another agent
 	// Not Server.Run, which logs an ordinary interruption as an error.
 	session, err := s.mcp.Connect(ctx, p, nil)
 	if err != nil {
 		return err
 	}
+	defer s.leave(session)
 	closed := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { closed <- session.Close() })
 	err = session.Wait()
@@ -33,6 +35,14 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		return errors.Join(ctx.Err(), <-closed)
 	}
 	return err
+}
+
+// leave ends what a connection had under way.
+func (s *Server) leave(session *mcp.ServerSession) {
+	s.watch.drop(session)
+	if s.options.Left != nil {
+		s.options.Left(session.ID())
+	}
 }
 
 // order says how a request stands to others of the same connection.

@@ -1,6 +1,10 @@
 package op
 
-import "leanctx/agents"
+import (
+	"context"
+
+	"leanctx/agents"
+)
 
 // Agent is the tool of those who work in the project.
 func Agent(st Stores) *Tool {
@@ -47,4 +51,21 @@ func agentWords() Words {
 		"ttl":      "how long, e.g. 30m, 2h",
 		"limit":    "most rows to show",
 	}
+}
+
+// InboxName is the name of the tool that [Inbox] makes.
+const InboxName = "inbox"
+
+type inboxOf struct {
+	AgentID string `json:"agent_id" arg:"1" jsonschema:"whose: an id, or the beginning of one"`
+}
+
+// Inbox is what an agent has not read, and leaves it unread. It is no tool of
+// its own: a surface shows it where looking must change nothing.
+func Inbox(st Stores) *Tool {
+	const summary = "What an agent has not read; it stays unread."
+	return &Tool{Name: InboxName, Command: InboxName, Summary: summary,
+		Operations: []Operation{New("", summary, Reads, on(st.Agents, func(s *agents.Store, ctx context.Context, a inboxOf) (agents.Inbox, error) {
+			return s.Inbox(ctx, a.AgentID)
+		}))}}
 }

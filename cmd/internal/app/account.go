@@ -1,0 +1,115 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"leanctx/agents"
+	"leanctx/agents/cost"
+	"leanctx/cmd/internal/op"
+	"leanctx/overview"
+)
+
+// spending is the ledger of a call's project.
+func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Ledger, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := s.ledger(p)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.As(cost.Actor{Agent: s.self(sc, p.Hash, c.Agent), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
+}
+
+func (s *stores) ledger(p overview.Project) (*cost.Ledger, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	return kept(s, s.ledgers, p.Hash, func() (*cost.Ledger, error) {
+		return cost.Open(c.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger})
+	})
+}
+
+// count leaves a receipt of a call that was answered, and has the agent that
+// called seen at work. A call that came to no operation or to no project
+// leaves none.
+func (s *stores) count(m op.Made) {
+	found, ok := s.placed.Load(m.Scope.Project)
+	if m.Scope == (op.Scope{}) || !ok {
+		return
+	}
+	p := found.(overview.Project)
+	c, err := s.config()
+	if err != nil {
+		return
+	}
+	agent := s.self(m.Scope, p.Hash, c.Agent)
+	s.touch(m.Scope, p, agent)
+	ledger, err := s.ledger(p)
+	if err != nil {
+		s.logger.Warn("a call is not counted", "error", err)
+		return
+	}
+	ledger.Note(cost.Receipt{
+		Tool: m.Tool, Action: m.Action, Agent: cmp.Or(agent, m.Scope.Caller.Name),
+		Session: m.Scope.Caller.Session, In: m.In, Out: m.Out,
+	})
+}
+
+const (
+	touchEvery  = time.Minute     // for each agent; the registry writes down less still
+	touchAtMost = 5 * time.Second // a sign of life that takes longer is not worth it
+)
+
+// touch notes in a server, and beside the call, that an agent is at work: one
+// that only remembers and recalls must not count as silent.
+func (s *stores) touch(sc op.Scope, p overview.Project, agent string) {
+	if !s.lasting || agent == "" {
+		return
+	}
+	now := time.Now()
+	if last, ok := s.touched.Load(p.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
+		return
+	}
+	s.touched.Store(p.Hash+agent, now)
+	w, err := s.crew(sc, p)
+	if err != nil {
+		return
+	}
+	s.beside.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), touchAtMost)
+		defer cancel()
+		registry, err := w.agents()
+		if err == nil {
+			err = registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}).Touch(ctx)
+		}
+		if err != nil {
+			s.logger.Warn("an agent's sign of life is not recorded", "agent", agent, "error", err)
+		}
+	})
+}
+
+// left lets go of the agents of a connection that has ended: others may resume
+// them.
+func (s *stores) left(session string) {
+	s.mu.Lock()
+	crews := slices.Collect(maps.Values(s.crews))
+	s.mu.Unlock()
+	for _, w := range crews {
+		if registry := w.known(); registry != nil {
+			if err := registry.Leave(session); err != nil {
+				s.logger.Warn("an agent was not let go", "error", err)
+			}
+		}
+	}
+}

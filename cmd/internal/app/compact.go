@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"leanctx/cmd/internal/op"
+)
+
+// compactTool is `lean-ctx compact`.
+func compactTool(s *stores) *op.Tool {
+	const summary = "Write the project's whole memory into its readable files."
+	return &op.Tool{Name: "compact", Command: "compact", Summary: summary,
+		Operations: []op.Operation{op.New("", summary, op.Adds, s.compact)}}
+}
+
+type compacted struct {
+	Files []string `json:"files"` // those of agents, tasks and costs are all projects'
+}
+
+func (c compacted) Text() string { return "Compacted " + strings.Join(c.Files, "\nCompacted ") }
+
+// part is a store with a readable file. What was never written has none.
+type part struct {
+	file string
+	open func() (compacter, error)
+}
+
+type compacter interface{ Compact(context.Context) error }
+
+func (s *stores) compact(ctx context.Context, sc op.Scope, _ nothing) (compacted, error) {
+	facts, err := s.open(ctx, sc)
+	if err != nil {
+		return compacted{}, err
+	}
+	parts, err := s.parts(ctx, sc)
+	if err != nil {
+		return compacted{}, err
+	}
+	parts[0].open = func() (compacter, error) { return facts, nil }
+	var c compacted
+	for i, p := range parts {
+		if i > 0 && !stored(p.file) {
+			continue
+		}
+		store, err := p.open()
+		if err == nil {
+			err = store.Compact(ctx)
+		}
+		if err != nil {
+			return c, err
+		}
+		c.Files = append(c.Files, p.file)
+	}
+	return c, nil
+}
+
+// parts are all that is kept of a project, its facts first.
+func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.crew(sc, p)
+	if err != nil {
+		return nil, err
+	}
+	at := func(names ...string) string { return filepath.Join(append([]string{c.DataDir}, names...)...) }
+	return []part{
+		{file: at("knowledge", p.Hash, "knowledge.json")},
+		{at("agents", "registry.json"), func() (compacter, error) { return w.agents() }},
+		{at("agents", "tasks.json"), func() (compacter, error) { return w.tasks() }},
+		{at("agents", "shared", p.Hash, "shares.json"), func() (compacter, error) { return w.shares() }},
+		{at("costs.json"), func() (compacter, error) { return s.ledger(p) }},
+	}, nil
+}
+
+// stored reports whether something was written to a store with a file.
+func stored(file string) bool {
+	for _, name := range []string{file, strings.TrimSuffix(file, ".json") + ".journal"} {
+		if _, err := os.Stat(name); err == nil {
+			return true
+		}
+	}
+	return false
+}

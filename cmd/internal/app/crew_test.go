@@ -1,0 +1,173 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Sub-agents of one process are different agents, a connection that names none
+// is the one it registered last, and another connection is somebody else.
+func TestWhoCalls(t *testing.T) {
+	home(t)
+	s := serving(t)
+	a, b := dial(t, s, ""), dial(t, s, "2025-11-25")
+	cursor, review := a.register("cursor", "dev"), a.register("reviewer", "review")
+	claude := b.register("claude", "docs")
+	if cursor == review || review == claude {
+		t.Fatalf("one id twice: %s %s %s", cursor, review, claude)
+	}
+	a.must("ctx_agent", `{"action":"diary","message":"mine","category":"insight"}`)
+	a.must("ctx_agent", `{"action":"diary","message":"hers","category":"insight","agent":"`+cursor+`"}`)
+	a.must("ctx_knowledge", `{"action":"remember","category":"a","key":"k","value":"v","agent":"`+cursor+`"}`)
+	for id, want := range map[string]string{review: "[INSIGHT] mine", cursor: "[INSIGHT] hers"} {
+		if got := b.must("ctx_agent", `{"action":"recall_diary","agent_id":"`+id+`"}`); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("diary of %s: %s", id, got)
+		}
+	}
+	if got := b.must("ctx_recall", `{"action":"why","category":"a","key":"k"}`); !strings.Contains(got, cursor) {
+		t.Errorf("who asserted it? %s", got)
+	}
+	// Each reads once, for itself.
+	b.must("ctx_agent", `{"action":"post","message":"rebase first","to_agent":"cursor"}`)
+	if got := a.must("ctx_agent", `{"action":"read"}`); got != "No new messages." {
+		t.Errorf("the reviewer read %s", got)
+	}
+	read := `{"action":"read","agent":"` + cursor + `"}`
+	if got := a.must("ctx_agent", read); !strings.Contains(got, "rebase first") {
+		t.Errorf("cursor read %s", got)
+	}
+	if got := a.must("ctx_agent", read); got != "No new messages." {
+		t.Errorf("and again %s", got)
+	}
+	for _, args := range []string{
+		`{"action":"post","message":"x","to_agent":"nobody"}`, `{"action":"read","agent":"../../etc"}`, `{"action":"read","agent":"cursor-0000000"}`,
+		`{"action":"claim","path":"../etc/passwd"}`, `{"action":"claim","path":"/etc/passwd"}`, `{"action":"claim","path":"x","ttl":"soon"}`,
+		`{"action":"post","message":"` + strings.Repeat("m", 1<<20) + `"}`, `{"action":"diary","message":"x","agent":"🐙` + strings.Repeat("x", 300) + `"}`,
+	} {
+		if got := b.call("ctx_agent", args); !strings.HasPrefix(got, "!") || len(got) > 600 {
+			t.Errorf("%.80s: got %.600s", args, got)
+		}
+	}
+}
+
+// An agent is its connection's until that is closed; whoever registers like it
+// then goes on as it. A call that names an agent makes a server hold it.
+func TestConnectionsHoldTheirAgents(t *testing.T) {
+	home(t)
+	one, two := serving(t), serving(t)
+	a, b := dial(t, one, ""), dial(t, two, "")
+	cursor := a.register("cursor", "dev")
+	other := b.register("cursor", "dev")
+	if other == cursor {
+		t.Fatal("an agent was resumed while it was at work")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The server's end of it is closed a moment later.
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		if got := b.register("cursor", "dev"); got == cursor {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("%s is still held after its connection closed, got %s", cursor, got)
+		}
+	}
+	again := dial(t, one, "")
+	if err := two.crews[onlyKey(t, two)].known().Close(); err != nil { // as if its process had ended
+		t.Fatal(err)
+	}
+	again.must("ctx_recall", `{"action":"status","agent":"`+other+`"}`)
+	one.beside.Wait()
+	third := serving(t)
+	if got := dial(t, third, "").register("cursor", "dev"); got == other {
+		t.Errorf("%s was resumed although it goes on in a server", got)
+	}
+}
+
+func onlyKey(t *testing.T, s *stores) string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for hash := range s.crews {
+		return hash
+	}
+	t.Fatal("no crew")
+	return ""
+}
+
+// Who is subscribed to an inbox or to the tasks is told of what others do, in
+// both eras, and of nothing else.
+func TestSubscriptions(t *testing.T) {
+	for _, protocol := range []string{"2026-07-28", "2025-11-25"} {
+		t.Run(protocol, func(t *testing.T) {
+			home(t)
+			s := serving(t)
+			a, b := dial(t, s, protocol), dial(t, serving(t), protocol)
+			id, other := a.register("cursor", "dev"), b.register("claude", "")
+			inbox, tasks := "leanctx://inbox/"+id, "leanctx://tasks"
+			for _, uri := range []string{inbox, tasks} {
+				if err := a.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if protocol == "2025-11-25" { // the other era answers a subscription when it ends
+				if err := a.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "leanctx://inbox/nobody"}); err == nil {
+					t.Error("subscribed to nobody's inbox")
+				}
+			}
+			b.must("ctx_agent", `{"action":"claim","path":"src"}`) // concerns neither
+			b.must("ctx_agent", `{"action":"post","message":"for you alone","to_agent":"`+id+`","private":true}`)
+			a.hears(inbox)
+			b.must("ctx_task", `{"action":"create","title":"Mend it","to_agent":"cursor"}`)
+			a.hears(tasks)
+			if got := a.resource(inbox); !strings.Contains(got, "for you alone") {
+				t.Errorf("got %s", got)
+			}
+			if got := b.resource(inbox); strings.Contains(got, "for you alone") || !strings.Contains(got, "1 private message") {
+				t.Errorf("%s reads another's private message: %s", other, got)
+			}
+			if got := a.resource(tasks); !strings.Contains(got, `"Mend it" [Created] (assignee: cursor)`) {
+				t.Errorf("got %s", got)
+			}
+			if got := a.must("ctx_agent", `{"action":"read"}`); !strings.Contains(got, "for you alone") {
+				t.Errorf("the resource read it away: %s", got)
+			}
+			a.hears(inbox) // it is empty now
+			if err := a.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: inbox}); err != nil {
+				t.Error(err)
+			}
+			if n := len(a.updated); n > 0 {
+				t.Errorf("%d updates more: %s", n, <-a.updated)
+			}
+		})
+	}
+}
+
+func (c client) hears(want string) {
+	c.t.Helper()
+	select {
+	case got := <-c.updated:
+		if got != want {
+			c.t.Fatalf("%s was updated, not %s", got, want)
+		}
+	case <-time.After(20 * time.Second):
+		c.t.Fatalf("nothing was heard of %s", want)
+	}
+}
+
+func (c client) resource(uri string) string {
+	c.t.Helper()
+	r, err := c.ReadResource(c.t.Context(), &mcp.ReadResourceParams{URI: uri})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, x := range r.Contents {
+		fmt.Fprint(&b, x.Text)
+	}
+	return b.String()
+}

@@ -1,0 +1,168 @@
+package mcpsrv
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// watchEvery is how often a server looks whether something was written, while
+// somebody is subscribed. A look is a few stats of files.
+const watchEvery = 500 * time.Millisecond
+
+// watch tells those who subscribed to resources when these show something
+// else. Both protocol eras come to it: resources/subscribe, and the
+// subscriptions that a client listens to.
+//
+// What was written need not concern a resource: a claim changes no inbox. So
+// once the stamp is another one each resource is read again, as JSON, in which
+// there are no ages, and compared with what it was.
+type watch struct {
+	server *Server
+
+	mu    sync.Mutex
+	to    map[string]map[*mcp.ServerSession]bool // who is subscribed, by URI
+	shown map[string]string                      // what a resource last showed
+	stop  func()                                 // ends the looking and waits for it; nil while nobody is subscribed
+}
+
+func newWatch(s *Server) *watch {
+	return &watch{server: s, to: make(map[string]map[*mcp.ServerSession]bool), shown: make(map[string]string)}
+}
+
+func (w *watch) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+	uri := req.Params.URI
+	shows, err := w.server.shows(ctx, uri)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.to[uri] == nil {
+		w.to[uri], w.shown[uri] = make(map[*mcp.ServerSession]bool), shows
+	}
+	w.to[uri][req.Session] = true
+	if w.stop == nil {
+		w.start()
+	}
+	return nil
+}
+
+func (w *watch) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forget(req.Params.URI, req.Session)
+	return nil
+}
+
+// forget takes a subscription off the books.
+func (w *watch) forget(uri string, session *mcp.ServerSession) {
+	delete(w.to[uri], session)
+	if len(w.to[uri]) == 0 {
+		delete(w.to, uri)
+		delete(w.shown, uri)
+	}
+}
+
+// drop ends the subscriptions of a connection. When it was the last one's,
+// nothing looks any more once drop returns.
+func (w *watch) drop(session *mcp.ServerSession) {
+	w.mu.Lock()
+	for _, uri := range slices.Collect(maps.Keys(w.to)) {
+		w.forget(uri, session)
+	}
+	stop := w.stop
+	if len(w.to) > 0 {
+		stop = nil
+	}
+	w.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+}
+
+// start begins to look. w.mu is held.
+func (w *watch) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { w.look(ctx) })
+	w.stop = func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// look looks until nobody is subscribed any more.
+func (w *watch) look(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	last := "" // so the first look compares: something may have been written since the subscription
+	for {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+		w.mu.Lock()
+		switch {
+		case len(w.to) == 0:
+			w.stop = nil
+			w.mu.Unlock()
+			return
+		case ctx.Err() != nil: // somebody subscribed while the last one left
+			w.start()
+			w.mu.Unlock()
+			return
+		}
+		uris := slices.Sorted(maps.Keys(w.to))
+		w.mu.Unlock()
+		stamp := w.server.options.Stamp()
+		if stamp == last {
+			continue
+		}
+		last = stamp
+		for _, uri := range uris {
+			w.compare(ctx, uri)
+		}
+	}
+}
+
+// compare tells the subscribers of a resource if it shows something else.
+func (w *watch) compare(ctx context.Context, uri string) {
+	shows, err := w.server.shows(ctx, uri)
+	if err != nil {
+		w.server.options.Logger.Debug("a resource cannot be watched", "uri", uri, "error", err)
+		return
+	}
+	w.mu.Lock()
+	was, subscribed := w.shown[uri]
+	if subscribed {
+		w.shown[uri] = shows
+	}
+	w.mu.Unlock()
+	if !subscribed || was == shows {
+		return
+	}
+	if err := w.server.mcp.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+		w.server.options.Logger.Debug("an update was not told", "uri", uri, "error", err)
+	}
+}
+
+// shows is what a resource shows, in a form to compare.
+func (s *Server) shows(ctx context.Context, uri string) (string, error) {
+	for _, src := range sources {
+		args, ok := src.call(encoded(uri))
+		if !ok || s.tools[src.tool] == nil {
+			continue
+		}
+		a, err := s.tools[src.tool].Call(ctx, src.action, args)
+		if err != nil {
+			return "", protocolError(err)
+		}
+		return a.JSON()
+	}
+	return "", mcp.ResourceNotFoundError(uri)
+}

@@ -1,0 +1,29 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Asserted lists the facts that hold now and that an agent asserted, as
+// category/key, the one it asserted last first. It needs every fact, so it is
+// for what happens seldom: a handoff.
+func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
+	var out []string
+	err := s.view(ctx, func(st *state, m moment) error {
+		var found []*Version
+		for _, v := range st.each() {
+			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && believed(v) && period(v).Contains(m.now) {
+				found = append(found, v)
+			}
+		}
+		slices.SortFunc(found, func(a, b *Version) int { return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), byName(a, b)) })
+		out = make([]string, len(found))
+		for i, v := range found {
+			out[i] = v.Category + "/" + v.Key
+		}
+		return nil
+	})
+	return out, err
+}
