@@ -280,7 +280,7 @@ type try struct {
 	Release bool   `json:"release"`
 	Token   uint64 `json:"token"` // given; 0: refused
 	Call    int64  `json:"call"`
-	Return  int64  `json:"return"`
+	Return  int64  `json:"return"` // 0: it has only begun
 }
 
 // claim tries for paths and now and then lets go of one.
@@ -288,6 +288,9 @@ func (j job) claim(ctx context.Context, s *Store) error {
 	enc := json.NewEncoder(os.Stdout)
 	for i := range j.Count {
 		t := try{Number: j.Number, Path: fmt.Sprintf("src/%d.go", (i*7+j.Number*13)%50), Call: time.Now().UnixNano()}
+		if err := enc.Encode(t); err != nil { // what it is about to do: it may be killed
+			return err
+		}
 		c, err := s.Claim(ctx, Wish{Path: t.Path})
 		if _, held := errors.AsType[*HeldError](err); err != nil && !held {
 			return err
@@ -299,7 +302,10 @@ func (j job) claim(ctx context.Context, s *Store) error {
 		if c.Token == 0 || i%3 == 0 {
 			continue
 		}
-		t.Release, t.Call = true, time.Now().UnixNano()
+		t.Release, t.Call, t.Return = true, time.Now().UnixNano(), 0
+		if err := enc.Encode(t); err != nil {
+			return err
+		}
 		if _, err := s.Release(ctx, Return{Path: t.Path}); err != nil {
 			return err
 		}
@@ -345,50 +351,93 @@ var claims = porcupine.Model{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// Sixteen processes want fifty paths: never two have one, and tokens grow.
+// Sixteen processes want fifty paths, and some are killed: never two have one,
+// and tokens grow.
 func TestProcessesClaim(t *testing.T) {
 	b := newBed(t)
 	b.opts.Now = time.Now
 	j := job{Do: "claim", Dir: b.dir, Root: b.root, Count: 100, Of: 16}
-	talkers(t, b.open(), j.Of)
-	var mu sync.Mutex
+	s := b.open()
+	talkers(t, s, j.Of)
 	var wg sync.WaitGroup
-	var history []porcupine.Operation
-	given := map[uint64]int{}
+	tried, begun := make([][]try, j.Of), make([]*try, j.Of)
 	for n := range j.Of {
 		k := j
 		k.Number = n
 		c := k.command(t)
+		var errs bytes.Buffer
+		c.Stderr = &errs
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
 		wg.Go(func() {
-			var errs bytes.Buffer
-			c.Stderr = &errs
-			out, err := c.Output()
-			if err != nil {
-				t.Errorf("process %d: %v: %s", n, err, &errs)
+			for dec := json.NewDecoder(out); ; {
+				x := new(try)
+				if dec.Decode(x) != nil {
+					break
+				}
+				if begun[n] = x; x.Return != 0 {
+					tried[n], begun[n] = append(tried[n], *x), nil
+				}
+				if n%5 == 3 && len(tried[n]) == 5*n {
+					_ = c.Process.Kill()
+				}
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-				var x try
-				if err := dec.Decode(&x); err != nil {
-					return
-				}
-				if x.Token > 0 && !x.Release {
-					if by, ok := given[x.Token]; ok && by != n {
-						t.Errorf("token %d was given to %d and %d", x.Token, by, n)
-					}
-					given[x.Token] = n
-				}
-				history = append(history, porcupine.Operation{ClientId: n, Input: x, Call: x.Call, Return: x.Return})
+			if err := c.Wait(); err != nil && n%5 != 3 {
+				t.Errorf("process %d: %v: %s", n, err, &errs)
 			}
 		})
 	}
 	wg.Wait()
-	if len(history) < j.Of*j.Count {
-		t.Errorf("%d operations of %d", len(history), j.Of*j.Count)
+	var history []porcupine.Operation
+	for n, list := range tried {
+		if x := begun[n]; x != nil && happened(t, s, x) {
+			list = append(list, *x)
+		}
+		for _, x := range list {
+			history = append(history, porcupine.Operation{ClientId: n, Input: x, Call: x.Call, Return: x.Return})
+		}
 	}
+	uniqueTokens(t, history)
 	if r := porcupine.CheckOperationsTimeout(claims, history, 30*time.Second); r != porcupine.Ok {
-		t.Errorf("the history of claims: %v", r)
+		t.Errorf("the history of %d claims: %v", len(history), r)
+	}
+}
+
+// happened tells whether what a killed process had begun was done: it let go
+// of nothing afterwards.
+func happened(t *testing.T, s *Store, x *try) (done bool) {
+	t.Helper()
+	x.Return = time.Now().UnixNano()
+	_ = s.view(t.Context(), func(p *project, _ moment) error {
+		l := p.leases[leaseKey(x.Path)]
+		mine := l != nil && l.Holder == fmt.Sprintf("talker-%04x", x.Number)
+		if done = mine; mine && !x.Release {
+			x.Token = l.Token
+		} else if x.Release {
+			done = !mine
+		}
+		return nil
+	})
+	return done
+}
+
+func uniqueTokens(t *testing.T, history []porcupine.Operation) {
+	t.Helper()
+	given := map[uint64]int{}
+	for _, o := range history {
+		x := o.Input.(try)
+		if by, ok := given[x.Token]; ok && by != x.Number && x.Token > 0 {
+			t.Errorf("token %d was given to %d and %d", x.Token, by, x.Number)
+		}
+		given[x.Token] = x.Number
+	}
+	if len(given) < 50 {
+		t.Errorf("only %d leases were given", len(given))
 	}
 }
 
