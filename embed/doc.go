@@ -18,10 +18,10 @@
 // sentence points. nDCG@10 by meaning alone, against BM25 by words:
 //
 //	                            words   plain   trained   transformer
-//	120 paraphrases, 60 facts   .064    .375    .684      .775
-//	LoCoMo facts (dev)          .601    .463    .523      .52
-//	LoCoMo turns (dev)          .444    .313    .331      .30
-//	CoSQA (dev)                 .384    .187    .361      .60
+//	120 paraphrases, 60 facts   .064    .373    .684      .775
+//	LoCoMo facts (dev)          .601    .462    .523      .52
+//	LoCoMo turns (dev)          .444    .315    .331      .30
+//	CoSQA (dev)                 .384    .188    .361      .60
 //
 // The transformer's figures on the last three are of an earlier run. The
 // programs that make the table, and the sources of the sentences, are in
