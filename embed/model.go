@@ -87,6 +87,7 @@ func openModel(dir string, manifest *Manifest) (*Model, error) {
 		e.close()
 		return nil, &ModelError{manifest.Name, fmt.Sprintf("gives vectors of %d values, its manifest says %d", e.dim, manifest.Dim)}
 	}
+	debug.FreeOSMemory() // loading took three times what the model keeps
 	turn := make(chan struct{}, 1)
 	turn <- struct{}{}
 	return &Model{turn: turn, name: manifest.Name, dim: e.dim, vocab: vocab, most: min(maxTokens, manifest.MaxTokens), engine: e}, nil
