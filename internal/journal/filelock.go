@@ -15,8 +15,9 @@ type FileLock struct{ k fileLock }
 // holds it, in this process or in another. It never waits. In the file stands
 // the holder's process id, for people; nothing rests on it.
 //
-// The holder may remove the file before Unlock: who has the old one open finds
-// that the name no longer stands for it, and locks a new one.
+// A holder that is done may remove the file before Unlock: who has the old one
+// open finds that the name no longer stands for it, and locks a new one. With
+// the name the lock is let go of.
 func TryLock(root *os.Root, name string) (l *FileLock, ok bool, err error) {
 	l = &FileLock{fileLock{dir: root.Name(), name: name}}
 	ok, err = l.k.try(rootFiles{root})

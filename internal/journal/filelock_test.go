@@ -62,7 +62,7 @@ func TestFileLockBadNames(t *testing.T) {
 	}
 }
 
-// The holder may remove the file: two never hold one name.
+// The holder may remove the file when it is done: two never hold one name.
 func TestFileLockRemoved(t *testing.T) {
 	root := lockRoot(t)
 	var holders, had atomic.Int32
@@ -82,8 +82,8 @@ func TestFileLockRemoved(t *testing.T) {
 					t.Error("two hold it")
 				}
 				had.Add(1)
-				_ = root.Remove("x.lock") // Windows may refuse
 				holders.Add(-1)
+				_ = root.Remove("x.lock") // Windows may refuse
 				if err := l.Unlock(); err != nil {
 					t.Error(err)
 				}
