@@ -11,7 +11,7 @@ import (
 // What the README shows is the report that is kept in testdata, and the chart
 // beside it is drawn from the same. To publish another run:
 //
-//	lean-ctx bench --facts 1k,10k,20k,100k,1M --json > testdata/bench/report.json
+//	lean-ctx bench --check --json > testdata/bench/report.json
 //	go test ./cmd/internal/bench -run TestPublished -update
 func TestPublished(t *testing.T) {
 	top := filepath.Join("..", "..", "..")
