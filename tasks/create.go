@@ -10,7 +10,7 @@ import (
 type Draft struct {
 	Title       string   `json:"title" arg:"1" jsonschema:"what is to be done, in one line of 200 characters at most"`
 	Description string   `json:"description,omitempty" short:"d" jsonschema:"all that is needed to do it"`
-	ToAgent     string   `json:"to_agent,omitempty" jsonschema:"who is to do it: an agent's id, the beginning of one, or a type of which any one agent may claim it"`
+	ToAgent     string   `json:"to_agent,omitempty" alias:"to" jsonschema:"who is to do it: an agent's id, the beginning of one, or a type of which any one agent may claim it"`
 	Parent      string   `json:"parent,omitempty" jsonschema:"the task that this one is a part of"`
 	References  []string `json:"references,omitempty" jsonschema:"facts (category/key), tasks or files that belong to it"`
 }

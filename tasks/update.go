@@ -15,7 +15,7 @@ type Step struct {
 	Message      string `json:"message,omitempty" short:"m" jsonschema:"why, or what came of it; kept in the history"`
 	Artifact     string `json:"artifact,omitempty" jsonschema:"a text that the work brought forth: a report, a patch"`
 	ArtifactName string `json:"artifact_name,omitempty" jsonschema:"what it is called (default result)"`
-	ToAgent      string `json:"to_agent,omitempty" jsonschema:"give the task to this agent or type instead"`
+	ToAgent      string `json:"to_agent,omitempty" alias:"to" jsonschema:"give the task to this agent or type instead"`
 	Parent       string `json:"parent,omitempty" jsonschema:"make it a part of this task"`
 }
 

@@ -81,7 +81,7 @@ func (t *thread) news(of Task, last time.Time) (list []happening) {
 		if text != "" {
 			text = ": " + brief(text)
 		}
-		list = append(list, happening{at, fmt.Sprintf("%s %s %s%s", stamp(at), of.named(), what, text)})
+		list = append(list, happening{at, fmt.Sprintf("%s %s %s%s", at.Local().Format(time.TimeOnly), of.named(), what, text)})
 	}
 	for _, h := range t.History {
 		add(h.At, h.what(), h.Why)

@@ -16,7 +16,7 @@ import (
 // Offer is what is to be shared.
 type Offer struct {
 	Paths   []string `json:"paths" arg:"1" jsonschema:"files of the project"`
-	ToAgent string   `json:"to_agent,omitempty" jsonschema:"an agent's id, the beginning of it, or a type (default: everybody)"`
+	ToAgent string   `json:"to_agent,omitempty" alias:"to" jsonschema:"an agent's id, the beginning of it, or a type (default: everybody)"`
 	Message string   `json:"message,omitempty" jsonschema:"what they are for"`
 }
 

@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 			"code":  code,
 			"mode":  mode,
 			"lines": lines,
+			"take":  take,
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -54,4 +55,19 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	if got := strconv.Itoa(bytes.Count([]byte(text), []byte("\n"))); got != args[0] {
 		ts.Fatalf("%s has %s lines, want %s:\n%s", args[1], got, args[0], strings.TrimSuffix(text, "\n"))
 	}
+}
+
+// take puts what a pattern's group matches in the last standard output into a
+// variable: take CURSOR 'Registered: (\S+)'.
+func take(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: take variable pattern")
+	}
+	pattern, err := regexp.Compile(args[1])
+	ts.Check(err)
+	m := pattern.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) != 2 {
+		ts.Fatalf("nothing matches %s", args[1])
+	}
+	ts.Setenv(args[0], m[1])
 }

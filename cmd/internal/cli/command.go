@@ -58,6 +58,9 @@ func operation(k call) *cobra.Command {
 	for _, f := range k.flags {
 		f.addTo(set)
 	}
+	for _, f := range k.flags {
+		f.alsoTo(set)
+	}
 	if o.Confirms {
 		k.yes = &flag{param: op.Param{Name: "confirm", Flag: "yes", Short: "y", Type: op.TypeBoolean, Description: "do it, although it cannot be undone"}}
 		k.yes.addTo(set)

@@ -23,6 +23,16 @@ func (f *flag) addTo(set *pflag.FlagSet) {
 	}
 }
 
+// alsoTo adds the flag under its other names, which the help leaves out, once
+// all flags have theirs.
+func (f *flag) alsoTo(set *pflag.FlagSet) {
+	for _, name := range f.param.Aliases {
+		if name = strings.ReplaceAll(name, "_", "-"); set.Lookup(name) == nil {
+			set.VarPF(f, name, "", usage(f.param)).Hidden = true
+		}
+	}
+}
+
 // short is the one-letter form, unless another flag of the command has it.
 func (f *flag) short(set *pflag.FlagSet) string {
 	s := f.param.Short

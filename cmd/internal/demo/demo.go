@@ -42,22 +42,34 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	project := filepath.Join(dir, "my-app")
-	if err := os.Mkdir(project, 0o700); err != nil {
+	if err := lay(filepath.Join(dir, "my-app")); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 
 	var messages buffer
-	session, err := connect(ctx, o, dir, &messages)
-	if err == nil {
-		err = errors.Join(play(ctx, session, o.Out), session.Close())
-	}
+	err = playAll(ctx, o, func(ctx context.Context) (*mcp.ClientSession, error) {
+		return connect(ctx, o, dir, &messages)
+	})
 	if err != nil && messages.String() != "" {
 		fmt.Fprintf(o.Err, "the server said:\n%s", messages.String())
 	}
 	return err
+}
+
+// lay makes the project of the story.
+func lay(project string) error {
+	for name, text := range files {
+		path := filepath.Join(project, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // connect starts the server and shakes hands with it. The server is not tied
@@ -75,8 +87,39 @@ func connect(ctx context.Context, o Options, dir string, messages io.Writer) (*m
 	return session, nil
 }
 
+// stage is the story as it is played.
+type stage struct {
+	start    func(context.Context) (*mcp.ClientSession, error)
+	sessions map[string]*mcp.ClientSession // by who calls
+	names    names
+}
+
+// playAll plays the story. Each of its agents has a server of its own, as it
+// has when it works in a client of its own.
+func playAll(ctx context.Context, o Options, start func(context.Context) (*mcp.ClientSession, error)) (err error) {
+	s := &stage{start: start, sessions: map[string]*mcp.ClientSession{}}
+	defer func() {
+		for _, session := range s.sessions {
+			err = errors.Join(err, session.Close())
+		}
+	}()
+	return s.play(ctx, o.Out)
+}
+
+// session is that of who calls, connected at the first call.
+func (s *stage) session(ctx context.Context, who string) (*mcp.ClientSession, error) {
+	if session := s.sessions[who]; session != nil {
+		return session, nil
+	}
+	session, err := s.start(ctx)
+	if err == nil {
+		s.sessions[who] = session
+	}
+	return session, err
+}
+
 // play makes the calls of the story one after the other.
-func play(ctx context.Context, session *mcp.ClientSession, out io.Writer) error {
+func (s *stage) play(ctx context.Context, out io.Writer) error {
 	if _, err := fmt.Fprintln(out, opening); err != nil {
 		return err
 	}
@@ -85,16 +128,31 @@ func play(ctx context.Context, session *mcp.ClientSession, out io.Writer) error 
 			return err
 		}
 		for _, c := range chapter.calls {
-			answer, err := say(ctx, session, c)
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintf(out, "\n> %s\n%s\n", c, answer); err != nil {
+			if err := s.tell(ctx, out, c); err != nil {
 				return err
 			}
 		}
 	}
 	_, err := fmt.Fprintln(out, "\n"+closing)
+	return err
+}
+
+// tell makes a call, or ends who makes none any more.
+func (s *stage) tell(ctx context.Context, out io.Writer, c call) error {
+	if c.tool == "" {
+		session := s.sessions[c.who]
+		delete(s.sessions, c.who)
+		return session.Close()
+	}
+	session, err := s.session(ctx, c.who)
+	if err != nil {
+		return err
+	}
+	answer, err := say(ctx, session, call{c.who, c.tool, s.names.sent(c.arguments)})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\n%s\n%s\n", c, s.names.shown(answer))
 	return err
 }
 
@@ -111,7 +169,7 @@ func say(ctx context.Context, session *mcp.ClientSession, c call) (string, error
 		}
 	}
 	text := strings.Join(texts, "\n")
-	if result.IsError {
+	if result.IsError != strings.Contains(c.arguments, refused) {
 		return "", fmt.Errorf("%s: %s", c, text)
 	}
 	return text, nil

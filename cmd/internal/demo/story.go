@@ -1,24 +1,41 @@
 package demo
 
-// call is one tool call, its arguments as they go over the wire.
-type call struct{ tool, arguments string }
+// call is one tool call, its arguments as they go over the wire. One without a
+// tool is the end of who calls.
+type call struct{ who, tool, arguments string }
 
-func (c call) String() string { return c.tool + " " + c.arguments }
+func (c call) String() string { return c.who + "> " + c.tool + " " + c.arguments }
+
+// The ids of the story; those of a run stand for them on the wire.
+var told = [...]string{"cursor-a3f8", "claude-b7e2", "t-a3f8c1"}
+
+// refused marks the one call that the story wants to be refused.
+const refused = `"path":"src"`
+
+// files are those of the story's project.
+var files = map[string]string{
+	"src/auth.ts":       "export const algorithm = 'RS256'\n\nexport function sign(claims) { return jwt.sign(claims, key, { algorithm }) }\n",
+	"src/middleware.ts": "import { verify } from './auth'\n\nexport const guard = (req) => verify(req.headers.authorization)\n",
+}
 
 type chapter struct {
 	title string
 	calls []call
 }
 
-const opening = `A project's memory, told in the calls that an agent makes. Each line that begins
+const opening = `A project's memory, told in the calls that agents make. Each line that begins
 with > goes to "lean-ctx mcp" over MCP; what follows is its answer. Everything
 happens in a temporary directory, which is removed at the end.`
 
 const closing = `That was the real server. To have it in your project: lean-ctx mcp in the
 configuration of your MCP client, or lean-ctx knowledge --help in a terminal.`
 
-func knowledge(arguments string) call { return call{"ctx_knowledge", arguments} }
-func recall(arguments string) call    { return call{"ctx_recall", arguments} }
+func knowledge(arguments string) call { return call{"", "ctx_knowledge", arguments} }
+func recall(arguments string) call    { return call{"", "ctx_recall", arguments} }
+
+// The two agents of the second part, each in a client and a server of its own.
+func cursor(tool, arguments string) call { return call{"cursor", tool, arguments} }
+func claude(tool, arguments string) call { return call{"claude", tool, arguments} }
 
 // The dates are those of the story; nothing in it is valid from "now".
 var story = [...]chapter{
@@ -50,5 +67,35 @@ var story = [...]chapter{
 	}},
 	{"What the next session begins with", []call{
 		recall(`{"action":"wakeup"}`),
+	}},
+	{"Two agents come in, each in a client and with a server process of its own", []call{
+		cursor("ctx_agent", `{"action":"register","agent_type":"cursor","role":"implementing auth module"}`),
+		claude("ctx_agent", `{"action":"register","agent_type":"claude","role":"review"}`),
+	}},
+	{"They talk, and write down what outlives them", []call{
+		cursor("ctx_agent", `{"action":"diary","message":"Found N+1 query in user loading","category":"discovery"}`),
+		cursor("ctx_agent", `{"action":"diary","message":"Switched to batch loading with DataLoader","category":"decision"}`),
+		cursor("ctx_agent", `{"action":"post","message":"schema is migrated, rebase first","category":"warning"}`),
+		claude("ctx_agent", `{"action":"read"}`),
+	}},
+	{"One file, one holder", []call{
+		cursor("ctx_agent", `{"action":"claim","path":"src/auth.ts","ttl":"30m"}`),
+		claude("ctx_agent", `{"action":"claim","path":"src"}`),
+	}},
+	{"A task and two files, and a handoff that brings all of it", []call{
+		claude("ctx_task", `{"action":"create","title":"Fix auth middleware","to_agent":"cursor"}`),
+		cursor("ctx_task", `{"action":"update","task_id":"t-a3f8c1","state":"Working"}`),
+		cursor("ctx_share", `{"action":"push","paths":["src/auth.ts","src/middleware.ts"],"to_agent":"claude","message":"auth files for review"}`),
+		cursor("ctx_agent", `{"action":"handoff","to_agent":"claude","message":"tests are green; the docs are left"}`),
+		claude("ctx_agent", `{"action":"sync"}`),
+		claude("ctx_share", `{"action":"pull"}`),
+		claude("ctx_task", `{"action":"update","task_id":"t-a3f8c1","state":"Completed","message":"the middleware checks the token once, before routing"}`),
+		claude("ctx_task", `{"action":"list"}`),
+	}},
+	{"What was found and done becomes memory, and what it cost is known", []call{
+		knowledge(`{"action":"consolidate"}`),
+		recall(`{"action":"wakeup"}`),
+		{who: "claude"}, {who: "cursor"},
+		{"", "ctx_cost", `{"action":"report"}`},
 	}},
 }

@@ -1,0 +1,50 @@
+package demo
+
+import (
+	"regexp"
+	"strings"
+)
+
+// names are the ids that a run gave, and those that stand for them in the
+// story: ids are drawn anew each time, and the story is to be told in the same
+// words. The first id of an agent's type, and the first task, is the story's.
+type names struct{ real, told []string }
+
+var (
+	given    = regexp.MustCompile(`\b(?:Registered: |Task created: )([a-z]+-[0-9a-f]{4,})`)
+	moments  = regexp.MustCompile(`\b[0-9]+s ago`)
+	spending = regexp.MustCompile(`[0-9][0-9,.]*( tok|%|$)`)
+	digits   = regexp.MustCompile(`[0-9]`)
+)
+
+// shown is an answer in the story's words. A story of a second has no ages,
+// and what calls cost depends on the ids, so digits of it are left out.
+func (n *names) shown(answer string) string {
+	if m := given.FindStringSubmatch(answer); m != nil {
+		kind, _, _ := strings.Cut(m[1], "-")
+		for _, id := range told {
+			if strings.HasPrefix(id, kind+"-") {
+				n.real, n.told = append(n.real, m[1]), append(n.told, id)
+			}
+		}
+	}
+	answer = moments.ReplaceAllString(translate(answer, n.real, n.told), "0s ago")
+	if !strings.HasPrefix(answer, "COST") {
+		return answer
+	}
+	lines := strings.Split(answer, "\n")
+	for i, line := range lines {
+		lines[i] = spending.ReplaceAllStringFunc(line, func(s string) string { return digits.ReplaceAllString(s, "#") })
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sent is what the story says, with the ids of this run.
+func (n *names) sent(arguments string) string { return translate(arguments, n.told, n.real) }
+
+func translate(text string, from, to []string) string {
+	for i := range from {
+		text = strings.ReplaceAll(text, from[i], to[i])
+	}
+	return text
+}
