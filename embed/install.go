@@ -146,6 +146,8 @@ func examine(ctx context.Context, staged string, m *Manifest, o *InstallOptions)
 		switch {
 		case ctx.Err() != nil:
 			return report, ctx.Err()
+		case tested.Err() != nil:
+			return report, &ModelError{m.Name, context.Cause(tested).Error()}
 		case err != nil:
 			return report, &ModelError{m.Name, "self-test: it ended its process: " + err.Error()}
 		case w.Problem != "":

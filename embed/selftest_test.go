@@ -81,7 +81,7 @@ func TestInstallChildFails(t *testing.T) {
 	}
 	for how, want := range map[string]string{
 		"die":    "ended its process: exit status 2: panic: index out of range [1536]",
-		"hang":   "took longer than 1s",
+		"hang":   ": the self-test took longer than 1s",
 		"babble": `wrote "hello\n" instead of a report`,
 	} {
 		o := &InstallOptions{Child: testChild(how)}

@@ -44,6 +44,9 @@ func walk(ctx context.Context, path string, lim limits, visit func(entry) error)
 		return err
 	}
 	if info.IsDir() {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
 		return walkDir(ctx, path, lim, visit)
 	}
 	f, err := os.Open(path)
