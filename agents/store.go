@@ -84,7 +84,8 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	log, err := journal.Open(dir, machine{}, &journal.Options{
+	// The existing program keeps a registry.json of its own in the same directory.
+	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "registry", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault,
 	})
