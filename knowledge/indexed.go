@@ -86,17 +86,23 @@ func (s *state) reach() fedTo { return fedTo{s, len(s.changed), s.epoch} }
 // it must add is collected under the read lock and added after it, so that no
 // writer waits for an index.
 func (s *Store) catchUp(ctx context.Context) (*search.Index, fedTo, error) {
+	s.ix.mu.Lock()
+	defer s.ix.mu.Unlock()
+	_, err := s.feed(ctx)
+	return s.ix.index, s.ix.fed, err
+}
+
+// feed is catchUp under the lock. It says what the index then holds, no more
+// and no less.
+func (s *Store) feed(ctx context.Context) (as search.Generation, err error) {
 	x := &s.ix
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if err := x.open(s.dir); err != nil {
-		return nil, fedTo{}, err
+		return as, err
 	}
 	var docs []search.Doc
 	var to fedTo
-	var as search.Generation
 	var whole bool
-	err := s.view(ctx, func(st *state, m moment) error {
+	err = s.view(ctx, func(st *state, m moment) error {
 		docs, whole = x.unfed(st)
 		to = st.reach()
 		as = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
@@ -112,7 +118,7 @@ func (s *Store) catchUp(ctx context.Context) (*search.Index, fedTo, error) {
 	if err == nil {
 		x.fed = to
 	}
-	return x.index, to, err
+	return as, err
 }
 
 // bulk is how many versions an index may lack before they are written as a
@@ -269,36 +275,38 @@ func (x *indexed) drop(dir string) error {
 // SyncIndex moves what the index holds only in memory into a generation on
 // disk, if it is worth it and no other process is at it. It is for after an
 // answer, never before one.
-func (s *Store) SyncIndex(ctx context.Context) error {
-	index, _, err := s.catchUp(ctx)
-	if err != nil {
-		return err
-	}
-	if index.Pending() < syncTail {
-		return nil
-	}
-	return s.write(ctx, index)
-}
+func (s *Store) SyncIndex(ctx context.Context) error { return s.write(ctx, syncTail) }
 
-// write makes a generation of what the index holds only in memory.
-func (s *Store) write(ctx context.Context, index *search.Index) error {
-	var to search.Generation
-	err := s.view(ctx, func(st *state, m moment) error {
-		to = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
-		return nil
-	})
-	if err != nil {
+// write makes a generation of what the index holds only in memory, if it is at
+// least so many versions.
+func (s *Store) write(ctx context.Context, least int) error {
+	index, tail, as, err := s.pending(ctx, least)
+	if err != nil || tail == nil {
 		return err
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	if err := index.Sync(ctx, to, s.everything(ctx, giveUp)); err != nil {
+	if err := tail.Sync(ctx, s.everything(ctx, giveUp)); err != nil {
 		return err
 	}
-	if err := s.unlessErased(ctx, index, to); !errors.Is(err, errMoved) {
+	if err := s.unlessErased(ctx, index, as); !errors.Is(err, errMoved) {
 		return err
 	}
 	return nil
+}
+
+// pending brings the index up to date and takes what it holds only in memory,
+// both under one lock: a commit between the two would be left out of what says
+// that it holds it. tail is nil where they are fewer.
+func (s *Store) pending(ctx context.Context, least int) (index *search.Index, tail *search.Tail, as search.Generation, err error) {
+	s.ix.mu.Lock()
+	defer s.ix.mu.Unlock()
+	as, err = s.feed(ctx)
+	index = s.ix.index
+	if err == nil && index.Pending() >= least {
+		tail = index.Begin(as)
+	}
+	return index, tail, as, err
 }
 
 // everything is what a generation is made of that comes after none. After

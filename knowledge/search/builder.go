@@ -129,7 +129,7 @@ func indexBatch(docs []Doc) (base *zap.SegmentBase, sizes lengths, err error) {
 }
 
 // extend makes a generation of an older one and the tail that came after it.
-func (b *builder) extend(base *generation, t tailSnapshot) (err error) {
+func (b *builder) extend(base *generation, t *Tail) (err error) {
 	defer guard(&err)
 	gone := slices.Clone(t.removed)
 	for _, d := range t.docs {
@@ -276,6 +276,9 @@ func (b *builder) finish() error {
 	for _, s := range b.segments {
 		f := s.file
 		if f.Sums == nil {
+			if err := b.fails("sum", b.path(f.Name)); err != nil {
+				return err
+			}
 			if err := f.sum(b.path(f.Name)); err != nil {
 				return err
 			}

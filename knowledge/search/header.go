@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,14 +44,37 @@ func (f *segmentFile) sums() []uint32 {
 	return out
 }
 
-// sum notes what is in the file.
+// sum notes what is in the file, if that is what was written: bleve ends a file with the checksum of what it
+// wrote. Without a look at it, whatever came into the file meanwhile would be taken for the index.
 func (f *segmentFile) sum(path string) error {
-	sums, size, err := blocks.SumsOf(path)
-	f.Size = size
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	const end = crc32.Size
+	size := info.Size() - end
+	if size < 0 {
+		return fmt.Errorf("%s: %w", path, ErrDamaged)
+	}
+	written, last := crc32.NewIEEE(), new(bytes.Buffer)
+	sums, read, err := blocks.SumsOf(io.MultiReader(
+		io.TeeReader(io.LimitReader(file, size), written), io.TeeReader(io.LimitReader(file, end), last)))
+	if err != nil {
+		return err
+	}
+	if last.Len() != end || binary.BigEndian.Uint32(last.Bytes()) != written.Sum32() {
+		return fmt.Errorf("%s: %w", path, ErrDamaged)
+	}
+	f.Size = read
 	for _, n := range sums {
 		f.Sums = binary.LittleEndian.AppendUint32(f.Sums, n)
 	}
-	return err
+	return nil
 }
 
 func checksum(data []byte) string { return fmt.Sprintf("%08x", blocks.Sum(data)) }

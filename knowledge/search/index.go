@@ -20,7 +20,8 @@ type Doc struct {
 type Options struct {
 	Logger *slog.Logger // told what was found damaged; default: nobody
 
-	// Fault, for tests, is asked before each mkdir, create, link and rename of a Sync; an error is what becomes of it.
+	// Fault, for tests, is asked before each mkdir, create, link and rename of a Sync, and before a file written is summed;
+	// an error is what becomes of it.
 	Fault func(op, name string) error
 }
 
@@ -130,7 +131,7 @@ func (x *Index) Remove(ids []string) error {
 	}
 	for _, id := range ids {
 		x.memory.remove(id)
-		if x.stored != nil && x.stored.has(id) {
+		if x.syncing || x.stored != nil && x.stored.has(id) { // a Sync under way may be writing it
 			x.removed[id] = true
 		}
 	}

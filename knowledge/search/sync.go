@@ -34,13 +34,21 @@ const (
 // without an error. Searches, Add and Remove go on meanwhile. Nothing is to be done again after an error:
 // the index answers as before.
 func (x *Index) Sync(ctx context.Context, to Generation, docs iter.Seq[Doc]) error {
-	return x.sync(ctx, to, docs, lock)
+	t := x.Begin(to)
+	if t == nil {
+		return nil
+	}
+	return t.Sync(ctx, docs)
 }
 
 // Build is a Sync that waits for another process's, a minute at most, and then reads from what that made. It
 // is for an index that lacks so much that adding it to memory would take as long and far more space.
 func (x *Index) Build(ctx context.Context, to Generation, docs iter.Seq[Doc]) error {
-	return x.sync(ctx, to, docs, func(path string) (func() error, bool, error) {
+	t := x.Begin(to)
+	if t == nil {
+		return nil
+	}
+	return t.sync(ctx, docs, func(path string) (func() error, bool, error) {
 		unlock, err := waitLock(ctx, path, buildWait)
 		return unlock, err == nil, err
 	})
@@ -50,14 +58,8 @@ const buildWait = time.Minute
 
 type locker func(path string) (unlock func() error, held bool, err error)
 
-func (x *Index) sync(ctx context.Context, to Generation, docs iter.Seq[Doc], lock locker) (err error) {
-	if x.dir == "" {
-		return nil
-	}
-	tail, ok := x.begin()
-	if !ok {
-		return nil
-	}
+func (t *Tail) sync(ctx context.Context, docs iter.Seq[Doc], lock locker) (err error) {
+	x, to := t.index, t.to
 	defer x.end()
 	defer guard(&err)
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
@@ -73,21 +75,21 @@ func (x *Index) sync(ctx context.Context, to Generation, docs iter.Seq[Doc], loc
 		base = nil
 	}
 	if base != nil && !base.header.At.Before(to.At) {
-		return x.adopt(base, tail)
+		return x.adopt(base, t)
 	}
 	// The tail goes on a generation that is no older than the one it came after: others want all facts.
-	if base != nil && (tail.epoch != to.Epoch || base.header.At.Before(tail.since)) {
+	if base != nil && (t.epoch != to.Epoch || base.header.At.Before(t.since)) {
 		base = nil
 	}
-	g, err := x.write(ctx, base, tail, to, docs)
+	g, err := x.write(ctx, base, t, docs)
 	if base != nil && lost(err) {
 		x.logger.Debug("index generation made anew", "error", err)
-		g, err = x.write(ctx, nil, tail, to, docs)
+		g, err = x.write(ctx, nil, t, docs)
 	}
 	if err != nil {
 		return err
 	}
-	err = x.adopt(g, tail) // before the one that is read from now on goes
+	err = x.adopt(g, t) // before the one that is read from now on goes
 	x.sweep(g.number)
 	return err
 }
@@ -102,8 +104,10 @@ func lost(err error) bool {
 	return false
 }
 
-// tailSnapshot is what was in memory when a Sync began.
-type tailSnapshot struct {
+// Tail is what was in memory when a Sync began.
+type Tail struct {
+	index   *Index
+	to      Generation
 	slots   int // of the memory
 	docs    []*Doc
 	removed []string
@@ -111,15 +115,18 @@ type tailSnapshot struct {
 	epoch   string
 }
 
-// begin takes the tail; ok is false where a Sync of this index is under way.
-func (x *Index) begin() (tailSnapshot, bool) {
+// Begin takes what a [Tail.Sync] is to write, which the caller runs in any case. to is exactly what the index has
+// been brought up to: were it later, what came between would be missing for ever; were it earlier, what another
+// process has written up to there would be taken for more than it is. So Begin belongs under the lock that
+// orders the caller's Adds. It is nil where there is no directory, and where a Sync of this index is under way.
+func (x *Index) Begin(to Generation) *Tail {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.syncing {
-		return tailSnapshot{}, false
+	if x.syncing || x.dir == "" {
+		return nil
 	}
 	x.syncing = true
-	t := tailSnapshot{slots: len(x.memory.entries), removed: sortedIDs(x.removed)}
+	t := &Tail{index: x, to: to, slots: len(x.memory.entries), removed: sortedIDs(x.removed)}
 	for i := range x.memory.entries {
 		if e := &x.memory.entries[i]; !e.dead {
 			t.docs = append(t.docs, e.doc)
@@ -128,8 +135,11 @@ func (x *Index) begin() (tailSnapshot, bool) {
 	if x.stored != nil {
 		t.since, t.epoch = x.stored.header.At, x.stored.header.Epoch
 	}
-	return t, true
+	return t
 }
+
+// Sync is [Index.Sync] of the tail.
+func (t *Tail) Sync(ctx context.Context, docs iter.Seq[Doc]) error { return t.sync(ctx, docs, lock) }
 
 func (x *Index) end() {
 	x.mu.Lock()
@@ -140,7 +150,7 @@ func (x *Index) end() {
 
 // adopt makes g the generation that is read and forgets the tail that it holds. What was added or removed
 // since the tail was taken stays in memory.
-func (x *Index) adopt(g *generation, t tailSnapshot) error {
+func (x *Index) adopt(g *generation, t *Tail) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o, memory := newOverlay(g), newMemory()
@@ -175,7 +185,7 @@ func (g *generation) has(id string) bool {
 }
 
 // write makes the next generation under a name of its own and renames it into place, whole.
-func (x *Index) write(ctx context.Context, base *generation, t tailSnapshot, to Generation, docs iter.Seq[Doc]) (*generation, error) {
+func (x *Index) write(ctx context.Context, base *generation, t *Tail, docs iter.Seq[Doc]) (*generation, error) {
 	if err := x.fails("mkdir", x.dir); err != nil {
 		return nil, err
 	}
@@ -184,7 +194,7 @@ func (x *Index) write(ctx context.Context, base *generation, t tailSnapshot, to 
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	b := &builder{dir: temp, fault: x.fault, header: header{Mapping: mappingVersion, At: to.At, Epoch: to.Epoch}}
+	b := &builder{dir: temp, fault: x.fault, header: header{Mapping: mappingVersion, At: t.to.At, Epoch: t.to.Epoch}}
 	if base != nil {
 		err = b.extend(base, t)
 	} else {

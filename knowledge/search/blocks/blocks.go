@@ -43,16 +43,11 @@ func Sums(data []byte) []uint32 {
 	return sums
 }
 
-// SumsOf are the checksums of the blocks of a file, and its size in bytes.
-func SumsOf(path string) (sums []uint32, size int, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
+// SumsOf are the checksums of the blocks of what r reads, and its size in bytes.
+func SumsOf(r io.Reader) (sums []uint32, size int, err error) {
 	block := make([]byte, Size)
 	for {
-		n, err := io.ReadFull(f, block)
+		n, err := io.ReadFull(r, block)
 		if n > 0 {
 			sums, size = append(sums, Sum(block[:n])), size+n
 		}
