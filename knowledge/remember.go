@@ -33,7 +33,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	if err != nil {
 		return Remembered{}, err
 	}
-	near := s.glance(ctx, c.value)
+	near := s.glance(c.value)
 	var r Remembered
 	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		var events []event

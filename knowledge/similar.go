@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -11,22 +12,20 @@ import (
 
 // Advice about likely duplicates under other names costs a remember nothing:
 // it is looked for while the disk syncs, in whatever index is open already,
-// and what is not found by then is left to health.
+// and what is not found by then is left to health. The look is bounded by what
+// it reads, not by time, so that it is over before any disk has synced; the
+// time is for a machine so busy that it had not begun.
 const (
 	similarTime  = 5 * time.Millisecond
 	similarFloor = 0.75 // share of the value's words, weighed, that another fact has
 	similarMost  = 3
-	similarHits  = 20 // to choose from: most may be superseded, or the fact itself
 )
 
-// glance is a search under way.
-type glance struct {
-	hits chan []search.Hit
-	stop context.CancelFunc
-}
+// glance is a look under way.
+type glance chan *search.Alike
 
-// glance begins the search for facts like a value.
-func (s *Store) glance(ctx context.Context, value string) *glance {
+// glance begins to look for facts like a value.
+func (s *Store) glance(value string) glance {
 	if !s.ix.mu.TryLock() {
 		return nil
 	}
@@ -35,53 +34,58 @@ func (s *Store) glance(ctx context.Context, value string) *glance {
 	if index == nil || len(value) > similarValue {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, similarTime)
-	g := &glance{hits: make(chan []search.Hit, 1), stop: stop}
+	g := make(glance, 1)
 	go func() {
-		hits, _, err := index.Search(ctx, search.Query{Text: value, Limit: similarHits, Exact: true}, nil)
-		if err == nil { // an index that fails has nothing to advise
-			g.hits <- hits
+		a, err := index.Alike(value, similarFloor)
+		if err != nil { // an index that fails has nothing to advise
+			a = nil
 		}
+		g <- a
 	}()
 	return g
 }
 
-// similarValue is the length in bytes over which a value is not looked up: the
-// search would outlast the sync.
+// similarValue is the length in bytes over which a value is not looked up:
+// taking it apart would outlast the sync.
 const similarValue = 2 << 10
 
-// similar names the facts found so far that are current and not settled with
-// the one just remembered.
-func (s *Store) similar(ctx context.Context, g *glance, r Remembered) []Similar {
-	if g == nil {
+// similar names the facts found that are current and not settled with the one
+// just remembered.
+func (s *Store) similar(ctx context.Context, g glance, r Remembered) []Similar {
+	if g == nil || r.Outcome == Confirmed {
 		return nil
 	}
-	defer g.stop()
-	if r.Outcome == Confirmed {
-		return nil
-	}
-	var hits []search.Hit
 	select {
-	case hits = <-g.hits:
-	default:
+	case near := <-g:
+		return s.alike(ctx, near, r)
+	case <-time.After(similarTime):
+		return nil
 	}
-	hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return h.Relevance < similarFloor })
-	if len(hits) == 0 {
+}
+
+func (s *Store) alike(ctx context.Context, near *search.Alike, r Remembered) []Similar {
+	if near == nil || len(near.IDs) == 0 {
 		return nil
 	}
 	var out []Similar
 	_ = s.log.View(ctx, func(st *state, _ journal.Head) error { // no view, no advice
 		this := newID(r.Category, r.Key)
-		for _, h := range hits {
-			v := st.byID(h.ID)
+		for _, version := range near.IDs {
+			v := st.byID(version)
 			if v == nil || v.ArchivedAt != nil || len(out) == similarMost {
 				continue
 			}
-			if other := newID(v.Category, v.Key); other != this && currentAt(st.versions(other), r.RecordedAt) == v && !st.settled(this, other) {
-				out = append(out, Similar{v.Category, v.Key, v.Value, h.Relevance})
+			other := newID(v.Category, v.Key)
+			now := currentAt(st.versions(other), r.RecordedAt)
+			if other == this || now == nil || now.ID != version || st.settled(this, other) {
+				continue
+			}
+			if share := near.Covers(doc(v)); share >= similarFloor {
+				out = append(out, Similar{v.Category, v.Key, v.Value, share})
 			}
 		}
 		return nil
 	})
+	slices.SortStableFunc(out, func(a, b Similar) int { return cmp.Compare(b.Relevance, a.Relevance) })
 	return out
 }
