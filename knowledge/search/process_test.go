@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestProcesses has several processes open, search and sync one directory while this one deletes and
@@ -121,15 +122,12 @@ func child(t *testing.T, dir string) {
 	rounds, _ := strconv.Atoi(os.Getenv("SEARCH_TEST_ROUNDS"))
 	r := rand.New(rand.NewPCG(uint64(seed), 3))
 	memory := mustOpen(t, "")
-	x, known := mustOpen(t, dir), 0
+	x, known := opened(t, dir) // other processes may be far ahead by now
 	for round := 1; round <= rounds; round++ {
 		// What is read of a generation stays; what another process does to the rest is an ErrDamaged, which is
 		// for the caller.
 		for r.IntN(3) == 0 || !wholly(x) {
-			x, known = mustOpen(t, dir), 0
-			if when, _, ok := x.Since(); ok {
-				known = when.Second()*10 + when.Minute()*600
-			}
+			x, known = opened(t, dir)
 		}
 		facts := madeUps(0, round*10)
 		if known < len(facts) {
@@ -147,7 +145,19 @@ func child(t *testing.T, dir string) {
 			t.Logf("Sync: %v", err) // whatever it was, the answers must be right
 		}
 		if when, _, ok := x.Since(); ok && when.After(at(known/10)) {
-			known = when.Second()*10 + when.Minute()*600
+			known = knownAt(when)
 		}
 	}
 }
+
+// opened opens the index and tells how many facts it has.
+func opened(t *testing.T, dir string) (x *Index, known int) {
+	x = mustOpen(t, dir)
+	if when, _, ok := x.Since(); ok {
+		known = knownAt(when)
+	}
+	return x, known
+}
+
+// knownAt is how many facts a generation of that time has.
+func knownAt(when time.Time) int { return when.Second()*10 + when.Minute()*600 }
