@@ -118,9 +118,9 @@ func (m *maker) start(docs []Doc) {
 // indexBatch makes one segment of docs and sums their lengths.
 func indexBatch(docs []Doc) (base *zap.SegmentBase, sizes lengths, err error) {
 	defer guard(&err)
-	made := make([]index.Document, len(docs))
+	made, words := make([]index.Document, len(docs)), newLexicon()
 	for i := range docs {
-		d := newDocument(&docs[i])
+		d := words.document(&docs[i])
 		made[i] = d
 		sizes.add(d.lengths())
 	}

@@ -7,8 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// scanChunk emits the parts of a compound, the wholes of its components, and its own whole.
-func scanChunk(chunk string, emit func(token)) {
+// chunk emits the parts of a compound, the wholes of its components, and its own whole.
+func (a *lexicon) chunk(chunk string, emit func(token)) {
+	if undivided(chunk) {
+		emit(a.plain(chunk))
+		return
+	}
 	if base := strings.TrimRight(chunk, "+#"); base != chunk {
 		if len(base) == 1 {
 			emit(token{term: strings.ToLower(chunk)})
@@ -24,7 +28,7 @@ func scanChunk(chunk string, emit func(token)) {
 		emit(t)
 	}
 	for _, c := range components {
-		scanComponent(c, see)
+		a.component(c, see)
 	}
 	if n := len(components); n > 1 && n <= maxComponents {
 		k := whole
@@ -34,6 +38,24 @@ func scanChunk(chunk string, emit func(token)) {
 		emit(token{term: wholeWord(split(chunk, joiner)), kind: k, span: tokens})
 	}
 }
+
+// undivided reports whether a chunk is plainly a word without parts: of ASCII letters of which at most the first is
+// a capital, or of digits.
+func undivided(chunk string) bool {
+	digits := isDigit(chunk[0])
+	for i := range len(chunk) {
+		c := chunk[i]
+		switch {
+		case digits && isDigit(c):
+		case !digits && ('a' <= c && c <= 'z' || i == 0 && 'A' <= c && c <= 'Z'):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // inner reports whether r joins the words of one name; the other joiners join names to a path.
 func inner(r rune) bool {
@@ -77,8 +99,8 @@ func split(chunk string, at func(rune) bool) []string {
 	return out
 }
 
-// scanComponent emits the parts of one name and, if there are several, the whole.
-func scanComponent(c string, emit func(token)) {
+// component emits the parts of one name and, if there are several, the whole.
+func (a *lexicon) component(c string, emit func(token)) {
 	names := split(c, inner)
 	parts, meaning := 0, false
 	for _, n := range names {
@@ -88,7 +110,7 @@ func scanComponent(c string, emit func(token)) {
 			continue
 		}
 		for _, p := range camel(n) {
-			t := plainWord(p)
+			t := a.plain(p)
 			parts, meaning = parts+1, meaning || t.kind == word
 			emit(t)
 		}

@@ -21,9 +21,9 @@ type document struct {
 	fields []*textField
 }
 
-// newDocument analyses a fact. What the index must know of it beside its words (order, lengths) goes into
+// document analyses a fact. What the index must know of it beside its words (order, lengths) goes into
 // its external id, which bleve keeps for every document and reads back without a stored field.
-func newDocument(d *Doc) *document {
+func (a *lexicon) document(d *Doc) *document {
 	out := &document{}
 	var sizes [fieldCount]int
 	for f, text := range d.texts() {
@@ -31,12 +31,12 @@ func newDocument(d *Doc) *document {
 			continue
 		}
 		field := &textField{name: fieldNames[f], options: index.IndexField}
-		field.terms, field.length = count(text)
+		field.terms, field.length = a.count(text)
 		sizes[f] = field.length
 		out.fields = append(out.fields, field)
 	}
 	exact := &textField{name: exactField, options: index.IndexField, terms: map[string]int{byID + d.ID: 1}}
-	for _, name := range exactNames(d) {
+	for _, name := range a.exactNames(d) {
 		exact.terms[name]++
 	}
 	out.fields = append(out.fields, exact)

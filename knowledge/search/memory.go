@@ -73,10 +73,12 @@ type memory struct {
 	lengths lengths
 	dead    int
 	pool    *slabs
+
+	lexicon *lexicon
 }
 
 func newMemory() *memory {
-	m := &memory{pool: new(slabs), slots: map[string]uint32{}, exact: map[string][]uint32{}}
+	m := &memory{pool: new(slabs), lexicon: newLexicon(), slots: map[string]uint32{}, exact: map[string][]uint32{}}
 	for f := range m.words {
 		m.words[f] = map[string][]posting{}
 	}
@@ -89,14 +91,14 @@ func (m *memory) add(d *Doc) {
 	n := uint32(len(m.entries))
 	e := entry{ident: identOf(d), doc: d}
 	for f, text := range d.texts() {
-		counts, length := count(text)
+		counts, length := m.lexicon.count(text)
 		e.sizes[f] = length
 		for term, c := range counts {
 			m.words[f][term] = append(m.words[f][term], posting{n, uint32(c), uint32(max(1, length))})
 		}
 		m.lengths.Sum[f] += e.sizes[f]
 	}
-	for _, name := range exactNames(d) {
+	for _, name := range m.lexicon.exactNames(d) {
 		m.exact[name] = append(m.exact[name], n)
 	}
 	m.lengths.Docs++
@@ -134,12 +136,12 @@ const (
 const byID = "#"
 
 // exactNames are the terms under which a fact is found by its whole key, category/key or alias.
-func exactNames(d *Doc) []string {
+func (a *lexicon) exactNames(d *Doc) []string {
 	var out []string
 	for _, name := range append([]string{d.Key, d.Category + "/" + d.Key}, d.Aliases...) {
 		if n := foldName(name); n != "" && n != "/" && len(n) <= maxNameBytes {
 			out = append(out, asWritten+n)
-			if c := canonical(name); c != "" {
+			if c := a.canonical(name); c != "" {
 				out = append(out, byWords+c)
 			}
 		}

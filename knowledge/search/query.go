@@ -37,7 +37,7 @@ func parse(text string) *parsed {
 	}
 	q := &parsed{}
 	if len(text) <= maxNameBytes {
-		q.folded, q.canonical = foldName(text), canonical(text)
+		q.folded, q.canonical = foldName(text), (*lexicon)(nil).canonical(text)
 	}
 	seen, all := map[string]int{}, []string{}
 	meaning := false

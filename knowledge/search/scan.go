@@ -34,9 +34,13 @@ const (
 )
 
 // scan splits text into tokens and gives each to emit, in order.
-func scan(text string, emit func(token)) {
-	text = norm.NFKC.String(strings.ToValidUTF8(text, " "))
-	text = strings.ReplaceAll(text, tatweel, "")
+func scan(text string, emit func(token)) { (*lexicon)(nil).scan(text, emit) }
+
+func (a *lexicon) scan(text string, emit func(token)) {
+	if !ascii(text) {
+		text = norm.NFKC.String(strings.ToValidUTF8(text, " "))
+		text = strings.ReplaceAll(text, tatweel, "")
+	}
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		switch {
@@ -46,7 +50,7 @@ func scan(text string, emit func(token)) {
 			text = text[n:]
 		case wordRune(r):
 			n := chunkLength(text)
-			scanChunk(text[:n], emit)
+			a.chunk(text[:n], emit)
 			text = text[n:]
 		case symbol(r):
 			emit(token{term: string(r)})
