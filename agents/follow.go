@@ -49,7 +49,13 @@ const pollEvery = 500 * time.Millisecond
 // ends with ctx or with the first error of do; the end of ctx is no error.
 func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 	f := follower{Store: s, written: map[string]int{}}
-	err := s.log.View(ctx, func(_ *state, h journal.Head) error { f.seen = h.Seq; return nil })
+	err := s.log.View(ctx, func(st *state, h journal.Head) error {
+		f.seen = h.Seq
+		if me, err := s.self(st.project(s.opts.ProjectHash)); err == nil {
+			f.watcher = me.ID
+		}
+		return nil
+	})
 	if err == nil {
 		_, err = f.entries(ctx)
 	}
@@ -83,6 +89,7 @@ type follower struct {
 	seen    uint64         // the registry's last commit
 	written map[string]int // agent id → its diary's last entry
 	sizes   map[string]int64
+	watcher string // the agent who follows, or nobody
 }
 
 // commits are the lines of what was committed to the registry since.
@@ -135,10 +142,10 @@ func (f *follower) entries(ctx context.Context) (lines []string, err error) {
 func stamp(at time.Time) string { return at.Local().Format(time.TimeOnly) }
 
 // lines tells of one commit.
-func (s *Store) lines(c journal.Commit[event]) []string {
+func (f *follower) lines(c journal.Commit[event]) []string {
 	var out []string
 	for _, e := range c.Events {
-		if text := e.line(s.Self()); e.Project == s.opts.ProjectHash && text != "" {
+		if text := e.line(f.watcher); e.Project == f.opts.ProjectHash && text != "" {
 			out = append(out, stamp(c.At)+" "+text)
 		}
 	}

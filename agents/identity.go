@@ -109,11 +109,53 @@ func (s *Store) self(p *project) (*agent, error) {
 	if id == "" {
 		return nil, badArgument("agent", "needs agent: the id that register gave; register first")
 	}
-	a := p.agents[id]
-	if a == nil {
-		return nil, notFound("No agent found: %s (register gives an id)", oneLine(clip(id, maxWord)))
+	if a := p.agents[id]; a != nil {
+		return a, nil
 	}
-	return a, nil
+	a, err := p.only(id)
+	if _, unknown := errors.AsType[*NotFoundError](err); unknown {
+		err = notFound("No agent found: %s (register gives an id)", oneLine(clip(id, maxWord)))
+	}
+	return a, err
+}
+
+// only is the one agent that a name means: an id, the beginning of one, or a
+// type of which there is just one agent, or just one that is here.
+func (p *project) only(name string) (*agent, error) {
+	to, err := p.resolve("agent", name)
+	if err != nil || to.agent != nil {
+		return to.agent, err
+	}
+	list := p.ofType(to.kind)
+	var ids []string
+	for _, a := range list {
+		if a.Status != statusFinished {
+			ids = append(ids, a.ID)
+		}
+	}
+	switch {
+	case len(ids) == 1:
+		return p.agents[ids[0]], nil
+	case len(list) == 1:
+		return list[0], nil
+	case len(ids) == 0:
+		return nil, notFound("No agent found: every %s has finished", to.kind)
+	}
+	return nil, badArgument("agent", "agent %q may be %s: give the id", to.kind, alternatives(ids))
+}
+
+// Named is the id of the one agent that a name means: an id, the beginning of
+// one (three characters or more), or a type of which there is just one agent. The error
+// is a [*NotFoundError], or an [*ArgumentError] that names those it may be.
+func (s *Store) Named(ctx context.Context, name string) (id string, err error) {
+	err = s.view(ctx, func(p *project, _ moment) error {
+		a, err := p.only(name)
+		if err == nil {
+			id = a.ID
+		}
+		return err
+	})
+	return id, err
 }
 
 // touchAfter is how old an agent's last activity is when a call that changes
@@ -132,7 +174,7 @@ func (s *Store) Touch(ctx context.Context) error {
 	old := false
 	err := s.view(ctx, func(p *project, m moment) error {
 		a := p.agents[id]
-		if a == nil {
+		if a == nil || a.Status == statusFinished {
 			id = ""
 			return nil
 		}

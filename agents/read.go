@@ -172,7 +172,7 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 		}
 		page, total := p.page(to.agent, m.now, maxLimit)
 		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.bundles(to.agent.ID))}
-		if own := s.Self() == to.agent.ID; !own {
+		if me, err := s.self(p); err != nil || me != to.agent {
 			shown := slices.DeleteFunc(page, func(m *message) bool { return m.Private })
 			r.Private = len(page) - len(shown)
 			page = shown

@@ -107,7 +107,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 			r.Agents = append(r.Agents, name)
 		}
 		slices.Sort(r.Agents)
-		if a := p.agents[s.Self()]; a != nil {
+		if a, err := s.self(p); err == nil {
 			r.Unread = p.unreadCount(a, m.now) + len(p.bundles(a.ID))
 		}
 		return nil
@@ -148,7 +148,7 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 				i.Handoffs++
 			}
 		}
-		if a := p.agents[s.Self()]; a != nil {
+		if a, err := s.self(p); err == nil {
 			i.You, i.Unread = new(shown(a)), p.unreadCount(a, m.now)
 		}
 		return nil

@@ -62,7 +62,7 @@ func (s *Store) Wakeup(ctx context.Context, q Moment) (Briefing, error) {
 
 func (s *state) brief(f *frame, around surroundings, budget int) Briefing {
 	today := startOfDay(f.asOf)
-	c := candidates{state: s, rooms: map[string]int{}}
+	c := candidates{state: s, rooms: map[string]int{}, intent: around.intent}
 	for n, v := range s.held(f) {
 		c.add(n, v, today)
 	}
@@ -171,7 +171,7 @@ func (s *state) gotchaLines(f *frame) []string {
 func dueLines(list []formats.Reminder, reached map[string]bool, today time.Time) []string {
 	out := []string{}
 	for _, r := range openReminders(list) {
-		if reached[r.ID] || r.Due != nil && r.Due.Before(today.Add(24*time.Hour)) {
+		if reached[r.ID] || due(r, today) {
 			out = append(out, clip(r.Text, 120))
 		}
 	}

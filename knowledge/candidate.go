@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 	"time"
 )
@@ -15,6 +16,7 @@ type candidates struct {
 	rooms  map[string]int
 	recent []candidate // decisions
 	heaped bool
+	intent intent // decides between those of about the same salience
 }
 
 // candidate is one of them.
@@ -25,13 +27,14 @@ type candidate struct {
 	from     time.Time
 	salience float64
 	pinned   bool
+	wanted   int // how much the name has to do with what the caller works on
 }
 
 // decisionsMost is how many recent decisions a briefing has.
 const decisionsMost = 3
 
 func (c *candidates) add(n id, v *Version, today time.Time) {
-	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: salience(v, today, retrievals{})}
+	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: salience(v, today, retrievals{}), wanted: c.intent.meets(n.category, n.key)}
 	if c.state.base == nil || v.Value != "" {
 		x.v = v
 	}
@@ -70,8 +73,8 @@ func (c *candidates) read(x candidate) *Version {
 	return c.state.byID(x.version)
 }
 
-// next takes the best that is left: pinned ones first, then by salience, ties
-// by name. It is nil when none is left, or one cannot be read.
+// next takes the best that is left: pinned ones first, then by salience, those
+// within a point of it by what the caller works on, ties by name. It is nil when none is left, or one cannot be read.
 func (c *candidates) next() (id, *Version) {
 	if !c.heaped {
 		heap.Init(c)
@@ -94,7 +97,7 @@ func (c *candidates) Less(i, j int) bool {
 	if a.pinned != b.pinned {
 		return a.pinned
 	}
-	return cmp.Or(cmp.Compare(b.salience, a.salience), compareCandidates(*a, *b)) < 0
+	return cmp.Or(cmp.Compare(math.Floor(b.salience), math.Floor(a.salience)), cmp.Compare(b.wanted, a.wanted), cmp.Compare(b.salience, a.salience), compareCandidates(*a, *b)) < 0
 }
 
 func (c *candidates) Push(x any) { c.list = append(c.list, x.(candidate)) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"leanctx/knowledge/search"
 )
@@ -20,12 +21,13 @@ var errMoved = errors.New("the facts changed meanwhile")
 // state it is masked with must be at the same commit: else a value that was
 // superseded a moment ago is masked and its successor not found.
 func (s *Store) ranked(ctx context.Context, q Question, archive bool) (Recalled, error) {
+	wanted := sync.OnceValue(func() intent { return s.intent(ctx) })
 	for moved, damaged := 0, 0; ; {
 		ask := s.rankedNow
 		if moved == rankedTries {
 			ask = s.rankedAtOnce
 		}
-		r, err := ask(ctx, q, archive)
+		r, err := ask(ctx, asked{Question: q, archive: archive, intent: wanted})
 		switch {
 		case errors.Is(err, search.ErrDamaged) && damaged < goWithout:
 			damaged++
@@ -39,7 +41,7 @@ func (s *Store) ranked(ctx context.Context, q Question, archive bool) (Recalled,
 }
 
 // rankedNow is one try.
-func (s *Store) rankedNow(ctx context.Context, q Question, archive bool) (r Recalled, err error) {
+func (s *Store) rankedNow(ctx context.Context, a asked) (r Recalled, err error) {
 	index, fed, err := s.catchUp(ctx)
 	if err != nil {
 		return Recalled{}, err
@@ -48,7 +50,8 @@ func (s *Store) rankedNow(ctx context.Context, q Question, archive bool) (r Reca
 		if st.reach() != fed {
 			return errMoved
 		}
-		r, err = s.rankedIn(ctx, index, asked{q, st, m, archive})
+		a.st, a.moment = st, m
+		r, err = s.rankedIn(ctx, index, a)
 		return err
 	})
 	return r, err
@@ -56,7 +59,7 @@ func (s *Store) rankedNow(ctx context.Context, q Question, archive bool) (r Reca
 
 // rankedAtOnce feeds the index and searches it on one state, while the writers
 // of this process wait. It is for when they never pause.
-func (s *Store) rankedAtOnce(ctx context.Context, q Question, archive bool) (r Recalled, err error) {
+func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err error) {
 	x := &s.ix
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -69,18 +72,20 @@ func (s *Store) rankedAtOnce(ctx context.Context, q Question, archive bool) (r R
 			return err
 		}
 		x.fed = st.reach()
-		r, err = s.rankedIn(ctx, x.index, asked{q, st, m, archive})
+		a.st, a.moment = st, m
+		r, err = s.rankedIn(ctx, x.index, a)
 		return err
 	})
 	return r, err
 }
 
-// asked is a question put to one state.
+// asked is a question, and the state that it is put to.
 type asked struct {
 	Question
 	st      *state
 	moment  moment
 	archive bool
+	intent  func() intent // asked for only if there is a tie
 }
 
 func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Recalled, error) {
@@ -89,7 +94,7 @@ func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Rec
 	if err != nil {
 		return Recalled{}, err
 	}
-	r := Recalled{frame: f, Reminders: st.met(q.Query)}
+	r := Recalled{frame: f}
 	lessons := map[string]*Version{}
 	for _, v := range st.lessons() {
 		lessons[v.ID] = v
@@ -122,25 +127,27 @@ func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Rec
 		x.Score, x.Parts, x.raw = min(h.Relevance, 1), h.Parts, h.Score
 		r.Facts = append(r.Facts, x)
 	}
-	s.settleTies(r.Facts, &f)
+	s.settleTies(r.Facts, &f, a.intent)
 	r.cut()
 	return r, nil
 }
 
-// nearTie is how close two scores must be, as a share of the better, for
-// salience to decide between them. Salience never outranks relevance.
+// nearTie is how close two scores must be, as a share of the better, for what
+// the caller works on, and then salience, to decide between them. Neither ever
+// outranks relevance.
 const nearTie = 0.01
 
 // settleTies reorders neighbours whose scores are within nearTie of the first
 // of their group.
-func (s *Store) settleTies(facts []Found, f *frame) {
+func (s *Store) settleTies(facts []Found, f *frame, intent func() intent) {
 	for start := 0; start < len(facts); {
 		end := start + 1
 		for end < len(facts) && facts[end].Score == facts[start].Score && facts[end].raw >= facts[start].raw*(1-nearTie) {
 			end++
 		}
 		slices.SortStableFunc(facts[start:end], func(a, b Found) int {
-			return cmp.Or(cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), byName(a.v, b.v))
+			wanted := intent()
+			return cmp.Or(cmp.Compare(wanted.meets(b.Category, b.Key, b.Value), wanted.meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), byName(a.v, b.v))
 		})
 		start = end
 	}

@@ -66,6 +66,9 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	} else {
 		r, err = s.list(ctx, q)
 	}
+	if err == nil {
+		r.Reminders, err = s.surfacing(ctx, &r.frame)
+	}
 	if err == nil && (q.Query != "" || q.Key != "") {
 		s.use.record(r.ids())
 	}

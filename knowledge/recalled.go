@@ -18,7 +18,8 @@ type Recalled struct {
 	AsOf    time.Time `json:"as_of"`    // the instant of valid time it is about
 	KnownAt time.Time `json:"known_at"` // and of recorded time
 
-	// Reminders are the open ones whose keyword stands in the query.
+	// Reminders are the open ones whose keyword stands in the query, and
+	// those that are due or whose task has come to its state.
 	Reminders []formats.Reminder `json:"reminders,omitempty"`
 
 	frame    frame

@@ -194,20 +194,38 @@ func openReminders(list []formats.Reminder) []formats.Reminder {
 	return out
 }
 
-// met lists the open reminders whose keyword stands in a text as whole words.
-func (s *state) met(text string) []formats.Reminder {
-	if len(s.reminders) == 0 {
-		return nil
+// surfacing lists the open reminders that a question meets: whose keyword
+// stands in it as whole words, and when it is about now also those that are due
+// today or whose task has come to its state.
+func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder, err error) {
+	var reached map[string]bool
+	if !f.timeful {
+		reached = s.reached(ctx)
 	}
-	padded := " " + strings.Join(strings.FieldsFunc(formats.FoldName(text), notWord), " ") + " "
-	var out []formats.Reminder
-	for _, r := range openReminders(s.reminders) {
-		k := strings.Join(strings.FieldsFunc(formats.FoldName(r.Keyword), notWord), " ")
-		if k != "" && strings.Contains(padded, " "+k+" ") {
-			out = append(out, r)
+	err = s.view(ctx, func(st *state, _ moment) error {
+		out = nil
+		for _, r := range openReminders(st.reminders) {
+			if reached[r.ID] || !f.timeful && due(r, startOfDay(f.now)) || holdsWords(f.Query, r.Keyword) {
+				out = append(out, r)
+			}
 		}
+		return nil
+	})
+	return out, err
+}
+
+// due tells whether a reminder is due by the end of a day.
+func due(r formats.Reminder, today time.Time) bool {
+	return r.Due != nil && r.Due.Before(today.Add(24*time.Hour))
+}
+
+// holdsWords reports whether a text holds words, whole and in their order.
+func holdsWords(text, words string) bool {
+	join := func(s string) string {
+		return " " + strings.Join(strings.FieldsFunc(formats.FoldName(s), notWord), " ") + " "
 	}
-	return out
+	k := join(words)
+	return strings.TrimSpace(k) != "" && strings.Contains(join(text), k)
 }
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }

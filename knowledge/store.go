@@ -36,8 +36,11 @@ type Options struct {
 	Redactor    *secret.Redactor // default: the built-in rules
 	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
 	Workplace   Workplace        // who is at work and on what; may be nil
-	Legacy      []string         // data directories of the existing program, to adopt a store from
-	KeepPrivacy bool             // an adopted store keeps lean-ctx's project_only
+	// Intent is the title of the task that an agent is working on, or nothing.
+	// It breaks near-ties in its recall and briefing; may be nil.
+	Intent      func(ctx context.Context, agent string) (string, error)
+	Legacy      []string // data directories of the existing program, to adopt a store from
+	KeepPrivacy bool     // an adopted store keeps lean-ctx's project_only
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 

@@ -27,17 +27,18 @@ type surroundings struct {
 	task    string
 	agents  []string
 	unread  int
+	intent  intent          // what the caller works on
 	reached map[string]bool // reminders' ids whose task has come to the state
 }
 
 // surroundings asks the workplace. What it cannot tell is left out with a
 // notice: facts must not become silent because a list of agents is damaged.
 func (s *Store) surroundings(ctx context.Context) surroundings {
+	r := surroundings{intent: s.intent(ctx)}
 	w := s.opts.Workplace
 	if w == nil {
-		return surroundings{}
+		return r
 	}
-	var r surroundings
 	var err error
 	if r.task, err = w.LastTask(ctx); err != nil {
 		s.notice("the last task is not known: %v", err)

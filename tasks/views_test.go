@@ -269,7 +269,7 @@ func TestFollow(t *testing.T) {
 	}
 	for i := range got {
 		var at string
-		if at, got[i], _ = strings.Cut(got[i], " "); at != "2026-03-20T09:31:00Z" {
+		if at, got[i], _ = strings.Cut(got[i], " "); at != time.Date(2026, 3, 20, 9, 31, 0, 0, time.UTC).Local().Format(time.TimeOnly) {
 			t.Errorf("at %s", at)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"regexp"
 	"sync"
 
 	"leanctx/agents"
@@ -107,6 +108,15 @@ func (w *crew) shared(ctx context.Context, agent string) ([]string, error) {
 	return store.Paths(ctx, agent)
 }
 
+// current is the title of the task that an agent is working on.
+func (w *crew) current(ctx context.Context, agent string) (string, error) {
+	store, err := w.tasks()
+	if err != nil {
+		return "", err
+	}
+	return store.Current(ctx, agent)
+}
+
 // Notices are what the open stores have to say that no answer has told.
 func (w *crew) Notices() []string {
 	w.mu.Lock()
@@ -151,23 +161,32 @@ func redactor(rules []secret.Rule) (*secret.Redactor, error) {
 
 // self is the agent that a call is made for: the one it names, else the one
 // that its connection registered, else the configuration's. Nothing is opened
-// to find out: a connection that registered has opened the registry.
+// to find out, unless it is named by less than its id: a connection that
+// registered has opened the registry.
 func (s *stores) self(sc op.Scope, hash, configured string) string {
-	if sc.Agent != "" {
-		return sc.Agent
-	}
 	s.mu.Lock()
 	w := s.crews[hash]
 	s.mu.Unlock()
-	if w != nil {
+	agent := sc.Agent
+	if agent == "" && w != nil {
 		if registry := w.known(); registry != nil {
-			if id := registry.As(agents.Actor{Session: sc.Caller.Session}).Self(); id != "" {
-				return id
-			}
+			agent = registry.As(agents.Actor{Session: sc.Caller.Session}).Self()
 		}
 	}
-	return configured
+	agent = cmp.Or(agent, configured)
+	if w == nil || agent == "" || idForm.MatchString(agent) {
+		return agent
+	}
+	if registry, err := w.agents(); err == nil {
+		if id, err := registry.Named(context.Background(), agent); err == nil {
+			return id
+		}
+	}
+	return agent
 }
+
+// idForm is how the id of an agent ends.
+var idForm = regexp.MustCompile(`-[0-9a-f]{4,}$`)
 
 // finder tells which project a call is about.
 type finder func(context.Context, op.Scope) (overview.Project, error)
@@ -220,11 +239,11 @@ func (s *stores) doing(find finder) func(context.Context, op.Scope) (*tasks.Stor
 // sharing opens the shared files of a call's project.
 func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.Store, error) {
 	return func(ctx context.Context, sc op.Scope) (*share.Store, error) {
-		w, _, err := s.workplace(ctx, sc, find)
+		w, agent, err := s.workplace(ctx, sc, find)
 		if err != nil {
 			return nil, err
 		}
-		registry, err := s.registry(w, sc)
+		registry, err := w.agents()
 		if err != nil {
 			return nil, err
 		}
@@ -232,11 +251,12 @@ func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.St
 		if err != nil {
 			return nil, err
 		}
-		return store.As(registry), nil
+		return store.As(registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session})), nil
 	}
 }
 
-// workplace is the crew of a call's project, and the agent that calls.
+// workplace is the crew of a call's project, and the agent that calls. A name
+// that may be several agents' is none's.
 func (s *stores) workplace(ctx context.Context, sc op.Scope, find finder) (w *crew, agent string, err error) {
 	c, err := s.config()
 	if err != nil {
@@ -246,6 +266,20 @@ func (s *stores) workplace(ctx context.Context, sc op.Scope, find finder) (w *cr
 	if err != nil {
 		return nil, "", err
 	}
-	w, err = s.crew(sc, p)
-	return w, s.self(sc, p.Hash, c.Agent), err
+	if w, err = s.crew(sc, p); err != nil {
+		return nil, "", err
+	}
+	agent = s.self(sc, p.Hash, c.Agent)
+	if agent == "" || idForm.MatchString(agent) {
+		return w, agent, nil
+	}
+	registry, err := w.agents()
+	if err != nil {
+		return nil, "", err
+	}
+	_, err = registry.Named(ctx, agent)
+	if _, several := errors.AsType[*agents.ArgumentError](err); several {
+		return nil, "", err
+	}
+	return w, agent, nil
 }

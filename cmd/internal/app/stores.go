@@ -154,7 +154,7 @@ func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, e
 	}
 	o := &knowledge.Options{
 		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
-		Findings: findings{w}, Workplace: surroundings{w},
+		Findings: findings{w}, Workplace: surroundings{w}, Intent: w.current,
 	}
 	o.Redactor, err = redactor(settings.Sensitive)
 	return o, err

@@ -1,0 +1,96 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// What an agent works on breaks ties in its recall and briefing, and nothing
+// else: neither for others, nor against relevance, nor against salience.
+func TestIntentBreaksTies(t *testing.T) {
+	on := map[string]string{"cursor-a3f8": "Mend the gateways of billing", "claude-b7e2": "the and for"}
+	current := func(_ context.Context, agent string) (string, error) {
+		if agent == "broken-0000" {
+			return "", errors.New("tasks.json: corrupt")
+		}
+		return on[agent], nil
+	}
+	for _, tt := range []struct{ agent, recalled, briefed string }{
+		{"cursor-a3f8", "gateways billing omega alpha", "zeta billing gateways alpha omega"},
+		{"claude-b7e2", "omega gateways billing alpha", "zeta alpha billing gateways omega"},
+		{"", "omega gateways billing alpha", "zeta alpha billing gateways omega"},
+		{"broken-0000", "omega gateways billing alpha", "zeta alpha billing gateways omega"},
+	} {
+		s := testStore(t, &Options{Intent: current}).As(Actor{Agent: tt.agent})
+		for _, key := range []string{"alpha", "billing", "gateways", "omega"} {
+			if _, err := s.Remember(t.Context(), Assertion{Category: "service", Key: key + " port", Value: "listens there"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Remember(t.Context(), Assertion{Category: "service", Key: "zeta port", Value: "a port", Pinned: new(true)}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Recall(t.Context(), Question{Query: "listens"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range r.Facts {
+			got = append(got, strings.TrimSuffix(f.Key, " port"))
+		}
+		if strings.Join(got, " ") != tt.recalled {
+			t.Errorf("%q: recall gives %v, not %s", tt.agent, got, tt.recalled)
+		}
+		b, err := s.Wakeup(t.Context(), Moment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		for _, p := range b.Rooms[0].Pairs {
+			got = append(got, strings.TrimSuffix(p.Key, " port"))
+		}
+		if strings.Join(got, " ") != tt.briefed {
+			t.Errorf("%q: the briefing gives %v, not %s", tt.agent, got, tt.briefed)
+		}
+	}
+}
+
+// A reminder that is due, or whose task has come to its state, is met by every
+// question about now; one with a keyword by a question that has it.
+func TestRecallMeetsReminders(t *testing.T) {
+	s := testStore(t, &Options{Workplace: office{states: map[string]string{"t-1": "Completed"}}})
+	for _, a := range []Intention{
+		{Value: "task is there", Task: "t-1:Completed"}, {Value: "task is not", Task: "t-1:Failed"},
+		{Value: "was due", Due: "2020-01-01"}, {Value: "will be due", Due: "2999-01-01"}, {Value: "has a word", Keyword: "jwt"},
+	} {
+		if _, err := s.Remind(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "auth", Value: "JWT"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		q    Question
+		want string
+	}{
+		{Question{Query: "jwt"}, "was due|task is there|has a word"},
+		{Question{Query: "other"}, "was due|task is there"},
+		{Question{Category: "a"}, "was due|task is there"},
+		{Question{Category: "a", AsOf: "2021-01-01"}, ""},
+	} {
+		r, err := s.Recall(t.Context(), tt.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, x := range r.Reminders {
+			got = append(got, x.Text)
+		}
+		if strings.Join(got, "|") != tt.want {
+			t.Errorf("%+v: got %q, want %q", tt.q, got, tt.want)
+		}
+	}
+}
