@@ -29,11 +29,11 @@ type Assertion struct {
 // [ArgumentError] that names what is wrong, or with an error of the journal;
 // then nothing has changed. A contradiction is part of the result, not an error.
 func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
+	near := s.glance(a.Value)
 	c, err := s.claim(a)
 	if err != nil {
 		return Remembered{}, err
 	}
-	near := s.glance(c.value)
 	var r Remembered
 	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		var events []event

@@ -4,19 +4,17 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"leanctx/internal/journal"
 	"leanctx/knowledge/search"
 )
 
 // Advice about likely duplicates under other names costs a remember nothing:
-// it is looked for while the disk syncs, in whatever index is open already,
-// and what is not found by then is left to health. The look is bounded by what
-// it reads, not by time, so that it is over before any disk has synced; the
-// time is for a machine so busy that it had not begun.
+// it is looked for beside the commit, in whatever index is open already, and
+// what is not found when the disk has synced is left to health. To wait for it
+// was rejected, since a busy machine would make every remember pay. The look is
+// bounded by what it reads, so that it mostly is over by then.
 const (
-	similarTime  = 5 * time.Millisecond
 	similarFloor = 0.75 // share of the value's words, weighed, that another fact has
 	similarMost  = 3
 )
@@ -58,7 +56,7 @@ func (s *Store) similar(ctx context.Context, g glance, r Remembered) []Similar {
 	select {
 	case near := <-g:
 		return s.alike(ctx, near, r)
-	case <-time.After(similarTime):
+	default:
 		return nil
 	}
 }

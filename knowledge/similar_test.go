@@ -26,7 +26,7 @@ func TestSimilarUnderAnotherKey(t *testing.T) {
 	} {
 		near := <-s.glance(x.value)
 		r := s.remember(t, Assertion{Category: x.category, Key: x.key, Value: x.value})
-		r.Similar = s.alike(t.Context(), near, r) // a remember waits for it no longer than for the disk
+		r.Similar = s.alike(t.Context(), near, r) // a remember does not wait for it
 		switch {
 		case x.want == "" && len(r.Similar) > 0:
 			t.Errorf("%s: %+v", x.value, r.Similar)
