@@ -213,7 +213,7 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 // Standing is what an agent says of itself.
 type Standing struct {
 	Status  string `json:"status,omitempty" arg:"1" enum:"active,idle,finished" jsonschema:"active, idle, or finished: it leaves the list and its claims (default: as it is)"`
-	Message string `json:"message,omitempty" arg:"2" jsonschema:"what it is doing"`
+	Message string `json:"message,omitempty" arg:"2" short:"m" jsonschema:"what it is doing"`
 }
 
 // Updated is an agent's new status.
