@@ -1,0 +1,243 @@
+package overview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"leanctx/overview/tree"
+)
+
+// Memory is what is remembered of a project, as far as an overview asks.
+type Memory interface {
+	// Naming are texts (facts, their sources, gotchas) that bear on a task, or, without
+	// one, that matter most. The files they name count as relevant.
+	Naming(ctx context.Context, task string) ([]string, error)
+	// Briefing is the body of the briefing, within so many tokens; empty if there is nothing to say.
+	Briefing(ctx context.Context, task string, budget int) (string, error)
+}
+
+// MapOptions are the settings of NewMap; nil and the zero value work.
+type MapOptions struct {
+	Cache    string                // the directory of the cache; empty: none is kept
+	Memory   Memory                // may be nil
+	Git      string                // the git program; default "git"
+	Excludes string                // the user's own excludes file, where git cannot be asked for it
+	Progress func(done, total int) // files read of those that have to be; called now and then, one call at a time; may be nil
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// Map tells which files of a project matter. It is safe for concurrent use, by
+// many processes too.
+type Map struct {
+	root string
+	o    MapOptions
+
+	opened int64 // files that the last call opened; for tests
+}
+
+// NewMap makes the map of the project at root, an absolute path. Nothing is
+// read before it is asked.
+func NewMap(root string, o *MapOptions) *Map {
+	m := &Map{root: root}
+	if o != nil {
+		m.o = *o
+	}
+	if m.o.Now == nil {
+		m.o.Now = time.Now
+	}
+	if m.o.Logger == nil {
+		m.o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return m
+}
+
+// Close ends nothing: a map holds nothing open.
+func (m *Map) Close() error { return nil }
+
+// Inquiry asks for an overview.
+type Inquiry struct {
+	Task   string `json:"task,omitempty" arg:"1" jsonschema:"what you are about to do, in a sentence; without it: what is central"`
+	Path   string `json:"path,omitempty" jsonschema:"only what is in this directory of the project"`
+	Budget int    `json:"budget,omitempty" jsonschema:"most tokens of the answer, estimated as bytes/4 (default 2000)"`
+}
+
+const (
+	defaultMapBudget = 2000 // tokens
+	bytesPerToken    = 4
+	briefingShare    = 0.4 // of the budget, at most
+	recentCommits    = 300 // that say what was touched last
+)
+
+// ArgumentError says which argument is wrong and why.
+type ArgumentError struct{ Argument, Problem string }
+
+func (e *ArgumentError) Error() string { return e.Problem }
+
+// NotFoundError says that a named thing does not exist.
+type NotFoundError struct{ What string }
+
+func (e *NotFoundError) Error() string { return e.What }
+
+// Overview sorts the project's files by how much they matter for a task, and
+// adds the briefing. The same tree, state and day give the same answer.
+func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
+	if q.Budget < 0 {
+		return Overview{}, &ArgumentError{"budget", fmt.Sprintf("budget %d is negative", q.Budget)}
+	}
+	below, err := m.below(q.Path)
+	if err != nil {
+		return Overview{}, err
+	}
+	known := make(chan *stored, 1)
+	go func() { known <- m.known() }()
+	found, err := tree.List(ctx, m.root, &tree.Options{Git: m.o.Git, Excludes: m.o.Excludes, Logger: m.o.Logger})
+	if err != nil {
+		return Overview{}, err
+	}
+	entries, touched, err := m.entries(ctx, found, <-known)
+	if err != nil {
+		return Overview{}, err
+	}
+	q.Task = strings.TrimSpace(q.Task)
+	budget := cmp.Or(q.Budget, defaultMapBudget)
+	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(below)), Task: q.Task, Note: found.Note}
+	if m.o.Memory != nil {
+		if o.Briefing, err = m.o.Memory.Briefing(ctx, q.Task, max(1, int(float64(budget)*briefingShare))); err != nil {
+			return Overview{}, fmt.Errorf("the briefing: %w", err)
+		}
+	}
+	r := ranking{entries: entries, task: q.Task, touched: touched, below: below, memory: m.naming(ctx, q.Task)}
+	order, matched := r.rank()
+	if q.Task != "" && !matched && len(order) > 0 {
+		o.Note = strings.TrimPrefix(o.Note+"; no file matches the task: what is central", "; ")
+	}
+	o.fill(&r, order, budget*bytesPerToken-len(o.Briefing))
+	o.skip(&r, found.Apart)
+	return o, nil
+}
+
+// below is the directory or file that path names, relative to the root with
+// slashes; empty for the root itself.
+func (m *Map) below(p string) (string, error) {
+	if p == "" {
+		return "", nil
+	}
+	rel := filepath.FromSlash(p)
+	if filepath.IsAbs(rel) {
+		real, err := filepath.EvalSymlinks(rel)
+		if err != nil {
+			return "", &NotFoundError{fmt.Sprintf("no such file or directory: %s", p)}
+		}
+		if rel, err = filepath.Rel(m.root, real); err != nil {
+			return "", &ArgumentError{"path", fmt.Sprintf("path %s is outside the project %s", p, m.root)}
+		}
+	}
+	rel = filepath.Clean(rel)
+	if !filepath.IsLocal(rel) {
+		return "", &ArgumentError{"path", fmt.Sprintf("path %s is outside the project %s", p, m.root)}
+	}
+	if _, err := os.Lstat(filepath.Join(m.root, rel)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", &NotFoundError{fmt.Sprintf("no such file or directory in the project: %s", p)}
+		}
+		return "", &ArgumentError{"path", fmt.Sprintf("path %s cannot be used: %v", p, err)}
+	}
+	if rel == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// known is what the cache holds.
+func (m *Map) known() *stored {
+	s, err := loadCache(m.o.Cache)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.o.Logger.Debug("the overview does without its cache", "error", err)
+	}
+	return s
+}
+
+// entries are what is known of the files, and how recently each was touched, from
+// 0 to 1. What was read anew is kept in the cache; if that does not go, it is
+// read again next time.
+func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) ([]*entry, []float64, error) {
+	root, err := os.OpenRoot(m.root)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress}
+	entries, news, err := s.scan(ctx, found.Files, known.entries)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.opened = s.opened.Load()
+	if found.Git && found.Head != "" && found.Head != known.head {
+		touched, err := tree.Recent(ctx, m.root, found.Head, recentCommits, &tree.Options{Git: m.o.Git})
+		if err == nil {
+			known.head, known.touched, news = found.Head, touched, true
+		} else if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+	}
+	if news && m.o.Cache != "" {
+		if err := saveCache(m.o.Cache, known, entries); err != nil {
+			m.o.Logger.Debug("the cache of the overview was not written", "error", err)
+		}
+	}
+	if !found.Git || found.Head == "" {
+		known.touched = nil
+	}
+	return entries, recency(entries, known.touched), nil
+}
+
+// recency is how recently files were touched: by commits where there are any, else by
+// the order of their times.
+func recency(entries []*entry, touched map[string]int) []float64 {
+	out := make([]float64, len(entries))
+	if touched != nil {
+		for i, e := range entries {
+			if n, ok := touched[e.Path]; ok {
+				out[i] = 1 / (1 + float64(n)/10)
+			}
+		}
+		return out
+	}
+	newest := int64(math.MinInt64)
+	for _, e := range entries {
+		newest = max(newest, e.ModTime)
+	}
+	for i, e := range entries {
+		days := float64(newest-e.ModTime) / float64(24*time.Hour)
+		out[i] = 1 / (1 + days/7)
+	}
+	return out
+}
+
+// naming are the texts that may name files. Without them the overview is
+// poorer, not wrong.
+func (m *Map) naming(ctx context.Context, task string) []string {
+	if m.o.Memory == nil {
+		return nil
+	}
+	texts, err := m.o.Memory.Naming(ctx, task)
+	if err != nil {
+		m.o.Logger.Debug("the overview does without the facts that name files", "error", err)
+	}
+	return texts
+}
+
+// under reports whether a file is, or is in, what was asked for.
+func under(name, below string) bool {
+	return below == "" || name == below || strings.HasPrefix(name, below) && name[len(below)] == '/'
+}

@@ -1,0 +1,180 @@
+package overview
+
+import (
+	"cmp"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"leanctx/overview/source"
+)
+
+// ranking sorts the files of a project for one task.
+type ranking struct {
+	entries []*entry
+	task    string
+	touched []float64 // 0 to 1
+	below   string
+	memory  []string
+
+	score []float64
+}
+
+// How the parts of a score count, each of which is 0 to 1.
+const (
+	weighWords   = 0.60 // the task's words in path, names and comments
+	weighGraph   = 0.25 // what flows to a file over the import graph
+	weighRecent  = 0.07
+	weighNamed   = 0.20 // a fact or gotcha names it
+	weighCentral = 0.80 // the graph, without a task
+)
+
+// BM25's parameters, as is usual: how soon more of the same word says less,
+// and how much a long file is held back.
+const (
+	bmSaturation = 3.0 // weights of terms are larger than counts
+	bmLength     = 0.4
+)
+
+// rank gives the numbers of the entries that can be listed, best first, and
+// whether any matches the task.
+func (r *ranking) rank() (order []int, matched bool) {
+	n := len(r.entries)
+	words, named := r.words(), r.named()
+	g := newGraph(r.entries)
+	seed := make([]float64, n)
+	for i := range seed {
+		seed[i] = words[i]*words[i] + 0.3*named[i]
+		matched = matched || words[i] > 0
+	}
+	matched = matched || slices.Max(append(seed, 0)) > 0
+	r.score = make([]float64, n)
+	if r.task != "" && matched {
+		flow := g.spread(seed, backward, 0.5, 12)
+		for i := range r.score {
+			r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
+			if r.score[i] > 0.01 {
+				r.score[i] += weighRecent * r.touched[i]
+			}
+		}
+	} else {
+		for i, e := range r.entries {
+			seed[i] = 0
+			if e.language.Code() && e.class == ordinary {
+				seed[i] = prior(e, "")
+			}
+		}
+		flow := g.spread(seed, 0.1, 0.85, 30)
+		for i := range r.score {
+			r.score[i] = weighCentral*flow[i] + 2*weighRecent*r.touched[i] + weighNamed*named[i]
+		}
+	}
+	for i, e := range r.entries {
+		r.score[i] *= prior(e, r.task)
+		if e.class == ordinary && r.score[i] > 0 && under(e.Path, r.below) {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), strings.Compare(r.entries[a].Path, r.entries[b].Path))
+	})
+	return order, matched
+}
+
+// quantum takes off what differs between machines in the last bits.
+func quantum(x float64) float64 { return math.Round(x * 1e9) }
+
+// words is how well each file answers the task: BM25 over path, definitions
+// and comments, scaled to 1.
+func (r *ranking) words() []float64 {
+	out := make([]float64, len(r.entries))
+	query := source.Query(r.task)
+	if len(query) == 0 {
+		return out
+	}
+	total, n := 0, 0
+	for _, e := range r.entries {
+		if e.class == ordinary {
+			total += e.weight
+			n++
+		}
+	}
+	mean := float64(total)/float64(max(n, 1)) + 1
+	for _, term := range query {
+		var hits []int
+		var weights []float64
+		for i, e := range r.entries {
+			if e.class == ordinary {
+				if w := e.termWeight(term); w > 0 {
+					hits, weights = append(hits, i), append(weights, float64(w))
+				}
+			}
+		}
+		idf := math.Log(1 + (float64(n)-float64(len(hits))+0.5)/(float64(len(hits))+0.5))
+		for j, i := range hits {
+			long := 1 - bmLength + bmLength*float64(r.entries[i].weight)/mean
+			out[i] += idf * weights[j] * (bmSaturation + 1) / (weights[j] + bmSaturation*long)
+		}
+	}
+	return scaled(out)
+}
+
+// named is 1 for each file that the task or a text of memory names, by its
+// path, the end of it, or its name if no other file is called so. Directories
+// that are named count a little.
+func (r *ranking) named() []float64 {
+	out := make([]float64, len(r.entries))
+	if r.task == "" && len(r.memory) == 0 {
+		return out
+	}
+	at := map[string][]int{}
+	for i, e := range r.entries {
+		at[path.Base(e.Path)] = append(at[path.Base(e.Path)], i)
+	}
+	note := func(text string, weight float64) {
+		for token := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(" \t\n,;()[]{}<>\"'`|", c) }) {
+			token = strings.TrimLeft(strings.TrimRight(token, ".:!?"), "./")
+			if i := strings.IndexByte(token, ':'); i > 0 { // file.go:12
+				token = token[:i]
+			}
+			if !strings.Contains(token, ".") && !strings.Contains(token, "/") {
+				continue
+			}
+			same := at[path.Base(token)]
+			for _, i := range same {
+				name := r.entries[i].Path
+				if name == token || strings.HasSuffix(name, "/"+token) && (strings.Contains(token, "/") || len(same) == 1) {
+					out[i] = max(out[i], weight)
+				}
+			}
+		}
+	}
+	note(r.task, 1)
+	for _, text := range r.memory {
+		note(text, 0.6)
+	}
+	return out
+}
+
+// prior is how much a file counts for what it is: one looks for code before
+// its tests, and for both before data.
+func prior(e *entry, task string) float64 {
+	p := 1.0
+	if e.class != ordinary {
+		return 0
+	}
+	if !e.language.Code() {
+		p = 0.6
+		if e.language == "" {
+			p = 0.35
+		}
+	}
+	if low := strings.ToLower(task); isTest(e.Path) && !strings.Contains(low, "test") && !strings.Contains(low, "benchmark") {
+		p *= 0.75
+		if strings.Contains("/"+e.Path, "/testdata/") || strings.Contains("/"+e.Path, "/fixtures/") {
+			p *= 0.5
+		}
+	}
+	return p
+}

@@ -1,0 +1,216 @@
+package overview
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leanctx/overview/source"
+	"leanctx/overview/tree"
+)
+
+// class is what sort of file an entry is.
+type class uint8
+
+const (
+	ordinary   class = iota
+	binaryFile       // no text
+	generated        // by a program, minified, a lock file
+	vendored         // somebody else's
+	large            // over readMost
+	unread           // it could not be read
+)
+
+// readMost is the size in bytes up to which a file is read. What is larger was
+// not written by hand.
+const readMost = 1 << 20
+
+// headMost is how much is read of a file in which no definitions are looked for.
+const headMost = 8 << 10
+
+// entry is what is known of one file of a project. Its strings may share one
+// large buffer, the cache's.
+type entry struct {
+	tree.File
+	readAt   int64 // when it was read, nanoseconds since 1970
+	class    class
+	more     int // definitions beside names
+	pkg      string
+	doc      string
+	names    []string
+	imports  []string
+	terms    string // as packed
+	weight   int    // of all terms
+	language source.Language
+}
+
+// packedTerm is the size of a term: its hash, big-endian, and its weight.
+const packedTerm = 5
+
+func pack(list []source.Term) (packed string, weight int) {
+	b := make([]byte, 0, len(list)*packedTerm)
+	for _, t := range list {
+		b = append(binary.BigEndian.AppendUint32(b, t.Hash), t.Weight)
+		weight += int(t.Weight)
+	}
+	return string(b), weight
+}
+
+// termWeight is how much a term counts in an entry; 0 if it is not there.
+func (e *entry) termWeight(hash uint32) int {
+	lo, hi := 0, len(e.terms)/packedTerm
+	for lo < hi {
+		mid := (lo + hi) / 2
+		t := e.terms[mid*packedTerm:]
+		switch h := uint32(t[0])<<24 | uint32(t[1])<<16 | uint32(t[2])<<8 | uint32(t[3]); {
+		case h == hash:
+			return int(t[4])
+		case h < hash:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return 0
+}
+
+// scanner reads the files of a tree that the cache does not know.
+type scanner struct {
+	root     *os.Root
+	now      func() time.Time
+	progress func(done, total int)
+	opened   atomic.Int64 // files that were opened; tests count them
+}
+
+// scan gives an entry for each file, in their order. An entry of old is good
+// as long as size and time of its file are what they were, unless the file
+// could have changed since without that showing: see settled.
+func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*entry) ([]*entry, bool, error) {
+	out := make([]*entry, len(files))
+	var todo []int
+	for i, f := range files {
+		e := old[f.Path]
+		if e != nil && e.Size == f.Size && e.ModTime == f.ModTime && e.settled() {
+			out[i] = e
+		} else {
+			todo = append(todo, i)
+		}
+	}
+	var next, done atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(todo)) {
+		wg.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= len(todo) || ctx.Err() != nil {
+					return
+				}
+				out[todo[n]] = s.read(files[todo[n]])
+				if d := int(done.Add(1)); s.progress != nil && (d%64 == 0 || d == len(todo)) {
+					mu.Lock()
+					s.progress(d, len(todo))
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out, len(todo) > 0 || len(old) != len(files), ctx.Err()
+}
+
+// settled reports whether a change of the file after it was read must show in
+// its time. File systems count in ticks: of ten milliseconds at most where the time
+// has a fraction of a second, else perhaps of two seconds.
+func (e *entry) settled() bool {
+	tick := 10 * time.Millisecond
+	if e.ModTime%int64(time.Second) == 0 {
+		tick = 2 * time.Second
+	}
+	return e.ModTime < e.readAt-int64(tick)
+}
+
+// read reads one file.
+func (s *scanner) read(f tree.File) *entry {
+	e := &entry{File: f, readAt: s.now().UnixNano(), language: source.Of(f.Path)}
+	_, foreign := tree.Vendored(f.Path)
+	switch {
+	case foreign:
+		e.class = vendored
+	case binaryName(f.Path):
+		e.class = binaryFile
+	case f.Size > readMost:
+		e.class = large
+	default:
+		s.readText(e)
+	}
+	return e
+}
+
+func (s *scanner) readText(e *entry) {
+	most := int64(headMost)
+	if e.language.Code() || e.language != "" && e.Size < 64<<10 {
+		most = readMost
+	}
+	data, err := s.content(e.Path, min(most, e.Size))
+	switch {
+	case err != nil:
+		e.class = unread
+		return
+	case bytes.IndexByte(data[:min(len(data), headMost)], 0) >= 0:
+		e.class = binaryFile
+		return
+	}
+	f := source.Read(e.Path, string(data))
+	if f.Generated {
+		e.class = generated
+	}
+	e.pkg, e.doc, e.names, e.more, e.imports = f.Package, f.Doc, f.Names, f.More, f.Imports
+	e.terms, e.weight = pack(f.Terms)
+}
+
+// content reads the beginning of a file. What became a link, a directory or a
+// device since it was listed is refused: a device could keep a reader for ever.
+func (s *scanner) content(name string, most int64) ([]byte, error) {
+	s.opened.Add(1)
+	f, err := s.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("no regular file")}
+	}
+	buf := make([]byte, most)
+	n, err := io.ReadFull(f, buf)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return buf[:n], nil
+}
+
+// binaryName reports whether a file is no text by its name.
+func binaryName(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp", ".tiff", ".pdf", ".zip", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".jar", ".war",
+		".class", ".o", ".a", ".so", ".dylib", ".dll", ".exe", ".obj", ".lib", ".pyc", ".wasm", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".mp4", ".avi",
+		".mov", ".mkv", ".wav", ".ogg", ".flac", ".db", ".sqlite", ".sqlite3", ".bin", ".dat", ".pb", ".parquet", ".npy", ".npz", ".onnx", ".safetensors", ".syso":
+		return true
+	}
+	return false
+}

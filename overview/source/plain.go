@@ -1,0 +1,167 @@
+package source
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// plain reads what is no code: module files for what imports are resolved
+// with, prose for its title, and nothing of the rest.
+func (r *reader) plain(src string) {
+	switch r.out.Language {
+	case goModule:
+		for line := range strings.Lines(src) {
+			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+				rest, _, _ = strings.Cut(rest, "//")
+				r.out.Package = strings.Trim(strings.TrimSpace(rest), `"`)
+				break
+			}
+		}
+	case cargo:
+		r.cargo(src)
+	case nodeModule:
+		var p struct{ Name, Description string }
+		if json.Unmarshal([]byte(src), &p) == nil {
+			r.out.Package, r.out.Doc = p.Name, sentence(p.Description)
+		}
+	case tsConfig:
+		r.tsConfig(src)
+	case markdown:
+		r.title(src)
+	default:
+		r.leading(src)
+	}
+}
+
+// cargo reads the name of [package].
+func (r *reader) cargo(src string) {
+	section := ""
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if ok && section == "[package]" && strings.TrimSpace(key) == "name" {
+			r.out.Package = strings.ReplaceAll(strings.Trim(strings.TrimSpace(value), `"'`), "-", "_")
+		}
+	}
+}
+
+// A tsconfig is JSON with comments and commas too many; both are taken out
+// where they stand outside strings.
+var (
+	jsonNoise = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/`)
+	jsonComma = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|,\s*[}\]]`)
+)
+
+// tsConfig notes baseUrl and paths as "baseUrl=dir" and "paths=@/*=src/*".
+func (r *reader) tsConfig(src string) {
+	drop := func(s string) string {
+		if s[0] == '"' {
+			return s
+		}
+		return strings.TrimLeft(s, ", \t\r\n/")[:strings.Count(s[:1], ",")]
+	}
+	clean := jsonNoise.ReplaceAllStringFunc(src, func(s string) string {
+		if s[0] == '"' {
+			return s
+		}
+		return " "
+	})
+	clean = jsonComma.ReplaceAllStringFunc(clean, drop)
+	var c struct {
+		CompilerOptions struct {
+			BaseURL string `json:"baseUrl"`
+			Paths   map[string][]string
+		}
+	}
+	if json.Unmarshal([]byte(clean), &c) != nil {
+		return
+	}
+	if c.CompilerOptions.BaseURL != "" {
+		r.imports("baseUrl=" + path.Clean(c.CompilerOptions.BaseURL))
+	}
+	var lines []string
+	for from, to := range c.CompilerOptions.Paths {
+		for _, t := range to {
+			lines = append(lines, "paths="+from+"="+t)
+		}
+	}
+	slices.Sort(lines)
+	for _, l := range lines {
+		r.imports(l)
+	}
+}
+
+// title takes the first heading of Markdown for what the file is about, and
+// the other headings for words.
+func (r *reader) title(src string) {
+	fenced := false
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if fenced || !strings.HasPrefix(line, "#") {
+			continue
+		}
+		line = strings.TrimSpace(strings.TrimLeft(line, "#"))
+		if r.out.Doc == "" {
+			r.out.Doc = sentence(strings.ToValidUTF8(line, "?"))
+		}
+		for w := range words(line) {
+			r.terms.one(w, weighProse)
+		}
+	}
+}
+
+// leading takes in the comment lines that a script or configuration begins
+// with.
+func (r *reader) leading(src string) {
+	var lines []string
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		if line == "" && len(lines) == 0 || strings.HasPrefix(line, "#!") {
+			continue
+		}
+		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "--") && !strings.HasPrefix(line, ";") || len(lines) > 20 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	r.say(strings.Join(lines, "\n"))
+}
+
+// generated reports whether a program wrote the file.
+func generated(l Language, name, src string) bool {
+	base := path.Base(name)
+	if lockFiles[base] || strings.HasSuffix(base, ".lock") || strings.Contains(base, ".min.") || strings.HasSuffix(base, ".map") ||
+		strings.HasSuffix(base, ".pb.go") || strings.HasSuffix(base, "_pb2.py") || strings.HasSuffix(base, ".snap") {
+		return true
+	}
+	head := src[:min(len(src), 3000)]
+	for line := range strings.Lines(head) {
+		if i := strings.Index(line, "ode generated "); i > 0 && i < 8 && strings.Contains(line[i:], "DO NOT EDIT") {
+			return true
+		}
+		if strings.Contains(line, "@generated") && commented(line) {
+			return true
+		}
+	}
+	script := l == JavaScript || l == TypeScript || l == "CSS"
+	return script && len(src) > 4000 && len(src)/(strings.Count(src, "\n")+1) > 400
+}
+
+func commented(line string) bool {
+	line = strings.TrimSpace(line)
+	return line != "" && strings.IndexByte("/#*;-", line[0]) >= 0
+}
+
+var lockFiles = map[string]bool{
+	"go.sum": true, "go.work.sum": true, "package-lock.json": true, "npm-shrinkwrap.json": true, "pnpm-lock.yaml": true, "yarn.lock": true, "bun.lockb": true,
+	"Cargo.lock": true, "poetry.lock": true, "Pipfile.lock": true, "composer.lock": true, "Gemfile.lock": true, "packages.lock.json": true, "uv.lock": true, "flake.lock": true,
+}

@@ -1,0 +1,215 @@
+package source
+
+import (
+	"slices"
+	"strings"
+)
+
+// File is what was read of one file. It holds no part of the file's text
+// beyond its own few strings.
+type File struct {
+	Language  Language
+	Generated bool     // by a program, or minified
+	Package   string   // package, namespace, or what a module file names
+	Imports   []string // as they are written, in a form that depends on the language; see Read
+	Names     []string // the main definitions, in the order of the file, namesMost at most
+	More      int      // definitions beside those
+	Doc       string   // the first sentence of its leading comment, docMost bytes at most
+	Terms     []Term   // sorted by hash
+}
+
+// What is kept of a file.
+const (
+	namesMost   = 12
+	docMost     = 140 // bytes
+	importsMost = 400
+	termsMost   = 400
+	proseMost   = 300 // words of comments
+)
+
+// Read reads a file of the given name. Text that is not UTF-8, does not
+// compile or breaks off is read as far as it goes.
+//
+// Imports are written so that they can be resolved without the file:
+// Go "path"; TypeScript and JavaScript "specifier"; Python "module", or
+// "module:name" for from-imports, with leading dots; Rust "mod:name" and
+// "a::b::c"; Java and Kotlin "a.b.C" and "a.b.*"; C and C++ the included
+// path; C# a namespace; Ruby "./path" for require_relative and "path"; PHP
+// `A\B\C`, and "./path" for included files.
+func Read(name, src string) *File {
+	r := &reader{out: &File{Language: Of(name)}}
+	r.terms.path(name)
+	if generated(r.out.Language, name, src) {
+		r.out.Generated = true
+		return r.out
+	}
+	r.x = newLexer(r.out.Language, src)
+	switch r.out.Language {
+	case Go:
+		r.golang()
+	case Python:
+		r.python()
+	case Ruby:
+		r.ruby()
+	case TypeScript, JavaScript, Rust, Java, Kotlin, C, CPP, CSharp, PHP:
+		r.braces()
+	default:
+		r.plain(src)
+	}
+	r.out.Terms = r.terms.list()
+	return r.out
+}
+
+// reader gathers what a file says.
+type reader struct {
+	x     *lexer
+	out   *File
+	terms terms
+	prose int    // words of comments so far
+	held  token  // a token that was put back
+	has   bool   // held is one
+	paren int    // depth of ( and [
+	stack []mode // of braces
+	opens mode   // what the next brace opens
+	name  string // a type that counts only if a brace follows
+	given bool   // an = was met in this statement
+	named bool   // this statement has its definition
+	back  [3]token
+}
+
+// next is the next token. What was said in comments before it is taken in,
+// where comments speak of definitions.
+func (r *reader) next() token {
+	if r.has {
+		r.has = false
+		return r.held
+	}
+	t := r.x.next()
+	if len(r.x.groups) > 0 {
+		for _, g := range r.x.taken() {
+			r.say(g)
+		}
+	}
+	return t
+}
+
+// put puts a token back.
+func (r *reader) put(t token) { r.held, r.has = t, true }
+
+// define notes a definition.
+func (r *reader) define(name string) {
+	name = strings.TrimPrefix(name, "$")
+	if name == "" || name == "_" || len(name) > 200 || slices.Contains(r.out.Names, name) {
+		return
+	}
+	r.terms.add(name, weighName)
+	if len(r.out.Names) < namesMost {
+		r.out.Names = append(r.out.Names, strings.ToValidUTF8(strings.Clone(name), "?"))
+	} else {
+		r.out.More++
+	}
+}
+
+// imports notes an import.
+func (r *reader) imports(spec string) {
+	if spec == "" || len(spec) > 500 || len(r.out.Imports) >= importsMost || strings.ContainsAny(spec, "\x00\n") {
+		return
+	}
+	if !slices.Contains(r.out.Imports, spec) {
+		r.out.Imports = append(r.out.Imports, strings.Clone(spec))
+	}
+}
+
+// say takes in a comment.
+func (r *reader) say(comment string) {
+	clean := tidy(comment)
+	if clean == "" || boilerplate(clean) {
+		return
+	}
+	if r.out.Doc == "" {
+		r.out.Doc = sentence(clean)
+	}
+	for w := range words(clean) {
+		if r.prose >= proseMost {
+			return
+		}
+		r.prose++
+		r.terms.one(w, weighProse)
+	}
+}
+
+// tidy takes the marks out of a comment, and what follows its text.
+func tidy(comment string) string {
+	comment = strings.TrimSuffix(strings.TrimSpace(comment), "*/")
+	var b strings.Builder
+	for line := range strings.Lines(comment) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "//go:") || strings.HasPrefix(line, "// +build") || strings.HasPrefix(line, "=begin") || strings.HasPrefix(line, "=end") {
+			continue
+		}
+		line = strings.TrimSpace(strings.TrimLeft(line, "/*#!-=~;<>| \t"))
+		if strings.HasPrefix(line, "@") || strings.HasPrefix(line, `\param`) {
+			break
+		}
+		if i := strings.Index(line, "summary>"); i >= 0 && i < 3 {
+			line = strings.TrimSpace(line[i+len("summary>"):])
+		}
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(b.String(), "?"))
+}
+
+// boilerplate reports whether a comment speaks of the law or to a tool,
+// or is code that was taken out.
+func boilerplate(clean string) bool {
+	low := strings.ToLower(clean[:min(len(clean), 400)])
+	for _, s := range []string{"copyright", "spdx-license", "licensed under", "all rights reserved", "(c) 20"} {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	for _, s := range []string{"eslint", "tslint", "prettier", "jshint", "pylint", "noqa", "type:", "mypy", "rubocop", "frozen_string_literal", "encoding:",
+		"coding:", "vim:", "nolint", "todo", "fixme", "export ", "cgo ", "istanbul", "@ts-", "region", "endregion", "-*-", "$schema", "import \"c\"", "pragma"} {
+		if strings.HasPrefix(low, s) {
+			return true
+		}
+	}
+	first, _, _ := strings.Cut(low, "\n")
+	code := strings.HasSuffix(first, ";") || strings.HasSuffix(first, "{") || strings.HasSuffix(first, "}")
+	return code || strings.TrimLeft(low, "-=*#_~+. \n") == ""
+}
+
+// sentence is the first sentence of a text, on one line.
+func sentence(clean string) string {
+	if i := strings.Index(clean, "\n\n"); i >= 0 {
+		clean = clean[:i]
+	}
+	clean = strings.Join(strings.Fields(clean), " ")
+	for i := 0; i+1 < len(clean); i++ {
+		if (clean[i] == '.' || clean[i] == '!' || clean[i] == '?') && clean[i+1] == ' ' && !abbreviated(clean[:i]) {
+			clean = clean[:i]
+			break
+		}
+	}
+	clean = strings.TrimRight(clean, ".:; ")
+	return Clip(clean, docMost)
+}
+
+// abbreviated reports whether the full stop after s ends a short form.
+func abbreviated(s string) bool {
+	last := s[strings.LastIndexByte(s, ' ')+1:]
+	return isOneOf(last, "e.g", "i.e", "vs", "cf", "etc", "approx", "Dr", "St", "No") || len(last) == 1
+}
+
+// Clip shortens a text to n bytes, at a word if one ends near.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[:n-len("…")]
+	if i := strings.LastIndexByte(s, ' '); i > n/2 {
+		s = s[:i]
+	}
+	return strings.ToValidUTF8(strings.TrimRight(s, " ,;:"), "") + "…"
+}

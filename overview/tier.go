@@ -1,0 +1,247 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"leanctx/overview/source"
+)
+
+// Overview is a project's files by how much they matter, and the briefing.
+type Overview struct {
+	Root      string   `json:"root"` // what was looked at: the project, or the directory asked for
+	Task      string   `json:"task,omitempty"`
+	Files     int      `json:"files"` // in all
+	Critical  []Listed `json:"critical"`
+	Important []Listed `json:"important"`
+	Reference []Listed `json:"reference"`
+	Skipped   Skipped  `json:"skip"`
+	Note      string   `json:"note,omitempty"` // a sentence on what is unusual
+	Briefing  string   `json:"briefing,omitempty"`
+}
+
+// Listed is one file of a tier.
+type Listed struct {
+	Path     string  `json:"path"` // relative to the root of the project
+	Language string  `json:"language,omitempty"`
+	Reason   string  `json:"reason,omitempty"`
+	Score    float64 `json:"score"` // 0 to about 1; comparable within one answer only
+}
+
+// Skipped is what stands in no tier.
+type Skipped struct {
+	Files       int      `json:"files"`
+	Directories []string `json:"directories"` // of which no file is listed, those with the most files first
+	More        int      `json:"more_directories,omitempty"`
+	Binary      int      `json:"binary,omitempty"`
+	Generated   int      `json:"generated,omitempty"`
+	Vendored    int      `json:"vendored,omitempty"`
+	Large       int      `json:"large,omitempty"`
+	Unread      int      `json:"unread,omitempty"`
+}
+
+// Most files of each tier, and how much worse than the best one they may be.
+const (
+	criticalMost, criticalFrom   = 8, 0.45
+	importantMost, importantFrom = 24, 0.12
+	referenceMost, referenceFrom = 40, 0.05
+	skippedMost                  = 12 // directories that are named
+)
+
+// fill sorts files, best first, into the tiers, as many as fit into so many
+// bytes. A half of them is left for what is only IMPORTANT, and less.
+func (o *Overview) fill(r *ranking, order []int, bytes int) {
+	top := 0.0
+	if len(order) > 0 {
+		top = r.score[order[0]]
+	}
+	total := bytes - 200 - len(o.Root) // heading, tiers' names, SKIP
+	tiers := []struct {
+		list *[]Listed
+		most int
+		from float64
+		left int
+	}{
+		{&o.Critical, criticalMost, criticalFrom, total / 2},
+		{&o.Important, importantMost, importantFrom, total * 4 / 5},
+		{&o.Reference, referenceMost, referenceFrom, total},
+	}
+	o.Critical, o.Important, o.Reference = []Listed{}, []Listed{}, []Listed{}
+	spent := 0
+	for _, t := range tiers {
+		for len(order) > 0 && len(*t.list) < t.most {
+			l := listed(r, order[0])
+			cost := len(l.line())
+			if r.score[order[0]] < t.from*top || spent+cost > t.left {
+				break
+			}
+			spent += cost
+			*t.list = append(*t.list, l)
+			order = order[1:]
+		}
+	}
+}
+
+func listed(r *ranking, i int) Listed {
+	e := r.entries[i]
+	return Listed{Path: shown(e.Path), Language: string(e.language), Reason: reason(e), Score: float64(int(r.score[i]*1000)) / 1000}
+}
+
+// shown is a path on one line: one that has what does not print is quoted.
+func shown(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// reason is what a file is for, in one line: what it says itself, else what it
+// defines.
+func reason(e *entry) string {
+	text := e.doc
+	if text == "" && len(e.names) > 0 {
+		const most = 4
+		text = strings.Join(e.names[:min(most, len(e.names))], ", ")
+		if more := len(e.names) + e.more - most; more > 0 {
+			text += fmt.Sprintf(" (+%d)", more)
+		}
+	}
+	text = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return ' '
+		}
+		return c
+	}, text)
+	return source.Clip(text, 120)
+}
+
+// line is the file's line of text.
+func (l Listed) line() string {
+	if l.Reason == "" {
+		return "    " + l.Path + "\n"
+	}
+	return "    " + l.Path + " - " + l.Reason + "\n"
+}
+
+// skip counts what is in no tier, and names the directories of which nothing
+// is: the highest ones, and of those the largest first.
+func (o *Overview) skip(r *ranking, apart []string) {
+	shownIn := map[string]bool{}
+	for _, list := range [][]Listed{o.Critical, o.Important, o.Reference} {
+		o.Skipped.Files -= len(list)
+		for _, l := range list {
+			name := l.Path
+			if strings.HasPrefix(name, `"`) {
+				name, _ = strconv.Unquote(name)
+			}
+			for dir := path.Dir(name); !shownIn[dir]; dir = path.Dir(dir) {
+				shownIn[dir] = true
+			}
+		}
+	}
+	for d := o.below(r); !shownIn[d]; d = path.Dir(d) {
+		shownIn[d] = true
+	}
+	count := map[string]int{}
+	for _, e := range r.entries {
+		if !under(e.Path, r.below) {
+			continue
+		}
+		o.Files++
+		o.Skipped.count(e.class)
+		top := ""
+		for dir := path.Dir(e.Path); !shownIn[dir]; dir = path.Dir(dir) {
+			top = dir
+		}
+		if top != "" {
+			count[top+"/"]++
+		}
+	}
+	o.Skipped.Files += o.Files
+	for _, dir := range apart {
+		if under(strings.TrimSuffix(dir, "/"), r.below) {
+			count[dir] += 0
+		}
+	}
+	o.Skipped.name(count)
+}
+
+// below is the directory that was asked for, as path.Dir would give it.
+func (o *Overview) below(r *ranking) string { return cmp.Or(r.below, ".") }
+
+func (s *Skipped) count(c class) {
+	switch c {
+	case binaryFile:
+		s.Binary++
+	case generated:
+		s.Generated++
+	case vendored:
+		s.Vendored++
+	case large:
+		s.Large++
+	case unread:
+		s.Unread++
+	}
+}
+
+func (s *Skipped) name(count map[string]int) {
+	dirs := make([]string, 0, len(count))
+	for d := range count {
+		dirs = append(dirs, d)
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b)) })
+	if len(dirs) > skippedMost {
+		s.More = len(dirs) - skippedMost
+		dirs = dirs[:skippedMost]
+	}
+	for i, d := range dirs {
+		dirs[i] = shown(d)
+	}
+	s.Directories = dirs
+}
+
+// Text gives the answer's lines.
+func (o Overview) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "PROJECT OVERVIEW - %s (%s)\n", shown(o.Root), plural(o.Files, "file"))
+	if o.Note != "" {
+		fmt.Fprintf(&b, "  (%s)\n", o.Note)
+	}
+	for _, t := range []struct {
+		name string
+		list []Listed
+	}{{"CRITICAL (read full)", o.Critical}, {"IMPORTANT (read map)", o.Important}, {"REFERENCE (read signatures)", o.Reference}} {
+		if len(t.list) > 0 {
+			b.WriteString("  " + t.name + ":\n")
+			for _, l := range t.list {
+				b.WriteString(l.line())
+			}
+		}
+	}
+	if o.Skipped.Files > 0 || len(o.Skipped.Directories) > 0 {
+		fmt.Fprintf(&b, "  SKIP (%s):\n", plural(o.Skipped.Files, "file"))
+		if line := strings.Join(o.Skipped.Directories, ", "); line != "" {
+			if o.Skipped.More > 0 {
+				line += fmt.Sprintf(", ... %d more", o.Skipped.More)
+			}
+			b.WriteString("    " + line + "\n")
+		}
+	}
+	if o.Briefing != "" {
+		b.WriteString("\n  WAKE-UP BRIEFING:\n  " + strings.ReplaceAll(o.Briefing, "\n", "\n  ") + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
