@@ -1,7 +1,7 @@
 // Command corpus writes the sentences that the teacher shall read, one a line,
 // out of the sources that ../SOURCES.md lists.
 //
-//	go run ./embed/distill/corpus -sources embed/distill/SOURCES.md -mod DIR -deb DIR > sentences.txt
+//	go run ./embed/distill/corpus -goroot "$(go env GOROOT)" -mod "$(go env GOMODCACHE)" -deb DIR > sentences.txt
 //
 // The same sources give the same bytes: files are walked in order, and which
 // sentences are taken, and in which order, is decided by a hash of each. So any
@@ -17,7 +17,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,10 +31,11 @@ type source struct {
 
 func main() {
 	list := flag.String("sources", "embed/distill/SOURCES.md", "the table of sources")
+	goroot := flag.String("goroot", os.Getenv("GOROOT"), "where Go is installed ($GOROOT)")
 	mod := flag.String("mod", os.Getenv("GOMODCACHE"), "the Go module cache ($MOD)")
 	deb := flag.String("deb", "", "where Debian packages were unpacked ($DEB)")
 	flag.Parse()
-	dirs := strings.NewReplacer("$GOROOT", runtime.GOROOT(), "$MOD", *mod, "$DEB", *deb)
+	dirs := strings.NewReplacer("$GOROOT", *goroot, "$MOD", *mod, "$DEB", *deb)
 	if err := run(*list, dirs, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "corpus:", err)
 		os.Exit(1)
