@@ -167,43 +167,54 @@ const touchAfter = 5 * time.Minute
 // the agent's liveness lock, lest somebody else resume an agent that goes on
 // after the server was started anew.
 func (s *Store) Touch(ctx context.Context) error {
-	id := s.Self()
-	if id == "" {
-		return nil
-	}
-	old := false
+	var x sign
 	err := s.view(ctx, func(p *project, m moment) error {
-		a := p.agents[id]
-		if a == nil || a.Status == statusFinished {
-			id = ""
-			return nil
-		}
-		old = m.now.Sub(a.Active) >= touchAfter
+		x = s.sign(p, m)
 		return nil
 	})
-	if err != nil || id == "" {
+	if err != nil {
 		return err
 	}
-	if s.opts.LongLived && !s.holds(id) {
-		if _, err := s.hold(id); err != nil {
+	return s.touch(ctx, x)
+}
+
+// sign is what is to be noted of a caller.
+type sign struct {
+	id  string // empty: nothing, it is no agent or has finished
+	old bool   // its last activity is
+}
+
+func (s *Store) sign(p *project, m moment) sign {
+	a, err := s.self(p)
+	if err != nil || a.Status == statusFinished {
+		return sign{}
+	}
+	return sign{a.ID, m.now.Sub(a.Active) >= touchAfter}
+}
+
+func (s *Store) touch(ctx context.Context, x sign) error {
+	if x.id != "" && s.opts.LongLived && !s.holds(x.id) {
+		if _, err := s.hold(x.id); err != nil {
 			return err
 		}
 	}
-	if !old {
+	if !x.old {
 		return nil
 	}
-	return s.update(ctx, func(p *project, m moment) ([]event, error) {
-		if p.agents[id] == nil {
+	return s.update(ctx, func(p *project, _ moment) ([]event, error) {
+		if p.agents[x.id] == nil {
 			return nil, nil
 		}
-		return []event{{By: id}}, nil
+		return []event{{By: x.id}}, nil
 	})
 }
 
 // alive is Touch for those who have something else to do: a sign of life that
 // cannot be written must not keep them from it.
-func (s *Store) alive(ctx context.Context) {
-	if err := s.Touch(ctx); err != nil {
+func (s *Store) alive(ctx context.Context) { s.noted(s.Touch(ctx)) }
+
+func (s *Store) noted(err error) {
+	if err != nil {
 		s.opts.Logger.Debug("a sign of life was not written", "agent", s.Self(), "error", err)
 	}
 }

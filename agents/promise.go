@@ -112,9 +112,10 @@ func (s *Store) callOff(ctx context.Context, h *handoff) error {
 // goes on with the handoffs whose process was killed. One that cannot be
 // completed yet is told of, and keeps nobody from working.
 func (s *Store) begin(ctx context.Context) error {
-	s.alive(ctx)
 	var pending []*handoff
-	err := s.view(ctx, func(p *project, _ moment) error {
+	var x sign
+	err := s.view(ctx, func(p *project, m moment) error {
+		x = s.sign(p, m)
 		for _, h := range p.handoffs {
 			if h.State == handoffPending {
 				pending = append(pending, new(*h))
@@ -125,6 +126,7 @@ func (s *Store) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.noted(s.touch(ctx, x))
 	for _, h := range pending {
 		if _, err := s.alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
 			s.notice("the handoff of %s to %s was interrupted and is not complete yet: %v", h.From, h.To, err)

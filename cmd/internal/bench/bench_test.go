@@ -78,7 +78,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 	}
-	if diff := cmp.Diff([]string{groupDisk, groupCommand, groupServer, groupMemory, groupWhole}, groups); diff != "" {
+	if diff := cmp.Diff([]string{groupDisk, groupCommand, groupServer, groupMemory, groupWhole, groupCrew}, groups); diff != "" {
 		t.Errorf("a group comes twice: %s", diff)
 	}
 	for _, name := range []string{groupCommand + ": " + remember, groupServer + ": " + remember, groupServer + ": " + rememberBare, groupMemory + ": " + resident} {

@@ -45,6 +45,12 @@ func (r *Report) figures() (all []Figure) {
 	if c, ok := r.cell(groupMemory, resident, 100_000); ok {
 		add("server, memory, 100,000 facts", "MB", c.P50/1e6, 250)
 	}
+	for _, facts := range ContractSizes() {
+		if c, ok := r.cell(groupCrew, postRead, facts); ok && c.FloorP50 != nil {
+			add("agents, "+postRead+": times three fsyncs", "×", c.P50 / *c.FloorP50, 1)
+			break
+		}
+	}
 	return all
 }
 

@@ -86,11 +86,16 @@ type appender struct {
 }
 
 func (b *bed) appender() (*appender, error) {
-	f, err := os.OpenFile(b.input+".floor", os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o600)
+	return appending(b.input+".floor", filepath.Join(b.store, "knowledge.journal"))
+}
+
+// appending appends to a file what a journal grows by.
+func appending(file, journal string) (*appender, error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	a := &appender{file: f, journal: filepath.Join(b.store, "knowledge.journal")}
+	a := &appender{file: f, journal: journal}
 	return a, a.grown()
 }
 

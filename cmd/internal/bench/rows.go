@@ -29,11 +29,12 @@ const (
 	groupServer  = "in a running server"
 	groupMemory  = "memory of a server"
 	groupWhole   = "the whole store"
+	groupCrew    = "agents at work"
 )
 
 // rows are all there are.
 func rows() []row {
-	return slices.Concat(diskRows(), commandRows(), serverRows(), memoryRows(), wholeRows())
+	return slices.Concat(diskRows(), commandRows(), serverRows(), memoryRows(), wholeRows(), crewRows())
 }
 
 func names() (all []string) {
