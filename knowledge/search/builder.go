@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -13,9 +12,6 @@ import (
 	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	index "github.com/blevesearch/bleve_index_api"
-	api "github.com/blevesearch/scorch_segment_api/v2"
-	zap "github.com/blevesearch/zapx/v17"
 )
 
 // builder writes the files of a generation.
@@ -27,33 +23,31 @@ type builder struct {
 	fault    func(op, name string) error
 }
 
-// part is a segment of the generation to be: of an older one, or made just now.
+// part is a segment of the generation to be.
 type part struct {
-	old     *segment
-	made    *zap.SegmentBase
+	old     *segment // of an older one
+	made    []*batch // or made just now
 	docs    int
 	deleted *roaring.Bitmap
-	file    segmentFile // the name is empty until it is written, the checksums until they are known
+	file    segmentFile // the checksums are empty until they are known
 }
 
 func (p *part) live() int { return p.docs - int(p.deleted.GetCardinality()) }
 
-// base is the part as bleve has it.
-func (p *part) base() (*zap.SegmentBase, error) {
+// thaw is what is left of the part.
+func (p *part) thaw() ([]*batch, error) {
 	if p.made != nil {
 		return p.made, nil
 	}
-	return p.old.base()
+	b, err := thaw(p.old, p.deleted)
+	return []*batch{b}, err
 }
 
-func newPart(base *zap.SegmentBase) *part {
-	return &part{made: base, docs: int(base.Count()), deleted: roaring.New()}
-}
+// full is from how many facts on a segment stays as it is, whatever comes after it: one that grows for ever
+// would be read and written whole, in memory, again and again.
+const full = 200_000
 
-// batchSize is how many facts are made a segment of at once when all are indexed.
-const batchSize = 5000
-
-// build indexes all docs.
+// build indexes all docs: as many at once as make a segment, so that a store of any size takes the same memory.
 func (b *builder) build(ctx context.Context, docs iter.Seq[Doc]) error {
 	m := &maker{limit: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	batch := make([]Doc, 0, batchSize)
@@ -66,74 +60,120 @@ func (b *builder) build(ctx context.Context, docs iter.Seq[Doc]) error {
 			m.start(batch)
 			batch = make([]Doc, 0, batchSize)
 		}
+		if len(m.batches)*batchSize >= full {
+			if err := b.add(m.finish()); err != nil {
+				return err
+			}
+		}
 	}
 	if len(batch) > 0 {
 		m.start(batch)
 	}
+	if err := b.add(m.finish()); err != nil {
+		return err
+	}
+	return b.finish()
+}
+
+// maker makes batches on all processors.
+type maker struct {
+	sync.WaitGroup
+	limit   chan struct{}
+	batches []**batch
+}
+
+func (m *maker) start(docs []Doc) {
+	made := new(*batch)
+	m.batches = append(m.batches, made)
+	m.limit <- struct{}{}
+	m.Go(func() {
+		defer func() { <-m.limit }()
+		*made = newBatch(docs)
+	})
+}
+
+// finish waits for what was started, and begins anew.
+func (m *maker) finish() []*batch {
 	m.Wait()
-	if m.err != nil {
-		return m.err
+	out := make([]*batch, len(m.batches))
+	for i, made := range m.batches {
+		out[i] = *made
 	}
-	for i, base := range m.bases {
-		b.header.Lengths.add(m.lengths[i])
-		b.segments = append(b.segments, newPart(base))
+	m.batches = nil
+	return out
+}
+
+// add writes batches, of which nothing is hidden, as one segment, none as none.
+func (b *builder) add(batches []*batch) error {
+	if len(batches) == 0 {
+		return nil
 	}
-	m.bases = nil
-	if len(b.segments) > 0 {
-		if err := b.mergeFrom(0); err != nil {
+	p := &part{made: batches, deleted: roaring.New(), file: segmentFile{Name: b.next()}}
+	for _, made := range batches {
+		b.header.Lengths.add(made.lengths)
+		p.docs += len(made.idents)
+	}
+	b.segments = append(b.segments, p)
+	return b.write(p)
+}
+
+// write writes a part that was made to its file.
+func (b *builder) write(p *part) error {
+	path := b.path(p.file.Name)
+	if err := b.fails("create", path); err != nil {
+		return err
+	}
+	return writeSegment(path, p.made)
+}
+
+// extend makes a generation of an older one, nil: of none, and the tail that came after it.
+func (b *builder) extend(base *generation, t *Tail) (err error) {
+	defer guard(&err)
+	if base != nil {
+		if err := b.keep(base, t); err != nil {
+			return err
+		}
+	}
+	var batches []*batch
+	for _, made := range t.batches {
+		if made = made.compact(); len(made.idents) > 0 {
+			batches = append(batches, made)
+		}
+	}
+	if len(t.docs) > 0 {
+		docs := make([]Doc, len(t.docs))
+		for i, d := range t.docs {
+			docs[i] = *d
+		}
+		batches = append(batches, newBatch(docs))
+	}
+	for len(batches) > 0 {
+		n, docs := 0, 0
+		for n < len(batches) && docs < full {
+			docs += len(batches[n].idents)
+			n++
+		}
+		if err := b.add(batches[:n]); err != nil {
+			return err
+		}
+		batches = batches[n:]
+	}
+	if n := b.tooMany(); n < len(b.segments) {
+		if err := b.mergeFrom(n); err != nil {
 			return err
 		}
 	}
 	return b.finish()
 }
 
-// maker makes segments on all processors.
-type maker struct {
-	sync.WaitGroup
-	limit   chan struct{}
-	mu      sync.Mutex
-	bases   []*zap.SegmentBase
-	lengths []lengths
-	err     error
-}
-
-func (m *maker) start(docs []Doc) {
-	m.mu.Lock()
-	n := len(m.bases)
-	m.bases, m.lengths = append(m.bases, nil), append(m.lengths, lengths{})
-	m.mu.Unlock()
-	m.limit <- struct{}{}
-	m.Go(func() {
-		defer func() { <-m.limit }()
-		base, sizes, err := indexBatch(docs)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.bases[n], m.lengths[n] = base, sizes
-		if err != nil {
-			m.err = err
-		}
-	})
-}
-
-// indexBatch makes one segment of docs and sums their lengths.
-func indexBatch(docs []Doc) (base *zap.SegmentBase, sizes lengths, err error) {
-	defer guard(&err)
-	made, words := make([]index.Document, len(docs)), newLexicon()
-	for i := range docs {
-		d := words.document(&docs[i])
-		made[i] = d
-		sizes.add(d.lengths())
-	}
-	base, err = newSegment(made)
-	return base, sizes, err
-}
-
-// extend makes a generation of an older one and the tail that came after it.
-func (b *builder) extend(base *generation, t *Tail) (err error) {
-	defer guard(&err)
+// keep takes over what is left of an older generation.
+func (b *builder) keep(base *generation, t *Tail) error {
 	gone := slices.Clone(t.removed)
 	for _, d := range t.docs {
 		gone = append(gone, d.ID)
+	}
+	for _, made := range t.batches {
+		gone = append(gone, made.ids()...)
 	}
 	o, err := newOverlay(base).mask(gone)
 	if err != nil {
@@ -151,59 +191,7 @@ func (b *builder) extend(base *generation, t *Tail) (err error) {
 		}
 		b.segments = append(b.segments, kept)
 	}
-	if len(t.docs) > 0 {
-		docs := make([]Doc, len(t.docs))
-		for i, d := range t.docs {
-			docs[i] = *d
-		}
-		base, sizes, err := indexBatch(docs)
-		if err != nil {
-			return err
-		}
-		added := newPart(base)
-		added.file.Name = b.next()
-		if err := b.writeSegment(base, b.path(added.file.Name)); err != nil {
-			return err
-		}
-		b.header.Lengths.add(sizes)
-		b.segments = append(b.segments, added)
-	}
-	if n := b.tooMany(); n < len(b.segments) {
-		if err := b.mergeFrom(n); err != nil {
-			return err
-		}
-	}
-	return b.finish()
-}
-
-// newSegment makes a segment of facts.
-func newSegment(docs []index.Document) (*zap.SegmentBase, error) {
-	for _, d := range docs {
-		d.AddIDField()
-	}
-	made, _, err := new(zap.ZapPlugin).New(docs)
-	if err != nil {
-		return nil, err
-	}
-	base, ok := made.(*zap.SegmentBase)
-	if !ok {
-		return nil, errSegment
-	}
-	return base, nil
-}
-
-// writeSegment writes a segment to its file. There is no fsync: what a crash left short or empty has not its
-// checksums, and the index is made anew.
-func (b *builder) writeSegment(s *zap.SegmentBase, path string) error {
-	if err := b.fails("create", path); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = s.WriteTo(f)
-	return errors.Join(err, f.Close())
+	return nil
 }
 
 // fails is the error of a file operation that a test has fail.
@@ -214,14 +202,14 @@ func (b *builder) fails(op, path string) error {
 	return b.fault(op, path)
 }
 
-// tooMany returns from which segment on they are to be made one: each kept segment is at least twice as
+// tooMany returns from which segment on they are to be made one: each kept segment is full or at least twice as
 // large as all after it, so their number grows with the logarithm of the facts and so does what a fact costs
 // to be carried along. One that is more than half deleted is merged with what follows.
 func (b *builder) tooMany() int {
 	after, from := 0, len(b.segments)
 	for i, s := range slices.Backward(b.segments) {
 		live := s.live()
-		small := i < len(b.segments)-1 && live < 2*after
+		small := i < len(b.segments)-1 && live < 2*after && live < full
 		if small || 2*live < s.docs {
 			from = i
 		}
@@ -232,28 +220,20 @@ func (b *builder) tooMany() int {
 
 // mergeFrom makes one of the segments from the n-th on, without what was deleted.
 func (b *builder) mergeFrom(n int) error {
-	var bases []api.Segment
-	var drops []*roaring.Bitmap
-	docs := 0
+	one := &part{deleted: roaring.New(), file: segmentFile{Name: b.next()}}
 	for _, s := range b.segments[n:] {
-		base, err := s.base()
+		batches, err := s.thaw()
 		if err != nil {
 			return err
 		}
-		bases, drops, docs = append(bases, base), append(drops, s.deleted), docs+s.live()
+		for _, made := range batches {
+			one.made, one.docs = append(one.made, made), one.docs+len(made.idents)
+		}
 	}
-	one := &part{docs: docs, deleted: roaring.New(), file: segmentFile{Name: b.next()}}
-	path := b.path(one.file.Name)
-	if err := b.fails("create", path); err != nil {
-		return err
-	}
-	if _, _, err := new(zap.ZapPlugin).Merge(bases, drops, path, nil, nil); err != nil {
+	if err := b.write(one); err != nil {
 		return err
 	}
 	for _, old := range b.segments[n:] {
-		if old.file.Name == "" {
-			continue
-		}
 		if err := os.Remove(b.path(old.file.Name)); err != nil {
 			return err
 		}

@@ -38,6 +38,15 @@ func (how likeness) possible(term string, wide bool) bool {
 	return !strings.ContainsAny(term, "0123456789.")
 }
 
+// start is what words like term begin with.
+func (how likeness) start(term string) string {
+	if how == prefixed {
+		return term
+	}
+	_, n := utf8.DecodeRuneInString(term)
+	return term[:n]
+}
+
 // holds reports whether w is like term.
 func (how likeness) holds(term, w string) bool {
 	if how == prefixed {
@@ -115,8 +124,11 @@ func (r *search) expansions(t asked) (expanded, error) {
 				return expanded{}, err
 			}
 		}
-		if len(found) > 0 {
-			words := nearest(found)
+		words, err := r.living(found)
+		if err != nil {
+			return expanded{}, err
+		}
+		if len(words) > 0 {
 			if way.how == prefixed {
 				for _, w := range words {
 					way.letters = max(way.letters, agreeing(t.said, w))
@@ -177,8 +189,34 @@ func (r *search) clipped(term string) (expanded, error) {
 	return expanded{}, nil
 }
 
-// nearest keeps the shortest of the words found, in a fixed order.
+// living keeps the nearest of the words found that any fact still holds. The others are gone when the index is
+// next written, and must not show in an answer before.
+func (r *search) living(found map[string]bool) ([]string, error) {
+	words := inLength(found)
+	n := 0
+	for _, w := range words {
+		df, err := r.count(w, fieldCount)
+		if err != nil {
+			return nil, err
+		}
+		if df > 0 {
+			words[n] = w
+			if n++; n == maxExpansions {
+				break
+			}
+		}
+	}
+	return words[:n], nil
+}
+
+// nearest keeps the shortest of the words found.
 func nearest(found map[string]bool) []string {
+	out := inLength(found)
+	return out[:min(len(out), maxExpansions)]
+}
+
+// inLength puts words in a fixed order, the shortest first.
+func inLength(found map[string]bool) []string {
 	out := make([]string, 0, len(found))
 	for w := range found {
 		out = append(out, w)
@@ -189,7 +227,7 @@ func nearest(found map[string]bool) []string {
 		}
 		return strings.Compare(a, b)
 	})
-	return out[:min(len(out), maxExpansions)]
+	return out
 }
 
 // agreeing is how many letters two words begin with in common.

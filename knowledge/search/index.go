@@ -34,7 +34,8 @@ type Index struct {
 
 	mu      sync.RWMutex
 	stored  *overlay // the generation; nil where there is none
-	memory  *memory  // what came after it
+	batches []*batch // what came after it in large numbers
+	memory  *memory  // and what came since
 	removed map[string]bool
 	syncing bool
 	slabs   slabs // of searches in the generation
@@ -93,7 +94,11 @@ func (x *Index) Since() (at time.Time, epoch string, ok bool) {
 func (x *Index) Pending() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.memory.slots) + len(x.removed)
+	n := len(x.memory.slots) + len(x.removed)
+	for _, b := range x.batches {
+		n += b.lengths.Docs
+	}
+	return n
 }
 
 // Add takes facts in. One of the same ID is replaced. On an error some of them may have been taken.
@@ -105,10 +110,21 @@ func (x *Index) Add(ctx context.Context, docs []Doc) error {
 			return fmt.Errorf("fact %q: %w", ids[i], errID)
 		}
 	}
+	var batches []*batch
+	if len(docs) >= manyDocs {
+		var err error
+		if batches, err = newBatches(ctx, unique(docs)); err != nil {
+			return err
+		}
+		docs = nil
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.mask(ids); err != nil {
 		return err
+	}
+	if batches != nil {
+		x.addMany(batches, ids)
 	}
 	for i := range docs {
 		if err := ctx.Err(); err != nil {
@@ -120,6 +136,18 @@ func (x *Index) Add(ctx context.Context, docs []Doc) error {
 	}
 	x.tidy()
 	return nil
+}
+
+// manyDocs is from how many facts on they are made batches.
+const manyDocs = 1000
+
+// addMany takes facts in that are masked wherever else they were but in memory.
+func (x *Index) addMany(batches []*batch, ids []string) {
+	for _, id := range ids {
+		x.memory.remove(id)
+		delete(x.removed, id)
+	}
+	x.batches = append(x.batches, batches...)
 }
 
 // Remove takes facts out. An unknown id is none.
@@ -139,9 +167,17 @@ func (x *Index) Remove(ids []string) error {
 	return nil
 }
 
-// mask hides what the generation has of the ids.
+// mask hides what the generation and the batches have of the ids.
 func (x *Index) mask(ids []string) (err error) {
-	if x.stored == nil || len(ids) == 0 {
+	if len(ids) == 0 {
+		return nil
+	}
+	for _, b := range x.batches {
+		if err := b.hide(ids); err != nil {
+			return err
+		}
+	}
+	if x.stored == nil {
 		return nil
 	}
 	defer guard(&err)
@@ -170,8 +206,12 @@ func guard(err *error) {
 
 // sources are what a search reads.
 func (x *Index) sources() []source {
-	if x.stored == nil {
-		return []source{x.memory}
+	var out []source
+	if x.stored != nil {
+		out = append(out, x.stored.reader(&x.slabs))
 	}
-	return []source{x.stored.reader(&x.slabs), x.memory}
+	for _, b := range x.batches {
+		out = append(out, b)
+	}
+	return append(out, x.memory)
 }

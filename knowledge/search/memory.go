@@ -36,6 +36,15 @@ func (l *lengths) subtract(sizes [fieldCount]int) {
 	}
 }
 
+// negative is what was subtracted from nothing.
+func (l lengths) negative() lengths {
+	l.Docs = -l.Docs
+	for f := range l.Sum {
+		l.Sum[f] = -l.Sum[f]
+	}
+	return l
+}
+
 func (l *lengths) add(o lengths) {
 	l.Docs += o.Docs
 	for f := range l.Sum {

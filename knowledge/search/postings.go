@@ -122,10 +122,15 @@ const leap = 8
 // visit gives the postings of a term. only, where it is not nil, are the segment's facts that matter, in order.
 func (v *view) visit(term, field string, only []uint32, use func(posting)) error {
 	l, err := v.postings(term, field)
-	switch {
-	case l == nil:
+	if l == nil {
 		return err
-	case l.docs == nil:
+	}
+	return v.each(l, only, use)
+}
+
+// each gives the postings of a list.
+func (v *view) each(l *list, only []uint32, use func(posting)) error {
+	if l.docs == nil {
 		use(posting{v.offset + l.one, 1, l.length})
 		return nil
 	}

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	api "github.com/blevesearch/scorch_segment_api/v2"
 	"github.com/blevesearch/vellum"
 	"github.com/blevesearch/vellum/levenshtein"
 	zap "github.com/blevesearch/zapx/v17"
@@ -236,20 +234,6 @@ func (s *segment) identify(n uint32) (ident, [fieldCount]int, error) {
 // live is how many facts of the segment are not deleted.
 func (s *segment) live() int { return s.docs - int(s.deleted.GetCardinality()) }
 
-// base is the segment as bleve has it, all of it read: for merging.
-func (s *segment) base() (*zap.SegmentBase, error) {
-	data, err := s.file.All()
-	if err != nil {
-		return nil, err
-	}
-	body := data[:len(data)-zap.FooterSize]
-	f, err := parseFooter(data[len(body):])
-	if err != nil {
-		return nil, err
-	}
-	return zap.InitSegmentBase(body, f.checksum, chunkMode, f.docs, f.stored, f.sections, nil, new(api.Stats))
-}
-
 // numbersOf finds the facts of the ids that are not deleted.
 func (s *segment) numbersOf(ids []string) (*roaring.Bitmap, error) {
 	out := roaring.New()
@@ -270,12 +254,10 @@ type looking struct {
 }
 
 func lookFor(term string, how likeness) (looking, error) {
-	l := looking{how: how, start: term}
+	l := looking{how: how, start: how.start(term)}
 	if how == prefixed {
 		return l, nil
 	}
-	_, n := utf8.DecodeRuneInString(term)
-	l.start = term[:n]
 	builder, err := levenshtein.NewLevenshteinAutomatonBuilder(1, true)
 	if err != nil {
 		return l, err

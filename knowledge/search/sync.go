@@ -29,7 +29,7 @@ const (
 
 // Sync writes what is in memory as the next generation and reads from that from then on: the newest
 // generation's segments, shared with it, and one of what came after; or one of all docs, where there is no
-// generation of this epoch. to is what the index has been brought up to by Add and Remove, and docs are all
+// generation of this epoch; nil docs say that what is in memory is all there is. to is what the index has been brought up to by Add and Remove, and docs are all
 // its facts. Of several processes one does it; the others, which find index.lock taken, return at once and
 // without an error. Searches, Add and Remove go on meanwhile. Nothing is to be done again after an error:
 // the index answers as before.
@@ -77,6 +77,9 @@ func (t *Tail) sync(ctx context.Context, docs iter.Seq[Doc], lock locker) (err e
 	if base != nil && !base.header.At.Before(to.At) {
 		return x.adopt(base, t)
 	}
+	if docs == nil {
+		base = nil // the tail has all that it has
+	}
 	// The tail goes on a generation that is no older than the one it came after: others want all facts.
 	if base != nil && (t.epoch != to.Epoch || base.header.At.Before(t.since)) {
 		base = nil
@@ -110,6 +113,7 @@ type Tail struct {
 	to      Generation
 	slots   int // of the memory
 	docs    []*Doc
+	batches []*batch // with what was hidden of them then
 	removed []string
 	since   time.Time // of the generation it came after
 	epoch   string
@@ -131,6 +135,11 @@ func (x *Index) Begin(to Generation) *Tail {
 		if e := &x.memory.entries[i]; !e.dead {
 			t.docs = append(t.docs, e.doc)
 		}
+	}
+	for _, b := range x.batches {
+		b := *b
+		b.dead = b.dead.Clone()
+		t.batches = append(t.batches, &b)
 	}
 	if x.stored != nil {
 		t.since, t.epoch = x.stored.header.At, x.stored.header.Epoch
@@ -161,16 +170,20 @@ func (x *Index) adopt(g *generation, t *Tail) error {
 			hide = append(hide, e.id)
 		}
 	}
+	batches := x.batches[min(len(t.batches), len(x.batches)):]
+	for _, b := range batches {
+		hide = append(hide, b.ids()...)
+	}
 	o, err := o.mask(hide)
 	if err != nil {
 		return err
 	}
 	for _, id := range t.removed {
-		if _, again := memory.slots[id]; again || !g.has(id) {
+		if !g.has(id) {
 			delete(x.removed, id)
 		}
 	}
-	x.stored, x.memory = o, memory
+	x.stored, x.batches, x.memory = o, batches, memory
 	return nil
 }
 
@@ -195,7 +208,7 @@ func (x *Index) write(ctx context.Context, base *generation, t *Tail, docs iter.
 	}
 	defer os.RemoveAll(temp)
 	b := &builder{dir: temp, fault: x.fault, header: header{Mapping: mappingVersion, At: t.to.At, Epoch: t.to.Epoch}}
-	if base != nil {
+	if base != nil || docs == nil {
 		err = b.extend(base, t)
 	} else {
 		err = b.build(ctx, docs)
@@ -298,6 +311,6 @@ func waitLock(ctx context.Context, path string, patience time.Duration) (unlock 
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.stored, x.memory, x.removed = nil, newMemory(), map[string]bool{}
+	x.stored, x.batches, x.memory, x.removed = nil, nil, newMemory(), map[string]bool{}
 	return nil
 }
