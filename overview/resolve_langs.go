@@ -99,12 +99,9 @@ func (r *resolver) python(dir, spec string) int32 {
 	}
 	p := strings.ReplaceAll(module, ".", "/")
 	for _, root := range roots {
-		at := root + p
+		at := strings.TrimSuffix(root+p, "/")
 		if name != "" {
 			sub := strings.TrimPrefix(at+"/"+name, "/")
-			if p == "" {
-				sub = root + name
-			}
 			if i := r.first(sub+".py", sub+"/__init__.py", sub+".pyi"); i >= 0 {
 				return i
 			}

@@ -44,14 +44,19 @@ type Skipped struct {
 	Vendored    int      `json:"vendored,omitempty"`
 	Large       int      `json:"large,omitempty"`
 	Unread      int      `json:"unread,omitempty"`
+
+	room int // bytes for the directories
 }
 
 // Most files of each tier, and how much worse than the best one they may be.
 const (
 	criticalMost, criticalFrom   = 8, 0.45
-	importantMost, importantFrom = 24, 0.12
-	referenceMost, referenceFrom = 40, 0.05
-	skippedMost                  = 12 // directories that are named
+	importantMost, importantFrom = 24, 0.06
+	referenceMost, referenceFrom = 40, 0.02
+
+	skippedMost  = 12  // directories that are named
+	skippedBytes = 240 // of them, or an eighth of the budget
+	frameBytes   = 180 // heading, names of tiers, SKIP
 )
 
 // fill sorts files, best first, into the tiers, as many as fit into so many
@@ -61,7 +66,8 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	if len(order) > 0 {
 		top = r.score[order[0]]
 	}
-	total := bytes - 200 - len(o.Root) // heading, tiers' names, SKIP
+	o.Skipped.room = min(skippedBytes, max(bytes, 0)/8)
+	total := bytes - frameBytes - o.Skipped.room - len(o.Root)
 	tiers := []struct {
 		list *[]Listed
 		most int
@@ -101,15 +107,22 @@ func shown(name string) string {
 	return name
 }
 
-// reason is what a file is for, in one line: what it says itself, else what it
-// defines.
+// What a reason holds at most.
+const (
+	reasonMost = 120 // bytes
+	reasonDoc  = 60  // bytes of what a file says, over which its definitions are left out
+	reasonDefs = 4   // definitions
+)
+
+// reason is what a file is for, in one line: what it says itself, and where
+// that is nothing or little, what it defines.
 func reason(e *entry) string {
 	text := e.doc
-	if text == "" && len(e.names) > 0 {
-		const most = 4
-		text = strings.Join(e.names[:min(most, len(e.names))], ", ")
-		if more := len(e.names) + e.more - most; more > 0 {
-			text += fmt.Sprintf(" (+%d)", more)
+	if len(text) < reasonDoc {
+		if defs := definitions(e); text == "" {
+			text = defs
+		} else if defs != "" {
+			text += "; " + defs
 		}
 	}
 	text = strings.Map(func(c rune) rune {
@@ -118,7 +131,29 @@ func reason(e *entry) string {
 		}
 		return c
 	}, text)
-	return source.Clip(text, 120)
+	return source.Clip(text, reasonMost)
+}
+
+// definitions are the names that the doc does not say; of Go, what is exported first.
+func definitions(e *entry) string {
+	names := slices.DeleteFunc(slices.Clone(e.names), func(n string) bool { return strings.Contains(e.doc, n) })
+	if e.language == source.Go {
+		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(lower(a), lower(b)) })
+	}
+	rest := len(names) + e.more
+	names = names[:min(reasonDefs, len(names))]
+	text := strings.Join(names, ", ")
+	if rest -= len(names); rest > 0 && text != "" {
+		text += fmt.Sprintf(" (+%d)", rest)
+	}
+	return text
+}
+
+func lower(name string) int {
+	if c, _ := utf8.DecodeRuneInString(name); unicode.IsUpper(c) {
+		return 0
+	}
+	return 1
 }
 
 // line is the file's line of text.
@@ -196,14 +231,16 @@ func (s *Skipped) name(count map[string]int) {
 		dirs = append(dirs, d)
 	}
 	slices.SortFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b)) })
-	if len(dirs) > skippedMost {
-		s.More = len(dirs) - skippedMost
-		dirs = dirs[:skippedMost]
+	s.Directories = []string{}
+	for _, d := range dirs {
+		d = shown(d)
+		if len(s.Directories) == skippedMost || len(s.Directories) > 0 && len(d)+2 > s.room {
+			s.More = len(dirs) - len(s.Directories)
+			break
+		}
+		s.room -= len(d) + 2
+		s.Directories = append(s.Directories, d)
 	}
-	for i, d := range dirs {
-		dirs[i] = shown(d)
-	}
-	s.Directories = dirs
 }
 
 // Text gives the answer's lines.
