@@ -189,11 +189,35 @@ func (r Briefing) Text() string {
 
 // Body is the briefing without its heading; empty when there is nothing to say.
 func (r Briefing) Body() string {
-	text := formats.FormatAAAK(r.Rooms)
-	if r.MoreFacts > 0 {
-		text += fmt.Sprintf("+%s in %s\n", count(r.MoreFacts, "more fact"), count(r.MoreRooms, "room"))
+	return strings.TrimSuffix(formats.FormatAAAK(r.Rooms)+r.more()+r.tail(), "\n")
+}
+
+// OverviewText is the same selection as [Briefing.Body] for an overview of the
+// project: the facts on one line, as category/key=value without stars.
+func (r Briefing) OverviewText() string {
+	var facts []string
+	for _, room := range r.Rooms {
+		for _, p := range room.Pairs {
+			fact := formats.Escape(room.Category) + "/" + formats.Escape(p.Key) + "=" + formats.Escape(p.Value)
+			if p.Unconfirmed {
+				fact += "?"
+			}
+			facts = append(facts, fact)
+		}
 	}
-	return strings.TrimSuffix(text+r.tail(), "\n")
+	text := ""
+	if len(facts) > 0 {
+		text = "FACTS:" + strings.Join(facts, "|") + "\n"
+	}
+	return strings.TrimSuffix(text+r.more()+r.tail(), "\n")
+}
+
+// more is the line that counts the facts over the budget.
+func (r Briefing) more() string {
+	if r.MoreFacts == 0 {
+		return ""
+	}
+	return fmt.Sprintf("+%s in %s\n", count(r.MoreFacts, "more fact"), count(r.MoreRooms, "room"))
 }
 
 // tail is the lines that follow the rooms, each left out when empty.

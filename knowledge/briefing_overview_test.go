@@ -1,0 +1,30 @@
+package knowledge
+
+import (
+	"testing"
+
+	"leanctx/formats"
+)
+
+// An overview says the same as a briefing, its facts on one line.
+func TestOverviewText(t *testing.T) {
+	b := Briefing{
+		Rooms: []formats.Room{
+			{Category: "architecture", Pairs: []formats.Pair{{Key: "auth", Value: "JWT RS256", Stars: 5}, {Key: "a|b", Value: "x\nFACTS:y=z", Stars: 1, Unconfirmed: true}}},
+			{Category: "deployment", Pairs: []formats.Pair{{Key: "host", Value: "AWS ECS", Stars: 3}}},
+		},
+		LastTask: "Fix authentication", Decisions: []string{"Use refresh tokens", "Add rate limiting"}, Agents: []string{"cursor-a3f8(dev)", "claude-b7e2(review)"},
+		MoreFacts: 12, MoreRooms: 1,
+	}
+	want := `FACTS:architecture/auth=JWT RS256|architecture/a\|b=x\nFACTS\:y\=z?|deployment/host=AWS ECS
++12 more facts in 1 room
+LAST_TASK:Fix authentication
+RECENT_DECISIONS:Use refresh tokens|Add rate limiting
+AGENTS:cursor-a3f8(dev),claude-b7e2(review)`
+	if got := b.OverviewText(); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+	if got := (Briefing{}).OverviewText(); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
