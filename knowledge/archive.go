@@ -36,52 +36,85 @@ func archivable(v *Version, t time.Time, r retrievals, covered time.Duration) bo
 	return v.ConfirmationCount <= 1 && covered >= archiveIdle && t.Sub(last) > archiveIdle
 }
 
-// Maintain is the maintenance pass: it archives what faded, in a commit of its
+// archivedAtOnce is the most facts that one commit archives: a large store may
+// have very many that fade on one day, and a commit is all in memory.
+const archivedAtOnce = 1000
+
+// Maintain is the maintenance pass: it archives what faded, in commits of its
 // own, at most once a day unless forced. It returns how many facts it archived.
+// One that is interrupted is not noted, so that the next one goes on.
 func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
 	s.use.refresh()
-	due := func(st *state, now time.Time) bool {
-		for _, h := range slices.Backward(st.history) {
-			if h.Kind == noteMaintenance {
-				return force || now.Sub(h.Timestamp) >= maintainEach
-			}
-		}
-		return true
-	}
-	faded := func(st *state, now time.Time) (out []*Version) {
-		if !due(st, now) {
+	var faded []drawn
+	err := s.view(ctx, func(st *state, m moment) error {
+		faded = nil
+		if !force && !st.maintenanceDue(m.now) {
 			return nil
 		}
-		for _, v := range st.each() {
-			if archivable(v, now, s.use.of(v), s.use.covers(now)) {
-				out = append(out, v)
+		covered := s.use.covers(m.now)
+		for n, v := range st.sketches() {
+			if archivable(v, m.now, s.use.of(v), covered) {
+				faded = append(faded, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
 			}
 		}
-		slices.SortFunc(out, byName)
-		return out
-	}
-	any := false
-	err := s.view(ctx, func(st *state, m moment) error {
-		any = len(faded(st, m.now)) > 0
+		slices.SortFunc(faded, drawn.compare)
 		return nil
 	})
-	if err != nil || !any {
-		return 0, err
+	total := 0
+	for at := 0; at < len(faded) && err == nil; at += archivedAtOnce {
+		some := faded[at:min(at+archivedAtOnce, len(faded))]
+		var n int
+		n, err = s.archive(ctx, some, func(n int) (string, bool) {
+			return fmt.Sprintf("Archived %s", count(total+n, "fact")), at+len(some) == len(faded) && total+n > 0
+		})
+		total += n
 	}
-	n := 0
+	return total, err
+}
+
+// drawn is a version that is still to be read.
+type drawn struct {
+	name           id
+	version        string
+	from, recorded time.Time
+}
+
+func (a drawn) compare(b drawn) int {
+	return cmp.Or(compareNames(a.name, b.name), a.from.Compare(b.from), a.recorded.Compare(b.recorded), cmp.Compare(a.version, b.version))
+}
+
+// maintenanceDue tells whether the last pass is long enough ago.
+func (s *state) maintenanceDue(now time.Time) bool {
+	for _, h := range slices.Backward(s.history) {
+		if h.Kind == noteMaintenance {
+			return now.Sub(h.Timestamp) >= maintainEach
+		}
+	}
+	return true
+}
+
+// archive takes out of the active set those of some versions that still are to
+// leave it, and adds what noted says of their number, if it has something to say.
+func (s *Store) archive(ctx context.Context, some []drawn, noted func(int) (string, bool)) (n int, err error) {
 	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		var events []event
-		for _, v := range faded(st, now) {
-			w := *v
-			w.ArchivedAt = &now
-			events = append(events, event{Put: &w})
+		for _, d := range some {
+			if v := st.byID(d.version); v != nil && archivable(v, now, s.use.of(v), s.use.covers(now)) {
+				w := *v
+				w.ArchivedAt = &now
+				events = append(events, event{Put: &w})
+			}
 		}
-		if n = len(events); n == 0 {
-			return nil, nil
+		n = len(events)
+		if text, ok := noted(n); ok {
+			events = append(events, note(noteMaintenance, text, now))
 		}
-		return append(events, note(noteMaintenance, fmt.Sprintf("Archived %s", count(n, "fact")), now)), nil
+		return events, nil
 	})
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 // Restoration asks for archived facts back.

@@ -2,7 +2,10 @@ package knowledge
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
+
+	"leanctx/knowledge/table"
 )
 
 // How long a command may spend on the index after it has answered. Without a
@@ -22,6 +25,7 @@ func (s *Store) keep(ctx context.Context) {
 	tick := time.NewTicker(tidyEach)
 	defer tick.Stop()
 	var maintained time.Time
+	_, _ = s.inParts(ctx) // what goes wrong with it shows when it is asked for something
 	for {
 		select {
 		case <-ctx.Done():
@@ -31,7 +35,7 @@ func (s *Store) keep(ctx context.Context) {
 		if err := s.SyncIndex(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
 		}
-		if err := s.SyncKeys(ctx); err != nil && ctx.Err() == nil {
+		if err := s.refit(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the key table was not written", "error", err)
 		}
 		if t := s.clock(); t.Sub(maintained) >= maintainEach {
@@ -41,6 +45,62 @@ func (s *Store) keep(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// refit has a long-lived store read from the newest snapshot, in parts: what was
+// committed since the one that it reads from is in memory, and so is everything
+// when there was no key table.
+func (s *Store) refit(ctx context.Context) error {
+	write := s.SyncKeys
+	if s.parts.refused.Load() {
+		write = s.writeKeys
+	}
+	if err := write(ctx); err != nil {
+		return err
+	}
+	s.parts.refused.Store(false)
+	h, size, ok := s.log.SnapshotHeader()
+	now := snapshotOf(h, size)
+	if !ok || size < s.parts.from {
+		return nil
+	}
+	partial, err := s.inParts(ctx)
+	on := s.parts.on.Load()
+	tried := s.parts.tried.Swap(&now)
+	switch {
+	case err != nil:
+		return err
+	case partial && on != nil && *on == now:
+		return nil
+	case !partial && tried != nil && *tried == now:
+		return nil // it would be read whole again
+	}
+	s.parts.whole.Store(false)
+	if err := s.log.Forget(ctx); err != nil {
+		return err
+	}
+	if now, err := s.inParts(ctx); err != nil || partial || !now {
+		return err
+	}
+	debug.FreeOSMemory() // all facts were there, most of what the process had
+	return nil
+}
+
+// inParts tells whether the state is a partial one. If it is, its key table is
+// loaded, since another one may take its place at any time.
+func (s *Store) inParts(ctx context.Context) (bool, error) {
+	var keys *table.Table
+	err := s.view(ctx, func(st *state, _ moment) error {
+		if keys = nil; st.base != nil {
+			keys = st.base.keys
+		}
+		return nil
+	})
+	if keys == nil {
+		return false, err
+	}
+	keys.Load()
+	return true, err
 }
 
 // settle is what a command does after its answer: if it had to index many

@@ -180,12 +180,10 @@ func (machine) Fold(s *state, c journal.Commit[event]) *state {
 func (machine) Clone(s *state) *state { return s.clone() }
 
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
-	if s.needsAll() {
-		return errNeedsAll
+	if s.base != nil {
+		return s.rewrite(w, h)
 	}
-	d := s.document()
-	d.Seq, d.Generation, d.UpdatedAt, d.Checksum = h.Seq, h.Generation, h.At.UTC(), h.Checksum
-	return formats.EncodeNative(w, d)
+	return formats.EncodeNative(w, s.document(h))
 }
 
 func (machine) Decode(data []byte) (*state, error) {

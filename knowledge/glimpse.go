@@ -48,19 +48,16 @@ func (s *state) drawAll(yield func(id, []*Version) bool) bool {
 	return true
 }
 
-// held yields the active versions that a frame holds, each good until the next
-// is yielded.
-func (s *state) held(f *frame) iter.Seq2[id, *Version] {
-	category := formats.FoldName(f.Category)
-	other := func(n id) bool { return category != "" && n.category != category }
+// sketches yields every version of every fact without its text, each good until
+// the next is yielded.
+func (s *state) sketches() iter.Seq2[id, *Version] {
 	return func(yield func(id, *Version) bool) {
 		if s.base != nil {
 			var sk table.Sketch
 			for fact, n := range s.unchanged() {
-				first, end := s.base.keys.Versions(fact)
-				for i := first; i < end && !other(n); i++ {
+				for i, end := s.base.keys.Versions(fact); i < end; i++ {
 					s.base.keys.Draw(i, &sk)
-					if v := s.glance(i, f, &sk); v != nil && f.holds(v, false) && !yield(n, v) {
+					if !yield(n, &sk.Fact) {
 						return
 					}
 				}
@@ -68,9 +65,113 @@ func (s *state) held(f *frame) iter.Seq2[id, *Version] {
 		}
 		for n, vs := range s.all {
 			for _, v := range vs {
-				if !other(n) && f.holds(v, false) && !yield(n, v) {
+				if !yield(n, v) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// held yields the active versions that a frame holds, each good until the next
+// is yielded.
+func (s *state) held(f *frame) iter.Seq2[id, *Version] {
+	room := formats.FoldName(f.Category)
+	return func(yield func(id, *Version) bool) {
+		if f.Key != "" {
+			s.heldNamed(f, yield)
+			return
+		}
+		if s.base != nil && !s.heldOnDisk(room, f, yield) {
+			return
+		}
+		for n, vs := range s.all {
+			for _, v := range vs {
+				if (room == "" || n.category == room) && f.holds(v, false) && !yield(n, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// heldOnDisk looks at the times first: most of what is asked about is decided
+// by them.
+func (s *state) heldOnDisk(room string, f *frame, yield func(id, *Version) bool) bool {
+	keys := s.base.keys
+	from, to := 0, keys.Facts()
+	if room != "" {
+		from, to = keys.Room(room)
+	}
+	anywhere := *f // the names are not drawn yet
+	anywhere.Category = ""
+	var sk table.Sketch
+	for fact := from; fact < to; fact++ {
+		if s.base.changed[fact] {
+			continue
+		}
+		first, end := keys.Versions(fact)
+		for i := first; i < end; i++ {
+			keys.DrawTimes(i, &sk)
+			v := s.glance(i, f, &sk)
+			if v == nil || !anywhere.holds(v, false) {
+				continue
+			}
+			keys.Draw(i, &sk)
+			if !yield(s.base.name(fact), v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// heldNamed looks the facts up that may go by the frame's key: in each room, as
+// category/key, and by their aliases.
+func (s *state) heldNamed(f *frame, yield func(id, *Version) bool) {
+	room := formats.FoldName(f.Category)
+	seen := map[id]bool{}
+	for n := range s.called(formats.FoldName(f.Key), room) {
+		if seen[n] || room != "" && n.category != room {
+			continue
+		}
+		seen[n] = true
+		for _, v := range s.versions(n) {
+			if f.holds(v, false) && !yield(n, v) {
+				return
+			}
+		}
+	}
+}
+
+// called yields the names of facts, some of which there may not be, that may go
+// by a folded key.
+func (s *state) called(key, room string) iter.Seq[id] {
+	return func(yield func(id) bool) {
+		if room != "" && !yield(id{room, key}) {
+			return
+		}
+		for r := range s.rooms {
+			if room == "" && !yield(id{r, key}) {
+				return
+			}
+		}
+		for i := range len(key) {
+			if key[i] == '/' && !yield(id{key[:i], key[i+1:]}) {
+				return
+			}
+		}
+		for _, n := range s.aliases[key] {
+			if !yield(n) {
+				return
+			}
+		}
+		if s.base == nil {
+			return
+		}
+		for i := range s.base.keys.Aliased(key) {
+			if !yield(s.base.name(s.base.keys.FactOf(i))) {
+				return
 			}
 		}
 	}

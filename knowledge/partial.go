@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,13 +22,16 @@ import (
 // facts it is asked for; facts that commits touched since are in memory as in
 // any other state. It gives the same answers as a whole one.
 //
-// What cannot be answered so, because all facts are needed or because what was
-// read is not what the table says, leaves an error in the state. [Store.view]
-// and [Store.commit] see it when they are through, throw away what came of it
-// and begin anew on a whole state, which knows how to deal with damage.
+// A question about very many facts reads them in passing and keeps none, and so
+// is a new snapshot written: a server of 100,000 facts would else need several
+// times the memory, for good or for a moment.
+//
+// When what was read is not what the table says, that leaves an error in the
+// state. [Store.view] and [Store.commit] see it when they are through, throw
+// away what came of it and begin anew on a whole state, which knows how to deal
+// with damage.
 
-// errNeedsAll means that a question needs every fact.
-var errNeedsAll = errors.New("this needs all facts")
+func damagedFact(at int64) error { return fmt.Errorf("the fact at %d is damaged", at) }
 
 // base is the part of a partial state that is still on disk.
 type base struct {
@@ -52,8 +56,22 @@ func (b *base) fetch(fact int) []*Version {
 	if err != nil {
 		b.err = err
 	}
+	if len(b.facts) >= factsKept {
+		clear(b.facts)
+	}
 	b.facts[fact] = vs
 	return vs
+}
+
+// factsKept is how many facts that were read are kept at most.
+const factsKept = 4096
+
+// clone is for a state that is no longer folded into.
+func (b *base) clone() *base {
+	if b == nil {
+		return nil
+	}
+	return &base{keys: b.keys, file: b.file, settled: b.settled, changed: slices.Clone(b.changed), facts: map[int][]*Version{}}
 }
 
 func (b *base) read(fact int) ([]*Version, error) {
@@ -63,7 +81,7 @@ func (b *base) read(fact int) ([]*Version, error) {
 		return nil, err
 	}
 	if table.Sum(text) != sum {
-		return nil, fmt.Errorf("the fact at %d is damaged", at)
+		return nil, damagedFact(at)
 	}
 	return formats.DecodeFacts(text)
 }
@@ -132,9 +150,11 @@ func (s *state) unchanged() iter.Seq2[int, id] {
 // partials is what the stores of one directory know about reading in parts.
 type partials struct {
 	dir     string
-	from    int64       // the size of the smallest snapshot with a table
-	whole   atomic.Bool // no more partial states: something needed all of it
-	refused atomic.Bool // there is no table for the snapshot, though one would help
+	from    int64                          // the size of the smallest snapshot with a table
+	whole   atomic.Bool                    // no partial states: what one was read from is damaged
+	refused atomic.Bool                    // there is no table for the snapshot, though one would help
+	on      atomic.Pointer[table.Snapshot] // that the state was last read from in parts; nil when it was read whole
+	tried   atomic.Pointer[table.Snapshot] // that a long-lived store was to be read from
 }
 
 // tableName is the key table's name within the directory of the index.
@@ -153,11 +173,18 @@ func snapshotOf(h journal.Header, size int64) table.Snapshot {
 // OpenSnapshot makes a partial state, if there is a key table for the snapshot.
 func (m machine) OpenSnapshot(f io.ReaderAt, size int64, h journal.Header) (*state, bool) {
 	p := m.partials
-	if p == nil || p.whole.Load() || size < p.from {
+	if p == nil {
+		return nil, false
+	}
+	p.on.Store(nil)
+	if p.whole.Load() || size < p.from {
 		return nil, false
 	}
 	s, err := p.open(f, size, h)
 	p.refused.Store(err != nil)
+	if err == nil {
+		p.on.Store(new(snapshotOf(h, size)))
+	}
 	return s, err == nil
 }
 

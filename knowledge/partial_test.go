@@ -168,15 +168,15 @@ func questions() []deed {
 		}},
 		{"relations", true, func(ctx context.Context, s *Store) (any, error) { return s.Relations(ctx, RelationQuery{}) }},
 		{"reminders", true, func(ctx context.Context, s *Store) (any, error) { return s.Reminders(ctx, ReminderQuery{State: "all"}) }},
-		{"health", false, func(ctx context.Context, s *Store) (any, error) {
+		{"health", true, func(ctx context.Context, s *Store) (any, error) {
 			r, err := s.Health(ctx, Nothing{})
 			r.Index = ""
 			return r, err
 		}},
-		{"diff", false, func(ctx context.Context, s *Store) (any, error) { return s.Diff(ctx, Interval{From: "2026-01-16"}) }},
+		{"diff", true, func(ctx context.Context, s *Store) (any, error) { return s.Diff(ctx, Interval{From: "2026-01-16"}) }},
 	}
 	for _, format := range []string{"json", "jsonl"} {
-		out = append(out, deed{"export " + format, false, func(ctx context.Context, s *Store) (any, error) { return s.Export(ctx, Outgoing{Format: format}) }})
+		out = append(out, deed{"export " + format, true, func(ctx context.Context, s *Store) (any, error) { return s.Export(ctx, Outgoing{Format: format}) }})
 	}
 	for _, n := range []Name{{Category: "architecture", Key: "auth"}, {Category: "decision", Key: "key-03"}, {Category: "deployment", Key: "gone"}, {Category: "x", Key: "y"}} {
 		out = append(out,
@@ -184,7 +184,7 @@ func questions() []deed {
 			deed{fmt.Sprint("timeline ", n), true, func(ctx context.Context, s *Store) (any, error) {
 				return s.Timeline(ctx, Span{Category: n.Category, Key: n.Key})
 			}},
-			deed{fmt.Sprint("timeline room ", n), false, func(ctx context.Context, s *Store) (any, error) { return s.Timeline(ctx, Span{Category: n.Category}) }})
+			deed{fmt.Sprint("timeline room ", n), true, func(ctx context.Context, s *Store) (any, error) { return s.Timeline(ctx, Span{Category: n.Category}) }})
 	}
 	return out
 }
@@ -266,8 +266,8 @@ func deeds() []deed {
 		deed{"erase", false, func(ctx context.Context, s *Store) (any, error) {
 			return s.Remove(ctx, Withdrawal{Category: "architecture", Key: "cache", Erase: true, Confirm: true})
 		}},
-		deed{"maintain", false, func(ctx context.Context, s *Store) (any, error) { return s.Maintain(ctx, true) }},
-		deed{"compact", false, func(ctx context.Context, s *Store) (any, error) { return nil, s.Compact(ctx) }})
+		deed{"maintain", true, func(ctx context.Context, s *Store) (any, error) { return s.Maintain(ctx, true) }},
+		deed{"compact", true, func(ctx context.Context, s *Store) (any, error) { return nil, s.Compact(ctx) }})
 }
 
 // Whatever is done, a partial state decides as a whole one, and so are the
@@ -344,7 +344,7 @@ func TestKeyTableDamage(t *testing.T) {
 			t.Fatal(err) // what was read before would show in the order
 		}
 		s := commanded(t, dir, now, inParts)
-		for _, q := range []deed{asking(true, Question{}), asking(true, Question{Query: "redis"}), asking(true, Question{Category: "testing", Key: "key-07"}), briefed(Moment{})} {
+		for _, q := range []deed{asking(true, Question{}), asking(true, Question{Query: "redis"}), asking(true, Question{Category: "testing", Key: "key-07"}), asking(true, Question{Key: "memo"}), briefed(Moment{})} {
 			text += answer(q.do(t.Context(), s))
 		}
 		if err := s.Close(); err != nil {
@@ -444,8 +444,8 @@ func TestCompactedUnderneath(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range questions() {
-			if q.name == "status" || !q.lean {
-				continue // the one tells the size of the journal, the others load everything
+			if q.name == "status" {
+				continue // it tells the size of the journal
 			}
 			var got []string
 			for _, s := range []*Store{other, s} {

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"cmp"
 	"encoding/json"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -32,6 +31,7 @@ type state struct {
 	base *base // facts that are still on disk; nil when all are here
 
 	all        map[id][]*Version // of a partial state those that changed; none are left of one erased
+	aliases    map[string][]id   // folded alias → facts in all that may go by it
 	names      map[string]id     // version id → the fact it belongs to
 	rooms      map[string]string // folded category → first spelling
 	tombstones map[id]formats.Tombstone
@@ -86,49 +86,6 @@ func (s *state) room(category string) string { return s.rooms[formats.FoldName(c
 
 func (s *state) erased(n id) time.Time { return s.tombstones[n].ErasedAt }
 
-// each yields every version of every fact, in no order.
-func (s *state) each() iter.Seq2[id, *Version] {
-	return func(yield func(id, *Version) bool) {
-		if s.needsAll() {
-			return
-		}
-		for n, vs := range s.all {
-			for _, v := range vs {
-				if !yield(n, v) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// needsAll tells whether a partial state was asked for every fact, which it
-// notes: the question will be put to a whole one.
-func (s *state) needsAll() bool {
-	if s.base == nil {
-		return false
-	}
-	s.base.fail(errNeedsAll)
-	return true
-}
-
-// sorted yields the facts by name.
-func (s *state) sorted() iter.Seq2[id, []*Version] {
-	if s.needsAll() {
-		return func(func(id, []*Version) bool) {}
-	}
-	names := slices.SortedFunc(maps.Keys(s.all), func(a, b id) int {
-		return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(a.key, b.key))
-	})
-	return func(yield func(id, []*Version) bool) {
-		for _, n := range names {
-			if !yield(n, s.all[n]) {
-				return
-			}
-		}
-	}
-}
-
 // currentAt returns the version of a fact that is believed to be valid at t.
 func currentAt(vs []*Version, t time.Time) *Version {
 	for _, v := range slices.Backward(vs) {
@@ -178,9 +135,22 @@ func (s *state) set(n id, vs []*Version) {
 		return
 	}
 	s.all[n] = vs
+	s.alias(n, vs)
 	if s.base != nil {
 		if fact, ok := s.base.find(n); ok {
 			s.base.changed[fact] = true
+		}
+	}
+}
+
+// alias notes by which other names a fact goes. One it no longer goes by stays:
+// who looks a fact up by an alias compares it.
+func (s *state) alias(n id, vs []*Version) {
+	for _, v := range vs {
+		for _, a := range v.Aliases {
+			if a = formats.FoldName(a); !slices.Contains(s.aliases[a], n) {
+				s.aliases[a] = append(s.aliases[a], n)
+			}
 		}
 	}
 }
@@ -196,14 +166,15 @@ func byName(a, b *Version) int {
 }
 
 func newState() *state {
-	return &state{all: map[id][]*Version{}, names: map[string]id{}, rooms: map[string]string{}, tombstones: map[id]formats.Tombstone{}}
+	return &state{all: map[id][]*Version{}, aliases: map[string][]id{}, names: map[string]id{}, rooms: map[string]string{}, tombstones: map[id]formats.Tombstone{}}
 }
 
 // clone is shallow: folds replace what the maps and slices hold, they never
 // write into it.
 func (s *state) clone() *state {
 	c := *s
-	c.all, c.names = maps.Clone(s.all), nil // a clone is only read fact by fact
+	c.all, c.names, c.aliases = maps.Clone(s.all), nil, nil // a clone is only read fact by fact
+	c.base = s.base.clone()
 	c.rooms, c.tombstones = maps.Clone(s.rooms), maps.Clone(s.tombstones)
 	c.patterns, c.gotchas, c.relations = slices.Clip(s.patterns), slices.Clip(s.gotchas), slices.Clip(s.relations)
 	c.reminders, c.judged, c.history = slices.Clip(s.reminders), slices.Clip(s.judged), slices.Clip(s.history)
@@ -212,14 +183,21 @@ func (s *state) clone() *state {
 }
 
 // document is the state as a fact file.
-func (s *state) document() *formats.Document {
-	d := &formats.Document{
-		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
-		Patterns: s.patterns, Gotchas: s.gotchas, Relations: s.relations, Reminders: s.reminders,
-		JudgedPairs: s.judged, History: s.history, Extra: s.extra,
-	}
+func (s *state) document(h journal.Header) *formats.Document {
+	d := s.around(h)
 	for _, v := range s.each() {
 		d.Facts = append(d.Facts, v)
+	}
+	return d
+}
+
+// around is the fact file without its facts.
+func (s *state) around(h journal.Header) *formats.Document {
+	d := &formats.Document{
+		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
+		Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Checksum: h.Checksum,
+		Patterns: s.patterns, Gotchas: s.gotchas, Relations: s.relations, Reminders: s.reminders,
+		JudgedPairs: s.judged, History: s.history, Extra: s.extra,
 	}
 	for _, t := range s.tombstones {
 		d.Tombstones = append(d.Tombstones, t)
@@ -243,8 +221,9 @@ func fromDocument(d *formats.Document) *state {
 			first[n.category], s.rooms[n.category] = v.RecordedFrom, v.Category
 		}
 	}
-	for _, vs := range s.all {
+	for n, vs := range s.all {
 		slices.SortStableFunc(vs, byPeriod)
+		s.alias(n, vs)
 	}
 	for _, t := range d.Tombstones {
 		s.tombstones[newID(t.Category, t.Key)] = t

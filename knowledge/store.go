@@ -86,7 +86,6 @@ func Open(dir string, o *Options) (*Store, error) {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.parts = &partials{dir: dir, from: cmp.Or(c.opts.keysFrom, tableFrom)}
-	c.parts.whole.Store(c.opts.LongLived) // it will be asked for everything sooner or later
 	log, err := journal.Open(dir, machine{c.parts}, &journal.Options{
 		Name: "knowledge", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault,
@@ -198,13 +197,10 @@ func (s *Store) view(ctx context.Context, f func(*state, moment) error) error {
 // it again on a whole one.
 func (s *Store) wholly(ctx context.Context, do func() error) error {
 	err := do()
-	p, partial := errors.AsType[*partialError](err)
-	if !partial {
+	if _, partial := errors.AsType[*partialError](err); !partial {
 		return err
 	}
-	if !errors.Is(p.reason, errNeedsAll) {
-		s.parts.refused.Store(true) // the next one shall find a good table
-	}
+	s.parts.refused.Store(true) // the next one shall find a good table
 	s.parts.whole.Store(true)
 	if err := s.log.Forget(ctx); err != nil {
 		return err

@@ -82,11 +82,8 @@ func (s *state) past(category, key string) []*Version {
 	if key != "" {
 		out = slices.Clone(s.versions(newID(category, key)))
 	} else {
-		room := formats.FoldName(category)
-		for n, v := range s.each() {
-			if n.category == room {
-				out = append(out, v)
-			}
+		for _, v := range versionsOf(s.within(formats.FoldName(category))) {
+			out = append(out, v)
 		}
 	}
 	slices.SortFunc(out, func(a, b *Version) int {

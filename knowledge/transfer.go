@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 )
 
 // The forms of an export.
@@ -81,8 +82,7 @@ func (s *Store) Export(ctx context.Context, o Outgoing) (Exported, error) {
 // export is the fact file without what belongs to this store alone: its place
 // in the journal, and the notes of imports into it.
 func (s *state) export(m moment, o Options) *formats.Document {
-	d := s.document()
-	d.UpdatedAt, d.Checksum = m.head.At, ""
+	d := s.document(journal.Header{At: m.head.At})
 	if d.ProjectHash == "" {
 		d.ProjectRoot, d.ProjectHash = o.ProjectRoot, o.ProjectHash
 	}

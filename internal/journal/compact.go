@@ -68,8 +68,9 @@ func (l *Log[S, E]) exclusively(ctx context.Context, root *os.Root, do func() er
 var errOvertaken = errors.New("the journal was repaired during each of several compactions; try again")
 
 func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) error {
+	whole := false
 	for range compactTries {
-		c, err := l.capture(ctx, root)
+		c, err := l.capture(ctx, root, whole)
 		if err != nil || !c.needed {
 			return err
 		}
@@ -78,6 +79,10 @@ func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) erro
 		})
 		if err == nil {
 			err = fsys.syncDir() // S.new must be there before S.prev is another one: it stands in for S until then
+		}
+		if err != nil && c.partial && ctx.Err() == nil {
+			whole = true // maybe what it reads from is damaged
+			continue
 		}
 		if err != nil {
 			return err
@@ -108,16 +113,20 @@ type captured[S any] struct {
 	state  S
 	pos    position
 	needed bool
+
+	partial bool // not all of the state is in memory
 }
 
 func (c captured[S]) header(schema int) Header {
 	return Header{Schema: schema, Seq: c.pos.seq, Generation: c.pos.head.Generation + 1, At: c.pos.at, Checksum: noChecksum}
 }
 
-func (l *Log[S, E]) capture(ctx context.Context, root *os.Root) (c captured[S], err error) {
+func (l *Log[S, E]) capture(ctx context.Context, root *os.Root, whole bool) (c captured[S], err error) {
 	err = l.exclusively(ctx, root, func() error {
-		if err := l.loadWhole(); err != nil {
-			return err
+		if whole || !l.rewrites() {
+			if err := l.loadWhole(); err != nil {
+				return err
+			}
 		}
 		l.mu.RLock()
 		defer l.mu.RUnlock()
@@ -134,7 +143,7 @@ func (l *Log[S, E]) capture(ctx context.Context, root *os.Root) (c captured[S], 
 		if err := l.d.j.Sync(); err != nil {
 			return err
 		}
-		c.state, c.needed = l.m.Clone(l.state), true
+		c.state, c.needed, c.partial = l.m.Clone(l.state), true, l.d.partial != nil
 		return nil
 	})
 	return c, err

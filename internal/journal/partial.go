@@ -20,6 +20,13 @@ type Partial[S any] interface {
 	OpenSnapshot(f io.ReaderAt, size int64, h Header) (s S, ok bool)
 }
 
+// Rewriter may be met by a [Partial] whose Encode also takes states that hold
+// only a part of the snapshot. What it copies from there it has to check; an
+// error of it has the snapshot written from a state that was read whole.
+type Rewriter[S any] interface {
+	Rewrites(s S) bool
+}
+
 // headSearched is how many bytes of a snapshot are read for its header.
 const headSearched = 4 << 10
 
@@ -104,8 +111,14 @@ func (s *snapshot) drop() {
 	}
 }
 
-// loadWhole makes of a partial state a whole one: only such a one can be
-// written. The lock is held.
+// rewrites tells whether a snapshot can be made of the state as it is. The lock
+// is held.
+func (l *Log[S, E]) rewrites() bool {
+	r, ok := l.m.(Rewriter[S])
+	return l.d.partial == nil || ok && r.Rewrites(l.state)
+}
+
+// loadWhole makes of a partial state a whole one. The lock is held.
 func (l *Log[S, E]) loadWhole() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

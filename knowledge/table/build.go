@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ type builder struct {
 	touched  int64
 	touch    time.Time // the last recording or confirmation
 	ids      []string
+	aliases  []alias
 	err      error
 
 	category, key string // of the fact at hand, folded
@@ -155,6 +157,9 @@ func (b *builder) version(v *formats.Fact) {
 			b.touch, b.touched = t, b.time(&t)
 		}
 	}
+	for _, a := range v.Aliases {
+		b.aliases = append(b.aliases, alias{hash(formats.FoldName(a)), b.versions})
+	}
 	key, _ := keyOf(v.ID)
 	b.section[secKeys] = le.AppendUint64(b.section[secKeys], key)
 	b.ids = append(b.ids, v.ID)
@@ -236,9 +241,23 @@ func (b *builder) slots() []byte {
 	return out
 }
 
+// alias is another name by which a version goes.
+type alias struct {
+	hash    uint64
+	version uint32
+}
+
+func (b *builder) aliased() (out []byte) {
+	slices.SortFunc(b.aliases, func(x, y alias) int { return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.version, y.version)) })
+	for _, a := range b.aliases {
+		out = le.AppendUint32(le.AppendUint64(out, a.hash), a.version)
+	}
+	return out
+}
+
 // finish puts the table together.
 func (b *builder) finish(of Snapshot, rest formats.Rest) []byte {
-	b.section[secSlots] = b.slots()
+	b.section[secSlots], b.section[secAliases] = b.slots(), b.aliased()
 	for _, name := range b.order {
 		r := b.rooms[name]
 		b.section[secRooms] = le.AppendUint32(le.AppendUint32(b.section[secRooms], r.folded), r.spelt)

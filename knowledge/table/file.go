@@ -10,10 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 const (
-	magic      = "lcxkeys4"
+	magic      = "lcxkeys5"
 	sumAt      = len(magic) // the four bytes here are the checksum of those after, to the header's end
 	summedFrom = sumAt + 4
 	countsAt   = summedFrom + 68
@@ -24,17 +25,18 @@ const (
 
 // The sections, and the size of a record of each.
 const (
-	secTimes  = iota // of every version, what tells whether it holds
-	secTraits        // of every version, the rest
-	secFacts         //
-	secKeys          // of every version, the key of its id: see keyOf
-	secSlots         // a hash of the versions' ids
-	secNames         // text of the keys
-	secIDs           // text of the ids
-	secWords         // places of words in the text after
-	secText          // text of the words: of what there is little and often the same
-	secRooms         //
-	secOdd           // times that are no number of nanoseconds
+	secTimes   = iota // of every version, what tells whether it holds
+	secTraits         // of every version, the rest
+	secFacts          //
+	secKeys           // of every version, the key of its id: see keyOf
+	secSlots          // a hash of the versions' ids
+	secAliases        // hashes of folded aliases, in order, each with a version
+	secNames          // text of the keys
+	secIDs            // text of the ids
+	secWords          // places of words in the text after
+	secText           // text of the words: of what there is little and often the same
+	secRooms          //
+	secOdd            // times that are no number of nanoseconds
 	sections
 )
 
@@ -44,12 +46,13 @@ const (
 	factSize  = 40
 	keySize   = 8
 	slotSize  = 12
+	aliasSize = 12
 	wordSize  = 8
 	roomSize  = 8
 	oddSize   = 12
 )
 
-var sizes = [sections]int{timesSize, traitSize, factSize, keySize, slotSize, 1, 1, wordSize, 1, roomSize, oddSize}
+var sizes = [sections]int{timesSize, traitSize, factSize, keySize, slotSize, aliasSize, 1, 1, wordSize, 1, roomSize, oddSize}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -185,13 +188,22 @@ func (t *Table) loadNow(section int) []byte {
 	return data
 }
 
+// Load reads what was not needed yet. A table that is to be used for long is
+// loaded before another one takes its name.
+func (t *Table) Load() {
+	for i := range secWords {
+		t.load(i)
+	}
+}
+
 // text is a section of text.
 func (t *Table) text(section int) string {
 	s := &t.section[section]
 	if text := s.text.Load(); text != nil {
 		return *text
 	}
-	text := string(t.load(section))
+	data := t.load(section)
+	text := unsafe.String(unsafe.SliceData(data), len(data)) // nobody writes there any more
 	s.text.Store(&text)
 	return text
 }

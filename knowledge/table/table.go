@@ -25,6 +25,7 @@ package table
 import (
 	"fmt"
 	"iter"
+	"sort"
 	"strings"
 	"time"
 )
@@ -100,6 +101,31 @@ func (t *Table) Find(category, key string) (fact int, ok bool) {
 	return 0, false
 }
 
+// Room returns the numbers of the facts of a category, folded: [first, end).
+func (t *Table) Room(category string) (first, end int) {
+	least := func(after bool) int {
+		return sort.Search(t.Facts(), func(n int) bool {
+			c := t.words[le.Uint32(t.fact(n))]
+			return c > category || c == category && !after
+		})
+	}
+	return least(false), least(true)
+}
+
+// Aliased yields the versions that go by another name, folded, and seldom one
+// that does not: their hashes are the same.
+func (t *Table) Aliased(name string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		all, key := t.load(secAliases), hash(name)
+		for i := sort.Search(len(all)/aliasSize, func(n int) bool { return le.Uint64(all[n*aliasSize:]) >= key }); i < len(all)/aliasSize; i++ {
+			b := all[i*aliasSize:]
+			if le.Uint64(b) != key || !yield(int(le.Uint32(b[8:]))) {
+				return
+			}
+		}
+	}
+}
+
 // reach is how far After looks.
 const reach = 16
 
@@ -153,11 +179,15 @@ func keyOf(id string) (key uint64, plain bool) {
 			return key, true
 		}
 	}
-	key = 14695981039346656037
-	for i := range len(id) {
-		key = (key ^ uint64(id[i])) * 1099511628211
+	return hash(id), false
+}
+
+func hash(s string) uint64 {
+	key := uint64(14695981039346656037)
+	for i := range len(s) {
+		key = (key ^ uint64(s[i])) * 1099511628211
 	}
-	return key, false
+	return key
 }
 
 func parseHex(digits string) (n uint64, ok bool) {

@@ -1,0 +1,136 @@
+package knowledge
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"leanctx/formats"
+	"leanctx/knowledge/table"
+)
+
+// window is about how many bytes of facts are read from the snapshot at once.
+const window = 256 << 10
+
+// texts gives use the text of each fact from first to end that no commit since
+// the snapshot has touched, good until use returns. It is read in passing and
+// not kept. ok is false when use had enough, or when something cannot be read,
+// which is noted.
+func (b *base) texts(first, end int, use func(fact int, text []byte) bool) (ok bool) {
+	var data []byte
+	for first < end {
+		if b.changed[first] {
+			first++
+			continue
+		}
+		from, last := int64(0), first
+		var to int64
+		for ; last < end && to-from < window; last++ {
+			at, size, _ := b.keys.Place(last)
+			if last == first {
+				from = at
+			}
+			to = at + int64(size)
+		}
+		data = slices.Grow(data[:0], int(to-from))[:to-from]
+		if _, err := b.file.ReadAt(data, from); err != nil {
+			b.fail(err)
+			return false
+		}
+		for ; first < last; first++ {
+			at, size, sum := b.keys.Place(first)
+			if b.changed[first] {
+				continue
+			}
+			text := data[at-from:][:size]
+			if table.Sum(text) != sum {
+				b.fail(damagedFact(at))
+				return false
+			}
+			if !use(first, text) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// stream gives use the unchanged facts from first to end, by name.
+func (b *base) stream(first, end int, use func(id, []*Version) bool) (ok bool) {
+	return b.texts(first, end, func(fact int, text []byte) bool {
+		vs, err := formats.DecodeFacts(text)
+		if err != nil {
+			b.fail(err)
+			return false
+		}
+		return use(b.name(fact), vs)
+	})
+}
+
+// within yields the facts of a room with their versions, in no order; all
+// facts where room is "". What is on disk is read in passing.
+func (s *state) within(room string) iter.Seq2[id, []*Version] {
+	return func(yield func(id, []*Version) bool) {
+		if s.base != nil {
+			first, end := 0, s.base.keys.Facts()
+			if room != "" {
+				first, end = s.base.keys.Room(room)
+			}
+			if !s.base.stream(first, end, yield) {
+				return
+			}
+		}
+		for n, vs := range s.all {
+			if len(vs) > 0 && (room == "" || n.category == room) && !yield(n, vs) {
+				return
+			}
+		}
+	}
+}
+
+// each yields every version of every fact, in no order.
+func (s *state) each() iter.Seq2[id, *Version] { return versionsOf(s.within("")) }
+
+func versionsOf(facts iter.Seq2[id, []*Version]) iter.Seq2[id, *Version] {
+	return func(yield func(id, *Version) bool) {
+		for n, vs := range facts {
+			for _, v := range vs {
+				if !yield(n, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// names are those of the facts in memory, in order.
+func (s *state) inOrder() []id {
+	names := slices.SortedFunc(maps.Keys(s.all), compareNames)
+	return slices.DeleteFunc(names, func(n id) bool { return len(s.all[n]) == 0 })
+}
+
+func compareNames(a, b id) int {
+	return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(a.key, b.key))
+}
+
+// sorted yields the facts by name.
+func (s *state) sorted() iter.Seq2[id, []*Version] {
+	names := s.inOrder()
+	return func(yield func(id, []*Version) bool) {
+		rest := names
+		upTo := func(n *id) bool {
+			for len(rest) > 0 && (n == nil || compareNames(rest[0], *n) < 0) {
+				if !yield(rest[0], s.all[rest[0]]) {
+					return false
+				}
+				rest = rest[1:]
+			}
+			return true
+		}
+		if s.base != nil && !s.base.stream(0, s.base.keys.Facts(), func(n id, vs []*Version) bool { return upTo(&n) && yield(n, vs) }) {
+			return
+		}
+		upTo(nil)
+	}
+}
