@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/op"
+)
+
+// clientTools are the commands that have to do with other programs.
+func (r *run) clientTools() []*op.Tool {
+	return []*op.Tool{
+		{Name: "connect", Command: "connect", Summary: "Add this program to the clients that agents work in.",
+			Operations: []op.Operation{op.New("", "Add this program to the clients that agents work in: those that are named, else those that are found.", op.Changes, r.connect).
+				Shown("clients", []string{"claude-code"})}},
+		{Name: "disconnect", Command: "disconnect", Summary: "Take this program out of the clients again.",
+			Operations: []op.Operation{op.New("", "Take this program out of the clients again: those that are named, else all.", op.Changes, r.disconnect)}},
+		r.doctorTool(),
+	}
+}
+
+type connection struct {
+	Clients  []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
+	Scope    string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"for all your projects, for everybody in this one, or for you in this one (default user)"`
+	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
+	Print    bool     `json:"print,omitempty" jsonschema:"only print what belongs into each file"`
+	Plugin   string   `json:"plugin,omitempty" jsonschema:"write a plugin for Claude Code, Codex and Copilot into this directory instead"`
+	AgentsMD bool     `json:"agents_md,omitempty" jsonschema:"also tell agents in the project's AGENTS.md"`
+}
+
+func (c connection) wish() hook.Wish {
+	return hook.Wish{Clients: c.Clients, Scope: hook.Scope(c.Scope), DryRun: c.DryRun}
+}
+
+type disconnection struct {
+	Clients []string `json:"clients,omitempty" arg:"1" jsonschema:"which clients (default: all)"`
+	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"which entries (default user)"`
+	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
+}
+
+// told is an answer that is only text.
+type told string
+
+func (t told) Text() string { return string(t) }
+
+func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result, error) {
+	p, err := r.stores.machine(ctx, sc)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Plugin != "":
+		c, err := r.stores.config()
+		if err != nil {
+			return nil, err
+		}
+		dir, err := c.Path(a.Plugin)
+		if err != nil {
+			return nil, err
+		}
+		done, err := p.WritePlugin(dir, build().Version)
+		return told(done), err
+	case a.Print:
+		done, err := p.Print(a.wish())
+		return told(done), asUsage(err)
+	}
+	report, err := p.Connect(a.wish())
+	if err == nil && a.AgentsMD {
+		report.Files = append(report.Files, p.Advise(a.DryRun))
+	}
+	return r.reported(sc, report, err)
+}
+
+func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.Result, error) {
+	p, err := r.stores.machine(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	report, err := p.Disconnect(hook.Wish{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun})
+	if err == nil && len(a.Clients) == 0 && a.Scope == string(hook.Project) {
+		if f, there := p.Unadvise(a.DryRun); there {
+			report.Files = append(report.Files, f)
+		}
+	}
+	return r.reported(sc, report, err)
+}
+
+// reported is a report as an answer; one of failures is printed, and an error
+// beside.
+func (r *run) reported(sc op.Scope, report hook.Report, err error) (op.Result, error) {
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	if n := report.Failed(); n > 0 {
+		if err := say(r.out, sc, report); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s left as it is", counted(n, "file"))
+	}
+	return report, nil
+}
+
+// say prints an answer that comes with an error.
+func say(w io.Writer, sc op.Scope, x op.Result) error {
+	if sc.Output != "json" {
+		_, err := fmt.Fprintln(w, x.Text())
+		return err
+	}
+	return json.NewEncoder(w).Encode(x)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// asUsage makes a client that there is not a mistake in the arguments.
+func asUsage(err error) error {
+	if is[*hook.UnknownError](err) {
+		e := err.(*hook.UnknownError)
+		return &cli.UsageError{Problem: e.What, Advice: e.Advice}
+	}
+	return err
+}
+
+// machine is where clients are looked for.
+func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Place, error) {
+	c, err := s.config()
+	if err != nil {
+		return hook.Place{}, err
+	}
+	home, err := c.Home()
+	if err != nil {
+		return hook.Place{}, err
+	}
+	p := hook.Place{Home: home, Data: c.DataDir, Command: program(), Getenv: config.Getenv, Look: onPath}
+	projects, dir, err := s.atlas(sc)
+	if err != nil {
+		return p, err
+	}
+	p.Root = dir
+	if project, err := projects.Lookup(ctx, dir); err == nil {
+		p.Root = project.Root
+	}
+	return p, nil
+}
+
+func onPath(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
+}
+
+// program is what starts this program from a client: its name, if that is what
+// the name means there, else its path. The path is not the one behind links:
+// a package manager's link stays when the version behind it goes.
+func program() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return cli.Name
+	}
+	if found, err := exec.LookPath(cli.Name); err == nil && sameFile(found, exe) {
+		return cli.Name
+	}
+	if filepath.Separator == '\\' {
+		return filepath.ToSlash(exe) // hooks may be run by a shell to which a backslash means something
+	}
+	return exe
+}
+
+func sameFile(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,9 @@
+package config
+
+import "os"
+
+// Home is the user's home directory.
+func (c *Config) Home() (string, error) { return c.homeDir() }
+
+// Getenv reads a variable of another program: where it keeps its files.
+func Getenv(name string) string { return os.Getenv(name) }

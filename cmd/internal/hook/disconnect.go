@@ -1,0 +1,118 @@
+package hook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Disconnect takes out what is ours.
+func (p Place) Disconnect(w Wish) (Report, error) {
+	scope := orUser(w.Scope)
+	log, err := p.record()
+	if err != nil {
+		return Report{}, err
+	}
+	chosen, err := choose(w.Clients, func(*client) bool { return true })
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Files: []Touched{}, dry: w.DryRun}
+	// The last step first: a file that two clients share was edited in their order.
+	for _, c := range slices.Backward(chosen) {
+		for _, s := range slices.Backward(c.steps(p, scope)) {
+			f := s.disconnect(log, w.DryRun)
+			if f.Outcome == nothing && len(w.Clients) == 0 {
+				continue
+			}
+			r.Files = append(r.Files, f)
+		}
+	}
+	slices.Reverse(r.Files)
+	if len(r.Files) == 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Nothing is connected in scope %s.", scope))
+	}
+	if w.DryRun {
+		return r, nil
+	}
+	return r, p.save(log)
+}
+
+// disconnect undoes one step.
+func (s step) disconnect(log *record, dry bool) Touched {
+	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: nothing}
+	f, err := readFile(s.path)
+	if err != nil {
+		return s.refuse(r, err)
+	}
+	if f.new {
+		log.forget(s)
+		return r
+	}
+	was := log.of(s)
+	data, gone, err := s.without(f.data, was)
+	if err != nil {
+		r = s.refuse(r, err)
+		r.Snippet = ""
+		return r
+	}
+	if !gone && string(data) == string(f.data) {
+		log.forget(s)
+		return r
+	}
+	r.Outcome = removed
+	if dry {
+		r.Diff = diff(f.data, data)
+		return r
+	}
+	if gone {
+		if err = f.unchanged(); err == nil {
+			err = os.Remove(f.path)
+		}
+	} else {
+		err = f.write(data)
+	}
+	if err != nil {
+		r = s.refuse(r, err)
+		r.Snippet = ""
+		return r
+	}
+	if gone && was != nil {
+		dropDirectories(was.Dirs)
+	}
+	log.forget(s)
+	return r
+}
+
+// without is a file without what is ours, or that it should go.
+func (s step) without(data []byte, was *change) (rest []byte, gone bool, err error) {
+	if was != nil && sum(data) == was.After {
+		if before, ok := undo(data, was.Edits); ok && (was.New || sum(before) == was.Before) {
+			return before, was.New && len(before) == 0, nil
+		}
+	}
+	if s.format == whole {
+		return data, isOurs(data), nil
+	}
+	t := &text{data: slices.Clone(data)}
+	changed, err := s.take(t)
+	if err != nil || !changed {
+		return data, false, err
+	}
+	made := s.holders()
+	if was != nil {
+		made = was.Made
+	}
+	switch {
+	case s.format == jsonc:
+		err = t.prune(made)
+	case s.format == yaml && len(made) > 0:
+		err = t.dropKey(made[0][0])
+	}
+	if err != nil {
+		return data, false, err
+	}
+	ours := was != nil && was.New || filepath.Base(s.path) == server+".json"
+	return t.data, ours && s.empty(t.data), nil
+}

@@ -1,0 +1,44 @@
+// Package hook joins the program to the clients that agents work in: connect
+// writes the entries of a client's configuration and disconnect takes them out
+// again, the events are what a client's hooks call during a session, and the
+// examination (doctor) starts what is configured and says what is wrong.
+//
+// # The table
+//
+// clients.go is data: for each client the file and key of its MCP servers in
+// each scope, the form of an entry, the file and form of its hooks, and how one
+// sees that it is there. What is not certain of a client's hooks is left out:
+// every client gets the briefing in the MCP instructions anyway.
+//
+// # Edits
+//
+// A file is never read, changed and written anew from its meaning: that would
+// cost its comments, its order and its indentation. We look up places in the
+// text with a parser that knows them (hujson for JSON with comments, the
+// unstable parser of go-toml, goccy/go-yaml), put text in there or take it out,
+// and read the result again before it is written: what it says must be what it
+// said before and our entry. A file that cannot be read is refused with the
+// place, and the snippet to paste.
+//
+// TOML and YAML entries are blocks of lines. Rewriting the syntax tree was
+// rejected: go-toml keeps no comments, and goccy/go-yaml keeps them but not
+// every indentation. gopkg.in/yaml.v3 was rejected, since nobody keeps it now.
+//
+// # The way back
+//
+// Every change is recorded in connect.json of the data directory as the text
+// that was put in and taken out, with a checksum of the file before and after.
+// While a file is as we left it, disconnect undoes the record and gets the file
+// of before to the byte; files and directories that we made go. A file that
+// somebody changed since (Claude Code rewrites its own all the time) is edited
+// by its structure: our entry goes, and of what holds it only what we made. A
+// backup beside each file was rejected: it would be one more file in people's
+// dotfiles, and the record does the same.
+//
+// # Hooks never break a session
+//
+// An event ends with exit code 0, within a second, and prints nothing if
+// anything at all goes wrong; what it was is in logs/hook.log. What two
+// clients' hooks would say twice is said once: the first of them makes a file
+// named after session, event and source, which takes no lock.
+package hook

@@ -1,0 +1,145 @@
+package hook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// found is a file as it was read: where it really is, and what is in it.
+type found struct {
+	path string // what a link leads to
+	data []byte
+	mode fs.FileMode
+	new  bool // it is not there
+}
+
+// mostLinks is how many links in a row are followed.
+const mostLinks = 40
+
+// target follows links, also one that leads to nothing yet: people keep the
+// files of their home in a repository and link to them.
+func target(path string) (string, error) {
+	for range mostLinks {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", fmt.Errorf("%s: too many links", path)
+}
+
+// mostBytes is the size from which on a file is no configuration.
+const mostBytes = 64 << 20
+
+func readFile(path string) (found, error) {
+	to, err := target(path)
+	if err != nil {
+		return found{}, err
+	}
+	info, err := os.Stat(to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return found{path: to, new: true}, nil
+	}
+	switch {
+	case err != nil:
+		return found{}, err
+	case info.IsDir():
+		return found{}, &FileError{Path: path, Problem: "is a directory"}
+	case !info.Mode().IsRegular():
+		return found{}, &FileError{Path: path, Problem: "is no regular file"}
+	case info.Size() > mostBytes:
+		return found{}, &FileError{Path: path, Problem: "is too large for a configuration"}
+	}
+	data, err := os.ReadFile(to)
+	return found{path: to, data: data, mode: info.Mode().Perm()}, err
+}
+
+// directories makes the directory of a file with those above it, and lists
+// what it made, the outermost first.
+func directories(path string, mode fs.FileMode) (made []string, err error) {
+	var missing []string
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	for i := len(missing) - 1; i >= 0; i-- {
+		if err := os.Mkdir(missing[i], mode); err != nil {
+			return made, err
+		}
+		made = append(made, missing[i])
+	}
+	return made, nil
+}
+
+// write puts data in the place of what was read: a new file beside it, synced,
+// that takes its name. It fails if the file is no longer what was read.
+func (f found) write(data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".lean-ctx-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = tmp.Close()           // closed already, unless something failed
+		_ = os.Remove(tmp.Name()) // renamed, unless something failed
+	}()
+	if err := tmp.Chmod(f.mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if _, err := tmp.Write(data); err != nil {
+		return err
+	}
+	// Before the rename: else a power cut could leave the name with nothing behind it.
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), f.path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(f.path))
+}
+
+// unchanged fails if somebody wrote the file since it was read.
+func (f found) unchanged() error {
+	now, err := os.ReadFile(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.new:
+		return nil
+	case err != nil:
+		return err
+	case f.new || !bytes.Equal(now, f.data):
+		return &FileError{Path: f.path, Problem: "was changed by somebody else meanwhile: run this again"}
+	}
+	return nil
+}
+
+// syncDir makes a rename last. Not every system lets a directory be synced;
+// there the rename is as lasting as it gets.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = d.Close() }() // it was only read
+	_ = d.Sync()
+	return nil
+}

@@ -1,0 +1,217 @@
+package hook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// scratch is a machine of its own.
+func scratch(dir string) Place {
+	return Place{
+		Home: filepath.Join(dir, "home"), Root: filepath.Join(dir, "project"), Data: filepath.Join(dir, "home", ".lean-ctx"),
+		Command: server, Getenv: func(string) string { return "" }, Look: func(string) bool { return false }, System: "linux",
+	}
+}
+
+type fatal interface{ Fatal(...any) }
+
+// tree is every file and directory below dir, with what is in it.
+func tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		all[name] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			all[name] += "\n" + string(data)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// extra is white space with comments, as people leave it.
+func extra(t *rapid.T, nl string) string {
+	return rapid.SampledFrom([]string{"", "", "", " ", nl, nl + "  ", nl + nl + "\t", " // note" + nl, " /* a */ ", nl + "  // \"mcpServers\": {" + nl + "  "}).Draw(t, "extra")
+}
+
+// value is any JSON with comments. Objects use the keys that matter, too.
+func value(t *rapid.T, nl string, depth int) string {
+	kinds := []string{"scalar", "scalar", "object", "array"}
+	if depth == 0 {
+		kinds = kinds[:1]
+	}
+	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+	if kind == "scalar" {
+		return rapid.SampledFrom([]string{"1", "null", "true", `"https://x // y"`, `"a \" } ] ,"`, "-2.5e3", `"lean-ctx"`}).Draw(t, "scalar")
+	}
+	n := rapid.IntRange(0, 3).Draw(t, "items")
+	var b strings.Builder
+	b.WriteString(map[string]string{"object": "{", "array": "["}[kind])
+	b.WriteString(extra(t, nl))
+	for i := range n {
+		if kind == "object" {
+			b.WriteString(`"` + rapid.SampledFrom([]string{"a", "b", "c d", "é"}).Draw(t, "key") + `"` + extra(t, nl) + ":")
+		}
+		b.WriteString(extra(t, nl) + value(t, nl, depth-1) + extra(t, nl))
+		if i < n-1 || rapid.Bool().Draw(t, "trailing") {
+			b.WriteString("," + extra(t, nl))
+		}
+	}
+	b.WriteString(map[string]string{"object": "}", "array": "]"}[kind])
+	return b.String()
+}
+
+// settings is a file as a client might have it: an object in which what we add
+// to may be there, with others' entries.
+func settings(t *rapid.T, keys []string) string {
+	nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "newline")
+	group := `{"matcher":"x","hooks":[{"type":"command","command":"other hook thing"}]}`
+	known := map[string][]string{
+		"mcpServers": {"{}", "{ }", `{"other": {"command": "x"}}`, "{" + nl + `    "other": {}, // theirs` + nl + "  }"},
+		"hooks":      {"{}", `{"SessionStart": []}`, `{"SessionStart": [` + group + `,]}`, `{"Stop": [` + nl + group + nl + `]}`},
+		"version":    {"1"},
+		"mcp":        {"{}", `{"x": {"enabled": false}}`},
+	}
+	var parts []string
+	for _, k := range keys {
+		if choices := known[k]; choices != nil && rapid.Bool().Draw(t, "has "+k) {
+			parts = append(parts, `"`+k+`": `+rapid.SampledFrom(choices).Draw(t, k))
+		}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "others") {
+		parts = append(parts, `"`+rapid.SampledFrom([]string{"theme", "model", "x"}).Draw(t, "name")+`":`+extra(t, nl)+value(t, nl, 3)+extra(t, nl))
+	}
+	parts = rapid.Permutation(parts).Draw(t, "order")
+	sep := rapid.SampledFrom([]string{",", ", ", "," + nl + "  ", "," + nl + "\t", ", // c" + nl + "  "}).Draw(t, "separator")
+	body := strings.Join(parts, sep)
+	if len(parts) > 0 && rapid.Bool().Draw(t, "comma") {
+		body += ","
+	}
+	return rapid.SampledFrom([]string{"", bom}).Draw(t, "mark") + extra(t, nl) + "{" + extra(t, nl) + body + extra(t, nl) + "}" + extra(t, nl)
+}
+
+// stepOf is what a client wants of the file of that name.
+func stepOf(t fatal, name, file string) step {
+	chosen, err := choose([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range chosen[0].steps(scratch("/nowhere"), User) {
+		if filepath.Base(s.path) == file {
+			return s
+		}
+	}
+	t.Fatal("no such file")
+	return step{}
+}
+
+// there puts what is wanted into a text, and back again by both ways.
+func there(t *rapid.T, s step, before string) {
+	x := &text{data: []byte(before)}
+	if changed, err := s.put(x); err != nil || !changed {
+		t.Fatalf("%v %v\n%s\n%s", changed, err, before, x.data)
+	}
+	after := string(x.data)
+	again := &text{data: []byte(after)}
+	if changed, err := s.put(again); err != nil || changed || string(again.data) != after {
+		t.Fatalf("the second time: %v %v\n%s\n%s", changed, err, after, again.data)
+	}
+	if err := s.leavesAlone([]byte(before), []byte(after)); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, before, after)
+	}
+	if back, ok := undo([]byte(after), x.done); !ok || string(back) != before {
+		t.Fatalf("undone: %v %q, want %q", ok, back, before)
+	}
+	left, _, err := s.without([]byte(after), nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, after)
+	}
+	if strings.Contains(string(left), "lean-ctx hook") || strings.Count(string(left), "//") < strings.Count(before, "//") || strings.Count(string(left), "#") < strings.Count(before, "#") {
+		t.Fatalf("%s\n->\n%s", after, left)
+	}
+	if s.format != jsonc {
+		was, errA := meaning(s.format, []byte(strings.TrimPrefix(before, bom)))
+		is, errB := meaning(s.format, []byte(strings.TrimPrefix(string(left), bom)))
+		for _, m := range []map[string]any{was, is} {
+			if isEmpty(m[s.wants[0].keys[0]]) {
+				delete(m, s.wants[0].keys[0])
+			}
+		}
+		if errA != nil || errB != nil || fmt.Sprint(was) != fmt.Sprint(is) {
+			t.Fatal(errA, errB, was, is)
+		}
+		return
+	}
+	was, errA := s.rest([]byte(before))
+	is, errB := s.rest(left)
+	if d := cmp.Diff(was, is); errA != nil || errB != nil || d != "" {
+		t.Fatalf("%v %v %s\n%s\n->\n%s", errA, errB, d, after, left)
+	}
+}
+
+// Whatever JSON a client has, disconnect gives it back to the byte; and where
+// nothing was recorded, it gives back what it said, with its comments.
+func TestConnectAndBackJSON(t *testing.T) {
+	steps := []step{
+		stepOf(t, "claude-code", ".claude.json"), stepOf(t, "claude-code", "settings.json"), stepOf(t, "gemini", "settings.json"),
+		stepOf(t, "cursor", "hooks.json"), stepOf(t, "opencode", "opencode.json"), stepOf(t, "copilot", "lean-ctx.json"),
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		there(r, rapid.SampledFrom(steps).Draw(r, "step"), settings(r, []string{"mcpServers", "hooks", "version", "mcp"}))
+	})
+}
+
+// tomlText is a configuration with what makes TOML hard to edit.
+func tomlText(t *rapid.T) string {
+	nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "newline")
+	parts := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{
+		`model = "gpt" # note`, "# [mcp_servers.lean-ctx]", "", `text = """` + nl + "[mcp_servers.lean-ctx]" + nl + `command = "x"` + nl + `"""`,
+	}), 0, 4, rapid.ID).Draw(t, "top")
+	tables := rapid.SampledFrom([][]string{
+		nil, {"[mcp_servers.other]", `command = "y"`, `args = [`, `  "a", # b`, `]`}, {"[mcp_servers]", `dotted.command = "z"`},
+		{"[profiles.x]", "n = 1_000", "inf = nan", "", "# about the next one", "[[list]]", "when = 2026-01-01T00:00:00Z"},
+	}).Draw(t, "tables")
+	text := strings.Join(append(parts, tables...), nl)
+	return rapid.SampledFrom([]string{"", bom}).Draw(t, "mark") + text + rapid.SampledFrom([]string{"", nl, nl + nl, nl + "# end"}).Draw(t, "end")
+}
+
+// Whatever TOML Codex has, disconnect gives it back to the byte.
+func TestConnectAndBackTOML(t *testing.T) {
+	s := stepOf(t, "codex", "config.toml")
+	rapid.Check(t, func(r *rapid.T) { there(r, s, tomlText(r)) })
+}
+
+// Whatever YAML goose has, disconnect gives it back to the byte.
+func TestConnectAndBackYAML(t *testing.T) {
+	s := stepOf(t, "goose", "config.yaml")
+	rapid.Check(t, func(r *rapid.T) {
+		nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(r, "newline")
+		head := rapid.SampledFrom([]string{"", "# mine" + nl, "GOOSE_MODEL: x # y" + nl, "text: |" + nl + "  extensions:" + nl + "    lean-ctx:" + nl}).Draw(r, "head")
+		ext := rapid.SampledFrom([]string{
+			"", "extensions:" + nl, "extensions: {}" + nl, "extensions: # all" + nl + "    # the first" + nl + "    developer:" + nl + "        enabled: true" + nl,
+			"extensions:" + nl + "  developer: {enabled: true}" + nl + nl + "  memory:" + nl + "    enabled: false" + nl,
+		}).Draw(r, "extensions")
+		there(r, s, head+ext+rapid.SampledFrom([]string{"", "tail: 1", "# end" + nl}).Draw(r, "tail"))
+	})
+}

@@ -1,0 +1,149 @@
+package hook
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// pair is a member of an object.
+type pair struct {
+	key   string
+	value any
+}
+
+// object is a JSON object whose members keep their order.
+type object []pair
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, p := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(compact(p.key))
+		b.WriteByte(':')
+		b.Write(compact(p.value))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// compact is a value of the table as JSON, which can always be written.
+func compact(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("hook: a value of the table: " + err.Error())
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// plain is the entry that most clients want.
+func plain(command string) any {
+	return object{{"command", command}, {"args", []string{"mcp"}}}
+}
+
+// typed is an entry that says how the server is reached.
+func typed(kind string) func(string) any {
+	return func(command string) any {
+		return object{{"type", kind}, {"command", command}, {"args", []string{"mcp"}}}
+	}
+}
+
+// line is the command line of a hook. It must stay the same from version to
+// version: Codex asks for approval again when it changes.
+func line(command, client, event string) string {
+	if strings.ContainsAny(command, " \t'&()$;") {
+		command = strconv.Quote(command)
+	}
+	return fmt.Sprintf("%s hook %s %s", command, client, event)
+}
+
+// grouped is the form of Claude Code's hooks, which others took over: a group
+// with a matcher, and in it the hooks. unit is what a second is in its timeout.
+func grouped(name string, unit int) func(event, string) any {
+	return func(e event, command string) any {
+		h := object{{"type", "command"}, {"command", line(command, name, e.ours)}, {"timeout", e.seconds * unit}}
+		if e.matcher == "" {
+			return object{{"hooks", []any{h}}}
+		}
+		return object{{"matcher", e.matcher}, {"hooks", []any{h}}}
+	}
+}
+
+func copilotEntry(e event, command string) any {
+	l := line(command, "copilot", e.ours)
+	return object{{"type", "command"}, {"bash", l}, {"powershell", l}, {"timeoutSec", e.seconds}}
+}
+
+func cursorEntry(e event, command string) any {
+	return object{{"command", line(command, "cursor", e.ours)}, {"timeout", e.seconds}}
+}
+
+// The events that are asked for. Where a client tells of the end of a session,
+// it is not asked to tell of the end of each answer.
+
+func claudeEvents() []event {
+	return []event{
+		{"SessionStart", sessionStart, "startup|resume|clear|compact", 10},
+		{"UserPromptSubmit", userPrompt, "", 5},
+		{"PostToolUse", postTool, "Read|Edit|MultiEdit|Write|NotebookEdit", 5},
+		{"PreCompact", preCompact, "manual|auto", 10},
+		{"SubagentStart", subagentStart, "", 5},
+		{"SessionEnd", sessionEnd, "", 10},
+	}
+}
+
+func codexEvents() []event {
+	return []event{
+		{"SessionStart", sessionStart, "startup|resume|clear|compact", 10},
+		{"UserPromptSubmit", userPrompt, "", 5},
+		{"PostToolUse", postTool, "apply_patch|Edit|Write", 5},
+		{"PreCompact", preCompact, "", 10},
+		{"SubagentStart", subagentStart, "", 5},
+		{"SessionEnd", sessionEnd, "", 3},
+	}
+}
+
+func geminiEvents() []event {
+	return []event{
+		{"SessionStart", sessionStart, "", 10},
+		{"BeforeAgent", userPrompt, "", 5},
+		{"AfterTool", postTool, "read_file|write_file|replace", 5},
+		{"PreCompress", preCompact, "", 10},
+		{"SessionEnd", sessionEnd, "", 10},
+	}
+}
+
+func copilotEvents() []event {
+	return []event{
+		{"sessionStart", sessionStart, "", 10},
+		{"userPromptSubmitted", userPrompt, "", 5},
+		{"postToolUse", postTool, "", 5},
+		{"sessionEnd", sessionEnd, "", 10},
+	}
+}
+
+func cursorEvents() []event {
+	return []event{
+		{"sessionStart", sessionStart, "", 10},
+		{"postToolUse", postTool, "", 5},
+		{"preCompact", preCompact, "", 10},
+		{"sessionEnd", sessionEnd, "", 10},
+	}
+}
+
+//go:embed opencode.js
+var openCodeText string
+
+// openCodePlugin is the plugin with the command in it.
+func openCodePlugin(command string) string {
+	return strings.ReplaceAll(openCodeText, `"lean-ctx"`, string(compact(command)))
+}
