@@ -122,9 +122,10 @@ func (s *Store) feed(ctx context.Context) (as search.Generation, err error) {
 }
 
 // bulk is how many versions an index may lack before they are written as a
-// generation at once. In memory they would take as long, ten times the space,
-// and be lost with the process.
-const bulk = 4000
+// generation at once, before any answer. Fewer are searched in memory first
+// (20,000 a second and processor) and written after the answer; of so many that
+// would take too much space.
+const bulk = 300_000
 
 // build writes a generation of all versions there are; where that cannot be
 // done, they are added to memory.
@@ -280,13 +281,17 @@ func (s *Store) SyncIndex(ctx context.Context) error { return s.write(ctx, syncT
 // write makes a generation of what the index holds only in memory, if it is at
 // least so many versions.
 func (s *Store) write(ctx context.Context, least int) error {
-	index, tail, as, err := s.pending(ctx, least)
+	index, tail, as, whole, err := s.pending(ctx, least)
 	if err != nil || tail == nil {
 		return err
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	if err := tail.Sync(ctx, s.everything(ctx, giveUp)); err != nil {
+	docs := s.everything(ctx, giveUp)
+	if whole {
+		docs = nil
+	}
+	if err := tail.Sync(ctx, docs); err != nil {
 		return err
 	}
 	if err := s.unlessErased(ctx, index, as); !errors.Is(err, errMoved) {
@@ -297,16 +302,19 @@ func (s *Store) write(ctx context.Context, least int) error {
 
 // pending brings the index up to date and takes what it holds only in memory,
 // both under one lock: a commit between the two would be left out of what says
-// that it holds it. tail is nil where they are fewer.
-func (s *Store) pending(ctx context.Context, least int) (index *search.Index, tail *search.Tail, as search.Generation, err error) {
+// that it holds it. tail is nil where they are fewer; whole: there is nothing
+// else.
+func (s *Store) pending(ctx context.Context, least int) (index *search.Index, tail *search.Tail, as search.Generation, whole bool, err error) {
 	s.ix.mu.Lock()
 	defer s.ix.mu.Unlock()
 	as, err = s.feed(ctx)
 	index = s.ix.index
 	if err == nil && index.Pending() >= least {
 		tail = index.Begin(as)
+		_, _, stored := index.Since()
+		whole = !stored
 	}
-	return index, tail, as, err
+	return index, tail, as, whole, err
 }
 
 // everything is what a generation is made of that comes after none. After
