@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"maps"
 	"os"
@@ -19,7 +20,6 @@ import (
 // them. It is not JSON because it is read at every call: 10,000 entries take
 // 7 MB, which JSON would take 100 ms to parse.
 const (
-	cacheName  = "map-1.bin"
 	cacheMagic = "lean-ctx map 1\n"
 	cacheMost  = 1 << 30 // bytes; what is larger is not ours
 )
@@ -33,13 +33,21 @@ type stored struct {
 
 var errCache = errors.New("the cache of the overview is damaged")
 
-// loadCache reads the cache; nothing, if there is none that can be used.
-func loadCache(dir string) (*stored, error) {
-	empty := &stored{entries: map[string]*entry{}}
+// cacheFile is where the cache of a root is kept: the work trees of one
+// repository share a directory, but not their files. Empty without a directory.
+func cacheFile(dir, root string) string {
 	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, fmt.Sprintf("map-%08x.bin", crc32.ChecksumIEEE([]byte(root))))
+}
+
+// loadCache reads the cache; nothing, if there is none that can be used.
+func loadCache(name string) (*stored, error) {
+	empty := &stored{entries: map[string]*entry{}}
+	if name == "" {
 		return empty, nil
 	}
-	name := filepath.Join(dir, cacheName)
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > cacheMost {
 		return empty, err
@@ -65,22 +73,22 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // saveCache replaces the cache. It is not synced: after a crash a damaged one is
 // noticed, and read as none.
-func saveCache(dir string, s *stored, entries []*entry) error {
+func saveCache(name string, s *stored, entries []*entry) error {
 	b := append(make([]byte, 0, 1<<20), cacheMagic...)
 	b = append(b, 0, 0, 0, 0)
 	b = s.append(b, entries)
 	const start = len(cacheMagic) + 4
 	binary.BigEndian.PutUint32(b[len(cacheMagic):], crc32.Checksum(b[start:], castagnoli()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, cacheName+".*.tmp")
+	f, err := os.CreateTemp(filepath.Dir(name), "map-*.tmp")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
 	if err = cmp.Or(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, cacheName))
+		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
 		os.Remove(f.Name())

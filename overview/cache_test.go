@@ -35,7 +35,7 @@ func TestUnchangedIsNotRead(t *testing.T) {
 	if opened < 6 {
 		t.Fatalf("%d files were opened at first", opened)
 	}
-	before, err := os.ReadFile(filepath.Join(l.cache, cacheName))
+	before, err := os.ReadFile(cacheFile(l.cache, l.root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestUnchangedIsNotRead(t *testing.T) {
 	if d := cmp.Diff(first, second); d != "" {
 		t.Error(d)
 	}
-	if after, err := os.ReadFile(filepath.Join(l.cache, cacheName)); err != nil || !bytes.Equal(before, after) {
+	if after, err := os.ReadFile(cacheFile(l.cache, l.root)); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the cache was written again: %v", err)
 	}
 
@@ -98,7 +98,7 @@ func TestCacheThatIsNoGood(t *testing.T) {
 	l := newLand(t)
 	l.shop()
 	want, all := l.looked(nil)
-	name := filepath.Join(l.cache, cacheName)
+	name := cacheFile(l.cache, l.root)
 	good, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestCacheCannotBeWritten(t *testing.T) {
 	l := newLand(t)
 	l.shop()
 	want, _ := l.looked(nil)
-	if err := os.Remove(filepath.Join(l.cache, cacheName)); err != nil {
+	if err := os.Remove(cacheFile(l.cache, l.root)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(l.cache, 0o500); err != nil {

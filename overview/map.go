@@ -27,7 +27,7 @@ type Memory interface {
 
 // MapOptions are the settings of NewMap; nil and the zero value work.
 type MapOptions struct {
-	Cache    string                // the directory of the cache; empty: none is kept
+	Cache    string                // the directory of the cache, which may be deleted at any time; empty: none is kept
 	Memory   Memory                // may be nil
 	Git      string                // the git program; default "git"
 	Excludes string                // the user's own excludes file, where git cannot be asked for it
@@ -160,7 +160,7 @@ func (m *Map) below(p string) (string, error) {
 
 // known is what the cache holds.
 func (m *Map) known() *stored {
-	s, err := loadCache(m.o.Cache)
+	s, err := loadCache(cacheFile(m.o.Cache, m.root))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.o.Logger.Debug("the overview does without its cache", "error", err)
 	}
@@ -191,7 +191,7 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) ([]*
 		}
 	}
 	if news && m.o.Cache != "" {
-		if err := saveCache(m.o.Cache, known, entries); err != nil {
+		if err := saveCache(cacheFile(m.o.Cache, m.root), known, entries); err != nil {
 			m.o.Logger.Debug("the cache of the overview was not written", "error", err)
 		}
 	}

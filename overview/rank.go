@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/overview/graph"
 	"leanctx/overview/source"
 )
 
@@ -42,7 +43,7 @@ const (
 func (r *ranking) rank() (order []int, matched bool) {
 	n := len(r.entries)
 	words, named := r.words(), r.named()
-	g := newGraph(r.entries)
+	g := graph.New(r.files())
 	seed := make([]float64, n)
 	for i := range seed {
 		seed[i] = words[i]*words[i] + 0.3*named[i]
@@ -51,7 +52,7 @@ func (r *ranking) rank() (order []int, matched bool) {
 	matched = matched || slices.Max(append(seed, 0)) > 0
 	r.score = make([]float64, n)
 	if r.task != "" && matched {
-		flow := g.spread(seed, backward, 0.5, 12)
+		flow := g.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12})
 		for i := range r.score {
 			r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
 			if r.score[i] > 0.01 {
@@ -65,7 +66,7 @@ func (r *ranking) rank() (order []int, matched bool) {
 				seed[i] = prior(e, "")
 			}
 		}
-		flow := g.spread(seed, 0.1, 0.85, 30)
+		flow := g.Spread(seed, graph.Flow{Back: 0.1, Damping: 0.85, Steps: 30})
 		for i := range r.score {
 			r.score[i] = weighCentral*flow[i] + 2*weighRecent*r.touched[i] + weighNamed*named[i]
 		}
@@ -80,6 +81,17 @@ func (r *ranking) rank() (order []int, matched bool) {
 		return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), strings.Compare(r.entries[a].Path, r.entries[b].Path))
 	})
 	return order, matched
+}
+
+// files are the entries as the graph wants them, by the same numbers.
+func (r *ranking) files() []graph.File {
+	out := make([]graph.File, len(r.entries))
+	for i, e := range r.entries {
+		if e.class == ordinary {
+			out[i] = graph.File{Path: e.Path, Language: e.language, Package: e.pkg, Imports: e.imports}
+		}
+	}
+	return out
 }
 
 // quantum takes off what differs between machines in the last bits.
@@ -117,7 +129,7 @@ func (r *ranking) words() []float64 {
 			out[i] += idf * weights[j] * (bmSaturation + 1) / (weights[j] + bmSaturation*long)
 		}
 	}
-	return scaled(out)
+	return graph.Scaled(out)
 }
 
 // named is 1 for each file that the task or a text of memory names, by its
@@ -170,7 +182,7 @@ func prior(e *entry, task string) float64 {
 			p = 0.35
 		}
 	}
-	if low := strings.ToLower(task); isTest(e.Path) && !strings.Contains(low, "test") && !strings.Contains(low, "benchmark") {
+	if low := strings.ToLower(task); graph.IsTest(e.Path) && !strings.Contains(low, "test") && !strings.Contains(low, "benchmark") {
 		p *= 0.75
 		if strings.Contains("/"+e.Path, "/testdata/") || strings.Contains("/"+e.Path, "/fixtures/") {
 			p *= 0.5

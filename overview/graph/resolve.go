@@ -1,4 +1,4 @@
-package overview
+package graph
 
 import (
 	"path"
@@ -11,8 +11,8 @@ import (
 // resolver finds the file, or group of files, that an import means. What is
 // not in the project means nothing.
 type resolver struct {
-	g       *graph
-	entries []*entry
+	g       *Graph
+	files   []File
 	paths   map[string]int32
 	bases   map[string][]int32 // by the last part of the path, where that is how things are found: C, Ruby, PHP
 	modules map[string]string  // Go module → directory
@@ -26,20 +26,21 @@ type resolver struct {
 // alias says where specifiers that begin with from are looked for.
 type alias struct{ scope, from, to string }
 
-func newResolver(g *graph, entries []*entry) *resolver {
+func newResolver(g *Graph, files []File) *resolver {
 	r := &resolver{
-		g: g, entries: entries, paths: make(map[string]int32, len(entries)), bases: map[string][]int32{},
+		g: g, files: files, paths: make(map[string]int32, len(files)), bases: map[string][]int32{},
 		modules: map[string]string{}, crates: map[string]string{}, nodes: map[string]string{}, classes: map[string]int32{},
 	}
 	roots := map[string]bool{"": true}
-	for i, e := range entries {
-		if e.class != ordinary {
+	for i := range files {
+		e := &files[i]
+		if e.Path == "" {
 			continue
 		}
 		r.paths[e.Path] = int32(i)
 		r.settings(e)
 		dir, base := path.Split(e.Path)
-		switch e.language {
+		switch e.Language {
 		case source.C, source.CPP, source.Ruby:
 			r.bases[base] = append(r.bases[base], int32(i))
 		case source.Python:
@@ -66,18 +67,18 @@ func pythonRoot(dir string) string {
 }
 
 // settings takes in a module file.
-func (r *resolver) settings(e *entry) {
+func (r *resolver) settings(e *File) {
 	dir, base := path.Split(e.Path)
 	switch {
-	case base == "go.mod" && e.pkg != "":
-		r.modules[e.pkg] = dir
-	case base == "Cargo.toml" && e.pkg != "":
-		r.crates[e.pkg] = dir + "src/"
-	case base == "package.json" && e.pkg != "":
-		r.nodes[e.pkg] = dir
-	case strings.HasSuffix(base, ".json") && e.language != "JSON":
+	case base == "go.mod" && e.Package != "":
+		r.modules[e.Package] = dir
+	case base == "Cargo.toml" && e.Package != "":
+		r.crates[e.Package] = dir + "src/"
+	case base == "package.json" && e.Package != "":
+		r.nodes[e.Package] = dir
+	case strings.HasSuffix(base, ".json") && e.Language != "JSON":
 		baseURL, hasBase := "", false
-		for _, line := range e.imports {
+		for _, line := range e.Imports {
 			if v, ok := strings.CutPrefix(line, "baseUrl="); ok {
 				baseURL, hasBase = v, true
 			}
@@ -85,7 +86,7 @@ func (r *resolver) settings(e *entry) {
 		if hasBase {
 			r.aliases = append(r.aliases, alias{dir, "", join(dir, baseURL) + "/"})
 		}
-		for _, line := range e.imports {
+		for _, line := range e.Imports {
 			v, ok := strings.CutPrefix(line, "paths=")
 			from, to, ok2 := strings.Cut(v, "=")
 			if ok && ok2 {
@@ -109,23 +110,23 @@ func join(dir, rel string) string {
 }
 
 // place puts a file into its groups and beside its test.
-func (r *resolver) place(i int32, e *entry) {
+func (r *resolver) place(i int32, e *File) {
 	dir, base := path.Split(e.Path)
 	r.g.edge(i, r.g.group("dir:"+dir, true), weighSibling)
-	switch e.language {
+	switch e.Language {
 	case source.Go:
 		if !strings.HasSuffix(base, "_test.go") {
 			r.g.edge(r.g.group("go:"+dir, true), i, weighImport)
 		}
 	case source.Java, source.Kotlin:
-		r.classes[e.pkg+"."+strings.TrimSuffix(base, path.Ext(base))] = i
-		r.g.edge(r.g.group("java:"+e.pkg, true), i, weighImport)
+		r.classes[e.Package+"."+strings.TrimSuffix(base, path.Ext(base))] = i
+		r.g.edge(r.g.group("java:"+e.Package, true), i, weighImport)
 	case source.CSharp:
-		if e.pkg != "" {
-			r.g.edge(r.g.group("cs:"+e.pkg, true), i, weighImport)
+		if e.Package != "" {
+			r.g.edge(r.g.group("cs:"+e.Package, true), i, weighImport)
 		}
 	case source.PHP:
-		r.classes[e.pkg+`\`+strings.TrimSuffix(base, path.Ext(base))] = i
+		r.classes[e.Package+`\`+strings.TrimSuffix(base, path.Ext(base))] = i
 	}
 	if of := tested(e.Path); of != "" {
 		for _, name := range []string{dir + of + path.Ext(base), strings.TrimSuffix(strings.TrimSuffix(dir, "tests/"), "test/") + of + path.Ext(base), strings.TrimSuffix(dir, "__tests__/") + of + path.Ext(base)} {
@@ -139,14 +140,14 @@ func (r *resolver) place(i int32, e *entry) {
 }
 
 // resolve adds an edge for each import that is found.
-func (r *resolver) resolve(i int32, e *entry) {
+func (r *resolver) resolve(i int32, e *File) {
 	dir := path.Dir(e.Path)
 	if dir == "." {
 		dir = ""
 	}
-	for _, spec := range e.imports {
+	for _, spec := range e.Imports {
 		to := int32(-1)
-		switch e.language {
+		switch e.Language {
 		case source.Go:
 			to = r.golang(spec)
 		case source.TypeScript, source.JavaScript:
@@ -187,7 +188,7 @@ func (r *resolver) first(names ...string) int32 {
 func (r *resolver) nearest(dir string, among []int32, suffix string) int32 {
 	best, score := int32(-1), -1
 	for _, i := range among {
-		p := r.entries[i].Path
+		p := r.files[i].Path
 		if p != suffix && !strings.HasSuffix(p, "/"+suffix) {
 			continue
 		}

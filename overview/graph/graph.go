@@ -1,15 +1,28 @@
-package overview
+// Package graph joins the files of a project by what they import, and tells
+// how what matters in one of them makes others matter.
+package graph
 
 import (
 	"path"
 	"strings"
+
+	"leanctx/overview/source"
 )
 
-// graph says which files belong together. Its nodes are the entries, by their
+// File is one file, as far as it is joined to others. The zero File is one
+// that is not.
+type File struct {
+	Path     string // relative to the root, with slashes
+	Language source.Language
+	Package  string   // as [source.File] has it
+	Imports  []string // likewise
+}
+
+// Graph says which files belong together. Its nodes are the files, by their
 // number, and behind them groups: a Go package, a namespace, a directory.
 // Going through groups keeps it small: a package of a hundred files that a
 // thousand import has 1,100 edges, not 100,000.
-type graph struct {
+type Graph struct {
 	files  int
 	groups map[string]int32
 	from   []int32
@@ -17,32 +30,38 @@ type graph struct {
 	weight []float64
 }
 
+// Flow is how weight spreads in a graph.
+type Flow struct {
+	Back    float64 // how much flows from what is imported to who imports it, beside 1 the other way
+	Damping float64 // how much goes on at each step, 0..1
+	Steps   int
+}
+
 // How much edges count.
 const (
 	weighImport  = 1.0
 	weighTest    = 1.0 // a test and what it tests
 	weighSibling = 0.3 // files of one directory
-	backward     = 0.6 // from what is imported to who imports it, for a task
 )
 
-func newGraph(entries []*entry) *graph {
-	g := &graph{files: len(entries), groups: map[string]int32{}}
-	r := newResolver(g, entries)
-	for i, e := range entries {
-		if e.class != ordinary || e.language == "" {
-			continue
+// New joins files.
+func New(files []File) *Graph {
+	g := &Graph{files: len(files), groups: map[string]int32{}}
+	r := newResolver(g, files)
+	for i := range files {
+		if files[i].Language != "" {
+			r.place(int32(i), &files[i])
 		}
-		r.place(int32(i), e)
 	}
-	for i, e := range entries {
-		if e.class == ordinary && len(e.imports) > 0 {
-			r.resolve(int32(i), e)
+	for i := range files {
+		if len(files[i].Imports) > 0 {
+			r.resolve(int32(i), &files[i])
 		}
 	}
 	return g
 }
 
-func (g *graph) edge(from, to int32, weight float64) {
+func (g *Graph) edge(from, to int32, weight float64) {
 	if from == to {
 		return
 	}
@@ -50,7 +69,7 @@ func (g *graph) edge(from, to int32, weight float64) {
 }
 
 // group is the node of a group; it is made if make is set, else -1 where there is none.
-func (g *graph) group(name string, create bool) int32 {
+func (g *Graph) group(name string, create bool) int32 {
 	n, ok := g.groups[name]
 	if !ok && create {
 		n = int32(g.files + len(g.groups))
@@ -63,16 +82,14 @@ func (g *graph) group(name string, create bool) int32 {
 	return n
 }
 
-// spread lets weight flow over the edges: personalised PageRank. seed is what
-// each file has of its own, back how much flows against the direction of
-// imports, and damping how much goes on at each of so many steps. The result is scaled so
-// that the largest is 1.
-func (g *graph) spread(seed []float64, back, damping float64, steps int) []float64 {
+// Spread lets weight flow over the edges: personalised PageRank. seed is what
+// each file has of its own, 0 or more. The result is scaled so that the largest is 1.
+func (g *Graph) Spread(seed []float64, f Flow) []float64 {
 	n := g.files + len(g.groups)
 	total := make([]float64, n)
 	for i := range g.from {
 		total[g.from[i]] += g.weight[i]
-		total[g.to[i]] += back * g.weight[i]
+		total[g.to[i]] += f.Back * g.weight[i]
 	}
 	sum := 0.0
 	for _, s := range seed {
@@ -85,23 +102,23 @@ func (g *graph) spread(seed []float64, back, damping float64, steps int) []float
 	for i, s := range seed {
 		rank[i] = s / sum
 	}
-	for range steps {
+	for range f.Steps {
 		clear(next)
 		for i := range g.from {
 			a, b, w := g.from[i], g.to[i], g.weight[i]
-			next[b] += damping * rank[a] * w / total[a]
-			next[a] += damping * rank[b] * back * w / total[b]
+			next[b] += f.Damping * rank[a] * w / total[a]
+			next[a] += f.Damping * rank[b] * f.Back * w / total[b]
 		}
 		for i, s := range seed {
-			next[i] += (1 - damping) * s / sum
+			next[i] += (1 - f.Damping) * s / sum
 		}
 		rank, next = next, rank
 	}
-	return scaled(rank[:g.files])
+	return Scaled(rank[:g.files])
 }
 
-// scaled divides by the largest.
-func scaled(list []float64) []float64 {
+// Scaled divides all by the largest, in place.
+func Scaled(list []float64) []float64 {
 	most := 0.0
 	for _, x := range list {
 		most = max(most, x)
@@ -114,8 +131,8 @@ func scaled(list []float64) []float64 {
 	return list
 }
 
-// isTest reports whether a file is a test by its name or place.
-func isTest(name string) bool {
+// IsTest reports whether a file is a test by its name or place.
+func IsTest(name string) bool {
 	base := strings.ToLower(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	if strings.HasSuffix(base, "_test") || strings.HasPrefix(base, "test_") || strings.HasSuffix(base, ".test") || strings.HasSuffix(base, ".spec") || strings.HasSuffix(base, "_spec") {
 		return true

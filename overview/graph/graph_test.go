@@ -1,4 +1,4 @@
-package overview
+package graph
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"leanctx/overview/source"
-	"leanctx/overview/tree"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -15,16 +14,16 @@ import (
 // joined are the edges of a project's imports, as "from → to"; a package or namespace stands
 // for its name.
 func joined(files map[string]string) []string {
-	var entries []*entry
+	var list []File
 	for name, text := range files {
 		f := source.Read(name, text)
-		entries = append(entries, &entry{File: tree.File{Path: name}, language: f.Language, pkg: f.Package, imports: f.Imports, names: f.Names})
+		list = append(list, File{Path: name, Language: f.Language, Package: f.Package, Imports: f.Imports})
 	}
-	slices.SortFunc(entries, func(a, b *entry) int { return strings.Compare(a.Path, b.Path) })
-	g := newGraph(entries)
+	slices.SortFunc(list, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	g := New(list)
 	node := func(n int32) string {
 		if int(n) < g.files {
-			return entries[n].Path
+			return list[n].Path
 		}
 		for name, m := range g.groups {
 			if m == n {
