@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 )
 
 // Intention is something to be reminded of, and when.
@@ -196,21 +197,25 @@ func openReminders(list []formats.Reminder) []formats.Reminder {
 
 // surfacing lists the open reminders that a question meets: whose keyword
 // stands in it as whole words, and when it is about now also those that are due
-// today or whose task has come to its state.
+// today or whose task has come to its state. It follows an answer, so a store
+// that was to be taken over has been by now, or has said why not.
 func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder, err error) {
+	var open []formats.Reminder
+	err = s.wholly(ctx, func() error {
+		return s.log.View(ctx, func(st *state, _ journal.Head) error {
+			open = openReminders(st.reminders)
+			return partly(st, nil)
+		})
+	})
 	var reached map[string]bool
 	if !f.timeful {
-		reached = s.reached(ctx)
+		reached = s.reached(ctx, open)
 	}
-	err = s.view(ctx, func(st *state, _ moment) error {
-		out = nil
-		for _, r := range openReminders(st.reminders) {
-			if reached[r.ID] || !f.timeful && due(r, startOfDay(f.now)) || holdsWords(f.Query, r.Keyword) {
-				out = append(out, r)
-			}
+	for _, r := range open {
+		if reached[r.ID] || !f.timeful && due(r, startOfDay(f.now)) || holdsWords(f.Query, r.Keyword) {
+			out = append(out, r)
 		}
-		return nil
-	})
+	}
 	return out, err
 }
 

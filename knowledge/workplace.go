@@ -46,33 +46,34 @@ func (s *Store) surroundings(ctx context.Context) surroundings {
 	if r.agents, r.unread, err = w.Company(ctx, s.actor.Agent); err != nil {
 		s.notice("the agents at work are not known: %v", err)
 	}
-	r.reached = s.reached(ctx)
+	var open []formats.Reminder
+	if err := s.view(ctx, func(st *state, _ moment) error {
+		open = openReminders(st.reminders)
+		return nil
+	}); err == nil {
+		r.reached = s.reached(ctx, open)
+	}
 	return r
 }
 
-// reached lists the open reminders that wait for a task which has come to the
-// state they name.
-func (s *Store) reached(ctx context.Context) map[string]bool {
+// reached lists those of some reminders that wait for a task which has come to
+// the state they name.
+func (s *Store) reached(ctx context.Context, open []formats.Reminder) map[string]bool {
 	w := s.opts.Workplace
 	if w == nil {
 		return nil
 	}
-	var waiting []formats.Reminder
-	if err := s.view(ctx, func(st *state, _ moment) error {
-		for _, x := range openReminders(st.reminders) {
-			if x.Task != "" {
-				waiting = append(waiting, x)
-			}
+	var out map[string]bool
+	for _, x := range open {
+		task, state, waits := strings.Cut(x.Task, ":")
+		if !waits {
+			continue
 		}
-		return nil
-	}); err != nil || len(waiting) == 0 {
-		return nil
-	}
-	out := map[string]bool{}
-	for _, x := range waiting {
-		task, state, _ := strings.Cut(x.Task, ":")
 		// The task may be gone with its store; then the reminder waits.
 		if ok, err := w.Reached(ctx, task, state); err == nil && ok {
+			if out == nil {
+				out = map[string]bool{}
+			}
 			out[x.ID] = true
 		}
 	}

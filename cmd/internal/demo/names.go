@@ -2,6 +2,7 @@ package demo
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,12 +14,11 @@ type names struct{ real, told []string }
 var (
 	given    = regexp.MustCompile(`\b(?:Registered: |Task created: )([a-z]+-[0-9a-f]{4,})`)
 	moments  = regexp.MustCompile(`\b[0-9]+s ago`)
-	spending = regexp.MustCompile(`[0-9][0-9,.]*( tok|%|$)`)
-	digits   = regexp.MustCompile(`[0-9]`)
+	spending = regexp.MustCompile(`^(    \S+) +[0-9,]+ tok \([0-9.]+%\)$`)
+	total    = regexp.MustCompile(`^(  Total tokens:) [0-9,]+$`)
 )
 
-// shown is an answer in the story's words. A story of a second has no ages,
-// and what calls cost depends on the ids, so digits of it are left out.
+// shown is an answer in the story's words. A story of a second has no ages.
 func (n *names) shown(answer string) string {
 	if m := given.FindStringSubmatch(answer); m != nil {
 		kind, _, _ := strings.Cut(m[1], "-")
@@ -29,12 +29,25 @@ func (n *names) shown(answer string) string {
 		}
 	}
 	answer = moments.ReplaceAllString(translate(answer, n.real, n.told), "0s ago")
-	if !strings.HasPrefix(answer, "COST") {
-		return answer
+	if strings.HasPrefix(answer, "COST") {
+		return priceless(answer)
 	}
-	lines := strings.Split(answer, "\n")
+	return answer
+}
+
+// priceless is a report of costs without its numbers, which depend on the ids
+// and, where a machine is very busy, are estimates; so does the order of its
+// lines.
+func priceless(report string) string {
+	report, _, _ = strings.Cut(report, "\n\n  Of these")
+	lines := strings.Split(report, "\n")
+	begin := 0
 	for i, line := range lines {
-		lines[i] = spending.ReplaceAllStringFunc(line, func(s string) string { return digits.ReplaceAllString(s, "#") })
+		if !spending.MatchString(line) {
+			begin = i + 1
+		}
+		lines[i] = total.ReplaceAllString(spending.ReplaceAllString(line, "$1 … tok (…%)"), "$1 …")
+		slices.Sort(lines[begin : i+1])
 	}
 	return strings.Join(lines, "\n")
 }

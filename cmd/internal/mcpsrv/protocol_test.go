@@ -261,3 +261,22 @@ func TestGoroutinesEnd(t *testing.T) {
 	}
 	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
+
+// A server looks for changes only while somebody is subscribed, and one that
+// cannot tell of any says so.
+func TestNobodyLooksForNobody(t *testing.T) {
+	subscribe := handshake + `{"jsonrpc":"2.0","id":"s","method":"resources/subscribe","params":{"uri":"leanctx://briefing"}}` + "\n"
+	for name, o := range map[string]*Options{"with": {Stamp: func() string { return "" }}, "without": {}} {
+		s := New(new(notebook).table(), o)
+		var out bytes.Buffer
+		if err := s.ServeStdio(t.Context(), strings.NewReader(subscribe), &out); err != nil {
+			t.Fatal(err)
+		}
+		if a := one(t, answers(t, out.Bytes()), `"s"`); (a.Error == nil) != (o.Stamp != nil) {
+			t.Errorf("%s a stamp: %s", name, &out)
+		}
+		if s.watch.stop != nil || len(s.watch.to) > 0 {
+			t.Errorf("%s a stamp: it still looks for %v", name, s.watch.to)
+		}
+	}
+}
