@@ -30,6 +30,9 @@ import (
 // Main runs one command and gives the exit code. It is interrupted by ctx, by
 // SIGINT and by SIGTERM; a second signal ends the process at once.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	if isHook(args) {
+		return runHook(ctx, args[1:], in, out)
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -78,6 +81,7 @@ func (r *run) plain() []cli.Plain {
 	return []cli.Plain{
 		{Name: "mcp", Summary: "Serve MCP on standard input and output.", Run: r.mcp,
 			Long: "Serve MCP on standard input and output, for the configuration of an MCP client.\nIt ends with its input."},
+		{Name: hookName, Summary: "Answer an event of a client's session: lean-ctx hook <client> <event>.", Run: r.hookHelp, Long: hookLong},
 		{Under: "agent", Name: "watch", Summary: "Follow what agents do, as it happens.", Run: r.watchAgents,
 			Long: "Follow what agents do in this project, a line each: who comes and goes, what is posted, claimed,\nreleased and handed over. Private messages are shown to those they concern (--agent). Ctrl-C ends it."},
 		{Under: "task", Name: "watch", Summary: "Follow what is done with tasks, as it happens.", Run: r.watchTasks,

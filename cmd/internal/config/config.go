@@ -21,6 +21,7 @@
 //	{
 //	  "worktrees": "share",            // or "isolate": a memory for each work tree
 //	  "cross_project_search": true,    // false: search stays in its own project
+//	  "auto_diary": true,              // false: hooks write no diary entry when a session ends
 //	  "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]
 //	}
 //

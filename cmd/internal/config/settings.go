@@ -24,6 +24,7 @@ const (
 type Settings struct {
 	Worktrees          string
 	CrossProjectSearch bool
+	AutoDiary          bool          // hooks may end a session with a diary entry
 	Sensitive          []secret.Rule // the user's, then the project's
 	Warnings           []string      // unknown keys, things a project's file may not do
 }
@@ -32,22 +33,24 @@ type Settings struct {
 type file struct {
 	Worktrees          *string       `json:"worktrees"`
 	CrossProjectSearch *bool         `json:"cross_project_search"`
+	AutoDiary          *bool         `json:"auto_diary"`
 	Sensitive          []secret.Rule `json:"sensitive"`
 }
 
 const (
 	worktreesKey = "worktrees"
 	crossKey     = "cross_project_search"
+	diaryKey     = "auto_diary"
 	sensitiveKey = "sensitive"
 )
 
-var knownKeys = [...]string{worktreesKey, crossKey, sensitiveKey}
+var knownKeys = [...]string{worktreesKey, crossKey, diaryKey, sensitiveKey}
 
 // For reads what the user's file and the one of the project that dir is in
 // say. A file that is not there says nothing; one that cannot be read as such
 // is an error, since guessing what it meant could leak.
 func (c *Config) For(dir string) (Settings, error) {
-	s := Settings{Worktrees: Share, CrossProjectSearch: true}
+	s := Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true}
 	user, err := s.read(c.UserFile())
 	if err != nil {
 		return s, err
@@ -62,6 +65,9 @@ func (c *Config) For(dir string) (Settings, error) {
 		}
 		if f.CrossProjectSearch != nil {
 			s.CrossProjectSearch = *f.CrossProjectSearch
+		}
+		if f.AutoDiary != nil {
+			s.AutoDiary = s.AutoDiary && *f.AutoDiary // off is off, whoever says so
 		}
 	}
 	s.Sensitive = append(user.Sensitive, project.Sensitive...)
@@ -151,10 +157,11 @@ func place(data []byte, err error) string {
 
 func parse(path string, members map[string]json.RawMessage) (file, error) {
 	var f file
-	into := map[string]any{worktreesKey: &f.Worktrees, crossKey: &f.CrossProjectSearch, sensitiveKey: &f.Sensitive}
+	into := map[string]any{worktreesKey: &f.Worktrees, crossKey: &f.CrossProjectSearch, diaryKey: &f.AutoDiary, sensitiveKey: &f.Sensitive}
 	wants := map[string]string{
 		worktreesKey: `must be "share" or "isolate"`,
 		crossKey:     "must be true or false",
+		diaryKey:     "must be true or false",
 		sensitiveKey: `must be a list of {"id": …, "pattern": …}`,
 	}
 	for _, key := range knownKeys {

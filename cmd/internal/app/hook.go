@@ -1,0 +1,291 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"leanctx/agents"
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
+	"leanctx/overview"
+	"leanctx/tasks"
+)
+
+// hookName is the command that clients' hooks call. It is looked for before
+// the commands are made: they cost milliseconds, and a mistake in the words
+// must not become an exit code that a client takes for a verdict.
+const hookName = "hook"
+
+// isHook tells whether the arguments are a client's.
+func isHook(args []string) bool {
+	return len(args) > 1 && args[0] == hookName && !slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
+}
+
+const hookLong = `Answer an event of a client's session: lean-ctx hook <client> <event>. Clients call it; lean-ctx connect
+tells them to. It reads the client's JSON, writes the client's JSON, and is silent where it has nothing to
+say or something is wrong (logs/hook.log in the data directory). It ends within a second, with exit code 0.
+
+Events: session-start user-prompt post-tool pre-compact session-end stop subagent-start`
+
+// hookHelp runs when nothing was said of a client.
+func (r *run) hookHelp(context.Context, cli.Globals) error {
+	_, err := fmt.Fprintln(r.out, hookLong)
+	return err
+}
+
+// runHook answers an event. It always succeeds.
+func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+	c, err := config.Load(nil)
+	if err != nil {
+		return done
+	}
+	call := hook.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
+	if len(args) > 1 {
+		call.Event = args[1]
+	}
+	if cli.Terminal(in) {
+		call.In = nil
+	}
+	s := newStores(func() (*config.Config, error) { return c, nil }, func(string) {})
+	s.logger = slog.New(slog.DiscardHandler)
+	call.Open = func(ctx context.Context, dir string) (hook.Memory, error) { return s.remembered(ctx, dir, c.Agent) }
+	call.Conclude = func(ctx context.Context, dir, client string) error {
+		err := s.conclude(ctx, dir, client)
+		return joined(err, s.close())
+	}
+	if answer := call.Run(ctx); len(answer) > 0 {
+		// A client that has gone reads nothing, and that is no failure either.
+		_, _ = fmt.Fprintln(out, string(answer))
+	}
+	return done
+}
+
+func joined(err, more error) error {
+	if err != nil {
+		return err
+	}
+	return more
+}
+
+// memory is a project as a hook asks of it.
+type memory struct {
+	project overview.Project
+	store   *knowledge.Store // nil: nothing is known of the project
+}
+
+// remembered is the memory of the project of a directory. It leaves no trace.
+func (s *stores) remembered(ctx context.Context, dir, agent string) (memory, error) {
+	sc := op.Scope{Project: dir, Agent: agent}
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return memory{}, err
+	}
+	store, err := s.store(sc, p)
+	return memory{p, store}, err
+}
+
+// Briefing is what a session begins with.
+func (m memory) Briefing(ctx context.Context) (string, error) {
+	b, err := m.store.Wakeup(ctx, knowledge.Moment{})
+	return b.Body(), err
+}
+
+// enough is the relevance from which on a fact is worth a prompt's room: a
+// recall is asked for, this was not.
+const enough = 0.5
+
+// Relevant lists facts, lessons and due reminders for a prompt.
+func (m memory) Relevant(ctx context.Context, prompt string) ([]hook.Told, error) {
+	r, err := m.store.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Mode: "lexical"})
+	if err != nil {
+		return nil, err
+	}
+	var told []hook.Told
+	for _, x := range r.Reminders {
+		told = append(told, aReminder(x.ID, x.Text))
+	}
+	for _, f := range r.Facts {
+		if f.Score >= enough && !f.Archived {
+			told = append(told, hook.Told{ID: f.ID, Text: fmt.Sprintf("[%s/%s] %s", hook.Line(f.Category), hook.Line(f.Key), hook.Line(f.Value))})
+		}
+	}
+	return told, nil
+}
+
+// Triggered lists the reminders on a file of the project.
+func (m memory) Triggered(ctx context.Context, file string) (told []hook.Told, err error) {
+	roots := []string{m.project.Root}
+	for _, p := range m.project.Places {
+		roots = append(roots, filepath.FromSlash(p.Root))
+	}
+	for _, root := range roots {
+		rel, err := filepath.Rel(real(root), real(file))
+		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			continue
+		}
+		list, err := m.store.Triggered(ctx, filepath.ToSlash(rel))
+		for _, x := range list {
+			told = append(told, aReminder(x.ID, x.Text))
+		}
+		return told, err
+	}
+	return nil, nil
+}
+
+// real is a path without links, as far as it is there.
+func real(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// conclude makes the automatic entry of a session in the diary of the agent
+// that worked in it: what it wrote there since the last one, its open tasks
+// and its claims. Nothing new, no entry.
+func (s *stores) conclude(ctx context.Context, dir, client string) error {
+	sc := op.Scope{Project: dir}
+	p, err := s.lookup(ctx, sc)
+	if err != nil || !p.Known {
+		return err
+	}
+	settings, _, err := s.settings(sc)
+	if err != nil || !settings.AutoDiary {
+		return err
+	}
+	w, err := s.crew(sc, p)
+	if err != nil {
+		return err
+	}
+	registry, err := w.agents()
+	if err != nil {
+		return err
+	}
+	around, err := registry.As(agents.Actor{}).Sync(ctx, agents.Nothing{}) // by nobody: it marks nothing as read
+	if err != nil {
+		return err
+	}
+	c, err := s.config()
+	if err != nil {
+		return err
+	}
+	me := atWork(around.Agents, c.Agent, client)
+	if me == "" {
+		return nil
+	}
+	text, err := w.summary(ctx, me, around.Claims)
+	if err != nil || text == "" {
+		return err
+	}
+	_, err = registry.As(agents.Actor{Agent: me}).Diary(ctx, agents.Note{Message: text, Context: automatic})
+	return err
+}
+
+// automatic marks an entry that no agent wrote.
+const automatic = "automatic"
+
+// atWork is the agent that works in a client: the one that the environment
+// names, else the only one of the client's kind. Where there are several
+// nobody can tell, and none is better than the wrong one.
+func atWork(present []agents.Present, named, client string) string {
+	var kin []string
+	for _, a := range present {
+		if named != "" && a.AgentID == named {
+			return named
+		}
+		kind := strings.ToLower(a.AgentType)
+		if kind != "" && (strings.Contains(client, kind) || strings.Contains(kind, client)) {
+			kin = append(kin, a.AgentID)
+		}
+	}
+	if named != "" || len(kin) != 1 {
+		return ""
+	}
+	return kin[0]
+}
+
+// diaryLook is how far back an entry of the session may stand.
+const diaryLook = 100
+
+// summary is the text of an automatic entry, or nothing if the last one says
+// the same and nothing was written since.
+func (w *crew) summary(ctx context.Context, me string, claims []agents.Held) (string, error) {
+	registry, err := w.agents()
+	if err != nil {
+		return "", err
+	}
+	diary, err := registry.As(agents.Actor{Agent: me}).RecallDiary(ctx, agents.DiaryQuery{AgentID: me, Limit: diaryLook})
+	if err != nil {
+		return "", err
+	}
+	var wrote []string
+	last := ""
+	for _, e := range diary.Entries {
+		if e.Context == automatic {
+			last = e.Message
+			break
+		}
+		wrote = append(wrote, e.Type+": "+hook.Line(e.Message))
+	}
+	slices.Reverse(wrote)
+	open, err := w.openTitles(ctx, me)
+	if err != nil {
+		return "", err
+	}
+	var held []string
+	for _, c := range claims {
+		if c.AgentID == me {
+			held = append(held, hook.Line(c.Path))
+		}
+	}
+	rest := paragraph("Open tasks", open) + paragraph("Claims", held)
+	if len(wrote) == 0 && (rest == "" || strings.HasSuffix(last, rest)) {
+		return "", nil
+	}
+	return "Session summary (automatic)." + paragraph("Diary", wrote) + rest, nil
+}
+
+// mostNamed is how many things a paragraph of a summary names.
+const mostNamed = 10
+
+func paragraph(title string, list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	named := list[max(0, len(list)-mostNamed):]
+	text := "\n" + title + ": " + strings.Join(named, "; ")
+	if more := len(list) - len(named); more > 0 {
+		text += fmt.Sprintf("; and %d before", more)
+	}
+	return text
+}
+
+func (w *crew) openTitles(ctx context.Context, me string) (titles []string, err error) {
+	board, err := w.tasks()
+	if err != nil {
+		return nil, err
+	}
+	list, err := board.List(ctx, tasks.Choice{State: "open", AgentID: me})
+	for _, t := range list.Tasks {
+		if t.Assignee == me {
+			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, hook.Line(t.Title), t.State))
+		}
+	}
+	return titles, err
+}
+
+// aReminder is a reminder as a model is told of it.
+func aReminder(id, text string) hook.Told {
+	return hook.Told{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", id, hook.Line(text))}
+}

@@ -1,0 +1,158 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mostInput is how much a client may say: a tool's whole output may be in it.
+const mostInput = 32 << 20 // bytes
+
+// input is what a client said. Its members are looked at one by one: none of
+// them need be there, or be what it is elsewhere.
+type input map[string]json.RawMessage
+
+// read takes one JSON object. It does not wait for the end of the input, which
+// some clients leave open. Nothing at all is an empty object.
+func read(in io.Reader) (input, error) {
+	if in == nil {
+		return input{}, nil
+	}
+	limited := &io.LimitedReader{R: in, N: mostInput}
+	var x input
+	err := json.NewDecoder(limited).Decode(&x)
+	switch {
+	case errors.Is(err, io.EOF) && limited.N == mostInput:
+		return input{}, nil
+	case limited.N == 0:
+		return nil, fmt.Errorf("input of more than %d MiB", mostInput>>20)
+	case err != nil:
+		return nil, fmt.Errorf("input is no JSON object: %w", err)
+	}
+	return x, nil
+}
+
+// text is the first of the members that is a text.
+func (in input) text(names ...string) string {
+	for _, n := range names {
+		var s string
+		if json.Unmarshal(in[n], &s) == nil && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// texts is a member that is a list of texts, or one text.
+func (in input) texts(name string) (list []string) {
+	if json.Unmarshal(in[name], &list) != nil {
+		list = nil
+	}
+	if s := in.text(name); s != "" {
+		list = append(list, s)
+	}
+	return list
+}
+
+// inner is the first of the members that is an object, or a text that is one.
+func (in input) inner(names ...string) (x input) {
+	for _, n := range names {
+		raw := in[n]
+		if s := in.text(n); strings.HasPrefix(strings.TrimSpace(s), "{") {
+			raw = json.RawMessage(s)
+		}
+		if json.Unmarshal(raw, &x) == nil && x != nil {
+			return x
+		}
+	}
+	return nil
+}
+
+func (in input) session() string {
+	return in.text("session_id", "sessionId", "conversation_id", "sessionID")
+}
+
+func (in input) prompt() string {
+	return in.text("prompt", "user_prompt", "userPrompt", "task", "description")
+}
+
+// dir is where the client works.
+func (in input) dir() string {
+	if d := in.text("cwd", "directory"); filepath.IsAbs(d) {
+		return d
+	}
+	for _, d := range in.texts("workspace_roots") {
+		if filepath.IsAbs(d) {
+			return d
+		}
+	}
+	return ""
+}
+
+// client is who is really at the other end: others run the hooks that were
+// written for Claude Code.
+func (in input) client(named string) string {
+	switch {
+	case named != "claude-code":
+	case in.text("session_id") == "" && in.text("sessionId") != "":
+		return "copilot"
+	case strings.Contains(filepath.ToSlash(in.text("transcript_path")), "/.codex/"):
+		return "codex"
+	}
+	return named
+}
+
+var eventForm = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
+
+// event is what the client calls the event.
+func (in input) event() string {
+	if e := in.text("hook_event_name", "hookEventName"); eventForm.MatchString(e) {
+		return e
+	}
+	return ""
+}
+
+// patched finds the files in a patch as Codex's tool takes it.
+var patched = regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
+
+// files lists the files that a tool read or edited, as absolute paths.
+func (in input) files(dir string) (files []string) {
+	add := func(f string) {
+		if f = strings.TrimSpace(f); f == "" {
+			return
+		}
+		if !filepath.IsAbs(f) {
+			f = filepath.Join(dir, f)
+		}
+		if f = filepath.Clean(f); !slices.Contains(files, f) && len(files) < mostFiles {
+			files = append(files, f)
+		}
+	}
+	for _, x := range []input{in.inner("tool_input", "toolArgs", "toolInput", "input", "args"), in} {
+		for _, name := range []string{"file_path", "filePath", "notebook_path", "absolute_path", "target_file", "path"} {
+			add(x.text(name))
+		}
+		for _, name := range []string{"files", "paths", "file_paths"} {
+			for _, f := range x.texts(name) {
+				add(f)
+			}
+		}
+		for _, name := range []string{"command", "patch", "input"} {
+			for _, text := range x.texts(name) {
+				for _, m := range patched.FindAllStringSubmatch(text, -1) {
+					add(m[1])
+				}
+			}
+		}
+	}
+	return files
+}
+
+// mostFiles is how many files one call of a tool is taken to be about.
+const mostFiles = 20
