@@ -25,7 +25,7 @@ func (s *Store) keep(ctx context.Context) {
 	tick := time.NewTicker(tidyEach)
 	defer tick.Stop()
 	var maintained time.Time
-	_, _ = s.inParts(ctx) // what goes wrong with it shows when it is asked for something
+	_ = s.refit(ctx) // what goes wrong with it is told when it is tried again
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,11 +79,9 @@ func (s *Store) refit(ctx context.Context) error {
 	if err := s.log.Forget(ctx); err != nil {
 		return err
 	}
-	if now, err := s.inParts(ctx); err != nil || partial || !now {
-		return err
-	}
-	debug.FreeOSMemory() // all facts were there, most of what the process had
-	return nil
+	_, err = s.inParts(ctx)
+	debug.FreeOSMemory() // of the state before, and of what a new snapshot and its table took
+	return err
 }
 
 // inParts tells whether the state is a partial one. If it is, its key table is

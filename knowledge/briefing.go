@@ -61,8 +61,18 @@ func (s *Store) Wakeup(ctx context.Context, q Moment) (Briefing, error) {
 }
 
 func (s *state) brief(f *frame, around surroundings, budget int) Briefing {
+	r, short := s.briefFrom(f, around, budget, candidatesKept)
+	if short {
+		r, _ = s.briefFrom(f, around, budget, 0)
+	}
+	return r
+}
+
+// briefFrom makes the briefing of so many of the best candidates, 0 all, and
+// tells whether more were needed.
+func (s *state) briefFrom(f *frame, around surroundings, budget, most int) (r Briefing, short bool) {
 	today := startOfDay(f.asOf)
-	c := candidates{state: s, rooms: map[string]int{}, intent: around.intent}
+	c := candidates{state: s, most: most, rooms: map[string]int{}, intent: around.intent}
 	for n, v := range s.held(f) {
 		c.add(n, v, today)
 	}
@@ -71,13 +81,13 @@ func (s *state) brief(f *frame, around surroundings, budget int) Briefing {
 			c.add(newID(v.Category, v.Key), v, today)
 		}
 	}
-	r := Briefing{
+	r = Briefing{
 		Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around.reached, today),
 		LastTask: clip(around.task, 120), Agents: around.agents, Unread: around.unread,
 	}
 	r.fit(budget / 2)
 	r.fill(&c, today, budget-len(r.tail()))
-	return r
+	return r, c.short
 }
 
 // tailMost is how many entries each line after the rooms has at most.
@@ -115,7 +125,7 @@ const fillTries = 64
 // their best fact, which is the order in which they are met.
 func (r *Briefing) fill(c *candidates, today time.Time, budget int) {
 	at := map[string]int{}
-	r.MoreFacts = len(c.list)
+	r.MoreFacts = c.total
 	for tries := 0; tries < fillTries; {
 		n, v := c.next()
 		if v == nil {

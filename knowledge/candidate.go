@@ -12,12 +12,21 @@ import (
 // many and few are taken, so they are kept small and are never sorted whole.
 type candidates struct {
 	state  *state
+	most   int         // how many of the best are kept; 0: all
 	list   []candidate // a heap, the best first
+	total  int         // how many there are
 	rooms  map[string]int
 	recent []candidate // decisions
 	heaped bool
 	intent intent // decides between those of about the same salience
+
+	worst *candidate // any that comes after it is not among the best
+	short bool       // more were asked for than were kept
 }
+
+// candidatesKept is how many of the best are kept at first: far more than an
+// ordinary budget holds.
+const candidatesKept = 512
 
 // candidate is one of them.
 type candidate struct {
@@ -38,8 +47,9 @@ func (c *candidates) add(n id, v *Version, today time.Time) {
 	if c.state.base == nil || v.Value != "" {
 		x.v = v
 	}
-	c.list = append(c.list, x)
+	c.total++
 	c.rooms[n.category]++
+	c.keep(x)
 	if v.Archetype == "decision" {
 		i, _ := slices.BinarySearchFunc(c.recent, x, newestFirst)
 		if i < decisionsMost {
@@ -47,6 +57,24 @@ func (c *candidates) add(n id, v *Version, today time.Time) {
 			c.recent = c.recent[:min(len(c.recent), decisionsMost)]
 		}
 	}
+}
+
+// keep takes x in if it may be among the best.
+func (c *candidates) keep(x candidate) {
+	if c.worst != nil && bestFirst(&x, c.worst) > 0 {
+		return
+	}
+	c.list = append(c.list, x)
+	if c.most > 0 && len(c.list) >= 2*c.most {
+		c.cut()
+	}
+}
+
+// cut leaves the best.
+func (c *candidates) cut() {
+	slices.SortFunc(c.list, func(a, b candidate) int { return bestFirst(&a, &b) })
+	c.list = c.list[:c.most]
+	c.worst = new(c.list[c.most-1])
 }
 
 func newestFirst(a, b candidate) int { return cmp.Or(b.from.Compare(a.from), compareCandidates(a, b)) }
@@ -81,6 +109,7 @@ func (c *candidates) next() (id, *Version) {
 		c.heaped = true
 	}
 	if len(c.list) == 0 {
+		c.short = c.worst != nil
 		return id{}, nil
 	}
 	x := heap.Pop(c).(candidate)
@@ -93,11 +122,20 @@ func (c *candidates) Len() int      { return len(c.list) }
 func (c *candidates) Swap(i, j int) { c.list[i], c.list[j] = c.list[j], c.list[i] }
 
 func (c *candidates) Less(i, j int) bool {
-	a, b := &c.list[i], &c.list[j]
+	return bestFirst(&c.list[i], &c.list[j]) < 0
+}
+
+func bestFirst(a, b *candidate) int {
 	if a.pinned != b.pinned {
-		return a.pinned
+		if a.pinned {
+			return -1
+		}
+		return 1
 	}
-	return cmp.Or(cmp.Compare(math.Floor(b.salience), math.Floor(a.salience)), cmp.Compare(b.wanted, a.wanted), cmp.Compare(b.salience, a.salience), compareCandidates(*a, *b)) < 0
+	if d := cmp.Compare(math.Floor(b.salience), math.Floor(a.salience)); d != 0 {
+		return d
+	}
+	return cmp.Or(cmp.Compare(b.wanted, a.wanted), cmp.Compare(b.salience, a.salience), compareCandidates(*a, *b))
 }
 
 func (c *candidates) Push(x any) { c.list = append(c.list, x.(candidate)) }
