@@ -2,13 +2,19 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 
+	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
 )
 
 func (r *run) doctorTool() *op.Tool {
 	return &op.Tool{Name: "doctor", Command: "doctor", Summary: "Start what is configured, and say what is wrong.",
-		Operations: []op.Operation{op.New("", "Start what is configured, and say what is wrong and what to do.", op.Changes, r.doctor)}}
+		Operations: []op.Operation{op.New("", "Start what is configured, and say what is wrong and what to do. The exit code is 1 where there is a problem.", op.Changes, r.doctor)}}
 }
 
 type checkup struct {
@@ -16,5 +22,77 @@ type checkup struct {
 }
 
 func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, error) {
-	return told(""), nil
+	p, err := r.stores.machine(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	x := p.Examine(ctx, build().Version)
+	if a.Fix {
+		mended, err := p.Mend(x)
+		if err != nil {
+			return nil, err
+		}
+		if len(mended.Files) > 0 && sc.Output != "json" {
+			fmt.Fprintln(r.out, mended.Text())
+		}
+		x = p.Examine(ctx, build().Version)
+	}
+	x.Findings = append(x.Findings, r.stores.examine(ctx, sc)...)
+	if x.Problems() == 0 {
+		return x, nil
+	}
+	if err := say(r.out, sc, x); err != nil {
+		return nil, err
+	}
+	return nil, errors.New(counted(x.Problems(), "problem") + " found")
+}
+
+// examine looks at the configuration and at the memory of this project.
+func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
+	if _, _, err := s.settings(sc); err != nil {
+		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "mend the file"}}
+	}
+	found := []hook.Finding{{Level: hook.Fine, Subject: "configuration", Text: "can be read"}}
+	projects, dir, err := s.atlas(sc)
+	if err != nil {
+		return append(found, hook.Finding{Level: hook.Problem, Subject: "projects", Text: err.Error()})
+	}
+	p, err := projects.Lookup(ctx, dir)
+	switch {
+	case err != nil:
+		return append(found, hook.Finding{Level: hook.Problem, Subject: "project", Text: err.Error()})
+	case !p.Known:
+		return append(found, hook.Finding{Level: hook.Fine, Subject: "project", Text: p.Root + ": nothing is remembered of it yet"})
+	}
+	return append(append(found, s.health(ctx, sc)...), s.models())
+}
+
+func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
+	store, err := s.look(ctx, sc)
+	var h knowledge.Health
+	if err == nil {
+		h, err = store.Health(ctx, knowledge.Nothing{})
+	}
+	if err != nil {
+		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
+	}
+	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", counted(h.Facts, "fact"), counted(len(h.Contradictions), "pair"))}
+	if n := len(h.Damage) + len(h.SetAside); n > 0 {
+		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: counted(n, "trace") + " of damage", Fix: "lean-ctx knowledge health names the files; export, then move them away"}
+	}
+	return []hook.Finding{f, {Level: hook.Fine, Subject: "index", Text: h.Index}}
+}
+
+// models tells whether a transformer is installed. It is not loaded: that takes
+// seconds, and embeddings_status says more.
+func (s *stores) models() hook.Finding {
+	f := hook.Finding{Level: hook.Fine, Subject: "model", Text: "none installed, the built-in encoder is used"}
+	c, err := s.config()
+	if err != nil {
+		return f
+	}
+	if entries, err := os.ReadDir(filepath.Join(c.DataDir, "models")); err == nil && len(entries) > 0 {
+		f.Text = "installed in " + filepath.Join(c.DataDir, "models")
+	}
+	return f
 }

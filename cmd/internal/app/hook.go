@@ -100,7 +100,7 @@ func (m memory) Briefing(ctx context.Context) (string, error) {
 
 // enough is the relevance from which on a fact is worth a prompt's room: a
 // recall is asked for, this was not.
-const enough = 0.5
+const enough = 0.4
 
 // Relevant lists facts, lessons and due reminders for a prompt.
 func (m memory) Relevant(ctx context.Context, prompt string) ([]hook.Told, error) {

@@ -209,19 +209,26 @@ func (s step) mode(private, shared fs.FileMode) fs.FileMode {
 }
 
 // note records a change. It goes on from what was noted of the file if nobody
-// else has written it since.
+// else has written it since. Where somebody has, or where something of ours was
+// there that nobody noted, what was before is not to be had back: then the
+// record only tells what we made.
 func (r *record) note(s step, f found, t *text, dirs []string) {
 	c := change{Path: s.path, Client: s.client, Scope: s.scope, New: f.new, Edits: t.done, Made: t.made, Dirs: dirs, After: sum(t.data)}
 	if !f.new {
 		c.Before = sum(f.data)
 	}
+	had, err := s.take(&text{data: slices.Clone(f.data)})
+	back := err == nil && !had
 	if old := r.of(s); old != nil && !f.new {
 		c.New = old.New
 		c.Made = append(slices.Clone(old.Made), c.Made...)
 		c.Dirs = append(slices.Clone(old.Dirs), c.Dirs...)
-		if old.After == c.Before {
+		if back = old.After == c.Before; back {
 			c.Before, c.Edits = old.Before, append(slices.Clone(old.Edits), c.Edits...)
 		}
+	}
+	if !back {
+		c.After, c.Edits = "", nil
 	}
 	r.forget(s)
 	r.Files = append(r.Files, c)

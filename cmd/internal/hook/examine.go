@@ -1,0 +1,235 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// How much a finding matters.
+const (
+	Fine    = "ok"
+	Remark  = "note"
+	Problem = "problem"
+)
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Level   string `json:"level"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	Fix     string `json:"fix,omitempty"` // what to do
+	client  string // that connecting again would mend
+	scope   Scope
+}
+
+// Examination is what was found.
+type Examination struct {
+	Findings []Finding `json:"findings"`
+}
+
+// Problems counts what has to be mended.
+func (e Examination) Problems() (n int) {
+	for _, f := range e.Findings {
+		if f.Level == Problem {
+			n++
+		}
+	}
+	return n
+}
+
+// Text gives the answer's lines.
+func (e Examination) Text() string {
+	var b strings.Builder
+	for _, f := range e.Findings {
+		fmt.Fprintf(&b, "%-7s  %s: %s\n", f.Level, f.Subject, f.Text)
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "         → %s\n", f.Fix)
+		}
+	}
+	switch n := e.Problems(); n {
+	case 0:
+		b.WriteString("No problems.")
+	case 1:
+		b.WriteString("1 problem.")
+	default:
+		fmt.Fprintf(&b, "%d problems.", n)
+	}
+	return b.String()
+}
+
+// Mend connects again what an examination found to be not as it should be.
+func (p Place) Mend(e Examination) (Report, error) {
+	r := Report{Files: []Touched{}}
+	var done []string
+	for _, f := range e.Findings {
+		if key := f.client + " " + string(f.scope); f.client != "" && !slices.Contains(done, key) {
+			done = append(done, key)
+			again, err := p.Connect(Wish{Clients: []string{f.client}, Scope: f.scope})
+			if err != nil {
+				return r, err
+			}
+			r.Files, r.Notes = append(r.Files, again.Files...), append(r.Notes, again.Notes...)
+		}
+	}
+	return r, nil
+}
+
+// Examine looks at every client's files, in every scope, and starts what they
+// name. version is this program's.
+func (p Place) Examine(ctx context.Context, version string) Examination {
+	x := examiner{p: p, version: version, asked: map[string]Finding{}}
+	x.program()
+	x.data()
+	for _, c := range clients() {
+		x.client(ctx, &c)
+	}
+	return x.Examination
+}
+
+type examiner struct {
+	Examination
+	p       Place
+	version string
+	asked   map[string]Finding // by command line: each is started once
+}
+
+func (x *examiner) add(f Finding) { x.Findings = append(x.Findings, f) }
+
+func (x *examiner) program() {
+	f := Finding{Level: Fine, Subject: "program", Text: fmt.Sprintf("version %s, started as %s", x.version, x.p.Command)}
+	if x.p.Command != server {
+		f.Level, f.Fix = Remark, "put it on PATH as lean-ctx; clients are given the whole path until then"
+	}
+	x.add(f)
+}
+
+// data looks at the data directory: what is in it is nobody else's.
+func (x *examiner) data() {
+	f := Finding{Level: Fine, Subject: "data directory", Text: x.p.Data}
+	info, err := os.Stat(x.p.Data)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		f.Text += ", not made yet"
+	case err != nil:
+		f.Level, f.Text = Problem, err.Error()
+	case !info.IsDir():
+		f.Level, f.Text, f.Fix = Problem, x.p.Data+" is no directory", "move it away, or set LEAN_CTX_DATA_DIR"
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		f.Level, f.Text = Problem, fmt.Sprintf("%s can be read by others (%o)", x.p.Data, info.Mode().Perm())
+		f.Fix = "chmod 700 " + x.p.Data
+	default:
+		tmp, err := os.CreateTemp(x.p.Data, ".doctor-*")
+		if err != nil {
+			f.Level, f.Text, f.Fix = Problem, "cannot be written: "+err.Error(), "make it yours: ls -ld "+x.p.Data
+			break
+		}
+		_ = tmp.Close()           // nothing was written
+		_ = os.Remove(tmp.Name()) // it is ours
+	}
+	x.add(f)
+	if log := filepath.Join(x.p.Data, "logs", "hook.log"); exists(log) {
+		x.add(Finding{Level: Remark, Subject: "hooks", Text: "something once went wrong in one", Fix: "look into " + log})
+	}
+}
+
+func (x *examiner) client(ctx context.Context, c *client) {
+	any := false
+	for _, scope := range []Scope{User, Project, Local} {
+		steps := c.steps(x.p, scope)
+		if len(steps) == 0 {
+			continue
+		}
+		if x.scope(ctx, c, steps) {
+			any = true
+		}
+	}
+	if !any && x.p.found(c) && !slices.ContainsFunc(x.Findings, func(f Finding) bool { return f.Subject == c.name }) {
+		x.add(Finding{Level: Remark, Subject: c.name, Text: "is here, and not connected", Fix: "lean-ctx connect " + c.name})
+	}
+}
+
+// scope looks at the files of one client in one scope, and reports whether
+// there is an entry of ours.
+func (x *examiner) scope(ctx context.Context, c *client, steps []step) bool {
+	first := steps[0]
+	again := fmt.Sprintf("lean-ctx connect %s --scope %s", c.name, first.scope)
+	f, err := readFile(first.path)
+	var entry map[string]any
+	if err == nil && !f.new {
+		entry, err = first.entry(f.data)
+	}
+	if err != nil {
+		refusedAs := first.refuse(Touched{}, err)
+		x.add(Finding{Level: Problem, Subject: c.name, Text: refusedAs.Problem, Fix: "mend the file; then " + again})
+		return false
+	}
+	if entry == nil {
+		return false
+	}
+	s, ok := startOf(entry)
+	if !ok {
+		x.add(Finding{Level: Problem, Subject: c.name, Text: first.path + ": the entry names no command", Fix: again, client: c.name, scope: first.scope})
+		return true
+	}
+	found := x.start(ctx, s)
+	found.Subject = c.name
+	found.Text = fmt.Sprintf("%s (%s): %s", first.path, first.scope, found.Text)
+	if found.Level == Problem {
+		found.Fix, found.client, found.scope = again, c.name, first.scope
+	}
+	x.add(found)
+	for _, s := range steps {
+		x.current(c, s, again)
+	}
+	return true
+}
+
+// start starts a server, once for each command line.
+func (x *examiner) start(ctx context.Context, s start) Finding {
+	key := fmt.Sprint(s.String(), s.env)
+	f, ok := x.asked[key]
+	if ok {
+		return f
+	}
+	a, err := s.ask(ctx, x.p.Root)
+	switch {
+	case err != nil:
+		f = Finding{Level: Problem, Text: fmt.Sprintf("%q does not start: %v", s, err)}
+	case !slices.Contains(a.tools, "ctx_knowledge"):
+		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is no server of ours", s)}
+	case a.version != x.version:
+		f = Finding{Level: Remark, Text: fmt.Sprintf("%q starts, %d tools; it is version %s, this is %s", s, len(a.tools), a.version, x.version)}
+	default:
+		f = Finding{Level: Fine, Text: fmt.Sprintf("%q starts, %d tools", s, len(a.tools))}
+	}
+	x.asked[key] = f
+	return f
+}
+
+// current tells whether a file is what connect would make of it.
+func (x *examiner) current(c *client, s step, again string) {
+	f, err := readFile(s.path)
+	changed := false
+	if err == nil {
+		changed, err = s.put(&text{data: slices.Clone(f.data)})
+	}
+	hooks := len(c.hooks.files) > 0
+	switch {
+	case err != nil:
+		x.add(Finding{Level: Problem, Subject: c.name, Text: s.refuse(Touched{}, err).Problem, Fix: "mend the file; then " + again})
+	case changed:
+		x.add(Finding{Level: Problem, Subject: c.name, Text: s.path + ": not as this version writes it", Fix: again, client: c.name, scope: s.scope})
+	case hooks && s.path == x.p.path(c.hooks.files[s.scope]):
+		f := Finding{Level: Fine, Subject: c.name, Text: s.path + ": hooks are there"}
+		if c.note != "" {
+			f.Level, f.Fix = Remark, c.note
+		}
+		x.add(f)
+	}
+}
