@@ -83,8 +83,19 @@ func (v *view) thaw(f field, number []uint32, into *inverted) error {
 	if f < fieldCount {
 		name = fieldNames[f]
 	}
-	words, err := v.dictionary(name)
-	if err != nil || words == nil {
+	for _, d := range v.fields[name] {
+		if err := v.thawPart(d, number, into); err != nil {
+			return err
+		}
+	}
+	into.from = append(into.from, uint32(len(into.posts)))
+	return nil
+}
+
+// thawPart reads one of its dictionaries.
+func (v *view) thawPart(d *dictionary, number []uint32, into *inverted) error {
+	words, err := v.read(d)
+	if err != nil {
 		return err
 	}
 	it, err := words.Iterator(nil, nil)
@@ -109,6 +120,5 @@ func (v *view) thaw(f field, number []uint32, into *inverted) error {
 	if !errors.Is(err, vellum.ErrIteratorDone) {
 		return err
 	}
-	into.from = append(into.from, uint32(len(into.posts)))
 	return nil
 }

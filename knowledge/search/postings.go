@@ -16,7 +16,7 @@ type view struct {
 	*segment
 	offset uint32
 	except *roaring.Bitmap
-	dicts  map[string]*vellum.Reader // a reader is not to be shared
+	dicts  map[*dictionary]*vellum.Reader // a reader is not to be shared
 	lists  map[place]*list
 	mine   []uint32
 }
@@ -25,7 +25,7 @@ type view struct {
 type place struct{ field, term string }
 
 func newView(s *segment, offset uint32, except *roaring.Bitmap) *view {
-	return &view{segment: s, offset: offset, except: except, dicts: map[string]*vellum.Reader{}, lists: map[place]*list{}}
+	return &view{segment: s, offset: offset, except: except, dicts: map[*dictionary]*vellum.Reader{}, lists: map[place]*list{}}
 }
 
 // list is the facts that hold a word.
@@ -44,23 +44,7 @@ func (v *view) postings(term, field string) (*list, error) {
 	if known {
 		return l, nil
 	}
-	d, known := v.dicts[field]
-	if !known {
-		words, err := v.dictionary(field)
-		if err != nil {
-			return nil, err
-		}
-		if words != nil {
-			if d, err = words.Reader(); err != nil {
-				return nil, err
-			}
-		}
-		v.dicts[field] = d
-	}
-	if d == nil {
-		return nil, nil
-	}
-	value, found, err := d.Get([]byte(term))
+	value, found, err := v.value(term, field)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +55,26 @@ func (v *view) postings(term, field string) (*list, error) {
 	}
 	v.lists[at] = l
 	return l, nil
+}
+
+// value is what the dictionary has of a word.
+func (v *view) value(term, field string) (value uint64, found bool, err error) {
+	d := v.holding(term, field)
+	if d == nil {
+		return 0, false, nil
+	}
+	words, known := v.dicts[d]
+	if !known {
+		all, err := v.read(d)
+		if err != nil {
+			return 0, false, err
+		}
+		if words, err = all.Reader(); err != nil {
+			return 0, false, err
+		}
+		v.dicts[d] = words
+	}
+	return words.Get([]byte(term))
 }
 
 // list reads what a dictionary's value stands for: one fact, or the place of where the frequencies stand, where
@@ -301,19 +305,22 @@ func (r *frequencies) next() (freq, length uint32, ok bool) {
 // similar gives the words of a field that are like term: those of a range of the dictionary that the automaton
 // lets pass, nil all of them.
 func (v *view) similar(term, field string, l looking, use func(string)) error {
-	words, err := v.dictionary(field)
-	if err != nil || words == nil {
-		return err
-	}
-	it, err := words.Search(l.automaton, []byte(l.start), after(l.start))
-	for ; err == nil; err = it.Next() {
-		w, _ := it.Current()
-		if l.how.holds(term, string(w)) {
-			use(strings.Clone(string(w)))
+	end := after(l.start)
+	for _, d := range v.ranging(field, l.start, end) {
+		words, err := v.read(d)
+		if err != nil {
+			return err
+		}
+		it, err := words.Search(l.automaton, []byte(l.start), end)
+		for ; err == nil; err = it.Next() {
+			w, _ := it.Current()
+			if l.how.holds(term, string(w)) {
+				use(strings.Clone(string(w)))
+			}
+		}
+		if !errors.Is(err, vellum.ErrIteratorDone) {
+			return err
 		}
 	}
-	if errors.Is(err, vellum.ErrIteratorDone) {
-		return nil
-	}
-	return err
+	return nil
 }

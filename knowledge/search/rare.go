@@ -140,23 +140,7 @@ func (r *rarest) about(term string) (df int, err error) {
 // about is how many facts of the segment have a word, judged by the length of their list, which is not read: two
 // bytes for each of few, after 16 that every list has.
 func (v *view) about(term, field string) (int, error) {
-	d, known := v.dicts[field]
-	if !known {
-		words, err := v.dictionary(field)
-		if err != nil {
-			return 0, err
-		}
-		if words != nil {
-			if d, err = words.Reader(); err != nil {
-				return 0, err
-			}
-		}
-		v.dicts[field] = d
-	}
-	if d == nil {
-		return 0, nil
-	}
-	value, found, err := d.Get([]byte(term))
+	value, found, err := v.value(term, field)
 	switch {
 	case err != nil || !found:
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 	"sync"
 	"unsafe"
@@ -21,12 +22,18 @@ import (
 type segment struct {
 	file    *blocks.File
 	docs    int
-	stored  int            // where the places of the facts' identities stand
-	fields  map[string]int // where the section of each field stands
+	stored  int // where the places of the facts' identities stand
+	fields  map[string][]*dictionary
 	deleted *roaring.Bitmap
 
-	mu    sync.Mutex
-	words map[string]*vellum.FST // the dictionaries read so far; nil where a field has none
+	mu sync.Mutex // of what was read of dictionaries
+}
+
+// dictionary has the words of a field from first on, to the first of the next one.
+type dictionary struct {
+	first string
+	place int // where its section stands
+	words *vellum.FST
 }
 
 var errSegment = errors.New("not a segment of this build")
@@ -63,7 +70,7 @@ func openSegment(file *blocks.File, deleted *roaring.Bitmap) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{file: file, docs: int(f.docs), stored: int(f.stored), deleted: deleted,
-		fields: map[string]int{}, words: map[string]*vellum.FST{}}
+		fields: map[string][]*dictionary{}}
 	at := int(f.sections)
 	n, at, err := s.uvarint(at)
 	if err != nil {
@@ -105,7 +112,10 @@ func (s *segment) field(at int) error {
 			return err
 		}
 		if binary.BigEndian.Uint16(b) == zap.SectionInvertedTextIndex {
-			s.fields[string(name)] = int(binary.BigEndian.Uint64(b[2:]))
+			field, first, _ := strings.Cut(string(name), partMark)
+			if place := int(binary.BigEndian.Uint64(b[2:])); place > 0 {
+				s.fields[field] = append(s.fields[field], &dictionary{first: first, place: place})
+			}
 		}
 	}
 	return nil
@@ -134,20 +144,36 @@ func (s *segment) uvarints(at int, into ...*uint64) (end int, err error) {
 	return at, nil
 }
 
-// dictionary is a field's words; nil where no fact of the segment has the field.
-func (s *segment) dictionary(field string) (*vellum.FST, error) {
+// holding is the dictionary that has a word if any has; nil where the field has none.
+func (s *segment) holding(term, field string) *dictionary {
+	all := s.fields[field]
+	i := sort.Search(len(all), func(i int) bool { return all[i].first > term })
+	if len(all) == 0 {
+		return nil
+	}
+	return all[max(0, i-1)]
+}
+
+// ranging are the dictionaries that have words from from on, to before end; nil ends nowhere.
+func (s *segment) ranging(field, from string, end []byte) []*dictionary {
+	all := s.fields[field]
+	i := sort.Search(len(all), func(i int) bool { return all[i].first > from })
+	j := len(all)
+	if end != nil {
+		j = sort.Search(len(all), func(i int) bool { return all[i].first >= string(end) })
+	}
+	return all[max(0, i-1):max(0, i-1, j)]
+}
+
+// read reads a dictionary.
+func (s *segment) read(d *dictionary) (*vellum.FST, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if d, ok := s.words[field]; ok {
-		return d, nil
-	}
-	at := s.fields[field]
-	if at == 0 {
-		s.words[field] = nil
-		return nil, nil
+	if d.words != nil {
+		return d.words, nil
 	}
 	var from, to, place uint64 // doc values, of which there are none, stand first
-	if _, err := s.uvarints(at, &from, &to, &place); err != nil {
+	if _, err := s.uvarints(d.place, &from, &to, &place); err != nil {
 		return nil, err
 	}
 	n, begin, err := s.uvarint(int(place))
@@ -158,15 +184,8 @@ func (s *segment) dictionary(field string) (*vellum.FST, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := vellum.Load(b)
-	if err != nil {
-		return nil, err
-	}
-	if d.Len() == 0 {
-		d = nil
-	}
-	s.words[field] = d
-	return d, nil
+	d.words, err = vellum.Load(b)
+	return d.words, err
 }
 
 // ident tells which fact n is. Its texts are part of the segment and not copied: a search may ask for very many.

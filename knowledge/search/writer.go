@@ -46,12 +46,16 @@ func writeSegment(path string, batches []*batch) error {
 		f    field
 	}{{fieldNames[fieldAlias], fieldAlias}, {fieldNames[fieldCategory], fieldCategory}, {exactField, exactNumber},
 		{fieldNames[fieldKey], fieldKey}, {fieldNames[fieldValue], fieldValue}} {
-		at, err := w.field(batches, x.f)
+		parts, err := w.field(batches, x.f)
 		if err != nil {
 			return errors.Join(err, f.Close())
 		}
-		if at > 0 {
-			names, places = append(names, x.name), append(places, at)
+		for i, p := range parts {
+			name := x.name
+			if i > 0 {
+				name += partMark + p.first
+			}
+			names, places = append(names, name), append(places, p.place)
 		}
 	}
 	w.footer(stored, w.fields(names, places))
@@ -117,34 +121,61 @@ func (w *writer) identities(batches []*batch) (stored int) {
 	return stored
 }
 
-// field writes a field's postings and its dictionary; 0 where it has no words.
-func (w *writer) field(batches []*batch, f field) (at int, err error) {
-	var dict bytesWriter
-	words, err := vellum.New(&dict, nil)
+// A dictionary is read whole, so those of many words are divided: the parts are fields of their own, of which the
+// first has the field's name and a further one that, the mark and its first word.
+const (
+	partWords = 4096
+	partMark  = "\x00"
+)
+
+// field writes a field's postings and its dictionaries.
+func (w *writer) field(batches []*batch, f field) (parts []dictionary, err error) {
+	var data bytesWriter
+	words, err := vellum.New(&data, nil)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	any := false
-	for term, lists := range merged(batches, f) {
-		any = true
-		if err := words.Insert([]byte(term), w.postings(lists)); err != nil {
-			return 0, err
+	first, n := "", 0
+	end := func() error {
+		if err := words.Close(); err != nil {
+			return err
 		}
+		parts = append(parts, dictionary{first: first, place: w.dictionary(data)})
+		data, n = data[:0], 0
+		return words.Reset(&data)
 	}
-	if err := words.Close(); err != nil || !any {
-		return 0, err
+	for term, lists := range merged(batches, f) {
+		if n == partWords {
+			if err := end(); err != nil {
+				return nil, err
+			}
+		}
+		if n == 0 {
+			first = term
+		}
+		if err := words.Insert([]byte(term), w.postings(lists)); err != nil {
+			return nil, err
+		}
+		n++
 	}
+	if n > 0 {
+		err = end()
+	}
+	return parts, err
+}
+
+// dictionary writes one and where it stands, and says where that is.
+func (w *writer) dictionary(data []byte) (at int) {
 	place := w.at()
-	w.uvarints(len(dict))
-	if _, err := w.Write(dict); err != nil {
-		return 0, err
-	}
+	w.uvarints(len(data))
+	w.buf = append(w.buf, data...)
+	w.room()
 	at = w.at()
 	for range 2 { // from and to of doc values, of which there are none
 		w.buf = binary.AppendUvarint(w.buf, math.MaxUint64)
 	}
 	w.uvarints(place)
-	return at, nil
+	return at
 }
 
 type bytesWriter []byte
