@@ -167,7 +167,7 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 // archivedLike lists the ids of archived facts, best match first.
 func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error) {
 	if strings.TrimSpace(query) != "" {
-		r, err := s.ranked(ctx, Question{Query: query, Limit: maxLimit, IncludeArchived: true}, true)
+		r, err := s.ranked(ctx, Question{Query: query, Limit: maxLimit, IncludeArchived: true}, true, nil)
 		return r.ids(), err
 	}
 	var out []*Version

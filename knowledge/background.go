@@ -105,6 +105,7 @@ func (s *Store) inParts(ctx context.Context) (bool, error) {
 // facts for it, or to read all of them, the next one should not have to.
 func (s *Store) settle() {
 	s.settleIndex()
+	s.settleVectors()
 	if !s.parts.refused.Load() {
 		return
 	}

@@ -32,11 +32,52 @@
 //
 // # Recall
 //
-// System 1 is the text index over active facts (package search). When it finds
-// nothing, System 2 looks at the archive in place; nothing is written, and an
-// archived fact is marked. The index holds every version ever believed and
+// System 1 is the text index over active facts (package search), whose best
+// hits are put into order by meaning. When it finds nothing, or only weak hits,
+// System 2 looks at all vectors, and when that finds nothing at the archive, in
+// place; no fact is written, and an archived one is marked. The index holds every version ever believed and
 // masks what does not hold at the instants asked about, so one index answers
 // for every day. It is derived: deleted or damaged, it is made anew.
+//
+// # Recall by meaning
+//
+// A fact is encoded as the words of its key and its value. How words and
+// meaning are joined was chosen on the development sets; nDCG@10, in brackets
+// the share of strangers answered, with the built-in encoder and with
+// all-MiniLM-L6-v2 of eight bits:
+//
+//	                                    LoCoMo facts       turns              CoSQA              paraphrases
+//	                                    built in  MiniLM   built in  MiniLM   built in  MiniLM   built in  MiniLM
+//	words alone                         .616      .616     .501      .501     .383      .383     .008      .008
+//	meaning alone                       .523      .517     .331      .309     .361      .601     .684      .761
+//	ranks, 1:1                          .584      .570     .451      .440     .421      .534     .585      .645
+//	ranks, 1:¼                          .610      –        .496      –        .430      –        .582      –
+//	sum, words .5                       .617      .619     .499      .510     .448      .546     .602      .661
+//	sum, words .7                       .629      .649     .517      .531     .433      .483     .591      .651
+//	sum, words .8                       .631      –        .520      –        .417      –        .589      –
+//	only the 50 best by words, .7       .624      .635     .516      .522     .431      .471     .015      .018
+//
+// All but the last answer every question, strangers' too. What meaning adds to
+// good hits by words is their order: the last row, which needs no vectors on
+// disk, is nearly as good where words answer. So that is what happens always,
+// with the encoder that is built in, in half a millisecond; all vectors are
+// looked at when words find nothing or their best hit is below weakBelow (then
+// words weigh .3), and where semantic or hybrid is asked for. A weight that
+// falls with the relevance of the best hit cost LoCoMo .01 and was rejected.
+//
+// Something is always nearest. Of the strangers that words find nothing for,
+// 97 of 100 have no fact of a store of 250 nearer than .40, and that rises with
+// the logarithm of the store; how far it
+// stands out of the others (its z-score) told less. At that floor auto answers
+// .010 to .015 more strangers than words alone. Where meaning is asked for
+// the floor is .30, for a caller who knows what he wants: of the paraphrased
+// questions .44 are answered well for .23 in auto, and .05 to .13 more strangers.
+//
+// A command never reads more than the vectors' file and never loads an
+// installed model, unless semantic or hybrid is asked for. A server encodes
+// with the model in the background, what matters most first, and uses it for
+// System 2 once all active facts have a vector of it. Questions about another
+// time are answered by words: what is over has no vector.
 //
 // # Imports
 //

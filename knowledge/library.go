@@ -85,7 +85,7 @@ func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 
 // from adds what one store has.
 func (r *Results) from(ctx context.Context, s *Store, own bool) error {
-	found, err := s.ranked(ctx, Question{Query: r.query, Limit: maxLimit}, false)
+	found, err := s.ranked(ctx, Question{Query: r.query, Limit: maxLimit}, false, nil)
 	if err != nil {
 		return err
 	}

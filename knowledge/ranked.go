@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -19,15 +20,16 @@ var errMoved = errors.New("the facts changed meanwhile")
 
 // ranked searches by words, with or without the archive. The index and the
 // state it is masked with must be at the same commit: else a value that was
-// superseded a moment ago is masked and its successor not found.
-func (s *Store) ranked(ctx context.Context, q Question, archive bool) (Recalled, error) {
+// superseded a moment ago is masked and its successor not found. by, where it
+// is not nil, lets meaning have a part.
+func (s *Store) ranked(ctx context.Context, q Question, archive bool, by *bearing) (Recalled, error) {
 	wanted := sync.OnceValue(func() intent { return s.intent(ctx) })
 	for moved, damaged := 0, 0; ; {
 		ask := s.rankedNow
 		if moved == rankedTries {
 			ask = s.rankedAtOnce
 		}
-		r, err := ask(ctx, asked{Question: q, archive: archive, intent: wanted})
+		r, err := ask(ctx, asked{Question: q, archive: archive, intent: wanted, by: by})
 		switch {
 		case errors.Is(err, search.ErrDamaged) && damaged < goWithout:
 			damaged++
@@ -86,6 +88,7 @@ type asked struct {
 	moment  moment
 	archive bool
 	intent  func() intent // asked for only if there is a tie
+	by      *bearing      // nil: words decide
 }
 
 func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Recalled, error) {
@@ -112,24 +115,87 @@ func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Rec
 		r.archived = r.archived || v.ArchivedAt != nil
 		return a.archive || v.ArchivedAt == nil || f.holds(v, false)
 	}
-	// Near-ties are settled below, so a few more than asked for are looked at.
-	hits, total, err := index.Search(ctx, search.Query{Text: q.Query, Limit: q.Limit + 10, Explain: q.Explain}, keep)
-	if err != nil {
-		return Recalled{}, err
-	}
-	r.Total = total
-	for _, h := range hits {
-		v := version(h.ID)
-		if v == nil {
-			continue // it cannot be read: the answer will not be used
+	if a.by == nil || !a.by.alone {
+		hits, total, err := index.Search(ctx, search.Query{Text: q.Query, Limit: a.most(), Explain: q.Explain}, keep)
+		if err != nil {
+			return Recalled{}, err
 		}
-		x := found(v, &f)
-		x.Score, x.Parts, x.raw = min(h.Relevance, 1), h.Parts, h.Score
-		r.Facts = append(r.Facts, x)
+		r.Total = total
+		for _, h := range hits {
+			v := version(h.ID)
+			if v == nil {
+				continue // it cannot be read: the answer will not be used
+			}
+			x := found(v, &f)
+			x.Score, x.Parts, x.raw, x.named = min(h.Relevance, 1), h.Parts, h.Score, h.Named
+			r.best, r.named = max(r.best, x.Score), r.named || h.Named
+			r.Facts = append(r.Facts, x)
+		}
+		s.settleTies(r.Facts, &f, a.intent)
 	}
-	s.settleTies(r.Facts, &f, a.intent)
+	if a.by != nil {
+		if err := s.fuse(ctx, a, &r, masked{keep, version}); err != nil {
+			return Recalled{}, err
+		}
+	}
 	r.cut()
 	return r, nil
+}
+
+// most is how many hits by words are looked at: a few more than asked for, to
+// settle near-ties, and as many as meaning puts into order.
+func (a *asked) most() int {
+	if a.by != nil {
+		return max(a.Limit+10, fusedMost)
+	}
+	return a.Limit + 10
+}
+
+// masked is what a search sees of a state.
+type masked struct {
+	keep    func(id string) bool
+	version func(id string) *Version
+}
+
+// fuse lets meaning have its part in an answer. The answer says so only if it
+// had one: if what is shown is other than words alone would show.
+func (s *Store) fuse(ctx context.Context, a asked, r *Recalled, m masked) error {
+	cosines, near, err := s.compare(ctx, a, r.Facts, m.keep)
+	if err != nil {
+		return err
+	}
+	least := calibrated(a.by.Encoding).least(a.by.asked, a.st.versionCount())
+	j := fusion{words: r.Facts, cosines: cosines, weak: r.weak(), asked: a.by.asked, least: least}
+	for _, n := range near {
+		if v := m.version(n.ID); v != nil {
+			x := found(v, &r.frame)
+			x.Semantic, x.Score = n.Cosine, alike(n.Cosine, j.least)
+			j.near = append(j.near, x)
+		}
+	}
+	joined := j.join()
+	if sameFacts(r.Facts, joined, a.Limit) {
+		return nil
+	}
+	for i := range joined {
+		if x := &joined[i]; a.Explain && x.Semantic != 0 {
+			x.Parts = maps.Clone(x.Parts)
+			if x.Parts == nil {
+				x.Parts = map[string]float64{}
+			}
+			x.Parts["meaning"], x.Parts["words"] = x.Semantic, x.raw
+		}
+	}
+	r.Facts, r.Encoder = joined, a.by.Name
+	r.Total = max(r.Total, len(joined))
+	return nil
+}
+
+// sameFacts reports whether two lists begin with the same facts, as many as are
+// shown.
+func sameFacts(a, b []Found, limit int) bool {
+	a, b = a[:min(len(a), limit)], b[:min(len(b), limit)]
+	return slices.EqualFunc(a, b, func(x, y Found) bool { return x.ID == y.ID })
 }
 
 // nearTie is how close two scores must be, as a share of the better, for what

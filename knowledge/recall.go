@@ -85,8 +85,6 @@ func (q *Question) check() error {
 		return &ArgumentError{"query", fmt.Sprintf("query has %d bytes, more than %d", len(q.Query), maxQuery)}
 	case !slices.Contains([]string{"", modeAuto, modeExact, modeLexical, modeSemantic, modeHybrid}, q.Mode):
 		return &ArgumentError{"mode", fmt.Sprintf("mode %q is none of auto, exact, lexical, semantic, hybrid", clip(q.Mode, 40))}
-	case q.Mode == modeSemantic:
-		return &ArgumentError{"mode", "mode semantic needs vectors, and there are none in this build: use mode=auto"}
 	}
 	q.Query = strings.ToValidUTF8(q.Query, string(utf8.RuneError))
 	return nil
@@ -211,11 +209,24 @@ func (s *Store) order(vs []*Version, f *frame) {
 func (s *Store) salience(v *Version, t time.Time) float64 { return salience(v, t, s.use.of(v)) }
 
 // search answers a question with words. System 1 is the text index over
-// active facts; when it has nothing, System 2 looks at the archive, in place.
+// active facts, put into order by meaning; when it has nothing, or only weak
+// hits, System 2 looks at all vectors and at the archive, in place. Questions
+// about another time are answered by words alone, since only what holds now has
+// vectors.
 func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
-	hits, err := s.ranked(ctx, q, false)
+	semantic := s.opts.Semantic != nil && q.Mode != modeLexical && q.AsOf == "" && q.KnownAt == ""
+	if !semantic && q.Mode == modeSemantic && s.opts.Semantic == nil {
+		return Recalled{}, &ArgumentError{"mode", "mode semantic needs vectors, and this store has none: use mode=auto"}
+	}
+	ask := func(archive bool) (Recalled, error) {
+		if semantic {
+			return s.searchBy(ctx, q, archive)
+		}
+		return s.ranked(ctx, q, archive, nil)
+	}
+	hits, err := ask(false)
 	if err != nil || len(hits.Facts) > 0 || !hits.archived || q.Mode == modeLexical && !q.IncludeArchived {
 		return hits, err
 	}
-	return s.ranked(ctx, q, true)
+	return ask(true)
 }

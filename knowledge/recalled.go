@@ -22,8 +22,14 @@ type Recalled struct {
 	// those that are due or whose task has come to its state.
 	Reminders []formats.Reminder `json:"reminders,omitempty"`
 
+	// Encoder is whose vectors had a part in the answer; empty where words alone
+	// decided.
+	Encoder string `json:"encoder,omitempty"`
+
 	frame    frame
-	archived bool // archived facts were met on the way
+	archived bool    // archived facts were met on the way
+	best     float64 // the relevance of the best hit by words
+	named    bool    // which is named by the query
 }
 
 // Found is one fact of an answer.
@@ -32,7 +38,8 @@ type Found struct {
 	Category      string             `json:"category"`
 	Key           string             `json:"key"`
 	Value         string             `json:"value"`
-	Score         float64            `json:"score,omitempty"` // relevance 0..1
+	Score         float64            `json:"score,omitempty"`    // relevance 0..1
+	Semantic      float64            `json:"semantic,omitempty"` // cosine to the query, where meaning had a part in the answer
 	Confidence    float64            `json:"confidence"`
 	Effective     float64            `json:"effective_confidence"`
 	Confirmations int                `json:"confirmations"`
@@ -49,8 +56,10 @@ type Found struct {
 	Unconfirmed   bool               `json:"unconfirmed,omitempty"` // known only from an import
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
-	v   *Version
-	raw float64
+	v     *Version
+	raw   float64
+	fused float64
+	named bool // the query is its name
 }
 
 // found is v as it was held at the instants of f.
@@ -103,6 +112,8 @@ func (r Recalled) list(b *strings.Builder) {
 	switch f := r.frame; {
 	case f.timeful:
 		fmt.Fprintf(b, "Facts as of %s %s", f.asked, shown)
+	case f.Query != "" && r.Encoder != "":
+		fmt.Fprintf(b, "Semantic recall '%s' (showing %d):", brief(f.Query), len(r.Facts))
 	case f.Query != "":
 		fmt.Fprintf(b, "Matching facts %s", shown)
 	case f.Category != "":
@@ -141,6 +152,9 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	fmt.Fprintf(b, "\n  [%s/%s]: %s (", oneLine(f.Category), oneLine(f.Key), oneLine(f.Value))
 	if r.frame.Query != "" {
 		fmt.Fprintf(b, "score: %s, ", percent(f.Score))
+	}
+	if r.Encoder != "" && f.Semantic != 0 {
+		fmt.Fprintf(b, "sem: %s, ", percent(max(f.Semantic, 0)))
 	}
 	fmt.Fprintf(b, "conf: %s", percent(f.Confidence))
 	if !r.frame.timeful {

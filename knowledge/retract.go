@@ -120,7 +120,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	if err != nil {
 		return Withdrawn{}, err
 	}
-	if err := errors.Join(s.log.Purge(ctx), s.ix.drop(s.dir)); err != nil {
+	if err := errors.Join(s.log.Purge(ctx), s.ix.drop(s.dir), s.dropVectors(r.Touched)); err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if err := s.SyncIndex(ctx); err != nil {

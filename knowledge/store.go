@@ -39,6 +39,8 @@ type Options struct {
 	// Intent is the title of the task that an agent is working on, or nothing.
 	// It breaks near-ties in its recall and briefing; may be nil.
 	Intent      func(ctx context.Context, agent string) (string, error)
+	Semantic    Semantic // recall by meaning; may be nil
+	Vectors     Vectors  // what it keeps; nil with it
 	Legacy      []string // data directories of the existing program, to adopt a store from
 	KeepPrivacy bool     // an adopted store keeps lean-ctx's project_only
 	Logger      *slog.Logger
@@ -70,7 +72,8 @@ type core struct {
 	warned  int // how many of the journal's warnings were given
 	adopted bool
 
-	ix indexed
+	ix    indexed
+	marks marks
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
@@ -106,6 +109,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.stop = stop
 	if c.opts.LongLived {
 		c.work.Go(func() { s.keep(ctx) })
+		c.work.Go(func() { s.keepVectors(ctx) })
 	}
 	return s, nil
 }

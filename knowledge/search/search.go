@@ -33,6 +33,7 @@ type Hit struct {
 	ID        string
 	Relevance float64            // 0..1: how much of the query the fact covers; 1 where the query is its name
 	Score     float64            // BM25 over the fields: the order within one answer, of no meaning between two
+	Named     bool               // the query is its name, or has the words of its name: it comes first whatever else is known
 	Parts     map[string]float64 // field:word → its share of Score, "name" → 1 or 2; only where asked to explain
 }
 
@@ -103,7 +104,7 @@ func (r *search) widens() (bool, error) {
 type candidate struct {
 	doc   uint32
 	score float32
-	in    uint8 // the source
+	in    uint16 // the source
 	tier  uint8
 }
 
@@ -148,7 +149,7 @@ func (r *search) answers(keep func(string) bool, limit int) (best []found, total
 			}
 			answered = answered || covered >= floor
 			total++
-			if err := top.offer(candidate{doc, s.rank[doc], uint8(i), s.tier[doc]}); err != nil {
+			if err := top.offer(candidate{doc, s.rank[doc], uint16(i), s.tier[doc]}); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -215,7 +216,7 @@ func (r *search) hits(ctx context.Context, best []found, explain bool) ([]Hit, e
 	}
 	out := make([]Hit, len(best))
 	for i, c := range best {
-		out[i] = Hit{ID: strings.Clone(c.id), Relevance: r.relevance(r.found[c.in], c.doc), Score: float64(c.score)}
+		out[i] = Hit{ID: strings.Clone(c.id), Relevance: r.relevance(r.found[c.in], c.doc), Score: float64(c.score), Named: c.tier > 0}
 		if explain {
 			out[i].Parts = r.parts(c.candidate)
 		}

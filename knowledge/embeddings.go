@@ -1,0 +1,173 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// VectorStatus tells what recall by meaning works with.
+type VectorStatus struct {
+	Model        string          `json:"model"` // "present", "missing" or "broken"
+	AutoDownload bool            `json:"auto_download"`
+	IndexEntries int             `json:"index_entries"` // of the encoder in use
+	Path         string          `json:"path"`
+	Encoder      string          `json:"encoder"` // that a server's questions are asked with now
+	Entries      []VectorEntries `json:"entries"`
+	Backlog      int             `json:"backlog"` // facts that the best encoder has no vector of yet
+	Why          string          `json:"why"`
+}
+
+// errNoVectors says that a store was opened without vectors.
+var errNoVectors = errors.New("recall by meaning is not part of this store")
+
+// EmbeddingsStatus says which encoder is used and why, and what is kept.
+func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, error) {
+	if s.opts.Vectors == nil {
+		return VectorStatus{}, errNoVectors
+	}
+	report := s.opts.Vectors.Report()
+	r := VectorStatus{Model: report.Model, AutoDownload: report.AutoDownload, Path: report.Path, Entries: report.Entries, Why: report.Why}
+	if r.Entries == nil {
+		r.Entries = []VectorEntries{}
+	}
+	for i, e := range s.opts.Vectors.Encoders(false) {
+		n, err := s.backlog(ctx, e)
+		if err != nil {
+			return r, err
+		}
+		if i == 0 {
+			r.Backlog = n
+		}
+		if r.Encoder == "" && (n == 0 || e.Instant) {
+			r.Encoder, r.IndexEntries = e.Name, s.entries(e.Name)
+		}
+	}
+	return r, nil
+}
+
+// backlog is how many facts an encoder has no vector of.
+func (s *Store) backlog(ctx context.Context, e Encoding) (n int, err error) {
+	err = s.view(ctx, func(st *state, m moment) error {
+		texts, err := s.unlearned(st, m, e)
+		if errors.Is(err, errUnmarked) {
+			texts, err = st.meant(time.Time{}, m.now), nil
+		}
+		n = len(texts)
+		return err
+	})
+	return n, err
+}
+
+// Text gives the answer's lines.
+func (r VectorStatus) Text() string {
+	auto := "off"
+	if r.AutoDownload {
+		auto = "on"
+	}
+	var entries []string
+	for _, e := range r.Entries {
+		entries = append(entries, fmt.Sprintf("%s %d", e.Encoder, e.Entries))
+	}
+	if entries == nil {
+		entries = []string{"none"}
+	}
+	return fmt.Sprintf("Knowledge embeddings: model=%s, auto_download=%s, index_entries=%d, path=%s\n  encoder: %s (%s); vectors: %s; backlog: %d",
+		r.Model, auto, r.IndexEntries, r.Path, r.Encoder, r.Why, strings.Join(entries, ", "), r.Backlog)
+}
+
+// VectorsReset is what EmbeddingsReset gives.
+type VectorsReset struct {
+	Path string `json:"path"`
+}
+
+// Text gives the answer's line.
+func (VectorsReset) Text() string { return "Embeddings index reset." }
+
+// EmbeddingsReset takes all vectors off the disk. They are made again when
+// they are next needed.
+func (s *Store) EmbeddingsReset(context.Context, Nothing) (VectorsReset, error) {
+	if s.opts.Vectors == nil {
+		return VectorsReset{}, errNoVectors
+	}
+	r := VectorsReset{s.opts.Vectors.Report().Path}
+	return r, errors.Join(s.marks.forget(s.marksPath()), s.opts.Vectors.Drop(nil))
+}
+
+// VectorsMade is what EmbeddingsReindex gives.
+type VectorsMade struct {
+	Embedded int    `json:"embedded"` // facts that have a vector of the encoder
+	Made     int    `json:"made"`     // of them now
+	Encoder  string `json:"encoder"`
+	Backlog  int    `json:"backlog"` // left for a server to do in the background
+	Slow     string `json:"backlog_encoder,omitempty"`
+}
+
+// Text gives the answer's lines.
+func (r VectorsMade) Text() string {
+	text := fmt.Sprintf("Embeddings reindex ok (embedded %d facts).", r.Embedded)
+	if r.Backlog > 0 {
+		text += fmt.Sprintf("\n  %s left for %s: a server encodes them in the background", count(r.Backlog, "fact"), oneLine(r.Slow))
+	}
+	return text
+}
+
+// Reindexing says how to make vectors.
+type Reindexing struct {
+	Wait bool `json:"wait,omitempty" jsonschema:"also encode with an installed model, however long it takes; stopped, it goes on where it was"`
+}
+
+// EmbeddingsReindex looks at every fact and makes the vectors that are
+// missing; those of values that are over go. With the built-in encoder that is
+// done when it returns; an installed model's are left to a server, or done here
+// with Wait.
+func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMade, error) {
+	if s.opts.Vectors == nil {
+		return VectorsMade{}, errNoVectors
+	}
+	if err := s.marks.forget(s.marksPath()); err != nil {
+		return VectorsMade{}, err
+	}
+	if over, err := s.over(ctx); err != nil {
+		return VectorsMade{}, err
+	} else if len(over) > 0 {
+		if err := s.opts.Vectors.Drop(over); err != nil {
+			return VectorsMade{}, err
+		}
+	}
+	var r VectorsMade
+	for _, e := range s.opts.Vectors.Encoders(true) {
+		if !e.Instant && !q.Wait {
+			n, err := s.backlog(ctx, e)
+			if err != nil {
+				return r, err
+			}
+			r.Backlog, r.Slow = n, e.Name
+			continue
+		}
+		n, err := s.learn(ctx, e, nil)
+		if err != nil {
+			return r, err
+		}
+		if r.Encoder == "" {
+			r.Encoder, r.Made, r.Embedded = e.Name, n, s.entries(e.Name)
+		}
+	}
+	return r, nil
+}
+
+// over lists the versions that need no vector any more.
+func (s *Store) over(ctx context.Context) (out []string, err error) {
+	err = s.view(ctx, func(st *state, m moment) error {
+		out = out[:0]
+		for _, v := range st.each() {
+			if !lasts(v, m.now) {
+				out = append(out, v.ID)
+			}
+		}
+		return nil
+	})
+	return out, err
+}

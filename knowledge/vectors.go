@@ -1,0 +1,355 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leanctx/knowledge/table"
+)
+
+// Vectors are a cache like the text index, and kept in step like it: a mark
+// for each encoder says up to which commit all that holds has vectors, so that
+// a command need not look at every fact to know which lack one. What came
+// after the mark is the tail. Marks lie beside the text index; without them,
+// or with fewer vectors than they promise, all is looked at again.
+
+// learnt says what the vectors of an encoder are complete to.
+type learnt struct {
+	At      time.Time `json:"at"`
+	Epoch   string    `json:"epoch"`
+	Entries int       `json:"entries"` // that there were at least
+}
+
+// marks are those of a store.
+type marks struct {
+	lacking atomic.Bool // a question would have needed vectors that there are not
+
+	mu   sync.Mutex
+	read bool
+	all  map[string]learnt
+	fed  map[string]fedTo // how far this process has brought them
+}
+
+const marksName = "vectors.json"
+
+func (s *Store) marksPath() string { return filepath.Join(s.dir, "index", marksName) }
+
+// load reads the marks once. Called under the lock.
+func (x *marks) load(path string) {
+	if x.read {
+		return
+	}
+	x.read, x.all, x.fed = true, map[string]learnt{}, map[string]fedTo{}
+	if data, err := os.ReadFile(path); err == nil {
+		_ = json.Unmarshal(data, &x.all) // what cannot be read is no mark
+	}
+	if x.all == nil {
+		x.all = map[string]learnt{}
+	}
+}
+
+// forget makes all vectors be looked at anew.
+func (x *marks) forget(path string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.read, x.all, x.fed = true, map[string]learnt{}, map[string]fedTo{}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// of is the mark of an encoder.
+func (x *marks) of(path, encoder string) (learnt, fedTo, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.load(path)
+	m, ok := x.all[encoder]
+	return m, x.fed[encoder], ok
+}
+
+// set notes how far an encoder came. The file is a cache: where it cannot be
+// written, the next process looks at all facts.
+func (x *marks) set(path, encoder string, m learnt, fed fedTo) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.load(path)
+	same := x.all[encoder] == m
+	x.all[encoder], x.fed[encoder] = m, fed
+	if same {
+		return nil
+	}
+	data, err := json.MarshalIndent(x.all, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), marksName+".tmp-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// errUnmarked says that a partial state cannot tell what lacks vectors.
+var errUnmarked = errors.New("the vectors are not known to be complete")
+
+// unlearned lists what may lack a vector of an encoder, as far as the state can
+// tell without reading all facts.
+func (s *Store) unlearned(st *state, m moment, e Encoding) ([]Meant, error) {
+	k, fed, ok := s.marks.of(s.marksPath(), e.Name)
+	if !ok || k.Epoch != st.indexEpoch() || s.entries(e.Name) < k.Entries {
+		if st.base != nil {
+			return nil, errUnmarked
+		}
+		return st.meant(time.Time{}, m.now), nil
+	}
+	if fed.of == st && fed.epoch == st.epoch {
+		return st.meantSince(fed.seen, m.now), nil
+	}
+	return st.meant(k.At, m.now), nil
+}
+
+// entries counts the vectors that there are of an encoder.
+func (s *Store) entries(encoder string) int {
+	for _, x := range s.opts.Vectors.Report().Entries {
+		if x.Encoder == encoder {
+			return x.Entries
+		}
+	}
+	return 0
+}
+
+// meant lists what holds, or will, and was touched after an instant; all of it
+// after the zero one.
+func (s *state) meant(after, now time.Time) []Meant {
+	var out []Meant
+	add := func(vs []*Version) {
+		for _, v := range vs {
+			if lasts(v, now) && lastTouched(v).After(after) {
+				out = append(out, meant(doc(v)))
+			}
+		}
+	}
+	if after.IsZero() {
+		for _, v := range s.each() {
+			add([]*Version{v})
+		}
+		add(s.lessons())
+		return out
+	}
+	for _, vs := range s.all {
+		add(vs)
+	}
+	if s.base != nil {
+		for i := range s.base.keys.TouchedAfter(after) {
+			var sk table.Sketch
+			s.base.keys.DrawTimes(i, &sk)
+			if s.base.changed[s.base.keys.FactOf(i)] || !lasts(&sk.Fact, now) {
+				continue
+			}
+			if v := s.onDisk(i); v != nil {
+				add([]*Version{v})
+			}
+		}
+	}
+	add(s.lessons())
+	return out
+}
+
+// meantSince lists what holds of the facts changed since the list of changes
+// was so long.
+func (s *state) meantSince(seen int, now time.Time) []Meant {
+	var out []Meant
+	done := map[id]bool{}
+	for _, n := range s.changed[seen:] {
+		if done[n] {
+			continue
+		}
+		done[n] = true
+		vs := s.versions(n)
+		if n == lessonsChanged {
+			vs = append(slices.Clone(vs), s.lessons()...)
+		}
+		for _, v := range vs {
+			if lasts(v, now) {
+				out = append(out, meant(doc(v)))
+			}
+		}
+	}
+	return out
+}
+
+// lasts reports whether v is valid now or will be: what is over needs no vector.
+func lasts(v *Version, now time.Time) bool {
+	return believed(v) && (v.ValidUntil == nil || v.ValidUntil.After(now))
+}
+
+// How many texts may be encoded before an answer: none of them is kept, all are
+// kept, and more than that is left for after the answer.
+const (
+	spotMost    = 64
+	learnMost   = 1024 // by a command: some 15 ms
+	learnServer = 8192 // by a server, which does it once
+)
+
+// ready makes the vectors of an encoder usable for a question and reports
+// whether they are. Where meaning is wanted it takes the time that it takes;
+// else what is much is left for after the answer.
+func (s *Store) ready(ctx context.Context, e Encoding, wanted bool) (bool, error) {
+	n := 0
+	err := s.view(ctx, func(st *state, m moment) error {
+		tail, err := s.unlearned(st, m, e)
+		n = len(tail)
+		return err
+	})
+	unmarked := errors.Is(err, errUnmarked)
+	if err != nil && !unmarked {
+		return false, err
+	}
+	if !e.Instant {
+		return n == 0 && !unmarked, nil
+	}
+	most := learnMost
+	if s.opts.LongLived {
+		most = learnServer
+	}
+	switch {
+	case !unmarked && n <= spotMost:
+		return true, nil
+	case wanted, !unmarked && n <= most:
+		if _, err := s.learn(ctx, e, nil); err != nil {
+			if ctx.Err() != nil {
+				return false, err
+			}
+			s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+		}
+		return true, nil
+	}
+	s.marks.lacking.Store(true)
+	return false, nil
+}
+
+// learn makes the vectors that an encoder lacks, what matters most first, and
+// says how many.
+func (s *Store) learn(ctx context.Context, e Encoding, progress func(done, missing int)) (int, error) {
+	var texts []Meant
+	var to learnt
+	var fed fedTo
+	gather := func(st *state, m moment) (err error) {
+		if texts, err = s.unlearned(st, m, e); errors.Is(err, errUnmarked) {
+			texts, err = st.meant(time.Time{}, m.now), nil
+		}
+		to, fed = learnt{At: m.head.At, Epoch: st.indexEpoch()}, st.reach()
+		if !e.Instant && len(texts) > 1 {
+			s.mattersFirst(st, m, texts)
+		}
+		return err
+	}
+	if err := s.view(ctx, gather); err != nil {
+		return 0, err
+	}
+	n := 0
+	if len(texts) > 0 {
+		var err error
+		if n, err = s.opts.Semantic.Learn(ctx, e.Name, texts, progress); err != nil {
+			return n, err
+		}
+	}
+	if to.Entries = s.entries(e.Name); to.Entries == 0 {
+		return n, nil
+	}
+	if err := s.marks.set(s.marksPath(), e.Name, to, fed); err != nil {
+		s.opts.Logger.Debug("the vectors' mark was not written", "error", err)
+	}
+	return n, nil
+}
+
+// mattersFirst puts the texts of the most salient facts first.
+func (s *Store) mattersFirst(st *state, m moment, texts []Meant) {
+	weight := make(map[string]float64, len(texts))
+	for _, t := range texts {
+		if v := st.byID(t.ID); v != nil {
+			weight[t.ID] = s.salience(v, m.now)
+		}
+	}
+	slices.SortStableFunc(texts, func(a, b Meant) int {
+		switch x, y := weight[a.ID], weight[b.ID]; {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+}
+
+// keepVectors brings the vectors of every encoder up to date, in the background
+// of a long-lived store until ctx ends: the instant one first, since it serves
+// until the others are complete.
+func (s *Store) keepVectors(ctx context.Context) {
+	if s.opts.Semantic == nil {
+		return
+	}
+	tick := time.NewTicker(tidyEach)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, e := range slices.Backward(s.opts.Vectors.Encoders(false)) {
+			if _, err := s.learn(ctx, e, nil); err != nil && ctx.Err() == nil {
+				s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+			}
+		}
+	}
+}
+
+// settleVectors is for after a command's answer: the next one shall find
+// vectors.
+func (s *Store) settleVectors() {
+	if s.opts.Semantic == nil || !s.marks.lacking.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
+	defer cancel()
+	for _, e := range s.opts.Vectors.Encoders(false) {
+		if !e.Instant {
+			continue
+		}
+		if _, err := s.learn(ctx, e, nil); err != nil {
+			s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+		}
+	}
+}
+
+// dropVectors takes the vectors of erased versions off the disk: all, where it
+// is not known which they were.
+func (s *Store) dropVectors(ids []string) error {
+	if s.opts.Vectors == nil {
+		return nil
+	}
+	if len(ids) == 0 {
+		ids = nil
+	}
+	return errors.Join(s.marks.forget(s.marksPath()), s.opts.Vectors.Drop(ids))
+}
