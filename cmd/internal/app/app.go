@@ -25,6 +25,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/demo"
 	"leanctx/cmd/internal/op"
+	"leanctx/embed"
 )
 
 // Main runs one command and gives the exit code. It is interrupted by ctx, by
@@ -36,6 +37,9 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	if len(args) > 0 && args[0] == workerName {
+		return exitCode(ctx, embed.Work(ctx, args[1:], out))
+	}
 	r := &run{in: in, out: out, errs: errs}
 	root := cli.New(cli.Options{
 		In: in, Out: out, Err: errs, Version: build().Version,
@@ -73,7 +77,7 @@ func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.stores = newStores(func() (*config.Config, error) {
 		return config.Load(&config.Options{Project: g.Project, Agent: g.Agent})
 	}, r.warn)
-	return append(append(r.stores.commands(r.in), projectTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), r.evalTool(), r.benchTool(), versionTool()), r.clientTools()...)
+	return append(append(r.stores.commands(r.in), projectTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), r.evalTool(), r.benchTool(), versionTool()), r.clientTools()...)
 }
 
 // plain are the commands that are no operations.

@@ -34,6 +34,7 @@ type stores struct {
 	guests    map[string]*knowledge.Store   // other projects', opened for a search
 	crews     map[string]*crew              // by project hash
 	ledgers   map[string]*cost.Ledger       // by project hash
+	loaded    *models                       // once it is asked for
 }
 
 func newStores(load func() (*config.Config, error), warn func(string)) *stores {
@@ -156,6 +157,8 @@ func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, e
 		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
 		Findings: findings{w}, Workplace: surroundings{w}, Intent: w.current,
 	}
+	m := newMeaning(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
+	o.Semantic, o.Vectors = m, m
 	o.Redactor, err = redactor(settings.Sensitive)
 	return o, err
 }
@@ -258,5 +261,8 @@ func (s *stores) close() error {
 		errs = append(errs, p.Close())
 	}
 	clear(s.projects)
+	if s.loaded != nil {
+		s.loaded.close()
+	}
 	return errors.Join(errs...)
 }

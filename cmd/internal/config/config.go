@@ -13,6 +13,8 @@
 //	LEAN_CTX_PROJECT_ROOT   the project                 (default: the working directory)
 //	LEAN_CTX_AGENT          the agent's id
 //	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
+//	LEAN_CTX_MODELS_DIR     sentence transformers       (default: models in the data directory)
+//	LEAN_CTX_EMBEDDINGS_AUTO_DOWNLOAD   1: a server fetches one when it first needs it (default 0)
 //
 // The files are JSON objects: config.json for the user, .lean-ctx.json at the
 // root of a project. JSON and not TOML or YAML, because `lean-ctx sensitive
@@ -39,6 +41,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,6 +53,8 @@ const (
 	ProjectVar   = varPrefix + "PROJECT_ROOT"
 	AgentVar     = varPrefix + "AGENT"
 	LogVar       = varPrefix + "LOG"
+	ModelsDirVar = varPrefix + "MODELS_DIR"
+	DownloadVar  = varPrefix + "EMBEDDINGS_AUTO_DOWNLOAD"
 )
 
 const (
@@ -58,6 +63,7 @@ const (
 	projectFile   = ".lean-ctx.json"
 	gitMarkerName = ".git"
 	legacyDirName = "lean-ctx"
+	modelsDirName = "models"
 )
 
 // Options say where to look; nil and zero are the process's own.
@@ -76,7 +82,10 @@ type Config struct {
 	Project   string     // where to look for the project: a path in it
 	Agent     string     // the agent's id, or nothing
 	LogLevel  slog.Level // what goes to standard error
+	ModelsDir string     // where models for recall by meaning are
 	Legacy    []string   // data directories of the existing program, which is read and never written
+
+	AutoDownload bool // a server may download a model
 
 	home, work func() (string, error)
 }
@@ -111,6 +120,17 @@ func (c *Config) fill(o Options) error {
 	if dir := env(ConfigDirVar); dir != "" {
 		if c.ConfigDir, err = c.Path(dir); err != nil {
 			return fmt.Errorf("%s: %w", ConfigDirVar, err)
+		}
+	}
+	c.ModelsDir = filepath.Join(c.DataDir, modelsDirName)
+	if dir := env(ModelsDirVar); dir != "" {
+		if c.ModelsDir, err = c.Path(dir); err != nil {
+			return fmt.Errorf("%s: %w", ModelsDirVar, err)
+		}
+	}
+	if on := env(DownloadVar); on != "" {
+		if c.AutoDownload, err = strconv.ParseBool(on); err != nil {
+			return &Error{What: DownloadVar, Problem: fmt.Sprintf("%q is neither 1 nor 0", on), Advice: "use 1 or 0"}
 		}
 	}
 	if c.Project, err = c.project(o.Project, env(ProjectVar)); err != nil {

@@ -126,6 +126,7 @@ func (c *corpus) ask(ctx context.Context, t *tally, q textQuery) error {
 		return err
 	}
 	t.times = append(t.times, time.Since(start))
+	t.row.Encoder = cmp.Or(t.row.Encoder, r.Encoder)
 	nothing := 0.0
 	if len(r.Facts) == 0 {
 		nothing = 1

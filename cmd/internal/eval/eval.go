@@ -22,6 +22,10 @@ type Options struct {
 	Modes  []string // modes of recall, each a row of its own; those of [modes]
 	Sample int      // take one key, and one question in words, of so many; 1
 	Temp   string   // where the stores are made; the system's place for temporary files
+
+	// Semantic is recall by meaning for the store in a directory. Without it
+	// words are all that is compared.
+	Semantic func(dir string) (knowledge.Semantic, knowledge.Vectors)
 	// Progress is told what is about to run.
 	Progress func(text string)
 }
@@ -48,8 +52,13 @@ func sets() []set {
 }
 
 // modes are the ways of recall that are compared unless others are asked for,
-// side by side: semantic and hybrid are added here when stores have vectors.
-func modes() []string { return []string{"lexical"} }
+// side by side.
+func modes(vectors bool) []string {
+	if vectors {
+		return []string{"lexical", "semantic", "hybrid", "auto"}
+	}
+	return []string{"lexical"}
+}
 
 // Names are the names of the sets.
 func Names() []string {
@@ -77,7 +86,7 @@ func newBench(dir string, o *Options) (*bench, error) {
 		b.Options = *o
 	}
 	if len(b.Modes) == 0 {
-		b.Modes = modes()
+		b.Modes = modes(b.Semantic != nil)
 	}
 	b.Sample = max(b.Sample, 1)
 	return b, nil

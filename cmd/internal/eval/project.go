@@ -43,6 +43,11 @@ func (b *bench) openAs(m *meter, o *knowledge.Options) (*project, error) {
 		return nil, err
 	}
 	p := &project{dir: dir, meter: m}
+	if b.Semantic != nil {
+		with := *o
+		with.Semantic, with.Vectors = b.Semantic(filepath.Join(dir, "knowledge"))
+		o = &with
+	}
 	if p.store, err = knowledge.Open(filepath.Join(dir, "knowledge"), o); err == nil {
 		p.bare, err = newBare(filepath.Join(dir, "bare"), filepath.Join(dir, "knowledge", "knowledge.journal"))
 	}

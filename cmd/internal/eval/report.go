@@ -20,16 +20,17 @@ type Report struct {
 // Row is what one set gave, in one mode of recall. A measure that the set does
 // not have is nil.
 type Row struct {
-	Set    string   `json:"set"`
-	Mode   string   `json:"mode"` // exact: by name, without ranking
-	N      int      `json:"n"`
-	R1     *float64 `json:"recall_at_1,omitempty"`
-	R5     *float64 `json:"recall_at_5,omitempty"`
-	R10    *float64 `json:"recall_at_10,omitempty"`
-	Hit10  *float64 `json:"hit_at_10,omitempty"`
-	MRR10  *float64 `json:"mrr_at_10,omitempty"`
-	NDCG10 *float64 `json:"ndcg_at_10,omitempty"`
-	Stale  *float64 `json:"stale,omitempty"`
+	Set     string   `json:"set"`
+	Mode    string   `json:"mode"`              // exact: by name, without ranking
+	Encoder string   `json:"encoder,omitempty"` // whose vectors had a part in answers
+	N       int      `json:"n"`
+	R1      *float64 `json:"recall_at_1,omitempty"`
+	R5      *float64 `json:"recall_at_5,omitempty"`
+	R10     *float64 `json:"recall_at_10,omitempty"`
+	Hit10   *float64 `json:"hit_at_10,omitempty"`
+	MRR10   *float64 `json:"mrr_at_10,omitempty"`
+	NDCG10  *float64 `json:"ndcg_at_10,omitempty"`
+	Stale   *float64 `json:"stale,omitempty"`
 	// The two errors of abstention: the share answered of questions about nothing
 	// in the store, and the share of the others of which nothing was found.
 	Answered  *float64 `json:"strangers_answered,omitempty"`
@@ -132,6 +133,9 @@ func (r Report) Text() string {
 	}
 	w.Flush() // into memory: it cannot fail
 	for _, x := range r.Rows {
+		if x.Encoder != "" {
+			fmt.Fprintf(&b, "\n%s, %s: by meaning with %s", x.Set, x.Mode, x.Encoder)
+		}
 		for _, n := range x.Notes {
 			fmt.Fprintf(&b, "\n%s: %s", x.Set, n)
 		}

