@@ -172,6 +172,7 @@ func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error
 	}
 	var out []*Version
 	err := s.view(ctx, func(st *state, _ moment) error {
+		out = nil
 		for _, v := range st.each() {
 			if v.ArchivedAt != nil {
 				out = append(out, v)

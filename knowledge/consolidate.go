@@ -102,6 +102,9 @@ func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error
 
 // unpromoted lists what no fact stems from yet, the newest first.
 func (s *state) unpromoted(found []Finding) []Finding {
+	if len(found) == 0 {
+		return nil // and every fact would be read for it
+	}
 	taken := map[string]bool{}
 	for _, v := range s.each() {
 		for _, src := range v.Sources {

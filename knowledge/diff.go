@@ -66,6 +66,7 @@ func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
 			return &ArgumentError{"to", fmt.Sprintf("to %s is before from %s", to.text, from.text)}
 		}
 		r.From, r.To, r.from, r.to = from.Time, to.Time, from.text, to.text
+		r.Changes = r.Changes[:0]
 		for n, v := range st.each() {
 			if q.Category == "" || n.category == formats.FoldName(q.Category) {
 				r.Changes = appendChanges(r.Changes, v, r.From, r.To)

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"crypto/md5"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,10 +42,11 @@ const healthMost = 10
 // Health looks for open contradictions, duplicates, stale facts and damage.
 func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 	s.use.refresh()
-	r := Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
+	var r Health
 	err := s.view(ctx, func(st *state, m moment) error {
+		r = Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
 		f := frame{asOf: m.now, known: m.now, now: m.now}
-		same := map[string]*Version{}
+		same := map[[16]byte]Name{} // by a hash: the texts of very many facts would be kept
 		for n, vs := range st.sorted() {
 			v := currentAt(vs, m.now)
 			if v == nil {
@@ -61,10 +63,11 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 			if len(text) < 3 {
 				key = n.category + "\x00" + key // a port or a yes says little about another room's
 			}
-			if w := same[key]; w != nil && !st.settled(n, newID(w.Category, w.Key)) {
-				r.Duplicates = append(r.Duplicates, OpenQuestion{First: nameOf(w), Second: nameOf(v), New: v.Value})
+			hash := md5.Sum([]byte(key))
+			if w, known := same[hash]; known && !st.settled(n, newID(w.Category, w.Key)) {
+				r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
 			}
-			same[key] = v
+			same[hash] = nameOf(v)
 		}
 		for _, h := range slices.Backward(st.history) {
 			if h.Kind == noteMaintenance {
@@ -74,9 +77,7 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 		}
 		return nil
 	})
-	slices.SortFunc(r.Stale, func(a, b Found) int { return cmp.Or(cmp.Compare(a.Effective, b.Effective), byName(a.v, b.v)) })
-	r.StaleTotal = len(r.Stale)
-	r.Stale = r.Stale[:min(healthMost, len(r.Stale))]
+	r.stalest()
 	for _, w := range s.log.Warnings() {
 		r.Damage = append(r.Damage, w.Text)
 	}
@@ -85,9 +86,18 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 	return r, err
 }
 
+// stalest leaves those that are listed.
+func (r *Health) stalest() {
+	slices.SortFunc(r.Stale, func(a, b Found) int { return cmp.Or(cmp.Compare(a.Effective, b.Effective), byName(a.v, b.v)) })
+	r.Stale = slices.Clone(r.Stale[:min(healthMost, len(r.Stale))])
+}
+
 func (r *Health) look(st *state, v *Version, f *frame) {
 	if x := found(v, f); x.Effective < 0.5 && x.Effective < v.Confidence {
-		r.Stale = append(r.Stale, x)
+		r.StaleTotal++
+		if r.Stale = append(r.Stale, x); len(r.Stale) == 100*healthMost {
+			r.stalest()
+		}
 	}
 	if unconfirmed(v) {
 		r.Unconfirmed++

@@ -412,6 +412,14 @@ func TestDamageUnderKeys(t *testing.T) {
 			asking(false, Question{Category: "testing", Key: "key-07"}), briefed(Moment{}), telling(Assertion{Category: "architecture", Key: "cache", Value: "memcached"}),
 			telling(Assertion{Category: "testing", Key: "key-07", Value: "value 7 of the redis cache"}),
 		}
+		for _, d := range append(questions(), deeds()...) {
+			switch d.name {
+			case "health", "diff", "export json", "export jsonl", "maintain", "compact", "erase", "rooms":
+				all = append(all, d)
+			}
+		}
+		all = append(all, deed{"timeline", true, func(ctx context.Context, s *Store) (any, error) { return s.Timeline(ctx, Span{Category: "testing"}) }},
+			deed{"restore", true, func(ctx context.Context, s *Store) (any, error) { return s.Restore(ctx, Restoration{}) }})
 		for _, d := range all {
 			from := map[int64]string{}
 			for _, size := range []int64{inParts, atOnce} {

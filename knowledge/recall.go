@@ -87,6 +87,9 @@ func (q *Question) check() error {
 		return &ArgumentError{"mode", fmt.Sprintf("mode %q is none of auto, exact, lexical, semantic, hybrid", clip(q.Mode, 40))}
 	}
 	q.Query = strings.ToValidUTF8(q.Query, string(utf8.RuneError))
+	if strings.TrimSpace(q.Query) == "" {
+		q.Query = "" // a blank query is none
+	}
 	return nil
 }
 

@@ -67,7 +67,7 @@ func (s *Store) Timeline(ctx context.Context, q Span) (Chronicle, error) {
 			r.Category = room
 		}
 		vs := st.past(q.Category, q.Key)
-		r.Total = len(vs)
+		r.Total, r.Entries = len(vs), r.Entries[:0]
 		for _, v := range vs[max(0, len(vs)-limit):] {
 			r.Entries = append(r.Entries, entry(v, m.now))
 		}
