@@ -291,6 +291,27 @@ func TestBadTrees(t *testing.T) {
 	}
 }
 
+func TestProgress(t *testing.T) {
+	l := newLand(t)
+	l.shop()
+	var last, calls int
+	progress := func(done, total int) {
+		if calls++; done > total || done < last {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last = done
+	}
+	l.see(Inquiry{}, &MapOptions{Progress: progress})
+	if last != 11 {
+		t.Errorf("it ended at %d", last)
+	}
+	calls, last = 0, 0
+	l.see(Inquiry{}, &MapOptions{Progress: progress})
+	if calls != 0 {
+		t.Errorf("%d calls for what was not read", calls)
+	}
+}
+
 func TestBareRepository(t *testing.T) {
 	l := newLand(t)
 	l.git("init", "-q", "--bare")

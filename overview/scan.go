@@ -118,9 +118,9 @@ func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*e
 					return
 				}
 				out[todo[n]] = s.read(files[todo[n]])
-				if d := int(done.Add(1)); s.progress != nil && (d%64 == 0 || d == len(todo)) {
+				if d := done.Add(1); s.progress != nil && (d%64 == 0 || int(d) == len(todo)) {
 					mu.Lock()
-					s.progress(d, len(todo))
+					s.progress(int(done.Load()), len(todo))
 					mu.Unlock()
 				}
 			}

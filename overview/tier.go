@@ -134,12 +134,12 @@ func reason(e *entry) string {
 	return source.Clip(text, reasonMost)
 }
 
-// definitions are the names that the doc does not say; of Go, what is exported first.
+// definitions are the names that the doc does not say, those that others use first.
 func definitions(e *entry) string {
-	names := slices.DeleteFunc(slices.Clone(e.names), func(n string) bool { return strings.Contains(e.doc, n) })
-	if e.language == source.Go {
-		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(lower(a), lower(b)) })
-	}
+	names := slices.DeleteFunc(slices.Clone(e.names), func(n string) bool {
+		return strings.HasPrefix(n, "__") && strings.HasSuffix(n, "__") || strings.Contains(e.doc, n)
+	})
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(private(e.language, a), private(e.language, b)) })
 	rest := len(names) + e.more
 	names = names[:min(reasonDefs, len(names))]
 	text := strings.Join(names, ", ")
@@ -149,11 +149,18 @@ func definitions(e *entry) string {
 	return text
 }
 
-func lower(name string) int {
-	if c, _ := utf8.DecodeRuneInString(name); unicode.IsUpper(c) {
-		return 0
+// private is more the less a name is meant for others, as far as its letters tell.
+func private(l source.Language, name string) int {
+	first, _ := utf8.DecodeRuneInString(name)
+	switch {
+	case first == '_':
+		return 3
+	case len(name) > 1 && strings.ToUpper(name) == name:
+		return 2 // a constant
+	case l == source.Go && !unicode.IsUpper(first):
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // line is the file's line of text.

@@ -89,12 +89,13 @@ func TestImportsAreResolved(t *testing.T) {
 }
 
 func TestOddImportsEnd(t *testing.T) {
-	odd := "import (\n"
+	var odd strings.Builder
+	odd.WriteString("import (\n")
 	for _, spec := range []string{"/", "//", "a//b", "../..", ".", "", "a/", strings.Repeat("a/", 300)} {
-		odd += fmt.Sprintf("%q\n", spec)
+		odd.WriteString(fmt.Sprintf("%q\n", spec))
 	}
 	joined(map[string]string{
-		"go.mod": "module a", "a.go": "package a\n" + odd + ")", "b.py": "from ......... import x\nimport a..b\nfrom . import *", "c.rs": "use super::super::super::super::x; use crate; mod x; use ::a;",
+		"go.mod": "module a", "a.go": "package a\n" + odd.String() + ")", "b.py": "from ......... import x\nimport a..b\nfrom . import *", "c.rs": "use super::super::super::super::x; use crate; mod x; use ::a;",
 		"d.ts": "import '/'; import '@'; import '@a'; import '../../../../..'; import ''", "e.c": "#include \"\"\n#include \"/\"\n#include <..>", "f.rb": "require ''\nrequire '/'", "g.php": "<?php use \\; require '/';", "h.java": "import .;\nimport *;\nimport a.;",
 	})
 }

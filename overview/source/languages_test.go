@@ -92,3 +92,20 @@ func TestLanguages(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the text, reading ends, and what it gives is bounded.
+func FuzzRead(f *testing.F) {
+	for _, r := range readings {
+		f.Add(r.file, r.src)
+	}
+	f.Add("a.rb", "<<A <<B\n%")
+	f.Add("a.php", "<?php <<<")
+	f.Add("a.cs", "$@$\"\"\"")
+	f.Add("tsconfig.json", "{\"compilerOptions\":{\"paths\":{\"a\":[\"b\",],}}}")
+	f.Fuzz(func(t *testing.T, name, src string) {
+		got := Read(name, src)
+		if len(got.Doc) > docMost+3 || len(got.Names) > namesMost || len(got.Imports) > importsMost || len(got.Terms) > termsMost {
+			t.Errorf("%d bytes of doc, %d names, %d imports, %d terms", len(got.Doc), len(got.Names), len(got.Imports), len(got.Terms))
+		}
+	})
+}

@@ -1,5 +1,7 @@
 package source
 
+import "slices"
+
 import "strings"
 
 // quoted reads what begins with a quote.
@@ -180,7 +182,7 @@ func (x *lexer) javaQuote(t *token, c byte) {
 // csharpQuote reads strings of C# without a prefix, and raw ones.
 func (x *lexer) csharpQuote(t *token, c byte) {
 	n := len(x.src[x.pos:]) - len(strings.TrimLeft(x.src[x.pos:], `"`))
-	if c == '"' && n >= 3 {
+	if n = min(n, 64); c == '"' && n >= 3 {
 		x.delimited(t, n, strings.Repeat(`"`, n), false)
 		return
 	}
@@ -230,10 +232,5 @@ func (x *lexer) prefixed(t *token) bool {
 }
 
 func isOneOf(s string, list ...string) bool {
-	for _, l := range list {
-		if s == l {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }

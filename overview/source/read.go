@@ -74,6 +74,7 @@ type reader struct {
 	name  string // a type that counts only if a brace follows
 	given bool   // an = was met in this statement
 	named bool   // this statement has its definition
+	uses  int    // how deep in braces of a use of Rust
 	back  [3]token
 }
 

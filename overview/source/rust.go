@@ -60,9 +60,10 @@ func (r *reader) rustUse(prefix string) {
 			path += "::"
 		case t.is("*"):
 		case t.is("{"):
-			if len(prefix) < 400 {
+			if r.uses++; r.uses < 100 {
 				r.rustUse(path)
 			}
+			r.uses--
 			path = ""
 		case t.is(","):
 			r.rustPath(path)

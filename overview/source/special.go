@@ -37,10 +37,14 @@ func (x *lexer) operand() bool {
 	return true
 }
 
+// regexpMost bounds a regular expression in bytes: of a line of a megabyte, all
+// would be looked through for each slash.
+const regexpMost = 2000
+
 // regexp reads a regular expression, if one ends on this line.
 func (x *lexer) regexp(t *token) bool {
 	class := false
-	for i := x.pos + 1; i < len(x.src) && x.src[i] != '\n'; i++ {
+	for i := x.pos + 1; i < min(len(x.src), x.pos+regexpMost) && x.src[i] != '\n'; i++ {
 		switch c := x.src[i]; {
 		case c == '\\':
 			i++
