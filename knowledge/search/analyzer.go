@@ -22,7 +22,10 @@ func Terms(text string) []string {
 // lexicon is the analyzer with a memory of the plain words it has met: most of a text are words met before,
 // and the stem of a word costs twenty times what looking it up does. nil works, and remembers nothing. Not safe
 // for use by several goroutines at once.
-type lexicon struct{ words map[string]token }
+type lexicon struct {
+	words     map[string]token
+	partsOnly bool // nobody asks for the wholes of compounds
+}
 
 func newLexicon() *lexicon { return &lexicon{words: map[string]token{}} }
 
@@ -127,6 +130,10 @@ func foldName(s string) string {
 // canonical is a name by its words alone: auth-token, authToken and "auth tokens" are one.
 func (a *lexicon) canonical(s string) string {
 	var b strings.Builder
+	if a != nil {
+		a.partsOnly = true
+		defer func() { a.partsOnly = false }()
+	}
 	a.scan(s, func(t token) {
 		if t.kind == whole || t.kind == tail {
 			return

@@ -35,7 +35,7 @@ func (a *lexicon) chunk(chunk string, emit func(token)) {
 		if !meaning {
 			k = word // "to-do": its parts say nothing, so it is the word
 		}
-		emit(token{term: wholeWord(split(chunk, joiner)), kind: k, span: tokens})
+		emit(a.whole(k, tokens, func() []string { return split(chunk, joiner) }))
 	}
 }
 
@@ -120,8 +120,16 @@ func (a *lexicon) component(c string, emit func(token)) {
 		if !meaning {
 			k = word
 		}
-		emit(token{term: wholeWord(names), kind: k, span: parts})
+		emit(a.whole(k, parts, func() []string { return names }))
 	}
+}
+
+// whole is the token of a compound.
+func (a *lexicon) whole(k kind, span int, parts func() []string) token {
+	if k == whole && a != nil && a.partsOnly {
+		return token{kind: k, span: span}
+	}
+	return token{term: wholeWord(parts()), kind: k, span: span}
 }
 
 // wholeWord is the term of a compound's parts run together: what someone would write who writes it as one word.
