@@ -143,13 +143,17 @@ func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Place, error) {
 		return hook.Place{}, err
 	}
 	p := hook.Place{Home: home, Data: c.DataDir, Command: program(), Getenv: config.Getenv, Look: onPath}
-	projects, dir, err := s.atlas(sc)
-	if err != nil {
-		return p, err
+	p.Root = c.Project
+	if sc.Project != "" {
+		if p.Root, err = c.Path(sc.Project); err != nil {
+			return p, err
+		}
 	}
-	p.Root = dir
-	if project, err := projects.Lookup(ctx, dir); err == nil {
-		p.Root = project.Root
+	// A configuration of ours that is broken is no reason not to look at others'.
+	if projects, dir, err := s.atlas(sc); err == nil {
+		if project, err := projects.Lookup(ctx, dir); err == nil {
+			p.Root = project.Root
+		}
 	}
 	return p, nil
 }

@@ -223,6 +223,11 @@ func (t *text) set(keys []string, name string, value any) (bool, error) {
 	if len(left) > 0 {
 		return true, t.build(n, keys, append(slices.Clone(left), name), value)
 	}
+	if n.array {
+		e := &FileError{Problem: strconv.Quote(keys[len(keys)-1]) + " is no object"}
+		e.Line, e.Column = position(t.data, n.open)
+		return false, e
+	}
 	m := n.member(name)
 	if m == nil {
 		return true, t.insert(n, name, compact(value))

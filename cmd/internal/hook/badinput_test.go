@@ -1,0 +1,176 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A file that cannot be edited is left as it is, to the byte, with its place,
+// the reason and what to paste; the client's other files are done.
+func TestRefused(t *testing.T) {
+	for name, c := range map[string]struct{ client, file, text, problem string }{
+		"half written":      {"gemini", ".gemini/settings.json", "{\n  \"a\": {\n", ".gemini/settings.json:3:1: not JSON"},
+		"a letter too much": {"cursor", ".cursor/mcp.json", "{\n  \"a\": 1x\n}", ".cursor/mcp.json:2:8: not JSON"},
+		"no object":         {"gemini", ".gemini/settings.json", "[]", ".gemini/settings.json:1:1: the file is no object"},
+		"holder is a list":  {"cursor", ".cursor/mcp.json", "{\"mcpServers\":\n []}", `.cursor/mcp.json:2:2: "mcpServers" is no object`},
+		"holder is null":    {"cursor", ".cursor/mcp.json", `{"mcpServers": null}`, `is no object`},
+		"hooks is a text":   {"gemini", ".gemini/settings.json", `{"hooks": "x"}`, `"hooks" is no object`},
+		"event is a text":   {"gemini", ".gemini/settings.json", `{"hooks": {"SessionStart": "x"}}`, `"SessionStart" is no list`},
+		"binary":            {"cursor", ".cursor/mcp.json", "\x00\x01\xff", "not JSON"},
+		"bad TOML":          {"codex", ".codex/config.toml", "a = 1\nb = \n", ".codex/config.toml:2:"},
+		"a table twice":     {"codex", ".codex/config.toml", "[a]\n[a]\n", "not TOML"},
+		"inline table":      {"codex", ".codex/config.toml", "mcp_servers = {x = {command = \"y\"}}\n", "no safe place"},
+		"servers a number":  {"codex", ".codex/config.toml", "mcp_servers = 1\n", "is no table"},
+		"bad YAML":          {"goose", ".config/goose/config.yaml", "a: [\nb: 1\n", "config.yaml"},
+		"YAML in a line":    {"goose", ".config/goose/config.yaml", "extensions: {a: {enabled: true}}\n", "is written on one line"},
+		"two documents":     {"goose", ".config/goose/config.yaml", "extensions:\n  a: {}\n---\nb: 1\n", "config.yaml"},
+		"another's plugin":  {"opencode", ".config/opencode/plugins/lean-ctx.js", "export const X = 1\n", "is not ours"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := fresh(t)
+			path := filepath.Join(p.Home, filepath.FromSlash(c.file))
+			write(t, path, c.text)
+			r, err := p.Connect(Wish{Clients: []string{c.client}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := filepath.ToSlash(r.Text()); r.Failed() != 1 || !strings.Contains(text, c.problem) || !strings.Contains(text, "lean-ctx") || !strings.Contains(text, "by hand") {
+				t.Errorf("got %s, want %s", text, c.problem)
+			}
+			got, err := os.ReadFile(path)
+			if err != nil || string(got) != c.text {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// Where the file should be is something else.
+func TestNoFile(t *testing.T) {
+	p := fresh(t)
+	if err := os.MkdirAll(filepath.Join(p.Home, ".cursor", "mcp.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(p.Home, ".codex"), "a file")
+	r, err := p.Connect(Wish{Clients: []string{"cursor", "codex"}})
+	if err != nil || r.Failed() != 3 || !strings.Contains(r.Text(), "is a directory") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+}
+
+// A directory that cannot be written is said so, and nothing is left behind.
+func TestNoPermission(t *testing.T) {
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("whoever runs this may write everywhere")
+	}
+	p := fresh(t)
+	dir := filepath.Join(p.Home, ".cursor")
+	if err := os.Mkdir(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, p.Home)
+	r, err := p.Connect(Wish{Clients: []string{"cursor"}})
+	if err != nil || r.Failed() != 2 || !strings.Contains(r.Text(), "make it writable") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+		t.Error(d)
+	}
+}
+
+// A link into a repository of dotfiles stays a link; what it leads to is
+// edited, with its permissions, also where that is not there yet.
+func TestLinks(t *testing.T) {
+	p := fresh(t)
+	file := filepath.Join(p.Home, "dotfiles", "gemini.json")
+	write(t, file, "{\n  // mine\n}\n")
+	if err := os.Chmod(file, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{".gemini/settings.json": "../dotfiles/gemini.json", ".cursor/mcp.json": "../dotfiles/none.json"} {
+		path := filepath.Join(p.Home, filepath.FromSlash(link))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.FromSlash(to), path); err != nil {
+			t.Skip(err)
+		}
+	}
+	before := tree(t, p.Home)
+	w := Wish{Clients: []string{"gemini", "cursor"}}
+	connectAll(t, p, w)
+	after := tree(t, p.Home)
+	if got := after[filepath.Join("dotfiles", "gemini.json")]; !strings.HasPrefix(got, "-rw-r-----") || !strings.Contains(got, "// mine") || !strings.Contains(got, server) {
+		t.Error(got)
+	}
+	if got := after[filepath.Join(".gemini", "settings.json")]; got != before[filepath.Join(".gemini", "settings.json")] {
+		t.Error(got)
+	}
+	if got := after[filepath.Join("dotfiles", "none.json")]; !strings.Contains(got, server) {
+		t.Error(got)
+	}
+	disconnectAll(t, p, w)
+	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Of a key that is there twice the last one counts, to a client and to us; both
+// are rid of our entry.
+func TestKeyTwice(t *testing.T) {
+	p := fresh(t)
+	path := filepath.Join(p.Home, ".cursor", "mcp.json")
+	const twice = `{"mcpServers": {"a": {}}, "mcpServers": {"b": {}}}`
+	write(t, path, twice)
+	w := Wish{Clients: []string{"cursor"}}
+	connectAll(t, p, w)
+	got, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(got), `{"b": {}, "lean-ctx"`) {
+		t.Errorf("%s, %v", got, err)
+	}
+	disconnectAll(t, p, w)
+	if got, err = os.ReadFile(path); err != nil || string(got) != twice {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// A record that cannot be read stops everything: without it the way back would
+// be lost.
+func TestBadRecord(t *testing.T) {
+	for _, text := range []string{"{", `{"schema": 99}`} {
+		p := fresh(t)
+		write(t, filepath.Join(p.Data, recordName), text)
+		if _, err := p.Connect(Wish{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), recordName) {
+			t.Error(err)
+		}
+	}
+}
+
+// There is no such client, or it has no such scope.
+func TestUnknown(t *testing.T) {
+	p := fresh(t)
+	for _, w := range []Wish{{Clients: []string{"emacs"}}, {Clients: []string{"codex"}, Scope: Local}} {
+		if _, err := p.Connect(w); err == nil {
+			t.Errorf("%v was taken", w)
+		}
+	}
+}
+
+// A dry run shows what would change and changes nothing.
+func TestDryRun(t *testing.T) {
+	p := fresh(t)
+	write(t, filepath.Join(p.Home, ".codex", "config.toml"), "model = \"x\"\n")
+	before := tree(t, p.Home)
+	r := connectAll(t, p, Wish{Clients: []string{"codex"}, DryRun: true})
+	if !strings.Contains(r.Text(), "    model = \"x\"\n  + \n  + [mcp_servers.lean-ctx]\n") {
+		t.Error(r.Text())
+	}
+	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,212 @@
+package hook
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fresh is a machine with an empty home and an empty project.
+func fresh(t *testing.T) Place {
+	t.Helper()
+	p := scratch(t.TempDir())
+	for _, d := range []string{p.Home, p.Root} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func connectAll(t *testing.T, p Place, w Wish) Report {
+	t.Helper()
+	r, err := p.Connect(w)
+	if err != nil || r.Failed() > 0 {
+		t.Fatalf("%v\n%s", err, r.Text())
+	}
+	return r
+}
+
+func disconnectAll(t *testing.T, p Place, w Wish) Report {
+	t.Helper()
+	r, err := p.Disconnect(w)
+	if err != nil || r.Failed() > 0 {
+		t.Fatalf("%v\n%s", err, r.Text())
+	}
+	return r
+}
+
+// What each client gets in each scope, file by file; and that all of it goes,
+// with the directories that were made for it.
+func TestEveryClient(t *testing.T) {
+	var b strings.Builder
+	for _, c := range clients() {
+		for _, scope := range scopesOf(c) {
+			p := fresh(t)
+			dir := filepath.Dir(p.Home)
+			before := tree(t, dir)
+			w := Wish{Clients: []string{c.name}, Scope: Scope(scope)}
+			connectAll(t, p, w)
+			after := tree(t, dir)
+			fmt.Fprintf(&b, "==== %s, %s\n", c.name, scope)
+			for _, name := range slices.Sorted(maps.Keys(after)) {
+				mode, text, isFile := strings.Cut(after[name], "\n")
+				if isFile && !strings.Contains(name, recordName) {
+					fmt.Fprintf(&b, "-- %s %s\n%s", filepath.ToSlash(name), mode, strings.ReplaceAll(text, dir, "/dir"))
+				}
+			}
+			if again := connectAll(t, p, w); strings.Contains(again.Text(), ": connected") {
+				t.Errorf("the second time:\n%s", again.Text())
+			}
+			if d := cmp.Diff(after, tree(t, dir)); d != "" {
+				t.Errorf("the second time: %s", d)
+			}
+			disconnectAll(t, p, w)
+			if d := cmp.Diff(before, tree(t, dir)); d != "" {
+				t.Errorf("%s, %s: %s", c.name, scope, d)
+			}
+		}
+	}
+	golden := filepath.Join("testdata", "clients.golden")
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		write(t, golden, b.String())
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Errorf("%s\nUPDATE_GOLDEN=1 go test ./cmd/internal/hook writes it anew", d)
+	}
+}
+
+// All clients at once in one home, and back.
+func TestAllTogether(t *testing.T) {
+	p := fresh(t)
+	write(t, filepath.Join(p.Home, ".zshrc"), "# mine\n")
+	before := tree(t, filepath.Dir(p.Home))
+	for _, scope := range []Scope{User, Project} {
+		var names []string
+		for _, c := range clients() {
+			if _, ok := c.servers[scope]; ok {
+				names = append(names, c.name)
+			}
+		}
+		connectAll(t, p, Wish{Clients: names, Scope: scope})
+	}
+	connectAll(t, p, Wish{Clients: []string{"claude-code"}, Scope: Local})
+	for _, scope := range []Scope{Local, Project, User} {
+		disconnectAll(t, p, Wish{Scope: scope})
+	}
+	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+		t.Error(d)
+	}
+}
+
+// The program moved, or its name changed its meaning: the command becomes the
+// new one, in the entry and in the hooks, and nothing else changes.
+func TestCommandMoves(t *testing.T) {
+	for _, name := range []string{"claude-code", "codex", "goose", "opencode", "copilot", "cursor"} {
+		p := fresh(t)
+		before := tree(t, filepath.Dir(p.Home))
+		w := Wish{Clients: []string{name}}
+		p.Command = "/old place/lean-ctx"
+		connectAll(t, p, w)
+		p.Command = server
+		if r := connectAll(t, p, w); strings.Contains(r.Text(), unchanged) {
+			t.Errorf("%s: %s", name, r.Text())
+		}
+		for path, text := range tree(t, p.Home) {
+			if strings.Contains(text, "old place") && !strings.Contains(path, recordName) {
+				t.Errorf("%s: %s", path, text)
+			}
+		}
+		disconnectAll(t, p, w)
+		if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// What somebody wrote into our entry, and beside it, after we connected, stays
+// or goes with the entry, as it was meant.
+func TestEditedByOthers(t *testing.T) {
+	p := fresh(t)
+	path := filepath.Join(p.Home, ".claude.json")
+	w := Wish{Clients: []string{"claude-code"}}
+	connectAll(t, p, w)
+	write(t, path, `{"numStartups":1,"mcpServers":{"lean-ctx":{"type":"stdio","command":"lean-ctx","args":["mcp"],"env":{"LEAN_CTX_LOG":"debug"}},"other":{"command":"x"}}}`)
+	if r := connectAll(t, p, w); strings.Contains(r.Text(), ": connected") {
+		t.Error(r.Text())
+	}
+	disconnectAll(t, p, w)
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"numStartups":1,"mcpServers":{"other":{"command":"x"}}}`; strings.ReplaceAll(string(got), " ", "") != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// An entry that was written by hand is not written twice, its command is made
+// the right one, and disconnect takes it out.
+func TestEntryByHand(t *testing.T) {
+	p := fresh(t)
+	path := filepath.Join(p.Home, ".codex", "config.toml")
+	write(t, path, "# mine\n[mcp_servers.\"lean-ctx\"] # here\ncommand = \"/old/lean-ctx\"\nargs = [\"mcp\"]\n\n[mcp_servers.lean-ctx.env]\nA = \"b\"\n\n# theirs\n[x]\ny = 1\n")
+	w := Wish{Clients: []string{"codex"}}
+	disconnectAll(t, p, w)
+	got, err := os.ReadFile(path)
+	if want := "# mine\n\n# theirs\n[x]\ny = 1\n"; err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+// Clients are found by what they leave in a home, or by their program.
+func TestFound(t *testing.T) {
+	p := fresh(t)
+	if r := connectAll(t, p, Wish{}); len(r.Files) > 0 || !strings.Contains(r.Text(), "No client was found") {
+		t.Error(r.Text())
+	}
+	p.Look = func(name string) bool { return name == "zed" }
+	write(t, filepath.Join(p.Home, ".codeium", "windsurf", "x"), "")
+	r := connectAll(t, p, Wish{})
+	if got := r.Files; len(got) != 2 || got[0].Client != "windsurf" || got[1].Client != "zed" {
+		t.Error(r.Text())
+	}
+}
+
+// Another system, or a home that was put elsewhere, has other paths.
+func TestPaths(t *testing.T) {
+	p := scratch("/dir")
+	p.System = "darwin"
+	if got, want := p.path("{config}/Code/User/mcp.json"), filepath.FromSlash("/dir/home/Library/Application Support/Code/User/mcp.json"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	p.System = "linux"
+	p.Getenv = func(name string) string {
+		return map[string]string{"CODEX_HOME": "/cx", "CLAUDE_CONFIG_DIR": "/cl", "XDG_CONFIG_HOME": "relative"}[name]
+	}
+	for file, want := range map[string]string{"{codex}/config.toml": "/cx/config.toml", "{claude.json}": "/cl/.claude.json", "{claude}/settings.json": "/cl/settings.json", "{xdg}/zed": "/dir/home/.config/zed"} {
+		if got := p.path(file); got != filepath.FromSlash(want) {
+			t.Errorf("%s: got %s, want %s", file, got, want)
+		}
+	}
+}

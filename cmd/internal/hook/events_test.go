@@ -1,0 +1,255 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// known is what a project answers in these tests; what is asked of it is kept.
+type known struct {
+	briefing string
+	told     []Told
+	err      error
+	prompts  []string
+	files    []string
+}
+
+func (k *known) Briefing(context.Context) (string, error) {
+	return k.briefing, k.err
+}
+
+func (k *known) Relevant(_ context.Context, prompt string) ([]Told, error) {
+	k.prompts = append(k.prompts, prompt)
+	return k.told, k.err
+}
+
+func (k *known) Triggered(_ context.Context, file string) ([]Told, error) {
+	k.files = append(k.files, filepath.ToSlash(file))
+	return k.told, k.err
+}
+
+// asked is one event of a client in a data directory.
+func asked(dir, client, event, in string, k *known) string {
+	c := Call{
+		Client: client, Event: event, In: strings.NewReader(in), Dir: dir, Data: dir,
+		Open:     func(context.Context, string) (Memory, error) { return k, nil },
+		Conclude: func(context.Context, string, string) error { k.files = append(k.files, "concluded"); return k.err },
+	}
+	return string(c.Run(context.Background()))
+}
+
+// Each client gets the same text in the form that it reads.
+func TestShapes(t *testing.T) {
+	const text = dataLine + `\nA:b=c★`
+	for _, c := range []struct{ client, event, in, want string }{
+		{"claude-code", sessionStart, `{"hook_event_name":"SessionStart"}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"codex", sessionStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"codex", subagentStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"` + text + `"}}`},
+		{"gemini", sessionStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"copilot", sessionStart, `{}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
+		{"claude-code", sessionStart, `{"sessionId":"x"}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
+		{"cursor", sessionStart, `{}`, `{"additional_context":"` + text + `"}`},
+		{"opencode", sessionStart, ``, `{"additionalContext":"` + text + `"}`},
+	} {
+		if got := asked(t.TempDir(), c.client, c.event, c.in, &known{briefing: "A:b=c★"}); got != c.want {
+			t.Errorf("%s %s: got %s, want %s", c.client, c.event, got, c.want)
+		}
+	}
+}
+
+// Whatever comes in, nothing goes out that is not an answer.
+func TestSilent(t *testing.T) {
+	full := &known{briefing: "A:b=c★"}
+	for name, c := range map[string]struct {
+		client, event, in string
+		k                 *known
+	}{
+		"not JSON":       {"claude-code", sessionStart, "hello", full},
+		"half of it":     {"claude-code", sessionStart, `{"session_id":`, full},
+		"a list":         {"claude-code", sessionStart, `[1]`, full},
+		"unknown event":  {"claude-code", "pre-tool", `{}`, full},
+		"unknown client": {"emacs", sessionStart, `{}`, full},
+		"no event":       {"claude-code", "", `{}`, full},
+		"an error":       {"claude-code", sessionStart, `{}`, &known{briefing: "x", err: errors.New("broken")}},
+		"nothing known":  {"claude-code", sessionStart, `{}`, &known{}},
+		"a command":      {"claude-code", userPrompt, `{"prompt":"/clear"}`, &known{told: []Told{{"1", "x"}}}},
+		"no prompt":      {"claude-code", userPrompt, `{"prompt":3}`, &known{told: []Told{{"1", "x"}}}},
+		"no file":        {"claude-code", postTool, `{"tool_input":[1,2]}`, &known{told: []Told{{"1", "x"}}}},
+	} {
+		if got := asked(t.TempDir(), c.client, c.event, c.in, c.k); got != "" {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+}
+
+// endless is a client that never stops talking.
+type endless struct{ n int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	if e.n == 0 {
+		p[0], p[1], p[2], p[3], p[4], p[5] = '{', '"', 'a', '"', ':', '"'
+	}
+	e.n++
+	return len(p), nil
+}
+
+func TestHugeInput(t *testing.T) {
+	if _, err := read(new(endless)); err == nil || !strings.Contains(err.Error(), "more than 32 MiB") {
+		t.Error(err)
+	}
+	big := `{"tool_response":"` + strings.Repeat("y", 8<<20) + `","tool_input":{"file_path":"a.go"}}`
+	if got := asked(t.TempDir(), "claude-code", postTool, big, &known{told: []Told{{"1", "x"}}}); !strings.Contains(got, "x") {
+		t.Error(got)
+	}
+}
+
+// Nothing takes longer than a second, not even a client that says nothing and
+// does not hang up.
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		in, _ := io.Pipe()
+		c := Call{Client: "codex", Event: sessionStart, In: in, Data: filepath.Join(t.TempDir(), "none")}
+		go func() { time.Sleep(2 * time.Second); _ = in.Close() }()
+		if got := c.Run(t.Context()); got != nil || time.Since(start) != Deadline {
+			t.Errorf("got %s after %s", got, time.Since(start))
+		}
+		time.Sleep(2 * time.Second)
+	})
+}
+
+// The hooks of two clients tell a session a thing once; a compacted or resumed
+// session is told again, and so is one of ten seconds later.
+func TestNoDouble(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 9, 0, time.UTC)
+	ask := func(in string) bool {
+		c := Call{
+			Client: "claude-code", Event: sessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
+			Open: func(context.Context, string) (Memory, error) { return &known{briefing: "x"}, nil },
+		}
+		return len(c.Run(t.Context())) > 0
+	}
+	for i, c := range []struct {
+		in    string
+		later time.Duration
+		want  bool
+	}{
+		{`{"session_id":"1","source":"startup"}`, 0, true},
+		{`{"sessionId":"1","source":"startup"}`, 2 * time.Second, false},
+		{`{"session_id":"1","source":"compact"}`, 0, true},
+		{`{"session_id":"1","source":"resume"}`, 0, true},
+		{`{"session_id":"2","source":"startup"}`, 0, true},
+		{`{"session_id":"1","source":"startup"}`, 10 * time.Second, true},
+		{`{}`, 0, true},
+		{`{}`, 0, true},
+	} {
+		now = now.Add(c.later)
+		if got := ask(c.in); got != c.want {
+			t.Errorf("%d: %s: got %v", i, c.in, got)
+		}
+	}
+	now = now.Add(48 * time.Hour)
+	ask(`{"session_id":"3"}`)
+	if entries, err := os.ReadDir(filepath.Join(dir, "logs", "hook")); err != nil || len(entries) != 1 {
+		t.Error(entries, err)
+	}
+}
+
+// A session is told the same fact once, and three at most at a time.
+func TestToldOnce(t *testing.T) {
+	dir := t.TempDir()
+	k := &known{told: []Told{{"1", "one"}, {"2", "two"}, {"3", "three"}, {"4", "four"}}}
+	first := asked(dir, "claude-code", userPrompt, `{"session_id":"1","prompt":"a"}`, k)
+	second := asked(dir, "claude-code", userPrompt, `{"session_id":"1","prompt":"b"}`, k)
+	third := asked(dir, "claude-code", userPrompt, `{"session_id":"1","prompt":"c"}`, k)
+	if !strings.Contains(first, `one\ntwo\nthree"`) || !strings.Contains(second, `:\nfour"`) || third != "" {
+		t.Errorf("%s\n%s\n%s", first, second, third)
+	}
+}
+
+// What a file is called, in the tools of each client.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ client, in, want string }{
+		{"claude-code", `{"tool_input":{"file_path":"/p/a.go"}}`, "/p/a.go"},
+		{"claude-code", `{"cwd":"/p","tool_input":{"notebook_path":"n.ipynb"}}`, "/p/n.ipynb"},
+		{"codex", `{"cwd":"/p","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Update File: src/a.go\n@@\n*** Add File: b.go\n"]}}`, "/p/b.go /p/src/a.go"},
+		{"gemini", `{"cwd":"/p","tool_input":{"absolute_path":"/p/x.ts"}}`, "/p/x.ts"},
+		{"copilot", `{"sessionId":"s","cwd":"/p","toolArgs":"{\"path\":\"y.ts\"}"}`, "/p/y.ts"},
+		{"cursor", `{"workspace_roots":["/p"],"file_path":"z.ts"}`, "/p/z.ts"},
+	} {
+		k := new(known)
+		asked(dir, c.client, postTool, c.in, k)
+		for _, want := range strings.Fields(c.want) {
+			if !strings.Contains(strings.Join(k.files, " "), want) {
+				t.Errorf("%s: got %v, want %s", c.in, k.files, c.want)
+			}
+		}
+	}
+}
+
+// The end of a session asks for its entry and says nothing.
+func TestConclude(t *testing.T) {
+	for _, event := range []string{preCompact, sessionEnd, stop} {
+		k := new(known)
+		if got := asked(t.TempDir(), "claude-code", event, `{}`, k); got != "" || len(k.files) != 1 {
+			t.Errorf("%s: got %s, %v", event, got, k.files)
+		}
+	}
+}
+
+// The answer stays under what a client takes, at whole facts.
+func TestLimits(t *testing.T) {
+	for client, most := range map[string]int{"claude-code": 9_500, "codex": 7_000} {
+		k := &known{briefing: strings.Repeat(`ROOM:key=a value with \| a bar★★★|`, 1000)}
+		var out reply
+		if err := json.Unmarshal([]byte(asked(t.TempDir(), client, sessionStart, `{}`, k)), &out); err != nil {
+			t.Fatal(err)
+		}
+		if n := len([]rune(out.Specific.Context)); n > most || n < most-100 || !strings.HasSuffix(out.Specific.Context, "★★★") {
+			t.Errorf("%s: %d characters, …%s", client, n, out.Specific.Context[len(out.Specific.Context)-40:])
+		}
+	}
+}
+
+// The log is kept where there is a data directory, and set aside when it is large.
+func TestLog(t *testing.T) {
+	dir := t.TempDir()
+	asked(filepath.Join(dir, "none"), "claude-code", "x", ``, new(known))
+	if exists(filepath.Join(dir, "none")) {
+		t.Error("a directory was made for the log")
+	}
+	log := filepath.Join(dir, "logs", "hook.log")
+	write(t, log, strings.Repeat("x", mostLog+1))
+	asked(dir, "claude-code", "x", ``, new(known))
+	got, err := os.ReadFile(log)
+	if err != nil || !bytes.Contains(got, []byte("unknown event")) || len(got) > 1000 || !exists(log+".1") {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func FuzzInput(f *testing.F) {
+	for _, s := range []string{`{}`, `{"cwd":"/p","tool_input":{"file_path":"a"}}`, `{"tool_input":"{\"path\":\"\"}"}`, `[`, "\xff", `{"session_id":{},"prompt":[],"workspace_roots":"/x"}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		in, err := read(strings.NewReader(s))
+		if err != nil {
+			return
+		}
+		in.files("/p")
+		_ = in.dir() + in.session() + in.prompt() + in.event() + in.client("claude-code")
+	})
+}
