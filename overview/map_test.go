@@ -119,13 +119,16 @@ func TestText(t *testing.T) {
 	l.shop()
 	got := l.see(Inquiry{Task: "refresh the JWT token"}, &MapOptions{Memory: fixedMemory{briefing: "FACTS:a/b=c\nLAST_TASK:Fix"}}).Text()
 	want := `PROJECT OVERVIEW - ` + l.root + ` (11 files)
+
   CRITICAL (read full):
     src/auth.ts - JWT logic, token generation; sign
+
   IMPORTANT (read map):
     src/db/user.ts - User, load
     src/auth.test.ts
     src/server.ts - listen
     src/db/pool.ts - Keeps connections; Pool
+
   SKIP (6 files):
     docs/, src/shop/, vendor/, node_modules/
 

@@ -262,14 +262,14 @@ func (o Overview) Text() string {
 		list []Listed
 	}{{"CRITICAL (read full)", o.Critical}, {"IMPORTANT (read map)", o.Important}, {"REFERENCE (read signatures)", o.Reference}} {
 		if len(t.list) > 0 {
-			b.WriteString("  " + t.name + ":\n")
+			b.WriteString("\n  " + t.name + ":\n")
 			for _, l := range t.list {
 				b.WriteString(l.line())
 			}
 		}
 	}
 	if o.Skipped.Files > 0 || len(o.Skipped.Directories) > 0 {
-		fmt.Fprintf(&b, "  SKIP (%s):\n", plural(o.Skipped.Files, "file"))
+		fmt.Fprintf(&b, "\n  SKIP (%s):\n", plural(o.Skipped.Files, "file"))
 		if line := strings.Join(o.Skipped.Directories, ", "); line != "" {
 			if o.Skipped.More > 0 {
 				line += fmt.Sprintf(", ... %d more", o.Skipped.More)

@@ -30,7 +30,8 @@ var mayImport = map[string][]string{
 	"agents/share":     {"internal/journal", "internal/secret"},
 	"tasks":            {"internal/journal", "internal/secret", "formats"},
 	// floor 1½
-	"overview": {"knowledge", "agents", "tasks", "formats", "internal/journal"},
+	"overview/graph": {"overview/source"},
+	"overview":       {"knowledge", "agents", "tasks", "formats", "internal/journal"},
 	// floor 2
 	"cmd/internal/op": {"knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "formats"},
 	// floor 2½: none imports another

@@ -10,6 +10,7 @@ import (
 	"leanctx/agents/share"
 	"leanctx/internal/journal"
 	"leanctx/knowledge"
+	"leanctx/overview"
 	"leanctx/tasks"
 )
 
@@ -30,6 +31,9 @@ func complaint(err error) (argument, problem string, ok bool) {
 	if e, ok := errors.AsType[*cost.ArgumentError](err); ok {
 		return e.Argument, e.Problem, true
 	}
+	if e, ok := errors.AsType[*overview.ArgumentError](err); ok {
+		return e.Argument, e.Problem, true
+	}
 	return "", "", false
 }
 
@@ -46,6 +50,9 @@ func unknown(err error) bool {
 		return true
 	}
 	if _, ok := errors.AsType[*share.NotFoundError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*overview.NotFoundError](err); ok {
 		return true
 	}
 	_, ok := errors.AsType[*cost.NotFoundError](err)

@@ -8,6 +8,7 @@ import (
 	"leanctx/agents/cost"
 	"leanctx/agents/share"
 	"leanctx/knowledge"
+	"leanctx/overview"
 	"leanctx/tasks"
 )
 
@@ -20,12 +21,13 @@ type Stores struct {
 	Tasks     func(context.Context, Scope) (*tasks.Store, error)
 	Shares    func(context.Context, Scope) (*share.Store, error)
 	Costs     func(context.Context, Scope) (*cost.Ledger, error)
+	Overview  func(context.Context, Scope) (*overview.Map, error)
 }
 
 // All is every tool that MCP clients see, in the order in which one meets
 // them.
 func All(st Stores) []*Tool {
-	return []*Tool{Knowledge(st), Recall(st), Agent(st), Task(st), Share(st), Cost(st)}
+	return []*Tool{Knowledge(st), Recall(st), Agent(st), Task(st), Share(st), Cost(st), Overview(st)}
 }
 
 // Knowledge is the tool of the project's facts. Its operations stand in the

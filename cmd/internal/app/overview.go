@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
+	"leanctx/overview"
+)
+
+// surveying is the map of a call's project. It leaves no trace but its cache.
+func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	store, err := s.store(sc, p)
+	if err != nil {
+		return nil, err
+	}
+	return overview.NewMap(p.Root, &overview.MapOptions{
+		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store}, Progress: s.progress, Logger: s.logger,
+	}), nil
+}
+
+// remembered is what an overview asks the project's memory.
+type remembered struct{ store *knowledge.Store }
+
+// namingMost is how many facts are asked for the files they name.
+const namingMost = 20
+
+// Naming are the facts, patterns and gotchas that a task finds.
+func (r remembered) Naming(ctx context.Context, task string) ([]string, error) {
+	found, err := r.store.Recall(ctx, knowledge.Question{Query: task, Limit: namingMost})
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, 0, len(found.Facts))
+	for _, f := range found.Facts {
+		texts = append(texts, f.Key+" "+f.Value)
+	}
+	return texts, nil
+}
+
+// Briefing is the briefing as an overview prints it.
+func (r remembered) Briefing(ctx context.Context, _ string, budget int) (string, error) {
+	b, err := r.store.Wakeup(ctx, knowledge.Moment{Budget: budget})
+	return b.OverviewText(), err
+}
+
+// meter shows on a terminal how far a first look at a project is, once that
+// takes longer than a second.
+type meter struct {
+	out   io.Writer
+	start time.Time
+	drawn bool
+}
+
+// newMeter is nil where nobody looks.
+func newMeter(errs io.Writer) func(done, total int) {
+	if !cli.Terminal(errs) {
+		return nil
+	}
+	m := &meter{out: errs, start: time.Now()}
+	return m.draw
+}
+
+const meterWidth = 30
+
+func (m *meter) draw(done, total int) {
+	if !m.drawn && time.Since(m.start) < time.Second {
+		return
+	}
+	m.drawn = true
+	if done == total {
+		fmt.Fprintf(m.out, "\r\033[K")
+		return
+	}
+	full := done * meterWidth / total
+	fmt.Fprintf(m.out, "\rreading files [%s%s] %d of %d", strings.Repeat("#", full), strings.Repeat(" ", meterWidth-full), done, total)
+}

@@ -1,0 +1,18 @@
+package op
+
+import "leanctx/overview"
+
+// Overview is the tool of the project's files: which of them matter for a
+// task. It has no action.
+func Overview(st Stores) *Tool {
+	return &Tool{
+		Name: "ctx_overview", Command: "overview", Title: "Project overview",
+		Summary: "Which files of this project matter for a task, in tiers (read full, map, signatures, skip), each with what it is for; " +
+			"then the project's briefing. Ask this first, before you list or read files.",
+		Hint: "project overview: files, map, where is, relevant files for a task, structure, briefing",
+		Operations: []Operation{
+			New("", "The project's files in tiers for a task, and the briefing.", Reads, on(st.Overview, (*overview.Map).Overview)).
+				Shown("task", "fix the refresh of expired tokens"),
+		},
+	}
+}
