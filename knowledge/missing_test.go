@@ -1,0 +1,70 @@
+package knowledge
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"leanctx/knowledge/search"
+)
+
+// With no index on disk, with one that only a newer build can read, or with half of one, a command answers before
+// it writes any, and the next one finds what it wrote.
+func TestAnsweredBeforeIndexed(t *testing.T) {
+	ask := func(t *testing.T, s *Store) string {
+		t.Helper()
+		return must[Recalled](t)(s.Recall(t.Context(), Question{Query: "service 2049", Limit: 5})).Text()
+	}
+	generations := func(dir string) []string {
+		found, _ := filepath.Glob(filepath.Join(dir, "index", "*-m*"))
+		return found
+	}
+	for name, spoil := range map[string]func(dir string) error{
+		"missing": func(dir string) error { return os.RemoveAll(filepath.Join(dir, "index")) },
+		"newer": func(dir string) error {
+			return os.Rename(generations(dir)[0], filepath.Join(dir, "index", "7-m999"))
+		},
+		"half": func(dir string) error {
+			files, err := filepath.Glob(filepath.Join(generations(dir)[0], "*.zap"))
+			if err != nil {
+				return err
+			}
+			return os.Remove(files[0])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filled(t, 3000)
+			want := ask(t, named(t, dir))
+			if len(generations(dir)) != 1 {
+				t.Fatalf("%d generations", len(generations(dir)))
+			}
+			if err := spoil(dir); err != nil {
+				t.Fatal(err)
+			}
+			before := len(generations(dir))
+			s, err := Open(dir, &Options{ProjectRoot: "/home/u/my-app", ProjectHash: "14958352f5925e3e"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ask(t, s); got != want {
+				t.Errorf("answered\n%s\nwant\n%s", got, want)
+			}
+			if name != "half" && len(generations(dir)) != before {
+				t.Error("written before the answer")
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			x, err := search.Open(filepath.Join(dir, "index"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, ok := x.Since(); !ok {
+				t.Error("not written after the answer")
+			}
+			if got := ask(t, named(t, dir)); got != want {
+				t.Errorf("then answered\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
