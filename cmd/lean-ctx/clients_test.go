@@ -1,0 +1,99 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// realClientsVar asks for the tests that need the clients themselves: the npm
+// packages @anthropic-ai/claude-code @openai/codex @google/gemini-cli
+// opencode-ai and @github/copilot, with their programs on PATH.
+const realClientsVar = "LEAN_CTX_REAL_CLIENTS"
+
+// The real clients, without an account and in a home of their own, see the
+// server after connect; and disconnect gives the home back to the byte.
+func TestRealClients(t *testing.T) {
+	if os.Getenv(realClientsVar) == "" {
+		t.Skip("set " + realClientsVar + "=1 to run it against the clients on PATH")
+	}
+	home, project := t.TempDir(), t.TempDir()
+	env := append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "LEAN_CTX_DATA_DIR=", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+	run := func(t *testing.T, name string, args ...string) string {
+		c := exec.CommandContext(t.Context(), name, args...)
+		c.Dir, c.Env = project, env
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	var names []string
+	clients := map[string]struct{ program, says string }{
+		"claude-code": {"claude", "Connected"}, "codex": {"codex", "enabled"}, "gemini": {"gemini", "lean-ctx mcp (stdio)"},
+		"opencode": {"opencode", "connected"}, "copilot": {"copilot", "lean-ctx (local)"},
+	}
+	for name, c := range clients {
+		if _, err := exec.LookPath(c.program); err != nil {
+			t.Logf("SKIPPED: %s is not on PATH", c.program)
+			continue
+		}
+		names = append(names, name)
+		run(t, c.program, "mcp", "list") // it makes its own files at its first start
+	}
+	before := homeOf(t, home)
+	run(t, "lean-ctx", append([]string{"connect"}, names...)...)
+	run(t, "lean-ctx", "disconnect")
+	if d := cmp.Diff(before, homeOf(t, home)); d != "" {
+		t.Errorf("the home is another: %s", d)
+	}
+	run(t, "lean-ctx", append([]string{"connect"}, names...)...)
+	for _, name := range names {
+		c := clients[name]
+		if out := run(t, c.program, "mcp", "list"); !strings.Contains(out, "lean-ctx") || !strings.Contains(out, c.says) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	run(t, "lean-ctx", "doctor")
+	run(t, "lean-ctx", "disconnect")
+	for _, name := range names {
+		if out := run(t, clients[name].program, "mcp", "list"); strings.Contains(out, "lean-ctx mcp") {
+			t.Errorf("%s still knows it: %s", name, out)
+		}
+	}
+}
+
+// homeOf is every file of a directory, with its mode and what is in it.
+func homeOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		all[path] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			all[path] += fmt.Sprintf(" %x", sha256.Sum256(data))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
