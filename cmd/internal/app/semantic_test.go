@@ -236,3 +236,31 @@ func TestReindexAtOnce(t *testing.T) {
 		t.Errorf("%s, %v", st.Text(), err)
 	}
 }
+
+// A model that cannot be used is a status and no failure.
+func TestBrokenModel(t *testing.T) {
+	for what, current := range map[string]string{"gone": "all-MiniLM-L6-v2@00000000\n", "no name": "../x\n", "empty": ""} {
+		dir := t.TempDir()
+		m := noModel(t)
+		if err := os.MkdirAll(m.dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(m.dir, "current"), []byte(current), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x := newMeaning(dir, m)
+		s, err := knowledge.Open(dir, &knowledge.Options{Semantic: x, Vectors: x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+		if r := recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "hybrid"}); len(r.Facts) != 1 {
+			t.Errorf("%s: %s", what, r.Text())
+		}
+		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=broken, ") {
+			t.Errorf("%s: %s, %v", what, st.Text(), err)
+		}
+	}
+}
