@@ -250,9 +250,6 @@ func (s *segment) identify(n uint32) (ident, [fieldCount]int, error) {
 	return who, sizes, nil
 }
 
-// live is how many facts of the segment are not deleted.
-func (s *segment) live() int { return s.docs - int(s.deleted.GetCardinality()) }
-
 // numbersOf finds the facts of the ids that are not deleted.
 func (s *segment) numbersOf(ids []string) (*roaring.Bitmap, error) {
 	out := roaring.New()
