@@ -127,7 +127,7 @@ func (m memory) Triggered(ctx context.Context, file string) (told []hook.Told, e
 		roots = append(roots, filepath.FromSlash(p.Root))
 	}
 	for _, root := range roots {
-		rel, err := filepath.Rel(real(root), real(file))
+		rel, err := filepath.Rel(resolved(root), resolved(file))
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			continue
 		}
@@ -140,8 +140,8 @@ func (m memory) Triggered(ctx context.Context, file string) (told []hook.Told, e
 	return nil, nil
 }
 
-// real is a path without links, as far as it is there.
-func real(path string) string {
+// resolved is a path without links, as far as it is there.
+func resolved(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
 	}

@@ -192,7 +192,7 @@ func TestFiles(t *testing.T) {
 	} {
 		k := new(known)
 		asked(dir, c.client, postTool, c.in, k)
-		for _, want := range strings.Fields(c.want) {
+		for want := range strings.FieldsSeq(c.want) {
 			if !strings.Contains(strings.Join(k.files, " "), want) {
 				t.Errorf("%s: got %v, want %s", c.in, k.files, c.want)
 			}

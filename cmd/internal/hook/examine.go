@@ -139,17 +139,17 @@ func (x *examiner) data() {
 }
 
 func (x *examiner) client(ctx context.Context, c *client) {
-	any := false
+	entries := false
 	for _, scope := range []Scope{User, Project, Local} {
 		steps := c.steps(x.p, scope)
 		if len(steps) == 0 {
 			continue
 		}
 		if x.scope(ctx, c, steps) {
-			any = true
+			entries = true
 		}
 	}
-	if !any && x.p.found(c) && !slices.ContainsFunc(x.Findings, func(f Finding) bool { return f.Subject == c.name }) {
+	if !entries && x.p.found(c) && !slices.ContainsFunc(x.Findings, func(f Finding) bool { return f.Subject == c.name }) {
 		x.add(Finding{Level: Remark, Subject: c.name, Text: "is here, and not connected", Fix: "lean-ctx connect " + c.name})
 	}
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 
@@ -172,7 +173,7 @@ func (t *text) prune(made [][]string) error {
 		if err != nil {
 			return err
 		}
-		if len(left) == 0 && len(n.items) == 0 && len(trimmed(t.data[n.open+1:n.shut])) == 0 {
+		if len(left) == 0 && len(n.items) == 0 && len(bytes.TrimSpace(t.data[n.open+1:n.shut])) == 0 {
 			if _, err := t.unset(keys[:len(keys)-1], keys[len(keys)-1]); err != nil {
 				return err
 			}

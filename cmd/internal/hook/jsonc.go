@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -282,25 +281,3 @@ func (t *text) build(n *node, keys, left []string, value any) error {
 	}
 	return t.insert(n, left[0], compact(value))
 }
-
-// same compares a value of the text with one of ours by its meaning.
-func same(v *hujson.Value, ours any) bool {
-	var b any
-	if err := json.Unmarshal(compact(ours), &b); err != nil {
-		return false
-	}
-	return reflect.DeepEqual(decoded(v), b)
-}
-
-// decoded is the meaning of a value; nothing if it has none.
-func decoded(v *hujson.Value) any {
-	c := v.Clone()
-	c.Standardize()
-	var x any
-	if json.Unmarshal(c.Pack(), &x) != nil {
-		return nil
-	}
-	return x
-}
-
-func trimmed(b []byte) []byte { return bytes.TrimSpace(b) }
