@@ -108,11 +108,24 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 		err = s.update(ctx, decide)
 	}
 	if err == nil && !in.DryRun && m.r.Added+m.r.Replaced >= syncTail {
-		if e := s.SyncIndex(ctx); e != nil { // the facts are safe; the index is only a cache
-			s.notice("the index was not written: %v", e)
-		}
+		s.afterImport(ctx)
 	}
 	return m.r, err
+}
+
+// afterImport does at once what a server would do in the background, so that
+// the next command does not read a journal that is as long as the store. The
+// snapshot is rewritten only when what was imported is a good part of it: the
+// price is that of the import. The facts are safe already.
+func (s *Store) afterImport(ctx context.Context) {
+	if at := s.log.Stats(); at.JournalBytes > max(1<<20, at.SnapshotBytes/4) {
+		if err := s.Compact(ctx); err != nil {
+			s.notice("the journal was not compacted: %v", err)
+		}
+	}
+	if err := s.SyncIndex(ctx); err != nil {
+		s.notice("the index was not written: %v", err)
+	}
 }
 
 func (in Incoming) name() string {
