@@ -179,6 +179,20 @@ func TestEntryByHand(t *testing.T) {
 	}
 }
 
+// A plugin of an earlier version, of which no record is left, is replaced, and
+// goes with disconnect.
+func TestOldPlugin(t *testing.T) {
+	p := fresh(t)
+	path := filepath.Join(p.Home, ".config", "opencode", "plugins", "lean-ctx.js")
+	write(t, path, "// Made by `lean-ctx connect opencode`, of an earlier version\n")
+	w := Wish{Clients: []string{"opencode"}}
+	connectAll(t, p, w)
+	disconnectAll(t, p, w)
+	if exists(path) {
+		t.Error("it is still there")
+	}
+}
+
 // Clients are found by what they leave in a home, or by their program.
 func TestFound(t *testing.T) {
 	p := fresh(t)

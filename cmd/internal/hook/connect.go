@@ -218,7 +218,7 @@ func (r *record) note(s step, f found, t *text, dirs []string) {
 		c.Before = sum(f.data)
 	}
 	had, err := s.take(&text{data: slices.Clone(f.data)})
-	back := err == nil && !had
+	back := err == nil && !had && !(s.format == whole && isOurs(f.data))
 	if old := r.of(s); old != nil && !f.new {
 		c.New = old.New
 		c.Made = append(slices.Clone(old.Made), c.Made...)
