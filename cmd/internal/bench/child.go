@@ -37,7 +37,15 @@ func emptyProgram(ctx context.Context, dir string, environ []string) (program, e
 	building, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	build := exec.CommandContext(building, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", exe, file)
-	build.Env = append(environ, "CGO_ENABLED=0", "GOTOOLCHAIN=local", "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	build.Env = append(environ, "CGO_ENABLED=0", "GOTOOLCHAIN=local", "GOPROXY=off", "GOFLAGS=", "GOWORK=off", "GOTMPDIR="+filepath.Dir(exe))
+	// An interrupted go command waits for its compilers and cleans up; a killed one leaves both behind.
+	build.WaitDelay = interruptGrace
+	build.Cancel = func() error {
+		if err := build.Process.Signal(os.Interrupt); err != nil {
+			return build.Process.Kill()
+		}
+		return nil
+	}
 	out, err := build.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
@@ -80,6 +88,9 @@ func (b *bed) command(ctx context.Context, args ...string) (string, error) {
 }
 
 func (b *bed) environ() []string { return b.Environ(map[string]string{"LEAN_CTX_DATA_DIR": b.data}) }
+
+// interruptGrace is how long an interrupted go command has to clean up.
+const interruptGrace = 5 * time.Second
 
 // spawn runs a process until its end. A message of it, with exit code 0, is as
 // much of an error as another code: what is measured must have nothing to warn
