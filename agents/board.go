@@ -58,6 +58,9 @@ const (
 // of the client.
 func (s *Store) Post(ctx context.Context, a Posting) (Posted, error) {
 	m, ttl, redacted, err := s.draft(a)
+	if err == nil {
+		err = s.begin(ctx)
+	}
 	if err != nil {
 		return Posted{}, err
 	}

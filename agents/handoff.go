@@ -108,10 +108,10 @@ const (
 //
 // Tasks and claims are in two stores. First the promise is committed here, then the
 // tasks move, then one commit moves the claims and gives the bundle. A
-// kill before the first commit leaves nothing done; after it the next read, sync,
-// register or handoff of anybody in the project goes on with it (moving tasks
-// twice moves nothing more), so it is done. An error of the tasks' store takes
-// the promise back.
+// kill before the first commit leaves nothing done; after it the next call of anybody
+// in the project that looks at agents, claims or tasks goes on with it before it
+// looks (moving tasks twice moves nothing more; see [Store.Settle]), so it is
+// done. An error of the tasks' store takes the promise back.
 func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
 	summary, redacted, err := s.text("message", a.Message, maxText)
 	if err != nil {

@@ -168,6 +168,9 @@ func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
 			return Claimed{}, err
 		}
 	}
+	if err := s.begin(ctx); err != nil {
+		return Claimed{}, err
+	}
 	var c Claimed
 	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
 		me, err := s.self(p)
@@ -201,6 +204,9 @@ func (r Released) Text() string { return "Released: " + oneLine(r.Path) }
 func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
 	path, err := s.place(a.Path)
 	if err != nil {
+		return Released{}, err
+	}
+	if err := s.begin(ctx); err != nil {
 		return Released{}, err
 	}
 	var r Released

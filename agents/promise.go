@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (s *Store) handOver(ctx context.Context, h *handoff, find func(*project, mo
 		err = s.settle(ctx, h)
 	}
 	if err != nil {
-		return fmt.Errorf("the handoff to %s is on record and will be completed by the next read or sync of any agent: %w", h.To, err)
+		return fmt.Errorf("the handoff to %s is on record and will be completed by whoever uses agents or tasks next: %w", h.To, err)
 	}
 	return nil
 }
@@ -116,23 +117,57 @@ func (s *Store) begin(ctx context.Context) error {
 	var x sign
 	err := s.view(ctx, func(p *project, m moment) error {
 		x = s.sign(p, m)
-		for _, h := range p.handoffs {
-			if h.State == handoffPending {
-				pending = append(pending, new(*h))
-			}
-		}
+		pending = p.pending()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	s.noted(s.touch(ctx, x))
-	for _, h := range pending {
-		if _, err := s.alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
-			s.notice("the handoff of %s to %s was interrupted and is not complete yet: %v", h.From, h.To, err)
-		}
+	if err := s.keep(ctx, pending); err != nil {
+		s.notice("%v", err)
 	}
 	return nil
+}
+
+// Settle completes the handoffs whose process was killed half-way, so that
+// whoever looks at tasks next sees them with their new agent. It is one look
+// at the state when there are none. A handoff that another process
+// works on now is left to it. The error names each that cannot be
+// completed yet.
+func (s *Store) Settle(ctx context.Context) error {
+	var pending []*handoff
+	err := s.view(ctx, func(p *project, _ moment) error {
+		pending = p.pending()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.keep(ctx, pending)
+}
+
+// pending are copies of the promises that were not kept yet, the oldest first.
+func (p *project) pending() []*handoff {
+	var out []*handoff
+	for _, h := range p.handoffs {
+		if h.State == handoffPending {
+			out = append(out, new(*h))
+		}
+	}
+	slices.SortFunc(out, func(a, b *handoff) int { return cmp.Compare(a.Number, b.Number) })
+	return out
+}
+
+// keep keeps promises, each unless another process does so now.
+func (s *Store) keep(ctx context.Context, pending []*handoff) error {
+	var errs []error
+	for _, h := range pending {
+		if _, err := s.alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
+			errs = append(errs, fmt.Errorf("the handoff of %s to %s was interrupted and is not complete yet: %w", h.From, h.To, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // goOn keeps a promise unless somebody did so before the lock was had. It

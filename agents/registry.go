@@ -256,6 +256,9 @@ func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
 	if err == nil && !slices.Contains([]string{"", statusActive, statusIdle, statusFinished}, status) {
 		err = badArgument("status", "status %q is none of active, idle, finished", clip(a.Status, maxWord))
 	}
+	if err == nil {
+		err = s.begin(ctx)
+	}
 	if err != nil {
 		return Updated{}, err
 	}

@@ -76,7 +76,9 @@ func (s *Store) List(ctx context.Context, a Roll) (Agents, error) {
 	if err != nil {
 		return Agents{}, err
 	}
-	s.alive(ctx)
+	if err := s.begin(ctx); err != nil {
+		return Agents{}, err
+	}
 	r := Agents{limit: limit, Agents: []Present{}}
 	err = s.view(ctx, func(p *project, m moment) error {
 		list := p.present(m.now)
@@ -140,6 +142,9 @@ func (i Info) Text() string {
 // Info counts what the registry holds, and shows who the caller is.
 func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	var i Info
+	if err := s.begin(ctx); err != nil {
+		return i, err
+	}
 	err := s.view(ctx, func(p *project, m moment) error {
 		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.claims(m.now)), now: m.now}
 		i.Waiting = p.waiting(m.now)

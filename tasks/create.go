@@ -45,7 +45,10 @@ func (s *Store) Create(ctx context.Context, d Draft) (Born, error) {
 	if w.Title == "" {
 		return Born{}, &ArgumentError{"title", "needs title"}
 	}
-	var err error
+	err := s.settle(ctx) // what is created for an agent is no part of what it handed off before
+	if err != nil {
+		return Born{}, err
+	}
 	if w.Assignee, err = s.resolve(ctx, to); err != nil {
 		return Born{}, err
 	}

@@ -29,6 +29,7 @@ type Got struct {
 
 // Get shows a task whole: description, messages, history and artifacts in full.
 func (s *Store) Get(ctx context.Context, p Pick) (Got, error) {
+	s.settled(ctx)
 	var r Got
 	err := s.view(ctx, func(b *board, now time.Time) error {
 		x, err := b.find(s.opts.ProjectHash, "task_id", p.TaskID)

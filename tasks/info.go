@@ -34,6 +34,7 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	r := Info{Silent: []Listed{}, Card: Card(s.opts.Version, "")}
 	counts := map[State]int{}
 	var given []Task // open ones that somebody has
+	s.settled(ctx)
 	err := s.view(ctx, func(b *board, now time.Time) error {
 		r.now = now
 		for _, x := range b.projects[s.opts.ProjectHash] {

@@ -49,6 +49,7 @@ func (s *Store) List(ctx context.Context, q Choice) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
+	s.settled(ctx)
 	var r List
 	err = s.view(ctx, func(b *board, now time.Time) error {
 		r = List{Tasks: []Listed{}, limit: f.limit, what: f.what, now: now}

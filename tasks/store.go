@@ -34,6 +34,9 @@ type Directory interface {
 	// Silent tells since when nothing was heard of an agent that counts as
 	// silent.
 	Silent(ctx context.Context, id string) (since time.Time, silent bool, err error)
+	// Settle has the handoffs completed whose process was killed half-way:
+	// they move tasks, by [Store.Reassign]. It is asked before each operation.
+	Settle(ctx context.Context) error
 }
 
 // Options of a store. The zero value works.
@@ -184,6 +187,23 @@ func (s *Store) wholly(ctx context.Context, do func() error) error {
 		return err
 	}
 	return do()
+}
+
+// settle has interrupted handoffs completed before the caller decides on
+// tasks that may be another agent's by them.
+func (s *Store) settle(ctx context.Context) error {
+	if s.opts.Agents == nil {
+		return nil
+	}
+	return s.opts.Agents.Settle(ctx)
+}
+
+// settled is settle for those who only look: a directory that cannot answer
+// makes no task unreadable.
+func (s *Store) settled(ctx context.Context) {
+	if err := s.settle(ctx); err != nil {
+		s.opts.Logger.Warn("tasks may be shown with an agent that handed them off", "error", err)
+	}
 }
 
 // now is the instant that an answer is about: never before what was last

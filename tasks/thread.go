@@ -35,6 +35,9 @@ func (s *Store) Message(ctx context.Context, m Remark) (Remarked, error) {
 		return Remarked{}, &ArgumentError{"message", "needs message"}
 	}
 	r := Remarked{Redacted: in.redacted}
+	if err := s.settle(ctx); err != nil {
+		return r, err
+	}
 	err := s.update(ctx, func(b *board, now time.Time) ([]event, error) {
 		old, err := b.find(s.opts.ProjectHash, "task_id", m.TaskID)
 		if err != nil {

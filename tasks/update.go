@@ -100,7 +100,10 @@ func (s *Store) Update(ctx context.Context, a Step) (Stepped, error) {
 			return Stepped{}, err
 		}
 	}
-	var err error
+	err := s.settle(ctx)
+	if err != nil {
+		return Stepped{}, err
+	}
 	if w.assignee, err = s.resolve(ctx, w.assignee); err != nil {
 		return Stepped{}, err
 	}
@@ -135,6 +138,9 @@ func (s *Store) Claim(ctx context.Context, a Taking) (Stepped, error) {
 		return Stepped{}, &ArgumentError{"agent", "a claim needs agent: register first and give the id"}
 	}
 	w := wish{project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), claim: true}
+	if err := s.settle(ctx); err != nil {
+		return Stepped{}, err
+	}
 	t, err := s.task(ctx, "task_id", a.TaskID)
 	if err != nil {
 		return Stepped{}, err

@@ -47,6 +47,14 @@ func (d directory) Silent(ctx context.Context, id string) (time.Time, bool, erro
 	return a.Silent(ctx, id)
 }
 
+func (d directory) Settle(ctx context.Context) error {
+	a, err := d.w.agents()
+	if err != nil {
+		return err
+	}
+	return a.Settle(ctx)
+}
+
 // findings is what agents wrote down, for consolidation and search.
 type findings struct{ w *crew }
 

@@ -1,0 +1,91 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// promised is an office whose handoff was killed when its promise was on disk
+// and nothing had moved yet.
+func promised(t *testing.T) (*Store, *desk) {
+	t.Helper()
+	b := office(t)
+	d, err := openDesk(b.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.log.Close() })
+	b.opts.Tasks = d
+	s := b.open()
+	err = s.update(t.Context(), func(p *project, m moment) ([]event, error) {
+		return []event{{By: sender, Handoff: &handoff{ID: "h-1", Number: 1, From: sender, To: receiver, State: handoffPending, Summary: "go on", At: m.now}}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, d
+}
+
+// An interrupted handoff is completed by whatever anybody does next, before
+// that is done.
+func TestInterruptedHandoffIsCompleted(t *testing.T) {
+	ignore := func(_ any, err error) error { return err }
+	for name, do := range map[string]func(ctx context.Context, from, to *Store) error{
+		"settle": func(ctx context.Context, from, _ *Store) error { return from.Settle(ctx) },
+		"list":   func(ctx context.Context, from, _ *Store) error { return ignore(from.List(ctx, Roll{})) },
+		"info":   func(ctx context.Context, _, to *Store) error { return ignore(to.Info(ctx, Nothing{})) },
+		"post":   func(ctx context.Context, from, _ *Store) error { return ignore(from.Post(ctx, Posting{Message: "x"})) },
+		"status": func(ctx context.Context, from, _ *Store) error {
+			return ignore(from.Status(ctx, Standing{Status: "finished"}))
+		},
+		"receiver claims": func(ctx context.Context, _, to *Store) error { return ignore(to.Claim(ctx, Wish{Path: "a.go"})) },
+		"sender claims": func(ctx context.Context, from, _ *Store) error {
+			_, err := from.Claim(ctx, Wish{Path: "a.go"})
+			if _, held := errors.AsType[*HeldError](err); !held {
+				t.Errorf("the sender claims what it handed over: %v", err)
+			}
+			return nil
+		},
+		"sender releases": func(ctx context.Context, from, _ *Store) error {
+			_, err := from.Release(ctx, Return{Path: "a.go"})
+			if _, held := errors.AsType[*HeldError](err); !held {
+				t.Errorf("the sender releases what it handed over: %v", err)
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, d := promised(t)
+			if err := do(t.Context(), s.As(Actor{Agent: sender}), s.As(Actor{Agent: receiver})); err != nil {
+				t.Fatal(err)
+			}
+			left, err := d.OpenTasks(t.Context(), sender)
+			if err != nil || len(left) > 0 {
+				t.Errorf("tasks left with the sender: %v, %v", left, err)
+			}
+			_ = s.view(t.Context(), func(p *project, _ moment) error {
+				expect(t, "claims", len(p.claimsOf(receiver)), 2)
+				expect(t, "bundles", len(p.bundles(receiver)), 1)
+				return nil
+			})
+		})
+	}
+}
+
+// Looking when nothing is pending writes nothing, and what cannot be completed
+// is told.
+func TestSettle(t *testing.T) {
+	b := newBed(t)
+	s := b.open()
+	if err := s.Settle(t.Context()); err != nil {
+		t.Error(err)
+	}
+	s, d := promised(t)
+	if err := d.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Settle(t.Context()); err == nil {
+		t.Error("it was completed without the tasks' store")
+	}
+}
