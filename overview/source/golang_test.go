@@ -6,8 +6,8 @@ import (
 	gotoken "go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,13 +19,17 @@ import (
 // standard are Go files of the standard library, one in so many.
 func standard(tb testing.TB, every int) []string {
 	tb.Helper()
-	root := filepath.Join(runtime.GOROOT(), "src")
+	home, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		tb.Skipf("the go command does not say where its sources are: %v", err)
+	}
+	root := filepath.Join(strings.TrimSpace(string(home)), "src")
 	if _, err := os.Stat(root); err != nil {
 		tb.Skipf("the sources of Go are not here: %v", err)
 	}
 	var names []string
 	n := 0
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".go") {
 			if n++; n%every == 0 {
 				names = append(names, name)
