@@ -27,8 +27,8 @@ type Finding struct {
 
 // Promotion bounds a consolidation.
 type Promotion struct {
-	MaxDecisions int  `json:"max_decisions,omitempty" jsonschema:"most decisions to promote (default 5)"`
-	MaxFindings  int  `json:"max_findings,omitempty" jsonschema:"most findings, insights, blockers and results to promote (default 8)"`
+	MaxDecisions *int `json:"max_decisions,omitempty" jsonschema:"most decisions to promote (default 5)"`
+	MaxFindings  *int `json:"max_findings,omitempty" jsonschema:"most findings, insights, blockers and results to promote (default 8)"`
 	DryRun       bool `json:"dry_run,omitempty" jsonschema:"show what would be promoted, change nothing"`
 }
 
@@ -45,28 +45,31 @@ var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocke
 // Consolidate promotes what agents wrote down to facts, newest first within
 // its budget, with where each comes from; what was promoted once, or whose
 // fact was retracted or erased, is not promoted again. Then it runs the
-// maintenance pass. It writes no prose of its own.
+// maintenance pass, which it also does where what they wrote cannot be read. It writes no prose of its own.
 func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) {
-	decisions, err := checkLimit(p.MaxDecisions, 5)
+	decisions, err := budget("max_decisions", p.MaxDecisions, 5)
 	if err != nil {
 		return Promoted{}, err
 	}
-	others, err := checkLimit(p.MaxFindings, 8)
+	others, err := budget("max_findings", p.MaxFindings, 8)
 	if err != nil {
 		return Promoted{}, err
 	}
 	found, err := s.findings(ctx, time.Time{})
 	if err != nil {
-		return Promoted{}, err
+		if ctx.Err() != nil {
+			return Promoted{}, err
+		}
+		s.notice("what agents wrote down was not looked at: %v", err)
 	}
 	var r Promoted
 	decide := func(st *state, now time.Time) ([]event, error) {
 		events := []event(nil)
 		r = Promoted{DryRun: p.DryRun, Facts: []Remembered{}}
-		budget := map[bool]int{true: decisions, false: others}
+		left := map[bool]int{true: decisions, false: others}
 		w := overlay{facts: st, changed: map[id][]*Version{}}
 		for _, f := range st.unpromoted(found) {
-			if budget[f.Kind == "decision"] == 0 {
+			if left[f.Kind == "decision"] == 0 {
 				r.Left++
 				continue
 			}
@@ -74,7 +77,7 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 			if err != nil {
 				return nil, err
 			}
-			budget[f.Kind == "decision"]--
+			left[f.Kind == "decision"]--
 			w.fold(made)
 			events, r.Facts = append(events, made...), append(r.Facts, x)
 		}
@@ -91,6 +94,17 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 	}
 	r.Archived, err = s.Maintain(ctx, true)
 	return r, err
+}
+
+// budget is how many are promoted at most: none if 0 was asked for.
+func budget(argument string, given *int, standard int) (int, error) {
+	switch {
+	case given == nil:
+		return standard, nil
+	case *given < 0:
+		return 0, &ArgumentError{argument, fmt.Sprintf("%s %d is negative", argument, *given)}
+	}
+	return *given, nil
 }
 
 func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/knowledge/search"
 )
 
 // Lookup asks every project.
@@ -48,11 +50,23 @@ type Results struct {
 	limit   int
 }
 
-// How sure a diary's entry is taken to be, by its kind.
-var diaryConfidence = map[string]float64{"decision": 0.7, "finding": 0.6, "insight": 0.6}
+// session is what an entry of a diary is called in an answer, and how sure it
+// is taken to be. Blockers and progress are of their day and are not found.
+func session(kind string) (category string, confidence float64, ok bool) {
+	switch kind {
+	case "decision":
+		return "session-decision", 0.7, true
+	case "finding", "discovery": // the scratchpad's word and the diary's
+		return "session-finding", 0.6, true
+	case "insight":
+		return "session-insight", 0.6, true
+	}
+	return "", 0, false
+}
 
 // Search looks through all projects' current facts and diaries. Facts of other
-// projects that are private to them are never shown.
+// projects that are private to them are never shown, nor is what their agents
+// said to each other. Diaries that cannot be read are named in the answer.
 func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 	if err := required("query", strings.TrimSpace(q.Query)); err != nil {
 		return Results{}, err
@@ -97,25 +111,37 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	}
 	entries, err := s.findings(ctx, time.Time{})
 	if err != nil {
-		return err
+		if ctx.Err() == nil {
+			r.Skipped = append(r.Skipped, fmt.Sprintf("diaries of %s: %v", project, err))
+		}
+		return ctx.Err()
 	}
-	terms := words(strings.ToLower(r.query))
+	terms := search.Terms(r.query)
 	for _, e := range entries {
-		if conf, ok := diaryConfidence[e.Kind]; ok {
-			if score := coverage(terms, e.Text); score >= 0.5 {
-				r.Results = append(r.Results, Result{"session-" + e.Kind, e.At.UTC().Format("20060102"), e.Text, project, conf, score, false, own})
-			}
+		category, conf, ok := session(e.Kind)
+		if !ok || !own && !strings.HasPrefix(e.Ref, diaryRef) {
+			continue
+		}
+		if score := coverage(terms, e.Text); score >= 0.5 {
+			r.Results = append(r.Results, Result{category, e.At.UTC().Format("20060102"), e.Text, project, conf, score, false, own})
 		}
 	}
 	return nil
 }
 
+// diaryRef is how the names of diaries' entries begin. Other projects see
+// nothing else: of a post one cannot tell here whom it was meant for.
+const diaryRef = "diary:"
+
 // coverage is the share of terms that stand in a text.
 func coverage(terms []string, text string) float64 {
-	text = strings.ToLower(text)
+	held := map[string]bool{}
+	for _, t := range search.Terms(text) {
+		held[t] = true
+	}
 	n := 0
 	for _, t := range terms {
-		if strings.Contains(text, t) {
+		if held[t] {
 			n++
 		}
 	}

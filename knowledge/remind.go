@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -84,10 +85,8 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 	if _, err := path.Match(strings.ReplaceAll(x.Path, "**", "*"), ""); err != nil {
 		return Reminded{}, &ArgumentError{"path", fmt.Sprintf("path %q is not a glob: %v", clip(x.Path, 60), err)}
 	}
-	if x.Task != "" {
-		if _, state, ok := strings.Cut(x.Task, ":"); !ok || state == "" {
-			return Reminded{}, &ArgumentError{"task", fmt.Sprintf("task %q is not <id>:<State>", clip(x.Task, 60))}
-		}
+	if err := s.checkTask(ctx, x.Task); err != nil {
+		return Reminded{}, err
 	}
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		x.CreatedAt = now
@@ -95,6 +94,27 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 		return []event{{Remind: &x}}, nil
 	})
 	return Reminded{x, in.redacted}, err
+}
+
+// checkTask refuses a task or a state that there is not, since such a reminder
+// would never surface. Without a workplace only the form is known.
+func (s *Store) checkTask(ctx context.Context, given string) error {
+	if given == "" {
+		return nil
+	}
+	task, state, ok := strings.Cut(given, ":")
+	if task, state = strings.TrimSpace(task), strings.TrimSpace(state); !ok || task == "" || state == "" {
+		return &ArgumentError{"task", fmt.Sprintf("task %q is not <id>:<State>", clip(given, 60))}
+	}
+	if s.opts.Workplace == nil {
+		return nil
+	}
+	_, err := s.opts.Workplace.Reached(ctx, task, state)
+	if err == nil || ctx.Err() != nil || errors.Is(err, journal.ErrLocked) ||
+		errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrNewer) || errors.Is(err, journal.ErrForeign) {
+		return err
+	}
+	return &ArgumentError{"task", fmt.Sprintf("task %q: %v", clip(given, 60), err)}
 }
 
 // Done names a reminder that is finished.

@@ -215,18 +215,41 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 	return l, nil
 }
 
-// others opens one store after the other, all but the one of hash own.
+// others opens one store after the other, all but the one of hash own and those
+// of projects whose own configuration keeps searches in the project. A
+// configuration that cannot be read may say so.
 func (s *stores) others(all []overview.Project, own string) iter.Seq2[*knowledge.Store, error] {
 	return func(yield func(*knowledge.Store, error) bool) {
 		for _, p := range all {
 			if p.Hash == own {
 				continue
 			}
-			if store, err := s.guest(p); !yield(store, err) {
+			open, err := s.searchable(p)
+			if err == nil && !open {
+				continue
+			}
+			var store *knowledge.Store
+			if err == nil {
+				store, err = s.guest(p)
+			}
+			if !yield(store, err) {
 				return
 			}
 		}
 	}
+}
+
+// searchable tells whether other projects may look into one.
+func (s *stores) searchable(p overview.Project) (bool, error) {
+	c, err := s.config()
+	if err != nil {
+		return false, err
+	}
+	settings, err := c.For(p.Root)
+	if err != nil {
+		return false, fmt.Errorf("project %s: %w", p.Name, err)
+	}
+	return settings.CrossProjectSearch, nil
 }
 
 // close closes what is open.

@@ -1,0 +1,123 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// notes are findings that are always the same.
+type notes struct {
+	list   []Finding
+	broken error
+}
+
+func (n notes) Findings(context.Context, time.Time) ([]Finding, error) { return n.list, n.broken }
+
+var noted = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
+
+func TestSearchFindsWhatDiariesHold(t *testing.T) {
+	list := []Finding{
+		{"discovery", "Found N+1 queries in user loading", "cursor-a3f8", "diary:cursor-a3f8/1", noted},
+		{"blocker", "loading is blocked", "cursor-a3f8", "diary:cursor-a3f8/2", noted},
+		{"finding", "loading for your eyes", "cursor-a3f8", "message:3", noted},
+	}
+	s := testStore(t, &Options{Findings: notes{list: list}})
+	for _, tt := range []struct {
+		query string
+		own   bool
+		want  []string
+	}{
+		{"query in user loading", true, []string{"session-finding/20260320 Found N+1 queries in user loading"}},
+		{"loading", true, []string{"session-finding/20260320 Found N+1 queries in user loading", "session-finding/20260320 loading for your eyes"}},
+		{"loading", false, []string{"session-finding/20260320 Found N+1 queries in user loading"}},
+		{"oad", true, nil},
+	} {
+		r := Results{query: tt.query}
+		if err := r.from(t.Context(), s.Store, tt.own); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, x := range r.Results {
+			got = append(got, x.Category+"/"+x.Key+" "+x.Value)
+		}
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s, own %v: %s", tt.query, tt.own, d)
+		}
+	}
+}
+
+// Facts do not become silent because a registry of agents is damaged.
+func TestFactsWithoutTheirFindings(t *testing.T) {
+	s := testStore(t, &Options{Findings: notes{broken: errors.New("registry.json: corrupt")}})
+	if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "auth", Value: "JWT"}); err != nil {
+		t.Fatal(err)
+	}
+	l := Library{Own: s.Store}
+	r, err := l.Search(t.Context(), Lookup{Query: "jwt"})
+	if err != nil || !strings.Contains(r.Text(), "[a/auth] JWT") || !strings.Contains(r.Text(), "Not searched: diaries of ") || !strings.Contains(r.Text(), "registry.json: corrupt") {
+		t.Errorf("got %v\n%s", err, r.Text())
+	}
+	if _, err := s.Consolidate(t.Context(), Promotion{}); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(s.Notices(), "\n"); !strings.Contains(got, "registry.json: corrupt") {
+		t.Errorf("nobody is told why: %q", got)
+	}
+}
+
+func TestConsolidateNoneOfAKind(t *testing.T) {
+	list := []Finding{
+		{"decision", "use rotation", "cursor-a3f8", "diary:cursor-a3f8/1", noted},
+		{"insight", "users stay", "cursor-a3f8", "diary:cursor-a3f8/2", noted},
+	}
+	for _, tt := range []struct {
+		p     Promotion
+		facts int
+		bad   string
+	}{
+		{Promotion{MaxDecisions: new(0)}, 1, ""},
+		{Promotion{MaxDecisions: new(0), MaxFindings: new(0)}, 0, ""},
+		{Promotion{}, 2, ""},
+		{Promotion{MaxDecisions: new(-1)}, 0, "max_decisions"},
+		{Promotion{MaxFindings: new(-1)}, 0, "max_findings"},
+	} {
+		s := testStore(t, &Options{Findings: notes{list: list}})
+		r, err := s.Consolidate(t.Context(), tt.p)
+		bad := ""
+		if e, ok := errors.AsType[*ArgumentError](err); ok {
+			bad = e.Argument
+		}
+		if len(r.Facts) != tt.facts || bad != tt.bad || err == nil && r.Left != 2-tt.facts {
+			t.Errorf("%+v: got %+v, %v", tt.p, r, err)
+		}
+	}
+}
+
+// knownTasks is a workplace with one task.
+type knownTasks struct{ office }
+
+func (knownTasks) Reached(_ context.Context, task, state string) (bool, error) {
+	switch {
+	case task != "t-1":
+		return false, errors.New("no task " + task)
+	case state != "Completed":
+		return false, errors.New("state must be Completed")
+	}
+	return false, nil
+}
+
+func TestRemindOfATaskThatThereIsNot(t *testing.T) {
+	s := testStore(t, &Options{Workplace: knownTasks{}})
+	for task, good := range map[string]bool{"t-1:Completed": true, "t-9:Completed": false, "t-1:Soon": false, ":Completed": false, "t-1": false, "t-1: ": false} {
+		_, err := s.Remind(t.Context(), Intention{Value: "tell them", Task: task})
+		e, refused := errors.AsType[*ArgumentError](err)
+		if refused == good || refused && (e.Argument != "task" || !strings.HasPrefix(e.Problem, "task ")) {
+			t.Errorf("%s: got %v", task, err)
+		}
+	}
+}
