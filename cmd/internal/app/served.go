@@ -71,6 +71,7 @@ func (s *stores) stamp() string {
 // server must not touch either.
 func (s *stores) commands(in io.Reader) []*op.Tool {
 	tools := slices.DeleteFunc(s.served(), func(t *op.Tool) bool { return t.Name == op.RecallName })
+	s.fromHere(tools)
 	t := tools[0]
 	instead(t, "import", func(ctx context.Context, k *knowledge.Store, a knowledge.Incoming) (knowledge.Imported, error) {
 		if a.File == "-" {
@@ -87,10 +88,8 @@ func (s *stores) commands(in io.Reader) []*op.Tool {
 	return append(tools, op.TokenReport(s.reading()))
 }
 
-type opener func(context.Context, op.Scope) (*knowledge.Store, error)
-
 // instead gives a row another method; all else about it stays.
-func instead[A any, R op.Result](t *op.Tool, name string, method func(context.Context, *knowledge.Store, A) (R, error), open opener) {
+func instead[T, A any, R op.Result](t *op.Tool, name string, method func(context.Context, T, A) (R, error), open func(context.Context, op.Scope) (T, error)) {
 	o, ok := t.Operation(name)
 	if !ok {
 		return
@@ -102,12 +101,12 @@ func instead[A any, R op.Result](t *op.Tool, name string, method func(context.Co
 		}
 	}
 	row := op.New(o.Name, o.Summary, o.Effect, func(ctx context.Context, sc op.Scope, a A) (R, error) {
-		k, err := open(ctx, sc)
+		store, err := open(ctx, sc)
 		if err != nil {
 			var none R
 			return none, err
 		}
-		return method(ctx, k, a)
+		return method(ctx, store, a)
 	}, required...)
 	row.Example, row.Also = o.Example, o.Also
 	*o = row
