@@ -61,7 +61,7 @@
 // Claims and messages are in the registry, tasks in a store of their own. A
 // handoff is first a promise in the registry; then the tasks move; then one
 // commit moves the claims, with new tokens, and gives the receiver its bundle.
-// Whoever next reads, syncs, registers or hands over in the project keeps a
+// Whoever next looks at agents, claims or tasks in the project first keeps a
 // promise whose process was killed, under a lock file of the sender's, so that it
 // is not done twice at once. To move the tasks last was rejected: the receiver
 // would have been told of tasks that it has not. Only the process that made a promise takes
@@ -72,6 +72,7 @@
 //	registry.json, .journal     all projects' agents, messages, claims, handoffs
 //	diaries/<id>.json, .journal an agent's diary
 //	live/<id>.lock              held by the process that an agent lives in
+//	live/<id>.others.lock       shared by all others that act as it
 //
 // One registry for all projects keeps ids unique; a handle sees the part of
 // its own project only. Texts are redacted before they are stored.

@@ -3,93 +3,9 @@ package agents
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"leanctx/internal/journal"
 )
-
-// holder keeps an agent from being resumed by somebody else.
-type holder struct {
-	lock    *journal.FileLock
-	session string // the connection whose agent it is
-}
-
-// liveDir is where the liveness locks are, one file an agent.
-const liveDir = "live"
-
-func (s *Store) live() (*os.Root, error) {
-	return journal.OpenDir(filepath.Join(s.dir, liveDir))
-}
-
-// hold takes an agent's liveness lock. ok is false when a living connection,
-// of this process or of another, has it.
-func (s *Store) hold(id string) (ok bool, err error) {
-	root, err := s.live()
-	if err != nil {
-		return false, err
-	}
-	defer root.Close()
-	lock, ok, err := journal.TryLock(root, id+".lock")
-	if ok {
-		s.mu.Lock()
-		s.held[id] = &holder{lock, s.actor.Session}
-		s.mu.Unlock()
-	}
-	return ok, err
-}
-
-// leave lets go of an agent. Its lock file goes too, lest there be one for
-// every agent that ever was.
-func (s *Store) leave(id string) error {
-	s.mu.Lock()
-	h := s.held[id]
-	delete(s.held, id)
-	s.mu.Unlock()
-	if h == nil {
-		return nil
-	}
-	if root, err := s.live(); err == nil {
-		_ = root.Remove(id + ".lock") // Windows does not remove what is open: it is only litter
-		_ = root.Close()
-	}
-	return h.lock.Unlock()
-}
-
-// Leave says that a connection has ended: the agents it registered may be
-// resumed by others. A process that ends need not call it.
-func (s *Store) Leave(session string) error {
-	s.mu.Lock()
-	delete(s.sessions, session)
-	var ids []string
-	for id, h := range s.held {
-		if h.session == session {
-			ids = append(ids, id)
-		}
-	}
-	s.mu.Unlock()
-	var errs []error
-	for _, id := range ids {
-		errs = append(errs, s.leave(id))
-	}
-	return errors.Join(errs...)
-}
-
-func (s *Store) leaveAll() error {
-	s.mu.Lock()
-	var ids []string
-	for id := range s.held {
-		ids = append(ids, id)
-	}
-	s.mu.Unlock()
-	var errs []error
-	for _, id := range ids {
-		errs = append(errs, s.leave(id))
-	}
-	return errors.Join(errs...)
-}
 
 // Self is the id of the caller: the one it gave, else the one that its
 // connection registered last; empty if there is neither. It may be an id that
@@ -164,8 +80,8 @@ const touchAfter = 5 * time.Minute
 
 // Touch notes that the caller is at work, if it is an agent. It writes once in
 // five minutes at most, and so costs nearly nothing. A server also takes
-// the agent's liveness lock, lest somebody else resume an agent that goes on
-// after the server was started anew.
+// a liveness lock of the agent, lest somebody else resume an agent that goes on
+// after the server was started anew, or after its other server ended.
 func (s *Store) Touch(ctx context.Context) error {
 	var x sign
 	err := s.view(ctx, func(p *project, m moment) error {
@@ -193,8 +109,8 @@ func (s *Store) sign(p *project, m moment) sign {
 }
 
 func (s *Store) touch(ctx context.Context, x sign) error {
-	if x.id != "" && s.opts.LongLived && !s.holds(x.id) {
-		if _, err := s.hold(x.id); err != nil {
+	if x.id != "" && s.opts.LongLived {
+		if err := s.join(x.id); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,8 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,9 +36,10 @@ type job struct {
 	Root   string
 	Number int
 	Count  int
-	Of     int  // processes
-	At     int  // the file operation to die at
-	Brief  bool // talk: end after the last post
+	Of     int    // processes
+	At     int    // the file operation to die at
+	Brief  bool   // talk: end after the last post
+	Agent  string // hold: the id to resume
 }
 
 const jobVariable = "LEANCTX_TEST_JOB"
@@ -79,7 +77,7 @@ func (j job) run(ctx context.Context) error {
 		err = j.claim(ctx, me)
 	case "hold":
 		var r Registered
-		if r, err = s.Register(ctx, Registration{AgentType: "cursor", Role: "dev"}); err == nil {
+		if r, err = s.As(Actor{Agent: j.Agent}).Register(ctx, Registration{AgentType: "cursor", Role: "dev"}); err == nil {
 			fmt.Println(r.AgentID)
 			_, err = io.Copy(io.Discard, os.Stdin) // until the test kills or lets go
 		}
@@ -438,64 +436,5 @@ func uniqueTokens(t *testing.T, history []porcupine.Operation) {
 	}
 	if len(given) < 50 {
 		t.Errorf("only %d leases were given", len(given))
-	}
-}
-
-// A living connection keeps its agent; a killed one leaves it to who comes next.
-func TestLiveness(t *testing.T) {
-	b := newBed(t)
-	b.opts.Now = time.Now
-	start := func() (id string, end func(kill bool)) {
-		c := job{Do: "hold", Dir: b.dir, Root: b.root}.command(t)
-		in, err := c.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(line), func(kill bool) {
-			if kill {
-				_ = c.Process.Kill()
-			}
-			_ = in.Close()
-			_ = c.Wait()
-		}
-	}
-	first, end := start()
-	second, end2 := start()
-	if first == second {
-		t.Fatalf("both are %s", first)
-	}
-	s := b.open()
-	named := must[Registered](t)(s.As(Actor{Agent: first}).Register(t.Context(), Registration{AgentType: "cursor"}))
-	if named.AgentID != first || !named.Resumed || named.Role != "dev" {
-		t.Errorf("named: %+v", named)
-	}
-	end(true)
-	third, end3 := start()
-	if third != first {
-		t.Errorf("%s is not resumed after a kill: %s", first, third)
-	}
-	end2(false)
-	fourth, end4 := start()
-	if fourth != second {
-		t.Errorf("%s is not resumed after its process ended: %s", second, fourth)
-	}
-	end3(false)
-	end4(false)
-	if files, _ := os.ReadDir(b.dir + "/" + liveDir); len(files) > 0 {
-		t.Errorf("%d lock files are left: %v", len(files), files)
-	}
-	if strings.Contains(first, strconv.Itoa(os.Getpid())) {
-		t.Errorf("%s names a process", first)
 	}
 }

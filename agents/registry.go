@@ -150,8 +150,8 @@ func sameRole(a, b string) bool {
 // caller gave the id: then it may go on although a living connection has it,
 // which may be its own.
 func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool) error {
-	if named && !s.holds(id) && s.known(ctx, id) {
-		if _, err := s.hold(id); err != nil {
+	if named && s.known(ctx, id) {
+		if err := s.join(id); err != nil {
 			return err
 		}
 	}

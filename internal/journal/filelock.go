@@ -19,7 +19,18 @@ type FileLock struct{ k fileLock }
 // open finds that the name no longer stands for it, and locks a new one. With
 // the name the lock is let go of.
 func TryLock(root *os.Root, name string) (l *FileLock, ok bool, err error) {
-	l = &FileLock{fileLock{dir: root.Name(), name: name}}
+	return tryFile(root, fileLock{dir: root.Name(), name: name})
+}
+
+// TryShared is [TryLock] for a lock that any number of holders share: it is
+// refused while somebody has the file alone, and keeps others from that. A
+// holder that wants to remove the file must have it alone for it.
+func TryShared(root *os.Root, name string) (l *FileLock, ok bool, err error) {
+	return tryFile(root, fileLock{dir: root.Name(), name: name, shared: true})
+}
+
+func tryFile(root *os.Root, k fileLock) (l *FileLock, ok bool, err error) {
+	l = &FileLock{k}
 	ok, err = l.k.try(rootFiles{root})
 	if !ok || err != nil {
 		return nil, false, errors.Join(err, l.k.close())

@@ -50,6 +50,39 @@ func TestFileLock(t *testing.T) {
 	}
 }
 
+// A shared lock keeps everybody from having the file alone, and the other way.
+func TestFileLockShared(t *testing.T) {
+	root := lockRoot(t)
+	share := func(want bool) *journal.FileLock {
+		t.Helper()
+		l, ok, err := journal.TryShared(root, "x.lock")
+		if ok != want || err != nil {
+			t.Fatal(ok, err)
+		}
+		return l
+	}
+	one, two := share(true), share(true)
+	for _, l := range []*journal.FileLock{one, two} {
+		if _, ok, err := journal.TryLock(root, "x.lock"); ok || err != nil {
+			t.Errorf("had alone while it is shared: %v, %v", ok, err)
+		}
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+	alone, ok, err := journal.TryLock(root, "x.lock")
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	share(false)
+	if err := alone.Unlock(); err != nil {
+		t.Error(err)
+	}
+	if err := share(true).Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFileLockBadNames(t *testing.T) {
 	root := lockRoot(t)
 	for _, name := range []string{"../x.lock", "no such directory/x.lock", strings.Repeat("x", 300)} {

@@ -23,6 +23,7 @@ import (
 type fileLock struct {
 	dir, name string
 	f         file      // kept open between acquisitions
+	shared    bool      // with others that share it; such a lock is not signed
 	id        uint64    // tells our marks from others'
 	turn      time.Time // when we began to have it while others may be waiting
 }
@@ -89,14 +90,16 @@ func (k *fileLock) try(fsys files) (bool, error) {
 			}
 			k.f = f
 		}
-		ok, err := tryLock(k.f)
+		ok, err := tryLock(k.f, k.shared)
 		if !ok || err != nil {
 			return false, err
 		}
 		if same, err := isNamed(fsys, k.f, k.name); err != nil {
 			return false, errors.Join(err, k.close())
 		} else if same {
-			k.sign()
+			if !k.shared {
+				k.sign()
+			}
 			return true, nil
 		}
 		if err := k.close(); err != nil {

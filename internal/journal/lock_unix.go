@@ -9,10 +9,15 @@ import (
 )
 
 // tryLock takes the lock that the kernel holds for an open file, if nobody has
-// it. It goes with the file when the process ends, however it ends.
-func tryLock(f file) (bool, error) {
+// it; shared, if nobody has it alone. It goes with the file when the process
+// ends, however it ends.
+func tryLock(f file, shared bool) (bool, error) {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		switch {
 		case err == nil:
 			return true, nil

@@ -12,10 +12,14 @@ import (
 const lockAt = 1 << 30
 
 // tryLock takes the lock that the kernel holds for an open file, if nobody has
-// it. It goes with the file when the process ends, however it ends.
-func tryLock(f file) (bool, error) {
+// it; shared, if nobody has it alone. It goes with the file when the process
+// ends, however it ends.
+func tryLock(f file, shared bool) (bool, error) {
 	at := &windows.Overlapped{Offset: lockAt}
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	var flags uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
+	if !shared {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, at)
 	switch {
 	case err == nil:
