@@ -19,8 +19,10 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
+	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/demo"
@@ -116,9 +118,21 @@ func (r *run) end(ctx context.Context, err error) int {
 	case code == done && r.warnings > 0 && r.globals.Strict:
 		return warned
 	case code != done && code != interrupted:
-		report(r.errs, err)
+		report(r.errs, r.stale(err))
 	}
 	return code
+}
+
+// stale says where an agent's name comes from that nobody typed.
+func (r *run) stale(err error) error {
+	if !is[*agents.NotFoundError](err) || r.globals.Agent != "" {
+		return err
+	}
+	c, e := r.stores.config()
+	if e != nil || c.Agent == "" || !strings.Contains(err.Error(), c.Agent) {
+		return err
+	}
+	return fmt.Errorf("%w; it is %s that says so: unset it, or set it to the id that register gives", err, config.AgentVar)
 }
 
 // mcp serves one client until its input ends.

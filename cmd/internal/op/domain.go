@@ -3,6 +3,7 @@ package op
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"leanctx/agents"
@@ -92,8 +93,43 @@ func (t *Tool) explain(o *Operation, c checked, err error) error {
 	if p, ok := o.Param(argument); ok && said == "needs "+p.Name {
 		problem = fmt.Sprintf("%s needs %q", t.label(o), p.Name)
 	}
-	return t.usage(o, problem, argument)
+	e := t.usage(o, problem, argument)
+	if argument == agentName {
+		e.Example = c.given()
+		e.Example[agentName] = someAgent
+	}
+	for _, x := range o.instead {
+		if args := x.fits(o, argument, c.given()); args != nil {
+			e.Action, e.Example = x.action, args
+		}
+	}
+	return e
 }
+
+// fits gives the example's arguments, as the call gave them but for the wrong
+// one, or nothing where the call is not like it.
+func (x example) fits(o *Operation, wrong string, given map[string]any) map[string]any {
+	if _, ok := given[wrong]; x.argument != wrong || ok && x.action != o.Name {
+		return nil
+	}
+	out := maps.Clone(x.args)
+	for name := range x.args {
+		v, ok := given[name]
+		if !ok {
+			return nil
+		}
+		if name != wrong {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// An agent's name as an argument, and what one looks like.
+const (
+	agentName = "agent"
+	someAgent = "cursor-a3f8"
+)
 
 // given is the arguments of the call as they were understood.
 func (c checked) given() map[string]any {

@@ -121,7 +121,7 @@ func (t *Tool) commandLine(action string, args map[string]any) string {
 	}
 	params := slices.Clone(o.Params)
 	slices.SortStableFunc(params, func(a, b Param) int { return a.Arg - b.Arg })
-	for _, p := range append(params, confirmParam) {
+	for _, p := range append(params, confirmParam, agentParam) {
 		v, given := args[p.Name]
 		switch {
 		case !given:

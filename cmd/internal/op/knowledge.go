@@ -90,7 +90,8 @@ func relating(st Stores) []Operation {
 		New("relations", "List links.", Reads, on(open, (*knowledge.Store).Relations)).
 			Shown("category", exampleCategory, "key", exampleKey).Tried("links", "graph"),
 		New("remind", "Leave a reminder that shows up when it applies.", Adds, on(open, (*knowledge.Store).Remind), "value").
-			Shown("value", "rotate the signing key", "path", "src/auth/**").Tried("reminder", "todo", "remember_to"),
+			Shown("value", "rotate the signing key", "path", "src/auth/**").
+			Instead("task", "remind", "value", "tell the users", "task", "t-a3f8c1:Completed").Tried("reminder", "todo", "remember_to"),
 		New("reminders", "List reminders.", Reads, on(open, (*knowledge.Store).Reminders)).Shown().Tried("todos"),
 		New("remind_done", "Finish a reminder.", Changes, on(open, (*knowledge.Store).RemindDone), "id").
 			Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),

@@ -97,7 +97,15 @@ type Operation struct {
 	Example  map[string]any // arguments of a call that is right; see [Operation.Shown]
 	Also     []string       // names that people try for it; only suggested, never taken
 
+	instead []example // see [Operation.Instead]
+
 	run func(ctx context.Context, sc Scope, b bound) (Result, error)
+}
+
+// example is a call that helps where one argument is wrong.
+type example struct {
+	argument, action string
+	args             map[string]any
 }
 
 // Confirmer is met by arguments that may ask for something that cannot be
@@ -152,6 +160,15 @@ func (o Operation) Shown(pairs ...any) Operation {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		o.Example[pairs[i].(string)] = pairs[i+1]
 	}
+	return o
+}
+
+// Instead gives the operation the example for a mistake in one argument by calls
+// that gave all of the example's arguments. It may be of another action: then it
+// is shown to calls that lack the argument, since that action is what they mean.
+func (o Operation) Instead(argument, action string, pairs ...any) Operation {
+	shown := o.Shown(pairs...).Example
+	o.instead = append(slices.Clone(o.instead), example{argument, action, shown})
 	return o
 }
 

@@ -32,10 +32,12 @@ type Param struct {
 	field []int // where it goes in the argument struct
 }
 
+var agentParam = Param{Name: agentName, Flag: agentName, Type: TypeString, Description: "your agent id, if you registered"}
+
 // scopeParams are the arguments that every operation takes.
 var scopeParams = [...]Param{
 	{Name: "project", Flag: "project", Type: TypeString, Description: "path of the project (default: the server's)"},
-	{Name: "agent", Flag: "agent", Type: TypeString, Description: "your agent id, if you registered"},
+	agentParam,
 	{Name: "output", Flag: "output", Type: TypeString, Description: "form of the answer (default text)", Enum: []string{"text", "json"}},
 }
 

@@ -20,7 +20,8 @@ func Task(st Stores) *Tool {
 			New("create", "Make a task, for an agent, a type, or whoever claims it.", Adds, on(open, (*tasks.Store).Create), "title").
 				Shown("title", "Fix auth middleware", "to_agent", "claude").Tried("add", "new", "delegate", "assign"),
 			New("update", "Say how a task stands.", Changes, on(open, (*tasks.Store).Update), "task_id").
-				Shown("task_id", "t-a3f8c1", "state", "Working").Tried("set", "state", "progress", "complete", "done", "finish"),
+				Shown("task_id", "t-a3f8c1", "state", "Working").
+				Instead("state", "message", "task_id", "t-a3f8c1", "message", "the token is in the vault").Tried("set", "state", "progress", "complete", "done", "finish"),
 			New("claim", "Take a task that is free, or open to your type.", Changes, on(open, (*tasks.Store).Claim), "task_id").
 				Shown("task_id", "t-a3f8c1").Tried("take", "accept", "start"),
 			New("list", "The tasks, open ones first.", Reads, on(open, (*tasks.Store).List)).Shown("state", "open").Tried("tasks", "all"),

@@ -1,0 +1,53 @@
+package op
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"leanctx/agents"
+	"leanctx/tasks"
+)
+
+type step struct {
+	ID      string `json:"task_id" arg:"1"`
+	State   string `json:"state,omitempty" arg:"2"`
+	Message string `json:"message,omitempty" short:"m"`
+}
+
+// The example of a refused call mends the very mistake: the call as it was
+// would be refused again.
+func TestHintMendsTheMistake(t *testing.T) {
+	nobody := func(context.Context, Scope, step) (seen[step], error) {
+		return seen[step]{}, &agents.ArgumentError{Argument: "agent", Problem: "needs agent"}
+	}
+	stateless := func(context.Context, Scope, step) (seen[step], error) {
+		return seen[step]{}, &tasks.ArgumentError{Argument: "state", Problem: "needs state"}
+	}
+	tool := &Tool{Name: "ctx_task", Command: "task", Operations: []Operation{
+		New("claim", "Take.", Changes, nobody).Shown("task_id", "t-a3f8c1"),
+		New("update", "Say how it stands.", Changes, stateless).Shown("task_id", "t-a3f8c1", "state", "Working").
+			Instead("state", "message", "task_id", "t-a3f8c1", "message", "hello"),
+		New("message", "Say something.", Adds, see[step]),
+		New("remind", "Wait.", Adds, stateless).Shown("task_id", "t-a3f8c1").Instead("state", "remind", "task_id", "t-a3f8c1", "state", "Completed"),
+	}}
+	for _, tt := range []struct{ args, json, command string }{
+		{`{"action":"claim","task_id":"t-77"}`, `{"action":"claim","task_id":"t-77","agent":"cursor-a3f8"}`, "task claim t-77 --agent cursor-a3f8"},
+		{`{"action":"claim","task_id":"t-77","agent":"cursor"}`, `{"action":"claim","task_id":"t-77","agent":"cursor-a3f8"}`, "task claim t-77 --agent cursor-a3f8"},
+		{`{"action":"update","task_id":"t-77","message":"half way"}`, `{"action":"message","task_id":"t-77","message":"half way"}`, `task message t-77 --message "half way"`},
+		{`{"action":"update","task_id":"t-77"}`, `{"action":"update","task_id":"t-a3f8c1","state":"Working"}`, "task update t-a3f8c1 Working"},
+		{`{"action":"update","task_id":"t-77","state":"Soon","message":"m"}`, `{"action":"update","task_id":"t-a3f8c1","state":"Working"}`, "task update t-a3f8c1 Working"},
+		{`{"action":"remind","task_id":"t-77","state":"Soon"}`, `{"action":"remind","task_id":"t-77","state":"Completed"}`, "task remind t-77 Completed"},
+	} {
+		_, err := tool.Call(t.Context(), "", decode(t, tt.args))
+		e, ok := errors.AsType[*UsageError](err)
+		if !ok {
+			t.Fatalf("%s: got %v", tt.args, err)
+		}
+		if d := cmp.Diff([]string{tt.json, tt.command}, []string{e.Tool.callJSON(e.Action, e.Example), e.CommandLine()}); d != "" {
+			t.Errorf("%s: %s", tt.args, d)
+		}
+	}
+}
