@@ -53,7 +53,7 @@ func (s *stores) count(m op.Made) {
 	if err != nil {
 		return
 	}
-	agent := s.self(m.Scope, p.Hash, c.Agent)
+	agent := s.booked(p.Hash, s.self(m.Scope, p.Hash, c.Agent))
 	s.touch(m.Scope, p, agent)
 	ledger, err := s.ledger(p)
 	if err != nil {
@@ -64,6 +64,31 @@ func (s *stores) count(m op.Made) {
 		Tool: m.Tool, Action: m.Action, Agent: cmp.Or(agent, m.Scope.Caller.Name),
 		Session: m.Scope.Caller.Session, In: m.In, Out: m.Out,
 	})
+}
+
+// booked is the agent whose call it was, by its id: a call under a name that is
+// nobody's, or several agents', is the client's. A whole id is only looked up
+// where the registry is open already: facts are asserted under it either way,
+// and a command that needs no registry is not to read one.
+func (s *stores) booked(hash, agent string) string {
+	s.mu.Lock()
+	w := s.crews[hash]
+	s.mu.Unlock()
+	if w == nil || agent == "" || idForm.MatchString(agent) && w.known() == nil {
+		return agent
+	}
+	registry, err := w.agents()
+	if err != nil {
+		return agent
+	}
+	id, err := registry.Named(context.Background(), agent)
+	switch {
+	case err == nil:
+		return id
+	case is[*agents.NotFoundError](err), is[*agents.ArgumentError](err):
+		return ""
+	}
+	return agent
 }
 
 const (

@@ -90,9 +90,9 @@ func (r *run) plain() []cli.Plain {
 			Long: "Serve MCP on standard input and output, for the configuration of an MCP client.\nIt ends with its input."},
 		{Name: hookName, Summary: "Answer an event of a client's session: lean-ctx hook <client> <event>.", Run: r.hookHelp, Long: hookLong},
 		{Under: "agent", Name: "watch", Summary: "Follow what agents do, as it happens.", Run: r.watchAgents,
-			Long: "Follow what agents do in this project, a line each: who comes and goes, what is posted, claimed,\nreleased and handed over. Private messages are shown to those they concern (--agent). Ctrl-C ends it."},
+			Long: "Follow what agents do in this project, a line each: who comes and goes, what is posted, claimed,\nreleased and handed over. Private messages are shown to those they concern (--agent). With --json each\nline is an object: {\"at\":when it was seen,\"text\":the line}. Ctrl-C ends it, with exit code 0."},
 		{Under: "task", Name: "watch", Summary: "Follow what is done with tasks, as it happens.", Run: r.watchTasks,
-			Long: "Follow what is done with the tasks of this project, a line each. Ctrl-C ends it."},
+			Long: "Follow what is done with the tasks of this project, a line each; with --json an object each:\n{\"at\":when it was seen,\"text\":the line}. Ctrl-C ends it, with exit code 0."},
 		{Name: "demo", Summary: "Show the story of a project's memory, with the real server.", Run: r.demo,
 			Long: "Show the story of a project's memory: starts the real server in a temporary directory,\ndrives it with a real MCP client and prints each call with its answer."},
 	}

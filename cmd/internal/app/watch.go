@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/op"
@@ -19,9 +21,22 @@ func (r *run) watch(ctx context.Context, g cli.Globals, start func(context.Conte
 		fmt.Fprintf(r.errs, "%s: watching; Ctrl-C ends it\n", cli.Name)
 	}
 	return store.Follow(ctx, func(line string) error {
+		if g.JSON {
+			data, err := json.Marshal(watched{time.Now().UTC(), line})
+			if err != nil {
+				return err
+			}
+			line = string(data)
+		}
 		_, err := fmt.Fprintln(r.out, line)
 		return err
 	})
+}
+
+// watched is a line under --json.
+type watched struct {
+	At   time.Time `json:"at"` // when it was seen
+	Text string    `json:"text"`
 }
 
 // follower is a store that tells what happens to it. The end of ctx is no
