@@ -121,3 +121,32 @@ func TestRemindOfATaskThatThereIsNot(t *testing.T) {
 		}
 	}
 }
+
+// What is erased may stand in what agents wrote down; that is named.
+func TestEraseNamesCopies(t *testing.T) {
+	list := []Finding{
+		{"discovery", "the password is Hunter-Two, says bob", "cursor-a3f8", "diary:cursor-a3f8/1", noted},
+		{"insight", "users stay", "cursor-a3f8", "diary:cursor-a3f8/2", noted},
+		{"finding", "hunter-two", "cursor-a3f8", "message:3", noted},
+	}
+	for _, tt := range []struct {
+		n    notes
+		want string
+	}{
+		{notes{list: list}, "Erased [a] pass: it is off the disk; not touched: diary:cursor-a3f8/1, message:3, and other copies in diaries, shares and exports"},
+		{notes{list: list[1:2]}, "Erased [a] pass: it is off the disk; copies in diaries, shares and exports are not touched"},
+		{notes{broken: errors.New("registry.json: corrupt")}, "Erased [a] pass: it is off the disk; copies in diaries, shares and exports are not touched"},
+	} {
+		s := testStore(t, &Options{Findings: tt.n})
+		if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "pass", Value: "hunter-two"}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Remove(t.Context(), Withdrawal{Category: "a", Key: "pass", Erase: true, Confirm: true})
+		if err != nil || r.Text() != tt.want {
+			t.Errorf("got %q, %v", r.Text(), err)
+		}
+		if told := len(s.Notices()) > 0; told != (tt.n.broken != nil) {
+			t.Errorf("a notice: %v", told)
+		}
+	}
+}

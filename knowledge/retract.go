@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +34,15 @@ type Withdrawn struct {
 	Touched  []string `json:"touched"`
 	Erased   bool     `json:"erased"`
 	Lessons  int      `json:"lessons,omitempty"` // how many patterns or gotchas it was
+	Copies   []string `json:"copies,omitempty"`  // what agents wrote that holds an erased value, or that it came from; it stays
 }
 
 // Text gives the answer's line.
 func (w Withdrawn) Text() string {
+	if w.Erased && len(w.Copies) > 0 {
+		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
+			oneLine(w.Category), oneLine(w.Key), oneLine(strings.Join(w.Copies, ", ")))
+	}
 	if w.Erased {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", oneLine(w.Category), oneLine(w.Key))
 	}
@@ -105,6 +111,7 @@ func retract(f facts, n id, now time.Time) []event {
 // finished by asking for it once more.
 func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
+	var gone []*Version
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		n := newID(w.Category, w.Key)
 		vs := st.versions(n)
@@ -114,7 +121,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			}
 			return nil, nil
 		}
-		r.Category, r.Key, r.Touched = vs[0].Category, vs[0].Key, ids(vs)
+		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
 		return []event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
 	})
 	if err != nil {
@@ -126,7 +133,29 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	if err := s.SyncIndex(ctx); err != nil {
 		s.notice("the index was not written: %v", err)
 	}
+	r.Copies = s.copies(ctx, gone)
 	return r, nil
+}
+
+// copies names what agents wrote down that some versions came from, or that
+// holds their values.
+func (s *Store) copies(ctx context.Context, gone []*Version) (refs []string) {
+	if len(gone) == 0 {
+		return nil
+	}
+	found, err := s.findings(ctx, time.Time{})
+	if err != nil {
+		s.notice("whether agents wrote it down elsewhere is not known: %v", err)
+	}
+	for _, f := range found {
+		if slices.ContainsFunc(gone, func(v *Version) bool {
+			return holdsWords(f.Text, v.Value) ||
+				slices.ContainsFunc(v.Sources, func(x Source) bool { return x.Ref == f.Ref })
+		}) {
+			refs = append(refs, f.Ref)
+		}
+	}
+	return refs
 }
 
 func notFound(category, key string) error {
