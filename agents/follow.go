@@ -132,7 +132,7 @@ func (f *follower) entries(ctx context.Context) (lines []string, err error) {
 			if !first && e.Number > f.written[id] {
 				lines = append(lines, fmt.Sprintf("%s %s [%s] %s", stamp(e.At), id, verb(e.Type), block(e.Text)))
 			}
-			f.written[id] = e.Number
+			f.written[id] = max(f.written[id], e.Number)
 		}
 		f.sizes[id] = fi.Size()
 	}

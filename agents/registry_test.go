@@ -1,12 +1,10 @@
 package agents
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -241,62 +239,5 @@ func TestGoroutines(t *testing.T) {
 			}
 		}
 		expect(t, "read", len(read[n]), 7*20)
-	}
-}
-
-// A follower is given what happens, as it happens, but for what is private.
-func TestFollow(t *testing.T) {
-	b := newBed(t)
-	s := b.open()
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	lines := make(chan string, 100)
-	done := make(chan error)
-	a, c := join(t, s, "cursor", "dev"), join(t, s, "claude", "")
-	started := make(chan struct{})
-	watcher := b.open()
-	go func() {
-		close(started)
-		done <- watcher.Follow(ctx, func(line string) error { lines <- line; return nil })
-	}()
-	<-started
-	post(t, a, Posting{Message: "until it is seen"})
-	var first string
-	for first == "" { // the follower may have begun after the first
-		select {
-		case first = <-lines:
-		case <-time.After(time.Second):
-			post(t, a, Posting{Message: "until it is seen"})
-		}
-	}
-	post(t, a, Posting{Message: "between us", ToAgent: c.Self(), Private: true})
-	post(t, a, Posting{Message: "two\nlines", ToAgent: "claude", Category: "request"})
-	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "1h"}))
-	must[Released](t)(a.Release(ctx, Return{Path: "f"}))
-	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
-	must[Noted](t)(a.Diary(ctx, Note{Message: "watch me", Category: "decision"}))
-	must[Updated](t)(a.Status(ctx, Standing{Status: "finished"}))
-	var got []string
-	for len(got) < 7 {
-		line := plain(<-lines, a, c)
-		if _, text, _ := strings.Cut(line, " "); !strings.Contains(text, "until it is seen") {
-			got = append(got, text)
-		}
-	}
-	slices.SortStableFunc(got, func(x, y string) int { // diaries are looked at after the registry
-		return cmp.Compare(strings.Count(x, "[DECIDED]"), strings.Count(y, "[DECIDED]"))
-	})
-	expect(t, "lines", got, []string{
-		"cursor-A → any claude [request] two\n      lines",
-		"cursor-A claimed f for 1h (token 1)",
-		"cursor-A released f",
-		"cursor-A (dev) is idle: handed off to claude-B",
-		"cursor-A handed off to claude-B: go on",
-		"cursor-A (dev) is finished",
-		"cursor-A [DECIDED] watch me",
-	})
-	stop()
-	if err := <-done; err != nil {
-		t.Errorf("the end of the context is an error: %v", err)
 	}
 }
