@@ -93,8 +93,8 @@ func TestBadIDs(t *testing.T) {
 		}
 	}
 	mustBe(t, text(s.Get(ctx, Pick{"t-a3f"})), `error: task_id "t-a3f" is ambiguous: t-a3f8 "Ta3f8", t-a3f8c1 "Ta3f8c1", t-a3f901 "Ta3f901"`)
-	mustBe(t, text(s.Get(ctx, Pick{"t-b7"})), "error: No task found: t-b7 (give 3 digits at least)")
-	mustBe(t, text(s.Get(ctx, Pick{"t-"})), "error: No task found: t- (give 3 digits at least)")
+	mustBe(t, text(s.Get(ctx, Pick{"t-b7"})), `error: task_id "t-b7" is too short: give 3 digits at least`)
+	mustBe(t, text(s.Get(ctx, Pick{"t-"})), `error: task_id "t-" is too short: give 3 digits at least`)
 	for _, name := range []string{"../../etc/passwd", "t-../x", strings.Repeat("a", 300), "🙂🙂🙂🙂", "t-a3f8c1x", "a\x00b c", "t-%s%d", "\xff\xfe\xfd", "t-a3f8\nc1"} {
 		_, err := s.Get(ctx, Pick{name})
 		n, ok := errors.AsType[*NotFoundError](err)

@@ -120,8 +120,7 @@ func (b *board) find(project, argument, name string) (*record, error) {
 	}
 	missing := &NotFoundError{"No task found: " + brief(clip(text, 60))}
 	if len(id) < len(idPrefix)+minPrefix {
-		missing.What += fmt.Sprintf(" (give %d digits at least)", minPrefix)
-		return nil, missing
+		return nil, &ArgumentError{argument, fmt.Sprintf("%s %q is too short: give %d digits at least", argument, clip(text, 60), minPrefix)}
 	}
 	all, err := b.each(project, b.oldMatch(project, id))
 	if err != nil {
