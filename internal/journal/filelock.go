@@ -2,7 +2,9 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // FileLock is a file that this process has locked. The kernel lets go of it
@@ -33,6 +35,9 @@ func tryFile(root *os.Root, k fileLock) (l *FileLock, ok bool, err error) {
 	l = &FileLock{k}
 	ok, err = l.k.try(rootFiles{root})
 	if !ok || err != nil {
+		if at, isPath := errors.AsType[*fs.PathError](err); isPath && !filepath.IsAbs(at.Path) {
+			err = &fs.PathError{Op: at.Op, Path: filepath.Join(root.Name(), at.Path), Err: at.Err} // whose directory, too
+		}
 		return nil, false, errors.Join(err, l.k.close())
 	}
 	return l, true, nil
