@@ -10,6 +10,7 @@ import (
 
 // Every mistake is refused by name, and changes nothing.
 func TestBadInput(t *testing.T) {
+	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 	b := newBed(t)
 	s, ctx := b.open(), t.Context()
 	talkers(t, s, 2)
@@ -67,6 +68,12 @@ func TestBadInput(t *testing.T) {
 		{"an unknown priority", posting(Posting{Priority: "urgent"}), "priority", "none of low, normal, high, critical"},
 		{"a bad category", posting(Posting{Category: "[x]\n"}), "category", "letters"},
 		{"a ttl without unit", posting(Posting{TTL: "10"}), "ttl", "90s"},
+		{"a ttl of half a unit", posting(Posting{TTL: "1h30"}), "ttl", "not a duration"},
+		{"a ttl of units", posting(Posting{TTL: "hm"}), "ttl", "not a duration"},
+		{"a category that is a secret", posting(Posting{Category: token}), "category", "looks like a secret (github"},
+		{"a type that is a secret", register(token, ""), "agent_type", "looks like a secret (github"},
+		{"a path that is a secret", claim(Wish{Path: "src/" + token}), "path", "looks like a secret (github"},
+		{"a lease of more than a day", claim(Wish{Path: "f", TTL: "23h61m"}), "ttl", "not between 1s and 1d"},
 		{"a ttl below zero", posting(Posting{TTL: "-5m"}), "ttl", "not a duration"},
 		{"a ttl for ever", posting(Posting{TTL: "999999999w"}), "ttl", "not between"},
 		{"a negative limit", second(a.Read(ctx, Reading{Limit: -1})), "limit", "negative"},
@@ -99,6 +106,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %T of %q: %v", c.what, c.err, c.argument, c.err)
 		case !strings.Contains(c.err.Error(), c.says):
 			t.Errorf("%s: %v, want %q", c.what, c.err, c.says)
+		case strings.Contains(c.err.Error(), token):
+			t.Errorf("%s: the error repeats the secret: %v", c.what, c.err)
 		case len(c.err.Error()) > 400:
 			t.Errorf("%s: the error has %d bytes", c.what, len(c.err.Error()))
 		}

@@ -25,6 +25,7 @@ type Posted struct {
 	From     string   `json:"from_agent"`
 	To       string   `json:"to_agent,omitempty"` // an id or a type
 	Category string   `json:"category"`
+	Private  bool     `json:"private,omitempty"`
 	Message  string   `json:"message"`
 	Note     string   `json:"note,omitempty"` // why it may wait long for a reader
 	Redacted []string `json:"redacted,omitempty"`
@@ -84,7 +85,7 @@ func (s *Store) Post(ctx context.Context, a Posting) (Posted, error) {
 		if ttl > 0 {
 			x.Expires = at.now.Add(ttl)
 		}
-		r = Posted{Number: x.Number, From: x.From, To: cmp.Or(x.To, x.ToType), Category: x.Category, Message: x.Text, Note: note, Redacted: redacted, any: x.ToType != ""}
+		r = Posted{Number: x.Number, From: x.From, To: cmp.Or(x.To, x.ToType), Category: x.Category, Private: x.Private, Message: x.Text, Note: note, Redacted: redacted, any: x.ToType != ""}
 		return []event{{By: by, Post: &x}}, nil
 	})
 	return r, err
@@ -109,6 +110,9 @@ func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []strin
 		return m, 0, nil, err
 	}
 	m = message{Text: text, Private: a.Private}
+	if err := s.plain("category", a.Category); err != nil {
+		return m, 0, nil, err
+	}
 	if m.Category, err = word("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
 		return m, 0, nil, err
 	}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -202,16 +203,34 @@ New messages (2):
 	expect(t, "told once", read(t, weeks).Text(), "No new messages.")
 }
 
+// Who posts a private message is told that it is one.
+func TestPrivateIsAnswered(t *testing.T) {
+	s := newBed(t).open()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	for _, private := range []bool{false, true} {
+		answer, err := json.Marshal(post(t, a, Posting{Message: "m", ToAgent: c.Self(), Private: private}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, "answer", strings.Contains(string(answer), `"private":true`), private)
+	}
+}
+
 func TestTTL(t *testing.T) {
 	b := newBed(t)
 	s := b.open()
 	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
 	for _, to := range []string{"", c.Self(), "claude"} {
 		post(t, a, Posting{Message: "short", TTL: "5m", ToAgent: to})
-		post(t, a, Posting{Message: "long", TTL: "2h", ToAgent: to})
+		post(t, a, Posting{Message: "long", TTL: "1h30m", ToAgent: to, Category: "finding"})
+		post(t, a, Posting{Message: "short finding", TTL: "5m", ToAgent: to, Category: "finding"})
 	}
+	expect(t, "findings", len(must[[]Finding](t)(s.Findings(t.Context(), time.Time{}))), 6)
 	b.clock.pass(10 * time.Minute)
 	expect(t, "unread", must[Presence](t)(c.Presence(t.Context())).Unread, 3)
+	for _, f := range must[[]Finding](t)(b.open().Findings(t.Context(), time.Time{})) {
+		expect(t, "finding", f.Text, "long")
+	}
 	expect(t, "read", texts(read(t, c)), []string{"long", "long", "long"})
 }
 

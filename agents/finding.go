@@ -20,7 +20,7 @@ type Finding struct {
 
 // Findings lists what was written since an instant in the project's diaries,
 // but for progress, and what was posted as a finding, decision, insight or
-// blocker, but for private messages. The oldest comes first.
+// blocker, but for private messages and those that have expired. The oldest comes first.
 func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
 	ids, _, err := s.writers(ctx)
 	if err != nil {
@@ -39,9 +39,9 @@ func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error
 			}
 		}
 	}
-	err = s.view(ctx, func(p *project, _ moment) error {
+	err = s.view(ctx, func(p *project, at moment) error {
 		for _, m := range p.findings {
-			if !m.At.Before(since) {
+			if !m.At.Before(since) && !m.expired(at.now) {
 				out = append(out, Finding{m.Category, m.Text, m.From, "message:" + strconv.FormatUint(m.Number, 10), m.At})
 			}
 		}

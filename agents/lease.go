@@ -41,6 +41,13 @@ func (l *lease) expired(clock time.Time) bool {
 	return !clock.Before(l.until()) || l.Since.Sub(clock) > maxLease
 }
 
+// renewed is how many seconds a lease has when it is given anew and nobody says
+// for how long: the usual time, and never less than is left of it.
+func (l *lease) renewed(clock time.Time) int64 {
+	left := min(l.until().Sub(clock), maxLease) + time.Second - 1
+	return int64(max(left, standardLease) / time.Second)
+}
+
 // claims lists the leases that hold, by path.
 func (p *project) claims(clock time.Time) []*lease {
 	var out []*lease
@@ -90,7 +97,7 @@ func (e *HeldError) Error() string {
 // wanted is what a claim asks for.
 type wanted struct {
 	path string
-	ttl  time.Duration
+	ttl  time.Duration // 0: standardLease, or what is left of the caller's own if that is more
 }
 
 // decideClaim is the policy of claims: what to commit, or who stands in the way.
@@ -114,9 +121,12 @@ func (p *project) decideClaim(me *agent, w wanted, m moment) (*lease, []event, e
 	if other != nil {
 		return nil, nil, p.held(w.path, other, m)
 	}
-	l := &lease{Path: w.path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Seconds: int64(w.ttl / time.Second)}
+	l := &lease{Path: w.path, Holder: me.ID, Token: p.fence + 1, Since: m.now, Seconds: int64(cmp.Or(w.ttl, standardLease) / time.Second)}
 	if mine := p.leases[key]; mine != nil && mine.Holder == me.ID && !mine.expired(m.now) {
 		l.Path, l.Token = mine.Path, mine.Token // renewed: nobody else had it in between
+		if w.ttl == 0 {
+			l.Seconds = mine.renewed(m.now)
+		}
 	}
 	return l, append(old, event{By: me.ID, Claim: l}), nil
 }
@@ -132,7 +142,7 @@ func (p *project) held(path string, l *lease, m moment) error {
 // Wish is a file or directory that an agent wants to work on alone.
 type Wish struct {
 	Path string `json:"path" arg:"1" jsonschema:"a file or directory of the project"`
-	TTL  string `json:"ttl,omitempty" jsonschema:"how long, e.g. 30m (default 10m, at most 1d); claim again to renew"`
+	TTL  string `json:"ttl,omitempty" jsonschema:"how long, e.g. 30m or 1h30m (default 10m, at most 1d); claim again to renew"`
 }
 
 // Claimed is a lease that was given.
@@ -162,7 +172,7 @@ func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
 	if err != nil {
 		return Claimed{}, err
 	}
-	ttl := standardLease
+	var ttl time.Duration
 	if strings.TrimSpace(w.TTL) != "" {
 		if ttl, err = duration("ttl", w.TTL, bounds{minLease, maxLease}); err != nil {
 			return Claimed{}, err
@@ -179,7 +189,7 @@ func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
 		}
 		l, events, err := p.decideClaim(me, wanted{path, ttl}, m)
 		if err == nil {
-			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.until(), Renewed: l.Token <= p.fence, ttl: ttl}
+			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.until(), Renewed: l.Token <= p.fence, ttl: l.until().Sub(m.now)}
 		}
 		return events, err
 	})

@@ -55,6 +55,31 @@ func TestDecideClaim(t *testing.T) {
 	}
 }
 
+// A renewal that names no time never takes any away, and what is handed over
+// lasts until its receiver has seen it.
+func TestRenew(t *testing.T) {
+	b := newBed(t)
+	s, ctx := b.open(), t.Context()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	claim := func(by *Store, path, ttl string) string {
+		t.Helper()
+		return plain(must[Claimed](t)(by.Claim(ctx, Wish{Path: path, TTL: ttl})).Text(), a, c)
+	}
+	expect(t, "first", claim(a, "x", "1h30m"), "Claimed: x (by cursor-A for 1h, token 1)")
+	b.clock.pass(time.Minute)
+	expect(t, "without a time", claim(a, "x", ""), "Renewed: x (by cursor-A for 1h, token 1)")
+	expect(t, "left", must[Synced](t)(a.Sync(ctx, Nothing{})).Claims[0].left, 89*time.Minute)
+	expect(t, "with one", claim(a, "x", "2m"), "Renewed: x (by cursor-A for 2m, token 1)")
+	expect(t, "without a time, of little", claim(a, "x", ""), "Renewed: x (by cursor-A for 10m, token 1)")
+	claim(a, "x", "15s")
+	claim(a, "y", "2h")
+	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
+	for i, want := range []time.Duration{10 * time.Minute, 2 * time.Hour} {
+		got := must[Synced](t)(c.Sync(ctx, Nothing{})).Claims[i]
+		expect(t, got.Path+" handed over", got.left, want)
+	}
+}
+
 // A process whose clock is wrong harms nobody else's claims for long.
 func TestClocksJump(t *testing.T) {
 	b := newBed(t)

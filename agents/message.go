@@ -21,6 +21,9 @@ type message struct {
 	At       time.Time `json:"timestamp"`
 }
 
+// expired tells whether a message's ttl has passed.
+func (m *message) expired(now time.Time) bool { return !m.Expires.IsZero() && !now.Before(m.Expires) }
+
 func (m *message) toAll() bool { return m.To == "" && m.ToType == "" }
 
 // The priorities. Urgent messages are read before others, low ones are only

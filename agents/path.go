@@ -55,7 +55,16 @@ func (s *Store) place(path string) (string, error) {
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", badArgument("path", "path %q is outside the project %s", clip(given, maxWord), s.opts.ProjectRoot)
 	}
-	return filepath.ToSlash(rel), nil
+	return filepath.ToSlash(rel), s.plain("path", filepath.ToSlash(rel))
+}
+
+// plain refuses a name that holds a secret: it stands for something, so nothing
+// can be taken out of it. The error does not repeat it.
+func (s *Store) plain(argument, name string) error {
+	if _, found := s.redact(name); len(found) > 0 {
+		return badArgument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
+	}
+	return nil
 }
 
 var errNowhere = errors.New("a symbolic link in it leads nowhere")

@@ -86,6 +86,7 @@ func (p *project) complete(h *handoff, m moment) []event {
 		token++
 		x := *l
 		x.Holder, x.Token = h.To, token
+		x.Since, x.Seconds = m.now, l.renewed(m.now) // its receiver has not seen it yet
 		events = append(events, event{Claim: &x})
 		h.Claims = append(h.Claims, moved{x.Path, x.Token})
 	}

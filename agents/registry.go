@@ -78,6 +78,9 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 }
 
 func (s *Store) registration(a Registration) (r Registered, err error) {
+	if err := s.plain("agent_type", a.AgentType); err != nil {
+		return r, err
+	}
 	if r.AgentType, err = word("agent_type", a.AgentType, maxType); err != nil {
 		return r, err
 	}

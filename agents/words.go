@@ -117,20 +117,23 @@ func left(d time.Duration) string {
 // bounds are what a duration must be within, both included.
 type bounds struct{ least, most time.Duration }
 
-// duration reads a whole number and one unit of s, m, h, d, w.
+// duration reads whole numbers, each with a unit of s, m, h, d, w: 90s, 1h30m.
 func duration(argument, text string, b bounds) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	var unit time.Duration
-	if text != "" {
-		unit = units[text[len(text)-1]]
+	var sum time.Duration
+	for rest := text; rest != "" || text == ""; {
+		i := max(0, strings.IndexAny(rest, "smhdw"))
+		n, err := strconv.ParseUint(rest[:i], 10, 31)
+		if err != nil {
+			return 0, badArgument(argument, "%s %q is not a duration: give a number and a unit, such as 90s, 10m, 1h30m or 1d", argument, clip(text, maxWord))
+		}
+		unit := units[rest[i]]
+		sum += time.Duration(min(n, uint64(b.most/unit)+1)) * unit
+		sum, rest = min(sum, b.most+1), rest[i+1:]
 	}
-	n, err := strconv.ParseUint(strings.TrimRight(text, "smhdw"), 10, 31)
-	if unit == 0 || err != nil || len(strings.TrimRight(text, "smhdw")) != len(text)-1 {
-		return 0, badArgument(argument, "%s %q is not a duration: give a number and a unit, such as 90s, 10m, 2h or 1d", argument, clip(text, maxWord))
-	}
-	if d := time.Duration(n) * unit; n <= uint64(b.most/unit) && d >= b.least {
-		return d, nil
+	if sum >= b.least && sum <= b.most {
+		return sum, nil
 	}
 	return 0, badArgument(argument, "%s %q is not between %s and %s", argument, clip(text, maxWord), span(b.least), span(b.most))
 }

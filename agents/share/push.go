@@ -50,6 +50,13 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 	if err != nil {
 		return Offered{}, err
 	}
+	for _, f := range found {
+		if _, rules, err := s.redact(f.path); err != nil {
+			return Offered{}, err
+		} else if len(rules) > 0 {
+			return Offered{}, &ArgumentError{"paths", "nothing was shared: the name of a file holds what looks like a secret (" + strings.Join(rules, ", ") + "): rename it"}
+		}
+	}
 	out := Offered{From: x.From, To: x.To}
 	if x.Message, out.Redacted, err = s.redact(strings.TrimSpace(strings.ToValidUTF8(o.Message, "\uFFFD"))); err != nil {
 		return Offered{}, err

@@ -220,10 +220,15 @@ func TestSecrets(t *testing.T) {
 	b.same(o.Text()[strings.IndexByte(o.Text(), '\n'):], "\n  Redacted in .env before storing: github-pat\n  Redacted in the message before storing: github-pat")
 	b.same(b.pull(claude, true).Text(), "1 shared context from cursor-a3f8:\n  .env ("+strings.Fields(strings.SplitN(o.Text(), "(", 2)[1])[0]+
 		" tok)\n  Message: \"use [REDACTED:github-pat]\"\n\n``` .env\nPORT=80\nGITHUB=[REDACTED:github-pat]\n```")
+	b.write(key+".txt", "harmless")
+	_, err := b.as(cursor).Push(t.Context(), Offer{Paths: []string{key + ".txt"}})
+	if a, ok := errors.AsType[*ArgumentError](err); !ok || a.Argument != "paths" || strings.Contains(a.Problem, key) {
+		t.Errorf("a name that is a secret: %v", err)
+	}
 	if err := b.s.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err := filepath.WalkDir(b.dir, func(name string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(b.dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			if data, _ := os.ReadFile(name); strings.Contains(string(data), key) {
 				t.Errorf("%s holds the key", name)
