@@ -3,6 +3,7 @@ package embed
 import (
 	"context"
 	_ "embed"
+	"strings"
 	"sync"
 )
 
@@ -81,6 +82,31 @@ func (s *static) Encode(ctx context.Context, texts []string) ([][]float32, error
 		unit(vectors[i])
 	}
 	return vectors, nil
+}
+
+// Knows reports whether a text holds a word, of three letters or more, that the
+// built-in encoder has whole. Of one that it puts together from syllables only
+// (a made-up name, another language) the vector means next to nothing, though
+// it is near to something as every vector is.
+func Knows(text string) (bool, error) {
+	s, err := loadStatic()
+	if err != nil {
+		return false, err
+	}
+	for word := range strings.FieldsSeq(clean(cut(text, longestText))) {
+		word = strings.TrimFunc(word, punctuation)
+		if len(word) < 3 {
+			continue
+		}
+		hash := uint32(fnvOffset)
+		for i := range len(word) {
+			hash = (hash ^ uint32(word[i])) * fnvPrime
+		}
+		if _, ok := s.words.id(word, hash, false); ok {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // longestText is how much of a text counts, in bytes: as much as a fact may hold.

@@ -182,3 +182,15 @@ func BenchmarkEncodeStatic(b *testing.B) {
 		}
 	})
 }
+
+// A word put together from syllables alone means nothing.
+func TestKnows(t *testing.T) {
+	for text, want := range map[string]bool{
+		"how do users log in": true, "Authentication!": true, "(database)": true, "zzybojugixq authentication": true,
+		"zzybojugixq": false, "": false, "a b c": false, "12": false, "!?": false, "\xff\xfe": false, "Щербаковский": false,
+	} {
+		if got, err := Knows(text); got != want || err != nil {
+			t.Errorf("Knows(%q) = %v, %v", text, got, err)
+		}
+	}
+}

@@ -11,7 +11,8 @@ import (
 // Semantic compares texts by meaning. Vectors of two encoders are never
 // compared: whoever asks names the encoder, by one of [Vectors.Encoders].
 type Semantic interface {
-	// Encode gives the vector of a question.
+	// Encode gives the vector of a question, nil where it holds no word that
+	// the encoder knows.
 	Encode(ctx context.Context, encoder, text string) ([]float32, error)
 
 	// Near gives what is nearest in meaning, the nearest first.
@@ -156,6 +157,8 @@ func (s *Store) encoded(ctx context.Context, q Question, e Encoding) *bearing {
 	v, err := s.opts.Semantic.Encode(ctx, e.Name, cutBytes(q.Query, meantMost))
 	if err != nil {
 		s.opts.Logger.Debug("a question has no vector", "encoder", e.Name, "error", err)
+	}
+	if len(v) == 0 {
 		return nil
 	}
 	return &bearing{Encoding: e, vector: v}
@@ -168,6 +171,12 @@ func (s *Store) bearing(ctx context.Context, q Question, wanted bool) (*bearing,
 		if !e.Instant && !wanted && !s.opts.LongLived {
 			continue // it takes longer than all else that a command does
 		}
+		var by *bearing
+		if e.Instant { // the vectors need not be read where the question has none
+			if by = s.encoded(ctx, q, e); by == nil {
+				continue
+			}
+		}
 		ready, err := s.ready(ctx, e, wanted)
 		if err != nil {
 			return nil, err
@@ -175,7 +184,10 @@ func (s *Store) bearing(ctx context.Context, q Question, wanted bool) (*bearing,
 		if !ready {
 			continue
 		}
-		if by := s.encoded(ctx, q, e); by != nil {
+		if by == nil {
+			by = s.encoded(ctx, q, e)
+		}
+		if by != nil {
 			by.scan, by.asked, by.alone = true, wanted, q.Mode == modeSemantic
 			return by, nil
 		}

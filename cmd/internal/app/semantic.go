@@ -212,7 +212,13 @@ func (m *meaning) with(name string, f func(embed.Encoder) error) error {
 	return m.models.use(name, f)
 }
 
+// Encode implements knowledge.Semantic.
 func (m *meaning) Encode(ctx context.Context, encoder, text string) (v []float32, err error) {
+	if static, err := embed.Static(); err == nil && static.Name() == encoder {
+		if known, err := embed.Knows(text); err != nil || !known {
+			return nil, err
+		}
+	}
 	err = m.with(encoder, func(e embed.Encoder) error {
 		vectors, err := e.Encode(ctx, []string{text})
 		if err == nil {
