@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
@@ -91,8 +90,8 @@ func (s *stores) models() hook.Finding {
 	if err != nil {
 		return f
 	}
-	if entries, err := os.ReadDir(filepath.Join(c.DataDir, "models")); err == nil && len(entries) > 0 {
-		f.Text = "installed in " + filepath.Join(c.DataDir, "models")
+	if entries, err := os.ReadDir(c.ModelsDir); err == nil && len(entries) > 0 {
+		f.Text = "installed in " + c.ModelsDir
 	}
 	return f
 }
