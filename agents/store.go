@@ -58,10 +58,10 @@ type Store struct {
 
 // core is what all handles on a store share.
 type core struct {
-	dir      string
-	opts     Options
-	log      *journal.Log[*state, event]
-	redactor func() (*secret.Redactor, error)
+	dir     string
+	opts    Options
+	log     *journal.Log[*state, event]
+	secrets *secret.Lazy
 
 	mu       sync.Mutex
 	sessions map[string]string  // connection → the agent it registered last
@@ -93,12 +93,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
-		if c.opts.Redactor != nil {
-			return c.opts.Redactor, nil
-		}
-		return secret.New(nil)
-	})
+	c.secrets = secret.NewLazy(c.opts.Redactor)
 	return &Store{core: c}, nil
 }
 
@@ -140,23 +135,7 @@ func (s *Store) notice(format string, args ...any) {
 }
 
 // redact takes secrets out of a text and names the rules that found them.
-// Rules that cannot be compiled are a defect of the build; then nothing may be
-// stored, so the text becomes one marker.
-func (s *Store) redact(text string) (string, []string) {
-	if text == "" {
-		return "", nil
-	}
-	r, err := s.redactor()
-	if err != nil {
-		return "[REDACTED: " + err.Error() + "]", []string{"all"}
-	}
-	clean, found := r.Redact(text)
-	rules := make([]string, len(found))
-	for i, f := range found {
-		rules[i] = f.Rule
-	}
-	return clean, rules
-}
+func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
 // moment is when something is done, by the clock of the process that does it.
 // It may go back, and differ between processes; see the package's

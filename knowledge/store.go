@@ -58,14 +58,14 @@ type Store struct {
 
 // core is what all handles on a store share.
 type core struct {
-	dir      string
-	opts     Options
-	log      *journal.Log[*state, event]
-	parts    *partials
-	redactor func() (*secret.Redactor, error)
-	use      *usage
-	stop     context.CancelFunc
-	work     sync.WaitGroup
+	dir     string
+	opts    Options
+	log     *journal.Log[*state, event]
+	parts   *partials
+	secrets *secret.Lazy
+	use     *usage
+	stop    context.CancelFunc
+	work    sync.WaitGroup
 
 	mu      sync.Mutex
 	notices []string
@@ -98,12 +98,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	c.log = log
 	c.use = newUsage(dir, c.opts.Now)
-	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
-		if c.opts.Redactor != nil {
-			return c.opts.Redactor, nil
-		}
-		return secret.New(nil)
-	})
+	c.secrets = secret.NewLazy(c.opts.Redactor)
 	s := &Store{core: c}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
@@ -157,23 +152,7 @@ func (s *Store) notice(format string, args ...any) {
 func (s *Store) clock() time.Time { return s.opts.Now().UTC() }
 
 // redact takes secrets out of a text and names the rules that found them.
-// Rules that cannot be compiled are a defect of the build; then nothing may be
-// stored, so the text becomes one marker.
-func (s *Store) redact(text string) (string, []string) {
-	if text == "" {
-		return "", nil // a reader without a name needs no rules
-	}
-	r, err := s.redactor()
-	if err != nil {
-		return "[REDACTED: " + err.Error() + "]", []string{"all"}
-	}
-	clean, found := r.Redact(text)
-	rules := make([]string, len(found))
-	for i, f := range found {
-		rules[i] = f.Rule
-	}
-	return clean, rules
-}
+func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
 // moment is when a question is asked and of which state.
 type moment struct {

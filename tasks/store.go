@@ -63,11 +63,11 @@ type Store struct {
 
 // core is what all handles on a store share.
 type core struct {
-	opts     Options
-	log      *journal.Log[*board, event]
-	redactor func() (*secret.Redactor, error)
-	machine  machine
-	poll     time.Duration // of Follow
+	opts    Options
+	log     *journal.Log[*board, event]
+	secrets *secret.Lazy
+	machine machine
+	poll    time.Duration // of Follow
 
 	mu     sync.Mutex
 	warned int // how many of the journal's warnings were given
@@ -100,12 +100,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
-		if c.opts.Redactor != nil {
-			return c.opts.Redactor, nil
-		}
-		return secret.New(nil)
-	})
+	c.secrets = secret.NewLazy(c.opts.Redactor)
 	return &Store{core: c}, nil
 }
 
@@ -139,23 +134,7 @@ func (s *Store) Notices() []string {
 }
 
 // redact takes secrets out of a text and names the rules that found them.
-// Rules that cannot be compiled are a defect of the build; then nothing may be
-// stored, so the text becomes one marker.
-func (s *Store) redact(text string) (string, []string) {
-	if text == "" {
-		return "", nil
-	}
-	r, err := s.redactor()
-	if err != nil {
-		return "[REDACTED: " + err.Error() + "]", []string{"all"}
-	}
-	clean, found := r.Redact(text)
-	rules := make([]string, len(found))
-	for i, f := range found {
-		rules[i] = f.Rule
-	}
-	return clean, rules
-}
+func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
 // view runs f on the newest board, without waiting for any writer. now is the
 // instant that the answer is about.

@@ -51,14 +51,14 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 		return Offered{}, err
 	}
 	for _, f := range found {
-		if _, rules, err := s.redact(f.path); err != nil {
+		if _, rules, err := s.secrets.Redact(f.path); err != nil {
 			return Offered{}, err
 		} else if len(rules) > 0 {
 			return Offered{}, &ArgumentError{"paths", "nothing was shared: the name of a file holds what looks like a secret (" + strings.Join(rules, ", ") + "): rename it"}
 		}
 	}
 	out := Offered{From: x.From, To: x.To}
-	if x.Message, out.Redacted, err = s.redact(strings.TrimSpace(strings.ToValidUTF8(o.Message, "\uFFFD"))); err != nil {
+	if x.Message, out.Redacted, err = s.secrets.Redact(strings.TrimSpace(strings.ToValidUTF8(o.Message, "\uFFFD"))); err != nil {
 		return Offered{}, err
 	}
 	texts := make(map[string]string, len(found))
@@ -66,7 +66,7 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 		if err := ctx.Err(); err != nil {
 			return Offered{}, err
 		}
-		clean, rules, err := s.redact(string(f.data))
+		clean, rules, err := s.secrets.Redact(string(f.data))
 		if err != nil {
 			return Offered{}, err
 		}

@@ -46,10 +46,10 @@ type Store struct {
 
 // core is what all handles on a store share.
 type core struct {
-	dir      string
-	opts     Options
-	log      *journal.Log[*state, event]
-	redactor func() (*secret.Redactor, error)
+	dir     string
+	opts    Options
+	log     *journal.Log[*state, event]
+	secrets *secret.Lazy
 
 	mu     sync.Mutex
 	warned int // how many of the journal's warnings were given
@@ -82,12 +82,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.redactor = sync.OnceValues(func() (*secret.Redactor, error) {
-		if c.opts.Redactor != nil {
-			return c.opts.Redactor, nil
-		}
-		return secret.New(nil)
-	})
+	c.secrets = secret.NewLazy(c.opts.Redactor)
 	return &Store{core: c}, nil
 }
 
@@ -140,21 +135,6 @@ func typeOf(id string) string {
 		return m[1]
 	}
 	return ""
-}
-
-// redact takes secrets out of a text and names the rules that found them.
-// Rules that cannot be compiled are a defect of the build; then nothing may be stored.
-func (s *Store) redact(text string) (string, []string, error) {
-	r, err := s.redactor()
-	if err != nil {
-		return "", nil, err
-	}
-	clean, found := r.Redact(text)
-	rules := make([]string, len(found))
-	for i, f := range found {
-		rules[i] = f.Rule
-	}
-	return clean, rules, nil
 }
 
 // ArgumentError says which argument is wrong and why.
