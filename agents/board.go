@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Posting is something to say to other agents.
@@ -41,11 +44,11 @@ func (p Posted) Text() string {
 	case p.any:
 		to = "any " + to
 	}
-	text := fmt.Sprintf("Posted [%s] to %s: %s", p.Category, to, brief(p.Message))
+	text := fmt.Sprintf("Posted [%s] to %s: %s", p.Category, to, prose.Brief(p.Message))
 	if p.Note != "" {
 		text += " (" + p.Note + ")"
 	}
-	return text + redactedLine(p.Redacted)
+	return text + prose.Redacted(p.Redacted)
 }
 
 const (
@@ -121,10 +124,10 @@ func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []strin
 		m.Priority = ""
 	}
 	if !slices.Contains([]string{"", priorityLow, priorityHigh, priorityCritical}, m.Priority) {
-		return m, 0, nil, badArgument("priority", "priority %q is none of low, normal, high, critical", clip(a.Priority, maxWord))
+		return m, 0, nil, refusal.Argument("priority", "priority %q is none of low, normal, high, critical", prose.Clip(a.Priority, maxWord))
 	}
 	if a.Private && strings.TrimSpace(a.ToAgent) == "" {
-		return m, 0, nil, badArgument("to_agent", "a private message needs to_agent")
+		return m, 0, nil, refusal.Argument("to_agent", "a private message needs to_agent")
 	}
 	if strings.TrimSpace(a.TTL) != "" {
 		ttl, err = duration("ttl", a.TTL, bounds{minTTL, maxMessageTTL})
@@ -153,14 +156,14 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 	}
 	if to.agent != nil {
 		if to.agent.ID == m.From {
-			return "", badArgument("to_agent", "to_agent %s is you: keep it in your diary", m.From)
+			return "", refusal.Argument("to_agent", "to_agent %s is you: keep it in your diary", m.From)
 		}
 		m.To = to.agent.ID
 		return absence(now, to.agent), nil
 	}
 	others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == m.From })
 	if len(others) == 0 {
-		return "", notFound("No agent found: %s has no other agent than you", to.kind)
+		return "", refusal.NotFound("No agent found: %s has no other agent than you", to.kind)
 	}
 	m.ToType = to.kind
 	return absence(now, others...), nil
@@ -176,11 +179,11 @@ func (p *project) onlyOne(to address, not string, now time.Time) (address, error
 	}
 	switch len(ids) {
 	case 0:
-		return to, notFound("No agent found: no %s is here", to.kind)
+		return to, refusal.NotFound("No agent found: no %s is here", to.kind)
 	case 1:
 		return address{agent: p.agents[ids[0]]}, nil
 	}
-	return to, badArgument("to_agent", "a private message is for one agent: to_agent %q may be %s", to.kind, alternatives(ids))
+	return to, refusal.Argument("to_agent", "a private message is for one agent: to_agent %q may be %s", to.kind, alternatives(ids))
 }
 
 // absence says when none of the addressees is there.
@@ -192,7 +195,7 @@ func absence(now time.Time, list ...*agent) string {
 	}
 	a := slices.MinFunc(list, byActivity)
 	if a.Status == statusFinished {
-		return fmt.Sprintf("%s finished %s", a.ID, ago(now, a.Active))
+		return fmt.Sprintf("%s finished %s", a.ID, prose.Ago(now, a.Active))
 	}
-	return fmt.Sprintf("%s was last seen %s", a.ID, ago(now, a.Active))
+	return fmt.Sprintf("%s was last seen %s", a.ID, prose.Ago(now, a.Active))
 }

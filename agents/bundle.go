@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Bundle is work that an agent receives.
@@ -37,9 +39,9 @@ func shownBundles(list []*handoff) []Bundle {
 func (b Bundle) lines(now time.Time) []string {
 	from := b.From
 	if b.Role != "" {
-		from += " (" + oneLine(b.Role) + ")"
+		from += " (" + prose.Line(b.Role) + ")"
 	}
-	lines := []string{fmt.Sprintf("Handoff from %s (%s): %s", from, ago(now, b.At), block(b.Summary))}
+	lines := []string{fmt.Sprintf("Handoff from %s (%s): %s", from, prose.Ago(now, b.At), block(b.Summary))}
 	claims := make([]string, len(b.Claims))
 	for i, c := range b.Claims {
 		claims[i] = fmt.Sprintf("%s (token %d)", c.Path, c.Token)
@@ -49,7 +51,7 @@ func (b Bundle) lines(now time.Time) []string {
 		list []string
 	}{{"Tasks", b.Tasks}, {"Claims", claims}, {"Facts", b.Facts}, {"Shared files", b.Files}} {
 		if len(part.list) > 0 {
-			lines = append(lines, fmt.Sprintf("  %s: %s", part.name, oneLine(strings.Join(part.list, ", "))))
+			lines = append(lines, fmt.Sprintf("  %s: %s", part.name, prose.Line(strings.Join(part.list, ", "))))
 		}
 	}
 	if len(b.Diary) > 0 {

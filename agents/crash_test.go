@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 )
 
 // desk is who is to do which task, on a journal of its own, as a store of
@@ -178,7 +179,7 @@ func TestHandoffKilled(t *testing.T) {
 	outcomes := map[bool]int{}
 	for at := 0; ; at++ {
 		b := office(t)
-		err := job{Do: "handoff", Dir: b.dir, Root: b.root, At: at}.command(t).Run()
+		err := proctest.Command(t, job{Do: "handoff", Dir: b.dir, Root: b.root, At: at}).Run()
 		done := settled(t, b)
 		outcomes[done]++
 		if err == nil {

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // The types of diary entries. Each is printed as what was done.
@@ -49,7 +52,7 @@ func entryType(given string) (string, error) {
 			return kind, nil
 		}
 	}
-	return "", badArgument("category", "category %q is none of %s", clip(given, maxWord), strings.Join(entryTypes, ", "))
+	return "", refusal.Argument("category", "category %q is none of %s", prose.Clip(given, maxWord), strings.Join(entryTypes, ", "))
 }
 
 // Entry is one of a diary.
@@ -66,9 +69,9 @@ func (e entry) shown() Entry { return Entry{e.Number, e.Type, e.Text, e.Context,
 func (e Entry) line(now time.Time) string {
 	text := fmt.Sprintf("  [%s] %s", verb(e.Type), block(e.Message))
 	if e.Context != "" {
-		text += " [" + oneLine(e.Context) + "]"
+		text += " [" + prose.Line(e.Context) + "]"
 	}
-	return text + " (" + ago(now, e.At) + ")"
+	return text + " (" + prose.Ago(now, e.At) + ")"
 }
 
 // Note is a diary entry to be.
@@ -87,7 +90,7 @@ type Noted struct {
 
 // Text gives the answer's lines.
 func (n Noted) Text() string {
-	return fmt.Sprintf("Diary entry [%s] added: %s", n.Entry.Type, brief(n.Entry.Message)) + redactedLine(n.Redacted)
+	return fmt.Sprintf("Diary entry [%s] added: %s", n.Entry.Type, prose.Brief(n.Entry.Message)) + prose.Redacted(n.Redacted)
 }
 
 // Diary adds an entry to the caller's diary.
@@ -141,7 +144,7 @@ type Recalled struct {
 // Text gives the answer's lines.
 func (r Recalled) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Diary [%s] (%s)", r.AgentID, count(r.Total, "entry"))
+	fmt.Fprintf(&b, "Diary [%s] (%s)", r.AgentID, prose.Count(r.Total, "entry"))
 	if r.Total > 0 {
 		b.WriteByte(':')
 	}
@@ -180,7 +183,7 @@ func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (Recalled, error)
 		if to.agent == nil {
 			ids := p.types[to.kind]
 			if len(ids) > 1 {
-				return badArgument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(ids))
+				return refusal.Argument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(ids))
 			}
 			to.agent = p.agents[ids[0]]
 		}
@@ -221,7 +224,7 @@ func (s Shelf) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Agent Diaries (%d):", s.Total)
 	for _, v := range s.Diaries {
-		fmt.Fprintf(&b, "\n  %s: %s (%s)", v.AgentID, count(v.Entries, "entry"), ago(s.now, v.Last))
+		fmt.Fprintf(&b, "\n  %s: %s (%s)", v.AgentID, prose.Count(v.Entries, "entry"), prose.Ago(s.now, v.Last))
 	}
 	if more := s.Total - len(s.Diaries); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, s.limit)

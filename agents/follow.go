@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // ringSize is how many commits are kept for those who follow.
@@ -172,9 +173,9 @@ func (e event) line(watcher string) string {
 		}
 		return fmt.Sprintf("%s → %s [%s] %s", m.From, to, m.Category, block(m.Text))
 	case e.Claim != nil:
-		return fmt.Sprintf("%s claimed %s for %s (token %d)", e.Claim.Holder, oneLine(e.Claim.Path), span(time.Duration(e.Claim.Seconds)*time.Second), e.Claim.Token)
+		return fmt.Sprintf("%s claimed %s for %s (token %d)", e.Claim.Holder, prose.Line(e.Claim.Path), prose.Span(time.Duration(e.Claim.Seconds)*time.Second), e.Claim.Token)
 	case e.Release != "" && e.By != "":
-		return fmt.Sprintf("%s released %s", e.By, oneLine(e.Release))
+		return fmt.Sprintf("%s released %s", e.By, prose.Line(e.Release))
 	case e.Handoff != nil && e.Handoff.State == handoffDone:
 		return fmt.Sprintf("%s handed off to %s: %s", e.Handoff.From, e.Handoff.To, block(e.Handoff.Summary))
 	}
@@ -184,7 +185,7 @@ func (e event) line(watcher string) string {
 func (a *agent) line() string {
 	text := a.name() + " is " + a.Status
 	if a.Message != "" {
-		text += ": " + oneLine(clip(a.Message, 200))
+		text += ": " + prose.Line(prose.Clip(a.Message, 200))
 	}
 	return text
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // handoff is work that goes from one agent to another.
@@ -81,19 +84,19 @@ type HandedOver struct {
 // Text gives the answer's lines.
 func (h HandedOver) Text() string {
 	text := fmt.Sprintf("Handoff complete: %s → %s\n  Summary: %s\n  Moved: %s, %s",
-		h.From, h.To, brief(h.Summary), named(h.Tasks, "task"), named(h.Claims, "claim"))
+		h.From, h.To, prose.Brief(h.Summary), named(h.Tasks, "task"), named(h.Claims, "claim"))
 	if h.Note != "" {
 		text += "\n  " + h.Note
 	}
-	return text + redactedLine(h.Redacted)
+	return text + prose.Redacted(h.Redacted)
 }
 
 // named counts things and names them: 2 tasks (a, b).
 func named(list []string, noun string) string {
 	if len(list) == 0 {
-		return count(0, noun)
+		return prose.Count(0, noun)
 	}
-	return count(len(list), noun) + " (" + oneLine(strings.Join(list, ", ")) + ")"
+	return prose.Count(len(list), noun) + " (" + prose.Line(strings.Join(list, ", ")) + ")"
 }
 
 // What a bundle holds at most.
@@ -154,7 +157,7 @@ func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
 // successor is who goes on with an agent's work.
 func (p *project) successor(me *agent, name string, now time.Time) (id, note string, err error) {
 	if strings.TrimSpace(name) == "" {
-		return "", "", badArgument("to_agent", "needs to_agent")
+		return "", "", refusal.Argument("to_agent", "needs to_agent")
 	}
 	to, err := p.resolve("to_agent", name)
 	if err != nil {
@@ -163,15 +166,15 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 	if to.agent == nil {
 		others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == me.ID || !a.present(now) })
 		if len(others) == 0 {
-			return "", "", notFound("No agent found: no other %s is here", to.kind)
+			return "", "", refusal.NotFound("No agent found: no other %s is here", to.kind)
 		}
 		to.agent = others[0]
 	}
 	switch {
 	case to.agent.ID == me.ID:
-		return "", "", badArgument("to_agent", "to_agent %s is you", me.ID)
+		return "", "", refusal.Argument("to_agent", "to_agent %s is you", me.ID)
 	case to.agent.Status == statusFinished:
-		return "", "", badArgument("to_agent", "%s has finished: nobody would go on with the work", to.agent.ID)
+		return "", "", refusal.Argument("to_agent", "%s has finished: nobody would go on with the work", to.agent.ID)
 	}
 	return to.agent.ID, absence(now, to.agent), nil
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Self is the id of the caller: the one it gave, else the one that its
@@ -23,14 +26,14 @@ func (s *Store) Self() string {
 func (s *Store) self(p *project) (*agent, error) {
 	id := s.Self()
 	if id == "" {
-		return nil, badArgument("agent", "needs agent: the id that register gave; register first")
+		return nil, refusal.Argument("agent", "needs agent: the id that register gave; register first")
 	}
 	if a := p.agents[id]; a != nil {
 		return a, nil
 	}
 	a, err := p.only(id)
 	if _, unknown := errors.AsType[*NotFoundError](err); unknown {
-		err = notFound("No agent found: %s (register gives an id)", oneLine(clip(id, maxWord)))
+		err = refusal.NotFound("No agent found: %s (register gives an id)", prose.Line(prose.Clip(id, maxWord)))
 	}
 	return a, err
 }
@@ -55,9 +58,9 @@ func (p *project) only(name string) (*agent, error) {
 	case len(list) == 1:
 		return list[0], nil
 	case len(ids) == 0:
-		return nil, notFound("No agent found: every %s has finished", to.kind)
+		return nil, refusal.NotFound("No agent found: every %s has finished", to.kind)
 	}
-	return nil, badArgument("agent", "agent %q may be %s: give the id", to.kind, alternatives(ids))
+	return nil, refusal.Argument("agent", "agent %q may be %s: give the id", to.kind, alternatives(ids))
 }
 
 // Named is the id of the one agent that a name means: an id, the beginning of

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // lease is a claim on a path. It ends by itself.
@@ -87,9 +90,9 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	what := oneLine(e.Path)
+	what := prose.Line(e.Path)
 	if e.Claim != e.Path {
-		what += fmt.Sprintf(" overlaps %s, which", oneLine(e.Claim))
+		what += fmt.Sprintf(" overlaps %s, which", prose.Line(e.Claim))
 	}
 	return fmt.Sprintf("%s is claimed by %s for another %s: ask its holder, or wait", what, e.Holder, left(e.Left))
 }
@@ -161,7 +164,7 @@ func (c Claimed) Text() string {
 	if c.Renewed {
 		verb = "Renewed"
 	}
-	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, oneLine(c.Path), c.AgentID, span(c.ttl), c.Token)
+	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, prose.Line(c.Path), c.AgentID, prose.Span(c.ttl), c.Token)
 }
 
 // Claim gives the caller a path for a while, or prolongs what it has. It is
@@ -208,7 +211,7 @@ type Released struct {
 }
 
 // Text gives the answer's line.
-func (r Released) Text() string { return "Released: " + oneLine(r.Path) }
+func (r Released) Text() string { return "Released: " + prose.Line(r.Path) }
 
 // Release ends a claim of the caller's.
 func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
@@ -230,7 +233,7 @@ func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
 		case l != nil && l.Holder != me.ID && !l.expired(m.now):
 			return nil, p.held(path, l, m)
 		case l == nil || l.Holder != me.ID:
-			return nil, notFound("No claim found: %s", oneLine(path))
+			return nil, refusal.NotFound("No claim found: %s", prose.Line(path))
 		}
 		r = Released{l.Path, me.ID}
 		return []event{{By: me.ID, Release: l.Path}}, nil

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 )
 
 // living starts a process that registers an agent and lives on.
 func (b *bed) living(t *testing.T, agent string) (id string, end func(kill bool)) {
 	t.Helper()
-	c := job{Do: "hold", Dir: b.dir, Root: b.root, Agent: agent}.command(t)
+	c := proctest.Command(t, job{Do: "hold", Dir: b.dir, Root: b.root, Agent: agent})
 	in, err := c.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

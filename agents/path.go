@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 const maxPath = 4096 // bytes
@@ -27,11 +30,11 @@ func (s *Store) place(path string) (string, error) {
 	given := strings.TrimSpace(path)
 	switch {
 	case given == "":
-		return "", badArgument("path", "needs path")
+		return "", refusal.Argument("path", "needs path")
 	case len(given) > maxPath:
-		return "", badArgument("path", "path has %d bytes, more than %d", len(given), maxPath)
+		return "", refusal.Argument("path", "path has %d bytes, more than %d", len(given), maxPath)
 	case strings.ContainsRune(given, 0) || !utf8.ValidString(given):
-		return "", badArgument("path", "path %q is no file name", clip(given, maxWord))
+		return "", refusal.Argument("path", "path %q is no file name", prose.Clip(given, maxWord))
 	}
 	root := s.opts.ProjectRoot
 	if root == "" {
@@ -46,14 +49,14 @@ func (s *Store) place(path string) (string, error) {
 	}
 	real, err := followed(abs)
 	if err != nil {
-		return "", badArgument("path", "path %q cannot be followed: %v", clip(given, maxWord), err)
+		return "", refusal.Argument("path", "path %q cannot be followed: %v", prose.Clip(given, maxWord), err)
 	}
 	if r, err := followed(root); err == nil {
 		root = r
 	}
 	rel, err := filepath.Rel(root, real)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", badArgument("path", "path %q is outside the project %s", clip(given, maxWord), s.opts.ProjectRoot)
+		return "", refusal.Argument("path", "path %q is outside the project %s", prose.Clip(given, maxWord), s.opts.ProjectRoot)
 	}
 	return filepath.ToSlash(rel), s.plain("path", filepath.ToSlash(rel))
 }
@@ -62,7 +65,7 @@ func (s *Store) place(path string) (string, error) {
 // can be taken out of it. The error does not repeat it.
 func (s *Store) plain(argument, name string) error {
 	if _, found := s.redact(name); len(found) > 0 {
-		return badArgument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
+		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
 	}
 	return nil
 }

@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"leanctx/internal/proctest"
 )
 
 var long = flag.Bool("long", false, "run the long variants of the tests of processes")
@@ -28,8 +29,7 @@ func pick(small, big int) int {
 	return small
 }
 
-// job is what the test binary does instead of testing when it is started as
-// another process; it comes in the environment, as JSON.
+// job is what another process does.
 type job struct {
 	Do     string
 	Dir    string
@@ -42,23 +42,7 @@ type job struct {
 	Agent  string // hold: the id to resume
 }
 
-const jobVariable = "LEANCTX_TEST_JOB"
-
-func TestMain(m *testing.M) {
-	text := os.Getenv(jobVariable)
-	if text == "" {
-		os.Exit(m.Run())
-	}
-	var j job
-	err := json.Unmarshal([]byte(text), &j)
-	if err == nil {
-		err = j.run(context.Background())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { proctest.Main(m, job.run) }
 
 func (j job) run(ctx context.Context) error {
 	o := &Options{ProjectRoot: j.Root, ProjectHash: hash, LongLived: j.Do == "serve"}
@@ -83,22 +67,6 @@ func (j job) run(ctx context.Context) error {
 		}
 	}
 	return errors.Join(err, s.Close())
-}
-
-// command is a job in a process of its own, not started yet.
-func (j job) command(t testing.TB) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), exe)
-	c.Env = append(os.Environ(), jobVariable+"="+string(text), "GORACE=atexit_sleep_ms=0")
-	return c
 }
 
 // talk posts to everybody and to single agents, reads in between, and prints
@@ -189,7 +157,7 @@ func TestProcessesTalk(t *testing.T) {
 		if k.Number = n; n == 0 {
 			k.Do = "serve" // which compacts meanwhile
 		}
-		c := k.command(t)
+		c := proctest.Command(t, k)
 		wg.Go(func() {
 			var errs bytes.Buffer
 			c.Stderr = &errs
@@ -230,7 +198,7 @@ func TestProcessesTalkKilled(t *testing.T) {
 	for n := range answered { // the fourth reads when they are dead
 		k := j
 		k.Number = n
-		c := k.command(t)
+		c := proctest.Command(t, k)
 		out, err := c.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -362,7 +330,7 @@ func TestProcessesClaim(t *testing.T) {
 	for n := range j.Of {
 		k := j
 		k.Number = n
-		c := k.command(t)
+		c := proctest.Command(t, k)
 		var errs bytes.Buffer
 		c.Stderr = &errs
 		out, err := c.StdoutPipe()

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // handOver commits the promise and keeps it.
@@ -51,7 +52,7 @@ func (s *Store) moveTasks(ctx context.Context, h *handoff) error {
 	if s.opts.Tasks == nil {
 		return nil
 	}
-	tasks, err := s.opts.Tasks.Reassign(ctx, h.From, h.To, "handed off by "+h.From+": "+clip(h.Summary, 200))
+	tasks, err := s.opts.Tasks.Reassign(ctx, h.From, h.To, "handed off by "+h.From+": "+prose.Clip(h.Summary, 200))
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	s.noted(s.touch(ctx, x))
 	if err := s.keep(ctx, pending); err != nil {
-		s.notice("%v", err)
+		s.notices.Add("%v", err)
 	}
 	return nil
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Reading asks for what is new.
@@ -48,7 +51,7 @@ const (
 
 func limited(limit, standard int) (int, error) {
 	if limit < 0 {
-		return 0, badArgument("limit", "limit %d is negative", limit)
+		return 0, refusal.Argument("limit", "limit %d is negative", limit)
 	}
 	return min(cmp.Or(limit, standard), maxLimit), nil
 }
@@ -115,7 +118,7 @@ func shownMessages(page []*message) []Message {
 
 // line is a message as it is read: whole.
 func (m Message) line(now time.Time) string {
-	marks := []string{ago(now, m.At)}
+	marks := []string{prose.Ago(now, m.At)}
 	switch {
 	case m.Private:
 		marks = append(marks, "private")
@@ -137,7 +140,7 @@ func (r Messages) Text() string {
 		lines = append(lines, b.lines(r.now)...)
 	}
 	if !r.MissedSince.IsZero() {
-		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", span(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
+		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
 	}
 	switch {
 	case len(r.Messages) == 0:
@@ -168,7 +171,7 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 		case err != nil:
 			return err
 		case to.agent == nil:
-			return badArgument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
+			return refusal.Argument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
 		}
 		page, total := p.page(to.agent, m.now, maxLimit)
 		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.bundles(to.agent.ID))}
@@ -196,18 +199,18 @@ type Inbox struct {
 // Text gives the answer's lines.
 func (r Inbox) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Inbox of %s (%s):", r.AgentID, count(r.Unread, "unread message"))
+	fmt.Fprintf(&b, "Inbox of %s (%s):", r.AgentID, prose.Count(r.Unread, "unread message"))
 	for _, m := range r.Messages {
 		b.WriteString("\n" + m.line(r.now))
 	}
 	if r.Private > 0 {
-		fmt.Fprintf(&b, "\n  %s, shown to %s alone", count(r.Private, "private message"), r.AgentID)
+		fmt.Fprintf(&b, "\n  %s, shown to %s alone", prose.Count(r.Private, "private message"), r.AgentID)
 	}
 	if more := r.Unread - len(r.Messages) - r.Private; more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, maxLimit)
 	}
 	if r.Handoffs > 0 {
-		fmt.Fprintf(&b, "\n  %s waiting: read them with action=read", count(r.Handoffs, "handoff"))
+		fmt.Fprintf(&b, "\n  %s waiting: read them with action=read", prose.Count(r.Handoffs, "handoff"))
 	}
 	return b.String()
 }

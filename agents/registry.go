@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Registration is an agent that comes in.
@@ -34,12 +37,12 @@ type Registered struct {
 func (r Registered) Text() string {
 	text := "Registered: " + r.AgentID
 	if r.Role != "" {
-		text += " (role: " + oneLine(r.Role) + ")"
+		text += " (role: " + prose.Line(r.Role) + ")"
 	}
 	if r.Resumed {
-		text += fmt.Sprintf("\n  Resumed, last active %s, %s", ago(r.now, r.LastActive), count(r.Unread, "unread message"))
+		text += fmt.Sprintf("\n  Resumed, last active %s, %s", prose.Ago(r.now, r.LastActive), prose.Count(r.Unread, "unread message"))
 	}
-	return text + redactedLine(r.Redacted)
+	return text + prose.Redacted(r.Redacted)
 }
 
 const (
@@ -86,7 +89,7 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 	}
 	role := strings.TrimSpace(a.Role)
 	if n := utf8.RuneCountInString(role); n > maxRole {
-		return r, badArgument("role", "role has %d characters, more than %d: say the rest with status", n, maxRole)
+		return r, refusal.Argument("role", "role has %d characters, more than %d: say the rest with status", n, maxRole)
 	}
 	r.Role, r.Redacted = s.redact(strings.ToValidUTF8(role, string(utf8.RuneError)))
 	return r, nil
@@ -162,9 +165,9 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		old := p.agents[id]
 		switch {
 		case old == nil:
-			return nil, notFound("No agent found: %s (register without agent gives a new id)", oneLine(clip(id, maxWord)))
+			return nil, refusal.NotFound("No agent found: %s (register without agent gives a new id)", prose.Line(prose.Clip(id, maxWord)))
 		case old.Type != r.AgentType:
-			return nil, badArgument("agent_type", "%s is of type %s, not %s", id, old.Type, r.AgentType)
+			return nil, refusal.Argument("agent_type", "%s is of type %s, not %s", id, old.Type, r.AgentType)
 		}
 		a := *old
 		if a.Status == statusFinished {
@@ -198,7 +201,7 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 		case st.owners[id] != "" || len(p.types[id]) > 0:
 			return nil, errTaken
 		case p.agents[r.AgentType] != nil:
-			return nil, badArgument("agent_type", "agent_type %s is the id of an agent", r.AgentType)
+			return nil, refusal.Argument("agent_type", "agent_type %s is the id of an agent", r.AgentType)
 		}
 		a := &agent{
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client,
@@ -233,15 +236,15 @@ type Updated struct {
 func (u Updated) Text() string {
 	text := fmt.Sprintf("Status updated: %s → %s", u.AgentID, u.Status)
 	if u.Message != "" {
-		text += " (" + brief(u.Message) + ")"
+		text += " (" + prose.Brief(u.Message) + ")"
 	}
 	if len(u.Released) > 0 {
-		text += fmt.Sprintf("\n  Released %s: %s", count(len(u.Released), "claim"), oneLine(strings.Join(u.Released, ", ")))
+		text += fmt.Sprintf("\n  Released %s: %s", prose.Count(len(u.Released), "claim"), prose.Line(strings.Join(u.Released, ", ")))
 	}
 	if u.Status == statusFinished && u.Unread > 0 {
-		text += fmt.Sprintf("\n  %s will stay unread: read before you go", count(u.Unread, "message"))
+		text += fmt.Sprintf("\n  %s will stay unread: read before you go", prose.Count(u.Unread, "message"))
 	}
-	return text + redactedLine(u.Redacted)
+	return text + prose.Redacted(u.Redacted)
 }
 
 // Status notes what the caller says it is doing. Who has finished leaves the
@@ -254,10 +257,10 @@ func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
 	case strings.TrimSpace(a.Message) != "":
 		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
 	case status == "":
-		err = badArgument("status", "needs status")
+		err = refusal.Argument("status", "needs status")
 	}
 	if err == nil && !slices.Contains([]string{"", statusActive, statusIdle, statusFinished}, status) {
-		err = badArgument("status", "status %q is none of active, idle, finished", clip(a.Status, maxWord))
+		err = refusal.Argument("status", "status %q is none of active, idle, finished", prose.Clip(a.Status, maxWord))
 	}
 	if err == nil {
 		err = s.begin(ctx)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Who is resumed, and who is new.
@@ -50,7 +52,7 @@ func TestRegister(t *testing.T) {
 		}
 	}
 	named := must[Registered](t)(other.As(Actor{Agent: first.AgentID}).Register(ctx, Registration{AgentType: "claude-code"}))
-	expect(t, "named", named.Text(), "Registered: "+first.AgentID+" (role: dev)\n  Resumed, last active "+ago(b.clock.Now(), named.LastActive)+", 1 unread message")
+	expect(t, "named", named.Text(), "Registered: "+first.AgentID+" (role: dev)\n  Resumed, last active "+prose.Ago(b.clock.Now(), named.LastActive)+", 1 unread message")
 }
 
 // A connection that registered is that agent; others in the process are not.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Nothing is the argument of what needs none.
@@ -31,13 +33,13 @@ func shown(a *agent) Present {
 func (a Present) line(now time.Time) string {
 	text := fmt.Sprintf("%s [%s]", a.AgentID, a.AgentType)
 	if a.Role != "" {
-		text += " role=" + oneLine(a.Role)
+		text += " role=" + prose.Line(a.Role)
 	}
 	text += " status=" + a.Status
 	if a.Message != "" {
-		text += " — " + oneLine(clip(a.Message, 120))
+		text += " — " + prose.Line(prose.Clip(a.Message, 120))
 	}
-	return text + " (last active: " + ago(now, a.LastActive) + ")"
+	return text + " (last active: " + prose.Ago(now, a.LastActive) + ")"
 }
 
 // Roll asks for the agents that are here.
@@ -104,7 +106,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 		for _, a := range p.present(m.now) {
 			name := a.ID
 			if a.Role != "" {
-				name += "(" + oneLine(a.Role) + ")"
+				name += "(" + prose.Line(a.Role) + ")"
 			}
 			r.Agents = append(r.Agents, name)
 		}
@@ -132,9 +134,9 @@ type Info struct {
 // Text gives the answer's lines.
 func (i Info) Text() string {
 	text := fmt.Sprintf("Agent Registry: %s, %d active\n  Scratchpad: %s\n  Claims: %d\n  Handoffs waiting: %d",
-		count(i.Agents, "agent"), i.Active, count(i.Waiting, "message"), i.Claims, i.Handoffs)
+		prose.Count(i.Agents, "agent"), i.Active, prose.Count(i.Waiting, "message"), i.Claims, i.Handoffs)
 	if i.You != nil {
-		text += "\n  You: " + i.You.line(i.now) + ", " + count(i.Unread, "unread message")
+		text += "\n  You: " + i.You.line(i.now) + ", " + prose.Count(i.Unread, "unread message")
 	}
 	return text
 }
@@ -257,7 +259,7 @@ func (r Synced) Text() string {
 	}
 	lines = append(lines, fmt.Sprintf("  Claims: %d", len(r.Claims)))
 	for _, c := range r.Claims {
-		lines = append(lines, fmt.Sprintf("    %s by %s, %s left (token %d)", oneLine(c.Path), c.AgentID, left(c.left), c.Token))
+		lines = append(lines, fmt.Sprintf("    %s by %s, %s left (token %d)", prose.Line(c.Path), c.AgentID, left(c.left), c.Token))
 	}
 	if r.You != nil {
 		tasks := fmt.Sprintf("  Your open tasks: %d", len(r.Tasks))

@@ -7,6 +7,9 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // state is all that the registry knows, of every project. Whatever its maps
@@ -77,7 +80,7 @@ func (a *agent) name() string {
 	if a.Role == "" {
 		return a.ID
 	}
-	return a.ID + " (" + oneLine(a.Role) + ")"
+	return a.ID + " (" + prose.Line(a.Role) + ")"
 }
 
 func newState() *state {
@@ -212,19 +215,19 @@ func (p *project) resolve(argument, name string) (address, error) {
 	}
 	switch len(found) {
 	case 0:
-		return address{}, notFound("No agent found: %s", oneLine(clip(name, maxWord)))
+		return address{}, refusal.NotFound("No agent found: %s", prose.Line(prose.Clip(name, maxWord)))
 	case 1:
 		return address{agent: p.agents[found[0]]}, nil
 	}
 	slices.Sort(found)
-	return address{}, badArgument(argument, "%s %q may be %s: give more of the id", argument, name, alternatives(found))
+	return address{}, refusal.Argument(argument, "%s %q may be %s: give more of the id", argument, name, alternatives(found))
 }
 
 // alternatives names up to four.
 func alternatives(list []string) string {
 	const most = 4
 	if more := len(list) - most; more > 0 {
-		return strings.Join(list[:most], ", ") + " or one of " + count(more, "other")
+		return strings.Join(list[:most], ", ") + " or one of " + prose.Count(more, "other")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }

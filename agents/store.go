@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/notice"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 )
 
@@ -66,9 +67,8 @@ type core struct {
 	mu       sync.Mutex
 	sessions map[string]string  // connection → the agent it registered last
 	held     map[string]*holder // agents whose liveness lock is ours
-	warned   int                // how many of the journal's warnings were given
-	notices  []string
 
+	notices notice.Board
 	diaries diaries
 }
 
@@ -113,26 +113,7 @@ func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
 // Notices returns, once each, what the user should know beside the answer: a
 // torn write dropped, damage set aside.
-func (s *Store) Notices() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.notices
-	s.notices = nil
-	warnings := s.log.Warnings()
-	for _, w := range warnings[min(s.warned, len(warnings)):] {
-		out = append(out, w.Text)
-	}
-	s.warned = len(warnings)
-	return out
-}
-
-func (s *Store) notice(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notices, text) {
-		s.notices = append(s.notices, text)
-	}
-}
+func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // redact takes secrets out of a text and names the rules that found them.
 func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
@@ -183,27 +164,15 @@ func (s *Store) updateAll(ctx context.Context, decide func(*state, moment) ([]ev
 
 // sender is the name under which somebody who registered no agent posts.
 func (s *Store) sender(p *project) string {
-	name := cmp.Or(oneLine(clip(s.actor.Client, maxWord)), "anonymous")
+	name := cmp.Or(prose.Line(prose.Clip(s.actor.Client, maxWord)), "anonymous")
 	if p.agents[name] != nil {
 		return "anonymous" // a client must not pass for an agent
 	}
 	return name
 }
 
-// ArgumentError says which argument is wrong and why.
-type ArgumentError struct{ Argument, Problem string }
-
-func (e *ArgumentError) Error() string { return e.Problem }
-
-// NotFoundError says that a named thing does not exist.
-type NotFoundError struct{ What string }
-
-func (e *NotFoundError) Error() string { return e.What }
-
-func badArgument(name, format string, args ...any) error {
-	return &ArgumentError{name, fmt.Sprintf(format, args...)}
-}
-
-func notFound(format string, args ...any) error {
-	return &NotFoundError{fmt.Sprintf(format, args...)}
-}
+// The errors of calls that cannot be done as they were made.
+type (
+	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	NotFoundError = refusal.NotFoundError // a named thing does not exist
+)

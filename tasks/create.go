@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Draft is a task to be created.
@@ -25,9 +28,9 @@ type Born struct {
 func (r Born) Text() string {
 	to := ""
 	if r.Task.Assignee != "" {
-		to = ", to_agent: " + brief(r.Task.Assignee)
+		to = ", to_agent: " + prose.Brief(r.Task.Assignee)
 	}
-	return fmt.Sprintf(`Task created: %s (state: %s%s)`, r.Task.named(), r.Task.State, to) + redactedLine(r.Redacted)
+	return fmt.Sprintf(`Task created: %s (state: %s%s)`, r.Task.named(), r.Task.State, to) + prose.Redacted(r.Redacted)
 }
 
 // Create makes a task. To_agent must be somebody; without it the task is
@@ -43,7 +46,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (Born, error) {
 		return Born{}, in.err
 	}
 	if w.Title == "" {
-		return Born{}, &ArgumentError{"title", "needs title"}
+		return Born{}, refusal.Argument("title", "needs title")
 	}
 	err := s.settle(ctx) // what is created for an agent is no part of what it handed off before
 	if err != nil {

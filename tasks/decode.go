@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // file is the snapshot as far as it is parsed at once.
@@ -79,7 +80,7 @@ func parse(raws []json.RawMessage) ([]*record, error) {
 			}
 		}
 		if r.ID == "" {
-			return nil, fmt.Errorf("a task has no id: %s", clip(string(raw), 80))
+			return nil, fmt.Errorf("a task has no id: %s", prose.Clip(string(raw), 80))
 		}
 		out[i] = r
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Pick names one task.
@@ -99,14 +101,14 @@ func (r Got) Text() string {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "\n  %s: %s", name, fmt.Sprintf(format, args...))
 	}
-	row("From", "%s, %s (%s ago)", brief(r.CreatedBy), stamp(r.CreatedAt), age(r.CreatedAt, r.now))
+	row("From", "%s, %s (%s ago)", prose.Brief(r.CreatedBy), stamp(r.CreatedAt), prose.Age(r.now, r.CreatedAt))
 	switch {
 	case r.Assignee == "":
 		row("Assignee", "nobody yet")
 	case r.SilentSince != nil:
-		row("Assignee", "%s (%s)", brief(r.Assignee), silence(*r.SilentSince, r.now))
+		row("Assignee", "%s (%s)", prose.Brief(r.Assignee), silence(*r.SilentSince, r.now))
 	default:
-		row("Assignee", "%s", brief(r.Assignee))
+		row("Assignee", "%s", prose.Brief(r.Assignee))
 	}
 	if r.Above != nil {
 		row("Parent", "%s [%s]", r.Above.named(), r.Above.State)
@@ -115,10 +117,10 @@ func (r Got) Text() string {
 		if i == 0 {
 			fmt.Fprintf(&b, "\n  References (%d):", len(r.References))
 		}
-		fmt.Fprintf(&b, "\n    %s", brief(ref))
+		fmt.Fprintf(&b, "\n    %s", prose.Brief(ref))
 	}
 	if r.Description != "" {
-		fmt.Fprintf(&b, "\n  Description:\n%s", indented(r.Description, "    "))
+		fmt.Fprintf(&b, "\n  Description:\n%s", prose.Indent(r.Description, "    "))
 	}
 	for i, c := range r.Children {
 		if i == 0 {
@@ -135,19 +137,19 @@ func (r Got) writeThread(b *strings.Builder) {
 		fmt.Fprintf(b, "\n  Messages (%d):", len(r.Thread))
 	}
 	for _, m := range r.Thread {
-		fmt.Fprintf(b, "\n    %s, %s (%s ago):\n%s", brief(m.By), stamp(m.At), age(m.At, r.now), indented(m.Text, "      "))
+		fmt.Fprintf(b, "\n    %s, %s (%s ago):\n%s", prose.Brief(m.By), stamp(m.At), prose.Age(r.now, m.At), prose.Indent(m.Text, "      "))
 	}
 	if len(r.Artifacts) > 0 {
 		fmt.Fprintf(b, "\n  Artifacts (%d):", len(r.Artifacts))
 	}
 	for _, a := range r.Artifacts {
-		fmt.Fprintf(b, "\n    %s by %s, %s (%s ago):\n%s", brief(a.Name), brief(a.By), stamp(a.At), age(a.At, r.now), indented(a.Text, "      "))
+		fmt.Fprintf(b, "\n    %s by %s, %s (%s ago):\n%s", prose.Brief(a.Name), prose.Brief(a.By), stamp(a.At), prose.Age(r.now, a.At), prose.Indent(a.Text, "      "))
 	}
 	fmt.Fprintf(b, "\n  History (%d):", len(r.History))
 	for _, h := range r.History {
-		fmt.Fprintf(b, "\n    %s, %s (%s ago)", h.what(), stamp(h.At), age(h.At, r.now))
+		fmt.Fprintf(b, "\n    %s, %s (%s ago)", h.what(), stamp(h.At), prose.Age(r.now, h.At))
 		if h.Why != "" {
-			fmt.Fprintf(b, ":\n%s", indented(h.Why, "      "))
+			fmt.Fprintf(b, ":\n%s", prose.Indent(h.Why, "      "))
 		}
 	}
 }
@@ -162,19 +164,19 @@ func (h Transition) what() string {
 	case h.From == h.To && h.Assignee != "" && h.Assignee == h.By:
 		text = "Taken"
 	case h.From == h.To && h.Assignee != "":
-		text = "Assigned to " + brief(h.Assignee)
+		text = "Assigned to " + prose.Brief(h.Assignee)
 		h.Assignee = ""
 	case h.From == h.To && h.Parent != "":
 		text = "Moved below " + h.Parent
 		h.Parent = ""
 	}
 	if h.Assignee != "" && h.Assignee != h.By {
-		more = append(more, "assignee: "+brief(h.Assignee))
+		more = append(more, "assignee: "+prose.Brief(h.Assignee))
 	}
 	if h.Parent != "" {
 		more = append(more, "parent: "+h.Parent)
 	}
-	if text += " by " + brief(h.By); len(more) > 0 {
+	if text += " by " + prose.Brief(h.By); len(more) > 0 {
 		text += " (" + strings.Join(more, ", ") + ")"
 	}
 	return text

@@ -3,11 +3,12 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"leanctx/internal/refusal"
 )
 
 const hash = "14958352f5925e3e"
@@ -51,13 +52,13 @@ func (c crowd) Resolve(_ context.Context, name string) (string, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return "", &NotFoundError{fmt.Sprintf("%d agents are %s", len(found), name)}
+	return "", refusal.NotFound("%d agents are %s", len(found), name)
 }
 
 func (c crowd) Silent(_ context.Context, id string) (time.Time, bool, error) {
 	at, ok := c.seen[id]
 	if !ok {
-		return time.Time{}, false, &NotFoundError{"no agent " + id}
+		return time.Time{}, false, refusal.NotFound("no agent %s", id)
 	}
 	return at, c.clock.now().Sub(at) > time.Hour, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Nothing is the argument of what takes none.
@@ -69,7 +71,7 @@ const silentShown = 10
 // Text gives the answer's lines.
 func (r Info) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Task store: %s, %d open", plural(r.Total, "task"), r.Open)
+	fmt.Fprintf(&b, "Task store: %s, %d open", prose.Count(r.Total, "task"), r.Open)
 	for _, c := range r.States {
 		if c.Count > 0 {
 			fmt.Fprintf(&b, "\n  %s: %d", c.State, c.Count)

@@ -1,10 +1,12 @@
 package tasks
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // What a task may hold. Sizes are those of the text as it was given.
@@ -25,7 +27,7 @@ type input struct {
 
 func (in *input) fail(argument, format string, args ...any) string {
 	if in.err == nil {
-		in.err = &ArgumentError{argument, fmt.Sprintf(format, args...)}
+		in.err = refusal.Argument(argument, format, args...)
 	}
 	return ""
 }
@@ -47,7 +49,7 @@ func (in *input) line(argument, v string, most int) string {
 		if n := utf8.RuneCountInString(v); n > most {
 			return in.fail(argument, "%s has %d characters, more than %d", argument, n, most)
 		}
-		if i := strings.IndexFunc(v, isControl); i >= 0 {
+		if i := strings.IndexFunc(v, prose.IsControl); i >= 0 {
 			return in.fail(argument, "%s is not one line of plain text: it holds %+q", argument, []rune(v[i:])[0])
 		}
 	}
@@ -85,7 +87,7 @@ func (in *input) references(list []string) []string {
 func (in *input) agentName(argument, v string) string {
 	v = in.line(argument, v, maxName)
 	if strings.ContainsAny(v, `/\`) || v == "." || v == ".." {
-		return in.fail(argument, "%s %q is not an agent: give an id, the beginning of one, or a type", argument, clip(v, 60))
+		return in.fail(argument, "%s %q is not an agent: give an id, the beginning of one, or a type", argument, prose.Clip(v, 60))
 	}
 	return v
 }

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 const (
@@ -95,7 +98,7 @@ type filter struct {
 
 func (q Choice) filter() (filter, error) {
 	if q.Limit < 0 {
-		return filter{}, &ArgumentError{"limit", fmt.Sprintf("limit %d is negative", q.Limit)}
+		return filter{}, refusal.Argument("limit", "limit %d is negative", q.Limit)
 	}
 	var in input
 	f := filter{limit: min(cmp.Or(q.Limit, defaultLimit), maxLimit), agent: in.agentName("agent_id", q.AgentID), what: "tasks"}
@@ -106,7 +109,7 @@ func (q Choice) filter() (filter, error) {
 		return f, err
 	}
 	if f.agent != "" {
-		f.what += " of " + brief(f.agent)
+		f.what += " of " + prose.Brief(f.agent)
 	}
 	return f, nil
 }
@@ -197,11 +200,11 @@ func (r List) Text() string {
 func (t Listed) line(now time.Time) string {
 	who := "unassigned"
 	if t.Assignee != "" {
-		who = "assignee: " + brief(t.Assignee)
+		who = "assignee: " + prose.Brief(t.Assignee)
 	}
 	parts := []string{who}
 	if t.Messages > 0 {
-		parts = append(parts, plural(t.Messages, "message"))
+		parts = append(parts, prose.Count(t.Messages, "message"))
 	}
 	if t.SilentSince != nil {
 		parts = append(parts, silence(*t.SilentSince, now))
@@ -209,4 +212,4 @@ func (t Listed) line(now time.Time) string {
 	return fmt.Sprintf("%s [%s] (%s)", t.named(), t.State, strings.Join(parts, ", "))
 }
 
-func silence(since, now time.Time) string { return "assignee silent since " + age(since, now) }
+func silence(since, now time.Time) string { return "assignee silent since " + prose.Age(now, since) }

@@ -1,20 +1,17 @@
 package tasks
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
+
+	"leanctx/internal/proctest"
 )
 
-// job is what the test binary does instead of testing when it is started as
-// another process; it comes in the environment, as JSON.
+// job is what another process does.
 type job struct {
 	Do    string
 	Dir   string
@@ -22,23 +19,7 @@ type job struct {
 	Count int
 }
 
-const jobEnv = "LEANCTX_TEST_JOB"
-
-func TestMain(m *testing.M) {
-	text := os.Getenv(jobEnv)
-	if text == "" {
-		os.Exit(m.Run())
-	}
-	var j job
-	err := json.Unmarshal([]byte(text), &j)
-	if err == nil {
-		err = j.run(context.Background())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { proctest.Main(m, job.run) }
 
 func (j job) run(ctx context.Context) error {
 	s, err := Open(j.Dir, &Options{ProjectHash: hash, LongLived: j.Do == "serve"})
@@ -92,33 +73,6 @@ func (j job) write(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// start runs the job in a process of its own, calls line with what it prints,
-// and waits for its end.
-func (j job) start(t testing.TB, line func(c *exec.Cmd, text string)) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	b, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	c := exec.CommandContext(t.Context(), exe)
-	c.Env = append(os.Environ(), jobEnv+"="+string(b), "GORACE=atexit_sleep_ms=0")
-	c.Stderr = os.Stderr
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := c.Start(); err != nil {
-		return err
-	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		line(c, lines.Text())
-	}
-	return c.Wait()
-}
-
 // Eight processes go for fifty tasks, and three of them are killed on the way:
 // each task has exactly one winner, and a winner that was told so is the one
 // whom everybody sees.
@@ -140,7 +94,8 @@ func TestProcessesClaim(t *testing.T) {
 		agent := fmt.Sprintf("claude-%04x", p)
 		wg.Go(func() {
 			won := 0
-			err := job{Do: []string{"serve", "claim"}[min(p, 1)], Dir: dir, Agent: agent}.start(t, func(c *exec.Cmd, id string) {
+			c := proctest.Command(t, job{Do: []string{"serve", "claim"}[min(p, 1)], Dir: dir, Agent: agent})
+			err := proctest.Run(c, func(id string) {
 				mu.Lock()
 				defer mu.Unlock()
 				winners[id] = append(winners[id], agent)
@@ -180,7 +135,8 @@ func TestProcessesWrite(t *testing.T) {
 	for p := range processes {
 		wg.Go(func() {
 			n := 0
-			err := job{Do: "write", Dir: dir, Agent: fmt.Sprintf("codex-%04x", p), Count: count}.start(t, func(c *exec.Cmd, id string) {
+			c := proctest.Command(t, job{Do: "write", Dir: dir, Agent: fmt.Sprintf("codex-%04x", p), Count: count})
+			err := proctest.Run(c, func(id string) {
 				mu.Lock()
 				defer mu.Unlock()
 				if answered[id] {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"leanctx/internal/refusal"
 )
 
 // Reassignment moves what one agent has to another.
@@ -35,9 +37,9 @@ func (s *Store) Move(ctx context.Context, a Reassignment) ([]string, error) {
 	case in.err != nil:
 		return nil, in.err
 	case from == "":
-		return nil, &ArgumentError{"from", "needs from"}
+		return nil, refusal.Argument("from", "needs from")
 	case to == "":
-		return nil, &ArgumentError{"to", "needs to"}
+		return nil, refusal.Argument("to", "needs to")
 	}
 	var ids []string
 	err := s.update(ctx, func(b *board, now time.Time) ([]event, error) {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // State is where a task stands, by the name that people see.
@@ -54,9 +57,9 @@ func ParseState(text string) (State, error) {
 		}
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", &ArgumentError{"state", "needs state"}
+		return "", refusal.Argument("state", "needs state")
 	}
-	return "", &ArgumentError{"state", fmt.Sprintf("state %q is none of %s", clip(text, 40), stateNames(nil))}
+	return "", refusal.Argument("state", "state %q is none of %s", prose.Clip(text, 40), stateNames(nil))
 }
 
 // plain is a spelling without case and separators.

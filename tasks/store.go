@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/notice"
+	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 )
 
@@ -69,8 +70,7 @@ type core struct {
 	machine machine
 	poll    time.Duration // of Follow
 
-	mu     sync.Mutex
-	warned int // how many of the journal's warnings were given
+	notices notice.Board
 }
 
 // Open opens the store kept in dir as tasks.json, which holds the tasks of
@@ -121,17 +121,7 @@ func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
 // Notices returns, once each, what the user should know beside the answer: a
 // torn write dropped, damage set aside.
-func (s *Store) Notices() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []string
-	warnings := s.log.Warnings()
-	for _, w := range warnings[min(s.warned, len(warnings)):] {
-		out = append(out, w.Text)
-	}
-	s.warned = len(warnings)
-	return out
-}
+func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // redact takes secrets out of a text and names the rules that found them.
 func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
@@ -223,15 +213,11 @@ func corrupt(id string, err error) error {
 	return fmt.Errorf("task %s: %w: it is not understood, a newer program may have written it: %w", id, journal.ErrCorrupt, err)
 }
 
-// ArgumentError says which argument is wrong and why.
-type ArgumentError struct{ Argument, Problem string }
-
-func (e *ArgumentError) Error() string { return e.Problem }
-
-// NotFoundError says that a named thing does not exist.
-type NotFoundError struct{ What string }
-
-func (e *NotFoundError) Error() string { return e.What }
+// The errors of calls that cannot be done as they were made.
+type (
+	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	NotFoundError = refusal.NotFoundError // a named thing does not exist
+)
 
 // TakenError says that a task is another agent's.
 type TakenError struct{ Task, By string }

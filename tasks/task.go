@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Task is what a list shows of a task. Times are recorded times, in UTC.
@@ -112,15 +115,15 @@ const (
 func (b *board) find(project, argument, name string) (*record, error) {
 	text := strings.TrimSpace(name)
 	if text == "" {
-		return nil, &ArgumentError{argument, "needs " + argument}
+		return nil, refusal.Argument(argument, "needs %s", argument)
 	}
 	id := idPrefix + strings.TrimPrefix(strings.ToLower(text), idPrefix)
 	if r, err := b.get(project, id); r != nil || err != nil {
 		return r, err
 	}
-	missing := &NotFoundError{"No task found: " + brief(clip(text, 60))}
+	missing := refusal.NotFound("No task found: %s", prose.Brief(prose.Clip(text, 60)))
 	if len(id) < len(idPrefix)+minPrefix {
-		return nil, &ArgumentError{argument, fmt.Sprintf("%s %q is too short: give %d digits at least", argument, clip(text, 60), minPrefix)}
+		return nil, refusal.Argument(argument, "%s %q is too short: give %d digits at least", argument, prose.Clip(text, 60), minPrefix)
 	}
 	all, err := b.each(project, b.oldMatch(project, id))
 	if err != nil {
@@ -138,11 +141,11 @@ func (b *board) find(project, argument, name string) (*record, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, &ArgumentError{argument, fmt.Sprintf("%s %q is ambiguous: %s", argument, text, namesOf(found))}
+	return nil, refusal.Argument(argument, "%s %q is ambiguous: %s", argument, text, namesOf(found))
 }
 
 // named is a task in a sentence.
-func (t Task) named() string { return fmt.Sprintf(`%s "%s"`, t.ID, brief(t.Title)) }
+func (t Task) named() string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Brief(t.Title)) }
 
 // namesOf lists at most five tasks, by id.
 func namesOf(list []*record) string {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Remark is a message to a task's thread.
@@ -20,7 +23,7 @@ type Remarked struct {
 
 // Text gives the answer's line.
 func (r Remarked) Text() string {
-	return "Message added to task " + r.Task.ID + redactedLine(r.Redacted)
+	return "Message added to task " + r.Task.ID + prose.Redacted(r.Redacted)
 }
 
 // Message adds to a task's thread. Its state stays as it is; one that is final
@@ -32,7 +35,7 @@ func (s *Store) Message(ctx context.Context, m Remark) (Remarked, error) {
 		return Remarked{}, in.err
 	}
 	if text == "" {
-		return Remarked{}, &ArgumentError{"message", "needs message"}
+		return Remarked{}, refusal.Argument("message", "needs message")
 	}
 	r := Remarked{Redacted: in.redacted}
 	if err := s.settle(ctx); err != nil {

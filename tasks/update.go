@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Step is what is to be done with a task.
@@ -41,11 +44,11 @@ func (r Stepped) Text() string {
 	verb := "updated"
 	switch {
 	case r.unchanged && r.claimed:
-		return fmt.Sprintf("Task %s is already claimed by %s (state: %s)", r.Task.ID, brief(r.Task.Assignee), r.To)
+		return fmt.Sprintf("Task %s is already claimed by %s (state: %s)", r.Task.ID, prose.Brief(r.Task.Assignee), r.To)
 	case r.unchanged:
 		return fmt.Sprintf("Task %s is as it was (state: %s)", r.Task.ID, r.To)
 	case r.claimed:
-		verb = "claimed by " + brief(r.Task.Assignee)
+		verb = "claimed by " + prose.Brief(r.Task.Assignee)
 	}
 	text := fmt.Sprintf("Task %s %s: ", r.Task.ID, verb)
 	more := r.more()
@@ -57,23 +60,23 @@ func (r Stepped) Text() string {
 	if len(r.Open) > 0 {
 		text += "\n  still open below it: " + strings.Join(r.Open, ", ")
 	}
-	return text + redactedLine(r.Redacted)
+	return text + prose.Redacted(r.Redacted)
 }
 
 // more says what changed beside the state, of what was asked for.
 func (r Stepped) more() []string {
 	var out []string
 	if r.given {
-		out = append(out, "assignee: "+brief(r.Task.Assignee))
+		out = append(out, "assignee: "+prose.Brief(r.Task.Assignee))
 	}
 	if r.was.Parent != r.Task.Parent {
 		out = append(out, "parent: "+r.Task.Parent)
 	}
 	if r.Artifact != "" {
-		out = append(out, "artifact: "+brief(r.Artifact))
+		out = append(out, "artifact: "+prose.Brief(r.Artifact))
 	}
 	if r.claimed && r.Why != "" {
-		out = append(out, brief(r.Why))
+		out = append(out, prose.Brief(r.Why))
 	}
 	return out
 }
@@ -135,7 +138,7 @@ type Taking struct {
 // claimed too: that is the only way it changes hands without its holder.
 func (s *Store) Claim(ctx context.Context, a Taking) (Stepped, error) {
 	if s.actor.Agent == "" {
-		return Stepped{}, &ArgumentError{"agent", "a claim needs agent: register first and give the id"}
+		return Stepped{}, refusal.Argument("agent", "a claim needs agent: register first and give the id")
 	}
 	w := wish{project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), claim: true}
 	if err := s.settle(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // pollEvery is how often Follow looks: a look at a file nobody wrote to costs
@@ -79,7 +80,7 @@ func (t *thread) news(of Task, last time.Time) (list []happening) {
 			return
 		}
 		if text != "" {
-			text = ": " + brief(text)
+			text = ": " + prose.Brief(text)
 		}
 		list = append(list, happening{at, fmt.Sprintf("%s %s %s%s", at.Local().Format(time.TimeOnly), of.named(), what, text)})
 	}
@@ -87,10 +88,10 @@ func (t *thread) news(of Task, last time.Time) (list []happening) {
 		add(h.At, h.what(), h.Why)
 	}
 	for _, m := range t.Messages {
-		add(m.At, "message by "+brief(m.By), m.Text)
+		add(m.At, "message by "+prose.Brief(m.By), m.Text)
 	}
 	for _, a := range t.Artifacts {
-		add(a.At, "artifact "+brief(a.Name)+" by "+brief(a.By), "")
+		add(a.At, "artifact "+prose.Brief(a.Name)+" by "+prose.Brief(a.By), "")
 	}
 	return list
 }

@@ -1,8 +1,9 @@
 package tasks
 
 import (
-	"fmt"
 	"slices"
+
+	"leanctx/internal/refusal"
 )
 
 // wish is what somebody wants done with a task: an update, or a claim. Its
@@ -111,7 +112,7 @@ func (b *board) below(project string, t Task, parent string) (string, error) {
 			break
 		}
 		if up.ID == t.ID {
-			return "", &ArgumentError{"parent", fmt.Sprintf("task %s cannot be below %s, which is the same or already below it", t.ID, p.ID)}
+			return "", refusal.Argument("parent", "task %s cannot be below %s, which is the same or already below it", t.ID, p.ID)
 		}
 		up = b.projects[project][up.Parent]
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/refusal"
 )
 
 var epoch = time.Date(2026, 3, 20, 9, 30, 0, 0, time.UTC)
@@ -57,8 +59,8 @@ func TestDecide(t *testing.T) {
 		"an artifact and why":     {task(Working, me), wish{artifact: &piece{"r", "x"}, why: "y"}, change{To: Working, Why: "y", Artifact: &piece{"r", "x"}}, nil},
 		"complete and give":       {task(Working, me), wish{to: InputRequired, assignee: other}, change{To: InputRequired, Assignee: other}, nil},
 		"an id that is no id":     {task(Created, "claude-code"), wish{claim: true}, change{}, &TakenError{"t-a3f8c1", "claude-code"}},
-		"a parent that is not":    {task(Created, ""), wish{parent: "t-ffffff"}, change{}, &NotFoundError{"No task found: t-ffffff"}},
-		"a task that is not":      {Task{ID: "t-000000", State: Created}, wish{to: Working}, change{}, &NotFoundError{"No task found: t-a3f8c1"}},
+		"a parent that is not":    {task(Created, ""), wish{parent: "t-ffffff"}, change{}, refusal.NotFound("No task found: t-ffffff")},
+		"a task that is not":      {Task{ID: "t-000000", State: Created}, wish{to: Working}, change{}, refusal.NotFound("No task found: t-a3f8c1")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := x.wish

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/notice"
+	"leanctx/internal/refusal"
 )
 
 // schema is the version of costs.json.
@@ -52,7 +54,8 @@ type core struct {
 	mu     sync.Mutex
 	log    *journal.Log[*state, event] // nil until it is needed
 	closed bool
-	warned int // how many of the journal's warnings were given
+
+	notices notice.Board
 }
 
 // Open returns the ledger kept in dir, the data directory. It opens no file.
@@ -146,17 +149,12 @@ func (l *Ledger) Compact(ctx context.Context) error {
 // torn write dropped, damage set aside.
 func (l *Ledger) Notices() []string {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.log == nil {
+	log := l.log
+	l.mu.Unlock()
+	if log == nil {
 		return nil
 	}
-	warnings := l.log.Warnings()
-	var out []string
-	for _, w := range warnings[min(l.warned, len(warnings)):] {
-		out = append(out, w.Text)
-	}
-	l.warned = len(warnings)
-	return out
+	return l.notices.Take(log.Warnings())
 }
 
 // tryFold folds where nobody waits for the outcome: what fails stays in the
@@ -167,12 +165,8 @@ func (c *core) tryFold(ctx context.Context) {
 	}
 }
 
-// ArgumentError says which argument is wrong and why.
-type ArgumentError struct{ Argument, Problem string }
-
-func (e *ArgumentError) Error() string { return e.Problem }
-
-// NotFoundError says that a named thing does not exist.
-type NotFoundError struct{ What string }
-
-func (e *NotFoundError) Error() string { return e.What }
+// The errors of calls that cannot be done as they were made.
+type (
+	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	NotFoundError = refusal.NotFoundError // a named thing does not exist
+)

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 const (
@@ -65,7 +68,7 @@ func (l *Ledger) Report(ctx context.Context, q ReportQuery) (Report, error) {
 
 func limited(limit int) (int, error) {
 	if limit < 0 || limit > maxLimit {
-		return 0, &ArgumentError{"limit", fmt.Sprintf("limit %d is not in 1..%d", limit, maxLimit)}
+		return 0, refusal.Argument("limit", "limit %d is not in 1..%d", limit, maxLimit)
 	}
 	return cmp.Or(limit, defaultLimit), nil
 }
@@ -77,7 +80,7 @@ func (r Report) Text() string {
 	if r.Agent != "" {
 		b.WriteString(" - " + r.Agent)
 	}
-	fmt.Fprintf(&b, "\n  Total tokens: %s", number(r.Total.Tokens()))
+	fmt.Fprintf(&b, "\n  Total tokens: %s", prose.Number(r.Total.Tokens()))
 	if r.Total.Calls == 0 {
 		b.WriteString("\n\n  No calls recorded.")
 		return b.String()
@@ -113,12 +116,12 @@ func (b *book) agent(name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", &NotFoundError{fmt.Sprintf("No costs recorded for agent %s", name)}
+		return "", refusal.NotFound("No costs recorded for agent %s", name)
 	case 1:
 		return found[0], nil
 	}
 	slices.Sort(found)
-	return "", &ArgumentError{"agent_id", fmt.Sprintf("agent_id %q is ambiguous: %s or %s", name, found[0], found[1])}
+	return "", refusal.Argument("agent_id", "agent_id %q is ambiguous: %s or %s", name, found[0], found[1])
 }
 
 func total(rows map[row]Counts) (sum Counts) {
@@ -171,7 +174,7 @@ type AgentCosts struct {
 func (l *Ledger) Agent(ctx context.Context, q AgentQuery) (AgentCosts, error) {
 	name := cmp.Or(clean(q.AgentID), l.actor.Agent, l.actor.Client)
 	if name == "" {
-		return AgentCosts{}, &ArgumentError{"agent_id", "needs agent_id"}
+		return AgentCosts{}, refusal.Argument("agent_id", "needs agent_id")
 	}
 	b, err := l.book(ctx)
 	if err != nil {

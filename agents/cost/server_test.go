@@ -1,11 +1,9 @@
 package cost
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,25 +11,27 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"leanctx/internal/proctest"
 )
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv("COST_TEST_NOTES"); dir != "" {
-		noteInProcess(dir)
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { proctest.Main(m, job.run) }
 
 const processCalls = 200
 
-// noteInProcess is a server that notes calls and ends.
-func noteInProcess(dir string) {
-	l, err := Open(dir, &Options{ProjectHash: own, LongLived: true})
+// job is what another process does: it notes calls, as a server, and ends if it
+// is not to do so for ever.
+type job struct {
+	Dir     string
+	Forever bool
+}
+
+func (j job) run(ctx context.Context) error {
+	l, err := Open(j.Dir, &Options{ProjectHash: own, LongLived: true})
 	if err != nil {
-		panic(err)
+		return err
 	}
-	if os.Getenv("COST_TEST_FOREVER") != "" {
+	if j.Forever {
 		for i := 1; ; i++ {
 			l.Note(Receipt{Agent: "a", Tool: "x", OutSize: 4})
 			l.flush(noDeadline)
@@ -44,31 +44,23 @@ func noteInProcess(dir string) {
 			l.flush(noDeadline)
 		}
 		if i%50 == 0 {
-			if err := l.fold(context.Background()); err != nil {
-				panic(err)
+			if err := l.fold(ctx); err != nil {
+				return err
 			}
 		}
 	}
-	if err := l.Close(); err != nil {
-		panic(err)
-	}
+	return l.Close()
 }
 
 // Several processes that note and fold at once lose nothing and count nothing
 // twice.
 func TestProcesses(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	const processes = 6
 	var work sync.WaitGroup
 	for range processes {
 		work.Go(func() {
-			cmd := exec.CommandContext(t.Context(), exe)
-			cmd.Env = append(os.Environ(), "COST_TEST_NOTES="+dir)
-			if out, err := cmd.CombinedOutput(); err != nil {
+			if out, err := proctest.Command(t, job{Dir: dir}).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
@@ -85,32 +77,19 @@ func TestProcesses(t *testing.T) {
 
 // A killed process takes none of the receipts with it that it had written.
 func TestKilled(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	var sum int64
 	for round := range 5 {
-		cmd := exec.CommandContext(t.Context(), exe)
-		cmd.Env = append(os.Environ(), "COST_TEST_NOTES="+dir, "COST_TEST_FOREVER=1")
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		cmd := proctest.Command(t, job{Dir: dir, Forever: true})
 		written := int64(0)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			written, _ = strconv.ParseInt(lines.Text(), 10, 64)
+		_ = proctest.Run(cmd, func(line string) { // it fails: it is killed
+			written, _ = strconv.ParseInt(line, 10, 64)
 			if written == int64(50+round) {
 				if err := cmd.Process.Kill(); err != nil {
 					t.Error(err)
 				}
 			}
-		}
-		_ = cmd.Wait() // it was killed
+		})
 		l := open(t, dir, Options{Now: time.Now})
 		got := report(t, l).Total.Calls
 		if got < sum+written || got > sum+written+1 || written < int64(50+round) {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // SessionQuery names a session.
@@ -33,7 +36,7 @@ func (l *Ledger) Session(ctx context.Context, q SessionQuery) (SessionCosts, err
 	id := cmp.Or(clean(q.SessionID), l.actor.Session)
 	s, ok := b.sessions[id]
 	if !ok && clean(q.SessionID) != "" {
-		return SessionCosts{}, &NotFoundError{fmt.Sprintf("No costs recorded for session %s", id)}
+		return SessionCosts{}, refusal.NotFound("No costs recorded for session %s", id)
 	}
 	if !ok && len(b.sessions) > 0 && !l.opts.LongLived {
 		ids := oldest(b.sessions, func(s session) time.Time { return s.Last })
@@ -84,5 +87,5 @@ func (l *Ledger) Reset(ctx context.Context, _ Reset) (Forgotten, error) {
 
 // Text gives the answer's line.
 func (f Forgotten) Text() string {
-	return fmt.Sprintf("Costs reset: %s in %s forgotten.", plural(f.Total.Tokens(), "token"), plural(f.Total.Calls, "call"))
+	return fmt.Sprintf("Costs reset: %s in %s forgotten.", prose.Count(f.Total.Tokens(), "token"), prose.Count(f.Total.Calls, "call"))
 }

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"leanctx/internal/prose"
 )
 
 // The columns that names take in a report, in characters; longer names widen
@@ -22,12 +23,12 @@ func list(b *strings.Builder, title string, column int, shares []Share, limit in
 	digits := 0
 	for _, s := range shown {
 		column = max(column, utf8.RuneCountInString(named(s.Name)))
-		digits = max(digits, len(number(s.Tokens())))
+		digits = max(digits, len(prose.Number(s.Tokens())))
 	}
 	b.WriteString("\n\n  " + title)
 	for _, s := range shown {
 		pad := strings.Repeat(" ", column-utf8.RuneCountInString(named(s.Name)))
-		fmt.Fprintf(b, "\n    %s%s  %*s tok (%.1f%%)", named(s.Name), pad, digits, number(s.Tokens()), s.Percent)
+		fmt.Fprintf(b, "\n    %s%s  %*s tok (%.1f%%)", named(s.Name), pad, digits, prose.Number(s.Tokens()), s.Percent)
 	}
 	more(b, "\n    ", len(shares), limit)
 }
@@ -42,39 +43,15 @@ func more(b *strings.Builder, indent string, have, limit int) {
 // estimated says how many of the tokens were not counted.
 func estimated(b *strings.Builder, c Counts) {
 	if c.Estimated > 0 {
-		fmt.Fprintf(b, "\n\n  Of these, %s estimated from bytes (commands do not load the tokenizer).", plural(c.Estimated, "token"))
+		fmt.Fprintf(b, "\n\n  Of these, %s estimated from bytes (commands do not load the tokenizer).", prose.Count(c.Estimated, "token"))
 	}
 }
 
 func summary(c Counts) string {
-	return fmt.Sprintf("%s (in %s, out %s) in %s", plural(c.Tokens(), "token"), number(c.In), number(c.Out), plural(c.Calls, "call"))
+	return fmt.Sprintf("%s (in %s, out %s) in %s", prose.Count(c.Tokens(), "token"), prose.Number(c.In), prose.Number(c.Out), prose.Count(c.Calls, "call"))
 }
 
 func named(name string) string { return cmp.Or(name, "(unnamed)") }
-
-func plural(n int64, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return number(n) + " " + word
-}
-
-// number writes a number with thousands separators.
-func number(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	first := len(s) % 3
-	if n < 0 || len(s) <= 3 {
-		return s
-	}
-	parts := []string{}
-	if first > 0 {
-		parts = append(parts, s[:first])
-	}
-	for i := first; i < len(s); i += 3 {
-		parts = append(parts, s[i:i+3])
-	}
-	return strings.Join(parts, ",")
-}
 
 // percentages are the parts of a whole in tenths of a percent. They add up to
 // 1000, unless all are 0: what rounding down leaves over goes to the largest

@@ -38,11 +38,3 @@ func slicesSum(list []int64) (sum int64) {
 	}
 	return sum
 }
-
-func TestNumber(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 145230: "145,230", 1234567: "1,234,567", 12345678901: "12,345,678,901"} {
-		if got := number(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-}

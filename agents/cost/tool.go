@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"leanctx/internal/prose"
 )
 
 // ToolQuery asks for the costs of tools.
@@ -51,13 +53,13 @@ func (t Tools) Text() string {
 		return "No calls recorded."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Tool costs (%s tokens, %s):", number(t.Total.Tokens()), plural(t.Total.Calls, "call"))
+	fmt.Fprintf(&b, "Tool costs (%s tokens, %s):", prose.Number(t.Total.Tokens()), prose.Count(t.Total.Calls, "call"))
 	for _, s := range t.Tools[:min(len(t.Tools), t.limit)] {
-		fmt.Fprintf(&b, "\n  %s: %s tok (%.1f%%), in %s, out %s, %s", named(s.Name), number(s.Tokens()), s.Percent,
-			number(s.In), number(s.Out), plural(s.Calls, "call"))
+		fmt.Fprintf(&b, "\n  %s: %s tok (%.1f%%), in %s, out %s, %s", named(s.Name), prose.Number(s.Tokens()), s.Percent,
+			prose.Number(s.In), prose.Number(s.Out), prose.Count(s.Calls, "call"))
 		for _, a := range s.Actions {
 			if a.Name != "" {
-				fmt.Fprintf(&b, "\n    %s: %s tok (%.1f%%), %s", a.Name, number(a.Tokens()), a.Percent, plural(a.Calls, "call"))
+				fmt.Fprintf(&b, "\n    %s: %s tok (%.1f%%), %s", a.Name, prose.Number(a.Tokens()), a.Percent, prose.Count(a.Calls, "call"))
 			}
 		}
 	}

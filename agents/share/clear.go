@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Clearing asks to take the caller's shares back; it has no arguments.
@@ -49,5 +51,5 @@ func (c Cleared) Text() string {
 	if c.Shares == 0 {
 		return "Nothing to clear: you have no shares."
 	}
-	return fmt.Sprintf("Cleared %s (%s)", plural(c.Shares, "share"), plural(c.Files, "file"))
+	return fmt.Sprintf("Cleared %s (%s)", prose.Count(c.Shares, "share"), prose.Count(c.Files, "file"))
 }

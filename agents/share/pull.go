@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // Request asks for what was shared with the caller.
@@ -128,7 +129,7 @@ func (r Received) Text() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s from %s:", plural(len(from[sender]), "shared context"), sender)
+		fmt.Fprintf(&b, "%s from %s:", prose.Count(len(from[sender]), "shared context"), sender)
 		for _, x := range from[sender] {
 			x.write(&b)
 		}
@@ -139,7 +140,7 @@ func (r Received) Text() string {
 func (x Share) write(b *strings.Builder) {
 	names := make([]string, len(x.Files))
 	for i, f := range x.Files {
-		names[i] = fmt.Sprintf("%s (%s tok)", f.Path, number(f.Tokens))
+		names[i] = fmt.Sprintf("%s (%s tok)", f.Path, prose.Number(f.Tokens))
 		if f.State != "" {
 			names[i] += " [" + f.State + "]"
 		}
@@ -200,7 +201,7 @@ func (l List) Text() string {
 		return "No shared contexts."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Shared contexts (%s):", number(len(l.Shares)))
+	fmt.Fprintf(&b, "Shared contexts (%s):", prose.Number(len(l.Shares)))
 	for _, x := range l.Shares {
 		to, tokens := x.To, 0
 		if to == "" {
@@ -209,7 +210,7 @@ func (l List) Text() string {
 		for _, f := range x.Files {
 			tokens += f.Tokens
 		}
-		fmt.Fprintf(&b, "\n  %s → %s: %s (%s, %s, %s)", x.From, to, brief(x.Files), plural(len(x.Files), "file"), plural(tokens, "token"), ago(l.now, x.At))
+		fmt.Fprintf(&b, "\n  %s → %s: %s (%s, %s, %s)", x.From, to, brief(x.Files), prose.Count(len(x.Files), "file"), prose.Count(tokens, "token"), prose.Ago(l.now, x.At))
 		if len(x.Pulled) > 0 {
 			b.WriteString(" [pulled by " + strings.Join(x.Pulled, ", ") + "]")
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Offer is what is to be shared.
@@ -54,7 +56,7 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 		if _, rules, err := s.secrets.Redact(f.path); err != nil {
 			return Offered{}, err
 		} else if len(rules) > 0 {
-			return Offered{}, &ArgumentError{"paths", "nothing was shared: the name of a file holds what looks like a secret (" + strings.Join(rules, ", ") + "): rename it"}
+			return Offered{}, refusal.Argument("paths", "nothing was shared: the name of a file holds what looks like a secret (%s): rename it", strings.Join(rules, ", "))
 		}
 	}
 	out := Offered{From: x.From, To: x.To}
@@ -96,9 +98,9 @@ func (s *Store) address(ctx context.Context, o Offer) (*shared, error) {
 	}
 	switch {
 	case x.To == x.From:
-		return nil, &ArgumentError{"to_agent", "to_agent is who shares: name another agent"}
+		return nil, refusal.Argument("to_agent", "to_agent is who shares: name another agent")
 	case len(o.Message) > MaxMessage:
-		return nil, &ArgumentError{"message", fmt.Sprintf("message has %d bytes, more than %d: put it into a file and share that", len(o.Message), MaxMessage)}
+		return nil, refusal.Argument("message", "message has %d bytes, more than %d: put it into a file and share that", len(o.Message), MaxMessage)
 	}
 	return x, nil
 }
@@ -141,7 +143,7 @@ func newID() string {
 // Text gives the answer's lines.
 func (o Offered) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Shared %s with %s (%s)", plural(len(o.Files), "file"), cmp.Or(o.To, "all agents"), plural(o.Tokens, "token"))
+	fmt.Fprintf(&b, "Shared %s with %s (%s)", prose.Count(len(o.Files), "file"), cmp.Or(o.To, "all agents"), prose.Count(o.Tokens, "token"))
 	for _, f := range o.Files {
 		if len(f.Redacted) > 0 {
 			fmt.Fprintf(&b, "\n  Redacted in %s before storing: %s", f.Path, strings.Join(f.Redacted, ", "))

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Limits of a push.
@@ -37,7 +40,7 @@ func hash(data []byte) string {
 // project opens the project's files.
 func (s *Store) project() (*os.Root, error) {
 	if s.opts.ProjectRoot == "" {
-		return nil, &ArgumentError{"project", "no project whose files could be shared: give project"}
+		return nil, refusal.Argument("project", "no project whose files could be shared: give project")
 	}
 	return os.OpenRoot(s.opts.ProjectRoot)
 }
@@ -62,11 +65,11 @@ func (s *Store) sources(paths []string) ([]source, error) {
 			data, err = readSource(root, path)
 		}
 		if err != nil {
-			refused = append(refused, quiet(clip(given)+" "+err.Error()))
+			refused = append(refused, prose.Line(prose.Clip(given, 80)+" "+err.Error()))
 			continue
 		}
 		if size += len(data); size > MaxShare || len(out) >= MaxFiles {
-			return nil, &ArgumentError{"paths", fmt.Sprintf("nothing was shared: more than %d MiB or %d files at once; share them in parts", MaxShare>>20, MaxFiles)}
+			return nil, refusal.Argument("paths", "nothing was shared: more than %d MiB or %d files at once; share them in parts", MaxShare>>20, MaxFiles)
 		}
 		out = append(out, source{filepath.ToSlash(path), data})
 	}
@@ -76,10 +79,10 @@ func (s *Store) sources(paths []string) ([]source, error) {
 		if n := len(refused) - most; n > 0 {
 			list += fmt.Sprintf("; and %d more", n)
 		}
-		return nil, &ArgumentError{"paths", "nothing was shared: " + list}
+		return nil, refusal.Argument("paths", "nothing was shared: %s", list)
 	}
 	if len(out) == 0 {
-		return nil, &ArgumentError{"paths", "needs paths"}
+		return nil, refusal.Argument("paths", "needs paths")
 	}
 	return out, nil
 }
@@ -128,7 +131,7 @@ func (s *Store) inside(given string) (string, error) {
 	if !filepath.IsLocal(path) {
 		return "", errOutside
 	}
-	if quiet(path) != path {
+	if prose.Line(path) != path {
 		return "", errors.New("has control characters in its name")
 	}
 	return path, nil

@@ -2,14 +2,15 @@ package share
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/notice"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 )
 
@@ -51,8 +52,7 @@ type core struct {
 	log     *journal.Log[*state, event]
 	secrets *secret.Lazy
 
-	mu     sync.Mutex
-	warned int // how many of the journal's warnings were given
+	notices notice.Board
 }
 
 // Open opens the store kept in dir; nothing is created before the first push.
@@ -97,17 +97,7 @@ func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
 // Notices returns, once each, what the user should know beside the answer: a
 // torn write dropped, damage set aside.
-func (s *Store) Notices() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	warnings := s.log.Warnings()
-	var out []string
-	for _, w := range warnings[min(s.warned, len(warnings)):] {
-		out = append(out, w.Text)
-	}
-	s.warned = len(warnings)
-	return out
-}
+func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // self is the caller's id; it must be registered.
 func (s *Store) self(ctx context.Context) (string, error) {
@@ -116,10 +106,10 @@ func (s *Store) self(ctx context.Context) (string, error) {
 		id = s.agents.Self()
 	}
 	if id == "" {
-		return "", &ArgumentError{"agent", "needs agent: the id that register gave; register first"}
+		return "", refusal.Argument("agent", "needs agent: the id that register gave; register first")
 	}
 	if found, err := s.agents.Resolve(ctx, id); err != nil || found != id || isType(id) {
-		return "", &NotFoundError{fmt.Sprintf("No agent found: %s (register gives an id)", clip(quiet(id)))}
+		return "", refusal.NotFound("No agent found: %s (register gives an id)", prose.Line(prose.Clip(id, 80)))
 	}
 	return id, nil
 }
@@ -137,12 +127,8 @@ func typeOf(id string) string {
 	return ""
 }
 
-// ArgumentError says which argument is wrong and why.
-type ArgumentError struct{ Argument, Problem string }
-
-func (e *ArgumentError) Error() string { return e.Problem }
-
-// NotFoundError says that a named thing does not exist.
-type NotFoundError struct{ What string }
-
-func (e *NotFoundError) Error() string { return e.What }
+// The errors of calls that cannot be done as they were made.
+type (
+	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	NotFoundError = refusal.NotFoundError // a named thing does not exist
+)

@@ -6,30 +6,18 @@ import (
 	"maps"
 	"strings"
 
-	"leanctx/agents"
-	"leanctx/agents/cost"
-	"leanctx/agents/share"
 	"leanctx/internal/journal"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/overview"
-	"leanctx/tasks"
 )
 
 // complaint is what one of the packages below says about an argument.
 func complaint(err error) (argument, problem string, ok bool) {
+	if e, ok := errors.AsType[*refusal.ArgumentError](err); ok {
+		return e.Argument, e.Problem, true
+	}
 	if e, ok := errors.AsType[*knowledge.ArgumentError](err); ok {
-		return e.Argument, e.Problem, true
-	}
-	if e, ok := errors.AsType[*agents.ArgumentError](err); ok {
-		return e.Argument, e.Problem, true
-	}
-	if e, ok := errors.AsType[*tasks.ArgumentError](err); ok {
-		return e.Argument, e.Problem, true
-	}
-	if e, ok := errors.AsType[*share.ArgumentError](err); ok {
-		return e.Argument, e.Problem, true
-	}
-	if e, ok := errors.AsType[*cost.ArgumentError](err); ok {
 		return e.Argument, e.Problem, true
 	}
 	if e, ok := errors.AsType[*overview.ArgumentError](err); ok {
@@ -41,22 +29,13 @@ func complaint(err error) (argument, problem string, ok bool) {
 // unknown reports whether one of the packages below says that a named thing
 // does not exist.
 func unknown(err error) bool {
+	if _, ok := errors.AsType[*refusal.NotFoundError](err); ok {
+		return true
+	}
 	if _, ok := errors.AsType[*knowledge.NotFoundError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[*agents.NotFoundError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*tasks.NotFoundError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*share.NotFoundError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*overview.NotFoundError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*cost.NotFoundError](err)
+	_, ok := errors.AsType[*overview.NotFoundError](err)
 	return ok
 }
 

@@ -1,0 +1,42 @@
+// Package notice keeps what a user should know beside an answer until it is
+// told: what a store found out itself, and the warnings of its journal.
+package notice
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"leanctx/internal/journal"
+)
+
+// Board is what is still to be told. The zero value is empty; it is safe for
+// concurrent use.
+type Board struct {
+	mu     sync.Mutex
+	list   []string
+	warned int // how many of the journal's warnings were told
+}
+
+// Add notes something, unless the same waits to be told already.
+func (b *Board) Add(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !slices.Contains(b.list, text) {
+		b.list = append(b.list, text)
+	}
+}
+
+// Take gives, once each, what was added, and then those of a journal's
+// warnings that are new. warnings are all of them, in the journal's order.
+func (b *Board) Take(warnings []journal.Warning) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.list
+	b.list = nil
+	for _, w := range warnings[min(b.warned, len(warnings)):] {
+		out = append(out, w.Text)
+	}
+	b.warned = len(warnings)
+	return out
+}

@@ -1,0 +1,30 @@
+package notice
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/journal"
+)
+
+func TestBoard(t *testing.T) {
+	var b Board
+	b.Add("%d found", 1)
+	b.Add("1 found")
+	torn, lost := journal.Warning{Text: "torn"}, journal.Warning{Text: "lost"}
+	for i, step := range []struct {
+		warnings []journal.Warning
+		want     []string
+	}{
+		{[]journal.Warning{torn}, []string{"1 found", "torn"}},
+		{[]journal.Warning{torn}, nil},
+		{[]journal.Warning{torn, lost}, []string{"lost"}},
+		{nil, nil}, // the journal was opened anew
+		{[]journal.Warning{lost}, []string{"lost"}},
+	} {
+		if d := cmp.Diff(step.want, b.Take(step.warnings)); d != "" {
+			t.Errorf("step %d: %s", i, d)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package prose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Number is a whole number with thousands separators: 1,247.
+func Number[N ~int | ~int64](n N) string {
+	digits, sign := strconv.FormatInt(int64(n), 10), ""
+	if n < 0 {
+		digits, sign = digits[1:], "-"
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// Count is a number with its noun, which is given in the singular: 1 agent,
+// 2 agents, 1 entry, 1,247 entries.
+func Count[N ~int | ~int64](n N, noun string) string {
+	switch stem, y := strings.CutSuffix(noun, "y"); {
+	case n == 1:
+	case y:
+		noun = stem + "ies"
+	default:
+		noun += "s"
+	}
+	return Number(n) + " " + noun
+}
+
+// Span is a duration in its largest whole unit, rounded down: 45s, 5m, 2h, 1d.
+// One below zero is 0s.
+func Span(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// Age is how long ago an instant was, to the second: 5m. What is still to
+// come is 0s old.
+func Age(now, at time.Time) string { return Span(now.Sub(at).Round(time.Second)) }
+
+// Ago is an age in a sentence: 5m ago.
+func Ago(now, at time.Time) string { return Age(now, at) + " ago" }

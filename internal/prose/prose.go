@@ -1,0 +1,93 @@
+// Package prose puts what people wrote, numbers and ages into the answers that
+// people and models read.
+//
+// An answer is lines. What somebody wrote stands in one of them as [Line] or
+// [Brief] gives it, or in several as [Indent] does, so that no text can pass
+// for a line of the answer itself or move a terminal's cursor.
+//
+// We show control characters as escapes; to leave them out was rejected because
+// two texts that differ would look the same.
+package prose
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Clip is a text of that many runes at most, with … where it was cut.
+func Clip(s string, runes int) string {
+	n := 0
+	for i := range s {
+		if n == runes {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// briefRunes is how much [Brief] shows of a text.
+const briefRunes = 300
+
+// Brief is a text in one line, of 300 runes at most; a longer one is followed
+// by how many bytes it has.
+func Brief(s string) string {
+	if short := Clip(s, briefRunes); short != s {
+		return fmt.Sprintf("%s (%d bytes)", Line(short), len(s))
+	}
+	return Line(s)
+}
+
+// Line is a text in one line: line feeds, tabs and all other control
+// characters are escapes in it, and bytes that are no UTF-8 are U+FFFD.
+func Line(s string) string { return escape(s, "") }
+
+// Indent is a text of several lines, each behind the same blanks. Tabs stay.
+func Indent(s, blanks string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(blanks+escape(line, "\t"), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// escape leaves the characters of keep as they are.
+func escape(s, keep string) string {
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	if strings.IndexFunc(s, IsControl) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !IsControl(r) || strings.ContainsRune(keep, r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// IsControl covers C0, DEL, C1, line and paragraph separators and the
+// bidirectional overrides, which make a line read as another.
+func IsControl(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
+		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// Redacted is the line below an answer that names the rules by which something
+// was taken out of a text, and nothing where none did.
+func Redacted(rules []string) string {
+	if len(rules) == 0 {
+		return ""
+	}
+	return "\n  Redacted before storing: " + strings.Join(rules, ", ")
+}

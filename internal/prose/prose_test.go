@@ -1,0 +1,67 @@
+package prose
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLine(t *testing.T) {
+	for given, want := range map[string]string{
+		"":                       "",
+		"plain, ünïcode, 日本":     "plain, ünïcode, 日本",
+		"a\nb\tc\rd":             `a\nb\tc\rd`,
+		"\x1b[2J\x07\x7f\u0085":  `\u001b[2J\u0007\u007f\u0085`,
+		"\u2028\u202e\u2066back": `\u2028\u202e\u2066back`,
+		"bad \xff byte":          "bad \uFFFD byte",
+	} {
+		if got := Line(given); got != want {
+			t.Errorf("Line(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestBrief(t *testing.T) {
+	long := strings.Repeat("я", 301)
+	for given, want := range map[string]string{
+		"two\nlines":             `two\nlines`,
+		strings.Repeat("я", 300): strings.Repeat("я", 300),
+		long:                     strings.Repeat("я", 300) + "… (602 bytes)",
+	} {
+		if got := Brief(given); got != want {
+			t.Errorf("Brief of %d bytes = %q, want %q", len(given), got, want)
+		}
+	}
+	if got := Clip(long, 0); got != "…" {
+		t.Errorf("Clip to nothing = %q", got)
+	}
+}
+
+func TestIndent(t *testing.T) {
+	if got, want := Indent("a\r\n\tb\n\n\x1b", "  "), "  a\n  \tb\n\n  \\u001b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int]string{0: "0 entries", 1: "1 entry", 999: "999 entries", 1000: "1,000 entries", 1234567: "1,234,567 entries", -1234: "-1,234 entries"} {
+		if got := Count(n, "entry"); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+	if got := Count(int64(2), "token"); got != "2 tokens" {
+		t.Error(got)
+	}
+}
+
+func TestAges(t *testing.T) {
+	at := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "0s ago", 0: "0s ago", 59 * time.Second: "59s ago", 59*time.Second + 600*time.Millisecond: "1m ago",
+		time.Hour - 1: "1h ago", 23 * time.Hour: "23h ago", 49 * time.Hour: "2d ago",
+	} {
+		if got := Ago(at.Add(d), at); got != want {
+			t.Errorf("after %s: %q, want %q", d, got, want)
+		}
+	}
+}
