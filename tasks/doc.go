@@ -17,9 +17,14 @@
 // A task is addressed to an agent, to a type of agent, or to nobody. One that
 // is addressed to a type or to nobody is free: the first who claims it, or sets
 // it to a state in which work is done, has it. Because that is decided under
-// the store's lock on the newest state, exactly one of many has it. Working on
-// another agent's task is refused; everybody may comment, and a person at the
-// command line, who is no agent, may do all that the table allows.
+// the store's lock on the newest state, exactly one of many has it.
+//
+// How a task stands is said by who has it and by who gave it, as client and
+// agent of A2A do: its creator cancels it, answers what it waits for, and may
+// end it, but does not work on it beside its assignee. Every other agent is
+// refused, and told who may; all may comment. Who is no agent may do all that
+// the table allows, be it a person at the command line or a client that never
+// registered: where one client is alone in a project, nobody is locked out.
 //
 // A task whose assignee went silent says so wherever it is shown, and stays
 // where it is: nobody knows whether the work is half done. Another agent may

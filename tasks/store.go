@@ -11,6 +11,7 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 )
@@ -220,8 +221,19 @@ type (
 )
 
 // TakenError says that a task is another agent's.
-type TakenError struct{ Task, By string }
+type TakenError struct {
+	Task, By string     // By is its assignee: an id or a type
+	Creator  string     // who else says how it stands; empty where only the assignee could do it
+	Silent   *time.Time // since when By is silent, if it is
+}
 
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("task %s is %s's; send it a message, or have it handed over", e.Task, e.By)
+	text := fmt.Sprintf("task %s is %s's", e.Task, prose.Brief(e.By))
+	switch {
+	case e.Silent != nil:
+		return text + ", who is silent since " + stamp(*e.Silent) + "; claim it to take it over"
+	case e.Creator != "" && e.Creator != e.By:
+		text += ", given by " + prose.Brief(e.Creator) + ": they say how it stands"
+	}
+	return text + "; send it a message, or have it handed over"
 }

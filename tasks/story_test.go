@@ -151,6 +151,7 @@ func TestSilence(t *testing.T) {
 	if err != nil || list.Tasks[0].State != Working || !list.Tasks[0].SilentSince.Equal(epoch) {
 		t.Errorf("%+v, %v", list, err)
 	}
+	mustBe(t, text(s.as("gemini-0001").Update(ctx, Step{TaskID: id, State: "done"})), "error: task "+id+" is claude-b7e2's, who is silent since 2026-03-20T09:30:00Z; claim it to take it over")
 	mustBe(t, text(s.as("cursor-a3f8").Claim(ctx, Taking{id})), "Task "+id+" claimed by cursor-a3f8: Working → Working\n  claude-b7e2 silent since 2026-03-20T09:30:00Z")
 	g, err := s.Get(ctx, Pick{id})
 	if last := g.History[len(g.History)-1]; err != nil || last.Assignee != "cursor-a3f8" || last.Why != "claude-b7e2 silent since 2026-03-20T09:30:00Z" {

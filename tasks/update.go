@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -84,11 +85,12 @@ func (r Stepped) more() []string {
 // Update moves a task to another state, by the table in state.go. Working
 // means "I am at it": of a task that is free for the caller it is a claim, and
 // one that is another agent's it does not begin. Artifacts, the assignee and
-// the parent can be given with a state or alone, while the task is open.
+// the parent can be given with a state or alone, while the task is open. An
+// agent that neither has the task nor gave it gets a [TakenError].
 func (s *Store) Update(ctx context.Context, a Step) (Stepped, error) {
 	in := &input{s: s}
 	w := wish{
-		project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), parent: a.Parent,
+		project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), client: s.actor.Client, parent: a.Parent,
 		why: in.text("message", a.Message), assignee: in.agentName("to_agent", a.ToAgent),
 	}
 	if text := in.text("artifact", a.Artifact); text != "" {
@@ -111,6 +113,9 @@ func (s *Store) Update(ctx context.Context, a Step) (Stepped, error) {
 		return Stepped{}, err
 	}
 	r, err := s.do(ctx, w)
+	if e, ok := errors.AsType[*TakenError](err); ok {
+		e.Silent = s.silent(ctx, Task{Assignee: e.By, State: Working}, nil)
+	}
 	r.Redacted = in.redacted
 	return r, err
 }

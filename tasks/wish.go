@@ -11,6 +11,7 @@ import (
 type wish struct {
 	project, id string
 	agent, by   string // by is also set for those who are no agents
+	client      string // who created tasks before it was an agent; may be empty
 	to          State  // empty: as it is
 	why         string
 	artifact    *piece
@@ -34,6 +35,8 @@ func (w wish) decide(b *board) (change, error) {
 		return c, &TransitionError{t.ID, t.State, w.to}
 	case w.claim:
 		err = w.take(t, &c)
+	case !w.may(t) && (w.to != "" || w.assignee != "" || w.artifact != nil):
+		err = &TakenError{Task: t.ID, By: t.Assignee, Creator: t.CreatedBy}
 	case w.to != "":
 		err = w.step(t, &c)
 	}
@@ -49,12 +52,17 @@ func (w wish) decide(b *board) (change, error) {
 // empty reports whether nothing is changed.
 func (c change) empty() bool { return c.To == "" && c.Artifact == nil && c.Message == "" }
 
+// may reports whether it is the caller's to say how a task stands: as the one
+// who has it or could have it, as the one who gave it, or as somebody who is no
+// agent, be it a person or a client that registered none.
+func (w wish) may(t Task) bool {
+	return w.agent == "" || w.agent == t.Assignee || t.freeFor(w.agent) ||
+		w.agent == t.CreatedBy || w.client != "" && w.client == t.CreatedBy
+}
+
 // place gives the task to somebody else, or moves it below another one.
 func (w wish) place(b *board, t Task, c *change) (err error) {
 	if w.assignee != "" && w.assignee != t.Assignee {
-		if w.agent != "" && w.agent != t.Assignee && w.agent != t.CreatedBy && !t.freeFor(w.agent) {
-			return &TakenError{t.ID, t.Assignee}
-		}
 		c.Assignee = w.assignee
 	}
 	if w.parent != "" {
@@ -73,7 +81,7 @@ func (w wish) take(t Task, c *change) error {
 	case t.freeFor(w.agent), w.silent != "" && t.Assignee == w.silent:
 		c.Assignee = w.agent
 	default:
-		return &TakenError{t.ID, t.Assignee}
+		return &TakenError{Task: t.ID, By: t.Assignee}
 	}
 	if t.State == Created {
 		c.To = Working
@@ -81,8 +89,8 @@ func (w wish) take(t Task, c *change) error {
 	return nil
 }
 
-// step is a transition. Who does the work of a task that is free has it from
-// then on.
+// step is a transition by somebody who may make one. Who does the work of a
+// task that is free has it from then on; who gave it does not do its work.
 func (w wish) step(t Task, c *change) error {
 	if !slices.Contains(t.State.next(), w.to) {
 		return &TransitionError{t.ID, t.State, w.to}
@@ -93,7 +101,7 @@ func (w wish) step(t Task, c *change) error {
 	case t.freeFor(w.agent):
 		c.Assignee = w.agent
 	case w.to == Working && !t.State.interrupted():
-		return &TakenError{t.ID, t.Assignee}
+		return &TakenError{Task: t.ID, By: t.Assignee}
 	}
 	return nil
 }

@@ -26,41 +26,56 @@ func TestDecide(t *testing.T) {
 	task := func(s State, assignee string) Task {
 		return Task{ID: "t-a3f8c1", State: s, Assignee: assignee, CreatedBy: "gemini-0001", Title: "x"}
 	}
+	gave := func(s State, assignee string) Task {
+		t := task(s, assignee)
+		t.CreatedBy = me
+		return t
+	}
+	stranger := func(by string) error { return &TakenError{Task: "t-a3f8c1", By: by, Creator: "gemini-0001"} }
 	for name, x := range map[string]struct {
 		have Task
 		wish wish
 		want change
 		err  error
 	}{
-		"claim nobody's":          {task(Created, ""), wish{claim: true}, change{To: Working, Assignee: me}, nil},
-		"claim my type's":         {task(Created, "claude"), wish{claim: true}, change{To: Working, Assignee: me}, nil},
-		"claim mine":              {task(Created, me), wish{claim: true}, change{To: Working}, nil},
-		"claim mine again":        {task(Working, me), wish{claim: true}, change{}, nil},
-		"claim another type's":    {task(Created, "cursor"), wish{claim: true}, change{}, &TakenError{"t-a3f8c1", "cursor"}},
-		"claim another's":         {task(Working, other), wish{claim: true}, change{}, &TakenError{"t-a3f8c1", other}},
-		"claim a silent one's":    {task(Working, other), wish{claim: true, silent: other, why: "silent"}, change{To: Working, Assignee: me, Why: "silent"}, nil},
-		"it changed hands since":  {task(Working, "gemini-0001"), wish{claim: true, silent: other}, change{}, &TakenError{"t-a3f8c1", "gemini-0001"}},
-		"claim free, interrupted": {task(InputRequired, ""), wish{claim: true}, change{To: InputRequired, Assignee: me}, nil},
-		"claim a finished one":    {task(Completed, ""), wish{claim: true}, change{}, &TransitionError{"t-a3f8c1", Completed, ""}},
-		"begin nobody's":          {task(Created, ""), wish{to: Working}, change{To: Working, Assignee: me}, nil},
-		"begin another's":         {task(Created, other), wish{to: Working}, change{}, &TakenError{"t-a3f8c1", other}},
-		"progress on another's":   {task(Working, other), wish{to: Working}, change{}, &TakenError{"t-a3f8c1", other}},
-		"answer another's":        {task(InputRequired, other), wish{to: Working}, change{To: Working}, nil},
-		"complete another's":      {task(Working, other), wish{to: Completed}, change{To: Completed}, nil},
-		"complete my type's":      {task(Created, "claude"), wish{to: Completed}, change{To: Completed, Assignee: me}, nil},
-		"reject my type's":        {task(Created, "claude"), wish{to: Rejected}, change{To: Rejected}, nil},
-		"cancel nobody's":         {task(Created, ""), wish{to: Canceled}, change{To: Canceled}, nil},
-		"progress":                {task(Working, me), wish{to: Working, why: "half"}, change{To: Working, Why: "half"}, nil},
-		"give mine away":          {task(Working, me), wish{assignee: other}, change{To: Working, Assignee: other}, nil},
-		"give to whom it is":      {task(Working, me), wish{assignee: me}, change{}, nil},
-		"take by giving":          {task(Working, other), wish{assignee: me}, change{}, &TakenError{"t-a3f8c1", other}},
-		"only an artifact":        {task(Working, me), wish{artifact: &piece{"r", "x"}}, change{Artifact: &piece{"r", "x"}}, nil},
-		"an artifact, too late":   {task(Failed, me), wish{artifact: &piece{"r", "x"}}, change{}, &TransitionError{"t-a3f8c1", Failed, ""}},
-		"an artifact and why":     {task(Working, me), wish{artifact: &piece{"r", "x"}, why: "y"}, change{To: Working, Why: "y", Artifact: &piece{"r", "x"}}, nil},
-		"complete and give":       {task(Working, me), wish{to: InputRequired, assignee: other}, change{To: InputRequired, Assignee: other}, nil},
-		"an id that is no id":     {task(Created, "claude-code"), wish{claim: true}, change{}, &TakenError{"t-a3f8c1", "claude-code"}},
-		"a parent that is not":    {task(Created, ""), wish{parent: "t-ffffff"}, change{}, refusal.NotFound("No task found: t-ffffff")},
-		"a task that is not":      {Task{ID: "t-000000", State: Created}, wish{to: Working}, change{}, refusal.NotFound("No task found: t-a3f8c1")},
+		"claim nobody's":                 {task(Created, ""), wish{claim: true}, change{To: Working, Assignee: me}, nil},
+		"claim my type's":                {task(Created, "claude"), wish{claim: true}, change{To: Working, Assignee: me}, nil},
+		"claim mine":                     {task(Created, me), wish{claim: true}, change{To: Working}, nil},
+		"claim mine again":               {task(Working, me), wish{claim: true}, change{}, nil},
+		"claim another type's":           {task(Created, "cursor"), wish{claim: true}, change{}, &TakenError{Task: "t-a3f8c1", By: "cursor"}},
+		"claim another's":                {task(Working, other), wish{claim: true}, change{}, &TakenError{Task: "t-a3f8c1", By: other}},
+		"claim a silent one's":           {task(Working, other), wish{claim: true, silent: other, why: "silent"}, change{To: Working, Assignee: me, Why: "silent"}, nil},
+		"it changed hands since":         {task(Working, "gemini-0001"), wish{claim: true, silent: other}, change{}, &TakenError{Task: "t-a3f8c1", By: "gemini-0001"}},
+		"claim free, interrupted":        {task(InputRequired, ""), wish{claim: true}, change{To: InputRequired, Assignee: me}, nil},
+		"claim a finished one":           {task(Completed, ""), wish{claim: true}, change{}, &TransitionError{"t-a3f8c1", Completed, ""}},
+		"begin nobody's":                 {task(Created, ""), wish{to: Working}, change{To: Working, Assignee: me}, nil},
+		"begin another's":                {task(Created, other), wish{to: Working}, change{}, stranger(other)},
+		"progress on another's":          {task(Working, other), wish{to: Working}, change{}, stranger(other)},
+		"answer another's":               {task(InputRequired, other), wish{to: Working}, change{}, stranger(other)},
+		"complete another's":             {task(Working, other), wish{to: Completed}, change{}, stranger(other)},
+		"cancel another's":               {task(Working, other), wish{to: Canceled}, change{}, stranger(other)},
+		"complete another type's":        {task(Created, "cursor"), wish{to: Completed}, change{}, stranger("cursor")},
+		"an artifact of another":         {task(Working, other), wish{artifact: &piece{"r", "x"}}, change{}, stranger(other)},
+		"answer what I gave":             {gave(InputRequired, other), wish{to: Working}, change{To: Working}, nil},
+		"complete what I gave":           {gave(Working, other), wish{to: Completed}, change{To: Completed}, nil},
+		"cancel what I gave":             {gave(Working, other), wish{to: Canceled}, change{To: Canceled}, nil},
+		"begin what I gave":              {gave(Created, other), wish{to: Working}, change{}, &TakenError{Task: "t-a3f8c1", By: other}},
+		"give what I gave":               {gave(Working, other), wish{assignee: "gemini-0001"}, change{To: Working, Assignee: "gemini-0001"}, nil},
+		"cancel what I gave as a client": {Task{ID: "t-a3f8c1", State: Working, Assignee: other, CreatedBy: "claude-code"}, wish{to: Canceled, client: "claude-code"}, change{To: Canceled}, nil},
+		"complete my type's":             {task(Created, "claude"), wish{to: Completed}, change{To: Completed, Assignee: me}, nil},
+		"reject my type's":               {task(Created, "claude"), wish{to: Rejected}, change{To: Rejected}, nil},
+		"cancel nobody's":                {task(Created, ""), wish{to: Canceled}, change{To: Canceled}, nil},
+		"progress":                       {task(Working, me), wish{to: Working, why: "half"}, change{To: Working, Why: "half"}, nil},
+		"give mine away":                 {task(Working, me), wish{assignee: other}, change{To: Working, Assignee: other}, nil},
+		"give to whom it is":             {task(Working, me), wish{assignee: me}, change{}, nil},
+		"take by giving":                 {task(Working, other), wish{assignee: me}, change{}, stranger(other)},
+		"only an artifact":               {task(Working, me), wish{artifact: &piece{"r", "x"}}, change{Artifact: &piece{"r", "x"}}, nil},
+		"an artifact, too late":          {task(Failed, me), wish{artifact: &piece{"r", "x"}}, change{}, &TransitionError{"t-a3f8c1", Failed, ""}},
+		"an artifact and why":            {task(Working, me), wish{artifact: &piece{"r", "x"}, why: "y"}, change{To: Working, Why: "y", Artifact: &piece{"r", "x"}}, nil},
+		"complete and give":              {task(Working, me), wish{to: InputRequired, assignee: other}, change{To: InputRequired, Assignee: other}, nil},
+		"an id that is no id":            {task(Created, "claude-code"), wish{claim: true}, change{}, &TakenError{Task: "t-a3f8c1", By: "claude-code"}},
+		"a parent that is not":           {task(Created, ""), wish{parent: "t-ffffff"}, change{}, refusal.NotFound("No task found: t-ffffff")},
+		"a task that is not":             {Task{ID: "t-000000", State: Created}, wish{to: Working}, change{}, refusal.NotFound("No task found: t-a3f8c1")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := x.wish
