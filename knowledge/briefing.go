@@ -47,8 +47,37 @@ func (s *Store) Wakeup(ctx context.Context, q Moment) (Briefing, error) {
 	if q.Budget < 0 {
 		return Briefing{}, &ArgumentError{"budget", fmt.Sprintf("budget %d is negative", q.Budget)}
 	}
-	var r Briefing
+	return s.briefed(ctx, q, s.surroundings(ctx))
+}
+
+// Outset is the beginning of a piece of work.
+type Outset struct {
+	Task   string   // what is to be done, in a sentence; empty: not known
+	Files  []string // what it is about, from the project's root, with / between the parts
+	Budget int      // most tokens, estimated as bytes/4; 0: the default of [Moment]
+}
+
+// Begin is the briefing for one who begins a piece of work. The selection is
+// that of [Store.Wakeup]; the task decides between facts that matter the same,
+// and the reminders begin with those whose keyword stands in the task or whose
+// path is that of a file.
+func (s *Store) Begin(ctx context.Context, o Outset) (Briefing, error) {
+	if strings.TrimSpace(o.Task) != "" {
+		s = s.On(o.Task)
+	}
 	around := s.surroundings(ctx)
+	around.meets = o.meets
+	return s.briefed(ctx, Moment{Budget: o.Budget}, around)
+}
+
+// meets reports whether a reminder is about the work.
+func (o Outset) meets(r formats.Reminder) bool {
+	return holdsWords(o.Task, r.Keyword) ||
+		r.Path != "" && slices.ContainsFunc(o.Files, func(file string) bool { return matchesPath(r.Path, file) })
+}
+
+func (s *Store) briefed(ctx context.Context, q Moment, around surroundings) (Briefing, error) {
+	var r Briefing
 	err := s.view(ctx, func(st *state, m moment) error {
 		f, err := Question{AsOf: q.AsOf}.frame(m, s.clock())
 		if err != nil {
@@ -82,7 +111,7 @@ func (s *state) briefFrom(f *frame, around surroundings, budget, most int) (r Br
 		}
 	}
 	r = Briefing{
-		Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around.reached, today),
+		Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around, today),
 		LastTask: clip(around.task, 120), Agents: around.agents, Unread: around.unread,
 	}
 	r.fit(budget / 2)
@@ -176,16 +205,19 @@ func (s *state) gotchaLines(f *frame) []string {
 	return out
 }
 
-// dueLines are the reminders due by the end of the day, and those whose task
-// has come to the state they wait for.
-func dueLines(list []formats.Reminder, reached map[string]bool, today time.Time) []string {
-	out := []string{}
+// dueLines are the reminders that the work at hand meets, then those due by the
+// end of the day, and those whose task has come to the state they wait for.
+func dueLines(list []formats.Reminder, around surroundings, today time.Time) []string {
+	met, out := []string{}, []string{}
 	for _, r := range openReminders(list) {
-		if reached[r.ID] || due(r, today) {
-			out = append(out, clip(r.Text, 120))
+		switch line := clip(r.Text, 120); {
+		case around.meets != nil && around.meets(r):
+			met = append(met, line)
+		case around.reached[r.ID] || due(r, today):
+			out = append(out, line)
 		}
 	}
-	return out
+	return append(met, out...)
 }
 
 // Text gives the answer's lines.

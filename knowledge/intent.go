@@ -18,8 +18,17 @@ type intent []string
 // are mostly and, the, to.
 const intentWord = 4
 
+// On is the same store for the same caller, who says what it works on, in a
+// sentence. That goes before what its tasks say; nothing is stored.
+func (s *Store) On(task string) *Store {
+	return &Store{core: s.core, actor: s.actor, task: clip(task, 2000)}
+}
+
 // intent asks what the caller is working on. What is not known breaks no tie.
 func (s *Store) intent(ctx context.Context) intent {
+	if strings.TrimSpace(s.task) != "" {
+		return intentOf(s.task)
+	}
 	if s.opts.Intent == nil || s.actor.Agent == "" {
 		return nil
 	}
@@ -28,7 +37,10 @@ func (s *Store) intent(ctx context.Context) intent {
 		s.opts.Logger.Debug("the caller's task is not known", "error", err)
 		return nil
 	}
-	var out intent
+	return intentOf(task)
+}
+
+func intentOf(task string) (out intent) {
 	for _, w := range strings.FieldsFunc(formats.FoldName(task), notWord) {
 		if utf8.RuneCountInString(w) >= intentWord && !slices.Contains(out, w) {
 			out = append(out, w)

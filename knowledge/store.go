@@ -54,6 +54,7 @@ type Options struct {
 type Store struct {
 	*core
 	actor Actor
+	task  string // what the caller says it works on; see On
 }
 
 // core is what all handles on a store share.

@@ -29,6 +29,8 @@ type surroundings struct {
 	unread  int
 	intent  intent          // what the caller works on
 	reached map[string]bool // reminders' ids whose task has come to the state
+
+	meets func(formats.Reminder) bool // a reminder is met by what is about to be done; may be nil
 }
 
 // surroundings asks the workplace. What it cannot tell is left out with a

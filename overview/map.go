@@ -21,8 +21,15 @@ type Memory interface {
 	// Naming are texts (facts, their sources, gotchas) that bear on a task, or, without
 	// one, that matter most. The files they name count as relevant.
 	Naming(ctx context.Context, task string) ([]string, error)
-	// Briefing is the body of the briefing, within so many tokens; empty if there is nothing to say.
-	Briefing(ctx context.Context, task string, budget int) (string, error)
+	// Briefing is the body of the briefing for a piece of work; empty if there is nothing to say.
+	Briefing(ctx context.Context, w Work) (string, error)
+}
+
+// Work is what somebody is about to do.
+type Work struct {
+	Task   string   // as it was given; may be empty
+	Files  []string // where: what the path that was asked for holds, else what the task finds first
+	Budget int      // most tokens of the briefing
 }
 
 // MapOptions are the settings of NewMap; nil and the zero value work.
@@ -111,15 +118,16 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	q.Task = strings.TrimSpace(q.Task)
 	budget := cmp.Or(q.Budget, defaultMapBudget)
 	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(below)), Task: q.Task, Note: found.Note}
-	if m.o.Memory != nil {
-		if o.Briefing, err = m.o.Memory.Briefing(ctx, q.Task, max(1, int(float64(budget)*briefingShare))); err != nil {
-			return Overview{}, fmt.Errorf("the briefing: %w", err)
-		}
-	}
 	r := ranking{entries: entries, task: q.Task, touched: touched, below: below, memory: m.naming(ctx, q.Task)}
 	order, matched := r.rank()
 	if q.Task != "" && !matched && len(order) > 0 {
 		o.Note = strings.TrimPrefix(o.Note+"; no file matches the task: what is central", "; ")
+	}
+	if m.o.Memory != nil {
+		w := Work{Task: q.Task, Files: r.met(order, matched), Budget: max(1, int(float64(budget)*briefingShare))}
+		if o.Briefing, err = m.o.Memory.Briefing(ctx, w); err != nil {
+			return Overview{}, fmt.Errorf("the briefing: %w", err)
+		}
 	}
 	o.fill(&r, order, budget*bytesPerToken-len(o.Briefing))
 	o.skip(&r, found.Apart)

@@ -110,7 +110,7 @@ type fixedMemory struct {
 }
 
 func (f fixedMemory) Naming(context.Context, string) ([]string, error) { return f.texts, nil }
-func (f fixedMemory) Briefing(context.Context, string, int) (string, error) {
+func (f fixedMemory) Briefing(context.Context, Work) (string, error) {
 	return f.briefing, nil
 }
 

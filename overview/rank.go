@@ -83,6 +83,26 @@ func (r *ranking) rank() (order []int, matched bool) {
 	return order, matched
 }
 
+// met are the files that the work is about: those below the path that was asked
+// for, else those that answer the task best.
+func (r *ranking) met(order []int, matched bool) (files []string) {
+	if r.below != "" {
+		for _, e := range r.entries {
+			if under(e.Path, r.below) {
+				files = append(files, e.Path)
+			}
+		}
+		return files
+	}
+	for _, i := range order {
+		if r.task == "" || !matched || len(files) == criticalMost || r.score[i] < criticalFrom*r.score[order[0]] {
+			break
+		}
+		files = append(files, r.entries[i].Path)
+	}
+	return files
+}
+
 // files are the entries as the graph wants them, by the same numbers.
 func (r *ranking) files() []graph.File {
 	out := make([]graph.File, len(r.entries))

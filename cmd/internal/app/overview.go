@@ -29,32 +29,45 @@ func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, err
 		return nil, err
 	}
 	return overview.NewMap(p.Root, &overview.MapOptions{
-		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store}, Progress: s.progress, Logger: s.logger,
+		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store, s.intends(sc, p.Hash)}, Progress: s.progress, Logger: s.logger,
 	}), nil
 }
 
 // remembered is what an overview asks the project's memory.
-type remembered struct{ store *knowledge.Store }
+type remembered struct {
+	store   *knowledge.Store
+	working func(task string) // notes what the caller is about to do
+}
+
+// intends notes for later calls of a connection what it asked an overview for.
+// A command is over with its answer.
+func (s *stores) intends(sc op.Scope, hash string) func(task string) {
+	return func(task string) {
+		if s.lasting && task != "" && sc.Caller.Session != "" {
+			s.intents.Store(hash+"\x00"+sc.Caller.Session, task)
+		}
+	}
+}
+
+// intent is what a connection last asked an overview of the project for.
+func (s *stores) intent(sc op.Scope, hash string) string {
+	task, _ := s.intents.Load(hash + "\x00" + sc.Caller.Session)
+	text, _ := task.(string)
+	return text
+}
 
 // namingMost is how many facts are asked for the files they name.
 const namingMost = 20
 
 // Naming are the facts, patterns and gotchas that a task finds.
 func (r remembered) Naming(ctx context.Context, task string) ([]string, error) {
-	found, err := r.store.Recall(ctx, knowledge.Question{Query: task, Limit: namingMost})
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, 0, len(found.Facts))
-	for _, f := range found.Facts {
-		texts = append(texts, f.Key+" "+f.Value)
-	}
-	return texts, nil
+	return r.store.Naming(ctx, task, namingMost)
 }
 
 // Briefing is the briefing as an overview prints it.
-func (r remembered) Briefing(ctx context.Context, _ string, budget int) (string, error) {
-	b, err := r.store.Wakeup(ctx, knowledge.Moment{Budget: budget})
+func (r remembered) Briefing(ctx context.Context, w overview.Work) (string, error) {
+	r.working(w.Task)
+	b, err := r.store.Begin(ctx, knowledge.Outset(w))
 	return b.OverviewText(), err
 }
 

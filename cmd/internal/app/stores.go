@@ -26,6 +26,7 @@ type stores struct {
 	said     sync.Map              // warnings that were given
 	placed   sync.Map              // the project that a scope's path last meant
 	touched  sync.Map              // when an agent was last seen at work
+	intents  sync.Map              // what a connection said it is about to do
 
 	beside sync.WaitGroup // what is done beside calls
 
@@ -87,7 +88,7 @@ func (s *stores) store(sc op.Scope, p overview.Project) (*knowledge.Store, error
 	if err != nil {
 		return nil, err
 	}
-	return store.As(actor(sc, s.self(sc, p.Hash, c.Agent))), nil
+	return store.As(actor(sc, s.self(sc, p.Hash, c.Agent))).On(s.intent(sc, p.Hash)), nil
 }
 
 // kept gives what is open for a project, or what start opens. start runs

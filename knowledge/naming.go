@@ -1,0 +1,49 @@
+package knowledge
+
+import (
+	"context"
+	"strings"
+)
+
+// Naming lists texts that may name files: the key, value and sources of what
+// bears on a task, most facts at most, and all gotchas and patterns that do; of
+// what matters most without a task. To look there for names is not to read
+// it: no retrieval is counted, and no reminder is met.
+func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, error) {
+	q := Question{Query: task, Limit: most}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	var r Recalled
+	var err error
+	if q.Query != "" {
+		r, err = s.search(ctx, q)
+	} else {
+		r, err = s.list(ctx, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, f := range r.Facts {
+		texts = append(texts, naming(f.v))
+	}
+	if q.Query == "" { // a search finds lessons by itself
+		err = s.view(ctx, func(st *state, _ moment) error {
+			for _, v := range st.lessons() {
+				texts = append(texts, naming(v))
+			}
+			return nil
+		})
+	}
+	return texts, err
+}
+
+// naming is all of a version that may name a file.
+func naming(v *Version) string {
+	parts := []string{v.Key, v.Value}
+	for _, src := range v.Sources {
+		parts = append(parts, src.Ref)
+	}
+	return strings.Join(parts, "\n")
+}

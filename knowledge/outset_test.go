@@ -1,0 +1,104 @@
+package knowledge
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Who begins a piece of work is reminded of what its words and its files meet,
+// and of that first; else only of what is due.
+func TestBeginMeetsReminders(t *testing.T) {
+	s := testStore(t, &Options{Workplace: office{states: map[string]string{"t-1": "Completed"}}})
+	for _, a := range []Intention{
+		{Value: "is due", Due: "2020-01-01"}, {Value: "has its task", Task: "t-1:Completed"}, {Value: "on auth", Path: "src/auth/**"},
+		{Value: "on tests", Path: "*_test.go"}, {Value: "on tokens", Keyword: "refresh token"}, {Value: "later", Due: "2999-01-01"},
+	} {
+		must[Reminded](t)(s.Remind(t.Context(), a))
+	}
+	for _, tt := range []struct {
+		o    Outset
+		want string
+	}{
+		{Outset{}, "is due|has its task"},
+		{Outset{Task: "mend the refresh-token flow"}, "on tokens|is due|has its task"},
+		{Outset{Task: "refresh all"}, "is due|has its task"},
+		{Outset{Files: []string{"src/db/pool.go", "src/auth/jwt.go"}}, "on auth|is due|has its task"},
+		{Outset{Task: "the Refresh Token", Files: []string{"src/auth/jwt_test.go"}}, "on auth|on tests|on tokens|is due|has its task"},
+		{Outset{Files: []string{"srcs/auth/x", "auth/src.go"}}, "is due|has its task"},
+	} {
+		b := must[Briefing](t)(s.Begin(t.Context(), tt.o))
+		if got := strings.Join(b.Reminders, "|"); got != tt.want {
+			t.Errorf("%+v: %s, not %s", tt.o, got, tt.want)
+		}
+	}
+	if b := must[Briefing](t)(s.Wakeup(t.Context(), Moment{})); strings.Join(b.Reminders, "|") != "is due|has its task" {
+		t.Errorf("wakeup: %q", b.Reminders)
+	}
+}
+
+// What somebody says it works on goes before what its tasks say, in recall and
+// briefing.
+func TestWhatACallerSaysItWorksOn(t *testing.T) {
+	s := testStore(t, nil)
+	for _, key := range []string{"alpha", "billing", "omega"} {
+		must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "service", Key: key + " port", Value: "listens there"}))
+	}
+	first := func(b Briefing) string { return b.Rooms[0].Pairs[0].Key }
+	if got := first(must[Briefing](t)(s.Begin(t.Context(), Outset{Task: "close the omega port"}))); got != "omega port" {
+		t.Errorf("the briefing begins with %s", got)
+	}
+	if got := first(must[Briefing](t)(s.On("billing").Wakeup(t.Context(), Moment{}))); got != "billing port" {
+		t.Errorf("wakeup begins with %s", got)
+	}
+	if got := must[Recalled](t)(s.On("billing").Recall(t.Context(), Question{Query: "listens"})).Facts[0].Key; got != "billing port" {
+		t.Errorf("recall begins with %s", got)
+	}
+	if d := cmp.Diff(must[Briefing](t)(s.Wakeup(t.Context(), Moment{})), must[Briefing](t)(s.Begin(t.Context(), Outset{}))); d != "" {
+		t.Error(d)
+	}
+}
+
+// Names of files are looked for in facts, their sources and lessons, and no fact
+// counts as read by that.
+func TestNamingIsNoReading(t *testing.T) {
+	s := testStore(t, nil)
+	must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "finding", Key: "rounding", Value: "prices are rounded twice", Source: "src/cart.ts:12"}))
+	must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "finding", Key: "else", Value: "nothing to do with it"}))
+	must[Learned](t)(s.Gotcha(t.Context(), Mistake{Trigger: "editing src/pool.ts", Resolution: "close it", Severity: "warning"}))
+	for _, tt := range []struct {
+		task       string
+		has, hasNo []string
+	}{
+		{"why are prices rounded", []string{"src/cart.ts:12"}, []string{"nothing", "pool"}},
+		{"edit the pool", []string{"src/pool.ts"}, []string{"cart"}},
+		{"", []string{"src/cart.ts:12", "src/pool.ts", "nothing"}, nil},
+	} {
+		texts, err := s.Naming(t.Context(), tt.task, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(texts, "\n")
+		for _, w := range tt.has {
+			if !strings.Contains(all, w) {
+				t.Errorf("%q: no %s in %q", tt.task, w, all)
+			}
+		}
+		for _, w := range tt.hasNo {
+			if strings.Contains(all, w) {
+				t.Errorf("%q: %s in %q", tt.task, w, all)
+			}
+		}
+	}
+	must[Briefing](t)(s.Begin(t.Context(), Outset{Task: "why are prices rounded"}))
+	if _, err := os.Stat(filepath.Join(s.dir, "retrievals.log")); err == nil {
+		t.Error("retrievals were counted")
+	}
+	must[Recalled](t)(s.Recall(t.Context(), Question{Query: "prices rounded"}))
+	if _, err := os.Stat(filepath.Join(s.dir, "retrievals.log")); err != nil {
+		t.Error("the recall was not counted: the check above means nothing")
+	}
+}
