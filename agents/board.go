@@ -18,7 +18,7 @@ type Posting struct {
 	Category string `json:"category,omitempty" short:"c" jsonschema:"a word such as status, finding, decision, blocker, request, warning (default status)"`
 	ToAgent  string `json:"to_agent,omitempty" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
 	TTL      string `json:"ttl,omitempty" jsonschema:"how long it is worth reading, e.g. 2h (default: until it is read)"`
-	Private  bool   `json:"private,omitempty" jsonschema:"seen by the two of you only; needs to_agent"`
+	Private  bool   `json:"private,omitempty" jsonschema:"seen by the two of you only and never made a fact; needs to_agent"`
 	Priority string `json:"priority,omitempty" enum:"low,normal,high,critical" jsonschema:"high and critical ones are read first (default normal)"`
 }
 

@@ -20,7 +20,9 @@ type Finding struct {
 
 // Findings lists what was written since an instant in the project's diaries,
 // but for progress, and what was posted as a finding, decision, insight or
-// blocker, but for private messages and those that have expired. The oldest comes first.
+// blocker, but for those that have expired. A message to one agent counts like
+// one to all, for the scratchpad is the project's; a private one never does. The
+// oldest comes first.
 func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
 	ids, _, err := s.writers(ctx)
 	if err != nil {

@@ -90,7 +90,7 @@ func (r Stepped) more() []string {
 func (s *Store) Update(ctx context.Context, a Step) (Stepped, error) {
 	in := &input{s: s}
 	w := wish{
-		project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), client: s.actor.Client, parent: a.Parent,
+		project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), parent: a.Parent,
 		why: in.text("message", a.Message), assignee: in.agentName("to_agent", a.ToAgent),
 	}
 	if text := in.text("artifact", a.Artifact); text != "" {

@@ -11,7 +11,6 @@ import (
 type wish struct {
 	project, id string
 	agent, by   string // by is also set for those who are no agents
-	client      string // who created tasks before it was an agent; may be empty
 	to          State  // empty: as it is
 	why         string
 	artifact    *piece
@@ -56,8 +55,7 @@ func (c change) empty() bool { return c.To == "" && c.Artifact == nil && c.Messa
 // who has it or could have it, as the one who gave it, or as somebody who is no
 // agent, be it a person or a client that registered none.
 func (w wish) may(t Task) bool {
-	return w.agent == "" || w.agent == t.Assignee || t.freeFor(w.agent) ||
-		w.agent == t.CreatedBy || w.client != "" && w.client == t.CreatedBy
+	return w.agent == "" || w.agent == t.Assignee || w.agent == t.CreatedBy || t.freeFor(w.agent)
 }
 
 // place gives the task to somebody else, or moves it below another one.
