@@ -65,21 +65,24 @@ func needles() []Doc {
 // store is a store of n facts, the needles among them.
 func store(t testing.TB, n int) *Index {
 	t.Helper()
-	l := newLanguage(n)
 	x := mustOpen(t, "")
-	mustAdd(t, x, needles()...)
-	docs := make([]Doc, 0, 1000)
-	for i := len(needles()); i < n; i++ {
+	for docs := range slices.Chunk(spoken(n), 1000) {
+		mustAdd(t, x, docs...)
+	}
+	return x
+}
+
+// spoken is n facts, the needles among them.
+func spoken(n int) []Doc {
+	l := newLanguage(n)
+	docs := needles()
+	for i := len(docs); i < n; i++ {
 		docs = append(docs, Doc{
 			ID: fmt.Sprint("f-", i), Category: vocabulary[l.IntN(12)],
 			Key: fmt.Sprintf("%s-%s-%d", l.word(), l.word(), i), Value: l.words(4 + l.IntN(10)),
 		})
-		if len(docs) == cap(docs) || i == n-1 {
-			mustAdd(t, x, docs...)
-			docs = docs[:0]
-		}
 	}
-	return x
+	return docs
 }
 
 // A word that is only like one of the store is found however large the store.

@@ -49,7 +49,7 @@ const full = 200_000
 
 // build indexes all docs: as many at once as make a segment, so that a store of any size takes the same memory.
 func (b *builder) build(ctx context.Context, docs iter.Seq[Doc]) error {
-	m := &maker{limit: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	m := newMaker()
 	batch := make([]Doc, 0, batchSize)
 	for d := range docs {
 		if err := ctx.Err(); err != nil {
@@ -81,6 +81,8 @@ type maker struct {
 	limit   chan struct{}
 	batches []**batch
 }
+
+func newMaker() *maker { return &maker{limit: make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
 func (m *maker) start(docs []Doc) {
 	made := new(*batch)
@@ -246,8 +248,10 @@ func (b *builder) mergeFrom(n int) error {
 // next is the name of a new segment.
 func (b *builder) next() string {
 	b.made++
-	return fmt.Sprintf("%d.zap", b.made)
+	return segmentName(b.made)
 }
+
+func segmentName(n int) string { return fmt.Sprintf("%d.zap", n) }
 
 func (b *builder) path(name string) string { return filepath.Join(b.dir, name) }
 

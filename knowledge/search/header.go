@@ -81,13 +81,9 @@ func checksum(data []byte) string { return fmt.Sprintf("%08x", blocks.Sum(data))
 
 func readHeader(dir string) (h header, err error) {
 	path := filepath.Join(dir, headerName)
-	data, err := os.ReadFile(path)
+	body, err := readSummed(path)
 	if err != nil {
 		return h, err
-	}
-	sum, body, ok := bytes.Cut(data, []byte("\n"))
-	if !ok || string(sum) != checksum(body) {
-		return h, fmt.Errorf("%s: %w", path, ErrDamaged)
 	}
 	if err := json.Unmarshal(body, &h); err != nil {
 		return h, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
@@ -103,5 +99,22 @@ func writeHeader(dir string, h header) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, headerName), append([]byte(checksum(body)+"\n"), body...), 0o600)
+	return writeSummed(filepath.Join(dir, headerName), body)
+}
+
+// readSummed reads a file whose first line is the checksum of the rest.
+func readSummed(path string) (body []byte, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	sum, body, ok := bytes.Cut(data, []byte("\n"))
+	if !ok || string(sum) != checksum(body) {
+		return nil, fmt.Errorf("%s: %w", path, ErrDamaged)
+	}
+	return body, nil
+}
+
+func writeSummed(path string, body []byte) error {
+	return os.WriteFile(path, append([]byte(checksum(body)+"\n"), body...), 0o600)
 }

@@ -52,7 +52,8 @@ func (x *Index) Search(ctx context.Context, q Query, keep func(id string) bool) 
 	defer x.mu.RUnlock()
 	defer guard(&err)
 	for _, wide := range []bool{false, true} {
-		hits, total, more, err := x.try(ctx, p, wide, q, keep)
+		a := attempt{x.sources(), &x.tune, p, q}
+		hits, total, more, err := a.run(ctx, wide, keep)
 		if err != nil || total > 0 || !more {
 			return hits, total, damage(err)
 		}
@@ -60,14 +61,22 @@ func (x *Index) Search(ctx context.Context, q Query, keep func(id string) bool) 
 	return nil, 0, nil
 }
 
-// try is a search: wide expands words that the index has, too. more: a wide one may find what this did not.
-func (x *Index) try(ctx context.Context, p *parsed, wide bool, q Query, keep func(string) bool) (hits []Hit, total int, more bool, err error) {
-	r := newSearch(x.sources(), &x.tune)
+// attempt is a query and what it is looked for in.
+type attempt struct {
+	sources []source
+	tune    *tuning
+	parsed  *parsed
+	query   Query
+}
+
+// run is a search: wide expands words that the index has, too. more: a wide one may find what this did not.
+func (a *attempt) run(ctx context.Context, wide bool, keep func(string) bool) (hits []Hit, total int, more bool, err error) {
+	r := newSearch(a.sources, a.tune)
 	defer r.free()
-	if err := r.run(ctx, p, wide); err != nil {
+	if err := r.run(ctx, a.parsed, wide); err != nil {
 		return nil, 0, false, err
 	}
-	limit := min(q.Limit, maxLimit)
+	limit := min(a.query.Limit, maxLimit)
 	if limit <= 0 {
 		limit = defaultLimit
 	}
@@ -79,7 +88,7 @@ func (x *Index) try(ctx context.Context, p *parsed, wide bool, q Query, keep fun
 		more, err = r.widens()
 		return nil, 0, more && !wide, err
 	}
-	hits, err = r.hits(ctx, best, q.Explain)
+	hits, err = r.hits(ctx, best, a.query.Explain)
 	return hits, total, false, err
 }
 

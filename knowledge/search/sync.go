@@ -222,6 +222,11 @@ func (x *Index) write(ctx context.Context, base *generation, t *Tail, docs iter.
 	if err := writeHeader(temp, b.header); err != nil {
 		return nil, err
 	}
+	return x.place(temp)
+}
+
+// place renames a generation's directory into place.
+func (x *Index) place(temp string) (*generation, error) {
 	_, greatest, err := generations(x.dir)
 	if err != nil {
 		return nil, err
@@ -254,7 +259,7 @@ func (x *Index) sweep(newest uint64) {
 	for _, e := range entries {
 		n, mapping, ok := parseGeneration(e.Name())
 		old := ok && mapping <= mappingVersion && n < newest
-		if old || strings.HasPrefix(e.Name(), tempPrefix) {
+		if old || strings.HasPrefix(e.Name(), tempPrefix) || e.Name() == partName {
 			if err := os.RemoveAll(filepath.Join(x.dir, e.Name())); err != nil {
 				x.logger.Debug("old index generation stays", "error", err)
 			}

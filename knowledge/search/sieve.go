@@ -1,0 +1,212 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// sieve tells by the bytes of a fact whether it may have a query's words, at a fiftieth of what taking the fact apart
+// costs. It lets some through that have none and, where an ending is written in an odd way, drops a few that do.
+type sieve struct {
+	words   []asked
+	needles []needle
+	starts  [1 << 16]uint16 // by a needle's first two bytes: its list, from 1
+	lists   [][]needle
+	like    uint64 // words of which those alike are let through too, a bit each
+	short   [maxTerms][]string
+	folded  string // the query as a name
+
+	buf []byte
+}
+
+// needle is what every spelling of a word begins with.
+type needle struct {
+	text   string
+	word   int
+	inside bool // it may stand anywhere: its script has no spaces
+}
+
+// trace is where a fact may have the words of a query, a bit each.
+type trace struct{ name, value uint64 }
+
+func newSieve(q *parsed) *sieve {
+	s := &sieve{words: q.terms[:min(len(q.terms), maxTerms)], folded: q.folded}
+	byStart := map[uint16][]needle{}
+	for i, t := range s.words {
+		n := needle{text: beginning(t), word: i}
+		first, _ := utf8.DecodeRuneInString(n.text)
+		n.inside = unspaced(first) || symbol(first) || first == '.'
+		s.needles = append(s.needles, n)
+		if len(n.text) > 1 {
+			byStart[pair(n.text[0], n.text[1])] = append(byStart[pair(n.text[0], n.text[1])], n)
+			continue
+		}
+		for second := range 256 {
+			at := pair(n.text[0], byte(second))
+			byStart[at] = append(byStart[at], n)
+		}
+	}
+	for at, list := range byStart {
+		s.lists = append(s.lists, list)
+		s.starts[at] = uint16(len(s.lists))
+	}
+	return s
+}
+
+func pair(a, b byte) uint16 { return uint16(a) | uint16(b)<<8 }
+
+// beginning is what the words of one stem begin with: what the stem has in common with the word as it was written,
+// without a last vowel that other endings change (city, cities).
+func beginning(t asked) string {
+	n := len(t.term)
+	if t.said != "" {
+		for n = 0; n < min(len(t.term), len(t.said)) && t.term[n] == t.said[n]; n++ {
+		}
+		for n > 0 && n < len(t.term) && !utf8.RuneStart(t.term[n]) {
+			n--
+		}
+	}
+	if n > 3 && strings.ContainsRune("eiy", rune(t.term[n-1])) {
+		n--
+	}
+	if n == 0 {
+		return t.term
+	}
+	return t.term[:n]
+}
+
+// widen lets facts through that have words like these, a bit each, too.
+func (s *sieve) widen(words uint64) {
+	s.like |= words
+	for i, t := range s.words {
+		if words&(1<<i) != 0 {
+			s.short[i] = nil
+			shortened(t.term, t.said, func(w string) { s.short[i] = append(s.short[i], w) })
+		}
+	}
+}
+
+// trace looks at a fact.
+func (s *sieve) trace(d *Doc) trace {
+	var t trace
+	t.name = s.text(d.Key) | s.text(d.Category)
+	for _, a := range d.Aliases {
+		t.name |= s.text(a)
+	}
+	t.value = s.text(d.Value)
+	return t
+}
+
+// named reports whether the query is one of the fact's names.
+func (s *sieve) named(d *Doc) bool {
+	if s.folded == "" {
+		return false
+	}
+	same := strings.EqualFold(d.Key, s.folded)
+	for _, a := range d.Aliases {
+		same = same || strings.EqualFold(a, s.folded)
+	}
+	if n := len(d.Category); !same && len(s.folded) == n+1+len(d.Key) && s.folded[n] == '/' {
+		same = strings.EqualFold(d.Category, s.folded[:n]) && strings.EqualFold(d.Key, s.folded[n+1:])
+	}
+	return same
+}
+
+// text is the words that a text may have.
+func (s *sieve) text(text string) (found uint64) {
+	low, as := s.lower(text)
+	for i := 0; i+1 < len(low); i++ {
+		if list := s.starts[pair(low[i], low[i+1])]; list > 0 {
+			for _, n := range s.lists[list-1] {
+				if found&(1<<n.word) == 0 && hasPrefix(low[i:], n.text) && (n.inside || begins(as, i)) {
+					found |= 1 << n.word
+				}
+			}
+		}
+	}
+	if s.like&^found != 0 {
+		found |= s.alike(low, as)
+	}
+	return found
+}
+
+func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
+
+// lower is a text in lower case with a zero byte after it, and as it was, both of one length.
+func (s *sieve) lower(text string) (low []byte, as string) {
+	if !ascii(text) {
+		text = fold(strings.ReplaceAll(norm.NFKC.String(strings.ToValidUTF8(text, " ")), tatweel, ""))
+	}
+	s.buf = append(append(s.buf[:0], text...), 0)
+	for i, c := range s.buf {
+		if 'A' <= c && c <= 'Z' {
+			s.buf[i] = c + 'a' - 'A'
+		}
+	}
+	return s.buf, text
+}
+
+// begins reports whether a word, or a part of one, begins at a place.
+func begins(text string, at int) bool {
+	if at == 0 {
+		return true
+	}
+	prev, c := text[at-1], text[at]
+	if prev < utf8.RuneSelf {
+		return !letter(prev) || !letter(c) || 'A' <= c && c <= 'Z'
+	}
+	r, _ := utf8.DecodeLastRuneInString(text[:at])
+	return utf8.RuneStart(c) && !unicode.IsLetter(r)
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// alike is the words of which a text may have one like them.
+func (s *sieve) alike(low []byte, as string) (found uint64) {
+	for i := 0; i < len(as); {
+		if !begins(as, i) || low[i] < utf8.RuneSelf && !letter(low[i]) {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(as) && (low[end] >= utf8.RuneSelf || letter(low[end])) && !begins(as, end) {
+			end++
+		}
+		for n, t := range s.words {
+			if s.like&(1<<n) != 0 && (low[i] == t.term[0] && near(t.term, low[i:end]) || s.shortens(n, low[i:end])) {
+				found |= 1 << n
+			}
+		}
+		i = end
+	}
+	return found
+}
+
+// near reports whether a word may be a term with a slip, whatever its ending, or a beginning of it.
+func near(term string, word []byte) bool {
+	same := 0
+	for same < min(len(term), len(word)) && term[same] == word[same] {
+		same++
+	}
+	if same >= 6 && same >= len(word)-3 {
+		return true
+	}
+	for n := len(term) - 1; n <= len(term)+1; n++ {
+		if n > 0 && n <= len(word) && n-same < len(term) && oneEditApart(term, string(word[:n])) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sieve) shortens(n int, word []byte) bool {
+	for _, w := range s.short[n] {
+		if hasPrefix(word, w) {
+			return true
+		}
+	}
+	return false
+}
