@@ -13,7 +13,7 @@ import (
 // facts again before it answers.
 const (
 	settleTime  = 200 * time.Millisecond
-	settleFirst = 2 * time.Second
+	settleFirst = time.Second
 )
 
 // tidyEach is how often a long-lived store looks after its index and whether a
@@ -31,9 +31,11 @@ func (s *Store) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-s.ix.wanted:
 		}
 		if err := s.SyncIndex(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
+			s.bind(ctx)
 		}
 		if err := s.refit(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the key table was not written", "error", err)
@@ -44,6 +46,16 @@ func (s *Store) keep(ctx context.Context) {
 				s.opts.Logger.Warn("the maintenance pass did not run", "error", err)
 			}
 		}
+	}
+}
+
+// bind has an index that is missing and cannot be written made in memory.
+func (s *Store) bind(ctx context.Context) {
+	s.ix.mu.Lock()
+	s.ix.bound = s.ix.lacking
+	s.ix.mu.Unlock()
+	if _, _, err := s.catchUp(ctx); err != nil && ctx.Err() == nil {
+		s.opts.Logger.Debug("no index", "error", err)
 	}
 }
 
@@ -118,9 +130,9 @@ func (s *Store) settle() {
 
 func (s *Store) settleIndex() {
 	s.ix.mu.Lock()
-	index := s.ix.index
+	index, lacking := s.ix.index, s.ix.lacking
 	s.ix.mu.Unlock()
-	if index == nil || index.Pending() < syncTail {
+	if index == nil || index.Pending() < syncTail && !lacking {
 		return
 	}
 	limit := settleTime

@@ -24,6 +24,11 @@ type indexed struct {
 	index *search.Index
 	fed   fedTo
 	apart bool // from the disk, which is not to be trusted
+
+	lacking bool // too much for it to be waited for
+	bound   bool // to memory: it cannot be written
+
+	wanted chan struct{} // told that the index is missing; nil where nobody would make it
 }
 
 // open opens the index if it is not open. Called under the lock.
@@ -101,44 +106,22 @@ func (s *Store) feed(ctx context.Context) (as search.Generation, err error) {
 	}
 	var docs []search.Doc
 	var to fedTo
-	var whole bool
 	err = s.view(ctx, func(st *state, m moment) error {
-		docs, whole = x.unfed(st)
+		if x.lacking = x.unindexed(st); x.lacking {
+			return errUnindexed
+		}
+		docs = x.unfed(st)
 		to = st.reach()
 		as = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
 		return nil
 	})
 	if err == nil && len(docs) > 0 {
-		if whole && len(docs) >= bulk {
-			err = s.build(ctx, docs, as)
-		} else {
-			err = x.index.Add(ctx, docs)
-		}
+		err = x.index.Add(ctx, docs)
 	}
 	if err == nil {
 		x.fed = to
 	}
 	return as, err
-}
-
-// bulk is how many versions an index may lack before they are written as a
-// generation at once, before any answer. Fewer are searched in memory first
-// (20,000 a second and processor) and written after the answer; of so many that
-// would take too much space.
-const bulk = 300_000
-
-// build writes a generation of all versions there are; where that cannot be
-// done, they are added to memory.
-func (s *Store) build(ctx context.Context, docs []search.Doc, as search.Generation) error {
-	index := s.ix.index
-	err := index.Build(ctx, as, slices.Values(docs))
-	if _, epoch, ok := index.Since(); err == nil && ok && epoch == as.Epoch {
-		return s.unlessErased(ctx, index, as)
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return index.Add(ctx, docs)
 }
 
 // unlessErased drops a generation just written if something was erased
@@ -152,12 +135,10 @@ func (s *Store) unlessErased(ctx context.Context, index *search.Index, as search
 	})
 }
 
-// unfed lists what the index lacks of a state, each version once; whole: it
-// has nothing yet, and that is all there are.
-func (x *indexed) unfed(st *state) (docs []search.Doc, whole bool) {
+// unfed lists what the index lacks of a state, each version once.
+func (x *indexed) unfed(st *state) (docs []search.Doc) {
 	if x.fed.of != st || x.fed.epoch != st.epoch {
-		_, epoch, ok := x.index.Since()
-		return x.missing(st), !ok || epoch != st.indexEpoch()
+		return x.missing(st)
 	}
 	fed := map[id]bool{}
 	for _, n := range st.changed[x.fed.seen:] {
@@ -170,7 +151,7 @@ func (x *indexed) unfed(st *state) (docs []search.Doc, whole bool) {
 		}
 		docs = appendDocs(docs, st.versions(n))
 	}
-	return docs, false
+	return docs
 }
 
 // missing lists what the newest generation on disk does not hold.
@@ -203,9 +184,9 @@ func lastTouched(v *Version) time.Time {
 }
 
 func (s *state) documents() []search.Doc {
-	docs := make([]search.Doc, 0, len(s.names))
-	for _, vs := range s.sorted() { // in this order a search meets them as the key table has them
-		docs = appendDocs(docs, vs)
+	docs := make([]search.Doc, 0, s.versionCount())
+	for _, of := range s.texted(id{}) {
+		docs = append(docs, of...)
 	}
 	return appendDocs(docs, s.lessons())
 }
@@ -231,17 +212,6 @@ func (s *state) documentsAfter(at time.Time) []search.Doc {
 		}
 	}
 	return appendDocs(docs, s.lessons())
-}
-
-func appendDocs(docs []search.Doc, vs []*Version) []search.Doc {
-	for _, v := range vs {
-		docs = append(docs, doc(v))
-	}
-	return docs
-}
-
-func doc(v *Version) search.Doc {
-	return search.Doc{ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Aliases: v.Aliases}
 }
 
 // describe tells what the index is, without opening it.
@@ -282,6 +252,10 @@ func (s *Store) SyncIndex(ctx context.Context) error { return s.write(ctx, syncT
 // least so many versions.
 func (s *Store) write(ctx context.Context, least int) error {
 	index, tail, as, whole, err := s.pending(ctx, least)
+	if errors.Is(err, errUnindexed) {
+		_, err := s.grow(ctx)
+		return err
+	}
 	if err != nil || tail == nil {
 		return err
 	}

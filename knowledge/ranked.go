@@ -45,6 +45,9 @@ func (s *Store) ranked(ctx context.Context, q Question, archive bool, by *bearin
 // rankedNow is one try.
 func (s *Store) rankedNow(ctx context.Context, a asked) (r Recalled, err error) {
 	index, fed, err := s.catchUp(ctx)
+	if errors.Is(err, errUnindexed) {
+		return s.rankedUnindexed(ctx, a)
+	}
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -69,7 +72,10 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 		return Recalled{}, err
 	}
 	err = s.view(ctx, func(st *state, m moment) error {
-		docs, _ := x.unfed(st)
+		if x.unindexed(st) {
+			return errUnindexed
+		}
+		docs := x.unfed(st)
 		if err := x.index.Add(ctx, docs); err != nil {
 			return err
 		}
@@ -78,7 +84,15 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 		r, err = s.rankedIn(ctx, x.index, a)
 		return err
 	})
+	if errors.Is(err, errUnindexed) {
+		return s.rankedUnindexed(ctx, a)
+	}
 	return r, err
+}
+
+// searcher is an index, or what stands for one that is missing.
+type searcher interface {
+	Search(ctx context.Context, q search.Query, keep func(id string) bool) ([]search.Hit, int, error)
 }
 
 // asked is a question, and the state that it is put to.
@@ -91,7 +105,7 @@ type asked struct {
 	by      *bearing      // nil: words decide
 }
 
-func (s *Store) rankedIn(ctx context.Context, index *search.Index, a asked) (Recalled, error) {
+func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled, error) {
 	q, st := a.Question, a.st
 	f, err := q.frame(a.moment, s.clock())
 	if err != nil {

@@ -104,6 +104,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	if c.opts.LongLived {
+		c.ix.wanted = make(chan struct{}, 1)
 		c.work.Go(func() { s.keep(ctx) })
 		c.work.Go(func() { s.keepVectors(ctx) })
 	}

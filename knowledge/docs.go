@@ -1,0 +1,141 @@
+package knowledge
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"sort"
+	"strings"
+
+	"leanctx/formats"
+	"leanctx/knowledge/search"
+)
+
+func appendDocs(docs []search.Doc, vs []*Version) []search.Doc {
+	for _, v := range vs {
+		docs = append(docs, doc(v))
+	}
+	return docs
+}
+
+func doc(v *Version) search.Doc {
+	return search.Doc{ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Aliases: v.Aliases}
+}
+
+// texted yields the facts that come after a name, by name, as the text index sees them: all their versions, good until
+// the next is yielded. In this order a search meets them as the key table has them.
+func (s *state) texted(after id) iter.Seq2[id, []search.Doc] {
+	names := s.inOrder()
+	names = names[sort.Search(len(names), func(i int) bool { return compareNames(names[i], after) > 0 }):]
+	return func(yield func(id, []search.Doc) bool) {
+		var docs []search.Doc
+		rest := names
+		upTo := func(n *id) bool {
+			for len(rest) > 0 && (n == nil || compareNames(rest[0], *n) < 0) {
+				if docs = appendDocs(docs[:0], s.all[rest[0]]); !yield(rest[0], docs) {
+					return false
+				}
+				rest = rest[1:]
+			}
+			return true
+		}
+		if s.base == nil {
+			upTo(nil)
+			return
+		}
+		b := s.base
+		first := sort.Search(b.keys.Facts(), func(i int) bool { return compareNames(b.name(i), after) > 0 })
+		var onDisk []search.Doc
+		more := b.texts(first, b.keys.Facts(), func(fact int, text []byte) bool {
+			n := b.name(fact)
+			if !upTo(&n) {
+				return false
+			}
+			var err error
+			if onDisk, err = readDocs(onDisk[:0], text); err != nil {
+				b.fail(err)
+				return false
+			}
+			return yield(n, onDisk)
+		})
+		if more {
+			upTo(nil)
+		}
+	}
+}
+
+// readDocs takes from the text of a fact what the text index is about, at a tenth of what reading it whole costs. A text
+// that this build did not write so is read whole.
+func readDocs(docs []search.Doc, text []byte) ([]search.Doc, error) {
+	begun := len(docs)
+	for rest := text; ; {
+		end := bytes.Index(rest, []byte("\n    }"))
+		if end < 0 {
+			break
+		}
+		d, ok := readDoc(rest[:end])
+		if !ok {
+			break
+		}
+		docs = append(docs, d)
+		if rest = rest[end+len("\n    }"):]; len(rest) == 0 {
+			return docs, nil
+		}
+		if rest, ok = bytes.CutPrefix(rest, []byte(formats.FactSeparator)); !ok {
+			break
+		}
+	}
+	vs, err := formats.DecodeFacts(text)
+	return appendDocs(docs[:begun], vs), err
+}
+
+// The lines with which a version begins in a fact file.
+const (
+	lineID       = "{\n      \"id\": "
+	lineCategory = "\n      \"category\": "
+	lineKey      = "\n      \"key\": "
+	lineValue    = "\n      \"value\": "
+	noAliases    = "\n      \"aliases\": [],"
+)
+
+func readDoc(text []byte) (d search.Doc, ok bool) {
+	if !bytes.Contains(text, []byte(noAliases)) {
+		return d, false
+	}
+	for _, member := range []struct {
+		line string
+		into *string
+	}{{lineID, &d.ID}, {lineCategory, &d.Category}, {lineKey, &d.Key}, {lineValue, &d.Value}} {
+		if text, ok = bytes.CutPrefix(text, []byte(member.line)); !ok {
+			return d, false
+		}
+		end := bytes.IndexByte(text, '\n')
+		if end < 2 || text[end-1] != ',' {
+			return d, false
+		}
+		if *member.into, ok = unquoted(text[:end-1]); !ok {
+			return d, false
+		}
+		text = text[end:]
+	}
+	return d, true
+}
+
+// unquoted is a JSON string as text.
+func unquoted(s []byte) (text string, ok bool) {
+	if bytes.IndexByte(s, '\\') >= 0 {
+		return text, json.Unmarshal(s, &text) == nil
+	}
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return "", false
+	}
+	return string(s[1 : len(s)-1]), true
+}
+
+// placeOf is a name as a place in the order of the facts; "" is before all.
+func placeOf(n id) string { return n.category + "\x00" + n.key }
+
+func nameAt(place string) id {
+	category, key, _ := strings.Cut(place, "\x00")
+	return id{category, key}
+}
