@@ -44,7 +44,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	}
 	r := &run{in: in, out: out, errs: errs}
 	root := cli.New(cli.Options{
-		In: in, Out: out, Err: errs, Version: build().Version,
+		In: in, Out: out, Err: errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known, Manual: manual,
 		Tools: r.tools, Plain: r.plain(), Warn: r.warn, Made: func(m op.Made) { r.stores.count(m) },
 	})
 	root.SetArgs(args)

@@ -1,25 +1,44 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
+	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 )
 
+// Version is the version that this source becomes when it is released, and the
+// only place where it is written: the packages are made with it, and a release
+// under another number is refused.
+const Version = "0.1.0"
+
+// development is the version of a build that nobody released.
+const development = Version + "-dev"
+
+// What a release says of itself, set by the linker:
+//
+//	go build -ldflags "-X leanctx/cmd/internal/app.release=0.1.0"
+//
+// The commit and its date (RFC 3339) are for builds from an archive of the
+// source; elsewhere the go command knows them better.
+var release, releaseCommit, releaseDate string
+
 // Build says what this program was made of.
 type Build struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
-	Date    string `json:"date,omitempty"` // of the commit
-	Go      string `json:"go"`
-	System  string `json:"system"`
+	Version string   `json:"version"`
+	Commit  string   `json:"commit,omitempty"` // with "+changes" where there were some that no commit has
+	Date    string   `json:"date,omitempty"`   // of the commit, RFC 3339
+	Go      string   `json:"go"`
+	System  string   `json:"system"`
+	MCP     []string `json:"mcp"` // the protocol versions that the server speaks, newest first
 }
 
-// Text is the build on one line.
+// Text is the build in two lines.
 func (b Build) Text() string {
 	parts := make([]string, 0, 4)
 	for _, p := range []string{b.Commit, b.Date, b.Go, b.System} {
@@ -27,38 +46,59 @@ func (b Build) Text() string {
 			parts = append(parts, p)
 		}
 	}
-	return fmt.Sprintf("lean-ctx %s (%s)", b.Version, strings.Join(parts, ", "))
+	return fmt.Sprintf("lean-ctx %s (%s)\nMCP %s", b.Version, strings.Join(parts, ", "), strings.Join(b.MCP, ", "))
 }
 
-// development is the version of a build that nobody tagged.
-const development = "0.1.0-dev"
-
-// build reads what the go command wrote into the binary.
+// build reads what the go command and the linker wrote into the binary.
 func build() Build {
-	b := Build{Version: development, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return b
+		info = new(debug.BuildInfo)
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		b.Version = strings.TrimPrefix(v, "v")
-	}
+	b := describe(info, Build{Version: release, Commit: releaseCommit, Date: releaseDate})
+	b.Go, b.System, b.MCP = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, mcpsrv.Protocols()
+	return b
+}
+
+// commitLength is how much of a commit's hash is shown.
+const commitLength = 12
+
+// untagged is how a version begins that the go command makes up for a commit
+// before which nothing was tagged: it sorts before all that ever was. After it
+// come a time and the commit, as in v0.0.0-20261121200000-0123456789ab+dirty.
+const untagged = "v0.0.0-"
+
+// describe is what the go command knows, and what the linker was told where it
+// does not. A version that the linker was given is a release, whatever the
+// source tree looked like; the commit tells of changes even then.
+func describe(info *debug.BuildInfo, told Build) Build {
 	settings := make(map[string]string, len(info.Settings))
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	commit := settings["vcs.revision"]
-	b.Commit = commit[:min(12, len(commit))]
-	if settings["vcs.modified"] == "true" {
-		b.Commit += "+changes"
+	commit, version := settings["vcs.revision"], info.Main.Version
+	switch made, ok := strings.CutPrefix(version, untagged); {
+	case ok:
+		_, hash, _ := strings.Cut(strings.TrimSuffix(made, "+dirty"), "-")
+		commit, version = cmp.Or(commit, hash), ""
+	case version == "(devel)":
+		version = ""
 	}
-	b.Date = settings["vcs.time"]
-	return b
+	commit = cmp.Or(commit, told.Commit)
+	commit = commit[:min(commitLength, len(commit))]
+	if settings["vcs.modified"] == "true" {
+		commit += "+changes"
+	}
+	return Build{
+		Version: strings.TrimPrefix(cmp.Or(told.Version, version, development), "v"),
+		Commit:  commit, Date: cmp.Or(settings["vcs.time"], told.Date),
+	}
 }
 
 // versionTool is `lean-ctx version`.
 func versionTool() *op.Tool {
 	run := func(context.Context, op.Scope, struct{}) (Build, error) { return build(), nil }
-	return &op.Tool{Name: "version", Command: "version", Summary: "What this program was made of.",
-		Operations: []op.Operation{op.New("", "What this program was made of.", op.Reads, run)}}
+	const summary = "What this program was made of, and the versions of MCP that it speaks."
+	return &op.Tool{Name: "version", Command: "version", Summary: summary,
+		Operations: []op.Operation{op.New("", summary, op.Reads, run)}}
 }

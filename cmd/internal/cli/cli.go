@@ -34,13 +34,16 @@ type Globals struct {
 	Agent   string
 	JSON    bool
 	Strict  bool
+
+	known func(context.Context, Blank) []string // see [Options]
 }
 
 // Options are what the commands need beside the table.
 type Options struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Version  string
+	// Version is what --version prints after the name of the program.
+	Version string
 	// Tools give the commands, in the order of the help. It is called once,
 	// with the place where the flags will stand when a command runs.
 	Tools func(*Globals) []*op.Tool
@@ -48,6 +51,12 @@ type Options struct {
 	// Warn is told what came with an answer: what was ignored, or understood
 	// otherwise than it was said. By default it is printed.
 	Warn func(text string)
+	// Known lists what an argument may be, for a shell's completion: a value, or
+	// a value, a tab and what it is. It gives nil for what it does not know, and
+	// tells nobody of errors.
+	Known func(context.Context, Blank) []string
+	// Manual gives what the manual pages say beside the commands; may be nil.
+	Manual func() Manual
 	// Made is told of every operation once its answer is printed.
 	Made func(op.Made)
 }
@@ -66,7 +75,7 @@ func New(o Options) *cobra.Command {
 		o.Warn = func(text string) { Warn(o.Err, text) }
 	}
 	cobra.EnableCommandSorting = false // the table's order is the one in which one meets them
-	g := new(Globals)
+	g := &Globals{known: o.Known}
 	root := &cobra.Command{
 		Use:           Name,
 		Short:         "Facts over time, shared by the agents of a project.",
@@ -75,12 +84,14 @@ func New(o Options) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          group,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	root.SetIn(o.In)
 	root.SetOut(o.Out)
 	root.SetErr(o.Err)
 	root.SetVersionTemplate(Name + " {{.Version}}\n")
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true // it has one of its own
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(help)
 	flags := root.PersistentFlags()
@@ -100,6 +111,8 @@ func New(o Options) *cobra.Command {
 		}
 		parent.AddCommand(plain(p, g))
 	}
+	root.AddCommand(completion(), manual(o.Manual))
+	globalCompletions(root, g)
 	root.InitDefaultHelpFlag()
 	return root
 }
@@ -107,14 +120,17 @@ func New(o Options) *cobra.Command {
 func plain(p Plain, g *Globals) *cobra.Command {
 	return &cobra.Command{
 		Use: p.Name, Short: p.Summary, Long: p.Long,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &UsageError{Problem: fmt.Sprintf("%s takes no argument, but got %q", c.CommandPath(), args[0])}
-			}
-			return nil
-		},
+		Args: none, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error { return p.Run(c.Context(), *g) },
 	}
+}
+
+// none refuses all arguments.
+func none(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &UsageError{Problem: fmt.Sprintf("%s takes no argument, but got %q", c.CommandPath(), args[0])}
+	}
+	return nil
 }
 
 // tool is a command of which the operations are subcommands; a tool without
@@ -133,6 +149,8 @@ func tool(t *op.Tool, k call) *cobra.Command {
 		Long:  t.Summary,
 		Args:  cobra.ArbitraryArgs,
 		RunE:  group,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	for i := range t.Operations {
 		k.op = &t.Operations[i]

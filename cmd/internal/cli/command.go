@@ -65,6 +65,7 @@ func operation(k call) *cobra.Command {
 		k.yes = &flag{param: op.Param{Name: "confirm", Flag: "yes", Short: "y", Type: op.TypeBoolean, Description: "do it, although it cannot be undone"}}
 		k.yes.addTo(set)
 	}
+	k.complete(c)
 	return c
 }
 

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"leanctx/agents"
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
+	"leanctx/tasks"
+)
+
+// known lists what an argument may be, for a shell's completion. Of the stores
+// only the one that knows is opened, to be read; whatever is wrong, nothing is
+// said of it, since a shell would print it into the line that is being typed.
+func (r *run) known(ctx context.Context, b cli.Blank) []string {
+	r.stores.warn = func(string) {}
+	switch b.Argument {
+	case "clients":
+		return hook.Names()
+	case "state":
+		if b.Tool == "task" {
+			return taskStates(b.Action)
+		}
+		return []string{"open", "done", "all"}
+	case "category":
+		if b.Tool == "agent" {
+			return agentCategories(b.Action)
+		}
+		return r.rooms(ctx)
+	case "agent_type":
+		return []string{"claude", "codex", "cursor", "gemini", "copilot", "opencode"}
+	case "agent", "agent_id", "to_agent":
+		return r.present(ctx)
+	case "task_id", "parent":
+		return r.openTasks(ctx)
+	case "id":
+		return r.reminders(ctx, b)
+	case "ref", "to":
+		return r.projects(ctx, b)
+	}
+	return nil
+}
+
+// taskStates are those that an agent can give a task, or ask for.
+func taskStates(action string) []string {
+	states := []string{"Working", "InputRequired", "AuthRequired", "Completed", "Failed", "Canceled", "Rejected"}
+	if action == "list" {
+		return append([]string{"open", "closed", "all", "Created"}, states...)
+	}
+	return states
+}
+
+func agentCategories(action string) []string {
+	if action == "diary" {
+		return []string{"discovery", "decision", "blocker", "progress", "insight"}
+	}
+	return []string{"status", "finding", "warning", "request", "blocker"}
+}
+
+// scope is what the flags say of the project.
+func (r *run) scope() op.Scope { return op.Scope{Project: r.globals.Project, Agent: r.globals.Agent} }
+
+func (r *run) rooms(ctx context.Context) []string {
+	store, err := r.stores.look(ctx, r.scope())
+	if err != nil {
+		return []string{}
+	}
+	list, err := store.Rooms(ctx, knowledge.Nothing{})
+	if err != nil {
+		return []string{}
+	}
+	out := make([]string, len(list.Rooms))
+	for i, room := range list.Rooms {
+		out[i] = room.Category + "\t" + counted(room.Facts, "fact")
+	}
+	return out
+}
+
+func (r *run) present(ctx context.Context) []string {
+	store, err := r.stores.working(r.stores.lookup)(ctx, r.scope())
+	if err != nil {
+		return []string{}
+	}
+	p, err := store.As(agents.Actor{}).Presence(ctx)
+	if err != nil {
+		return []string{}
+	}
+	out := make([]string, len(p.Agents))
+	for i, a := range p.Agents { // id(role)
+		id, role, _ := strings.Cut(strings.TrimSuffix(a, ")"), "(")
+		out[i] = id + "\t" + role
+	}
+	return out
+}
+
+func (r *run) openTasks(ctx context.Context) []string {
+	store, err := r.stores.doing(r.stores.lookup)(ctx, r.scope())
+	if err != nil {
+		return []string{}
+	}
+	list, err := store.List(ctx, tasks.Choice{State: "open"})
+	if err != nil {
+		return []string{}
+	}
+	out := make([]string, len(list.Tasks))
+	for i, t := range list.Tasks {
+		out[i] = t.ID + "\t" + t.Title
+	}
+	return out
+}
+
+func (r *run) reminders(ctx context.Context, b cli.Blank) []string {
+	if b.Tool != "knowledge" {
+		return nil
+	}
+	store, err := r.stores.look(ctx, r.scope())
+	if err != nil {
+		return []string{}
+	}
+	list, err := store.Reminders(ctx, knowledge.ReminderQuery{})
+	if err != nil {
+		return []string{}
+	}
+	out := make([]string, len(list.Reminders))
+	for i, x := range list.Reminders {
+		out[i] = x.ID + "\t" + x.Text
+	}
+	return out
+}
+
+func (r *run) projects(ctx context.Context, b cli.Blank) []string {
+	if b.Tool != "project" {
+		return nil
+	}
+	list, err := r.stores.listProjects(ctx, r.scope(), nothing{})
+	if err != nil {
+		return []string{}
+	}
+	out := make([]string, len(list.Projects))
+	for i, p := range list.Projects {
+		out[i] = p.Hash + "\t" + p.Name + " " + p.Root
+	}
+	return slices.Compact(out)
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leanctx/cmd/internal/op"
+)
+
+// Blank is an argument that somebody is about to type, as the table names it.
+type Blank struct {
+	Tool     string // the command of the tool; empty: an argument of every command
+	Action   string // empty where the tool has none
+	Argument string
+}
+
+// completionTime is how long a shell is made to wait for what stands in a
+// store: who presses Tab is typing.
+const completionTime = 500 * time.Millisecond
+
+// files are the arguments that are paths, for which the shell knows best.
+var files = []string{"file", "path", "paths", "svg"}
+
+// directories are those that are directories.
+var directories = []string{"project", "plugin", "keep", "dir"}
+
+// complete adds what a shell's completion needs to the command of a row: for
+// each flag and each place the values it may have.
+func (k *call) complete(c *cobra.Command) {
+	for _, f := range k.flags {
+		p := f.param
+		if p.Type == op.TypeBoolean {
+			continue
+		}
+		// It fails only for a flag that there is not, or that has one already.
+		_ = c.RegisterFlagCompletionFunc(p.Flag, func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return k.fill(c.Context(), p, nil)
+		})
+	}
+	c.ValidArgsFunction = func(c *cobra.Command, words []string, _ string) ([]string, cobra.ShellCompDirective) {
+		open := slices.DeleteFunc(slices.Clone(k.args), func(p op.Param) bool {
+			return slices.ContainsFunc(k.flags, func(f *flag) bool { return f.param.Name == p.Name && f.given() })
+		})
+		if len(open) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		p := open[min(len(words), len(open)-1)]
+		if len(words) >= len(open) && p.Type != op.TypeArray {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return k.fill(c.Context(), p, words)
+	}
+}
+
+// fill lists the values of an argument, those left out that stand there
+// already.
+func (k *call) fill(ctx context.Context, p op.Param, there []string) ([]string, cobra.ShellCompDirective) {
+	values := slices.Clone(p.Enum)
+	if len(values) == 0 {
+		values = k.globals.values(ctx, Blank{Tool: k.tool.Command, Action: k.op.Name, Argument: p.Name})
+	}
+	if values == nil && slices.Contains(files, p.Name) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	if values == nil && slices.Contains(directories, p.Name) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	values = slices.DeleteFunc(values, func(v string) bool {
+		word, _, _ := strings.Cut(v, "\t")
+		return slices.Contains(there, word)
+	})
+	return values, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// globalCompletions is complete for the flags that every command has.
+func globalCompletions(root *cobra.Command, g *Globals) {
+	_ = root.RegisterFlagCompletionFunc("project", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
+	_ = root.RegisterFlagCompletionFunc("agent", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return g.values(c.Context(), Blank{Argument: "agent"}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	})
+}
+
+// values asks for what stands in a store. It gives nothing rather than late.
+func (g *Globals) values(ctx context.Context, b Blank) []string {
+	if g.known == nil {
+		return nil
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	values := g.known(ctx, b)
+	for i, v := range values {
+		values[i] = described(v)
+	}
+	return values
+}
+
+// described is a value that a shell can take: one word, and a description of
+// one line that is not long.
+func described(v string) string {
+	word, about, _ := strings.Cut(v, "\t")
+	about = strings.Join(strings.Fields(about), " ")
+	if short := []rune(about); len(short) > 60 {
+		about = string(short[:59]) + "…"
+	}
+	if about == "" {
+		return word
+	}
+	return word + "\t" + about
+}
+
+// shells are what a completion can be written for: a name, how to load it now
+// and how to load it always.
+var shells = []struct{ name, now, always, needs string }{
+	{"bash", "source <(lean-ctx completion bash)", "lean-ctx completion bash > ~/.local/share/bash-completion/completions/lean-ctx", "\n\nIt needs the package bash-completion."},
+	{"zsh", "source <(lean-ctx completion zsh)", `lean-ctx completion zsh > "${fpath[1]}/_lean-ctx"`, ""},
+	{"fish", "lean-ctx completion fish | source", "lean-ctx completion fish > ~/.config/fish/completions/lean-ctx.fish", ""},
+	{"powershell", "lean-ctx completion powershell | Out-String | Invoke-Expression", "lean-ctx completion powershell >> $PROFILE", ""},
+}
+
+// completion is the command that writes them.
+func completion() *cobra.Command {
+	c := &cobra.Command{
+		Use: "completion", Short: "Write what a shell needs to complete this program's commands.",
+		Args: cobra.ArbitraryArgs, RunE: group, ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	for _, s := range shells {
+		c.AddCommand(&cobra.Command{
+			Use: s.name, Short: "Write the completion for " + s.name + ".", Args: none,
+			Long:              "Write the completion for " + s.name + " to standard output. For this shell:\n\n  " + s.now + "\n\nFor every new one:\n\n  " + s.always + s.needs,
+			ValidArgsFunction: cobra.NoFileCompletions,
+			RunE:              func(c *cobra.Command, _ []string) error { return script(c, s.name) },
+		})
+	}
+	return c
+}
+
+func script(c *cobra.Command, shell string) error {
+	root, w := c.Root(), c.OutOrStdout()
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(w, true)
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	}
+	return root.GenPowerShellCompletionWithDesc(w)
+}

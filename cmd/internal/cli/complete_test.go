@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// completed is what a shell gets for a command line that ends in the last of
+// args, with cobra's number for what it is to do about files.
+func completed(t *testing.T, known func(context.Context, Blank) []string, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	root := New(Options{In: strings.NewReader(""), Out: &out, Err: &errs, Version: "1.2.3", Tools: table, Known: known})
+	root.SetArgs(append([]string{"__complete"}, args...))
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", "|")
+}
+
+func TestComplete(t *testing.T) {
+	known := func(ctx context.Context, b Blank) []string {
+		if _, limited := ctx.Deadline(); !limited {
+			t.Error("a shell would wait for ever")
+		}
+		switch b {
+		case Blank{"knowledge", "remember", "category"}:
+			return []string{"auth\t3 facts", "db\t" + strings.Repeat("x\n", 50)}
+		case Blank{"knowledge", "remember", "tags"}:
+			return []string{}
+		case Blank{Argument: "agent"}:
+			return []string{"cursor-1\tdev"}
+		case Blank{"overview", "", "task"}:
+			return []string{"t-1", "t-2"}
+		}
+		return nil
+	}
+	tests := []struct{ args, want string }{
+		{"knowledge rem", "remember\tAssert a fact.|remind-done\tFinish a reminder.|remove\tRetract a fact.|:4"},
+		{"knowledge nonsense ", ":4"},
+		{"knowledge remember x --category ", "auth\t3 facts|db\tx x x x x x x x x x x x x x x x x x x x x x x x x x x x x x…|:36"},
+		{"knowledge remember x -c ", "auth\t3 facts|db\tx x x x x x x x x x x x x x x x x x x x x x x x x x x x x x…|:36"},
+		{"knowledge remember x --tags ", ":36"},
+		{"knowledge remember x --valid-from ", ":36"},
+		{"knowledge remember x --output ", ":0"},
+		{"knowledge remember x ", "up|down|:36"},
+		{"knowledge remember --vote up ", ":36"},
+		{"knowledge remember --value x ", "up|down|:36"},
+		{"knowledge remember x up ", ":4"},
+		{"knowledge fail ", ":4"},
+		{"overview ", "t-1|t-2|:36"},
+		{"overview --agent ", "cursor-1\tdev|:36"},
+		{"overview --project ", ":16"},
+		{"completion ", "bash\tWrite the completion for bash.|zsh\tWrite the completion for zsh.|fish\tWrite the completion for fish.|powershell\tWrite the completion for powershell.|:4"},
+		{"completion bash ", ":4"},
+		{"man ", ":16"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, completed(t, known, strings.Split(tt.args, " ")...)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+	if got := completed(t, nil, "overview", "--agent", ""); got != ":36" {
+		t.Errorf("without anybody who knows: %s", got)
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	for _, s := range shells {
+		out, errs, err := run(t, "", "completion", s.name)
+		if err != nil || errs != "" || len(out) < 1000 || !strings.Contains(out, "__complete") {
+			t.Errorf("%s: %v, %s, %d bytes", s.name, err, errs, len(out))
+		}
+	}
+	if _, _, err := run(t, "", "completion", "zhs"); err == nil || !strings.Contains(err.Error(), `unknown command "zhs"`) {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := run(t, "", "completion", "bash", "now"); err == nil {
+		t.Error("an argument was taken")
+	}
+}
+
+// What the source of a page has to be for what is in the texts.
+func TestManual(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man1")
+	var out bytes.Buffer
+	root := New(Options{In: strings.NewReader(""), Out: &out, Err: &out, Version: "1", Tools: table, Manual: func() Manual {
+		return Manual{
+			Date: time.Date(2026, 11, 21, 23, 0, 0, 0, time.UTC), About: ".One — a\\b. Two, e.g. this~^. `Three'.\n\n  literal -x\n\nEnd.",
+			Exits: []Term{{"0", "Done."}},
+		}
+	}})
+	root.SetArgs([]string{"man", dir})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := "5 manual pages written to " + dir + "\n"; out.String() != want {
+		t.Errorf("got %s", out.String())
+	}
+	page := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	for name, parts := range map[string][]string{
+		"lean-ctx.1": {
+			".Dd November 21, 2026\n.Dt LEAN-CTX 1\n.Os\n.Sh NAME\n.Nm lean-ctx\n.Nd facts over time, shared by the agents of a project\n",
+			"\\&.One \\[u2014] a\\eb.\nTwo, e.g. this\\(ti\\(ha.\n\\(gaThree\\(aq.\n.Bd -literal -offset indent\nliteral \\-x\n.Ed\n.Pp\nEnd.\n",
+			".It Xr lean-ctx-knowledge 1\nFacts.\n", ".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nDone.\n.El\n",
+		},
+		"lean-ctx-knowledge.1": {
+			".Nm lean-ctx knowledge\n.Ar command\n.Op Ar argument ...\n.Op Ar flags\n",
+			".Ss remember\n.D1 lean\\-ctx knowledge remember Ar value Oo Ar vote Oc Oo Ar flags Oc\nAssert a fact.\n",
+			".It Fl c , Fl -category Ar string\nThe room.\n", ".It Fl -pinned\n",
+			"lean\\-ctx knowledge remember \"JWT RS256\" \\-\\-category architecture\n.Ed\n", ".Sh SEE ALSO\n.Xr lean-ctx 1\n",
+		},
+		"lean-ctx-overview.1": {".Nm lean-ctx overview\n.Op Ar task\n.Op Ar flags\n"},
+	} {
+		text := page(name)
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s has no\n%s\n%s", name, part, text)
+			}
+		}
+	}
+	if _, _, err := run(t, "", "man"); err == nil || !strings.Contains(err.Error(), "needs the directory") {
+		t.Errorf("got %v", err)
+	}
+}
