@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Query asks for the vectors nearest to one.
@@ -41,8 +43,11 @@ type Hit struct {
 // as many values as its encoder's vectors.
 func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
 	x.mu.Lock()
-	x.refresh()
+	file := x.open(q.Encoder)
 	x.mu.Unlock()
+	if file != nil {
+		defer file.Close()
+	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.sets[q.Encoder]
@@ -57,11 +62,11 @@ func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
 		return nil, ctx.Err()
 	}
 	scores := make([]float32, s.n)
-	s.score(ctx, whole, scores)
+	s.score(ctx, file, whole, scores)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return s.best(q, scores, scale), nil
+	return s.best(q, file, scores, scale), nil
 }
 
 // wholeNumbers gives a vector as whole numbers times a scale, as fine as sums of
@@ -84,23 +89,20 @@ func wholeNumbers(v []float32) ([]int32, float64) {
 }
 
 // chunk is how many vectors are scored between two looks at the context.
-const chunk = 2048
+const chunk = 1024
 
 // score gives for each vector its product with the query, to be multiplied with
 // the query's scale.
-func (s *shelf) score(ctx context.Context, query []int32, scores []float32) {
-	var next sync.Mutex
-	done := 0
+func (s *shelf) score(ctx context.Context, file *os.File, query []int32, scores []float32) {
+	var done atomic.Int64
 	work := func() {
+		var buffer []byte
 		for ctx.Err() == nil {
-			next.Lock()
-			from := done
-			done += chunk
-			next.Unlock()
-			if from >= s.n {
+			to := int(done.Add(chunk))
+			if to-chunk >= s.n {
 				return
 			}
-			s.scoreRange(query, scores, from, min(from+chunk, s.n))
+			s.scoreRange(file, query, scores[:min(to, s.n)], to-chunk, &buffer)
 		}
 	}
 	var wg sync.WaitGroup
@@ -111,14 +113,20 @@ func (s *shelf) score(ctx context.Context, query []int32, scores []float32) {
 	wg.Wait()
 }
 
-// scoreRange scores the vectors numbered from up to to.
-func (s *shelf) scoreRange(query []int32, scores []float32, from, to int) {
-	for from < to {
-		b, i := s.at(from)
-		end := min(b.n, i+to-from)
+// scoreRange scores the vectors from number on to the end of scores.
+func (s *shelf) scoreRange(file *os.File, query []int32, scores []float32, number int, buffer *[]byte) {
+	for number < len(scores) {
+		b, i := s.at(number)
+		end := min(b.n, i+len(scores)-number)
+		rows := b.values(file, i, end, buffer)
 		for ; i < end; i++ {
-			scores[from] = float32(dot(query, b.rows[i*b.dim:(i+1)*b.dim])) * b.scale(i)
-			from++
+			if rows == nil {
+				scores[number] = float32(math.NaN())
+			} else {
+				scores[number] = float32(dot(query, rows[:b.dim])) * b.scale(i)
+				rows = rows[b.dim:]
+			}
+			number++
 		}
 	}
 }
@@ -141,10 +149,11 @@ func dot(query []int32, row []byte) int32 {
 	return a + b + c + d
 }
 
-// best picks the hits out of the scores. A vector is looked up and asked for
-// only when it would be among them.
-func (s *shelf) best(q Query, scores []float32, scale float64) []Hit {
+// best picks the hits out of the scores. A vector is looked up, asked for and
+// compared with its checksum only when it would be among them.
+func (s *shelf) best(q Query, file *os.File, scores []float32, scale float64) []Hit {
 	worst := &hits{}
+	var buffer []byte
 	for number, score := range scores {
 		cosine := float64(score) * scale
 		full := len(*worst) == q.Limit
@@ -157,6 +166,9 @@ func (s *shelf) best(q Query, scores []float32, scale float64) []Hit {
 		}
 		h := Hit{Key: b.key(i), Cosine: cosine}
 		if full && !nearer(h, (*worst)[0]) || q.Allowed != nil && !q.Allowed(h.Key) {
+			continue
+		}
+		if row := b.values(file, i, i+1, &buffer); row == nil || !b.sound(i, row) {
 			continue
 		}
 		if full {

@@ -42,7 +42,8 @@ func HashText(text string) uint64 {
 //
 // An Index may be used by several goroutines.
 type Index struct {
-	dir string
+	dir     string
+	lasting bool // all values are kept in memory
 
 	mu    sync.RWMutex
 	stamp stamp             // of the file as it was read
@@ -52,10 +53,19 @@ type Index struct {
 	local []*block          // what could not be written
 }
 
+// IndexOptions tunes OpenIndex. Nil and the zero value work.
+type IndexOptions struct {
+	// LongLived is for a process that asks many questions: it reads all vectors
+	// for the first one and keeps them in memory. Otherwise the values of a
+	// large index stay in the file, and each question lets them run through a
+	// buffer: to ask for that much memory takes longer than to read it.
+	LongLived bool
+}
+
 // OpenIndex gives the index in a folder, which need not exist. Nothing is read
 // before the first operation.
-func OpenIndex(dir string) *Index {
-	return &Index{dir: dir, sets: map[string]*shelf{}}
+func OpenIndex(dir string, o *IndexOptions) *Index {
+	return &Index{dir: dir, lasting: o != nil && o.LongLived, sets: map[string]*shelf{}}
 }
 
 // Put stores the vectors of an encoder, one a key, which replace what its
@@ -133,7 +143,7 @@ func checkVectors(e Encoder, keys []Key, vectors [][]float32) error {
 func (x *Index) Missing(encoder string, keys []Key) []int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.refresh()
+	x.whole()
 	var missing []int
 	for i, k := range keys {
 		if _, _, ok := x.sets[encoder].find(k); !ok {
@@ -148,7 +158,7 @@ func (x *Index) Missing(encoder string, keys []Key) []int {
 func (x *Index) Vector(encoder string, k Key) ([]float32, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.refresh()
+	x.whole()
 	b, i, ok := x.sets[encoder].find(k)
 	if !ok {
 		return nil, false
@@ -171,7 +181,7 @@ func (x *Index) Forget(ids ...string) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.refresh()
+	x.whole()
 	if x.newer || len(x.sets) == 0 {
 		return x.reset()
 	}
@@ -197,7 +207,7 @@ func (x *Index) Forget(ids ...string) error {
 func (x *Index) Prune(keep func(encoder string, k Key) bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.refresh()
+	x.whole()
 	if x.newer {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 // embeddings.bin is a row of blocks, appended one by one; of two vectors of one
 // encoder and ID the later one counts. All numbers are little endian.
 //
-//	0   8 bytes  "lcvec1\r\n"
-//	8   uint32   CRC-32C of the rest of the block
+//	0   8 bytes  "lcvec2\r\n"
+//	8   uint32   CRC-32C of the front, from here on
 //	12  uint32   length of the block, this head included
 //	16  uint32   n, the number of vectors
 //	20  uint16   values a vector
@@ -23,9 +23,15 @@ import (
 //	             uint32 × n: where each ID ends; the IDs
 //	             uint64 × n: the hashes of the texts
 //	             float32 × n: the scales
+//	             uint32 × n: CRC-32C of each vector's values
+//	             the front ends
 //	             int8 × n × values
+//
+// A command that asks one question keeps the fronts, and lets the values run
+// through a small buffer: so each vector has a checksum of its own, which is
+// compared when the vector is used.
 const (
-	blockMagic = "lcvec1\r\n"
+	blockMagic = "lcvec2\r\n"
 	blockHead  = 28
 	blockRows  = 1 << 14 // the most that one block gets
 	maxName    = 1 << 10
@@ -40,14 +46,35 @@ func checksum(data []byte) uint32 {
 
 // block is one block of the file, read where it lies.
 type block struct {
-	data    []byte
+	front   []byte
+	size    int   // in the file
+	from    int64 // where the values are there, when rows is nil
 	encoder string
 	n, dim  int
 	ends    []byte // 4 a vector
 	ids     []byte
 	texts   []byte // 8 a vector
 	scales  []byte // 4 a vector
-	rows    []byte // dim a vector
+	sums    []byte // 4 a vector
+	rows    []byte // dim a vector; nil: they are left in the file
+}
+
+// shape is what the head of a block says.
+type shape struct{ size, n, dim, name, ids int64 }
+
+// shapeOf reads a head; false when it is none.
+func shapeOf(head []byte) (s shape, ok bool) {
+	if len(head) < blockHead || string(head[:len(blockMagic)]) != blockMagic {
+		return s, false
+	}
+	le := binary.LittleEndian
+	s = shape{int64(le.Uint32(head[12:])), int64(le.Uint32(head[16:])), int64(le.Uint16(head[20:])), int64(le.Uint16(head[22:])), int64(le.Uint32(head[24:]))}
+	return s, s.dim > 0 && s.size == s.front()+s.n*s.dim
+}
+
+// front is the length of a block without its values.
+func (s shape) front() int64 {
+	return blockHead + s.name + s.ids + s.n*20
 }
 
 // newBlock gives a block with the head and the keys of n vectors, all zero.
@@ -57,7 +84,9 @@ func newBlock(encoder string, dim int, keys []Key) *block {
 		ids += len(k.ID)
 	}
 	n := len(keys)
-	data := make([]byte, blockHead+len(encoder)+ids+n*(16+dim))
+	s := shape{0, int64(n), int64(dim), int64(len(encoder)), int64(ids)}
+	s.size = s.front() + s.n*s.dim
+	data := make([]byte, s.size)
 	le := binary.LittleEndian
 	copy(data, blockMagic)
 	le.PutUint32(data[12:], uint32(len(data)))
@@ -66,7 +95,7 @@ func newBlock(encoder string, dim int, keys []Key) *block {
 	le.PutUint16(data[22:], uint16(len(encoder)))
 	le.PutUint32(data[24:], uint32(ids))
 	copy(data[blockHead:], encoder)
-	b, _ := layOut(data)
+	b := layOut(s, data)
 	at := 0
 	for i, k := range keys {
 		at += copy(b.ids[at:], k.ID)
@@ -76,48 +105,46 @@ func newBlock(encoder string, dim int, keys []Key) *block {
 	return b
 }
 
-// layOut finds the parts of a block; false when the head does not fit the length.
-func layOut(data []byte) (*block, bool) {
-	le := binary.LittleEndian
-	n, dim := int64(le.Uint32(data[16:])), int64(le.Uint16(data[20:]))
-	name, ids := int64(le.Uint16(data[22:])), int64(le.Uint32(data[24:]))
-	if dim == 0 || int64(len(data)) != blockHead+name+ids+n*(16+dim) {
-		return nil, false
-	}
-	b := &block{data: data, n: int(n), dim: int(dim)}
+// layOut finds the parts of a block; data is all of it, or its front.
+func layOut(s shape, data []byte) *block {
+	b := &block{front: data[:s.front()], size: int(s.size), n: int(s.n), dim: int(s.dim)}
 	rest := data[blockHead:]
 	cut := func(size int64) []byte {
 		part := rest[:size:size]
 		rest = rest[size:]
 		return part
 	}
-	b.encoder = string(cut(name))
-	b.ends, b.ids, b.texts, b.scales, b.rows = cut(4*n), cut(ids), cut(8*n), cut(4*n), cut(dim*n)
-	return b, true
+	b.encoder = string(cut(s.name))
+	b.ends, b.ids, b.texts, b.scales, b.sums = cut(4*s.n), cut(s.ids), cut(8*s.n), cut(4*s.n), cut(4*s.n)
+	if len(rest) > 0 || s.n == 0 {
+		b.rows = cut(s.dim * s.n)
+	}
+	return b
 }
 
-// seal writes the checksum and gives the bytes for the file.
+// seal writes the checksums and gives the bytes for the file.
 func (b *block) seal() []byte {
-	binary.LittleEndian.PutUint32(b.data[8:], checksum(b.data[12:]))
-	return b.data
+	for i := range b.n {
+		binary.LittleEndian.PutUint32(b.sums[4*i:], checksum(b.row(i)))
+	}
+	binary.LittleEndian.PutUint32(b.front[8:], checksum(b.front[12:]))
+	return b.front[:b.size]
 }
 
-// readBlock gives the block that data begins with, and its length; nil when
-// there is none, or not all of it.
-func readBlock(data []byte) *block {
-	if len(data) < blockHead || string(data[:len(blockMagic)]) != blockMagic {
+// readBlock gives the block that data begins with, whole or only its front; nil
+// when there is none. Whose last vector is damaged is none: it was cut off, and
+// another block stands in the place of the rest.
+func readBlock(data []byte, whole bool) *block {
+	s, ok := shapeOf(data)
+	need := s.front()
+	if whole {
+		need = s.size
+	}
+	if !ok || need > int64(len(data)) {
 		return nil
 	}
-	size := int64(binary.LittleEndian.Uint32(data[12:]))
-	if size < blockHead || size > int64(len(data)) {
-		return nil
-	}
-	data = data[:size:size]
-	if binary.LittleEndian.Uint32(data[8:]) != checksum(data[12:]) {
-		return nil
-	}
-	b, ok := layOut(data)
-	if !ok {
+	b := layOut(s, data[:need:need])
+	if binary.LittleEndian.Uint32(b.front[8:]) != checksum(b.front[12:]) {
 		return nil
 	}
 	last := uint32(0)
@@ -128,6 +155,9 @@ func readBlock(data []byte) *block {
 		}
 		last = end
 	}
+	if whole && b.n > 0 && !b.sound(b.n-1, b.row(b.n-1)) {
+		return nil
+	}
 	return b
 }
 
@@ -135,9 +165,9 @@ func readBlock(data []byte) *block {
 // one ends; and how many bytes were skipped, those behind the last one included.
 func readBlocks(data []byte) (blocks []*block, end, waste int) {
 	for at := 0; at < len(data); {
-		if b := readBlock(data[at:]); b != nil {
+		if b := readBlock(data[at:], true); b != nil {
 			blocks = append(blocks, b)
-			at += len(b.data)
+			at += b.size
 			end = at
 			continue
 		}
@@ -167,6 +197,11 @@ func (b *block) key(i int) Key {
 
 func (b *block) scale(i int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(b.scales[4*i:]))
+}
+
+// sound reports whether a vector's values are those that were written.
+func (b *block) sound(i int, row []byte) bool {
+	return binary.LittleEndian.Uint32(b.sums[4*i:]) == checksum(row)
 }
 
 func (b *block) row(i int) []byte { return b.rows[i*b.dim : (i+1)*b.dim] }

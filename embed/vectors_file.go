@@ -51,8 +51,8 @@ type stamp struct {
 // inode may come back with another file.
 func (s *stamp) mark(blocks []*block) {
 	if len(blocks) > 0 {
-		last := blocks[len(blocks)-1].data
-		s.last, s.head = s.end-int64(len(last)), string(last[:blockHead])
+		last := blocks[len(blocks)-1]
+		s.last, s.head = s.end-int64(last.size), string(last.front[:blockHead])
 	}
 }
 
@@ -89,7 +89,9 @@ func (x *Index) refresh() {
 			return
 		}
 	}
-	x.load(readPart(root, 0, now.size), now)
+	if x.lasting || now.size < streamed || !x.fronts(root, now) {
+		x.load(readPart(root, 0, now.size), now)
+	}
 }
 
 // readPart gives n bytes of the file of vectors, fewer when there are fewer,
@@ -122,15 +124,19 @@ func (x *Index) load(data []byte, now stamp) {
 	if x.stamp.info == nil && now.info == nil {
 		return
 	}
-	x.sets = map[string]*shelf{}
 	blocks, end, waste := readBlocks(data)
-	x.waste = waste
 	if !x.newer {
-		x.waste += int(now.size) - len(data)
+		waste += int(now.size) - len(data)
 	}
 	now.end = int64(end)
+	x.take(blocks, waste, now)
+}
+
+// take makes the blocks of the file, and what could not be written, all that
+// there is.
+func (x *Index) take(blocks []*block, waste int, now stamp) {
 	now.mark(blocks)
-	x.stamp = now
+	x.sets, x.waste, x.stamp = map[string]*shelf{}, waste, now
 	x.addAll(append(blocks, x.local...))
 }
 
@@ -162,6 +168,7 @@ func (x *Index) append(data []byte) error {
 // rewrite puts the vectors that count, and that keep wants, into a new file of
 // as few blocks as can be.
 func (x *Index) rewrite(keep func(encoder string, k Key) bool) error {
+	x.whole()
 	var data []byte
 	for _, set := range x.entries() {
 		data = append(data, x.sets[set.Name].pack(set.Name, keep)...)
@@ -178,7 +185,8 @@ func (x *Index) rewrite(keep func(encoder string, k Key) bool) error {
 	return x.writeHeader()
 }
 
-// pack gives the blocks of the vectors that count and that keep wants.
+// pack gives the blocks of the vectors that count, are not damaged, and that keep
+// wants.
 func (s *shelf) pack(encoder string, keep func(encoder string, k Key) bool) []byte {
 	var data []byte
 	var keys []Key
@@ -194,7 +202,7 @@ func (s *shelf) pack(encoder string, keep func(encoder string, k Key) bool) []by
 	}
 	for number := range s.n {
 		b, i := s.at(number)
-		if k := b.key(i); !s.isDead(number) && keep(encoder, k) {
+		if k := b.key(i); !s.isDead(number) && b.sound(i, b.row(i)) && keep(encoder, k) {
 			keys, numbers = append(keys, k), append(numbers, number)
 		}
 		if len(keys) == blockRows {

@@ -33,16 +33,16 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 	}
 	e := mustStatic(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	n, err := OpenIndex(dir).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
+	n, err := OpenIndex(dir, nil).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
 	if n != 25 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("filled %d, %v, want 25 and a context that ended", n, err)
 	}
 	var seen []int
-	n, err = OpenIndex(dir).Fill(t.Context(), e, texts, func(done, missing int) { seen = append(seen, done, missing) })
+	n, err = OpenIndex(dir, nil).Fill(t.Context(), e, texts, func(done, missing int) { seen = append(seen, done, missing) })
 	if n != 35 || err != nil || len(seen) != 70 || seen[0] != 1 || seen[68] != 35 || seen[69] != 35 {
 		t.Errorf("filled %d more, %v, progress %v, want 35 of 35", n, err, seen)
 	}
-	x := OpenIndex(dir)
+	x := OpenIndex(dir, nil)
 	if n, err := x.Fill(t.Context(), e, texts, nil); n != 0 || err != nil {
 		t.Errorf("nothing was missing, and yet %d, %v", n, err)
 	}
@@ -63,13 +63,13 @@ func TestTwoFillAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if _, err := OpenIndex(dir).Fill(t.Context(), e, texts, nil); err != nil {
+			if _, err := OpenIndex(dir, nil).Fill(t.Context(), e, texts, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	got := OpenIndex(dir).Status()
+	got := OpenIndex(dir, nil).Status()
 	want := []EncoderEntries{{e.Name(), e.Dim(), len(texts)}}
 	if diff := cmp.Diff(want, got.Encoders); diff != "" || got.Waste != 0 {
 		t.Errorf("%d bytes of waste and (-want +got):\n%s", got.Waste, diff)

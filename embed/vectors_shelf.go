@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sort"
@@ -14,7 +15,8 @@ type shelf struct {
 	n      int   // vectors, replaced ones included
 	live   int   // vectors that count
 	dead   []uint64
-	slots  []int32 // number + 1 of the vector of an ID, open addressing
+	seed   maphash.Seed
+	slots  []uint64 // of an ID: a part of its hash, and number + 1 of its vector; open addressing
 }
 
 // add puts a block behind the others; its vectors replace earlier ones of the
@@ -45,7 +47,7 @@ func (s *shelf) grow(n int) {
 	for size < 4*n {
 		size *= 2
 	}
-	s.slots = make([]int32, size)
+	s.slots, s.seed = make([]uint64, size), maphash.MakeSeed()
 	s.live = 0
 	for i := range s.n {
 		if !s.isDead(i) {
@@ -57,30 +59,31 @@ func (s *shelf) grow(n int) {
 // place puts a vector into its slot, and an earlier one of its ID to death.
 func (s *shelf) place(number int) {
 	b, i := s.at(number)
-	at, old := s.search(b.idBytes(i))
+	at, slot, old := s.search(b.idBytes(i))
 	if old >= 0 {
 		s.dead[old/64] |= 1 << (old % 64)
 		s.live--
 	}
-	s.slots[at] = int32(number) + 1
+	s.slots[at] = slot | uint64(number+1)
 	s.live++
 }
 
-// search gives the slot of an ID, and the number of its vector or -1.
-func (s *shelf) search(id []byte) (slot, number int) {
-	hash := uint64(14695981039346656037)
-	for _, c := range id {
-		hash = (hash ^ uint64(c)) * 1099511628211
-	}
-	at := int(hash^hash>>29) & (len(s.slots) - 1)
+// search gives the place of an ID among the slots, what stands there beside a
+// number, and the number of its vector or -1.
+func (s *shelf) search(id []byte) (at int, slot uint64, number int) {
+	const numbers = 1<<32 - 1
+	hash := maphash.Bytes(s.seed, id)
+	slot = hash &^ numbers
+	at = int(hash) & (len(s.slots) - 1)
 	for s.slots[at] != 0 {
-		b, i := s.at(int(s.slots[at]) - 1)
-		if string(b.idBytes(i)) == string(id) {
-			return at, int(s.slots[at]) - 1
+		if number := int(s.slots[at]&numbers) - 1; s.slots[at]&^numbers == slot {
+			if b, i := s.at(number); string(b.idBytes(i)) == string(id) {
+				return at, slot, number
+			}
 		}
 		at = (at + 1) & (len(s.slots) - 1)
 	}
-	return at, -1
+	return at, slot, -1
 }
 
 // at gives a vector's block and its place there.
@@ -94,17 +97,18 @@ func (s *shelf) at(number int) (*block, int) {
 
 func (s *shelf) isDead(number int) bool { return s.dead[number/64]&(1<<(number%64)) != 0 }
 
-// find gives the vector of a key; a nil shelf has none.
+// find gives the vector of a key, one that is not damaged; a nil shelf has
+// none. The values are in memory.
 func (s *shelf) find(k Key) (b *block, i int, ok bool) {
 	if s == nil || s.n == 0 {
 		return nil, 0, false
 	}
-	_, number := s.search([]byte(k.ID))
+	_, _, number := s.search([]byte(k.ID))
 	if number < 0 {
 		return nil, 0, false
 	}
 	b, i = s.at(number)
-	return b, i, b.key(i).Text == k.Text
+	return b, i, b.key(i).Text == k.Text && b.sound(i, b.row(i))
 }
 
 // add puts a block on the shelf of its encoder.
@@ -115,7 +119,7 @@ func (x *Index) add(b *block) {
 		x.sets[b.encoder] = s
 	}
 	if !s.add(b) {
-		x.waste += len(b.data)
+		x.waste += b.size
 	}
 }
 

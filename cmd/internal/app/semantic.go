@@ -197,7 +197,7 @@ type meaning struct {
 }
 
 func newMeaning(dir string, m *models) *meaning {
-	return &meaning{index: embed.OpenIndex(dir), models: m, path: filepath.Join(dir, "embeddings.json")}
+	return &meaning{index: embed.OpenIndex(dir, &embed.IndexOptions{LongLived: m.live}), models: m, path: filepath.Join(dir, "embeddings.json")}
 }
 
 // with calls f with the encoder of this name.
