@@ -24,11 +24,10 @@ type ranking struct {
 
 // How the parts of a score count, each of which is 0 to 1.
 const (
-	weighWords   = 0.60 // the task's words in path, names and comments
-	weighGraph   = 0.25 // what flows to a file over the import graph
-	weighRecent  = 0.07
-	weighNamed   = 0.20 // a fact or gotcha names it
-	weighCentral = 0.80 // the graph, without a task
+	weighWords  = 0.60 // the task's words in path, names and comments
+	weighGraph  = 0.25 // what flows to a file over the import graph
+	weighRecent = 0.07
+	weighNamed  = 0.20 // a fact or gotcha names it
 )
 
 // BM25's parameters, as is usual: how soon more of the same word says less,
@@ -60,19 +59,12 @@ func (r *ranking) rank() (order []int, matched bool) {
 			}
 		}
 	} else {
-		for i, e := range r.entries {
-			seed[i] = 0
-			if e.language.Code() && e.class == ordinary {
-				seed[i] = prior(e, "")
-			}
-		}
-		flow := g.Spread(seed, graph.Flow{Back: 0.1, Damping: 0.85, Steps: 30})
-		for i := range r.score {
-			r.score[i] = weighCentral*flow[i] + 2*weighRecent*r.touched[i] + weighNamed*named[i]
-		}
+		r.central(g, named)
 	}
 	for i, e := range r.entries {
-		r.score[i] *= prior(e, r.task)
+		if r.task != "" && matched {
+			r.score[i] *= prior(e, r.task)
+		}
 		if e.class == ordinary && r.score[i] > 0 && under(e.Path, r.below) {
 			order = append(order, i)
 		}
@@ -189,6 +181,10 @@ func (r *ranking) named() []float64 {
 	return out
 }
 
+// builtShare is what is left of the score of what was made from sources, which
+// stand beside it mostly.
+const builtShare = 0.6
+
 // prior is how much a file counts for what it is: one looks for code before
 // its tests, and for both before data.
 func prior(e *entry, task string) float64 {
@@ -201,6 +197,9 @@ func prior(e *entry, task string) float64 {
 		if e.language == "" {
 			p = 0.35
 		}
+	}
+	if inOneOf(e.Path, built) {
+		p *= builtShare
 	}
 	if low := strings.ToLower(task); graph.IsTest(e.Path) && !strings.Contains(low, "test") && !strings.Contains(low, "benchmark") {
 		p *= 0.75

@@ -32,7 +32,7 @@ type Graph struct {
 
 // Flow is how weight spreads in a graph.
 type Flow struct {
-	Back    float64 // how much flows from what is imported to who imports it, beside 1 the other way
+	Back    float64 // how much flows from what is imported to who imports it, beside 1 the other way; more than 0
 	Damping float64 // how much goes on at each step, 0..1
 	Steps   int
 }

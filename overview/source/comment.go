@@ -88,18 +88,40 @@ func (x *lexer) blockComment() {
 	}
 }
 
+// remark is one comment, or several lines of them.
+type remark struct {
+	body string
+	main bool // it may say what the file is for: it stands in no body
+}
+
 // keep adds the comment that ends here to its group.
 func (x *lexer) keep(from int) {
 	body, n := x.src[from:x.pos], len(x.groups)
-	blocks := strings.HasPrefix(body, "/*") || n > 0 && strings.HasPrefix(x.groups[n-1], "/*")
+	blocks := strings.HasPrefix(body, "/*") || n > 0 && strings.HasPrefix(x.groups[n-1].body, "/*")
 	if n > 0 && x.last >= 0 && !blocks && strings.Count(x.src[x.last:from], "\n") < 2 {
-		if len(x.groups[n-1]) < commentMost {
-			x.groups[n-1] += "\n" + body
+		if g := &x.groups[n-1]; len(g.body) < commentMost {
+			g.body += "\n" + body
 		}
 	} else if n < groupsMost {
-		x.groups = append(x.groups, body)
+		x.groups = append(x.groups, remark{body, x.speaks(from, body)})
 	}
 	x.last = x.pos
+}
+
+// speaks reports whether a comment is about the file or something that it
+// defines: one at the margin, and where definitions stand in others, one that is
+// made for tools that read them.
+func (x *lexer) speaks(from int, body string) bool {
+	if from == 0 || x.src[from-1] == '\n' || from == len("\ufeff") {
+		return true
+	}
+	switch x.lang {
+	case Ruby:
+		return true
+	case Java, Kotlin, CSharp, PHP:
+		return strings.HasPrefix(body, "/**") || strings.HasPrefix(body, "///")
+	}
+	return false
 }
 
 // What is kept of comments before one token.
@@ -109,7 +131,7 @@ const (
 )
 
 // taken are the comments since they were last taken.
-func (x *lexer) taken() []string {
+func (x *lexer) taken() []remark {
 	g := x.groups
 	x.groups, x.last = nil, -1
 	return g

@@ -14,12 +14,23 @@ func (r *reader) python() {
 		case t.kind == punct && strings.Contains(")]}", t.value):
 			depth = max(depth-1, 0)
 		case t.kind == text && depth == 0 && t.first:
-			r.say(t.value) // a string that is a statement is documentation
+			r.docstring(t.value)
 		case t.kind == word && t.value == "async" && starts:
 			before = token{kind: punct, value: ";"}
 		case t.kind == word && starts:
 			r.pythonWord(t)
 		}
+	}
+}
+
+// docstring takes in a string that is a statement: documentation of the module,
+// or else of what was defined last.
+func (r *reader) docstring(s string) {
+	of := len(r.out.Names) + r.out.More
+	had := r.out.Doc
+	r.say(s, of < 2)
+	if had == "" && r.out.Doc != "" && of == 1 {
+		r.out.Doc = Clip(r.out.Names[0]+": "+r.out.Doc, docMost)
 	}
 }
 

@@ -28,7 +28,7 @@ type lexer struct {
 	pos    int
 	prev   token
 	fresh  bool     // nothing but space since the last line feed
-	groups []string // comments since they were last taken, lines without an empty one between them joined
+	groups []remark // comments since they were last taken, lines without an empty one between them joined
 	last   int      // where the last comment ended
 	here   []string // Ruby: marks of here documents that begin after this line
 	html   bool     // PHP: outside <?php … ?>

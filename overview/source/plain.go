@@ -109,7 +109,7 @@ func (r *reader) title(src string) {
 		if fenced || !strings.HasPrefix(line, "#") {
 			continue
 		}
-		line = strings.TrimSpace(strings.TrimLeft(line, "#"))
+		line = unlinked(strings.TrimSpace(strings.TrimLeft(line, "#")))
 		if r.out.Doc == "" {
 			r.out.Doc = sentence(strings.ToValidUTF8(line, "?"))
 		}
@@ -117,6 +117,28 @@ func (r *reader) title(src string) {
 			r.terms.one(w, weighProse)
 		}
 	}
+}
+
+// unlinked is a line of Markdown without pictures and addresses.
+func unlinked(line string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(line, "](")
+		if i < 0 {
+			break
+		}
+		from, to := strings.LastIndexByte(line[:i], '['), strings.IndexByte(line[i:], ')')
+		if from < 0 || to < 0 {
+			break
+		}
+		if from > 0 && line[from-1] == '!' {
+			b.WriteString(line[:from-1])
+		} else {
+			b.WriteString(line[:from] + line[from+1:i])
+		}
+		line = line[i+to+1:]
+	}
+	return strings.TrimSpace(b.String() + line)
 }
 
 // leading takes in the comment lines that a script or configuration begins
@@ -133,7 +155,7 @@ func (r *reader) leading(src string) {
 		}
 		lines = append(lines, line)
 	}
-	r.say(strings.Join(lines, "\n"))
+	r.say(strings.Join(lines, "\n"), true)
 }
 
 // generated reports whether a program wrote the file.

@@ -25,6 +25,7 @@ const (
 	importsMost = 400
 	termsMost   = 400
 	proseMost   = 300 // words of comments
+	lateDoc     = 3   // definitions before a comment that is not about the file
 )
 
 // Read reads a file of the given name. Text that is not UTF-8, does not
@@ -88,7 +89,7 @@ func (r *reader) next() token {
 	t := r.x.next()
 	if len(r.x.groups) > 0 {
 		for _, g := range r.x.taken() {
-			r.say(g)
+			r.say(g.body, g.main)
 		}
 	}
 	return t
@@ -121,13 +122,15 @@ func (r *reader) imports(spec string) {
 	}
 }
 
-// say takes in a comment.
-func (r *reader) say(comment string) {
+// say takes in a comment; the first main one says what the file is for, unless
+// it is a heading of one word, or stands so late that it speaks of one
+// definition of many.
+func (r *reader) say(comment string, main bool) {
 	clean := tidy(comment)
 	if clean == "" || boilerplate(clean) {
 		return
 	}
-	if r.out.Doc == "" {
+	if main && len(r.out.Names) < lateDoc && r.out.Doc == "" && strings.ContainsAny(clean, " .\n") {
 		r.out.Doc = sentence(clean)
 	}
 	for w := range words(clean) {
@@ -149,6 +152,9 @@ func tidy(comment string) string {
 			continue
 		}
 		line = strings.TrimSpace(strings.TrimLeft(line, "/*#!-=~;<>| \t"))
+		if bare := strings.TrimRight(line, "/*#-=~ \t"); len(line)-len(bare) > 2 { // a heading in a frame
+			line = bare
+		}
 		if strings.HasPrefix(line, "@") || strings.HasPrefix(line, `\param`) {
 			break
 		}
@@ -177,7 +183,8 @@ func boilerplate(clean string) bool {
 		}
 	}
 	first, _, _ := strings.Cut(low, "\n")
-	code := strings.HasSuffix(first, ";") || strings.HasSuffix(first, "{") || strings.HasSuffix(first, "}")
+	head, _, _ := strings.Cut(first, " ")
+	code := isOneOf(head, "const", "let", "var") && strings.Contains(first, "=") || strings.HasSuffix(first, ";") || strings.HasSuffix(first, "{") || strings.HasSuffix(first, "}")
 	return code || strings.TrimLeft(low, "-=*#_~+. \n") == ""
 }
 

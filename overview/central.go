@@ -1,0 +1,166 @@
+package overview
+
+import (
+	"cmp"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"leanctx/overview/graph"
+	"leanctx/overview/source"
+)
+
+// How the parts of a score count where there is no task, each of which is 0 to 1.
+// What a newcomer should read is not what all else stands on: that is a file of
+// helpers in most projects. It is what is used, uses others and says much, and
+// where the program begins.
+const (
+	centralUsed   = 0.30 // who imports it, and who imports those
+	centralUses   = 0.25 // what it brings together
+	centralSays   = 0.35 // how much it defines
+	centralEntry  = 0.45 // it is where a reader, or the program, begins
+	centralRecent = 0.10
+	centralTest   = 0.15 // what is left of a test's score
+	centralNext   = 0.85 // what is left of the score of a file for each better one beside it
+)
+
+// central scores the files of a project for somebody who does not say what for.
+func (r *ranking) central(g *graph.Graph, named []float64) {
+	n := len(r.entries)
+	seed, says := make([]float64, n), make([]float64, n)
+	for i, e := range r.entries {
+		if e.class != ordinary || !e.language.Code() || graph.IsTest(e.Path) {
+			continue
+		}
+		seed[i] = 1
+		says[i] = math.Log1p(float64(len(e.names) + e.more))
+	}
+	used := g.Spread(seed, graph.Flow{Back: 0.05, Damping: 0.85, Steps: 30})
+	uses := g.Spread(seed, graph.Flow{Back: 3, Damping: 0.6, Steps: 10})
+	graph.Scaled(says)
+	programs := r.programs()
+	for i, e := range r.entries {
+		// The square root: rank falls off so fast that behind the first few nobody counts. A
+		// package of one small file gets all of its rank, and one of many a part each.
+		r.score[i] = centralUsed*math.Sqrt(used[i])*(0.25+0.75*says[i]) + centralUses*math.Sqrt(uses[i]) + centralSays*says[i]
+		r.score[i] *= shape(e)
+		r.score[i] += centralEntry*entrance(e, r.below, programs) + weighNamed*named[i]
+		if r.score[i] > 0 {
+			r.score[i] += centralRecent * r.touched[i] * shape(e)
+		}
+	}
+	r.thin()
+}
+
+// shape is how much a file counts for what it is where nobody asks for tests
+// or data.
+func shape(e *entry) float64 {
+	switch {
+	case e.class != ordinary:
+		return 0
+	case graph.IsTest(e.Path) || isExample(e.Path):
+		return centralTest
+	case inOneOf(e.Path, built):
+		return builtShare
+	case !e.language.Code():
+		return 0.3 * prior(e, "")
+	}
+	return 1
+}
+
+func isExample(name string) bool { return inOneOf(name, examples) }
+
+// inOneOf reports whether a file is below a directory of one of some names.
+func inOneOf(name string, dirs map[string]bool) bool {
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		if dirs[strings.ToLower(part)] {
+			return true
+		}
+	}
+	return false
+}
+
+// examples are directories of what shows how others use the project, built of
+// what is made from its sources.
+var (
+	examples = map[string]bool{"example": true, "examples": true, "demo": true, "demos": true, "benchmark": true, "benchmarks": true, "samples": true}
+	built    = map[string]bool{"dist": true, "build": true, "out": true, "cjs": true, "esm": true, "umd": true}
+)
+
+// entrance is how much a file is where one begins: what a project says of
+// itself, where its program starts, and what its packages say of themselves.
+// Deeper ones count less, and so does each of many programs.
+func entrance(e *entry, below string, programs int) float64 {
+	if e.class != ordinary || graph.IsTest(e.Path) || isExample(e.Path) {
+		return 0
+	}
+	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, below), "/")
+	depth := float64(strings.Count(inside, "/"))
+	stem := stemOf(e.Path)
+	switch {
+	case stem == "readme" && (path.Ext(e.Path) == "" || e.language != ""):
+		return 1.6 / (1 + depth*depth)
+	case begins(e, stem):
+		return 1.2 / (1 + depth/4) * programsMost / max(programsMost, float64(programs))
+	case e.language == source.Go && strings.HasPrefix(e.doc, "Package ") || e.language.Code() && (stem == "index" || stem == "__init__" || stem == "mod") && len(e.names)+len(e.imports) > 0:
+		return 0.35 / (1 + depth/4)
+	}
+	return 0
+}
+
+// programsMost is how many programs a project has of which each is worth looking at.
+const programsMost = 2
+
+// programs counts where programs begin.
+func (r *ranking) programs() (n int) {
+	for _, e := range r.entries {
+		if e.class == ordinary && !graph.IsTest(e.Path) && !isExample(e.Path) && begins(e, stemOf(e.Path)) {
+			n++
+		}
+	}
+	return n
+}
+
+// stemOf is a file's name in lower case without what follows its point.
+func stemOf(name string) string {
+	return strings.ToLower(strings.TrimSuffix(path.Base(name), path.Ext(name)))
+}
+
+// begins reports whether a program, or a library's face, is in a file.
+func begins(e *entry, stem string) bool {
+	switch e.language {
+	case source.Go:
+		near := strings.Count(e.Path, "/") < 2 || strings.HasPrefix(e.Path, "cmd/") || strings.Contains(e.Path, "/cmd/")
+		return near && e.pkg == "main" && slices.Contains(e.names, "main")
+	case source.Rust:
+		return stem == "main" || stem == "lib"
+	case source.Python:
+		return stem == "__main__" || stem == "manage" || stem == "app" || stem == "main" || stem == "cli"
+	case source.TypeScript, source.JavaScript:
+		return stem == "main" || stem == "index" && strings.Count(e.Path, "/") < 2 || stem == "cli" || stem == "server" || stem == "app"
+	case source.Java, source.Kotlin, source.CSharp, source.C, source.CPP, source.PHP, source.Ruby:
+		return stem == "main" || stem == "program" || stem == "application" || stem == "app"
+	}
+	return false
+}
+
+// thin lets the best files of each directory stand before the rest of it, so that
+// one directory does not fill a tier.
+func (r *ranking) thin() {
+	order := make([]int, 0, len(r.score))
+	for i := range r.score {
+		if r.score[i] > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), strings.Compare(r.entries[a].Path, r.entries[b].Path))
+	})
+	before := map[string]int{}
+	for _, i := range order {
+		dir := path.Dir(r.entries[i].Path)
+		r.score[i] *= math.Pow(centralNext, float64(before[dir]))
+		before[dir]++
+	}
+}
