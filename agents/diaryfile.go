@@ -96,8 +96,9 @@ type diaries struct {
 }
 
 type openDiary struct {
-	id  string
-	log *diaryLog
+	id   string
+	log  *diaryLog
+	told int // how many of the log's warnings were
 }
 
 const (
@@ -114,7 +115,7 @@ func (s *Store) withDiary(id string, do func(*diaryLog) error) error {
 	if i := slices.IndexFunc(d.open, func(o *openDiary) bool { return o.id == id }); i >= 0 {
 		o := d.open[i]
 		d.open = append(slices.Delete(d.open, i, i+1), o)
-		return do(o.log)
+		return s.withOpen(o, do)
 	}
 	log, err := journal.Open(filepath.Join(s.dir, diaryDir), diaryMachine{}, &journal.Options{
 		Name: id, Schema: schema, Now: s.opts.Now, Logger: s.opts.Logger, Fault: s.opts.Fault,
@@ -122,13 +123,25 @@ func (s *Store) withDiary(id string, do func(*diaryLog) error) error {
 	if err != nil {
 		return err
 	}
-	d.open = append(d.open, &openDiary{id, log})
+	o := &openDiary{id: id, log: log}
+	d.open = append(d.open, o)
 	var closed error
 	if len(d.open) > maxOpen {
 		closed = d.open[0].log.Close()
 		d.open = slices.Delete(d.open, 0, 1)
 	}
-	return cmp.Or(do(log), closed)
+	return cmp.Or(s.withOpen(o, do), closed)
+}
+
+// withOpen runs do, and tells what it found wrong with the files.
+func (s *Store) withOpen(o *openDiary, do func(*diaryLog) error) error {
+	err := do(o.log)
+	warnings := o.log.Warnings()
+	for _, w := range warnings[min(o.told, len(warnings)):] {
+		s.notices.Add("%s", diaryWarning(o.id, w.Text))
+	}
+	o.told = len(warnings)
+	return err
 }
 
 func (d *diaries) close() error {
@@ -168,7 +181,8 @@ func (s *Store) enter(ctx context.Context, o owner, e *entry) error {
 			x := diaryEvent{Entry: e}
 			if e.Number, e.At = 1, now.UTC(); len(d.entries) > 0 {
 				e.Number = d.entries[len(d.entries)-1].Number + 1
-			} else {
+			}
+			if d.owner != o { // it is new, or its first commit is lost
 				x.Owner = &o
 			}
 			return []diaryEvent{x}, nil

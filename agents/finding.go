@@ -3,9 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -37,14 +35,14 @@ func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error
 		first, _ := slices.BinarySearchFunc(list, since, func(e entry, t time.Time) int { return e.At.Compare(t) })
 		for _, e := range list[first:] {
 			if e.Type != entryProgress {
-				out = append(out, Finding{e.Type, e.Text, id, fmt.Sprintf("diary:%s/%d", id, e.Number), e.At})
+				out = append(out, Finding{e.Type, e.Text, id, e.ref(id), e.At})
 			}
 		}
 	}
 	err = s.view(ctx, func(p *project, at moment) error {
 		for _, m := range p.findings {
 			if !m.At.Before(since) && !m.expired(at.now) {
-				out = append(out, Finding{m.Category, m.Text, m.From, "message:" + strconv.FormatUint(m.Number, 10), m.At})
+				out = append(out, Finding{m.Category, m.Text, m.From, m.ref(), m.At})
 			}
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -108,8 +109,20 @@ func (s *Store) Close() error {
 	return errors.Join(s.leaveAll(), s.diaries.close(), s.log.Close())
 }
 
-// Compact writes the registry into its one readable file.
-func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+// Compact writes the registry and the diaries of the project's agents into
+// their readable files, one each. A diary that cannot be written keeps no other
+// from it.
+func (s *Store) Compact(ctx context.Context) error {
+	ids, _, err := s.writers(ctx)
+	errs := []error{err, s.log.Compact(ctx)}
+	for _, id := range ids {
+		err := s.withDiary(id, func(log *diaryLog) error { return log.Compact(ctx) })
+		if err != nil {
+			errs = append(errs, fmt.Errorf("diary of %s: %w", id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // Notices returns, once each, what the user should know beside the answer: a
 // torn write dropped, damage set aside.

@@ -65,6 +65,7 @@ type Store struct {
 
 // core is what all handles on a store share.
 type core struct {
+	dir     string
 	opts    Options
 	log     *journal.Log[*board, event]
 	secrets *secret.Lazy
@@ -77,7 +78,7 @@ type core struct {
 // Open opens the store kept in dir as tasks.json, which holds the tasks of
 // every project; nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
-	c := &core{poll: pollEvery}
+	c := &core{dir: dir, poll: pollEvery}
 	if o != nil {
 		c.opts = *o
 	}

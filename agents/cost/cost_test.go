@@ -118,6 +118,33 @@ func TestReport(t *testing.T) {
   Of these, 145,230 tokens estimated from bytes (commands do not load the tokenizer).`)
 }
 
+func TestByDay(t *testing.T) {
+	l := open(t, t.TempDir(), Options{Now: func() time.Time { return noon }})
+	for i, tokens := range []int{100, 250, 650} {
+		l.Note(Receipt{Agent: "cursor-a3f8", Tool: "x", OutSize: 4 * tokens, At: noon.AddDate(0, 0, i-2)})
+	}
+	days := func(q ReportQuery) (Report, error) { q.By = " Day "; return l.Report(t.Context(), q) }
+	r, err := days(ReportQuery{Limit: 2})
+	if err != nil || r.Agents != nil || r.Tools != nil {
+		t.Error(r, err)
+	}
+	same(t, r.Text(), `COST ATTRIBUTION REPORT
+  Total tokens: 1,000
+
+  By Day:
+    2026-03-20  650 tok (65.0%)
+    2026-03-19  250 tok (25.0%)
+    … 1 more (limit=2)
+
+  Of these, 1,000 tokens estimated from bytes (commands do not load the tokenizer).`)
+	if _, err := days(ReportQuery{AgentID: "cursor-a3f8"}); err == nil || !strings.Contains(err.Error(), "not kept by agent") {
+		t.Error(err)
+	}
+	if _, err := l.Report(t.Context(), ReportQuery{By: "week"}); err == nil || !strings.Contains(err.Error(), `by "week" is none of agent, tool, day`) {
+		t.Error(err)
+	}
+}
+
 func TestEmpty(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	l := open(t, dir, Options{})

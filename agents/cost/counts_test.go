@@ -40,6 +40,10 @@ func TestBounded(t *testing.T) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
+	byDay := b.byDay()
+	if last := byDay[len(byDay)-1]; last.Name != earlierDays || last.Calls != b.earlier.Calls || byDay[0].Name < byDay[1].Name {
+		t.Errorf("the days end with %+v", last)
+	}
 	if len(b.sessions) > maxSessions || len(b.days) > maxDays || len(b.tools) > maxAgents+1 || b.gone+int64(len(b.sessions)) != calls {
 		t.Errorf("%d sessions, %d days, %d agents, %d gone", len(b.sessions), len(b.days), len(b.tools), b.gone)
 	}

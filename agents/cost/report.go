@@ -31,8 +31,9 @@ type Report struct {
 	Total  Counts    `json:"total"`
 	Since  time.Time `json:"since,omitzero"` // of the last reset
 	Agent  string    `json:"agent,omitempty"`
-	Agents []Share   `json:"by_agent"`
-	Tools  []Share   `json:"by_tool"`
+	Agents []Share   `json:"by_agent,omitzero"`
+	Tools  []Share   `json:"by_tool,omitzero"`
+	Days   []Share   `json:"by_day,omitzero"` // UTC, the newest first; days that are no longer kept apart come last, as one
 
 	limit int
 }
@@ -41,9 +42,11 @@ type Report struct {
 type ReportQuery struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many agents and tools to show (default 10)"`
 	AgentID string `json:"agent_id,omitempty" jsonschema:"only the calls of this agent"`
+	By      string `json:"by,omitempty" enum:"agent,tool,day" jsonschema:"one list only: by agent, by tool, or by day, the newest first (default: by agent and by tool)"`
 }
 
-// Report sums the project's costs up by agent and by tool.
+// Report sums the project's costs up by agent and by tool, or by one of agent,
+// tool and day. Days are not kept by agent.
 func (l *Ledger) Report(ctx context.Context, q ReportQuery) (Report, error) {
 	limit, err := limited(q.Limit)
 	if err != nil {
@@ -61,9 +64,43 @@ func (l *Ledger) Report(ctx context.Context, q ReportQuery) (Report, error) {
 	}
 	rows := b.of(r.Agent)
 	r.Total = total(rows)
-	r.Agents = shares(rows, func(k row) string { return k.Agent })
-	r.Tools = shares(rows, func(k row) string { return k.Tool })
-	return r, nil
+	return r, r.split(b, rows, q.By)
+}
+
+// split sums rows up by what was asked for.
+func (r *Report) split(b *book, rows map[row]Counts, by string) error {
+	word := strings.ToLower(strings.TrimSpace(by))
+	switch word {
+	case "", "agent", "tool":
+	case "day":
+		if r.Agent != "" {
+			return refusal.Argument("by", "days are not kept by agent: leave out agent_id or by")
+		}
+		r.Days = b.byDay()
+	default:
+		return refusal.Argument("by", "by %q is none of agent, tool, day", prose.Clip(by, 40))
+	}
+	if word == "" || word == "agent" {
+		r.Agents = shares(rows, func(k row) string { return k.Agent })
+	}
+	if word == "" || word == "tool" {
+		r.Tools = shares(rows, func(k row) string { return k.Tool })
+	}
+	return nil
+}
+
+// earlierDays is the row of days that are no longer kept apart.
+const earlierDays = "(earlier)"
+
+// byDay is what each day cost, the newest first.
+func (b *book) byDay() []Share {
+	days := maps.Clone(b.days)
+	if b.earlier.Calls > 0 {
+		days[earlierDays] = b.earlier
+	}
+	list := ranked(days)
+	slices.SortFunc(list, func(x, y Share) int { return cmp.Compare(y.Name, x.Name) }) // "(" comes before all digits
+	return list
 }
 
 func limited(limit int) (int, error) {
@@ -85,10 +122,15 @@ func (r Report) Text() string {
 		b.WriteString("\n\n  No calls recorded.")
 		return b.String()
 	}
-	if r.Agent == "" {
+	if r.Agent == "" && r.Agents != nil {
 		list(&b, "By Agent:", agentColumn, r.Agents, r.limit)
 	}
-	list(&b, "By Tool:", toolColumn, r.Tools, r.limit)
+	if r.Tools != nil {
+		list(&b, "By Tool:", toolColumn, r.Tools, r.limit)
+	}
+	if r.Days != nil {
+		list(&b, "By Day:", len(earlierDays), r.Days, r.limit)
+	}
 	estimated(&b, r.Total)
 	return b.String()
 }

@@ -4,6 +4,7 @@ package notice
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -39,4 +40,16 @@ func (b *Board) Take(warnings []journal.Warning) []string {
 	}
 	b.warned = len(warnings)
 	return out
+}
+
+// Damage is what a journal's warnings say, and the paths of what was set aside
+// in its directory.
+func Damage(dir string, warnings []journal.Warning, stats journal.Stats) (told, aside []string) {
+	for _, w := range warnings {
+		told = append(told, w.Text)
+	}
+	for _, name := range stats.SetAside {
+		aside = append(aside, filepath.Join(dir, name))
+	}
+	return told, aside
 }

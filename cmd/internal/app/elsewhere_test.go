@@ -1,0 +1,52 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"leanctx/agents"
+	"leanctx/agents/share"
+	"leanctx/tasks"
+)
+
+// What was set aside of agents, diaries, tasks and shares is found, in a
+// directory where nobody ever worked nothing is, and none is made.
+func TestDamage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "agents")
+	look := func() (told, aside []string) {
+		w := &crew{
+			openAgents: func() (*agents.Store, error) { return agents.Open(dir, &agents.Options{ProjectHash: "p"}) },
+			openTasks:  func() (*tasks.Store, error) { return tasks.Open(dir, &tasks.Options{ProjectHash: "p"}) },
+			openShares: func() (*share.Store, error) { return share.Open(filepath.Join(dir, "shared", "p"), nil) },
+		}
+		defer w.Close()
+		told, aside, err := elsewhere{w}.Damage(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		return told, aside
+	}
+	if told, aside := look(); len(told)+len(aside) != 0 {
+		t.Error(told, aside)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("it was made")
+	}
+	board, err := tasks.Open(dir, &tasks.Options{ProjectHash: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer board.Close()
+	if _, err := board.Create(t.Context(), tasks.Draft{Title: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	aside := filepath.Join(dir, "tasks.json.corrupt-20260320T093000.000000000Z")
+	if err := os.WriteFile(aside, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if told, got := look(); len(told) != 0 || strings.Join(got, " ") != aside {
+		t.Error(told, got)
+	}
+}
