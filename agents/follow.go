@@ -51,7 +51,7 @@ const pollEvery = 500 * time.Millisecond
 func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 	f := follower{Store: s, written: map[string]int{}}
 	err := s.log.View(ctx, func(st *state, h journal.Head) error {
-		f.seen = h.Seq
+		f.seen, f.fence = h.Seq, st.project(s.opts.ProjectHash).fence
 		if me, err := s.self(st.project(s.opts.ProjectHash)); err == nil {
 			f.watcher = me.ID
 		}
@@ -91,6 +91,7 @@ type follower struct {
 	written map[string]int // agent id → its diary's last entry
 	sizes   map[string]int64
 	watcher string // the agent who follows, or nobody
+	fence   uint64 // the last token seen: a claim with it or one before is renewed
 }
 
 // commits are the lines of what was committed to the registry since.
@@ -146,7 +147,15 @@ func stamp(at time.Time) string { return at.Local().Format(time.TimeOnly) }
 func (f *follower) lines(c journal.Commit[event]) []string {
 	var out []string
 	for _, e := range c.Events {
-		if text := e.line(f.watcher); e.Project == f.opts.ProjectHash && text != "" {
+		if e.Project != f.opts.ProjectHash {
+			continue
+		}
+		text := e.line(f.watcher)
+		if e.Claim != nil {
+			text = e.Claim.line(f.fence)
+			f.fence = max(f.fence, e.Claim.Token)
+		}
+		if text != "" {
 			out = append(out, stamp(c.At)+" "+text)
 		}
 	}
@@ -172,14 +181,21 @@ func (e event) line(watcher string) string {
 			to = "any " + m.ToType
 		}
 		return fmt.Sprintf("%s → %s [%s] %s", m.From, to, m.Category, block(m.Text))
-	case e.Claim != nil:
-		return fmt.Sprintf("%s claimed %s for %s (token %d)", e.Claim.Holder, prose.Line(e.Claim.Path), prose.Span(time.Duration(e.Claim.Seconds)*time.Second), e.Claim.Token)
 	case e.Release != "" && e.By != "":
 		return fmt.Sprintf("%s released %s", e.By, prose.Line(e.Release))
 	case e.Handoff != nil && e.Handoff.State == handoffDone:
 		return fmt.Sprintf("%s handed off to %s: %s", e.Handoff.From, e.Handoff.To, block(e.Handoff.Summary))
 	}
 	return ""
+}
+
+// line tells of a claim to who has seen the tokens up to fence.
+func (l *lease) line(fence uint64) string {
+	verb := "claimed"
+	if l.Token <= fence {
+		verb = "renewed"
+	}
+	return fmt.Sprintf("%s %s %s for %s (token %d)", l.Holder, verb, prose.Line(l.Path), prose.Span(time.Duration(l.Seconds)*time.Second), l.Token)
 }
 
 func (a *agent) line() string {

@@ -41,6 +41,7 @@ func TestFollow(t *testing.T) {
 	post(t, a, Posting{Message: "between us", ToAgent: c.Self(), Private: true})
 	post(t, a, Posting{Message: "two\nlines", ToAgent: "claude", Category: "request"})
 	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "1h"}))
+	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "2h"}))
 	must[Released](t)(a.Release(ctx, Return{Path: "f"}))
 	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
 	must[Noted](t)(a.Diary(ctx, Note{Message: "watch me", Category: "decision"}))
@@ -52,7 +53,7 @@ func TestFollow(t *testing.T) {
 	must[Noted](t)(a.Diary(ctx, Note{Message: "and me", Category: "decision"}))
 	must[Updated](t)(a.Status(ctx, Standing{Status: "finished"}))
 	var got []string
-	for len(got) < 8 {
+	for len(got) < 9 {
 		var line string
 		if len(seen) > 0 {
 			line, seen = plain(seen[0], a, c), seen[1:]
@@ -69,6 +70,7 @@ func TestFollow(t *testing.T) {
 	expect(t, "lines", got, []string{
 		"cursor-A → any claude [request] two\n      lines",
 		"cursor-A claimed f for 1h (token 1)",
+		"cursor-A renewed f for 2h (token 1)",
 		"cursor-A released f",
 		"cursor-A (dev) is idle: handed off to claude-B",
 		"cursor-A handed off to claude-B: go on",

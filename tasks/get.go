@@ -181,3 +181,6 @@ func (h Transition) what() string {
 	}
 	return text
 }
+
+// stamp is an instant in an answer.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/tasks/a2a"
 )
 
 // Nothing is the argument of what takes none.
@@ -21,19 +22,19 @@ type StateCount struct {
 // Info is the state of the project's tasks and the card of the server that
 // keeps them.
 type Info struct {
-	Total      int          `json:"total"`
-	Open       int          `json:"open"`
-	States     []StateCount `json:"states"` // all eight, in the table's order
-	Unassigned int          `json:"unassigned"`
-	Silent     []Listed     `json:"silent"` // open tasks whose assignee is silent, the newest activity first
-	Card       AgentCard    `json:"agent_card"`
+	Total      int           `json:"total"`
+	Open       int           `json:"open"`
+	States     []StateCount  `json:"states"` // all eight, in the table's order
+	Unassigned int           `json:"unassigned"`
+	Silent     []Listed      `json:"silent"` // open tasks whose assignee is silent, the newest activity first
+	Card       a2a.AgentCard `json:"agent_card"`
 
 	now time.Time
 }
 
 // Info counts tasks.
 func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
-	r := Info{Silent: []Listed{}, Card: Card(s.opts.Version, "")}
+	r := Info{Silent: []Listed{}, Card: a2a.Card(s.opts.Version, "")}
 	counts := map[State]int{}
 	var given []Task // open ones that somebody has
 	s.settled(ctx)
@@ -89,6 +90,6 @@ func (r Info) Text() string {
 	if more := len(r.Silent) - silentShown; more > 0 {
 		fmt.Fprintf(&b, "\n    … %d more", more)
 	}
-	b.WriteString("\n" + r.Card.text())
+	b.WriteString("\n" + r.Card.Text())
 	return b.String()
 }

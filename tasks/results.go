@@ -62,13 +62,6 @@ func (t *thread) result(of Task) (Result, bool) {
 	return r, strings.TrimSpace(text) != ""
 }
 
-// State is the state of the task with an id, or a unique prefix of one, by
-// the name that people see. ok is false if there is no such task.
-func (s *Store) State(ctx context.Context, id string) (state string, ok bool) {
-	t, err := s.task(ctx, "task_id", id)
-	return string(t.State), err == nil
-}
-
 // Reached reports whether a task is or was in a state, which may be in any
 // spelling. A task or state that there is not is an error.
 func (s *Store) Reached(ctx context.Context, task, state string) (bool, error) {
@@ -99,12 +92,6 @@ func (s *Store) LastTask(ctx context.Context) (title string, err error) {
 		title, err = s.lastOf(ctx, true, worked)
 	}
 	return title, err
-}
-
-// LastWorked is LastTask for who does not care why there is none.
-func (s *Store) LastWorked(ctx context.Context) (title string, ok bool) {
-	title, err := s.LastTask(ctx)
-	return title, err == nil && title != ""
 }
 
 // Current is the title of the task that an agent is working on, the one last

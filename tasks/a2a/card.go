@@ -1,4 +1,4 @@
-package tasks
+package a2a
 
 import (
 	"cmp"
@@ -6,10 +6,7 @@ import (
 	"strings"
 )
 
-// The card by which an A2A 1.0 client learns what this server does. Members
-// are those of lf.a2a.v1 in its JSON form.
-
-// AgentCard is the whole card.
+// AgentCard is the card by which a client learns what this server does.
 type AgentCard struct {
 	Name                string           `json:"name"`
 	Description         string           `json:"description"`
@@ -70,8 +67,8 @@ func Card(version, base string) AgentCard {
 	return c
 }
 
-// text is the card for people.
-func (c AgentCard) text() string {
+// Text is the card for people.
+func (c AgentCard) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Agent card: %s %s (A2A 1.0)\n  %s", c.Name, c.Version, c.Description)
 	for _, i := range c.SupportedInterfaces {
