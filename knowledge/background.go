@@ -116,9 +116,9 @@ func (s *Store) inParts(ctx context.Context) (bool, error) {
 // settle is what a command does after its answer: if it had to index many
 // facts for it, or to read all of them, the next one should not have to.
 func (s *Store) settle() {
-	s.settleIndex()
-	s.settleVectors()
-	if !s.parts.refused.Load() {
+	defer s.settleVectors()
+	defer s.settleIndex()
+	if !s.parts.refused.Load() && s.parts.made.Load() == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)

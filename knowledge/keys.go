@@ -26,13 +26,7 @@ func (s *Store) writeKeys(ctx context.Context) error {
 	if err := s.parts.writable(); err != nil {
 		return err // before all of the snapshot is read for nothing
 	}
-	var data []byte
-	var of table.Snapshot
-	err := s.log.ReadSnapshot(func(r io.Reader, size int64, h journal.Header) (err error) {
-		of = snapshotOf(h, size)
-		data, err = table.Build(ctx, r, of)
-		return err
-	})
+	data, of, err := s.buildKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,6 +40,21 @@ func (s *Store) writeKeys(ctx context.Context) error {
 		return s.parts.drop()
 	}
 	return nil
+}
+
+// buildKeys is the table of the snapshot, the one that was made to read from it if there is one.
+func (s *Store) buildKeys(ctx context.Context) (data []byte, of table.Snapshot, err error) {
+	if made := s.parts.made.Swap(nil); made != nil {
+		if h, size, ok := s.log.SnapshotHeader(); ok && snapshotOf(h, size) == made.of {
+			return made.data, made.of, nil
+		}
+	}
+	err = s.log.ReadSnapshot(func(r io.Reader, size int64, h journal.Header) (err error) {
+		of = snapshotOf(h, size)
+		data, err = table.Build(ctx, r, of)
+		return err
+	})
+	return data, of, err
 }
 
 // names is the snapshot that the table on disk says it is of.

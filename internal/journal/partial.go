@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -181,23 +183,35 @@ func (l *Log[S, E]) ReadSnapshot(do func(r io.Reader, size int64, h Header) erro
 	if err != nil {
 		return err
 	}
-	start, err := readRange(f, 0, min(info.Size(), headSearched))
-	if err != nil {
+	if err := ReadChecked(f, info.Size(), do); err != nil {
+		if errors.Is(err, ErrCorrupt) {
+			return l.d.errorf(l.d.n.snapshot, ErrCorrupt, "it is damaged: %w", err)
+		}
+		return err
+	}
+	return nil
+}
+
+// ReadChecked has do read a snapshot from its first byte to its last, and then compares the checksum, as
+// [Log.ReadSnapshot] does; it is for [Partial.OpenSnapshot]. The error may wrap ErrCorrupt.
+func ReadChecked(f io.ReaderAt, size int64, do func(r io.Reader, size int64, h Header) error) error {
+	start := make([]byte, min(size, headSearched))
+	if _, err := f.ReadAt(start, 0); err != nil {
 		return err
 	}
 	h, ok := parseHead(start)
-	if !ok || h.Schema > l.o.Schema {
-		return l.d.errorf(l.d.n.snapshot, ErrCorrupt, "it has no header that this program reads")
+	if !ok {
+		return fmt.Errorf("no header that this program reads: %w", ErrCorrupt)
 	}
-	c := &checked{r: io.NewSectionReader(f, 0, info.Size()), zeros: int64(checksumAt(start))}
-	if err := do(c, info.Size(), h); err != nil {
+	c := &checked{r: io.NewSectionReader(f, 0, size), zeros: int64(checksumAt(start))}
+	if err := do(c, size, h); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, c); err != nil {
 		return err
 	}
 	if hexSum(c.sum) != h.Checksum {
-		return l.d.errorf(l.d.n.snapshot, ErrCorrupt, "its checksum is wrong")
+		return fmt.Errorf("the checksum is wrong: %w", ErrCorrupt)
 	}
 	return nil
 }

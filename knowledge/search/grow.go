@@ -81,8 +81,8 @@ func (x *Index) Grow(ctx context.Context, more func(after string, most int) (Sli
 			return false, err
 		}
 	}
-	if ctx.Err() != nil {
-		return false, nil
+	if ctx.Err() != nil && len(p.grown.Segments) > 1 {
+		return false, nil // else there is nothing to merge, and it takes no time
 	}
 	g, err := x.ripen(p)
 	if err != nil {

@@ -50,6 +50,7 @@ type room struct {
 
 // builder collects the sections of a table.
 type builder struct {
+	lines    lines
 	section  [sections][]byte
 	versions uint32
 	wordOf   map[string]uint32
@@ -71,11 +72,14 @@ type builder struct {
 
 // add takes a version in.
 func (b *builder) add(text []byte, at int64) error {
-	list, err := formats.DecodeFacts(text)
-	if err != nil {
-		return err
+	v, ok := b.lines.read(text)
+	if !ok {
+		list, err := formats.DecodeFacts(text)
+		if err != nil {
+			return err
+		}
+		v = list[0]
 	}
-	v := list[0]
 	if v.ID == "" || len(b.section[secNames])+len(b.section[secIDs]) > math.MaxInt32 {
 		return errRange
 	}

@@ -113,19 +113,45 @@ func Open(path string, of Snapshot) (*Table, error) {
 	if _, err := f.ReadAt(t.header, 0); err != nil {
 		return nil, errDamaged
 	}
-	if found, ok := Names(t.header); !ok || le.Uint32(t.header[sumAt:]) != Sum(t.header[summedFrom:]) {
-		return nil, errDamaged
-	} else if found != of {
-		return nil, errStale
-	}
-	t.at[0] = HeaderSize
-	for i := range sections {
-		t.at[i+1] = t.at[i] + int64(t.count(i))*int64(sizes[i])
+	if err := t.layout(); err != nil {
+		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || info.Size() != t.at[sections] {
 		return nil, errDamaged
 	}
 	return t, t.small(f)
+}
+
+// New is the table that [Build] made, without a file.
+func New(data []byte, of Snapshot) (*Table, error) {
+	if len(data) < HeaderSize {
+		return nil, errDamaged
+	}
+	t := &Table{of: of, header: data[:HeaderSize]}
+	if err := t.layout(); err != nil {
+		return nil, err
+	}
+	if int64(len(data)) != t.at[sections] {
+		return nil, errDamaged
+	}
+	for i := range secWords {
+		t.section[i].data.Store(new(data[t.at[i]:t.at[i+1]]))
+	}
+	return t, t.small(bytes.NewReader(data))
+}
+
+// layout checks the header and finds the sections.
+func (t *Table) layout() error {
+	if found, ok := Names(t.header); !ok || le.Uint32(t.header[sumAt:]) != Sum(t.header[summedFrom:]) {
+		return errDamaged
+	} else if found != t.of {
+		return errStale
+	}
+	t.at[0] = HeaderSize
+	for i := range sections {
+		t.at[i+1] = t.at[i] + int64(t.count(i))*int64(sizes[i])
+	}
+	return nil
 }
 
 func (t *Table) count(section int) int { return int(le.Uint32(t.header[countsAt+4*section:])) }
