@@ -49,13 +49,14 @@ type Map struct {
 	root string
 	o    MapOptions
 
+	most   int64 // bytes that are read; see totalMost
 	opened int64 // files that the last call opened; for tests
 }
 
 // NewMap makes the map of the project at root, an absolute path. Nothing is
 // read before it is asked.
 func NewMap(root string, o *MapOptions) *Map {
-	m := &Map{root: root}
+	m := &Map{root: root, most: totalMost}
 	if o != nil {
 		m.o = *o
 	}
@@ -120,8 +121,11 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(below)), Task: q.Task, Note: found.Note}
 	r := ranking{entries: entries, task: q.Task, touched: touched, below: below, memory: m.naming(ctx, q.Task)}
 	order, matched := r.rank()
+	if n := r.unopened(); n > 0 {
+		o.note("too much to read: %s known by name alone", plural(n, "file"))
+	}
 	if q.Task != "" && !matched && len(order) > 0 {
-		o.Note = strings.TrimPrefix(o.Note+"; no file matches the task: what is central", "; ")
+		o.note("no file matches the task: what is central")
 	}
 	if m.o.Memory != nil {
 		w := Work{Task: q.Task, Files: r.met(order, matched), Budget: max(1, int(float64(budget)*briefingShare))}
@@ -132,6 +136,11 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	o.fill(&r, order, budget*bytesPerToken-len(o.Briefing))
 	o.skip(&r, found.Apart)
 	return o, nil
+}
+
+// note adds a part to the sentence on what is unusual.
+func (o *Overview) note(format string, a ...any) {
+	o.Note = strings.TrimPrefix(o.Note+"; "+fmt.Sprintf(format, a...), "; ")
 }
 
 // below is the directory or file that path names, relative to the root with
@@ -184,7 +193,7 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) ([]*
 		return nil, nil, err
 	}
 	defer root.Close()
-	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress}
+	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress, most: m.most}
 	entries, news, err := s.scan(ctx, found.Files, known.entries)
 	if err != nil {
 		return nil, nil, err

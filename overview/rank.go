@@ -95,6 +95,16 @@ func (r *ranking) met(order []int, matched bool) (files []string) {
 	return files
 }
 
+// unopened counts the files of which the name is all that is known.
+func (r *ranking) unopened() (n int) {
+	for _, e := range r.entries {
+		if e.unopened && under(e.Path, r.below) {
+			n++
+		}
+	}
+	return n
+}
+
 // files are the entries as the graph wants them, by the same numbers.
 func (r *ranking) files() []graph.File {
 	out := make([]graph.File, len(r.entries))

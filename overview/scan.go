@@ -2,20 +2,24 @@ package overview
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"leanctx/overview/graph"
 	"leanctx/overview/source"
 	"leanctx/overview/tree"
 )
@@ -36,6 +40,11 @@ const (
 // not written by hand.
 const readMost = 1 << 20
 
+// totalMost is how many bytes of files are read for one overview: about ten times what a
+// large project has. Without an end to it an overview of a home directory would
+// take minutes.
+const totalMost = 1 << 30
+
 // headMost is how much is read of a file in which no definitions are looked for.
 const headMost = 8 << 10
 
@@ -44,6 +53,7 @@ const headMost = 8 << 10
 type entry struct {
 	tree.File
 	readAt   int64 // when it was read, nanoseconds since 1970
+	unopened bool  // there is too much to read: its name is all that is known; not kept
 	class    class
 	more     int // definitions beside names
 	pkg      string
@@ -90,6 +100,7 @@ type scanner struct {
 	root     *os.Root
 	now      func() time.Time
 	progress func(done, total int)
+	most     int64        // bytes; see totalMost
 	opened   atomic.Int64 // files that were opened; tests count them
 }
 
@@ -99,8 +110,13 @@ type scanner struct {
 func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*entry) ([]*entry, bool, error) {
 	out := make([]*entry, len(files))
 	var todo []int
+	over := s.over(files)
 	for i, f := range files {
 		e := old[f.Path]
+		if over != nil && over[i] {
+			out[i] = named(f)
+			continue
+		}
 		if e != nil && e.Size == f.Size && e.ModTime == f.ModTime && e.settled() {
 			out[i] = e
 		} else {
@@ -141,6 +157,64 @@ func (e *entry) settled() bool {
 	return e.ModTime < e.readAt-int64(tick)
 }
 
+// over tells which files are left unread because there is too much: of what
+// is no code, of tests and of deep directories first. It is nil where all
+// fits. The cache has no say in it, so that the same tree gives the same answer.
+func (s *scanner) over(files []tree.File) []bool {
+	total := int64(0)
+	for i := range files {
+		total += cost(&files[i])
+	}
+	if total <= s.most {
+		return nil
+	}
+	rank := make([]int, len(files))
+	order := make([]int, len(files))
+	for i, f := range files {
+		order[i], rank[i] = i, min(strings.Count(f.Path, "/"), 20)
+		if graph.IsTest(f.Path) {
+			rank[i] += 100
+		}
+		if !source.Of(f.Path).Code() {
+			rank[i] += 200
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
+	over, left := make([]bool, len(files)), s.most
+	for _, i := range order {
+		left -= cost(&files[i])
+		over[i] = left < 0 && cost(&files[i]) > 0
+	}
+	return over
+}
+
+// cost is how many bytes of a file would be read.
+func cost(f *tree.File) int64 {
+	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > readMost {
+		return 0
+	}
+	return min(f.Size, share(source.Of(f.Path), f.Size))
+}
+
+// share is how much at most is read of a file.
+func share(l source.Language, size int64) int64 {
+	if l.Code() || l != "" && size < 64<<10 {
+		return readMost
+	}
+	return headMost
+}
+
+// named is what is known of a file by its name alone. Such an entry is never
+// settled.
+func named(f tree.File) *entry {
+	e := &entry{File: f, readAt: math.MinInt64 / 2, unopened: true, language: source.Of(f.Path)}
+	if _, foreign := tree.Vendored(f.Path); foreign {
+		e.class = vendored
+	}
+	e.terms, e.weight = pack(source.Read(f.Path, "").Terms)
+	return e
+}
+
 // read reads one file.
 func (s *scanner) read(f tree.File) *entry {
 	e := &entry{File: f, readAt: s.now().UnixNano(), language: source.Of(f.Path)}
@@ -159,11 +233,7 @@ func (s *scanner) read(f tree.File) *entry {
 }
 
 func (s *scanner) readText(e *entry) {
-	most := int64(headMost)
-	if e.language.Code() || e.language != "" && e.Size < 64<<10 {
-		most = readMost
-	}
-	data, err := s.content(e.Path, min(most, e.Size))
+	data, err := s.content(e.Path, min(share(e.language, e.Size), e.Size))
 	switch {
 	case err != nil:
 		e.class = unread

@@ -206,11 +206,11 @@ func posix(s string) (name string, n int) {
 	if !strings.HasPrefix(s, "[:") {
 		return "", 0
 	}
-	i := strings.Index(s, ":]")
+	i := strings.Index(s[2:], ":]")
 	if i < 0 {
 		return "", 0
 	}
-	return s[2:i], i + 2
+	return s[2 : 2+i], 2 + i + 2
 }
 
 func inPosix(name string, c byte) bool {

@@ -25,6 +25,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -161,5 +162,5 @@ func (l *lister) stat(ctx context.Context, names []string) error {
 
 // full notes that not all files are listed.
 func (l *lister) full() {
-	l.out.Note = "more files than are looked at: only the first are listed"
+	l.out.Note = fmt.Sprintf("more files than are looked at: only the first %d are listed", l.o.Most)
 }

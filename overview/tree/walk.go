@@ -33,6 +33,12 @@ var installed = map[string]bool{
 	".tox": true, ".nox": true, ".mypy_cache": true, ".pytest_cache": true, ".ruff_cache": true, "Pods": true, "Carthage": true, ".gradle": true, ".yarn": true,
 }
 
+// caches are directories of a home directory that programs keep things in which
+// they can get again. Only at the top of a walk they are taken for that.
+var caches = map[string]bool{
+	".cache": true, ".npm": true, ".cargo": true, ".rustup": true, ".pyenv": true, ".nvm": true, ".m2": true, ".local": true, ".bun": true, ".deno": true, ".Trash": true,
+}
+
 // pending is a directory to be walked.
 type pending struct {
 	dir   string // relative, with a slash at the end; empty for the root
@@ -78,7 +84,7 @@ func (l *lister) directory(at pending) (files []string, below []pending) {
 			if active.ignore(name, true) {
 				continue
 			}
-			if installed[e.Name()] || isRepository(filepath.Join(full, e.Name())) {
+			if installed[e.Name()] || at.dir == "" && caches[e.Name()] || name == "go/pkg" || isRepository(filepath.Join(full, e.Name())) {
 				l.out.Apart = append(l.out.Apart, name+"/")
 				continue
 			}

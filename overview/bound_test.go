@@ -1,0 +1,123 @@
+package overview
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Of a project that is too much to read, the code nearest to the top is read, and the
+// answer says how many files are known by name alone; they are found by it.
+// What the cache knows makes no difference, and what fits again is read.
+func TestTooMuchToRead(t *testing.T) {
+	l := newLand(t)
+	long := strings.Repeat("\n// filler", 100)
+	l.write("a.go", "// Package a is at the top.\npackage a\n"+long)
+	l.write("sub/deep/zebra.go", "// Package deep draws zebras.\npackage deep\n"+long)
+	l.write("a_test.go", "// A test of stripes.\npackage a\n"+long)
+	l.write("notes.txt", long)
+	ask := func(most int64) string {
+		m := NewMap(l.root, &MapOptions{Cache: l.cache})
+		if most > 0 {
+			m.most = most
+		}
+		o, err := m.Overview(t.Context(), Inquiry{Task: "zebra"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Text()
+	}
+	little := ask(1500)
+	if !strings.Contains(little, "too much to read: 3 files known by name alone") || !strings.Contains(little, "sub/deep/zebra.go\n") || strings.Contains(little, "draws zebras") {
+		t.Error(little)
+	}
+	all := ask(0)
+	if strings.Contains(all, "too much") || !strings.Contains(all, "zebra.go - Package deep draws zebras") {
+		t.Error(all)
+	}
+	if again := ask(1500); again != little {
+		t.Error(again)
+	}
+}
+
+// A file that is written while overviews are made is told as it is once it
+// rests, whatever was met meanwhile.
+func TestAFileThatChangesWhileItIsRead(t *testing.T) {
+	l := newLand(t)
+	l.write("still.go", "package a\n")
+	name := filepath.Join(l.root, "busy.go")
+	stop, done := make(chan bool), make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; err == nil; i++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+				err = os.WriteFile(name, []byte("package a\n\nfunc Busy() {}\n"+strings.Repeat("// more\n", i%500)), 0o644)
+			}
+		}
+		done <- err
+	}()
+	for range 30 {
+		l.see(Inquiry{Task: "busy"}, nil)
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("// Rests now, at last.\npackage a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.see(Inquiry{Task: "busy"}, nil).Text(); !strings.Contains(got, "busy.go - Rests now, at last") {
+		t.Error(got)
+	}
+}
+
+// What may not be read is left out, and the rest is told.
+func TestAnUnreadableDirectory(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("everything can be read here")
+	}
+	l := newLand(t)
+	l.write("ok.go", "// Package ok is here.\npackage ok\n")
+	l.write("closed/in.go", "package in\n")
+	l.write("shut.go", "package shut\n")
+	for name, mode := range map[string]os.FileMode{"closed": 0, "shut.go": 0} {
+		full := filepath.Join(l.root, name)
+		if err := os.Chmod(full, mode); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(full, 0o755)
+	}
+	o := l.see(Inquiry{}, nil)
+	if !slices.Equal(listedPaths(o.Critical, o.Important, o.Reference), []string{"ok.go"}) || o.Skipped.Unread != 1 {
+		t.Error(o.Text())
+	}
+}
+
+// A home directory is no project, but an overview of it ends: what programs keep
+// in it for themselves is not looked into.
+func TestHomeDirectory(t *testing.T) {
+	l := newLand(t)
+	for _, name := range []string{".cache/x/a.go", ".npm/b.js", "go/pkg/mod/c@v1/c.go", "work/.cache/kept.go", "work/d.go"} {
+		l.write(name, "package x\n")
+	}
+	l.age("work/d.go", time.Now().Add(-time.Hour))
+	o := l.see(Inquiry{}, nil)
+	got := listedPaths(o.Critical, o.Important, o.Reference)
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"work/.cache/kept.go", "work/d.go"}) {
+		t.Errorf("%q", got)
+	}
+	for _, dir := range []string{".cache/", ".npm/", "go/"} {
+		if !strings.Contains(o.Text(), dir) {
+			t.Errorf("%s is not named: %s", dir, o.Text())
+		}
+	}
+}
