@@ -98,6 +98,13 @@ func (m memory) Briefing(ctx context.Context) (string, error) {
 	return b.Body(), err
 }
 
+// briefed tells whether the hooks of an MCP client bring the briefing of this
+// server's project to its model.
+func (s *stores) briefed(client string) bool {
+	p, err := s.machine(context.Background(), op.Scope{})
+	return err == nil && p.Briefs(client)
+}
+
 // enough is the relevance from which on a fact is worth a prompt's room: a
 // recall is asked for, this was not.
 const enough = 0.4

@@ -41,7 +41,7 @@ func (s *stores) served() []*op.Tool {
 // server serves the tools to MCP clients. serve comes before it.
 func (s *stores) server() *mcpsrv.Server {
 	return mcpsrv.New(s.served(), &mcpsrv.Options{
-		Version: build().Version, Briefing: s.briefing, Made: s.count, Left: s.left, Logger: s.logger,
+		Version: build().Version, Briefing: s.briefing, Briefed: s.briefed, Made: s.count, Left: s.left, Logger: s.logger,
 		Hidden: []*op.Tool{op.Inbox(s.reading())}, Stamp: s.stamp,
 	})
 }

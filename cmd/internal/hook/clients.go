@@ -40,6 +40,9 @@ type client struct {
 	entry    func(command string) any
 	hooks    hooks
 	note     string // what is left to do after hooks were written
+	// says is what it calls itself to an MCP server, where its hooks bring the
+	// briefing for certain once they are written.
+	says string
 }
 
 // place is a file and what holds our entry in it. Of several files, set apart
@@ -167,7 +170,7 @@ func clients() []client {
 func terminals() []client {
 	servers := []string{"mcpServers"}
 	return []client{{
-		name: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
+		name: "claude-code", says: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
 		servers: map[Scope]place{
 			User:    {file: "{claude.json}", keys: servers},
 			Project: {file: "{project}/.mcp.json", keys: servers},
@@ -191,7 +194,7 @@ func terminals() []client {
 		},
 		note: "Codex skips hooks until you approve them: type /hooks in Codex",
 	}, {
-		name: "gemini", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
+		name: "gemini", says: "gemini-cli-mcp-client", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
 		servers: map[Scope]place{User: {file: "~/.gemini/settings.json", keys: servers}, Project: {file: "{project}/.gemini/settings.json", keys: servers}},
 		entry:   plain,
 		hooks: hooks{
@@ -209,7 +212,7 @@ func terminals() []client {
 			events: copilotEvents(), root: []pair{{"version", 1}}, entry: copilotEntry,
 		},
 	}, {
-		name: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},
+		name: "opencode", says: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},
 		servers: map[Scope]place{
 			User:    {file: "{xdg}/opencode/opencode.json|{xdg}/opencode/opencode.jsonc", keys: []string{"mcp"}},
 			Project: {file: "{project}/opencode.json|{project}/opencode.jsonc", keys: []string{"mcp"}},

@@ -36,21 +36,37 @@ func (s *Server) instructing(next mcp.MethodHandler) mcp.MethodHandler {
 		switch r := result.(type) {
 		case *mcp.InitializeResult:
 			if err == nil {
-				r.Instructions = s.instructions(ctx)
+				r.Instructions = s.instructions(ctx, req)
 			}
 		case *mcp.DiscoverResult:
 			if err == nil {
-				r.Instructions = s.instructions(ctx)
+				r.Instructions = s.instructions(ctx, req)
 			}
 		}
 		return result, err
 	}
 }
 
-// instructions is the fixed prose and, under it, the briefing.
-func (s *Server) instructions(ctx context.Context) string {
+// clientOf is what the client of a handshake calls itself, or nothing.
+func clientOf(req mcp.Request) string {
+	switch p := req.GetParams().(type) {
+	case *mcp.InitializeParams:
+		if p.ClientInfo != nil {
+			return p.ClientInfo.Name
+		}
+	case *mcp.DiscoverParams:
+		info, _ := p.Meta[mcp.MetaKeyClientInfo].(map[string]any)
+		name, _ := info["name"].(string)
+		return name
+	}
+	return ""
+}
+
+// instructions is the fixed prose and, under it, the briefing: it is left out
+// where the client's hooks bring it, since every model pays for each copy.
+func (s *Server) instructions(ctx context.Context, req mcp.Request) string {
 	fixed := strings.TrimSpace(prose)
-	if s.options.Briefing == nil {
+	if s.options.Briefing == nil || s.options.Briefed != nil && s.options.Briefed(clientOf(req)) {
 		return fixed
 	}
 	ctx, cancel := context.WithTimeout(ctx, briefingDeadline)

@@ -41,6 +41,11 @@ type Options struct {
 	// nothing. It is called with each handshake.
 	Briefing func(context.Context) string
 
+	// Briefed tells whether a client, by the name that it gives itself, shows
+	// its model the briefing anyway: then the instructions go without it. nil:
+	// none does.
+	Briefed func(client string) bool
+
 	// Made is told of every call of a tool once it is answered. It must not
 	// block.
 	Made func(op.Made)
