@@ -31,11 +31,5 @@
 // of it pays nothing; a file beside the program was rejected, since it can be
 // missing.
 //
-// # Vectors
-//
-// [Index] keeps vectors of facts in a cache of two files, and scans all of them
-// for each question. An approximate index was rejected: at 100,000 facts the
-// scan takes about ten milliseconds, and the graphs that were tried found a
-// fifth of what is there. Assembly and the simd experiment were rejected for
-// now: they gain a factor of four at a size that is rare.
+// Package vectors keeps what the encoders give.
 package embed

@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/proctest": {}, // for tests alone
 	"formats":           {},
 	"embed":             {},
+	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
 	"knowledge":        {"knowledge/search", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/search": {"formats"},
@@ -50,7 +51,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed"},
 	// floors 3 and 4
 	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
-		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "internal/secret"},
+		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "embed/vectors", "internal/secret"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"leanctx/cmd/internal/config"
 	"leanctx/embed"
+	"leanctx/embed/vectors"
 	"leanctx/knowledge"
 )
 
@@ -191,13 +192,13 @@ func worker() embed.Child {
 
 // meaning joins encoders and vectors to the facts of one project.
 type meaning struct {
-	index  *embed.Index
+	index  *vectors.Index
 	models *models
 	path   string
 }
 
 func newMeaning(dir string, m *models) *meaning {
-	return &meaning{index: embed.OpenIndex(dir, &embed.IndexOptions{LongLived: m.live}), models: m, path: filepath.Join(dir, "embeddings.json")}
+	return &meaning{index: vectors.Open(dir, &vectors.Options{LongLived: m.live}), models: m, path: filepath.Join(dir, "embeddings.json")}
 }
 
 // with calls f with the encoder of this name.
@@ -230,9 +231,9 @@ func (m *meaning) Encode(ctx context.Context, encoder, text string) (v []float32
 }
 
 func (m *meaning) Learn(ctx context.Context, encoder string, texts []knowledge.Meant, progress func(done, missing int)) (n int, err error) {
-	list := make([]embed.Text, len(texts))
+	list := make([]vectors.Text, len(texts))
 	for i, t := range texts {
-		list[i] = embed.Text(t)
+		list[i] = vectors.Text(t)
 	}
 	err = m.with(encoder, func(e embed.Encoder) error {
 		n, err = m.index.Fill(ctx, e, list, progress)
@@ -245,7 +246,7 @@ func (m *meaning) Near(ctx context.Context, encoder string, n knowledge.Nearby) 
 	if n.Among != nil {
 		return m.among(ctx, encoder, n)
 	}
-	hits, err := m.index.Scan(ctx, embed.Query{Encoder: encoder, Vector: n.Vector, Limit: n.Limit, Allowed: func(k embed.Key) bool { return n.Allowed == nil || n.Allowed(k.ID) }})
+	hits, err := m.index.Scan(ctx, vectors.Query{Encoder: encoder, Vector: n.Vector, Limit: n.Limit, Allowed: func(k vectors.Key) bool { return n.Allowed == nil || n.Allowed(k.ID) }})
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +280,7 @@ func (m *meaning) among(ctx context.Context, encoder string, n knowledge.Nearby)
 	}
 	var out []knowledge.Near
 	for _, t := range n.Among {
-		if v, ok := m.index.Vector(encoder, embed.Text(t).Key()); ok && len(v) == len(n.Vector) {
+		if v, ok := m.index.Vector(encoder, vectors.Text(t).Key()); ok && len(v) == len(n.Vector) {
 			out = append(out, knowledge.Near{ID: t.ID, Cosine: cosine(v, n.Vector)})
 		}
 	}

@@ -1,8 +1,10 @@
-package embed
+package vectors
 
 import (
 	"context"
 	"time"
+
+	"leanctx/embed"
 )
 
 // Text is what is encoded for a version of a fact.
@@ -28,7 +30,7 @@ const (
 //
 // progress, when it is not nil, is called after each text with how many of the
 // missing ones are done.
-func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, progress func(done, missing int)) (int, error) {
+func (x *Index) Fill(ctx context.Context, e embed.Encoder, texts []Text, progress func(done, missing int)) (int, error) {
 	keys := make([]Key, len(texts))
 	for i, t := range texts {
 		keys[i] = t.Key()

@@ -1,4 +1,4 @@
-package embed
+package vectors
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // and putting it again mends it.
 func TestIndexCutAnywhere(t *testing.T) {
 	dir := t.TempDir()
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	keys, vectors := vectorsOf(1, 4, 16)
 	for i := range keys {
 		put(t, x, a16, keys[i:i+1], vectors[i:i+1])
@@ -27,7 +27,7 @@ func TestIndexCutAnywhere(t *testing.T) {
 		if err := os.WriteFile(name, whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		y := OpenIndex(dir, nil)
+		y := Open(dir, nil)
 		missing := y.Missing("a@1", keys)
 		if len(missing) != 4-size/block {
 			t.Fatalf("cut to %d bytes: missing %v", size, missing)
@@ -38,7 +38,7 @@ func TestIndexCutAnywhere(t *testing.T) {
 		for _, i := range missing {
 			put(t, y, a16, keys[i:i+1], vectors[i:i+1])
 		}
-		for _, z := range []*Index{y, OpenIndex(dir, nil)} {
+		for _, z := range []*Index{y, Open(dir, nil)} {
 			if missing := z.Missing("a@1", keys); len(missing) != 0 {
 				t.Fatalf("cut to %d bytes and put again: missing %v", size, missing)
 			}
@@ -50,7 +50,7 @@ func TestIndexCutAnywhere(t *testing.T) {
 func TestIndexFlippedAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	keys, vectors := vectorsOf(1, 3, 16)
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	for i := range keys {
 		put(t, x, a16, keys[i:i+1], vectors[i:i+1])
 	}
@@ -66,7 +66,7 @@ func TestIndexFlippedAnywhere(t *testing.T) {
 		if err := os.WriteFile(name, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := scan(t, OpenIndex(dir, nil), "a@1", vectors[0], 3)
+		got := scan(t, Open(dir, nil), "a@1", vectors[0], 3)
 		if len(got) != 2 {
 			t.Fatalf("byte %d flipped: %d hits, want 2", at, len(got))
 		}
@@ -81,12 +81,12 @@ func TestIndexFlippedAnywhere(t *testing.T) {
 func TestNewerFilesAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	keys, vectors := vectorsOf(1, 3, 16)
-	put(t, OpenIndex(dir, nil), a16, keys, vectors)
+	put(t, Open(dir, nil), a16, keys, vectors)
 	if err := os.WriteFile(filepath.Join(dir, headerFile), []byte(`{"schema":2,"vectors":"elsewhere"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(filepath.Join(dir, vectorFile))
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	if got := x.Missing("a@1", keys); len(got) != 3 || !x.Status().Newer {
 		t.Fatalf("missing %v, status %+v", got, x.Status())
 	}
@@ -101,7 +101,7 @@ func TestNewerFilesAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, x, a16, keys, vectors)
-	if s := OpenIndex(dir, nil).Status(); s.Newer || len(s.Encoders) != 1 {
+	if s := Open(dir, nil).Status(); s.Newer || len(s.Encoders) != 1 {
 		t.Errorf("after a reset: %+v", s)
 	}
 }
@@ -115,7 +115,7 @@ func TestIndexUnderItsFeet(t *testing.T) {
 	}{
 		"deleted":  {func(dir string) error { return os.Remove(filepath.Join(dir, vectorFile)) }, 0},
 		"folder":   {os.RemoveAll, 0},
-		"reset":    {func(dir string) error { return OpenIndex(dir, nil).Reset() }, 0},
+		"reset":    {func(dir string) error { return Open(dir, nil).Reset() }, 0},
 		"emptied":  {func(dir string) error { return os.Truncate(filepath.Join(dir, vectorFile), 0) }, 0},
 		"header":   {func(dir string) error { return os.Remove(filepath.Join(dir, headerFile)) }, 20},
 		"nonsense": {func(dir string) error { return os.WriteFile(filepath.Join(dir, vectorFile), []byte("<html>"), 0o600) }, 0},
@@ -123,17 +123,17 @@ func TestIndexUnderItsFeet(t *testing.T) {
 			return errors.Join(os.Remove(filepath.Join(dir, vectorFile)), os.Mkdir(filepath.Join(dir, vectorFile), 0o700))
 		}, 0},
 		"pruned": {func(dir string) error {
-			return OpenIndex(dir, nil).Prune(func(_ string, k Key) bool { return slices.Index(keys, k) < 10 })
+			return Open(dir, nil).Prune(func(_ string, k Key) bool { return slices.Index(keys, k) < 10 })
 		}, 10},
 		"another's": {func(dir string) error {
-			_ = OpenIndex(dir, nil).Reset()
-			return OpenIndex(dir, nil).Put(t.Context(), a16, keys[:5], vectors[:5])
+			_ = Open(dir, nil).Reset()
+			return Open(dir, nil).Put(t.Context(), a16, keys[:5], vectors[:5])
 		}, 5},
-		"appended": {func(dir string) error { return OpenIndex(dir, nil).Put(t.Context(), a16, keys[20:30], vectors[20:30]) }, 30},
+		"appended": {func(dir string) error { return Open(dir, nil).Put(t.Context(), a16, keys[20:30], vectors[20:30]) }, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "x")
-			x := OpenIndex(dir, nil)
+			x := Open(dir, nil)
 			put(t, x, a16, keys[:20], vectors[:20])
 			if err := change.do(dir); err != nil {
 				t.Fatal(err)

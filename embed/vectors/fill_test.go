@@ -1,4 +1,4 @@
-package embed
+package vectors
 
 import (
 	"context"
@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/embed"
 )
 
 // stopping is the built-in encoder until it has encoded left texts; then the
 // context ends.
 type stopping struct {
-	Encoder
+	embed.Encoder
 	left int
 	stop func()
 }
@@ -25,29 +27,48 @@ func (s *stopping) Encode(ctx context.Context, texts []string) ([][]float32, err
 	return s.Encoder.Encode(ctx, texts)
 }
 
+func mustStatic(t testing.TB) embed.Encoder {
+	t.Helper()
+	e, err := embed.Static()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func vectorOf(t testing.TB, e embed.Encoder, text string) []float32 {
+	t.Helper()
+	v, err := e.Encode(t.Context(), []string{text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v[0]
+}
+
 func TestFillGoesOnWhereItWas(t *testing.T) {
 	dir := t.TempDir()
 	var texts []Text
-	for _, d := range paraphrases(t).docs {
-		texts = append(texts, Text{ID: d.ID, Text: d.Text})
+	for i := range 60 {
+		texts = append(texts, Text{ID: fmt.Sprint("f-", i), Text: fmt.Sprintf("Service %d listens on port %d.", i, 8000+i)})
 	}
+	texts[31].Text = "PostgreSQL 16 is the primary data store."
 	e := mustStatic(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	n, err := OpenIndex(dir, nil).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
+	n, err := Open(dir, nil).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
 	if n != 25 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("filled %d, %v, want 25 and a context that ended", n, err)
 	}
 	var seen []int
-	n, err = OpenIndex(dir, nil).Fill(t.Context(), e, texts, func(done, missing int) { seen = append(seen, done, missing) })
+	n, err = Open(dir, nil).Fill(t.Context(), e, texts, func(done, missing int) { seen = append(seen, done, missing) })
 	if n != 35 || err != nil || len(seen) != 70 || seen[0] != 1 || seen[68] != 35 || seen[69] != 35 {
 		t.Errorf("filled %d more, %v, progress %v, want 35 of 35", n, err, seen)
 	}
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	if n, err := x.Fill(t.Context(), e, texts, nil); n != 0 || err != nil {
 		t.Errorf("nothing was missing, and yet %d, %v", n, err)
 	}
-	hits := scan(t, x, e.Name(), encode(t, e, "the primary store is PostgreSQL")[0], 3)
-	if len(hits) != 3 || hits[0].ID != "PostgreSQL 16 is the primary data store." {
+	hits := scan(t, x, e.Name(), vectorOf(t, e, "the primary store is PostgreSQL"), 3)
+	if len(hits) != 3 || hits[0].ID != "f-31" {
 		t.Errorf("hits %v", hits)
 	}
 }
@@ -63,13 +84,13 @@ func TestTwoFillAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if _, err := OpenIndex(dir, nil).Fill(t.Context(), e, texts, nil); err != nil {
+			if _, err := Open(dir, nil).Fill(t.Context(), e, texts, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	got := OpenIndex(dir, nil).Status()
+	got := Open(dir, nil).Status()
 	want := []EncoderEntries{{e.Name(), e.Dim(), len(texts)}}
 	if diff := cmp.Diff(want, got.Encoders); diff != "" || got.Waste != 0 {
 		t.Errorf("%d bytes of waste and (-want +got):\n%s", got.Waste, diff)

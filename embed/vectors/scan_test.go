@@ -1,4 +1,4 @@
-package embed
+package vectors
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ func slowScan(x *Index, name string, q []float32, k int) []Hit {
 func TestScanIsExact(t *testing.T) {
 	for _, dim := range []int{1, 7, 8, 33, 256, 384} {
 		e := named{"a@1", dim}
-		x := OpenIndex(t.TempDir(), nil)
+		x := Open(t.TempDir(), nil)
 		keys, vectors := vectorsOf(uint64(dim), 5000, dim)
 		put(t, x, e, keys, vectors)
 		put(t, x, e, keys[:100], vectors[100:200]) // a second block, and equal vectors
@@ -61,7 +61,7 @@ func TestScanIsExact(t *testing.T) {
 
 // Equal vectors come by ID, whatever the cores did and wherever they are cut off.
 func TestScanTies(t *testing.T) {
-	x := OpenIndex(t.TempDir(), nil)
+	x := Open(t.TempDir(), nil)
 	keys, vectors := vectorsOf(1, 9000, 16)
 	for i := range vectors {
 		vectors[i] = vectors[i%3]
@@ -81,7 +81,7 @@ func TestScanTies(t *testing.T) {
 }
 
 func TestScanAllowed(t *testing.T) {
-	x := OpenIndex(t.TempDir(), nil)
+	x := Open(t.TempDir(), nil)
 	keys, vectors := vectorsOf(1, 500, 16)
 	put(t, x, a16, keys, vectors)
 	q := Query{Encoder: "a@1", Vector: vectors[0], Limit: 20, Allowed: func(k Key) bool { return slices.Index(keys, k)%100 == 1 }}
@@ -97,7 +97,7 @@ func TestScanAllowed(t *testing.T) {
 }
 
 func TestScanRefuses(t *testing.T) {
-	x := OpenIndex(t.TempDir(), nil)
+	x := Open(t.TempDir(), nil)
 	keys, vectors := vectorsOf(1, 10, 16)
 	put(t, x, a16, keys, vectors)
 	if _, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vector: make([]float32, 8), Limit: 1}); err == nil || !strings.Contains(err.Error(), "8 values") {
@@ -123,7 +123,7 @@ func TestScanRefuses(t *testing.T) {
 }
 
 func TestZeroVectorsAreNearNothing(t *testing.T) {
-	x := OpenIndex(t.TempDir(), nil)
+	x := Open(t.TempDir(), nil)
 	empty := []Key{{ID: "f-empty"}}
 	put(t, x, a16, empty, [][]float32{make([]float32, 16)})
 	_, vectors := vectorsOf(1, 1, 16)
@@ -140,7 +140,7 @@ func TestZeroVectorsAreNearNothing(t *testing.T) {
 func BenchmarkScan(b *testing.B) {
 	const n, dim = 100_000, 256
 	dir := b.TempDir()
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	keys, vectors := vectorsOf(1, n, dim)
 	put(b, x, named{"a@1", dim}, keys, vectors)
 	query, _ := wholeNumbers(vectors[n/2])
@@ -173,7 +173,7 @@ func BenchmarkScan(b *testing.B) {
 	})
 	b.Run("load", func(b *testing.B) {
 		for b.Loop() {
-			if got := OpenIndex(dir, nil).Missing("a@1", keys[:1]); len(got) != 0 {
+			if got := Open(dir, nil).Missing("a@1", keys[:1]); len(got) != 0 {
 				b.Fatal(got)
 			}
 		}

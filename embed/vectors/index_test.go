@@ -1,4 +1,4 @@
-package embed
+package vectors
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/embed"
 )
 
 // named is a name and a size for vectors that no encoder made.
@@ -45,7 +47,7 @@ func vectorsOf(seed uint64, n, dim int) ([]Key, [][]float32) {
 	return keys, vectors
 }
 
-func put(t testing.TB, x *Index, e Encoder, keys []Key, vectors [][]float32) {
+func put(t testing.TB, x *Index, e embed.Encoder, keys []Key, vectors [][]float32) {
 	t.Helper()
 	if err := x.Put(t.Context(), e, keys, vectors); err != nil {
 		t.Fatal(err)
@@ -61,11 +63,22 @@ func scan(t testing.TB, x *Index, name string, v []float32, k int) []Hit {
 	return hits
 }
 
+// unit brings a vector to length 1.
+func unit(v []float32) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(sum))
+	}
+}
+
 var a16, b8 = named{"a@1", 16}, named{"b@1", 8}
 
 func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there")
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	if got := x.Missing("a@1", []Key{{ID: "f-1"}}); len(got) != 1 {
 		t.Fatalf("nothing is there, and yet Missing gives %v", got)
 	}
@@ -74,7 +87,7 @@ func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 	put(t, x, a16, keys[200:], vectors[200:])
 	few, small := vectorsOf(2, 5, 8)
 	put(t, x, b8, few, small)
-	for _, x := range []*Index{x, OpenIndex(dir, nil)} {
+	for _, x := range []*Index{x, Open(dir, nil)} {
 		if got := x.Missing("a@1", keys); len(got) != 0 {
 			t.Errorf("missing %v, want none", got)
 		}
@@ -103,7 +116,7 @@ func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	x := OpenIndex(t.TempDir(), nil)
+	x := Open(t.TempDir(), nil)
 	keys, vectors := vectorsOf(1, 3, 16)
 	put(t, x, a16, keys, vectors)
 	data, err := os.ReadFile(x.Status().Path)
@@ -122,7 +135,7 @@ func TestHeader(t *testing.T) {
 // Changed words, and a later vector of the same ID.
 func TestIndexNeverAnswersWithWhatWasReplaced(t *testing.T) {
 	dir := t.TempDir()
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	keys, vectors := vectorsOf(1, 50, 16)
 	put(t, x, a16, keys, vectors)
 	changed := []Key{{ID: keys[3].ID, Text: 99}}
@@ -130,7 +143,7 @@ func TestIndexNeverAnswersWithWhatWasReplaced(t *testing.T) {
 		t.Errorf("the words of %s changed, and yet Missing gives %v", keys[3].ID, got)
 	}
 	put(t, x, a16, changed, vectors[4:5])
-	for _, x := range []*Index{x, OpenIndex(dir, nil)} {
+	for _, x := range []*Index{x, Open(dir, nil)} {
 		hits := scan(t, x, "a@1", vectors[3], 50)
 		if len(hits) != 50 || slices.ContainsFunc(hits, func(h Hit) bool { return h.Key == keys[3] }) {
 			t.Errorf("%d hits, the replaced vector among them or one too few", len(hits))
@@ -153,7 +166,7 @@ func TestPutRefuses(t *testing.T) {
 		"need a name":          func(x *Index) error { return x.Put(t.Context(), named{"", 2}, nil, nil) },
 		"1 to 8192 values":     func(x *Index) error { return x.Put(t.Context(), named{"a", 1 << 20}, nil, nil) },
 	} {
-		x := OpenIndex(t.TempDir(), nil)
+		x := Open(t.TempDir(), nil)
 		if err := call(x); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -165,13 +178,13 @@ func TestPutRefuses(t *testing.T) {
 
 func TestForgetLeavesNoByte(t *testing.T) {
 	dir := t.TempDir()
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	keys, vectors := vectorsOf(1, 20, 16)
 	put(t, x, a16, keys, vectors)
 	put(t, x, a16, []Key{{ID: keys[4].ID, Text: 1}}, vectors[5:6])
 	few, small := vectorsOf(1, 20, 8)
 	put(t, x, b8, few, small)
-	if err := OpenIndex(dir, nil).Forget(keys[4].ID, few[2].ID, "f-unknown"); err != nil {
+	if err := Open(dir, nil).Forget(keys[4].ID, few[2].ID, "f-unknown"); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, vectorFile))
@@ -198,7 +211,7 @@ func TestManyWriters(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
-			x := OpenIndex(dir, nil)
+			x := Open(dir, nil)
 			for i := w * 100; i < w*100+100; i += 2 {
 				if err := x.Put(t.Context(), a16, keys[i:i+2], vectors[i:i+2]); err != nil {
 					t.Error(err)
@@ -210,7 +223,7 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	if missing := x.Missing("a@1", keys); len(missing) != 0 {
 		t.Errorf("%d of 400 are missing", len(missing))
 	}
@@ -222,12 +235,12 @@ func TestManyWriters(t *testing.T) {
 // Vectors put one by one do not leave a file of a thousand blocks.
 func TestManySmallPuts(t *testing.T) {
 	dir := t.TempDir()
-	x := OpenIndex(dir, nil)
+	x := Open(dir, nil)
 	keys, vectors := vectorsOf(1, 700, 16)
 	for i := range keys {
 		put(t, x, a16, keys[i:i+1], vectors[i:i+1])
 	}
-	y := OpenIndex(dir, nil)
+	y := Open(dir, nil)
 	if missing := y.Missing("a@1", keys); len(missing) != 0 {
 		t.Errorf("%d missing", len(missing))
 	}
