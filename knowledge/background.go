@@ -13,7 +13,7 @@ import (
 // facts again before it answers.
 const (
 	settleTime  = 200 * time.Millisecond
-	settleFirst = time.Second
+	settleFirst = 500 * time.Millisecond
 )
 
 // tidyEach is how often a long-lived store looks after its index and whether a

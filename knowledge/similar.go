@@ -3,7 +3,9 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
+	"time"
 
 	"leanctx/internal/journal"
 	"leanctx/knowledge/search"
@@ -14,16 +16,30 @@ import (
 // what is not found when the disk has synced is left to health. To wait for it
 // was rejected, since a busy machine would make every remember pay. The look is
 // bounded by what it reads, so that it mostly is over by then.
+//
+// It takes some of a processor all the same, and more when the index is cold, which a stream of remembers on a machine of
+// two pays for: 1.1 to 2 times what it costs without an index. So looks take a twentieth of the time at most: after
+// each there is a rest. Who remembers a fact now and then always has one; in a stream some of the facts have. To look after the
+// answer and tell with the next one was rejected: the advice would stand under another fact, and a command has no next.
 const (
 	similarFloor = 0.75 // share of the value's words, weighed, that another fact has
 	similarMost  = 3
+	similarRest  = 20 // times what a look took
 )
 
 // glance is a look under way.
 type glance chan *search.Alike
 
-// glance begins to look for facts like a value.
+// glance begins to look for facts like a value, unless it is time to rest.
 func (s *Store) glance(value string) glance {
+	if time.Since(s.began) < time.Duration(s.rest.Load()) {
+		return nil
+	}
+	return s.look(value)
+}
+
+// look begins to look for facts like a value.
+func (s *Store) look(value string) glance {
 	if !s.ix.mu.TryLock() {
 		return nil
 	}
@@ -33,11 +49,14 @@ func (s *Store) glance(value string) glance {
 		return nil
 	}
 	g := make(glance, 1)
+	s.rest.Store(math.MaxInt64) // one at a time
 	go func() {
+		start := time.Now()
 		a, err := index.Alike(value, similarFloor)
 		if err != nil { // an index that fails has nothing to advise
 			a = nil
 		}
+		s.rest.Store(int64(time.Since(s.began) + similarRest*time.Since(start)))
 		g <- a
 	}()
 	return g

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"fmt"
+	"math"
 	"testing"
 )
 
@@ -24,7 +25,7 @@ func TestSimilarUnderAnotherKey(t *testing.T) {
 		{"api", "route 1000", "route 1000 is served by handler 7000 of the gateway", ""},
 		{"architecture", "auth", "JWT RS256 tokens signed with the staging keypair, rotated", ""},
 	} {
-		near := <-s.glance(x.value)
+		near := <-s.look(x.value)
 		r := s.remember(t, Assertion{Category: x.category, Key: x.key, Value: x.value})
 		r.Similar = s.alike(t.Context(), near, r) // a remember does not wait for it
 		switch {
@@ -35,7 +36,7 @@ func TestSimilarUnderAnotherKey(t *testing.T) {
 		}
 	}
 	value := "JWT RS256 tokens signed with the staging keypair"
-	near := <-s.glance(value)
+	near := <-s.look(value)
 	for _, similar := range s.alike(t.Context(), near, s.remember(t, Assertion{Category: "x", Key: "y", Value: value})) {
 		if similar.Key == "auth" {
 			t.Errorf("a superseded value was named: %+v", similar)
@@ -43,5 +44,33 @@ func TestSimilarUnderAnotherKey(t *testing.T) {
 	}
 	if len(near.IDs) == 0 {
 		t.Error("the superseded value was not met")
+	}
+}
+
+// Looks for facts alike take a small part of the time: after one there is a rest, and one ends before another begins.
+func TestLooksRest(t *testing.T) {
+	s := testStore(t, nil)
+	value := "JWT RS256 tokens signed with the staging keypair"
+	s.remember(t, Assertion{Category: "architecture", Key: "auth", Value: value})
+	if g := s.glance(value); g != nil {
+		t.Error("a look without an index")
+	}
+	if _, err := s.Recall(t.Context(), Question{Query: "keypair"}); err != nil { // opens the index
+		t.Fatal(err)
+	}
+	g := s.glance(value)
+	if g == nil {
+		t.Fatal("no look at first")
+	}
+	if a := <-g; len(a.IDs) != 1 {
+		t.Errorf("it saw %v", a.IDs)
+	}
+	s.rest.Store(math.MaxInt64)
+	if s.glance(value) != nil {
+		t.Error("a look while it is time to rest")
+	}
+	s.rest.Store(0)
+	if s.glance(value) == nil {
+		t.Error("no look after the rest")
 	}
 }

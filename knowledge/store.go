@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leanctx/internal/journal"
@@ -75,11 +76,14 @@ type core struct {
 
 	ix    indexed
 	marks marks
+
+	began time.Time    // when the store was opened, by the machine's clock
+	rest  atomic.Int64 // nanoseconds from then until it is looked for facts alike again
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
-	c := &core{dir: dir}
+	c := &core{dir: dir, began: time.Now()}
 	if o != nil {
 		c.opts = *o
 	}

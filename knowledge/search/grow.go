@@ -23,7 +23,7 @@ type Slice struct {
 }
 
 // growEach is how many facts are written at a time: what is lost when it is ended in the middle.
-const growEach = 16_000
+const growEach = 8_000
 
 // partName is the generation in the making.
 var partName = fmt.Sprintf("part-m%d", mappingVersion)
