@@ -17,15 +17,18 @@ const weakBelow = 0.40
 // two hits that are equally near neither is to be taken for much nearer.
 const leastSpan = 0.2
 
-// The weight of words beside meaning, and where the best hit by words is weak.
-const (
-	wordsWeigh     = 0.7
-	weakWordsWeigh = 0.3
-)
+// weakWordsWeigh is the weight of words beside meaning where their best hit is
+// weak.
+const weakWordsWeigh = 0.3
+
+// otherNames is how much nearer, in cosine, a fact has to be that holds none of
+// the names in a question.
+const otherNames = 0.1
 
 // calibration says what the cosines of an encoder are worth. All of it was
 // measured: see the package's document.
 type calibration struct {
+	words float64 // the weight of words beside meaning
 	floor float64 // the cosine in a store of 250 facts at which strangers are turned away
 	asked float64 // the same where the caller asked for meaning
 	slope float64 // how it rises with the logarithm of the store
@@ -34,9 +37,9 @@ type calibration struct {
 // calibrated is that of the built-in table, or of sentence transformers.
 func calibrated(e Encoding) calibration {
 	if e.Instant {
-		return calibration{floor: .40, asked: .30, slope: .045}
+		return calibration{words: .7, floor: .40, asked: .30, slope: .045}
 	}
-	return calibration{floor: .38, asked: .30, slope: .03}
+	return calibration{words: .65, floor: .38, asked: .30, slope: .03}
 }
 
 // least is the cosine under which nothing is said to be near, in a store of so
@@ -66,6 +69,7 @@ type fusion struct {
 	asked   bool               // the caller asked for meaning
 	near    []Found            // by meaning, the nearest first, with their cosines
 	least   float64            // see calibration.least
+	weigh   float64            // see calibration.words
 }
 
 // join gives one list: what is named first, then by the sum
@@ -87,7 +91,7 @@ func (f *fusion) join() []Found {
 		}
 		most = max(most, x.raw)
 	}
-	w, all := wordsWeigh, slices.Clone(head)
+	w, all := f.weigh, slices.Clone(head)
 	if f.found() && (f.weak || f.asked) {
 		high = max(high, f.near[0].Semantic)
 		all = append(all, f.additions(head)...)

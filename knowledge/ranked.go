@@ -178,10 +178,10 @@ func (s *Store) fuse(ctx context.Context, a asked, r *Recalled, m masked) error 
 	if err != nil {
 		return err
 	}
-	least := calibrated(a.by.Encoding).least(a.by.asked, a.st.versionCount())
-	j := fusion{words: r.Facts, cosines: cosines, weak: r.weak(), asked: a.by.asked, least: least}
+	c := calibrated(a.by.Encoding)
+	j := fusion{words: r.Facts, cosines: cosines, weak: r.weak(), asked: a.by.asked, least: c.least(a.by.asked, a.st.versionCount()), weigh: c.words}
 	for _, n := range near {
-		if v := m.version(n.ID); v != nil {
+		if v := m.version(n.ID); v != nil && a.by.takes(v, n.Cosine, j.least) {
 			x := found(v, &r.frame)
 			x.Semantic, x.Score = n.Cosine, alike(n.Cosine, j.least)
 			j.near = append(j.near, x)

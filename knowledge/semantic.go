@@ -117,9 +117,10 @@ func cutBytes(s string, most int) string {
 type bearing struct {
 	Encoding
 	vector []float32
-	scan   bool // look at all facts, not only at those that words found
-	asked  bool // the caller asked for meaning: the floor is lower
-	alone  bool // words have no part in it
+	names  []string // that what is near should hold; none where the caller asked for meaning
+	scan   bool     // look at all facts, not only at those that words found
+	asked  bool     // the caller asked for meaning: the floor is lower
+	alone  bool     // words have no part in it
 }
 
 // searchBy answers a question with words and meaning. Words come first: what
@@ -165,14 +166,22 @@ func (s *Store) encoded(ctx context.Context, q Question, e Encoding) *bearing {
 }
 
 // bearing is that of the best encoder whose vectors can be used now; nil where
-// none can be. Where meaning is wanted what is missing is made first.
+// none can be. Where meaning is wanted what is missing is made first. Else the
+// table has no part in the names of a question: it puts all Johns near each
+// other.
 func (s *Store) bearing(ctx context.Context, q Question, wanted bool) (*bearing, error) {
+	var names []string
+	rest := q.Query
+	if !wanted {
+		names, rest = unnamed(q.Query)
+	}
 	for _, e := range s.opts.Vectors.Encoders(true) {
 		if !e.Instant && !wanted && !s.opts.LongLived {
 			continue // it takes longer than all else that a command does
 		}
 		var by *bearing
 		if e.Instant { // the vectors need not be read where the question has none
+			q.Query = rest
 			if by = s.encoded(ctx, q, e); by == nil {
 				continue
 			}
@@ -188,7 +197,7 @@ func (s *Store) bearing(ctx context.Context, q Question, wanted bool) (*bearing,
 			by = s.encoded(ctx, q, e)
 		}
 		if by != nil {
-			by.scan, by.asked, by.alone = true, wanted, q.Mode == modeSemantic
+			by.scan, by.asked, by.alone, by.names = true, wanted, q.Mode == modeSemantic, names
 			return by, nil
 		}
 	}
@@ -217,4 +226,10 @@ func (s *Store) compare(ctx context.Context, a asked, facts []Found, keep func(s
 	tail, _ := s.unlearned(a.st, a.moment, by.Encoding)
 	near, err := s.opts.Semantic.Near(ctx, by.Name, Nearby{Vector: by.vector, Limit: a.Limit + 10, Allowed: keep, Tail: tail})
 	return cosines, near, err
+}
+
+// takes reports whether a near fact may be told: one that holds a name of the
+// question, or is so near that it need not.
+func (b *bearing) takes(v *Version, cosine, least float64) bool {
+	return len(b.names) == 0 || cosine >= least+otherNames || holdsOne(v.Category+" "+meant(doc(v)).Text, b.names)
 }
