@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // known is what a project answers in these tests; what is asked of it is kept.
@@ -164,6 +166,16 @@ func TestNoDouble(t *testing.T) {
 	ask(`{"session_id":"3"}`)
 	if entries, err := os.ReadDir(filepath.Join(dir, "logs", "hook")); err != nil || len(entries) != 1 {
 		t.Error(entries, err)
+	}
+}
+
+// What hooks put before a prompt is no question.
+func TestPrompt(t *testing.T) {
+	k := new(known)
+	asked(t.TempDir(), "gemini", userPrompt, `{"prompt":"<hook_context>Project memory:\nA:b=c</hook_context>\n\nwhy?<system-reminder>x</system-reminder>"}`, k)
+	asked(t.TempDir(), "gemini", userPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
+	if d := cmp.Diff([]string{"why?"}, k.prompts); d != "" {
+		t.Error(d)
 	}
 }
 

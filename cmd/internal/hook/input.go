@@ -78,9 +78,14 @@ func (in input) session() string {
 	return in.text("session_id", "sessionId", "conversation_id", "sessionID")
 }
 
+// prompt is what was asked, without what hooks put before it: Gemini CLI shows
+// its prompt hook what the session hook said, and our own briefing would find
+// itself.
 func (in input) prompt() string {
-	return in.text("prompt", "user_prompt", "userPrompt", "task", "description")
+	return hookContext.ReplaceAllString(in.text("prompt", "user_prompt", "userPrompt", "task", "description"), "")
 }
+
+var hookContext = regexp.MustCompile(`(?s)<(?:hook_context|system-reminder)>.*?</(?:hook_context|system-reminder)>`)
 
 // dir is where the client works.
 func (in input) dir() string {
