@@ -28,8 +28,12 @@ func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, err
 	if err != nil {
 		return nil, err
 	}
+	progress := op.Progress(ctx)
+	if progress == nil {
+		progress = s.progress
+	}
 	return overview.NewMap(p.Root, &overview.MapOptions{
-		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store, s.intends(sc, p.Hash)}, Progress: s.progress, Logger: s.logger,
+		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store, s.intends(sc, p.Hash)}, Progress: progress, Logger: s.logger,
 	}), nil
 }
 
