@@ -117,6 +117,10 @@ func (r VectorsMade) Text() string {
 // Reindexing says how to make vectors.
 type Reindexing struct {
 	Wait bool `json:"wait,omitempty" jsonschema:"also encode with an installed model, however long it takes; stopped, it goes on where it was"`
+
+	// Progress is told after each text how many of those that lacked a vector
+	// have one; nil: nobody wants to know.
+	Progress func(done, missing int) `json:"-"`
 }
 
 // EmbeddingsReindex looks at every fact and makes the vectors that are
@@ -147,7 +151,7 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 			r.Backlog, r.Slow = n, e.Name
 			continue
 		}
-		n, err := s.learn(ctx, e, nil)
+		n, err := s.learn(ctx, e, q.Progress)
 		if err != nil {
 			return r, err
 		}
