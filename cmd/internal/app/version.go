@@ -102,3 +102,7 @@ func versionTool() *op.Tool {
 	return &op.Tool{Name: "version", Command: "version", Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Reads, run)}}
 }
+
+// Tools are the tools that MCP clients see, for packages that list them; with
+// nothing behind them they cannot be called.
+func Tools() []*op.Tool { return op.All(op.Stores{}) }
