@@ -116,7 +116,7 @@ func keeping(st Stores) []Operation {
 			Shown().Tried("embeddings", "vectors", "semantic_status"),
 		New("embeddings_reset", "Take all vectors off the disk; they are made again when needed.", Changes, on(open, (*knowledge.Store).EmbeddingsReset)).
 			Shown().Tried("reset_embeddings"),
-		New("embeddings_reindex", "Make the vectors that are missing.", Changes, on(open, (*knowledge.Store).EmbeddingsReindex)).
+		New("embeddings_reindex", "Make the vectors that are missing.", Changes, on(open, reindex)).
 			Shown().Tried("reindex", "embed"),
 		New("status", "Counts and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
 		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, (*knowledge.Store).Health)).Shown().Tried("check", "doctor", "verify"),
@@ -162,4 +162,10 @@ func Recall(st Stores) *Tool {
 		}
 	}
 	return t
+}
+
+// reindex tells who called how far it is.
+func reindex(s *knowledge.Store, ctx context.Context, q knowledge.Reindexing) (knowledge.VectorsMade, error) {
+	q.Progress = Progress(ctx)
+	return s.EmbeddingsReindex(ctx, q)
 }
