@@ -48,7 +48,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 		Tools: r.tools, Plain: r.plain(), Warn: r.warn, Made: func(m op.Made) { r.stores.count(m) },
 	})
 	root.SetArgs(args)
-	return r.end(ctx, execute(op.WithCaller(ctx, op.Caller{Kind: "user"}), root.ExecuteContext))
+	return r.end(ctx, execute(withBar(op.WithCaller(ctx, op.Caller{Kind: "user"}), errs), root.ExecuteContext))
 }
 
 // execute turns a panic into an error: the exit code of one would be that of a

@@ -1,0 +1,184 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"leanctx/cmd/internal/config"
+	"leanctx/embed"
+)
+
+// modelIdle is how long a model stays in memory that nobody uses: it takes more
+// than all else of a server together.
+const modelIdle = 5 * time.Minute
+
+// models is the sentence transformer of this process, one for all projects. It
+// is loaded when a text is to be encoded and freed when it was idle.
+type models struct {
+	dir    string
+	auto   bool // download one when it is first needed
+	live   bool // a server: it may download
+	logger *slog.Logger
+	child  embed.Child
+
+	mu       sync.Mutex
+	model    *embed.Model
+	users    int
+	last     time.Time
+	idle     *time.Timer
+	failed   string // the folder of the model that could not be loaded
+	why      error
+	fetching bool
+	fetched  error
+	stop     context.CancelFunc // of the download
+	work     sync.WaitGroup
+}
+
+// current is the installed model that can be used; the error says why there is
+// none.
+func (m *models) current() (dir, name string, err error) {
+	dir, manifest, err := embed.Current(m.dir)
+	if err != nil {
+		return "", "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failed == dir {
+		return "", "", m.why
+	}
+	return dir, manifest.Name, nil
+}
+
+// use calls f with the model of this name, which is loaded if it is not.
+func (m *models) use(name string, f func(embed.Encoder) error) error {
+	model, err := m.take(name)
+	if err != nil {
+		return err
+	}
+	defer m.leave()
+	return f(model)
+}
+
+func (m *models) take(name string) (*embed.Model, error) {
+	dir, installed, err := m.current()
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.model != nil && m.model.Name() != installed && m.users == 0 {
+		m.free()
+	}
+	if m.model == nil {
+		model, err := embed.OpenModel(dir, nil)
+		if err != nil {
+			m.failed, m.why = dir, err
+			m.logger.Warn("the model cannot be used", "error", err)
+			return nil, err
+		}
+		m.model = model
+	}
+	if m.model.Name() != name {
+		return nil, fmt.Errorf("model %s: another one is in use now", name)
+	}
+	m.users++
+	return m.model, nil
+}
+
+func (m *models) leave() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.users--
+	m.last = time.Now()
+	if m.idle == nil {
+		m.idle = time.AfterFunc(modelIdle, m.rest)
+	}
+}
+
+// rest frees the model if it was idle for long enough.
+func (m *models) rest() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.idle = nil
+	if left := modelIdle - time.Since(m.last); m.users > 0 || left > 0 {
+		m.idle = time.AfterFunc(max(left, time.Second), m.rest)
+		return
+	}
+	m.free()
+}
+
+// free is called under the lock, with no users.
+func (m *models) free() {
+	if m.model != nil {
+		_ = m.model.Close() // nothing is lost with it
+		m.model = nil
+	}
+}
+
+func (m *models) close() {
+	m.mu.Lock()
+	if m.stop != nil {
+		m.stop()
+	}
+	m.mu.Unlock()
+	m.work.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.idle != nil {
+		m.idle.Stop()
+	}
+	if m.users == 0 {
+		m.free()
+	}
+}
+
+// fetch begins to download a model, once, where that is allowed and there is
+// none.
+func (m *models) fetch() {
+	if !m.auto || !m.live {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fetching || m.fetched != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	m.fetching, m.stop = true, stop
+	m.work.Go(func() {
+		defer stop()
+		done, err := embed.Download(ctx, m.dir, &embed.DownloadOptions{Child: m.child})
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.fetching, m.fetched = false, err
+		if err != nil {
+			m.logger.Warn("no model was downloaded", "error", err)
+		} else {
+			m.logger.Info("a model was downloaded", "model", done.Name)
+		}
+	})
+}
+
+// transformers are the models of this process, found where the configuration
+// says.
+func (s *stores) transformers(c *config.Config) *models {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.loaded == nil {
+		s.loaded = &models{dir: c.ModelsDir, auto: c.AutoDownload, live: s.lasting, logger: s.logger, child: worker()}
+	}
+	return s.loaded
+}
+
+// worker runs what may end a process in another one of this program.
+func worker() embed.Child {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return embed.Exec(exe, workerName)
+}

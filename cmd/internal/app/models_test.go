@@ -1,0 +1,220 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leanctx/embed"
+	"leanctx/knowledge"
+)
+
+// tinyModel installs a BERT of 32 values in the folder of models. It was not
+// trained, so its self-test is left out.
+func tinyModel(t testing.TB, modelsDir, file string) embed.Installed {
+	t.Helper()
+	done, err := embed.Install(t.Context(), modelsDir, filepath.Join("..", "..", "..", "embed", "testdata", "tiny-bert"), &embed.InstallOptions{
+		Model: file,
+		Child: func(context.Context, []string, ...string) ([]byte, error) { return []byte(`{"report":{"dim":32}}`), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// modelStore is a server's store with the models of a folder.
+func modelStore(t testing.TB, dir string, m *models) (*knowledge.Store, *meaning) {
+	t.Helper()
+	m.live = true
+	x := newMeaning(dir, m)
+	s, err := knowledge.Open(dir, &knowledge.Options{Semantic: x, Vectors: x, LongLived: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, x
+}
+
+func services(t testing.TB, s *knowledge.Store, n int) {
+	t.Helper()
+	for i := range n {
+		assert(t, s, "fact", fmt.Sprint("k", i), fmt.Sprintf("Service %d listens on port %d.", i, 8000+i))
+	}
+}
+
+// A model that nobody uses for five minutes is freed, and not before.
+func TestModelIsFreedWhenIdle(t *testing.T) {
+	done := tinyModel(t, t.TempDir(), "onnx/model.onnx")
+	model, err := embed.OpenModel(done.Dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		m := &models{model: model}
+		for range 3 {
+			m.users++
+			time.Sleep(modelIdle) // a text that takes long
+			m.leave()
+			time.Sleep(modelIdle - time.Second)
+			synctest.Wait()
+			if m.model == nil {
+				t.Fatal("freed while it was in use, or too soon")
+			}
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if m.model != nil {
+			t.Error("not freed")
+		}
+	})
+	if _, err := model.Encode(t.Context(), []string{"bread"}); !errors.Is(err, embed.ErrClosed) {
+		t.Errorf("not closed: %v", err)
+	}
+}
+
+// Reindexing with a model tells how far it is, is stopped, goes on where it was,
+// here with two servers at once, and takes what matters most first.
+func TestReindexWithModel(t *testing.T) {
+	dir, m := t.TempDir(), noModel(t)
+	done := tinyModel(t, m.dir, "onnx/model.onnx")
+	s, x := modelStore(t, dir, m)
+	services(t, s, 40)
+	sure := 1.0
+	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "decision", Key: "sure", Value: "Bread is what we bake.", Confidence: &sure}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := s.EmbeddingsReindex(ctx, knowledge.Reindexing{Wait: true, Progress: func(done, missing int) {
+		if missing != 41 {
+			t.Errorf("%d of %d", done, missing)
+		}
+		if done == 1 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || r.Embedded != 0 {
+		t.Fatalf("stopped: %+v, %v", r, err)
+	}
+	text := knowledge.Meant{}
+	if err := peek(s, x, done.Name, &text); err != nil || !strings.Contains(text.Text, "Bread") {
+		t.Errorf("the first one is %q, %v", text.Text, err)
+	}
+	st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+	want := fmt.Sprintf("encoder: static-minilm-256@2140a373 (%s is installed; built in until its backlog is empty); vectors: %s 1; backlog: ", done.Name, done.Name)
+	if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=present, ") || !strings.Contains(st.Text(), want) || st.Backlog == 0 {
+		t.Errorf("stopped: %s, %v", st.Text(), err)
+	}
+	other, _ := modelStore(t, dir, m)
+	var wg sync.WaitGroup
+	for _, s := range []*knowledge.Store{s, other} {
+		wg.Go(func() {
+			if r, err := s.EmbeddingsReindex(context.WithoutCancel(t.Context()), knowledge.Reindexing{Wait: true}); err != nil || r.Embedded != 41 || r.Encoder != done.Name {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range []*knowledge.Store{s, other} {
+		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		if err != nil || st.Encoder != done.Name || st.IndexEntries != 41 || st.Backlog != 0 {
+			t.Errorf("%+v, %v", st, err)
+		}
+	}
+}
+
+// peek finds the one text that has a vector of an encoder.
+func peek(s *knowledge.Store, x *meaning, encoder string, found *knowledge.Meant) error {
+	r, err := s.Recall(context.Background(), knowledge.Question{Category: "decision"})
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Facts {
+		t := knowledge.Meant{ID: f.ID, Text: f.Key + ": " + f.Value}
+		near, err := x.Near(context.Background(), encoder, knowledge.Nearby{Vector: make([]float32, 32), Limit: 1, Among: []knowledge.Meant{t}})
+		if err != nil {
+			return err
+		}
+		if len(near) == 1 {
+			*found = t
+		}
+	}
+	return nil
+}
+
+// What happens to the files of a model under a running server is a status, and
+// a question is answered all the same.
+func TestModelUnderARunningServer(t *testing.T) {
+	for what, change := range map[string]struct {
+		do    func(dir string) error
+		model string
+	}{
+		"deleted":   {func(dir string) error { return embed.Remove(filepath.Dir(dir), filepath.Base(dir)) }, "missing"},
+		"gone":      {os.RemoveAll, "broken"},
+		"truncated": {func(dir string) error { return os.Truncate(filepath.Join(dir, "model.onnx"), 100) }, "broken"},
+		"empty":     {func(dir string) error { return os.Truncate(filepath.Join(dir, "model.onnx"), 0) }, "broken"},
+		"a pointer": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "model.onnx"), []byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), 0o600)
+		}, "broken"},
+		"as long, of other bytes": {func(dir string) error {
+			name := filepath.Join(dir, "model.onnx")
+			data, err := os.ReadFile(name)
+			return errors.Join(err, os.WriteFile(name, bytes.Repeat([]byte{'x'}, len(data)), 0o600))
+		}, "present"}, // until it is loaded
+		"another one": {func(dir string) error {
+			tinyModel(t, filepath.Dir(dir), "onnx/model_quantized.onnx")
+			return nil
+		}, "present"},
+	} {
+		for _, loaded := range []bool{false, true} {
+			dir, m := t.TempDir(), noModel(t)
+			done := tinyModel(t, m.dir, "onnx/model.onnx")
+			s, _ := modelStore(t, dir, m)
+			services(t, s, 3)
+			if loaded {
+				if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{Wait: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := change.do(done.Dir); err != nil {
+				t.Fatal(err)
+			}
+			st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+			if err != nil || st.Model != change.model {
+				t.Errorf("%s, loaded %v: %s, %v", what, loaded, st.Text(), err)
+			}
+			for range 2 {
+				r := recall(t, s, knowledge.Question{Query: "service port 8001", Mode: "hybrid"})
+				if len(r.Facts) == 0 || !strings.Contains(r.Facts[0].Value, "8001") {
+					t.Errorf("%s, loaded %v: %s", what, loaded, r.Text())
+				}
+			}
+		}
+	}
+}
+
+func TestBar(t *testing.T) {
+	var out strings.Builder
+	draw := bar(&out, 0)
+	draw(10, 40)
+	draw(11, 40) // too soon for another one
+	draw(40, 40)
+	if want := "\r[#######                       ] 10 of 40\r\033[K"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	out.Reset()
+	draw = bar(&out, time.Hour)
+	draw(1, 2)
+	draw(2, 2)
+	if out.Len() > 0 {
+		t.Errorf("what is over at once has a bar: %q", out.String())
+	}
+}
