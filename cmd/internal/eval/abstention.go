@@ -82,11 +82,11 @@ func texts(list []worded) []string {
 }
 
 // spread takes n of a list at even distances, all of a shorter one.
-func spread(list []string, n int) []string {
+func spread[T any](list []T, n int) []T {
 	if n >= len(list) {
 		return slices.Clone(list)
 	}
-	out := make([]string, n)
+	out := make([]T, n)
 	for i := range out {
 		out[i] = list[i*len(list)/n]
 	}

@@ -68,7 +68,7 @@ const (
 
 // asOf is yago11k: facts with periods, then what was true in a year.
 func asOf() set {
-	return onProject("yago11k", asOfFacts, asOfQueries, func(ctx context.Context, b *bench, p *project, g given[dated, asOfQuery]) ([]*tally, error) {
+	return onProject("yago11k", asOfFacts, asOfQueries, func(ctx context.Context, b *bench, p *project, g given[dated, asOfQuery]) ([]Row, error) {
 		t := newTally("exact")
 		if err := b.rememberDated(ctx, p, t, g.facts); err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func asOf() set {
 				}
 			}
 		}
-		return []*tally{t}, nil
+		return []Row{t.done(p.meter)}, nil
 	})
 }
 

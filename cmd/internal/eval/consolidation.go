@@ -35,7 +35,7 @@ type stream struct {
 // answer is a current object.
 func consolidation(size string) set {
 	facts, questions := "factconsolidation/facts_"+size+".jsonl.gz", "factconsolidation/questions_"+size+".jsonl.gz"
-	return onProject("factconsolidation-"+size, facts, questions, func(ctx context.Context, b *bench, p *project, g given[statement, question]) (tallies []*tally, err error) {
+	return onProject("factconsolidation-"+size, facts, questions, func(ctx context.Context, b *bench, p *project, g given[statement, question]) ([]Row, error) {
 		s, err := p.replay(ctx, g.facts)
 		if err != nil {
 			return nil, err
@@ -44,24 +44,23 @@ func consolidation(size string) set {
 		if err != nil {
 			return nil, err
 		}
-		for _, mode := range b.Modes {
-			t := newTally(mode)
+		single := slices.DeleteFunc(s.single(g.asked), func(q question) bool { return !b.sampled(name{key: q.Question}) })
+		q := inquiry{projects: []*project{p}, questions: slices.Clone(strangers)}
+		for _, x := range single {
+			q.questions = append(q.questions, x.Question)
+		}
+		q.ask = func(ctx context.Context, t *tally) error {
 			if err := s.checkVersions(ctx, p, t); err != nil {
-				return nil, err
+				return err
 			}
-			for _, q := range s.single(g.asked) {
-				if b.sampled(name{key: q.Question}) {
-					if err := s.ask(ctx, p, t, q); err != nil {
-						return nil, err
-					}
+			for _, x := range single {
+				if err := s.ask(ctx, p, t, x); err != nil {
+					return err
 				}
 			}
-			if err := askStrangers(ctx, t, []*project{p}, strangers); err != nil {
-				return nil, err
-			}
-			tallies = append(tallies, t)
+			return askStrangers(ctx, t, q.projects, strangers)
 		}
-		return tallies, nil
+		return b.rows(ctx, p.meter, q)
 	})
 }
 

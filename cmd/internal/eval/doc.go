@@ -19,6 +19,9 @@
 //	                            confirmations of the last run, for every key
 //	locomo-facts, locomo-turns  recall within one project a conversation
 //	cosqa                       recall of functions from what people typed
+//	paraphrases                 recall by questions that share no word with their
+//	                            fact; its file, embed/testdata/paraphrases.txt, is
+//	                            in this project
 //	speed                       every fact of the first three into one project,
 //	                            one after another, as a server and as commands
 //	                            do; no questions
@@ -41,7 +44,12 @@
 // other folders' sets, of each as many, taken at even distances, and go round
 // the projects of the set.
 //
-// A set of questions in words has a row for each mode of recall, side by side.
+// A set of questions in words has a row for each mode of recall with each
+// encoder, side by side, on the same store: first the built-in one, then each
+// transformer. A transformer takes half a second a text, so what it made is kept
+// in a file by name and text, and a run that is stopped goes on where it was.
+// Unless it may encode, a transformer has rows in those sets alone of which all
+// is kept; the others are told below the table.
 //
 // facts counts the remembers that were committed, µs/fact is the time of one,
 // and ×fsync that time beside an append and an fsync of as many bytes to a bare
@@ -57,4 +65,7 @@
 // must not help. A set is fast or slow, never shortened, unless a sample is
 // asked for; a sample takes whole keys, and of questions in words some while the
 // store stays whole, so that what is expected stays true. It is always the same.
+// A small set of documents is for a transformer that has encoded nothing yet: the
+// store is cut too, which makes the questions easier, so its figures are to be
+// compared with each other alone.
 package eval

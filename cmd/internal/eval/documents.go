@@ -25,59 +25,101 @@ type textQuery struct {
 	Text  string `json:"text"`
 }
 
-// corpus is a set of documents remembered, each group in a project of its own.
+// corpus is a set of documents, and what is asked about them.
 type corpus struct {
+	docs   []document
+	asked  []textQuery
+	judged map[string]grades
+	keyed  bool // the key of a document is its identifier, else there is none
+
 	groups map[string]*project
 	ids    map[string]map[name]string // of the documents of a group
-	judged map[string]grades
-	asked  []textQuery
 }
 
 // documents is a set of documents, queries and judgements in a folder.
 func documents(title, folder string) set {
 	files := []string{path.Join(folder, "corpus.jsonl.gz"), path.Join(folder, "queries.jsonl.gz"), path.Join(folder, "qrels.tsv.gz")}
-	run := func(ctx context.Context, b *bench) (rows []Row, err error) {
+	read := func(b *bench) (*corpus, error) {
 		docs, err := records[document](b.data, files[0])
 		if err != nil {
 			return nil, err
 		}
-		c := corpus{groups: map[string]*project{}, ids: map[string]map[name]string{}}
-		defer func() {
-			for _, p := range c.groups {
-				err = closed(err, p)
-			}
-		}()
-		if c.asked, err = records[textQuery](b.data, files[1]); err != nil {
-			return nil, err
-		}
-		if c.judged, err = judgements(b.data, files[2]); err != nil {
-			return nil, err
-		}
-		strangers, err := b.strangers(files[1])
+		asked, err := records[textQuery](b.data, files[1])
 		if err != nil {
 			return nil, err
 		}
-		var m meter
-		if err := c.remember(ctx, b, &m, docs); err != nil {
-			return nil, err
-		}
-		for _, mode := range b.Modes {
-			t := newTally(mode)
-			for _, q := range c.asked {
-				if b.sampled(name{key: q.ID}) {
-					if err := c.ask(ctx, t, q); err != nil {
-						return nil, err
-					}
-				}
-			}
-			if err := askStrangers(ctx, t, c.projects(), strangers); err != nil {
-				return nil, err
-			}
-			rows = append(rows, t.done(&m))
-		}
-		return rows, nil
+		judged, err := judgements(b.data, files[2])
+		return &corpus{docs: docs, asked: asked, judged: judged, keyed: true}, err
 	}
-	return set{title, files, run}
+	return set{title, files, func(ctx context.Context, b *bench) ([]Row, error) { return b.onCorpus(ctx, read, files[1]) }}
+}
+
+// onCorpus runs a set of documents; own is the file that its questions are in.
+func (b *bench) onCorpus(ctx context.Context, read func(*bench) (*corpus, error), own string) (rows []Row, err error) {
+	c, err := read(b)
+	if err != nil {
+		return nil, err
+	}
+	strangers, err := b.strangers(own)
+	if err != nil {
+		return nil, err
+	}
+	c.asked = slices.DeleteFunc(c.asked, func(q textQuery) bool {
+		return len(c.judged[q.ID]) == 0 || !b.sampled(name{key: q.ID}) // what cannot be answered does not count
+	})
+	if b.Small {
+		c.shrink()
+		strangers = spread(strangers, smallStrangers)
+	}
+	c.groups, c.ids = map[string]*project{}, map[string]map[name]string{}
+	defer func() {
+		for _, p := range c.groups {
+			err = closed(err, p)
+		}
+	}()
+	var m meter
+	if err := c.remember(ctx, b, &m); err != nil {
+		return nil, err
+	}
+	q := inquiry{projects: c.projects(), questions: slices.Clone(strangers)}
+	for _, x := range c.asked {
+		q.questions = append(q.questions, x.Text)
+	}
+	q.ask = func(ctx context.Context, t *tally) error {
+		for _, x := range c.asked {
+			if err := c.ask(ctx, t, x); err != nil {
+				return err
+			}
+		}
+		return askStrangers(ctx, t, q.projects, strangers)
+	}
+	return b.rows(ctx, &m, q)
+}
+
+// What is left of a set of documents that is made small: so little that a slow
+// encoder is done with it in three minutes.
+const (
+	smallFacts     = 300
+	smallQuestions = 100
+	smallStrangers = 40
+)
+
+// shrink leaves the first documents, and of the questions that they answer
+// whole some, evenly spread.
+func (c *corpus) shrink() {
+	c.docs = c.docs[:min(smallFacts, len(c.docs))]
+	left := map[string]bool{}
+	for _, d := range c.docs {
+		left[d.ID] = true
+	}
+	c.asked = spread(slices.DeleteFunc(c.asked, func(q textQuery) bool {
+		for id := range c.judged[q.ID] {
+			if !left[id] {
+				return true
+			}
+		}
+		return false
+	}), smallQuestions)
 }
 
 // projects are those of the groups, in a fixed order.
@@ -89,8 +131,8 @@ func (c *corpus) projects() []*project {
 	return out
 }
 
-func (c *corpus) remember(ctx context.Context, b *bench, m *meter, docs []document) error {
-	for _, d := range docs {
+func (c *corpus) remember(ctx context.Context, b *bench, m *meter) error {
+	for _, d := range c.docs {
 		p := c.groups[d.Group]
 		if p == nil {
 			var err error
@@ -99,7 +141,11 @@ func (c *corpus) remember(ctx context.Context, b *bench, m *meter, docs []docume
 			}
 			c.groups[d.Group], c.ids[d.Group] = p, map[name]string{}
 		}
-		r, err := p.remember(ctx, knowledge.Assertion{Category: cmp.Or(d.Title, "document"), Key: d.ID, Value: d.Text})
+		a := knowledge.Assertion{Category: cmp.Or(d.Title, "document"), Value: d.Text}
+		if c.keyed {
+			a.Key = d.ID
+		}
+		r, err := p.remember(ctx, a)
 		if err != nil {
 			return err
 		}
@@ -113,11 +159,10 @@ func (c *corpus) remember(ctx context.Context, b *bench, m *meter, docs []docume
 	return nil
 }
 
-// ask puts a query to its group. A query without a relevant document cannot be
-// answered and does not count.
+// ask puts a query to its group.
 func (c *corpus) ask(ctx context.Context, t *tally, q textQuery) error {
 	relevant, p := c.judged[q.ID], c.groups[q.Group]
-	if len(relevant) == 0 || p == nil {
+	if p == nil {
 		return nil
 	}
 	start := time.Now()
@@ -126,7 +171,6 @@ func (c *corpus) ask(ctx context.Context, t *tally, q textQuery) error {
 		return err
 	}
 	t.times = append(t.times, time.Since(start))
-	t.row.Encoder = cmp.Or(t.row.Encoder, r.Encoder)
 	nothing := 0.0
 	if len(r.Facts) == 0 {
 		nothing = 1

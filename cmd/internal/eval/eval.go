@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"leanctx/knowledge"
@@ -21,11 +22,15 @@ type Options struct {
 	Sets   []string // names, or what they begin with; all
 	Modes  []string // modes of recall, each a row of its own; those of [modes]
 	Sample int      // take one key, and one question in words, of so many; 1
+	Small  bool     // of a set of documents the first [smallFacts], and [smallQuestions] about them
 	Temp   string   // where the stores are made; the system's place for temporary files
 
 	// Semantic is recall by meaning for the store in a directory. Without it
 	// words are all that is compared.
 	Semantic func(dir string) (knowledge.Semantic, knowledge.Vectors)
+	// Encoders are those that Semantic offers besides the instant one. Each has
+	// rows of its own, in sets of questions in words.
+	Encoders []*Kept
 	// Progress is told what is about to run.
 	Progress func(text string)
 }
@@ -47,17 +52,21 @@ func sets() []set {
 		documents("locomo-facts", "locomo-dev/facts"),
 		documents("locomo-turns", "locomo-dev/turns"),
 		documents("cosqa", "cosqa-dev"),
+		paraphrases(),
 		speed(),
 	}
 }
+
+// lexical is the mode in which no encoder has a part.
+const lexical = "lexical"
 
 // modes are the ways of recall that are compared unless others are asked for,
 // side by side.
 func modes(vectors bool) []string {
 	if vectors {
-		return []string{"lexical", "semantic", "hybrid", "auto"}
+		return []string{lexical, "semantic", "hybrid", "auto"}
 	}
-	return []string{"lexical"}
+	return []string{lexical}
 }
 
 // Names are the names of the sets.
@@ -72,7 +81,9 @@ func Names() []string {
 // bench is what the sets run on.
 type bench struct {
 	Options
-	data fs.FS
+	data    fs.FS
+	encoder atomic.Pointer[string] // that stores may use beside the instant one
+	unkept  []string               // encoders left out of the set that runs
 }
 
 func newBench(dir string, o *Options) (*bench, error) {
@@ -121,6 +132,10 @@ func Run(ctx context.Context, dir string, o *Options) (Report, error) {
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", s.name, err)
 		}
+		for _, name := range b.unkept {
+			r.Skipped = append(r.Skipped, fmt.Sprintf("%s with %s: %v", s.name, name, ErrUnkept))
+		}
+		b.unkept = nil
 		for _, row := range rows {
 			row.Set, row.Seconds = s.name, cmp.Or(row.Seconds, time.Since(start).Seconds())
 			r.Rows = append(r.Rows, row)
@@ -149,8 +164,8 @@ func choose(names []string) ([]set, error) {
 }
 
 // onProject runs a set of a file of facts and a file of what is asked, on one
-// project. measure gives a tally for each row.
-func onProject[F, A any](title, facts, asked string, measure func(context.Context, *bench, *project, given[F, A]) ([]*tally, error)) set {
+// project. measure gives its rows.
+func onProject[F, A any](title, facts, asked string, measure func(context.Context, *bench, *project, given[F, A]) ([]Row, error)) set {
 	run := func(ctx context.Context, b *bench) (rows []Row, err error) {
 		var g given[F, A]
 		if g.facts, err = records[F](b.data, facts); err != nil {
@@ -159,17 +174,12 @@ func onProject[F, A any](title, facts, asked string, measure func(context.Contex
 		if g.asked, err = records[A](b.data, asked); err != nil {
 			return nil, err
 		}
-		var m meter
-		p, err := b.open(&m)
+		p, err := b.open(new(meter))
 		if err != nil {
 			return nil, err
 		}
 		defer func() { err = closed(err, p) }()
-		tallies, err := measure(ctx, b, p, g)
-		for _, t := range tallies {
-			rows = append(rows, t.done(&m))
-		}
-		return rows, err
+		return measure(ctx, b, p, g)
 	}
 	return set{title, []string{facts, asked}, run}
 }

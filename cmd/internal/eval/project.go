@@ -16,6 +16,7 @@ import (
 type project struct {
 	dir     string
 	store   *knowledge.Store
+	vectors knowledge.Vectors
 	meter   *meter
 	bare    *bare
 	pending int // remembers since the bare file was written to
@@ -45,7 +46,8 @@ func (b *bench) openAs(m *meter, o *knowledge.Options) (*project, error) {
 	p := &project{dir: dir, meter: m}
 	if b.Semantic != nil {
 		with := *o
-		with.Semantic, with.Vectors = b.Semantic(filepath.Join(dir, "knowledge"))
+		with.Semantic, p.vectors = b.Semantic(filepath.Join(dir, "knowledge"))
+		with.Vectors = chosen{p.vectors, b}
 		o = &with
 	}
 	if p.store, err = knowledge.Open(filepath.Join(dir, "knowledge"), o); err == nil {

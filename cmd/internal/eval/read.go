@@ -53,6 +53,12 @@ type lineOrError struct {
 	err  error
 }
 
+// plain reads a whole file of text.
+func plain(fsys fs.FS, name string) ([]string, error) {
+	data, err := fs.ReadFile(fsys, name)
+	return strings.Split(string(data), "\n"), err
+}
+
 // records reads a file of JSON lines. A line that is none is an error with its
 // number: figures over half of a set would be no figures.
 func records[T any](fsys fs.FS, name string) ([]T, error) {

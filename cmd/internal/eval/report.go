@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -22,7 +23,7 @@ type Report struct {
 type Row struct {
 	Set     string   `json:"set"`
 	Mode    string   `json:"mode"`              // exact: by name, without ranking
-	Encoder string   `json:"encoder,omitempty"` // whose vectors had a part in answers
+	Encoder string   `json:"encoder,omitempty"` // whose vectors may have a part in answers
 	N       int      `json:"n"`
 	R1      *float64 `json:"recall_at_1,omitempty"`
 	R5      *float64 `json:"recall_at_5,omitempty"`
@@ -127,15 +128,12 @@ func (r Report) Text() string {
 	}
 	b.WriteString("\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "set\tmode\tn\tR@1\tR@5\tR@10\thit@10\tMRR@10\tnDCG@10\tstale\tanswered\tgiven up\texact\terrors\tp50 ms\tp95 ms\tfacts\tµs/fact\t×fsync\tseconds\t")
+	fmt.Fprintln(w, "set\tmode\tencoder\tn\tR@1\tR@5\tR@10\thit@10\tMRR@10\tnDCG@10\tstale\tanswered\tgiven up\texact\terrors\tp50 ms\tp95 ms\tfacts\tµs/fact\t×fsync\tseconds\t")
 	for _, x := range r.Rows {
 		fmt.Fprintln(w, strings.Join(x.cells(), "\t")+"\t")
 	}
 	w.Flush() // into memory: it cannot fail
 	for _, x := range r.Rows {
-		if x.Encoder != "" {
-			fmt.Fprintf(&b, "\n%s, %s: by meaning with %s", x.Set, x.Mode, x.Encoder)
-		}
 		for _, n := range x.Notes {
 			fmt.Fprintf(&b, "\n%s: %s", x.Set, n)
 		}
@@ -159,7 +157,7 @@ func (r Row) cells() []string {
 		exact = number(math.Floor(*r.Exact*1e4)/1e4, 4)
 	}
 	cells := []string{
-		r.Set, r.Mode, strconv.Itoa(r.N), share(r.R1), share(r.R5), share(r.R10), share(r.Hit10), share(r.MRR10), share(r.NDCG10),
+		r.Set, r.Mode, cmp.Or(r.Encoder, "–"), strconv.Itoa(r.N), share(r.R1), share(r.R5), share(r.R10), share(r.Hit10), share(r.MRR10), share(r.NDCG10),
 		share(r.Stale), share(r.Answered), share(r.GivenUp), exact, strconv.Itoa(r.Errors),
 	}
 	if r.N == 0 {

@@ -33,7 +33,7 @@ const (
 
 // snapshots is yago-snapshots: rounds in which what holds is asserted again.
 func snapshots() set {
-	return onProject("yago-snapshots", snapshotStream, snapshotFinal, func(ctx context.Context, b *bench, p *project, g given[observation, final]) ([]*tally, error) {
+	return onProject("yago-snapshots", snapshotStream, snapshotFinal, func(ctx context.Context, b *bench, p *project, g given[observation, final]) ([]Row, error) {
 		for _, round := range b.rounds(g.facts) {
 			if err := p.rememberAll(ctx, round, workers); err != nil {
 				return nil, err
@@ -50,7 +50,7 @@ func snapshots() set {
 				}
 			}
 		}
-		return []*tally{t}, nil
+		return []Row{t.done(p.meter)}, nil
 	})
 }
 
