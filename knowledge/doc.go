@@ -116,7 +116,7 @@
 //
 // # Imports
 //
-// One import is one commit. A store of the existing program is recognised by
+// One import is one commit, unless it is very large: see importEach. A store of the existing program is recognised by
 // its project_root, read once and never written.
 //
 // # Secrets

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"leanctx/formats"
 )
@@ -81,7 +80,8 @@ func (e *BadFileError) Error() string {
 	return b.String()
 }
 
-// Import takes facts in, in one commit. A native file keeps its recorded
+// Import takes facts in, in one commit, or in several where they are more than
+// 50,000: see importEach. A native file keeps its recorded
 // times, ids and sources; records are asserted with source kind import and
 // marked until somebody confirms them. What was retracted or erased here stays
 // away, unless merge is replace.
@@ -101,12 +101,7 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 	if len(m.r.Bad) > 0 && !in.SkipBad {
 		return Imported{}, &BadFileError{in.name(), m.r.Bad}
 	}
-	decide := func(st *state, now time.Time) ([]event, error) { return m.decide(st, parsed, now) }
-	if in.DryRun {
-		err = s.view(ctx, func(st *state, at moment) error { _, err := decide(st, at.now); return err })
-	} else {
-		err = s.update(ctx, decide)
-	}
+	err = m.commitAll(ctx, parsed)
 	if err == nil && !in.DryRun && m.r.Added+m.r.Replaced >= syncTail {
 		s.afterImport(ctx)
 	}

@@ -19,6 +19,9 @@ type merger struct {
 	r     Imported
 	whole bool // a store is taken over as it is: nothing of it is refused
 
+	before Imported          // what the batches before did
+	rooms  map[string]string // the spellings of categories in the file, the first ones
+
 	st     *state
 	now    time.Time
 	over   overlay
@@ -31,11 +34,12 @@ type incoming struct {
 	records  int // how many entries of the file it is: the count that people see
 }
 
-// decide is the import's one commit.
+// decide is one commit of the import; mostly it has no other.
 func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, error) {
 	m.st, m.now, m.events = st, now, nil
 	m.over = overlay{facts: st, changed: map[id][]*Version{}}
-	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = 0, 0, 0, 0, 0, nil
+	b := &m.before
+	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Replaced, b.Lessons, slices.Clip(b.First)
 	grouped, order, err := m.group(p)
 	if err != nil {
 		return nil, err
@@ -56,7 +60,7 @@ func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, er
 	if len(m.events) == 0 {
 		return nil, nil
 	}
-	return append(m.events, note(noteImport, fmt.Sprintf("Imported %s from %s", count(m.r.Added+m.r.Replaced, "fact"), m.in.name()), now)), nil
+	return append(m.events, note(noteImport, fmt.Sprintf("Imported %s from %s", count(m.r.Added+m.r.Replaced-b.Added-b.Replaced, "fact"), m.in.name()), now)), nil
 }
 
 // group collects a file's facts by name, in the file's order.
@@ -81,7 +85,10 @@ func (m *merger) group(p formats.Parsed) (map[id]incoming, []id, error) {
 		}
 	}
 	// Records are asserted one after another on nothing, as the file tells it.
-	alone := overlay{facts: newState(), changed: map[id][]*Version{}}
+	if m.rooms == nil {
+		m.rooms = map[string]string{}
+	}
+	alone := overlay{facts: newState(), changed: map[id][]*Version{}, rooms: m.rooms}
 	for _, r := range p.Records {
 		c, err := m.claim(r)
 		if err != nil {

@@ -47,7 +47,8 @@ type Options struct {
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 
-	keysFrom int64 // tests only: the smallest snapshot with a key table, in bytes; else tableFrom
+	keysFrom   int64 // tests only: the smallest snapshot with a key table, in bytes; else tableFrom
+	importEach int   // tests only: the most facts of one commit of an import; else importEach
 }
 
 // Store is the facts of one project. It is safe for concurrent use, by any

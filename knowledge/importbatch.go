@@ -1,0 +1,122 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"time"
+
+	"leanctx/formats"
+)
+
+// One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory several
+// times (as facts, as events, as a line, as the state it makes), 9 GB of a file of a million, so a larger one is several
+// commits, each a store as good as any. What is wrong with the file is known before the first of them. An
+// import that ends in the middle is repeated: what is there is skipped or said again, and the outcome is that of one that
+// ran through. A commit written line by line was rejected: recovery would have to know of half commits.
+const importEach = 50_000
+
+// roomEach is how long the journal grows in bytes, in a large import, before the snapshot takes it up and what was imported
+// leaves the memory; longer where the snapshot is large, so that all the snapshots written are three times the last.
+const roomEach = 128 << 20
+
+// batches divides a file: the names, of each all it says, in the order of the file. What is beside facts comes with the
+// last, a tombstone with what came under its name later. Where a record has no key its name hangs on all others, so such a file is not divided.
+func batches(p formats.Parsed, most int) []formats.Parsed {
+	seed := maphash.MakeSeed()
+	batchOf := map[uint64]int{}
+	place := func(category, key string) int {
+		h := maphash.Comparable(seed, newID(category, key))
+		n, ok := batchOf[h]
+		if !ok {
+			n = len(batchOf) / most
+			batchOf[h] = n
+		}
+		return n
+	}
+	out := []formats.Parsed{{Kind: p.Kind}}
+	at := func(n int) *formats.Parsed {
+		for len(out) <= n {
+			out = append(out, formats.Parsed{Kind: p.Kind})
+		}
+		return &out[n]
+	}
+	for i, r := range p.Records {
+		if r.Key == "" {
+			return []formats.Parsed{p}
+		}
+		b := at(place(r.Category, r.Key))
+		b.Records, b.Lines = append(b.Records, r), append(b.Lines, p.Lines[i])
+	}
+	if d := p.Document; d != nil {
+		for _, v := range d.Facts {
+			b := at(place(v.Category, v.Key))
+			if b.Document == nil {
+				b.Document = &formats.Document{Schema: d.Schema}
+			}
+			b.Document.Facts = append(b.Document.Facts, v)
+		}
+		if len(out) > 1 {
+			last := out[len(out)-1].Document
+			rest := *d
+			rest.Facts, rest.Tombstones = last.Facts, nil
+			*last = rest
+			for _, t := range d.Tombstones {
+				b := out[min(place(t.Category, t.Key), len(out)-1)].Document
+				b.Tombstones = append(b.Tombstones, t)
+			}
+		}
+	}
+	if len(out) == 1 {
+		return []formats.Parsed{p}
+	}
+	return out
+}
+
+// commitAll imports a file, batch by batch.
+func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
+	each := importEach
+	if m.store.opts.importEach > 0 {
+		each = m.store.opts.importEach
+	}
+	parts := batches(parsed, each)
+	for i := range parts {
+		m.before = m.r
+		err := m.commit(ctx, parts[i])
+		if err != nil && i > 0 {
+			return fmt.Errorf("%s of the file are in and stay, import it again for the rest: %w", count(m.before.Parsed, "fact"), err)
+		}
+		if err != nil {
+			return err
+		}
+		parts[i] = formats.Parsed{}
+		if i+1 < len(parts) && !m.in.DryRun {
+			m.store.makeRoom(ctx)
+		}
+	}
+	return nil
+}
+
+func (m *merger) commit(ctx context.Context, p formats.Parsed) error {
+	if m.in.DryRun {
+		return m.store.view(ctx, func(st *state, at moment) error { _, err := m.decide(st, p, at.now); return err })
+	}
+	err := m.store.update(ctx, func(st *state, now time.Time) ([]event, error) { return m.decide(st, p, now) })
+	m.over, m.events, m.st = overlay{}, nil, nil
+	return err
+}
+
+// makeRoom has what was imported so far leave the memory, now and then.
+func (s *Store) makeRoom(ctx context.Context) {
+	at := s.log.Stats()
+	if at.JournalBytes <= max(roomEach, at.SnapshotBytes/2) {
+		return
+	}
+	err := s.Compact(ctx)
+	if err == nil {
+		err = s.refit(ctx)
+	}
+	if err != nil { // it takes more memory, and that is all
+		s.opts.Logger.Debug("an import goes on in memory", "error", err)
+	}
+}
