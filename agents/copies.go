@@ -25,11 +25,12 @@ func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs 
 			}
 		}
 	}
+	var more []string
 	err = s.view(ctx, func(p *project, _ moment) error {
-		refs = append(refs, p.copies(holds)...)
+		more = p.copies(holds)
 		return nil
 	})
-	return refs, err
+	return append(refs, more...), err
 }
 
 // copies are those in the registry. A finding that somebody is still to read

@@ -266,7 +266,7 @@ func (s *Store) writers(ctx context.Context) (ids []string, now time.Time, err e
 		return nil, now, err
 	}
 	err = s.view(ctx, func(p *project, m moment) error {
-		now = m.now
+		ids, now = nil, m.now
 		for _, f := range files {
 			id, ok := strings.CutSuffix(f.Name(), ".journal")
 			if ok && p.agents[id] != nil {

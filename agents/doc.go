@@ -76,4 +76,10 @@
 //
 // One registry for all projects keeps ids unique; a handle sees the part of
 // its own project only. Texts are redacted before they are stored.
+//
+// Behind a registry of thousands of messages stands an index of them, by which a
+// command counts what is unread and reads only the messages that it shows. We
+// keep it in the file, where it is switched with it; a file of its own was
+// rejected because it would have to be written, and found to be of another
+// snapshot, beside the journal.
 package agents

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"leanctx/internal/journal"
@@ -88,7 +89,7 @@ func (p *project) post(m *message) {
 		b.Cursor, b.Ahead = m.Number, nil
 		p.agents[a.ID] = &b
 	}
-	p.keep(m.head(), m, nil)
+	p.keep(m)
 	if m.toAll() && len(p.broadcasts) >= p.tidyAt {
 		p.tidy(m)
 	}
@@ -152,7 +153,10 @@ func (p *project) tidy(m *message) {
 }
 
 // machine tells the journal how the state is made, folded and written.
-type machine struct{}
+type machine struct {
+	from  int64        // the smallest file that is read in parts, in bytes
+	whole *atomic.Bool // files are read whole; nil: they are
+}
 
 func (machine) New() *state { return newState() }
 

@@ -35,7 +35,8 @@ type section struct {
 
 // Encode writes one record a line, so that the file can be read and compared.
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
-	b := bufio.NewWriter(w)
+	b := &sheet{w: bufio.NewWriterSize(w, 1<<16)}
+	messages := 0
 	fmt.Fprintf(b, "{\n  \"schema\": %d,\n  \"updated_at\": %q,\n  \"checksum\": %q,\n  \"seq\": %d,\n  \"generation\": %d,\n  \"projects\": [",
 		h.Schema, h.At.UTC().Format(time.RFC3339Nano), h.Checksum, h.Seq, h.Generation)
 	sep := "\n"
@@ -48,16 +49,19 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 			list(b, "agents", slices.Values(slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }))),
 			list(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease) int { return cmp.Compare(x.Path, y.Path) }))),
 			list(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff) int { return cmp.Compare(x.Number, y.Number) }))),
-			list(b, "scratchpad", p.board()),
+			b.scratchpad(hash, p),
 			list(b, "findings", slices.Values(p.findings)),
 		)
+		messages += p.size()
 		if err != nil {
 			return err
 		}
-		b.WriteString("\n    }")
+		fmt.Fprint(b, "\n    }")
 	}
-	b.WriteString("\n  ]\n}\n")
-	return b.Flush()
+	if _, err := io.WriteString(b, "\n  ]"); err != nil {
+		return err
+	}
+	return b.close(messages)
 }
 
 func quote(s string) string {
@@ -66,29 +70,21 @@ func quote(s string) string {
 }
 
 // list writes a member whose value is a list.
-func list[T any](b *bufio.Writer, name string, items iter.Seq[T]) error {
+func list[T any](b io.Writer, name string, items iter.Seq[T]) error {
 	fmt.Fprintf(b, ",\n      %q: [", name)
 	sep, end := "\n        ", "]"
 	for x := range items {
-		line, err := encode(x)
-		if err != nil {
-			return err
+		line, err := json.Marshal(x)
+		if err == nil {
+			_, err = b.Write(append([]byte(sep), line...))
 		}
-		b.WriteString(sep)
-		if _, err := b.Write(line); err != nil {
+		if err != nil {
 			return err
 		}
 		sep, end = ",\n        ", "\n      ]"
 	}
-	_, err := b.WriteString(end)
+	_, err := io.WriteString(b, end)
 	return err
-}
-
-func encode(x any) ([]byte, error) {
-	if m, ok := x.(json.Marshaler); ok {
-		return m.MarshalJSON() // not checked and copied again
-	}
-	return json.Marshal(x)
 }
 
 // board yields every message that somebody may still be to see, by number.
@@ -115,6 +111,12 @@ func (machine) Decode(data []byte) (*state, error) {
 		return nil, fmt.Errorf("%d projects have %d scratchpads", len(d.Projects), len(boards))
 	}
 	s := newState()
+	return s, d.into(s, func(i int, p *project) error { return p.fill(boards[i]) })
+}
+
+// into puts what was read into a state; fill does so with the scratchpad of the
+// i-th project.
+func (d *document) into(s *state, fill func(i int, p *project) error) error {
 	for i, x := range d.Projects {
 		p := newProject(x.Root)
 		s.projects[x.Hash] = p
@@ -129,12 +131,23 @@ func (machine) Decode(data []byte) (*state, error) {
 		for _, h := range x.Handoffs {
 			p.fileHandoff(h)
 		}
-		if err := p.fill(boards[i]); err != nil {
-			return nil, err
+		if err := fill(i, p); err != nil {
+			return err
 		}
 		p.findings = x.Findings
 		p.messages, p.fence, p.handed = x.Messages, x.Fence, x.Handed
 		p.tidyAt = max(tidyFrom, 2*len(p.broadcasts))
 	}
-	return s, nil
+	return nil
+}
+
+// size is how many messages stand on the scratchpad.
+func (p *project) size() int {
+	n := len(p.broadcasts)
+	for _, lists := range []map[string][]slip{p.direct, p.typed} {
+		for _, l := range lists {
+			n += len(l)
+		}
+	}
+	return n
 }

@@ -39,14 +39,17 @@ func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error
 			}
 		}
 	}
+	var posted []Finding
 	err = s.view(ctx, func(p *project, at moment) error {
+		posted = nil
 		for _, m := range p.findings {
 			if !m.At.Before(since) && !m.expired(at.now) {
-				out = append(out, Finding{m.Category, m.Text, m.From, m.ref(), m.At})
+				posted = append(posted, Finding{m.Category, m.Text, m.From, m.ref(), m.At})
 			}
 		}
 		return nil
 	})
+	out = append(out, posted...)
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Ref, b.Ref)) })
 	return out, err
 }

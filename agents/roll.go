@@ -81,10 +81,10 @@ func (s *Store) List(ctx context.Context, a Roll) (Agents, error) {
 	if err := s.begin(ctx); err != nil {
 		return Agents{}, err
 	}
-	r := Agents{limit: limit, Agents: []Present{}}
+	r := Agents{limit: limit}
 	err = s.view(ctx, func(p *project, m moment) error {
 		list := p.present(m.now)
-		r.Total, r.now = len(list), m.now
+		r.Total, r.now, r.Agents = len(list), m.now, []Present{}
 		for _, x := range list[:min(limit, len(list))] {
 			r.Agents = append(r.Agents, shown(x))
 		}
@@ -101,8 +101,9 @@ type Presence struct {
 
 // Presence is who is here and how much the caller has not read, in one look.
 func (s *Store) Presence(ctx context.Context) (Presence, error) {
-	r := Presence{Agents: []string{}}
+	var r Presence
 	err := s.view(ctx, func(p *project, m moment) error {
+		r = Presence{Agents: []string{}}
 		for _, a := range p.present(m.now) {
 			name := a.ID
 			if a.Role != "" {

@@ -18,7 +18,8 @@ type slip struct {
 	author  uint32 // 0: not an agent
 	urgency uint8
 	m       *message
-	line    []byte // instead of m
+	pages   *pages // instead of m
+	page    uint32 // in pages
 }
 
 func (x *slip) expired(now int64) bool { return x.expires != 0 && x.expires <= now }
@@ -29,18 +30,22 @@ func (x *slip) message() *message {
 		return x.m
 	}
 	m := &message{Number: x.number}
-	if err := json.Unmarshal(x.line, m); err != nil {
-		m.Text = "[unreadable: " + err.Error() + "]" // the file's checksum was right, so it never is
+	line, err := x.text()
+	if err == nil {
+		err = json.Unmarshal(line, m)
+	}
+	if err != nil {
+		m.Text = "[unreadable: " + err.Error() + "]" // nobody sees it: see state.check; checksums were right else
 	}
 	return m
 }
 
-// MarshalJSON gives the message, as it stood in the file if it comes from there.
-func (x *slip) MarshalJSON() ([]byte, error) {
-	if x.line != nil {
-		return x.line, nil
+// text is the message as JSON, as it stands in the file if it comes from there.
+func (x *slip) text() ([]byte, error) {
+	if x.m != nil {
+		return json.Marshal(x.m)
 	}
-	return json.Marshal(x.m)
+	return x.pages.line(x.page)
 }
 
 // head is what a slip must know of a message.
@@ -118,30 +123,47 @@ func lift(data []byte) (rest []byte, boards [][]byte) {
 
 // fill files the messages of a scratchpad, a line each.
 func (p *project) fill(board []byte) error {
+	pg := new(pages)
 	for line := range bytes.SplitSeq(board, []byte("\n")) {
 		line = bytes.TrimSuffix(bytes.TrimSpace(line), []byte(","))
 		if len(line) == 0 {
 			continue
 		}
 		if h, ok := parseHead(line); ok {
-			p.keep(h, nil, line)
+			x := p.slip(h)
+			x.pages, x.page = pg, uint32(len(pg.lines))
+			pg.lines = append(pg.lines, line)
+			p.file(h, x)
 			continue
 		}
 		m := new(message)
 		if err := json.Unmarshal(line, m); err != nil {
 			return err
 		}
-		p.keep(m.head(), m, nil)
+		p.keep(m)
 	}
 	return nil
 }
 
 // keep files a message under those who are to read it.
-func (p *project) keep(h head, m *message, line []byte) {
-	x := slip{number: h.number, author: p.authors[h.from], urgency: urgency(h.priority), m: m, line: line}
+func (p *project) keep(m *message) {
+	h := m.head()
+	x := p.slip(h)
+	x.m = m
+	p.file(h, x)
+}
+
+// slip is one without its message.
+func (p *project) slip(h head) slip {
+	x := slip{number: h.number, author: p.authors[h.from], urgency: urgency(h.priority)}
 	if !h.expires.IsZero() {
 		x.expires = h.expires.UnixNano()
 	}
+	return x
+}
+
+// file puts a slip where those look who are to read its message.
+func (p *project) file(h head, x slip) {
 	switch {
 	case h.to != "":
 		p.direct[h.to] = append(p.direct[h.to], x)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"leanctx/internal/prose"
@@ -19,6 +20,8 @@ type state struct {
 	projects map[string]*project // by hash
 	owners   map[string]string   // agent id → project hash: ids name files that all projects share
 	recent   ring                // what was folded last, for those who follow
+
+	failed atomic.Pointer[pageError] // a message could not be read: what was made of the state may be wrong
 }
 
 // project is one project's part.
