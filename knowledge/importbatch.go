@@ -21,7 +21,7 @@ const importEach = 50_000
 const roomEach = 128 << 20
 
 // batches divides a file: the names, of each all it says, in the order of the file. What is beside facts comes with the
-// last, a tombstone with what came under its name later. Where a record has no key its name hangs on all others, so such a file is not divided.
+// last, a tombstone with what came under its name later.
 func batches(p formats.Parsed, most int) []formats.Parsed {
 	seed := maphash.MakeSeed()
 	batchOf := map[uint64]int{}
@@ -42,9 +42,6 @@ func batches(p formats.Parsed, most int) []formats.Parsed {
 		return &out[n]
 	}
 	for i, r := range p.Records {
-		if r.Key == "" {
-			return []formats.Parsed{p}
-		}
 		b := at(place(r.Category, r.Key))
 		b.Records, b.Lines = append(b.Records, r), append(b.Lines, p.Lines[i])
 	}

@@ -66,18 +66,6 @@ func TestImportInBatches(t *testing.T) {
 	}
 }
 
-// Without keys a file is one commit: a key that is made of the value hangs on all others.
-func TestImportWithoutKeysIsOneCommit(t *testing.T) {
-	s := batched(t, 3, nil)
-	var b strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&b, `{"category":"c","key":"","value":"the same beginning %d"}`+"\n", i)
-	}
-	if r := s.load(t, "", b.String()); r.Added != 20 || s.seq(t) != 1 {
-		t.Errorf("%+v in %d commits", r, s.seq(t))
-	}
-}
-
 // A fact file comes whole in batches: exported again it is the same but for the notes of the import.
 func TestNativeImportInBatches(t *testing.T) {
 	from := rich(t).whole(t)
