@@ -195,6 +195,9 @@ func (r *ranking) named() []float64 {
 // stand beside it mostly.
 const builtShare = 0.6
 
+// testShare is what is left of a test's score, where nobody asks for tests.
+const testShare = 0.6
+
 // prior is how much a file counts for what it is: one looks for code before
 // its tests, and for both before data.
 func prior(e *entry, task string) float64 {
@@ -212,7 +215,7 @@ func prior(e *entry, task string) float64 {
 		p *= builtShare
 	}
 	if low := strings.ToLower(task); graph.IsTest(e.Path) && !strings.Contains(low, "test") && !strings.Contains(low, "benchmark") {
-		p *= 0.75
+		p *= testShare
 		if strings.Contains("/"+e.Path, "/testdata/") || strings.Contains("/"+e.Path, "/fixtures/") {
 			p *= 0.5
 		}
