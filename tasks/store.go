@@ -234,7 +234,7 @@ func (e *TakenError) Error() string {
 	case e.Silent != nil:
 		return text + ", who is silent since " + stamp(*e.Silent) + "; claim it to take it over"
 	case e.Creator != "" && e.Creator != e.By:
-		text += ", given by " + prose.Brief(e.Creator) + ": they say how it stands"
+		text += ", given by " + prose.Brief(e.Creator) + ": only those two say how it stands"
 	}
 	return text + "; send it a message, or have it handed over"
 }
