@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"agents":           {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/cost":      {"internal/journal", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/share":     {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks/a2a":        {},
 	"tasks":            {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/graph": {"overview/source"},
@@ -48,7 +49,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
 	"cmd/internal/eval":   {"knowledge", "agents", "tasks", "overview"},
-	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed"},
+	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
 	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
 		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "embed/vectors", "internal/secret"},
