@@ -73,7 +73,10 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 	}
 	report, err := p.Connect(a.wish())
 	if err == nil && a.AgentsMD {
-		report.Files = append(report.Files, p.Advise(a.DryRun))
+		var f hook.Touched
+		if f, err = p.Advise(a.DryRun); err == nil {
+			report.Files = append(report.Files, f)
+		}
 	}
 	return r.reported(sc, report, err)
 }
@@ -84,11 +87,6 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 		return nil, err
 	}
 	report, err := p.Disconnect(hook.Wish{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun})
-	if err == nil && len(a.Clients) == 0 && a.Scope == string(hook.Project) {
-		if f, there := p.Unadvise(a.DryRun); there {
-			report.Files = append(report.Files, f)
-		}
-	}
 	return r.reported(sc, report, err)
 }
 

@@ -3,9 +3,7 @@ package hook
 import (
 	"bytes"
 	_ "embed"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -20,34 +18,53 @@ const (
 // Advise writes our block into the project's AGENTS.md. It is done only when
 // asked for: the file is everybody's, and what a client shows of the server's
 // instructions says the same.
-func (p Place) Advise(dry bool) Touched {
-	return p.advised(dry, func(t *text) {
-		from, to, ok := t.adviceLines()
-		block := strings.ReplaceAll(adviceBegin+"\n"+strings.TrimSpace(advice)+"\n"+adviceEnd+"\n", "\n", t.newline())
-		switch {
-		case ok && string(t.data[from:to]) == block:
-		case ok:
-			t.replace(from, to, block)
-		case len(t.data) == 0:
-			t.replace(0, 0, block)
-		default:
-			lead := t.newline()
-			if !bytes.HasSuffix(t.data, []byte("\n")) {
-				lead += t.newline()
-			}
-			t.replace(len(t.data), len(t.data), lead+block)
-		}
-	}, connected)
+func (p Place) Advise(dry bool) (Touched, error) {
+	log, err := p.record()
+	if err != nil {
+		return Touched{}, err
+	}
+	r := p.advice().connect(log, dry)
+	if r.Outcome == connected && !dry {
+		err = p.save(log)
+	}
+	return r, err
 }
 
-// Unadvise takes our block out of AGENTS.md, and reports whether it was there.
-func (p Place) Unadvise(dry bool) (Touched, bool) {
-	r := p.advised(dry, func(t *text) {
-		if from, to, ok := t.adviceLines(); ok {
-			t.replace(t.withBlank(from), to, "")
+// advice is the block as a step. It belongs to the project, for whomever
+// clients were connected beside it: any disconnect that leaves no client of
+// the project takes it out.
+func (p Place) advice() step {
+	return step{client: "AGENTS.md", scope: Project, path: filepath.Join(p.Root, "AGENTS.md"), format: marked}
+}
+
+// putAdvice makes the block stand in a text, and reports whether it did not.
+func (t *text) putAdvice() bool {
+	block := strings.ReplaceAll(adviceBegin+"\n"+strings.TrimSpace(advice)+"\n"+adviceEnd+"\n", "\n", t.newline())
+	from, to, ok := t.adviceLines()
+	switch {
+	case ok && string(t.data[from:to]) == block:
+		return false
+	case ok:
+		t.replace(from, to, block)
+	case len(t.data) == 0:
+		t.replace(0, 0, block)
+	default:
+		lead := t.newline()
+		if !bytes.HasSuffix(t.data, []byte("\n")) {
+			lead += t.newline()
 		}
-	}, removed)
-	return r, r.Outcome != unchanged
+		t.replace(len(t.data), len(t.data), lead+block)
+	}
+	return true
+}
+
+// takeAdvice takes the block out, and reports whether it was there.
+func (t *text) takeAdvice() bool {
+	from, to, ok := t.adviceLines()
+	if ok {
+		t.replace(t.withBlank(from), to, "")
+	}
+	return ok
 }
 
 // adviceLines is where our block stands.
@@ -61,33 +78,4 @@ func (t *text) adviceLines() (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	return from, t.lineEnd(from + n), true
-}
-
-func (p Place) advised(dry bool, change func(*text), outcome string) Touched {
-	s := step{client: "AGENTS.md", scope: Project, path: filepath.Join(p.Root, "AGENTS.md"), format: whole, text: advice}
-	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: unchanged}
-	f, err := readFile(s.path)
-	if err != nil {
-		return s.refuse(r, err)
-	}
-	t := &text{data: slices.Clone(f.data)}
-	if change(t); bytes.Equal(t.data, f.data) {
-		return r
-	}
-	if r.Outcome = outcome; dry {
-		r.Diff = diff(f.data, t.data)
-		return r
-	}
-	if f.new {
-		f.mode = 0o644
-	}
-	if len(t.data) == 0 {
-		err = os.Remove(f.path)
-	} else {
-		err = f.write(t.data)
-	}
-	if err != nil {
-		return s.refuse(r, err)
-	}
-	return r
 }

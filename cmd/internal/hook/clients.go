@@ -28,7 +28,8 @@ const (
 	jsonc format = iota // JSON, with comments where the client allows them
 	toml
 	yaml
-	whole // a file that is ours alone
+	whole  // a file that is ours alone
+	marked // a block between markers, in a file for people
 )
 
 // client is one row of the table.

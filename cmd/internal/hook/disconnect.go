@@ -30,6 +30,11 @@ func (p Place) Disconnect(w Wish) (Report, error) {
 		}
 	}
 	slices.Reverse(r.Files)
+	if len(w.Clients) == 0 || len(log.Files) == 1 && log.of(p.advice()) != nil {
+		if f := p.advice().disconnect(log, w.DryRun); f.Outcome != nothing {
+			r.Files = append(r.Files, f)
+		}
+	}
 	if len(r.Files) == 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("Nothing is connected in scope %s.", scope))
 	}

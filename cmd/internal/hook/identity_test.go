@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,5 +214,28 @@ func TestConnectAndBackYAML(t *testing.T) {
 			"extensions:" + nl + "  developer: {enabled: true}" + nl + nl + "  memory:" + nl + "    enabled: false" + nl,
 		}).Draw(r, "extensions")
 		there(r, s, head+ext+rapid.SampledFrom([]string{"", "tail: 1", "# end" + nl}).Draw(r, "tail"))
+	})
+}
+
+// Whatever AGENTS.md says, it says again to the byte.
+func TestAdviceAndBack(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(r, "newline")
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"# Rules", "", "Use tabs.", "<!-- x -->", "  "}), 0, 6).Draw(r, "lines")
+		before := rapid.SampledFrom([]string{"", bom}).Draw(r, "mark") + strings.Join(lines, nl) + rapid.SampledFrom([]string{"", nl}).Draw(r, "end")
+		s := scratch("/nowhere").advice()
+		x := &text{data: []byte(before)}
+		if changed, err := s.put(x); err != nil || !changed {
+			r.Fatal(changed, err)
+		}
+		if again, err := s.put(&text{data: slices.Clone(x.data)}); err != nil || again {
+			r.Fatal("not the same the second time", err)
+		}
+		if back, ok := undo(x.data, x.done); !ok || string(back) != before {
+			r.Fatalf("got %q, want %q", back, before)
+		}
+		if left, _, err := s.without(x.data, nil); err != nil || strings.TrimSpace(string(left)) != strings.TrimSpace(before) {
+			r.Fatalf("by its markers: %q, want %q", left, before)
+		}
 	})
 }

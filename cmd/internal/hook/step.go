@@ -68,6 +68,9 @@ func (c *client) steps(p Place, scope Scope) []step {
 // put makes what a step wants stand in a text, and reports whether anything
 // had to be done.
 func (s step) put(t *text) (changed bool, err error) {
+	if s.format == marked {
+		return t.putAdvice(), nil
+	}
 	if s.format == whole {
 		if string(t.data) == s.text {
 			return false, nil
@@ -122,6 +125,9 @@ func isOurs(data []byte) bool {
 func (s step) take(t *text) (changed bool, err error) {
 	if t.blank() {
 		return false, nil
+	}
+	if s.format == marked {
+		return t.takeAdvice(), nil
 	}
 	for _, w := range s.wants {
 		did := false
@@ -215,7 +221,7 @@ func (s step) rest(data []byte) (any, error) {
 // empty tells whether a text says nothing beside what the file needs.
 func (s step) empty(data []byte) bool {
 	t := &text{data: slices.Clone(data)}
-	if t.blank() || s.format == whole {
+	if t.blank() || s.format == whole || s.format == marked {
 		return t.blank()
 	}
 	if s.format != jsonc {
