@@ -165,7 +165,7 @@ func abuser(t *testing.T, dir string, self int, seed uint64) {
 	}()
 	a := &abuse{t: t, r: rand.New(rand.NewPCG(seed, uint64(self)+1)), room: fmt.Sprintf("room%d", self)}
 	for ctx.Err() == nil && !t.Failed() {
-		s, err := Open(dir, &Options{LongLived: self < 2, keysFrom: 1})
+		s, err := Open(dir, &Options{LongLived: self < 2, keysFrom: 1, unindexed: 1 + self%2*2000})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -159,6 +159,9 @@ type partials struct {
 	tried   atomic.Pointer[table.Snapshot] // that a long-lived store was to be read from
 }
 
+// schema is that of the fact file, which the snapshot is.
+const schema = formats.Schema
+
 // tableName is the key table's name within the directory of the index.
 const tableName = "keys"
 

@@ -48,6 +48,7 @@ type Options struct {
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 
 	keysFrom   int64 // tests only: the smallest snapshot with a key table, in bytes; else tableFrom
+	unindexed  int   // tests only: how many versions are not indexed before an answer; else fewUnindexed
 	importEach int   // tests only: the most facts of one commit of an import; else importEach
 }
 
@@ -103,6 +104,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
+	c.ix.few = cmp.Or(c.opts.unindexed, fewUnindexed)
 	c.use = newUsage(dir, c.opts.Now)
 	c.secrets = secret.NewLazy(c.opts.Redactor)
 	s := &Store{core: c}

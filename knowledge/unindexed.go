@@ -24,7 +24,7 @@ func (x *indexed) unindexed(st *state) bool {
 		return false
 	}
 	_, epoch, ok := x.index.Since()
-	return (!ok || epoch != st.indexEpoch()) && st.versionCount() >= fewUnindexed
+	return (!ok || epoch != st.indexEpoch()) && st.versionCount() >= x.few
 }
 
 // rankedUnindexed is one try without an index.

@@ -245,7 +245,7 @@ func (b *builder) mergeFrom(n int) error {
 	return nil
 }
 
-// next is the name of a new segment.
+// next names a new segment.
 func (b *builder) next() string {
 	b.made++
 	return segmentName(b.made)

@@ -132,13 +132,13 @@
 // mapping is as if it were not there, and the caller adds what
 // is missing since [Index.Since]. [Index.Add] and [Index.Remove] go to an index in memory and mask what they
 // replace; a thousand facts or more that come at once are made batches (sorted words and their postings), on all
-// processors, which are searched as they stand. So an index that is missing answers as soon as the facts are
-// analysed, 40 µs each, and is written after the answer. [Index.Sync] writes the next generation into a directory of its own and renames it into place: the
+// processors, which are searched as they stand, 40 µs each. Where so much is missing that nobody should wait for that,
+// [Unindexed] searches the facts as they are, and [Index.Grow] makes the index afterwards, a slice at a time, in a
+// directory part-m<mapping> that the next Grow, of any process, goes on with. [Index.Sync] writes the next generation into a directory of its own and renames it into place: the
 // segments of the newest one by hard link (a copy where there are none) and one more of what came after;
 // segments are merged when the last are not half as large as the one before, so a store of N facts has about
 // log N of them; one of 200,000 facts is not merged again, so that writing takes no more memory in a larger store.
-// What a generation is complete to is taken together with what it is made of ([Index.Begin]). Older generations are taken away at once. [Index.Build] is for an index that is missing: it waits for
-// another process that makes it. A Sync killed at any
+// What a generation is complete to is taken together with what it is made of ([Index.Begin]). Older generations are taken away at once. A Sync killed at any
 // point leaves a tmp- directory for the next one to take away. The blocks' checksums are taken from the file as it
 // is on disk, and believed only if it ends with the checksum of what was written.
 //

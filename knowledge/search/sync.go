@@ -8,8 +8,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"leanctx/knowledge/search/blocks"
@@ -41,24 +39,8 @@ func (x *Index) Sync(ctx context.Context, to Generation, docs iter.Seq[Doc]) err
 	return t.Sync(ctx, docs)
 }
 
-// Build is a Sync that waits for another process's, a minute at most, and then reads from what that made. It
-// is for an index that lacks so much that adding it to memory would take as long and far more space.
-func (x *Index) Build(ctx context.Context, to Generation, docs iter.Seq[Doc]) error {
-	t := x.Begin(to)
-	if t == nil {
-		return nil
-	}
-	return t.sync(ctx, docs, func(path string) (func() error, bool, error) {
-		unlock, err := waitLock(ctx, path, buildWait)
-		return unlock, err == nil, err
-	})
-}
-
-const buildWait = time.Minute
-
-type locker func(path string) (unlock func() error, held bool, err error)
-
-func (t *Tail) sync(ctx context.Context, docs iter.Seq[Doc], lock locker) (err error) {
+// Sync is [Index.Sync] of the tail.
+func (t *Tail) Sync(ctx context.Context, docs iter.Seq[Doc]) (err error) {
 	x, to := t.index, t.to
 	defer x.end()
 	defer guard(&err)
@@ -146,9 +128,6 @@ func (x *Index) Begin(to Generation) *Tail {
 	}
 	return t
 }
-
-// Sync is [Index.Sync] of the tail.
-func (t *Tail) Sync(ctx context.Context, docs iter.Seq[Doc]) error { return t.sync(ctx, docs, lock) }
 
 func (x *Index) end() {
 	x.mu.Lock()
@@ -246,70 +225,6 @@ func (x *Index) fails(op, name string) error {
 		return nil
 	}
 	return x.fault(op, name)
-}
-
-// sweep takes away what no one will open any more: older generations, and what a killed Sync left. Another
-// process that has not yet read what it needs of an older one finds it gone and opens the newest. Called under
-// the lock.
-func (x *Index) sweep(newest uint64) {
-	entries, err := os.ReadDir(x.dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		n, mapping, ok := parseGeneration(e.Name())
-		old := ok && mapping <= mappingVersion && n < newest
-		if old || strings.HasPrefix(e.Name(), tempPrefix) || e.Name() == partName {
-			if err := os.RemoveAll(filepath.Join(x.dir, e.Name())); err != nil {
-				x.logger.Debug("old index generation stays", "error", err)
-			}
-		}
-	}
-}
-
-// dropWait is how long Drop waits for a Sync under way.
-const dropWait = 5 * time.Second
-
-// Drop takes all generations off the disk and forgets what was read of them; what is in memory stays. It
-// waits for a Sync of another process, five seconds at most.
-func (x *Index) Drop() error {
-	x.mu.Lock()
-	x.stored, x.removed = nil, map[string]bool{}
-	x.mu.Unlock()
-	if _, err := os.Stat(x.dir); x.dir == "" || errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	unlock, err := waitLock(context.Background(), filepath.Join(x.dir, lockName), dropWait)
-	if err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(x.dir)
-	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == lockName })
-	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(x.dir, e.Name())))
-	}
-	return errors.Join(err, unlock())
-}
-
-// errBusy says that another process holds index.lock.
-var errBusy = errors.New("the index is being written by another process; try again")
-
-func waitLock(ctx context.Context, path string, patience time.Duration) (unlock func() error, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s: %w", path, errBusy))
-	defer cancel()
-	for tick := time.NewTicker(5 * time.Millisecond); ; {
-		unlock, held, err := lock(path)
-		if err != nil || held {
-			tick.Stop()
-			return unlock, err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tick.Stop()
-			return nil, context.Cause(ctx)
-		}
-	}
 }
 
 // Close frees what the index holds. It is not used after.
