@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"leanctx/knowledge"
 )
@@ -31,6 +32,7 @@ type bed struct {
 	questions questions
 	values    []string // of all facts, for the scan
 	imported  Cell
+	firstText time.Duration // that this process encoded
 	disk      disk
 	warmed    *knowledge.Store
 	odd       []string       // rows with answers that were not as expected, in order
@@ -85,8 +87,10 @@ func (b *bed) make(ctx context.Context) error {
 	if err := b.adorn(ctx, facts); err != nil {
 		return err
 	}
-	if _, err := b.command(ctx, "compact"); err != nil {
-		return err
+	for _, line := range [][]string{{"compact"}, {"knowledge", "embeddings-reindex"}} {
+		if _, err := b.command(ctx, line...); err != nil {
+			return err
+		}
 	}
 	return b.briefly(func(s *knowledge.Store) error {
 		for range tail {

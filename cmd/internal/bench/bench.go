@@ -106,8 +106,14 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 			r.Floors = append(r.Floors, w.floor)
 		}
 	}
+	first, err := firstText(ctx)
+	if err != nil {
+		return r, err
+	}
 	for _, n := range o.Facts {
-		if err := r.measure(ctx, all, newBed(o, n, dir, empty)); err != nil {
+		b := newBed(o, n, dir, empty)
+		b.firstText = first
+		if err := r.measure(ctx, all, b); err != nil {
 			return r, err
 		}
 	}

@@ -78,10 +78,11 @@ func TestRows(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 	}
-	if diff := cmp.Diff([]string{groupDisk, groupCommand, groupServer, groupMemory, groupWhole, groupCrew}, groups); diff != "" {
+	if diff := cmp.Diff([]string{groupDisk, groupCommand, groupServer, groupMemory, groupMeaning, groupWhole, groupCrew}, groups); diff != "" {
 		t.Errorf("a group comes twice: %s", diff)
 	}
-	for _, name := range []string{groupCommand + ": " + remember, groupServer + ": " + remember, groupServer + ": " + rememberBare, groupMemory + ": " + resident} {
+	for _, name := range []string{groupCommand + ": " + remember, groupServer + ": " + remember, groupServer + ": " + rememberBare, groupMemory + ": " + resident,
+		groupCommand + ": " + recallMissed, groupCommand + ": " + recallHybrid, groupMeaning + ": " + encodeText, groupMeaning + ": " + encodeFirst, groupMeaning + ": " + scanVectors} {
 		if !seen[name] {
 			t.Errorf("no row is called %q", name)
 		}

@@ -29,8 +29,13 @@ func commandRows() (all []row) {
 		_, err := b.command(ctx, "knowledge", "remember", f.Value, "--category", f.Category, "--key", f.Key)
 		return err
 	})
+	all = append(all, meantCommands()...)
 	return append(all,
 		remembered,
+		asCommand("hook session-start", false, func(ctx context.Context, b *bed, _ int) error {
+			_, err := b.command(ctx, "hook", "claude-code", "session-start")
+			return err
+		}),
 		fixed("wakeup", true, "wakeup"),
 		fixed("timeline of a room", false, "timeline", rooms[len(rooms)-1]),
 		fixed("rooms", false, "rooms"),

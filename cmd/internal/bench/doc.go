@@ -29,6 +29,9 @@
 //	append and fsync     as many bytes as the commit took, to a bare file on
 //	                     the same disk
 //	scan of all values   strings.Contains over all values, in memory
+//	a hash of its bytes  FNV-1a of the text that is encoded
+//	the products alone   of one vector with all others, int8, on all processors
+//	the encoding alone   of the texts that a reindexing makes vectors of
 //	others               the reading or writing of as many bytes; a server of an
 //	                     empty project; the imported file
 //

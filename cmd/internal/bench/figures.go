@@ -51,6 +51,7 @@ func (r *Report) figures() (all []Figure) {
 			break
 		}
 	}
+	r.meaningFigures(add)
 	return all
 }
 
@@ -58,6 +59,9 @@ func (r *Report) figures() (all []Figure) {
 func promised(name string, facts int) bool {
 	if name == remember {
 		return facts == 20_000
+	}
+	if name == recallMissed || name == recallHybrid {
+		return true
 	}
 	for _, q := range recalls() {
 		if q.name == name {

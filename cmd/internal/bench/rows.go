@@ -28,13 +28,14 @@ const (
 	groupCommand = "a command, a new process each time"
 	groupServer  = "in a running server"
 	groupMemory  = "memory of a server"
+	groupMeaning = "meaning, the built-in encoder"
 	groupWhole   = "the whole store"
 	groupCrew    = "agents at work"
 )
 
 // rows are all there are.
 func rows() []row {
-	return slices.Concat(diskRows(), commandRows(), serverRows(), memoryRows(), wholeRows(), crewRows())
+	return slices.Concat(diskRows(), commandRows(), serverRows(), memoryRows(), meaningRows(), wholeRows(), crewRows())
 }
 
 func names() (all []string) {
