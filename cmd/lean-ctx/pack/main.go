@@ -60,11 +60,11 @@ func run(args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *notice {
-		return writeNotice(p.source)
-	}
 	if p.version != app.Version {
 		return fmt.Errorf("version %s: the source is that of %s (cmd/internal/app/version.go); change it there first", p.version, app.Version)
+	}
+	if *notice {
+		return writeNotice(p.source)
 	}
 	made, err := p.make()
 	for _, path := range made {
