@@ -194,7 +194,7 @@ func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
 		if err == nil {
 			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.until(), Renewed: l.Token <= p.fence, ttl: l.until().Sub(m.now)}
 		}
-		return events, err
+		return append(p.back(me), events...), err
 	})
 	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
@@ -93,10 +94,23 @@ func (p *project) complete(h *handoff, m moment) []event {
 	}
 	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
 		x := *a
-		x.Status, x.Message = statusIdle, "handed off to "+h.To
+		x.Status, x.Message = statusIdle, handedOff+h.To
 		events = append(events, event{Agent: &x})
 	}
 	return append(events, event{Handoff: new(*h)})
+}
+
+// handedOff is what the status of an agent says that passed its work on.
+const handedOff = "handed off to "
+
+// back makes an agent active again that passed its work on and takes up more.
+func (p *project) back(a *agent) []event {
+	if a.Status != statusIdle || !strings.HasPrefix(a.Message, handedOff) {
+		return nil
+	}
+	x := *a
+	x.Status, x.Message = statusActive, ""
+	return []event{{By: a.ID, Agent: &x}}
 }
 
 // callOff takes a promise back.

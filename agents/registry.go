@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -214,90 +213,4 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 		return errors.Join(err, s.leave(id))
 	}
 	return nil
-}
-
-// Standing is what an agent says of itself.
-type Standing struct {
-	Status  string `json:"status,omitempty" arg:"1" enum:"active,idle,finished" jsonschema:"active, idle, or finished: it leaves the list and its claims (default: as it is)"`
-	Message string `json:"message,omitempty" arg:"2" short:"m" jsonschema:"what it is doing"`
-}
-
-// Updated is an agent's new status.
-type Updated struct {
-	AgentID  string   `json:"agent_id"`
-	Status   string   `json:"status"`
-	Message  string   `json:"message,omitempty"`
-	Released []string `json:"released,omitempty"` // claims
-	Unread   int      `json:"unread"`
-	Redacted []string `json:"redacted,omitempty"`
-}
-
-// Text gives the answer's lines.
-func (u Updated) Text() string {
-	text := fmt.Sprintf("Status updated: %s → %s", u.AgentID, u.Status)
-	if u.Message != "" {
-		text += " (" + prose.Brief(u.Message) + ")"
-	}
-	if len(u.Released) > 0 {
-		text += fmt.Sprintf("\n  Released %s: %s", prose.Count(len(u.Released), "claim"), prose.Line(strings.Join(u.Released, ", ")))
-	}
-	if u.Status == statusFinished && u.Unread > 0 {
-		text += fmt.Sprintf("\n  %s will stay unread: read before you go", prose.Count(u.Unread, "message"))
-	}
-	return text + prose.Redacted(u.Redacted)
-}
-
-// Status notes what the caller says it is doing. Who has finished leaves the
-// list and lets go of its claims; register takes it up again.
-func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
-	status := strings.ToLower(strings.TrimSpace(a.Status))
-	u := Updated{}
-	var err error
-	switch {
-	case strings.TrimSpace(a.Message) != "":
-		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
-	case status == "":
-		err = refusal.Argument("status", "needs status")
-	}
-	if err == nil && !slices.Contains([]string{"", statusActive, statusIdle, statusFinished}, status) {
-		err = refusal.Argument("status", "status %q is none of active, idle, finished", prose.Clip(a.Status, maxWord))
-	}
-	if err == nil {
-		err = s.begin(ctx)
-	}
-	if err != nil {
-		return Updated{}, err
-	}
-	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
-		me, err := s.self(p)
-		if err != nil {
-			return nil, err
-		}
-		events := p.standing(me, status, u.Message)
-		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.unreadCount(me, m.now), nil
-		for _, e := range events[1:] {
-			u.Released = append(u.Released, e.Release)
-		}
-		return events, nil
-	})
-	if err == nil && u.Status == statusFinished {
-		err = s.leave(u.AgentID)
-	}
-	return u, err
-}
-
-// standing is the agent's new record first, then the claims it lets go of.
-func (p *project) standing(me *agent, status, message string) []event {
-	a := *me
-	if status != "" {
-		a.Status = status
-	}
-	a.Message = message
-	events := []event{{By: me.ID, Agent: &a}}
-	if a.Status == statusFinished {
-		for _, l := range p.claimsOf(me.ID) {
-			events = append(events, event{By: me.ID, Release: l.Path})
-		}
-	}
-	return events
 }

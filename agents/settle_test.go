@@ -89,3 +89,28 @@ func TestSettle(t *testing.T) {
 		t.Error("it was completed without the tasks' store")
 	}
 }
+
+// Who passed its work on and takes up more is at work again, and no longer
+// shown as somebody who has handed off.
+func TestBackAfterHandoff(t *testing.T) {
+	b := newBed(t)
+	s := b.open()
+	me, other := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	must[HandedOver](t)(me.Handoff(t.Context(), Handing{ToAgent: other.Self(), Message: "go on"}))
+	status := func() string {
+		i := must[Info](t)(me.Info(t.Context(), Nothing{}))
+		return i.You.Status + " " + i.You.Message
+	}
+	if got, want := status(), "idle handed off to "+other.Self(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	must[Claimed](t)(me.Claim(t.Context(), Wish{Path: "f"}))
+	if got := status(); got != "active " {
+		t.Errorf("%q", got)
+	}
+	must[Updated](t)(me.Status(t.Context(), Standing{Status: "idle", Message: "lunch"}))
+	must[Claimed](t)(me.Claim(t.Context(), Wish{Path: "g"}))
+	if got := status(); got != "idle lunch" { // what it said itself stays
+		t.Errorf("%q", got)
+	}
+}
