@@ -12,7 +12,7 @@ import (
 	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
-	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 	"leanctx/overview"
@@ -47,7 +47,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	if err != nil {
 		return done
 	}
-	call := hook.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
+	call := answer.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
 	if len(args) > 1 {
 		call.Event = args[1]
 	}
@@ -56,14 +56,14 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	s := newStores(func() (*config.Config, error) { return c, nil }, func(string) {})
 	s.logger = slog.New(slog.DiscardHandler)
-	call.Open = func(ctx context.Context, dir string) (hook.Memory, error) { return s.remembered(ctx, dir, c.Agent) }
+	call.Open = func(ctx context.Context, dir string) (answer.Memory, error) { return s.remembered(ctx, dir, c.Agent) }
 	call.Conclude = func(ctx context.Context, dir, client string) error {
 		err := s.conclude(ctx, dir, client)
 		return joined(err, s.close())
 	}
-	if answer := call.Run(ctx); len(answer) > 0 {
+	if said := call.Run(ctx); len(said) > 0 {
 		// A client that has gone reads nothing, and that is no failure either.
-		_, _ = fmt.Fprintln(out, string(answer))
+		_, _ = fmt.Fprintln(out, string(said))
 	}
 	return done
 }
@@ -129,25 +129,25 @@ func relates(f knowledge.Found) bool {
 }
 
 // Relevant lists facts, lessons and due reminders for a prompt.
-func (m memory) Relevant(ctx context.Context, prompt string) ([]hook.Told, error) {
+func (m memory) Relevant(ctx context.Context, prompt string) ([]answer.Told, error) {
 	r, err := m.store.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Mode: "lexical", Explain: true})
 	if err != nil {
 		return nil, err
 	}
-	var told []hook.Told
+	var told []answer.Told
 	for _, x := range r.Reminders {
 		told = append(told, aReminder(x.ID, x.Text))
 	}
 	for _, f := range r.Facts {
 		if f.Score >= enough && !f.Archived && relates(f) {
-			told = append(told, hook.Told{ID: f.ID, Text: fmt.Sprintf("[%s/%s] %s", hook.Line(f.Category), hook.Line(f.Key), hook.Line(f.Value))})
+			told = append(told, answer.Told{ID: f.ID, Text: fmt.Sprintf("[%s/%s] %s", answer.Line(f.Category), answer.Line(f.Key), answer.Line(f.Value))})
 		}
 	}
 	return told, nil
 }
 
 // Triggered lists the reminders on a file of the project.
-func (m memory) Triggered(ctx context.Context, file string) (told []hook.Told, err error) {
+func (m memory) Triggered(ctx context.Context, file string) (told []answer.Told, err error) {
 	roots := []string{m.project.Root}
 	for _, p := range m.project.Places {
 		roots = append(roots, filepath.FromSlash(p.Root))
@@ -262,7 +262,7 @@ func (w *crew) summary(ctx context.Context, me string, claims []agents.Held) (st
 			last = e.Message
 			break
 		}
-		wrote = append(wrote, e.Type+": "+hook.Line(e.Message))
+		wrote = append(wrote, e.Type+": "+answer.Line(e.Message))
 	}
 	slices.Reverse(wrote)
 	open, err := w.openTitles(ctx, me)
@@ -272,7 +272,7 @@ func (w *crew) summary(ctx context.Context, me string, claims []agents.Held) (st
 	var held []string
 	for _, c := range claims {
 		if c.AgentID == me {
-			held = append(held, hook.Line(c.Path))
+			held = append(held, answer.Line(c.Path))
 		}
 	}
 	rest := paragraph("Open tasks", open) + paragraph("Claims", held)
@@ -305,13 +305,13 @@ func (w *crew) openTitles(ctx context.Context, me string) (titles []string, err 
 	list, err := board.List(ctx, tasks.Choice{State: "open", AgentID: me})
 	for _, t := range list.Tasks {
 		if t.Assignee == me {
-			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, hook.Line(t.Title), t.State))
+			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, answer.Line(t.Title), t.State))
 		}
 	}
 	return titles, err
 }
 
 // aReminder is a reminder as a model is told of it.
-func aReminder(id, text string) hook.Told {
-	return hook.Told{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", id, hook.Line(text))}
+func aReminder(id, text string) answer.Told {
+	return answer.Told{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", id, answer.Line(text))}
 }

@@ -41,17 +41,18 @@ var mayImport = map[string][]string{
 	// floor 2
 	"cmd/internal/op": {"knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
-	"cmd/internal/cli":    {"cmd/internal/op"},
-	"cmd/internal/mcpsrv": {"cmd/internal/op"},
-	"cmd/internal/web":    {"cmd/internal/op"},
-	"cmd/internal/hook":   {"cmd/internal/op"},
+	"cmd/internal/cli":         {"cmd/internal/op"},
+	"cmd/internal/mcpsrv":      {"cmd/internal/op"},
+	"cmd/internal/web":         {"cmd/internal/op"},
+	"cmd/internal/hook":        {"cmd/internal/op", "cmd/internal/hook/probe"},
+	"cmd/internal/hook/answer": {"cmd/internal/hook"},
 	// beside them
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
 	"cmd/internal/eval":   {"knowledge", "agents", "tasks", "overview"},
 	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
-	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
+	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer",
 		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "embed/vectors", "internal/secret"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }

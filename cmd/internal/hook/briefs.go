@@ -31,7 +31,7 @@ func (c *client) briefs(p Place, scope Scope) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.hooks.events, func(e event) bool {
-		if e.ours != sessionStart {
+		if e.ours != SessionStart {
 			return false
 		}
 		list, left, err := t.reach([]string{"hooks", e.theirs})

@@ -1,7 +1,7 @@
 // Package hook joins the program to the clients that agents work in: connect
 // writes the entries of a client's configuration and disconnect takes them out
-// again, the events are what a client's hooks call during a session, and the
-// examination (doctor) starts what is configured and says what is wrong.
+// again, and the examination (doctor) starts what is configured and says what
+// is wrong.
 //
 // # The table
 //
@@ -35,10 +35,6 @@
 // backup beside each file was rejected: it would be one more file in people's
 // dotfiles, and the record does the same.
 //
-// # Hooks never break a session
-//
-// An event ends with exit code 0, within a second, and prints nothing if
-// anything at all goes wrong; what it was is in logs/hook.log. What two
-// clients' hooks would say twice is said once: the first of them makes a file
-// named after session, event and source, which takes no lock.
+// What a hook answers during a session is the package answer below this one;
+// probe starts a server that an entry names, for doctor.
 package hook

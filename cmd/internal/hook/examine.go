@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"leanctx/cmd/internal/hook/probe"
 )
 
 // How much a finding matters.
@@ -172,7 +174,7 @@ func (x *examiner) scope(ctx context.Context, c *client, steps []step) bool {
 	if entry == nil {
 		return false
 	}
-	s, ok := startOf(entry)
+	s, ok := probe.Of(entry)
 	if !ok {
 		x.add(Finding{Level: Problem, Subject: c.name, Text: first.path + ": the entry names no command", Fix: again, client: c.name, scope: first.scope})
 		return true
@@ -191,22 +193,22 @@ func (x *examiner) scope(ctx context.Context, c *client, steps []step) bool {
 }
 
 // start starts a server, once for each command line.
-func (x *examiner) start(ctx context.Context, s start) Finding {
-	key := fmt.Sprint(s.String(), s.env)
+func (x *examiner) start(ctx context.Context, s probe.Start) Finding {
+	key := fmt.Sprint(s.String(), s.Env)
 	f, ok := x.asked[key]
 	if ok {
 		return f
 	}
-	a, err := s.ask(ctx, x.p.Root)
+	a, err := s.Ask(ctx, x.p.Root)
 	switch {
 	case err != nil:
 		f = Finding{Level: Problem, Text: fmt.Sprintf("%q does not start: %v", s, err)}
-	case !slices.Contains(a.tools, "ctx_knowledge"):
+	case !slices.Contains(a.Tools, "ctx_knowledge"):
 		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is no server of ours", s)}
-	case a.version != x.version:
-		f = Finding{Level: Remark, Text: fmt.Sprintf("%q starts, %d tools; it is version %s, this is %s", s, len(a.tools), a.version, x.version)}
+	case a.Version != x.version:
+		f = Finding{Level: Remark, Text: fmt.Sprintf("%q starts, %d tools; it is version %s, this is %s", s, len(a.Tools), a.Version, x.version)}
 	default:
-		f = Finding{Level: Fine, Text: fmt.Sprintf("%q starts, %d tools", s, len(a.tools))}
+		f = Finding{Level: Fine, Text: fmt.Sprintf("%q starts, %d tools", s, len(a.Tools))}
 	}
 	x.asked[key] = f
 	return f

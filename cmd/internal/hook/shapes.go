@@ -92,51 +92,51 @@ func cursorEntry(e event, command string) any {
 
 func claudeEvents() []event {
 	return []event{
-		{"SessionStart", sessionStart, "startup|resume|clear|compact", 10},
-		{"UserPromptSubmit", userPrompt, "", 5},
-		{"PostToolUse", postTool, "Read|Edit|MultiEdit|Write|NotebookEdit", 5},
-		{"PreCompact", preCompact, "manual|auto", 10},
-		{"SubagentStart", subagentStart, "", 5},
-		{"SessionEnd", sessionEnd, "", 10},
+		{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit", 5},
+		{"PreCompact", PreCompact, "manual|auto", 10},
+		{"SubagentStart", SubagentStart, "", 5},
+		{"SessionEnd", SessionEnd, "", 10},
 	}
 }
 
 func codexEvents() []event {
 	return []event{
-		{"SessionStart", sessionStart, "startup|resume|clear|compact", 10},
-		{"UserPromptSubmit", userPrompt, "", 5},
-		{"PostToolUse", postTool, "apply_patch|Edit|Write", 5},
-		{"PreCompact", preCompact, "", 10},
-		{"SubagentStart", subagentStart, "", 5},
-		{"SessionEnd", sessionEnd, "", 3},
+		{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "apply_patch|Edit|Write", 5},
+		{"PreCompact", PreCompact, "", 10},
+		{"SubagentStart", SubagentStart, "", 5},
+		{"SessionEnd", SessionEnd, "", 3},
 	}
 }
 
 func geminiEvents() []event {
 	return []event{
-		{"SessionStart", sessionStart, "", 10},
-		{"BeforeAgent", userPrompt, "", 5},
-		{"AfterTool", postTool, "read_file|write_file|replace", 5},
-		{"PreCompress", preCompact, "", 10},
-		{"SessionEnd", sessionEnd, "", 10},
+		{"SessionStart", SessionStart, "", 10},
+		{"BeforeAgent", UserPrompt, "", 5},
+		{"AfterTool", PostTool, "read_file|write_file|replace", 5},
+		{"PreCompress", PreCompact, "", 10},
+		{"SessionEnd", SessionEnd, "", 10},
 	}
 }
 
 func copilotEvents() []event {
 	return []event{
-		{"sessionStart", sessionStart, "", 10},
-		{"userPromptSubmitted", userPrompt, "", 5},
-		{"postToolUse", postTool, "", 5},
-		{"sessionEnd", sessionEnd, "", 10},
+		{"sessionStart", SessionStart, "", 10},
+		{"userPromptSubmitted", UserPrompt, "", 5},
+		{"postToolUse", PostTool, "", 5},
+		{"sessionEnd", SessionEnd, "", 10},
 	}
 }
 
 func cursorEvents() []event {
 	return []event{
-		{"sessionStart", sessionStart, "", 10},
-		{"postToolUse", postTool, "", 5},
-		{"preCompact", preCompact, "", 10},
-		{"sessionEnd", sessionEnd, "", 10},
+		{"sessionStart", SessionStart, "", 10},
+		{"postToolUse", PostTool, "", 5},
+		{"preCompact", PreCompact, "", 10},
+		{"sessionEnd", SessionEnd, "", 10},
 	}
 }
 

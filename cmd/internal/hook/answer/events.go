@@ -1,13 +1,17 @@
-package hook
+package answer
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/cmd/internal/hook"
 )
 
 // dataLine introduces facts wherever they are put before a model.
@@ -87,12 +91,12 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		}
 	}()
 	if c.Event == "user-prompt-submit" {
-		c.Event = userPrompt
+		c.Event = hook.UserPrompt
 	}
-	if !slices.Contains(Names(), c.Client) {
+	if !slices.Contains(hook.Names(), c.Client) {
 		return nil, fmt.Errorf("unknown client %q", c.Client)
 	}
-	if !slices.Contains(eventNames(), c.Event) {
+	if !slices.Contains(hook.Events(), c.Event) {
 		return nil, fmt.Errorf("unknown event %q", c.Event)
 	}
 	in, err := read(c.In)
@@ -104,7 +108,7 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		c.Dir = dir
 	}
 	switch c.Event {
-	case preCompact, sessionEnd, stop:
+	case hook.PreCompact, hook.SessionEnd, hook.Stop:
 		return nil, c.Conclude(ctx, c.Dir, c.Client)
 	}
 	m, err := c.Open(ctx, c.Dir)
@@ -123,18 +127,18 @@ func (c Call) text(ctx context.Context, m Memory, in input) (text string, err er
 	s := c.seen(in)
 	source, told := in.text("source", "trigger"), []Told(nil)
 	switch c.Event {
-	case sessionStart:
+	case hook.SessionStart:
 		text, err = m.Briefing(ctx)
-	case subagentStart:
+	case hook.SubagentStart:
 		source = in.text("agent_id", "subagent_id", "agent_type", "subagent_type")
 		if text, err = m.Briefing(ctx); err == nil {
 			told, err = c.relevant(ctx, m, in)
 		}
-	case userPrompt:
+	case hook.UserPrompt:
 		source = in.prompt()
 		told, err = c.relevant(ctx, m, in)
 		told = s.fresh(told)
-	case postTool:
+	case hook.PostTool:
 		for _, file := range in.files(c.Dir) {
 			more, e := m.Triggered(ctx, file)
 			if err = e; err != nil {
@@ -154,7 +158,7 @@ func (c Call) text(ctx context.Context, m Memory, in input) (text string, err er
 	if text == "" || !s.first(c.Event, source) {
 		return "", nil
 	}
-	if c.Event != subagentStart {
+	if c.Event != hook.SubagentStart {
 		s.tell(told[:min(mostTold, len(told))])
 	}
 	return text, nil
@@ -168,10 +172,6 @@ func (c Call) relevant(ctx context.Context, m Memory, in input) ([]Told, error) 
 		return nil, nil
 	}
 	return m.Relevant(ctx, clip(prompt, 1000))
-}
-
-func eventNames() []string {
-	return []string{sessionStart, userPrompt, postTool, preCompact, sessionEnd, stop, subagentStart}
 }
 
 // limitOf is how many characters of context a client takes. Codex puts what
@@ -232,33 +232,27 @@ type specific struct {
 // was written.
 func shape(client, event, theirs, text string) []byte {
 	if theirs == "" {
-		theirs = nameOf(client, event)
+		theirs = hook.Theirs(client, event)
 	}
 	s := &specific{theirs, text}
 	switch client {
 	case "claude-code", "codex", "gemini":
-		return compact(reply{Specific: s})
+		return encoded(reply{Specific: s})
 	case "copilot", "vscode":
-		return compact(reply{Context: text, Specific: s})
+		return encoded(reply{Context: text, Specific: s})
 	case "cursor":
-		return compact(reply{Cursor: text})
+		return encoded(reply{Cursor: text})
 	}
-	return compact(reply{Context: text})
+	return encoded(reply{Context: text})
 }
 
-// nameOf is what a client calls an event.
-func nameOf(client, event string) string {
-	for _, c := range clients() {
-		for _, e := range c.hooks.events {
-			if c.name == client && e.ours == event {
-				return e.theirs
-			}
-		}
+// encoded is a reply as JSON, which a struct of texts always can be.
+func encoded(r reply) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return nil
 	}
-	for _, e := range claudeEvents() {
-		if e.ours == event {
-			return e.theirs
-		}
-	}
-	return event
+	return bytes.TrimSpace(b.Bytes())
 }

@@ -1,4 +1,4 @@
-package hook
+package probe
 
 import (
 	"bufio"
@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// start is how a client starts a server.
-type start struct {
+// Start is how a client starts a server.
+type Start struct {
 	command string
 	args    []string
-	env     map[string]string
+	Env     map[string]string
 }
 
-// startOf reads an entry, in whatever form its client has it.
-func startOf(entry map[string]any) (s start, ok bool) {
+// Of reads an entry, in whatever form its client has it.
+func Of(entry map[string]any) (s Start, ok bool) {
 	for _, key := range []string{"command", "cmd"} {
 		switch c := entry[key].(type) {
 		case string:
@@ -36,12 +36,12 @@ func startOf(entry map[string]any) (s start, ok bool) {
 	if args, ok := entry["args"].([]any); ok {
 		s.args = words(args)
 	}
-	s.env = map[string]string{}
+	s.Env = map[string]string{}
 	for _, key := range []string{"env", "envs", "environment"} {
 		vars, _ := entry[key].(map[string]any)
 		for name, v := range vars {
 			if text, ok := v.(string); ok {
-				s.env[name] = text
+				s.Env[name] = text
 			}
 		}
 	}
@@ -57,16 +57,16 @@ func words(list []any) (out []string) {
 	return out
 }
 
-func (s start) String() string { return strings.Join(append([]string{s.command}, s.args...), " ") }
+func (s Start) String() string { return strings.Join(append([]string{s.command}, s.args...), " ") }
 
-// answered is what a server said of itself.
-type answered struct {
-	version string
-	tools   []string
+// Answer is what a server said of itself.
+type Answer struct {
+	Version string
+	Tools   []string
 }
 
-// patience is how long a server may take to its list of tools.
-const patience = 10 * time.Second
+// Patience is how long a server may take to its list of tools.
+const Patience = 10 * time.Second
 
 // handshake is what a client says first. It is written by hand: the whole of
 // an MCP client would be a large library for two questions.
@@ -75,14 +75,15 @@ const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
 
-// ask starts a server as a client would, in dir, and asks for its tools.
-func (s start) ask(ctx context.Context, dir string) (a answered, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// Ask starts a server as a client would, in dir, and asks for its tools. It
+// takes no longer than [Patience].
+func (s Start) Ask(ctx context.Context, dir string) (a Answer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.command, s.args...)
 	cmd.Dir, cmd.Env = dir, os.Environ()
 	cmd.WaitDelay = time.Second
-	for name, v := range s.env {
+	for name, v := range s.Env {
 		cmd.Env = append(cmd.Env, name+"="+v)
 	}
 	var said bytes.Buffer
@@ -104,7 +105,7 @@ func (s start) ask(ctx context.Context, dir string) (a answered, err error) {
 	_ = in.Close() // it ends with its input
 	_ = cmd.Wait() // how it ends says nothing about its answer
 	if ctx.Err() != nil && err != nil {
-		err = fmt.Errorf("no answer within %s", patience)
+		err = fmt.Errorf("no answer within %s", Patience)
 	}
 	if line := strings.TrimSpace(said.String()); err != nil && line != "" {
 		err = fmt.Errorf("%w; it said: %s", err, clip(strings.Join(strings.Fields(line), " "), 200))
@@ -113,7 +114,7 @@ func (s start) ask(ctx context.Context, dir string) (a answered, err error) {
 }
 
 // listen reads until the list of tools has come.
-func listen(r *bufio.Reader) (a answered, err error) {
+func listen(r *bufio.Reader) (a Answer, err error) {
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
@@ -140,12 +141,20 @@ func listen(r *bufio.Reader) (a answered, err error) {
 		case m.Error != nil:
 			return a, errors.New("it refused: " + m.Error.Message)
 		case m.ID == 1:
-			a.version = m.Result.ServerInfo.Version
+			a.Version = m.Result.ServerInfo.Version
 		case m.ID == 2:
 			for _, t := range m.Result.Tools {
-				a.tools = append(a.tools, t.Name)
+				a.Tools = append(a.Tools, t.Name)
 			}
 			return a, nil
 		}
 	}
+}
+
+// clip is the beginning of a text, in bytes, at a whole character.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

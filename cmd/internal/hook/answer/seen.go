@@ -1,4 +1,4 @@
-package hook
+package answer
 
 import (
 	"crypto/sha256"
@@ -142,7 +142,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 }
 
 func (l *logFile) open() bool {
-	if !exists(l.dir) {
+	if _, err := os.Stat(l.dir); err != nil {
 		return false
 	}
 	logs := filepath.Join(l.dir, "logs")

@@ -1,4 +1,4 @@
-package hook
+package answer
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/cmd/internal/hook"
 )
 
 // known is what a project answers in these tests; what is asked of it is kept.
@@ -53,14 +55,14 @@ func asked(dir, client, event, in string, k *known) string {
 func TestShapes(t *testing.T) {
 	const text = dataLine + `\nA:b=c★`
 	for _, c := range []struct{ client, event, in, want string }{
-		{"claude-code", sessionStart, `{"hook_event_name":"SessionStart"}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
-		{"codex", sessionStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
-		{"codex", subagentStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"` + text + `"}}`},
-		{"gemini", sessionStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
-		{"copilot", sessionStart, `{}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
-		{"claude-code", sessionStart, `{"sessionId":"x"}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
-		{"cursor", sessionStart, `{}`, `{"additional_context":"` + text + `"}`},
-		{"opencode", sessionStart, ``, `{"additionalContext":"` + text + `"}`},
+		{"claude-code", hook.SessionStart, `{"hook_event_name":"SessionStart"}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"codex", hook.SessionStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"codex", hook.SubagentStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"` + text + `"}}`},
+		{"gemini", hook.SessionStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"copilot", hook.SessionStart, `{}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
+		{"claude-code", hook.SessionStart, `{"sessionId":"x"}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
+		{"cursor", hook.SessionStart, `{}`, `{"additional_context":"` + text + `"}`},
+		{"opencode", hook.SessionStart, ``, `{"additionalContext":"` + text + `"}`},
 	} {
 		if got := asked(t.TempDir(), c.client, c.event, c.in, &known{briefing: "A:b=c★"}); got != c.want {
 			t.Errorf("%s %s: got %s, want %s", c.client, c.event, got, c.want)
@@ -75,17 +77,17 @@ func TestSilent(t *testing.T) {
 		client, event, in string
 		k                 *known
 	}{
-		"not JSON":       {"claude-code", sessionStart, "hello", full},
-		"half of it":     {"claude-code", sessionStart, `{"session_id":`, full},
-		"a list":         {"claude-code", sessionStart, `[1]`, full},
+		"not JSON":       {"claude-code", hook.SessionStart, "hello", full},
+		"half of it":     {"claude-code", hook.SessionStart, `{"session_id":`, full},
+		"a list":         {"claude-code", hook.SessionStart, `[1]`, full},
 		"unknown event":  {"claude-code", "pre-tool", `{}`, full},
-		"unknown client": {"emacs", sessionStart, `{}`, full},
+		"unknown client": {"emacs", hook.SessionStart, `{}`, full},
 		"no event":       {"claude-code", "", `{}`, full},
-		"an error":       {"claude-code", sessionStart, `{}`, &known{briefing: "x", err: errors.New("broken")}},
-		"nothing known":  {"claude-code", sessionStart, `{}`, &known{}},
-		"a command":      {"claude-code", userPrompt, `{"prompt":"/clear"}`, &known{told: []Told{{"1", "x"}}}},
-		"no prompt":      {"claude-code", userPrompt, `{"prompt":3}`, &known{told: []Told{{"1", "x"}}}},
-		"no file":        {"claude-code", postTool, `{"tool_input":[1,2]}`, &known{told: []Told{{"1", "x"}}}},
+		"an error":       {"claude-code", hook.SessionStart, `{}`, &known{briefing: "x", err: errors.New("broken")}},
+		"nothing known":  {"claude-code", hook.SessionStart, `{}`, &known{}},
+		"a command":      {"claude-code", hook.UserPrompt, `{"prompt":"/clear"}`, &known{told: []Told{{"1", "x"}}}},
+		"no prompt":      {"claude-code", hook.UserPrompt, `{"prompt":3}`, &known{told: []Told{{"1", "x"}}}},
+		"no file":        {"claude-code", hook.PostTool, `{"tool_input":[1,2]}`, &known{told: []Told{{"1", "x"}}}},
 	} {
 		if got := asked(t.TempDir(), c.client, c.event, c.in, c.k); got != "" {
 			t.Errorf("%s: got %s", name, got)
@@ -112,7 +114,7 @@ func TestHugeInput(t *testing.T) {
 		t.Error(err)
 	}
 	big := `{"tool_response":"` + strings.Repeat("y", 8<<20) + `","tool_input":{"file_path":"a.go"}}`
-	if got := asked(t.TempDir(), "claude-code", postTool, big, &known{told: []Told{{"1", "x"}}}); !strings.Contains(got, "x") {
+	if got := asked(t.TempDir(), "claude-code", hook.PostTool, big, &known{told: []Told{{"1", "x"}}}); !strings.Contains(got, "x") {
 		t.Error(got)
 	}
 }
@@ -123,7 +125,7 @@ func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		in, _ := io.Pipe()
-		c := Call{Client: "codex", Event: sessionStart, In: in, Data: filepath.Join(t.TempDir(), "none")}
+		c := Call{Client: "codex", Event: hook.SessionStart, In: in, Data: filepath.Join(t.TempDir(), "none")}
 		go func() { time.Sleep(2 * time.Second); _ = in.Close() }()
 		if got := c.Run(t.Context()); got != nil || time.Since(start) != Deadline {
 			t.Errorf("got %s after %s", got, time.Since(start))
@@ -138,7 +140,7 @@ func TestNoDouble(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 9, 0, time.UTC)
 	ask := func(in string) bool {
 		c := Call{
-			Client: "claude-code", Event: sessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
+			Client: "claude-code", Event: hook.SessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
 			Open: func(context.Context, string) (Memory, error) { return &known{briefing: "x"}, nil },
 		}
 		return len(c.Run(t.Context())) > 0
@@ -172,8 +174,8 @@ func TestNoDouble(t *testing.T) {
 // What hooks put before a prompt is no question.
 func TestPrompt(t *testing.T) {
 	k := new(known)
-	asked(t.TempDir(), "gemini", userPrompt, `{"prompt":"<hook_context>Project memory:\nA:b=c</hook_context>\n\nwhy?<system-reminder>x</system-reminder>"}`, k)
-	asked(t.TempDir(), "gemini", userPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
+	asked(t.TempDir(), "gemini", hook.UserPrompt, `{"prompt":"<hook_context>Project memory:\nA:b=c</hook_context>\n\nwhy?<system-reminder>x</system-reminder>"}`, k)
+	asked(t.TempDir(), "gemini", hook.UserPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
 	if d := cmp.Diff([]string{"why?"}, k.prompts); d != "" {
 		t.Error(d)
 	}
@@ -183,9 +185,9 @@ func TestPrompt(t *testing.T) {
 func TestToldOnce(t *testing.T) {
 	dir := t.TempDir()
 	k := &known{told: []Told{{"1", "one"}, {"2", "two"}, {"3", "three"}, {"4", "four"}}}
-	first := asked(dir, "claude-code", userPrompt, `{"session_id":"1","prompt":"a"}`, k)
-	second := asked(dir, "claude-code", userPrompt, `{"session_id":"1","prompt":"b"}`, k)
-	third := asked(dir, "claude-code", userPrompt, `{"session_id":"1","prompt":"c"}`, k)
+	first := asked(dir, "claude-code", hook.UserPrompt, `{"session_id":"1","prompt":"a"}`, k)
+	second := asked(dir, "claude-code", hook.UserPrompt, `{"session_id":"1","prompt":"b"}`, k)
+	third := asked(dir, "claude-code", hook.UserPrompt, `{"session_id":"1","prompt":"c"}`, k)
 	if !strings.Contains(first, `one\ntwo\nthree"`) || !strings.Contains(second, `:\nfour"`) || third != "" {
 		t.Errorf("%s\n%s\n%s", first, second, third)
 	}
@@ -203,7 +205,7 @@ func TestFiles(t *testing.T) {
 		{"cursor", `{"workspace_roots":["/p"],"file_path":"z.ts"}`, "/p/z.ts"},
 	} {
 		k := new(known)
-		asked(dir, c.client, postTool, c.in, k)
+		asked(dir, c.client, hook.PostTool, c.in, k)
 		for want := range strings.FieldsSeq(c.want) {
 			if !strings.Contains(strings.Join(k.files, " "), want) {
 				t.Errorf("%s: got %v, want %s", c.in, k.files, c.want)
@@ -214,7 +216,7 @@ func TestFiles(t *testing.T) {
 
 // The end of a session asks for its entry and says nothing.
 func TestConclude(t *testing.T) {
-	for _, event := range []string{preCompact, sessionEnd, stop} {
+	for _, event := range []string{hook.PreCompact, hook.SessionEnd, hook.Stop} {
 		k := new(known)
 		if got := asked(t.TempDir(), "claude-code", event, `{}`, k); got != "" || len(k.files) != 1 {
 			t.Errorf("%s: got %s, %v", event, got, k.files)
@@ -227,7 +229,7 @@ func TestLimits(t *testing.T) {
 	for client, most := range map[string]int{"claude-code": 9_500, "codex": 7_000} {
 		k := &known{briefing: strings.Repeat(`ROOM:key=a value with \| a bar★★★|`, 1000)}
 		var out reply
-		if err := json.Unmarshal([]byte(asked(t.TempDir(), client, sessionStart, `{}`, k)), &out); err != nil {
+		if err := json.Unmarshal([]byte(asked(t.TempDir(), client, hook.SessionStart, `{}`, k)), &out); err != nil {
 			t.Fatal(err)
 		}
 		if n := len([]rune(out.Specific.Context)); n > most || n < most-100 || !strings.HasSuffix(out.Specific.Context, "★★★") {
@@ -240,16 +242,27 @@ func TestLimits(t *testing.T) {
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	asked(filepath.Join(dir, "none"), "claude-code", "x", ``, new(known))
-	if exists(filepath.Join(dir, "none")) {
+	if exists(t, filepath.Join(dir, "none")) {
 		t.Error("a directory was made for the log")
 	}
 	log := filepath.Join(dir, "logs", "hook.log")
-	write(t, log, strings.Repeat("x", mostLog+1))
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, bytes.Repeat([]byte("x"), mostLog+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	asked(dir, "claude-code", "x", ``, new(known))
 	got, err := os.ReadFile(log)
-	if err != nil || !bytes.Contains(got, []byte("unknown event")) || len(got) > 1000 || !exists(log+".1") {
+	if err != nil || !bytes.Contains(got, []byte("unknown event")) || len(got) > 1000 || !exists(t, log+".1") {
 		t.Errorf("%s, %v", got, err)
 	}
+}
+
+func exists(t *testing.T, path string) bool {
+	t.Helper()
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func FuzzInput(f *testing.F) {
