@@ -2,6 +2,7 @@ package formats
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -89,7 +90,7 @@ func (r *reader) record() (Record, *BadLine) {
 	if err == nil {
 		err = r.end()
 	}
-	if m, ok := err.(*MistakeError); ok {
+	if m, ok := errors.AsType[*MistakeError](err); ok {
 		return bad(m.Line, m.Field, m.Problem)
 	}
 	for _, m := range []struct{ name, text string }{{"category", c.Category}, {"key", c.Key}, {"value", c.Value}} {

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -32,7 +33,7 @@ func (e *MistakeError) Error() string {
 
 // within puts the name of what an error happened in before its field.
 func within(err error, name string) error {
-	m, ok := err.(*MistakeError)
+	m, ok := errors.AsType[*MistakeError](err)
 	if !ok {
 		return err
 	}
