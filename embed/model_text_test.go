@@ -59,7 +59,7 @@ func TestRandomTexts(t *testing.T) {
 	for i := range 1500 {
 		text := randomText(r)
 		checkIDs(t, m, text)
-		if i%50 == 0 {
+		if i%10 == 0 {
 			checkText(t, m, text)
 		}
 	}
