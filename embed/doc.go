@@ -31,5 +31,14 @@
 // of it pays nothing; a file beside the program was rejected, since it can be
 // missing.
 //
+// # What the transformer costs who does not use it
+//
+// The library that runs it is linked: 8 MB, and some 150 packages that initialise.
+// 250 empty commands of a program with it and one without, in turn, took 1.4 ms
+// more at the least and 2.3 ms more in the median of a busy machine (CPU time 1.4
+// and 2.1 ms); initialising is .7 ms of that, the rest is pages of a larger file.
+// The table costs nothing before its first use. A second program that has the
+// library was rejected: it can be missing, or of another version.
+//
 // Package vectors keeps what the encoders give.
 package embed
