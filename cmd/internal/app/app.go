@@ -79,7 +79,6 @@ func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.stores = newStores(func() (*config.Config, error) {
 		return config.Load(&config.Options{Project: g.Project, Agent: g.Agent})
 	}, r.warn)
-	r.stores.progress = newMeter(r.errs)
 	return append(append(r.stores.commands(r.in), projectTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), r.evalTool(), r.benchTool(), versionTool()), r.clientTools()...)
 }
 

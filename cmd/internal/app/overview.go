@@ -2,13 +2,8 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"path/filepath"
-	"strings"
-	"time"
 
-	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 	"leanctx/overview"
@@ -28,12 +23,8 @@ func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, err
 	if err != nil {
 		return nil, err
 	}
-	progress := op.Progress(ctx)
-	if progress == nil {
-		progress = s.progress
-	}
 	return overview.NewMap(p.Root, &overview.MapOptions{
-		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store, s.intends(sc, p.Hash)}, Progress: progress, Logger: s.logger,
+		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store, s.intends(sc, p.Hash)}, Progress: op.Progress(ctx), Logger: s.logger,
 	}), nil
 }
 
@@ -73,36 +64,4 @@ func (r remembered) Briefing(ctx context.Context, w overview.Work) (string, erro
 	r.working(w.Task)
 	b, err := r.store.Begin(ctx, knowledge.Outset(w))
 	return b.OverviewText(), err
-}
-
-// meter shows on a terminal how far a first look at a project is, once that
-// takes longer than a second.
-type meter struct {
-	out   io.Writer
-	start time.Time
-	drawn bool
-}
-
-// newMeter is nil where nobody looks.
-func newMeter(errs io.Writer) func(done, total int) {
-	if !cli.Terminal(errs) {
-		return nil
-	}
-	m := &meter{out: errs, start: time.Now()}
-	return m.draw
-}
-
-const meterWidth = 30
-
-func (m *meter) draw(done, total int) {
-	if !m.drawn && time.Since(m.start) < time.Second {
-		return
-	}
-	m.drawn = true
-	if done == total {
-		fmt.Fprintf(m.out, "\r\033[K")
-		return
-	}
-	full := done * meterWidth / total
-	fmt.Fprintf(m.out, "\rreading files [%s%s] %d of %d", strings.Repeat("#", full), strings.Repeat(" ", meterWidth-full), done, total)
 }

@@ -18,15 +18,14 @@ import (
 
 // stores opens what operations ask for, once, and keeps it.
 type stores struct {
-	config   func() (*config.Config, error)
-	warn     func(string)
-	logger   *slog.Logger          // a server's
-	lasting  bool                  // a server: it lives long
-	progress func(done, total int) // shows how far a first look at a project is; may be nil
-	said     sync.Map              // warnings that were given
-	placed   sync.Map              // the project that a scope's path last meant
-	touched  sync.Map              // when an agent was last seen at work
-	intents  sync.Map              // what a connection said it is about to do
+	config  func() (*config.Config, error)
+	warn    func(string)
+	logger  *slog.Logger // a server's
+	lasting bool         // a server: it lives long
+	said    sync.Map     // warnings that were given
+	placed  sync.Map     // the project that a scope's path last meant
+	touched sync.Map     // when an agent was last seen at work
+	intents sync.Map     // what a connection said it is about to do
 
 	beside sync.WaitGroup // what is done beside calls
 
