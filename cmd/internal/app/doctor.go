@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
@@ -31,7 +32,7 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 		if err != nil {
 			return nil, err
 		}
-		if len(mended.Files) > 0 && sc.Output != "json" {
+		if len(mended.Files)+len(mended.Notes) > 0 && sc.Output != "json" {
 			fmt.Fprintln(r.out, mended.Text())
 		}
 		x = p.Examine(ctx, build().Version)
@@ -77,7 +78,8 @@ func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 	}
 	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", counted(h.Facts, "fact"), counted(len(h.Contradictions), "pair"))}
 	if n := len(h.Damage) + len(h.SetAside); n > 0 {
-		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: counted(n, "trace") + " of damage", Fix: "lean-ctx knowledge health names the files; export, then move them away"}
+		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: counted(n, "trace") + " of damage: " + strings.Join(append(h.Damage, h.SetAside...), "; "),
+			Fix: "the rest is whole and in use; see what was in those files, then move them away"}
 	}
 	return []hook.Finding{f, {Level: hook.Fine, Subject: "index", Text: h.Index}}
 }

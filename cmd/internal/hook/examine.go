@@ -65,9 +65,16 @@ func (e Examination) Text() string {
 	return b.String()
 }
 
-// Mend connects again what an examination found to be not as it should be.
+// Mend connects again what an examination found to be not as it should be, and
+// takes the data directory from other people.
 func (p Place) Mend(e Examination) (Report, error) {
 	r := Report{Files: []Touched{}}
+	if info, err := os.Stat(p.Data); err == nil && info.IsDir() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		if err := os.Chmod(p.Data, 0o700); err != nil {
+			return r, err
+		}
+		r.Notes = append(r.Notes, p.Data+": others cannot read it any more")
+	}
 	var done []string
 	for _, f := range e.Findings {
 		if key := f.client + " " + string(f.scope); f.client != "" && !slices.Contains(done, key) {

@@ -99,9 +99,8 @@ func (s Start) Ask(ctx context.Context, dir string) (a Answer, err error) {
 	if err := cmd.Start(); err != nil {
 		return a, err
 	}
-	if _, err = io.WriteString(in, handshake); err == nil {
-		a, err = listen(bufio.NewReaderSize(out, 1<<16))
-	}
+	_, _ = io.WriteString(in, handshake) // who ends without reading it has said why
+	a, err = listen(bufio.NewReaderSize(out, 1<<16))
 	_ = in.Close() // it ends with its input
 	_ = cmd.Wait() // how it ends says nothing about its answer
 	if ctx.Err() != nil && err != nil {
