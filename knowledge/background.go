@@ -20,11 +20,16 @@ const (
 // maintenance pass is due.
 const tidyEach = 10 * time.Second
 
+// bindAfter is how often in a row an index that is missing cannot be written before it is made in memory: damage that
+// was met on the way is mended by then.
+const bindAfter = 3
+
 // keep is the background work of a long-lived store, until ctx ends.
 func (s *Store) keep(ctx context.Context) {
 	tick := time.NewTicker(tidyEach)
 	defer tick.Stop()
 	var maintained time.Time
+	failed := 0
 	_ = s.refit(ctx) // what goes wrong with it is told when it is tried again
 	for {
 		select {
@@ -35,7 +40,11 @@ func (s *Store) keep(ctx context.Context) {
 		}
 		if err := s.SyncIndex(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
-			s.bind(ctx)
+			if failed++; failed == bindAfter {
+				s.bind(ctx)
+			}
+		} else {
+			failed = 0
 		}
 		if err := s.refit(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the key table was not written", "error", err)

@@ -19,8 +19,10 @@ func (s *Store) SyncIndex(ctx context.Context) error { return s.write(ctx, syncT
 func (s *Store) write(ctx context.Context, least int) error {
 	index, tail, as, whole, err := s.pending(ctx, least)
 	if errors.Is(err, errUnindexed) {
-		_, err := s.grow(ctx)
-		return err
+		if _, err := s.grow(ctx); !errors.Is(err, errMoved) {
+			return err
+		}
+		return nil // it is begun anew when it is next asked for
 	}
 	if err != nil || tail == nil {
 		return err
