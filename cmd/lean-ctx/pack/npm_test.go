@@ -55,11 +55,18 @@ func needs(t *testing.T, names ...string) {
 	}
 }
 
+// Both tools get the same program: linking it is what takes long here.
+func TestWithTools(t *testing.T) {
+	needs(t, "npm", "node", "npx")
+	out := packed(t)
+	t.Run("npm", func(t *testing.T) { withNpm(t, out) })
+	t.Run("mcpb", func(t *testing.T) { withMCPB(t, out) })
+}
+
 // The packages, packed and installed without a network, start the program:
 // its output, its exit codes, MCP over its pipes, and signals go through.
-func TestNpm(t *testing.T) {
-	needs(t, "npm", "node", "npx")
-	out, home := packed(t), t.TempDir()
+func withNpm(t *testing.T, out string) {
+	home := t.TempDir()
 	env := []string{"HOME=" + home, "npm_config_cache=" + filepath.Join(home, "cache"), "npm_config_update_notifier=false", "LEAN_CTX_DATA_DIR=" + filepath.Join(home, "data")}
 	tarballs := t.TempDir()
 	dirs, err := filepath.Glob(filepath.Join(out, "npm", "*"))
@@ -134,9 +141,8 @@ const mcpbVersion = "@anthropic-ai/mcpb@2.1.2"
 
 // The bundles' own tool takes the manifest and the bundle, and what it unpacks
 // is a server.
-func TestBundleTool(t *testing.T) {
-	needs(t, "npm", "node")
-	out, tool := packed(t), t.TempDir()
+func withMCPB(t *testing.T, out string) {
+	tool := t.TempDir()
 	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1", "--prefix", tool, mcpbVersion)
 	if said, err := c.CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: npm does not give %s, so the bundle is not checked with it: %v\n%s", mcpbVersion, err, said)
