@@ -13,8 +13,8 @@ import (
 // be among the best. 100,000 facts take a tenth of a second, their index several.
 //
 // The answer is close to what an index would give, and not the same: of words that very many facts have it is
-// estimated in how many, only the likeliest facts are ranked, and total counts those alone. The first hit is the same
-// in nearly all cases.
+// estimated in how many, only the likeliest facts are ranked, and total is estimated from those. The first hit is the
+// same in nearly all cases.
 type Unindexed struct {
 	Docs iter.Seq[*Doc]              // every fact, good until the next is yielded; ID, names and value
 	Doc  func(id string) (Doc, bool) // one of them
@@ -44,7 +44,7 @@ func (u *Unindexed) Search(ctx context.Context, q Query, keep func(id string) bo
 	try := attempt{[]source{s.source()}, &tune, p, q}
 	hits, total, more, err := try.run(ctx, false, keep)
 	if err != nil || total > 0 || !more {
-		return hits, total, err
+		return hits, s.all(total), err
 	}
 	s.sieve.widen(math.MaxUint64)
 	if err := s.run(ctx); err != nil {
@@ -52,7 +52,7 @@ func (u *Unindexed) Search(ctx context.Context, q Query, keep func(id string) bo
 	}
 	try.sources = []source{s.source()}
 	hits, total, _, err = try.run(ctx, true, keep)
-	return hits, total, err
+	return hits, s.all(total), err
 }
 
 // sifting is a search of facts that are not indexed.
@@ -99,6 +99,11 @@ func (s *sifting) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// all is about how many answers there are, as many being among the best.
+func (s *sifting) all(answers int) int {
+	return answers * len(s.let) / max(1, min(len(s.let), siftMost))
 }
 
 // missing is the words that no fact has.
