@@ -135,7 +135,7 @@ func (p *played) twoSessions(client string, say func(prompt string)) {
 	p.sees("first", 1, "Remembered [auth] refresh-ttl: "+learned)
 	say("script=second how long do refresh tokens live?")
 	p.sees("second", 0, decided, "refresh-ttl="+learned)
-	if client != "opencode" && client != "copilot" { // they have no place for it
+	if client != "opencode" { // its plugins are not asked about prompts
 		p.sees("second", 0, "[auth/refresh-ttl] "+learned)
 	}
 	p.misses("second", 0, "[architecture/queue-jobs]")
