@@ -165,6 +165,9 @@ func FuzzPads(f *testing.F) {
 	f.Add([]byte{0xff, 0xff}, int64(0), int64(0))
 	f.Add([]byte{}, int64(5), int64(5))
 	f.Fuzz(func(t *testing.T, slips []byte, begin, end int64) {
+		if end > 1<<20 { // no part of a file ends behind it
+			t.Skip()
+		}
 		x := &pad{Hash: hash, Begin: begin, End: end, Names: []string{"", "cursor-a3f8", "claude"}, slips: slips}
 		s := newState()
 		q := newProject("")
