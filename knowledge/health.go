@@ -18,6 +18,8 @@ type Health struct {
 	Archived       int              `json:"archived"`
 	Contradictions []OpenQuestion   `json:"contradictions"` // sure values that were replaced and the new one not confirmed since
 	Duplicates     []OpenQuestion   `json:"duplicates"`     // the same value under two names
+	Nearly         []Pair           `json:"nearly_same"`    // of which one is among the newest facts
+	Looked         bool             `json:"nearly_looked"`  // for the latter: all facts have vectors, and there are not too many
 	Stale          []Found          `json:"stale"`          // effective confidence under a half
 	StaleTotal     int              `json:"stale_total"`
 	Unconfirmed    int              `json:"unconfirmed"` // known only from an import
@@ -44,8 +46,10 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 	s.use.refresh()
 	var r Health
 	err := s.view(ctx, func(st *state, m moment) error {
-		r = Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
+		r = Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
 		f := frame{asOf: m.now, known: m.now, now: m.now}
+		var newest recent
+		compare := s.opts.Semantic != nil && st.versionCount() <= nearlyWork/nearlyLeast
 		same := map[[16]byte]Name{} // by a hash: the texts of very many facts would be kept
 		for n, vs := range st.sorted() {
 			v := currentAt(vs, m.now)
@@ -58,6 +62,9 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 			}
 			r.Facts++
 			r.look(st, v, &f)
+			if compare {
+				newest.add(v)
+			}
 			text := words(formats.FoldName(v.Value))
 			key := strings.Join(text, " ")
 			if len(text) < 3 {
@@ -75,7 +82,12 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 				break
 			}
 		}
-		return nil
+		if !compare {
+			return nil
+		}
+		pairs, looked, err := s.nearly(ctx, st, m, newest, r.Facts)
+		r.Nearly, r.Looked = append(r.Nearly, pairs...), looked
+		return err
 	})
 	r.stalest()
 	for _, w := range s.log.Warnings() {
@@ -121,6 +133,12 @@ func (r Health) Text() string {
 	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
 	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {
 		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", slashed(q.First), slashed(q.Second), brief(q.New))
+	}
+	if r.Looked {
+		fmt.Fprintf(&b, "\nNearly the same under two names: %d", len(r.Nearly))
+	}
+	for _, p := range r.Nearly[:min(healthMost, len(r.Nearly))] {
+		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", slashed(p.First), brief(p.FirstValue), slashed(p.Second), brief(p.SecondValue), percent(p.Cosine))
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
 	for _, f := range r.Stale {

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"leanctx/knowledge"
+)
+
+func health(t testing.TB, s *knowledge.Store) knowledge.Health {
+	t.Helper()
+	r, err := s.Health(t.Context(), knowledge.Nothing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Health names facts that say nearly the same, and no others: not the same
+// value, not other numbers, nothing that is over, archived or settled.
+func TestHealthNearlySame(t *testing.T) {
+	dir := t.TempDir()
+	s := semanticStore(t, dir, true)
+	for _, f := range [][2]string{
+		{"tests", "Run the tests with go test ./..."}, {"testing", "Tests are run by go test ./..."},
+		{"style", "Tabs for indentation, not spaces"}, {"indent", "Indent with tabs instead of spaces"},
+		{"port a", "Service 1 listens on port 8001"}, {"port b", "Service 2 listens on port 8002"},
+		{"same a", "The log goes to stderr always"}, {"same b", "The log goes to stderr always."},
+		{"db", "PostgreSQL 16 is the primary database"}, {"deploy", "We deploy to AWS ECS in eu-central-1"},
+		{"spaces", "Indent with tabs instead of spaces everywhere"},
+	} {
+		assert(t, s, "fact", f[0], f[1])
+	}
+	assert(t, s, "fact", "spaces", "Line length is at most 120 columns") // superseded: no pair of it any more
+	for _, store := range []*knowledge.Store{s, semanticStore(t, dir, false)} {
+		r := health(t, store)
+		var got []string
+		for _, p := range r.Nearly {
+			got = append(got, p.First.Key+"+"+p.Second.Key)
+		}
+		if want := "[testing+tests indent+style]"; fmt.Sprint(got) != want || !r.Looked {
+			t.Errorf("%v, want %s", got, want)
+		}
+		if text := r.Text(); !strings.Contains(text, "\nNearly the same under two names: 2\n  [fact/testing] 'Tests are run by go test ./...' and [fact/tests] 'Run the tests with go test ./...' (99% alike)\n") {
+			t.Error(text)
+		}
+	}
+	if _, err := s.Judge(t.Context(), knowledge.Verdict{Category: "fact", Key: "tests", Target: "fact/testing", Verdict: "compatible"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := health(t, s); len(r.Nearly) != 1 {
+		t.Errorf("a settled pair is told: %v", r.Nearly)
+	}
+}
+
+// The second stage of recall looks at one project, tells nothing that is over as
+// if it held, and writes no fact.
+func TestSecondStage(t *testing.T) {
+	root := t.TempDir()
+	here, there := filepath.Join(root, "here"), filepath.Join(root, "there")
+	a, b := semanticStore(t, here, true), semanticStore(t, there, true)
+	assert(t, a, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	assert(t, a, "security", "login", "Users sign in with a passkey.")
+	assert(t, a, "db", "primary", "PostgreSQL 16 is the primary data store.")
+	assert(t, b, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	if _, err := a.Remove(t.Context(), knowledge.Withdrawal{Category: "db", Key: "primary"}); err != nil {
+		t.Fatal(err)
+	}
+	read := func() string {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(here, "knowledge.journal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	before := read()
+	for _, mode := range []string{"auto", "semantic", "hybrid"} {
+		for _, q := range []string{"how do users log in", "how do people authenticate", "which database do we use", "signed tokens", "relational storage engine"} {
+			for _, store := range []*knowledge.Store{a, semanticStore(t, here, false)} {
+				for _, f := range recall(t, store, knowledge.Question{Query: q, Mode: mode}).Facts {
+					if f.Value != "Users sign in with a passkey." {
+						t.Errorf("%s, %q: told %s", mode, q, f.Value)
+					}
+				}
+			}
+		}
+	}
+	if r := recall(t, a, knowledge.Question{Query: "how do people authenticate", Mode: "semantic"}); len(r.Facts) != 1 {
+		t.Errorf("the second stage found nothing: %s", r.Text())
+	}
+	if read() != before {
+		t.Error("a recall wrote to the journal")
+	}
+}
