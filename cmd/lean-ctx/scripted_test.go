@@ -165,7 +165,7 @@ func TestClaudeCodePlayed(t *testing.T) {
 	p.seesOnce("files", 5, generated)
 	p.sees("below", 0, decided, learned)
 	diary := p.run("lean-ctx", "agent", "recall_diary", "claude")
-	if strings.Count(diary, "(automatic)") != 1 || strings.Count(diary, "Tokens are renewed in one place") != 2 || !strings.Contains(diary, "Claims: auth.go") {
+	if strings.Count(diary, "[automatic]") != 1 || strings.Count(diary, "Tokens are renewed in one place") != 2 || !strings.Contains(diary, "Claims: auth.go") {
 		t.Errorf("the diary: %s", diary)
 	}
 }

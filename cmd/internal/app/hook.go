@@ -279,7 +279,7 @@ func (w *crew) summary(ctx context.Context, me string, claims []agents.Held) (st
 	if len(wrote) == 0 && (rest == "" || strings.HasSuffix(last, rest)) {
 		return "", nil
 	}
-	return "Session summary (automatic)." + paragraph("Diary", wrote) + rest, nil
+	return "Session summary." + paragraph("Diary", wrote) + rest, nil
 }
 
 // mostNamed is how many things a paragraph of a summary names.
