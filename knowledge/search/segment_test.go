@@ -148,3 +148,19 @@ func TestManyAtOnce(t *testing.T) {
 	check()
 	same(t, memory, mustOpen(t, dir))
 }
+
+// A disk that is full ends the writing of a segment at once, with what the disk said.
+func TestSegmentOnAFullDisk(t *testing.T) {
+	full, err := os.OpenFile(filepath.Join(t.TempDir(), "1.zap"), os.O_CREATE|os.O_RDONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	w := &writer{file: full, bitmap: roaring.New()}
+	batches := []*batch{newBatch(madeUps(0, 3000))}
+	w.identities(batches)
+	w.flush()
+	if _, err := w.field(batches, fieldValue); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("%.200v", err)
+	}
+}

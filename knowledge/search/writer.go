@@ -145,6 +145,9 @@ func (w *writer) field(batches []*batch, f field) (parts []dictionary, err error
 		return words.Reset(&data)
 	}
 	for term, lists := range merged(batches, f) {
+		if w.err != nil {
+			return nil, w.err
+		}
 		if n == partWords {
 			if err := end(); err != nil {
 				return nil, err
@@ -219,7 +222,7 @@ func (w *writer) postings(lists []shifted) uint64 {
 	at := w.at()
 	w.uvarints(freqs, 0, int(w.bitmap.GetSerializedSizeInBytes()))
 	if _, err := w.bitmap.WriteTo(w); err != nil {
-		w.err = errors.Join(w.err, err)
+		w.err = err // what Write returned, when the disk is full: to join it to itself a million times takes all day
 	}
 	w.room()
 	return uint64(at)
