@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"leanctx/knowledge/search/words"
 )
 
 // has reports whether a word of the store is w.
@@ -25,7 +27,7 @@ func alone(questions []string) []string {
 	seen := map[string]bool{}
 	for _, q := range questions {
 		for _, w := range strings.FieldsFunc(strings.ToLower(q), func(r rune) bool { return !unicode.IsLetter(r) }) {
-			seen[w] = seen[w] || len(w) >= 3 && !isStop(w)
+			seen[w] = seen[w] || len(w) >= 3 && !words.IsStop(w)
 		}
 	}
 	maps.DeleteFunc(seen, func(_ string, asked bool) bool { return !asked })
@@ -35,11 +37,11 @@ func alone(questions []string) []string {
 // twisted counts how often a distinctive word of a value finds its fact, two letters short and with two letters
 // swapped, where that is no word of the store.
 func twisted(t *testing.T, x, stored *Index) (asked, found float64) {
-	words := slices.Sorted(maps.Keys(x.memory.words[fieldValue]))
-	for i := 0; i < len(words); i += max(1, len(words)*sample/200) {
-		w := words[i]
+	vocabulary := slices.Sorted(maps.Keys(x.memory.words[fieldValue]))
+	for i := 0; i < len(vocabulary); i += max(1, len(vocabulary)*sample/200) {
+		w := vocabulary[i]
 		holders := x.memory.words[fieldValue][w]
-		if len(holders) > 3 || len(w) < 6 || len(w) > 14 || !ascii(w) || !oneEdit.possible(w, false) {
+		if len(holders) > 3 || len(w) < 6 || len(w) > 14 || strings.ContainsFunc(w, func(r rune) bool { return r > unicode.MaxASCII }) || !possible(words.OneEdit, w, false) {
 			continue
 		}
 		m := len(w) / 2

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"leanctx/knowledge/search/words"
 )
 
 // batch is an index of many facts, made at once: every word with the facts that hold it, the words in order. It
@@ -101,7 +103,7 @@ func (c *collector) sort() inverted {
 // newBatch indexes facts, each ID once.
 func newBatch(docs []Doc) *batch {
 	b := &batch{idents: make([]string, len(docs)), dead: roaring.New(), pool: new(slabs)}
-	words := newLexicon()
+	lexicon := words.NewLexicon()
 	var fields [exactNumber + 1]collector
 	for f := range fields {
 		fields[f].number = map[string]uint32{}
@@ -112,9 +114,9 @@ func newBatch(docs []Doc) *batch {
 		for f, text := range d.texts() {
 			c := &fields[f]
 			from := len(c.met)
-			words.scan(text, func(t token) {
-				c.add(n, t.term)
-				if t.kind != stop {
+			lexicon.Scan(text, func(t words.Token) {
+				c.add(n, t.Term)
+				if t.Kind != words.Stop {
 					sizes[f]++
 				}
 			})
@@ -123,7 +125,7 @@ func newBatch(docs []Doc) *batch {
 		}
 		exact := &fields[exactNumber]
 		exact.add(n, byID+d.ID)
-		for _, name := range words.exactNames(d) {
+		for _, name := range exactNames(lexicon, d) {
 			exact.add(n, name)
 		}
 		b.idents[i] = externalID(identOf(d), sizes)
@@ -256,13 +258,13 @@ func (b *batch) named(name string, use func(doc uint32)) error {
 }
 
 // similar looks at the words that begin as term does: with all of it, or with its first letter.
-func (b *batch) similar(term string, how likeness, use func(string)) error {
-	start := how.start(term)
+func (b *batch) similar(term string, how words.Likeness, use func(string)) error {
+	start := how.Start(term)
 	for f := range fieldCount {
 		terms := b.fields[f].terms
 		i, _ := slices.BinarySearch(terms, start)
 		for ; i < len(terms) && strings.HasPrefix(terms[i], start); i++ {
-			if how.holds(term, terms[i]) {
+			if how.Holds(term, terms[i]) {
 				use(terms[i])
 			}
 		}

@@ -4,11 +4,8 @@
 //
 // A [Doc] has four fields, key, alias, category and value, and the whole names it is met by: key,
 // category/key and each alias, once as written and once by their words (auth-token = authToken = "auth
-// tokens"). Facts and queries go through one analyzer, [Terms]: NFKC; runs of letters and digits; compounds
-// by their parts and as a whole (getUserName, user_name, src/auth.go; a version number stays one word); lower
-// case, accents and vowel points off; stems by script, English for Latin and Russian for Cyrillic; bigrams
-// for Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese; emoji and currency signs are words.
-// There is no text stored, no _all field, no term vectors, no doc values.
+// tokens"). Facts and queries are cut into terms by one analyzer, that of package words. There is no text stored,
+// no _all field, no term vectors, no doc values.
 //
 // A query is text and never syntax: its terms are looked up one by one. It may hold anything. At most 64
 // distinct terms are searched for, the rarest ones. Stop words are indexed like others and left out of a query
@@ -89,12 +86,6 @@
 // (Rows with two digits were measured on another choice of the words, with the stem as the question.) Of whole
 // questions of another set fewer are answered than before: facts .076 for .088, turns .112 for .116, CoSQA .112 for
 // .112; given up are as many: .020, .030, .007. nDCG@10 does not change: .615, .470, .385.
-//
-// What a name of four or five letters begins is not what it is short for: port, child, green begin portfolio,
-// childhood, greenhouse as auth begins authentication, and neither the share of the word (.44, .56, .50; auth .57,
-// repo .40) nor the ending tells them apart. Hence a list, which also has what is shorter (app, env, db) and what is
-// no beginning (k8s, msg). A stem that has two meanings is told by the word as it was written: author is not
-// authorization. Names of six letters and more were left to the rule (intern of internship, disney of disneyland).
 //
 // How well the best hit's relevance tells an answerable question from one about nothing in the store (area
 // under the curve; a stranger is a question of another set, a neighbour one of another LoCoMo conversation):

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-
-	"github.com/blevesearch/bleve/v2/analysis"
 )
 
 // exactField holds the whole names a fact is met by, one term each; identField is bleve's own.
@@ -44,16 +42,4 @@ func parseExternalID(s string) (who ident, sizes [fieldCount]int, err error) {
 		sizes[i] = int(n)
 	}
 	return ident{id, rest[:cut]}, sizes, nil
-}
-
-// Analyzer is the one analyzer as bleve knows analyzers, for bleve's own tools.
-type Analyzer struct{}
-
-// Analyze implements analysis.Analyzer.
-func (Analyzer) Analyze(text []byte) analysis.TokenStream {
-	var out analysis.TokenStream
-	scan(string(text), func(t token) {
-		out = append(out, &analysis.Token{Term: []byte(t.term), Position: len(out) + 1, Type: analysis.AlphaNumeric})
-	})
-	return out
 }

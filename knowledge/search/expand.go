@@ -5,14 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// likeness is a way in which a word of the index may stand for one of the query.
-type likeness uint8
-
-const (
-	prefixed likeness = iota // it begins with it
-	oneEdit                  // one letter inserted, left out, changed or swapped with the next
+	"leanctx/knowledge/search/words"
 )
 
 const (
@@ -25,66 +19,17 @@ const (
 )
 
 // possible reports whether term may be expanded this way at all.
-func (how likeness) possible(term string, wide bool) bool {
+func possible(how words.Likeness, term string, wide bool) bool {
 	n := utf8.RuneCountInString(term)
-	if how == prefixed {
+	if how == words.Prefixed {
 		r, _ := utf8.DecodeRuneInString(term)
-		return n >= minPrefix || wide && n >= minPrefixWide || unspaced(r)
+		return n >= minPrefix || wide && n >= minPrefixWide || words.Unspaced(r)
 	}
 	if n < minFuzzy {
 		return false
 	}
 	// A number or an identifier one digit off is another one, not a slip.
 	return !strings.ContainsAny(term, "0123456789.")
-}
-
-// start is what words like term begin with.
-func (how likeness) start(term string) string {
-	if how == prefixed {
-		return term
-	}
-	_, n := utf8.DecodeRuneInString(term)
-	return term[:n]
-}
-
-// holds reports whether w is like term.
-func (how likeness) holds(term, w string) bool {
-	if how == prefixed {
-		return len(w) > len(term) && strings.HasPrefix(w, term)
-	}
-	return w != term && oneEditApart(term, w)
-}
-
-// oneEditApart reports whether one insertion, deletion, change or swap of neighbours makes b of a. The first
-// letter must agree: slips are rare there, and it spares most of the dictionary.
-func oneEditApart(a, b string) bool {
-	if len(a)-len(b) > utf8.UTFMax || len(b)-len(a) > utf8.UTFMax || a == "" || b == "" || a[0] != b[0] {
-		return false
-	}
-	x, y := []rune(a), []rune(b)
-	if x[0] != y[0] {
-		return false
-	}
-	if len(x) > len(y) {
-		x, y = y, x
-	}
-	if len(y)-len(x) > 1 {
-		return false
-	}
-	i := 0
-	for i < len(x) && x[i] == y[i] {
-		i++
-	}
-	if i == len(x) {
-		return true
-	}
-	if len(x) < len(y) {
-		return slices.Equal(x[i:], y[i+1:])
-	}
-	if slices.Equal(x[i+1:], y[i+1:]) {
-		return true
-	}
-	return i+1 < len(x) && x[i] == y[i+1] && x[i+1] == y[i] && slices.Equal(x[i+2:], y[i+2:])
 }
 
 // expanded is the words that stand for another.
@@ -107,15 +52,15 @@ func (r *search) expansions(t asked) (expanded, error) {
 		return found, err
 	}
 	letters := utf8.RuneCountInString(t.term)
-	if first, _ := utf8.DecodeRuneInString(t.term); unspaced(first) {
+	if first, _ := utf8.DecodeRuneInString(t.term); words.Unspaced(first) {
 		letters = r.tune.ideograph
 	}
 	for _, way := range []struct {
-		how      likeness
+		how      words.Likeness
 		discount float64
 		letters  int
-	}{{prefixed, r.tune.prefix, letters}, {oneEdit, r.tune.fuzzy, letters - r.tune.slip}} {
-		if !way.how.possible(t.term, r.wide) {
+	}{{words.Prefixed, r.tune.prefix, letters}, {words.OneEdit, r.tune.fuzzy, letters - r.tune.slip}} {
+		if !possible(way.how, t.term, r.wide) {
 			continue
 		}
 		found := map[string]bool{}
@@ -124,17 +69,17 @@ func (r *search) expansions(t asked) (expanded, error) {
 				return expanded{}, err
 			}
 		}
-		words, err := r.living(found)
+		living, err := r.living(found)
 		if err != nil {
 			return expanded{}, err
 		}
-		if len(words) > 0 {
-			if way.how == prefixed {
-				for _, w := range words {
+		if len(living) > 0 {
+			if way.how == words.Prefixed {
+				for _, w := range living {
 					way.letters = max(way.letters, agreeing(t.said, w))
 				}
 			}
-			return expanded{words, way.discount, r.tune.strength(way.letters), fieldCount, false}, nil
+			return expanded{living, way.discount, r.tune.strength(way.letters), fieldCount, false}, nil
 		}
 	}
 	return r.clipped(t.term)
@@ -154,7 +99,7 @@ func (t *tuning) strength(letters int) strength {
 // shortened finds the words of the index that a word is short for, or that are short for it.
 func (r *search) shortened(t asked) (expanded, error) {
 	found, err := map[string]bool{}, error(nil)
-	shortened(t.term, t.said, func(w string) {
+	words.Shortened(t.term, t.said, func(w string) {
 		df, e := r.count(w, fieldCount)
 		if found[w] = df > 0; df == 0 {
 			delete(found, w)
@@ -168,14 +113,14 @@ func (r *search) shortened(t asked) (expanded, error) {
 // asks writes the word out. Of values that is not so.
 func (r *search) clipped(term string) (expanded, error) {
 	first, _ := utf8.DecodeRuneInString(term)
-	if unspaced(first) || strings.ContainsAny(term, "0123456789.") {
+	if words.Unspaced(first) || strings.ContainsAny(term, "0123456789.") {
 		return expanded{}, nil
 	}
 	n := utf8.RuneCountInString(term)
 	for w := term; n > r.tune.minClipped; {
 		_, last := utf8.DecodeLastRuneInString(w)
 		w, n = w[:len(w)-last], n-1
-		if n > maxClipped || isStop(w) {
+		if n > maxClipped || words.IsStop(w) {
 			continue
 		}
 		df, err := r.count(w, nameFields)
@@ -192,21 +137,21 @@ func (r *search) clipped(term string) (expanded, error) {
 // living keeps the nearest of the words found that any fact still holds. The others are gone when the index is
 // next written, and must not show in an answer before.
 func (r *search) living(found map[string]bool) ([]string, error) {
-	words := inLength(found)
+	list := inLength(found)
 	n := 0
-	for _, w := range words {
+	for _, w := range list {
 		df, err := r.count(w, fieldCount)
 		if err != nil {
 			return nil, err
 		}
 		if df > 0 {
-			words[n] = w
+			list[n] = w
 			if n++; n == maxExpansions {
 				break
 			}
 		}
 	}
-	return words[:n], nil
+	return list[:n], nil
 }
 
 // nearest keeps the shortest of the words found.

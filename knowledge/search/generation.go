@@ -14,6 +14,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leanctx/knowledge/search/blocks"
+	"leanctx/knowledge/search/words"
 )
 
 // mappingVersion names the analyzer, the fields and the files; change it with any of them. Generations of
@@ -229,7 +230,7 @@ func (r *reader) named(name string, use func(uint32)) error {
 	return nil
 }
 
-func (r *reader) similar(term string, how likeness, use func(string)) error {
+func (r *reader) similar(term string, how words.Likeness, use func(string)) error {
 	l, err := lookFor(term, how)
 	if err != nil {
 		return err

@@ -1,6 +1,10 @@
 package search
 
-import "strings"
+import (
+	"strings"
+
+	"leanctx/knowledge/search/words"
+)
 
 // field is one of the texts of a fact that a word may stand in.
 type field uint8
@@ -83,11 +87,11 @@ type memory struct {
 	dead    int
 	pool    *slabs
 
-	lexicon *lexicon
+	lexicon *words.Lexicon
 }
 
 func newMemory() *memory {
-	m := &memory{pool: new(slabs), lexicon: newLexicon(), slots: map[string]uint32{}, exact: map[string][]uint32{}}
+	m := &memory{pool: new(slabs), lexicon: words.NewLexicon(), slots: map[string]uint32{}, exact: map[string][]uint32{}}
 	for f := range m.words {
 		m.words[f] = map[string][]posting{}
 	}
@@ -100,14 +104,14 @@ func (m *memory) add(d *Doc) {
 	n := uint32(len(m.entries))
 	e := entry{ident: identOf(d), doc: d}
 	for f, text := range d.texts() {
-		counts, length := m.lexicon.count(text)
+		counts, length := m.lexicon.Count(text)
 		e.sizes[f] = length
 		for term, c := range counts {
 			m.words[f][term] = append(m.words[f][term], posting{n, uint32(c), uint32(max(1, length))})
 		}
 		m.lengths.Sum[f] += e.sizes[f]
 	}
-	for _, name := range m.lexicon.exactNames(d) {
+	for _, name := range exactNames(m.lexicon, d) {
 		m.exact[name] = append(m.exact[name], n)
 	}
 	m.lengths.Docs++
@@ -132,7 +136,7 @@ func (m *memory) remove(id string) {
 }
 
 func identOf(d *Doc) ident {
-	return ident{id: d.ID, name: foldName(d.Category) + "\x00" + foldName(d.Key)}
+	return ident{id: d.ID, name: words.FoldName(d.Category) + "\x00" + words.FoldName(d.Key)}
 }
 
 // The two ways a whole name is met, as prefixes of the terms of the exact field.
@@ -145,12 +149,12 @@ const (
 const byID = "#"
 
 // exactNames are the terms under which a fact is found by its whole key, category/key or alias.
-func (a *lexicon) exactNames(d *Doc) []string {
+func exactNames(a *words.Lexicon, d *Doc) []string {
 	var out []string
 	for _, name := range append([]string{d.Key, d.Category + "/" + d.Key}, d.Aliases...) {
-		if n := foldName(name); n != "" && n != "/" && len(n) <= maxNameBytes {
+		if n := words.FoldName(name); n != "" && n != "/" && len(n) <= maxNameBytes {
 			out = append(out, asWritten+n)
-			if c := a.canonical(name); c != "" {
+			if c := a.Canonical(name); c != "" {
 				out = append(out, byWords+c)
 			}
 		}
@@ -205,10 +209,10 @@ func (m *memory) named(name string, use func(doc uint32)) error {
 	return nil
 }
 
-func (m *memory) similar(term string, how likeness, use func(string)) error {
+func (m *memory) similar(term string, how words.Likeness, use func(string)) error {
 	for f := range m.words {
 		for w := range m.words[f] {
-			if how.holds(term, w) {
+			if how.Holds(term, w) {
 				use(w)
 			}
 		}

@@ -230,7 +230,7 @@ func (v *view) similar(term, field string, l looking, use func(string)) error {
 		it, err := words.Search(l.automaton, []byte(l.start), end)
 		for ; err == nil; err = it.Next() {
 			w, _ := it.Current()
-			if l.how.holds(term, string(w)) {
+			if l.how.Holds(term, string(w)) {
 				use(strings.Clone(string(w)))
 			}
 		}

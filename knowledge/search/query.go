@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"leanctx/knowledge/search/words"
 )
 
 const (
@@ -24,7 +26,7 @@ type parsed struct {
 // asked is a term of a query.
 type asked struct {
 	term  string
-	kind  kind
+	kind  words.Kind
 	said  string   // of a plain word: with its ending
 	parts []string // of a whole
 }
@@ -37,28 +39,28 @@ func parse(text string) *parsed {
 	}
 	q := &parsed{}
 	if len(text) <= maxNameBytes {
-		q.folded, q.canonical = foldName(text), (*lexicon)(nil).canonical(text)
+		q.folded, q.canonical = words.FoldName(text), (*words.Lexicon)(nil).Canonical(text)
 	}
 	seen, all := map[string]int{}, []string{}
 	meaning := false
-	scan(text, func(t token) {
-		all = append(all, t.term)
-		if t.kind == tail {
+	words.Scan(text, func(t words.Token) {
+		all = append(all, t.Term)
+		if t.Kind == words.Tail {
 			return
 		}
-		meaning = meaning || t.kind == word
-		if i, ok := seen[t.term]; ok {
-			q.terms[i].kind = min(q.terms[i].kind, t.kind)
+		meaning = meaning || t.Kind == words.Word
+		if i, ok := seen[t.Term]; ok {
+			q.terms[i].kind = min(q.terms[i].kind, t.Kind)
 			return
 		}
 		if len(q.terms) < maxConsidered {
-			seen[t.term] = len(q.terms)
-			parts := slices.Clone(all[len(all)-1-t.span : len(all)-1])
-			q.terms = append(q.terms, asked{t.term, t.kind, t.said, parts})
+			seen[t.Term] = len(q.terms)
+			parts := slices.Clone(all[len(all)-1-t.Span : len(all)-1])
+			q.terms = append(q.terms, asked{t.Term, t.Kind, t.Said, parts})
 		}
 	})
 	if meaning {
-		q.terms = slices.DeleteFunc(q.terms, func(t asked) bool { return t.kind == stop })
+		q.terms = slices.DeleteFunc(q.terms, func(t asked) bool { return t.kind == words.Stop })
 	}
 	return q
 }
@@ -96,7 +98,7 @@ func (r *search) plan(q *parsed) ([]planned, error) {
 	}
 	parts := map[string]planned{}
 	for i := range terms {
-		if t := &terms[i]; t.kind != whole {
+		if t := &terms[i]; t.kind != words.Whole {
 			t.weight, t.words, t.idf = r.weight(t.df), 1<<i, r.idf(t.df)
 			parts[t.term] = *t
 			r.weightOf[i] = t.weight
@@ -108,7 +110,7 @@ func (r *search) plan(q *parsed) ([]planned, error) {
 		}
 	}
 	for i := range terms {
-		if terms[i].kind == whole {
+		if terms[i].kind == words.Whole {
 			for _, p := range terms[i].parts {
 				terms[i].words |= parts[p].words
 				terms[i].idf += parts[p].idf * r.tune.bonus

@@ -3,6 +3,8 @@ package search
 import (
 	"math"
 	"math/bits"
+
+	"leanctx/knowledge/search/words"
 )
 
 // source is an index of facts numbered from 0, in memory or on disk.
@@ -16,7 +18,7 @@ type source interface {
 	count(term string, f field) (int, error)
 	visit(term string, f field, only []uint32, use func(posting)) error
 	named(name string, use func(doc uint32)) error
-	similar(term string, how likeness, use func(word string)) error
+	similar(term string, how words.Likeness, use func(word string)) error
 	id(doc uint32) (string, error)
 	identify(doc uint32) (ident, error)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	zap "github.com/blevesearch/zapx/v17"
+
+	"leanctx/knowledge/search/words"
 )
 
 // What a look for facts alike may cost, whatever the text and the size of the index.
@@ -46,10 +48,10 @@ func (a *Alike) Covers(d Doc) float64 {
 	}
 	seen, covered := map[string]bool{}, 0.0
 	for _, text := range d.texts() {
-		scan(text, func(t token) {
-			if !seen[t.term] {
-				seen[t.term] = true
-				covered += a.weight[t.term]
+		words.Scan(text, func(t words.Token) {
+			if !seen[t.Term] {
+				seen[t.Term] = true
+				covered += a.weight[t.Term]
 			}
 		})
 	}
@@ -60,10 +62,10 @@ func (a *Alike) Covers(d Doc) float64 {
 func sampled(text string) []string {
 	var terms []string
 	seen := map[string]bool{}
-	scan(text, func(t token) {
-		if t.kind == word && !seen[t.term] {
-			seen[t.term] = true
-			terms = append(terms, t.term)
+	words.Scan(text, func(t words.Token) {
+		if t.Kind == words.Word && !seen[t.Term] {
+			seen[t.Term] = true
+			terms = append(terms, t.Term)
 		}
 	})
 	if n := len(terms); n > alikeWords {

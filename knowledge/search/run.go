@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"leanctx/knowledge/search/words"
 )
 
 // scores is what a search found in one source, by fact.
@@ -71,18 +73,18 @@ func (r *search) run(ctx context.Context, q *parsed, wide bool) error {
 	if err := r.names(); err != nil {
 		return err
 	}
-	mass, words, trail := r.mass, r.words, r.share(r.tune.trail)
+	mass, left, trail := r.mass, r.words, r.share(r.tune.trail)
 	for _, t := range terms {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		// A fact that holds none of the words so far, however many of the rest, is no answer.
-		settled := mass > 0 && r.scaled(mass, words) < trail
+		settled := mass > 0 && r.scaled(mass, left) < trail
 		if err := r.term(t, settled); err != nil {
 			return err
 		}
-		if t.kind != whole {
-			mass, words = mass-t.weight, words-1
+		if t.kind != words.Whole {
+			mass, left = mass-t.weight, left-1
 		}
 	}
 	return nil
@@ -115,7 +117,7 @@ func (r *search) term(t planned, settled bool) error {
 		}
 		r.apply(gain{idf: t.idf, words: t.words, gives: strength{1, 1}})
 	}
-	if t.kind == whole || t.df > 0 && !r.wide {
+	if t.kind == words.Whole || t.df > 0 && !r.wide {
 		return nil
 	}
 	return r.alike(t, settled)

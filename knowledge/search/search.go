@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"leanctx/knowledge/search/words"
 )
 
 // Floor is the relevance that the best fact of an answer has at least: under it there is no answer. A
@@ -96,10 +98,10 @@ func (a *attempt) run(ctx context.Context, wide bool, keep func(string) bool) (h
 // those too short to be stood for otherwise.
 func (r *search) widens() (bool, error) {
 	for _, t := range r.query.terms {
-		if r.query.exact || t.kind == whole {
+		if r.query.exact || t.kind == words.Whole {
 			continue
 		}
-		if prefixed.possible(t.term, true) != prefixed.possible(t.term, false) {
+		if possible(words.Prefixed, t.term, true) != possible(words.Prefixed, t.term, false) {
 			return true, nil
 		}
 		if df, err := r.count(t.term, fieldCount); err != nil || df > 0 {

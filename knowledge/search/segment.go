@@ -15,6 +15,7 @@ import (
 	zap "github.com/blevesearch/zapx/v17"
 
 	"leanctx/knowledge/search/blocks"
+	"leanctx/knowledge/search/words"
 )
 
 // segment is one of bleve's segments as we read it: of its file only what a search needs, when it needs it.
@@ -264,14 +265,14 @@ func (s *segment) numbersOf(ids []string) (*roaring.Bitmap, error) {
 
 // looking says where in a dictionary words like another stand.
 type looking struct {
-	how       likeness
+	how       words.Likeness
 	start     string // they begin with it
 	automaton vellum.Automaton
 }
 
-func lookFor(term string, how likeness) (looking, error) {
-	l := looking{how: how, start: how.start(term)}
-	if how == prefixed {
+func lookFor(term string, how words.Likeness) (looking, error) {
+	l := looking{how: how, start: how.Start(term)}
+	if how == words.Prefixed {
 		return l, nil
 	}
 	builder, err := levenshtein.NewLevenshteinAutomatonBuilder(1, true)

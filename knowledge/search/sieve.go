@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"leanctx/knowledge/search/words"
 )
 
 // sieve tells by the bytes of a fact whether it may have a query's words, at a fiftieth of what taking the fact apart
@@ -38,7 +38,7 @@ func newSieve(q *parsed) *sieve {
 	for i, t := range s.words {
 		n := needle{text: beginning(t), word: i}
 		first, _ := utf8.DecodeRuneInString(n.text)
-		n.inside = unspaced(first) || symbol(first) || first == '.'
+		n.inside = words.Unspaced(first) || words.Symbol(first) || first == '.'
 		s.needles = append(s.needles, n)
 		if len(n.text) > 1 {
 			byStart[pair(n.text[0], n.text[1])] = append(byStart[pair(n.text[0], n.text[1])], n)
@@ -79,12 +79,12 @@ func beginning(t asked) string {
 }
 
 // widen lets facts through that have words like these, a bit each, too.
-func (s *sieve) widen(words uint64) {
-	s.like |= words
+func (s *sieve) widen(missing uint64) {
+	s.like |= missing
 	for i, t := range s.words {
-		if words&(1<<i) != 0 {
+		if missing&(1<<i) != 0 {
 			s.short[i] = nil
-			shortened(t.term, t.said, func(w string) { s.short[i] = append(s.short[i], w) })
+			words.Shortened(t.term, t.said, func(w string) { s.short[i] = append(s.short[i], w) })
 		}
 	}
 }
@@ -137,9 +137,7 @@ func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:l
 
 // lower is a text in lower case with a zero byte after it, and as it was, both of one length.
 func (s *sieve) lower(text string) (low []byte, as string) {
-	if !ascii(text) {
-		text = fold(strings.ReplaceAll(norm.NFKC.String(strings.ToValidUTF8(text, " ")), tatweel, ""))
-	}
+	text = words.Level(text)
 	s.buf = append(append(s.buf[:0], text...), 0)
 	for i, c := range s.buf {
 		if 'A' <= c && c <= 'Z' {
@@ -195,7 +193,7 @@ func near(term string, word []byte) bool {
 		return true
 	}
 	for n := len(term) - 1; n <= len(term)+1; n++ {
-		if n > 0 && n <= len(word) && n-same < len(term) && oneEditApart(term, string(word[:n])) {
+		if n > 0 && n <= len(word) && n-same < len(term) && words.OneEditApart(term, string(word[:n])) {
 			return true
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"leanctx/knowledge/search/words"
 )
 
 // Unindexed searches facts of which there is no index: it reads the bytes of all, and takes only those apart that may
@@ -107,13 +109,13 @@ func (s *sifting) all(answers int) int {
 }
 
 // missing is the words that no fact has.
-func (s *sifting) missing() (words uint64) {
+func (s *sifting) missing() (none uint64) {
 	for i, t := range s.sieve.words {
-		if t.kind != whole && s.df[i] == 0 {
-			words |= 1 << i
+		if t.kind != words.Whole && s.df[i] == 0 {
+			none |= 1 << i
 		}
 	}
-	return words
+	return none
 }
 
 // best are the facts let through that are likely to come first.
@@ -121,7 +123,7 @@ func (s *sifting) best() []speck {
 	idf := make([]float64, len(s.sieve.words))
 	for i, t := range s.sieve.words {
 		idf[i] = math.Log(1 + (float64(s.docs-s.df[i])+.5)/(float64(s.df[i])+.5))
-		if t.kind == whole {
+		if t.kind == words.Whole {
 			idf[i] = 0
 		}
 	}

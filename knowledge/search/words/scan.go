@@ -1,29 +1,28 @@
-package search
+package words
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
-// kind says what part a token plays in a query. An index holds them all alike.
-type kind uint8
+// Kind says what part a token plays in a query. An index holds them all alike.
+type Kind uint8
 
+// The parts that a token plays.
 const (
-	word  kind = iota // carries meaning: counts for rank and relevance
-	stop              // so common that it tells nothing: counts only where a query has nothing else
-	whole             // the whole of a compound whose parts stand beside it: a bonus, never missed
-	tail              // the last character of an unspaced run: there so that one character can be found
+	Word  Kind = iota // carries meaning: counts for rank and relevance
+	Stop              // so common that it tells nothing: counts only where a query has nothing else
+	Whole             // the whole of a compound whose parts stand beside it: a bonus, never missed
+	Tail              // the last character of an Unspaced run: there so that one character can be found
 )
 
-// token is one term of a text.
-type token struct {
-	term string
-	kind kind
-	span int    // of a whole: how many tokens before it are its parts
-	said string // of a plain word: as it was before its ending was taken off
+// Token is one term of a text.
+type Token struct {
+	Term string
+	Kind Kind
+	Span int    // of a whole: how many tokens before it are its parts
+	Said string // of a plain word: as it was before its ending was taken off
 }
 
 const (
@@ -33,32 +32,32 @@ const (
 	tatweel = "ـ" // stretches an Arabic word for the eye: no part of it, and no word where it stands alone
 )
 
-// scan splits text into tokens and gives each to emit, in order.
-func scan(text string, emit func(token)) { (*lexicon)(nil).scan(text, emit) }
+// Scan splits text into tokens and gives each to emit, in order.
+func Scan(text string, emit func(Token)) { (*Lexicon)(nil).Scan(text, emit) }
 
-func (a *lexicon) scan(text string, emit func(token)) {
+// Scan is the function Scan with the memory.
+func (a *Lexicon) Scan(text string, emit func(Token)) {
 	if !ascii(text) {
-		text = norm.NFKC.String(strings.ToValidUTF8(text, " "))
-		text = strings.ReplaceAll(text, tatweel, "")
+		text = compatible(text)
 	}
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		switch {
-		case unspaced(r):
-			n := runLength(text, func(r rune) bool { return unspaced(r) || unicode.Is(unicode.M, r) })
+		case Unspaced(r):
+			n := runLength(text, func(r rune) bool { return Unspaced(r) || unicode.Is(unicode.M, r) })
 			scanUnspaced(text[:n], emit)
 			text = text[n:]
 		case wordRune(r):
 			n := chunkLength(text)
 			a.chunk(text[:n], emit)
 			text = text[n:]
-		case symbol(r):
-			emit(token{term: string(r)})
+		case Symbol(r):
+			emit(Token{Term: string(r)})
 			text = text[size:]
 		case r == '.' && len(text) > 1 && isLetter(text[1:]) && strings.HasPrefix(strings.ToLower(text[1:]), "net"):
 			n := chunkLength(text[1:])
 			if n == 3 {
-				emit(token{term: ".net"})
+				emit(Token{Term: ".net"})
 				text = text[4:]
 				continue
 			}
@@ -79,11 +78,11 @@ func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 	}
-	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.M, r)) && !unspaced(r) && r != '\ufe0f'
+	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.M, r)) && !Unspaced(r) && r != '\ufe0f'
 }
 
-// unspaced reports whether r is of a script written without spaces between words: its runs become bigrams.
-func unspaced(r rune) bool {
+// Unspaced reports whether r is of a script written without spaces between words: its runs become bigrams.
+func Unspaced(r rune) bool {
 	if r < 0x0e00 {
 		return false
 	}
@@ -91,8 +90,8 @@ func unspaced(r rune) bool {
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー'
 }
 
-// symbol reports whether r is a sign that people search for by itself: emoji, currency, arrows.
-func symbol(r rune) bool {
+// Symbol reports whether r is a sign that people search for by itself: emoji, currency, arrows.
+func Symbol(r rune) bool {
 	return r >= 0xa2 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sc, r))
 }
 
@@ -143,7 +142,7 @@ func suffixLength(s string, end, stopped int) int {
 	return 0
 }
 
-func scanUnspaced(run string, emit func(token)) {
+func scanUnspaced(run string, emit func(Token)) {
 	prev := ""
 	for len(run) > 0 {
 		_, n := utf8.DecodeRuneInString(run)
@@ -151,14 +150,14 @@ func scanUnspaced(run string, emit func(token)) {
 		c := strings.ToLower(run[:n])
 		run = run[n:]
 		if prev != "" {
-			emit(token{term: prev + c})
+			emit(Token{Term: prev + c})
 		}
 		if run == "" {
-			k := tail
+			k := Tail
 			if prev == "" {
-				k = word
+				k = Word
 			}
-			emit(token{term: c, kind: k})
+			emit(Token{Term: c, Kind: k})
 		}
 		prev = c
 	}

@@ -1,9 +1,9 @@
-package search
+package words
 
-// isStop reports whether a folded word is a stop word. The list is short on purpose and used for ranking
+// IsStop reports whether a folded word is a stop word. The list is short on purpose and used for ranking
 // only: function words, question words and the verbs of asking. Stop words are indexed like any other, so a
 // query of nothing else still finds what holds them.
-func isStop(s string) bool {
+func IsStop(s string) bool {
 	if len(s) > 16 {
 		return false
 	}

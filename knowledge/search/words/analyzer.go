@@ -1,4 +1,4 @@
-package search
+package words
 
 import (
 	"strings"
@@ -15,19 +15,20 @@ import (
 // and a query asks for. Any text will do, invalid UTF-8 included; a text of punctuation alone has none.
 func Terms(text string) []string {
 	var out []string
-	scan(text, func(t token) { out = append(out, t.term) })
+	Scan(text, func(t Token) { out = append(out, t.Term) })
 	return out
 }
 
-// lexicon is the analyzer with a memory of the plain words it has met: most of a text are words met before,
-// and the stem of a word costs twenty times what looking it up does. nil works, and remembers nothing. Not safe
-// for use by several goroutines at once.
-type lexicon struct {
-	words     map[string]token
+// Lexicon is the analyzer with a memory of the plain words it has met: most of a text are words met before,
+// and the stem of a word costs twenty times what looking it up does. A nil one works, and remembers nothing. Not
+// safe for use by several goroutines at once.
+type Lexicon struct {
+	words     map[string]Token
 	partsOnly bool // nobody asks for the wholes of compounds
 }
 
-func newLexicon() *lexicon { return &lexicon{words: map[string]token{}} }
+// NewLexicon returns an analyzer that has met no word yet.
+func NewLexicon() *Lexicon { return &Lexicon{words: map[string]Token{}} }
 
 // Of more words, or longer ones, no memory is kept: texts may be anything.
 const (
@@ -36,7 +37,7 @@ const (
 )
 
 // plain is the token of a word that has no parts.
-func (a *lexicon) plain(s string) token {
+func (a *Lexicon) plain(s string) Token {
 	if a == nil || len(s) > longestWord {
 		return plainWord(s)
 	}
@@ -50,12 +51,12 @@ func (a *lexicon) plain(s string) token {
 	return t
 }
 
-// count counts the terms of a text; length is how many there are but for stop words, repetitions included.
-func (a *lexicon) count(text string) (terms map[string]int, length int) {
+// Count counts the terms of a text; length is how many there are but for stop words, repetitions included.
+func (a *Lexicon) Count(text string) (terms map[string]int, length int) {
 	terms = make(map[string]int, len(text)/6)
-	a.scan(text, func(t token) {
-		terms[t.term]++
-		if t.kind != stop {
+	a.Scan(text, func(t Token) {
+		terms[t.Term]++
+		if t.Kind != Stop {
 			length++
 		}
 	})
@@ -85,6 +86,20 @@ func fold(s string) string {
 		b.WriteRune(r)
 	}
 	return norm.NFC.String(b.String())
+}
+
+// Level is a text as a look at its bytes wants it: every spelling of a letter alike, the words not taken apart. A
+// text of ASCII stays as it is, capitals too.
+func Level(text string) string {
+	if ascii(text) {
+		return text
+	}
+	return fold(compatible(text))
+}
+
+// compatible is a text in one way of writing characters, with nothing that is no text.
+func compatible(text string) string {
+	return strings.ReplaceAll(norm.NFKC.String(strings.ToValidUTF8(text, " ")), tatweel, "")
 }
 
 func ascii(s string) bool {
@@ -119,29 +134,30 @@ func stem(s string) string {
 	return env.Current()
 }
 
-// foldName is how names (keys, aliases) are compared whole.
-func foldName(s string) string {
+// FoldName is how names (keys, aliases) are compared whole: case, the space around them, and how a character is
+// written do not count.
+func FoldName(s string) string {
 	if ascii(s) {
 		return strings.ToLower(strings.TrimSpace(s))
 	}
 	return strings.ToLower(strings.TrimSpace(norm.NFKC.String(strings.ToValidUTF8(s, " "))))
 }
 
-// canonical is a name by its words alone: auth-token, authToken and "auth tokens" are one.
-func (a *lexicon) canonical(s string) string {
+// Canonical is a name by its words alone: auth-token, authToken and "auth tokens" are one.
+func (a *Lexicon) Canonical(s string) string {
 	var b strings.Builder
 	if a != nil {
 		a.partsOnly = true
 		defer func() { a.partsOnly = false }()
 	}
-	a.scan(s, func(t token) {
-		if t.kind == whole || t.kind == tail {
+	a.Scan(s, func(t Token) {
+		if t.Kind == Whole || t.Kind == Tail {
 			return
 		}
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(t.term)
+		b.WriteString(t.Term)
 	})
 	return b.String()
 }

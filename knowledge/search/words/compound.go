@@ -1,4 +1,4 @@
-package search
+package words
 
 import (
 	"slices"
@@ -8,22 +8,22 @@ import (
 )
 
 // chunk emits the parts of a compound, the wholes of its components, and its own whole.
-func (a *lexicon) chunk(chunk string, emit func(token)) {
+func (a *Lexicon) chunk(chunk string, emit func(Token)) {
 	if undivided(chunk) {
 		emit(a.plain(chunk))
 		return
 	}
 	if base := strings.TrimRight(chunk, "+#"); base != chunk {
 		if len(base) == 1 {
-			emit(token{term: strings.ToLower(chunk)})
+			emit(Token{Term: strings.ToLower(chunk)})
 			return
 		}
 		chunk = base
 	}
 	components := split(chunk, outer)
 	meaning, tokens := false, 0
-	see := func(t token) {
-		meaning = meaning || t.kind == word
+	see := func(t Token) {
+		meaning = meaning || t.Kind == Word
 		tokens++
 		emit(t)
 	}
@@ -31,9 +31,9 @@ func (a *lexicon) chunk(chunk string, emit func(token)) {
 		a.component(c, see)
 	}
 	if n := len(components); n > 1 && n <= maxComponents {
-		k := whole
+		k := Whole
 		if !meaning {
-			k = word // "to-do": its parts say nothing, so it is the word
+			k = Word // "to-do": its parts say nothing, so it is the word
 		}
 		emit(a.whole(k, tokens, func() []string { return split(chunk, joiner) }))
 	}
@@ -100,48 +100,48 @@ func split(chunk string, at func(rune) bool) []string {
 }
 
 // component emits the parts of one name and, if there are several, the whole.
-func (a *lexicon) component(c string, emit func(token)) {
+func (a *Lexicon) component(c string, emit func(Token)) {
 	names := split(c, inner)
 	parts, meaning := 0, false
 	for _, n := range names {
 		if strings.Contains(n, ".") { // a version number: one word, with or without its v
-			emit(token{term: clip(strings.TrimPrefix(fold(n), "v"))})
+			emit(Token{Term: clip(strings.TrimPrefix(fold(n), "v"))})
 			parts, meaning = parts+1, true
 			continue
 		}
 		for _, p := range camel(n) {
 			t := a.plain(p)
-			parts, meaning = parts+1, meaning || t.kind == word
+			parts, meaning = parts+1, meaning || t.Kind == Word
 			emit(t)
 		}
 	}
 	if parts > 1 {
-		k := whole
+		k := Whole
 		if !meaning {
-			k = word
+			k = Word
 		}
 		emit(a.whole(k, parts, func() []string { return names }))
 	}
 }
 
 // whole is the token of a compound.
-func (a *lexicon) whole(k kind, span int, parts func() []string) token {
-	if k == whole && a != nil && a.partsOnly {
-		return token{kind: k, span: span}
+func (a *Lexicon) whole(k Kind, span int, parts func() []string) Token {
+	if k == Whole && a != nil && a.partsOnly {
+		return Token{Kind: k, Span: span}
 	}
-	return token{term: wholeWord(parts()), kind: k, span: span}
+	return Token{Term: wholeWord(parts()), Kind: k, Span: span}
 }
 
 // wholeWord is the term of a compound's parts run together: what someone would write who writes it as one word.
 func wholeWord(parts []string) string { return clip(stem(fold(strings.Join(parts, "")))) }
 
 // plainWord is the token of a word that has no parts.
-func plainWord(s string) token {
+func plainWord(s string) Token {
 	s = fold(s)
-	if isStop(s) {
-		return token{term: s, kind: stop}
+	if IsStop(s) {
+		return Token{Term: s, Kind: Stop}
 	}
-	return token{term: clip(stem(s)), said: s}
+	return Token{Term: clip(stem(s)), Said: s}
 }
 
 // camel cuts at changes of case and between two or more letters and digits: getUserName, HTTPServer, sha256.

@@ -1,4 +1,4 @@
-package search
+package words
 
 import (
 	"slices"
@@ -121,8 +121,8 @@ vol volum
 реп репозитор
 `
 
-// shortened calls use with the stem of each word that a word of the query is short for, or that is short for it.
-func shortened(asked string, said string, use func(stem string)) {
+// Shortened calls use with the stem of each word that a word of the query is short for, or that is short for it.
+func Shortened(asked string, said string, use func(stem string)) {
 	for line := range strings.Lines(shortNames) {
 		if !strings.Contains(line, asked) {
 			continue
