@@ -12,6 +12,7 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/hook/plugin"
 	"leanctx/cmd/internal/op"
 )
 
@@ -65,7 +66,7 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		if err != nil {
 			return nil, err
 		}
-		done, err := p.WritePlugin(dir, build().Version)
+		done, err := plugin.Write(dir, p.Command, build().Version)
 		return told(done), err
 	case a.Print:
 		done, err := p.Print(a.wish())

@@ -48,6 +48,9 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 		return done
 	}
 	call := answer.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
+	if d := config.Getenv("DEVIN_PROJECT_DIR"); filepath.IsAbs(d) { // it names none in what it says
+		call.Dir = d
+	}
 	if len(args) > 1 {
 		call.Event = args[1]
 	}

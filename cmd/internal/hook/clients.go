@@ -28,7 +28,7 @@ const (
 	jsonc format = iota // JSON, with comments where the client allows them
 	toml
 	yaml
-	whole  // a file that is ours alone
+	whole  // a file that is ours alone, or a directory of such, one for each event
 	marked // a block between markers, in a file for people
 )
 
@@ -40,6 +40,7 @@ type client struct {
 	servers  map[Scope]place // where its MCP servers are
 	entry    func(command string) any
 	hooks    hooks
+	rule     rule   // of the project
 	note     string // what is left to do after hooks were written
 	// says is what it calls itself to an MCP server, where its hooks bring the
 	// briefing for certain once they are written.
@@ -62,7 +63,15 @@ type hooks struct {
 	format format
 	root   []pair // what the file needs beside its hooks
 	entry  func(e event, command string) any
-	text   func(command string) string // a whole file's
+	text   func(e event, command string) string // a whole file's
+	run    bool                                 // whole files are programs
+}
+
+// rule is a file of the project that stands before the model in every session,
+// where hooks may not be run.
+type rule struct {
+	file  string
+	front string // what the client wants to read at its top
 }
 
 // event is one that a client tells of.
@@ -165,119 +174,4 @@ func Names() []string {
 // clients is the table.
 func clients() []client {
 	return append(terminals(), editors()...)
-}
-
-// terminals are the clients that are worked in a terminal.
-func terminals() []client {
-	servers := []string{"mcpServers"}
-	return []client{{
-		name: "claude-code", says: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
-		servers: map[Scope]place{
-			User:    {file: "{claude.json}", keys: servers},
-			Project: {file: "{project}/.mcp.json", keys: servers},
-			Local:   {file: "{claude.json}", keys: []string{"projects", "{project}", "mcpServers"}},
-		},
-		entry: typed("stdio"),
-		hooks: hooks{
-			files:  map[Scope]string{User: "{claude}/settings.json", Project: "{project}/.claude/settings.json", Local: "{project}/.claude/settings.local.json"},
-			events: claudeEvents(), entry: grouped("claude-code", 1),
-		},
-	}, {
-		name: "codex", binaries: []string{"codex"}, signs: []string{"{codex}"},
-		servers: map[Scope]place{
-			User:    {file: "{codex}/config.toml", keys: []string{"mcp_servers"}, format: toml},
-			Project: {file: "{project}/.codex/config.toml", keys: []string{"mcp_servers"}, format: toml},
-		},
-		entry: plain,
-		hooks: hooks{
-			files:  map[Scope]string{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
-			events: codexEvents(), entry: grouped("codex", 1),
-		},
-		note: "Codex skips hooks until you approve them: type /hooks in Codex",
-	}, {
-		name: "gemini", says: "gemini-cli-mcp-client", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
-		servers: map[Scope]place{User: {file: "~/.gemini/settings.json", keys: servers}, Project: {file: "{project}/.gemini/settings.json", keys: servers}},
-		entry:   plain,
-		hooks: hooks{
-			files:  map[Scope]string{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
-			events: geminiEvents(), entry: grouped("gemini", 1000),
-		},
-	}, {
-		name: "copilot", binaries: []string{"copilot"}, signs: []string{"{copilot}"},
-		servers: map[Scope]place{User: {file: "{copilot}/mcp-config.json", keys: servers}, Project: {file: "{project}/.github/mcp.json", keys: servers}},
-		entry: func(command string) any {
-			return object{{"type", "local"}, {"command", command}, {"args", []string{"mcp"}}, {"tools", []string{"*"}}}
-		},
-		hooks: hooks{
-			files:  map[Scope]string{User: "{copilot}/hooks/lean-ctx.json", Project: "{project}/.github/hooks/lean-ctx.json"},
-			events: copilotEvents(), root: []pair{{"version", 1}}, entry: copilotEntry,
-		},
-	}, {
-		name: "opencode", says: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},
-		servers: map[Scope]place{
-			User:    {file: "{xdg}/opencode/opencode.json|{xdg}/opencode/opencode.jsonc", keys: []string{"mcp"}},
-			Project: {file: "{project}/opencode.json|{project}/opencode.jsonc", keys: []string{"mcp"}},
-		},
-		entry: func(command string) any {
-			return object{{"type", "local"}, {"command", []string{command, "mcp"}}, {"enabled", true}}
-		},
-		hooks: hooks{
-			files:  map[Scope]string{User: "{xdg}/opencode/plugins/lean-ctx.js", Project: "{project}/.opencode/plugins/lean-ctx.js"},
-			format: whole, text: openCodePlugin,
-		},
-	}, {
-		name: "amp", binaries: []string{"amp"}, signs: []string{"{xdg}/amp"},
-		servers: map[Scope]place{
-			User:    {file: "{xdg}/amp/settings.json|{xdg}/amp/settings.jsonc", keys: []string{"amp.mcpServers"}},
-			Project: {file: "{project}/.amp/settings.json|{project}/.amp/settings.jsonc", keys: []string{"amp.mcpServers"}},
-		},
-		entry: plain,
-	}, {
-		name: "goose", binaries: []string{"goose"}, signs: []string{"{xdg}/goose", "{config}/Block/goose"},
-		servers: map[Scope]place{User: {file: "{xdg}/goose/config.yaml|{config}/Block/goose/config/config.yaml", keys: []string{"extensions"}, format: yaml}},
-		entry: func(command string) any {
-			return object{{"name", server}, {"type", "stdio"}, {"cmd", command}, {"args", []string{"mcp"}}, {"envs", object{}}, {"enabled", true}, {"timeout", 300}}
-		},
-	}}
-}
-
-// editors are the clients that live in an editor.
-func editors() []client {
-	servers := []string{"mcpServers"}
-	const storage = "/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
-	return []client{{
-		name: "vscode", binaries: []string{"code"}, signs: []string{"{config}/Code"},
-		servers: map[Scope]place{User: {file: "{config}/Code/User/mcp.json", keys: []string{"servers"}}, Project: {file: "{project}/.vscode/mcp.json", keys: []string{"servers"}}},
-		entry:   typed("stdio"),
-	}, {
-		name: "cursor", binaries: []string{"cursor", "cursor-agent"}, signs: []string{"~/.cursor"},
-		servers: map[Scope]place{User: {file: "~/.cursor/mcp.json", keys: servers}, Project: {file: "{project}/.cursor/mcp.json", keys: servers}},
-		entry:   plain,
-		hooks: hooks{
-			files:  map[Scope]string{User: "~/.cursor/hooks.json", Project: "{project}/.cursor/hooks.json"},
-			events: cursorEvents(), root: []pair{{"version", 1}}, entry: cursorEntry,
-		},
-	}, {
-		name: "windsurf", binaries: []string{"windsurf"}, signs: []string{"~/.codeium/windsurf", "{xdg}/devin"},
-		servers: map[Scope]place{
-			User:    {file: "~/.codeium/windsurf/mcp_config.json|{xdg}/devin/mcp_config.json", keys: servers},
-			Project: {file: "{project}/.devin/mcp_config.json", keys: servers},
-		},
-		entry: plain,
-	}, {
-		name: "zed", binaries: []string{"zed", "zeditor"}, signs: []string{"{xdg}/zed", "{config}/Zed"},
-		servers: map[Scope]place{
-			User:    {file: "{xdg}/zed/settings.json|{config}/Zed/settings.json", keys: []string{"context_servers"}},
-			Project: {file: "{project}/.zed/settings.json", keys: []string{"context_servers"}},
-		},
-		entry: func(command string) any {
-			return object{{"source", "custom"}, {"command", command}, {"args", []string{"mcp"}}, {"env", object{}}}
-		},
-	}, {
-		name: "cline", binaries: []string{"cline"}, signs: []string{"~/.cline", "{config}/Code/User/globalStorage/saoudrizwan.claude-dev"},
-		servers: map[Scope]place{User: {file: "~/.cline/data/settings/cline_mcp_settings.json|{config}/Code" + storage, keys: servers}},
-		entry: func(command string) any {
-			return object{{"command", command}, {"args", []string{"mcp"}}, {"disabled", false}}
-		},
-	}}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -122,7 +123,7 @@ func TestAllTogether(t *testing.T) {
 // The program moved, or its name changed its meaning: the command becomes the
 // new one, in the entry and in the hooks, and nothing else changes.
 func TestCommandMoves(t *testing.T) {
-	for _, name := range []string{"claude-code", "codex", "goose", "opencode", "copilot", "cursor"} {
+	for _, name := range []string{"claude-code", "codex", "goose", "opencode", "copilot", "cursor", "vscode", "windsurf", "cline", "amp"} {
 		p := fresh(t)
 		before := tree(t, filepath.Dir(p.Home))
 		w := Wish{Clients: []string{name}}
@@ -220,6 +221,51 @@ func TestOldPlugin(t *testing.T) {
 	}
 }
 
+// Programs that a client runs can be run, by their owner alone; somebody else's
+// stays, and is named.
+func TestPrograms(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such mode")
+	}
+	p := fresh(t)
+	dir := filepath.Join(p.Home, "Documents", "Cline", "Hooks")
+	write(t, filepath.Join(dir, "TaskStart"), "#!/bin/sh\necho '{}'\n")
+	before := tree(t, filepath.Dir(p.Home))
+	w := Wish{Clients: []string{"cline"}}
+	r, err := p.Connect(w)
+	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "is not ours") || !strings.Contains(r.Text(), "lean-ctx hook cline session-start") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+	info, err := os.Stat(filepath.Join(dir, "PostToolUse"))
+	if err != nil || info.Mode() != 0o700 {
+		t.Error(info, err)
+	}
+	disconnectAll(t, p, w)
+	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+		t.Error(d)
+	}
+	p.System = "windows"
+	connectAll(t, p, w)
+	if exists(filepath.Join(dir, "PostToolUse")) {
+		t.Error("a script for a shell that is not there")
+	}
+}
+
+// A rule is written for a project alone; one that somebody wrote stays.
+func TestRules(t *testing.T) {
+	p := fresh(t)
+	path := filepath.Join(p.Root, ".cursor", "rules", "lean-ctx.mdc")
+	connectAll(t, p, Wish{Clients: []string{"cursor"}})
+	if exists(filepath.Dir(path)) {
+		t.Error("in a project, although it was for a user")
+	}
+	write(t, path, "---\nalwaysApply: true\n---\nMine.\n")
+	r, err := p.Connect(Wish{Clients: []string{"cursor"}, Scope: Project})
+	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "is not ours") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+}
+
 // Clients are found by what they leave in a home, or by their program.
 func TestFound(t *testing.T) {
 	p := fresh(t)
@@ -229,7 +275,7 @@ func TestFound(t *testing.T) {
 	p.Look = func(name string) bool { return name == "zed" }
 	write(t, filepath.Join(p.Home, ".codeium", "windsurf", "x"), "")
 	r := connectAll(t, p, Wish{})
-	if got := r.Files; len(got) != 2 || got[0].Client != "windsurf" || got[1].Client != "zed" {
+	if got := r.Files; len(got) != 3 || got[0].Client != "windsurf" || got[1].Client != "windsurf" || got[2].Client != "zed" {
 		t.Error(r.Text())
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"leanctx/cmd/internal/hook/linediff"
 )
 
 // Wish says which clients are to be connected, or disconnected.
@@ -183,7 +185,7 @@ func (s step) connect(log *record, dry bool) Touched {
 	}
 	r.Outcome = connected
 	if dry {
-		r.Diff = diff(f.data, t.data)
+		r.Diff = linediff.Show(f.data, t.data)
 		return r
 	}
 	if f.new {
@@ -201,11 +203,16 @@ func (s step) connect(log *record, dry bool) Touched {
 	return r
 }
 
+// mode is that of what a step makes. A program can be run by whoever reads it.
 func (s step) mode(private, shared fs.FileMode) fs.FileMode {
+	m := shared
 	if s.secret {
-		return private
+		m = private
 	}
-	return shared
+	if s.run {
+		m |= m >> 2 & 0o111
+	}
+	return m
 }
 
 // note records a change. It goes on from what was noted of the file if nobody

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"leanctx/cmd/internal/hook/linediff"
 )
 
 // Disconnect takes out what is ours.
@@ -68,7 +70,7 @@ func (s step) disconnect(log *record, dry bool) Touched {
 	}
 	r.Outcome = removed
 	if dry {
-		r.Diff = diff(f.data, data)
+		r.Diff = linediff.Show(f.data, data)
 		return r
 	}
 	if gone {

@@ -193,8 +193,20 @@ func (x *examiner) scope(ctx context.Context, c *client, steps []step) bool {
 		found.Fix, found.client, found.scope = again, c.name, first.scope
 	}
 	x.add(found)
+	if found.Level == Problem {
+		steps = steps[1:] // of its file that is enough
+	}
+	hooks := Finding{}
 	for _, s := range steps {
-		x.current(c, s, again)
+		if x.current(c, s, again) && (s.role == hooking || s.hangs()) {
+			hooks = Finding{Level: Fine, Subject: c.name, Text: x.p.path(c.hooks.files[s.scope]) + ": hooks are there"}
+		}
+	}
+	if hooks.Text != "" {
+		if c.note != "" {
+			hooks.Level, hooks.Fix = Remark, c.note
+		}
+		x.add(hooks)
 	}
 	return true
 }
@@ -221,24 +233,19 @@ func (x *examiner) start(ctx context.Context, s probe.Start) Finding {
 	return f
 }
 
-// current tells whether a file is what connect would make of it.
-func (x *examiner) current(c *client, s step, again string) {
+// current tells whether a file is what connect would make of it, and says so
+// where it is not.
+func (x *examiner) current(c *client, s step, again string) bool {
 	f, err := readFile(s.path)
 	changed := false
 	if err == nil {
 		changed, err = s.put(&text{data: slices.Clone(f.data)})
 	}
-	hooks := len(c.hooks.files) > 0
 	switch {
 	case err != nil:
 		x.add(Finding{Level: Problem, Subject: c.name, Text: s.refuse(Touched{}, err).Problem, Fix: "mend the file; then " + again})
 	case changed:
 		x.add(Finding{Level: Problem, Subject: c.name, Text: s.path + ": not as this version writes it", Fix: again, client: c.name, scope: s.scope})
-	case hooks && s.path == x.p.path(c.hooks.files[s.scope]):
-		f := Finding{Level: Fine, Subject: c.name, Text: s.path + ": hooks are there"}
-		if c.note != "" {
-			f.Level, f.Fix = Remark, c.note
-		}
-		x.add(f)
 	}
+	return err == nil && !changed
 }

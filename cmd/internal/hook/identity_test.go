@@ -177,6 +177,7 @@ func TestConnectAndBackJSON(t *testing.T) {
 	steps := []step{
 		stepOf(t, "claude-code", ".claude.json"), stepOf(t, "claude-code", "settings.json"), stepOf(t, "gemini", "settings.json"),
 		stepOf(t, "cursor", "hooks.json"), stepOf(t, "opencode", "opencode.json"), stepOf(t, "copilot", "lean-ctx.json"),
+		stepOf(t, "vscode", "lean-ctx-vscode.json"), stepOf(t, "windsurf", "config.json"),
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		there(r, rapid.SampledFrom(steps).Draw(r, "step"), settings(r, []string{"mcpServers", "hooks", "version", "mcp"}))

@@ -60,10 +60,15 @@ func typed(kind string) func(string) any {
 // line is the command line of a hook. It must stay the same from version to
 // version: Codex asks for approval again when it changes.
 func line(command, client, event string) string {
+	return fmt.Sprintf("%s hook %s %s", Shell(command), client, event)
+}
+
+// Shell is the path of a program as a shell reads it.
+func Shell(command string) string {
 	if strings.ContainsAny(command, " \t'&()$;") {
-		command = strconv.Quote(command)
+		return strconv.Quote(command)
 	}
-	return fmt.Sprintf("%s hook %s %s", command, client, event)
+	return command
 }
 
 // grouped is the form of Claude Code's hooks, which others took over: a group
@@ -85,6 +90,13 @@ func copilotEntry(e event, command string) any {
 
 func cursorEntry(e event, command string) any {
 	return object{{"command", line(command, "cursor", e.ours)}, {"timeout", e.seconds}}
+}
+
+// flat is Claude Code's form of a hook without a group around it.
+func flat(name string) func(event, string) any {
+	return func(e event, command string) any {
+		return object{{"type", "command"}, {"command", line(command, name, e.ours)}, {"timeout", e.seconds}}
+	}
 }
 
 // The events that are asked for. Where a client tells of the end of a session,
@@ -140,10 +152,33 @@ func cursorEvents() []event {
 	}
 }
 
-//go:embed opencode.js
-var openCodeText string
+func vscodeEvents() []event {
+	return []event{
+		{"SessionStart", SessionStart, "", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "", 5},
+		{"PreCompact", PreCompact, "", 10},
+		{"SubagentStart", SubagentStart, "", 5},
+		{"Stop", Stop, "", 10},
+	}
+}
 
-// openCodePlugin is the plugin with the command in it.
-func openCodePlugin(command string) string {
-	return strings.ReplaceAll(openCodeText, `"lean-ctx"`, string(compact(command)))
+func devinEvents() []event {
+	return []event{
+		{"SessionStart", SessionStart, "", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "read|edit|write", 5},
+		{"SessionEnd", SessionEnd, "", 10},
+	}
+}
+
+func clineEvents() []event {
+	return []event{
+		{"TaskStart", SessionStart, "", 0},
+		{"TaskResume", SessionStart, "", 0},
+		{"UserPromptSubmit", UserPrompt, "", 0},
+		{"PostToolUse", PostTool, "", 0},
+		{"PreCompact", PreCompact, "", 0},
+		{"TaskComplete", Stop, "", 0},
+	}
 }

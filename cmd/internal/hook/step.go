@@ -16,9 +16,20 @@ type step struct {
 	path   string
 	format format
 	wants  []want
+	role   role
 	text   string // of a whole file
 	secret bool   // a file of the user's: nobody else reads it
+	run    bool   // a program
 }
+
+// role is what a file is for.
+type role int
+
+const (
+	servers  role = iota // it names the server, and hooks may stand in it
+	hooking              // it has hooks
+	advising             // it tells agents of the server
+)
 
 // want is one thing that should stand in a file.
 type want struct {
@@ -43,26 +54,49 @@ func (c *client) steps(p Place, scope Scope) []step {
 	first := step{client: c.name, scope: scope, path: p.path(at.file), format: at.format, secret: scope != Project}
 	first.wants = []want{{keys: keys, name: server, value: c.entry(p.Command)}}
 	steps := []step{first}
-	file, ok := c.hooks.files[scope]
-	if !ok {
+	if file, ok := c.hooks.files[scope]; ok {
+		steps = c.hooks.add(steps, p, file)
+	}
+	if c.rule.file != "" && scope == Project {
+		steps = append(steps, step{client: c.name, scope: scope, path: p.path(c.rule.file), format: whole, role: advising, text: c.rule.text(c.name)})
+	}
+	return steps
+}
+
+// add appends the steps of hooks to the one of the server; hooks that stand in
+// its file become part of it.
+func (h *hooks) add(steps []step, p Place, file string) []step {
+	s := step{client: steps[0].client, scope: steps[0].scope, path: p.path(file), format: h.format, role: hooking, secret: steps[0].secret, run: h.run}
+	switch {
+	case h.run && p.system() == "windows":
+		return steps // it does not know scripts of this kind
+	case h.format == whole && len(h.events) == 0:
+		s.text = h.text(event{}, p.Command)
+		return append(steps, s)
+	case h.format == whole:
+		for _, e := range h.events {
+			one := s
+			one.path, one.text = filepath.Join(s.path, e.theirs), h.text(e, p.Command)
+			steps = append(steps, one)
+		}
 		return steps
 	}
-	h := step{client: c.name, scope: scope, path: p.path(file), format: c.hooks.format, secret: scope != Project}
-	if h.format == whole {
-		h.text = c.hooks.text(p.Command)
-		return append(steps, h)
+	for _, x := range h.root {
+		s.wants = append(s.wants, want{name: x.key, value: x.value, needs: true})
 	}
-	for _, x := range c.hooks.root {
-		h.wants = append(h.wants, want{name: x.key, value: x.value, needs: true})
+	for _, e := range h.events {
+		s.wants = append(s.wants, want{keys: []string{"hooks", e.theirs}, value: h.entry(e, p.Command)})
 	}
-	for _, e := range c.hooks.events {
-		h.wants = append(h.wants, want{keys: []string{"hooks", e.theirs}, value: c.hooks.entry(e, p.Command)})
-	}
-	if h.path == first.path {
-		steps[0].wants = append(steps[0].wants, h.wants...)
+	if s.path == steps[0].path {
+		steps[0].wants = append(steps[0].wants, s.wants...)
 		return steps
 	}
-	return append(steps, h)
+	return append(steps, s)
+}
+
+// hangs tells whether a step puts hooks into a file.
+func (s step) hangs() bool {
+	return slices.ContainsFunc(s.wants, func(w want) bool { return w.name == "" })
 }
 
 // put makes what a step wants stand in a text, and reports whether anything
@@ -113,11 +147,6 @@ func (t *text) need(w want) (bool, error) {
 		}
 	}
 	return t.set(nil, w.name, w.value)
-}
-
-// isOurs tells whether a whole file is one that we wrote.
-func isOurs(data []byte) bool {
-	return bytes.HasPrefix(data, []byte("// Made by `lean-ctx connect"))
 }
 
 // take takes out of a text all that is ours, and reports whether there was

@@ -219,6 +219,7 @@ func Line(s string) string { return clip(strings.Join(strings.Fields(s), " "), 4
 type reply struct {
 	Context  string    `json:"additionalContext,omitempty"`
 	Cursor   string    `json:"additional_context,omitempty"`
+	Cline    string    `json:"contextModification,omitempty"`
 	Specific *specific `json:"hookSpecificOutput,omitempty"`
 }
 
@@ -236,12 +237,14 @@ func shape(client, event, theirs, text string) []byte {
 	}
 	s := &specific{theirs, text}
 	switch client {
-	case "claude-code", "codex", "gemini":
+	case "claude-code", "codex", "gemini", "windsurf":
 		return encoded(reply{Specific: s})
 	case "copilot", "vscode":
 		return encoded(reply{Context: text, Specific: s})
 	case "cursor":
 		return encoded(reply{Cursor: text})
+	case "cline":
+		return encoded(reply{Cline: text})
 	}
 	return encoded(reply{Context: text})
 }

@@ -62,6 +62,10 @@ func TestShapes(t *testing.T) {
 		{"copilot", hook.SessionStart, `{}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
 		{"claude-code", hook.SessionStart, `{"sessionId":"x"}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"` + text + `"}}`},
 		{"cursor", hook.SessionStart, `{}`, `{"additional_context":"` + text + `"}`},
+		{"vscode", hook.SessionStart, `{"hook_event_name":"SessionStart","source":"new"}`, `{"additionalContext":"` + text + `","hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"windsurf", hook.SessionStart, `{}`, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"` + text + `"}}`},
+		{"cline", hook.SessionStart, `{"hookName":"TaskStart","taskId":"1","workspaceRoots":["/p"]}`, `{"contextModification":"` + text + `"}`},
+		{"amp", hook.SessionStart, `{"session_id":"T-1"}`, `{"additionalContext":"` + text + `"}`},
 		{"opencode", hook.SessionStart, ``, `{"additionalContext":"` + text + `"}`},
 	} {
 		if got := asked(t.TempDir(), c.client, c.event, c.in, &known{briefing: "A:b=c★"}); got != c.want {
@@ -176,7 +180,8 @@ func TestPrompt(t *testing.T) {
 	k := new(known)
 	asked(t.TempDir(), "gemini", hook.UserPrompt, `{"prompt":"<hook_context>Project memory:\nA:b=c</hook_context>\n\nwhy?<system-reminder>x</system-reminder>"}`, k)
 	asked(t.TempDir(), "gemini", hook.UserPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
-	if d := cmp.Diff([]string{"why?"}, k.prompts); d != "" {
+	asked(t.TempDir(), "cline", hook.UserPrompt, `{"userPromptSubmit":{"prompt":"how?","attachments":[]}}`, k)
+	if d := cmp.Diff([]string{"why?", "how?"}, k.prompts); d != "" {
 		t.Error(d)
 	}
 }
@@ -203,6 +208,9 @@ func TestFiles(t *testing.T) {
 		{"gemini", `{"cwd":"/p","tool_input":{"absolute_path":"/p/x.ts"}}`, "/p/x.ts"},
 		{"copilot", `{"sessionId":"s","cwd":"/p","toolArgs":"{\"path\":\"y.ts\"}"}`, "/p/y.ts"},
 		{"cursor", `{"workspace_roots":["/p"],"file_path":"z.ts"}`, "/p/z.ts"},
+		{"vscode", `{"cwd":"/p","tool_name":"replace_string_in_file","tool_input":{"filePath":"/p/w.ts"}}`, "/p/w.ts"},
+		{"cline", `{"workspaceRoots":["/p"],"postToolUse":{"toolName":"write_to_file","parameters":{"path":"v.ts","content":"x"}}}`, "/p/v.ts"},
+		{"cline", `{"workspaceRoots":["/p"],"postToolUse":{"toolName":"read_files","parameters":{"files":"[{\"path\":\"/p/[id].ts\"},{\"path\":\"u.ts\"}]"}}}`, "/p/[id].ts /p/u.ts"},
 	} {
 		k := new(known)
 		asked(dir, c.client, hook.PostTool, c.in, k)

@@ -74,15 +74,31 @@ func (in input) inner(names ...string) (x input) {
 	return nil
 }
 
+// inners is a member that is a list of objects, or a text that is one.
+func (in input) inners(name string) (list []input) {
+	raw := in[name]
+	if s := in.text(name); strings.HasPrefix(strings.TrimSpace(s), "[") {
+		raw = json.RawMessage(s)
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
+}
+
 func (in input) session() string {
-	return in.text("session_id", "sessionId", "conversation_id", "sessionID")
+	return in.text("session_id", "sessionId", "conversation_id", "sessionID", "taskId")
 }
 
 // prompt is what was asked, without what hooks put before it: Gemini CLI shows
 // its prompt hook what the session hook said, and our own briefing would find
 // itself.
 func (in input) prompt() string {
-	return hookContext.ReplaceAllString(in.text("prompt", "user_prompt", "userPrompt", "task", "description"), "")
+	said := in.text("prompt", "user_prompt", "userPrompt", "task", "description")
+	if said == "" {
+		said = in.inner("userPromptSubmit").text("prompt")
+	}
+	return hookContext.ReplaceAllString(said, "")
 }
 
 var hookContext = regexp.MustCompile(`(?s)<(?:hook_context|system-reminder)>.*?</(?:hook_context|system-reminder)>`)
@@ -92,7 +108,7 @@ func (in input) dir() string {
 	if d := in.text("cwd", "directory"); filepath.IsAbs(d) {
 		return d
 	}
-	for _, d := range in.texts("workspace_roots") {
+	for _, d := range append(in.texts("workspace_roots"), in.texts("workspaceRoots")...) {
 		if filepath.IsAbs(d) {
 			return d
 		}
@@ -139,13 +155,23 @@ func (in input) files(dir string) (files []string) {
 			files = append(files, f)
 		}
 	}
-	for _, x := range []input{in.inner("tool_input", "toolArgs", "toolInput", "input", "args"), in} {
+	tool := in.inner("tool_input", "toolArgs", "toolInput", "input", "args")
+	if tool == nil {
+		tool = in.inner("postToolUse").inner("parameters")
+	}
+	for _, x := range []input{tool, in} {
 		for _, name := range []string{"file_path", "filePath", "notebook_path", "absolute_path", "target_file", "path"} {
 			add(x.text(name))
 		}
 		for _, name := range []string{"files", "paths", "file_paths"} {
-			for _, f := range x.texts(name) {
-				add(f)
+			list := x.inners(name)
+			for _, f := range list {
+				add(f.text("path"))
+			}
+			if list == nil {
+				for _, f := range x.texts(name) {
+					add(f)
+				}
 			}
 		}
 		for _, name := range []string{"command", "patch", "input"} {

@@ -1,4 +1,5 @@
-package hook
+// Package linediff shows what changes in a short text, line by line.
+package linediff
 
 import (
 	"strings"
@@ -9,8 +10,8 @@ const (
 	mostLCS = 4 << 20 // pairs of lines that are compared
 )
 
-// diff shows what changes, as lines with - and +.
-func diff(before, after []byte) string {
+// Show gives the lines that change, with - and +, and two around them.
+func Show(before, after []byte) string {
 	a, b := split(before), split(after)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
