@@ -13,17 +13,14 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // adopt takes over the project's store of the existing program, once. That
 // store is only read. An attempt that fails is told, tried again later, and
 // does not keep anyone from working.
 func (s *Store) adopt(ctx context.Context) error {
-	s.mu.Lock()
-	done := s.adopted
-	s.adopted = true
-	s.mu.Unlock()
-	if done || len(s.opts.Legacy) == 0 || s.opts.ProjectRoot == "" {
+	if s.adopted.Swap(true) || len(s.opts.Legacy) == 0 || s.opts.ProjectRoot == "" {
 		return nil
 	}
 	taken := false
@@ -36,10 +33,8 @@ func (s *Store) adopt(ctx context.Context) error {
 		return nil
 	}
 	if err := s.adoptFrom(ctx, dir); err != nil {
-		s.notice("the store of the existing program in %s could not be taken over: %v", dir, err)
-		s.mu.Lock()
-		s.adopted = false
-		s.mu.Unlock()
+		s.board.Add("the store of the existing program in %s could not be taken over: %v", dir, err)
+		s.adopted.Store(false)
 	}
 	return nil
 }
@@ -62,8 +57,8 @@ func (s *Store) adoptFrom(ctx context.Context, dir string) error {
 		return append(events, note(noteAdopt, "Took over "+dir, now)), err
 	})
 	if err == nil && took {
-		s.notice("took over %s, %s and %s from %s, which is left as it was",
-			count(len(d.Facts), "version"), count(len(d.Gotchas), "gotcha"), count(len(d.Relations), "relation"), dir)
+		s.board.Add("took over %s, %s and %s from %s, which is left as it was",
+			prose.Count(len(d.Facts), "version"), prose.Count(len(d.Gotchas), "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
 	}
 	return err
 }

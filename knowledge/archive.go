@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // What leaves the active set. Nothing is deleted, and nothing becomes less
@@ -65,7 +67,7 @@ func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
 		some := faded[at:min(at+archivedAtOnce, len(faded))]
 		var n int
 		n, err = s.archive(ctx, some, func(n int) (string, bool) {
-			return fmt.Sprintf("Archived %s", count(total+n, "fact")), at+len(some) == len(faded) && total+n > 0
+			return fmt.Sprintf("Archived %s", prose.Count(total+n, "fact")), at+len(some) == len(faded) && total+n > 0
 		})
 		total += n
 	}
@@ -192,12 +194,12 @@ func (r Restored) Text() string {
 		if r.query == "" {
 			return "No archived facts to restore."
 		}
-		return fmt.Sprintf("No archived facts matching '%s'.", brief(r.query))
+		return fmt.Sprintf("No archived facts matching '%s'.", prose.Brief(r.query))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Restored %s:", count(len(r.Facts), "fact"))
+	fmt.Fprintf(&b, "Restored %s:", prose.Count(len(r.Facts), "fact"))
 	for _, f := range r.Facts {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s", oneLine(f.Category), oneLine(f.Key), brief(f.Value))
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
 	}
 	if more := r.Total - len(r.Facts); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // refused checks that an operation fails with an ArgumentError that names the
@@ -184,7 +185,7 @@ func TestClockJumps(t *testing.T) {
 func FuzzTexts(f *testing.F) {
 	for _, value := range strange()[:len(strange())-2] {
 		f.Add("architecture", "auth", value, "auth")
-		f.Add(clip(value, 20), clip(value, 20), value, value)
+		f.Add(prose.Clip(value, 20), prose.Clip(value, 20), value, value)
 	}
 	f.Add("FACTS", "LAST_TASK", "+3 more facts in 2 rooms", "facts")
 	f.Add("+1 more", "İ", "ǅ ﬁ ẞ", "ﬁ")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Very many facts that fade on one day leave the active set in several commits,
@@ -28,7 +30,7 @@ func TestMaintainInBatches(t *testing.T) {
 		t.Errorf("%d archived in %d commits", after.Archived, after.Commits-before.Commits)
 	}
 	h := must[Health](t)(s.Health(t.Context(), Nothing{}))
-	if h.Maintenance == nil || h.Maintenance.Summary != fmt.Sprintf("Archived %d facts", n) {
+	if h.Maintenance == nil || h.Maintenance.Summary != "Archived "+prose.Count(n, "fact") {
 		t.Errorf("%+v", h.Maintenance)
 	}
 	if got, err := s.Maintain(t.Context(), true); err != nil || got != 0 {

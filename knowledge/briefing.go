@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Moment asks for the briefing.
@@ -45,7 +47,7 @@ type Briefing struct {
 // pinned ones first, then by salience, whole facts only, within the budget.
 func (s *Store) Wakeup(ctx context.Context, q Moment) (Briefing, error) {
 	if q.Budget < 0 {
-		return Briefing{}, &ArgumentError{"budget", fmt.Sprintf("budget %d is negative", q.Budget)}
+		return Briefing{}, refusal.Argument("budget", "budget %d is negative", q.Budget)
 	}
 	return s.briefed(ctx, q, s.surroundings(ctx))
 }
@@ -112,7 +114,7 @@ func (s *state) briefFrom(f *frame, around surroundings, budget, most int) (r Br
 	}
 	r = Briefing{
 		Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around, today),
-		LastTask: clip(around.task, 120), Agents: around.agents, Unread: around.unread,
+		LastTask: prose.Clip(around.task, 120), Agents: around.agents, Unread: around.unread,
 	}
 	r.fit(budget / 2)
 	r.fill(&c, today, budget-len(r.tail()))
@@ -199,7 +201,7 @@ func (s *state) gotchaLines(f *frame) []string {
 	out := []string{}
 	for _, g := range list {
 		if !g.FirstSeen.After(f.asOf) {
-			out = append(out, clip(g.Trigger, 80)+" → "+clip(g.Resolution, 120))
+			out = append(out, prose.Clip(g.Trigger, 80)+" → "+prose.Clip(g.Resolution, 120))
 		}
 	}
 	return out
@@ -210,7 +212,7 @@ func (s *state) gotchaLines(f *frame) []string {
 func dueLines(list []formats.Reminder, around surroundings, today time.Time) []string {
 	met, out := []string{}, []string{}
 	for _, r := range openReminders(list) {
-		switch line := clip(r.Text, 120); {
+		switch line := prose.Clip(r.Text, 120); {
 		case around.meets != nil && around.meets(r):
 			met = append(met, line)
 		case around.reached[r.ID] || due(r, today):
@@ -259,7 +261,7 @@ func (r Briefing) more() string {
 	if r.MoreFacts == 0 {
 		return ""
 	}
-	return fmt.Sprintf("+%s in %s\n", count(r.MoreFacts, "more fact"), count(r.MoreRooms, "room"))
+	return fmt.Sprintf("+%s in %s\n", prose.Count(r.MoreFacts, "more fact"), prose.Count(r.MoreRooms, "room"))
 }
 
 // tail is the lines that follow the rooms, each left out when empty.

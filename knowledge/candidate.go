@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // candidates are the facts that may stand in a briefing. There may be very
@@ -88,7 +90,7 @@ func (c *candidates) decisions() []string {
 	out := []string{}
 	for _, x := range c.recent {
 		if v := c.read(x); v != nil {
-			out = append(out, clip(v.Value, 120))
+			out = append(out, prose.Clip(v.Value, 120))
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // The limits of an assertion.
@@ -47,7 +48,7 @@ func (s *Store) claim(a Assertion) (claim, error) {
 		v, found := s.redact(v)
 		c.redacted = append(c.redacted, found...)
 		if err == nil && !utf8.ValidString(v) {
-			err = &ArgumentError{argument, argument + " is not valid UTF-8"}
+			err = refusal.Argument(argument, "%s is not valid UTF-8", argument)
 		}
 		return v
 	}
@@ -74,11 +75,11 @@ func (s *Store) claim(a Assertion) (claim, error) {
 func (c *claim) check() error {
 	switch {
 	case c.value == "":
-		return &ArgumentError{"value", "value is empty"}
+		return refusal.Argument("value", "value is empty")
 	case len(c.value) > MaxValue:
-		return &ArgumentError{"value", fmt.Sprintf("value has %d bytes, more than %d: keep the text in a file and remember where it is", len(c.value), MaxValue)}
+		return refusal.Argument("value", "value has %d bytes, more than %d: keep the text in a file and remember where it is", len(c.value), MaxValue)
 	case math.IsNaN(c.confidence) || c.confidence < 0 || c.confidence > 1:
-		return &ArgumentError{"confidence", fmt.Sprintf("confidence %v is not between 0 and 1", c.confidence)}
+		return refusal.Argument("confidence", "confidence %v is not between 0 and 1", c.confidence)
 	}
 	if err := checkName("category", c.category); err != nil {
 		return err
@@ -94,11 +95,11 @@ func (c *claim) check() error {
 func checkName(argument, name string) error {
 	switch {
 	case formats.FoldName(name) == "":
-		return &ArgumentError{argument, argument + " is empty"}
+		return refusal.Argument(argument, "%s is empty", argument)
 	case len(name) > MaxName:
-		return &ArgumentError{argument, fmt.Sprintf("%s has %d bytes, more than %d", argument, len(name), MaxName)}
-	case strings.IndexFunc(name, isControl) >= 0:
-		return &ArgumentError{argument, argument + " holds a line break or control character: " + strconv.Quote(clip(name, 40))}
+		return refusal.Argument(argument, "%s has %d bytes, more than %d", argument, len(name), MaxName)
+	case strings.IndexFunc(name, prose.IsControl) >= 0:
+		return refusal.Argument(argument, "%s holds a line break or control character: %q", argument, prose.Clip(name, 40))
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ func checkName(argument, name string) error {
 func checkNames(tags, aliases []string) error {
 	for argument, list := range map[string][]string{"tags": tags, "aliases": aliases} {
 		if len(list) > MaxNames {
-			return &ArgumentError{argument, fmt.Sprintf("%d %s, more than %d", len(list), argument, MaxNames)}
+			return refusal.Argument(argument, "%d %s, more than %d", len(list), argument, MaxNames)
 		}
 		for _, name := range list {
 			if err := checkName(argument, name); err != nil {
@@ -144,7 +145,7 @@ func parsePrivacy(text string) (string, error) {
 	case "", PrivacyShared, PrivacyProjectOnly:
 		return text, nil
 	}
-	return "", &ArgumentError{"privacy", fmt.Sprintf("privacy %q is neither shared nor project_only", clip(text, 40))}
+	return "", refusal.Argument("privacy", "privacy %q is neither shared nor project_only", prose.Clip(text, 40))
 }
 
 func (c *claim) parsePeriod(a Assertion, now time.Time) error {
@@ -162,7 +163,7 @@ func (c *claim) parsePeriod(a Assertion, now time.Time) error {
 		*p.to = &t.Time
 	}
 	if c.from != nil && c.until != nil && !c.from.Before(*c.until) {
-		return &ArgumentError{"valid_until", fmt.Sprintf("valid_until %s is not after valid_from %s", a.ValidUntil, a.ValidFrom)}
+		return refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", a.ValidUntil, a.ValidFrom)
 	}
 	return nil
 }
@@ -209,10 +210,10 @@ func (c *claim) checkLists(v *Version) error {
 		return nil
 	}
 	if n := len(merge(v.Tags, c.tags)); n > MaxNames {
-		return &ArgumentError{"tags", fmt.Sprintf("with these the fact would have %d tags, more than %d", n, MaxNames)}
+		return refusal.Argument("tags", "with these the fact would have %d tags, more than %d", n, MaxNames)
 	}
 	if n := len(merge(v.Aliases, c.aliases)); n > MaxNames {
-		return &ArgumentError{"aliases", fmt.Sprintf("with these the fact would have %d aliases, more than %d", n, MaxNames)}
+		return refusal.Argument("aliases", "with these the fact would have %d aliases, more than %d", n, MaxNames)
 	}
 	return nil
 }

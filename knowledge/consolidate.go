@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Findings is what agents wrote down elsewhere: diaries, the scratchpad,
@@ -60,7 +63,7 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		if ctx.Err() != nil {
 			return Promoted{}, err
 		}
-		s.notice("what agents wrote down was not looked at: %v", err)
+		s.board.Add("what agents wrote down was not looked at: %v", err)
 	}
 	var r Promoted
 	decide := func(st *state, now time.Time) ([]event, error) {
@@ -82,7 +85,7 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 			events, r.Facts = append(events, made...), append(r.Facts, x)
 		}
 		if len(events) > 0 {
-			events = append(events, note(noteConsolidate, fmt.Sprintf("Consolidated %s", count(len(r.Facts), "finding")), now))
+			events = append(events, note(noteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(r.Facts), "finding")), now))
 		}
 		return events, nil
 	}
@@ -102,7 +105,7 @@ func budget(argument string, given *int, standard int) (int, error) {
 	case given == nil:
 		return standard, nil
 	case *given < 0:
-		return 0, &ArgumentError{argument, fmt.Sprintf("%s %d is negative", argument, *given)}
+		return 0, refusal.Argument(argument, "%s %d is negative", argument, *given)
 	}
 	return *given, nil
 }
@@ -141,7 +144,7 @@ func (s *state) unpromoted(found []Finding) []Finding {
 func (s *Store) promote(f Finding) claim {
 	text, _ := s.redact(strings.TrimSpace(f.Text))
 	return claim{
-		category: f.Kind, value: clip(text, MaxValue/4), confidence: confidenceOf[f.Kind], session: f.By,
+		category: f.Kind, value: prose.Clip(text, MaxValue/4), confidence: confidenceOf[f.Kind], session: f.By,
 		source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
 	}
 }
@@ -204,12 +207,12 @@ func (p Promoted) Text() string {
 	if p.DryRun {
 		verb = "[DRY RUN] Would consolidate"
 	}
-	fmt.Fprintf(&b, "%s %s, %d left over the budget", verb, count(len(p.Facts), "finding"), p.Left)
+	fmt.Fprintf(&b, "%s %s, %d left over the budget", verb, prose.Count(len(p.Facts), "finding"), p.Left)
 	if !p.DryRun {
-		fmt.Fprintf(&b, ", archived %s", count(p.Archived, "fact"))
+		fmt.Fprintf(&b, ", archived %s", prose.Count(p.Archived, "fact"))
 	}
 	for _, f := range p.Facts {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", oneLine(f.Category), oneLine(f.Key), brief(f.Value), percent(f.Confidence))
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), percent(f.Confidence))
 	}
 	return b.String()
 }

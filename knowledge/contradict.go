@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Severity says how much a contradiction deserves a second look.
@@ -66,8 +68,8 @@ func contradiction(displaced []*Version, v *Version, now time.Time) *Contradicti
 
 func (c *Contradiction) text(b *strings.Builder) {
 	subject := map[Severity]string{High: "High-confidence fact", Medium: "Fact", Low: "Low-confidence fact"}[c.Severity]
-	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, oneLine(c.Category), oneLine(c.Key))
-	fmt.Fprintf(b, "\n  '%s' → '%s' (was confirmed %dx). Previous value archived.", brief(c.OldValue), brief(c.NewValue), c.Confirmations)
+	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, prose.Line(c.Category), prose.Line(c.Key))
+	fmt.Fprintf(b, "\n  '%s' → '%s' (was confirmed %dx). Previous value archived.", prose.Brief(c.OldValue), prose.Brief(c.NewValue), c.Confirmations)
 	fmt.Fprintf(b, "\n  Severity: %s. If the old value still holds: action=remember category=%s key=%s value=%s",
 		c.Severity, word(c.Category), word(c.Key), strconv.Quote(c.OldValue)) // whole: it is there to be copied
 	if c.Within != nil {
@@ -81,16 +83,8 @@ func (c *Contradiction) text(b *strings.Builder) {
 
 // word quotes an argument only when it needs to be.
 func word(s string) string {
-	if strings.ContainsAny(s, " \t\"'\\=") || s != oneLine(s) {
+	if strings.ContainsAny(s, " \t\"'\\=") || s != prose.Line(s) {
 		return strconv.Quote(s)
 	}
 	return s
-}
-
-// brief shows at most 300 runes of a value and says how long the rest is.
-func brief(value string) string {
-	if short := clip(value, 300); short != value {
-		return fmt.Sprintf("%s (%d bytes)", oneLine(short), len(value))
-	}
-	return oneLine(value)
 }

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 )
 
 // saga is a script of operations on one store; each is one commit at most.
@@ -184,20 +184,13 @@ func (j task) crash(ctx context.Context) error {
 // dies runs the script in another process until the operation n kills it, and
 // tells how many chapters were answered.
 func (j task) dies(t *testing.T) (answered int) {
-	c := j.command(t)
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(out); lines.Scan(); answered++ {
-		if lines.Text() != strconv.Itoa(answered) {
-			t.Fatalf("%q, want chapter %d", lines.Text(), answered)
+	err := proctest.Run(proctest.Command(t, j), func(line string) {
+		if line != strconv.Itoa(answered) {
+			t.Errorf("%q, want chapter %d", line, answered)
 		}
-	}
-	if err := c.Wait(); err == nil {
+		answered++
+	})
+	if err == nil {
 		t.Fatal("the process did not die")
 	}
 	return answered

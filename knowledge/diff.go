@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Interval asks what changed between two instants.
@@ -63,7 +65,7 @@ func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
 			}
 		}
 		if to.Before(from.Time) {
-			return &ArgumentError{"to", fmt.Sprintf("to %s is before from %s", to.text, from.text)}
+			return refusal.Argument("to", "to %s is before from %s", to.text, from.text)
 		}
 		r.From, r.To, r.from, r.to = from.Time, to.Time, from.text, to.text
 		r.Changes = r.Changes[:0]
@@ -113,7 +115,7 @@ func (r Diff) Text() string {
 	fmt.Fprintf(&b, "Changes %s → %s (%d):", r.from, r.to, r.Total)
 	sign := map[string]string{"true": "+ became true", "false": "- no longer true"}
 	for _, c := range r.Changes {
-		fmt.Fprintf(&b, "\n  %s %s: [%s/%s] %s", day(c.At), cmp.Or(sign[c.Kind], "~ "+c.Kind), oneLine(c.Category), oneLine(c.Key), brief(c.Value))
+		fmt.Fprintf(&b, "\n  %s %s: [%s/%s] %s", day(c.At), cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key), prose.Brief(c.Value))
 	}
 	if more := r.Total - len(r.Changes); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // VectorStatus tells what recall by meaning works with.
@@ -109,7 +111,7 @@ type VectorsMade struct {
 func (r VectorsMade) Text() string {
 	text := fmt.Sprintf("Embeddings reindex ok (embedded %d facts).", r.Embedded)
 	if r.Backlog > 0 {
-		text += fmt.Sprintf("\n  %s left for %s: a server encodes them in the background", count(r.Backlog, "fact"), oneLine(r.Slow))
+		text += fmt.Sprintf("\n  %s left for %s: a server encodes them in the background", prose.Count(r.Backlog, "fact"), prose.Line(r.Slow))
 	}
 	return text
 }

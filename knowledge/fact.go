@@ -1,9 +1,7 @@
 package knowledge
 
 import (
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"leanctx/formats"
 )
@@ -145,42 +143,4 @@ func unconfirmed(v *Version) bool {
 		}
 	}
 	return len(v.Sources) > 0
-}
-
-// oneLine makes a text safe to stand in a line of output: line breaks and
-// control characters are shown as escapes, so that no value can forge a line
-// or move a terminal's cursor.
-func oneLine(s string) string {
-	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	if strings.IndexFunc(s, isControl) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case isControl(r):
-			b.WriteString(`\u` + hex4(r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// isControl covers C0, DEL, C1, line and paragraph separators and the
-// bidirectional overrides, which could make a line read as another.
-func isControl(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-}
-
-func hex4(r rune) string {
-	const digits = "0123456789abcdef"
-	return string([]byte{digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]})
 }

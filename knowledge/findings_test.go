@@ -122,6 +122,39 @@ func TestRemindOfATaskThatThereIsNot(t *testing.T) {
 	}
 }
 
+// beside is what other stores keep.
+type beside struct {
+	texts  map[string]string // by ref
+	broken error
+}
+
+func (k beside) Damage(context.Context) (told, aside []string, err error) {
+	return []string{"tasks: commit 3 is lost"}, []string{"agents/tasks.json.corrupt-1"}, k.broken
+}
+
+func (k beside) Copies(_ context.Context, holds func(string) bool) (refs []string, err error) {
+	for ref, text := range k.texts {
+		if holds(text) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, k.broken
+}
+
+// Health tells of damage elsewhere, and that it could not look.
+func TestHealthElsewhere(t *testing.T) {
+	for _, k := range []beside{{}, {broken: errors.New("registry.json: corrupt")}} {
+		h, err := testStore(t, &Options{Elsewhere: k}).Health(t.Context(), Nothing{})
+		want := "Damage: tasks: commit 3 is lost"
+		if k.broken != nil {
+			want += "\nDamage: registry.json: corrupt"
+		}
+		if want += "\nSet aside: agents/tasks.json.corrupt-1"; err != nil || !strings.HasSuffix(h.Text(), want) {
+			t.Errorf("got %s, %v, want %s", h.Text(), err, want)
+		}
+	}
+}
+
 // What is erased may stand in what agents wrote down; that is named.
 func TestEraseNamesCopies(t *testing.T) {
 	list := []Finding{
@@ -131,13 +164,18 @@ func TestEraseNamesCopies(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		n    notes
+		k    beside
 		want string
 	}{
-		{notes{list: list}, "Erased [a] pass: it is off the disk; not touched: diary:cursor-a3f8/1, message:3, and other copies in diaries, shares and exports"},
-		{notes{list: list[1:2]}, "Erased [a] pass: it is off the disk; copies in diaries, shares and exports are not touched"},
-		{notes{broken: errors.New("registry.json: corrupt")}, "Erased [a] pass: it is off the disk; copies in diaries, shares and exports are not touched"},
+		{notes{list: list}, beside{}, "Erased [a] pass: it is off the disk; not touched: diary:cursor-a3f8/1, message:3, and other copies in diaries, shares and exports"},
+		{notes{list: list[1:2]}, beside{}, "Erased [a] pass: it is off the disk; copies in diaries, shares and exports are not touched"},
+		{notes{list: list}, beside{texts: map[string]string{"message:3": "hunter-two", "share:s-1/a.txt": "a\nHunter Two\n", "task:t-1": "hunters two"}},
+			"Erased [a] pass: it is off the disk; not touched: diary:cursor-a3f8/1, message:3, share:s-1/a.txt, and other copies in diaries, shares and exports"},
+		{notes{}, beside{broken: errors.New("shares.json: corrupt"), texts: map[string]string{"task:t-1": "hunter-two!"}},
+			"Erased [a] pass: it is off the disk; not touched: task:t-1, and other copies in diaries, shares and exports"},
+		{notes{broken: errors.New("registry.json: corrupt")}, beside{}, "Erased [a] pass: it is off the disk; copies in diaries, shares and exports are not touched"},
 	} {
-		s := testStore(t, &Options{Findings: tt.n})
+		s := testStore(t, &Options{Findings: tt.n, Elsewhere: tt.k})
 		if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "pass", Value: "hunter-two"}); err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +183,7 @@ func TestEraseNamesCopies(t *testing.T) {
 		if err != nil || r.Text() != tt.want {
 			t.Errorf("got %q, %v", r.Text(), err)
 		}
-		if told := len(s.Notices()) > 0; told != (tt.n.broken != nil) {
+		if told := len(s.Notices()) > 0; told != (tt.n.broken != nil || tt.k.broken != nil) {
 			t.Errorf("a notice: %v", told)
 		}
 	}

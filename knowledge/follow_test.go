@@ -18,6 +18,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 )
 
 func counter(i int) Assertion {
@@ -152,7 +153,7 @@ func TestProcessStopped(t *testing.T) {
 	if _, err := s.Remember(t.Context(), Assertion{Category: "c", Key: "before", Value: "written before"}); err != nil {
 		t.Fatal(err)
 	}
-	c := task{Job: "hold", Dir: dir}.command(t)
+	c := proctest.Command(t, task{Job: "hold", Dir: dir})
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

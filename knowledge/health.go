@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // Health tells what deserves a look.
@@ -90,12 +91,26 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 		return err
 	})
 	r.stalest()
+	r.Index = s.ix.describe()
+	s.damage(ctx, &r)
+	return r, err
+}
+
+// damage adds what is wrong with the files of the facts, and of what is kept
+// elsewhere.
+func (s *Store) damage(ctx context.Context, r *Health) {
 	for _, w := range s.log.Warnings() {
 		r.Damage = append(r.Damage, w.Text)
 	}
 	r.SetAside = append(r.SetAside, s.log.Stats().SetAside...)
-	r.Index = s.ix.describe()
-	return r, err
+	if s.opts.Elsewhere == nil {
+		return
+	}
+	told, aside, err := s.opts.Elsewhere.Damage(ctx)
+	if err != nil {
+		told = append(told, err.Error())
+	}
+	r.Damage, r.SetAside = append(r.Damage, told...), append(r.SetAside, aside...)
 }
 
 // stalest leaves those that are listed.
@@ -125,24 +140,24 @@ func nameOf(v *Version) Name { return Name{Category: v.Category, Key: v.Key} }
 // Text gives the answer's lines.
 func (r Health) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Knowledge health: %s, %d archived, %d imported and unconfirmed", count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
+	fmt.Fprintf(&b, "Knowledge health: %s, %d archived, %d imported and unconfirmed", prose.Count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
 	fmt.Fprintf(&b, "\nOpen contradictions: %d", len(r.Contradictions))
 	for _, q := range r.Contradictions[:min(healthMost, len(r.Contradictions))] {
-		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with correct=true", slashed(q.First), brief(q.Old), brief(q.New))
+		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with correct=true", slashed(q.First), prose.Brief(q.Old), prose.Brief(q.New))
 	}
 	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
 	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {
-		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", slashed(q.First), slashed(q.Second), brief(q.New))
+		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", slashed(q.First), slashed(q.Second), prose.Brief(q.New))
 	}
 	if r.Looked {
 		fmt.Fprintf(&b, "\nNearly the same under two names: %d", len(r.Nearly))
 	}
 	for _, p := range r.Nearly[:min(healthMost, len(r.Nearly))] {
-		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", slashed(p.First), brief(p.FirstValue), slashed(p.Second), brief(p.SecondValue), percent(p.Cosine))
+		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", slashed(p.First), prose.Brief(p.FirstValue), slashed(p.Second), prose.Brief(p.SecondValue), percent(p.Cosine))
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
 	for _, f := range r.Stale {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", oneLine(f.Category), oneLine(f.Key), brief(f.Value), percent(f.Effective), day(f.LastConfirmed))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), percent(f.Effective), day(f.LastConfirmed))
 	}
 	if r.Maintenance != nil {
 		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", day(r.Maintenance.Timestamp), r.Maintenance.Summary)
@@ -152,10 +167,10 @@ func (r Health) Text() string {
 		b.WriteString("\nDamage: none")
 	}
 	for _, d := range r.Damage {
-		fmt.Fprintf(&b, "\nDamage: %s", oneLine(d))
+		fmt.Fprintf(&b, "\nDamage: %s", prose.Line(d))
 	}
 	for _, f := range r.SetAside {
-		fmt.Fprintf(&b, "\nSet aside: %s", oneLine(f))
+		fmt.Fprintf(&b, "\nSet aside: %s", prose.Line(f))
 	}
 	return b.String()
 }

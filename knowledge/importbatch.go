@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory several
@@ -81,7 +82,7 @@ func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 		m.before = m.r
 		err := m.commit(ctx, parts[i])
 		if err != nil && i > 0 {
-			return fmt.Errorf("%s of the file are in and stay, import it again for the rest: %w", count(m.before.Parsed, "fact"), err)
+			return fmt.Errorf("%s of the file are in and stay, import it again for the rest: %w", prose.Count(m.before.Parsed, "fact"), err)
 		}
 		if err != nil {
 			return err

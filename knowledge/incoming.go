@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // The ways to treat a fact that is there already.
@@ -70,7 +72,7 @@ type BadFileError struct {
 
 func (e *BadFileError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, nothing was imported (skip_bad imports the rest)", e.File, count(len(e.Bad), "bad line"))
+	fmt.Fprintf(&b, "%s: %s, nothing was imported (skip_bad imports the rest)", e.File, prose.Count(len(e.Bad), "bad line"))
 	for _, bad := range e.Bad[:min(5, len(e.Bad))] {
 		fmt.Fprintf(&b, "\n  %v", bad)
 	}
@@ -90,7 +92,7 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 		in.Merge = mergeSkip
 	}
 	if !slices.Contains([]string{mergeSkip, mergeReplace, mergeAppend}, in.Merge) {
-		return Imported{}, &ArgumentError{"merge", fmt.Sprintf("merge %q is none of skip-existing, replace, append", clip(in.Merge, 40))}
+		return Imported{}, refusal.Argument("merge", "merge %q is none of skip-existing, replace, append", prose.Clip(in.Merge, 40))
 	}
 	parsed, err := in.parse()
 	if err != nil {
@@ -115,11 +117,11 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 func (s *Store) afterImport(ctx context.Context) {
 	if at := s.log.Stats(); at.JournalBytes > max(1<<20, at.SnapshotBytes/4) {
 		if err := s.Compact(ctx); err != nil {
-			s.notice("the journal was not compacted: %v", err)
+			s.board.Add("the journal was not compacted: %v", err)
 		}
 	}
 	if err := s.SyncIndex(ctx); err != nil {
-		s.notice("the index was not written: %v", err)
+		s.board.Add("the index was not written: %v", err)
 	}
 }
 
@@ -139,7 +141,7 @@ func (in Incoming) parse() (formats.Parsed, error) {
 	}
 	data, err := os.ReadFile(in.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return formats.Parsed{}, &NotFoundError{"No such file: " + in.File}
+		return formats.Parsed{}, refusal.NotFound("No such file: %s", in.File)
 	}
 	if err != nil {
 		return formats.Parsed{}, err
@@ -157,11 +159,11 @@ func (in Incoming) parse() (formats.Parsed, error) {
 // Text gives the answer's lines.
 func (r Imported) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Parsed %s from %s", count(r.Parsed, "fact"), oneLine(r.File))
+	fmt.Fprintf(&b, "Parsed %s from %s", prose.Count(r.Parsed, "fact"), prose.Line(r.File))
 	if r.DryRun {
 		fmt.Fprintf(&b, "\n[DRY RUN] Would add: %d, skip: %d, replace: %d", r.Added, r.Skipped, r.Replaced)
 		for _, x := range r.First {
-			fmt.Fprintf(&b, "\n  [%s/%s]: %s", oneLine(x.Category), oneLine(x.Key), brief(x.Value))
+			fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(x.Category), prose.Line(x.Key), prose.Brief(x.Value))
 		}
 		if more := r.Added + r.Replaced - len(r.First); more > 0 {
 			fmt.Fprintf(&b, "\n  … %d more", more)
@@ -173,7 +175,7 @@ func (r Imported) Text() string {
 		fmt.Fprintf(&b, "\nPatterns, gotchas, relations and reminders: %d new", r.Lessons)
 	}
 	if r.Redacted > 0 {
-		fmt.Fprintf(&b, "\nRedacted before storing: %s", count(r.Redacted, "secret"))
+		fmt.Fprintf(&b, "\nRedacted before storing: %s", prose.Count(r.Redacted, "secret"))
 	}
 	for _, bad := range r.Bad[:min(5, len(r.Bad))] {
 		fmt.Fprintf(&b, "\n  left out: %v", bad)

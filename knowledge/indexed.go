@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"leanctx/internal/prose"
 	"leanctx/knowledge/search"
 )
 
@@ -221,9 +222,9 @@ func (x *indexed) describe() string {
 	}
 	at, _, ok := x.index.Since()
 	if !ok {
-		return fmt.Sprintf("in memory, %s", count(x.index.Pending(), "version"))
+		return fmt.Sprintf("in memory, %s", prose.Count(x.index.Pending(), "version"))
 	}
-	return fmt.Sprintf("on disk up to %s, %s in memory", at.Format(time.RFC3339), count(x.index.Pending(), "version"))
+	return fmt.Sprintf("on disk up to %s, %s in memory", at.Format(time.RFC3339), prose.Count(x.index.Pending(), "version"))
 }
 
 // drop takes the index off the disk: it may hold what was erased.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // intent is the words of what the caller is working on. It decides only where
@@ -21,7 +22,7 @@ const intentWord = 4
 // On is the same store for the same caller, who says what it works on, in a
 // sentence. That goes before what its tasks say; nothing is stored.
 func (s *Store) On(task string) *Store {
-	return &Store{core: s.core, actor: s.actor, task: clip(task, 2000)}
+	return &Store{core: s.core, actor: s.actor, task: prose.Clip(task, 2000)}
 }
 
 // intent asks what the caller is working on. What is not known breaks no tie.
@@ -57,7 +58,7 @@ func (i intent) meets(texts ...string) (n int) {
 	}
 	var words []string
 	for _, text := range texts {
-		words = append(words, strings.FieldsFunc(formats.FoldName(clip(text, 1000)), notWord)...)
+		words = append(words, strings.FieldsFunc(formats.FoldName(prose.Clip(text, 1000)), notWord)...)
 	}
 	for _, w := range i {
 		if slices.ContainsFunc(words, func(x string) bool { return strings.HasPrefix(x, w) }) {

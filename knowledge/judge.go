@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Verdict settles how two facts that might be in conflict stand to each other.
@@ -30,7 +32,7 @@ type Judged struct {
 // now on; its history stays.
 func (s *Store) Judge(ctx context.Context, v Verdict) (Judged, error) {
 	if !slices.Contains(verdicts, v.Verdict) {
-		return Judged{}, &ArgumentError{"verdict", fmt.Sprintf("verdict %q is none of %s", clip(v.Verdict, 40), strings.Join(verdicts, ", "))}
+		return Judged{}, refusal.Argument("verdict", "verdict %q is none of %s", prose.Clip(v.Verdict, 40), strings.Join(verdicts, ", "))
 	}
 	var r Judged
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
@@ -54,7 +56,7 @@ func (s *Store) Judge(ctx context.Context, v Verdict) (Judged, error) {
 
 // Text gives the answer's line.
 func (j Judged) Text() string {
-	a, b := oneLine(j.Pair.KeyA), oneLine(j.Pair.KeyB)
+	a, b := prose.Line(j.Pair.KeyA), prose.Line(j.Pair.KeyB)
 	switch {
 	case j.Pair.Verdict == "supersedes" && len(j.Ended) > 0:
 		return fmt.Sprintf("Judged: %s supersedes %s (target archived)", a, b)
@@ -97,7 +99,7 @@ func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
 	}
 	vote, ok := parseVote(v.Vote)
 	if !ok {
-		return Voted{}, &ArgumentError{"vote", fmt.Sprintf("vote %q is neither up nor down", clip(v.Vote, 40))}
+		return Voted{}, refusal.Argument("vote", "vote %q is neither up nor down", prose.Clip(v.Vote, 40))
 	}
 	var r Voted
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
@@ -130,5 +132,5 @@ func parseVote(text string) (string, bool) {
 
 // Text gives the answer's line.
 func (v Voted) Text() string {
-	return fmt.Sprintf("Feedback recorded (%s) for [%s] %s (up=%d, down=%d)", v.Vote, oneLine(v.Category), oneLine(v.Key), v.Up, v.Down)
+	return fmt.Sprintf("Feedback recorded (%s) for [%s] %s (up=%d, down=%d)", v.Vote, prose.Line(v.Category), prose.Line(v.Key), v.Up, v.Down)
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // The categories that lessons are found by and removed with.
@@ -44,17 +46,9 @@ type Learned struct {
 func (l Learned) Text() string {
 	text := l.line()
 	if l.Was != "" {
-		text += fmt.Sprintf("\n  The resolution was: %s", brief(l.Was))
+		text += fmt.Sprintf("\n  The resolution was: %s", prose.Brief(l.Was))
 	}
-	return text + redactedLine(l.Redacted)
-}
-
-// redactedLine tells which rules took something out, "" if none did.
-func redactedLine(rules []string) string {
-	if len(rules) == 0 {
-		return ""
-	}
-	return "\n  Redacted before storing: " + strings.Join(rules, ", ")
+	return text + prose.Redacted(l.Redacted)
 }
 
 func (l Learned) line() string {
@@ -66,13 +60,13 @@ func (l Learned) line() string {
 		case l.Known:
 			verb = fmt.Sprintf("confirmed %dx", l.Times)
 		}
-		return fmt.Sprintf("Gotcha %s: [%s] %s", verb, l.label, brief(l.Value))
+		return fmt.Sprintf("Gotcha %s: [%s] %s", verb, l.label, prose.Brief(l.Value))
 	}
 	verb := "added"
 	if l.Known {
 		verb = "updated"
 	}
-	return fmt.Sprintf("Pattern [%s] %s: %s", oneLine(l.label), verb, brief(l.Value))
+	return fmt.Sprintf("Pattern [%s] %s: %s", prose.Line(l.label), verb, prose.Brief(l.Value))
 }
 
 // Pattern records a convention. The same one again adds its examples.
@@ -115,7 +109,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		m.Severity = "warning"
 	}
 	if !slices.Contains([]string{"critical", "warning", "info"}, m.Severity) {
-		return Learned{}, &ArgumentError{"severity", fmt.Sprintf("severity %q is none of critical, warning, info", clip(m.Severity, 40))}
+		return Learned{}, refusal.Argument("severity", "severity %q is none of critical, warning, info", prose.Clip(m.Severity, 40))
 	}
 	var r Learned
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
@@ -195,10 +189,10 @@ func (s *Store) clean(in *lessonTexts) error {
 		*x.text = text(*x.text)
 		c := claim{category: "lesson", value: *x.text}
 		if err := c.check(); err != nil {
-			return &ArgumentError{x.argument, strings.Replace(err.Error(), "value", x.argument, 1)}
+			return refusal.Argument(x.argument, "%s", strings.Replace(err.Error(), "value", x.argument, 1))
 		}
 		if !utf8.ValidString(*x.text) {
-			return &ArgumentError{x.argument, x.argument + " is not valid UTF-8"}
+			return refusal.Argument(x.argument, "%s is not valid UTF-8", x.argument)
 		}
 	}
 	list := in.list

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/prose"
 	"leanctx/knowledge/search"
 )
 
@@ -162,12 +163,12 @@ func compareBool(a, b bool) int {
 func (r Results) Text() string {
 	var b strings.Builder
 	if len(r.Results) == 0 {
-		fmt.Fprintf(&b, "No results found for '%s'.", brief(r.query))
+		fmt.Fprintf(&b, "No results found for '%s'.", prose.Brief(r.query))
 	} else {
-		fmt.Fprintf(&b, "Cross-session search (%s):", count(r.Total, "result"))
+		fmt.Fprintf(&b, "Cross-session search (%s):", prose.Count(r.Total, "result"))
 	}
 	for _, x := range r.Results {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", oneLine(x.Category), oneLine(x.Key), oneLine(x.Value), oneLine(x.Project), percent(x.Confidence))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Line(x.Category), prose.Line(x.Key), prose.Line(x.Value), prose.Line(x.Project), percent(x.Confidence))
 		if x.Unconfirmed {
 			b.WriteString(" [imported, unconfirmed]")
 		}
@@ -176,7 +177,7 @@ func (r Results) Text() string {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
 	}
 	for _, text := range r.Skipped {
-		fmt.Fprintf(&b, "\n  Not searched: %s", oneLine(text))
+		fmt.Fprintf(&b, "\n  Not searched: %s", prose.Line(text))
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // merger works out what an import changes. A file's facts are merged a name at
@@ -60,7 +61,7 @@ func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, er
 	if len(m.events) == 0 {
 		return nil, nil
 	}
-	return append(m.events, note(noteImport, fmt.Sprintf("Imported %s from %s", count(m.r.Added+m.r.Replaced-b.Added-b.Replaced, "fact"), m.in.name()), now)), nil
+	return append(m.events, note(noteImport, fmt.Sprintf("Imported %s from %s", prose.Count(m.r.Added+m.r.Replaced-b.Added-b.Replaced, "fact"), m.in.name()), now)), nil
 }
 
 // group collects a file's facts by name, in the file's order.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // clean redacts everything a file brings and takes out what cannot be stored.
@@ -76,7 +78,7 @@ func (m *merger) refused(v *Version) bool {
 		err = checkName("key", v.Key)
 	}
 	if err != nil {
-		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("[%s/%s]: %v", oneLine(clip(v.Category, 40)), oneLine(clip(v.Key, 40)), err)})
+		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("[%s/%s]: %v", prose.Line(prose.Clip(v.Category, 40)), prose.Line(prose.Clip(v.Key, 40)), err)})
 	}
 	return err != nil
 }
@@ -93,10 +95,10 @@ func (m *merger) claim(r formats.Record) (claim, error) {
 		c.from = r.Timestamp
 	}
 	if c.from != nil && c.until != nil && !c.from.Before(*c.until) {
-		return c, &ArgumentError{"valid_until", fmt.Sprintf("valid_until %s is not after valid_from %s", c.until.Format(time.RFC3339), c.from.Format(time.RFC3339))}
+		return c, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", c.until.Format(time.RFC3339), c.from.Format(time.RFC3339))
 	}
 	if c.from == nil && c.until != nil && !m.store.clock().Before(*c.until) {
-		return c, &ArgumentError{"valid_until", fmt.Sprintf("valid_until %s is over, and there is no valid_from", c.until.Format(time.RFC3339))}
+		return c, refusal.Argument("valid_until", "valid_until %s is over, and there is no valid_from", c.until.Format(time.RFC3339))
 	}
 	return c, nil
 }

@@ -1,10 +1,12 @@
 package knowledge
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Period is a half-open stretch of valid time, [From, Until). A nil Until is
@@ -101,12 +103,12 @@ func parseInstant(argument, text string, now time.Time, endOfDay bool) (instant,
 		t := now.Add(-d).UTC()
 		return checkYear(argument, instant{t, t.Format(time.RFC3339)})
 	}
-	return instant{}, &ArgumentError{argument, fmt.Sprintf("%s %q is not a time: give RFC 3339 (2026-02-01T12:00:00Z), a day (2026-02-01) or an age (3d)", argument, clip(text, 60))}
+	return instant{}, refusal.Argument(argument, "%s %q is not a time: give RFC 3339 (2026-02-01T12:00:00Z), a day (2026-02-01) or an age (3d)", argument, prose.Clip(text, 60))
 }
 
 func checkYear(argument string, t instant) (instant, error) {
 	if y := t.UTC().Year(); y < 1 || y > 9999 {
-		return instant{}, &ArgumentError{argument, fmt.Sprintf("%s %q is outside the years 1 to 9999", argument, clip(t.text, 60))}
+		return instant{}, refusal.Argument(argument, "%s %q is outside the years 1 to 9999", argument, prose.Clip(t.text, 60))
 	}
 	return t, nil
 }
@@ -123,16 +125,4 @@ func parseAge(text string) (time.Duration, bool) {
 		return 0, false
 	}
 	return time.Duration(n) * unit, true
-}
-
-// clip shortens a text for an error message, at a rune boundary.
-func clip(s string, runes int) string {
-	n := 0
-	for i := range s {
-		if n == runes {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
 }

@@ -1,18 +1,16 @@
 package knowledge
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/exec"
 	"strconv"
 	"sync"
 	"testing"
+
+	"leanctx/internal/proctest"
 )
 
 var long = flag.Bool("long", false, "run the long variants of the tests of processes and crashes")
@@ -26,7 +24,7 @@ func pick(small, big int) int {
 }
 
 // task is what the test binary does instead of testing when it is started as
-// another process; it comes in the environment, as JSON.
+// another process.
 type task struct {
 	Job    string
 	Dir    string
@@ -36,23 +34,7 @@ type task struct {
 	Legacy string // data directory of the existing program
 }
 
-const taskEnv = "LEANCTX_TEST_TASK"
-
-func TestMain(m *testing.M) {
-	text := os.Getenv(taskEnv)
-	if text == "" {
-		os.Exit(m.Run())
-	}
-	var job task
-	err := json.Unmarshal([]byte(text), &job)
-	if err == nil {
-		err = job.run(context.Background())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { proctest.Main(m, task.run) }
 
 func (j task) run(ctx context.Context) error {
 	switch j.Job {
@@ -98,29 +80,13 @@ func (j task) run(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// command is a task in a process of its own, not started yet.
-func (j task) command(t testing.TB) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), exe)
-	c.Env = append(os.Environ(), taskEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
-	return c
-}
-
 // together runs tasks at the same time and gives what each printed.
 func together(t testing.TB, tasks ...task) []string {
 	t.Helper()
 	out := make([]string, len(tasks))
 	var wg sync.WaitGroup
 	for i, j := range tasks {
-		c := j.command(t)
+		c := proctest.Command(t, j)
 		wg.Go(func() {
 			var errs bytes.Buffer
 			c.Stderr = &errs
@@ -234,22 +200,15 @@ func TestProcessesKilled(t *testing.T) {
 	answered := make([][]string, 6)
 	var wg sync.WaitGroup
 	for p := range answered {
-		c := task{Job: "remember", Dir: dir, Number: p, Count: count}.command(t)
-		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		c := proctest.Command(t, task{Job: "remember", Dir: dir, Number: p, Count: count})
 		wg.Go(func() {
-			for lines := bufio.NewScanner(out); lines.Scan(); {
-				answered[p] = append(answered[p], lines.Text())
+			err := proctest.Run(c, func(line string) {
+				answered[p] = append(answered[p], line)
 				if p%2 == 0 && len(answered[p]) == (p+2)*count/10 {
 					_ = c.Process.Kill()
 				}
-			}
-			if err := c.Wait(); err != nil && p%2 == 1 {
+			})
+			if err != nil && p%2 == 1 {
 				t.Errorf("process %d: %v", p, err)
 			}
 		})

@@ -134,7 +134,9 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 		if err != nil {
 			return Recalled{}, err
 		}
-		r.Total = total
+		if r.Total = total; len(hits) < a.most() {
+			r.Total = len(hits) // these are all; without an index the number is an estimate
+		}
 		for _, h := range hits {
 			v := version(h.ID)
 			if v == nil {

@@ -3,13 +3,14 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Question asks for facts. Category and key filter, the query ranks; any may
@@ -82,9 +83,9 @@ func (q *Question) check() error {
 	case err != nil:
 		return err
 	case len(q.Query) > maxQuery:
-		return &ArgumentError{"query", fmt.Sprintf("query has %d bytes, more than %d", len(q.Query), maxQuery)}
+		return refusal.Argument("query", "query has %d bytes, more than %d", len(q.Query), maxQuery)
 	case !slices.Contains([]string{"", modeAuto, modeExact, modeLexical, modeSemantic, modeHybrid}, q.Mode):
-		return &ArgumentError{"mode", fmt.Sprintf("mode %q is none of auto, exact, lexical, semantic, hybrid", clip(q.Mode, 40))}
+		return refusal.Argument("mode", "mode %q is none of auto, exact, lexical, semantic, hybrid", prose.Clip(q.Mode, 40))
 	}
 	q.Query = strings.ToValidUTF8(q.Query, string(utf8.RuneError))
 	if strings.TrimSpace(q.Query) == "" {
@@ -96,7 +97,7 @@ func (q *Question) check() error {
 func checkLimit(limit, standard int) (int, error) {
 	switch {
 	case limit < 0:
-		return 0, &ArgumentError{"limit", fmt.Sprintf("limit %d is negative", limit)}
+		return 0, refusal.Argument("limit", "limit %d is negative", limit)
 	case limit == 0:
 		return standard, nil
 	}
@@ -219,7 +220,7 @@ func (s *Store) salience(v *Version, t time.Time) float64 { return salience(v, t
 func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 	semantic := s.opts.Semantic != nil && q.Mode != modeLexical && q.AsOf == "" && q.KnownAt == ""
 	if !semantic && q.Mode == modeSemantic && s.opts.Semantic == nil {
-		return Recalled{}, &ArgumentError{"mode", "mode semantic needs vectors, and this store has none: use mode=auto"}
+		return Recalled{}, refusal.Argument("mode", "mode semantic needs vectors, and this store has none: use mode=auto")
 	}
 	ask := func(archive bool) (Recalled, error) {
 		if semantic {

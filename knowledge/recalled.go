@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // Recalled is the answer to a [Question].
@@ -102,7 +103,7 @@ func (r Recalled) Text() string {
 		r.list(&b)
 	}
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  Reminder %s: %s (action=remind_done id=%s when done)", x.ID, brief(x.Text), x.ID)
+		fmt.Fprintf(&b, "\n  Reminder %s: %s (action=remind_done id=%s when done)", x.ID, prose.Brief(x.Text), x.ID)
 	}
 	return b.String()
 }
@@ -113,11 +114,11 @@ func (r Recalled) list(b *strings.Builder) {
 	case f.timeful:
 		fmt.Fprintf(b, "Facts as of %s %s", f.asked, shown)
 	case f.Query != "" && r.Encoder != "":
-		fmt.Fprintf(b, "Semantic recall '%s' (showing %d):", brief(f.Query), len(r.Facts))
+		fmt.Fprintf(b, "Semantic recall '%s' (showing %d):", prose.Brief(f.Query), len(r.Facts))
 	case f.Query != "":
 		fmt.Fprintf(b, "Matching facts %s", shown)
 	case f.Category != "":
-		fmt.Fprintf(b, "Facts [%s] %s", oneLine(r.Facts[0].Category), shown)
+		fmt.Fprintf(b, "Facts [%s] %s", prose.Line(r.Facts[0].Category), shown)
 	case f.Key != "":
 		fmt.Fprintf(b, "Matching facts %s", shown)
 	default:
@@ -137,19 +138,19 @@ func (r Recalled) list(b *strings.Builder) {
 func (r Recalled) nothing() string {
 	switch f := r.frame; {
 	case f.Query != "":
-		return fmt.Sprintf("No facts matching '%s'.", brief(f.Query))
+		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Query))
 	case f.timeful:
 		return fmt.Sprintf("No facts valid at %s.", f.asked)
 	case f.Key != "":
-		return fmt.Sprintf("No facts matching '%s'.", brief(f.Key))
+		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Key))
 	case f.Category != "":
-		return fmt.Sprintf("No facts in category '%s'.", brief(f.Category))
+		return fmt.Sprintf("No facts in category '%s'.", prose.Brief(f.Category))
 	}
 	return "No knowledge stored for this project yet."
 }
 
 func (r Recalled) line(b *strings.Builder, f Found) {
-	fmt.Fprintf(b, "\n  [%s/%s]: %s (", oneLine(f.Category), oneLine(f.Key), oneLine(f.Value))
+	fmt.Fprintf(b, "\n  [%s/%s]: %s (", prose.Line(f.Category), prose.Line(f.Key), prose.Line(f.Value))
 	if r.frame.Query != "" {
 		fmt.Fprintf(b, "score: %s, ", percent(f.Score))
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Link names two facts and how the first stands to the second.
@@ -32,7 +34,7 @@ func (l Linked) Text() string {
 	return fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, slashed(r.From), r.Kind, slashed(r.To))
 }
 
-func slashed(n Name) string { return oneLine(n.Category) + "/" + oneLine(n.Key) }
+func slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n.Key) }
 
 // Relate links two facts; the same link again is reinforced.
 func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
@@ -64,7 +66,7 @@ func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
 		}
 		r = Linked{"removed", want}
 		if !slices.ContainsFunc(st.relations, func(x formats.Relation) bool { return sameRelation(want, x) }) {
-			return nil, &NotFoundError{fmt.Sprintf("No relation found: %s -(%s)-> %s", slashed(want.From), want.Kind, slashed(want.To))}
+			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", slashed(want.From), want.Kind, slashed(want.To))
 		}
 		return []event{{Unrelate: &want}}, nil
 	})
@@ -77,7 +79,7 @@ func (s *state) link(l Link) (formats.Relation, error) {
 		l.Kind = "related_to"
 	}
 	if !slices.Contains(relationKinds, l.Kind) {
-		return formats.Relation{}, &ArgumentError{"kind", fmt.Sprintf("kind %q is none of %s", clip(l.Kind, 40), strings.Join(relationKinds, ", "))}
+		return formats.Relation{}, refusal.Argument("kind", "kind %q is none of %s", prose.Clip(l.Kind, 40), strings.Join(relationKinds, ", "))
 	}
 	from, to, err := s.pair(l.Category, l.Key, l.Target)
 	return formats.Relation{From: from, To: to, Kind: l.Kind}, err
@@ -95,12 +97,12 @@ func (s *state) pair(category, key, target string) (from, to Name, err error) {
 	from = Name{Category: vs[0].Category, Key: vs[0].Key}
 	n, ok := s.resolve(target, category)
 	if !ok {
-		return from, to, &NotFoundError{fmt.Sprintf("No fact found: %s (give target as category/key)", oneLine(target))}
+		return from, to, refusal.NotFound("No fact found: %s (give target as category/key)", prose.Line(target))
 	}
 	vs = s.versions(n)
 	to = Name{Category: vs[0].Category, Key: vs[0].Key}
 	if from == to {
-		return from, to, &ArgumentError{"target", "target is the fact itself"}
+		return from, to, refusal.Argument("target", "target is the fact itself")
 	}
 	return from, to, nil
 }
@@ -167,7 +169,7 @@ func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, erro
 func (r Relations) Text() string {
 	of := "project"
 	if r.of.Category != "" || r.of.Key != "" {
-		of = strings.Trim(oneLine(r.of.Category)+"/"+oneLine(r.of.Key), "/")
+		of = strings.Trim(prose.Line(r.of.Category)+"/"+prose.Line(r.of.Key), "/")
 	}
 	if r.Total == 0 {
 		return fmt.Sprintf("No relations for %s.", of)

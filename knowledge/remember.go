@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/refusal"
 )
 
 // Assertion is one claim about the project: what somebody holds true, since
@@ -187,7 +188,7 @@ func (d *draft) period(p Period) (Period, error) {
 	if d.claim.until != nil {
 		p.Until = d.claim.until
 		if !p.From.Before(*p.Until) {
-			return p, &ArgumentError{"valid_until", "valid_until " + p.Until.Format(time.RFC3339) + " is not after valid_from " + p.From.Format(time.RFC3339)}
+			return p, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", p.Until.Format(time.RFC3339), p.From.Format(time.RFC3339))
 		}
 		return p, nil
 	}

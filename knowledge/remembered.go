@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Remembered is what became of an assertion.
@@ -56,7 +58,7 @@ func (r Remembered) Text() string {
 	if verb == "" {
 		verb = "Remembered"
 	}
-	fmt.Fprintf(&b, "%s [%s] %s: %s (confidence: %s", verb, oneLine(r.Category), oneLine(r.Key), brief(r.Value), percent(r.Confidence))
+	fmt.Fprintf(&b, "%s [%s] %s: %s (confidence: %s", verb, prose.Line(r.Category), prose.Line(r.Key), prose.Brief(r.Value), percent(r.Confidence))
 	if r.Outcome == Confirmed {
 		fmt.Fprintf(&b, ", confirmed %dx", r.Confirmations)
 	}
@@ -70,13 +72,13 @@ func (r Remembered) Text() string {
 			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with correct=true", r.Asked)
 		}
 		for _, d := range r.Displaced {
-			fmt.Fprintf(&b, "\n  '%s' %s", brief(d.Value), d.now())
+			fmt.Fprintf(&b, "\n  '%s' %s", prose.Brief(d.Value), d.now())
 		}
 	}
-	b.WriteString(redactedLine(r.Redacted))
+	b.WriteString(prose.Redacted(r.Redacted))
 	for _, s := range r.Similar {
 		fmt.Fprintf(&b, "\n  Similar: [%s/%s] %s. Settle it: action=judge category=%s key=%s target=%s verdict=supersedes|compatible|unrelated",
-			oneLine(s.Category), oneLine(s.Key), brief(s.Value), word(r.Category), word(r.Key), word(s.Category+"/"+s.Key))
+			prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value), word(r.Category), word(r.Key), word(s.Category+"/"+s.Key))
 	}
 	return b.String()
 }

@@ -13,6 +13,8 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Intention is something to be reminded of, and when.
@@ -39,16 +41,16 @@ type Reminded struct {
 func (r Reminded) Text() string {
 	x := r.Reminder
 	if x.State == reminderDone {
-		return fmt.Sprintf("Reminder %s done: %s", x.ID, brief(x.Text))
+		return fmt.Sprintf("Reminder %s done: %s", x.ID, prose.Brief(x.Text))
 	}
-	return fmt.Sprintf("Reminder %s set: %s (%s)", x.ID, brief(x.Text), trigger(x)) + redactedLine(r.Redacted)
+	return fmt.Sprintf("Reminder %s set: %s (%s)", x.ID, prose.Brief(x.Text), trigger(x)) + prose.Redacted(r.Redacted)
 }
 
 func trigger(r formats.Reminder) string {
 	var parts []string
 	for _, p := range []struct{ name, value string }{{"path", r.Path}, {"keyword", r.Keyword}, {"task", r.Task}} {
 		if p.value != "" {
-			parts = append(parts, p.name+" "+oneLine(p.value))
+			parts = append(parts, p.name+" "+prose.Line(p.value))
 		}
 	}
 	if r.Due != nil {
@@ -80,10 +82,10 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 		x.Due = &t.Time
 	}
 	if trigger(x) == "" {
-		return Reminded{}, &ArgumentError{"due", "a reminder needs a trigger: path, keyword, due or task"}
+		return Reminded{}, refusal.Argument("due", "a reminder needs a trigger: path, keyword, due or task")
 	}
 	if _, err := path.Match(strings.ReplaceAll(x.Path, "**", "*"), ""); err != nil {
-		return Reminded{}, &ArgumentError{"path", fmt.Sprintf("path %q is not a glob: %v", clip(x.Path, 60), err)}
+		return Reminded{}, refusal.Argument("path", "path %q is not a glob: %v", prose.Clip(x.Path, 60), err)
 	}
 	if err := s.checkTask(ctx, x.Task); err != nil {
 		return Reminded{}, err
@@ -104,7 +106,7 @@ func (s *Store) checkTask(ctx context.Context, given string) error {
 	}
 	task, state, ok := strings.Cut(given, ":")
 	if task, state = strings.TrimSpace(task), strings.TrimSpace(state); !ok || task == "" || state == "" {
-		return &ArgumentError{"task", fmt.Sprintf("task %q is not <id>:<State>", clip(given, 60))}
+		return refusal.Argument("task", "task %q is not <id>:<State>", prose.Clip(given, 60))
 	}
 	if s.opts.Workplace == nil {
 		return nil
@@ -114,7 +116,7 @@ func (s *Store) checkTask(ctx context.Context, given string) error {
 		errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrNewer) || errors.Is(err, journal.ErrForeign) {
 		return err
 	}
-	return &ArgumentError{"task", fmt.Sprintf("task %q: %v", clip(given, 60), err)}
+	return refusal.Argument("task", "task %q: %v", prose.Clip(given, 60), err)
 }
 
 // Done names a reminder that is finished.
@@ -131,7 +133,7 @@ func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		i := slices.IndexFunc(st.reminders, func(x formats.Reminder) bool { return x.ID == strings.TrimSpace(d.ID) })
 		if i < 0 {
-			return nil, &NotFoundError{fmt.Sprintf("No reminder found: %s", brief(d.ID))}
+			return nil, refusal.NotFound("No reminder found: %s", prose.Brief(d.ID))
 		}
 		r = Reminded{Reminder: st.reminders[i]}
 		if r.Reminder.State == reminderDone {
@@ -158,7 +160,7 @@ type Reminders struct {
 func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, error) {
 	q.State = cmp.Or(strings.ToLower(q.State), reminderOpen)
 	if !slices.Contains([]string{reminderOpen, reminderDone, "all"}, q.State) {
-		return Reminders{}, &ArgumentError{"state", fmt.Sprintf("state %q is none of open, done, all", clip(q.State, 40))}
+		return Reminders{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
 	}
 	r := Reminders{Reminders: []formats.Reminder{}, state: q.State}
 	err := s.view(ctx, func(st *state, _ moment) error {
@@ -196,7 +198,7 @@ func (r Reminders) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, brief(x.Text), trigger(x))
+		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, prose.Brief(x.Text), trigger(x))
 		if x.State != reminderOpen {
 			fmt.Fprintf(&b, " [%s]", x.State)
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Withdrawal takes a fact back.
@@ -22,7 +24,7 @@ type Withdrawal struct {
 // NeedsConfirm says what a withdrawal would destroy, "" when nothing.
 func (w Withdrawal) NeedsConfirm() string {
 	if w.Erase && !w.Confirm {
-		return fmt.Sprintf("erase takes [%s] %s and its whole history off the disk", oneLine(w.Category), oneLine(w.Key))
+		return fmt.Sprintf("erase takes [%s] %s and its whole history off the disk", prose.Line(w.Category), prose.Line(w.Key))
 	}
 	return ""
 }
@@ -41,12 +43,12 @@ type Withdrawn struct {
 func (w Withdrawn) Text() string {
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
-			oneLine(w.Category), oneLine(w.Key), oneLine(strings.Join(w.Copies, ", ")))
+			prose.Line(w.Category), prose.Line(w.Key), prose.Line(strings.Join(w.Copies, ", ")))
 	}
 	if w.Erased {
-		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", oneLine(w.Category), oneLine(w.Key))
+		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", prose.Line(w.Category), prose.Line(w.Key))
 	}
-	text := fmt.Sprintf("Removed [%s] %s", oneLine(w.Category), oneLine(w.Key))
+	text := fmt.Sprintf("Removed [%s] %s", prose.Line(w.Category), prose.Line(w.Key))
 	if w.Lessons > 1 {
 		text += fmt.Sprintf(" (%d of them)", w.Lessons)
 	}
@@ -63,7 +65,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	}
 	if w.Erase {
 		if !w.Confirm {
-			return Withdrawn{}, &ArgumentError{"confirm", w.NeedsConfirm() + ": needs confirm=true"}
+			return Withdrawn{}, refusal.Argument("confirm", "%s: needs confirm=true", w.NeedsConfirm())
 		}
 		return s.erase(ctx, w)
 	}
@@ -131,7 +133,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if err := s.SyncIndex(ctx); err != nil {
-		s.notice("the index was not written: %v", err)
+		s.board.Add("the index was not written: %v", err)
 	}
 	r.Copies = s.copies(ctx, gone)
 	return r, nil
@@ -143,21 +145,32 @@ func (s *Store) copies(ctx context.Context, gone []*Version) (refs []string) {
 	if len(gone) == 0 {
 		return nil
 	}
-	found, err := s.findings(ctx, time.Time{})
-	if err != nil {
-		s.notice("whether agents wrote it down elsewhere is not known: %v", err)
+	holds := func(text string) bool {
+		return slices.ContainsFunc(gone, func(v *Version) bool { return holdsWords(text, v.Value) })
 	}
+	found, err := s.findings(ctx, time.Time{})
 	for _, f := range found {
-		if slices.ContainsFunc(gone, func(v *Version) bool {
-			return holdsWords(f.Text, v.Value) ||
-				slices.ContainsFunc(v.Sources, func(x Source) bool { return x.Ref == f.Ref })
+		if holds(f.Text) || slices.ContainsFunc(gone, func(v *Version) bool {
+			return slices.ContainsFunc(v.Sources, func(x Source) bool { return x.Ref == f.Ref })
 		}) {
 			refs = append(refs, f.Ref)
 		}
 	}
-	return refs
+	if s.opts.Elsewhere != nil {
+		more, failed := s.opts.Elsewhere.Copies(ctx, holds)
+		refs, err = append(refs, more...), errors.Join(err, failed)
+	}
+	if err != nil {
+		s.board.Add("whether agents wrote it down elsewhere is not known: %v", err)
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(refs, func(ref string) bool {
+		again := seen[ref]
+		seen[ref] = true
+		return again
+	})
 }
 
 func notFound(category, key string) error {
-	return &NotFoundError{fmt.Sprintf("No fact found: [%s] %s", oneLine(category), oneLine(key))}
+	return refusal.NotFound("No fact found: [%s] %s", prose.Line(category), prose.Line(key))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // Nothing is the argument of an operation that takes none.
@@ -68,22 +70,14 @@ func (r RoomList) Text() string {
 		return "Knowledge Rooms (0 rooms): nothing is stored for this project yet"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Knowledge Rooms (%s):", count(len(r.Rooms), "room"))
+	fmt.Fprintf(&b, "Knowledge Rooms (%s):", prose.Count(len(r.Rooms), "room"))
 	for _, room := range r.Rooms {
-		fmt.Fprintf(&b, "\n  [%s] %d fact(s)", oneLine(room.Category), room.Facts)
+		fmt.Fprintf(&b, "\n  [%s] %d fact(s)", prose.Line(room.Category), room.Facts)
 		if room.Archived > 0 {
 			fmt.Fprintf(&b, ", %d archived", room.Archived)
 		}
 	}
 	return b.String()
-}
-
-// count writes a number with its noun: 1 room, 2 rooms.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Status counts what a project knows.
@@ -126,10 +120,10 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 // Text gives the answer's lines.
 func (r Status) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Project Knowledge: %s (%d archived), %s, %s, %s, %s", count(r.Facts, "active fact"), r.Archived,
-		count(r.Versions, "version"), count(r.Patterns, "pattern"), count(r.Gotchas, "gotcha"), count(r.Reminders, "open reminder"))
+	fmt.Fprintf(&b, "Project Knowledge: %s (%d archived), %s, %s, %s, %s", prose.Count(r.Facts, "active fact"), r.Archived,
+		prose.Count(r.Versions, "version"), prose.Count(r.Patterns, "pattern"), prose.Count(r.Gotchas, "gotcha"), prose.Count(r.Reminders, "open reminder"))
 	if r.Project != "" {
-		fmt.Fprintf(&b, "\nProject: %s (%s)", oneLine(r.Project), r.Hash)
+		fmt.Fprintf(&b, "\nProject: %s (%s)", prose.Line(r.Project), r.Hash)
 	}
 	if !r.UpdatedAt.IsZero() {
 		fmt.Fprintf(&b, "\nLast updated: %s", r.UpdatedAt.Format("2006-01-02 15:04 UTC"))
@@ -137,10 +131,10 @@ func (r Status) Text() string {
 	if len(r.Rooms) > 0 {
 		rooms := make([]string, len(r.Rooms))
 		for i, room := range r.Rooms {
-			rooms[i] = fmt.Sprintf("%s(%d)", oneLine(room.Category), room.Facts)
+			rooms[i] = fmt.Sprintf("%s(%d)", prose.Line(room.Category), room.Facts)
 		}
 		fmt.Fprintf(&b, "\nRooms: %s", strings.Join(rooms, ", "))
 	}
-	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
+	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, prose.Count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
 	return b.String()
 }

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/notice"
+	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 )
 
@@ -37,6 +38,7 @@ type Options struct {
 	Redactor    *secret.Redactor // default: the built-in rules
 	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
 	Workplace   Workplace        // who is at work and on what; may be nil
+	Elsewhere   Elsewhere        // what is kept of the project beside its facts; may be nil
 	// Intent is the title of the task that an agent is working on, or nothing.
 	// It breaks near-ties in its recall and briefing; may be nil.
 	Intent      func(ctx context.Context, agent string) (string, error)
@@ -71,10 +73,8 @@ type core struct {
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 
-	mu      sync.Mutex
-	notices []string
-	warned  int // how many of the journal's warnings were given
-	adopted bool
+	board   notice.Board
+	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 
 	ix    indexed
 	marks marks
@@ -139,24 +139,7 @@ func (s *Store) Close() error {
 
 // Notices returns, once each, what the user should know beside the answer: a
 // store taken over, a torn write dropped, damage set aside.
-func (s *Store) Notices() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.notices
-	s.notices = nil
-	warnings := s.log.Warnings()
-	for _, w := range warnings[min(s.warned, len(warnings)):] {
-		out = append(out, w.Text)
-	}
-	s.warned = len(warnings)
-	return out
-}
-
-func (s *Store) notice(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notices = append(s.notices, fmt.Sprintf(format, args...))
-}
+func (s *Store) Notices() []string { return s.board.Take(s.log.Warnings()) }
 
 func (s *Store) clock() time.Time { return s.opts.Now().UTC() }
 
@@ -238,20 +221,16 @@ func (s *Store) Compact(ctx context.Context) error {
 	return nil
 }
 
-// ArgumentError says which argument is wrong and why.
-type ArgumentError struct{ Argument, Problem string }
-
-func (e *ArgumentError) Error() string { return e.Problem }
-
-// NotFoundError says that a named thing does not exist.
-type NotFoundError struct{ What string }
-
-func (e *NotFoundError) Error() string { return e.What }
+// The ways in which a call cannot be done as it was made.
+type (
+	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	NotFoundError = refusal.NotFoundError // a named thing does not exist
+)
 
 func required(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] == "" {
-			return &ArgumentError{pairs[i], "needs " + pairs[i]}
+			return refusal.Argument(pairs[i], "needs %s", pairs[i])
 		}
 	}
 	return nil

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // printable reports whether a text may be printed: UTF-8, without any control
 // character but the line feeds that the text itself is made of.
 func printable(text string) bool {
-	return utf8.ValidString(text) && strings.IndexFunc(strings.ReplaceAll(text, "\n", ""), isControl) < 0
+	return utf8.ValidString(text) && strings.IndexFunc(strings.ReplaceAll(text, "\n", ""), prose.IsControl) < 0
 }
 
 // strange are values in which something could break out of its place.
@@ -42,8 +43,8 @@ func strange() []string {
 func TestStrange(t *testing.T) {
 	for i, value := range strange() {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			name := strings.TrimFunc(clip(strings.Map(func(r rune) rune {
-				if isControl(r) {
+			name := strings.TrimFunc(prose.Clip(strings.Map(func(r rune) rune {
+				if prose.IsControl(r) {
 					return -1
 				}
 				return r

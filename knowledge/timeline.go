@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // Span asks for the history of a room or of one fact.
@@ -120,19 +121,19 @@ func mark(v *Version, now time.Time) string {
 // Text gives the answer's lines.
 func (r Chronicle) Text() string {
 	if len(r.Entries) == 0 {
-		return fmt.Sprintf("No history for category '%s'.", brief(r.Category))
+		return fmt.Sprintf("No history for category '%s'.", prose.Brief(r.Category))
 	}
 	var b strings.Builder
 	noun := "entries"
 	if r.Total == 1 {
 		noun = "entry"
 	}
-	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", oneLine(r.Category), r.Total, noun)
+	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", prose.Line(r.Category), r.Total, noun)
 	if more := r.Total - len(r.Entries); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
 	}
 	for _, e := range r.Entries {
-		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", oneLine(e.Key), oneLine(e.Value), e.Mark,
+		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
 			Period{e.ValidFrom, e.ValidUntil}, percent(e.Confidence), e.Confirmations)
 		if e.Archived {
 			b.WriteString(" (outside the active set)")

@@ -13,6 +13,8 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // The forms of an export.
@@ -41,7 +43,7 @@ func (e Exported) Text() string {
 	if e.File == "" {
 		return strings.TrimSuffix(e.Data, "\n")
 	}
-	return fmt.Sprintf("Exported to %s (%s, format=%s)", oneLine(e.File), count(e.Facts, "active fact"), e.Format)
+	return fmt.Sprintf("Exported to %s (%s, format=%s)", prose.Line(e.File), prose.Count(e.Facts, "active fact"), e.Format)
 }
 
 // Export writes every version, link and note (json), or the current facts in
@@ -67,7 +69,7 @@ func (s *Store) Export(ctx context.Context, o Outgoing) (Exported, error) {
 		case formatArray:
 			return formats.EncodeArray(&b, st.records(m))
 		}
-		return &ArgumentError{"format", fmt.Sprintf("format %q is none of json, jsonl, array", clip(o.Format, 40))}
+		return refusal.Argument("format", "format %q is none of json, jsonl, array", prose.Clip(o.Format, 40))
 	})
 	if err != nil {
 		return Exported{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // Subject names a fact.
@@ -80,20 +81,20 @@ func (s *state) lessonsNamed(category, key string) []*Version {
 // Text gives the answer's lines.
 func (p Provenance) Text() string {
 	if p.Erased != "" {
-		return fmt.Sprintf("[%s] %s was erased on %s", oneLine(p.Category), oneLine(p.Key), p.Erased)
+		return fmt.Sprintf("[%s] %s was erased on %s", prose.Line(p.Category), prose.Line(p.Key), p.Erased)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Why [%s] %s (%s):", oneLine(p.Category), oneLine(p.Key), count(len(p.Versions), "version"))
+	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Line(p.Category), prose.Line(p.Key), prose.Count(len(p.Versions), "version"))
 	for _, v := range p.Versions {
-		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", oneLine(v.Value), v.Mark, Period{v.ValidFrom, v.ValidUntil}, percent(v.Confidence), v.Confirmations)
+		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, Period{v.ValidFrom, v.ValidUntil}, percent(v.Confidence), v.Confirmations)
 		if v.Replaced != "" {
-			fmt.Fprintf(&b, "\n    replaced '%s'", brief(v.Replaced))
+			fmt.Fprintf(&b, "\n    replaced '%s'", prose.Brief(v.Replaced))
 		}
 		for _, p := range v.Earlier {
 			fmt.Fprintf(&b, "\n    until %s it was held valid %s", p.RecordedUntil.Format(time.DateTime), Period{p.ValidFrom, p.ValidUntil})
 		}
 		if v.Imported != "" {
-			fmt.Fprintf(&b, "\n    imported from %s", oneLine(v.Imported))
+			fmt.Fprintf(&b, "\n    imported from %s", prose.Line(v.Imported))
 		}
 		const most = 20 // of each version; --json and output=json have all
 		for _, s := range v.Sources[:min(most, len(v.Sources))] {
@@ -109,10 +110,10 @@ func (p Provenance) Text() string {
 func assertedBy(s Source) string {
 	text := s.At.UTC().Format(time.DateTime) + " " + s.Kind
 	if s.By != "" {
-		text += " " + oneLine(s.By)
+		text += " " + prose.Line(s.By)
 	}
 	if s.Ref != "" {
-		text += " from " + oneLine(s.Ref)
+		text += " from " + prose.Line(s.Ref)
 	}
 	if s.Confidence > 0 {
 		text += " (" + percent(s.Confidence) + ")"

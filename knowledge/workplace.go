@@ -43,10 +43,10 @@ func (s *Store) surroundings(ctx context.Context) surroundings {
 	}
 	var err error
 	if r.task, err = w.LastTask(ctx); err != nil {
-		s.notice("the last task is not known: %v", err)
+		s.board.Add("the last task is not known: %v", err)
 	}
 	if r.agents, r.unread, err = w.Company(ctx, s.actor.Agent); err != nil {
-		s.notice("the agents at work are not known: %v", err)
+		s.board.Add("the agents at work are not known: %v", err)
 	}
 	var open []formats.Reminder
 	if err := s.view(ctx, func(st *state, _ moment) error {

@@ -25,6 +25,7 @@ func (c compacted) Text() string { return "Compacted " + strings.Join(c.Files, "
 // part is a store with a readable file. What was never written has none.
 type part struct {
 	file string
+	more string // a pattern of files that belong to it, if it has any
 	open func() (compacter, error)
 }
 
@@ -53,6 +54,10 @@ func (s *stores) compact(ctx context.Context, sc op.Scope, _ nothing) (compacted
 			return c, err
 		}
 		c.Files = append(c.Files, p.file)
+		if p.more != "" {
+			more, _ := filepath.Glob(p.more) // the pattern is a good one
+			c.Files = append(c.Files, more...)
+		}
 	}
 	return c, nil
 }
@@ -74,10 +79,10 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	at := func(names ...string) string { return filepath.Join(append([]string{c.DataDir}, names...)...) }
 	return []part{
 		{file: at("knowledge", p.Hash, "knowledge.json")},
-		{at("agents", "registry.json"), func() (compacter, error) { return w.agents() }},
-		{at("agents", "tasks.json"), func() (compacter, error) { return w.tasks() }},
-		{at("agents", "shared", p.Hash, "shares.json"), func() (compacter, error) { return w.shares() }},
-		{at("costs.json"), func() (compacter, error) { return s.ledger(p) }},
+		{at("agents", "registry.json"), at("agents", "diaries", "*.json"), func() (compacter, error) { return w.agents() }},
+		{at("agents", "tasks.json"), "", func() (compacter, error) { return w.tasks() }},
+		{at("agents", "shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares() }},
+		{at("costs.json"), "", func() (compacter, error) { return s.ledger(p) }},
 	}, nil
 }
 

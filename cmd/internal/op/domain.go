@@ -8,16 +8,12 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge"
 	"leanctx/overview"
 )
 
 // complaint is what one of the packages below says about an argument.
 func complaint(err error) (argument, problem string, ok bool) {
 	if e, ok := errors.AsType[*refusal.ArgumentError](err); ok {
-		return e.Argument, e.Problem, true
-	}
-	if e, ok := errors.AsType[*knowledge.ArgumentError](err); ok {
 		return e.Argument, e.Problem, true
 	}
 	if e, ok := errors.AsType[*overview.ArgumentError](err); ok {
@@ -30,9 +26,6 @@ func complaint(err error) (argument, problem string, ok bool) {
 // does not exist.
 func unknown(err error) bool {
 	if _, ok := errors.AsType[*refusal.NotFoundError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*knowledge.NotFoundError](err); ok {
 		return true
 	}
 	_, ok := errors.AsType[*overview.NotFoundError](err)
