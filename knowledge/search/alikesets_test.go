@@ -50,7 +50,7 @@ func twisted(t *testing.T, x, stored *Index) (asked, found float64) {
 				continue
 			}
 			asked++
-			if slices.Contains(idsOf(t, stored, q), x.memory.entries[holders[0].doc].id) {
+			if slices.Contains(idsOf(t, stored, q), x.memory.entries[holders[0].Doc].id) {
 				found++
 			}
 		}

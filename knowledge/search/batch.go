@@ -9,6 +9,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
 
@@ -16,126 +17,71 @@ import (
 // is searched as it stands, and written as a segment without another look at the facts. It costs a fifth of what
 // the memory does, which takes facts one by one.
 type batch struct {
-	idents  []string // external ids, by fact
-	fields  [exactNumber + 1]inverted
-	lengths lengths
-	dead    *roaring.Bitmap // facts that were replaced or removed
-	pool    *slabs
-}
-
-// exactNumber is the place of the whole names among a batch's fields.
-const exactNumber = fieldCount
-
-// inverted is a field's words.
-type inverted struct {
-	terms []string  // in order
-	from  []uint32  // where the postings of each begin, and where those of the last end
-	posts []posting // in the order of terms, then of facts
-}
-
-// of are the postings of a word.
-func (v *inverted) of(term string) []posting {
-	i, ok := slices.BinarySearch(v.terms, term)
-	if !ok {
-		return nil
-	}
-	return v.posts[v.from[i]:v.from[i+1]]
-}
-
-// collector takes a field's words in, in the order of the facts.
-type collector struct {
-	number map[string]uint32
-	terms  []string
-	last   []uint32 // by word: one more than the place of what was met last
-	count  []uint32 // by word: facts
-	met    []occurrence
-}
-
-type occurrence struct {
-	posting
-	word uint32
-}
-
-func (c *collector) add(doc uint32, term string) {
-	n, ok := c.number[term]
-	if !ok {
-		n = uint32(len(c.terms))
-		c.number[term] = n
-		c.terms, c.last, c.count = append(c.terms, term), append(c.last, 0), append(c.count, 0)
-	}
-	if i := c.last[n]; i > 0 && c.met[i-1].doc == doc {
-		c.met[i-1].freq++
-		return
-	}
-	c.met = append(c.met, occurrence{posting{doc, 1, 1}, n})
-	c.last[n] = uint32(len(c.met))
-	c.count[n]++
-}
-
-// long notes the length of the field of the fact whose words were met from from on.
-func (c *collector) long(from, length int) {
-	for i := range c.met[from:] {
-		c.met[from+i].len = uint32(max(1, length))
-	}
-}
-
-// sort puts the words in order.
-func (c *collector) sort() inverted {
-	order := make([]uint32, len(c.terms))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(c.terms[a], c.terms[b]) })
-	out := inverted{terms: make([]string, len(order)), from: make([]uint32, len(order)+1), posts: make([]posting, len(c.met))}
-	at := uint32(0)
-	for i, n := range order {
-		out.terms[i], out.from[i] = c.terms[n], at
-		at, c.count[n] = at+c.count[n], at // from here on, where the next goes
-	}
-	out.from[len(order)] = at
-	for _, o := range c.met {
-		out.posts[c.count[o.word]] = o.posting
-		c.count[o.word]++
-	}
-	return out
+	segment.Content // of the fields of allFields, external ids stored
+	lengths         lengths
+	dead            *roaring.Bitmap // facts that were replaced or removed
+	pool            *slabs
 }
 
 // newBatch indexes facts, each ID once.
 func newBatch(docs []Doc) *batch {
-	b := &batch{idents: make([]string, len(docs)), dead: roaring.New(), pool: new(slabs)}
+	b := &batch{Content: segment.Content{Stored: make([]string, len(docs)), Fields: make([]segment.Field, len(allFields))}, dead: roaring.New(), pool: new(slabs)}
 	lexicon := words.NewLexicon()
-	var fields [exactNumber + 1]collector
-	for f := range fields {
-		fields[f].number = map[string]uint32{}
-	}
+	fields := make([]segment.Collector, len(allFields))
 	for i := range docs {
 		d, n := &docs[i], uint32(i)
 		var sizes [fieldCount]int
 		for f, text := range d.texts() {
 			c := &fields[f]
-			from := len(c.met)
 			lexicon.Scan(text, func(t words.Token) {
-				c.add(n, t.Term)
+				c.Add(n, t.Term)
 				if t.Kind != words.Stop {
 					sizes[f]++
 				}
 			})
-			c.long(from, sizes[f])
+			c.Long(sizes[f])
 			b.lengths.Sum[f] += sizes[f]
 		}
 		exact := &fields[exactNumber]
-		exact.add(n, byID+d.ID)
+		exact.Add(n, byID+d.ID)
 		for _, name := range exactNames(lexicon, d) {
-			exact.add(n, name)
+			exact.Add(n, name)
 		}
-		b.idents[i] = externalID(identOf(d), sizes)
+		b.Stored[i] = externalID(identOf(d), sizes)
 	}
 	b.lengths.Docs = len(docs)
 	for f := range fields {
-		b.fields[f] = fields[f].sort()
-		fields[f] = collector{}
+		b.Fields[f] = fields[f].Sort()
+		fields[f] = segment.Collector{}
 	}
 	return b
+}
+
+// thaw reads a segment as a batch, without the facts that gone has.
+func thaw(s *segment.Segment, gone *roaring.Bitmap) (*batch, error) {
+	c, err := s.Content(allFields, gone)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{Content: c, dead: roaring.New(), pool: new(slabs)}
+	for _, text := range c.Stored {
+		_, sizes, err := parseExternalID(text)
+		if err != nil {
+			return nil, err
+		}
+		b.lengths.subtract(sizes)
+	}
+	b.lengths = b.lengths.negative()
+	return b, nil
+}
+
+// contents are those of batches.
+func contents(batches []*batch) []segment.Content {
+	out := make([]segment.Content, len(batches))
+	for i, b := range batches {
+		out[i] = b.Content
+	}
+	return out
 }
 
 // batchSize is how many facts are made a batch of.
@@ -163,11 +109,11 @@ func newBatches(ctx context.Context, docs []Doc) ([]*batch, error) {
 // hide makes facts as if they were not there.
 func (b *batch) hide(ids []string) error {
 	for _, id := range ids {
-		for _, p := range b.fields[exactNumber].of(byID + id) {
-			if !b.dead.CheckedAdd(p.doc) {
+		for _, p := range b.Fields[exactNumber].Of(byID + id) {
+			if !b.dead.CheckedAdd(p.Doc) {
 				continue
 			}
-			_, sizes, err := parseExternalID(b.idents[p.doc])
+			_, sizes, err := parseExternalID(b.Stored[p.Doc])
 			if err != nil {
 				return err
 			}
@@ -183,28 +129,29 @@ func (b *batch) compact() *batch {
 		return b
 	}
 	out := &batch{lengths: b.lengths, dead: roaring.New(), pool: b.pool}
-	number := make([]uint32, len(b.idents))
-	for n, text := range b.idents {
+	out.Fields = make([]segment.Field, len(b.Fields))
+	number := make([]uint32, len(b.Stored))
+	for n, text := range b.Stored {
 		if !b.dead.Contains(uint32(n)) {
-			number[n] = uint32(len(out.idents))
-			out.idents = append(out.idents, text)
+			number[n] = uint32(len(out.Stored))
+			out.Stored = append(out.Stored, text)
 		}
 	}
-	for f := range b.fields {
-		from, to := &b.fields[f], &out.fields[f]
-		for i, term := range from.terms {
-			begin := len(to.posts)
-			for _, p := range from.posts[from.from[i]:from.from[i+1]] {
-				if !b.dead.Contains(p.doc) {
-					p.doc = number[p.doc]
-					to.posts = append(to.posts, p)
+	for f := range b.Fields {
+		from, to := &b.Fields[f], &out.Fields[f]
+		for i, term := range from.Terms {
+			begin := len(to.Posts)
+			for _, p := range from.Posts[from.From[i]:from.From[i+1]] {
+				if !b.dead.Contains(p.Doc) {
+					p.Doc = number[p.Doc]
+					to.Posts = append(to.Posts, p)
 				}
 			}
-			if len(to.posts) > begin {
-				to.terms, to.from = append(to.terms, term), append(to.from, uint32(begin))
+			if len(to.Posts) > begin {
+				to.Terms, to.From = append(to.Terms, term), append(to.From, uint32(begin))
 			}
 		}
-		to.from = append(to.from, uint32(len(to.posts)))
+		to.From = append(to.From, uint32(len(to.Posts)))
 	}
 	return out
 }
@@ -212,7 +159,7 @@ func (b *batch) compact() *batch {
 // ids are those of the facts that are not hidden.
 func (b *batch) ids() []string {
 	out := make([]string, 0, b.lengths.Docs)
-	for n, text := range b.idents {
+	for n, text := range b.Stored {
 		if !b.dead.Contains(uint32(n)) {
 			id, _, _ := strings.Cut(text, "\x00")
 			out = append(out, id)
@@ -223,30 +170,30 @@ func (b *batch) ids() []string {
 
 // The methods of source.
 
-func (b *batch) slotCount() int { return len(b.idents) }
+func (b *batch) slotCount() int { return len(b.Stored) }
 
 func (b *batch) sizes() lengths { return b.lengths }
 
 func (b *batch) slabs() *slabs { return b.pool }
 
 func (b *batch) count(term string, f field) (int, error) {
-	posts := b.fields[f].of(term)
+	posts := b.Fields[f].Of(term)
 	if b.dead.IsEmpty() {
 		return len(posts), nil
 	}
 	n := 0
 	for _, p := range posts {
-		if !b.dead.Contains(p.doc) {
+		if !b.dead.Contains(p.Doc) {
 			n++
 		}
 	}
 	return n, nil
 }
 
-func (b *batch) visit(term string, f field, _ []uint32, use func(posting)) error {
+func (b *batch) visit(term string, f field, _ []uint32, use func(segment.Posting)) error {
 	whole := b.dead.IsEmpty()
-	for _, p := range b.fields[f].of(term) {
-		if whole || !b.dead.Contains(p.doc) {
+	for _, p := range b.Fields[f].Of(term) {
+		if whole || !b.dead.Contains(p.Doc) {
 			use(p)
 		}
 	}
@@ -254,14 +201,14 @@ func (b *batch) visit(term string, f field, _ []uint32, use func(posting)) error
 }
 
 func (b *batch) named(name string, use func(doc uint32)) error {
-	return b.visit(name, exactNumber, nil, func(p posting) { use(p.doc) })
+	return b.visit(name, exactNumber, nil, func(p segment.Posting) { use(p.Doc) })
 }
 
 // similar looks at the words that begin as term does: with all of it, or with its first letter.
 func (b *batch) similar(term string, how words.Likeness, use func(string)) error {
 	start := how.Start(term)
 	for f := range fieldCount {
-		terms := b.fields[f].terms
+		terms := b.Fields[f].Terms
 		i, _ := slices.BinarySearch(terms, start)
 		for ; i < len(terms) && strings.HasPrefix(terms[i], start); i++ {
 			if how.Holds(term, terms[i]) {
@@ -273,12 +220,12 @@ func (b *batch) similar(term string, how words.Likeness, use func(string)) error
 }
 
 func (b *batch) identify(doc uint32) (ident, error) {
-	who, _, err := parseExternalID(b.idents[doc])
+	who, _, err := parseExternalID(b.Stored[doc])
 	return who, err
 }
 
 func (b *batch) id(doc uint32) (string, error) {
-	id, _, _ := strings.Cut(b.idents[doc], "\x00")
+	id, _, _ := strings.Cut(b.Stored[doc], "\x00")
 	return id, nil
 }
 

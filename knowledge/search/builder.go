@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"leanctx/knowledge/search/segment"
 )
 
 // builder writes the files of a generation.
@@ -25,8 +27,8 @@ type builder struct {
 
 // part is a segment of the generation to be.
 type part struct {
-	old     *segment // of an older one
-	made    []*batch // or made just now
+	old     *segment.Segment // of an older one
+	made    []*batch         // or made just now
 	docs    int
 	deleted *roaring.Bitmap
 	file    segmentFile // the checksums are empty until they are known
@@ -113,7 +115,7 @@ func (b *builder) add(batches []*batch) error {
 	p := &part{made: batches, deleted: roaring.New(), file: segmentFile{Name: b.next()}}
 	for _, made := range batches {
 		b.header.Lengths.add(made.lengths)
-		p.docs += len(made.idents)
+		p.docs += len(made.Stored)
 	}
 	b.segments = append(b.segments, p)
 	return b.write(p)
@@ -125,7 +127,7 @@ func (b *builder) write(p *part) error {
 	if err := b.fails("create", path); err != nil {
 		return err
 	}
-	return writeSegment(path, p.made)
+	return segment.Write(path, allFields, contents(p.made))
 }
 
 // extend makes a generation of an older one, nil: of none, and the tail that came after it.
@@ -138,7 +140,7 @@ func (b *builder) extend(base *generation, t *Tail) (err error) {
 	}
 	var batches []*batch
 	for _, made := range t.batches {
-		if made = made.compact(); len(made.idents) > 0 {
+		if made = made.compact(); len(made.Stored) > 0 {
 			batches = append(batches, made)
 		}
 	}
@@ -152,7 +154,7 @@ func (b *builder) extend(base *generation, t *Tail) (err error) {
 	for len(batches) > 0 {
 		n, docs := 0, 0
 		for n < len(batches) && docs < full {
-			docs += len(batches[n].idents)
+			docs += len(batches[n].Stored)
 			n++
 		}
 		if err := b.add(batches[:n]); err != nil {
@@ -183,15 +185,15 @@ func (b *builder) keep(base *generation, t *Tail) error {
 	}
 	b.header.Lengths = o.lengths
 	for i, s := range base.segments {
-		kept := &part{old: s, docs: s.docs, deleted: o.masked[i], file: base.header.Segments[i]}
-		if kept.live() == 0 {
+		left := &part{old: s.Segment, docs: s.Docs(), deleted: o.masked[i], file: base.header.Segments[i]}
+		if left.live() == 0 {
 			continue
 		}
-		kept.file.Name = b.next()
-		if err := b.link(filepath.Join(base.dir, base.header.Segments[i].Name), b.path(kept.file.Name)); err != nil {
+		left.file.Name = b.next()
+		if err := b.link(filepath.Join(base.dir, base.header.Segments[i].Name), b.path(left.file.Name)); err != nil {
 			return err
 		}
-		b.segments = append(b.segments, kept)
+		b.segments = append(b.segments, left)
 	}
 	return nil
 }
@@ -229,7 +231,7 @@ func (b *builder) mergeFrom(n int) error {
 			return err
 		}
 		for _, made := range batches {
-			one.made, one.docs = append(one.made, made), one.docs+len(made.idents)
+			one.made, one.docs = append(one.made, made), one.docs+len(made.Stored)
 		}
 	}
 	if err := b.write(one); err != nil {

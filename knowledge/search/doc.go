@@ -115,8 +115,7 @@
 //
 // [Open] takes the newest generation whose header is good and reads of its segments where their parts stand. A
 // search reads the dictionaries and postings it needs, from the path, in blocks of 32 KiB, each of them checked
-// against its checksum in the header when it is first needed (package blocks). A dictionary is read whole, so a
-// field's is divided at every 4,096th word: looking a word up reads some 100 KB.
+// against its checksum in the header when it is first needed (packages segment and blocks).
 // No file is kept open or mapped. What has been read stays whatever is done to the files afterwards (deleted, cut,
 // overwritten); what has not is an [ErrDamaged], upon which the caller opens the index anew, since another process
 // may have replaced the generation, and throws it away where that does not help. What is newer or of another
@@ -131,7 +130,7 @@
 // log N of them; one of 200,000 facts is not merged again, so that writing takes no more memory in a larger store.
 // What a generation is complete to is taken together with what it is made of ([Index.Begin]). Older generations are taken away at once. A Sync killed at any
 // point leaves a tmp- directory for the next one to take away. The blocks' checksums are taken from the file as it
-// is on disk, and believed only if it ends with the checksum of what was written.
+// is on disk.
 //
 // An erased fact's words stay in the segments until they are merged: an erasure calls [Index.Drop] and begins a
 // new epoch, which makes the next Sync build anew.
@@ -143,7 +142,5 @@
 // facts, is a small file. Its query layer was not used because abstention needs to know which words a hit
 // covers, which bleve tells only by a second, explained search, and because rank and masks over two indexes
 // need one idf. Cost: a process holds its own copy of what it read, up to 20 MB for 100,000 facts. A one-batch
-// scorch index as the tail was rejected too: each fact added makes a segment of its own. Segments are read and
-// written by code of ours: bleve's reader wants the whole segment in memory, and its maker takes facts one by one,
-// 85 µs each and ten times the space, adds a dictionary of identities that nobody asks for, and merges what it made.
+// scorch index as the tail was rejected too: each fact added makes a segment of its own.
 package search

@@ -6,11 +6,8 @@ import (
 	"strings"
 )
 
-// exactField holds the whole names a fact is met by, one term each; identField is bleve's own.
-const (
-	exactField = "exact"
-	identField = "_id"
-)
+// exactField holds the whole names a fact is met by, one term each.
+const exactField = "exact"
 
 // externalID is id NUL category NUL key NUL lengths.
 func externalID(who ident, sizes [fieldCount]int) string {
@@ -42,4 +39,14 @@ func parseExternalID(s string) (who ident, sizes [fieldCount]int, err error) {
 		sizes[i] = int(n)
 	}
 	return ident{id, rest[:cut]}, sizes, nil
+}
+
+// identIn is the identity alone. Its texts are parts of s.
+func identIn(s string) (ident, error) {
+	id, rest, ok := strings.Cut(s, "\x00")
+	cut := strings.LastIndexByte(rest, 0)
+	if !ok || cut < 0 {
+		return ident{}, errIdent
+	}
+	return ident{id, rest[:cut]}, nil
 }

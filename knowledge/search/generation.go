@@ -14,6 +14,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leanctx/knowledge/search/blocks"
+	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
 
@@ -26,7 +27,37 @@ type generation struct {
 	number   uint64
 	dir      string
 	header   header
-	segments []*segment // as the header has them
+	segments []kept // as the header has them
+}
+
+// kept is a segment of a generation.
+type kept struct {
+	*segment.Segment
+	deleted *roaring.Bitmap
+}
+
+// identify tells which fact n is and how long its fields are.
+func (s kept) identify(n uint32) (who ident, sizes [fieldCount]int, err error) {
+	text, err := s.Stored(n)
+	if err == nil {
+		who, sizes, err = parseExternalID(text)
+	}
+	if err != nil {
+		err = fmt.Errorf("fact %d: %w", n, err)
+	}
+	return who, sizes, err
+}
+
+// numbersOf finds the facts of the ids that are not deleted.
+func (s kept) numbersOf(ids []string) (*roaring.Bitmap, error) {
+	out := roaring.New()
+	v := segment.NewView(s.Segment, 0, s.deleted)
+	for _, id := range ids {
+		if err := v.Visit(byID+id, exactField, nil, func(p segment.Posting) { out.Add(p.Doc) }); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func generationName(n uint64) string { return fmt.Sprintf("%d-m%d", n, mappingVersion) }
@@ -104,11 +135,11 @@ func openGeneration(dir string, n uint64) (g *generation, err error) {
 		if _, err := deleted.FromBuffer(f.Deleted); err != nil && len(f.Deleted) > 0 {
 			return nil, fmt.Errorf("%s: %w", g.dir, err)
 		}
-		s, err := openSegment(file, deleted)
+		s, err := segment.Open(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		g.segments = append(g.segments, s)
+		g.segments = append(g.segments, kept{s, deleted})
 	}
 	return g, nil
 }
@@ -156,15 +187,21 @@ func (o *overlay) mask(ids []string) (*overlay, error) {
 type reader struct {
 	*overlay
 	pool  *slabs
-	views []*view
+	views []stretch
+}
+
+// stretch is a segment being read, and the number of its first fact.
+type stretch struct {
+	*segment.View
+	offset uint32
 }
 
 func (o *overlay) reader(pool *slabs) *reader {
 	r := &reader{overlay: o, pool: pool}
 	offset := uint32(0)
 	for i, s := range o.segments {
-		r.views = append(r.views, newView(s, offset, o.masked[i]))
-		offset += uint32(s.docs)
+		r.views = append(r.views, stretch{segment.NewView(s.Segment, offset, o.masked[i]), offset})
+		offset += uint32(s.Docs())
 	}
 	return r
 }
@@ -174,7 +211,7 @@ func (o *overlay) reader(pool *slabs) *reader {
 func (r *reader) slotCount() int {
 	n := 0
 	for _, s := range r.segments {
-		n += s.docs
+		n += s.Docs()
 	}
 	return n
 }
@@ -185,7 +222,7 @@ func (r *reader) slabs() *slabs { return r.pool }
 
 func (r *reader) count(term string, f field) (n int, err error) {
 	for _, v := range r.views {
-		k, err := v.count(term, fieldNames[f])
+		k, err := v.Count(term, fieldNames[f])
 		if err != nil {
 			return 0, err
 		}
@@ -194,36 +231,18 @@ func (r *reader) count(term string, f field) (n int, err error) {
 	return n, nil
 }
 
-func (r *reader) visit(term string, f field, only []uint32, use func(posting)) error {
+func (r *reader) visit(term string, f field, only []uint32, use func(segment.Posting)) error {
 	for _, v := range r.views {
-		var here []uint32
-		if only != nil {
-			here = v.own(only)
-			if len(here) == 0 {
-				continue
-			}
-		}
-		if err := v.visit(term, fieldNames[f], here, use); err != nil {
+		if err := v.Visit(term, fieldNames[f], only, use); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own are those of the facts that the segment has, by its own numbers.
-func (v *view) own(docs []uint32) []uint32 {
-	from, _ := slices.BinarySearch(docs, v.offset)
-	to, _ := slices.BinarySearch(docs, v.offset+uint32(v.docs))
-	v.mine = v.mine[:0]
-	for _, d := range docs[from:to] {
-		v.mine = append(v.mine, d-v.offset)
-	}
-	return v.mine
-}
-
 func (r *reader) named(name string, use func(uint32)) error {
 	for _, v := range r.views {
-		if err := v.visit(name, exactField, nil, func(p posting) { use(p.doc) }); err != nil {
+		if err := v.Visit(name, exactField, nil, func(p segment.Posting) { use(p.Doc) }); err != nil {
 			return err
 		}
 	}
@@ -231,13 +250,13 @@ func (r *reader) named(name string, use func(uint32)) error {
 }
 
 func (r *reader) similar(term string, how words.Likeness, use func(string)) error {
-	l, err := lookFor(term, how)
+	l, err := segment.LookFor(term, how)
 	if err != nil {
 		return err
 	}
 	for _, v := range r.views {
 		for _, f := range fieldNames {
-			if err := v.similar(term, f, l, use); err != nil {
+			if err := v.Similar(f, l, use); err != nil {
 				return err
 			}
 		}
@@ -246,23 +265,20 @@ func (r *reader) similar(term string, how words.Likeness, use func(string)) erro
 }
 
 func (r *reader) identify(doc uint32) (ident, error) {
-	v, n := r.at(doc)
-	return v.ident(n)
-}
-
-func (r *reader) id(doc uint32) (string, error) {
-	v, n := r.at(doc)
-	who, err := v.ident(n)
-	return who.id, err
-}
-
-// at is the segment that holds a fact, and the fact's number there.
-func (r *reader) at(doc uint32) (*view, uint32) {
 	last := len(r.views) - 1
 	for last > 0 && doc < r.views[last].offset {
 		last--
 	}
-	return r.views[last], doc - r.views[last].offset
+	text, err := r.views[last].Stored(doc - r.views[last].offset)
+	if err != nil {
+		return ident{}, err
+	}
+	return identIn(text)
+}
+
+func (r *reader) id(doc uint32) (string, error) {
+	who, err := r.identify(doc)
+	return who.id, err
 }
 
 // sortedIDs is the ids of a set, in order.

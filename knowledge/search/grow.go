@@ -12,6 +12,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leanctx/knowledge/search/blocks"
+	"leanctx/knowledge/search/segment"
 )
 
 // Slice is the facts that come next into a generation in the making.
@@ -232,7 +233,7 @@ func (b *builder) gather(p *partial) (err error) {
 		if err != nil {
 			return err
 		}
-		old, err := openSegment(file, roaring.New())
+		old, err := segment.Open(file)
 		if err != nil {
 			return err
 		}
@@ -240,7 +241,7 @@ func (b *builder) gather(p *partial) (err error) {
 		if err := b.link(from, b.path(f.Name)); err != nil {
 			return err
 		}
-		b.segments = append(b.segments, &part{old: old, docs: old.docs, deleted: old.deleted, file: f})
+		b.segments = append(b.segments, &part{old: old, docs: old.Docs(), deleted: roaring.New(), file: f})
 	}
 	return b.settle()
 }

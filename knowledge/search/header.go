@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
 	"leanctx/knowledge/search/blocks"
+	"leanctx/knowledge/search/segment"
 )
 
 // headerName is the file that says what a generation holds. Its first line is the checksum of the rest: a
@@ -44,37 +44,17 @@ func (f *segmentFile) sums() []uint32 {
 	return out
 }
 
-// sum notes what is in the file, if that is what was written: bleve ends a file with the checksum of what it
-// wrote. Without a look at it, whatever came into the file meanwhile would be taken for the index.
+// sum notes what is in the file, if that is what was written.
 func (f *segmentFile) sum(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
+	sums, size, err := segment.Sums(path)
+	if errors.Is(err, segment.ErrDamaged) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	const end = crc32.Size
-	size := info.Size() - end
-	if size < 0 {
-		return fmt.Errorf("%s: %w", path, ErrDamaged)
-	}
-	written, last := crc32.NewIEEE(), new(bytes.Buffer)
-	sums, read, err := blocks.SumsOf(io.MultiReader(
-		io.TeeReader(io.LimitReader(file, size), written), io.TeeReader(io.LimitReader(file, end), last)))
-	if err != nil {
-		return err
-	}
-	if last.Len() != end || binary.BigEndian.Uint32(last.Bytes()) != written.Sum32() {
-		return fmt.Errorf("%s: %w", path, ErrDamaged)
-	}
-	f.Size = read
+	f.Size = size
 	for _, n := range sums {
 		f.Sums = binary.LittleEndian.AppendUint32(f.Sums, n)
 	}
-	return nil
+	return err
 }
 
 func checksum(data []byte) string { return fmt.Sprintf("%08x", blocks.Sum(data)) }

@@ -3,6 +3,7 @@ package search
 import (
 	"strings"
 
+	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
 
@@ -21,6 +22,11 @@ const (
 
 // names are the fields' names in the index on disk and in Hit.Parts.
 var fieldNames = [fieldCount]string{"key", "alias", "category", "value"}
+
+// allFields are the fields of a segment: those, and at exactNumber the whole names.
+var allFields = append(fieldNames[:len(fieldNames):len(fieldNames)], exactField)
+
+const exactNumber = fieldCount
 
 // texts are a fact's texts by field.
 func (d *Doc) texts() [fieldCount]string {
@@ -56,12 +62,6 @@ func (l *lengths) add(o lengths) {
 	}
 }
 
-// posting is one fact's use of one word in one field.
-type posting struct {
-	doc       uint32
-	freq, len uint32
-}
-
 // entry is a fact in memory.
 type entry struct {
 	ident
@@ -81,7 +81,7 @@ type ident struct {
 type memory struct {
 	entries []entry
 	slots   map[string]uint32
-	words   [fieldCount]map[string][]posting
+	words   [fieldCount]map[string][]segment.Posting
 	exact   map[string][]uint32
 	lengths lengths
 	dead    int
@@ -93,7 +93,7 @@ type memory struct {
 func newMemory() *memory {
 	m := &memory{pool: new(slabs), lexicon: words.NewLexicon(), slots: map[string]uint32{}, exact: map[string][]uint32{}}
 	for f := range m.words {
-		m.words[f] = map[string][]posting{}
+		m.words[f] = map[string][]segment.Posting{}
 	}
 	return m
 }
@@ -107,7 +107,7 @@ func (m *memory) add(d *Doc) {
 		counts, length := m.lexicon.Count(text)
 		e.sizes[f] = length
 		for term, c := range counts {
-			m.words[f][term] = append(m.words[f][term], posting{n, uint32(c), uint32(max(1, length))})
+			m.words[f][term] = append(m.words[f][term], segment.Posting{Doc: n, Freq: uint32(c), Len: uint32(max(1, length))})
 		}
 		m.lengths.Sum[f] += e.sizes[f]
 	}
@@ -188,12 +188,12 @@ func (m *memory) sizes() lengths { return m.lengths }
 func (m *memory) slabs() *slabs { return m.pool }
 
 func (m *memory) count(term string, f field) (n int, err error) {
-	return n, m.visit(term, f, nil, func(posting) { n++ })
+	return n, m.visit(term, f, nil, func(segment.Posting) { n++ })
 }
 
-func (m *memory) visit(term string, f field, _ []uint32, use func(posting)) error {
+func (m *memory) visit(term string, f field, _ []uint32, use func(segment.Posting)) error {
 	for _, p := range m.words[f][term] {
-		if !m.entries[p.doc].dead {
+		if !m.entries[p.Doc].dead {
 			use(p)
 		}
 	}

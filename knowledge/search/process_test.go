@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // TestProcesses has several processes open, search and sync one directory while this one deletes and
@@ -109,7 +111,7 @@ func wholly(x *Index) bool {
 		return true
 	}
 	for _, s := range x.stored.segments {
-		if _, err := s.file.All(); err != nil {
+		if _, err := s.Content(allFields, roaring.New()); err != nil {
 			return false
 		}
 	}

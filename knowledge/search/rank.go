@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
 
@@ -16,7 +17,7 @@ type source interface {
 	slabs() *slabs
 	sizes() lengths
 	count(term string, f field) (int, error)
-	visit(term string, f field, only []uint32, use func(posting)) error
+	visit(term string, f field, only []uint32, use func(segment.Posting)) error
 	named(name string, use func(doc uint32)) error
 	similar(term string, how words.Likeness, use func(word string)) error
 	id(doc uint32) (string, error)

@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	zap "github.com/blevesearch/zapx/v17"
-
+	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
 
@@ -129,7 +128,7 @@ func (r *rarest) about(term string) (df int, err error) {
 			continue
 		}
 		for _, v := range stored.views {
-			n, err := v.about(term, fieldNames[fieldValue])
+			n, err := v.About(term, fieldNames[fieldValue])
 			if err != nil {
 				return 0, err
 			}
@@ -137,23 +136,6 @@ func (r *rarest) about(term string) (df int, err error) {
 		}
 	}
 	return df, nil
-}
-
-// about is how many facts of the segment have a word, judged by the length of their list, which is not read: two
-// bytes for each of few, after 16 that every list has.
-func (v *view) about(term, field string) (int, error) {
-	value, found, err := v.value(term, field)
-	switch {
-	case err != nil || !found:
-		return 0, err
-	case value&zap.FSTValEncodingMask == zap.FSTValEncoding1Hit:
-		return 1, nil
-	}
-	var freqs, locations, size uint64
-	if _, err := v.uvarints(int(value), &freqs, &locations, &size); err != nil {
-		return 0, err
-	}
-	return max(2, (int(size)-16)/2), nil
 }
 
 // find lists the facts that have enough of the rarest words to cover the share if they have all the others.
@@ -173,7 +155,7 @@ func (r *rarest) find(share float64) error {
 			if w.df == 0 {
 				continue
 			}
-			if err := s.visit(w.term, fieldValue, nil, func(p posting) { covered[p.doc] += r.alike.weight[w.term] }); err != nil {
+			if err := s.visit(w.term, fieldValue, nil, func(p segment.Posting) { covered[p.Doc] += r.alike.weight[w.term] }); err != nil {
 				return err
 			}
 		}

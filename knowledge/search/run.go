@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
 
@@ -176,17 +177,17 @@ func (r *search) gather(words []string, end field, settled bool) error {
 // read finds the facts that hold a word in a field; where only is not nil, those of them that were seen before.
 func (r *search) read(s *scores, w string, f field, only []uint32) error {
 	boost, b, average := r.tune.boost[f], r.b[f], r.average[f]
-	return s.source.visit(w, f, only, func(p posting) {
-		if only != nil && s.words[p.doc] == 0 && s.tier[p.doc] == 0 {
+	return s.source.visit(w, f, only, func(p segment.Posting) {
+		if only != nil && s.words[p.Doc] == 0 && s.tier[p.Doc] == 0 {
 			return
 		}
-		tf := boost * float64(p.freq) / (1 - b + b*float64(p.len)/average)
-		if s.part[p.doc] == 0 {
-			s.hits = append(s.hits, p.doc)
+		tf := boost * float64(p.Freq) / (1 - b + b*float64(p.Len)/average)
+		if s.part[p.Doc] == 0 {
+			s.hits = append(s.hits, p.Doc)
 		}
-		s.part[p.doc] += float32(tf)
+		s.part[p.Doc] += float32(tf)
 		if s.notes != nil {
-			s.note(p.doc, fieldNames[f]+":"+w, tf)
+			s.note(p.Doc, fieldNames[f]+":"+w, tf)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leanctx/knowledge/search/blocks"
+	"leanctx/knowledge/search/segment"
 )
 
 // Generation says what a generation holds: every fact recorded up to At, in an epoch of the store. A store
@@ -81,7 +82,7 @@ func (t *Tail) Sync(ctx context.Context, docs iter.Seq[Doc]) (err error) {
 
 // lost reports whether an error says that the generation built upon is not what was written.
 func lost(err error) bool {
-	for _, why := range []error{ErrDamaged, blocks.ErrDamaged, errSegment, errFrequencies, fs.ErrNotExist} {
+	for _, why := range []error{ErrDamaged, blocks.ErrDamaged, segment.ErrDamaged, fs.ErrNotExist} {
 		if errors.Is(err, why) {
 			return true
 		}

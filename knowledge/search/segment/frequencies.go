@@ -1,8 +1,8 @@
-package search
+package segment
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -13,11 +13,11 @@ type chunks struct {
 	ends        []int
 }
 
-var errFrequencies = errors.New("frequencies that do not fit their facts")
+var errFrequencies = fmt.Errorf("frequencies that do not fit their documents: %w", ErrDamaged)
 
 // chunks reads the places of a list's frequencies. How many facts a stretch has follows from how many there are:
 // 1024 of the word's own on the average.
-func (v *view) chunks(l *list) (c chunks, err error) {
+func (v *View) chunks(l *list) (c chunks, err error) {
 	n, at, err := v.uvarint(l.freqs)
 	if err != nil {
 		return c, err

@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"encoding/binary"
@@ -9,7 +9,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/vellum"
 	"github.com/blevesearch/vellum/levenshtein"
 	zap "github.com/blevesearch/zapx/v17"
@@ -18,14 +17,13 @@ import (
 	"leanctx/knowledge/search/words"
 )
 
-// segment is one of bleve's segments as we read it: of its file only what a search needs, when it needs it.
-// bleve's own reader wants all of it in memory, or mapped.
-type segment struct {
-	file    *blocks.File
-	docs    int
-	stored  int // where the places of the facts' identities stand
-	fields  map[string][]*dictionary
-	deleted *roaring.Bitmap
+// Segment is one of bleve's segments as we read it: of its file only what a search needs, when it needs it.
+// bleve's own reader wants all of it in memory, or mapped. It may be used by several goroutines at once.
+type Segment struct {
+	file   *blocks.File
+	docs   int
+	stored int // where the places of what is stored stand
+	fields map[string][]*dictionary
 
 	mu sync.Mutex // of what was read of dictionaries
 }
@@ -37,7 +35,8 @@ type dictionary struct {
 	words *vellum.FST
 }
 
-var errSegment = errors.New("not a segment of this build")
+// ErrDamaged says that a file is not a segment that this build has written.
+var ErrDamaged = errors.New("not a segment of this build")
 
 // footer is what ends a segment's file. From the end: checksum, version, chunk mode (4 bytes each), sections,
 // stored, facts (8 each), length of a writer's name (4).
@@ -52,7 +51,7 @@ const chunkMode = 1026
 func parseFooter(f []byte) (footer, error) {
 	if len(f) != zap.FooterSize || binary.BigEndian.Uint32(f) != 0 ||
 		binary.BigEndian.Uint32(f[28:]) != chunkMode || binary.BigEndian.Uint32(f[32:]) != zap.Version {
-		return footer{}, errSegment
+		return footer{}, ErrDamaged
 	}
 	return footer{
 		docs: binary.BigEndian.Uint64(f[4:]), stored: binary.BigEndian.Uint64(f[12:]),
@@ -60,8 +59,9 @@ func parseFooter(f []byte) (footer, error) {
 	}, nil
 }
 
-// openSegment reads where the parts of a segment stand.
-func openSegment(file *blocks.File, deleted *roaring.Bitmap) (*segment, error) {
+// Open reads where the parts of a segment stand. Whatever else is read of it may be an [ErrDamaged] or one of package
+// blocks, and the libraries under this may panic over a file that has good checksums and was not written here.
+func Open(file *blocks.File) (*Segment, error) {
 	end, err := file.Bytes(file.Len()-zap.FooterSize, file.Len())
 	if err != nil {
 		return nil, err
@@ -70,8 +70,7 @@ func openSegment(file *blocks.File, deleted *roaring.Bitmap) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &segment{file: file, docs: int(f.docs), stored: int(f.stored), deleted: deleted,
-		fields: map[string][]*dictionary{}}
+	s := &Segment{file: file, docs: int(f.docs), stored: int(f.stored), fields: map[string][]*dictionary{}}
 	at := int(f.sections)
 	n, at, err := s.uvarint(at)
 	if err != nil {
@@ -91,7 +90,7 @@ func openSegment(file *blocks.File, deleted *roaring.Bitmap) (*segment, error) {
 
 // field reads where the parts of one field stand: the length of its name, the name, options, the number of
 // sections, and the kind (2 bytes) and place (8) of each.
-func (s *segment) field(at int) error {
+func (s *Segment) field(at int) error {
 	n, at, err := s.uvarint(at)
 	if err != nil {
 		return err
@@ -123,20 +122,20 @@ func (s *segment) field(at int) error {
 }
 
 // uvarint reads a number and says where it ends.
-func (s *segment) uvarint(at int) (n uint64, end int, err error) {
+func (s *Segment) uvarint(at int) (n uint64, end int, err error) {
 	b, err := s.file.Bytes(at, at+binary.MaxVarintLen64)
 	if err != nil {
 		return 0, 0, err
 	}
 	n, size := binary.Uvarint(b)
 	if size <= 0 {
-		return 0, 0, fmt.Errorf("number at %d: %w", at, errSegment)
+		return 0, 0, fmt.Errorf("number at %d: %w", at, ErrDamaged)
 	}
 	return n, at + size, nil
 }
 
 // uvarints reads numbers that stand one after another.
-func (s *segment) uvarints(at int, into ...*uint64) (end int, err error) {
+func (s *Segment) uvarints(at int, into ...*uint64) (end int, err error) {
 	for _, n := range into {
 		if *n, at, err = s.uvarint(at); err != nil {
 			return 0, err
@@ -146,7 +145,7 @@ func (s *segment) uvarints(at int, into ...*uint64) (end int, err error) {
 }
 
 // holding is the dictionary that has a word if any has; nil where the field has none.
-func (s *segment) holding(term, field string) *dictionary {
+func (s *Segment) holding(term, field string) *dictionary {
 	all := s.fields[field]
 	i := sort.Search(len(all), func(i int) bool { return all[i].first > term })
 	if len(all) == 0 {
@@ -156,7 +155,7 @@ func (s *segment) holding(term, field string) *dictionary {
 }
 
 // ranging are the dictionaries that have words from from on, to before end; nil ends nowhere.
-func (s *segment) ranging(field, from string, end []byte) []*dictionary {
+func (s *Segment) ranging(field, from string, end []byte) []*dictionary {
 	all := s.fields[field]
 	i := sort.Search(len(all), func(i int) bool { return all[i].first > from })
 	j := len(all)
@@ -167,7 +166,7 @@ func (s *segment) ranging(field, from string, end []byte) []*dictionary {
 }
 
 // read reads a dictionary.
-func (s *segment) read(d *dictionary) (*vellum.FST, error) {
+func (s *Segment) read(d *dictionary) (*vellum.FST, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d.words != nil {
@@ -189,25 +188,15 @@ func (s *segment) read(d *dictionary) (*vellum.FST, error) {
 	return d.words, err
 }
 
-// ident tells which fact n is. Its texts are part of the segment and not copied: a search may ask for very many.
-func (s *segment) ident(n uint32) (ident, error) {
-	text, err := s.external(n)
-	if err != nil {
-		return ident{}, err
-	}
-	id, rest, ok := strings.Cut(text, "\x00")
-	cut := strings.LastIndexByte(rest, 0)
-	if !ok || cut < 0 {
-		return ident{}, fmt.Errorf("fact %d: %w", n, errIdent)
-	}
-	return ident{id, rest[:cut]}, nil
-}
+// Docs is how many documents it has, those that are left out since among them. They are numbered from 0.
+func (s *Segment) Docs() int { return s.docs }
 
-// external is the external id of a fact. It stands first of what bleve stores of a document, after the lengths
-// of what is said about that, of that itself, and, within the first, of the id.
-func (s *segment) external(n uint32) (string, error) {
+// Stored is what is stored of a document. It is part of the segment and not copied: a search may ask for very many. It
+// stands first of what bleve stores, after the lengths of what is said about that, of that itself, and, within the
+// first, of the text.
+func (s *Segment) Stored(n uint32) (string, error) {
 	if int(n) >= s.docs {
-		return "", fmt.Errorf("fact %d of %d: %w", n, s.docs, errSegment)
+		return "", fmt.Errorf("document %d of %d: %w", n, s.docs, ErrDamaged)
 	}
 	b, err := s.file.Bytes(s.stored+8*int(n), s.stored+8*int(n)+8)
 	if err != nil {
@@ -223,7 +212,7 @@ func (s *segment) external(n uint32) (string, error) {
 	start := max(0, n1) + max(0, n2)
 	size, n3 := binary.Uvarint(b[start:])
 	if n1 <= 0 || n2 <= 0 || n3 <= 0 {
-		return "", fmt.Errorf("fact %d: %w", n, errSegment)
+		return "", fmt.Errorf("document %d: %w", n, ErrDamaged)
 	}
 	from, to := start+int(about), start+int(about)+int(size)
 	if to > len(b) {
@@ -231,47 +220,24 @@ func (s *segment) external(n uint32) (string, error) {
 			return "", err
 		}
 		if to > len(b) {
-			return "", fmt.Errorf("fact %d: %w", n, errSegment)
+			return "", fmt.Errorf("document %d: %w", n, ErrDamaged)
 		}
 	}
 	b = b[from:to]
 	return unsafe.String(unsafe.SliceData(b), len(b)), nil // nobody writes there any more
 }
 
-// identify tells which fact n is and how long its fields are.
-func (s *segment) identify(n uint32) (ident, [fieldCount]int, error) {
-	text, err := s.external(n)
-	if err != nil {
-		return ident{}, [fieldCount]int{}, err
-	}
-	who, sizes, err := parseExternalID(text)
-	if err != nil {
-		return who, sizes, fmt.Errorf("fact %d: %w", n, err)
-	}
-	return who, sizes, nil
-}
-
-// numbersOf finds the facts of the ids that are not deleted.
-func (s *segment) numbersOf(ids []string) (*roaring.Bitmap, error) {
-	out := roaring.New()
-	v := newView(s, 0, s.deleted)
-	for _, id := range ids {
-		if err := v.visit(byID+id, exactField, nil, func(p posting) { out.Add(p.doc) }); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// looking says where in a dictionary words like another stand.
-type looking struct {
+// Look says where in a dictionary words like another stand.
+type Look struct {
+	term      string
 	how       words.Likeness
 	start     string // they begin with it
 	automaton vellum.Automaton
 }
 
-func lookFor(term string, how words.Likeness) (looking, error) {
-	l := looking{how: how, start: how.Start(term)}
+// LookFor prepares a look for the words that are like a term.
+func LookFor(term string, how words.Likeness) (Look, error) {
+	l := Look{term: term, how: how, start: how.Start(term)}
 	if how == words.Prefixed {
 		return l, nil
 	}

@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"encoding/binary"
@@ -14,9 +14,9 @@ import (
 	zap "github.com/blevesearch/zapx/v17"
 )
 
-// writer writes batches as one segment, as bleve has them: the facts' identities, the fields' postings and
-// dictionaries, where those stand, and a footer. We write it ourselves because bleve makes a segment from facts
-// one by one, at 85 µs each and in ten times the space, and merges what was made; the words of a batch are in
+// writer writes contents as one segment, as bleve has them: what is stored of the documents, the fields' postings and
+// dictionaries, where those stand, and a footer. We write it ourselves because bleve makes a segment from documents
+// one by one, at 85 µs each and in ten times the space, and merges what was made; the words of a content are in
 // order already. Of the identities there is no dictionary: nobody asks for it.
 type writer struct {
 	file *os.File
@@ -31,34 +31,34 @@ type writer struct {
 	ends   []int  // of their stretches
 }
 
-// writeSegment writes a segment to its file. There is no fsync: what a crash left short or empty has not its
+// identField is where bleve has what is stored of a document.
+const identField = "_id"
+
+// Write writes a segment of the documents of all parts, in order, to a file that is not there yet. names are those of
+// the fields, in the order that every part has them. There is no fsync: what a crash left short or empty has not its
 // checksums, and the index is made anew.
-func writeSegment(path string, batches []*batch) error {
+func Write(path string, names []string, parts []Content) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	w := &writer{file: f, bitmap: roaring.New()}
-	stored := w.identities(batches)
-	names, places := []string{identField}, []int{0}
-	for _, x := range []struct {
-		name string
-		f    field
-	}{{fieldNames[fieldAlias], fieldAlias}, {fieldNames[fieldCategory], fieldCategory}, {exactField, exactNumber},
-		{fieldNames[fieldKey], fieldKey}, {fieldNames[fieldValue], fieldValue}} {
-		parts, err := w.field(batches, x.f)
+	stored := w.identities(parts)
+	fields, places := []string{identField}, []int{0}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		made, err := w.field(parts, slices.Index(names, name))
 		if err != nil {
 			return errors.Join(err, f.Close())
 		}
-		for i, p := range parts {
-			name := x.name
+		for i, d := range made {
+			as := name
 			if i > 0 {
-				name += partMark + p.first
+				as += partMark + d.first
 			}
-			names, places = append(names, name), append(places, p.place)
+			fields, places = append(fields, as), append(places, d.place)
 		}
 	}
-	w.footer(stored, w.fields(names, places))
+	w.footer(stored, w.fields(fields, places))
 	w.flush()
 	return errors.Join(w.err, f.Close())
 }
@@ -100,10 +100,10 @@ func (w *writer) uvarints(numbers ...int) {
 }
 
 // identities writes the external ids and then where each stands.
-func (w *writer) identities(batches []*batch) (stored int) {
+func (w *writer) identities(parts []Content) (stored int) {
 	var places []int
-	for _, b := range batches {
-		for _, id := range b.idents {
+	for _, b := range parts {
+		for _, id := range b.Stored {
 			places = append(places, w.at())
 			about := binary.AppendUvarint(nil, uint64(len(id)))
 			w.uvarints(len(about), len(id)+1)
@@ -129,7 +129,7 @@ const (
 )
 
 // field writes a field's postings and its dictionaries.
-func (w *writer) field(batches []*batch, f field) (parts []dictionary, err error) {
+func (w *writer) field(parts []Content, f int) (made []dictionary, err error) {
 	var data bytesWriter
 	words, err := vellum.New(&data, nil)
 	if err != nil {
@@ -140,11 +140,11 @@ func (w *writer) field(batches []*batch, f field) (parts []dictionary, err error
 		if err := words.Close(); err != nil {
 			return err
 		}
-		parts = append(parts, dictionary{first: first, place: w.dictionary(data)})
+		made = append(made, dictionary{first: first, place: w.dictionary(data)})
 		data, n = data[:0], 0
 		return words.Reset(&data)
 	}
-	for term, lists := range merged(batches, f) {
+	for term, lists := range merged(parts, f) {
 		if w.err != nil {
 			return nil, w.err
 		}
@@ -164,7 +164,7 @@ func (w *writer) field(batches []*batch, f field) (parts []dictionary, err error
 	if n > 0 {
 		err = end()
 	}
-	return parts, err
+	return made, err
 }
 
 // dictionary writes one and where it stands, and says where that is.
@@ -194,8 +194,8 @@ func (w *writer) postings(lists []shifted) uint64 {
 	for _, l := range lists {
 		df += len(l.posts)
 	}
-	if p := lists[0].posts[0]; df == 1 && p.freq == 1 {
-		return zap.FSTValEncode1Hit(uint64(lists[0].offset+p.doc), uint64(p.len))
+	if p := lists[0].posts[0]; df == 1 && p.Freq == 1 {
+		return zap.FSTValEncode1Hit(uint64(lists[0].offset+p.Doc), uint64(p.Len))
 	}
 	size := w.docs / (df/1024 + 1)
 	w.data, w.ends = w.data[:0], slices.Grow(w.ends[:0], (w.docs-1)/size+1)[:(w.docs-1)/size+1]
@@ -203,12 +203,12 @@ func (w *writer) postings(lists []shifted) uint64 {
 	stretch := 0
 	for _, l := range lists {
 		for _, p := range l.posts {
-			doc := l.offset + p.doc
+			doc := l.offset + p.Doc
 			for ; stretch < int(doc)/size; stretch++ {
 				w.ends[stretch] = len(w.data)
 			}
-			w.data = binary.AppendUvarint(w.data, uint64(p.freq)<<1)
-			w.data = binary.AppendUvarint(w.data, uint64(p.len))
+			w.data = binary.AppendUvarint(w.data, uint64(p.Freq)<<1)
+			w.data = binary.AppendUvarint(w.data, uint64(p.Len))
 			w.bitmap.Add(doc)
 		}
 	}

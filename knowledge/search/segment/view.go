@@ -1,8 +1,9 @@
-package search
+package segment
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -10,9 +11,10 @@ import (
 	zap "github.com/blevesearch/zapx/v17"
 )
 
-// view is a segment being read by one search.
-type view struct {
-	*segment
+// View is a segment being read by one search. The numbers it takes and gives are greater by an offset than the
+// segment's, so that those of several segments are one series.
+type View struct {
+	*Segment
 	offset uint32
 	except *roaring.Bitmap
 	dicts  map[*dictionary]*vellum.Reader // a reader is not to be shared
@@ -23,8 +25,9 @@ type view struct {
 // place is a word in a field.
 type place struct{ field, term string }
 
-func newView(s *segment, offset uint32, except *roaring.Bitmap) *view {
-	return &view{segment: s, offset: offset, except: except, dicts: map[*dictionary]*vellum.Reader{}, lists: map[place]*list{}}
+// NewView begins a search that leaves some of the segment's documents out, nil: none.
+func NewView(s *Segment, offset uint32, except *roaring.Bitmap) *View {
+	return &View{Segment: s, offset: offset, except: except, dicts: map[*dictionary]*vellum.Reader{}, lists: map[place]*list{}}
 }
 
 // list is the facts that hold a word.
@@ -37,7 +40,7 @@ type list struct {
 }
 
 // postings finds the facts that hold a word; nil: none.
-func (v *view) postings(term, field string) (*list, error) {
+func (v *View) postings(term, field string) (*list, error) {
 	at := place{field, term}
 	l, known := v.lists[at]
 	if known {
@@ -57,7 +60,7 @@ func (v *view) postings(term, field string) (*list, error) {
 }
 
 // value is what the dictionary has of a word.
-func (v *view) value(term, field string) (value uint64, found bool, err error) {
+func (v *View) value(term, field string) (value uint64, found bool, err error) {
 	d := v.holding(term, field)
 	if d == nil {
 		return 0, false, nil
@@ -78,7 +81,7 @@ func (v *view) value(term, field string) (value uint64, found bool, err error) {
 
 // list reads what a dictionary's value stands for: one fact, or the place of where the frequencies stand, where
 // the locations do, of which there are none, the length of a bitmap, and the bitmap.
-func (v *view) list(value uint64) (*list, error) {
+func (v *View) list(value uint64) (*list, error) {
 	l := &list{}
 	if value&zap.FSTValEncodingMask == zap.FSTValEncoding1Hit {
 		doc, length := zap.FSTValDecode1Hit(value)
@@ -111,7 +114,8 @@ func (v *view) list(value uint64) (*list, error) {
 	return l, nil
 }
 
-func (v *view) count(term, field string) (int, error) {
+// Count is how many documents hold a term.
+func (v *View) Count(term, field string) (int, error) {
 	l, err := v.postings(term, field)
 	if l == nil {
 		return 0, err
@@ -119,11 +123,34 @@ func (v *view) count(term, field string) (int, error) {
 	return l.live, nil
 }
 
+// About is about how many documents have a word, judged by the length of their list, which is not read: two
+// bytes for each of few, after 16 that every list has.
+func (v *View) About(term, field string) (int, error) {
+	value, found, err := v.value(term, field)
+	switch {
+	case err != nil || !found:
+		return 0, err
+	case value&zap.FSTValEncodingMask == zap.FSTValEncoding1Hit:
+		return 1, nil
+	}
+	var freqs, locations, size uint64
+	if _, err := v.uvarints(int(value), &freqs, &locations, &size); err != nil {
+		return 0, err
+	}
+	return max(2, (int(size)-16)/2), nil
+}
+
 // leap is how many postings may be read in the time that finding the next of a given fact takes.
 const leap = 8
 
-// visit gives the postings of a term. only, where it is not nil, are the segment's facts that matter, in order.
-func (v *view) visit(term, field string, only []uint32, use func(posting)) error {
+// Visit gives the postings of a term. only, where it is not nil, are the documents that matter, in order, other
+// segments' among them; others may be left out.
+func (v *View) Visit(term, field string, only []uint32, use func(Posting)) error {
+	if only != nil {
+		if only = v.own(only); len(only) == 0 {
+			return nil
+		}
+	}
 	l, err := v.postings(term, field)
 	if l == nil {
 		return err
@@ -132,9 +159,9 @@ func (v *view) visit(term, field string, only []uint32, use func(posting)) error
 }
 
 // each gives the postings of a list.
-func (v *view) each(l *list, only []uint32, use func(posting)) error {
+func (v *View) each(l *list, only []uint32, use func(Posting)) error {
 	if l.docs == nil {
-		use(posting{v.offset + l.one, 1, l.length})
+		use(Posting{v.offset + l.one, 1, l.length})
 		return nil
 	}
 	c, err := v.chunks(l)
@@ -147,8 +174,19 @@ func (v *view) each(l *list, only []uint32, use func(posting)) error {
 	return v.visitAll(l, c, use)
 }
 
+// own are those of the documents that the segment has, by its own numbers.
+func (v *View) own(docs []uint32) []uint32 {
+	from, _ := slices.BinarySearch(docs, v.offset)
+	to, _ := slices.BinarySearch(docs, v.offset+uint32(v.docs))
+	v.mine = v.mine[:0]
+	for _, d := range docs[from:to] {
+		v.mine = append(v.mine, d-v.offset)
+	}
+	return v.mine
+}
+
 // visitAll reads the postings one after another.
-func (v *view) visitAll(l *list, c chunks, use func(posting)) error {
+func (v *View) visitAll(l *list, c chunks, use func(Posting)) error {
 	if len(c.ends) == 0 {
 		return errFrequencies
 	}
@@ -170,14 +208,14 @@ func (v *view) visitAll(l *list, c chunks, use func(posting)) error {
 				return errFrequencies
 			}
 			if !hidden.has(d) {
-				use(posting{v.offset + d, freq, length})
+				use(Posting{v.offset + d, freq, length})
 			}
 		}
 	}
 }
 
 // visitOnly reads the stretches that hold facts which matter.
-func (v *view) visitOnly(l *list, c chunks, only []uint32, use func(posting)) error {
+func (v *View) visitOnly(l *list, c chunks, only []uint32, use func(Posting)) error {
 	hidden := hiding(v.except)
 	var r frequencies
 	var it roaring.IntPeekable
@@ -200,14 +238,14 @@ func (v *view) visitOnly(l *list, c chunks, only []uint32, use func(posting)) er
 				return errFrequencies
 			}
 			if it.Next() == d {
-				use(posting{v.offset + d, freq, length})
+				use(Posting{v.offset + d, freq, length})
 			}
 		}
 	}
 	return nil
 }
 
-func (v *view) stretch(c chunks, n int) ([]byte, error) {
+func (v *View) stretch(c chunks, n int) ([]byte, error) {
 	if n >= len(c.ends) {
 		return nil, errFrequencies
 	}
@@ -218,9 +256,9 @@ func (v *view) stretch(c chunks, n int) ([]byte, error) {
 	return v.file.Bytes(c.start+from, c.start+c.ends[n])
 }
 
-// similar gives the words of a field that are like term: those of a range of the dictionary that the automaton
+// Similar gives the words of a field that are like a term: those of a range of the dictionary that the automaton
 // lets pass, nil all of them.
-func (v *view) similar(term, field string, l looking, use func(string)) error {
+func (v *View) Similar(field string, l Look, use func(string)) error {
 	end := after(l.start)
 	for _, d := range v.ranging(field, l.start, end) {
 		words, err := v.read(d)
@@ -230,7 +268,7 @@ func (v *view) similar(term, field string, l looking, use func(string)) error {
 		it, err := words.Search(l.automaton, []byte(l.start), end)
 		for ; err == nil; err = it.Next() {
 			w, _ := it.Current()
-			if l.how.Holds(term, string(w)) {
+			if l.how.Holds(l.term, string(w)) {
 				use(strings.Clone(string(w)))
 			}
 		}
