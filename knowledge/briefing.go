@@ -30,7 +30,7 @@ const bytesPerToken = 4
 // same day gives the same bytes.
 type Briefing struct {
 	Rooms         []formats.Room `json:"rooms"`
-	Decisions     []string       `json:"recent_decisions"`
+	Decisions     []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
 	Gotchas       []string       `json:"gotchas"`
 	Reminders     []string       `json:"reminders"`
 	LastTask      string         `json:"last_task,omitempty"` // the project's task last worked on
@@ -112,12 +112,14 @@ func (s *state) briefFrom(f *frame, around surroundings, budget, most int) (r Br
 			c.add(newID(v.Category, v.Key), v, today)
 		}
 	}
+	recent := c.decisions()
 	r = Briefing{
-		Decisions: c.decisions(), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around, today),
+		Decisions: texts(recent), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around, today),
 		LastTask: prose.Clip(around.task, 120), Agents: around.agents, Unread: around.unread,
 	}
 	r.fit(budget / 2)
-	r.fill(&c, today, budget-len(r.tail()))
+	told := r.fill(&c, today, budget-len(r.tail()))
+	r.Decisions = texts(slices.DeleteFunc(recent[:len(r.Decisions)], func(d decision) bool { return told[d.name] }))
 	return r, c.short
 }
 
@@ -153,8 +155,9 @@ func (r *Briefing) fit(budget int) {
 const fillTries = 64
 
 // fill takes facts best first while they fit, pinned ones in any case. Rooms come out in the order of
-// their best fact, which is the order in which they are met.
-func (r *Briefing) fill(c *candidates, today time.Time, budget int) {
+// their best fact, which is the order in which they are met. It says what it took.
+func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[id]bool) {
+	told = map[id]bool{}
 	at := map[string]int{}
 	r.MoreFacts = c.total
 	for tries := 0; tries < fillTries; {
@@ -176,6 +179,7 @@ func (r *Briefing) fill(c *candidates, today time.Time, budget int) {
 		tries = 0
 		budget -= cost
 		r.MoreFacts--
+		told[n] = true
 		c.rooms[n.category]--
 		if !known {
 			at[n.category] = len(r.Rooms)
@@ -189,6 +193,7 @@ func (r *Briefing) fill(c *candidates, today time.Time, budget int) {
 			r.MoreRooms++
 		}
 	}
+	return told
 }
 
 // gotchaLines are the gotchas, the worst first: by severity, then by how often.

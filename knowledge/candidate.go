@@ -85,13 +85,26 @@ func compareCandidates(a, b candidate) int {
 	return cmp.Or(cmp.Compare(a.name.category, b.name.category), cmp.Compare(a.name.key, b.name.key), cmp.Compare(a.version, b.version))
 }
 
+// decision is a recent one, in short.
+type decision struct {
+	name id
+	text string
+}
+
 // decisions are the newest, newest first.
-func (c *candidates) decisions() []string {
-	out := []string{}
+func (c *candidates) decisions() (out []decision) {
 	for _, x := range c.recent {
 		if v := c.read(x); v != nil {
-			out = append(out, prose.Clip(v.Value, 120))
+			out = append(out, decision{x.name, prose.Clip(v.Value, 120)})
 		}
+	}
+	return out
+}
+
+func texts(list []decision) []string {
+	out := make([]string, len(list))
+	for i, d := range list {
+		out[i] = d.text
 	}
 	return out
 }

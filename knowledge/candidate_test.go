@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,5 +42,22 @@ func TestBriefingKeepsTheBest(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The newest decisions are told once: those that stand with their room are left
+// out of the line of decisions, those that are over the budget stand there.
+func TestBriefingDecisionsOnce(t *testing.T) {
+	s := testStore(t, nil)
+	long := strings.Repeat("because of everything that was said in the meeting ", 20)
+	s.remember(t, Assertion{Category: "decision", Key: "batches", Value: "Load in batches"})
+	s.remember(t, Assertion{Category: "decision", Key: "tokens", Value: "Use refresh tokens, " + long})
+	for budget, want := range map[int]string{
+		100:    "WAKE-UP BRIEFING:\nDECISION:batches=Load in batches★★★\n+1 more fact in 1 room\nRECENT_DECISIONS:" + ("Use refresh tokens, " + long)[:120] + "…",
+		10_000: "WAKE-UP BRIEFING:\nDECISION:batches=Load in batches★★★|tokens=Use refresh tokens, " + strings.TrimSpace(long) + "★★★",
+	} {
+		if diff := cmp.Diff(want, must[Briefing](t)(s.Wakeup(t.Context(), Moment{Budget: budget})).Text()); diff != "" {
+			t.Errorf("budget %d (-want +got):\n%s", budget, diff)
+		}
 	}
 }
