@@ -20,15 +20,15 @@ import (
 // them. It is not JSON because it is read at every call: 10,000 entries take
 // 7 MB, which JSON would take 100 ms to parse.
 const (
-	cacheMagic = "lean-ctx map 2\n"
+	cacheMagic = "lean-ctx map 3\n"
 	cacheMost  = 1 << 30 // bytes; what is larger is not ours
 )
 
 // stored is what the cache holds.
 type stored struct {
 	entries map[string]*entry
-	head    string         // the commit that touched is about
-	touched map[string]int // how many commits ago files were touched
+	head    string // the commit that history is about
+	history tree.History
 }
 
 var errCache = errors.New("the cache of the overview is damaged")
@@ -98,9 +98,13 @@ func saveCache(name string, s *stored, entries []*entry) error {
 
 func (s *stored) append(b []byte, entries []*entry) []byte {
 	b = appendString(b, s.head)
-	b = binary.AppendUvarint(b, uint64(len(s.touched)))
-	for _, name := range slices.Sorted(maps.Keys(s.touched)) {
-		b = binary.AppendUvarint(appendString(b, name), uint64(s.touched[name]))
+	b = binary.AppendUvarint(b, uint64(len(s.history.Touched)))
+	for _, name := range slices.Sorted(maps.Keys(s.history.Touched)) {
+		b = binary.AppendUvarint(appendString(b, name), uint64(s.history.Touched[name]))
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.history.Commits)))
+	for _, c := range s.history.Commits {
+		b = appendList(appendString(b, c.Subject), c.Files)
 	}
 	b = binary.AppendUvarint(b, uint64(len(entries)))
 	for _, e := range entries {
@@ -117,11 +121,13 @@ func (e *entry) append(b []byte) []byte {
 	for _, s := range []string{string(e.language), e.pkg, e.doc, e.terms} {
 		b = appendString(b, s)
 	}
-	for _, list := range [][]string{e.names, e.imports} {
-		b = binary.AppendUvarint(b, uint64(len(list)))
-		for _, s := range list {
-			b = appendString(b, s)
-		}
+	return appendList(appendList(b, e.names), e.imports)
+}
+
+func appendList(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = appendString(b, s)
 	}
 	return b
 }
@@ -190,10 +196,13 @@ func (d *decoder) list() []string {
 }
 
 func (d *decoder) stored() *stored {
-	s := &stored{head: d.text(), touched: map[string]int{}}
+	s := &stored{head: d.text(), history: tree.History{Touched: map[string]int{}}}
 	for range d.count() {
 		name := d.text()
-		s.touched[name] = int(d.uvarint())
+		s.history.Touched[name] = int(d.uvarint())
+	}
+	for range d.count() {
+		s.history.Commits = append(s.history.Commits, tree.Commit{Subject: d.text(), Files: d.list()})
 	}
 	n := d.count()
 	s.entries = make(map[string]*entry, n)

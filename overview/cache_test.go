@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/overview/tree"
 )
 
 // looked is an overview and the number of files that were opened for it.
@@ -155,7 +157,7 @@ func TestCacheCannotBeWritten(t *testing.T) {
 func FuzzCache(f *testing.F) {
 	e := &entry{doc: "x", names: []string{"a"}, terms: "12345"}
 	e.Path = "a.go"
-	f.Add((&stored{head: "h", touched: map[string]int{"a": 1}}).append(nil, []*entry{e}))
+	f.Add((&stored{head: "h", history: tree.History{Touched: map[string]int{"a": 1}, Commits: []tree.Commit{{Subject: "s", Files: []string{"a"}}}}}).append(nil, []*entry{e}))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x7f})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := &decoder{rest: string(data)}

@@ -19,7 +19,7 @@ const (
 	centralUsed   = 0.30 // who imports it, and who imports those
 	centralUses   = 0.25 // what it brings together
 	centralSays   = 0.35 // how much it defines
-	centralEntry  = 0.45 // it is where a reader, or the program, begins
+	centralEntry  = 0.55 // it is where a reader, or the program, begins
 	centralRecent = 0.10
 	centralTest   = 0.15 // what is left of a test's score
 	centralNext   = 0.85 // what is left of the score of a file for each better one beside it
@@ -34,15 +34,15 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 			continue
 		}
 		seed[i] = 1
-		says[i] = math.Log1p(float64(len(e.names) + e.more))
+		says[i] = math.Log1p(public(e))
 	}
 	used := g.Spread(seed, graph.Flow{Back: 0.05, Damping: 0.85, Steps: 30})
 	uses := g.Spread(seed, graph.Flow{Back: 3, Damping: 0.6, Steps: 10})
 	graph.Scaled(says)
+	r.shared(used)
 	programs := r.programs()
 	for i, e := range r.entries {
-		// The square root: rank falls off so fast that behind the first few nobody counts. A
-		// package of one small file gets all of its rank, and one of many a part each.
+		// The square root: rank falls off so fast that behind the first few nobody counts.
 		r.score[i] = centralUsed*math.Sqrt(used[i])*(0.25+0.75*says[i]) + centralUses*math.Sqrt(uses[i]) + centralSays*says[i]
 		r.score[i] *= shape(e)
 		r.score[i] += centralEntry*entrance(e, r.below, programs) + weighNamed*named[i]
@@ -51,6 +51,37 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 		}
 	}
 	r.thin()
+}
+
+// public is about how many of a file's definitions are for others to use: a row of
+// constants is less, and so is what a package keeps to itself.
+func public(e *entry) float64 {
+	const least = 0.15 // of the others
+	n := 0
+	for _, name := range e.names {
+		if private(e.language, name) == 0 {
+			n++
+		}
+	}
+	return float64(len(e.names)+e.more) * (least + (1-least)*float64(n)/float64(max(len(e.names), 1)))
+}
+
+// shared gives each file of a Go package what is the whole package's. Who imports
+// a package means no file of it; a package of one file would else stand before a
+// greater one of many.
+func (r *ranking) shared(used []float64) {
+	sum := map[string]float64{}
+	for i, e := range r.entries {
+		if e.language == source.Go {
+			sum[path.Dir(e.Path)] += used[i]
+		}
+	}
+	for i, e := range r.entries {
+		if e.language == source.Go && used[i] > 0 {
+			used[i] = sum[path.Dir(e.Path)]
+		}
+	}
+	graph.Scaled(used)
 }
 
 // shape is how much a file counts for what it is where nobody asks for tests

@@ -19,24 +19,16 @@ import (
 //	LEAN_CTX_HISTORY=here go test ./overview -run TestHistory -v
 const historyVar = "LEAN_CTX_HISTORY"
 
-// committed is a commit as a task: what was wanted, and what it touched of the
-// files that were there before.
-type committed struct {
-	commit, subject string
-	files           []string
-}
-
-// Which commits are taken, so that nobody chooses: from the newest back every
-// third one of those that touch so many files.
+// Which commits are taken, so that nobody chooses: the newest of those that
+// change no more files of code than a task can name.
 const (
-	historyTasks = 10
-	historyEvery = 3
+	historyTasks = 150
 	historyFiles = 6
 )
 
 // The files that a commit touched stand in CRITICAL or IMPORTANT of an overview
 // that was asked its first line, before it was made: of seven in ten all of
-// them but tests.
+// them but tests, of six in ten all.
 func TestHistory(t *testing.T) {
 	repository := os.Getenv(historyVar)
 	if repository == "" {
@@ -45,54 +37,78 @@ func TestHistory(t *testing.T) {
 	if repository == "here" {
 		repository = ".."
 	}
+	p := newPast(t, repository)
+	for commit := range strings.FieldsSeq(gitIn(t, p.root, "log", "--no-merges", "--min-parents=1", "--format=%H")) {
+		if files := p.changed(commit); len(files) > 0 && len(files) <= historyFiles && p.tasks < historyTasks {
+			p.judge(commit, strings.TrimSpace(gitIn(t, p.root, "log", "-1", "--format=%s", commit)), files)
+		}
+	}
+	p.report()
+	if p.code*10 < 7*p.tasks || p.whole*10 < 6*p.tasks {
+		t.Error("too few")
+	}
+}
+
+// past is a clone of a repository in which overviews are asked for as if what
+// was committed had not been done yet.
+type past struct {
+	*testing.T
+	root, cache                    string
+	tasks, whole, code, found, all int // tasks; those with all files, with all but tests; files
+}
+
+func newPast(t *testing.T, repository string) *past {
+	t.Helper()
 	repository, err := filepath.Abs(repository)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, cache := filepath.Join(t.TempDir(), "clone"), t.TempDir()
-	gitIn(t, "", "clone", "-q", "--no-checkout", repository, root)
-	whole, code, found, all := 0, 0, 0, 0
-	changes := history(t, root)
-	for _, c := range changes {
-		gitIn(t, root, "checkout", "-q", c.commit+"^")
-		o, err := NewMap(root, &MapOptions{Cache: cache}).Overview(t.Context(), Inquiry{Task: c.subject})
-		if err != nil {
-			t.Fatal(err)
-		}
-		missing := slices.DeleteFunc(slices.Clone(c.files), func(f string) bool { return slices.Contains(listedPaths(o.Critical, o.Important), f) })
-		found, all = found+len(c.files)-len(missing), all+len(c.files)
-		if len(missing) == 0 {
-			whole++
-		}
-		if !slices.ContainsFunc(missing, func(f string) bool { return !graph.IsTest(f) }) {
-			code++
-		}
-		t.Logf("%.9s %q: %d files, missing %q", c.commit, c.subject, len(c.files), missing)
-	}
-	t.Logf("of %d tasks: all files of %d, all but tests of %d; %d of %d files", len(changes), whole, code, found, all)
-	if code*10 < 7*len(changes) {
-		t.Errorf("only %d of %d", code, len(changes))
-	}
+	p := &past{T: t, root: filepath.Join(t.TempDir(), "clone"), cache: t.TempDir()}
+	gitIn(t, "", "clone", "-q", "--no-checkout", repository, p.root)
+	return p
 }
 
-// history are the changes of a clone.
-func history(t *testing.T, root string) (out []committed) {
-	n := 0
-	for commit := range strings.FieldsSeq(gitIn(t, root, "log", "--no-merges", "--min-parents=1", "--format=%H")) {
-		c := committed{commit: commit, subject: strings.TrimSpace(gitIn(t, root, "log", "-1", "--format=%s", commit))}
-		for f := range strings.SplitSeq(gitIn(t, root, "diff-tree", "-r", "-z", "--no-commit-id", "--name-only", "--no-renames", "--diff-filter=MD", commit), "\x00") {
-			if source.Of(f).Code() {
-				c.files = append(c.files, f)
-			}
+// changed are the files of code that a commit changed or took away.
+func (p *past) changed(commit string) (files []string) {
+	for f := range strings.SplitSeq(gitIn(p.T, p.root, "diff-tree", "-r", "-z", "--no-commit-id", "--name-only", "--no-renames", "--diff-filter=MD", commit), "\x00") {
+		if source.Of(f).Code() {
+			files = append(files, f)
 		}
-		if len(c.files) == 0 || len(c.files) > historyFiles {
-			continue
-		}
-		if n++; n%historyEvery == 1 {
-			out = append(out, c)
-		}
-		if len(out) == historyTasks {
-			break
+	}
+	return files
+}
+
+// judge asks for a task before its commit was made.
+func (p *past) judge(commit, task string, files []string) {
+	p.Helper()
+	gitIn(p.T, p.root, "checkout", "-q", commit+"^")
+	o, err := NewMap(p.root, &MapOptions{Cache: p.cache}).Overview(p.Context(), Inquiry{Task: task})
+	if err != nil {
+		p.Fatal(err)
+	}
+	named := withTests(o.Critical, o.Important)
+	missing := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return slices.Contains(named, f) })
+	p.tasks++
+	p.found, p.all = p.found+len(files)-len(missing), p.all+len(files)
+	if len(missing) == 0 {
+		p.whole++
+	}
+	if !slices.ContainsFunc(missing, func(f string) bool { return !graph.IsTest(f) }) {
+		p.code++
+	}
+	p.Logf("%.9s %q: %d files, missing %q", commit, task, len(files), missing)
+}
+
+func (p *past) report() {
+	p.Logf("of %d tasks: all files of %d, all but tests of %d; %d of %d files", p.tasks, p.whole, p.code, p.found, p.all)
+}
+
+// withTests are the files of tiers, with the tests on their lines.
+func withTests(lists ...[]Listed) []string {
+	out := listedPaths(lists...)
+	for _, list := range lists {
+		for _, l := range list {
+			out = append(out, l.Tests...)
 		}
 	}
 	return out

@@ -112,14 +112,14 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	if err != nil {
 		return Overview{}, err
 	}
-	entries, touched, err := m.entries(ctx, found, <-known)
+	entries, history, err := m.entries(ctx, found, <-known)
 	if err != nil {
 		return Overview{}, err
 	}
 	q.Task = strings.TrimSpace(q.Task)
 	budget := cmp.Or(q.Budget, defaultMapBudget)
 	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(below)), Task: q.Task, Note: found.Note}
-	r := ranking{entries: entries, task: q.Task, touched: touched, below: below, memory: m.naming(ctx, q.Task)}
+	r := ranking{entries: entries, task: q.Task, touched: recency(entries, history.Touched), commits: history.Commits, below: below, memory: m.naming(ctx, q.Task)}
 	order, matched := r.rank()
 	if n := r.unopened(); n > 0 {
 		o.note("too much to read: %s known by name alone", plural(n, "file"))
@@ -184,27 +184,27 @@ func (m *Map) known() *stored {
 	return s
 }
 
-// entries are what is known of the files, and how recently each was touched, from
-// 0 to 1. What was read anew is kept in the cache; if that does not go, it is
-// read again next time.
-func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) ([]*entry, []float64, error) {
+// entries are what is known of the files, and what the last commits say of them.
+// What was read anew is kept in the cache; if that does not go, it is read
+// again next time.
+func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (entries []*entry, h tree.History, err error) {
 	root, err := os.OpenRoot(m.root)
 	if err != nil {
-		return nil, nil, err
+		return nil, h, err
 	}
 	defer root.Close()
 	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress, most: m.most}
 	entries, news, err := s.scan(ctx, found.Files, known.entries)
 	if err != nil {
-		return nil, nil, err
+		return nil, h, err
 	}
 	m.opened = s.opened.Load()
 	if found.Git && found.Head != "" && found.Head != known.head {
-		touched, err := tree.Recent(ctx, m.root, found.Head, recentCommits, &tree.Options{Git: m.o.Git})
+		history, err := tree.Recent(ctx, m.root, found.Head, recentCommits, &tree.Options{Git: m.o.Git})
 		if err == nil {
-			known.head, known.touched, news = found.Head, touched, true
+			known.head, known.history, news = found.Head, history, true
 		} else if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return nil, h, ctx.Err()
 		}
 	}
 	if news && m.o.Cache != "" {
@@ -213,9 +213,9 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) ([]*
 		}
 	}
 	if !found.Git || found.Head == "" {
-		known.touched = nil
+		return entries, h, nil
 	}
-	return entries, recency(entries, known.touched), nil
+	return entries, known.history, nil
 }
 
 // recency is how recently files were touched: by commits where there are any, else by

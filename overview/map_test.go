@@ -121,13 +121,12 @@ func TestText(t *testing.T) {
 	want := `PROJECT OVERVIEW - ` + l.root + ` (11 files)
 
   CRITICAL (read full):
-    src/auth.ts - JWT logic, token generation; sign
+    src/auth.ts - JWT logic, token generation; sign [tested by auth.test.ts]
 
   IMPORTANT (read map):
     src/db/user.ts - User, load
     src/server.ts - listen
     src/db/pool.ts - Keeps connections; Pool
-    src/auth.test.ts
 
   SKIP (6 files):
     docs/, src/shop/, vendor/, node_modules/

@@ -9,6 +9,7 @@ import (
 
 	"leanctx/overview/graph"
 	"leanctx/overview/source"
+	"leanctx/overview/tree"
 )
 
 // ranking sorts the files of a project for one task.
@@ -16,16 +17,19 @@ type ranking struct {
 	entries []*entry
 	task    string
 	touched []float64 // 0 to 1
+	commits []tree.Commit
 	below   string
 	memory  []string
 
-	score []float64
+	score   []float64
+	subject []int // what a test tests, as far as names tell, else -1; nil without a task
 }
 
 // How the parts of a score count, each of which is 0 to 1.
 const (
 	weighWords  = 0.60 // the task's words in path, names and comments
 	weighGraph  = 0.25 // what flows to a file over the import graph
+	weighSaid   = 0.50 // what commits say that touched a file, beside 1 for its own words
 	weighRecent = 0.07
 	weighNamed  = 0.20 // a fact or gotcha names it
 )
@@ -40,31 +44,22 @@ const (
 // rank gives the numbers of the entries that can be listed, best first, and
 // whether any matches the task.
 func (r *ranking) rank() (order []int, matched bool) {
-	n := len(r.entries)
-	words, named := r.words(), r.named()
-	g := graph.New(r.files())
-	seed := make([]float64, n)
-	for i := range seed {
-		seed[i] = words[i]*words[i] + 0.3*named[i]
-		matched = matched || words[i] > 0
+	words, named, said := r.words(), r.named(), r.said()
+	seed := make([]float64, len(r.entries))
+	for i := range words {
+		words[i] += weighSaid * said[i]
 	}
-	matched = matched || slices.Max(append(seed, 0)) > 0
-	r.score = make([]float64, n)
-	if r.task != "" && matched {
-		flow := g.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12})
-		for i := range r.score {
-			r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
-			if r.score[i] > 0.01 {
-				r.score[i] += weighRecent * r.touched[i]
-			}
-		}
+	for i, w := range graph.Scaled(words) {
+		seed[i] = w*w + 0.3*named[i]
+		matched = matched || seed[i] > 0
+	}
+	r.score = make([]float64, len(r.entries))
+	if g := graph.New(r.files()); r.task != "" && matched {
+		r.spread(words, named, g.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12}))
 	} else {
 		r.central(g, named)
 	}
 	for i, e := range r.entries {
-		if r.task != "" && matched {
-			r.score[i] *= prior(e, r.task)
-		}
 		if e.class == ordinary && r.score[i] > 0 && under(e.Path, r.below) {
 			order = append(order, i)
 		}
@@ -73,6 +68,27 @@ func (r *ranking) rank() (order []int, matched bool) {
 		return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), strings.Compare(r.entries[a].Path, r.entries[b].Path))
 	})
 	return order, matched
+}
+
+// spread scores the files for a task, by what was found of it and how that flows
+// over the graph.
+func (r *ranking) spread(words, named, flow []float64) {
+	for i, e := range r.entries {
+		r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
+		if r.score[i] > 0.01 {
+			r.score[i] += weighRecent * r.touched[i]
+		}
+		r.score[i] *= prior(e, r.task)
+	}
+	r.subject = r.subjects()
+	if asksForTests(r.task) {
+		return
+	}
+	for i, of := range r.subject {
+		if of >= 0 {
+			r.score[of] = max(r.score[of], 1.001*r.score[i]) // a test leads to what it tests
+		}
+	}
 }
 
 // met are the files that the work is about: those below the path that was asked
@@ -214,11 +230,36 @@ func prior(e *entry, task string) float64 {
 	if inOneOf(e.Path, built) {
 		p *= builtShare
 	}
-	if low := strings.ToLower(task); graph.IsTest(e.Path) && !strings.Contains(low, "test") && !strings.Contains(low, "benchmark") {
+	if graph.IsTest(e.Path) && !asksForTests(task) {
 		p *= testShare
 		if strings.Contains("/"+e.Path, "/testdata/") || strings.Contains("/"+e.Path, "/fixtures/") {
 			p *= 0.5
 		}
 	}
 	return p
+}
+
+// asksForTests reports whether a task is about tests.
+func asksForTests(task string) bool {
+	low := strings.ToLower(task)
+	return strings.Contains(low, "test") || strings.Contains(low, "benchmark")
+}
+
+// subjects tells of each file what it tests.
+func (r *ranking) subjects() []int {
+	at := make(map[string]int, len(r.entries))
+	for i, e := range r.entries {
+		at[e.Path] = i
+	}
+	out := make([]int, len(r.entries))
+	for i, e := range r.entries {
+		out[i] = -1
+		for _, name := range graph.Tested(e.Path) {
+			if of, ok := at[name]; ok {
+				out[i] = of
+				break
+			}
+		}
+	}
+	return out
 }

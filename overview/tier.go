@@ -7,10 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"leanctx/overview/source"
 )
 
 // Overview is a project's files by how much they matter, and the briefing.
@@ -24,14 +20,6 @@ type Overview struct {
 	Skipped   Skipped  `json:"skip"`
 	Note      string   `json:"note,omitempty"` // a sentence on what is unusual
 	Briefing  string   `json:"briefing,omitempty"`
-}
-
-// Listed is one file of a tier.
-type Listed struct {
-	Path     string  `json:"path"` // relative to the root of the project
-	Language string  `json:"language,omitempty"`
-	Reason   string  `json:"reason,omitempty"`
-	Score    float64 `json:"score"` // 0 to about 1; comparable within one answer only
 }
 
 // Skipped is what stands in no tier.
@@ -79,96 +67,25 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 		{&o.Reference, referenceMost, referenceFrom, total},
 	}
 	o.Critical, o.Important, o.Reference = []Listed{}, []Listed{}, []Listed{}
-	spent := 0
+	spent, tests, told := 0, r.tests(order), map[int]bool{}
 	for _, t := range tiers {
-		for len(order) > 0 && len(*t.list) < t.most {
-			l := listed(r, order[0])
+		for ; len(order) > 0 && len(*t.list) < t.most; order = order[1:] {
+			if told[order[0]] {
+				continue
+			}
+			own := slices.DeleteFunc(tests[order[0]], func(i int) bool { return told[i] })
+			l := listed(r, order[0], own[:min(testsMost, len(own))])
 			cost := len(l.line())
 			if r.score[order[0]] < t.from*top || spent+cost > t.left {
 				break
 			}
 			spent += cost
 			*t.list = append(*t.list, l)
-			order = order[1:]
+			for _, i := range own[:len(l.Tests)] {
+				told[i] = true
+			}
 		}
 	}
-}
-
-func listed(r *ranking, i int) Listed {
-	e := r.entries[i]
-	return Listed{Path: shown(e.Path), Language: string(e.language), Reason: reason(e), Score: float64(int(r.score[i]*1000)) / 1000}
-}
-
-// shown is a path on one line: one that has what does not print is quoted.
-func shown(name string) string {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return strconv.Quote(name)
-	}
-	return name
-}
-
-// What a reason holds at most.
-const (
-	reasonMost = 120 // bytes
-	reasonDoc  = 60  // bytes of what a file says, over which its definitions are left out
-	reasonDefs = 4   // definitions
-)
-
-// reason is what a file is for, in one line: what it says itself, and where
-// that is nothing or little, what it defines.
-func reason(e *entry) string {
-	text := e.doc
-	if len(text) < reasonDoc {
-		if defs := definitions(e); text == "" {
-			text = defs
-		} else if defs != "" {
-			text += "; " + defs
-		}
-	}
-	text = strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
-			return ' '
-		}
-		return c
-	}, text)
-	return source.Clip(text, reasonMost)
-}
-
-// definitions are the names that the doc does not say, those that others use first.
-func definitions(e *entry) string {
-	names := slices.DeleteFunc(slices.Clone(e.names), func(n string) bool {
-		return strings.HasPrefix(n, "__") && strings.HasSuffix(n, "__") || strings.Contains(e.doc, n)
-	})
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(private(e.language, a), private(e.language, b)) })
-	rest := len(names) + e.more
-	names = names[:min(reasonDefs, len(names))]
-	text := strings.Join(names, ", ")
-	if rest -= len(names); rest > 0 && text != "" {
-		text += fmt.Sprintf(" (+%d)", rest)
-	}
-	return text
-}
-
-// private is more the less a name is meant for others, as far as its letters tell.
-func private(l source.Language, name string) int {
-	first, _ := utf8.DecodeRuneInString(name)
-	switch {
-	case first == '_':
-		return 3
-	case len(name) > 1 && strings.ToUpper(name) == name:
-		return 2 // a constant
-	case l == source.Go && !unicode.IsUpper(first):
-		return 1
-	}
-	return 0
-}
-
-// line is the file's line of text.
-func (l Listed) line() string {
-	if l.Reason == "" {
-		return "    " + l.Path + "\n"
-	}
-	return "    " + l.Path + " - " + l.Reason + "\n"
 }
 
 // skip counts what is in no tier, and names the directories of which nothing
@@ -176,14 +93,15 @@ func (l Listed) line() string {
 func (o *Overview) skip(r *ranking, apart []string) {
 	shownIn := map[string]bool{}
 	for _, list := range [][]Listed{o.Critical, o.Important, o.Reference} {
-		o.Skipped.Files -= len(list)
 		for _, l := range list {
-			name := l.Path
-			if strings.HasPrefix(name, `"`) {
-				name, _ = strconv.Unquote(name)
-			}
-			for dir := path.Dir(name); !shownIn[dir]; dir = path.Dir(dir) {
-				shownIn[dir] = true
+			o.Skipped.Files -= 1 + len(l.Tests)
+			for _, name := range append([]string{l.Path}, l.Tests...) {
+				if strings.HasPrefix(name, `"`) {
+					name, _ = strconv.Unquote(name)
+				}
+				for dir := path.Dir(name); !shownIn[dir]; dir = path.Dir(dir) {
+					shownIn[dir] = true
+				}
 			}
 		}
 	}

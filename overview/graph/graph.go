@@ -149,16 +149,32 @@ func IsTest(name string) bool {
 	return false
 }
 
-// tested are the names without extension that a test's name may speak of.
-func tested(name string) string {
-	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+// Tested are the paths of which one may be what a test is of, by its name: the
+// likeliest first. Of a file that is no test by its name there are none.
+func Tested(name string) (paths []string) {
+	dir, base := path.Split(name)
+	ext := path.Ext(base)
+	stem := tested(strings.TrimSuffix(base, ext))
+	above := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(dir, "tests/"), "test/"), "__tests__/")
+	for stem != "" {
+		if paths = append(paths, dir+stem+ext); above != dir {
+			paths = append(paths, above+stem+ext)
+		}
+		stem = stem[:max(strings.LastIndexByte(stem, '_'), 0)] // lock_windows_test.go may be of lock.go
+	}
+	return paths
+}
+
+// tested is what a test's name without its extension speaks of; empty if it is no test's.
+func tested(base string) string {
 	for _, end := range []string{"_test", ".test", ".spec", "_spec", "Tests", "Test"} {
 		if s, ok := strings.CutSuffix(base, end); ok {
 			return s
 		}
 	}
-	if s, ok := strings.CutPrefix(base, "test_"); ok {
-		return s
+	s, _ := strings.CutPrefix(base, "test_")
+	if s == base {
+		return ""
 	}
-	return ""
+	return s
 }

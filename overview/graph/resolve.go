@@ -128,14 +128,9 @@ func (r *resolver) place(i int32, e *File) {
 	case source.PHP:
 		r.classes[e.Package+`\`+strings.TrimSuffix(base, path.Ext(base))] = i
 	}
-	if of := tested(e.Path); of != "" {
-		for _, name := range []string{dir + of + path.Ext(base), strings.TrimSuffix(strings.TrimSuffix(dir, "tests/"), "test/") + of + path.Ext(base), strings.TrimSuffix(dir, "__tests__/") + of + path.Ext(base)} {
-			if to, ok := r.paths[name]; ok {
-				r.g.edge(i, to, weighTest)
-				r.g.edge(to, i, weighTest/2)
-				break
-			}
-		}
+	if to := r.first(Tested(e.Path)...); to >= 0 {
+		r.g.edge(i, to, weighTest)
+		r.g.edge(to, i, weighTest/2)
 	}
 }
 

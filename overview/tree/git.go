@@ -90,11 +90,26 @@ func (l *lister) excludesFile(ctx context.Context) string {
 	return strings.TrimRight(string(out), "\n")
 }
 
-// Recent tells which files the last commits touched: 0 for those of the
-// newest commit, 1 for the one before, and so on, at most so many commits back
-// from head. Names are relative to root. It takes two seconds at most; what git does not tell
+// History is what the last commits say.
+type History struct {
+	Touched map[string]int // files, and how many commits ago: 0 for those of the newest commit, 1 for the one before, and so on
+	Commits []Commit       // the newest first, without those of more than togetherMost files
+}
+
+// Commit is what one commit did.
+type Commit struct {
+	Subject string   // the first line of what it says
+	Files   []string // that it touched
+}
+
+// togetherMost is how many files a commit may touch for it to tell which belong
+// together: a larger one renames, formats or imports.
+const togetherMost = 30
+
+// Recent tells what the last commits touched, at most so many back from head.
+// Names are relative to root. It takes two seconds at most; what git does not tell
 // in that time is not known.
-func Recent(ctx context.Context, root, head string, commits int, o *Options) (map[string]int, error) {
+func Recent(ctx context.Context, root, head string, commits int, o *Options) (History, error) {
 	settings := Options{}
 	if o != nil {
 		settings = *o
@@ -103,22 +118,29 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (ma
 		settings.Git = "git"
 	}
 	settings.GitTimeout = 2 * time.Second
-	out, err := git(ctx, root, &settings, "log", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01", head)
+	out, err := git(ctx, root, &settings, "log", "-z", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01%s", head)
 	if err != nil {
-		return nil, err
+		return History{}, err
 	}
-	touched, n := map[string]int{}, -1
-	for line := range strings.Lines(string(out)) {
-		switch line = strings.TrimSuffix(line, "\n"); {
-		case line == "\x01":
-			n++
-		case line != "":
-			if _, known := touched[line]; !known {
-				touched[line] = max(n, 0)
+	h := History{Touched: map[string]int{}}
+	n := 0
+	for part := range strings.SplitSeq(string(out), "\x01") {
+		subject, rest, _ := strings.Cut(part, "\x00")
+		files := strings.FieldsFunc(strings.TrimPrefix(rest, "\n"), func(c rune) bool { return c == 0 })
+		if subject == "" && len(files) == 0 {
+			continue
+		}
+		for _, f := range files {
+			if _, known := h.Touched[f]; !known {
+				h.Touched[f] = n
 			}
 		}
+		if len(files) > 0 && len(files) <= togetherMost {
+			h.Commits = append(h.Commits, Commit{subject, files})
+		}
+		n++
 	}
-	return touched, nil
+	return h, nil
 }
 
 // git runs git in dir, as a reader that asks nobody, fetches nothing and runs

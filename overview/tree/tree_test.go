@@ -211,12 +211,32 @@ func TestRecent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(map[string]int{"new.go": 0, "pkg/mid é.go": 1, "pkg/old.go": 2}, got); d != "" {
+	if d := cmp.Diff(map[string]int{"new.go": 0, "pkg/mid é.go": 1, "pkg/old.go": 2}, got.Touched); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]Commit{{"2", []string{"new.go"}}, {"1", []string{"pkg/mid é.go"}}, {"0", []string{"pkg/old.go"}}}, got.Commits); d != "" {
 		t.Error(d)
 	}
 	got, err = Recent(t.Context(), filepath.Join(y.root, "pkg"), head, 10, nil)
-	if err != nil || got["old.go"] == 0 || len(got) != 2 {
+	if err != nil || got.Touched["old.go"] == 0 || len(got.Touched) != 2 {
 		t.Errorf("%v %v", got, err)
+	}
+	odd := []string{"a\nb", "\nc"}
+	for i := range togetherMost {
+		odd = append(odd, fmt.Sprint(i))
+	}
+	for _, name := range odd {
+		y.write(name, "x")
+	}
+	y.git(".", "add", odd[0], odd[1])
+	y.git(".", "commit", "-q", "-m", "", "--allow-empty-message")
+	y.git(".", "add", ".")
+	y.write("more", "x")
+	y.git(".", "add", ".")
+	y.git(".", "commit", "-q", "-m", "many files")
+	got, err = Recent(t.Context(), y.root, y.list(".", nil).Head, 2, nil)
+	if d := cmp.Diff([]Commit{{"", []string{"\nc", "a\nb"}}}, got.Commits); d != "" || err != nil || got.Touched["more"] != 0 || got.Touched["\nc"] != 1 || len(got.Touched) != togetherMost+3 {
+		t.Error(d, err, got.Touched)
 	}
 }
 

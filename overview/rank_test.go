@@ -1,0 +1,88 @@
+package overview
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Tests stand on the lines of what they test, and lead to it: a word that only
+// a test has finds the file that is tested first. Who asks for tests gets them
+// on their own.
+func TestTestsStandBesideWhatTheyTest(t *testing.T) {
+	l := newLand(t)
+	l.write("go.mod", "module m\n")
+	l.write("lock/lock.go", "package lock\n\nfunc Take() {}\n")
+	l.write("lock/lock_test.go", "package lock\n\n// A zebra waits.\nfunc TestTake() {}\n")
+	l.write("lock/lock_windows_test.go", "package lock\n\nfunc TestTakeOnWindows() {}\n")
+	l.write("lock/story_test.go", "package lock\n\nfunc TestStory() {}\n")
+	l.write("py/pool.py", "def fill(): pass\n")
+	l.write("py/tests/test_pool.py", "def test_fill(): pass\n")
+
+	o := l.see(Inquiry{Task: "zebra"}, nil)
+	if d := cmp.Diff([]string{"lock/lock_test.go", "lock/lock_windows_test.go"}, o.Critical[0].Tests); d != "" || o.Critical[0].Path != "lock/lock.go" {
+		t.Error(d, o.Text())
+	}
+	if text := o.Text(); !strings.Contains(text, "    lock/lock.go - Take [tested by lock_test.go, lock_windows_test.go]\n") || strings.Count(text, "lock_test.go") != 1 {
+		t.Error(text)
+	}
+	if all := withTests(o.Critical, o.Important, o.Reference); o.Skipped.Files != o.Files-len(all) {
+		t.Errorf("%d of %d files in tiers, %d left out", len(all), o.Files, o.Skipped.Files)
+	}
+	o = l.see(Inquiry{Task: "a test of zebras"}, nil)
+	if o.Critical[0].Path != "lock/lock_test.go" {
+		t.Error(o.Text())
+	}
+	o = l.see(Inquiry{Task: "fill the pool"}, nil)
+	if d := cmp.Diff([]string{"py/tests/test_pool.py"}, o.Critical[0].Tests); d != "" || !strings.Contains(o.Text(), "[tested by py/tests/test_pool.py]") {
+		t.Error(d, o.Text())
+	}
+}
+
+// What commits say that touched a file finds it, by words that are not in it;
+// a commit of many files says little of each.
+func TestWhatCommitsSay(t *testing.T) {
+	l := newLand(t)
+	names := []string{"a/alpha.go", "b/beta.go", "c/gamma.go"}
+	l.git("init", "-q")
+	for _, name := range names {
+		l.write(name, "package x\n")
+	}
+	l.git("add", ".")
+	l.git("commit", "-q", "-m", "all: zebras and giraffes")
+	l.write("b/beta.go", "package x\n\nfunc F() {}\n")
+	l.git("add", ".")
+	l.git("commit", "-q", "-m", "the zebra keeps its stripes")
+	for range 2 { // read anew, and from the cache
+		o := l.see(Inquiry{Task: "stripes of zebras"}, nil)
+		if got := listedPaths(o.Critical, o.Important); len(got) == 0 || got[0] != "b/beta.go" || o.Note != "" {
+			t.Error(o.Text())
+		}
+		o = l.see(Inquiry{Task: "giraffes"}, nil)
+		got := listedPaths(o.Critical, o.Important)
+		slices.Sort(got)
+		if d := cmp.Diff(names, got); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+// Without a task a package counts as a whole, by what is public in it: a leaf of one
+// small file does not stand before the package of many that the project is about.
+func TestAPackageCountsAsAWhole(t *testing.T) {
+	l := newLand(t)
+	l.write("go.mod", "module m\n")
+	l.write("leaf/leaf.go", "package leaf\n\nfunc Quote() {}\n")
+	l.write("store/store.go", "package store\n\nimport _ \"m/leaf\"\n\ntype Store struct{}\n\nfunc Open() {}\nfunc Close() {}\nfunc Read() {}\n")
+	for _, name := range []string{"b", "c", "d", "e"} {
+		l.write("store/"+name+".go", "package store\n\nimport _ \"m/leaf\"\n\nfunc "+name+"() {}\n")
+	}
+	l.write("cmd/m/main.go", "package main\n\nimport _ \"m/store\"\n\nfunc main() {}\n")
+	o := l.see(Inquiry{}, nil)
+	got := listedPaths(o.Critical, o.Important, o.Reference)
+	if slices.Index(got, "store/store.go") > slices.Index(got, "leaf/leaf.go") || slices.Index(got, "store/store.go") > slices.Index(got, "store/b.go") {
+		t.Errorf("%q", got)
+	}
+}
