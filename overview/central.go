@@ -30,7 +30,7 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 	n := len(r.entries)
 	seed, says := make([]float64, n), make([]float64, n)
 	for i, e := range r.entries {
-		if e.class != ordinary || !e.language.Code() || graph.IsTest(e.Path) {
+		if e.class != ordinary || !e.language.Code() || r.stands[i].test {
 			continue
 		}
 		seed[i] = 1
@@ -41,13 +41,13 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 	graph.Scaled(says)
 	r.shared(used)
 	programs := r.programs()
-	for i, e := range r.entries {
+	for i := range r.entries {
 		// The square root: rank falls off so fast that behind the first few nobody counts.
 		r.score[i] = centralUsed*math.Sqrt(used[i])*(0.25+0.75*says[i]) + centralUses*math.Sqrt(uses[i]) + centralSays*says[i]
-		r.score[i] *= shape(e)
-		r.score[i] += centralEntry*entrance(e, r.below, programs) + weighNamed*named[i]
+		r.score[i] *= r.shape(i)
+		r.score[i] += centralEntry*r.entrance(i, programs) + weighNamed*named[i]
 		if r.score[i] > 0 {
-			r.score[i] += centralRecent * r.touched[i] * shape(e)
+			r.score[i] += centralRecent * r.touched[i] * r.shape(i)
 		}
 	}
 	r.thin()
@@ -86,30 +86,39 @@ func (r *ranking) shared(used []float64) {
 
 // shape is how much a file counts for what it is where nobody asks for tests
 // or data.
-func shape(e *entry) float64 {
-	switch {
+func (r *ranking) shape(i int) float64 {
+	switch e, s := r.entries[i], r.stands[i]; {
 	case e.class != ordinary:
 		return 0
-	case graph.IsTest(e.Path) || isExample(e.Path):
+	case s.test || s.example:
 		return centralTest
-	case inOneOf(e.Path, built):
+	case s.built:
 		return builtShare
 	case !e.language.Code():
-		return 0.3 * prior(e, "")
+		return 0.3 * r.prior(i)
 	}
 	return 1
 }
 
-func isExample(name string) bool { return inOneOf(name, examples) }
+// stand is where a file stands among the others.
+type stand struct{ test, example, built bool }
 
-// inOneOf reports whether a file is below a directory of one of some names.
-func inOneOf(name string, dirs map[string]bool) bool {
-	for part := range strings.SplitSeq(path.Dir(name), "/") {
-		if dirs[strings.ToLower(part)] {
-			return true
+func (r *ranking) standing() []stand {
+	out := make([]stand, len(r.entries))
+	for i, e := range r.entries {
+		dir, ok := e.Path[:max(strings.LastIndexByte(e.Path, '/'), 0)], false
+		if i > 0 {
+			ok = len(r.entries[i-1].Path) > len(dir) && strings.LastIndexByte(r.entries[i-1].Path, '/') == len(dir) && strings.HasPrefix(r.entries[i-1].Path, dir)
+		}
+		if out[i].test = graph.IsTest(e.Path); ok { // beside the file before
+			out[i].example, out[i].built = out[i-1].example, out[i-1].built
+			continue
+		}
+		for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
+			out[i].example, out[i].built = out[i].example || examples[part], out[i].built || built[part]
 		}
 	}
-	return false
+	return out
 }
 
 // examples are directories of what shows how others use the project, built of
@@ -122,11 +131,12 @@ var (
 // entrance is how much a file is where one begins: what a project says of
 // itself, where its program starts, and what its packages say of themselves.
 // Deeper ones count less, and so does each of many programs.
-func entrance(e *entry, below string, programs int) float64 {
-	if e.class != ordinary || graph.IsTest(e.Path) || isExample(e.Path) {
+func (r *ranking) entrance(i, programs int) float64 {
+	e := r.entries[i]
+	if e.class != ordinary || r.stands[i].test || r.stands[i].example {
 		return 0
 	}
-	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, below), "/")
+	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, r.below), "/")
 	depth := float64(strings.Count(inside, "/"))
 	stem := stemOf(e.Path)
 	switch {
@@ -145,8 +155,8 @@ const programsMost = 2
 
 // programs counts where programs begin.
 func (r *ranking) programs() (n int) {
-	for _, e := range r.entries {
-		if e.class == ordinary && !graph.IsTest(e.Path) && !isExample(e.Path) && begins(e, stemOf(e.Path)) {
+	for i, e := range r.entries {
+		if e.class == ordinary && !r.stands[i].test && !r.stands[i].example && begins(e, stemOf(e.Path)) {
 			n++
 		}
 	}

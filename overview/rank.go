@@ -21,6 +21,8 @@ type ranking struct {
 	below   string
 	memory  []string
 
+	tested  bool // the task is about tests
+	stands  []stand
 	score   []float64
 	subject []int // what a test tests, as far as names tell, else -1; nil without a task
 }
@@ -53,7 +55,9 @@ func (r *ranking) rank() (order []int, matched bool) {
 		seed[i] = w*w + 0.3*named[i]
 		matched = matched || seed[i] > 0
 	}
-	r.score = make([]float64, len(r.entries))
+	low := strings.ToLower(r.task)
+	r.tested = strings.Contains(low, "test") || strings.Contains(low, "benchmark")
+	r.score, r.stands = make([]float64, len(r.entries)), r.standing()
 	if g := graph.New(r.files()); r.task != "" && matched {
 		r.spread(words, named, g.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12}))
 	} else {
@@ -73,15 +77,15 @@ func (r *ranking) rank() (order []int, matched bool) {
 // spread scores the files for a task, by what was found of it and how that flows
 // over the graph.
 func (r *ranking) spread(words, named, flow []float64) {
-	for i, e := range r.entries {
+	for i := range r.entries {
 		r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
 		if r.score[i] > 0.01 {
 			r.score[i] += weighRecent * r.touched[i]
 		}
-		r.score[i] *= prior(e, r.task)
+		r.score[i] *= r.prior(i)
 	}
 	r.subject = r.subjects()
-	if asksForTests(r.task) {
+	if r.tested {
 		return
 	}
 	for i, of := range r.subject {
@@ -216,8 +220,8 @@ const testShare = 0.6
 
 // prior is how much a file counts for what it is: one looks for code before
 // its tests, and for both before data.
-func prior(e *entry, task string) float64 {
-	p := 1.0
+func (r *ranking) prior(i int) float64 {
+	p, e := 1.0, r.entries[i]
 	if e.class != ordinary {
 		return 0
 	}
@@ -227,22 +231,16 @@ func prior(e *entry, task string) float64 {
 			p = 0.35
 		}
 	}
-	if inOneOf(e.Path, built) {
+	if r.stands[i].built {
 		p *= builtShare
 	}
-	if graph.IsTest(e.Path) && !asksForTests(task) {
+	if r.stands[i].test && !r.tested {
 		p *= testShare
 		if strings.Contains("/"+e.Path, "/testdata/") || strings.Contains("/"+e.Path, "/fixtures/") {
 			p *= 0.5
 		}
 	}
 	return p
-}
-
-// asksForTests reports whether a task is about tests.
-func asksForTests(task string) bool {
-	low := strings.ToLower(task)
-	return strings.Contains(low, "test") || strings.Contains(low, "benchmark")
 }
 
 // subjects tells of each file what it tests.

@@ -21,6 +21,9 @@ type resolver struct {
 	aliases []alias            // of tsconfig files, the longest prefix first
 	roots   []string           // directories that Python, PHP and Ruby look in
 	classes map[string]int32   // Java, Kotlin and PHP: package and file name
+
+	last          string // the directory of the file that was placed last
+	siblings, pkg int32  // its groups, or -1
 }
 
 // alias says where specifiers that begin with from are looked for.
@@ -29,7 +32,7 @@ type alias struct{ scope, from, to string }
 func newResolver(g *Graph, files []File) *resolver {
 	r := &resolver{
 		g: g, files: files, paths: make(map[string]int32, len(files)), bases: map[string][]int32{},
-		modules: map[string]string{}, crates: map[string]string{}, nodes: map[string]string{}, classes: map[string]int32{},
+		modules: map[string]string{}, crates: map[string]string{}, nodes: map[string]string{}, classes: map[string]int32{}, siblings: -1, pkg: -1,
 	}
 	roots := map[string]bool{"": true}
 	for i := range files {
@@ -112,11 +115,17 @@ func join(dir, rel string) string {
 // place puts a file into its groups and beside its test.
 func (r *resolver) place(i int32, e *File) {
 	dir, base := path.Split(e.Path)
-	r.g.edge(i, r.g.group("dir:"+dir, true), weighSibling)
+	if dir != r.last || r.siblings < 0 {
+		r.last, r.siblings, r.pkg = dir, r.g.group("dir:"+dir, true), -1
+	}
+	r.g.edge(i, r.siblings, weighSibling)
 	switch e.Language {
 	case source.Go:
 		if !strings.HasSuffix(base, "_test.go") {
-			r.g.edge(r.g.group("go:"+dir, true), i, weighImport)
+			if r.pkg < 0 {
+				r.pkg = r.g.group("go:"+dir, true)
+			}
+			r.g.edge(r.pkg, i, weighImport)
 		}
 	case source.Java, source.Kotlin:
 		r.classes[e.Package+"."+strings.TrimSuffix(base, path.Ext(base))] = i

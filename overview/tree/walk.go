@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -75,7 +76,18 @@ func (l *lister) directory(at pending) (files []string, below []pending) {
 		l.o.Logger.Debug("a directory is left out", "directory", full, "error", err)
 		return nil, nil
 	}
-	active := at.rules.with(at.dir, readRules(filepath.Join(full, ".gitignore")))
+	has := func(name string) bool {
+		_, found := slices.BinarySearchFunc(entries, name, func(e os.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+		return found
+	}
+	if at.dir != "" && has(".git") { // a work tree of its own
+		l.out.Apart = append(l.out.Apart, at.dir)
+		return nil, nil
+	}
+	active := at.rules
+	if has(".gitignore") {
+		active = active.with(at.dir, readRules(filepath.Join(full, ".gitignore")))
+	}
 	for _, e := range entries {
 		name := at.dir + e.Name()
 		switch {
@@ -84,7 +96,7 @@ func (l *lister) directory(at pending) (files []string, below []pending) {
 			if active.ignore(name, true) {
 				continue
 			}
-			if installed[e.Name()] || at.dir == "" && caches[e.Name()] || name == "go/pkg" || isRepository(filepath.Join(full, e.Name())) {
+			if installed[e.Name()] || at.dir == "" && caches[e.Name()] || name == "go/pkg" {
 				l.out.Apart = append(l.out.Apart, name+"/")
 				continue
 			}
@@ -96,12 +108,6 @@ func (l *lister) directory(at pending) (files []string, below []pending) {
 		}
 	}
 	return files, below
-}
-
-// isRepository reports whether a directory is a work tree of its own.
-func isRepository(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
 }
 
 // rules are the patterns that hold in a directory: its own, and those of the
