@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // What leaves the active set. Nothing is deleted, and nothing becomes less
@@ -22,15 +23,15 @@ const (
 
 // archivable reports whether v leaves the active set at t. covered is how long
 // the record of retrievals reaches back: what it cannot tell counts as read.
-func archivable(v *Version, t time.Time, r retrievals, covered time.Duration) bool {
-	if v.Pinned || v.ArchivedAt != nil || archetypes[v.Archetype].structural || !believed(v) || !period(v).Contains(t) {
+func archivable(v *fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
+	if v.Pinned || v.ArchivedAt != nil || fact.Structural(v) || !fact.Believed(v) || !fact.PeriodOf(v).Contains(t) {
 		return false
 	}
-	if effectiveConfidence(v, t, r) < archiveBelow {
+	if fact.EffectiveConfidence(v, t, r) < archiveBelow {
 		return true
 	}
 	last := v.LastConfirmed
-	for _, at := range []time.Time{v.RecordedFrom, r.last} {
+	for _, at := range []time.Time{v.RecordedFrom, r.Last} {
 		if at.After(last) {
 			last = at
 		}
@@ -151,7 +152,7 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 		f := frame{asOf: now, known: now, now: now}
 		for _, version := range want {
 			v := st.byID(version)
-			if v == nil || v.ArchivedAt == nil || !believed(v) || !period(v).Contains(now) {
+			if v == nil || v.ArchivedAt == nil || !fact.Believed(v) || !fact.PeriodOf(v).Contains(now) {
 				continue
 			}
 			if r.Total++; len(events) < limit {
@@ -172,7 +173,7 @@ func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error
 		r, err := s.ranked(ctx, Question{Query: query, Limit: maxLimit, IncludeArchived: true}, true, nil)
 		return r.ids(), err
 	}
-	var out []*Version
+	var out []*fact.Version
 	err := s.view(ctx, func(st *state, _ moment) error {
 		out = nil
 		for _, v := range st.each() {
@@ -182,7 +183,7 @@ func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error
 		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b *Version) int {
+	slices.SortFunc(out, func(a, b *fact.Version) int {
 		return cmp.Or(b.ArchivedAt.Compare(*a.ArchivedAt), byName(a, b))
 	})
 	return ids(out), err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"leanctx/knowledge/fact"
 )
 
 // Asserted lists the facts that hold now and that an agent asserted, as
@@ -12,13 +14,13 @@ import (
 func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 	var out []string
 	err := s.view(ctx, func(st *state, m moment) error {
-		var found []*Version
+		var found []*fact.Version
 		for _, v := range st.each() {
-			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && believed(v) && period(v).Contains(m.now) {
+			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodOf(v).Contains(m.now) {
 				found = append(found, v)
 			}
 		}
-		slices.SortFunc(found, func(a, b *Version) int { return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), byName(a, b)) })
+		slices.SortFunc(found, func(a, b *fact.Version) int { return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), byName(a, b)) })
 		out = make([]string, len(found))
 		for i, v := range found {
 			out[i] = v.Category + "/" + v.Key

@@ -12,6 +12,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Moment asks for the briefing.
@@ -102,7 +103,7 @@ func (s *state) brief(f *frame, around surroundings, budget int) Briefing {
 // briefFrom makes the briefing of so many of the best candidates, 0 all, and
 // tells whether more were needed.
 func (s *state) briefFrom(f *frame, around surroundings, budget, most int) (r Briefing, short bool) {
-	today := startOfDay(f.asOf)
+	today := fact.StartOfDay(f.asOf)
 	c := candidates{state: s, most: most, rooms: map[string]int{}, intent: around.intent}
 	for n, v := range s.held(f) {
 		c.add(n, v, today)
@@ -165,7 +166,7 @@ func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[id
 		if v == nil {
 			break
 		}
-		p := formats.Pair{Key: v.Key, Value: v.Value, Stars: formats.Stars(dayConfidence(v, today)), Unconfirmed: unconfirmed(v)}
+		p := formats.Pair{Key: v.Key, Value: v.Value, Stars: formats.Stars(fact.DayConfidence(v, today)), Unconfirmed: unconfirmed(v)}
 		i, known := at[n.category]
 		room := formats.Room{Category: v.Category, Pairs: []formats.Pair{p}}
 		cost := len(formats.FormatAAAK([]formats.Room{room}))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // candidates are the facts that may stand in a briefing. There may be very
@@ -33,8 +34,8 @@ const candidatesKept = 512
 // candidate is one of them.
 type candidate struct {
 	name     id
-	version  string   // its id
-	v        *Version // nil when it is still to be read
+	version  string        // its id
+	v        *fact.Version // nil when it is still to be read
 	from     time.Time
 	salience float64
 	pinned   bool
@@ -44,8 +45,8 @@ type candidate struct {
 // decisionsMost is how many recent decisions a briefing has.
 const decisionsMost = 3
 
-func (c *candidates) add(n id, v *Version, today time.Time) {
-	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: salience(v, today, retrievals{}), wanted: c.intent.meets(n.category, n.key)}
+func (c *candidates) add(n id, v *fact.Version, today time.Time) {
+	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: fact.Salience(v, today, fact.Retrievals{}), wanted: c.intent.meets(n.category, n.key)}
 	if c.state.base == nil || v.Value != "" {
 		x.v = v
 	}
@@ -109,7 +110,7 @@ func texts(list []decision) []string {
 	return out
 }
 
-func (c *candidates) read(x candidate) *Version {
+func (c *candidates) read(x candidate) *fact.Version {
 	if x.v != nil {
 		return x.v
 	}
@@ -118,7 +119,7 @@ func (c *candidates) read(x candidate) *Version {
 
 // next takes the best that is left: pinned ones first, then by salience, those
 // within a point of it by what the caller works on, ties by name. It is nil when none is left, or one cannot be read.
-func (c *candidates) next() (id, *Version) {
+func (c *candidates) next() (id, *fact.Version) {
 	if !c.heaped {
 		heap.Init(c)
 		c.heaped = true

@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // The limits of an assertion.
@@ -156,7 +157,7 @@ func (c *claim) parsePeriod(a Assertion, now time.Time) error {
 		if strings.TrimSpace(p.text) == "" {
 			continue
 		}
-		t, err := parseInstant(p.argument, p.text, now, false)
+		t, err := fact.ParseInstant(p.argument, p.text, now, false)
 		if err != nil {
 			return err
 		}
@@ -178,7 +179,7 @@ func (c *claim) name(f facts) {
 		c.category = room
 	}
 	if c.key == "" {
-		stem := slug(c.value)
+		stem := fact.Slug(c.value)
 		c.key = stem
 		for n := 2; taken(f.versions(newID(c.category, c.key)), c.value); n++ {
 			c.key = stem + "-" + strconv.Itoa(n)
@@ -189,12 +190,12 @@ func (c *claim) name(f facts) {
 	}
 }
 
-func taken(vs []*Version, value string) bool {
-	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *Version) bool { return sameValue(v.Value, value) })
+func taken(vs []*fact.Version, value string) bool {
+	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return fact.SameValue(v.Value, value) })
 }
 
 // describe adds to a version what the claim says of the fact beside its value.
-func (c *claim) describe(v *Version) {
+func (c *claim) describe(v *fact.Version) {
 	v.Tags, v.Aliases = merge(v.Tags, c.tags), merge(v.Aliases, c.aliases)
 	if c.pinned != nil {
 		v.Pinned = *c.pinned
@@ -205,7 +206,7 @@ func (c *claim) describe(v *Version) {
 }
 
 // checkLists refuses what would take a fact over the limit of names.
-func (c *claim) checkLists(v *Version) error {
+func (c *claim) checkLists(v *fact.Version) error {
 	if v == nil {
 		return nil
 	}

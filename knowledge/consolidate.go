@@ -10,6 +10,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Findings is what agents wrote down elsewhere: diaries, the scratchpad,
@@ -70,7 +71,7 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		events := []event(nil)
 		r = Promoted{DryRun: p.DryRun, Facts: []Remembered{}}
 		left := map[bool]int{true: decisions, false: others}
-		w := overlay{facts: st, changed: map[id][]*Version{}}
+		w := overlay{facts: st, changed: map[id][]*fact.Version{}}
 		for _, f := range st.unpromoted(found) {
 			if left[f.Kind == "decision"] == 0 {
 				r.Left++
@@ -130,9 +131,9 @@ func (s *state) unpromoted(found []Finding) []Finding {
 	}
 	var out []Finding
 	for _, f := range found {
-		n := newID(f.Kind, slug(f.Text))
+		n := newID(f.Kind, fact.Slug(f.Text))
 		vs := s.versions(n)
-		withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *Version) bool { return v.RetractedAt == nil })
+		withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
 		if !taken[f.Ref] && !withdrawn && s.erased(n).IsZero() && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
 			out = append(out, f)
 		}
@@ -152,11 +153,11 @@ func (s *Store) promote(f Finding) claim {
 // overlay is the state with some decisions folded in that are not committed.
 type overlay struct {
 	facts
-	changed map[id][]*Version
+	changed map[id][]*fact.Version
 	rooms   map[string]string
 }
 
-func (o *overlay) versions(n id) []*Version {
+func (o *overlay) versions(n id) []*fact.Version {
 	if vs, ok := o.changed[n]; ok {
 		return vs
 	}

@@ -7,67 +7,48 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
-)
-
-// Severity says how much a contradiction deserves a second look.
-type Severity string
-
-// The severities of a [Contradiction].
-const (
-	High   Severity = "high"   // the old value was sure (≥ 0.9) and confirmed at least twice
-	Medium Severity = "medium" // the old value was more sure than not (≥ 0.5)
-	Low    Severity = "low"
+	"leanctx/knowledge/fact"
 )
 
 // Contradiction reports that a fact changed its value.
 type Contradiction struct {
-	Category      string   `json:"category"`
-	Key           string   `json:"key"`
-	OldValue      string   `json:"old_value"`
-	NewValue      string   `json:"new_value"`
-	OldConfidence float64  `json:"old_confidence"`
-	Confirmations int      `json:"confirmations"` // of the old value
-	OldAssertedBy string   `json:"old_asserted_by,omitempty"`
-	Severity      Severity `json:"severity"`
+	Category      string        `json:"category"`
+	Key           string        `json:"key"`
+	OldValue      string        `json:"old_value"`
+	NewValue      string        `json:"new_value"`
+	OldConfidence float64       `json:"old_confidence"`
+	Confirmations int           `json:"confirmations"` // of the old value
+	OldAssertedBy string        `json:"old_asserted_by,omitempty"`
+	Severity      fact.Severity `json:"severity"`
 
 	// Within is the new version's period when it is not simply from now on: to
 	// take it back is then a correction of that period alone.
-	Within *Period `json:"within,omitempty"`
-}
-
-func severity(old *Version) Severity {
-	switch {
-	case old.Confidence >= 0.9 && old.ConfirmationCount >= 2:
-		return High
-	case old.Confidence >= 0.5:
-		return Medium
-	}
-	return Low
+	Within *fact.Period `json:"within,omitempty"`
 }
 
 // contradiction picks, among the versions that made room, the one that was
 // current, else the last.
-func contradiction(displaced []*Version, v *Version, now time.Time) *Contradiction {
+func contradiction(displaced []*fact.Version, v *fact.Version, now time.Time) *Contradiction {
 	if len(displaced) == 0 {
 		return nil
 	}
 	old := displaced[len(displaced)-1]
-	if current := currentAt(displaced, now); current != nil {
+	if current := fact.CurrentAt(displaced, now); current != nil {
 		old = current
 	}
-	var within *Period
-	if p := period(v); p.Until != nil || !p.Contains(now) {
+	var within *fact.Period
+	if p := fact.PeriodOf(v); p.Until != nil || !p.Contains(now) {
 		within = &p
 	}
 	return &Contradiction{
 		Within:   within,
 		Category: v.Category, Key: v.Key, OldValue: old.Value, NewValue: v.Value, OldConfidence: old.Confidence,
-		Confirmations: old.ConfirmationCount, OldAssertedBy: old.AssertedBy, Severity: severity(old),
+		Confirmations: old.ConfirmationCount, OldAssertedBy: old.AssertedBy, Severity: fact.SeverityOf(old),
 	}
 }
 
 func (c *Contradiction) text(b *strings.Builder) {
-	subject := map[Severity]string{High: "High-confidence fact", Medium: "Fact", Low: "Low-confidence fact"}[c.Severity]
+	subject := map[fact.Severity]string{fact.High: "High-confidence fact", fact.Medium: "Fact", fact.Low: "Low-confidence fact"}[c.Severity]
 	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, prose.Line(c.Category), prose.Line(c.Key))
 	fmt.Fprintf(b, "\n  '%s' → '%s' (was confirmed %dx). Previous value archived.", prose.Brief(c.OldValue), prose.Brief(c.NewValue), c.Confirmations)
 	fmt.Fprintf(b, "\n  Severity: %s. If the old value still holds: action=remember category=%s key=%s value=%s",

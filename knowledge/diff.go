@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Interval asks what changed between two instants.
@@ -54,20 +55,20 @@ func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
 	}
 	r := Diff{limit: limit, Changes: []Change{}}
 	err = s.view(ctx, func(st *state, m moment) error {
-		from, err := parseInstant("from", q.From, s.clock(), false)
+		from, err := fact.ParseInstant("from", q.From, s.clock(), false)
 		if err != nil {
 			return err
 		}
-		to := instant{m.now, "now"}
+		to := fact.Instant{Time: m.now, Text: "now"}
 		if q.To != "" {
-			if to, err = parseInstant("to", q.To, s.clock(), true); err != nil {
+			if to, err = fact.ParseInstant("to", q.To, s.clock(), true); err != nil {
 				return err
 			}
 		}
 		if to.Before(from.Time) {
-			return refusal.Argument("to", "to %s is before from %s", to.text, from.text)
+			return refusal.Argument("to", "to %s is before from %s", to.Text, from.Text)
 		}
-		r.From, r.To, r.from, r.to = from.Time, to.Time, from.text, to.text
+		r.From, r.To, r.from, r.to = from.Time, to.Time, from.Text, to.Text
 		r.Changes = r.Changes[:0]
 		for n, v := range st.each() {
 			if q.Category == "" || n.category == formats.FoldName(q.Category) {
@@ -84,7 +85,7 @@ func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
 	return r, err
 }
 
-func appendChanges(out []Change, v *Version, from, to time.Time) []Change {
+func appendChanges(out []Change, v *fact.Version, from, to time.Time) []Change {
 	within := func(t *time.Time) bool { return t != nil && t.After(from) && !t.After(to) }
 	add := func(kind string, at time.Time) {
 		out = append(out, Change{Kind: kind, Category: v.Category, Key: v.Key, Value: v.Value, At: at, ID: v.ID})
@@ -94,10 +95,10 @@ func appendChanges(out []Change, v *Version, from, to time.Time) []Change {
 		add(markRetracted, *v.RetractedAt)
 	case within(v.RecordedUntil):
 		add(markCorrected, *v.RecordedUntil)
-	case believed(v) && within(v.ValidUntil) && !v.ValidUntil.Equal(v.ValidFrom):
+	case fact.Believed(v) && within(v.ValidUntil) && !v.ValidUntil.Equal(v.ValidFrom):
 		add("false", *v.ValidUntil)
 	}
-	if believed(v) && within(&v.ValidFrom) {
+	if fact.Believed(v) && within(&v.ValidFrom) {
 		add("true", v.ValidFrom)
 	}
 	if within(v.ArchivedAt) {
@@ -115,7 +116,7 @@ func (r Diff) Text() string {
 	fmt.Fprintf(&b, "Changes %s → %s (%d):", r.from, r.to, r.Total)
 	sign := map[string]string{"true": "+ became true", "false": "- no longer true"}
 	for _, c := range r.Changes {
-		fmt.Fprintf(&b, "\n  %s %s: [%s/%s] %s", day(c.At), cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key), prose.Brief(c.Value))
+		fmt.Fprintf(&b, "\n  %s %s: [%s/%s] %s", fact.Day(c.At), cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key), prose.Brief(c.Value))
 	}
 	if more := r.Total - len(r.Changes); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)

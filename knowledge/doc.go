@@ -13,8 +13,8 @@
 //
 // The policy of an assertion is one pure function, assert in remember.go. It
 // decides under the store's lock on the newest state, so that no update is
-// lost, whoever else writes. What counts as the same value is sameValue in
-// equal.go; similar is not the same.
+// lost, whoever else writes. What counts as the same value is
+// [fact.SameValue]; similar is not the same.
 //
 // Retracting ends the valid period now: what was true until then stays true of
 // that time. A version that had not begun is withdrawn whole.
@@ -22,7 +22,7 @@
 // # Confidence and salience
 //
 // Both are computed when read and never written back, from the version and the
-// instant alone: see effectiveConfidence and salience in salience.go. How often
+// instant alone: see [fact.EffectiveConfidence] and [fact.Salience]. How often
 // other facts are written has no part in them. How often a fact is read is kept
 // in a side record, retrievals.log, which may be lost at no harm.
 //

@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"leanctx/formats"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/search"
 )
 
-func appendDocs(docs []search.Doc, vs []*Version) []search.Doc {
+func appendDocs(docs []search.Doc, vs []*fact.Version) []search.Doc {
 	for _, v := range vs {
 		docs = append(docs, doc(v))
 	}
 	return docs
 }
 
-func doc(v *Version) search.Doc {
+func doc(v *fact.Version) search.Doc {
 	return search.Doc{ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Aliases: v.Aliases}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/knowledge/fact"
 )
 
 // draft is a fact's versions while a decision is worked out on them.
@@ -12,21 +13,21 @@ type draft struct {
 	claim claim
 	now   time.Time
 
-	before     []*Version // as they are stored
-	versions   []*Version // as they will be
-	changed    []*Version // the ones that differ, in the order of the changes
-	displaced  []*Version // other values that had to make room, as they were
-	joined     bool       // the claim became one with a version of the same value
+	before     []*fact.Version // as they are stored
+	versions   []*fact.Version // as they will be
+	changed    []*fact.Version // the ones that differ, in the order of the changes
+	displaced  []*fact.Version // other values that had to make room, as they were
+	joined     bool            // the claim became one with a version of the same value
 	correcting bool
 }
 
-func newDraft(c claim, versions []*Version, now time.Time) *draft {
+func newDraft(c claim, versions []*fact.Version, now time.Time) *draft {
 	return &draft{claim: c, now: now, before: versions, versions: slices.Clone(versions)}
 }
 
 // put adds a version, or replaces the one with its id.
-func (d *draft) put(v *Version) {
-	same := func(w *Version) bool { return w.ID == v.ID }
+func (d *draft) put(v *fact.Version) {
+	same := func(w *fact.Version) bool { return w.ID == v.ID }
 	if i := slices.IndexFunc(d.versions, same); i >= 0 {
 		d.versions[i] = v
 	} else {
@@ -41,12 +42,12 @@ func (d *draft) put(v *Version) {
 
 // model is the version whose tags, aliases, pin and privacy a new one goes on
 // with: the current one, else the last.
-func (d *draft) model() *Version {
-	if v := currentAt(d.before, d.now); v != nil {
+func (d *draft) model() *fact.Version {
+	if v := fact.CurrentAt(d.before, d.now); v != nil {
 		return v
 	}
 	for _, v := range slices.Backward(d.before) {
-		if believed(v) {
+		if fact.Believed(v) {
 			return v
 		}
 	}
@@ -58,7 +59,7 @@ func (d *draft) model() *Version {
 func (d *draft) id(value string) string {
 	for n := 0; ; n++ {
 		id := formats.VersionID(d.claim.category, d.claim.key, value, d.now, n)
-		if !slices.ContainsFunc(d.versions, func(v *Version) bool { return v.ID == id }) {
+		if !slices.ContainsFunc(d.versions, func(v *fact.Version) bool { return v.ID == id }) {
 			return id
 		}
 	}
@@ -71,7 +72,7 @@ func (d *draft) source() Source {
 }
 
 // asserted is a copy of v with one assertion more.
-func (d *draft) asserted(v *Version) *Version {
+func (d *draft) asserted(v *fact.Version) *fact.Version {
 	w := *v
 	w.ConfirmationCount++
 	w.RevisionCount++
@@ -84,7 +85,7 @@ func (d *draft) asserted(v *Version) *Version {
 }
 
 // confirm is the common case: nothing changes but the count and its evidence.
-func (d *draft) confirm(v *Version) ([]event, Remembered, error) {
+func (d *draft) confirm(v *fact.Version) ([]event, Remembered, error) {
 	w := d.asserted(v)
 	e := &confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: d.source(), Pinned: d.claim.pinned, Privacy: d.claim.privacy}
 	if len(w.Tags) > len(v.Tags) {
@@ -98,7 +99,7 @@ func (d *draft) confirm(v *Version) ([]event, Remembered, error) {
 }
 
 // finish turns the draft into events and the answer.
-func (d *draft) finish(v *Version, asked Period) ([]event, Remembered, error) {
+func (d *draft) finish(v *fact.Version, asked fact.Period) ([]event, Remembered, error) {
 	outcome := d.outcome(v, asked)
 	if !d.joined {
 		v.Outcome = string(outcome) // create made it for this draft alone
@@ -108,7 +109,7 @@ func (d *draft) finish(v *Version, asked Period) ([]event, Remembered, error) {
 		events[i] = event{Put: w}
 	}
 	r := d.remembered(v, outcome)
-	if p := period(v); outcome == Confirmed && !asked.Equal(p) {
+	if p := fact.PeriodOf(v); outcome == Confirmed && !asked.Equal(p) {
 		r.Asked = &asked
 	}
 	if outcome == Superseded || outcome == Backdated {
@@ -117,7 +118,7 @@ func (d *draft) finish(v *Version, asked Period) ([]event, Remembered, error) {
 	return events, r, nil
 }
 
-func (d *draft) remembered(v *Version, o Outcome) Remembered {
+func (d *draft) remembered(v *fact.Version, o Outcome) Remembered {
 	r := Remembered{
 		Outcome: o, ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
@@ -130,17 +131,17 @@ func (d *draft) remembered(v *Version, o Outcome) Remembered {
 }
 
 // displacement tells what became of a version that made room.
-func (d *draft) displacement(old *Version) Displacement {
-	c := Displacement{ID: old.ID, Value: old.Value, Was: period(old)}
+func (d *draft) displacement(old *fact.Version) Displacement {
+	c := Displacement{ID: old.ID, Value: old.Value, Was: fact.PeriodOf(old)}
 	for _, w := range d.versions {
-		if believed(w) && (w.ID == old.ID || string(w.Supersedes) == old.ID && w.Outcome == "resumed") {
-			c.Now = append(c.Now, period(w))
+		if fact.Believed(w) && (w.ID == old.ID || string(w.Supersedes) == old.ID && w.Outcome == "resumed") {
+			c.Now = append(c.Now, fact.PeriodOf(w))
 		}
 	}
 	return c
 }
 
-func ids(vs []*Version) []string {
+func ids(vs []*fact.Version) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
 		out[i] = v.ID

@@ -8,6 +8,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/knowledge/fact"
 )
 
 // event is one change of the state, as the journal keeps it. Exactly one
@@ -15,7 +16,7 @@ import (
 // one twice changes nothing more.
 type event struct {
 	Open      *opened                    `json:"open,omitempty"`
-	Put       *Version                   `json:"put,omitempty"`
+	Put       *fact.Version              `json:"put,omitempty"`
 	Confirm   *confirmation              `json:"confirm,omitempty"`
 	Pattern   *formats.Pattern           `json:"pattern,omitempty"`
 	Unpattern *formats.Pattern           `json:"unpattern,omitempty"`
@@ -102,7 +103,7 @@ func (s *state) foldLesson(e event) {
 func (s *state) confirm(c *confirmation) {
 	n := newID(c.Category, c.Key)
 	vs := s.versions(n)
-	i := slices.IndexFunc(vs, func(v *Version) bool { return v.ID == c.ID })
+	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == c.ID })
 	if i < 0 {
 		return // a damaged commit took the version with it; the loss is reported by the journal
 	}

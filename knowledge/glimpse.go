@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"leanctx/formats"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/table"
 )
 
@@ -14,8 +15,8 @@ import (
 
 // periods yields every fact with its versions, of which the times and whether
 // they are archived are to be relied on, and only until the next is yielded.
-func (s *state) periods() iter.Seq2[id, []*Version] {
-	return func(yield func(id, []*Version) bool) {
+func (s *state) periods() iter.Seq2[id, []*fact.Version] {
+	return func(yield func(id, []*fact.Version) bool) {
 		if s.base != nil && !s.drawAll(yield) {
 			return
 		}
@@ -27,10 +28,10 @@ func (s *state) periods() iter.Seq2[id, []*Version] {
 	}
 }
 
-func (s *state) drawAll(yield func(id, []*Version) bool) bool {
+func (s *state) drawAll(yield func(id, []*fact.Version) bool) bool {
 	keys := s.base.keys
 	var drawn []*table.Sketch
-	var vs []*Version
+	var vs []*fact.Version
 	for fact, n := range s.unchanged() {
 		first, end := keys.Versions(fact)
 		for len(drawn) < end-first {
@@ -50,8 +51,8 @@ func (s *state) drawAll(yield func(id, []*Version) bool) bool {
 
 // sketches yields every version of every fact without its text, each good until
 // the next is yielded.
-func (s *state) sketches() iter.Seq2[id, *Version] {
-	return func(yield func(id, *Version) bool) {
+func (s *state) sketches() iter.Seq2[id, *fact.Version] {
+	return func(yield func(id, *fact.Version) bool) {
 		if s.base != nil {
 			var sk table.Sketch
 			for fact, n := range s.unchanged() {
@@ -75,9 +76,9 @@ func (s *state) sketches() iter.Seq2[id, *Version] {
 
 // held yields the active versions that a frame holds, each good until the next
 // is yielded.
-func (s *state) held(f *frame) iter.Seq2[id, *Version] {
+func (s *state) held(f *frame) iter.Seq2[id, *fact.Version] {
 	room := formats.FoldName(f.Category)
-	return func(yield func(id, *Version) bool) {
+	return func(yield func(id, *fact.Version) bool) {
 		if f.Key != "" {
 			s.heldNamed(f, yield)
 			return
@@ -97,7 +98,7 @@ func (s *state) held(f *frame) iter.Seq2[id, *Version] {
 
 // heldOnDisk looks at the times first: most of what is asked about is decided
 // by them.
-func (s *state) heldOnDisk(room string, f *frame, yield func(id, *Version) bool) bool {
+func (s *state) heldOnDisk(room string, f *frame, yield func(id, *fact.Version) bool) bool {
 	keys := s.base.keys
 	from, to := 0, keys.Facts()
 	if room != "" {
@@ -128,7 +129,7 @@ func (s *state) heldOnDisk(room string, f *frame, yield func(id, *Version) bool)
 
 // heldNamed looks the facts up that may go by the frame's key: in each room, as
 // category/key, and by their aliases.
-func (s *state) heldNamed(f *frame, yield func(id, *Version) bool) {
+func (s *state) heldNamed(f *frame, yield func(id, *fact.Version) bool) {
 	room := formats.FoldName(f.Category)
 	seen := map[id]bool{}
 	for n := range s.called(formats.FoldName(f.Key), room) {
@@ -179,7 +180,7 @@ func (s *state) called(key, room string) iter.Seq[id] {
 
 // glance is a version on disk: its sketch as it was drawn, or where that cannot
 // tell whether the frame holds it, the version; nil when that cannot be read.
-func (s *state) glance(i int, f *frame, sk *table.Sketch) *Version {
+func (s *state) glance(i int, f *frame, sk *table.Sketch) *fact.Version {
 	if sk.Aliases && f.Key != "" || sk.Periods && !f.known.After(s.base.settled) {
 		return s.onDisk(i)
 	}
@@ -187,7 +188,7 @@ func (s *state) glance(i int, f *frame, sk *table.Sketch) *Version {
 }
 
 // onDisk reads a version; nil when that fails.
-func (s *state) onDisk(i int) *Version {
+func (s *state) onDisk(i int) *fact.Version {
 	fact := s.base.keys.FactOf(i)
 	first, _ := s.base.keys.Versions(fact)
 	if vs := s.versions(s.base.name(fact)); i-first < len(vs) {
@@ -207,7 +208,7 @@ type glimpse struct {
 
 // seen is the version with an id as far as the frame needs it to tell whether
 // it holds it, good until the next is seen; nil if there is none.
-func (g *glimpse) seen(version string) *Version {
+func (g *glimpse) seen(version string) *fact.Version {
 	base, f := g.state.base, g.frame
 	if base == nil {
 		return g.state.byID(version)
@@ -226,7 +227,7 @@ func (g *glimpse) seen(version string) *Version {
 }
 
 // lasting is a version that was yielded, good for ever.
-func (s *state) lasting(v *Version) *Version {
+func (s *state) lasting(v *fact.Version) *fact.Version {
 	if s.base == nil {
 		return v
 	}
@@ -244,7 +245,7 @@ func (s *state) lasting(v *Version) *Version {
 }
 
 // whole is a version with its text. A sketch has no value, and few versions have none.
-func (s *state) whole(v *Version) *Version {
+func (s *state) whole(v *fact.Version) *fact.Version {
 	if s.base == nil || v.Value != "" {
 		return v
 	}

@@ -11,6 +11,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // Health tells what deserves a look.
@@ -53,7 +54,7 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 		compare := s.opts.Semantic != nil && st.versionCount() <= nearlyWork/nearlyLeast
 		same := map[[16]byte]Name{} // by a hash: the texts of very many facts would be kept
 		for n, vs := range st.sorted() {
-			v := currentAt(vs, m.now)
+			v := fact.CurrentAt(vs, m.now)
 			if v == nil {
 				continue
 			}
@@ -66,7 +67,7 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 			if compare {
 				newest.add(v)
 			}
-			text := words(formats.FoldName(v.Value))
+			text := fact.Words(formats.FoldName(v.Value))
 			key := strings.Join(text, " ")
 			if len(text) < 3 {
 				key = n.category + "\x00" + key // a port or a yes says little about another room's
@@ -119,7 +120,7 @@ func (r *Health) stalest() {
 	r.Stale = slices.Clone(r.Stale[:min(healthMost, len(r.Stale))])
 }
 
-func (r *Health) look(st *state, v *Version, f *frame) {
+func (r *Health) look(st *state, v *fact.Version, f *frame) {
 	if x := found(v, f); x.Effective < 0.5 && x.Effective < v.Confidence {
 		r.StaleTotal++
 		if r.Stale = append(r.Stale, x); len(r.Stale) == 100*healthMost {
@@ -130,12 +131,12 @@ func (r *Health) look(st *state, v *Version, f *frame) {
 		r.Unconfirmed++
 	}
 	old := st.byID(string(v.Supersedes))
-	if old != nil && v.Outcome == string(Superseded) && severity(old) == High && v.ConfirmationCount < 2 && f.now.Sub(v.RecordedFrom) < 30*24*time.Hour {
+	if old != nil && v.Outcome == string(Superseded) && fact.SeverityOf(old) == fact.High && v.ConfirmationCount < 2 && f.now.Sub(v.RecordedFrom) < 30*24*time.Hour {
 		r.Contradictions = append(r.Contradictions, OpenQuestion{First: nameOf(v), Second: nameOf(old), Old: old.Value, New: v.Value})
 	}
 }
 
-func nameOf(v *Version) Name { return Name{Category: v.Category, Key: v.Key} }
+func nameOf(v *fact.Version) Name { return Name{Category: v.Category, Key: v.Key} }
 
 // Text gives the answer's lines.
 func (r Health) Text() string {
@@ -157,10 +158,10 @@ func (r Health) Text() string {
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
 	for _, f := range r.Stale {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), percent(f.Effective), day(f.LastConfirmed))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), percent(f.Effective), fact.Day(f.LastConfirmed))
 	}
 	if r.Maintenance != nil {
-		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", day(r.Maintenance.Timestamp), r.Maintenance.Summary)
+		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", fact.Day(r.Maintenance.Timestamp), r.Maintenance.Summary)
 	}
 	fmt.Fprintf(&b, "\nIndex: %s", r.Index)
 	if len(r.Damage)+len(r.SetAside) == 0 {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"leanctx/knowledge/fact"
 )
 
 // The hint of a contradiction, followed, gives the old value back for the
@@ -76,7 +78,7 @@ func TestAskedForAnEnd(t *testing.T) {
 		t.Errorf("%s", r.Text())
 	}
 	until.Correct = true
-	if r = s.remember(t, until); r.ValidUntil == nil || day(*r.ValidUntil) != "2026-12-31" {
+	if r = s.remember(t, until); r.ValidUntil == nil || fact.Day(*r.ValidUntil) != "2026-12-31" {
 		t.Errorf("corrected: %s", r.Text())
 	}
 	why, err := s.Why(t.Context(), Subject{Category: "d", Key: "host"})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/search"
 )
 
@@ -174,7 +175,7 @@ func (s *state) indexEpoch() string {
 
 // lastTouched is no earlier than the commit that last changed the text the
 // index holds of v: its making, or an assertion that added an alias.
-func lastTouched(v *Version) time.Time {
+func lastTouched(v *fact.Version) time.Time {
 	t := v.RecordedFrom
 	if v.LastConfirmed.After(t) {
 		t = v.LastConfirmed

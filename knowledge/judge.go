@@ -10,6 +10,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Verdict settles how two facts that might be in conflict stand to each other.
@@ -103,7 +104,7 @@ func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
 	}
 	var r Voted
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		old := currentAt(st.versions(newID(v.Category, v.Key)), now)
+		old := fact.CurrentAt(st.versions(newID(v.Category, v.Key)), now)
 		if old == nil {
 			return nil, notFound(v.Category, v.Key)
 		}

@@ -13,6 +13,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // The categories that lessons are found by and removed with.
@@ -121,7 +122,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		i := slices.IndexFunc(st.gotchas, func(h formats.Gotcha) bool { return formats.FoldName(h.Trigger) == formats.FoldName(trigger) })
 		if i >= 0 {
 			g = st.gotchas[i]
-			if !sameValue(g.Resolution, resolution) {
+			if !fact.SameValue(g.Resolution, resolution) {
 				was = g.Resolution
 				if err := keepResolution(&g, now); err != nil {
 					return nil, err
@@ -130,7 +131,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		}
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
 		g.Occurrences++
-		r = Learned{Room: roomGotcha, Key: slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
+		r = Learned{Room: roomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
 		return []event{{Gotcha: &g}}, nil
 	})
 	return r, err
@@ -206,15 +207,15 @@ func (s *Store) clean(in *lessonTexts) error {
 }
 
 func samePattern(a, b formats.Pattern) bool {
-	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && sameValue(a.Description, b.Description)
+	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && fact.SameValue(a.Description, b.Description)
 }
 
 func sameGotcha(a, b formats.Gotcha) bool { return a.ID == b.ID }
 
 // lessons are the patterns and gotchas as versions, so that they are found,
 // listed and shown like facts.
-func (s *state) lessons() []*Version {
-	out := make([]*Version, 0, len(s.patterns)+len(s.gotchas))
+func (s *state) lessons() []*fact.Version {
+	out := make([]*fact.Version, 0, len(s.patterns)+len(s.gotchas))
 	for i := range s.patterns {
 		out = append(out, patternVersion(&s.patterns[i]))
 	}
@@ -224,21 +225,21 @@ func (s *state) lessons() []*Version {
 	return out
 }
 
-func patternVersion(p *formats.Pattern) *Version {
+func patternVersion(p *formats.Pattern) *fact.Version {
 	value := p.Description
 	if len(p.Examples) > 0 {
 		value += " (e.g. " + strings.Join(p.Examples, ", ") + ")"
 	}
-	return &Version{
+	return &fact.Version{
 		ID: "p-" + formats.VersionID(roomPattern, p.Type, p.Description, time.Time{}, 0)[2:], Category: roomPattern, Key: p.Type, Value: value,
 		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, ValidFrom: p.CreatedAt,
 		RecordedFrom: p.CreatedAt, Archetype: "pattern", Privacy: PrivacyShared,
 	}
 }
 
-func gotchaVersion(g *formats.Gotcha) *Version {
-	return &Version{
-		ID: "g-" + strings.TrimPrefix(g.ID, "g-"), Category: roomGotcha, Key: slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution,
+func gotchaVersion(g *formats.Gotcha) *fact.Version {
+	return &fact.Version{
+		ID: "g-" + strings.TrimPrefix(g.ID, "g-"), Category: roomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution,
 		Confidence: g.Confidence, ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen,
 		ValidFrom: g.FirstSeen, RecordedFrom: g.FirstSeen, Archetype: "gotcha", Privacy: PrivacyShared, Tags: []string{g.Severity},
 	}
@@ -249,12 +250,12 @@ func (s *state) lessonEvents(category, key string) []event {
 	var out []event
 	k := formats.FoldName(key)
 	for i, p := range s.patterns {
-		if formats.FoldName(category) == roomPattern && (k == formats.FoldName(p.Type) || sameValue(key, p.Description)) {
+		if formats.FoldName(category) == roomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) {
 			out = append(out, event{Unpattern: &s.patterns[i]})
 		}
 	}
 	for _, g := range s.gotchas {
-		if formats.FoldName(category) == roomGotcha && (k == g.ID || k == slug(g.Trigger) || sameValue(key, g.Trigger)) {
+		if formats.FoldName(category) == roomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || fact.SameValue(key, g.Trigger)) {
 			out = append(out, event{Ungotcha: g.ID})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // merger works out what an import changes. A file's facts are merged a name at
@@ -31,14 +32,14 @@ type merger struct {
 
 // incoming is what a file says of one fact.
 type incoming struct {
-	versions []*Version
+	versions []*fact.Version
 	records  int // how many entries of the file it is: the count that people see
 }
 
 // decide is one commit of the import; mostly it has no other.
 func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, error) {
 	m.st, m.now, m.events = st, now, nil
-	m.over = overlay{facts: st, changed: map[id][]*Version{}}
+	m.over = overlay{facts: st, changed: map[id][]*fact.Version{}}
 	b := &m.before
 	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Replaced, b.Lessons, slices.Clip(b.First)
 	grouped, order, err := m.group(p)
@@ -68,14 +69,14 @@ func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, er
 func (m *merger) group(p formats.Parsed) (map[id]incoming, []id, error) {
 	grouped := map[id]incoming{}
 	var order []id
-	add := func(n id, versions []*Version, records int) {
+	add := func(n id, versions []*fact.Version, records int) {
 		if _, ok := grouped[n]; !ok {
 			order = append(order, n)
 		}
 		grouped[n] = incoming{versions, records}
 	}
 	if d := p.Document; d != nil {
-		byName := map[id][]*Version{}
+		byName := map[id][]*fact.Version{}
 		for _, v := range d.Facts {
 			n := newID(v.Category, v.Key)
 			byName[n] = append(byName[n], v)
@@ -89,7 +90,7 @@ func (m *merger) group(p formats.Parsed) (map[id]incoming, []id, error) {
 	if m.rooms == nil {
 		m.rooms = map[string]string{}
 	}
-	alone := overlay{facts: newState(), changed: map[id][]*Version{}, rooms: m.rooms}
+	alone := overlay{facts: newState(), changed: map[id][]*fact.Version{}, rooms: m.rooms}
 	for _, r := range p.Records {
 		c, err := m.claim(r)
 		if err != nil {
@@ -153,7 +154,7 @@ func (m *merger) fact(n id, in incoming) error {
 
 // replace lets the file's current value supersede ours.
 func (m *merger) replace(in incoming) error {
-	theirs := currentAt(in.versions, m.now)
+	theirs := fact.CurrentAt(in.versions, m.now)
 	if theirs == nil {
 		m.r.Skipped += in.records
 		return nil
@@ -179,9 +180,9 @@ func (m *merger) replace(in incoming) error {
 // brought back.
 func (m *merger) append(n id, in incoming) {
 	added := false
-	if vs := m.st.versions(n); vs[len(vs)-1].RetractedAt == nil || currentAt(vs, m.now) != nil {
+	if vs := m.st.versions(n); vs[len(vs)-1].RetractedAt == nil || fact.CurrentAt(vs, m.now) != nil {
 		for _, v := range in.versions {
-			added = believed(v) && m.fill(n, v) || added
+			added = fact.Believed(v) && m.fill(n, v) || added
 		}
 	}
 	if !added {
@@ -192,17 +193,17 @@ func (m *merger) append(n id, in incoming) {
 }
 
 // fill reports whether there was any room for v.
-func (m *merger) fill(n id, v *Version) bool {
-	p := period(v)
+func (m *merger) fill(n id, v *fact.Version) bool {
+	p := fact.PeriodOf(v)
 	for _, w := range m.over.versions(n) {
-		q := period(w)
-		if !believed(w) || !q.Overlaps(p) {
+		q := fact.PeriodOf(w)
+		if !fact.Believed(w) || !q.Overlaps(p) {
 			continue
 		}
 		if !p.From.Before(q.From) {
 			return false // ours holds where theirs begins
 		}
-		p.Until = earlierEnd(p.Until, &q.From)
+		p.Until = fact.EarlierEnd(p.Until, &q.From)
 	}
 	d := newDraft(restated(v), m.over.versions(n), m.now)
 	d.claim.name(&m.over)
@@ -217,12 +218,12 @@ func (m *merger) fill(n id, v *Version) bool {
 
 // resemble keeps the count and the last confirmation of the version that a new
 // one was made after.
-func (m *merger) resemble(events []event, version string, after *Version) {
+func (m *merger) resemble(events []event, version string, after *fact.Version) {
 	stamp(events, version, formats.Record{Confirmations: after.ConfirmationCount, Timestamp: &after.LastConfirmed})
 }
 
 // restated is a version of a file as an assertion.
-func restated(v *Version) claim {
+func restated(v *fact.Version) claim {
 	c := claim{
 		category: v.Category, key: v.Key, value: v.Value, confidence: v.Confidence, from: &v.ValidFrom, until: v.ValidUntil,
 		session: v.SourceSession, tags: v.Tags, aliases: v.Aliases,
@@ -238,7 +239,7 @@ func restated(v *Version) claim {
 }
 
 // unique gives a version another id when ours has it for another fact.
-func (m *merger) unique(v *Version) *Version {
+func (m *merger) unique(v *fact.Version) *fact.Version {
 	if m.st.byID(v.ID) == nil {
 		return v
 	}

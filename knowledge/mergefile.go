@@ -8,6 +8,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // clean redacts everything a file brings and takes out what cannot be stored.
@@ -45,7 +46,7 @@ func (m *merger) texts(list []string) {
 }
 
 func (m *merger) cleanDocument(d *formats.Document) {
-	d.Facts = slices.DeleteFunc(d.Facts, func(v *Version) bool {
+	d.Facts = slices.DeleteFunc(d.Facts, func(v *fact.Version) bool {
 		m.text(&v.Category, &v.Key, &v.Value)
 		m.texts(v.Tags)
 		m.texts(v.Aliases)
@@ -71,7 +72,7 @@ func (m *merger) cleanDocument(d *formats.Document) {
 
 // refused reports whether a version of a fact file breaks a rule that every
 // assertion obeys. Such a file has no lines to name; the fact is named.
-func (m *merger) refused(v *Version) bool {
+func (m *merger) refused(v *fact.Version) bool {
 	c := claim{category: v.Category, key: v.Key, value: v.Value, confidence: v.Confidence}
 	err := c.check()
 	if err == nil {
@@ -105,27 +106,27 @@ func (m *merger) claim(r formats.Record) (claim, error) {
 
 // settle makes the versions of a file's fact obey our rule that no two
 // overlap: the later one ends the earlier. What is in order stays as it is.
-func (m *merger) settle(vs []*Version, foreign bool) []*Version {
+func (m *merger) settle(vs []*fact.Version, foreign bool) []*fact.Version {
 	out := slices.Clone(vs)
-	slices.SortStableFunc(out, byPeriod)
+	slices.SortStableFunc(out, fact.ByPeriod)
 	last := -1
 	for i, v := range out {
 		if foreign {
 			v = m.adopted(v)
 			out[i] = v
 		}
-		if !believed(v) {
+		if !fact.Believed(v) {
 			continue
 		}
 		if v.ValidUntil != nil && !v.ValidFrom.Before(*v.ValidUntil) {
-			out[i] = disbelieve(v, m.now)
+			out[i] = fact.Disbelieve(v, m.now)
 			continue
 		}
-		if last >= 0 && before(v.ValidFrom, out[last].ValidUntil) {
+		if last >= 0 && fact.Before(v.ValidFrom, out[last].ValidUntil) {
 			w := *out[last]
 			w.ValidUntil = &v.ValidFrom
 			if !w.ValidFrom.Before(v.ValidFrom) {
-				w = *disbelieve(out[last], m.now)
+				w = *fact.Disbelieve(out[last], m.now)
 			}
 			out[last] = &w
 		}
@@ -135,7 +136,7 @@ func (m *merger) settle(vs []*Version, foreign bool) []*Version {
 }
 
 // adopted gives a version of the existing program what ours have beside.
-func (m *merger) adopted(v *Version) *Version {
+func (m *merger) adopted(v *fact.Version) *fact.Version {
 	w := *v
 	if w.Privacy == PrivacyProjectOnly && !m.in.KeepPrivacy {
 		w.Privacy = PrivacyShared

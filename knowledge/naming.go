@@ -3,6 +3,8 @@ package knowledge
 import (
 	"context"
 	"strings"
+
+	"leanctx/knowledge/fact"
 )
 
 // Naming lists texts that may name files: the key, value and sources of what
@@ -40,7 +42,7 @@ func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, er
 }
 
 // naming is all of a version that may name a file.
-func naming(v *Version) string {
+func naming(v *fact.Version) string {
 	parts := []string{v.Key, v.Value}
 	for _, src := range v.Sources {
 		parts = append(parts, src.Ref)

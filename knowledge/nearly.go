@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"leanctx/formats"
+	"leanctx/knowledge/fact"
 )
 
 // Pair is two facts that say nearly the same.
@@ -48,7 +49,7 @@ type fresh struct {
 	at    time.Time
 }
 
-func (r *recent) add(v *Version) {
+func (r *recent) add(v *fact.Version) {
 	*r = append(*r, fresh{nameOf(v), v.Value, meant(doc(v)), v.RecordedFrom})
 	if len(*r) >= 2*nearlyMost {
 		r.trim(nearlyMost)
@@ -108,12 +109,12 @@ func (s *Store) nearly(ctx context.Context, st *state, m moment, newest recent, 
 
 // nearlySame reports whether v is another fact, current and not settled with the
 // first, of the same numbers. The same value is listed apart.
-func (s *state) nearlySame(f fresh, v *Version, now time.Time) bool {
+func (s *state) nearlySame(f fresh, v *fact.Version, now time.Time) bool {
 	this, other := newID(f.name.Category, f.name.Key), newID(v.Category, v.Key)
-	current := currentAt(s.versions(other), now)
+	current := fact.CurrentAt(s.versions(other), now)
 	return this != other && current != nil && current.ID == v.ID && !s.settled(this, other) &&
 		slices.Equal(numbered(f.value), numbered(v.Value)) &&
-		!slices.Equal(words(formats.FoldName(f.value)), words(formats.FoldName(v.Value)))
+		!slices.Equal(fact.Words(formats.FoldName(f.value)), fact.Words(formats.FoldName(v.Value)))
 }
 
 // numbered are the words of a text that hold a digit, in order of the alphabet.

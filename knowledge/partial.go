@@ -15,6 +15,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/table"
 )
 
@@ -42,12 +43,12 @@ type base struct {
 	changed []bool    // by fact: a commit since the snapshot has touched it
 
 	mu    sync.Mutex // views run side by side
-	facts map[int][]*Version
+	facts map[int][]*fact.Version
 	err   error // why the state's answers are worth nothing
 }
 
 // fetch reads the versions of a fact.
-func (b *base) fetch(fact int) []*Version {
+func (b *base) fetch(fact int) []*fact.Version {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if vs, ok := b.facts[fact]; ok || b.err != nil {
@@ -72,10 +73,10 @@ func (b *base) clone() *base {
 	if b == nil {
 		return nil
 	}
-	return &base{keys: b.keys, file: b.file, settled: b.settled, changed: slices.Clone(b.changed), facts: map[int][]*Version{}}
+	return &base{keys: b.keys, file: b.file, settled: b.settled, changed: slices.Clone(b.changed), facts: map[int][]*fact.Version{}}
 }
 
-func (b *base) read(fact int) ([]*Version, error) {
+func (b *base) read(fact int) ([]*fact.Version, error) {
 	at, size, sum := b.keys.Place(fact)
 	text := make([]byte, size)
 	if _, err := b.file.ReadAt(text, at); err != nil {
@@ -129,7 +130,7 @@ func (b *base) name(fact int) id {
 }
 
 // versions reads a fact by its name.
-func (b *base) versions(n id) []*Version {
+func (b *base) versions(n id) []*fact.Version {
 	fact, ok := b.find(n)
 	if !ok {
 		return nil
@@ -207,7 +208,7 @@ func (p *partials) open(f io.ReaderAt, size int64, h journal.Header) (*state, er
 	}
 	s := fromDocument(d)
 	maps.Insert(s.rooms, keys.Rooms())
-	s.base = &base{keys: keys, file: f, settled: keys.Settled(), changed: make([]bool, keys.Facts()), facts: map[int][]*Version{}}
+	s.base = &base{keys: keys, file: f, settled: keys.Settled(), changed: make([]bool, keys.Facts()), facts: map[int][]*fact.Version{}}
 	return s, nil
 }
 

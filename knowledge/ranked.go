@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/search"
 )
 
@@ -112,11 +113,11 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 		return Recalled{}, err
 	}
 	r := Recalled{frame: f}
-	lessons := map[string]*Version{}
+	lessons := map[string]*fact.Version{}
 	for _, v := range st.lessons() {
 		lessons[v.ID] = v
 	}
-	version := func(id string) *Version { return cmp.Or(st.byID(id), lessons[id]) }
+	version := func(id string) *fact.Version { return cmp.Or(st.byID(id), lessons[id]) }
 	g := &glimpse{state: st, frame: &f, last: -1}
 	keep := func(id string) bool {
 		v := g.seen(id)
@@ -170,7 +171,7 @@ func (a *asked) most() int {
 // masked is what a search sees of a state.
 type masked struct {
 	keep    func(id string) bool
-	version func(id string) *Version
+	version func(id string) *fact.Version
 }
 
 // fuse lets meaning have its part in an answer. The answer says so only if it

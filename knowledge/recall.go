@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Question asks for facts. Category and key filter, the query ranks; any may
@@ -108,20 +109,20 @@ func checkLimit(limit, standard int) (int, error) {
 func (q Question) frame(m moment, clock time.Time) (frame, error) {
 	f := frame{Question: q, asOf: m.now, known: m.now, now: m.now, timeful: q.AsOf != "" || q.KnownAt != ""}
 	if q.AsOf != "" {
-		t, err := parseInstant("as_of", q.AsOf, clock, true)
+		t, err := fact.ParseInstant("as_of", q.AsOf, clock, true)
 		if err != nil {
 			return f, err
 		}
-		f.asOf, f.asked = t.Time, t.text
+		f.asOf, f.asked = t.Time, t.Text
 	}
 	if q.KnownAt != "" {
-		t, err := parseInstant("known_at", q.KnownAt, clock, true)
+		t, err := fact.ParseInstant("known_at", q.KnownAt, clock, true)
 		if err != nil {
 			return f, err
 		}
 		f.known = t.Time
 		if q.AsOf == "" {
-			f.asOf, f.asked = t.Time, t.text
+			f.asOf, f.asked = t.Time, t.Text
 		}
 	}
 	return f, nil
@@ -129,8 +130,8 @@ func (q Question) frame(m moment, clock time.Time) (frame, error) {
 
 // holds reports whether v is an answer to f, its query aside. Archived facts
 // are, when asked about another time or by their exact key.
-func (f *frame) holds(v *Version, archived bool) bool {
-	p, ok := heldAt(v, f.known)
+func (f *frame) holds(v *fact.Version, archived bool) bool {
+	p, ok := fact.HeldAt(v, f.known)
 	switch {
 	case !ok || !p.Contains(f.asOf):
 		return false
@@ -144,7 +145,7 @@ func (f *frame) holds(v *Version, archived bool) bool {
 
 // goesBy reports whether a fact is found under a key: its own, an alias, or
 // category/key.
-func goesBy(v *Version, key string) bool {
+func goesBy(v *fact.Version, key string) bool {
 	k := formats.FoldName(key)
 	return k == formats.FoldName(v.Key) || k == formats.FoldName(v.Category+"/"+v.Key) ||
 		slices.ContainsFunc(v.Aliases, func(a string) bool { return formats.FoldName(a) == k })
@@ -175,9 +176,9 @@ func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 
 // matching lists the versions a frame holds, not all of them whole; a named
 // fact is looked up.
-func (s *state) matching(f *frame) []*Version {
-	var out []*Version
-	keep := func(vs []*Version) {
+func (s *state) matching(f *frame) []*fact.Version {
+	var out []*fact.Version
+	keep := func(vs []*fact.Version) {
 		for _, v := range vs {
 			if f.holds(v, false) {
 				out = append(out, v)
@@ -200,9 +201,9 @@ func (s *state) matching(f *frame) []*Version {
 
 // order puts a listing in the order people expect: a room by salience, the
 // latest by when they were confirmed; ties by name.
-func (s *Store) order(vs []*Version, f *frame) {
+func (s *Store) order(vs []*fact.Version, f *frame) {
 	latest := f.Category == "" && f.Key == ""
-	slices.SortFunc(vs, func(a, b *Version) int {
+	slices.SortFunc(vs, func(a, b *fact.Version) int {
 		if latest {
 			return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), byName(a, b))
 		}
@@ -210,7 +211,9 @@ func (s *Store) order(vs []*Version, f *frame) {
 	})
 }
 
-func (s *Store) salience(v *Version, t time.Time) float64 { return salience(v, t, s.use.of(v)) }
+func (s *Store) salience(v *fact.Version, t time.Time) float64 {
+	return fact.Salience(v, t, s.use.of(v))
+}
 
 // search answers a question with words. System 1 is the text index over
 // active facts, put into order by meaning; when it has nothing, or only weak

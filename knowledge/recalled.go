@@ -9,6 +9,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // Recalled is the answer to a [Question].
@@ -57,19 +58,19 @@ type Found struct {
 	Unconfirmed   bool               `json:"unconfirmed,omitempty"` // known only from an import
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
-	v     *Version
+	v     *fact.Version
 	raw   float64
 	fused float64
 	named bool // the query is its name
 }
 
 // found is v as it was held at the instants of f.
-func found(v *Version, f *frame) Found {
-	p, _ := heldAt(v, f.known)
-	confirmations, confidence := knownAt(v, f.known)
+func found(v *fact.Version, f *frame) Found {
+	p, _ := fact.HeldAt(v, f.known)
+	confirmations, confidence := fact.KnownAt(v, f.known)
 	return Found{
 		ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: confidence,
-		Effective: effectiveConfidence(v, f.now, retrievals{}), Confirmations: confirmations,
+		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
 		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
 		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Pinned: v.Pinned, Privacy: v.Privacy,
 		Archived: v.ArchivedAt != nil, Unconfirmed: unconfirmed(v), v: v,
@@ -163,7 +164,7 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	}
 	b.WriteByte(')')
 	if r.frame.timeful {
-		fmt.Fprintf(b, " [valid %s]", Period{f.ValidFrom, f.ValidUntil})
+		fmt.Fprintf(b, " [valid %s]", fact.Period{From: f.ValidFrom, Until: f.ValidUntil})
 	}
 	if f.Archived {
 		b.WriteString(" [archived]")

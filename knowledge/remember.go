@@ -7,6 +7,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Assertion is one claim about the project: what somebody holds true, since
@@ -65,14 +66,14 @@ func assert(f facts, c claim, now time.Time) ([]event, Remembered, error) {
 	if err := c.checkLists(d.model()); err != nil {
 		return nil, Remembered{}, err
 	}
-	current := currentAt(d.versions, now)
+	current := fact.CurrentAt(d.versions, now)
 	switch {
-	case !c.dated() && current != nil && sameValue(current.Value, c.value):
+	case !c.dated() && current != nil && fact.SameValue(current.Value, c.value):
 		return d.confirm(current)
 	case c.correct:
 		return d.correct()
 	}
-	p, err := d.period(Period{From: now})
+	p, err := d.period(fact.Period{From: now})
 	if err != nil {
 		return nil, Remembered{}, err
 	}
@@ -86,25 +87,25 @@ func (d *draft) correct() ([]event, Remembered, error) {
 	if d.claim.from != nil {
 		at = *d.claim.from
 	}
-	wrong := currentAt(d.versions, at)
+	wrong := fact.CurrentAt(d.versions, at)
 	if wrong == nil {
-		wrong = currentAt(d.versions, d.now)
+		wrong = fact.CurrentAt(d.versions, d.now)
 	}
 	if wrong == nil {
-		p, err := d.period(Period{From: d.now})
+		p, err := d.period(fact.Period{From: d.now})
 		if err != nil {
 			return nil, Remembered{}, err
 		}
 		return d.finish(d.place(p), p)
 	}
-	p, err := d.period(period(wrong))
+	p, err := d.period(fact.PeriodOf(wrong))
 	if err != nil {
 		return nil, Remembered{}, err
 	}
 	d.correcting = true
-	if sameValue(wrong.Value, d.claim.value) {
+	if fact.SameValue(wrong.Value, d.claim.value) {
 		d.cutAround(p, wrong.ID)
-		w := d.asserted(reperiod(wrong, p, d.now))
+		w := d.asserted(fact.Reperiod(wrong, p, d.now))
 		d.put(w)
 		return d.finish(w, p)
 	}
@@ -117,10 +118,10 @@ func (d *draft) correct() ([]event, Remembered, error) {
 // keeps the old value, and so does the part after; one that is covered whole
 // is no longer believed. Versions with the same value that p overlaps or
 // touches become one with it, and that counts as a confirmation.
-func (d *draft) place(p Period) *Version {
-	var same []*Version
+func (d *draft) place(p fact.Period) *fact.Version {
+	var same []*fact.Version
 	for _, v := range d.versions {
-		if believed(v) && sameValue(v.Value, d.claim.value) && touches(v, p) {
+		if fact.Believed(v) && fact.SameValue(v.Value, d.claim.value) && touches(v, p) {
 			same = append(same, v)
 		}
 	}
@@ -131,16 +132,16 @@ func (d *draft) place(p Period) *Version {
 		return v
 	}
 	base := *same[0]
-	whole := p.Union(period(&base))
+	whole := p.Union(fact.PeriodOf(&base))
 	for _, v := range same[1:] {
-		whole = whole.Union(period(v))
+		whole = whole.Union(fact.PeriodOf(v))
 		base.ConfirmationCount += v.ConfirmationCount
 		base.Sources = slices.Concat(base.Sources, v.Sources)
-		d.put(disbelieve(v, d.now))
+		d.put(fact.Disbelieve(v, d.now))
 	}
 	v := &base
-	if !whole.Equal(period(v)) {
-		v = reperiod(v, whole, d.now)
+	if !whole.Equal(fact.PeriodOf(v)) {
+		v = fact.Reperiod(v, whole, d.now)
 	}
 	v = d.asserted(v)
 	d.put(v)
@@ -150,38 +151,38 @@ func (d *draft) place(p Period) *Version {
 // touches reports whether a version and a period of the same value are one
 // stretch of time. A retracted version is not joined at the instant it was
 // withdrawn, or withdrawing would have no effect.
-func touches(v *Version, p Period) bool {
-	q := period(v)
+func touches(v *fact.Version, p fact.Period) bool {
+	q := fact.PeriodOf(v)
 	return q.Overlaps(p) || p.Meets(q) || q.Meets(p) && v.RetractedAt == nil
 }
 
 // cutAround makes room for p among the versions not named in keep.
-func (d *draft) cutAround(p Period, keep ...string) {
+func (d *draft) cutAround(p fact.Period, keep ...string) {
 	for _, v := range slices.Clone(d.versions) {
-		q := period(v)
-		if !believed(v) || slices.Contains(keep, v.ID) || !q.Overlaps(p) {
+		q := fact.PeriodOf(v)
+		if !fact.Believed(v) || slices.Contains(keep, v.ID) || !q.Overlaps(p) {
 			continue
 		}
 		d.displaced = append(d.displaced, v)
 		starts := q.From.Before(p.From)
-		resumes := p.Until != nil && before(*p.Until, q.Until)
+		resumes := p.Until != nil && fact.Before(*p.Until, q.Until)
 		switch {
 		case starts && resumes:
-			d.put(reperiod(v, Period{q.From, &p.From}, d.now))
-			d.put(d.resume(v, Period{*p.Until, q.Until}))
+			d.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, d.now))
+			d.put(d.resume(v, fact.Period{From: *p.Until, Until: q.Until}))
 		case starts:
-			d.put(reperiod(v, Period{q.From, &p.From}, d.now))
+			d.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, d.now))
 		case resumes:
-			d.put(reperiod(v, Period{*p.Until, q.Until}, d.now))
+			d.put(fact.Reperiod(v, fact.Period{From: *p.Until, Until: q.Until}, d.now))
 		default:
-			d.put(disbelieve(v, d.now))
+			d.put(fact.Disbelieve(v, d.now))
 		}
 	}
 }
 
 // period is the claim's valid period: what it gives, else the default's. A
 // claim without an end runs to the start of the next version.
-func (d *draft) period(p Period) (Period, error) {
+func (d *draft) period(p fact.Period) (fact.Period, error) {
 	if d.claim.from != nil {
 		p.From = *d.claim.from
 	}
@@ -193,7 +194,7 @@ func (d *draft) period(p Period) (Period, error) {
 		return p, nil
 	}
 	for _, v := range d.versions {
-		if believed(v) && v.ValidFrom.After(p.From) && before(v.ValidFrom, p.Until) {
+		if fact.Believed(v) && v.ValidFrom.After(p.From) && fact.Before(v.ValidFrom, p.Until) {
 			p.Until = new(v.ValidFrom)
 			break
 		}
@@ -205,7 +206,7 @@ func (d *draft) period(p Period) (Period, error) {
 }
 
 // outcome names what a placed claim turned out to be.
-func (d *draft) outcome(v *Version, p Period) Outcome {
+func (d *draft) outcome(v *fact.Version, p fact.Period) Outcome {
 	switch {
 	case d.correcting:
 		return Corrected
@@ -215,7 +216,7 @@ func (d *draft) outcome(v *Version, p Period) Outcome {
 		return Planned
 	case p.Contains(d.now) && len(d.displaced) > 0:
 		return Superseded
-	case p.Contains(d.now) || !slices.ContainsFunc(d.before, believed):
+	case p.Contains(d.now) || !slices.ContainsFunc(d.before, fact.Believed):
 		return Created
 	}
 	return Backdated
@@ -224,9 +225,9 @@ func (d *draft) outcome(v *Version, p Period) Outcome {
 // create makes the first or a further version for the claim. What is said
 // about the fact itself, not about its value, goes on from the version it
 // takes the place of.
-func (d *draft) create(p Period) *Version {
+func (d *draft) create(p fact.Period) *fact.Version {
 	c := d.claim
-	v := &Version{
+	v := &fact.Version{
 		ID:       d.id(c.value),
 		Category: c.category, Key: c.key, Value: c.value, SourceSession: c.session,
 		Confidence: c.confidence, CreatedAt: d.now, LastConfirmed: d.now,
@@ -248,7 +249,7 @@ func (d *draft) create(p Period) *Version {
 }
 
 // resume is the rest of a version that a shorter period interrupts.
-func (d *draft) resume(v *Version, p Period) *Version {
+func (d *draft) resume(v *fact.Version, p fact.Period) *fact.Version {
 	w := *v
 	w.ID = d.id(v.Value)
 	w.ValidFrom, w.ValidUntil, w.RecordedFrom, w.CreatedAt = p.From, p.Until, d.now, d.now

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/knowledge/fact"
 )
 
 // at is a day of January 2026, as the tests write times.
@@ -20,7 +22,7 @@ type say struct {
 	correct     bool
 	confidence  float64
 	want        Outcome
-	severity    Severity
+	severity    fact.Severity
 }
 
 // tell plays a story on an empty fact and returns its versions as lines.
@@ -48,7 +50,7 @@ func tell(t *testing.T, story []say) []string {
 		if r.Outcome != a.want {
 			t.Errorf("assertion %d of %q: outcome %s, want %s", i, a.value, r.Outcome, a.want)
 		}
-		got := Severity("")
+		got := fact.Severity("")
 		if r.Contradiction != nil {
 			got = r.Contradiction.Severity
 		}
@@ -59,8 +61,8 @@ func tell(t *testing.T, story []say) []string {
 	}
 	var out []string
 	for _, v := range st.versions(newID("c", "k")) {
-		line := fmt.Sprintf("%s %s x%d", v.Value, days(period(v)), v.ConfirmationCount)
-		if !believed(v) {
+		line := fmt.Sprintf("%s %s x%d", v.Value, days(fact.PeriodOf(v)), v.ConfirmationCount)
+		if !fact.Believed(v) {
 			line += " not believed"
 		}
 		out = append(out, line)
@@ -68,7 +70,7 @@ func tell(t *testing.T, story []say) []string {
 	return out
 }
 
-func days(p Period) string {
+func days(p fact.Period) string {
 	end := "…"
 	if p.Until != nil {
 		end = fmt.Sprint(p.Until.YearDay())
@@ -78,15 +80,15 @@ func days(p Period) string {
 
 // wellFormed checks what must be so of every fact: no believed versions
 // overlap, none is empty, none is out of order.
-func wellFormed(t *testing.T, vs []*Version) {
+func wellFormed(t *testing.T, vs []*fact.Version) {
 	t.Helper()
 	for i, v := range vs {
 		if v.ValidUntil != nil && !v.ValidFrom.Before(*v.ValidUntil) {
-			t.Errorf("%s has the empty period %s", v.Value, days(period(v)))
+			t.Errorf("%s has the empty period %s", v.Value, days(fact.PeriodOf(v)))
 		}
 		for _, w := range vs[:i] {
-			if believed(v) && believed(w) && period(v).Overlaps(period(w)) {
-				t.Errorf("%s %s overlaps %s %s", v.Value, days(period(v)), w.Value, days(period(w)))
+			if fact.Believed(v) && fact.Believed(w) && fact.PeriodOf(v).Overlaps(fact.PeriodOf(w)) {
+				t.Errorf("%s %s overlaps %s %s", v.Value, days(fact.PeriodOf(v)), w.Value, days(fact.PeriodOf(w)))
 			}
 		}
 	}
@@ -103,24 +105,24 @@ func TestAssert(t *testing.T) {
 			{day: 1, value: "A", want: Created}, {day: 2, value: "a.", want: Confirmed},
 		}, []string{"A 1-… x2"}},
 		{"superseded, medium", []say{
-			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: Medium},
+			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Medium},
 		}, []string{"A 1-5 x1", "B 5-… x1"}},
 		{"superseded, high", []say{
 			{day: 1, value: "A", confidence: .95, want: Created}, {day: 2, value: "A", want: Confirmed},
-			{day: 5, value: "B", want: Superseded, severity: High},
+			{day: 5, value: "B", want: Superseded, severity: fact.High},
 		}, []string{"A 1-5 x2", "B 5-… x1"}},
 		{"superseded, low", []say{
-			{day: 1, value: "A", confidence: .4, want: Created}, {day: 5, value: "B", want: Superseded, severity: Low},
+			{day: 1, value: "A", confidence: .4, want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Low},
 		}, []string{"A 1-5 x1", "B 5-… x1"}},
 		{"there and back", []say{
-			{day: 1, value: "A", want: Created}, {day: 2, value: "B", want: Superseded, severity: Medium},
-			{day: 3, value: "A", want: Superseded, severity: Medium},
+			{day: 1, value: "A", want: Created}, {day: 2, value: "B", want: Superseded, severity: fact.Medium},
+			{day: 3, value: "A", want: Superseded, severity: fact.Medium},
 		}, []string{"A 1-2 x1", "B 2-3 x1", "A 3-… x1"}},
 		{"corrected", []say{
 			{day: 1, value: "A", want: Created}, {day: 5, value: "B", correct: true, want: Corrected},
 		}, []string{"A 1-… x1 not believed", "B 1-… x1"}},
 		{"corrected back: the old value still holds", []say{
-			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: Medium},
+			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Medium},
 			{day: 6, value: "A", correct: true, want: Corrected},
 		}, []string{"A 1-… x2", "B 5-… x1 not believed"}},
 		{"correct of nothing", []say{{day: 1, value: "A", correct: true, want: Created}}, []string{"A 1-… x1"}},
@@ -137,20 +139,20 @@ func TestAssert(t *testing.T) {
 			{day: 10, value: "A", want: Created}, {day: 11, value: "A", from: 3, want: Confirmed},
 		}, []string{"A 3-… x2"}},
 		{"a short period interrupts", []say{
-			{day: 1, value: "A", want: Created}, {day: 20, value: "B", from: 5, until: 8, want: Backdated, severity: Medium},
+			{day: 1, value: "A", want: Created}, {day: 20, value: "B", from: 5, until: 8, want: Backdated, severity: fact.Medium},
 		}, []string{"A 1-5 x1", "B 5-8 x1", "A 8-… x1"}},
 		{"a period over the present", []say{
-			{day: 1, value: "A", want: Created}, {day: 6, value: "B", from: 5, until: 8, want: Superseded, severity: Medium},
+			{day: 1, value: "A", want: Created}, {day: 6, value: "B", from: 5, until: 8, want: Superseded, severity: fact.Medium},
 		}, []string{"A 1-5 x1", "B 5-8 x1", "A 8-… x1"}},
 		{"covered whole", []say{
-			{day: 1, value: "A", from: 3, until: 5, want: Planned}, {day: 6, value: "B", from: 2, until: 9, want: Superseded, severity: Medium},
+			{day: 1, value: "A", from: 3, until: 5, want: Planned}, {day: 6, value: "B", from: 2, until: 9, want: Superseded, severity: fact.Medium},
 		}, []string{"B 2-9 x1", "A 3-5 x1 not believed"}},
 		{"planned", []say{
 			{day: 1, value: "A", want: Created}, {day: 2, value: "B", from: 20, want: Planned},
 		}, []string{"A 1-20 x1", "B 20-… x1"}},
 		{"a plan stays when the present changes", []say{
 			{day: 1, value: "A", want: Created}, {day: 2, value: "B", from: 20, want: Planned},
-			{day: 3, value: "C", want: Superseded, severity: Medium},
+			{day: 3, value: "C", want: Superseded, severity: fact.Medium},
 		}, []string{"A 1-3 x1", "C 3-20 x1", "B 20-… x1"}},
 		{"confirming leaves a given end alone", []say{
 			{day: 1, value: "A", until: 20, want: Created}, {day: 2, value: "A", want: Confirmed},

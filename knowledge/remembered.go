@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // Remembered is what became of an assertion.
@@ -29,7 +30,7 @@ type Remembered struct {
 
 	// Asked is the period that was asked for, when what is stored is another:
 	// confirming a value never shortens it.
-	Asked *Period `json:"asked,omitempty"`
+	Asked *fact.Period `json:"asked,omitempty"`
 
 	dated bool // the assertion gave a period, so the answer tells what was stored
 }
@@ -37,10 +38,10 @@ type Remembered struct {
 // Displacement tells what became of a version with another value: the periods
 // it is still believed for, none when it is no longer believed at all.
 type Displacement struct {
-	ID    string   `json:"id"`
-	Value string   `json:"value"`
-	Was   Period   `json:"was"`
-	Now   []Period `json:"now"`
+	ID    string        `json:"id"`
+	Value string        `json:"value"`
+	Was   fact.Period   `json:"was"`
+	Now   []fact.Period `json:"now"`
 }
 
 // Similar is a fact under another name that might say the same or the opposite.
@@ -67,7 +68,7 @@ func (r Remembered) Text() string {
 		r.Contradiction.text(&b)
 	}
 	if r.dated || r.Outcome == Planned {
-		fmt.Fprintf(&b, "\n  Valid %s (%s)", Period{r.ValidFrom, r.ValidUntil}, r.Outcome)
+		fmt.Fprintf(&b, "\n  Valid %s (%s)", fact.Period{From: r.ValidFrom, Until: r.ValidUntil}, r.Outcome)
 		if r.Asked != nil {
 			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with correct=true", r.Asked)
 		}

@@ -15,6 +15,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Intention is something to be reminded of, and when.
@@ -54,7 +55,7 @@ func trigger(r formats.Reminder) string {
 		}
 	}
 	if r.Due != nil {
-		parts = append(parts, "due "+day(*r.Due))
+		parts = append(parts, "due "+fact.Day(*r.Due))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -75,7 +76,7 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 		*t.to, in.redacted = clean, append(in.redacted, found...)
 	}
 	if a.Due != "" {
-		t, err := parseInstant("due", a.Due, s.clock(), false)
+		t, err := fact.ParseInstant("due", a.Due, s.clock(), false)
 		if err != nil {
 			return Reminded{}, err
 		}
@@ -234,7 +235,7 @@ func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder
 		reached = s.reached(ctx, open)
 	}
 	for _, r := range open {
-		if reached[r.ID] || !f.timeful && due(r, startOfDay(f.now)) || holdsWords(f.Query, r.Keyword) {
+		if reached[r.ID] || !f.timeful && due(r, fact.StartOfDay(f.now)) || holdsWords(f.Query, r.Keyword) {
 			out = append(out, r)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Withdrawal takes a fact back.
@@ -94,12 +95,12 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 func retract(f facts, n id, now time.Time) []event {
 	var out []event
 	for _, v := range f.versions(n) {
-		if !believed(v) || !before(now, v.ValidUntil) {
+		if !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
 			continue
 		}
-		w := disbelieve(v, now)
+		w := fact.Disbelieve(v, now)
 		if v.ValidFrom.Before(now) {
-			w = reperiod(v, Period{v.ValidFrom, &now}, now)
+			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &now}, now)
 		}
 		w.RetractedAt = &now
 		out = append(out, event{Put: w})
@@ -113,7 +114,7 @@ func retract(f facts, n id, now time.Time) []event {
 // finished by asking for it once more.
 func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
-	var gone []*Version
+	var gone []*fact.Version
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		n := newID(w.Category, w.Key)
 		vs := st.versions(n)
@@ -141,16 +142,16 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 
 // copies names what agents wrote down that some versions came from, or that
 // holds their values.
-func (s *Store) copies(ctx context.Context, gone []*Version) (refs []string) {
+func (s *Store) copies(ctx context.Context, gone []*fact.Version) (refs []string) {
 	if len(gone) == 0 {
 		return nil
 	}
 	holds := func(text string) bool {
-		return slices.ContainsFunc(gone, func(v *Version) bool { return holdsWords(text, v.Value) })
+		return slices.ContainsFunc(gone, func(v *fact.Version) bool { return holdsWords(text, v.Value) })
 	}
 	found, err := s.findings(ctx, time.Time{})
 	for _, f := range found {
-		if holds(f.Text) || slices.ContainsFunc(gone, func(v *Version) bool {
+		if holds(f.Text) || slices.ContainsFunc(gone, func(v *fact.Version) bool {
 			return slices.ContainsFunc(v.Sources, func(x Source) bool { return x.Ref == f.Ref })
 		}) {
 			refs = append(refs, f.Ref)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // Nothing is the argument of an operation that takes none.
@@ -39,7 +40,7 @@ func (s *Store) Rooms(ctx context.Context, _ Nothing) (RoomList, error) {
 func (s *state) roomsAt(t time.Time) []Room {
 	byRoom := map[string]*Room{}
 	for n, vs := range s.periods() {
-		v := currentAt(vs, t)
+		v := fact.CurrentAt(vs, t)
 		if v == nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/search"
 )
 
@@ -230,6 +231,6 @@ func (s *Store) compare(ctx context.Context, a asked, facts []Found, keep func(s
 
 // takes reports whether a near fact may be told: one that holds a name of the
 // question, or is so near that it need not.
-func (b *bearing) takes(v *Version, cosine, least float64) bool {
+func (b *bearing) takes(v *fact.Version, cosine, least float64) bool {
 	return len(b.names) == 0 || cosine >= least+otherNames || holdsOne(v.Category+" "+meant(doc(v)).Text, b.names)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/search"
 )
 
@@ -93,7 +94,7 @@ func (s *Store) alike(ctx context.Context, near *search.Alike, r Remembered) []S
 				continue
 			}
 			other := newID(v.Category, v.Key)
-			now := currentAt(st.versions(other), r.RecordedAt)
+			now := fact.CurrentAt(st.versions(other), r.RecordedAt)
 			if other == this || now == nil || now.ID != version || st.settled(this, other) {
 				continue
 			}

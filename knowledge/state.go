@@ -9,13 +9,14 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/knowledge/fact"
 )
 
 // facts is what a decision may ask of the state. A full state in memory meets
 // it, and so can a key table that reads single facts from the snapshot.
 type facts interface {
 	// versions returns every version of a fact, by valid_from, then recorded_from.
-	versions(id) []*Version
+	versions(id) []*fact.Version
 	// room returns the spelling a category was first given, "" for a new one.
 	room(category string) string
 	// erased returns when a fact was erased; zero if never.
@@ -30,10 +31,10 @@ type state struct {
 
 	base *base // facts that are still on disk; nil when all are here
 
-	all        map[id][]*Version // of a partial state those that changed; none are left of one erased
-	aliases    map[string][]id   // folded alias → facts in all that may go by it
-	names      map[string]id     // version id → the fact it belongs to
-	rooms      map[string]string // folded category → first spelling
+	all        map[id][]*fact.Version // of a partial state those that changed; none are left of one erased
+	aliases    map[string][]id        // folded alias → facts in all that may go by it
+	names      map[string]id          // version id → the fact it belongs to
+	rooms      map[string]string      // folded category → first spelling
 	tombstones map[id]formats.Tombstone
 	patterns   []formats.Pattern
 	gotchas    []formats.Gotcha
@@ -47,7 +48,7 @@ type state struct {
 	epoch   uint64 // moves when the index must be made anew: an import or an erasure
 }
 
-func (s *state) versions(n id) []*Version {
+func (s *state) versions(n id) []*fact.Version {
 	if vs, ok := s.all[n]; ok || s.base == nil {
 		return vs
 	}
@@ -86,18 +87,8 @@ func (s *state) room(category string) string { return s.rooms[formats.FoldName(c
 
 func (s *state) erased(n id) time.Time { return s.tombstones[n].ErasedAt }
 
-// currentAt returns the version of a fact that is believed to be valid at t.
-func currentAt(vs []*Version, t time.Time) *Version {
-	for _, v := range slices.Backward(vs) {
-		if believed(v) && period(v).Contains(t) {
-			return v
-		}
-	}
-	return nil
-}
-
 // byID returns the version with an id, nil if there is none.
-func (s *state) byID(version string) *Version {
+func (s *state) byID(version string) *fact.Version {
 	n, ok := s.factOf(version)
 	if !ok {
 		return nil
@@ -111,15 +102,15 @@ func (s *state) byID(version string) *Version {
 }
 
 // put adds a version or takes the place of the one with its id.
-func (s *state) put(v *Version) {
+func (s *state) put(v *fact.Version) {
 	n := newID(v.Category, v.Key)
 	vs := slices.Clone(s.versions(n))
-	if i := slices.IndexFunc(vs, func(w *Version) bool { return w.ID == v.ID }); i >= 0 {
+	if i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
 		vs[i] = v
 	} else {
 		vs = append(vs, v)
 	}
-	slices.SortStableFunc(vs, byPeriod)
+	slices.SortStableFunc(vs, fact.ByPeriod)
 	s.set(n, vs)
 	s.names[v.ID] = n
 	if s.room(v.Category) == "" {
@@ -129,7 +120,7 @@ func (s *state) put(v *Version) {
 }
 
 // set gives a fact other versions; none when it is erased.
-func (s *state) set(n id, vs []*Version) {
+func (s *state) set(n id, vs []*fact.Version) {
 	if s.base == nil && vs == nil {
 		delete(s.all, n)
 		return
@@ -145,7 +136,7 @@ func (s *state) set(n id, vs []*Version) {
 
 // alias notes by which other names a fact goes. One it no longer goes by stays:
 // who looks a fact up by an alias compares it.
-func (s *state) alias(n id, vs []*Version) {
+func (s *state) alias(n id, vs []*fact.Version) {
 	for _, v := range vs {
 		for _, a := range v.Aliases {
 			if a = formats.FoldName(a); !slices.Contains(s.aliases[a], n) {
@@ -155,18 +146,14 @@ func (s *state) alias(n id, vs []*Version) {
 	}
 }
 
-func byPeriod(a, b *Version) int {
-	return cmp.Or(a.ValidFrom.Compare(b.ValidFrom), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
-}
-
 // byName orders versions for people: category, key, then period.
-func byName(a, b *Version) int {
+func byName(a, b *fact.Version) int {
 	x, y := newID(a.Category, a.Key), newID(b.Category, b.Key)
-	return cmp.Or(cmp.Compare(x.category, y.category), cmp.Compare(x.key, y.key), byPeriod(a, b))
+	return cmp.Or(cmp.Compare(x.category, y.category), cmp.Compare(x.key, y.key), fact.ByPeriod(a, b))
 }
 
 func newState() *state {
-	return &state{all: map[id][]*Version{}, aliases: map[string][]id{}, names: map[string]id{}, rooms: map[string]string{}, tombstones: map[id]formats.Tombstone{}}
+	return &state{all: map[id][]*fact.Version{}, aliases: map[string][]id{}, names: map[string]id{}, rooms: map[string]string{}, tombstones: map[id]formats.Tombstone{}}
 }
 
 // clone is shallow: folds replace what the maps and slices hold, they never
@@ -211,7 +198,7 @@ func fromDocument(d *formats.Document) *state {
 	s.root, s.hash, s.extra = d.ProjectRoot, d.ProjectHash, d.Extra
 	s.patterns, s.gotchas, s.relations = d.Patterns, d.Gotchas, d.Relations
 	s.reminders, s.judged, s.history = d.Reminders, d.JudgedPairs, d.History
-	s.all = make(map[id][]*Version, len(d.Facts))
+	s.all = make(map[id][]*fact.Version, len(d.Facts))
 	first := map[string]time.Time{}
 	for _, v := range d.Facts {
 		n := newID(v.Category, v.Key)
@@ -222,7 +209,7 @@ func fromDocument(d *formats.Document) *state {
 		}
 	}
 	for n, vs := range s.all {
-		slices.SortStableFunc(vs, byPeriod)
+		slices.SortStableFunc(vs, fact.ByPeriod)
 		s.alias(n, vs)
 	}
 	for _, t := range d.Tombstones {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"leanctx/formats"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/table"
 )
 
@@ -57,7 +58,7 @@ func (b *base) texts(first, end int, use func(fact int, text []byte) bool) (ok b
 }
 
 // stream gives use the unchanged facts from first to end, by name.
-func (b *base) stream(first, end int, use func(id, []*Version) bool) (ok bool) {
+func (b *base) stream(first, end int, use func(id, []*fact.Version) bool) (ok bool) {
 	return b.texts(first, end, func(fact int, text []byte) bool {
 		vs, err := formats.DecodeFacts(text)
 		if err != nil {
@@ -70,8 +71,8 @@ func (b *base) stream(first, end int, use func(id, []*Version) bool) (ok bool) {
 
 // within yields the facts of a room with their versions, in no order; all
 // facts where room is "". What is on disk is read in passing.
-func (s *state) within(room string) iter.Seq2[id, []*Version] {
-	return func(yield func(id, []*Version) bool) {
+func (s *state) within(room string) iter.Seq2[id, []*fact.Version] {
+	return func(yield func(id, []*fact.Version) bool) {
 		if s.base != nil {
 			first, end := 0, s.base.keys.Facts()
 			if room != "" {
@@ -90,10 +91,10 @@ func (s *state) within(room string) iter.Seq2[id, []*Version] {
 }
 
 // each yields every version of every fact, in no order.
-func (s *state) each() iter.Seq2[id, *Version] { return versionsOf(s.within("")) }
+func (s *state) each() iter.Seq2[id, *fact.Version] { return versionsOf(s.within("")) }
 
-func versionsOf(facts iter.Seq2[id, []*Version]) iter.Seq2[id, *Version] {
-	return func(yield func(id, *Version) bool) {
+func versionsOf(facts iter.Seq2[id, []*fact.Version]) iter.Seq2[id, *fact.Version] {
+	return func(yield func(id, *fact.Version) bool) {
 		for n, vs := range facts {
 			for _, v := range vs {
 				if !yield(n, v) {
@@ -115,9 +116,9 @@ func compareNames(a, b id) int {
 }
 
 // sorted yields the facts by name.
-func (s *state) sorted() iter.Seq2[id, []*Version] {
+func (s *state) sorted() iter.Seq2[id, []*fact.Version] {
 	names := s.inOrder()
-	return func(yield func(id, []*Version) bool) {
+	return func(yield func(id, []*fact.Version) bool) {
 		rest := names
 		upTo := func(n *id) bool {
 			for len(rest) > 0 && (n == nil || compareNames(rest[0], *n) < 0) {
@@ -128,7 +129,7 @@ func (s *state) sorted() iter.Seq2[id, []*Version] {
 			}
 			return true
 		}
-		if s.base != nil && !s.base.stream(0, s.base.keys.Facts(), func(n id, vs []*Version) bool { return upTo(&n) && yield(n, vs) }) {
+		if s.base != nil && !s.base.stream(0, s.base.keys.Facts(), func(n id, vs []*fact.Version) bool { return upTo(&n) && yield(n, vs) }) {
 			return
 		}
 		upTo(nil)

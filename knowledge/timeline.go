@@ -9,6 +9,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // Span asks for the history of a room or of one fact.
@@ -78,8 +79,8 @@ func (s *Store) Timeline(ctx context.Context, q Span) (Chronicle, error) {
 }
 
 // past lists the versions of a room or a fact, oldest first.
-func (s *state) past(category, key string) []*Version {
-	var out []*Version
+func (s *state) past(category, key string) []*fact.Version {
+	var out []*fact.Version
 	if key != "" {
 		out = slices.Clone(s.versions(newID(category, key)))
 	} else {
@@ -87,7 +88,7 @@ func (s *state) past(category, key string) []*Version {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Version) int {
+	slices.SortFunc(out, func(a, b *fact.Version) int {
 		if c := a.ValidFrom.Compare(b.ValidFrom); c != 0 {
 			return c
 		}
@@ -96,7 +97,7 @@ func (s *state) past(category, key string) []*Version {
 	return out
 }
 
-func entry(v *Version, now time.Time) Entry {
+func entry(v *fact.Version, now time.Time) Entry {
 	return Entry{
 		ID: v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
@@ -104,15 +105,15 @@ func entry(v *Version, now time.Time) Entry {
 	}
 }
 
-func mark(v *Version, now time.Time) string {
+func mark(v *fact.Version, now time.Time) string {
 	switch {
 	case v.RetractedAt != nil:
 		return markRetracted
-	case !believed(v):
+	case !fact.Believed(v):
 		return markCorrected
 	case v.ValidFrom.After(now):
 		return markPlanned
-	case period(v).Contains(now):
+	case fact.PeriodOf(v).Contains(now):
 		return markCurrent
 	}
 	return markArchived
@@ -134,7 +135,7 @@ func (r Chronicle) Text() string {
 	}
 	for _, e := range r.Entries {
 		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
-			Period{e.ValidFrom, e.ValidUntil}, percent(e.Confidence), e.Confirmations)
+			fact.Period{From: e.ValidFrom, Until: e.ValidUntil}, percent(e.Confidence), e.Confirmations)
 		if e.Archived {
 			b.WriteString(" (outside the active set)")
 		}

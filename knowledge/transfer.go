@@ -15,6 +15,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // The forms of an export.
@@ -96,7 +97,7 @@ func (s *state) export(m moment, o Options) *formats.Document {
 func (s *state) records(m moment) []formats.Record {
 	out := []formats.Record{}
 	for _, vs := range s.sorted() {
-		v := currentAt(vs, m.now)
+		v := fact.CurrentAt(vs, m.now)
 		if v == nil {
 			continue
 		}

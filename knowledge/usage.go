@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"leanctx/knowledge/fact"
 )
 
 // usage is the side record of retrievals: which versions were read, how often
@@ -22,7 +24,7 @@ type usage struct {
 	mu     sync.Mutex
 	offset int64
 	since  time.Time // when the record begins; zero when there is none
-	seen   map[string]retrievals
+	seen   map[string]fact.Retrievals
 }
 
 // usageLimit is the size in bytes at which the record is folded into one line
@@ -30,17 +32,17 @@ type usage struct {
 const usageLimit = 256 << 10
 
 func newUsage(dir string, now func() time.Time) *usage {
-	return &usage{path: filepath.Join(dir, "retrievals.log"), now: now, seen: map[string]retrievals{}}
+	return &usage{path: filepath.Join(dir, "retrievals.log"), now: now, seen: map[string]fact.Retrievals{}}
 }
 
 // of returns how v was read: what its file says and what was counted here.
-func (u *usage) of(v *Version) retrievals {
+func (u *usage) of(v *fact.Version) fact.Retrievals {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := u.seen[v.ID]
-	r.count += v.RetrievalCount
-	if v.LastRetrieved != nil && v.LastRetrieved.After(r.last) {
-		r.last = *v.LastRetrieved
+	r.Count += v.RetrievalCount
+	if v.LastRetrieved != nil && v.LastRetrieved.After(r.Last) {
+		r.Last = *v.LastRetrieved
 	}
 	return r
 }
@@ -65,7 +67,7 @@ func (u *usage) refresh() {
 		return
 	}
 	if info.Size() < u.offset {
-		u.offset, u.since, u.seen = 0, time.Time{}, map[string]retrievals{}
+		u.offset, u.since, u.seen = 0, time.Time{}, map[string]fact.Retrievals{}
 	}
 	f, err := os.Open(u.path)
 	if err != nil {
@@ -101,9 +103,9 @@ func (u *usage) fold(line string) {
 			n = 1
 		}
 		r := u.seen[version]
-		r.count += n
-		if at.After(r.last) {
-			r.last = at
+		r.Count += n
+		if at.After(r.Last) {
+			r.Last = at
 		}
 		u.seen[version] = r
 	}
@@ -137,7 +139,7 @@ func (u *usage) compact() {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d\n", u.since.Unix())
 	for version, r := range u.seen {
-		fmt.Fprintf(&b, "%d %s*%d\n", r.last.Unix(), version, r.count)
+		fmt.Fprintf(&b, "%d %s*%d\n", r.Last.Unix(), version, r.Count)
 	}
 	temp := u.path + ".tmp"
 	if os.WriteFile(temp, b.Bytes(), 0o600) == nil && os.Rename(temp, u.path) == nil {

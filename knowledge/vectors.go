@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/table"
 )
 
@@ -42,7 +43,7 @@ func (s *Store) entries(encoder string) int {
 // after the zero one.
 func (s *state) meant(after, now time.Time) []Meant {
 	var out []Meant
-	add := func(vs []*Version) {
+	add := func(vs []*fact.Version) {
 		for _, v := range vs {
 			if lasts(v, now) && lastTouched(v).After(after) {
 				out = append(out, meant(doc(v)))
@@ -51,7 +52,7 @@ func (s *state) meant(after, now time.Time) []Meant {
 	}
 	if after.IsZero() {
 		for _, v := range s.each() {
-			add([]*Version{v})
+			add([]*fact.Version{v})
 		}
 		add(s.lessons())
 		return out
@@ -67,7 +68,7 @@ func (s *state) meant(after, now time.Time) []Meant {
 				continue
 			}
 			if v := s.onDisk(i); v != nil {
-				add([]*Version{v})
+				add([]*fact.Version{v})
 			}
 		}
 	}
@@ -99,8 +100,8 @@ func (s *state) meantSince(seen int, now time.Time) []Meant {
 }
 
 // lasts reports whether v is valid now or will be: what is over needs no vector.
-func lasts(v *Version, now time.Time) bool {
-	return believed(v) && (v.ValidUntil == nil || v.ValidUntil.After(now))
+func lasts(v *fact.Version, now time.Time) bool {
+	return fact.Believed(v) && (v.ValidUntil == nil || v.ValidUntil.After(now))
 }
 
 // How many texts may be encoded before an answer: none of them is kept, all are

@@ -8,6 +8,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // Subject names a fact.
@@ -49,7 +50,7 @@ func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
 			vs = st.lessonsNamed(q.Category, q.Key)
 		}
 		if at := st.erased(newID(q.Category, q.Key)); len(vs) == 0 && !at.IsZero() {
-			r.Erased = day(at)
+			r.Erased = fact.Day(at)
 			return nil
 		}
 		if len(vs) == 0 {
@@ -68,8 +69,8 @@ func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
 	return r, err
 }
 
-func (s *state) lessonsNamed(category, key string) []*Version {
-	var out []*Version
+func (s *state) lessonsNamed(category, key string) []*fact.Version {
+	var out []*fact.Version
 	for _, v := range s.lessons() {
 		if formats.FoldName(v.Category) == formats.FoldName(category) && goesBy(v, key) {
 			out = append(out, v)
@@ -86,12 +87,12 @@ func (p Provenance) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Line(p.Category), prose.Line(p.Key), prose.Count(len(p.Versions), "version"))
 	for _, v := range p.Versions {
-		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, Period{v.ValidFrom, v.ValidUntil}, percent(v.Confidence), v.Confirmations)
+		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, fact.Period{From: v.ValidFrom, Until: v.ValidUntil}, percent(v.Confidence), v.Confirmations)
 		if v.Replaced != "" {
 			fmt.Fprintf(&b, "\n    replaced '%s'", prose.Brief(v.Replaced))
 		}
 		for _, p := range v.Earlier {
-			fmt.Fprintf(&b, "\n    until %s it was held valid %s", p.RecordedUntil.Format(time.DateTime), Period{p.ValidFrom, p.ValidUntil})
+			fmt.Fprintf(&b, "\n    until %s it was held valid %s", p.RecordedUntil.Format(time.DateTime), fact.Period{From: p.ValidFrom, Until: p.ValidUntil})
 		}
 		if v.Imported != "" {
 			fmt.Fprintf(&b, "\n    imported from %s", prose.Line(v.Imported))

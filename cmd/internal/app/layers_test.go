@@ -28,7 +28,8 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/search", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/search", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/fact":           {"formats", "internal/prose", "internal/refusal"},
 	"knowledge/search":         {"knowledge/search/words", "knowledge/search/segment", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/search/words", "knowledge/search/blocks"},
 	"knowledge/search/words":   {},

@@ -1,4 +1,4 @@
-package knowledge
+package fact
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestSameValue(t *testing.T) {
 		{"", ""},
 	}
 	for _, p := range same {
-		if !sameValue(p[0], p[1]) || !sameValue(p[1], p[0]) {
+		if !SameValue(p[0], p[1]) || !SameValue(p[1], p[0]) {
 			t.Errorf("%q and %q should be the same", p[0], p[1])
 		}
 	}
@@ -37,7 +37,7 @@ func TestSameValue(t *testing.T) {
 		{"$HOME", "$Home"},
 	}
 	for _, p := range different {
-		if sameValue(p[0], p[1]) || sameValue(p[1], p[0]) {
+		if SameValue(p[0], p[1]) || SameValue(p[1], p[0]) {
 			t.Errorf("%q and %q should differ", p[0], p[1])
 		}
 	}
@@ -52,7 +52,7 @@ func TestSlug(t *testing.T) {
 		"ＦＵＬＬ width":                        "full-width",
 		"  --x--  ":                         "x",
 	} {
-		if got := slug(value); got != want {
+		if got := Slug(value); got != want {
 			t.Errorf("slug(%q) = %q, want %q", value, got, want)
 		}
 	}

@@ -1,11 +1,11 @@
-package knowledge
+package fact
 
 import (
 	"errors"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"leanctx/internal/refusal"
 )
 
 func TestParseInstant(t *testing.T) {
@@ -20,20 +20,20 @@ func TestParseInstant(t *testing.T) {
 		"0001-01-01":                "0001-01-01T00:00:00Z",
 		"9999-12-31":                "9999-12-31T00:00:00Z",
 	} {
-		got, err := parseInstant("as_of", text, now, false)
+		got, err := ParseInstant("as_of", text, now, false)
 		if err != nil || got.Format(time.RFC3339) != want {
 			t.Errorf("%q: %v, %v; want %s", text, got.Time, err, want)
 		}
 	}
-	if end, err := parseInstant("as_of", "2026-02-01", now, true); err != nil || end.Format(time.RFC3339Nano) != "2026-02-01T23:59:59.999999999Z" {
+	if end, err := ParseInstant("as_of", "2026-02-01", now, true); err != nil || end.Format(time.RFC3339Nano) != "2026-02-01T23:59:59.999999999Z" {
 		t.Errorf("the end of a day: %v, %v", end.Time, err)
 	}
 	for _, text := range []string{
 		"", "yesterday", "2026-13-01", "2026-02-30", "2026-2-1", "0000-01-01", "10000-01-01", "0001-01-01T00:00:00+14:00",
 		"9999-12-31T23:59:59-14:00", "-3d", "3", "d", "3y", "99999999999d", "2147483647w", "３d", "2026-02-01T25:00:00Z", "\x00", "2026-02-01\n2026-02-02",
 	} {
-		_, err := parseInstant("as_of", text, now, false)
-		if e, ok := errors.AsType[*ArgumentError](err); !ok || e.Argument != "as_of" {
+		_, err := ParseInstant("as_of", text, now, false)
+		if e, ok := errors.AsType[*refusal.ArgumentError](err); !ok || e.Argument != "as_of" {
 			t.Errorf("%q: %v, want an argument error about as_of", text, err)
 		}
 	}
@@ -44,7 +44,7 @@ func FuzzParseInstant(f *testing.F) {
 		f.Add(seed, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, end bool) {
-		got, err := parseInstant("x", text, at(1), end)
+		got, err := ParseInstant("x", text, at(1), end)
 		if err != nil {
 			return
 		}
@@ -53,35 +53,6 @@ func FuzzParseInstant(f *testing.F) {
 		}
 		if _, err := got.MarshalJSON(); err != nil {
 			t.Errorf("%q gave a time that cannot be written: %v", text, err)
-		}
-	})
-}
-
-func genPeriod(t *rapid.T, name string) Period {
-	from := rapid.IntRange(1, 30).Draw(t, name+" from")
-	p := Period{From: at(from)}
-	if n := rapid.IntRange(0, 10).Draw(t, name+" days"); n > 0 {
-		p.Until = new(at(from + n))
-	}
-	return p
-}
-
-// Period arithmetic agrees with looking at every day.
-func TestPeriodArithmetic(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p, q := genPeriod(t, "p"), genPeriod(t, "q")
-		share := false
-		for d := 1; d < 50; d++ {
-			share = share || p.Contains(at(d)) && q.Contains(at(d))
-			if u := p.Union(q); (p.Contains(at(d)) || q.Contains(at(d))) && !u.Contains(at(d)) {
-				t.Fatalf("the union %s of %s and %s lacks day %d", days(u), days(p), days(q), d)
-			}
-		}
-		if p.Overlaps(q) != share || q.Overlaps(p) != share {
-			t.Fatalf("%s overlaps %s: %v, want %v", days(p), days(q), p.Overlaps(q), share)
-		}
-		if p.Meets(q) && p.Overlaps(q) {
-			t.Fatalf("%s both meets and overlaps %s", days(p), days(q))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package knowledge
+package fact
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// sameValue decides whether an assertion confirms a value or contradicts it.
+// SameValue decides whether an assertion confirms a value or contradicts it.
 // Two values are the same when, after NFC, with white space collapsed and at
 // most one closing mark set aside, their words are the same: letters are
 // compared without case, except in words where case carries meaning.
@@ -18,11 +18,11 @@ import (
 // the place of a word makes another value. We do not measure similarity;
 // bag-of-words measures were rejected because they take "uses A not B" and
 // "uses B not A" for one.
-func sameValue(a, b string) bool {
+func SameValue(a, b string) bool {
 	if a == b {
 		return true
 	}
-	x, y := words(a), words(b)
+	x, y := Words(a), Words(b)
 	if len(x) != len(y) {
 		return false
 	}
@@ -34,7 +34,9 @@ func sameValue(a, b string) bool {
 	return true
 }
 
-func words(s string) []string {
+// Words are those of a value as [SameValue] compares them, its closing mark set
+// aside.
+func Words(s string) []string {
 	s = strings.TrimSpace(norm.NFC.String(s))
 	if r, n := utf8.DecodeLastRuneInString(s); n < len(s) && strings.ContainsRune(".!?…。", r) {
 		s = s[:len(s)-n]
@@ -73,9 +75,9 @@ func caseMatters(word string) bool {
 	return innerUpper && lower
 }
 
-// slug makes a key from the first words of a value: letters and digits of any
+// Slug makes a key from the first words of a value: letters and digits of any
 // script in lower case, joined by hyphens, at most 48 runes.
-func slug(value string) string {
+func Slug(value string) string {
 	var b strings.Builder
 	runes, count, gap := 0, 0, false
 	for _, r := range norm.NFKC.String(value) {

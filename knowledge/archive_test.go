@@ -1,0 +1,53 @@
+package knowledge
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"leanctx/knowledge/fact"
+)
+
+// A thousand unrelated writes on the same day leave a fact's confidence alone.
+func TestDecayDoesNotCompound(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "c", Key: "old", Value: "A"})
+	s.now = s.now.AddDate(0, 0, 9)
+	before := s.only(t, "c", "old").Effective
+	for range 1000 {
+		s.remember(t, Assertion{Category: "c", Key: "busy", Value: "B"})
+	}
+	if after := s.only(t, "c", "old").Effective; math.Abs(after-before) > 1e-9 || math.Abs(after-.7464) > .0005 {
+		t.Errorf("effective confidence went from %v to %v", before, after)
+	}
+}
+
+func TestArchivable(t *testing.T) {
+	day0 := at(1)
+	plain := fact.Version{Confidence: .9, LastConfirmed: day0, RecordedFrom: day0, ValidFrom: day0, ConfirmationCount: 1, Archetype: "fact"}
+	with := func(change func(*fact.Version)) *fact.Version { v := plain; change(&v); return &v }
+	later, long := day0.AddDate(0, 0, 100), 200*24*time.Hour
+	for _, tt := range []struct {
+		name    string
+		v       *fact.Version
+		r       fact.Retrievals
+		covered time.Duration
+		want    bool
+	}{
+		{"idle for 100 days", &plain, fact.Retrievals{}, long, true},
+		{"no record of retrievals counts as read", &plain, fact.Retrievals{}, 0, false},
+		{"a record that is too young counts as read", &plain, fact.Retrievals{}, 10 * 24 * time.Hour, false},
+		{"read lately", &plain, fact.Retrievals{Count: 1, Last: later.AddDate(0, 0, -1)}, long, false},
+		{"confirmed twice", with(func(v *fact.Version) { v.ConfirmationCount = 2 }), fact.Retrievals{}, long, false},
+		{"recorded here lately", with(func(v *fact.Version) { v.RecordedFrom = later }), fact.Retrievals{}, long, false},
+		{"faded under 30%", with(func(v *fact.Version) { v.Confidence = .5; v.ConfirmationCount = 5 }), fact.Retrievals{}, 0, true},
+		{"pinned", with(func(v *fact.Version) { v.Pinned = true; v.Confidence = .1 }), fact.Retrievals{}, long, false},
+		{"structural", with(func(v *fact.Version) { v.Archetype = "convention"; v.Confidence = .1 }), fact.Retrievals{}, long, false},
+		{"gotcha", with(func(v *fact.Version) { v.Archetype = "gotcha"; v.Confidence = .1 }), fact.Retrievals{}, long, false},
+		{"history is left alone", with(func(v *fact.Version) { v.ValidUntil = new(day0.AddDate(0, 0, 5)) }), fact.Retrievals{}, long, false},
+	} {
+		if got := archivable(tt.v, later, tt.r, tt.covered); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+// Package fact is what can be said of a fact as a value in time, from its
+// versions and an instant alone: periods and instants, which version is believed
+// when, which values are the same, how sure a value still is and how much it
+// matters, and how much its replacement deserves a second look.
+//
+// Nothing here reads a clock or a file, and no version is changed in place: who
+// puts one right gets a copy. That is what makes the policy of an assertion, in
+// package knowledge, a table of cases.
+//
+// # Files
+//
+//	version.go   a version, and what is believed of it when
+//	period.go    half-open periods and their ends
+//	instant.go   points in time as somebody wrote them
+//	equal.go     which values are the same, and a key made of one
+//	salience.go  effective confidence, salience, the kinds of knowledge
+//	severity.go  how much a contradiction matters
+//
+// # Decisions
+//
+// We keep the functions on versions beside the type of the file format, of which
+// [Version] is an alias; a type of our own was rejected because every version
+// would be copied when it is read and again when it is written.
+package fact

@@ -1,0 +1,59 @@
+package fact
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+)
+
+// Instant is a point in time as somebody wrote it.
+type Instant struct {
+	time.Time
+	Text string // how answers name it
+}
+
+// ParseInstant reads RFC 3339, YYYY-MM-DD (the first instant of that day, UTC;
+// the last one when endOfDay is set) or an age such as 90s, 5m, 3h, 3d, 2w
+// before now. Years outside 1..9999 are refused: no other program could read
+// them. Errors are a [refusal.ArgumentError] about the argument.
+func ParseInstant(argument, text string, now time.Time, endOfDay bool) (Instant, error) {
+	text = strings.TrimSpace(text)
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		if endOfDay {
+			t = t.AddDate(0, 0, 1).Add(-time.Nanosecond)
+		}
+		return checkYear(argument, Instant{t, text})
+	}
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return checkYear(argument, Instant{t.UTC(), t.UTC().Format(time.RFC3339)})
+	}
+	if d, ok := parseAge(text); ok {
+		t := now.Add(-d).UTC()
+		return checkYear(argument, Instant{t, t.Format(time.RFC3339)})
+	}
+	return Instant{}, refusal.Argument(argument, "%s %q is not a time: give RFC 3339 (2026-02-01T12:00:00Z), a day (2026-02-01) or an age (3d)", argument, prose.Clip(text, 60))
+}
+
+func checkYear(argument string, t Instant) (Instant, error) {
+	if y := t.UTC().Year(); y < 1 || y > 9999 {
+		return Instant{}, refusal.Argument(argument, "%s %q is outside the years 1 to 9999", argument, prose.Clip(t.Text, 60))
+	}
+	return t, nil
+}
+
+// parseAge reads a whole number and one unit of s, m, h, d, w.
+func parseAge(text string) (time.Duration, bool) {
+	if len(text) < 2 {
+		return 0, false
+	}
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	unit, ok := units[text[len(text)-1]]
+	n, err := strconv.ParseUint(text[:len(text)-1], 10, 31)
+	if !ok || err != nil || time.Duration(n) > (1<<63-1)/unit {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}

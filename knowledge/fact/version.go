@@ -1,0 +1,91 @@
+package fact
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"leanctx/formats"
+)
+
+// Version is one version of a fact: one value, with its valid and recorded
+// periods and everyone who asserted it.
+type Version = formats.Fact
+
+// HeldAt is the valid period of v as it was believed at the recorded instant
+// known; ok is false when v was not believed then.
+func HeldAt(v *Version, known time.Time) (p Period, ok bool) {
+	if v.RecordedFrom.After(known) || v.RecordedUntil != nil && !known.Before(*v.RecordedUntil) {
+		return Period{}, false
+	}
+	for _, b := range v.Beliefs {
+		if known.Before(b.RecordedUntil) {
+			return Period{b.ValidFrom, b.ValidUntil}, true
+		}
+	}
+	return Period{v.ValidFrom, v.ValidUntil}, true
+}
+
+// Believed reports whether v is part of what the store holds true, of any time.
+func Believed(v *Version) bool { return v.RecordedUntil == nil }
+
+// PeriodOf is the valid period of v, as it is believed now.
+func PeriodOf(v *Version) Period { return Period{v.ValidFrom, v.ValidUntil} }
+
+// Reperiod gives a copy of v another valid period and keeps the old one as an
+// earlier belief, so that questions about what was known then stay answered. A
+// version that gets another end is no longer one that ended by retraction.
+func Reperiod(v *Version, p Period, now time.Time) *Version {
+	w := *v
+	since := v.RecordedFrom
+	if n := len(v.Beliefs); n > 0 {
+		since = v.Beliefs[n-1].RecordedUntil
+	}
+	w.Beliefs = append(v.Beliefs[:len(v.Beliefs):len(v.Beliefs)], formats.Belief{
+		ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil, RecordedFrom: since, RecordedUntil: now,
+	})
+	if !SameEnd(v.ValidUntil, p.Until) {
+		w.RetractedAt = nil
+	}
+	w.ValidFrom, w.ValidUntil = p.From, p.Until
+	return &w
+}
+
+// Disbelieve gives a copy of v whose recorded period ends now.
+func Disbelieve(v *Version, now time.Time) *Version {
+	w := *v
+	w.RecordedUntil = &now
+	return &w
+}
+
+// KnownAt is how often v had been confirmed and with what confidence, as it
+// was recorded at the instant known.
+func KnownAt(v *Version, known time.Time) (confirmations int, confidence float64) {
+	later, seen := 0, 0.0
+	for _, s := range v.Sources {
+		if s.At.After(known) {
+			later++
+		} else {
+			seen = max(seen, s.Confidence)
+		}
+	}
+	if later == 0 || seen == 0 {
+		return max(v.ConfirmationCount-later, 1), v.Confidence
+	}
+	return max(v.ConfirmationCount-later, 1), seen
+}
+
+// CurrentAt returns the version of a fact that is believed to be valid at t.
+func CurrentAt(vs []*Version, t time.Time) *Version {
+	for _, v := range slices.Backward(vs) {
+		if Believed(v) && PeriodOf(v).Contains(t) {
+			return v
+		}
+	}
+	return nil
+}
+
+// ByPeriod orders the versions of a fact: by valid_from, then recorded_from.
+func ByPeriod(a, b *Version) int {
+	return cmp.Or(a.ValidFrom.Compare(b.ValidFrom), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
+}
