@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,45 @@ func TestClaudeCodePlayed(t *testing.T) {
 	}
 }
 
+// The plugin brings server and hooks, and the briefing once.
+func TestClaudeCodePluginPlayed(t *testing.T) {
+	p := newPlayed(t, "claude", sessions())
+	p.env = append(p.env, "ANTHROPIC_BASE_URL="+p.URL, "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+	p.seeded()
+	dir := filepath.Join(p.home, "plugin")
+	p.run("lean-ctx", "connect", "--plugin", dir)
+	p.run("claude", "plugin", "marketplace", "add", dir)
+	p.run("claude", "plugin", "install", "lean-ctx@lean-ctx-market")
+	p.run("claude", "-p", "script=first and say hello", "--allowedTools", "mcp__plugin_lean-ctx_lean-ctx")
+	p.seesOnce("first", 0, decided)
+	p.sees("first", 1, "Remembered [auth] refresh-ttl: "+learned)
+}
+
+// A session that is compacted leaves its entry and is given the briefing again.
+func TestClaudeCodeCompacted(t *testing.T) {
+	p := newPlayed(t, "claude", map[string][]line{
+		"work": {
+			{tool: "ctx_agent", input: dict{"action": "register", "agent_type": "claude"}},
+			{tool: "ctx_agent", input: dict{"action": "diary", "message": "Tokens are renewed in one place", "category": "decision"}},
+			{say: "Done."},
+		},
+		"after": {{say: "On River."}},
+	})
+	p.env = append(p.env, "ANTHROPIC_BASE_URL="+p.URL, "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+	p.seeded()
+	p.run("lean-ctx", "connect", "claude-code")
+	p.run("claude", "-p", "script=work", "--allowedTools", "mcp__lean-ctx")
+	// The end of the first session makes an entry as well: only what is new since makes another.
+	p.run("lean-ctx", "agent", "diary", "Written since", "--agent", regexp.MustCompile(`claude-\w+`).FindString(p.run("lean-ctx", "agent", "list")))
+	before := strings.Count(p.run("lean-ctx", "agent", "recall_diary", "claude"), "[automatic]")
+	p.run("claude", "-p", "--continue", "/compact")
+	if after := strings.Count(p.run("lean-ctx", "agent", "recall_diary", "claude"), "[automatic]"); before != 1 || after != 2 {
+		t.Errorf("%d automatic entries before it was compacted, %d after", before, after)
+	}
+	p.run("claude", "-p", "--continue", "script=after where do queue jobs run?")
+	p.sees("after", 0, decided)
+}
+
 func TestCodexPlayed(t *testing.T) {
 	p := newPlayed(t, "codex", sessions())
 	p.write(".codex/config.toml", `model = "gpt-5"
@@ -207,6 +247,7 @@ func TestCopilotPlayed(t *testing.T) {
 
 func TestOpenCodePlayed(t *testing.T) {
 	p := newPlayed(t, "opencode", sessions())
+	p.env = append(p.env, "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1")
 	p.write(".config/opencode/opencode.json", `{
   "model": "loopback/m",
   "provider": {"loopback": {"npm": "@ai-sdk/openai-compatible", "name": "loopback", "models": {"m": {"name": "m"}},
@@ -217,4 +258,13 @@ func TestOpenCodePlayed(t *testing.T) {
 		t.Helper()
 		p.run("opencode", "run", prompt)
 	})
+	p.scripts["diary"] = []line{
+		{tool: "ctx_agent", input: dict{"action": "register", "agent_type": "opencode"}},
+		{tool: "ctx_agent", input: dict{"action": "diary", "message": "Tokens are renewed in one place", "category": "decision"}},
+		{say: "Done."},
+	}
+	p.run("opencode", "run", "script=diary")
+	if diary := p.run("lean-ctx", "agent", "recall_diary", "opencode"); strings.Count(diary, "[automatic]") != 1 {
+		t.Errorf("the diary: %s", diary)
+	}
 }

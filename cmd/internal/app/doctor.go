@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strings"
 
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/embed"
 	"leanctx/knowledge"
 )
 
@@ -67,11 +68,21 @@ func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
 	return append(append(found, s.health(ctx, sc)...), s.models())
 }
 
+// nowhere is a word that stands in no fact: to ask for it opens the index, which
+// is made anew if it is damaged, and counts as no use of a fact.
+const nowhere = "lean-ctx-doctor-looks-for-nothing"
+
 func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 	store, err := s.look(ctx, sc)
 	var h knowledge.Health
 	if err == nil {
+		_, err = store.Recall(ctx, knowledge.Question{Query: nowhere, Mode: "lexical", Limit: 1})
+	}
+	if err == nil {
 		h, err = store.Health(ctx, knowledge.Nothing{})
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // the finding about the data directory names the file
 	}
 	if err != nil {
 		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
@@ -81,19 +92,31 @@ func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: counted(n, "trace") + " of damage: " + strings.Join(append(h.Damage, h.SetAside...), "; "),
 			Fix: "the rest is whole and in use; see what was in those files, then move them away"}
 	}
-	return []hook.Finding{f, {Level: hook.Fine, Subject: "index", Text: h.Index}}
+	index := hook.Finding{Level: hook.Fine, Subject: "index", Text: h.Index}
+	if strings.HasPrefix(h.Index, "in memory, 0 ") && h.Facts > 0 {
+		index.Text = "was damaged or gone, and is being made anew"
+	}
+	return []hook.Finding{f, index}
 }
 
-// models tells whether a transformer is installed. It is not loaded: that takes
-// seconds, and embeddings_status says more.
+// models tells whether a transformer is installed and its files are those that
+// were. It is not loaded: that takes seconds, and embeddings_status says more.
 func (s *stores) models() hook.Finding {
-	f := hook.Finding{Level: hook.Fine, Subject: "model", Text: "none installed, the built-in encoder is used"}
+	f := hook.Finding{Level: hook.Fine, Subject: "model"}
 	c, err := s.config()
 	if err != nil {
+		f.Level, f.Text = hook.Problem, err.Error()
 		return f
 	}
-	if entries, err := os.ReadDir(c.ModelsDir); err == nil && len(entries) > 0 {
-		f.Text = "installed in " + c.ModelsDir
+	dir, m, err := embed.Current(c.ModelsDir)
+	switch {
+	case errors.Is(err, embed.ErrNoModel):
+		f.Text = "none installed, the built-in encoder is used"
+	case err != nil:
+		f.Level, f.Text = hook.Problem, err.Error()+"; until then the built-in encoder is used"
+		f.Fix = "lean-ctx embeddings install MODEL, or move " + c.ModelsDir + " away"
+	default:
+		f.Text = m.Name + " in " + dir
 	}
 	return f
 }

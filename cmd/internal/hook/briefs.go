@@ -30,6 +30,9 @@ func (c *client) briefs(p Place, scope Scope) bool {
 	if off, err := t.switchedOff(); err != nil || off {
 		return false
 	}
+	if c.plugin != "" && t.enables(c.plugin) {
+		return true
+	}
 	return slices.ContainsFunc(c.hooks.events, func(e event) bool {
 		if e.ours != SessionStart {
 			return false
@@ -37,6 +40,16 @@ func (c *client) briefs(p Place, scope Scope) bool {
 		list, left, err := t.reach([]string{"hooks", e.theirs})
 		return err == nil && len(left) == 0 && len(t.ours(list)) > 0
 	})
+}
+
+// enables tells whether the file enables a plugin.
+func (t *text) enables(plugin string) bool {
+	n, left, err := t.reach([]string{"enabledPlugins"})
+	if err != nil || len(left) > 0 || n.array {
+		return false
+	}
+	m := n.member(plugin)
+	return m != nil && decoded(m.value) == true
 }
 
 // switchedOff tells whether the file says that no hooks are to be run.

@@ -45,6 +45,8 @@ type client struct {
 	// says is what it calls itself to an MCP server, where its hooks bring the
 	// briefing for certain once they are written.
 	says string
+	// plugin is what it calls our plugin where its hooks' file enables it.
+	plugin string
 }
 
 // place is a file and what holds our entry in it. Of several files, set apart

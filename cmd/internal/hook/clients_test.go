@@ -170,6 +170,12 @@ func TestBriefs(t *testing.T) {
 			t.Error(text)
 		}
 	}
+	for text, want := range map[string]bool{`{"enabledPlugins": {"lean-ctx@lean-ctx-market": true}}`: true, `{"enabledPlugins": {"lean-ctx@lean-ctx-market": false}}`: false, `{"enabledPlugins": []}`: false} {
+		write(t, filepath.Join(p.Home, ".claude", "settings.json"), text)
+		if got := p.Briefs("claude-code"); got != want {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
 }
 
 // What somebody wrote into our entry, and beside it, after we connected, stays

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -140,11 +141,38 @@ func (x *examiner) data() {
 		}
 		_ = tmp.Close()           // nothing was written
 		_ = os.Remove(tmp.Name()) // it is ours
+		if shut := closed(x.p.Data); shut != "" {
+			f.Level, f.Text, f.Fix = Problem, shut+" cannot be read and written", "make it yours: ls -ld "+shut
+		}
 	}
 	x.add(f)
 	if log := filepath.Join(x.p.Data, "logs", "hook.log"); exists(log) {
 		x.add(Finding{Level: Remark, Subject: "hooks", Text: "something once went wrong in one", Fix: "look into " + log})
 	}
+}
+
+// closed is the first file or directory below dir that we may not read and
+// write: one that was made by another user, or that a backup brought back.
+func closed(dir string) (path string) {
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var f *os.File
+			if f, err = os.OpenFile(p, os.O_RDWR, 0); err == nil {
+				err = f.Close()
+			}
+		} else if err == nil && d.IsDir() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil && info.Mode().Perm()&0o300 != 0o300 {
+				err = fs.ErrPermission
+			}
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			path = p
+			return fs.SkipAll
+		}
+		return nil // what goes meanwhile is no fault
+	})
+	return path
 }
 
 func (x *examiner) client(ctx context.Context, c *client) {

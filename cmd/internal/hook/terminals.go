@@ -4,7 +4,7 @@ package hook
 func terminals() []client {
 	servers := []string{"mcpServers"}
 	return []client{{
-		name: "claude-code", says: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
+		name: "claude-code", says: "claude-code", plugin: "lean-ctx@lean-ctx-market", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
 		servers: map[Scope]place{
 			User:    {file: "{claude.json}", keys: servers},
 			Project: {file: "{project}/.mcp.json", keys: servers},
