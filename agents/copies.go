@@ -3,6 +3,8 @@ package agents
 import (
 	"context"
 	"strconv"
+
+	"leanctx/agents/scratchpad"
 )
 
 // Copies names what is written in the project's diaries, on its scratchpad and
@@ -37,16 +39,16 @@ func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs 
 // stands there twice.
 func (p *project) copies(holds func(text string) bool) (refs []string) {
 	named := map[uint64]bool{}
-	name := func(m *message) {
+	name := func(m *scratchpad.Message) {
 		if !named[m.Number] && holds(m.Text) {
 			named[m.Number] = true
-			refs = append(refs, m.ref())
+			refs = append(refs, m.Ref())
 		}
 	}
-	for x := range p.board() {
-		name(x.message())
+	for m := range p.pad.All() {
+		name(m)
 	}
-	for _, m := range p.findings {
+	for _, m := range p.pad.Findings() {
 		name(m)
 	}
 	for _, h := range p.handoffs {
@@ -64,6 +66,3 @@ func (p *project) copies(holds func(text string) bool) (refs []string) {
 
 // ref names an entry for good.
 func (e entry) ref(agent string) string { return "diary:" + agent + "/" + strconv.Itoa(e.Number) }
-
-// ref names a message for good.
-func (m *message) ref() string { return "message:" + strconv.FormatUint(m.Number, 10) }

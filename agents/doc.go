@@ -19,18 +19,9 @@
 //
 // # Messages
 //
-// Messages have numbers. Broadcasts are one list, and an agent has a cursor in
-// it; direct messages wait in a list of their addressee, those to a type in one of the
-// type. So a post costs the same for two agents and for a thousand, and to count
-// what an agent has not read is one look along a list of small records. An agent
-// that reads urgent messages first has read ahead of its cursor; these numbers
-// are kept until the cursor has passed them.
-//
-// Nothing is dropped unread: a broadcast waits for every agent that has not
-// finished, for seven days after its last activity; an agent that comes back later
-// is told so. Direct messages wait for ever, unless their author gave a ttl. An
-// agent that is new sees the broadcasts of the last day, a hundred at most. What
-// nobody is to see any more leaves the state when the list has doubled.
+// What stands on the scratchpad, and who has still to see which of it, is
+// leanctx/agents/scratchpad's. Nothing is dropped unread: broadcasts wait for
+// agents that are away, for seven days, direct messages for ever.
 //
 // Reading is a commit, made before the answer is given. A reader that is
 // killed between the two has lost that one page; to give it again was rejected because
@@ -76,10 +67,4 @@
 //
 // One registry for all projects keeps ids unique; a handle sees the part of
 // its own project only. Texts are redacted before they are stored.
-//
-// Behind a registry of thousands of messages stands an index of them, by which a
-// command counts what is unread and reads only the messages that it shows. We
-// keep it in the file, where it is switched with it; a file of its own was
-// rejected because it would have to be written, and found to be of another
-// snapshot, beside the journal.
 package agents

@@ -1,26 +1,27 @@
 package agents
 
 import (
-	"slices"
+	"math"
 	"sync/atomic"
 	"time"
 
+	"leanctx/agents/scratchpad"
 	"leanctx/internal/journal"
 )
 
 // event is one change of the registry, as the journal keeps it. Events say
 // what is so afterwards, not what to do: folding one twice changes nothing more.
 type event struct {
-	Project string    `json:"project"`        // hash
-	By      string    `json:"by,omitempty"`   // the agent that did it, which is active thereby
-	Clock   time.Time `json:"clock,omitzero"` // of who did it, when it is behind the recorded time
-	Open    *opened   `json:"open,omitempty"`
-	Agent   *agent    `json:"agent,omitempty"` // registered, resumed, or of another status
-	Post    *message  `json:"post,omitempty"`
-	Read    *reading  `json:"read,omitempty"` // by By
-	Claim   *lease    `json:"claim,omitempty"`
-	Release string    `json:"release,omitempty"` // a path
-	Handoff *handoff  `json:"handoff,omitempty"`
+	Project string              `json:"project"`        // hash
+	By      string              `json:"by,omitempty"`   // the agent that did it, which is active thereby
+	Clock   time.Time           `json:"clock,omitzero"` // of who did it, when it is behind the recorded time
+	Open    *opened             `json:"open,omitempty"`
+	Agent   *agent              `json:"agent,omitempty"` // registered, resumed, or of another status
+	Post    *scratchpad.Message `json:"post,omitempty"`
+	Read    *reading            `json:"read,omitempty"` // by By
+	Claim   *lease              `json:"claim,omitempty"`
+	Release string              `json:"release,omitempty"` // a path
+	Handoff *handoff            `json:"handoff,omitempty"`
 }
 
 // opened names a project, in its first commit.
@@ -30,10 +31,7 @@ type opened struct {
 
 // reading is what an agent was given, for good.
 type reading struct {
-	Upto     uint64   `json:"upto,omitempty"`  // broadcasts up to this number
-	Ahead    []uint64 `json:"ahead,omitempty"` // all that are read beyond it
-	Direct   []uint64 `json:"direct,omitempty"`
-	Typed    []uint64 `json:"typed,omitempty"`
+	scratchpad.Reading
 	Handoffs []string `json:"handoffs,omitempty"`
 }
 
@@ -71,28 +69,36 @@ func (s *state) fold(e event, at time.Time) {
 }
 
 // post adds a message that is new.
-func (p *project) post(m *message) {
-	if m.Number <= p.messages {
-		return
+func (p *project) post(m *scratchpad.Message) {
+	if a := p.agents[m.From]; a != nil {
+		b := *a
+		b.Position = p.pad.Post(m, a.Position)
+		p.agents[a.ID] = &b
+	} else {
+		p.pad.Post(m, scratchpad.Position{})
 	}
-	p.messages = m.Number
-	if m.promotes() {
-		p.findings = append(p.findings, m)
-		if n := len(p.findings); n >= 2*maxFindings {
-			p.findings = slices.Clone(p.findings[n-maxFindings:])
+	if p.pad.Crowded() {
+		p.pad.Tidy(p.seen(m), m.At)
+	}
+}
+
+// seen is the broadcast up to which every agent has read when a message is
+// posted, but for those that have finished or are away for long. That an
+// agent is away is not believed to one clock: another agent must have been
+// active as long after it.
+func (p *project) seen(m *scratchpad.Message) uint64 {
+	gone, latest := uint64(math.MaxUint64), time.Time{}
+	for _, a := range p.agents {
+		if a.ID != m.From && a.Active.After(latest) && !a.Active.After(m.At) {
+			latest = a.Active
 		}
 	}
-	// Its author need not read it. Without this one who only writes would hold
-	// all it wrote.
-	if a := p.agents[m.From]; a != nil && m.toAll() && p.after(a.Cursor) == len(p.broadcasts) {
-		b := *a
-		b.Cursor, b.Ahead = m.Number, nil
-		p.agents[a.ID] = &b
+	for _, a := range p.agents {
+		if a.Status != statusFinished && latest.Sub(a.Active) <= scratchpad.HoldFor {
+			gone = min(gone, a.Cursor)
+		}
 	}
-	p.keep(m)
-	if m.toAll() && len(p.broadcasts) >= p.tidyAt {
-		p.tidy(m)
-	}
+	return gone
 }
 
 // read takes out what one agent was given.
@@ -102,54 +108,11 @@ func (p *project) read(id string, r *reading) {
 		return
 	}
 	a := *old
-	a.Cursor, a.Ahead, a.Missed = max(a.Cursor, r.Upto), r.Ahead, time.Time{}
+	a.Position = p.pad.Read(scratchpad.Reader{ID: id, Type: a.Type, At: a.Position}, r.Reading)
 	p.agents[id] = &a
-	take(p.direct, id, r.Direct)
-	take(p.typed, a.Type, r.Typed)
 	for _, h := range r.Handoffs {
 		delete(p.handoffs, h)
 	}
-}
-
-// take takes messages out of a list, in which they stand by number.
-func take(lists map[string][]slip, name string, numbers []uint64) {
-	if len(numbers) == 0 {
-		return
-	}
-	list := slices.DeleteFunc(slices.Clone(lists[name]), func(x slip) bool {
-		_, read := slices.BinarySearch(numbers, x.number)
-		return read
-	})
-	if len(list) == 0 {
-		delete(lists, name)
-		return
-	}
-	lists[name] = list
-}
-
-// tidy drops the oldest broadcasts that nobody is to see any more: those that
-// every agent has read or is away from for long, and no newcomer sees. That an
-// agent is away is not believed to one clock: another agent must have been
-// active as long after it.
-func (p *project) tidy(m *message) {
-	now := m.At
-	gone, latest := p.news(now), time.Time{}
-	for _, a := range p.agents {
-		if a.ID != m.From && a.Active.After(latest) && !a.Active.After(now) {
-			latest = a.Active
-		}
-	}
-	for _, a := range p.agents {
-		if a.Status != statusFinished && latest.Sub(a.Active) <= holdFor {
-			gone = min(gone, a.Cursor)
-		}
-	}
-	n := p.after(gone)
-	for n < len(p.broadcasts) && p.broadcasts[n].expired(now.UnixNano()) {
-		n++
-	}
-	p.broadcasts = slices.Clone(p.broadcasts[n:])
-	p.tidyAt = max(tidyFrom, 2*len(p.broadcasts))
 }
 
 // machine tells the journal how the state is made, folded and written.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -73,21 +74,26 @@ func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 		if err != nil {
 			return nil, err
 		}
-		page, total := p.page(me, m.now, limit)
-		bundles := p.bundles(me.ID)
-		missed := p.position(me, m.now).missed
+		reader := p.reader(me, m.now)
+		page, total := p.pad.Page(reader, m.now, limit)
+		bundles, missed := p.bundles(me.ID), reader.At.Missed
 		r = Messages{Handoffs: shownBundles(bundles), Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: m.now, limit: limit, empty: noNewMessages}
 		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
 			return nil, nil
 		}
-		read := p.reading(me, page, m.now)
-		for _, h := range bundles {
-			read.Handoffs = append(read.Handoffs, h.ID)
-		}
-		return []event{{By: me.ID, Read: read}}, nil
+		return p.given(reader, page, bundles, m), nil
 	}
 	err = s.receive(ctx, look)
 	return r, err
+}
+
+// given is the commit by which a reader has what it was given.
+func (p *project) given(r scratchpad.Reader, page []*scratchpad.Message, bundles []*handoff, m moment) []event {
+	read := &reading{Reading: p.pad.Reading(r, page, m.now)}
+	for _, h := range bundles {
+		read.Handoffs = append(read.Handoffs, h.ID)
+	}
+	return []event{{By: r.ID, Read: read}}
 }
 
 // receive commits what look makes of the state. That there is nothing new is
@@ -105,12 +111,12 @@ func (s *Store) receive(ctx context.Context, look func(*project, moment) ([]even
 	return s.update(ctx, look)
 }
 
-func shownMessages(page []*message) []Message {
+func shownMessages(page []*scratchpad.Message) []Message {
 	out := make([]Message, len(page))
 	for i, m := range page {
 		out[i] = Message{
 			Number: m.Number, From: m.From, To: cmp.Or(m.To, m.ToType), Category: m.Category, Private: m.Private,
-			Priority: cmp.Or(m.Priority, priorityNormal), Message: m.Text, At: m.At, any: m.ToType != "",
+			Priority: cmp.Or(m.Priority, scratchpad.Normal), Message: m.Text, At: m.At, any: m.ToType != "",
 		}
 	}
 	return out
@@ -127,7 +133,7 @@ func (m Message) line(now time.Time) string {
 	case m.To != "":
 		marks = append(marks, "to you")
 	}
-	if m.Priority != priorityNormal {
+	if m.Priority != scratchpad.Normal {
 		marks = append(marks, m.Priority)
 	}
 	return fmt.Sprintf("  [%s] from %s (%s): %s", m.Category, m.From, strings.Join(marks, ", "), block(m.Message))
@@ -140,7 +146,7 @@ func (r Messages) Text() string {
 		lines = append(lines, b.lines(r.now)...)
 	}
 	if !r.MissedSince.IsZero() {
-		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
+		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(scratchpad.HoldFor), r.MissedSince.UTC().Format(time.DateOnly)))
 	}
 	switch {
 	case len(r.Messages) == 0:
@@ -173,10 +179,10 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 		case to.agent == nil:
 			return refusal.Argument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
 		}
-		page, total := p.page(to.agent, m.now, maxLimit)
+		page, total := p.pad.Page(p.reader(to.agent, m.now), m.now, maxLimit)
 		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.bundles(to.agent.ID))}
 		if me, err := s.self(p); err != nil || me != to.agent {
-			shown := slices.DeleteFunc(page, func(m *message) bool { return m.Private })
+			shown := slices.DeleteFunc(page, func(m *scratchpad.Message) bool { return m.Private })
 			r.Private = len(page) - len(shown)
 			page = shown
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -170,14 +171,14 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		}
 		a := *old
 		if a.Status == statusFinished {
-			a.Cursor = max(a.Cursor, p.news(m.now)) // it gave up what was posted meanwhile
+			a.Cursor = max(a.Cursor, p.pad.News(m.now)) // it gave up what was posted meanwhile
 		}
 		if r.Role == "" {
 			r.Role = a.Role
 		}
 		a.Status, a.Message, a.Role, a.Client = statusActive, "", r.Role, s.actor.Client
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, m.now
-		r.Unread = p.unreadCount(&a, m.now)
+		r.Unread = p.pad.Unread(p.reader(&a, m.now), m.now)
 		return []event{{By: id, Agent: &a}}, nil
 	})
 }
@@ -204,9 +205,9 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 		}
 		a := &agent{
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client,
-			Registered: m.now, Active: m.now, Cursor: p.news(m.now),
+			Registered: m.now, Active: m.now, Position: scratchpad.Position{Cursor: p.pad.News(m.now)},
 		}
-		r.AgentID, r.Resumed, r.now, r.Unread = id, false, m.now, p.unreadCount(a, m.now)
+		r.AgentID, r.Resumed, r.now, r.Unread = id, false, m.now, p.pad.Unread(p.reader(a, m.now), m.now)
 		return []event{{By: id, Agent: a}}, nil
 	})
 	if err != nil {

@@ -3,8 +3,6 @@ package agents
 import (
 	"context"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -113,7 +111,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 		}
 		slices.Sort(r.Agents)
 		if a, err := s.self(p); err == nil {
-			r.Unread = p.unreadCount(a, m.now) + len(p.bundles(a.ID))
+			r.Unread = p.pad.Unread(p.reader(a, m.now), m.now) + len(p.bundles(a.ID))
 		}
 		return nil
 	})
@@ -150,32 +148,18 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	}
 	err := s.view(ctx, func(p *project, m moment) error {
 		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.claims(m.now)), now: m.now}
-		i.Waiting = p.waiting(m.now)
+		i.Waiting = p.pad.Waiting(m.now)
 		for _, h := range p.handoffs {
 			if h.State == handoffDone {
 				i.Handoffs++
 			}
 		}
 		if a, err := s.self(p); err == nil {
-			i.You, i.Unread = new(shown(a)), p.unreadCount(a, m.now)
+			i.You, i.Unread = new(shown(a)), p.pad.Unread(p.reader(a, m.now), m.now)
 		}
 		return nil
 	})
 	return i, err
-}
-
-// waiting is how many messages somebody may still be to see.
-func (p *project) waiting(now time.Time) (n int) {
-	for _, lists := range []iter.Seq[[]slip]{slices.Values([][]slip{p.broadcasts}), maps.Values(p.direct), maps.Values(p.typed)} {
-		for list := range lists {
-			for i := range list {
-				if !list[i].expired(now.UnixNano()) {
-					n++
-				}
-			}
-		}
-	}
-	return n
 }
 
 // Synced is what an agent should know before it goes on.
@@ -228,15 +212,11 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 			return nil, err
 		}
 		bundles := p.bundles(me.ID)
-		r.You, r.Unread, r.Handoffs = new(shown(me)), p.unreadCount(me, m.now), shownBundles(bundles)
+		r.You, r.Unread, r.Handoffs = new(shown(me)), p.pad.Unread(p.reader(me, m.now), m.now), shownBundles(bundles)
 		if len(bundles) == 0 {
 			return nil, nil
 		}
-		read := p.reading(me, nil, m.now)
-		for _, h := range bundles {
-			read.Handoffs = append(read.Handoffs, h.ID)
-		}
-		return []event{{By: me.ID, Read: read}}, nil
+		return p.given(p.reader(me, m.now), nil, bundles, m), nil
 	}
 	err := s.receive(ctx, look)
 	if err == nil && r.You != nil && s.opts.Tasks != nil {

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
-	"sync/atomic"
 	"time"
 
+	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -21,26 +20,19 @@ type state struct {
 	owners   map[string]string   // agent id → project hash: ids name files that all projects share
 	recent   ring                // what was folded last, for those who follow
 
-	failed atomic.Pointer[pageError] // a message could not be read: what was made of the state may be wrong
+	source *scratchpad.Source // the file, if a part of it is still to be read
 }
 
 // project is one project's part.
 type project struct {
-	root       string
-	agents     map[string]*agent
-	types      map[string][]string // type → ids, in the order they registered
-	broadcasts []slip              // by number
-	direct     map[string][]slip
-	typed      map[string][]slip
-	leases     map[string]*lease // by path, folded where the file system folds
-	handoffs   map[string]*handoff
-	findings   []*message // what was posted for consolidation, kept when everybody has read it
-	messages   uint64     // the last message's number
-	fence      uint64     // the last fencing token
-	handed     uint64     // the last handoff's number
-	tidyAt     int        // how many broadcasts there are when it is looked which may go
-
-	authors map[string]uint32 // what slips call agents; no part of the file, nor of a clone
+	root     string
+	agents   map[string]*agent
+	types    map[string][]string // type → ids, in the order they registered
+	pad      *scratchpad.Pad
+	leases   map[string]*lease // by path, folded where the file system folds
+	handoffs map[string]*handoff
+	fence    uint64 // the last fencing token
+	handed   uint64 // the last handoff's number
 }
 
 // The states of an agent, as it says.
@@ -50,13 +42,8 @@ const (
 	statusFinished = "finished"
 )
 
-const (
-	silentAfter = 24 * time.Hour     // an agent that did nothing for so long is not listed
-	holdFor     = 7 * 24 * time.Hour // a broadcast waits so long for an agent that is silent
-	newsFor     = 24 * time.Hour     // how far back a newcomer sees broadcasts
-	newsMost    = 100                // and how many at most
-	tidyFrom    = 512                // broadcasts
-)
+// silentAfter is how long an agent may do nothing before it is not listed.
+const silentAfter = 24 * time.Hour
 
 // agent is one that registered.
 type agent struct {
@@ -68,9 +55,7 @@ type agent struct {
 	Client     string    `json:"client,omitempty"`
 	Registered time.Time `json:"started_at"`
 	Active     time.Time `json:"last_active"`
-	Cursor     uint64    `json:"cursor,omitempty"`       // broadcasts up to this number were read
-	Ahead      []uint64  `json:"ahead,omitempty"`        // and these beyond it
-	Missed     time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone unread
+	scratchpad.Position
 }
 
 // present tells whether an agent is listed.
@@ -95,8 +80,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{}, types: map[string][]string{},
-		direct: map[string][]slip{}, typed: map[string][]slip{}, authors: map[string]uint32{},
-		leases: map[string]*lease{}, handoffs: map[string]*handoff{}, tidyAt: tidyFrom,
+		pad: scratchpad.New(), leases: map[string]*lease{}, handoffs: map[string]*handoff{},
 	}
 }
 
@@ -112,9 +96,7 @@ func (s *state) clone() *state {
 	c := &state{projects: make(map[string]*project, len(s.projects)), owners: maps.Clone(s.owners)}
 	for hash, p := range s.projects {
 		q := *p
-		q.authors = nil
-		q.agents, q.types = maps.Clone(p.agents), maps.Clone(p.types)
-		q.direct, q.typed = maps.Clone(p.direct), maps.Clone(p.typed)
+		q.agents, q.types, q.pad = maps.Clone(p.agents), maps.Clone(p.types), p.pad.Clone()
 		q.leases, q.handoffs = maps.Clone(p.leases), maps.Clone(p.handoffs)
 		c.projects[hash] = &q
 	}
@@ -124,43 +106,25 @@ func (s *state) clone() *state {
 // put adds an agent or takes the place of the one with its id.
 func (p *project) put(a *agent) {
 	if p.agents[a.ID] == nil {
-		p.authors[a.ID] = uint32(len(p.authors) + 1)
 		p.types[a.Type] = append(slices.Clip(p.types[a.Type]), a.ID)
 	}
 	p.agents[a.ID] = a
 }
 
-// touch notes that an agent did something. One that was away for long goes on
-// with the news, as a newcomer does.
+// touch notes that an agent did something.
 func (p *project) touch(id string, at time.Time) {
 	old := p.agents[id]
 	if old == nil {
 		return
 	}
 	a := *old
-	if at.Sub(a.Active) > holdFor {
-		if floor := p.news(at); floor > a.Cursor {
-			a.Cursor, a.Ahead, a.Missed = floor, nil, at.Add(-newsFor)
-		}
-	}
-	a.Active = at
+	a.Position, a.Active = p.pad.Since(a.Position, a.Active, at), at
 	p.agents[id] = &a
 }
 
-// after is the place of the first broadcast with a larger number.
-func (p *project) after(number uint64) int {
-	return sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].number > number })
-}
-
-// news is the cursor of an agent that is new at an instant: it sees the
-// broadcasts of the last day.
-func (p *project) news(at time.Time) uint64 {
-	from := at.Add(-newsFor)
-	i := sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].message().At.After(from) })
-	if i = max(i, len(p.broadcasts)-newsMost); i < len(p.broadcasts) {
-		return p.broadcasts[i].number - 1
-	}
-	return p.messages
+// reader is an agent as the scratchpad knows it, with how far it has read by now.
+func (p *project) reader(a *agent, now time.Time) scratchpad.Reader {
+	return scratchpad.Reader{ID: a.ID, Type: a.Type, At: p.pad.Since(a.Position, a.Active, now)}
 }
 
 // byActivity orders agents, the last active one first.

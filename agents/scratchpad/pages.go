@@ -1,4 +1,4 @@
-package agents
+package scratchpad
 
 import (
 	"hash/crc32"
@@ -8,13 +8,12 @@ import (
 	"leanctx/internal/journal"
 )
 
-// pages are the messages of one scratchpad: in memory, or in a file that stays
-// open.
+// pages are the messages of one pad: in memory, or in a file that stays open.
 type pages struct {
 	lines  [][]byte
 	file   io.ReaderAt
 	places []place
-	failed *atomic.Pointer[pageError] // of the state
+	failed *atomic.Pointer[ReadError] // of the source
 }
 
 // place is where a message stands in the file.
@@ -24,13 +23,14 @@ type place struct {
 	sum  uint32
 }
 
-// pageError says that a message cannot be read from the file. Then the file is
-// read whole, and the journal knows what to do if it is damaged.
-type pageError struct{ reason error }
+// ReadError says that a message cannot be read from the file. Then the file is
+// to be read whole, and the journal knows what to do if it is damaged.
+type ReadError struct{ reason error }
 
-func (e *pageError) Error() string { return "a message cannot be read: " + e.reason.Error() }
+func (e *ReadError) Error() string { return "a message cannot be read: " + e.reason.Error() }
 
-func (e *pageError) Unwrap() error { return e.reason }
+// Unwrap is the reason.
+func (e *ReadError) Unwrap() error { return e.reason }
 
 // line is a message as it stands in the file.
 func (p *pages) line(i uint32) ([]byte, error) {
@@ -44,7 +44,7 @@ func (p *pages) line(i uint32) ([]byte, error) {
 		err = journal.ErrCorrupt
 	}
 	if err != nil {
-		e := &pageError{err}
+		e := &ReadError{err}
 		p.failed.Store(e)
 		return nil, e
 	}

@@ -1,13 +1,35 @@
-package agents
+package scratchpad
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
+
+const hash = "00000000000000aa"
+
+// written is a file with one pad.
+func written(t testing.TB, p *Pad) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	s := NewSheet(&b)
+	_, err := io.WriteString(s, `{"project_hash": "`+hash+`"`)
+	if err == nil {
+		err = s.Pad(hash, p)
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
 
 // What a slip knows of a message is what the message says, however odd it is.
 func FuzzSlip(f *testing.F) {
@@ -20,7 +42,7 @@ func FuzzSlip(f *testing.F) {
 		for _, text := range []*string{&from, &to, &toType, &priority, &text} {
 			*text = strings.ToValidUTF8(*text, "?") // as texts are before they are stored
 		}
-		m := &message{Number: max(number, 1), From: from, To: to, ToType: toType, Priority: priority, Category: "status", Text: text, At: time.Unix(1, 0).UTC()}
+		m := &Message{Number: max(number, 1), From: from, To: to, ToType: toType, Priority: priority, Category: "status", Text: text, At: time.Unix(1, 0).UTC()}
 		if expires != 0 {
 			m.Expires = time.Unix(0, expires).UTC()
 		}
@@ -28,7 +50,7 @@ func FuzzSlip(f *testing.F) {
 		if err != nil {
 			t.Skip(err)
 		}
-		whole := new(message)
+		whole := new(Message)
 		if err := json.Unmarshal(line, whole); err != nil {
 			t.Fatal(err)
 		}
@@ -39,14 +61,18 @@ func FuzzSlip(f *testing.F) {
 		} else if from == "cursor-a3f8" && to == "" && toType == "" && priority == "" {
 			t.Errorf("%s is not read as a slip", line)
 		}
-		s := newState()
-		s.fold(event{Project: hash, Post: m}, m.At)
-		text1 := dump(t, s)
-		again, err := machine{}.Decode([]byte(text1))
-		if err != nil {
-			t.Fatalf("%v: %s", err, text1)
+		p := New()
+		p.Post(m, Position{})
+		file := written(t, p)
+		src, rest := Split(file)
+		if !json.Valid(rest) || src.Len() != 1 {
+			t.Fatalf("%d pads: %s", src.Len(), rest)
 		}
-		if diff := gocmp.Diff(text1, dump(t, again)); diff != "" {
+		again, err := src.Fill(0, hash)
+		if err != nil {
+			t.Fatalf("%v: %s", err, file)
+		}
+		if diff := gocmp.Diff(string(file), string(written(t, again))); diff != "" {
 			t.Errorf("again (-want +got):\n%s", diff)
 		}
 	})

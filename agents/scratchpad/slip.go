@@ -1,4 +1,4 @@
-package agents
+package scratchpad
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 // a hundred thousand.
 type slip struct {
 	number  uint64
-	expires int64  // in nanoseconds of Unix time; 0: never
-	author  uint32 // 0: not an agent
+	expires int64 // in nanoseconds of Unix time; 0: never
+	author  uint32
 	urgency uint8
-	m       *message
+	m       *Message
 	pages   *pages // instead of m
 	page    uint32 // in pages
 }
@@ -25,17 +25,17 @@ type slip struct {
 func (x *slip) expired(now int64) bool { return x.expires != 0 && x.expires <= now }
 
 // message is the whole message.
-func (x *slip) message() *message {
+func (x *slip) message() *Message {
 	if x.m != nil {
 		return x.m
 	}
-	m := &message{Number: x.number}
+	m := &Message{Number: x.number}
 	line, err := x.text()
 	if err == nil {
 		err = json.Unmarshal(line, m)
 	}
 	if err != nil {
-		m.Text = "[unreadable: " + err.Error() + "]" // nobody sees it: see state.check; checksums were right else
+		m.Text = "[unreadable: " + err.Error() + "]" // nobody sees it: see Source.Err; checksums were right else
 	}
 	return m
 }
@@ -55,7 +55,7 @@ type head struct {
 	expires                    time.Time
 }
 
-func (m *message) head() head { return head{m.Number, m.From, m.To, m.ToType, m.Priority, m.Expires} }
+func (m *Message) head() head { return head{m.Number, m.From, m.To, m.ToType, m.Priority, m.Expires} }
 
 // parseHead reads the first members of a message, in the order in which they
 // are written. ok is false when they are not quite like that.
@@ -95,81 +95,4 @@ func (s *members) text(name string) string {
 	s.ok = s.ok && found && bytes.IndexByte(value, '\\') < 0
 	s.rest = rest
 	return string(value)
-}
-
-// Where a scratchpad stands in the file, as Encode writes it. No string can
-// hold these: line feeds in it are escaped.
-const (
-	boardBegin = "\n      \"scratchpad\": ["
-	boardEnd   = "\n      ]"
-)
-
-// lift takes the scratchpads out of a file, and leaves empty lists.
-func lift(data []byte) (rest []byte, boards [][]byte) {
-	for {
-		i := bytes.Index(data, []byte(boardBegin))
-		if i < 0 {
-			return append(rest, data...), boards
-		}
-		i += len(boardBegin)
-		rest, data = append(rest, data[:i]...), data[i:]
-		n := 0
-		if !bytes.HasPrefix(data, []byte("]")) {
-			n = max(bytes.Index(data, []byte(boardEnd)), 0)
-		}
-		boards, data = append(boards, data[:n]), data[n:]
-	}
-}
-
-// fill files the messages of a scratchpad, a line each.
-func (p *project) fill(board []byte) error {
-	pg := new(pages)
-	for line := range bytes.SplitSeq(board, []byte("\n")) {
-		line = bytes.TrimSuffix(bytes.TrimSpace(line), []byte(","))
-		if len(line) == 0 {
-			continue
-		}
-		if h, ok := parseHead(line); ok {
-			x := p.slip(h)
-			x.pages, x.page = pg, uint32(len(pg.lines))
-			pg.lines = append(pg.lines, line)
-			p.file(h, x)
-			continue
-		}
-		m := new(message)
-		if err := json.Unmarshal(line, m); err != nil {
-			return err
-		}
-		p.keep(m)
-	}
-	return nil
-}
-
-// keep files a message under those who are to read it.
-func (p *project) keep(m *message) {
-	h := m.head()
-	x := p.slip(h)
-	x.m = m
-	p.file(h, x)
-}
-
-// slip is one without its message.
-func (p *project) slip(h head) slip {
-	x := slip{number: h.number, author: p.authors[h.from], urgency: urgency(h.priority)}
-	if !h.expires.IsZero() {
-		x.expires = h.expires.UnixNano()
-	}
-	return x
-}
-
-// file puts a slip where those look who are to read its message.
-func (p *project) file(h head, x slip) {
-	switch {
-	case h.to != "":
-		p.direct[h.to] = append(p.direct[h.to], x)
-	case h.toType != "":
-		p.typed[h.toType] = append(p.typed[h.toType], x)
-	default:
-		p.broadcasts = append(p.broadcasts, x)
-	}
 }

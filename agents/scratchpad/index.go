@@ -1,16 +1,12 @@
-package agents
+package scratchpad
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
-	"io"
-	"strings"
 )
 
 // Behind a large file stands an index of its scratchpads: for each message what
@@ -33,30 +29,13 @@ const (
 	layoutSize = 60 // bytes of it; offsets of up to twelve digits
 )
 
-const (
-	indexFrom   = 2000      // messages in a file that has an index
-	partialFrom = 256 << 10 // bytes of a file that is read in parts
-)
+// indexFrom is how many messages a file has that has an index.
+const indexFrom = 2000
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sheet is the file while it is written. It counts, and sums up what is no
-// scratchpad.
-type sheet struct {
-	w    *bufio.Writer
-	n    int64
-	sum  uint32
-	pads []pad
-}
-
-func (s *sheet) Write(p []byte) (int, error) {
-	s.n += int64(len(p))
-	s.sum = crc32.Update(s.sum, castagnoli, p)
-	return s.w.Write(p)
-}
-
-// pad is the index of one scratchpad.
-type pad struct {
+// index is that of one pad.
+type index struct {
 	Hash  string   `json:"project_hash"`
 	Begin int64    `json:"begin"`
 	End   int64    `json:"end"`
@@ -67,27 +46,27 @@ type pad struct {
 	place map[string]uint64
 }
 
-func newPad(hash string, begin int64) *pad {
-	return &pad{Hash: hash, Begin: begin, Names: []string{""}, place: map[string]uint64{"": 0}}
+func newIndex(hash string, begin int64) *index {
+	return &index{Hash: hash, Begin: begin, Names: []string{""}, place: map[string]uint64{"": 0}}
 }
 
-func (p *pad) name(s string) uint64 {
-	i, ok := p.place[s]
+func (x *index) name(s string) uint64 {
+	i, ok := x.place[s]
 	if !ok {
-		i = uint64(len(p.Names))
-		p.place[s] = i
-		p.Names = append(p.Names, s)
+		i = uint64(len(x.Names))
+		x.place[s] = i
+		x.Names = append(x.Names, s)
 	}
 	return i
 }
 
 // add notes a message that stands in the file after gap bytes, as line.
-func (p *pad) add(h head, line []byte, gap int) {
-	b := p.slips
-	b = binary.AppendUvarint(b, h.number-p.last)
-	b = binary.AppendUvarint(b, p.name(h.from))
-	b = binary.AppendUvarint(b, p.name(h.to))
-	b = binary.AppendUvarint(b, p.name(h.toType))
+func (x *index) add(h head, line []byte, gap int) {
+	b := x.slips
+	b = binary.AppendUvarint(b, h.number-x.last)
+	b = binary.AppendUvarint(b, x.name(h.from))
+	b = binary.AppendUvarint(b, x.name(h.to))
+	b = binary.AppendUvarint(b, x.name(h.toType))
 	expires := int64(0)
 	if !h.expires.IsZero() {
 		expires = h.expires.UnixNano()
@@ -96,84 +75,29 @@ func (p *pad) add(h head, line []byte, gap int) {
 	b = binary.AppendUvarint(b, uint64(gap))
 	b = binary.AppendUvarint(b, uint64(len(line)))
 	b = append(b, urgency(h.priority))
-	p.slips, p.last = binary.LittleEndian.AppendUint32(b, crc32.Checksum(line, castagnoli)), h.number
+	x.slips, x.last = binary.LittleEndian.AppendUint32(b, crc32.Checksum(line, castagnoli)), h.number
 }
 
-// scratchpad writes a project's, and remembers where each message is.
-func (s *sheet) scratchpad(hash string, p *project) error {
-	if _, err := io.WriteString(s, ","+boardBegin); err != nil {
-		return err
-	}
-	x := newPad(hash, s.n)
-	sep, end := "\n        ", boardEnd[len(boardEnd)-1:]
-	for m := range p.board() {
-		line, err := m.text()
-		if err == nil {
-			_, err = s.w.WriteString(sep)
-		}
-		if err == nil {
-			_, err = s.w.Write(line)
-		}
-		if err != nil {
-			return err
-		}
-		h, ok := parseHead(line)
-		if !ok {
-			h = m.message().head()
-		}
-		x.add(h, line, len(sep))
-		s.n += int64(len(sep) + len(line))
-		sep, end = ",\n        ", boardEnd
-	}
-	x.End = s.n
-	s.pads = append(s.pads, *x)
-	_, err := io.WriteString(s, end)
-	return err
-}
+// errIndex says that an index is not as we write it.
+var errIndex = errors.New("unexpected index")
 
-// close writes the index, if there is need of one, and the end of the file.
-func (s *sheet) close(messages int) error {
-	if messages < indexFrom {
-		_, err := io.WriteString(s, "\n}\n")
-		return errors.Join(err, s.w.Flush())
-	}
-	rest, at := s.sum, s.n
-	s.sum = 0
-	fmt.Fprint(s, indexMark)
-	for i := range s.pads {
-		p := &s.pads[i]
-		line, err := json.Marshal(p)
-		if err != nil {
-			return err
-		}
-		fmt.Fprint(s, strings.Repeat(",", min(i, 1)), indexItem)
-		fmt.Fprintf(s, "%s%s%s\"}", line[:len(line)-1], slipsMark, base64.StdEncoding.EncodeToString(p.slips))
-	}
-	fmt.Fprint(s, indexEnd)
-	_, err := fmt.Fprintf(s, layoutForm, at, rest, s.sum)
-	return errors.Join(err, s.w.Flush())
-}
-
-// errPads says that an index is not as we write it.
-var errPads = fmt.Errorf("unexpected index")
-
-// parsePads reads an index.
-func parsePads(data []byte) ([]*pad, error) {
+// parseIndex reads an index.
+func parseIndex(data []byte) ([]*index, error) {
 	data, marked := bytes.CutPrefix(data, []byte(indexMark))
 	data, ended := bytes.CutSuffix(data, []byte(indexEnd))
 	if !marked || !ended {
-		return nil, errPads
+		return nil, errIndex
 	}
-	var out []*pad
+	var out []*index
 	for line := range bytes.SplitSeq(data, []byte(indexItem)) {
 		if len(line) == 0 {
 			continue
 		}
 		head, slips, cut := bytes.Cut(bytes.TrimSuffix(line, []byte(",")), []byte(slipsMark))
 		slips, closed := bytes.CutSuffix(slips, []byte(`"}`))
-		p := new(pad)
+		p := new(index)
 		if !cut || !closed || json.Unmarshal(append(bytes.Clone(head), '}'), p) != nil {
-			return nil, errPads
+			return nil, errIndex
 		}
 		p.slips = make([]byte, base64.StdEncoding.DecodedLen(len(slips)))
 		n, err := base64.StdEncoding.Decode(p.slips, slips)
@@ -196,7 +120,7 @@ type mark struct {
 }
 
 // each yields what add noted; ok tells whether all of it was as add writes it.
-func (x *pad) each(yield func(mark)) (ok bool) {
+func (x *index) each(yield func(mark)) (ok bool) {
 	r := reader{b: x.slips}
 	at, number, names := x.Begin, uint64(0), uint64(len(x.Names))
 	for len(r.b) > 0 {
@@ -225,13 +149,13 @@ func (m *mark) list(names int) uint64 {
 	return 0
 }
 
-// fill files the messages of a scratchpad of which only the index was read. It
-// counts first, so that each list is made once.
-func (x *pad) fill(p *project, pg *pages) error {
+// fill files the messages of a pad of which only the index was read. It counts
+// first, so that each list is made once.
+func (x *index) fill(p *Pad, pg *pages) error {
 	names := len(x.Names)
 	sizes, total := make([]int, 2*names), 0
 	if names == 0 || !x.each(func(m mark) { sizes[m.list(names)]++; total++ }) {
-		return errPads
+		return errIndex
 	}
 	lists, all := make([][]slip, len(sizes)), make([]slip, total)
 	for i, n := range sizes {
@@ -239,7 +163,7 @@ func (x *pad) fill(p *project, pg *pages) error {
 	}
 	authors := make([]uint32, names)
 	for i, name := range x.Names {
-		authors[i] = p.authors[name]
+		authors[i] = p.author(name)
 	}
 	pg.places = make([]place, 0, total)
 	x.each(func(m mark) {
