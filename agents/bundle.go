@@ -29,7 +29,7 @@ func shownBundles(list []*handoff) []Bundle {
 			b.Claims = append(b.Claims, Held{Path: c.Path, AgentID: h.To, Token: c.Token})
 		}
 		for _, e := range h.Diary {
-			b.Diary = append(b.Diary, e.shown())
+			b.Diary = append(b.Diary, shownEntry(e))
 		}
 		out = append(out, b)
 	}

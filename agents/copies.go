@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"strconv"
 
 	"leanctx/agents/scratchpad"
 )
@@ -17,13 +16,13 @@ func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs 
 		return nil, err
 	}
 	for _, id := range ids {
-		list, err := s.entries(ctx, id)
+		list, err := s.diaries.Entries(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range list {
 			if holds(e.Text) || holds(e.Context) {
-				refs = append(refs, e.ref(id))
+				refs = append(refs, e.Ref(id))
 			}
 		}
 	}
@@ -63,6 +62,3 @@ func (p *project) copies(holds func(text string) bool) (refs []string) {
 	}
 	return refs
 }
-
-// ref names an entry for good.
-func (e entry) ref(agent string) string { return "diary:" + agent + "/" + strconv.Itoa(e.Number) }

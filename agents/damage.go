@@ -2,8 +2,6 @@ package agents
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 
 	"leanctx/internal/notice"
 )
@@ -19,22 +17,8 @@ func (s *Store) Damage(ctx context.Context) (told, aside []string, err error) {
 	}
 	told, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
 	for _, id := range ids {
-		_, err := s.entries(ctx, id)
-		if err == nil {
-			err = s.withDiary(id, func(log *diaryLog) error {
-				t, a := notice.Damage(filepath.Join(s.dir, diaryDir), log.Warnings(), log.Stats())
-				for _, text := range t {
-					told = append(told, diaryWarning(id, text))
-				}
-				aside = append(aside, a...)
-				return nil
-			})
-		}
-		if err != nil {
-			told = append(told, diaryWarning(id, err.Error()))
-		}
+		t, a := s.diaries.Damage(ctx, id)
+		told, aside = append(told, t...), append(aside, a...)
 	}
 	return told, aside, nil
 }
-
-func diaryWarning(id, text string) string { return fmt.Sprintf("diary of %s: %s", id, text) }

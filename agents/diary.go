@@ -3,57 +3,15 @@ package agents
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"leanctx/agents/diary"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
-
-// The types of diary entries. Each is printed as what was done.
-const (
-	entryDiscovery = "discovery"
-	entryDecision  = "decision"
-	entryBlocker   = "blocker"
-	entryProgress  = "progress"
-	entryInsight   = "insight"
-)
-
-var entryTypes = []string{entryDiscovery, entryDecision, entryBlocker, entryProgress, entryInsight}
-
-// verb is how a diary prints a type.
-func verb(kind string) string {
-	switch kind {
-	case entryDiscovery:
-		return "FOUND"
-	case entryDecision:
-		return "DECIDED"
-	case entryBlocker:
-		return "BLOCKED"
-	case entryProgress:
-		return "DONE"
-	case entryInsight:
-		return "INSIGHT"
-	}
-	return strings.ToUpper(kind)
-}
-
-// entryType reads a type, also as the verb it is printed as.
-func entryType(given string) (string, error) {
-	name := strings.TrimSpace(given)
-	for _, kind := range entryTypes {
-		if strings.EqualFold(name, kind) || strings.EqualFold(name, verb(kind)) {
-			return kind, nil
-		}
-	}
-	return "", refusal.Argument("category", "category %q is none of %s", prose.Clip(given, maxWord), strings.Join(entryTypes, ", "))
-}
 
 // Entry is one of a diary.
 type Entry struct {
@@ -64,10 +22,10 @@ type Entry struct {
 	At      time.Time `json:"timestamp"`
 }
 
-func (e entry) shown() Entry { return Entry{e.Number, e.Type, e.Text, e.Context, e.At} }
+func shownEntry(e diary.Entry) Entry { return Entry{e.Number, e.Type, e.Text, e.Context, e.At} }
 
 func (e Entry) line(now time.Time) string {
-	text := fmt.Sprintf("  [%s] %s", verb(e.Type), block(e.Message))
+	text := fmt.Sprintf("  [%s] %s", diary.Verb(e.Type), block(e.Message))
 	if e.Context != "" {
 		text += " [" + prose.Line(e.Context) + "]"
 	}
@@ -95,7 +53,7 @@ func (n Noted) Text() string {
 
 // Diary adds an entry to the caller's diary.
 func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
-	kind, err := entryType(cmp.Or(strings.TrimSpace(a.Category), entryProgress))
+	kind, err := diary.Type(cmp.Or(strings.TrimSpace(a.Category), diary.Progress))
 	if err != nil {
 		return Noted{}, err
 	}
@@ -110,7 +68,7 @@ func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
 		}
 	}
 	s.alive(ctx)
-	o := owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
+	o := diary.Owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
 	err = s.view(ctx, func(p *project, _ moment) error {
 		me, err := s.self(p)
 		if err == nil {
@@ -121,9 +79,8 @@ func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
 	if err != nil {
 		return Noted{}, err
 	}
-	e := entry{Type: kind, Text: text, Context: about}
-	err = s.enter(ctx, o, &e)
-	return Noted{o.AgentID, e.shown(), append(redacted, more...)}, err
+	e, err := s.diaries.Enter(ctx, o, diary.Entry{Type: kind, Text: text, Context: about})
+	return Noted{o.AgentID, shownEntry(e), append(redacted, more...)}, err
 }
 
 // DiaryQuery names a diary.
@@ -193,10 +150,10 @@ func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (Recalled, error)
 	if err != nil {
 		return r, err
 	}
-	all, err := s.entries(ctx, r.AgentID)
+	all, err := s.diaries.Entries(ctx, r.AgentID)
 	r.Total = len(all)
 	for _, e := range slices.Backward(all[max(0, len(all)-limit):]) {
-		r.Entries = append(r.Entries, e.shown())
+		r.Entries = append(r.Entries, shownEntry(e))
 	}
 	return r, err
 }
@@ -245,7 +202,7 @@ func (s *Store) Diaries(ctx context.Context, q Roll) (Shelf, error) {
 	}
 	r.now = now
 	for _, id := range ids {
-		list, err := s.entries(ctx, id)
+		list, err := s.diaries.Entries(ctx, id)
 		if err != nil {
 			return r, err
 		}
@@ -261,15 +218,14 @@ func (s *Store) Diaries(ctx context.Context, q Roll) (Shelf, error) {
 
 // writers are the agents of the project that have a diary, by id.
 func (s *Store) writers(ctx context.Context) (ids []string, now time.Time, err error) {
-	files, err := os.ReadDir(filepath.Join(s.dir, diaryDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	all, err := s.diaries.Writers()
+	if err != nil {
 		return nil, now, err
 	}
 	err = s.view(ctx, func(p *project, m moment) error {
 		ids, now = nil, m.now
-		for _, f := range files {
-			id, ok := strings.CutSuffix(f.Name(), ".journal")
-			if ok && p.agents[id] != nil {
+		for _, id := range all {
+			if p.agents[id] != nil {
 				ids = append(ids, id)
 			}
 		}

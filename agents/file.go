@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"slices"
 	"time"
 
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/journal"
+	"leanctx/internal/lines"
 )
 
 // document is the registry's file.
@@ -42,14 +42,14 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
 		p := s.projects[hash]
 		fmt.Fprintf(b, "%s    {\n      \"project_hash\": %s,\n      \"project_root\": %s,\n      \"last_message\": %d,\n      \"last_token\": %d,\n      \"last_handoff\": %d",
-			sep, quote(hash), quote(p.root), p.pad.Last(), p.fence, p.handed)
+			sep, lines.Value(hash), lines.Value(p.root), p.pad.Last(), p.fence, p.handed)
 		sep = ",\n"
 		err := cmp.Or(
-			list(b, "agents", slices.Values(slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }))),
-			list(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease) int { return cmp.Compare(x.Path, y.Path) }))),
-			list(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff) int { return cmp.Compare(x.Number, y.Number) }))),
+			lines.List(b, "agents", slices.Values(slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }))),
+			lines.List(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease) int { return cmp.Compare(x.Path, y.Path) }))),
+			lines.List(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff) int { return cmp.Compare(x.Number, y.Number) }))),
 			b.Pad(hash, p.pad),
-			list(b, "findings", slices.Values(p.pad.Findings())),
+			lines.List(b, "findings", slices.Values(p.pad.Findings())),
 		)
 		if err != nil {
 			return err
@@ -60,29 +60,6 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 		return err
 	}
 	return b.Close()
-}
-
-func quote(s string) string {
-	b, _ := json.Marshal(s) // a string always can be
-	return string(b)
-}
-
-// list writes a member whose value is a list.
-func list[T any](b io.Writer, name string, items iter.Seq[T]) error {
-	fmt.Fprintf(b, ",\n      %q: [", name)
-	sep, end := "\n        ", "]"
-	for x := range items {
-		line, err := json.Marshal(x)
-		if err == nil {
-			_, err = b.Write(append([]byte(sep), line...))
-		}
-		if err != nil {
-			return err
-		}
-		sep, end = ",\n        ", "\n      ]"
-	}
-	_, err := io.WriteString(b, end)
-	return err
 }
 
 func (machine) Decode(data []byte) (*state, error) {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"leanctx/agents/diary"
 )
 
 // Finding is what an agent wrote down and what may become a fact.
@@ -28,14 +30,14 @@ func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error
 	}
 	var out []Finding
 	for _, id := range ids {
-		list, err := s.entries(ctx, id)
+		list, err := s.diaries.Entries(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		first, _ := slices.BinarySearchFunc(list, since, func(e entry, t time.Time) int { return e.At.Compare(t) })
+		first, _ := slices.BinarySearchFunc(list, since, func(e diary.Entry, t time.Time) int { return e.At.Compare(t) })
 		for _, e := range list[first:] {
-			if e.Type != entryProgress {
-				out = append(out, Finding{e.Type, e.Text, id, e.ref(id), e.At})
+			if e.Type != diary.Progress {
+				out = append(out, Finding{e.Type, e.Text, id, e.Ref(id), e.At})
 			}
 		}
 	}

@@ -3,10 +3,9 @@ package agents
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
+	"leanctx/agents/diary"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 )
@@ -122,21 +121,21 @@ func (f *follower) entries(ctx context.Context) (lines []string, err error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		fi, err := os.Stat(filepath.Join(f.dir, diaryDir, id+".journal"))
-		if err != nil || fi.Size() == f.sizes[id] {
+		size, err := f.diaries.Size(id)
+		if err != nil || size == f.sizes[id] {
 			continue
 		}
-		list, err := f.Store.entries(ctx, id)
+		list, err := f.diaries.Entries(ctx, id)
 		if err != nil {
 			return lines, err
 		}
 		for _, e := range list {
 			if !first && e.Number > f.written[id] {
-				lines = append(lines, fmt.Sprintf("%s %s [%s] %s", stamp(e.At), id, verb(e.Type), block(e.Text)))
+				lines = append(lines, fmt.Sprintf("%s %s [%s] %s", stamp(e.At), id, diary.Verb(e.Type), block(e.Text)))
 			}
 			f.written[id] = max(f.written[id], e.Number)
 		}
-		f.sizes[id] = fi.Size()
+		f.sizes[id] = size
 	}
 	return lines, nil
 }

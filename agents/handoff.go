@@ -7,25 +7,26 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/diary"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
 
 // handoff is work that goes from one agent to another.
 type handoff struct {
-	ID      string    `json:"id"`
-	Number  uint64    `json:"number"`
-	From    string    `json:"from_agent"`
-	Role    string    `json:"role,omitempty"` // the sender's
-	To      string    `json:"to_agent"`
-	State   string    `json:"state"`
-	Summary string    `json:"summary"`
-	Tasks   []string  `json:"tasks,omitempty"`
-	Claims  []moved   `json:"claims,omitempty"`
-	Facts   []string  `json:"facts,omitempty"` // category/key
-	Files   []string  `json:"files,omitempty"` // that the sender has shared
-	Diary   []entry   `json:"diary,omitempty"` // its last entries, the newest first
-	At      time.Time `json:"timestamp"`
+	ID      string        `json:"id"`
+	Number  uint64        `json:"number"`
+	From    string        `json:"from_agent"`
+	Role    string        `json:"role,omitempty"` // the sender's
+	To      string        `json:"to_agent"`
+	State   string        `json:"state"`
+	Summary string        `json:"summary"`
+	Tasks   []string      `json:"tasks,omitempty"`
+	Claims  []moved       `json:"claims,omitempty"`
+	Facts   []string      `json:"facts,omitempty"` // category/key
+	Files   []string      `json:"files,omitempty"` // that the sender has shared
+	Diary   []diary.Entry `json:"diary,omitempty"` // its last entries, the newest first
+	At      time.Time     `json:"timestamp"`
 }
 
 // moved is a claim that changed its holder.
@@ -181,7 +182,7 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 
 // pack puts into a bundle what the registry does not know.
 func (s *Store) pack(ctx context.Context, h *handoff) error {
-	tail, err := s.tail(ctx, h.From, bundleDiary)
+	tail, err := s.diaries.Tail(ctx, h.From, bundleDiary)
 	if err != nil {
 		return err
 	}

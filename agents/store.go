@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"leanctx/agents/diary"
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
 	"leanctx/internal/prose"
@@ -18,7 +18,7 @@ import (
 	"leanctx/internal/secret"
 )
 
-// schema is the newest one of all our files that this program reads.
+// schema is the newest one of the registry's file that this program reads.
 const schema = 1
 
 // Actor is who speaks to the store.
@@ -73,7 +73,7 @@ type core struct {
 	held     map[string]*holder // agents whose liveness lock is ours
 
 	notices notice.Board
-	diaries diaries
+	diaries *diary.Shelf
 	whole   atomic.Bool // the registry is read whole
 }
 
@@ -99,6 +99,9 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
+	c.diaries = diary.New(filepath.Join(c.dir, "diaries"), &diary.Options{
+		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault,
+	})
 	c.secrets = secret.NewLazy(c.opts.Redactor)
 	return &Store{core: c}, nil
 }
@@ -111,7 +114,7 @@ func (s *Store) As(a Actor) *Store {
 
 // Close lets go of the agents that this process kept alive.
 func (s *Store) Close() error {
-	return errors.Join(s.leaveAll(), s.diaries.close(), s.log.Close())
+	return errors.Join(s.leaveAll(), s.diaries.Close(), s.log.Close())
 }
 
 // Compact writes the registry and the diaries of the project's agents into
@@ -121,10 +124,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	ids, _, err := s.writers(ctx)
 	errs := []error{err, s.log.Compact(ctx)}
 	for _, id := range ids {
-		err := s.withDiary(id, func(log *diaryLog) error { return log.Compact(ctx) })
-		if err != nil {
-			errs = append(errs, fmt.Errorf("diary of %s: %w", id, err))
-		}
+		errs = append(errs, s.diaries.Compact(ctx, id))
 	}
 	return errors.Join(errs...)
 }

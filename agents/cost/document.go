@@ -2,14 +2,17 @@ package cost
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/lines"
 )
 
 // document is the state as costs.json.
@@ -69,16 +72,21 @@ func (t tally) counts() Counts {
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "{\n  \"schema\": %d,\n  \"updated_at\": %s,\n  \"checksum\": %q,\n  \"seq\": %d,\n  \"generation\": %d,\n  \"receipts_read\": %s,\n  \"projects\": [",
-		h.Schema, quoted(h.At.UTC()), h.Checksum, h.Seq, h.Generation, quoted(s.read))
+		h.Schema, lines.Value(h.At.UTC()), h.Checksum, h.Seq, h.Generation, lines.Value(s.read))
 	sep := "\n"
 	for _, project := range slices.Sorted(maps.Keys(s.books)) {
 		x := s.books[project]
 		fmt.Fprintf(b, "%s    {\n      \"project_hash\": %s,\n      \"project_root\": %s,\n      \"since\": %s,\n      \"earlier_days\": %s,\n      \"older_sessions\": %s,\n      \"older_sessions_count\": %d",
-			sep, quoted(project), quoted(x.root), quoted(instant(x.since)), quoted(x.earlier.tally()), quoted(x.older.tally()), x.gone)
+			sep, lines.Value(project), lines.Value(x.root), lines.Value(instant(x.since)), lines.Value(x.earlier.tally()), lines.Value(x.older.tally()), x.gone)
 		sep = ",\n"
-		rows(b, "tools", entries(x.tools))
-		rows(b, "days", x.dayRows())
-		rows(b, "sessions", x.sessionRows())
+		err := cmp.Or(
+			lines.List(b, "tools", rows(entries(x.tools))),
+			lines.List(b, "days", rows(x.dayRows())),
+			lines.List(b, "sessions", rows(x.sessionRows())),
+		)
+		if err != nil {
+			return err
+		}
 		b.WriteString("\n    }")
 	}
 	b.WriteString("\n  ]\n}\n")
@@ -93,21 +101,14 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// quoted is a value as JSON; names and numbers always can be.
-func quoted(v any) []byte {
-	b, _ := json.Marshal(v)
-	return b
-}
-
-func rows(b *bufio.Writer, name string, list []entry) {
-	fmt.Fprintf(b, ",\n      %q: [", name)
-	sep, end := "\n        ", "]"
-	for _, x := range list {
-		b.WriteString(sep)
-		b.Write(quoted(kept{x.row, x.tally()}))
-		sep, end = ",\n        ", "\n      ]"
+func rows(list []entry) iter.Seq[kept] {
+	return func(yield func(kept) bool) {
+		for _, x := range list {
+			if !yield(kept{x.row, x.tally()}) {
+				return
+			}
+		}
 	}
-	b.WriteString(end)
 }
 
 func (b *book) dayRows() (out []entry) {

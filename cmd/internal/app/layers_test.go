@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/prose":    {},
 	"internal/refusal":  {},
 	"internal/notice":   {"internal/journal"},
+	"internal/lines":    {},
 	"internal/proctest": {}, // for tests alone
 	"formats":           {},
 	"embed":             {},
@@ -34,8 +35,8 @@ var mayImport = map[string][]string{
 	"knowledge/search/segment": {"knowledge/search/words", "knowledge/search/blocks"},
 	"knowledge/search/words":   {},
 	"knowledge/search/blocks":  {},
-	"agents":                   {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"agents/cost":              {"internal/journal", "internal/notice", "internal/prose", "internal/refusal"},
+	"agents":                   {"internal/journal", "internal/secret", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
+	"agents/cost":              {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
 	"agents/share":             {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"tasks/a2a":                {},
 	"tasks":                    {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
