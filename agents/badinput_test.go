@@ -2,8 +2,6 @@ package agents
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -130,36 +128,4 @@ func dumpOf(t testing.TB, s *Store) (text string) {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// A path has one name, whichever way it is given, and none outside.
-func TestPaths(t *testing.T) {
-	b := newBed(t)
-	outside := t.TempDir()
-	for _, dir := range []string{"src/deep", "other"} {
-		if err := os.MkdirAll(filepath.Join(b.root, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for link, to := range map[string]string{"alias": "src", "out": outside, "nowhere": filepath.Join(outside, "gone"), "loop": "loop", "src/up": ".."} {
-		if err := os.Symlink(to, filepath.Join(b.root, link)); err != nil {
-			t.Skip(err) // Windows may forbid it
-		}
-	}
-	s := b.open()
-	for given, want := range map[string]string{
-		"src/a.go": "src/a.go", "./src//a.go": "src/a.go", "src/deep/../a.go": "src/a.go",
-		"alias/a.go": "src/a.go", "src/": "src", ".": ".", "new/dir/a.go": "new/dir/a.go",
-		filepath.Join(b.root, "src/a.go"): "src/a.go", b.root: ".", "src/up/other": "other", "a b/c?.go": "a b/c?.go",
-		"..a": "..a", " src/a.go ": "src/a.go",
-	} {
-		if got, err := s.place(given); got != want || err != nil {
-			t.Errorf("%q is %q, %v, want %q", given, got, err, want)
-		}
-	}
-	for _, given := range []string{"..", "src/../..", "out/a.go", "out", "nowhere", "nowhere/x", "loop", "/", outside, b.root + "x"} {
-		if got, err := s.place(given); err == nil {
-			t.Errorf("%q is %q", given, got)
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/arg"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -117,7 +118,7 @@ func (s *Store) draft(a Posting) (m scratchpad.Message, ttl time.Duration, redac
 	if err := s.plain("category", a.Category); err != nil {
 		return m, 0, nil, err
 	}
-	if m.Category, err = word("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
+	if m.Category, err = arg.Word("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
 		return m, 0, nil, err
 	}
 	m.Priority = strings.ToLower(strings.TrimSpace(a.Priority))
@@ -131,7 +132,7 @@ func (s *Store) draft(a Posting) (m scratchpad.Message, ttl time.Duration, redac
 		return m, 0, nil, refusal.Argument("to_agent", "a private message needs to_agent")
 	}
 	if strings.TrimSpace(a.TTL) != "" {
-		ttl, err = duration("ttl", a.TTL, bounds{minTTL, maxMessageTTL})
+		ttl, err = arg.Duration("ttl", a.TTL, arg.Bounds{Least: minTTL, Most: maxMessageTTL})
 	}
 	return m, ttl, redacted, err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/agents/arg"
 	"leanctx/agents/scratchpad"
 )
 
@@ -156,7 +157,7 @@ func TestReadMessagesGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range readers {
-				must[Messages](t)(r.Read(t.Context(), Reading{Limit: maxLimit}))
+				must[Messages](t)(r.Read(t.Context(), Reading{Limit: arg.MaxLimit}))
 			}
 			b.clock.pass(time.Hour)
 		}

@@ -41,7 +41,7 @@ func (b Bundle) lines(now time.Time) []string {
 	if b.Role != "" {
 		from += " (" + prose.Line(b.Role) + ")"
 	}
-	lines := []string{fmt.Sprintf("Handoff from %s (%s): %s", from, prose.Ago(now, b.At), block(b.Summary))}
+	lines := []string{fmt.Sprintf("Handoff from %s (%s): %s", from, prose.Ago(now, b.At), prose.Block(b.Summary))}
 	claims := make([]string, len(b.Claims))
 	for i, c := range b.Claims {
 		claims[i] = fmt.Sprintf("%s (token %d)", c.Path, c.Token)

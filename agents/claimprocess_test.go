@@ -13,6 +13,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"leanctx/agents/lease"
 	"leanctx/internal/proctest"
 )
 
@@ -157,7 +158,7 @@ func happened(t *testing.T, s *Store, x *try) (done bool) {
 	t.Helper()
 	x.Return = time.Now().UnixNano()
 	_ = s.view(t.Context(), func(p *project, _ moment) error {
-		l := p.leases[leaseKey(x.Path)]
+		l := p.leases[lease.Key(x.Path)]
 		mine := l != nil && l.Holder == fmt.Sprintf("talker-%04x", x.Number)
 		if done = mine; mine && !x.Release {
 			x.Token = l.Token

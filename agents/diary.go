@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/arg"
 	"leanctx/agents/diary"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -25,7 +26,7 @@ type Entry struct {
 func shownEntry(e diary.Entry) Entry { return Entry{e.Number, e.Type, e.Text, e.Context, e.At} }
 
 func (e Entry) line(now time.Time) string {
-	text := fmt.Sprintf("  [%s] %s", diary.Verb(e.Type), block(e.Message))
+	text := fmt.Sprintf("  [%s] %s", diary.Verb(e.Type), prose.Block(e.Message))
 	if e.Context != "" {
 		text += " [" + prose.Line(e.Context) + "]"
 	}
@@ -63,7 +64,7 @@ func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
 	}
 	about, more := "", []string(nil)
 	if strings.TrimSpace(a.Context) != "" {
-		if about, more, err = s.text("context", a.Context, maxPath); err != nil {
+		if about, more, err = s.text("context", a.Context, arg.MaxPath); err != nil {
 			return Noted{}, err
 		}
 	}
@@ -119,7 +120,7 @@ const standardDiary = 20
 // RecallDiary shows the diary of any agent of the project, also of one that
 // has finished.
 func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (Recalled, error) {
-	limit, err := limited(q.Limit, standardDiary)
+	limit, err := arg.Limit(q.Limit, standardDiary)
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -191,7 +192,7 @@ func (s Shelf) Text() string {
 
 // Diaries lists the diaries of the project, those of agents that are gone too.
 func (s *Store) Diaries(ctx context.Context, q Roll) (Shelf, error) {
-	limit, err := limited(q.Limit, standardList)
+	limit, err := arg.Limit(q.Limit, standardList)
 	if err != nil {
 		return Shelf{}, err
 	}

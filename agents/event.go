@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leanctx/agents/lease"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/journal"
 )
@@ -19,7 +20,7 @@ type event struct {
 	Agent   *agent              `json:"agent,omitempty"` // registered, resumed, or of another status
 	Post    *scratchpad.Message `json:"post,omitempty"`
 	Read    *reading            `json:"read,omitempty"` // by By
-	Claim   *lease              `json:"claim,omitempty"`
+	Claim   *lease.Lease        `json:"claim,omitempty"`
 	Release string              `json:"release,omitempty"` // a path
 	Handoff *handoff            `json:"handoff,omitempty"`
 }
@@ -53,10 +54,10 @@ func (s *state) fold(e event, at time.Time) {
 	case e.Read != nil:
 		p.read(e.By, e.Read)
 	case e.Claim != nil:
-		p.leases[e.Claim.key()] = e.Claim
+		p.leases.Put(e.Claim)
 		p.fence = max(p.fence, e.Claim.Token)
 	case e.Release != "":
-		delete(p.leases, leaseKey(e.Release))
+		delete(p.leases, lease.Key(e.Release))
 	case e.Handoff != nil:
 		p.fileHandoff(e.Handoff)
 	}

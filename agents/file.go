@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"leanctx/agents/lease"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/journal"
 	"leanctx/internal/lines"
@@ -28,7 +29,7 @@ type section struct {
 	Fence    uint64                `json:"last_token"`
 	Handed   uint64                `json:"last_handoff"`
 	Agents   []*agent              `json:"agents"`
-	Claims   []*lease              `json:"claims"`
+	Claims   []*lease.Lease        `json:"claims"`
 	Handoffs []*handoff            `json:"handoffs"`
 	Findings []*scratchpad.Message `json:"findings"` // what everybody has seen and consolidation may want
 }
@@ -46,7 +47,7 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 		sep = ",\n"
 		err := cmp.Or(
 			lines.List(b, "agents", slices.Values(slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }))),
-			lines.List(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease) int { return cmp.Compare(x.Path, y.Path) }))),
+			lines.List(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease.Lease) int { return cmp.Compare(x.Path, y.Path) }))),
 			lines.List(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff) int { return cmp.Compare(x.Number, y.Number) }))),
 			b.Pad(hash, p.pad),
 			lines.List(b, "findings", slices.Values(p.pad.Findings())),
@@ -100,7 +101,7 @@ func (x *section) project(pad *scratchpad.Pad) *project {
 		p.put(a)
 	}
 	for _, l := range x.Claims {
-		p.leases[l.key()] = l
+		p.leases.Put(l)
 	}
 	for _, h := range x.Handoffs {
 		p.fileHandoff(h)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leanctx/agents/diary"
+	"leanctx/agents/lease"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 )
@@ -131,7 +132,7 @@ func (f *follower) entries(ctx context.Context) (lines []string, err error) {
 		}
 		for _, e := range list {
 			if !first && e.Number > f.written[id] {
-				lines = append(lines, fmt.Sprintf("%s %s [%s] %s", stamp(e.At), id, diary.Verb(e.Type), block(e.Text)))
+				lines = append(lines, fmt.Sprintf("%s %s [%s] %s", stamp(e.At), id, diary.Verb(e.Type), prose.Block(e.Text)))
 			}
 			f.written[id] = max(f.written[id], e.Number)
 		}
@@ -151,7 +152,7 @@ func (f *follower) lines(c journal.Commit[event]) []string {
 		}
 		text := e.line(f.watcher)
 		if e.Claim != nil {
-			text = e.Claim.line(f.fence)
+			text = claimLine(e.Claim, f.fence)
 			f.fence = max(f.fence, e.Claim.Token)
 		}
 		if text != "" {
@@ -179,22 +180,22 @@ func (e event) line(watcher string) string {
 		case m.ToType != "":
 			to = "any " + m.ToType
 		}
-		return fmt.Sprintf("%s → %s [%s] %s", m.From, to, m.Category, block(m.Text))
+		return fmt.Sprintf("%s → %s [%s] %s", m.From, to, m.Category, prose.Block(m.Text))
 	case e.Release != "" && e.By != "":
 		return fmt.Sprintf("%s released %s", e.By, prose.Line(e.Release))
 	case e.Handoff != nil && e.Handoff.State == handoffDone:
-		return fmt.Sprintf("%s handed off to %s: %s", e.Handoff.From, e.Handoff.To, block(e.Handoff.Summary))
+		return fmt.Sprintf("%s handed off to %s: %s", e.Handoff.From, e.Handoff.To, prose.Block(e.Handoff.Summary))
 	}
 	return ""
 }
 
-// line tells of a claim to who has seen the tokens up to fence.
-func (l *lease) line(fence uint64) string {
+// claimLine tells of a claim to who has seen the tokens up to fence.
+func claimLine(l *lease.Lease, fence uint64) string {
 	verb := "claimed"
 	if l.Token <= fence {
 		verb = "renewed"
 	}
-	return fmt.Sprintf("%s %s %s for %s (token %d)", l.Holder, verb, prose.Line(l.Path), prose.Span(time.Duration(l.Seconds)*time.Second), l.Token)
+	return fmt.Sprintf("%s %s %s for %s (token %d)", l.Holder, verb, prose.Line(l.Path), prose.Span(l.TTL()), l.Token)
 }
 
 func (a *agent) line() string {

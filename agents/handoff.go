@@ -141,7 +141,7 @@ func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
 	if err := s.pack(ctx, &h); err != nil {
 		return HandedOver{}, err
 	}
-	done, err := s.alone(h.From, func() error { return s.handOver(ctx, &h, find) })
+	done, err := s.live.Alone(h.From, func() error { return s.handOver(ctx, &h, find) })
 	if err == nil && !done {
 		err = fmt.Errorf("another handoff of %s is under way; try again", h.From)
 	}

@@ -17,9 +17,7 @@ func (s *Store) Self() string {
 	if id := strings.ToLower(strings.TrimSpace(s.actor.Agent)); id != "" {
 		return id
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessions[s.actor.Session]
+	return s.live.Agent(s.actor.Session)
 }
 
 // self is the caller's agent.
@@ -113,7 +111,7 @@ func (s *Store) sign(p *project, m moment) sign {
 
 func (s *Store) touch(ctx context.Context, x sign) error {
 	if x.id != "" && s.opts.LongLived {
-		if err := s.join(x.id); err != nil {
+		if err := s.live.Join(x.id, s.actor.Session); err != nil {
 			return err
 		}
 	}
@@ -138,11 +136,9 @@ func (s *Store) noted(err error) {
 	}
 }
 
-func (s *Store) holds(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.held[id] != nil
-}
+// Leave says that a connection has ended: the agents it registered may be
+// resumed by others. A process that ends need not call it.
+func (s *Store) Leave(session string) error { return s.live.End(session) }
 
 // Resolve finds whom a name means: an id, the beginning of exactly one id
 // (three characters or more), or a type of which somebody is registered. A

@@ -70,7 +70,7 @@ func TestLiveness(t *testing.T) {
 	}
 	end3(false)
 	end4(false)
-	if files, _ := os.ReadDir(b.dir + "/" + liveDir); len(files) > 0 {
+	if files, _ := os.ReadDir(b.dir + "/live"); len(files) > 0 {
 		t.Errorf("%d lock files are left: %v", len(files), files)
 	}
 	if strings.Contains(first, strconv.Itoa(os.Getpid())) {
@@ -114,7 +114,7 @@ func TestLivenessShared(t *testing.T) {
 	if err := s.Leave("x"); err != nil {
 		t.Error(err)
 	}
-	if files, _ := os.ReadDir(b.dir + "/" + liveDir); len(files) > 1 { // the lock of the one that was killed
+	if files, _ := os.ReadDir(b.dir + "/live"); len(files) > 1 { // the lock of the one that was killed
 		t.Errorf("%d lock files are left: %v", len(files), files)
 	}
 }
@@ -135,23 +135,23 @@ func TestLivenessOfConnections(t *testing.T) {
 	if z.AgentID == r.AgentID {
 		t.Error("an agent was given away whose second connection lives")
 	}
-	root, err := one.live()
+	root, err := journal.OpenDir(b.dir + "/live")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	looks, ok, err := journal.TryLock(root, otherLock(r.AgentID)) // somebody looks whether it is free
+	looks, ok, err := journal.TryLock(root, r.AgentID+".others.lock") // somebody looks whether it is free
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	w := two.As(Actor{Agent: r.AgentID, Session: "w"})
 	must[Registered](t)(w.Register(t.Context(), Registration{AgentType: "cursor"}))
-	expect(t, "holds", two.holds(r.AgentID), false)
+	expect(t, "holds", two.live.Holds(r.AgentID), false)
 	if err := looks.Unlock(); err != nil {
 		t.Fatal(err)
 	}
 	read(t, w)
-	expect(t, "holds", two.holds(r.AgentID), true)
+	expect(t, "holds", two.live.Holds(r.AgentID), true)
 	if err := y.Leave("y"); err != nil {
 		t.Fatal(err)
 	}

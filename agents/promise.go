@@ -81,15 +81,13 @@ func (p *project) complete(h *handoff, m moment) []event {
 	h.State, h.Claims = handoffDone, nil
 	var events []event
 	token := p.fence
-	for _, l := range p.claimsOf(h.From) {
-		if l.expired(m.now) {
+	for _, l := range p.leases.Of(h.From) {
+		if l.Expired(m.now) {
 			continue
 		}
 		token++
-		x := *l
-		x.Holder, x.Token = h.To, token
-		x.Since, x.Seconds = m.now, l.renewed(m.now) // its receiver has not seen it yet
-		events = append(events, event{Claim: &x})
+		x := l.HandedTo(h.To, token, m.now)
+		events = append(events, event{Claim: x})
 		h.Claims = append(h.Claims, moved{x.Path, x.Token})
 	}
 	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
@@ -179,7 +177,7 @@ func (p *project) pending() []*handoff {
 func (s *Store) keep(ctx context.Context, pending []*handoff) error {
 	var errs []error
 	for _, h := range pending {
-		if _, err := s.alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
+		if _, err := s.live.Alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
 			errs = append(errs, fmt.Errorf("the handoff of %s to %s was interrupted and is not complete yet: %w", h.From, h.To, err))
 		}
 	}
@@ -202,22 +200,4 @@ func (s *Store) goOn(ctx context.Context, h *handoff) error {
 		return err
 	}
 	return s.settle(ctx, h)
-}
-
-// alone runs do as the one process that works on an agent's handoff; done is
-// false when another one does.
-func (s *Store) alone(from string, do func() error) (done bool, err error) {
-	root, err := s.live()
-	if err != nil {
-		return false, err
-	}
-	defer root.Close()
-	name := from + ".handoff.lock"
-	lock, ok, err := journal.TryLock(root, name)
-	if !ok || err != nil {
-		return false, err
-	}
-	err = do()
-	_ = root.Remove(name) // only litter where it cannot be removed
-	return true, errors.Join(err, lock.Unlock())
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/arg"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -45,23 +46,15 @@ type Messages struct {
 const (
 	standardPage  = 50
 	standardList  = 50
-	maxLimit      = 1000
 	newMessages   = "New messages"
 	noNewMessages = "No new messages."
 )
-
-func limited(limit, standard int) (int, error) {
-	if limit < 0 {
-		return 0, refusal.Argument("limit", "limit %d is negative", limit)
-	}
-	return min(cmp.Or(limit, standard), maxLimit), nil
-}
 
 // Read gives the caller the messages it has not read, urgent ones first, and
 // the work that was handed to it; none of them is given again. What does not
 // fit into one answer is counted and stays unread.
 func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
-	limit, err := limited(a.Limit, standardPage)
+	limit, err := arg.Limit(a.Limit, standardPage)
 	if err != nil {
 		return Messages{}, err
 	}
@@ -136,7 +129,7 @@ func (m Message) line(now time.Time) string {
 	if m.Priority != scratchpad.Normal {
 		marks = append(marks, m.Priority)
 	}
-	return fmt.Sprintf("  [%s] from %s (%s): %s", m.Category, m.From, strings.Join(marks, ", "), block(m.Message))
+	return fmt.Sprintf("  [%s] from %s (%s): %s", m.Category, m.From, strings.Join(marks, ", "), prose.Block(m.Message))
 }
 
 // Text gives the answer's lines.
@@ -179,7 +172,7 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 		case to.agent == nil:
 			return refusal.Argument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
 		}
-		page, total := p.pad.Page(p.reader(to.agent, m.now), m.now, maxLimit)
+		page, total := p.pad.Page(p.reader(to.agent, m.now), m.now, arg.MaxLimit)
 		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.bundles(to.agent.ID))}
 		if me, err := s.self(p); err != nil || me != to.agent {
 			shown := slices.DeleteFunc(page, func(m *scratchpad.Message) bool { return m.Private })
@@ -213,7 +206,7 @@ func (r Inbox) Text() string {
 		fmt.Fprintf(&b, "\n  %s, shown to %s alone", prose.Count(r.Private, "private message"), r.AgentID)
 	}
 	if more := r.Unread - len(r.Messages) - r.Private; more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, maxLimit)
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, arg.MaxLimit)
 	}
 	if r.Handoffs > 0 {
 		fmt.Fprintf(&b, "\n  %s waiting: read them with action=read", prose.Count(r.Handoffs, "handoff"))

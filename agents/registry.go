@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"leanctx/agents/arg"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -73,9 +74,7 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 		err = s.registerAny(ctx, &r)
 	}
 	if err == nil && s.actor.Session != "" {
-		s.mu.Lock()
-		s.sessions[s.actor.Session] = r.AgentID
-		s.mu.Unlock()
+		s.live.Registered(s.actor.Session, r.AgentID)
 	}
 	return r, err
 }
@@ -84,7 +83,7 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 	if err := s.plain("agent_type", a.AgentType); err != nil {
 		return r, err
 	}
-	if r.AgentType, err = word("agent_type", a.AgentType, maxType); err != nil {
+	if r.AgentType, err = arg.Word("agent_type", a.AgentType, maxType); err != nil {
 		return r, err
 	}
 	role := strings.TrimSpace(a.Role)
@@ -106,16 +105,16 @@ func (s *Store) registerAny(ctx context.Context, r *Registered) error {
 		return err
 	}
 	for _, id := range idle {
-		if s.holds(id) {
+		if s.live.Holds(id) {
 			continue
 		}
-		if ok, err := s.hold(id); err != nil {
+		if ok, err := s.live.Hold(id, s.actor.Session); err != nil {
 			return err
 		} else if !ok {
 			continue
 		}
 		if err := s.resume(ctx, r, id, false); err != nil {
-			return errors.Join(err, s.leave(id))
+			return errors.Join(err, s.live.Leave(id))
 		}
 		return nil
 	}
@@ -157,7 +156,7 @@ func sameRole(a, b string) bool {
 // which may be its own.
 func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool) error {
 	if named && s.known(ctx, id) {
-		if err := s.join(id); err != nil {
+		if err := s.live.Join(id, s.actor.Session); err != nil {
 			return err
 		}
 	}
@@ -190,7 +189,7 @@ func (s *Store) known(ctx context.Context, id string) (ok bool) {
 
 // create registers a new agent under an id, if nobody ever had it.
 func (s *Store) create(ctx context.Context, r *Registered, id string) error {
-	if ok, err := s.hold(id); err != nil {
+	if ok, err := s.live.Hold(id, s.actor.Session); err != nil {
 		return err
 	} else if !ok {
 		return errTaken
@@ -211,7 +210,7 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 		return []event{{By: id, Agent: a}}, nil
 	})
 	if err != nil {
-		return errors.Join(err, s.leave(id))
+		return errors.Join(err, s.live.Leave(id))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/agents/arg"
 	"leanctx/internal/prose"
 )
 
@@ -34,7 +35,7 @@ func TestRegister(t *testing.T) {
 		t.Errorf("a living connection's agent was resumed: %+v", x)
 	}
 	post(t, other.As(Actor{}), Posting{Message: "m"})
-	if err := s.leaveAll(); err != nil {
+	if err := s.live.Close(); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.pass(2 * time.Hour)
@@ -227,7 +228,7 @@ func TestGoroutines(t *testing.T) {
 	wg.Wait()
 	for n := range read {
 		me := s.As(Actor{Agent: fmt.Sprintf("talker-%04x", n)})
-		r := must[Messages](t)(me.Read(t.Context(), Reading{Limit: maxLimit}))
+		r := must[Messages](t)(me.Read(t.Context(), Reading{Limit: arg.MaxLimit}))
 		for _, m := range r.Messages {
 			read[n][m.Message]++
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/arg"
 	"leanctx/internal/prose"
 )
 
@@ -72,7 +73,7 @@ func (r Agents) Text() string {
 // List shows the agents that are here, the last active one first. Those that
 // finished or did nothing for 24 hours are not.
 func (s *Store) List(ctx context.Context, a Roll) (Agents, error) {
-	limit, err := limited(a.Limit, standardList)
+	limit, err := arg.Limit(a.Limit, standardList)
 	if err != nil {
 		return Agents{}, err
 	}
@@ -147,7 +148,7 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 		return i, err
 	}
 	err := s.view(ctx, func(p *project, m moment) error {
-		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.claims(m.now)), now: m.now}
+		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.leases.Holding(m.now)), now: m.now}
 		i.Waiting = p.pad.Waiting(m.now)
 		for _, h := range p.handoffs {
 			if h.State == handoffDone {
@@ -174,23 +175,6 @@ type Synced struct {
 	now      time.Time
 }
 
-// Held is a claim as lists show it.
-type Held struct {
-	Path    string    `json:"path"`
-	AgentID string    `json:"agent_id"`
-	Token   uint64    `json:"token"`
-	Until   time.Time `json:"until"`
-	left    time.Duration
-}
-
-func shownClaims(list []*lease, m moment) []Held {
-	out := make([]Held, len(list))
-	for i, l := range list {
-		out[i] = Held{l.Path, l.Holder, l.Token, l.until(), l.until().Sub(m.now)}
-	}
-	return out
-}
-
 // Sync tells who is here, who has claimed what, which tasks are the caller's
 // and how much it has not read, and gives it what was handed over to it.
 func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
@@ -200,7 +184,7 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 	var r Synced
 	look := func(p *project, m moment) ([]event, error) {
 		list := p.present(m.now)
-		r = Synced{Agents: []Present{}, Total: len(list), Claims: shownClaims(p.claims(m.now), m), Tasks: []string{}, now: m.now}
+		r = Synced{Agents: []Present{}, Total: len(list), Claims: shownClaims(p.leases.Holding(m.now), m), Tasks: []string{}, now: m.now}
 		for _, a := range list[:min(standardList, len(list))] {
 			r.Agents = append(r.Agents, shown(a))
 		}
@@ -240,7 +224,7 @@ func (r Synced) Text() string {
 	}
 	lines = append(lines, fmt.Sprintf("  Claims: %d", len(r.Claims)))
 	for _, c := range r.Claims {
-		lines = append(lines, fmt.Sprintf("    %s by %s, %s left (token %d)", prose.Line(c.Path), c.AgentID, left(c.left), c.Token))
+		lines = append(lines, fmt.Sprintf("    %s by %s, %s left (token %d)", prose.Line(c.Path), c.AgentID, prose.Left(c.left), c.Token))
 	}
 	if r.You != nil {
 		tasks := fmt.Sprintf("  Your open tasks: %d", len(r.Tasks))

@@ -65,7 +65,7 @@ func TestInterruptedHandoffIsCompleted(t *testing.T) {
 				t.Errorf("tasks left with the sender: %v, %v", left, err)
 			}
 			_ = s.view(t.Context(), func(p *project, _ moment) error {
-				expect(t, "claims", len(p.claimsOf(receiver)), 2)
+				expect(t, "claims", len(p.leases.Of(receiver)), 2)
 				expect(t, "bundles", len(p.bundles(receiver)), 1)
 				return nil
 			})

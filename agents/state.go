@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/lease"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -29,7 +30,7 @@ type project struct {
 	agents   map[string]*agent
 	types    map[string][]string // type → ids, in the order they registered
 	pad      *scratchpad.Pad
-	leases   map[string]*lease // by path, folded where the file system folds
+	leases   lease.Set
 	handoffs map[string]*handoff
 	fence    uint64 // the last fencing token
 	handed   uint64 // the last handoff's number
@@ -80,7 +81,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{}, types: map[string][]string{},
-		pad: scratchpad.New(), leases: map[string]*lease{}, handoffs: map[string]*handoff{},
+		pad: scratchpad.New(), leases: lease.Set{}, handoffs: map[string]*handoff{},
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
 		return events, nil
 	})
 	if err == nil && u.Status == statusFinished {
-		err = s.leave(u.AgentID)
+		err = s.live.Leave(u.AgentID)
 	}
 	return u, err
 }
@@ -89,7 +89,7 @@ func (p *project) standing(me *agent, status, message string) []event {
 	a.Message = message
 	events := []event{{By: me.ID, Agent: &a}}
 	if a.Status == statusFinished {
-		for _, l := range p.claimsOf(me.ID) {
+		for _, l := range p.leases.Of(me.ID) {
 			events = append(events, event{By: me.ID, Release: l.Path})
 		}
 	}

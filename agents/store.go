@@ -6,11 +6,11 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"leanctx/agents/diary"
+	"leanctx/agents/live"
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
 	"leanctx/internal/prose"
@@ -68,10 +68,7 @@ type core struct {
 	log     *journal.Log[*state, event]
 	secrets *secret.Lazy
 
-	mu       sync.Mutex
-	sessions map[string]string  // connection → the agent it registered last
-	held     map[string]*holder // agents whose liveness lock is ours
-
+	live    *live.Locks
 	notices notice.Board
 	diaries *diary.Shelf
 	whole   atomic.Bool // the registry is read whole
@@ -79,7 +76,8 @@ type core struct {
 
 // Open opens the store kept in dir; nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
-	c := &core{dir: filepath.Clean(dir), sessions: map[string]string{}, held: map[string]*holder{}}
+	dir = filepath.Clean(dir)
+	c := &core{dir: dir, live: live.New(filepath.Join(dir, "live"))}
 	if o != nil {
 		c.opts = *o
 	}
@@ -99,7 +97,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.diaries = diary.New(filepath.Join(c.dir, "diaries"), &diary.Options{
+	c.diaries = diary.New(filepath.Join(dir, "diaries"), &diary.Options{
 		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault,
 	})
 	c.secrets = secret.NewLazy(c.opts.Redactor)
@@ -114,7 +112,7 @@ func (s *Store) As(a Actor) *Store {
 
 // Close lets go of the agents that this process kept alive.
 func (s *Store) Close() error {
-	return errors.Join(s.leaveAll(), s.diaries.Close(), s.log.Close())
+	return errors.Join(s.live.Close(), s.diaries.Close(), s.log.Close())
 }
 
 // Compact writes the registry and the diaries of the project's agents into

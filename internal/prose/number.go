@@ -46,6 +46,15 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
+// Left is a duration that remains, rounded up to its unit: one never waits
+// longer than it says by more than the unit below.
+func Left(d time.Duration) string {
+	if d > time.Minute {
+		return Span(d + time.Minute - 1)
+	}
+	return Span(d + time.Second - 1)
+}
+
 // Age is how long ago an instant was, to the second: 5m. What is still to
 // come is 0s old.
 func Age(now, at time.Time) string { return Span(now.Sub(at).Round(time.Second)) }

@@ -52,6 +52,14 @@ func Indent(s, blanks string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Block is a text that is read, behind the beginning of a line: its line breaks
+// stay, and the lines after the first are indented deeper than any line of an
+// answer's own.
+func Block(s string) string {
+	const blanks = "      "
+	return strings.TrimPrefix(Indent(strings.TrimSpace(s), blanks), blanks)
+}
+
 // escape leaves the characters of keep as they are.
 func escape(s, keep string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))

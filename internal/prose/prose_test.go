@@ -43,6 +43,12 @@ func TestIndent(t *testing.T) {
 	}
 }
 
+func TestBlock(t *testing.T) {
+	if got, want := Block(" one\n\ntwo\x1b\n"), "one\n\n      two\\u001b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int]string{0: "0 entries", 1: "1 entry", 999: "999 entries", 1000: "1,000 entries", 1234567: "1,234,567 entries", -1234: "-1,234 entries"} {
 		if got := Count(n, "entry"); got != want {
@@ -62,6 +68,16 @@ func TestAges(t *testing.T) {
 	} {
 		if got := Ago(at.Add(d), at); got != want {
 			t.Errorf("after %s: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestLeft(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "0s", 0: "0s", 1: "1s", 59*time.Second + 1: "1m", time.Minute: "1m", time.Minute + 1: "2m", 10 * time.Minute: "10m", 90 * time.Minute: "1h",
+	} {
+		if got := Left(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}
 }

@@ -1,11 +1,10 @@
-package agents
+package arg
 
 import (
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"unicode/utf8"
 
@@ -13,30 +12,21 @@ import (
 	"leanctx/internal/refusal"
 )
 
-const maxPath = 4096 // bytes
+// MaxPath is how many bytes a path has at most.
+const MaxPath = 4096
 
-// leaseKey is how paths are compared: as the file system does where that
-// pays no heed to case.
-func leaseKey(path string) string {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return strings.ToLower(path)
-	}
-	return path
-}
-
-// place is a path within the project, relative to its root and with slashes.
+// Path is a path within the project at root, relative to it and with slashes.
 // Symbolic links are followed, so that a file has one name; it need not exist.
-func (s *Store) place(path string) (string, error) {
-	given := strings.TrimSpace(path)
+func Path(root, path string) (string, error) {
+	project, given := root, strings.TrimSpace(path)
 	switch {
 	case given == "":
 		return "", refusal.Argument("path", "needs path")
-	case len(given) > maxPath:
-		return "", refusal.Argument("path", "path has %d bytes, more than %d", len(given), maxPath)
+	case len(given) > MaxPath:
+		return "", refusal.Argument("path", "path has %d bytes, more than %d", len(given), MaxPath)
 	case strings.ContainsRune(given, 0) || !utf8.ValidString(given):
 		return "", refusal.Argument("path", "path %q is no file name", prose.Clip(given, maxWord))
 	}
-	root := s.opts.ProjectRoot
 	if root == "" {
 		root = string(filepath.Separator)
 	}
@@ -56,18 +46,9 @@ func (s *Store) place(path string) (string, error) {
 	}
 	rel, err := filepath.Rel(root, real)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", refusal.Argument("path", "path %q is outside the project %s", prose.Clip(given, maxWord), s.opts.ProjectRoot)
+		return "", refusal.Argument("path", "path %q is outside the project %s", prose.Clip(given, maxWord), project)
 	}
-	return filepath.ToSlash(rel), s.plain("path", filepath.ToSlash(rel))
-}
-
-// plain refuses a name that holds a secret: it stands for something, so nothing
-// can be taken out of it. The error does not repeat it.
-func (s *Store) plain(argument, name string) error {
-	if _, found := s.redact(name); len(found) > 0 {
-		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
-	}
-	return nil
+	return filepath.ToSlash(rel), nil
 }
 
 var errNowhere = errors.New("a symbolic link in it leads nowhere")

@@ -9,54 +9,6 @@ import (
 	"leanctx/agents/scratchpad"
 )
 
-// The policy of claims: who may have a path that somebody has.
-func TestDecideClaim(t *testing.T) {
-	t0 := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
-	me := &agent{ID: "cursor-a3f8"}
-	lent := func(holder, path string, at time.Duration) *lease {
-		return &lease{Path: path, Holder: holder, Token: 7, Since: t0.Add(at), Seconds: 600}
-	}
-	for _, c := range []struct {
-		what  string
-		had   *lease
-		path  string
-		token uint64 // 0: refused
-	}{
-		{"free", nil, "a", 10},
-		{"taken", lent("claude-b7e2", "a", -time.Minute), "a", 0},
-		{"taken this instant", lent("claude-b7e2", "a", 0), "a", 0},
-		{"its last second", lent("claude-b7e2", "a", -599*time.Second), "a", 0},
-		{"expired", lent("claude-b7e2", "a", -600*time.Second), "a", 10},
-		{"mine", lent("cursor-a3f8", "a", -time.Minute), "a", 7},
-		{"mine, expired", lent("cursor-a3f8", "a", -time.Hour), "a", 10},
-		{"another file", lent("claude-b7e2", "a", 0), "b", 10},
-		{"beginning alike", lent("claude-b7e2", "src/a", 0), "src/ab", 10},
-		{"in a directory that is taken", lent("claude-b7e2", "src", 0), "src/x/a", 0},
-		{"a directory of which a part is taken", lent("claude-b7e2", "src/x/a", 0), "src", 0},
-		{"the project, of which a part is taken", lent("claude-b7e2", "src/x/a", 0), ".", 0},
-		{"in the project, which is taken", lent("claude-b7e2", ".", 0), "a", 0},
-		{"in a directory of mine", lent("cursor-a3f8", "src", 0), "src/a", 10},
-		{"the holder's clock is an hour ahead", lent("claude-b7e2", "a", time.Hour), "a", 0},
-		{"the holder's clock is a year ahead", lent("claude-b7e2", "a", 365*24*time.Hour), "a", 10},
-	} {
-		p := newProject("")
-		p.fence = 9
-		if c.had != nil {
-			p.leases[c.had.key()] = c.had
-		}
-		l, events, err := p.decideClaim(me, wanted{c.path, 10 * time.Minute}, moment{t0})
-		if c.token == 0 {
-			if held, ok := errors.AsType[*HeldError](err); !ok || held.Holder != "claude-b7e2" || len(events) > 0 {
-				t.Errorf("%s: %+v, %v", c.what, l, err)
-			}
-			continue
-		}
-		if err != nil || l.Token != c.token || l.Holder != me.ID || events[len(events)-1].Claim != l {
-			t.Errorf("%s: %+v, %v, want token %d", c.what, l, err, c.token)
-		}
-	}
-}
-
 // A renewal that names no time never takes any away, and what is handed over
 // lasts until its receiver has seen it.
 func TestRenew(t *testing.T) {
@@ -187,27 +139,5 @@ func TestClaimsEnd(t *testing.T) {
 	expect(t, "claims", len(must[Synced](t)(c.Sync(ctx, Nothing{})).Claims), 0)
 	if _, err := c.Release(ctx, Return{Path: "b"}); err != nil {
 		t.Errorf("release of one's own that expired: %v", err)
-	}
-}
-
-// Leases that ended long ago do not pile up.
-func TestOldLeasesGo(t *testing.T) {
-	t0 := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
-	s := newState()
-	p := newProject("")
-	s.projects[hash] = p
-	me := &agent{ID: "cursor-a3f8"}
-	for i := range 3 * sweepAfter {
-		_, events, err := p.decideClaim(me, wanted{time.Duration(i).String(), time.Minute}, moment{t0.Add(time.Duration(i) * time.Minute)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range events {
-			e.Project = hash
-			s.fold(e, t0)
-		}
-	}
-	if n := len(p.leases); n > sweepAfter+maxSwept || n < sweepAfter {
-		t.Errorf("%d leases are kept", n)
 	}
 }

@@ -1,0 +1,83 @@
+package live_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"leanctx/agents/live"
+)
+
+const agent = "cursor-a3f8"
+
+// An agent is free when the last connection of the last process that acts as
+// it has ended, and then no file is left.
+func TestLocks(t *testing.T) {
+	dir := t.TempDir()
+	one, two := live.New(dir), live.New(dir) // two processes
+	free := func() bool {
+		t.Helper()
+		third := live.New(dir)
+		ok, err := third.Hold(agent, "x")
+		if err = errors.Join(err, third.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ok, err := one.Hold(agent, "a"); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	do(one.Join(agent, "b"))
+	do(two.Join(agent, "c"))
+	do(one.End("a"))
+	if free() {
+		t.Error("free while two connections act as it")
+	}
+	do(one.End("b"))
+	if one.Holds(agent) || !two.Holds(agent) || free() {
+		t.Error("free while a connection of another process acts as it")
+	}
+	do(two.Close())
+	if two.Holds(agent) || !free() {
+		t.Error("not free although nobody acts as it")
+	}
+	if files, err := os.ReadDir(dir); len(files) > 0 || err != nil {
+		t.Error(files, err)
+	}
+}
+
+// Who is at a handoff is at it alone, and the next one may be.
+func TestAlone(t *testing.T) {
+	dir, failed := t.TempDir(), errors.New("failed")
+	one, two := live.New(dir), live.New(dir)
+	done, err := one.Alone(agent, func() error {
+		if done, err := two.Alone(agent, func() error { return nil }); done || err != nil {
+			t.Errorf("two are at it: %v", err)
+		}
+		return failed
+	})
+	if !done || !errors.Is(err, failed) {
+		t.Error(done, err)
+	}
+	if done, err := two.Alone(agent, func() error { return nil }); !done || err != nil {
+		t.Error(done, err)
+	}
+}
+
+// A connection is the agent that it registered last, until it ends.
+func TestAgent(t *testing.T) {
+	l := live.New(t.TempDir())
+	l.Registered("a", agent)
+	if got := l.Agent("a") + l.Agent("b"); got != agent {
+		t.Error(got)
+	}
+	if err := l.End("a"); err != nil || l.Agent("a") != "" {
+		t.Error(l.Agent("a"), err)
+	}
+}
