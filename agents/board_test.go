@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leanctx/agents/arg"
+	"leanctx/agents/diary"
 	"leanctx/agents/scratchpad"
 )
 
@@ -257,7 +258,7 @@ func TestUnicode(t *testing.T) {
 	a, c := join(t, s, "cursor", "пишет модуль входа 登录 🚀"), join(t, s, "claude", "")
 	said := "Нашёл N+1 запрос 中文 🐛\nвторая строка"
 	post(t, a, Posting{Message: said})
-	must[Noted](t)(a.Diary(ctx, Note{Message: said}))
+	must[diary.Noted](t)(a.Diary(ctx, Note{Message: said}))
 	must[Claimed](t)(a.Claim(ctx, Wish{Path: "документы/план 🚀.md"}))
 	if err := s.Compact(ctx); err != nil {
 		t.Fatal(err)
@@ -268,5 +269,5 @@ func TestUnicode(t *testing.T) {
 	if held, ok := errors.AsType[*HeldError](err); !ok || !strings.Contains(held.Holder, "登录 🚀") {
 		t.Errorf("claim: %v", err)
 	}
-	expect(t, "diary", must[Recalled](t)(c.RecallDiary(ctx, DiaryQuery{AgentID: a.Self()})).Entries[0].Message, said)
+	expect(t, "diary", must[diary.Recalled](t)(c.RecallDiary(ctx, DiaryQuery{AgentID: a.Self()})).Entries[0].Message, said)
 }

@@ -12,8 +12,10 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// HeldError says that another agent has a claim.
-type HeldError = lease.HeldError
+type (
+	HeldError = lease.HeldError // another agent has a claim
+	Held      = lease.Held      // a claim as lists show it
+)
 
 // held is the error that a lease stands in the way of who wants a path.
 func (p *project) held(path string, l *lease.Lease, m moment) error {
@@ -144,21 +146,4 @@ func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
 		return []event{{By: me.ID, Release: l.Path}}, nil
 	})
 	return r, err
-}
-
-// Held is a claim as lists show it.
-type Held struct {
-	Path    string    `json:"path"`
-	AgentID string    `json:"agent_id"`
-	Token   uint64    `json:"token"`
-	Until   time.Time `json:"until"`
-	left    time.Duration
-}
-
-func shownClaims(list []*lease.Lease, m moment) []Held {
-	out := make([]Held, len(list))
-	for i, l := range list {
-		out[i] = Held{l.Path, l.Holder, l.Token, l.Until(), l.Until().Sub(m.now)}
-	}
-	return out
 }

@@ -22,7 +22,7 @@ func TestRenew(t *testing.T) {
 	expect(t, "first", claim(a, "x", "1h30m"), "Claimed: x (by cursor-A for 1h, token 1)")
 	b.clock.pass(time.Minute)
 	expect(t, "without a time", claim(a, "x", ""), "Renewed: x (by cursor-A for 1h, token 1)")
-	expect(t, "left", must[Synced](t)(a.Sync(ctx, Nothing{})).Claims[0].left, 89*time.Minute)
+	expect(t, "left", must[Synced](t)(a.Sync(ctx, Nothing{})).Claims[0].Until.Sub(b.clock.Now()), 89*time.Minute)
 	expect(t, "with one", claim(a, "x", "2m"), "Renewed: x (by cursor-A for 2m, token 1)")
 	expect(t, "without a time, of little", claim(a, "x", ""), "Renewed: x (by cursor-A for 10m, token 1)")
 	claim(a, "x", "15s")
@@ -30,7 +30,7 @@ func TestRenew(t *testing.T) {
 	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
 	for i, want := range []time.Duration{10 * time.Minute, 2 * time.Hour} {
 		got := must[Synced](t)(c.Sync(ctx, Nothing{})).Claims[i]
-		expect(t, got.Path+" handed over", got.left, want)
+		expect(t, got.Path+" handed over", got.Until.Sub(b.clock.Now()), want)
 	}
 }
 

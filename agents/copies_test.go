@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"leanctx/agents/diary"
 )
 
 // Whoever erases something is told of each place that agents wrote it to, and
@@ -17,8 +19,8 @@ func TestCopies(t *testing.T) {
 	ctx := t.Context()
 	me := s.As(Actor{Agent: must[Registered](t)(s.Register(ctx, Registration{AgentType: "cursor"})).AgentID})
 	other := must[Registered](t)(s.Register(ctx, Registration{AgentType: "claude"})).AgentID
-	must[Noted](t)(me.Diary(ctx, Note{Message: "nothing of it"}))
-	must[Noted](t)(me.Diary(ctx, Note{Message: "done", Context: "the magic word"}))
+	must[diary.Noted](t)(me.Diary(ctx, Note{Message: "nothing of it"}))
+	must[diary.Noted](t)(me.Diary(ctx, Note{Message: "done", Context: "the magic word"}))
 	for _, p := range []Posting{{Message: "hello"}, {Message: "the magic word", Category: "finding"}, {Message: "magic, between us", ToAgent: other, Private: true}} {
 		must[Posted](t)(me.Post(ctx, p))
 	}
@@ -45,7 +47,7 @@ func TestCompactWritesDiaries(t *testing.T) {
 	var ids []string
 	for _, kind := range []string{"cursor", "claude"} {
 		id := must[Registered](t)(s.Register(t.Context(), Registration{AgentType: kind})).AgentID
-		must[Noted](t)(s.As(Actor{Agent: id}).Diary(t.Context(), Note{Message: "written by " + kind}))
+		must[diary.Noted](t)(s.As(Actor{Agent: id}).Diary(t.Context(), Note{Message: "written by " + kind}))
 		ids = append(ids, id)
 		b.opts.ProjectHash = "00000000000000ff"
 		s = b.open()
@@ -60,7 +62,7 @@ func TestCompactWritesDiaries(t *testing.T) {
 	if _, err := os.Stat(file(ids[0])); err == nil {
 		t.Error("another project's diary was written")
 	}
-	r := must[Recalled](t)(b.open().As(Actor{Agent: ids[1]}).RecallDiary(t.Context(), DiaryQuery{}))
+	r := must[diary.Recalled](t)(b.open().As(Actor{Agent: ids[1]}).RecallDiary(t.Context(), DiaryQuery{}))
 	if r.Total != 1 || r.Entries[0].Message != "written by claude" {
 		t.Errorf("%+v", r)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/agents/diary"
 	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
 )
@@ -90,7 +91,7 @@ func office(t *testing.T) *bed {
 	s := b.open()
 	talkers(t, s, 2)
 	from := s.As(Actor{Agent: sender})
-	must[Noted](t)(from.Diary(t.Context(), Note{Message: "half done"}))
+	must[diary.Noted](t)(from.Diary(t.Context(), Note{Message: "half done"}))
 	for _, path := range []string{"a.go", "b.go"} {
 		must[Claimed](t)(from.Claim(t.Context(), Wish{Path: path}))
 	}

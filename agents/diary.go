@@ -3,35 +3,13 @@ package agents
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"leanctx/agents/arg"
 	"leanctx/agents/diary"
-	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
-
-// Entry is one of a diary.
-type Entry struct {
-	Number  int       `json:"number"`
-	Type    string    `json:"type"`
-	Message string    `json:"message"`
-	Context string    `json:"context,omitempty"`
-	At      time.Time `json:"timestamp"`
-}
-
-func shownEntry(e diary.Entry) Entry { return Entry{e.Number, e.Type, e.Text, e.Context, e.At} }
-
-func (e Entry) line(now time.Time) string {
-	text := fmt.Sprintf("  [%s] %s", diary.Verb(e.Type), prose.Block(e.Message))
-	if e.Context != "" {
-		text += " [" + prose.Line(e.Context) + "]"
-	}
-	return text + " (" + prose.Ago(now, e.At) + ")"
-}
 
 // Note is a diary entry to be.
 type Note struct {
@@ -40,32 +18,20 @@ type Note struct {
 	Context  string `json:"context,omitempty" jsonschema:"what it is about, e.g. auth or src/auth.ts"`
 }
 
-// Noted is a diary entry that was made.
-type Noted struct {
-	AgentID  string   `json:"agent_id"`
-	Entry    Entry    `json:"entry"`
-	Redacted []string `json:"redacted,omitempty"`
-}
-
-// Text gives the answer's lines.
-func (n Noted) Text() string {
-	return fmt.Sprintf("Diary entry [%s] added: %s", n.Entry.Type, prose.Brief(n.Entry.Message)) + prose.Redacted(n.Redacted)
-}
-
 // Diary adds an entry to the caller's diary.
-func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
+func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 	kind, err := diary.Type(cmp.Or(strings.TrimSpace(a.Category), diary.Progress))
 	if err != nil {
-		return Noted{}, err
+		return diary.Noted{}, err
 	}
 	text, redacted, err := s.text("message", a.Message, maxText)
 	if err != nil {
-		return Noted{}, err
+		return diary.Noted{}, err
 	}
 	about, more := "", []string(nil)
 	if strings.TrimSpace(a.Context) != "" {
 		if about, more, err = s.text("context", a.Context, arg.MaxPath); err != nil {
-			return Noted{}, err
+			return diary.Noted{}, err
 		}
 	}
 	s.alive(ctx)
@@ -78,10 +44,10 @@ func (s *Store) Diary(ctx context.Context, a Note) (Noted, error) {
 		return err
 	})
 	if err != nil {
-		return Noted{}, err
+		return diary.Noted{}, err
 	}
 	e, err := s.diaries.Enter(ctx, o, diary.Entry{Type: kind, Text: text, Context: about})
-	return Noted{o.AgentID, shownEntry(e), append(redacted, more...)}, err
+	return diary.Noted{AgentID: o.AgentID, Entry: e.Shown(), Redacted: append(redacted, more...)}, err
 }
 
 // DiaryQuery names a diary.
@@ -90,131 +56,69 @@ type DiaryQuery struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"most entries to show, the newest first (default 20)"`
 }
 
-// Recalled is a diary, the newest entry first.
-type Recalled struct {
-	AgentID string  `json:"agent_id"`
-	Total   int     `json:"total"`
-	Entries []Entry `json:"entries"`
-	now     time.Time
-	limit   int
-}
-
-// Text gives the answer's lines.
-func (r Recalled) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Diary [%s] (%s)", r.AgentID, prose.Count(r.Total, "entry"))
-	if r.Total > 0 {
-		b.WriteByte(':')
-	}
-	for _, e := range r.Entries {
-		b.WriteString("\n" + e.line(r.now))
-	}
-	if more := r.Total - len(r.Entries); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
-	return b.String()
-}
-
 const standardDiary = 20
 
 // RecallDiary shows the diary of any agent of the project, also of one that
 // has finished.
-func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (Recalled, error) {
+func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, error) {
 	limit, err := arg.Limit(q.Limit, standardDiary)
 	if err != nil {
-		return Recalled{}, err
+		return diary.Recalled{}, err
 	}
-	r := Recalled{limit: limit, Entries: []Entry{}}
+	var id string
+	var now time.Time
 	err = s.view(ctx, func(p *project, m moment) error {
-		r.now = m.now
-		if strings.TrimSpace(q.AgentID) == "" {
-			me, err := s.self(p)
-			if err == nil {
-				r.AgentID = me.ID
-			}
-			return err
+		now = m.now
+		writer, err := s.writer(p, q.AgentID)
+		if err == nil {
+			id = writer.ID
 		}
-		to, err := p.resolve("agent_id", q.AgentID)
-		if err != nil {
-			return err
-		}
-		if to.agent == nil {
-			ids := p.types[to.kind]
-			if len(ids) > 1 {
-				return refusal.Argument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(ids))
-			}
-			to.agent = p.agents[ids[0]]
-		}
-		r.AgentID = to.agent.ID
-		return nil
+		return err
 	})
 	if err != nil {
-		return r, err
+		return diary.Recalled{}, err
 	}
-	all, err := s.diaries.Entries(ctx, r.AgentID)
-	r.Total = len(all)
-	for _, e := range slices.Backward(all[max(0, len(all)-limit):]) {
-		r.Entries = append(r.Entries, shownEntry(e))
-	}
-	return r, err
+	all, err := s.diaries.Entries(ctx, id)
+	return diary.Recall(id, all, limit, now), err
 }
 
-// Shelf is the diaries of the project, the last written one first.
-type Shelf struct {
-	Diaries []Volume `json:"diaries"`
-	Total   int      `json:"total"`
-	now     time.Time
-	limit   int
-}
-
-// Volume is one of them.
-type Volume struct {
-	AgentID string    `json:"agent_id"`
-	Entries int       `json:"entries"`
-	Last    time.Time `json:"last_entry"`
-}
-
-// Text gives the answer's lines.
-func (s Shelf) Text() string {
-	if s.Total == 0 {
-		return "No diaries."
+// writer is the one agent whose diary is meant; the caller, if none is named.
+func (s *Store) writer(p *project, name string) (*agent, error) {
+	if strings.TrimSpace(name) == "" {
+		return s.self(p)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Agent Diaries (%d):", s.Total)
-	for _, v := range s.Diaries {
-		fmt.Fprintf(&b, "\n  %s: %s (%s)", v.AgentID, prose.Count(v.Entries, "entry"), prose.Ago(s.now, v.Last))
+	to, err := p.resolve("agent_id", name)
+	if err != nil || to.agent != nil {
+		return to.agent, err
 	}
-	if more := s.Total - len(s.Diaries); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, s.limit)
+	ids := p.types[to.kind]
+	if len(ids) > 1 {
+		return nil, refusal.Argument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(ids))
 	}
-	return b.String()
+	return p.agents[ids[0]], nil
 }
 
 // Diaries lists the diaries of the project, those of agents that are gone too.
-func (s *Store) Diaries(ctx context.Context, q Roll) (Shelf, error) {
+func (s *Store) Diaries(ctx context.Context, q Roll) (diary.Listed, error) {
 	limit, err := arg.Limit(q.Limit, standardList)
 	if err != nil {
-		return Shelf{}, err
+		return diary.Listed{}, err
 	}
-	r := Shelf{limit: limit, Diaries: []Volume{}}
 	ids, now, err := s.writers(ctx)
 	if err != nil {
-		return r, err
+		return diary.Listed{}, err
 	}
-	r.now = now
+	var all []diary.Volume
 	for _, id := range ids {
 		list, err := s.diaries.Entries(ctx, id)
 		if err != nil {
-			return r, err
+			return diary.Listed{}, err
 		}
 		if n := len(list); n > 0 {
-			r.Diaries = append(r.Diaries, Volume{id, n, list[n-1].At})
+			all = append(all, diary.Volume{AgentID: id, Entries: n, Last: list[n-1].At})
 		}
 	}
-	slices.SortFunc(r.Diaries, func(a, b Volume) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.AgentID, b.AgentID)) })
-	r.Total = len(r.Diaries)
-	r.Diaries = r.Diaries[:min(limit, r.Total)]
-	return r, nil
+	return diary.List(all, limit, now), nil
 }
 
 // writers are the agents of the project that have a diary, by id.

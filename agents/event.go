@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/journal"
@@ -22,7 +23,7 @@ type event struct {
 	Read    *reading            `json:"read,omitempty"` // by By
 	Claim   *lease.Lease        `json:"claim,omitempty"`
 	Release string              `json:"release,omitempty"` // a path
-	Handoff *handoff            `json:"handoff,omitempty"`
+	Handoff *handoff.Handoff    `json:"handoff,omitempty"`
 }
 
 // opened names a project, in its first commit.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/journal"
@@ -30,7 +31,7 @@ type section struct {
 	Handed   uint64                `json:"last_handoff"`
 	Agents   []*agent              `json:"agents"`
 	Claims   []*lease.Lease        `json:"claims"`
-	Handoffs []*handoff            `json:"handoffs"`
+	Handoffs []*handoff.Handoff    `json:"handoffs"`
 	Findings []*scratchpad.Message `json:"findings"` // what everybody has seen and consolidation may want
 }
 
@@ -48,7 +49,7 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 		err := cmp.Or(
 			lines.List(b, "agents", slices.Values(slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }))),
 			lines.List(b, "claims", slices.Values(slices.SortedFunc(maps.Values(p.leases), func(x, y *lease.Lease) int { return cmp.Compare(x.Path, y.Path) }))),
-			lines.List(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff) int { return cmp.Compare(x.Number, y.Number) }))),
+			lines.List(b, "handoffs", slices.Values(slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff.Handoff) int { return cmp.Compare(x.Number, y.Number) }))),
 			b.Pad(hash, p.pad),
 			lines.List(b, "findings", slices.Values(p.pad.Findings())),
 		)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leanctx/agents/diary"
+	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
@@ -183,7 +184,7 @@ func (e event) line(watcher string) string {
 		return fmt.Sprintf("%s → %s [%s] %s", m.From, to, m.Category, prose.Block(m.Text))
 	case e.Release != "" && e.By != "":
 		return fmt.Sprintf("%s released %s", e.By, prose.Line(e.Release))
-	case e.Handoff != nil && e.Handoff.State == handoffDone:
+	case e.Handoff != nil && e.Handoff.State == handoff.Done:
 		return fmt.Sprintf("%s handed off to %s: %s", e.Handoff.From, e.Handoff.To, prose.Block(e.Handoff.Summary))
 	}
 	return ""

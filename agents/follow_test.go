@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leanctx/agents/diary"
 )
 
 // A follower is given what happens, as it happens, but for what is private.
@@ -19,7 +21,7 @@ func TestFollow(t *testing.T) {
 	done := make(chan error)
 	a, c := join(t, s, "cursor", "dev"), join(t, s, "claude", "")
 	for range 3 {
-		must[Noted](t)(a.Diary(ctx, Note{Message: "old"}))
+		must[diary.Noted](t)(a.Diary(ctx, Note{Message: "old"}))
 	}
 	started := make(chan struct{})
 	watcher := b.open()
@@ -44,13 +46,13 @@ func TestFollow(t *testing.T) {
 	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "2h"}))
 	must[Released](t)(a.Release(ctx, Return{Path: "f"}))
 	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
-	must[Noted](t)(a.Diary(ctx, Note{Message: "watch me", Category: "decision"}))
+	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "watch me", Category: "decision"}))
 	for got := false; !got; { // it has been seen, and is not shown again with what comes next
 		line := <-lines
 		seen = append(seen, line)
 		got = strings.Contains(line, "watch me")
 	}
-	must[Noted](t)(a.Diary(ctx, Note{Message: "and me", Category: "decision"}))
+	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "and me", Category: "decision"}))
 	must[Updated](t)(a.Status(ctx, Standing{Status: "finished"}))
 	var got []string
 	for len(got) < 9 {

@@ -7,61 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/agents/diary"
+	"leanctx/agents/handoff"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
 
-// handoff is work that goes from one agent to another.
-type handoff struct {
-	ID      string        `json:"id"`
-	Number  uint64        `json:"number"`
-	From    string        `json:"from_agent"`
-	Role    string        `json:"role,omitempty"` // the sender's
-	To      string        `json:"to_agent"`
-	State   string        `json:"state"`
-	Summary string        `json:"summary"`
-	Tasks   []string      `json:"tasks,omitempty"`
-	Claims  []moved       `json:"claims,omitempty"`
-	Facts   []string      `json:"facts,omitempty"` // category/key
-	Files   []string      `json:"files,omitempty"` // that the sender has shared
-	Diary   []diary.Entry `json:"diary,omitempty"` // its last entries, the newest first
-	At      time.Time     `json:"timestamp"`
-}
-
-// moved is a claim that changed its holder.
-type moved struct {
-	Path  string `json:"path"`
-	Token uint64 `json:"token"`
-}
-
-// The states of a handoff. Pending is a promise on disk that tasks and claims
-// will move; it is kept by whoever comes next if its process is killed.
-const (
-	handoffPending = "pending"
-	handoffDone    = "done"
-	handoffOff     = "off" // the tasks could not be moved, so nothing was
-)
-
-func (p *project) fileHandoff(h *handoff) {
+func (p *project) fileHandoff(h *handoff.Handoff) {
 	p.handed = max(p.handed, h.Number)
-	if h.State == handoffOff {
-		delete(p.handoffs, h.ID)
-		return
-	}
-	p.handoffs[h.ID] = h
-}
-
-// bundles are the handoffs that wait for an agent, the oldest first.
-func (p *project) bundles(id string) []*handoff {
-	var out []*handoff
-	for _, h := range p.handoffs {
-		if h.To == id && h.State == handoffDone {
-			out = append(out, h)
-		}
-	}
-	slices.SortFunc(out, func(a, b *handoff) int { return int(a.Number) - int(b.Number) })
-	return out
+	p.handoffs.Put(h)
 }
 
 // Handing is work that the caller passes on.
@@ -124,7 +77,7 @@ func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
 	if err := s.begin(ctx); err != nil {
 		return HandedOver{}, err
 	}
-	h := handoff{Summary: summary, State: handoffPending}
+	h := handoff.Handoff{Summary: summary, State: handoff.Pending}
 	note := ""
 	find := func(p *project, m moment) error {
 		me, err := s.self(p)
@@ -181,7 +134,7 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 }
 
 // pack puts into a bundle what the registry does not know.
-func (s *Store) pack(ctx context.Context, h *handoff) error {
+func (s *Store) pack(ctx context.Context, h *handoff.Handoff) error {
 	tail, err := s.diaries.Tail(ctx, h.From, bundleDiary)
 	if err != nil {
 		return err

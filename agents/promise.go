@@ -1,19 +1,19 @@
 package agents
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"leanctx/agents/handoff"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 )
 
 // handOver commits the promise and keeps it.
-func (s *Store) handOver(ctx context.Context, h *handoff, find func(*project, moment) error) error {
+func (s *Store) handOver(ctx context.Context, h *handoff.Handoff, find func(*project, moment) error) error {
 	if s.opts.Tasks != nil {
 		tasks, err := s.opts.Tasks.OpenTasks(ctx, h.From)
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) handOver(ctx context.Context, h *handoff, find func(*project, mo
 }
 
 // moveTasks has the tasks' store do its part. Done again it moves nothing more.
-func (s *Store) moveTasks(ctx context.Context, h *handoff) error {
+func (s *Store) moveTasks(ctx context.Context, h *handoff.Handoff) error {
 	if s.opts.Tasks == nil {
 		return nil
 	}
@@ -66,10 +66,10 @@ func (s *Store) moveTasks(ctx context.Context, h *handoff) error {
 }
 
 // settle is the commit that makes a promise a handoff.
-func (s *Store) settle(ctx context.Context, h *handoff) error {
+func (s *Store) settle(ctx context.Context, h *handoff.Handoff) error {
 	return s.update(ctx, func(p *project, m moment) ([]event, error) {
 		was := p.handoffs[h.ID]
-		if was == nil || was.State != handoffPending {
+		if was == nil || was.State != handoff.Pending {
 			return nil, nil
 		}
 		return p.complete(h, m), nil
@@ -77,8 +77,8 @@ func (s *Store) settle(ctx context.Context, h *handoff) error {
 }
 
 // complete is the commit that moves the claims and gives the bundle.
-func (p *project) complete(h *handoff, m moment) []event {
-	h.State, h.Claims = handoffDone, nil
+func (p *project) complete(h *handoff.Handoff, m moment) []event {
+	h.State, h.Claims = handoff.Done, nil
 	var events []event
 	token := p.fence
 	for _, l := range p.leases.Of(h.From) {
@@ -88,7 +88,7 @@ func (p *project) complete(h *handoff, m moment) []event {
 		token++
 		x := l.HandedTo(h.To, token, m.now)
 		events = append(events, event{Claim: x})
-		h.Claims = append(h.Claims, moved{x.Path, x.Token})
+		h.Claims = append(h.Claims, handoff.Moved{Path: x.Path, Token: x.Token})
 	}
 	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
 		x := *a
@@ -112,13 +112,13 @@ func (p *project) back(a *agent) []event {
 }
 
 // callOff takes a promise back.
-func (s *Store) callOff(ctx context.Context, h *handoff) error {
+func (s *Store) callOff(ctx context.Context, h *handoff.Handoff) error {
 	return s.update(ctx, func(p *project, _ moment) ([]event, error) {
 		if p.handoffs[h.ID] == nil {
 			return nil, nil
 		}
 		x := *h
-		x.State = handoffOff
+		x.State = handoff.Off
 		return []event{{Handoff: &x}}, nil
 	})
 }
@@ -127,11 +127,11 @@ func (s *Store) callOff(ctx context.Context, h *handoff) error {
 // goes on with the handoffs whose process was killed. One that cannot be
 // completed yet is told of, and keeps nobody from working.
 func (s *Store) begin(ctx context.Context) error {
-	var pending []*handoff
+	var pending []*handoff.Handoff
 	var x sign
 	err := s.view(ctx, func(p *project, m moment) error {
 		x = s.sign(p, m)
-		pending = p.pending()
+		pending = p.handoffs.Pending()
 		return nil
 	})
 	if err != nil {
@@ -150,9 +150,9 @@ func (s *Store) begin(ctx context.Context) error {
 // works on now is left to it. The error names each that cannot be
 // completed yet.
 func (s *Store) Settle(ctx context.Context) error {
-	var pending []*handoff
+	var pending []*handoff.Handoff
 	err := s.view(ctx, func(p *project, _ moment) error {
-		pending = p.pending()
+		pending = p.handoffs.Pending()
 		return nil
 	})
 	if err != nil {
@@ -161,20 +161,8 @@ func (s *Store) Settle(ctx context.Context) error {
 	return s.keep(ctx, pending)
 }
 
-// pending are copies of the promises that were not kept yet, the oldest first.
-func (p *project) pending() []*handoff {
-	var out []*handoff
-	for _, h := range p.handoffs {
-		if h.State == handoffPending {
-			out = append(out, new(*h))
-		}
-	}
-	slices.SortFunc(out, func(a, b *handoff) int { return cmp.Compare(a.Number, b.Number) })
-	return out
-}
-
 // keep keeps promises, each unless another process does so now.
-func (s *Store) keep(ctx context.Context, pending []*handoff) error {
+func (s *Store) keep(ctx context.Context, pending []*handoff.Handoff) error {
 	var errs []error
 	for _, h := range pending {
 		if _, err := s.live.Alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
@@ -186,11 +174,11 @@ func (s *Store) keep(ctx context.Context, pending []*handoff) error {
 
 // goOn keeps a promise unless somebody did so before the lock was had. It
 // never takes one back: the tasks may have moved already.
-func (s *Store) goOn(ctx context.Context, h *handoff) error {
+func (s *Store) goOn(ctx context.Context, h *handoff.Handoff) error {
 	open := false
 	err := s.view(ctx, func(p *project, _ moment) error {
 		was := p.handoffs[h.ID]
-		open = was != nil && was.State == handoffPending
+		open = was != nil && was.State == handoff.Pending
 		return nil
 	})
 	if err != nil || !open {

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/agents/arg"
+	"leanctx/agents/handoff"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -19,25 +19,12 @@ type Reading struct {
 	Limit int `json:"limit,omitempty" jsonschema:"most messages to give at once (default 50); the rest stays unread"`
 }
 
-// Message is one that an agent reads.
-type Message struct {
-	Number   uint64    `json:"number"`
-	From     string    `json:"from_agent"`
-	To       string    `json:"to_agent,omitempty"` // an id or a type; empty: everybody
-	Category string    `json:"category"`
-	Priority string    `json:"priority"`
-	Private  bool      `json:"private,omitempty"`
-	Message  string    `json:"message"`
-	At       time.Time `json:"timestamp"`
-	any      bool
-}
-
 // Messages is what an agent was given, and has read now.
 type Messages struct {
-	Handoffs    []Bundle  `json:"handoffs,omitempty"`
-	Messages    []Message `json:"messages"`
-	Unread      int       `json:"unread"`                 // that are left
-	MissedSince time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone
+	Handoffs    []handoff.Bundle   `json:"handoffs,omitempty"`
+	Messages    []scratchpad.Shown `json:"messages"`
+	Unread      int                `json:"unread"`                 // that are left
+	MissedSince time.Time          `json:"missed_before,omitzero"` // broadcasts of before it may be gone
 	now         time.Time
 	limit       int
 	empty       string
@@ -69,8 +56,8 @@ func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 		}
 		reader := p.reader(me, m.now)
 		page, total := p.pad.Page(reader, m.now, limit)
-		bundles, missed := p.bundles(me.ID), reader.At.Missed
-		r = Messages{Handoffs: shownBundles(bundles), Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: m.now, limit: limit, empty: noNewMessages}
+		bundles, missed := p.handoffs.Waiting(me.ID), reader.At.Missed
+		r = Messages{Handoffs: handoff.Bundles(bundles), Messages: scratchpad.Show(page), Unread: total - len(page), MissedSince: missed, now: m.now, limit: limit, empty: noNewMessages}
 		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
 			return nil, nil
 		}
@@ -81,7 +68,7 @@ func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 }
 
 // given is the commit by which a reader has what it was given.
-func (p *project) given(r scratchpad.Reader, page []*scratchpad.Message, bundles []*handoff, m moment) []event {
+func (p *project) given(r scratchpad.Reader, page []*scratchpad.Message, bundles []*handoff.Handoff, m moment) []event {
 	read := &reading{Reading: p.pad.Reading(r, page, m.now)}
 	for _, h := range bundles {
 		read.Handoffs = append(read.Handoffs, h.ID)
@@ -104,39 +91,11 @@ func (s *Store) receive(ctx context.Context, look func(*project, moment) ([]even
 	return s.update(ctx, look)
 }
 
-func shownMessages(page []*scratchpad.Message) []Message {
-	out := make([]Message, len(page))
-	for i, m := range page {
-		out[i] = Message{
-			Number: m.Number, From: m.From, To: cmp.Or(m.To, m.ToType), Category: m.Category, Private: m.Private,
-			Priority: cmp.Or(m.Priority, scratchpad.Normal), Message: m.Text, At: m.At, any: m.ToType != "",
-		}
-	}
-	return out
-}
-
-// line is a message as it is read: whole.
-func (m Message) line(now time.Time) string {
-	marks := []string{prose.Ago(now, m.At)}
-	switch {
-	case m.Private:
-		marks = append(marks, "private")
-	case m.any:
-		marks = append(marks, "to any "+m.To)
-	case m.To != "":
-		marks = append(marks, "to you")
-	}
-	if m.Priority != scratchpad.Normal {
-		marks = append(marks, m.Priority)
-	}
-	return fmt.Sprintf("  [%s] from %s (%s): %s", m.Category, m.From, strings.Join(marks, ", "), prose.Block(m.Message))
-}
-
 // Text gives the answer's lines.
 func (r Messages) Text() string {
 	var lines []string
 	for _, b := range r.Handoffs {
-		lines = append(lines, b.lines(r.now)...)
+		lines = append(lines, b.Lines(r.now)...)
 	}
 	if !r.MissedSince.IsZero() {
 		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(scratchpad.HoldFor), r.MissedSince.UTC().Format(time.DateOnly)))
@@ -152,7 +111,7 @@ func (r Messages) Text() string {
 		lines = append(lines, fmt.Sprintf("%s (%d):", newMessages, len(r.Messages)))
 	}
 	for _, m := range r.Messages {
-		lines = append(lines, m.line(r.now))
+		lines = append(lines, m.Line(r.now))
 	}
 	if r.Unread > 0 && len(r.Messages) > 0 {
 		lines = append(lines, fmt.Sprintf("  … %d more, still unread (limit=%d): read again", r.Unread, r.limit))
@@ -173,13 +132,13 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 			return refusal.Argument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
 		}
 		page, total := p.pad.Page(p.reader(to.agent, m.now), m.now, arg.MaxLimit)
-		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.bundles(to.agent.ID))}
+		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.handoffs.Waiting(to.agent.ID))}
 		if me, err := s.self(p); err != nil || me != to.agent {
 			shown := slices.DeleteFunc(page, func(m *scratchpad.Message) bool { return m.Private })
 			r.Private = len(page) - len(shown)
 			page = shown
 		}
-		r.Messages = shownMessages(page)
+		r.Messages = scratchpad.Show(page)
 		return nil
 	})
 	return r, err
@@ -187,11 +146,11 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 
 // Inbox is what an agent has not read.
 type Inbox struct {
-	AgentID  string    `json:"agent_id"`
-	Unread   int       `json:"unread"`
-	Handoffs int       `json:"handoffs"`          // bundles of work that wait for it
-	Private  int       `json:"private,omitempty"` // not shown: they are for the agent alone
-	Messages []Message `json:"messages"`
+	AgentID  string             `json:"agent_id"`
+	Unread   int                `json:"unread"`
+	Handoffs int                `json:"handoffs"`          // bundles of work that wait for it
+	Private  int                `json:"private,omitempty"` // not shown: they are for the agent alone
+	Messages []scratchpad.Shown `json:"messages"`
 	now      time.Time
 }
 
@@ -200,7 +159,7 @@ func (r Inbox) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Inbox of %s (%s):", r.AgentID, prose.Count(r.Unread, "unread message"))
 	for _, m := range r.Messages {
-		b.WriteString("\n" + m.line(r.now))
+		b.WriteString("\n" + m.Line(r.now))
 	}
 	if r.Private > 0 {
 		fmt.Fprintf(&b, "\n  %s, shown to %s alone", prose.Count(r.Private, "private message"), r.AgentID)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leanctx/agents/arg"
+	"leanctx/agents/diary"
 	"leanctx/internal/prose"
 )
 
@@ -66,9 +67,9 @@ func TestConnections(t *testing.T) {
 	if r1.AgentID == r2.AgentID {
 		t.Fatal("two connections are one agent")
 	}
-	must[Noted](t)(c1.Diary(ctx, Note{Message: "mine"}))
-	expect(t, "c1", must[Recalled](t)(c1.RecallDiary(ctx, DiaryQuery{})).AgentID, r1.AgentID)
-	expect(t, "c1 as another", must[Recalled](t)(s.As(Actor{Session: "c1", Agent: r2.AgentID}).RecallDiary(ctx, DiaryQuery{})).AgentID, r2.AgentID)
+	must[diary.Noted](t)(c1.Diary(ctx, Note{Message: "mine"}))
+	expect(t, "c1", must[diary.Recalled](t)(c1.RecallDiary(ctx, DiaryQuery{})).AgentID, r1.AgentID)
+	expect(t, "c1 as another", must[diary.Recalled](t)(s.As(Actor{Session: "c1", Agent: r2.AgentID}).RecallDiary(ctx, DiaryQuery{})).AgentID, r2.AgentID)
 	if _, err := s.As(Actor{Session: "c3"}).Read(ctx, Reading{}); err == nil {
 		t.Error("a connection that never registered reads")
 	}
@@ -90,7 +91,7 @@ func TestSilence(t *testing.T) {
 	b := newBed(t)
 	s, ctx := b.open(), t.Context()
 	a, c := join(t, s, "cursor", "dev"), join(t, s, "claude", "")
-	must[Noted](t)(a.Diary(ctx, Note{Message: "m"}))
+	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "m"}))
 	silent := func(name string) bool {
 		t.Helper()
 		_, is, err := c.Silent(ctx, name)
@@ -106,7 +107,7 @@ func TestSilence(t *testing.T) {
 	b.clock.pass(time.Minute)
 	expect(t, "listed after a day", listed(), 1)
 	expect(t, "silent", []bool{silent(a.Self()), silent("cursor"), silent(c.Self())}, []bool{true, true, false})
-	expect(t, "diary", must[Recalled](t)(c.RecallDiary(ctx, DiaryQuery{AgentID: a.Self()})).Total, 1)
+	expect(t, "diary", must[diary.Recalled](t)(c.RecallDiary(ctx, DiaryQuery{AgentID: a.Self()})).Total, 1)
 	expect(t, "note", plain(post(t, c, Posting{Message: "m", ToAgent: a.Self()}).Text(), a), "Posted [status] to cursor-A: m (cursor-A was last seen 1d ago)")
 	expect(t, "read", texts(read(t, a)), []string{"m"})
 	expect(t, "back", []any{listed(), silent("cursor")}, []any{2, false})
@@ -145,14 +146,14 @@ func TestFindings(t *testing.T) {
 	s, ctx := b.open(), t.Context()
 	a := join(t, s, "cursor", "")
 	for _, kind := range []string{"discovery", "decided", "progress", "BLOCKED"} {
-		must[Noted](t)(a.Diary(ctx, Note{Message: "diary " + kind, Category: kind}))
+		must[diary.Noted](t)(a.Diary(ctx, Note{Message: "diary " + kind, Category: kind}))
 		b.clock.pass(time.Minute)
 	}
 	since := b.clock.Now()
 	post(t, a, Posting{Message: "posted", Category: "finding"})
 	post(t, a, Posting{Message: "chatter"})
 	b.clock.pass(time.Minute)
-	must[Noted](t)(a.Diary(ctx, Note{Message: "diary insight", Category: "insight"}))
+	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "diary insight", Category: "insight"}))
 	read(t, join(t, s, "claude", "")) // what was read counts too
 	if err := s.Compact(ctx); err != nil {
 		t.Fatal(err)
@@ -177,21 +178,21 @@ func TestDiaries(t *testing.T) {
 	s, ctx := b.open(), t.Context()
 	a := join(t, s, "cursor", "")
 	for i := range pick(150, 1000) {
-		must[Noted](t)(a.Diary(ctx, Note{Message: fmt.Sprint("entry ", i+1)}))
+		must[diary.Noted](t)(a.Diary(ctx, Note{Message: fmt.Sprint("entry ", i+1)}))
 	}
-	r := must[Recalled](t)(b.open().As(Actor{Agent: a.Self()}).RecallDiary(ctx, DiaryQuery{Limit: 2}))
+	r := must[diary.Recalled](t)(b.open().As(Actor{Agent: a.Self()}).RecallDiary(ctx, DiaryQuery{Limit: 2}))
 	n := pick(150, 1000)
 	expect(t, "recalled", r.Text(), fmt.Sprintf("Diary [%s] (%d entries):\n  [DONE] entry %d (0s ago)\n  [DONE] entry %d (0s ago)\n  … %d more (limit=2)", a.Self(), n, n, n-1, n-2))
 	for i := range 16 {
-		must[Noted](t)(join(t, s, fmt.Sprintf("t%d", i), "").Diary(ctx, Note{Message: "m"}))
+		must[diary.Noted](t)(join(t, s, fmt.Sprintf("t%d", i), "").Diary(ctx, Note{Message: "m"}))
 		b.clock.pass(time.Minute)
 	}
-	shelf := must[Shelf](t)(s.Diaries(ctx, Roll{Limit: 1}))
+	shelf := must[diary.Listed](t)(s.Diaries(ctx, Roll{Limit: 1}))
 	expect(t, "total", shelf.Total, 17)
 	if lines := strings.Split(shelf.Text(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "  t15-") || !strings.HasSuffix(lines[1], ": 1 entry (1m ago)") {
 		t.Errorf("shelf:\n%s", shelf.Text())
 	}
-	expect(t, "a diary with nothing in it", must[Recalled](t)(s.RecallDiary(ctx, DiaryQuery{AgentID: join(t, s, "empty", "").Self()})).Total, 0)
+	expect(t, "a diary with nothing in it", must[diary.Recalled](t)(s.RecallDiary(ctx, DiaryQuery{AgentID: join(t, s, "empty", "").Self()})).Total, 0)
 }
 
 // Many goroutines on one handle each are many agents.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"leanctx/agents/arg"
+	"leanctx/agents/handoff"
+	"leanctx/agents/lease"
 	"leanctx/internal/prose"
 )
 
@@ -112,7 +114,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 		}
 		slices.Sort(r.Agents)
 		if a, err := s.self(p); err == nil {
-			r.Unread = p.pad.Unread(p.reader(a, m.now), m.now) + len(p.bundles(a.ID))
+			r.Unread = p.pad.Unread(p.reader(a, m.now), m.now) + len(p.handoffs.Waiting(a.ID))
 		}
 		return nil
 	})
@@ -150,11 +152,7 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	err := s.view(ctx, func(p *project, m moment) error {
 		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.leases.Holding(m.now)), now: m.now}
 		i.Waiting = p.pad.Waiting(m.now)
-		for _, h := range p.handoffs {
-			if h.State == handoffDone {
-				i.Handoffs++
-			}
-		}
+		i.Handoffs = p.handoffs.Unreceived()
 		if a, err := s.self(p); err == nil {
 			i.You, i.Unread = new(shown(a)), p.pad.Unread(p.reader(a, m.now), m.now)
 		}
@@ -165,13 +163,13 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 
 // Synced is what an agent should know before it goes on.
 type Synced struct {
-	You      *Present  `json:"you,omitempty"`
-	Agents   []Present `json:"agents"`
-	Total    int       `json:"total"`
-	Claims   []Held    `json:"claims"`
-	Unread   int       `json:"unread"`
-	Tasks    []string  `json:"tasks"` // the caller's open ones
-	Handoffs []Bundle  `json:"handoffs,omitempty"`
+	You      *Present         `json:"you,omitempty"`
+	Agents   []Present        `json:"agents"`
+	Total    int              `json:"total"`
+	Claims   []Held           `json:"claims"`
+	Unread   int              `json:"unread"`
+	Tasks    []string         `json:"tasks"` // the caller's open ones
+	Handoffs []handoff.Bundle `json:"handoffs,omitempty"`
 	now      time.Time
 }
 
@@ -184,7 +182,7 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 	var r Synced
 	look := func(p *project, m moment) ([]event, error) {
 		list := p.present(m.now)
-		r = Synced{Agents: []Present{}, Total: len(list), Claims: shownClaims(p.leases.Holding(m.now), m), Tasks: []string{}, now: m.now}
+		r = Synced{Agents: []Present{}, Total: len(list), Claims: lease.Shown(p.leases.Holding(m.now), m.now), Tasks: []string{}, now: m.now}
 		for _, a := range list[:min(standardList, len(list))] {
 			r.Agents = append(r.Agents, shown(a))
 		}
@@ -195,8 +193,8 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 		if err != nil {
 			return nil, err
 		}
-		bundles := p.bundles(me.ID)
-		r.You, r.Unread, r.Handoffs = new(shown(me)), p.pad.Unread(p.reader(me, m.now), m.now), shownBundles(bundles)
+		bundles := p.handoffs.Waiting(me.ID)
+		r.You, r.Unread, r.Handoffs = new(shown(me)), p.pad.Unread(p.reader(me, m.now), m.now), handoff.Bundles(bundles)
 		if len(bundles) == 0 {
 			return nil, nil
 		}
@@ -224,7 +222,7 @@ func (r Synced) Text() string {
 	}
 	lines = append(lines, fmt.Sprintf("  Claims: %d", len(r.Claims)))
 	for _, c := range r.Claims {
-		lines = append(lines, fmt.Sprintf("    %s by %s, %s left (token %d)", prose.Line(c.Path), c.AgentID, prose.Left(c.left), c.Token))
+		lines = append(lines, "    "+c.Line())
 	}
 	if r.You != nil {
 		tasks := fmt.Sprintf("  Your open tasks: %d", len(r.Tasks))
@@ -234,7 +232,7 @@ func (r Synced) Text() string {
 		lines = append(lines, tasks, fmt.Sprintf("  Unread messages: %d", r.Unread))
 	}
 	for _, b := range r.Handoffs {
-		lines = append(lines, b.lines(r.now)...)
+		lines = append(lines, b.Lines(r.now)...)
 	}
 	return strings.Join(lines, "\n")
 }

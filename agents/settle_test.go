@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"leanctx/agents/handoff"
 )
 
 // promised is an office whose handoff was killed when its promise was on disk
@@ -19,7 +21,7 @@ func promised(t *testing.T) (*Store, *desk) {
 	b.opts.Tasks = d
 	s := b.open()
 	err = s.update(t.Context(), func(p *project, m moment) ([]event, error) {
-		return []event{{By: sender, Handoff: &handoff{ID: "h-1", Number: 1, From: sender, To: receiver, State: handoffPending, Summary: "go on", At: m.now}}}, nil
+		return []event{{By: sender, Handoff: &handoff.Handoff{ID: "h-1", Number: 1, From: sender, To: receiver, State: handoff.Pending, Summary: "go on", At: m.now}}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,7 @@ func TestInterruptedHandoffIsCompleted(t *testing.T) {
 			}
 			_ = s.view(t.Context(), func(p *project, _ moment) error {
 				expect(t, "claims", len(p.leases.Of(receiver)), 2)
-				expect(t, "bundles", len(p.bundles(receiver)), 1)
+				expect(t, "bundles", len(p.handoffs.Waiting(receiver)), 1)
 				return nil
 			})
 		})

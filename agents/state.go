@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
 	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
@@ -31,7 +32,7 @@ type project struct {
 	types    map[string][]string // type → ids, in the order they registered
 	pad      *scratchpad.Pad
 	leases   lease.Set
-	handoffs map[string]*handoff
+	handoffs handoff.Set
 	fence    uint64 // the last fencing token
 	handed   uint64 // the last handoff's number
 }
@@ -81,7 +82,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{}, types: map[string][]string{},
-		pad: scratchpad.New(), leases: lease.Set{}, handoffs: map[string]*handoff{},
+		pad: scratchpad.New(), leases: lease.Set{}, handoffs: handoff.Set{},
 	}
 }
 

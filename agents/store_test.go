@@ -13,6 +13,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"leanctx/agents/diary"
 )
 
 const hash = "14958352f5925e3e"
@@ -134,16 +136,16 @@ func TestStory(t *testing.T) {
 		t.Helper()
 		expect(t, what, plain(got, one, two), want)
 	}
-	say("diary", must[Noted](t)(one.Diary(ctx, Note{Message: "Found N+1 query in user loading", Category: "discovery", Context: "auth"})).Text(),
+	say("diary", must[diary.Noted](t)(one.Diary(ctx, Note{Message: "Found N+1 query in user loading", Category: "discovery", Context: "auth"})).Text(),
 		"Diary entry [discovery] added: Found N+1 query in user loading")
 	b.clock.pass(2 * time.Minute)
-	say("diary", must[Noted](t)(one.Diary(ctx, Note{Message: "Switched to batch loading with DataLoader", Category: "decision"})).Text(),
+	say("diary", must[diary.Noted](t)(one.Diary(ctx, Note{Message: "Switched to batch loading with DataLoader", Category: "decision"})).Text(),
 		"Diary entry [decision] added: Switched to batch loading with DataLoader")
 	b.clock.pass(5 * time.Minute)
-	say("recall_diary", must[Recalled](t)(two.RecallDiary(ctx, DiaryQuery{AgentID: r.AgentID})).Text(), `Diary [cursor-A] (2 entries):
+	say("recall_diary", must[diary.Recalled](t)(two.RecallDiary(ctx, DiaryQuery{AgentID: r.AgentID})).Text(), `Diary [cursor-A] (2 entries):
   [DECIDED] Switched to batch loading with DataLoader (5m ago)
   [FOUND] Found N+1 query in user loading [auth] (7m ago)`)
-	say("diaries", must[Shelf](t)(two.Diaries(ctx, Roll{})).Text(), "Agent Diaries (1):\n  cursor-A: 2 entries (5m ago)")
+	say("diaries", must[diary.Listed](t)(two.Diaries(ctx, Roll{})).Text(), "Agent Diaries (1):\n  cursor-A: 2 entries (5m ago)")
 	say("post", post(t, one, Posting{Message: "auth is half migrated", Category: "finding"}).Text(), "Posted [finding] to all agents: auth is half migrated")
 	say("read", read(t, two).Text(), "New messages (1):\n  [finding] from cursor-A (0s ago): auth is half migrated")
 	say("read again", read(t, two).Text(), "No new messages.")
@@ -220,7 +222,7 @@ func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 	must[Agents](t)(s.List(ctx, Roll{}))
 	must[Info](t)(s.Info(ctx, Nothing{}))
 	must[Synced](t)(s.Sync(ctx, Nothing{}))
-	must[Shelf](t)(s.Diaries(ctx, Roll{}))
+	must[diary.Listed](t)(s.Diaries(ctx, Roll{}))
 	must[[]Finding](t)(s.Findings(ctx, time.Time{}))
 	if _, err := s.Read(ctx, Reading{}); err == nil {
 		t.Error("read by nobody")
@@ -241,7 +243,7 @@ func TestSecrets(t *testing.T) {
 	post(t, s.As(Actor{Client: "c " + secret}), Posting{Message: "hello"})
 	p := post(t, a, Posting{Message: "token " + secret})
 	expect(t, "post says so", cmp.Compare(len(p.Redacted), 0), 1)
-	must[Noted](t)(a.Diary(ctx, Note{Message: "d " + secret, Context: secret}))
+	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "d " + secret, Context: secret}))
 	must[Updated](t)(a.Status(ctx, Standing{Message: "s " + secret}))
 	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: other.Self(), Message: "h " + secret}))
 	if err := s.Compact(ctx); err != nil {
@@ -267,12 +269,12 @@ func TestProjectsAreApart(t *testing.T) {
 		t.Fatal("another project's agent was resumed")
 	}
 	post(t, x, Posting{Message: "there", Category: "finding"})
-	must[Noted](t)(x.Diary(ctx, Note{Message: "there", Category: "decision"}))
+	must[diary.Noted](t)(x.Diary(ctx, Note{Message: "there", Category: "decision"}))
 	must[Claimed](t)(x.Claim(ctx, Wish{Path: "f"}))
 	expect(t, "read", texts(read(t, a)), []string{})
 	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f"}))
 	expect(t, "list", must[Agents](t)(a.List(ctx, Roll{})).Total, 1)
-	expect(t, "diaries", must[Shelf](t)(a.Diaries(ctx, Roll{})).Total, 0)
+	expect(t, "diaries", must[diary.Listed](t)(a.Diaries(ctx, Roll{})).Total, 0)
 	expect(t, "findings", len(must[[]Finding](t)(a.Findings(ctx, time.Time{}))), 0)
 	stranger := x.Self()
 	for what, do := range map[string]func() error{

@@ -172,3 +172,26 @@ func (e *HeldError) Error() string {
 	}
 	return fmt.Sprintf("%s is claimed by %s for another %s: ask its holder, or wait", what, e.Holder, prose.Left(e.Left))
 }
+
+// Held is a claim as lists show it.
+type Held struct {
+	Path    string    `json:"path"`
+	AgentID string    `json:"agent_id"`
+	Token   uint64    `json:"token"`
+	Until   time.Time `json:"until"`
+	left    time.Duration
+}
+
+// Shown is what lists show of leases at an instant.
+func Shown(list []*Lease, clock time.Time) []Held {
+	out := make([]Held, len(list))
+	for i, l := range list {
+		out[i] = Held{l.Path, l.Holder, l.Token, l.Until(), l.Until().Sub(clock)}
+	}
+	return out
+}
+
+// Line is a claim in one line, with the time that is left of it.
+func (h Held) Line() string {
+	return fmt.Sprintf("%s by %s, %s left (token %d)", prose.Line(h.Path), h.AgentID, prose.Left(h.left), h.Token)
+}

@@ -1,42 +1,46 @@
-package agents
+package handoff
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"leanctx/agents/diary"
+	"leanctx/agents/lease"
 	"leanctx/internal/prose"
 )
 
 // Bundle is work that an agent receives.
 type Bundle struct {
-	From    string    `json:"from_agent"`
-	Role    string    `json:"role,omitempty"`
-	Summary string    `json:"summary"`
-	Tasks   []string  `json:"tasks,omitempty"`
-	Claims  []Held    `json:"claims,omitempty"`
-	Facts   []string  `json:"facts,omitempty"`
-	Files   []string  `json:"files,omitempty"`
-	Diary   []Entry   `json:"diary,omitempty"`
-	At      time.Time `json:"timestamp"`
+	From    string        `json:"from_agent"`
+	Role    string        `json:"role,omitempty"`
+	Summary string        `json:"summary"`
+	Tasks   []string      `json:"tasks,omitempty"`
+	Claims  []lease.Held  `json:"claims,omitempty"`
+	Facts   []string      `json:"facts,omitempty"`
+	Files   []string      `json:"files,omitempty"`
+	Diary   []diary.Shown `json:"diary,omitempty"`
+	At      time.Time     `json:"timestamp"`
 }
 
-func shownBundles(list []*handoff) []Bundle {
+// Bundles is what a receiver gets of handoffs.
+func Bundles(list []*Handoff) []Bundle {
 	var out []Bundle
 	for _, h := range list {
 		b := Bundle{From: h.From, Role: h.Role, Summary: h.Summary, Tasks: h.Tasks, Facts: h.Facts, Files: h.Files, At: h.At}
 		for _, c := range h.Claims {
-			b.Claims = append(b.Claims, Held{Path: c.Path, AgentID: h.To, Token: c.Token})
+			b.Claims = append(b.Claims, lease.Held{Path: c.Path, AgentID: h.To, Token: c.Token})
 		}
 		for _, e := range h.Diary {
-			b.Diary = append(b.Diary, shownEntry(e))
+			b.Diary = append(b.Diary, e.Shown())
 		}
 		out = append(out, b)
 	}
 	return out
 }
 
-func (b Bundle) lines(now time.Time) []string {
+// Lines is a bundle as it is read.
+func (b Bundle) Lines(now time.Time) []string {
 	from := b.From
 	if b.Role != "" {
 		from += " (" + prose.Line(b.Role) + ")"
@@ -57,7 +61,7 @@ func (b Bundle) lines(now time.Time) []string {
 	if len(b.Diary) > 0 {
 		lines = append(lines, "  Diary:")
 		for _, e := range b.Diary {
-			lines = append(lines, "  "+e.line(now))
+			lines = append(lines, "  "+e.Line(now))
 		}
 	}
 	return lines

@@ -1,0 +1,115 @@
+package diary
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/prose"
+)
+
+// Shown is an entry as answers have it.
+type Shown struct {
+	Number  int       `json:"number"`
+	Type    string    `json:"type"`
+	Message string    `json:"message"`
+	Context string    `json:"context,omitempty"`
+	At      time.Time `json:"timestamp"`
+}
+
+// Shown is an entry for an answer.
+func (e Entry) Shown() Shown { return Shown{e.Number, e.Type, e.Text, e.Context, e.At} }
+
+// Line is an entry in one line, with its age.
+func (e Shown) Line(now time.Time) string {
+	text := fmt.Sprintf("  [%s] %s", Verb(e.Type), prose.Block(e.Message))
+	if e.Context != "" {
+		text += " [" + prose.Line(e.Context) + "]"
+	}
+	return text + " (" + prose.Ago(now, e.At) + ")"
+}
+
+// Noted is a diary entry that was made.
+type Noted struct {
+	AgentID  string   `json:"agent_id"`
+	Entry    Shown    `json:"entry"`
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Text gives the answer's lines.
+func (n Noted) Text() string {
+	return fmt.Sprintf("Diary entry [%s] added: %s", n.Entry.Type, prose.Brief(n.Entry.Message)) + prose.Redacted(n.Redacted)
+}
+
+// Recalled is a diary, the newest entry first.
+type Recalled struct {
+	AgentID string  `json:"agent_id"`
+	Total   int     `json:"total"`
+	Entries []Shown `json:"entries"`
+	now     time.Time
+	limit   int
+}
+
+// Recall is the last entries of an agent's diary, limit of them at most.
+func Recall(agent string, all []Entry, limit int, now time.Time) Recalled {
+	r := Recalled{AgentID: agent, Total: len(all), Entries: []Shown{}, now: now, limit: limit}
+	for _, e := range slices.Backward(all[max(0, len(all)-limit):]) {
+		r.Entries = append(r.Entries, e.Shown())
+	}
+	return r
+}
+
+// Text gives the answer's lines.
+func (r Recalled) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Diary [%s] (%s)", r.AgentID, prose.Count(r.Total, "entry"))
+	if r.Total > 0 {
+		b.WriteByte(':')
+	}
+	for _, e := range r.Entries {
+		b.WriteString("\n" + e.Line(r.now))
+	}
+	if more := r.Total - len(r.Entries); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	return b.String()
+}
+
+// Listed is the diaries of a project, the last written one first.
+type Listed struct {
+	Diaries []Volume `json:"diaries"`
+	Total   int      `json:"total"`
+	now     time.Time
+	limit   int
+}
+
+// Volume is one of them.
+type Volume struct {
+	AgentID string    `json:"agent_id"`
+	Entries int       `json:"entries"`
+	Last    time.Time `json:"last_entry"`
+}
+
+// List is the diaries that were written last, limit of them at most.
+func List(all []Volume, limit int, now time.Time) Listed {
+	slices.SortFunc(all, func(a, b Volume) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.AgentID, b.AgentID)) })
+	return Listed{Diaries: append([]Volume{}, all[:min(limit, len(all))]...), Total: len(all), now: now, limit: limit}
+}
+
+// Text gives the answer's lines.
+func (s Listed) Text() string {
+	if s.Total == 0 {
+		return "No diaries."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Agent Diaries (%d):", s.Total)
+	for _, v := range s.Diaries {
+		fmt.Fprintf(&b, "\n  %s: %s (%s)", v.AgentID, prose.Count(v.Entries, "entry"), prose.Ago(s.now, v.Last))
+	}
+	if more := s.Total - len(s.Diaries); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, s.limit)
+	}
+	return b.String()
+}
