@@ -29,9 +29,10 @@ const (
 func (r *ranking) central(g *graph.Graph, named []float64) {
 	n := len(r.entries)
 	seed, says := make([]float64, n), make([]float64, n)
+	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.class == ordinary && e.language.Code() })
 	for i, e := range r.entries {
-		if e.class != ordinary || !e.language.Code() || r.stands[i].test {
-			continue
+		if e.class != ordinary || r.stands[i].test || !e.language.Code() && (!prose || e.language == "") {
+			continue // where nobody writes code, all other text counts
 		}
 		seed[i] = 1
 		says[i] = math.Log1p(public(e))

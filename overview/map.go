@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,6 +122,9 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(below)), Task: q.Task, Note: found.Note}
 	r := ranking{entries: entries, task: q.Task, touched: recency(entries, history.Touched), commits: history.Commits, below: below, memory: m.naming(ctx, q.Task)}
 	order, matched := r.rank()
+	if slices.ContainsFunc(found.Apart, func(dir string) bool { return strings.HasPrefix(below+"/", dir) }) {
+		o.note("another repository, or installed packages: not looked into as a part of this project")
+	}
 	if n := r.unopened(); n > 0 {
 		o.note("too much to read: %s known by name alone", plural(n, "file"))
 	}

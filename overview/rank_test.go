@@ -86,3 +86,29 @@ func TestAPackageCountsAsAWhole(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Where nobody writes code, other text is the project; and a directory that is
+// not looked into says so.
+func TestNoCodeAndNotLookedInto(t *testing.T) {
+	l := newLand(t)
+	l.write("plans.md", "# Plans\n")
+	l.write("a/ideas.md", "# Ideas of May\n")
+	l.write("a/odd", "x\n")
+	l.write("node_modules/x/i.js", "x\n")
+	o := l.see(Inquiry{}, nil)
+	got := listedPaths(o.Critical, o.Important, o.Reference)
+	slices.Sort(got)
+	if d := cmp.Diff([]string{"a/ideas.md", "plans.md"}, got); d != "" {
+		t.Error(d)
+	}
+	for _, p := range []string{"node_modules", "node_modules/x"} {
+		o = l.see(Inquiry{Path: p}, nil)
+		if !strings.Contains(o.Note, "not looked into") || o.Files != 0 {
+			t.Error(o.Text())
+		}
+	}
+	o = l.see(Inquiry{Task: "may"}, nil)
+	if text := o.Text(); !strings.HasSuffix(text, "  SKIP (2 files):\n    node_modules/") {
+		t.Error(text)
+	}
+}

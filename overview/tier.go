@@ -187,13 +187,14 @@ func (o Overview) Text() string {
 		}
 	}
 	if o.Skipped.Files > 0 || len(o.Skipped.Directories) > 0 {
-		fmt.Fprintf(&b, "\n  SKIP (%s):\n", plural(o.Skipped.Files, "file"))
+		fmt.Fprintf(&b, "\n  SKIP (%s)", plural(o.Skipped.Files, "file"))
 		if line := strings.Join(o.Skipped.Directories, ", "); line != "" {
 			if o.Skipped.More > 0 {
 				line += fmt.Sprintf(", ... %d more", o.Skipped.More)
 			}
-			b.WriteString("    " + line + "\n")
+			b.WriteString(":\n    " + line)
 		}
+		b.WriteString("\n")
 	}
 	if o.Briefing != "" {
 		b.WriteString("\n  WAKE-UP BRIEFING:\n  " + strings.ReplaceAll(o.Briefing, "\n", "\n  ") + "\n")
