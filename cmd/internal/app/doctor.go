@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
 	"leanctx/knowledge"
@@ -113,7 +114,7 @@ func (s *stores) models() hook.Finding {
 	case errors.Is(err, embed.ErrNoModel):
 		f.Text = "none installed, the built-in encoder is used"
 	case err != nil:
-		f.Level, f.Text = hook.Problem, err.Error()+"; until then the built-in encoder is used"
+		f.Level, f.Text = hook.Problem, answer.Line(err.Error())+"; until then the built-in encoder is used"
 		f.Fix = "lean-ctx embeddings install MODEL, or move " + c.ModelsDir + " away"
 	default:
 		f.Text = m.Name + " in " + dir
