@@ -117,7 +117,7 @@ func (f fixedMemory) Briefing(context.Context, Work) (string, error) {
 func TestText(t *testing.T) {
 	l := newLand(t)
 	l.shop()
-	got := l.see(Inquiry{Task: "refresh the JWT token"}, &MapOptions{Memory: fixedMemory{briefing: "FACTS:a/b=c\nLAST_TASK:Fix"}}).Text()
+	got := l.see(Inquiry{Task: "refresh the JWT token"}, &MapOptions{Memory: fixedMemory{briefing: "FACTS:architecture/auth=JWT RS256\nLAST_TASK:Fix authentication middleware timeout"}}).Text()
 	want := `PROJECT OVERVIEW - ` + l.root + ` (11 files)
 
   CRITICAL (read full):
@@ -132,15 +132,18 @@ func TestText(t *testing.T) {
     docs/, src/shop/, vendor/, node_modules/
 
   WAKE-UP BRIEFING:
-  FACTS:a/b=c
-  LAST_TASK:Fix`
+  FACTS:architecture/auth=JWT RS256
+  LAST_TASK:Fix authentication middleware timeout`
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if again := l.see(Inquiry{Task: "refresh the JWT token"}, &MapOptions{Memory: fixedMemory{briefing: "FACTS:a/b=c\nLAST_TASK:Fix"}}).Text(); again != got {
+	if page, err := os.ReadFile(filepath.Join("..", "README.md")); err != nil || !strings.Contains(string(page), strings.ReplaceAll(got, l.root, "/home/you/shop")) {
+		t.Errorf("README.md (%v) does not show this answer, of /home/you/shop", err)
+	}
+	if again := l.see(Inquiry{Task: "refresh the JWT token"}, &MapOptions{Memory: fixedMemory{briefing: "FACTS:architecture/auth=JWT RS256\nLAST_TASK:Fix authentication middleware timeout"}}).Text(); again != got {
 		t.Errorf("the second time:\n%s", again)
 	}
-	without, err := NewMap(l.root, &MapOptions{Memory: fixedMemory{briefing: "FACTS:a/b=c\nLAST_TASK:Fix"}}).Overview(t.Context(), Inquiry{Task: "refresh the JWT token"})
+	without, err := NewMap(l.root, &MapOptions{Memory: fixedMemory{briefing: "FACTS:architecture/auth=JWT RS256\nLAST_TASK:Fix authentication middleware timeout"}}).Overview(t.Context(), Inquiry{Task: "refresh the JWT token"})
 	if err != nil || without.Text() != got {
 		t.Errorf("without a cache: %v\n%s", err, without.Text())
 	}
