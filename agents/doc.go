@@ -28,6 +28,11 @@
 // every lost answer would then be a repetition, and there is nothing by which a reader
 // could tell. A read that finds nothing takes no lock and writes nothing.
 //
+// A read that cannot be written down, as on a full disk, gives the messages all
+// the same and says that they will come again. To refuse it was rejected: nobody
+// could then learn what the others say about the full disk, and a repetition
+// that was foretold misleads nobody.
+//
 // # Claims
 //
 // A claim is a lease with a fencing token, which grows with every lease of the

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"leanctx/agents/arg"
 	"leanctx/agents/handoff"
 	"leanctx/agents/scratchpad"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -24,6 +26,7 @@ type Messages struct {
 	Handoffs    []handoff.Bundle   `json:"handoffs,omitempty"`
 	Messages    []scratchpad.Shown `json:"messages"`
 	Unread      int                `json:"unread"`                 // that are left
+	Unmarked    string             `json:"unmarked,omitempty"`     // why they could not be marked as read: they will come again
 	MissedSince time.Time          `json:"missed_before,omitzero"` // broadcasts of before it may be gone
 	now         time.Time
 	limit       int
@@ -39,7 +42,8 @@ const (
 
 // Read gives the caller the messages it has not read, urgent ones first, and
 // the work that was handed to it; none of them is given again. What does not
-// fit into one answer is counted and stays unread.
+// fit into one answer is counted and stays unread. Where it cannot be written
+// down what was read, as on a full disk, the answer says so and comes again.
 func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 	limit, err := arg.Limit(a.Limit, standardPage)
 	if err != nil {
@@ -63,7 +67,7 @@ func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 		}
 		return p.given(reader, page, bundles, m), nil
 	}
-	err = s.receive(ctx, look)
+	r.Unmarked, err = s.receive(ctx, look)
 	return r, err
 }
 
@@ -77,18 +81,46 @@ func (p *project) given(r scratchpad.Reader, page []*scratchpad.Message, bundles
 }
 
 // receive commits what look makes of the state. That there is nothing new is
-// the common answer, and needs no lock.
-func (s *Store) receive(ctx context.Context, look func(*project, moment) ([]event, error)) error {
+// the common answer, and needs no lock. If the commit cannot be written,
+// unmarked says why, and what look gave stands.
+func (s *Store) receive(ctx context.Context, look func(*project, moment) ([]event, error)) (unmarked string, err error) {
 	fresh := false
-	err := s.view(ctx, func(p *project, m moment) error {
+	err = s.view(ctx, func(p *project, m moment) error {
 		events, err := look(p, m)
 		fresh = len(events) > 0
 		return err
 	})
 	if err != nil || !fresh {
-		return err
+		return "", err
 	}
-	return s.update(ctx, look)
+	refused := false
+	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
+		events, err := look(p, m)
+		refused = err != nil
+		return events, err
+	})
+	if err == nil || refused || !unwritten(err) || ctx.Err() != nil {
+		return "", err
+	}
+	return err.Error(), nil
+}
+
+// unwritten tells whether an error of a commit is that of writing it, and not
+// one by which we know less than who asks next: that somebody else has the lock,
+// or that the files are not to be believed.
+func unwritten(err error) bool {
+	for _, other := range []error{journal.ErrLocked, journal.ErrCorrupt, journal.ErrNewer, journal.ErrForeign} {
+		if errors.Is(err, other) {
+			return false
+		}
+	}
+	_, unread := errors.AsType[*scratchpad.ReadError](err)
+	return !unread
+}
+
+// again is the line that says that what was given will be given once more.
+func again(unmarked string) string {
+	return "This could not be marked as read, and will come again: " + prose.Brief(unmarked)
 }
 
 // Text gives the answer's lines.
@@ -115,6 +147,9 @@ func (r Messages) Text() string {
 	}
 	if r.Unread > 0 && len(r.Messages) > 0 {
 		lines = append(lines, fmt.Sprintf("  … %d more, still unread (limit=%d): read again", r.Unread, r.limit))
+	}
+	if r.Unmarked != "" {
+		lines = append(lines, again(r.Unmarked))
 	}
 	return strings.Join(lines, "\n")
 }

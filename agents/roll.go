@@ -170,6 +170,7 @@ type Synced struct {
 	Unread   int              `json:"unread"`
 	Tasks    []string         `json:"tasks"` // the caller's open ones
 	Handoffs []handoff.Bundle `json:"handoffs,omitempty"`
+	Unmarked string           `json:"unmarked,omitempty"` // why the handoffs could not be marked as received: they will come again
 	now      time.Time
 }
 
@@ -200,7 +201,8 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 		}
 		return p.given(p.reader(me, m.now), nil, bundles, m), nil
 	}
-	err := s.receive(ctx, look)
+	unmarked, err := s.receive(ctx, look)
+	r.Unmarked = unmarked
 	if err == nil && r.You != nil && s.opts.Tasks != nil {
 		r.Tasks, err = s.opts.Tasks.OpenTasks(ctx, r.You.AgentID)
 	}
@@ -233,6 +235,9 @@ func (r Synced) Text() string {
 	}
 	for _, b := range r.Handoffs {
 		lines = append(lines, b.Lines(r.now)...)
+	}
+	if r.Unmarked != "" {
+		lines = append(lines, again(r.Unmarked))
 	}
 	return strings.Join(lines, "\n")
 }
