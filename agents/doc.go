@@ -62,6 +62,8 @@
 // is not done twice at once. To move the tasks last was rejected: the receiver
 // would have been told of tasks that it has not. Only the process that made a promise takes
 // it back, when the tasks could not be moved at all.
+// With tasks that the sender gave to others the receiver stands in for it; see
+// leanctx/tasks.
 //
 // # Files
 //

@@ -48,7 +48,7 @@ func (r Got) A2A() a2a.Task {
 // status adds when the task came to its state or last told of progress, and why.
 func (r Got) status(s *a2a.Status) {
 	for i, h := range slices.Backward(r.History) {
-		if h.From == h.To && (h.Assignee != "" || h.Parent != "") {
+		if h.From == h.To && (h.Assignee != "" || h.Parent != "" || h.StandsIn != "") {
 			continue // it went from hand to hand
 		}
 		s.Timestamp = h.At

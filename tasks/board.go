@@ -68,8 +68,9 @@ type change struct {
 	By       string `json:"by"`
 	To       State  `json:"to,omitempty"` // set if there is a line for the history
 	Why      string `json:"why,omitempty"`
-	Assignee string `json:"assignee,omitempty"` // the new one
-	Parent   string `json:"parent,omitempty"`   // the new one
+	Assignee string `json:"assignee,omitempty"`  // the new one
+	Parent   string `json:"parent,omitempty"`    // the new one
+	StandsIn string `json:"stands_in,omitempty"` // the new one
 	Message  string `json:"message,omitempty"`
 	Artifact *piece `json:"artifact,omitempty"`
 }
@@ -115,7 +116,7 @@ func (r *record) with(c *change, at time.Time) (*record, error) {
 			t.WorkedAt = at
 		}
 		th.History = append(th.History, Transition{
-			From: t.State, To: c.To, By: c.By, At: at, Why: c.Why, Assignee: c.Assignee, Parent: c.Parent,
+			From: t.State, To: c.To, By: c.By, At: at, Why: c.Why, Assignee: c.Assignee, Parent: c.Parent, StandsIn: c.StandsIn,
 		})
 		t.State = c.To
 	}
@@ -124,6 +125,9 @@ func (r *record) with(c *change, at time.Time) (*record, error) {
 	}
 	if c.Parent != "" {
 		t.Parent = c.Parent
+	}
+	if c.StandsIn != "" {
+		t.StandsIn = c.StandsIn
 	}
 	if c.Message != "" {
 		t.Messages++

@@ -21,7 +21,12 @@
 //
 // How a task stands is said by who has it and by who gave it, as client and
 // agent of A2A do: its creator cancels it, answers what it waits for, and may
-// end it, but does not work on it beside its assignee. Every other agent is
+// end it, but does not work on it beside its assignee. Who takes over a creator's
+// work stands in for it with the open tasks that it gave; else nobody but a
+// person could cancel them once it is gone. It goes on to count as their
+// creator too, for it may have handed over one piece of work and live on. To put
+// the receiver in its place was rejected: who asked for something stays part of
+// what was asked. Every other agent is
 // refused, and told who may; all may comment. Who is no agent may do all that
 // the table allows, be it a person at the command line or a client that never
 // registered: where one client is alone in a project, nobody is locked out.

@@ -101,7 +101,11 @@ func (r Got) Text() string {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "\n  %s: %s", name, fmt.Sprintf(format, args...))
 	}
-	row("From", "%s, %s (%s ago)", prose.Brief(r.CreatedBy), stamp(r.CreatedAt), prose.Age(r.now, r.CreatedAt))
+	from := prose.Brief(r.CreatedBy)
+	if r.StandsIn != "" {
+		from += " (now " + prose.Brief(r.StandsIn) + ")"
+	}
+	row("From", "%s, %s (%s ago)", from, stamp(r.CreatedAt), prose.Age(r.now, r.CreatedAt))
 	switch {
 	case r.Assignee == "":
 		row("Assignee", "nobody yet")
@@ -166,6 +170,8 @@ func (h Transition) what() string {
 	case h.From == h.To && h.Assignee != "":
 		text = "Assigned to " + prose.Brief(h.Assignee)
 		h.Assignee = ""
+	case h.From == h.To && h.StandsIn != "":
+		text = prose.Brief(h.StandsIn) + " answers for it from now on, said"
 	case h.From == h.To && h.Parent != "":
 		text = "Moved below " + h.Parent
 		h.Parent = ""

@@ -85,6 +85,8 @@ func (n interned) set(t *Task, name string, value []byte) bool {
 		t.Title = string(value)
 	case "created_by":
 		t.CreatedBy = n.of(value)
+	case "stands_in":
+		t.StandsIn = n.of(value)
 	case "created_at":
 		return when(&t.CreatedAt)
 	case "updated_at":

@@ -18,7 +18,8 @@ type Reassignment struct {
 }
 
 // Reassign moves all open tasks of an agent to another in one commit and gives
-// their ids. Nothing is left to move when it is done again, and then nothing
+// their ids. With the open tasks that the agent gave to others, an agent that
+// takes over stands in for it: it may cancel them and answer what they wait for. Nothing is left to move when it is done again, and then nothing
 // is written; but tasks that the agent was given in between would move too:
 // see [Store.Move].
 func (s *Store) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
@@ -48,15 +49,12 @@ func (s *Store) Move(ctx context.Context, a Reassignment) ([]string, error) {
 			ids = slices.Clone(m.Tasks)
 			return nil, nil
 		}
+		var events []event
 		if from != to {
-			ids = b.openOf(s.opts.ProjectHash, from)
+			events, ids = b.handOver(s.opts.ProjectHash, from, to)
 		}
-		events := make([]event, 0, len(ids)+1)
-		for _, id := range ids {
-			state := b.projects[s.opts.ProjectHash][id].State
-			events = append(events, event{Change: &change{
-				Project: s.opts.ProjectHash, ID: id, By: cmp.Or(s.actor.Agent, from), To: state, Why: reason, Assignee: to,
-			}})
+		for _, e := range events {
+			e.Change.By, e.Change.Why = cmp.Or(s.actor.Agent, from), reason
 		}
 		if key != "" {
 			events = append(events, event{Move: &move{Key: key, Project: s.opts.ProjectHash, At: now.UTC(), Tasks: ids}})
@@ -67,6 +65,26 @@ func (s *Store) Move(ctx context.Context, a Reassignment) ([]string, error) {
 		return nil, err
 	}
 	return ids, nil
+}
+
+// handOver gives an agent's open tasks to another, who also stands in for it with
+// those that it gave to others. ids are the former.
+func (b *board) handOver(project, from, to string) (events []event, ids []string) {
+	ids = []string{}
+	for _, r := range b.open(project, func(t *Task) bool { return t.Assignee == from || t.giver() == from }) {
+		c := &change{Project: project, ID: r.ID, To: r.State}
+		if r.Assignee == from {
+			c.Assignee = to
+			ids = append(ids, r.ID)
+		}
+		if r.giver() == from && typeOf(to) != "" {
+			c.StandsIn = to
+		}
+		if c.Assignee != "" || c.StandsIn != "" {
+			events = append(events, event{Change: c})
+		}
+	}
+	return events, ids
 }
 
 // OpenTasks lists the ids of an agent's open tasks, the newest activity first.

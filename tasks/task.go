@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,6 +21,7 @@ type Task struct {
 	Assignee  string    `json:"assignee,omitempty"` // an agent's id, or a type of which any one agent may take it
 	Title     string    `json:"title"`
 	CreatedBy string    `json:"created_by"`
+	StandsIn  string    `json:"stands_in,omitempty"` // an agent's id: it answers for CreatedBy, who handed its work over
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`         // when anything was last done with it
 	WorkedAt  time.Time `json:"worked_at,omitzero"` // when it last was in, came to or left Working
@@ -50,8 +52,9 @@ type Transition struct {
 	By       string    `json:"by"`
 	At       time.Time `json:"at"`
 	Why      string    `json:"why,omitempty"`
-	Assignee string    `json:"assignee,omitempty"` // who has the task from then on, where that changed
-	Parent   string    `json:"parent,omitempty"`   // likewise
+	Assignee string    `json:"assignee,omitempty"`  // who has the task from then on, where that changed
+	Parent   string    `json:"parent,omitempty"`    // likewise
+	StandsIn string    `json:"stands_in,omitempty"` // likewise
 }
 
 // thread is all of a task that a list does not need.
@@ -168,6 +171,10 @@ func typeOf(id string) string {
 	}
 	return id[:i]
 }
+
+// giver is who says beside the assignee how the task stands: its creator, or who
+// stands in for that one.
+func (t Task) giver() string { return cmp.Or(t.StandsIn, t.CreatedBy) }
 
 // freeFor reports whether an agent may take the task: it is nobody's, or
 // addressed to the agent's type.

@@ -35,7 +35,7 @@ func (w wish) decide(b *board) (change, error) {
 	case w.claim:
 		err = w.take(t, &c)
 	case !w.may(t) && (w.to != "" || w.assignee != "" || w.artifact != nil):
-		err = &TakenError{Task: t.ID, By: t.Assignee, Creator: t.CreatedBy}
+		err = &TakenError{Task: t.ID, By: t.Assignee, Creator: t.giver()}
 	case w.to != "":
 		err = w.step(t, &c)
 	}
@@ -52,10 +52,10 @@ func (w wish) decide(b *board) (change, error) {
 func (c change) empty() bool { return c.To == "" && c.Artifact == nil && c.Message == "" }
 
 // may reports whether it is the caller's to say how a task stands: as the one
-// who has it or could have it, as the one who gave it, or as somebody who is no
-// agent, be it a person or a client that registered none.
+// who has it or could have it, as the one who gave it or stands in for that one,
+// or as somebody who is no agent, be it a person or a client that registered none.
 func (w wish) may(t Task) bool {
-	return w.agent == "" || w.agent == t.Assignee || w.agent == t.CreatedBy || t.freeFor(w.agent)
+	return w.agent == "" || w.agent == t.Assignee || w.agent == t.CreatedBy || w.agent == t.StandsIn || t.freeFor(w.agent)
 }
 
 // place gives the task to somebody else, or moves it below another one.

@@ -31,6 +31,11 @@ func TestDecide(t *testing.T) {
 		t.CreatedBy = me
 		return t
 	}
+	lent := func(assignee string) Task {
+		t := task(Working, assignee)
+		t.StandsIn = me
+		return t
+	}
 	stranger := func(by string) error { return &TakenError{Task: "t-a3f8c1", By: by, Creator: "gemini-0001"} }
 	for name, x := range map[string]struct {
 		have Task
@@ -56,6 +61,8 @@ func TestDecide(t *testing.T) {
 		"cancel another's":        {task(Working, other), wish{to: Canceled}, change{}, stranger(other)},
 		"complete another type's": {task(Created, "cursor"), wish{to: Completed}, change{}, stranger("cursor")},
 		"an artifact of another":  {task(Working, other), wish{artifact: &piece{"r", "x"}}, change{}, stranger(other)},
+		"cancel, standing in":     {lent(other), wish{to: Canceled}, change{To: Canceled}, nil},
+		"give on, standing in":    {lent(other), wish{assignee: "codex-0002"}, change{To: Working, Assignee: "codex-0002"}, nil},
 		"answer what I gave":      {gave(InputRequired, other), wish{to: Working}, change{To: Working}, nil},
 		"complete what I gave":    {gave(Working, other), wish{to: Completed}, change{To: Completed}, nil},
 		"cancel what I gave":      {gave(Working, other), wish{to: Canceled}, change{To: Canceled}, nil},
