@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"runtime/debug"
 	"time"
 
 	"leanctx/formats"
@@ -110,11 +111,21 @@ func (s *Store) makeRoom(ctx context.Context) {
 	if at.JournalBytes <= max(roomEach, at.SnapshotBytes/2) {
 		return
 	}
-	err := s.Compact(ctx)
-	if err == nil {
-		err = s.refit(ctx)
-	}
-	if err != nil { // it takes more memory, and that is all
+	if err := s.settleImport(ctx); err != nil { // it takes more memory, and that is all
 		s.opts.Logger.Debug("an import goes on in memory", "error", err)
 	}
+}
+
+// settleImport writes a snapshot of what was imported and its key table. The
+// state, which is most of the memory, goes before the table comes, which takes
+// as much for a moment.
+func (s *Store) settleImport(ctx context.Context) error {
+	if err := s.log.Compact(ctx); err != nil {
+		return err
+	}
+	if err := s.log.Forget(ctx); err != nil {
+		return err
+	}
+	debug.FreeOSMemory()
+	return s.refit(ctx)
 }

@@ -116,7 +116,11 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 // price is that of the import. The facts are safe already.
 func (s *Store) afterImport(ctx context.Context) {
 	if at := s.log.Stats(); at.JournalBytes > max(1<<20, at.SnapshotBytes/4) {
-		if err := s.Compact(ctx); err != nil {
+		compact := s.Compact
+		if at.JournalBytes > roomEach/4 {
+			compact = s.settleImport
+		}
+		if err := compact(ctx); err != nil {
 			s.board.Add("the journal was not compacted: %v", err)
 		}
 	}

@@ -133,7 +133,7 @@ func (l *Log[S, E]) loadWhole() error {
 	return l.d.openForWriting()
 }
 
-// Forget has the state loaded anew before it is used again.
+// Forget lets go of the state, which is loaded anew before it is used again.
 func (l *Log[S, E]) Forget(ctx context.Context) error {
 	select {
 	case l.lead <- struct{}{}: // a write that is under way counts on the state
@@ -141,7 +141,10 @@ func (l *Log[S, E]) Forget(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-l.lead }()
-	l.reload()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var none S
+	l.state, l.loaded = none, false
 	return nil
 }
 

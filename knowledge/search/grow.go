@@ -263,7 +263,9 @@ func (b *builder) settle() error {
 				if err := b.mergeFrom(from); err != nil {
 					return err
 				}
+				b.segments[from].made = nil // it is on disk, and not merged again
 			}
+			clear(rest[:n])
 			rest = rest[n:]
 		}
 	}
