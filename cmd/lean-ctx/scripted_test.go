@@ -239,6 +239,7 @@ func TestGeminiPlayed(t *testing.T) {
 func TestCopilotPlayed(t *testing.T) {
 	p := newPlayed(t, "copilot", sessions())
 	p.env = append(p.env, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL="+p.URL+"/v1", "COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=gpt-4")
+	p.run("lean-ctx", "connect", "vscode") // it reads the hooks of VS Code, too
 	p.twoSessions("copilot", func(prompt string) {
 		t.Helper()
 		p.run("copilot", "--allow-all-tools", "-p", prompt)
@@ -267,4 +268,23 @@ func TestOpenCodePlayed(t *testing.T) {
 	if diary := p.run("lean-ctx", "agent", "recall_diary", "opencode"); strings.Count(diary, "[automatic]") != 1 {
 		t.Errorf("the diary: %s", diary)
 	}
+}
+
+// Cline in a terminal shows a model what hooks say of a file, and nothing else
+// of theirs: there the project's AGENTS.md sends it for the briefing.
+func TestClinePlayed(t *testing.T) {
+	p := newPlayed(t, "cline", map[string][]line{})
+	p.scripts["work"] = []line{
+		{tool: "ctx_recall", input: dict{"action": "wakeup"}},
+		{tool: "read_files", input: dict{"files": []dict{{"path": filepath.Join(p.project, "auth.go")}}}},
+		{say: "Done."},
+	}
+	p.seeded()
+	p.run("lean-ctx", "connect", "cline", "--agents-md")
+	p.run("cline", "auth", "-p", "openai-compatible", "-k", "none", "-m", "m", "-b", p.URL+"/v1")
+	p.run("cline", "-P", "openai-compatible", "-m", "m", "script=work")
+	p.sees("work", 0, "unless you were given the briefing")
+	p.misses("work", 0, decided)
+	p.sees("work", 1, decided)
+	p.seesOnce("work", 2, generated)
 }

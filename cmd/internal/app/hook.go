@@ -113,8 +113,10 @@ func (s *stores) briefed(client string) bool {
 // [relates] asks for, on 184 facts of LoCoMo and 3,000 functions of CoSQA: of
 // 100 questions about the facts 87 and 83 bring some, of 100 about the other
 // set 3 and 0, of 30 such as "continue" or "fix the failing test" 0 and 11 (the
-// functions are about tests and files). Without [relates] the last were 6 and
-// 20. Meaning was rejected: it finds something in everything.
+// functions are about tests and files). Without [relates] the last are 6 and
+// 20. Meaning, by the built-in encoder and from 0.5 on, does about as well (88
+// and 88, 0 and 0, 1 and 8); it was rejected because its vectors have to be
+// made first.
 const enough = 0.4
 
 // relates tells whether a prompt has more in common with a fact than one word,

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"leanctx/cmd/internal/hook/linediff"
 )
@@ -120,6 +121,6 @@ func (s step) without(data []byte, was *change) (rest []byte, gone bool, err err
 	if err != nil {
 		return data, false, err
 	}
-	ours := was != nil && was.New || filepath.Base(s.path) == server+".json"
+	ours := was != nil && was.New || strings.HasPrefix(filepath.Base(s.path), server)
 	return t.data, ours && s.empty(t.data), nil
 }

@@ -5,10 +5,12 @@
 //
 // # The table
 //
-// clients.go is data: for each client the file and key of its MCP servers in
+// terminals.go and editors.go are data: for each client the file and key of its MCP servers in
 // each scope, the form of an entry, the file and form of its hooks, and how one
 // sees that it is there. What is not certain of a client's hooks is left out:
-// every client gets the briefing in the MCP instructions anyway.
+// clients show a model the MCP instructions, with the briefing. A project's rule
+// sends a model for it where a client may not run hooks: Cursor and Windsurf have a
+// file of their own for it, others read AGENTS.md.
 //
 // # Edits
 //

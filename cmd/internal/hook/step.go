@@ -16,20 +16,11 @@ type step struct {
 	path   string
 	format format
 	wants  []want
-	role   role
+	hooks  bool   // they stand in it
 	text   string // of a whole file
 	secret bool   // a file of the user's: nobody else reads it
 	run    bool   // a program
 }
-
-// role is what a file is for.
-type role int
-
-const (
-	servers  role = iota // it names the server, and hooks may stand in it
-	hooking              // it has hooks
-	advising             // it tells agents of the server
-)
 
 // want is one thing that should stand in a file.
 type want struct {
@@ -58,7 +49,7 @@ func (c *client) steps(p Place, scope Scope) []step {
 		steps = c.hooks.add(steps, p, file)
 	}
 	if c.rule.file != "" && scope == Project {
-		steps = append(steps, step{client: c.name, scope: scope, path: p.path(c.rule.file), format: whole, role: advising, text: c.rule.text(c.name)})
+		steps = append(steps, step{client: c.name, scope: scope, path: p.path(c.rule.file), format: whole, text: c.rule.text(c.name)})
 	}
 	return steps
 }
@@ -66,7 +57,7 @@ func (c *client) steps(p Place, scope Scope) []step {
 // add appends the steps of hooks to the one of the server; hooks that stand in
 // its file become part of it.
 func (h *hooks) add(steps []step, p Place, file string) []step {
-	s := step{client: steps[0].client, scope: steps[0].scope, path: p.path(file), format: h.format, role: hooking, secret: steps[0].secret, run: h.run}
+	s := step{client: steps[0].client, scope: steps[0].scope, path: p.path(file), format: h.format, hooks: true, secret: steps[0].secret, run: h.run}
 	switch {
 	case h.run && p.system() == "windows":
 		return steps // it does not know scripts of this kind
@@ -88,15 +79,10 @@ func (h *hooks) add(steps []step, p Place, file string) []step {
 		s.wants = append(s.wants, want{keys: []string{"hooks", e.theirs}, value: h.entry(e, p.Command)})
 	}
 	if s.path == steps[0].path {
-		steps[0].wants = append(steps[0].wants, s.wants...)
+		steps[0].wants, steps[0].hooks = append(steps[0].wants, s.wants...), true
 		return steps
 	}
 	return append(steps, s)
-}
-
-// hangs tells whether a step puts hooks into a file.
-func (s step) hangs() bool {
-	return slices.ContainsFunc(s.wants, func(w want) bool { return w.name == "" })
 }
 
 // put makes what a step wants stand in a text, and reports whether anything
