@@ -9,17 +9,32 @@ import (
 	"testing"
 	"unicode"
 
+	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/words"
 )
 
-// has reports whether a word of the store is w.
-func has(x *Index, w string) bool {
-	for f := range x.memory.words {
-		if len(x.memory.words[f][w]) > 0 {
-			return true
+// filled is an index and what it was filled with.
+type filled struct {
+	*Index
+	docs []Doc
+
+	words  map[string]bool     // in any field
+	values map[string][]string // the facts that hold a word in their value
+}
+
+// read takes the words of the facts.
+func (x *filled) read() {
+	x.words, x.values = map[string]bool{}, map[string][]string{}
+	for _, d := range x.docs {
+		for f, text := range d.Texts() {
+			for _, w := range Terms(text) {
+				x.words[w] = true
+				if index.Field(f) == index.FieldValue && !slices.Contains(x.values[w], d.ID) {
+					x.values[w] = append(x.values[w], d.ID)
+				}
+			}
 		}
 	}
-	return false
 }
 
 // alone are the words of questions, each a question.
@@ -36,21 +51,21 @@ func alone(questions []string) []string {
 
 // twisted counts how often a distinctive word of a value finds its fact, two letters short and with two letters
 // swapped, where that is no word of the store.
-func twisted(t *testing.T, x, stored *Index) (asked, found float64) {
-	vocabulary := slices.Sorted(maps.Keys(x.memory.words[fieldValue]))
+func twisted(t *testing.T, x *filled, stored *Index) (asked, found float64) {
+	vocabulary := slices.Sorted(maps.Keys(x.values))
 	for i := 0; i < len(vocabulary); i += max(1, len(vocabulary)*sample/200) {
 		w := vocabulary[i]
-		holders := x.memory.words[fieldValue][w]
+		holders := x.values[w]
 		if len(holders) > 3 || len(w) < 6 || len(w) > 14 || strings.ContainsFunc(w, func(r rune) bool { return r > unicode.MaxASCII }) || !possible(words.OneEdit, w, false) {
 			continue
 		}
 		m := len(w) / 2
 		for _, q := range []string{w[:len(w)-2], w[:m] + w[m+1:m+2] + w[m:m+1] + w[m+2:]} {
-			if terms := Terms(q); has(x, q) || len(terms) != 1 || terms[0] != q {
+			if terms := Terms(q); x.words[q] || len(terms) != 1 || terms[0] != q {
 				continue
 			}
 			asked++
-			if slices.Contains(idsOf(t, stored, q), x.memory.entries[holders[0].Doc].id) {
+			if slices.Contains(idsOf(t, stored, q), holders[0]) {
 				found++
 			}
 		}
@@ -59,16 +74,17 @@ func twisted(t *testing.T, x, stored *Index) (asked, found float64) {
 }
 
 // large is a store of all that is not LoCoMo's.
-func large(t *testing.T, dir string) *Index {
-	x := mustOpen(t, "")
+func large(t *testing.T, dir string) *filled {
+	x := &filled{Index: mustOpen(t, "")}
+	add := func(d Doc) { mustAdd(t, x.Index, d); x.docs = append(x.docs, d) }
 	for _, d := range loadCollection(t, filepath.Join(dir, "cosqa-dev")).docs {
-		mustAdd(t, x, Doc{ID: d.ID, Key: d.ID, Category: "c", Value: d.Text})
+		add(Doc{ID: d.ID, Key: d.ID, Category: "c", Value: d.Text})
 	}
 	for i, f := range records[fact](t, filepath.Join(dir, "yago11k/facts.jsonl.gz")) {
-		mustAdd(t, x, Doc{ID: fmt.Sprint("y", i), Key: f.Subject, Category: f.Relation, Value: f.Object})
+		add(Doc{ID: fmt.Sprint("y", i), Key: f.Subject, Category: f.Relation, Value: f.Object})
 	}
 	for i, f := range records[fact](t, filepath.Join(dir, "factconsolidation/facts_32k.jsonl.gz")) {
-		mustAdd(t, x, Doc{ID: fmt.Sprint("z", i), Key: f.Subject, Category: f.Relation, Value: f.Text})
+		add(Doc{ID: fmt.Sprint("z", i), Key: f.Subject, Category: f.Relation, Value: f.Text})
 	}
 	return x
 }
@@ -82,13 +98,20 @@ func TestAlikeQuality(t *testing.T) {
 	for _, q := range facts.queries {
 		locomo = append(locomo, q.Text)
 	}
-	first := func(c *collection) *Index {
+	first := func(c *collection) *filled {
 		in := c.fill(t, defaultTuning(), shapes["id"])
-		return in[slices.Min(slices.Collect(maps.Keys(in)))]
+		group := slices.Min(slices.Collect(maps.Keys(in)))
+		x := &filled{Index: in[group]}
+		for _, d := range c.docs {
+			if d.Group == group {
+				x.docs = append(x.docs, shapes["id"](d))
+			}
+		}
+		return x
 	}
 	for _, tt := range []struct {
 		name            string
-		x               *Index
+		x               *filled
 		strange         []string
 		answered, found float64
 	}{
@@ -97,18 +120,15 @@ func TestAlikeQuality(t *testing.T) {
 		{"CoSQA", first(loadCollection(t, filepath.Join(dir, "cosqa-dev"))), locomo, .08, .85},
 		{"24,000 facts", large(t, dir), locomo, .12, .65},
 	} {
-		var docs []Doc
-		for _, e := range tt.x.memory.entries {
-			docs = append(docs, *e.doc)
-		}
+		tt.x.read()
 		stored := mustOpen(t, t.TempDir()) // whose words are in order and quickly looked through
-		mustSync(t, stored, 1, docs)
+		mustSync(t, stored, 1, tt.x.docs)
 		n, answered := 0.0, 0.0
 		for i, q := range alone(tt.strange) {
 			if i%sample != 0 {
 				continue
 			}
-			if terms := Terms(q); len(terms) == 1 && !has(tt.x, terms[0]) {
+			if terms := Terms(q); len(terms) == 1 && !tt.x.words[terms[0]] {
 				n++
 				if len(idsOf(t, stored, q)) > 0 {
 					answered++

@@ -8,7 +8,7 @@ import (
 // Large additions answer as small ones do, before and after they are written, whatever is replaced or removed.
 func TestManyAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	docs := madeUps(0, 2*batchSize+500)
+	docs := madeUps(0, 20_500) // more than two batches
 	changed := madeUps(40_000, 40_000+1200)
 	for i := range changed {
 		changed[i].ID = docs[i*17].ID

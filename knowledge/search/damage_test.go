@@ -148,13 +148,13 @@ func TestOlderGenerationStandsIn(t *testing.T) {
 		}
 	}
 	y := mustOpen(t, dir)
-	if y.stored == nil || y.stored.number != 1 {
-		t.Fatalf("opened %+v", y.stored)
+	if when, _, ok := y.Since(); !ok || !when.Equal(at(1)) {
+		t.Fatalf("opened %v, %v", when, ok)
 	}
 	mustAdd(t, y, madeUp(50))
 	mustSync(t, y, 2, madeUps(0, 51))
-	if y.stored.number <= 9 {
-		t.Errorf("the next generation is %d", y.stored.number)
+	if _, err := os.Stat(filepath.Join(dir, generationName(10))); err != nil {
+		t.Errorf("the next generation: %v", err)
 	}
 	for _, gone := range []string{"tmp-123", generationName(1), generationName(7), "9-m0"} {
 		if _, err := os.Stat(filepath.Join(dir, gone)); err == nil {

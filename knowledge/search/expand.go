@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/words"
 )
 
@@ -37,8 +38,8 @@ type expanded struct {
 	words    []string
 	discount float64 // how much less one counts for a score than the word itself
 	likeness strength
-	fields   field // those before it are where they do
-	guess    bool  // not to outdo a word that is there
+	fields   index.Field // those before it are where they do
+	guess    bool        // not to outdo a word that is there
 }
 
 // expansions finds the words of the index that stand for one of the query: what is short for it or what it is
@@ -65,7 +66,7 @@ func (r *search) expansions(t asked) (expanded, error) {
 		}
 		found := map[string]bool{}
 		for _, s := range r.found {
-			if err := s.source.similar(t.term, way.how, func(w string) { found[w] = true }); err != nil {
+			if err := s.source.Similar(t.term, way.how, func(w string) { found[w] = true }); err != nil {
 				return expanded{}, err
 			}
 		}
@@ -79,7 +80,7 @@ func (r *search) expansions(t asked) (expanded, error) {
 					way.letters = max(way.letters, agreeing(t.said, w))
 				}
 			}
-			return expanded{living, way.discount, r.tune.strength(way.letters), fieldCount, false}, nil
+			return expanded{living, way.discount, r.tune.strength(way.letters), index.FieldCount, false}, nil
 		}
 	}
 	return r.clipped(t.term)
@@ -100,13 +101,13 @@ func (t *tuning) strength(letters int) strength {
 func (r *search) shortened(t asked) (expanded, error) {
 	found, err := map[string]bool{}, error(nil)
 	words.Shortened(t.term, t.said, func(w string) {
-		df, e := r.count(w, fieldCount)
+		df, e := r.count(w, index.FieldCount)
 		if found[w] = df > 0; df == 0 {
 			delete(found, w)
 		}
 		err = cmp.Or(err, e)
 	})
-	return expanded{nearest(found), r.tune.short, strength{r.tune.mostLike, r.tune.mostLike}, fieldCount, true}, err
+	return expanded{nearest(found), r.tune.short, strength{r.tune.mostLike, r.tune.mostLike}, index.FieldCount, true}, err
 }
 
 // clipped finds the longest word of a name that term begins with: a name may be the beginning of a word, and who
@@ -123,12 +124,12 @@ func (r *search) clipped(term string) (expanded, error) {
 		if n > maxClipped || words.IsStop(w) {
 			continue
 		}
-		df, err := r.count(w, nameFields)
+		df, err := r.count(w, index.NameFields)
 		if err != nil {
 			return expanded{}, err
 		}
 		if df > 0 {
-			return expanded{[]string{w}, r.tune.clipped, r.tune.strength(n - r.tune.slip), nameFields, true}, nil
+			return expanded{[]string{w}, r.tune.clipped, r.tune.strength(n - r.tune.slip), index.NameFields, true}, nil
 		}
 	}
 	return expanded{}, nil
@@ -140,7 +141,7 @@ func (r *search) living(found map[string]bool) ([]string, error) {
 	list := inLength(found)
 	n := 0
 	for _, w := range list {
-		df, err := r.count(w, fieldCount)
+		df, err := r.count(w, index.FieldCount)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ func (g *grown) more(after string, most int) (Slice, error) {
 		from = 1 + slices.IndexFunc(g.docs, func(d Doc) bool { return d.ID == after })
 	}
 	to := min(from+min(most, 400), len(g.docs))
-	return Slice{Generation{at(9), g.epoch}, g.docs[from:to], g.docs[to-1].ID, to == len(g.docs)}, nil
+	return Slice{Generation: Generation{At: at(9), Epoch: g.epoch}, Docs: g.docs[from:to], Last: g.docs[to-1].ID, Done: to == len(g.docs)}, nil
 }
 
 // flip changes a byte in the middle of a file.

@@ -1,217 +1,36 @@
 package search
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"strings"
-	"sync"
-	"time"
+	"leanctx/knowledge/search/index"
+	"leanctx/knowledge/search/words"
 )
 
-// Doc is a fact as the index sees it. ID names one version of it.
-type Doc struct {
-	ID, Category, Key, Value string
-	Aliases                  []string
-}
+// What an index is made of and how it gets to the disk: see package index.
+type (
+	Doc        = index.Doc
+	Options    = index.Options
+	Generation = index.Generation
+	Slice      = index.Slice
+	Tail       = index.Tail
+)
 
-// Options of an Index; nil and zero work.
-type Options struct {
-	Logger *slog.Logger // told what was found damaged; default: nobody
-
-	// Fault, for tests, is asked before each mkdir, create, link and rename of a Sync, and before a file written is summed;
-	// an error is what becomes of it.
-	Fault func(op, name string) error
-}
+// ErrDamaged says that what was read from the index on disk is not what was written: see [index.ErrDamaged].
+var ErrDamaged = index.ErrDamaged
 
 // Index finds facts by their words. Its methods may be called by several goroutines at once.
 type Index struct {
-	dir    string
-	logger *slog.Logger
-	tune   tuning
-	fault  func(op, name string) error
-
-	mu      sync.RWMutex
-	stored  *overlay // the generation; nil where there is none
-	batches []*batch // what came after it in large numbers
-	memory  *memory  // and what came since
-	removed map[string]bool
-	syncing bool
-	slabs   slabs // of searches in the generation
+	*index.Index
+	tune tuning
 }
 
-// ErrDamaged says that what was read from the index on disk is not what was written. Open and Sync pass by
-// generations that are; should one turn out so during a search, the caller makes the index anew, from "".
-var ErrDamaged = errors.New("the index on disk is damaged")
-
-// damage makes an ErrDamaged of what went wrong with a file.
-func damage(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrDamaged) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrDamaged, err)
-}
-
-var errID = errors.New("an id is not empty and holds no zero byte")
-
-// Open opens the index in dir, "" for one in memory alone. It reads the newest good generation there is and
-// builds none: a generation that is damaged, of a newer build or of another mapping is as if absent, so is a
-// directory that cannot be read. Nothing is created.
+// Open opens the index in dir, "" for one in memory alone: see [index.Open].
 func Open(dir string, o *Options) (*Index, error) {
-	x := &Index{dir: dir, logger: slog.New(slog.DiscardHandler), tune: defaultTuning(), memory: newMemory(), removed: map[string]bool{}}
-	if o != nil {
-		x.fault = o.Fault
-		if o.Logger != nil {
-			x.logger = o.Logger
-		}
-	}
-	if dir == "" {
-		return x, nil
-	}
-	g, problems := openNewest(dir)
-	for _, p := range problems {
-		x.logger.Debug("index generation passed by", "error", p)
-	}
-	if g != nil {
-		x.stored = newOverlay(g)
-	}
-	return x, nil
-}
-
-// Since returns the recorded time and the epoch that the generation read from disk is complete to. ok is
-// false where there is none: everything is to be added.
-func (x *Index) Since() (at time.Time, epoch string, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if x.stored == nil {
-		return time.Time{}, "", false
-	}
-	return x.stored.header.At, x.stored.header.Epoch, true
-}
-
-// Pending is how many facts are in memory only: those a Sync would write.
-func (x *Index) Pending() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	n := len(x.memory.slots) + len(x.removed)
-	for _, b := range x.batches {
-		n += b.lengths.Docs
-	}
-	return n
-}
-
-// Add takes facts in. One of the same ID is replaced. On an error some of them may have been taken.
-func (x *Index) Add(ctx context.Context, docs []Doc) error {
-	ids := make([]string, len(docs))
-	for i := range docs {
-		ids[i] = docs[i].ID
-		if ids[i] == "" || strings.ContainsRune(ids[i], 0) {
-			return fmt.Errorf("fact %q: %w", ids[i], errID)
-		}
-	}
-	var batches []*batch
-	if len(docs) >= manyDocs {
-		var err error
-		if batches, err = newBatches(ctx, unique(docs)); err != nil {
-			return err
-		}
-		docs = nil
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err := x.mask(ids); err != nil {
-		return err
-	}
-	if batches != nil {
-		x.addMany(batches, ids)
-	}
-	for i := range docs {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		d := docs[i]
-		x.memory.add(&d)
-		delete(x.removed, d.ID)
-	}
-	x.tidy()
-	return nil
-}
-
-// manyDocs is from how many facts on they are made batches.
-const manyDocs = 1000
-
-// addMany takes facts in that are masked wherever else they were but in memory.
-func (x *Index) addMany(batches []*batch, ids []string) {
-	for _, id := range ids {
-		x.memory.remove(id)
-		delete(x.removed, id)
-	}
-	x.batches = append(x.batches, batches...)
-}
-
-// Remove takes facts out. An unknown id is none.
-func (x *Index) Remove(ids []string) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err := x.mask(ids); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		x.memory.remove(id)
-		if x.syncing || x.stored != nil && x.stored.has(id) { // a Sync under way may be writing it
-			x.removed[id] = true
-		}
-	}
-	x.tidy()
-	return nil
-}
-
-// mask hides what the generation and the batches have of the ids.
-func (x *Index) mask(ids []string) (err error) {
-	if len(ids) == 0 {
-		return nil
-	}
-	for _, b := range x.batches {
-		if err := b.hide(ids); err != nil {
-			return err
-		}
-	}
-	if x.stored == nil {
-		return nil
-	}
-	defer guard(&err)
-	o, err := x.stored.mask(ids)
+	x, err := index.Open(dir, o)
 	if err != nil {
-		return damage(err)
+		return nil, err
 	}
-	x.stored = o
-	return nil
+	return &Index{x, defaultTuning()}, nil
 }
 
-// tidy makes the memory anew when most of it is dead, but for during a Sync, which counts on its numbers.
-func (x *Index) tidy() {
-	if !x.syncing {
-		x.memory = x.memory.renew()
-	}
-}
-
-// guard turns a panic of the library over a segment into ErrDamaged: an index is a cache and must not take
-// the program down.
-func guard(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: %v", ErrDamaged, p)
-	}
-}
-
-// sources are what a search reads.
-func (x *Index) sources() []source {
-	var out []source
-	if x.stored != nil {
-		out = append(out, x.stored.reader(&x.slabs))
-	}
-	for _, b := range x.batches {
-		out = append(out, b)
-	}
-	return append(out, x.memory)
-}
+// Terms returns what the analyzer makes of a text: see [words.Terms].
+func Terms(text string) []string { return words.Terms(text) }

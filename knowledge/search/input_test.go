@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/knowledge/search/index"
 )
 
 func TestNothing(t *testing.T) {
@@ -68,8 +70,11 @@ func TestLongQueries(t *testing.T) {
 			t.Errorf("%.20q…: %v", text, err)
 		}
 	}
-	s := newSearch(x.sources(), &x.tune)
-	kept, err := s.plan(parse(strings.Join(words, " ")))
+	var kept []planned
+	err := x.View(func(sources []index.Source) (err error) {
+		kept, err = newSearch(sources, &x.tune).plan(parse(strings.Join(words, " ")))
+		return err
+	})
 	if err != nil || len(kept) != maxTerms || !slices.ContainsFunc(kept, func(t planned) bool { return t.term == "garbag" }) {
 		t.Errorf("kept %d terms, %v", len(kept), err)
 	}

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // TestProcesses has several processes open, search and sync one directory while this one deletes and
@@ -103,19 +101,6 @@ func wreck(dir string, done chan struct{}) (n int) {
 		}
 		n++
 	}
-}
-
-// wholly reads all of a generation.
-func wholly(x *Index) bool {
-	if x.stored == nil {
-		return true
-	}
-	for _, s := range x.stored.segments {
-		if _, err := s.Content(allFields, roaring.New()); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // child plays a process: the facts known grow with the rounds, in the same way in all of them.

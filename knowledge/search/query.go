@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/words"
 )
 
@@ -38,7 +39,7 @@ func parse(text string) *parsed {
 		text = strings.ToValidUTF8(text[:maxQueryBytes], "")
 	}
 	q := &parsed{}
-	if len(text) <= maxNameBytes {
+	if len(text) <= index.MaxNameBytes {
 		q.folded, q.canonical = words.FoldName(text), (*words.Lexicon)(nil).Canonical(text)
 	}
 	seen, all := map[string]int{}, []string{}
@@ -80,7 +81,7 @@ type planned struct {
 func (r *search) plan(q *parsed) ([]planned, error) {
 	terms := make([]planned, len(q.terms))
 	for i, t := range q.terms {
-		df, err := r.count(t.term, fieldCount)
+		df, err := r.count(t.term, index.FieldCount)
 		if err != nil {
 			return nil, err
 		}

@@ -4,56 +4,39 @@ import (
 	"math"
 	"math/bits"
 
-	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/search/index"
 )
-
-// source is an index of facts numbered from 0, in memory or on disk.
-//
-// count is how many facts hold a term in a field; visit gives each, and may leave out those that are not
-// among only, which is in order, where that is not nil.
-type source interface {
-	slotCount() int // one more than the greatest number of a fact
-	slabs() *slabs
-	sizes() lengths
-	count(term string, f field) (int, error)
-	visit(term string, f field, only []uint32, use func(segment.Posting)) error
-	named(name string, use func(doc uint32)) error
-	similar(term string, how words.Likeness, use func(word string)) error
-	id(doc uint32) (string, error)
-	identify(doc uint32) (ident, error)
-}
 
 // tuning holds what was found by measurement: see the package's doc.
 type tuning struct {
-	k1           float64             // how soon the repetition of a word stops counting
-	boost        [fieldCount]float64 // a field's weight
-	b            [fieldCount]float64 // how much a field's length matters
-	long         float64             // of values: the average length at which theirs matters half
-	bonus        float64             // of the whole of a compound, beside its parts
-	prefix       float64             // what a word counts that only begins like the one asked for
-	fuzzy        float64             // and one that is one edit away
-	clipped      float64             // and one, of a name, that the word asked for begins with
-	short        float64             // and one that is short for it, or that it is short for
-	like         float64             // what a word alike by five letters adds to relevance
-	letter       float64             // and each letter more
-	leastLike    float64             // but never less than this
-	mostLike     float64             // nor more
-	named        float64             // and one in a name beside
-	slip         int                 // letters that an edit, or a missing ending, costs
-	ideograph    int                 // letters that a sign of an unspaced script is worth
-	minClipped   int                 // letters a name needs before it stands for the longer words it begins
-	prior        float64             // facts assumed beside those there are: idf means little in a small store
-	chance       float64             // what an unrelated fact of a store of 250 may cover of a query
-	slope        float64             // and how that grows with the logarithm of the store
+	k1           float64                   // how soon the repetition of a word stops counting
+	boost        [index.FieldCount]float64 // a field's weight
+	b            [index.FieldCount]float64 // how much a field's length matters
+	long         float64                   // of values: the average length at which theirs matters half
+	bonus        float64                   // of the whole of a compound, beside its parts
+	prefix       float64                   // what a word counts that only begins like the one asked for
+	fuzzy        float64                   // and one that is one edit away
+	clipped      float64                   // and one, of a name, that the word asked for begins with
+	short        float64                   // and one that is short for it, or that it is short for
+	like         float64                   // what a word alike by five letters adds to relevance
+	letter       float64                   // and each letter more
+	leastLike    float64                   // but never less than this
+	mostLike     float64                   // nor more
+	named        float64                   // and one in a name beside
+	slip         int                       // letters that an edit, or a missing ending, costs
+	ideograph    int                       // letters that a sign of an unspaced script is worth
+	minClipped   int                       // letters a name needs before it stands for the longer words it begins
+	prior        float64                   // facts assumed beside those there are: idf means little in a small store
+	chance       float64                   // what an unrelated fact of a store of 250 may cover of a query
+	slope        float64                   // and how that grows with the logarithm of the store
 	floor, trail float64
 }
 
 func defaultTuning() tuning {
 	return tuning{
 		k1:         1.2,
-		boost:      [fieldCount]float64{2.5, 2, 1.2, 1},
-		b:          [fieldCount]float64{.3, .3, .3, 1},
+		boost:      [index.FieldCount]float64{2.5, 2, 1.2, 1},
+		b:          [index.FieldCount]float64{.3, .3, .3, 1},
 		long:       15,
 		bonus:      .5,
 		prefix:     .7,
@@ -83,8 +66,8 @@ type search struct {
 	wide    bool // words that the index has are expanded too
 	found   []*scores
 	docs    float64
-	average [fieldCount]float64
-	b       [fieldCount]float64
+	average [index.FieldCount]float64
+	b       [index.FieldCount]float64
 	mass    float64 // weight of all the query's words
 	words   float64 // how many they are
 	least   float64 // what the commonest of those that the index has adds to a score; 0 where it has none
@@ -92,12 +75,12 @@ type search struct {
 	weightOf [maxTerms]float64 // of a word, by its bit
 }
 
-func newSearch(sources []source, t *tuning) *search {
+func newSearch(sources []index.Source, t *tuning) *search {
 	r := &search{tune: t}
-	var all lengths
+	var all index.Lengths
 	for _, s := range sources {
 		r.found = append(r.found, newScores(s))
-		all.add(s.sizes())
+		all.Add(s.Sizes())
 	}
 	r.docs = float64(all.Docs)
 	r.b = t.b
@@ -105,12 +88,12 @@ func newSearch(sources []source, t *tuning) *search {
 		r.average[f] = max(1, float64(sum)/max(1, r.docs))
 	}
 	// In a store of short facts a longer one says more; in one of long texts it is only wordier.
-	r.b[fieldValue] *= r.average[fieldValue] / (r.average[fieldValue] + t.long)
+	r.b[index.FieldValue] *= r.average[index.FieldValue] / (r.average[index.FieldValue] + t.long)
 	return r
 }
 
-func (r *search) sources() []source {
-	out := make([]source, len(r.found))
+func (r *search) sources() []index.Source {
+	out := make([]index.Source, len(r.found))
 	for i, s := range r.found {
 		out[i] = s.source
 	}
@@ -118,11 +101,11 @@ func (r *search) sources() []source {
 }
 
 // count is how many facts hold a word, in that of the fields before end where most do.
-func (r *search) count(word string, end field) (df float64, err error) {
+func (r *search) count(word string, end index.Field) (df float64, err error) {
 	for f := range end {
 		n := 0
 		for _, s := range r.found {
-			k, err := s.source.count(word, f)
+			k, err := s.source.Count(word, f)
 			if err != nil {
 				return 0, err
 			}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
@@ -30,14 +31,14 @@ type Alike struct {
 func (x *Index) Alike(text string, share float64) (a *Alike, err error) {
 	a = &Alike{weight: map[string]float64{}}
 	terms := sampled(text)
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	defer guard(&err)
-	r := &rarest{sources: x.sources(), alike: a}
-	if err := r.choose(terms, x.tune.prior); err != nil {
-		return nil, damage(err)
-	}
-	return a, damage(r.find(share))
+	err = x.View(func(sources []index.Source) error {
+		r := &rarest{sources: sources, alike: a}
+		if err := r.choose(terms, x.tune.prior); err != nil {
+			return err
+		}
+		return r.find(share)
+	})
+	return a, err
 }
 
 // Covers is the share of the text's words, weighed, that a fact has.
@@ -46,7 +47,7 @@ func (a *Alike) Covers(d Doc) float64 {
 		return 0
 	}
 	seen, covered := map[string]bool{}, 0.0
-	for _, text := range d.texts() {
+	for _, text := range d.Texts() {
 		words.Scan(text, func(t words.Token) {
 			if !seen[t.Term] {
 				seen[t.Term] = true
@@ -78,7 +79,7 @@ func sampled(text string) []string {
 
 // rarest is a look under way.
 type rarest struct {
-	sources []source
+	sources []index.Source
 	alike   *Alike
 	words   []rare
 }
@@ -92,7 +93,7 @@ type rare struct {
 func (r *rarest) choose(terms []string, prior float64) error {
 	docs := 0
 	for _, s := range r.sources {
-		docs += s.sizes().Docs
+		docs += s.Sizes().Docs
 	}
 	for _, t := range terms {
 		df, err := r.about(t)
@@ -118,22 +119,11 @@ func (r *rarest) choose(terms []string, prior float64) error {
 // about is about how many facts have a word.
 func (r *rarest) about(term string) (df int, err error) {
 	for _, s := range r.sources {
-		stored, onDisk := s.(*reader)
-		if !onDisk {
-			n, err := s.count(term, fieldValue)
-			if err != nil {
-				return 0, err
-			}
-			df += n
-			continue
+		n, err := s.About(term, index.FieldValue)
+		if err != nil {
+			return 0, err
 		}
-		for _, v := range stored.views {
-			n, err := v.About(term, fieldNames[fieldValue])
-			if err != nil {
-				return 0, err
-			}
-			df += n
-		}
+		df += n
 	}
 	return df, nil
 }
@@ -155,7 +145,7 @@ func (r *rarest) find(share float64) error {
 			if w.df == 0 {
 				continue
 			}
-			if err := s.visit(w.term, fieldValue, nil, func(p segment.Posting) { covered[p.Doc] += r.alike.weight[w.term] }); err != nil {
+			if err := s.Visit(w.term, index.FieldValue, nil, func(p segment.Posting) { covered[p.Doc] += r.alike.weight[w.term] }); err != nil {
 				return err
 			}
 		}
@@ -163,7 +153,7 @@ func (r *rarest) find(share float64) error {
 			if c+others < share*r.alike.mass {
 				continue
 			}
-			id, err := s.id(doc)
+			id, err := s.ID(doc)
 			if err != nil {
 				return err
 			}

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"sync"
 
+	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/segment"
 	"leanctx/knowledge/search/words"
 )
 
 // scores is what a search found in one source, by fact.
 type scores struct {
-	source source
+	source index.Source
 	slab   *slab
 	rank   []float32 // BM25F
 	cover  []float32 // weight of the query's words that the fact holds
@@ -33,9 +34,9 @@ type slab struct {
 	tier   []uint8
 }
 
-func newScores(s source) *scores {
-	n := s.slotCount()
-	b := s.slabs().get(n)
+func newScores(s index.Source) *scores {
+	n := s.Slots()
+	b := slabFor(n, s.Scratch())
 	return &scores{
 		source: s, slab: b,
 		rank: b.floats[:n:n], cover: b.floats[n : 2*n : 2*n], part: b.floats[2*n : 3*n],
@@ -52,7 +53,7 @@ func (r *search) free() {
 		for _, d := range s.hits {
 			s.part[d] = 0
 		}
-		s.source.slabs().put(s.slab)
+		s.source.Scratch().Put(s.slab)
 	}
 	r.found = nil
 }
@@ -93,12 +94,12 @@ func (r *search) run(ctx context.Context, q *parsed, wide bool) error {
 
 // names marks the facts that the query names.
 func (r *search) names() error {
-	for tier, name := range []string{1: byWords + r.query.canonical, 2: asWritten + r.query.folded} {
-		if len(name) <= len(byWords) {
+	for tier, name := range []string{1: index.ByWords + r.query.canonical, 2: index.AsWritten + r.query.folded} {
+		if len(name) <= len(index.ByWords) {
 			continue
 		}
 		for _, s := range r.found {
-			err := s.source.named(name, func(d uint32) {
+			err := s.source.Named(name, func(d uint32) {
 				s.touch(d)
 				s.tier[d] = max(s.tier[d], uint8(tier))
 			})
@@ -113,7 +114,7 @@ func (r *search) names() error {
 // term scores one word. settled: only of facts that were seen before.
 func (r *search) term(t planned, settled bool) error {
 	if t.df > 0 {
-		if err := r.gather([]string{t.term}, fieldCount, settled); err != nil {
+		if err := r.gather([]string{t.term}, index.FieldCount, settled); err != nil {
 			return err
 		}
 		r.apply(gain{idf: t.idf, words: t.words, gives: strength{1, 1}})
@@ -151,7 +152,7 @@ func (r *search) alike(t planned, settled bool) error {
 
 // gather finds the facts that hold some of words in one of the fields before end, and how much of them, into
 // part. Facts that hold them in a name come first in hits.
-func (r *search) gather(words []string, end field, settled bool) error {
+func (r *search) gather(words []string, end index.Field, settled bool) error {
 	for _, s := range r.found {
 		var only []uint32
 		if settled {
@@ -166,7 +167,7 @@ func (r *search) gather(words []string, end field, settled bool) error {
 					return err
 				}
 			}
-			if f+1 <= nameFields {
+			if f+1 <= index.NameFields {
 				s.names = len(s.hits)
 			}
 		}
@@ -175,9 +176,9 @@ func (r *search) gather(words []string, end field, settled bool) error {
 }
 
 // read finds the facts that hold a word in a field; where only is not nil, those of them that were seen before.
-func (r *search) read(s *scores, w string, f field, only []uint32) error {
+func (r *search) read(s *scores, w string, f index.Field, only []uint32) error {
 	boost, b, average := r.tune.boost[f], r.b[f], r.average[f]
-	return s.source.visit(w, f, only, func(p segment.Posting) {
+	return s.source.Visit(w, f, only, func(p segment.Posting) {
 		if only != nil && s.words[p.Doc] == 0 && s.tier[p.Doc] == 0 {
 			return
 		}
@@ -187,7 +188,7 @@ func (r *search) read(s *scores, w string, f field, only []uint32) error {
 		}
 		s.part[p.Doc] += float32(tf)
 		if s.notes != nil {
-			s.note(p.Doc, fieldNames[f]+":"+w, tf)
+			s.note(p.Doc, index.FieldNames[f]+":"+w, tf)
 		}
 	})
 }
@@ -250,16 +251,11 @@ func (r *search) weigh(words uint64) float64 {
 	return sum
 }
 
-// slabs keeps the memory of searches for the next ones.
-type slabs struct{ pool sync.Pool }
-
-// get gives a slab for n facts.
-func (p *slabs) get(n int) *slab {
-	if b, ok := p.pool.Get().(*slab); ok && len(b.tier) >= n {
+// slabFor gives a slab for n facts.
+func slabFor(n int, pool *sync.Pool) *slab {
+	if b, ok := pool.Get().(*slab); ok && len(b.tier) >= n {
 		return b
 	}
 	n += n / 8
 	return &slab{make([]float32, 3*n), make([]uint64, n), make([]uint8, n)}
 }
-
-func (p *slabs) put(b *slab) { p.pool.Put(b) }

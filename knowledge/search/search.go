@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/words"
 )
 
@@ -50,22 +51,20 @@ func (x *Index) Search(ctx context.Context, q Query, keep func(id string) bool) 
 		return nil, 0, nil
 	}
 	p.exact = q.Exact
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	defer guard(&err)
-	for _, wide := range []bool{false, true} {
-		a := attempt{x.sources(), &x.tune, p, q}
-		hits, total, more, err := a.run(ctx, wide, keep)
-		if err != nil || total > 0 || !more {
-			return hits, total, damage(err)
+	err = x.View(func(sources []index.Source) (err error) {
+		a := attempt{sources, &x.tune, p, q}
+		more := false
+		if hits, total, more, err = a.run(ctx, false, keep); err == nil && total == 0 && more {
+			hits, total, _, err = a.run(ctx, true, keep)
 		}
-	}
-	return nil, 0, nil
+		return err
+	})
+	return hits, total, err
 }
 
 // attempt is a query and what it is looked for in.
 type attempt struct {
-	sources []source
+	sources []index.Source
 	tune    *tuning
 	parsed  *parsed
 	query   Query
@@ -104,7 +103,7 @@ func (r *search) widens() (bool, error) {
 		if possible(words.Prefixed, t.term, true) != possible(words.Prefixed, t.term, false) {
 			return true, nil
 		}
-		if df, err := r.count(t.term, fieldCount); err != nil || df > 0 {
+		if df, err := r.count(t.term, index.FieldCount); err != nil || df > 0 {
 			return true, err
 		}
 	}
@@ -122,7 +121,7 @@ type candidate struct {
 // found is a fact of the answer.
 type found struct {
 	candidate
-	ident
+	index.Ident
 }
 
 func byScore(a, b candidate) int {
@@ -131,7 +130,7 @@ func byScore(a, b candidate) int {
 
 // compareFound is the order of answers: score, then name, then id.
 func compareFound(a, b found) int {
-	return cmp.Or(byScore(a.candidate, b.candidate), strings.Compare(a.name, b.name), strings.Compare(a.id, b.id))
+	return cmp.Or(byScore(a.candidate, b.candidate), strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 }
 
 // answers are the facts to give, limit at most, in order, and how many there are without the limit; none
@@ -150,7 +149,7 @@ func (r *search) answers(keep func(string) bool, limit int) (best []found, total
 				continue
 			}
 			if keep != nil {
-				id, err := s.source.id(doc)
+				id, err := s.source.ID(doc)
 				if err != nil {
 					return nil, 0, err
 				}
@@ -197,7 +196,7 @@ func (l *leading) offer(c candidate) error {
 	if l.full && byScore(c, l.list[l.limit-1].candidate) > 0 {
 		return nil
 	}
-	who, err := l.search.found[c.in].source.identify(c.doc)
+	who, err := l.search.found[c.in].source.Identify(c.doc)
 	if err != nil {
 		return err
 	}
@@ -227,7 +226,7 @@ func (r *search) hits(ctx context.Context, best []found, explain bool) ([]Hit, e
 	}
 	out := make([]Hit, len(best))
 	for i, c := range best {
-		out[i] = Hit{ID: strings.Clone(c.id), Relevance: r.relevance(r.found[c.in], c.doc), Score: float64(c.score), Named: c.tier > 0}
+		out[i] = Hit{ID: strings.Clone(c.ID), Relevance: r.relevance(r.found[c.in], c.doc), Score: float64(c.score), Named: c.tier > 0}
 		if explain {
 			out[i].Parts = r.parts(c.candidate)
 		}

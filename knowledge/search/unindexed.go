@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/words"
 )
 
@@ -43,7 +44,7 @@ func (u *Unindexed) Search(ctx context.Context, q Query, keep func(id string) bo
 			return nil, 0, err
 		}
 	}
-	try := attempt{[]source{s.source()}, &tune, p, q}
+	try := attempt{[]index.Source{s.source()}, &tune, p, q}
 	hits, total, more, err := try.run(ctx, false, keep)
 	if err != nil || total > 0 || !more {
 		return hits, s.all(total), err
@@ -52,7 +53,7 @@ func (u *Unindexed) Search(ctx context.Context, q Query, keep func(id string) bo
 	if err := s.run(ctx); err != nil {
 		return nil, 0, err
 	}
-	try.sources = []source{s.source()}
+	try.sources = []index.Source{s.source()}
 	hits, total, _, err = try.run(ctx, true, keep)
 	return hits, s.all(total), err
 }
@@ -65,7 +66,7 @@ type sifting struct {
 	keep  func(id string) bool
 
 	docs  int
-	bytes [fieldCount]int
+	bytes [index.FieldCount]int
 	df    [maxTerms]int // facts that may have a word
 	let   []speck       // of those that keep does not refuse
 }
@@ -88,7 +89,7 @@ func (s *sifting) run(ctx context.Context) error {
 		if s.docs++; s.docs&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for f, text := range d.texts() {
+		for f, text := range d.Texts() {
 			s.bytes[f] += len(text)
 		}
 		x := speck{trace: s.sieve.trace(d), size: int32(len(d.Value)), named: s.sieve.named(d)}
@@ -127,7 +128,7 @@ func (s *sifting) best() []speck {
 			idf[i] = 0
 		}
 	}
-	average := max(1, float64(s.bytes[fieldValue])/max(1, float64(s.docs)))
+	average := max(1, float64(s.bytes[index.FieldValue])/max(1, float64(s.docs)))
 	for i := range s.let {
 		x := &s.let[i]
 		for any := x.name | x.value; any != 0; any &= any - 1 {
@@ -137,7 +138,7 @@ func (s *sifting) best() []speck {
 				tf = 1 / (.5 + .5*float64(x.size)/average)
 			}
 			if x.name&(1<<w) != 0 {
-				tf += s.tune.boost[fieldKey]
+				tf += s.tune.boost[index.FieldKey]
 			}
 			x.score += float32(idf[w] * tf / (tf + s.tune.k1))
 		}
@@ -159,10 +160,10 @@ func (s *sifting) best() []speck {
 }
 
 // source takes the best apart.
-func (s *sifting) source() source {
+func (s *sifting) source() index.Source {
 	var docs []Doc
 	var taken [maxTerms]int
-	var size [fieldCount]int
+	var size [index.FieldCount]int
 	for _, x := range s.best() {
 		d, ok := s.from.Doc(x.id)
 		if !ok {
@@ -172,12 +173,12 @@ func (s *sifting) source() source {
 		for any := x.name | x.value; any != 0; any &= any - 1 {
 			taken[bits.TrailingZeros64(any)]++
 		}
-		for f, text := range d.texts() {
+		for f, text := range d.Texts() {
 			size[f] += len(text)
 		}
 	}
-	out := &excerpt{batch: newBatch(docs), all: lengths{Docs: s.docs}}
-	for f, n := range out.lengths.Sum {
+	out := &excerpt{Source: index.NewSource(docs), all: index.Lengths{Docs: s.docs}}
+	for f, n := range out.Source.Sizes().Sum {
 		if size[f] > 0 {
 			out.all.Sum[f] = int(float64(s.bytes[f]) * float64(n) / float64(size[f]))
 		}
@@ -192,8 +193,8 @@ func (s *sifting) source() source {
 
 // excerpt is some of very many facts, which counts as if it were all of them.
 type excerpt struct {
-	*batch
-	all  lengths
+	index.Source
+	all  index.Lengths
 	more []share
 }
 
@@ -203,10 +204,10 @@ type share struct {
 	times float64
 }
 
-func (s *excerpt) sizes() lengths { return s.all }
+func (s *excerpt) Sizes() index.Lengths { return s.all }
 
-func (s *excerpt) count(term string, f field) (int, error) {
-	n, err := s.batch.count(term, f)
+func (s *excerpt) Count(term string, f index.Field) (int, error) {
+	n, err := s.Source.Count(term, f)
 	for _, x := range s.more {
 		if strings.HasPrefix(term, x.word) {
 			return int(float64(n) * x.times), err

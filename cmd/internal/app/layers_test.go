@@ -31,7 +31,8 @@ var mayImport = map[string][]string{
 	// floor 1: siblings never import siblings
 	"knowledge":                {"knowledge/fact", "knowledge/search", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":           {"formats", "internal/prose", "internal/refusal"},
-	"knowledge/search":         {"knowledge/search/words", "knowledge/search/segment", "knowledge/search/blocks"},
+	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/search/words"},
+	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/search/words", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/search/words", "knowledge/search/blocks"},
 	"knowledge/search/words":   {},
 	"knowledge/search/blocks":  {},
@@ -72,7 +73,7 @@ var mayImport = map[string][]string{
 // onlyIn says which packages may import a library: the rest of the program
 // does not know that it exists.
 var onlyIn = map[string][]string{
-	"github.com/blevesearch/":                {"knowledge/search"},
+	"github.com/blevesearch/":                {"knowledge/search/segment", "knowledge/search/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
 	"github.com/spf13/":                      {"cmd/internal/cli"},
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
@@ -83,7 +84,7 @@ var onlyIn = map[string][]string{
 	"github.com/tiktoken-go/":                {"agents/cost"},
 	"github.com/a2aproject/":                 {"cmd/internal/web"},
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
-	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search"},
+	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search/index"},
 	"github.com/rogpeppe/go-internal":        {},
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"context"
@@ -147,7 +147,7 @@ func (x *Index) adopt(g *generation, t *Tail) error {
 	for i := t.slots; i < len(x.memory.entries); i++ {
 		if e := &x.memory.entries[i]; !e.dead {
 			memory.add(e.doc)
-			hide = append(hide, e.id)
+			hide = append(hide, e.ID)
 		}
 	}
 	batches := x.batches[min(len(t.batches), len(x.batches)):]
@@ -187,7 +187,7 @@ func (x *Index) write(ctx context.Context, base *generation, t *Tail, docs iter.
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	b := &builder{dir: temp, fault: x.fault, header: header{Mapping: mappingVersion, At: t.to.At, Epoch: t.to.Epoch}}
+	b := &builder{dir: temp, fails: x.fails, header: header{Mapping: mappingVersion, At: t.to.At, Epoch: t.to.Epoch}}
 	if base != nil || docs == nil {
 		err = b.extend(base, t)
 	} else {

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ type builder struct {
 	header   header
 	segments []*part
 	made     int
-	fault    func(op, name string) error
+	fails    func(op, name string) error // of the index
 }
 
 // part is a segment of the generation to be.
@@ -114,7 +114,7 @@ func (b *builder) add(batches []*batch) error {
 	}
 	p := &part{made: batches, deleted: roaring.New(), file: segmentFile{Name: b.next()}}
 	for _, made := range batches {
-		b.header.Lengths.add(made.lengths)
+		b.header.Lengths.Add(made.lengths)
 		p.docs += len(made.Stored)
 	}
 	b.segments = append(b.segments, p)
@@ -196,14 +196,6 @@ func (b *builder) keep(base *generation, t *Tail) error {
 		b.segments = append(b.segments, left)
 	}
 	return nil
-}
-
-// fails is the error of a file operation that a test has fail.
-func (b *builder) fails(op, path string) error {
-	if b.fault == nil {
-		return nil
-	}
-	return b.fault(op, path)
 }
 
 // tooMany returns from which segment on they are to be made one: each kept segment is full or at least twice as

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"context"
@@ -153,7 +153,7 @@ func (p *partial) add(s Slice) error {
 	if b.err != nil {
 		return fmt.Errorf("write an index generation: %w", b.err)
 	}
-	g.Lengths.add(b.header.Lengths)
+	g.Lengths.Add(b.header.Lengths)
 	g.Segments = append(g.Segments, b.header.Segments...)
 	g.Last, g.Done, g.Made = s.Last, s.Done, b.made
 	return p.note()
@@ -165,7 +165,7 @@ type written struct {
 }
 
 func (p *partial) write(docs []Doc) written {
-	b := &builder{dir: p.dir, made: p.grown.Made, fault: p.index.fault}
+	b := &builder{dir: p.dir, made: p.grown.Made, fails: p.index.fails}
 	// What a writer left that was ended before it noted it.
 	if err := os.Remove(b.path(segmentName(b.made + 1))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return written{b, err}
@@ -207,7 +207,7 @@ func (x *Index) ripen(p *partial) (*generation, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	b := &builder{dir: temp, fault: x.fault, header: p.grown.header}
+	b := &builder{dir: temp, fails: x.fails, header: p.grown.header}
 	b.header.Segments = nil
 	if err := b.gather(p); err != nil {
 		if lost(err) { // what was written is not there: from the beginning, the next time

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"errors"
@@ -15,7 +15,6 @@ import (
 
 	"leanctx/knowledge/search/blocks"
 	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
 )
 
 // mappingVersion names the analyzer, the fields and the files; change it with any of them. Generations of
@@ -37,7 +36,7 @@ type kept struct {
 }
 
 // identify tells which fact n is and how long its fields are.
-func (s kept) identify(n uint32) (who ident, sizes [fieldCount]int, err error) {
+func (s kept) identify(n uint32) (who Ident, sizes [FieldCount]int, err error) {
 	text, err := s.Stored(n)
 	if err == nil {
 		who, sizes, err = parseExternalID(text)
@@ -142,143 +141,6 @@ func openGeneration(dir string, n uint64) (g *generation, err error) {
 		g.segments = append(g.segments, kept{s, deleted})
 	}
 	return g, nil
-}
-
-// overlay is a generation as one index sees it: what has been replaced or removed since is masked. It is
-// not changed once searched; each change makes a new one.
-type overlay struct {
-	*generation
-	masked  []*roaring.Bitmap // by segment, deleted facts among them
-	lengths lengths
-}
-
-func newOverlay(g *generation) *overlay {
-	o := &overlay{generation: g, lengths: g.header.Lengths}
-	for _, s := range g.segments {
-		o.masked = append(o.masked, s.deleted)
-	}
-	return o
-}
-
-// mask hides the facts of the ids. The receiver stays as it is for searches under way.
-func (o *overlay) mask(ids []string) (*overlay, error) {
-	out := &overlay{generation: o.generation, masked: slices.Clone(o.masked), lengths: o.lengths}
-	for i, s := range o.segments {
-		fresh, err := s.numbersOf(ids)
-		if err != nil {
-			return nil, err
-		}
-		fresh.AndNot(out.masked[i])
-		for it := fresh.Iterator(); it.HasNext(); {
-			_, sizes, err := s.identify(it.Next())
-			if err != nil {
-				return nil, err
-			}
-			out.lengths.subtract(sizes)
-		}
-		if !fresh.IsEmpty() {
-			out.masked[i] = roaring.Or(out.masked[i], fresh)
-		}
-	}
-	return out, nil
-}
-
-// reader is an overlay being read by one search.
-type reader struct {
-	*overlay
-	pool  *slabs
-	views []stretch
-}
-
-// stretch is a segment being read, and the number of its first fact.
-type stretch struct {
-	*segment.View
-	offset uint32
-}
-
-func (o *overlay) reader(pool *slabs) *reader {
-	r := &reader{overlay: o, pool: pool}
-	offset := uint32(0)
-	for i, s := range o.segments {
-		r.views = append(r.views, stretch{segment.NewView(s.Segment, offset, o.masked[i]), offset})
-		offset += uint32(s.Docs())
-	}
-	return r
-}
-
-// The methods of source.
-
-func (r *reader) slotCount() int {
-	n := 0
-	for _, s := range r.segments {
-		n += s.Docs()
-	}
-	return n
-}
-
-func (r *reader) sizes() lengths { return r.lengths }
-
-func (r *reader) slabs() *slabs { return r.pool }
-
-func (r *reader) count(term string, f field) (n int, err error) {
-	for _, v := range r.views {
-		k, err := v.Count(term, fieldNames[f])
-		if err != nil {
-			return 0, err
-		}
-		n += k
-	}
-	return n, nil
-}
-
-func (r *reader) visit(term string, f field, only []uint32, use func(segment.Posting)) error {
-	for _, v := range r.views {
-		if err := v.Visit(term, fieldNames[f], only, use); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *reader) named(name string, use func(uint32)) error {
-	for _, v := range r.views {
-		if err := v.Visit(name, exactField, nil, func(p segment.Posting) { use(p.Doc) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *reader) similar(term string, how words.Likeness, use func(string)) error {
-	l, err := segment.LookFor(term, how)
-	if err != nil {
-		return err
-	}
-	for _, v := range r.views {
-		for _, f := range fieldNames {
-			if err := v.Similar(f, l, use); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (r *reader) identify(doc uint32) (ident, error) {
-	last := len(r.views) - 1
-	for last > 0 && doc < r.views[last].offset {
-		last--
-	}
-	text, err := r.views[last].Stored(doc - r.views[last].offset)
-	if err != nil {
-		return ident{}, err
-	}
-	return identIn(text)
-}
-
-func (r *reader) id(doc uint32) (string, error) {
-	who, err := r.identify(doc)
-	return who.id, err
 }
 
 // sortedIDs is the ids of a set, in order.

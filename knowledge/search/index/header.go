@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ type header struct {
 	Mapping  int           `json:"mapping"`
 	At       time.Time     `json:"at"`
 	Epoch    string        `json:"epoch"`
-	Lengths  lengths       `json:"lengths"`
+	Lengths  Lengths       `json:"lengths"`
 	Segments []segmentFile `json:"segments"`
 }
 

@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"errors"
@@ -6,13 +6,10 @@ import (
 	"strings"
 )
 
-// exactField holds the whole names a fact is met by, one term each.
-const exactField = "exact"
-
 // externalID is id NUL category NUL key NUL lengths.
-func externalID(who ident, sizes [fieldCount]int) string {
+func externalID(who Ident, sizes [FieldCount]int) string {
 	var s strings.Builder
-	s.WriteString(who.id + "\x00" + who.name + "\x00")
+	s.WriteString(who.ID + "\x00" + who.Name + "\x00")
 	for _, n := range sizes {
 		s.WriteString(strconv.FormatInt(int64(n), 36) + " ")
 	}
@@ -21,14 +18,14 @@ func externalID(who ident, sizes [fieldCount]int) string {
 
 var errIdent = errors.New("malformed identity of a fact")
 
-func parseExternalID(s string) (who ident, sizes [fieldCount]int, err error) {
+func parseExternalID(s string) (who Ident, sizes [FieldCount]int, err error) {
 	id, rest, ok := strings.Cut(s, "\x00")
 	cut := strings.LastIndexByte(rest, 0)
 	if !ok || cut < 0 {
 		return who, sizes, errIdent
 	}
 	f := strings.Fields(rest[cut+1:])
-	if len(f) != int(fieldCount) {
+	if len(f) != int(FieldCount) {
 		return who, sizes, errIdent
 	}
 	for i := range sizes {
@@ -38,15 +35,15 @@ func parseExternalID(s string) (who ident, sizes [fieldCount]int, err error) {
 		}
 		sizes[i] = int(n)
 	}
-	return ident{id, rest[:cut]}, sizes, nil
+	return Ident{id, rest[:cut]}, sizes, nil
 }
 
 // identIn is the identity alone. Its texts are parts of s.
-func identIn(s string) (ident, error) {
+func identIn(s string) (Ident, error) {
 	id, rest, ok := strings.Cut(s, "\x00")
 	cut := strings.LastIndexByte(rest, 0)
 	if !ok || cut < 0 {
-		return ident{}, errIdent
+		return Ident{}, errIdent
 	}
-	return ident{id, rest[:cut]}, nil
+	return Ident{id, rest[:cut]}, nil
 }

@@ -1,9 +1,8 @@
-package search
+package index
 
 import (
 	"context"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
@@ -18,20 +17,20 @@ import (
 // the memory does, which takes facts one by one.
 type batch struct {
 	segment.Content // of the fields of allFields, external ids stored
-	lengths         lengths
+	lengths         Lengths
 	dead            *roaring.Bitmap // facts that were replaced or removed
-	pool            *slabs
+	pool            *sync.Pool
 }
 
 // newBatch indexes facts, each ID once.
 func newBatch(docs []Doc) *batch {
-	b := &batch{Content: segment.Content{Stored: make([]string, len(docs)), Fields: make([]segment.Field, len(allFields))}, dead: roaring.New(), pool: new(slabs)}
+	b := &batch{Content: segment.Content{Stored: make([]string, len(docs)), Fields: make([]segment.Field, len(allFields))}, dead: roaring.New(), pool: new(sync.Pool)}
 	lexicon := words.NewLexicon()
 	fields := make([]segment.Collector, len(allFields))
 	for i := range docs {
 		d, n := &docs[i], uint32(i)
-		var sizes [fieldCount]int
-		for f, text := range d.texts() {
+		var sizes [FieldCount]int
+		for f, text := range d.Texts() {
 			c := &fields[f]
 			lexicon.Scan(text, func(t words.Token) {
 				c.Add(n, t.Term)
@@ -63,7 +62,7 @@ func thaw(s *segment.Segment, gone *roaring.Bitmap) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{Content: c, dead: roaring.New(), pool: new(slabs)}
+	b := &batch{Content: c, dead: roaring.New(), pool: new(sync.Pool)}
 	for _, text := range c.Stored {
 		_, sizes, err := parseExternalID(text)
 		if err != nil {
@@ -166,67 +165,6 @@ func (b *batch) ids() []string {
 		}
 	}
 	return out
-}
-
-// The methods of source.
-
-func (b *batch) slotCount() int { return len(b.Stored) }
-
-func (b *batch) sizes() lengths { return b.lengths }
-
-func (b *batch) slabs() *slabs { return b.pool }
-
-func (b *batch) count(term string, f field) (int, error) {
-	posts := b.Fields[f].Of(term)
-	if b.dead.IsEmpty() {
-		return len(posts), nil
-	}
-	n := 0
-	for _, p := range posts {
-		if !b.dead.Contains(p.Doc) {
-			n++
-		}
-	}
-	return n, nil
-}
-
-func (b *batch) visit(term string, f field, _ []uint32, use func(segment.Posting)) error {
-	whole := b.dead.IsEmpty()
-	for _, p := range b.Fields[f].Of(term) {
-		if whole || !b.dead.Contains(p.Doc) {
-			use(p)
-		}
-	}
-	return nil
-}
-
-func (b *batch) named(name string, use func(doc uint32)) error {
-	return b.visit(name, exactNumber, nil, func(p segment.Posting) { use(p.Doc) })
-}
-
-// similar looks at the words that begin as term does: with all of it, or with its first letter.
-func (b *batch) similar(term string, how words.Likeness, use func(string)) error {
-	start := how.Start(term)
-	for f := range fieldCount {
-		terms := b.Fields[f].Terms
-		i, _ := slices.BinarySearch(terms, start)
-		for ; i < len(terms) && strings.HasPrefix(terms[i], start); i++ {
-			if how.Holds(term, terms[i]) {
-				use(terms[i])
-			}
-		}
-	}
-	return nil
-}
-
-func (b *batch) identify(doc uint32) (ident, error) {
-	who, _, err := parseExternalID(b.Stored[doc])
-	return who, err
-}
-
-func (b *batch) id(doc uint32) (string, error) {
-	id, _, _ := strings.Cut(b.Stored[doc], "\x00")
-	return id, nil
 }
 
 // unique are docs without those that a later one of the same ID replaces.
