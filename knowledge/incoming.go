@@ -103,6 +103,9 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 	if len(m.r.Bad) > 0 && !in.SkipBad {
 		return Imported{}, &BadFileError{in.name(), m.r.Bad}
 	}
+	if len(parsed.Records) > importEach || parsed.Document != nil && len(parsed.Document.Facts) > importEach {
+		defer sparing()()
+	}
 	err = m.commitAll(ctx, parsed)
 	if err == nil && !in.DryRun && m.r.Added+m.r.Replaced >= syncTail {
 		s.afterImport(ctx)

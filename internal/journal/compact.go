@@ -164,11 +164,15 @@ func (l *Log[S, E]) switchTo(at position) (err error) {
 			l.reload() // the files are somewhere between
 		}
 	}()
-	data, err := readAll(d.j)
+	info, err := d.j.Stat()
 	if err != nil {
 		return err
 	}
-	lines := after(scan(data, 0).lines, at.seq)
+	data, err := readRange(d.j, at.off, info.Size()) // of the journal, which may be large, what the snapshot has not
+	if err != nil {
+		return err
+	}
+	lines := after(scan(data, at.off).lines, at.seq)
 	h := at.head
 	h.Base, h.Prev, h.At = at.seq, hexSum(at.prev), at.at
 	if err := d.writeJournal(h, lines); err != nil {
