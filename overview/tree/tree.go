@@ -144,11 +144,13 @@ func (l *lister) stat(ctx context.Context, names []string) error {
 	files := make([]File, len(names))
 	workers := min(8, 2*runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
+	top := filepath.Join(l.root, "x")
+	top = top[:len(top)-1] // Join for each file would take a tenth of the time
 	share := (len(names) + workers - 1) / workers
 	for from := 0; from < len(names); from += share {
 		wg.Go(func() {
 			for i := from; i < min(from+share, len(names)) && ctx.Err() == nil; i++ {
-				info, err := os.Lstat(filepath.Join(l.root, filepath.FromSlash(names[i])))
+				info, err := os.Lstat(top + filepath.FromSlash(names[i]))
 				if err == nil && info.Mode().IsRegular() {
 					files[i] = File{names[i], info.Size(), info.ModTime().UnixNano()}
 				}
