@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/meaning"
 )
 
 // VectorStatus tells what recall by meaning works with.
 type VectorStatus struct {
-	Model        string          `json:"model"` // "present", "missing" or "broken"
-	AutoDownload bool            `json:"auto_download"`
-	IndexEntries int             `json:"index_entries"` // of the encoder in use
-	Path         string          `json:"path"`
-	Encoder      string          `json:"encoder"` // that a server's questions are asked with now
-	Entries      []VectorEntries `json:"entries"`
-	Backlog      int             `json:"backlog"` // facts that the best encoder has no vector of yet
-	Why          string          `json:"why"`
+	Model        string                  `json:"model"` // "present", "missing" or "broken"
+	AutoDownload bool                    `json:"auto_download"`
+	IndexEntries int                     `json:"index_entries"` // of the encoder in use
+	Path         string                  `json:"path"`
+	Encoder      string                  `json:"encoder"` // that a server's questions are asked with now
+	Entries      []meaning.VectorEntries `json:"entries"`
+	Backlog      int                     `json:"backlog"` // facts that the best encoder has no vector of yet
+	Why          string                  `json:"why"`
 }
 
 // errNoVectors says that a store was opened without vectors.
@@ -33,7 +34,7 @@ func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, 
 	report := s.opts.Vectors.Report()
 	r := VectorStatus{Model: report.Model, AutoDownload: report.AutoDownload, Path: report.Path, Entries: report.Entries, Why: report.Why}
 	if r.Entries == nil {
-		r.Entries = []VectorEntries{}
+		r.Entries = []meaning.VectorEntries{}
 	}
 	for i, e := range s.opts.Vectors.Encoders(false) {
 		n, err := s.backlog(ctx, e)
@@ -51,7 +52,7 @@ func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, 
 }
 
 // backlog is how many facts an encoder has no vector of.
-func (s *Store) backlog(ctx context.Context, e Encoding) (n int, err error) {
+func (s *Store) backlog(ctx context.Context, e meaning.Encoding) (n int, err error) {
 	err = s.view(ctx, func(st *state, m moment) error {
 		texts, err := s.unlearned(st, m, e)
 		if errors.Is(err, errUnmarked) {
@@ -95,7 +96,7 @@ func (s *Store) EmbeddingsReset(context.Context, Nothing) (VectorsReset, error) 
 		return VectorsReset{}, errNoVectors
 	}
 	r := VectorsReset{s.opts.Vectors.Report().Path}
-	return r, errors.Join(s.marks.forget(s.marksPath()), s.opts.Vectors.Drop(nil))
+	return r, errors.Join(s.marks.Forget(), s.opts.Vectors.Drop(nil))
 }
 
 // VectorsMade is what EmbeddingsReindex gives.
@@ -133,7 +134,7 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 	if s.opts.Vectors == nil {
 		return VectorsMade{}, errNoVectors
 	}
-	if err := s.marks.forget(s.marksPath()); err != nil {
+	if err := s.marks.Forget(); err != nil {
 		return VectorsMade{}, err
 	}
 	if over, err := s.over(ctx); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/meaning"
 )
 
 // Pair is two facts that say nearly the same.
@@ -45,12 +46,12 @@ type recent []fresh
 type fresh struct {
 	name  Name
 	value string
-	meant Meant
+	meant meaning.Meant
 	at    time.Time
 }
 
 func (r *recent) add(v *fact.Version) {
-	*r = append(*r, fresh{nameOf(v), v.Value, meant(doc(v)), v.RecordedFrom})
+	*r = append(*r, fresh{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom})
 	if len(*r) >= 2*nearlyMost {
 		r.trim(nearlyMost)
 	}
@@ -86,7 +87,7 @@ func (s *Store) nearly(ctx context.Context, st *state, m moment, newest recent, 
 		if len(vector) == 0 {
 			continue
 		}
-		near, err := s.opts.Semantic.Near(ctx, e.Name, Nearby{Vector: vector, Limit: nearlyLeast, Tail: tail})
+		near, err := s.opts.Semantic.Near(ctx, e.Name, meaning.Nearby{Vector: vector, Limit: nearlyLeast, Tail: tail})
 		if err != nil {
 			return nil, false, err
 		}

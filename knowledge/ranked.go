@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/search"
 )
 
@@ -163,7 +164,7 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 // settle near-ties, and as many as meaning puts into order.
 func (a *asked) most() int {
 	if a.by != nil {
-		return max(a.Limit+10, fusedMost)
+		return max(a.Limit+10, meaning.FusedMost)
 	}
 	return a.Limit + 10
 }
@@ -181,16 +182,31 @@ func (s *Store) fuse(ctx context.Context, a asked, r *Recalled, m masked) error 
 	if err != nil {
 		return err
 	}
-	c := calibrated(a.by.Encoding)
-	j := fusion{words: r.Facts, cosines: cosines, weak: r.weak(), asked: a.by.asked, least: c.least(a.by.asked, a.st.versionCount()), weigh: c.words}
+	c := meaning.Calibrated(a.by.Encoding)
+	j := meaning.Fusion{Cosines: cosines, Weak: r.weak(), Asked: a.by.asked, Least: c.Least(a.by.asked, a.st.versionCount()), Weigh: c.Words}
+	facts := make(map[string]Found, len(r.Facts)+len(near))
+	for _, x := range r.Facts {
+		facts[x.ID] = x
+		j.Words = append(j.Words, meaning.Hit{ID: x.ID, Words: x.raw, Named: x.named})
+	}
 	for _, n := range near {
-		if v := m.version(n.ID); v != nil && a.by.takes(v, n.Cosine, j.least) {
+		v := m.version(n.ID)
+		if v == nil || !a.by.takes(v, n.Cosine, j.Least) {
+			continue
+		}
+		j.Near = append(j.Near, meaning.Hit{ID: n.ID, Cosine: n.Cosine})
+		if _, known := facts[n.ID]; !known {
 			x := found(v, &r.frame)
-			x.Semantic, x.Score = n.Cosine, alike(n.Cosine, j.least)
-			j.near = append(j.near, x)
+			x.Score = meaning.Alike(n.Cosine, j.Least)
+			facts[n.ID] = x
 		}
 	}
-	joined := j.join()
+	var joined []Found
+	for _, h := range j.Join() {
+		x := facts[h.ID]
+		x.Semantic = h.Cosine
+		joined = append(joined, x)
+	}
 	if sameFacts(r.Facts, joined, a.Limit) {
 		return nil
 	}
@@ -206,6 +222,11 @@ func (s *Store) fuse(ctx context.Context, a asked, r *Recalled, m masked) error 
 	r.Facts, r.Encoder = joined, a.by.Name
 	r.Total = max(r.Total, len(joined))
 	return nil
+}
+
+// weak reports whether words found nothing that can be relied on.
+func (r *Recalled) weak() bool {
+	return len(r.Facts) == 0 || r.best < meaning.WeakBelow && !r.named
 }
 
 // sameFacts reports whether two lists begin with the same facts, as many as are

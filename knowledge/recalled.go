@@ -60,7 +60,6 @@ type Found struct {
 
 	v     *fact.Version
 	raw   float64
-	fused float64
 	named bool // the query is its name
 }
 

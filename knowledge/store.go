@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"leanctx/internal/notice"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
+	"leanctx/knowledge/meaning"
 )
 
 // Actor is who speaks to the store.
@@ -42,10 +44,10 @@ type Options struct {
 	// Intent is the title of the task that an agent is working on, or nothing.
 	// It breaks near-ties in its recall and briefing; may be nil.
 	Intent      func(ctx context.Context, agent string) (string, error)
-	Semantic    Semantic // recall by meaning; may be nil
-	Vectors     Vectors  // what it keeps; nil with it
-	Legacy      []string // data directories of the existing program, to adopt a store from
-	KeepPrivacy bool     // an adopted store keeps lean-ctx's project_only
+	Semantic    meaning.Semantic // recall by meaning; may be nil
+	Vectors     meaning.Vectors  // what it keeps; nil with it
+	Legacy      []string         // data directories of the existing program, to adopt a store from
+	KeepPrivacy bool             // an adopted store keeps lean-ctx's project_only
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 
@@ -77,7 +79,9 @@ type core struct {
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 
 	ix    indexed
-	marks marks
+	marks meaning.Marks[fedTo]
+
+	lacking atomic.Bool // a question would have needed vectors that there are not
 
 	began time.Time    // when the store was opened, by the machine's clock
 	rest  atomic.Int64 // nanoseconds from then until it is looked for facts alike again
@@ -105,6 +109,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	c.log = log
 	c.ix.few = cmp.Or(c.opts.unindexed, fewUnindexed)
+	c.marks.Path = filepath.Join(dir, "index", "vectors.json")
 	c.use = newUsage(dir, c.opts.Now)
 	c.secrets = secret.NewLazy(c.opts.Redactor)
 	s := &Store{core: c}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/table"
 )
 
@@ -15,8 +16,8 @@ var errUnmarked = errors.New("the vectors are not known to be complete")
 
 // unlearned lists what may lack a vector of an encoder, as far as the state can
 // tell without reading all facts.
-func (s *Store) unlearned(st *state, m moment, e Encoding) ([]Meant, error) {
-	k, fed, ok := s.marks.of(s.marksPath(), e.Name)
+func (s *Store) unlearned(st *state, m moment, e meaning.Encoding) ([]meaning.Meant, error) {
+	k, fed, ok := s.marks.Of(e.Name)
 	if !ok || k.Epoch != st.indexEpoch() || s.entries(e.Name) < k.Entries {
 		if st.base != nil {
 			return nil, errUnmarked
@@ -41,12 +42,12 @@ func (s *Store) entries(encoder string) int {
 
 // meant lists what holds, or will, and was touched after an instant; all of it
 // after the zero one.
-func (s *state) meant(after, now time.Time) []Meant {
-	var out []Meant
+func (s *state) meant(after, now time.Time) []meaning.Meant {
+	var out []meaning.Meant
 	add := func(vs []*fact.Version) {
 		for _, v := range vs {
 			if lasts(v, now) && lastTouched(v).After(after) {
-				out = append(out, meant(doc(v)))
+				out = append(out, meaning.Of(v))
 			}
 		}
 	}
@@ -78,8 +79,8 @@ func (s *state) meant(after, now time.Time) []Meant {
 
 // meantSince lists what holds of the facts changed since the list of changes
 // was so long.
-func (s *state) meantSince(seen int, now time.Time) []Meant {
-	var out []Meant
+func (s *state) meantSince(seen int, now time.Time) []meaning.Meant {
+	var out []meaning.Meant
 	done := map[id]bool{}
 	for _, n := range s.changed[seen:] {
 		if done[n] {
@@ -92,7 +93,7 @@ func (s *state) meantSince(seen int, now time.Time) []Meant {
 		}
 		for _, v := range vs {
 			if lasts(v, now) {
-				out = append(out, meant(doc(v)))
+				out = append(out, meaning.Of(v))
 			}
 		}
 	}
@@ -115,7 +116,7 @@ const (
 // ready makes the vectors of an encoder usable for a question and reports
 // whether they are. Where meaning is wanted it takes the time that it takes;
 // else what is much is left for after the answer.
-func (s *Store) ready(ctx context.Context, e Encoding, wanted bool) (bool, error) {
+func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (bool, error) {
 	n := 0
 	err := s.view(ctx, func(st *state, m moment) error {
 		tail, err := s.unlearned(st, m, e)
@@ -145,21 +146,21 @@ func (s *Store) ready(ctx context.Context, e Encoding, wanted bool) (bool, error
 		}
 		return true, nil
 	}
-	s.marks.lacking.Store(true)
+	s.lacking.Store(true)
 	return false, nil
 }
 
 // learn makes the vectors that an encoder lacks, what matters most first, and
 // says how many.
-func (s *Store) learn(ctx context.Context, e Encoding, progress func(done, missing int)) (int, error) {
-	var texts []Meant
-	var to learnt
+func (s *Store) learn(ctx context.Context, e meaning.Encoding, progress func(done, missing int)) (int, error) {
+	var texts []meaning.Meant
+	var to meaning.Learnt
 	var fed fedTo
 	gather := func(st *state, m moment) (err error) {
 		if texts, err = s.unlearned(st, m, e); errors.Is(err, errUnmarked) {
 			texts, err = st.meant(time.Time{}, m.now), nil
 		}
-		to, fed = learnt{At: m.head.At, Epoch: st.indexEpoch()}, st.reach()
+		to, fed = meaning.Learnt{At: m.head.At, Epoch: st.indexEpoch()}, st.reach()
 		if !e.Instant && len(texts) > 1 {
 			s.mattersFirst(st, m, texts)
 		}
@@ -178,21 +179,21 @@ func (s *Store) learn(ctx context.Context, e Encoding, progress func(done, missi
 	if to.Entries = s.entries(e.Name); to.Entries == 0 {
 		return n, nil
 	}
-	if err := s.marks.set(s.marksPath(), e.Name, to, fed); err != nil {
+	if err := s.marks.Set(e.Name, to, fed); err != nil {
 		s.opts.Logger.Debug("the vectors' mark was not written", "error", err)
 	}
 	return n, nil
 }
 
 // mattersFirst puts the texts of the most salient facts first.
-func (s *Store) mattersFirst(st *state, m moment, texts []Meant) {
+func (s *Store) mattersFirst(st *state, m moment, texts []meaning.Meant) {
 	weight := make(map[string]float64, len(texts))
 	for _, t := range texts {
 		if v := st.byID(t.ID); v != nil {
 			weight[t.ID] = s.salience(v, m.now)
 		}
 	}
-	slices.SortStableFunc(texts, func(a, b Meant) int {
+	slices.SortStableFunc(texts, func(a, b meaning.Meant) int {
 		switch x, y := weight[a.ID], weight[b.ID]; {
 		case x > y:
 			return -1
@@ -229,7 +230,7 @@ func (s *Store) keepVectors(ctx context.Context) {
 // settleVectors is for after a command's answer: the next one shall find
 // vectors.
 func (s *Store) settleVectors() {
-	if s.opts.Semantic == nil || !s.marks.lacking.Load() {
+	if s.opts.Semantic == nil || !s.lacking.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
@@ -253,5 +254,5 @@ func (s *Store) dropVectors(ids []string) error {
 	if len(ids) == 0 {
 		ids = nil
 	}
-	return errors.Join(s.marks.forget(s.marksPath()), s.opts.Vectors.Drop(ids))
+	return errors.Join(s.marks.Forget(), s.opts.Vectors.Drop(ids))
 }

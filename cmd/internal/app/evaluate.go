@@ -15,7 +15,7 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
 	"leanctx/embed/vectors"
-	"leanctx/knowledge"
+	"leanctx/knowledge/meaning"
 )
 
 type evaluation struct {
@@ -79,15 +79,15 @@ func (e evaluated) close() error {
 }
 
 // open gives recall by meaning for the store in a directory.
-func (e evaluated) open(dir string) (knowledge.Semantic, knowledge.Vectors) {
-	x := &measured{newMeaning(dir, &models{dir: os.DevNull, logger: slog.New(slog.DiscardHandler)}), e}
+func (e evaluated) open(dir string) (meaning.Semantic, meaning.Vectors) {
+	x := &measured{newVectored(dir, &models{dir: os.DevNull, logger: slog.New(slog.DiscardHandler)}), e}
 	return x, x
 }
 
 // measured is recall by meaning with every model that is installed, not only the
 // one that is in use.
 type measured struct {
-	*meaning
+	*vectored
 	kept evaluated
 }
 
@@ -100,11 +100,11 @@ func (m *measured) of(encoder string) *eval.Kept {
 	return nil
 }
 
-// Encode implements knowledge.Semantic.
+// Encode implements meaning.Semantic.
 func (m *measured) Encode(ctx context.Context, encoder, text string) ([]float32, error) {
 	k := m.of(encoder)
 	if k == nil {
-		return m.meaning.Encode(ctx, encoder, text)
+		return m.vectored.Encode(ctx, encoder, text)
 	}
 	v, err := k.Encode(ctx, []string{text})
 	if err != nil {
@@ -113,11 +113,11 @@ func (m *measured) Encode(ctx context.Context, encoder, text string) ([]float32,
 	return v[0], nil
 }
 
-// Learn implements knowledge.Semantic.
-func (m *measured) Learn(ctx context.Context, encoder string, texts []knowledge.Meant, progress func(done, missing int)) (int, error) {
+// Learn implements meaning.Semantic.
+func (m *measured) Learn(ctx context.Context, encoder string, texts []meaning.Meant, progress func(done, missing int)) (int, error) {
 	k := m.of(encoder)
 	if k == nil {
-		return m.meaning.Learn(ctx, encoder, texts, progress)
+		return m.vectored.Learn(ctx, encoder, texts, progress)
 	}
 	list := make([]vectors.Text, len(texts))
 	for i, t := range texts {
@@ -126,13 +126,13 @@ func (m *measured) Learn(ctx context.Context, encoder string, texts []knowledge.
 	return m.index.Fill(ctx, k, list, progress)
 }
 
-// Encoders implements knowledge.Vectors.
-func (m *measured) Encoders(wanted bool) []knowledge.Encoding {
-	var all []knowledge.Encoding
+// Encoders implements meaning.Vectors.
+func (m *measured) Encoders(wanted bool) []meaning.Encoding {
+	var all []meaning.Encoding
 	for _, k := range m.kept {
-		all = append(all, knowledge.Encoding{Name: k.Name()})
+		all = append(all, meaning.Encoding{Name: k.Name()})
 	}
-	return append(all, m.meaning.Encoders(wanted)...)
+	return append(all, m.vectored.Encoders(wanted)...)
 }
 
 // lazyModel is loaded when it has to encode.

@@ -29,8 +29,9 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/fact", "knowledge/search", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/meaning", "knowledge/search", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":           {"formats", "internal/prose", "internal/refusal"},
+	"knowledge/meaning":        {"knowledge/fact"},
 	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/search/words"},
 	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/search/words", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/search/words", "knowledge/search/blocks"},
@@ -62,11 +63,11 @@ var mayImport = map[string][]string{
 	// beside them
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
-	"cmd/internal/eval":   {"knowledge", "agents", "tasks", "overview"},
+	"cmd/internal/eval":   {"knowledge", "knowledge/meaning", "agents", "tasks", "overview"},
 	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
 	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer",
-		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "embed/vectors", "internal/secret"},
+		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "embed/vectors", "internal/secret"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"leanctx/embed"
 	"leanctx/knowledge"
+	"leanctx/knowledge/meaning"
 )
 
 // tinyModel installs a BERT of 32 values in the folder of models. It was not
@@ -23,7 +24,9 @@ func tinyModel(t testing.TB, modelsDir, file string) embed.Installed {
 	t.Helper()
 	done, err := embed.Install(t.Context(), modelsDir, filepath.Join("..", "..", "..", "embed", "testdata", "tiny-bert"), &embed.InstallOptions{
 		Model: file,
-		Child: func(context.Context, []string, ...string) ([]byte, error) { return []byte(`{"report":{"dim":32}}`), nil },
+		Child: func(context.Context, []string, ...string) ([]byte, error) {
+			return []byte(`{"report":{"dim":32}}`), nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -32,10 +35,10 @@ func tinyModel(t testing.TB, modelsDir, file string) embed.Installed {
 }
 
 // modelStore is a server's store with the models of a folder.
-func modelStore(t testing.TB, dir string, m *models) (*knowledge.Store, *meaning) {
+func modelStore(t testing.TB, dir string, m *models) (*knowledge.Store, *vectored) {
 	t.Helper()
 	m.live = true
-	x := newMeaning(dir, m)
+	x := newVectored(dir, m)
 	s, err := knowledge.Open(dir, &knowledge.Options{Semantic: x, Vectors: x, LongLived: true})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +107,7 @@ func TestReindexWithModel(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r.Embedded != 0 {
 		t.Fatalf("stopped: %+v, %v", r, err)
 	}
-	text := knowledge.Meant{}
+	text := meaning.Meant{}
 	if err := peek(s, x, done.Name, &text); err != nil || !strings.Contains(text.Text, "Bread") {
 		t.Errorf("the first one is %q, %v", text.Text, err)
 	}
@@ -132,14 +135,14 @@ func TestReindexWithModel(t *testing.T) {
 }
 
 // peek finds the one text that has a vector of an encoder.
-func peek(s *knowledge.Store, x *meaning, encoder string, found *knowledge.Meant) error {
+func peek(s *knowledge.Store, x *vectored, encoder string, found *meaning.Meant) error {
 	r, err := s.Recall(context.Background(), knowledge.Question{Category: "decision"})
 	if err != nil {
 		return err
 	}
 	for _, f := range r.Facts {
-		t := knowledge.Meant{ID: f.ID, Text: f.Key + ": " + f.Value}
-		near, err := x.Near(context.Background(), encoder, knowledge.Nearby{Vector: make([]float32, 32), Limit: 1, Among: []knowledge.Meant{t}})
+		t := meaning.Meant{ID: f.ID, Text: f.Key + ": " + f.Value}
+		near, err := x.Near(context.Background(), encoder, meaning.Nearby{Vector: make([]float32, 32), Limit: 1, Among: []meaning.Meant{t}})
 		if err != nil {
 			return err
 		}

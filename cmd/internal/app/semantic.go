@@ -10,22 +10,22 @@ import (
 
 	"leanctx/embed"
 	"leanctx/embed/vectors"
-	"leanctx/knowledge"
+	"leanctx/knowledge/meaning"
 )
 
-// meaning joins encoders and vectors to the facts of one project.
-type meaning struct {
+// vectored joins encoders and vectors to the facts of one project.
+type vectored struct {
 	index  *vectors.Index
 	models *models
 	path   string
 }
 
-func newMeaning(dir string, m *models) *meaning {
-	return &meaning{index: vectors.Open(dir, &vectors.Options{LongLived: m.live}), models: m, path: filepath.Join(dir, "embeddings.json")}
+func newVectored(dir string, m *models) *vectored {
+	return &vectored{index: vectors.Open(dir, &vectors.Options{LongLived: m.live}), models: m, path: filepath.Join(dir, "embeddings.json")}
 }
 
 // with calls f with the encoder of this name.
-func (m *meaning) with(name string, f func(embed.Encoder) error) error {
+func (m *vectored) with(name string, f func(embed.Encoder) error) error {
 	static, err := embed.Static()
 	if err != nil {
 		return err
@@ -36,8 +36,8 @@ func (m *meaning) with(name string, f func(embed.Encoder) error) error {
 	return m.models.use(name, f)
 }
 
-// Encode implements knowledge.Semantic.
-func (m *meaning) Encode(ctx context.Context, encoder, text string) (v []float32, err error) {
+// Encode implements meaning.Semantic.
+func (m *vectored) Encode(ctx context.Context, encoder, text string) (v []float32, err error) {
 	if static, err := embed.Static(); err == nil && static.Name() == encoder {
 		if known, err := embed.Knows(text); err != nil || !known {
 			return nil, err
@@ -53,7 +53,7 @@ func (m *meaning) Encode(ctx context.Context, encoder, text string) (v []float32
 	return v, err
 }
 
-func (m *meaning) Learn(ctx context.Context, encoder string, texts []knowledge.Meant, progress func(done, missing int)) (n int, err error) {
+func (m *vectored) Learn(ctx context.Context, encoder string, texts []meaning.Meant, progress func(done, missing int)) (n int, err error) {
 	list := make([]vectors.Text, len(texts))
 	for i, t := range texts {
 		list[i] = vectors.Text(t)
@@ -65,7 +65,7 @@ func (m *meaning) Learn(ctx context.Context, encoder string, texts []knowledge.M
 	return n, err
 }
 
-func (m *meaning) Near(ctx context.Context, encoder string, n knowledge.Nearby) ([]knowledge.Near, error) {
+func (m *vectored) Near(ctx context.Context, encoder string, n meaning.Nearby) ([]meaning.Near, error) {
 	if n.Among != nil {
 		return m.among(ctx, encoder, n)
 	}
@@ -73,7 +73,7 @@ func (m *meaning) Near(ctx context.Context, encoder string, n knowledge.Nearby) 
 	if err != nil {
 		return nil, err
 	}
-	var out []knowledge.Near
+	var out []meaning.Near
 	tail, err := m.spot(ctx, encoder, n.Vector, n.Tail)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (m *meaning) Near(ctx context.Context, encoder string, n knowledge.Nearby) 
 	}
 	for _, h := range hits {
 		if !fresh[h.ID] {
-			out = append(out, knowledge.Near{ID: h.ID, Cosine: h.Cosine})
+			out = append(out, meaning.Near{ID: h.ID, Cosine: h.Cosine})
 		}
 	}
 	order(out)
@@ -95,16 +95,16 @@ func (m *meaning) Near(ctx context.Context, encoder string, n knowledge.Nearby) 
 }
 
 // among compares a few texts. Those of the instant encoder need no file.
-func (m *meaning) among(ctx context.Context, encoder string, n knowledge.Nearby) ([]knowledge.Near, error) {
+func (m *vectored) among(ctx context.Context, encoder string, n meaning.Nearby) ([]meaning.Near, error) {
 	if static, err := embed.Static(); err == nil && static.Name() == encoder {
 		out, err := m.spot(ctx, encoder, n.Vector, n.Among)
 		order(out)
 		return out, err
 	}
-	var out []knowledge.Near
+	var out []meaning.Near
 	for _, t := range n.Among {
 		if v, ok := m.index.Vector(encoder, vectors.Text(t).Key()); ok && len(v) == len(n.Vector) {
-			out = append(out, knowledge.Near{ID: t.ID, Cosine: cosine(v, n.Vector)})
+			out = append(out, meaning.Near{ID: t.ID, Cosine: cosine(v, n.Vector)})
 		}
 	}
 	order(out)
@@ -113,7 +113,7 @@ func (m *meaning) among(ctx context.Context, encoder string, n knowledge.Nearby)
 
 // spot encodes texts and keeps nothing. It is for the instant encoder; of
 // another nothing is found.
-func (m *meaning) spot(ctx context.Context, encoder string, query []float32, texts []knowledge.Meant) ([]knowledge.Near, error) {
+func (m *vectored) spot(ctx context.Context, encoder string, query []float32, texts []meaning.Meant) ([]meaning.Near, error) {
 	static, err := embed.Static()
 	if err != nil || static.Name() != encoder || len(texts) == 0 {
 		return nil, err
@@ -126,15 +126,15 @@ func (m *meaning) spot(ctx context.Context, encoder string, query []float32, tex
 	if err != nil {
 		return nil, err
 	}
-	out := make([]knowledge.Near, len(texts))
+	out := make([]meaning.Near, len(texts))
 	for i, v := range vectors {
-		out[i] = knowledge.Near{ID: texts[i].ID, Cosine: cosine(v, query)}
+		out[i] = meaning.Near{ID: texts[i].ID, Cosine: cosine(v, query)}
 	}
 	return out, nil
 }
 
-func order(list []knowledge.Near) {
-	slices.SortFunc(list, func(a, b knowledge.Near) int {
+func order(list []meaning.Near) {
+	slices.SortFunc(list, func(a, b meaning.Near) int {
 		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.ID, b.ID))
 	})
 }
@@ -150,26 +150,26 @@ func cosine(a, b []float32) float64 {
 	return math.Round(sum*1e6) / 1e6
 }
 
-// Encoders implements knowledge.Vectors.
-func (m *meaning) Encoders(wanted bool) (all []knowledge.Encoding) {
+// Encoders implements meaning.Vectors.
+func (m *vectored) Encoders(wanted bool) (all []meaning.Encoding) {
 	_, name, err := m.models.current()
 	if err == nil {
-		all = append(all, knowledge.Encoding{Name: name})
+		all = append(all, meaning.Encoding{Name: name})
 	} else if wanted && errors.Is(err, embed.ErrNoModel) {
 		m.models.fetch()
 	}
 	if static, err := embed.Static(); err == nil {
-		all = append(all, knowledge.Encoding{Name: static.Name(), Instant: true})
+		all = append(all, meaning.Encoding{Name: static.Name(), Instant: true})
 	}
 	return all
 }
 
-// Report implements knowledge.Vectors.
-func (m *meaning) Report() knowledge.VectorReport {
+// Report implements meaning.Vectors.
+func (m *vectored) Report() meaning.VectorReport {
 	status := m.index.Status()
-	r := knowledge.VectorReport{AutoDownload: m.models.auto, Path: m.path}
+	r := meaning.VectorReport{AutoDownload: m.models.auto, Path: m.path}
 	for _, e := range status.Encoders {
-		r.Entries = append(r.Entries, knowledge.VectorEntries{Encoder: e.Name, Entries: e.Entries})
+		r.Entries = append(r.Entries, meaning.VectorEntries{Encoder: e.Name, Entries: e.Entries})
 	}
 	switch _, name, err := m.models.current(); {
 	case err == nil:
@@ -185,8 +185,8 @@ func (m *meaning) Report() knowledge.VectorReport {
 	return r
 }
 
-// Drop implements knowledge.Vectors.
-func (m *meaning) Drop(ids []string) error {
+// Drop implements meaning.Vectors.
+func (m *vectored) Drop(ids []string) error {
 	if ids == nil {
 		return m.index.Reset()
 	}

@@ -14,6 +14,7 @@ import (
 
 	"leanctx/cmd/internal/eval"
 	"leanctx/knowledge"
+	"leanctx/knowledge/meaning"
 )
 
 // noModel is where no model is installed.
@@ -26,7 +27,7 @@ func noModel(t testing.TB) *models {
 // semanticStore opens the store in dir with the built-in encoder.
 func semanticStore(t testing.TB, dir string, lasting bool) *knowledge.Store {
 	t.Helper()
-	m := newMeaning(dir, noModel(t))
+	m := newVectored(dir, noModel(t))
 	s, err := knowledge.Open(dir, &knowledge.Options{Semantic: m, Vectors: m, LongLived: lasting})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +107,7 @@ func TestSemanticFloors(t *testing.T) {
 	m := noModel(t)
 	r, err := eval.Run(t.Context(), dir, &eval.Options{
 		Sets: []string{"locomo-facts"}, Modes: []string{"lexical", "hybrid", "auto"}, Temp: t.TempDir(),
-		Semantic: func(dir string) (knowledge.Semantic, knowledge.Vectors) { x := newMeaning(dir, m); return x, x },
+		Semantic: func(dir string) (meaning.Semantic, meaning.Vectors) { x := newVectored(dir, m); return x, x },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +249,7 @@ func TestBrokenModel(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(m.dir, "current"), []byte(current), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		x := newMeaning(dir, m)
+		x := newVectored(dir, m)
 		s, err := knowledge.Open(dir, &knowledge.Options{Semantic: x, Vectors: x})
 		if err != nil {
 			t.Fatal(err)

@@ -158,7 +158,7 @@ func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, e
 		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
 		Findings: findings{w}, Elsewhere: elsewhere{w}, Workplace: surroundings{w}, Intent: w.current,
 	}
-	m := newMeaning(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
+	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
 	o.Semantic, o.Vectors = m, m
 	o.Redactor, err = redactor(settings.Sensitive)
 	return o, err

@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"leanctx/knowledge"
+	"leanctx/knowledge/meaning"
 )
 
 // chosen offers a store the encoder whose row is being made, and the instant
 // one, which serves until the other is complete.
 type chosen struct {
-	knowledge.Vectors
+	meaning.Vectors
 	b *bench
 }
 
-// Encoders implements knowledge.Vectors.
-func (c chosen) Encoders(wanted bool) []knowledge.Encoding {
+// Encoders implements meaning.Vectors.
+func (c chosen) Encoders(wanted bool) []meaning.Encoding {
 	name := c.b.encoder.Load()
-	return slices.DeleteFunc(c.Vectors.Encoders(wanted), func(e knowledge.Encoding) bool {
+	return slices.DeleteFunc(c.Vectors.Encoders(wanted), func(e meaning.Encoding) bool {
 		return !e.Instant && (name == nil || e.Name != *name)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leanctx/knowledge"
+	"leanctx/knowledge/meaning"
 )
 
 // Options of [Run]. Nil and zero run every set whole, in every mode of recall
@@ -27,7 +28,7 @@ type Options struct {
 
 	// Semantic is recall by meaning for the store in a directory. Without it
 	// words are all that is compared.
-	Semantic func(dir string) (knowledge.Semantic, knowledge.Vectors)
+	Semantic func(dir string) (meaning.Semantic, meaning.Vectors)
 	// Encoders are those that Semantic offers besides the instant one. Each has
 	// rows of its own, in sets of questions in words.
 	Encoders []*Kept

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"leanctx/knowledge"
+	"leanctx/knowledge/meaning"
 )
 
 // project is a store in a directory of its own, for the time of a set.
 type project struct {
 	dir     string
 	store   *knowledge.Store
-	vectors knowledge.Vectors
+	vectors meaning.Vectors
 	meter   *meter
 	bare    *bare
 	pending int // remembers since the bare file was written to

@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"testing"
@@ -23,7 +23,7 @@ func TestUnnamed(t *testing.T) {
 		{"誰がサーバーを", nil, "誰がサーバーを"},
 		{"x \xff\xfe Ünal … !!! ' ’", []string{"ünal"}, "x \xff\xfe … !!! ' ’"},
 	} {
-		names, rest := unnamed(tt.question)
+		names, rest := Unnamed(tt.question)
 		if d := cmp.Diff(tt.names, names); d != "" || rest != tt.rest {
 			t.Errorf("%q: rest %q, names %s", tt.question, rest, d)
 		}

@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"strings"
@@ -6,11 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// unnamed gives the names in a question, folded, and the question without them.
+// OtherNames is how much nearer, in cosine, a fact has to be that holds none of
+// the names in a question.
+const OtherNames = 0.1
+
+// Unnamed gives the names in a question, folded, and the question without them.
 // A name is a word with a capital first and a small letter in it that does not
 // begin a sentence. Where more than half of the words look like names, as in a
 // headline, none can be told from the rest.
-func unnamed(question string) (names []string, rest string) {
+func Unnamed(question string) (names []string, rest string) {
 	words := strings.Fields(question)
 	var others []string
 	begins := true
@@ -39,9 +43,9 @@ func nameLike(word string) bool {
 	return unicode.IsUpper(first) && strings.IndexFunc(word, unicode.IsLower) >= 0
 }
 
-// holdsOne reports whether a text holds one of the names, also as a part of a
+// HoldsOne reports whether a text holds one of the names, also as a part of a
 // word.
-func holdsOne(text string, names []string) bool {
+func HoldsOne(text string, names []string) bool {
 	text = strings.ToLower(text)
 	for _, n := range names {
 		if strings.Contains(text, n) {

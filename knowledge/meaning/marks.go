@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -17,67 +16,64 @@ import (
 // after the mark is the tail. Marks lie beside the text index; without them,
 // or with fewer vectors than they promise, all is looked at again.
 
-// learnt says what the vectors of an encoder are complete to.
-type learnt struct {
+// Learnt says what the vectors of an encoder are complete to.
+type Learnt struct {
 	At      time.Time `json:"at"`
 	Epoch   string    `json:"epoch"`
 	Entries int       `json:"entries"` // that there were at least
 }
 
-// marks are those of a store.
-type marks struct {
-	lacking atomic.Bool // a question would have needed vectors that there are not
+// Marks are those of a store. F says how far this process has brought an
+// encoder; only the caller knows what that is.
+type Marks[F any] struct {
+	Path string // of their file
 
 	mu   sync.Mutex
 	read bool
-	all  map[string]learnt
-	fed  map[string]fedTo // how far this process has brought them
+	all  map[string]Learnt
+	fed  map[string]F
 }
 
-const marksName = "vectors.json"
-
-func (s *Store) marksPath() string { return filepath.Join(s.dir, "index", marksName) }
-
 // load reads the marks once. Called under the lock.
-func (x *marks) load(path string) {
+func (x *Marks[F]) load() {
 	if x.read {
 		return
 	}
-	x.read, x.all, x.fed = true, map[string]learnt{}, map[string]fedTo{}
-	if data, err := os.ReadFile(path); err == nil {
+	x.read, x.all, x.fed = true, map[string]Learnt{}, map[string]F{}
+	if data, err := os.ReadFile(x.Path); err == nil {
 		_ = json.Unmarshal(data, &x.all) // what cannot be read is no mark
 	}
 	if x.all == nil {
-		x.all = map[string]learnt{}
+		x.all = map[string]Learnt{}
 	}
 }
 
-// forget makes all vectors be looked at anew.
-func (x *marks) forget(path string) error {
+// Forget makes all vectors be looked at anew.
+func (x *Marks[F]) Forget() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.read, x.all, x.fed = true, map[string]learnt{}, map[string]fedTo{}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	x.read, x.all, x.fed = true, map[string]Learnt{}, map[string]F{}
+	if err := os.Remove(x.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// of is the mark of an encoder.
-func (x *marks) of(path, encoder string) (learnt, fedTo, bool) {
+// Of is the mark of an encoder.
+func (x *Marks[F]) Of(encoder string) (Learnt, F, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.load(path)
+	x.load()
 	m, ok := x.all[encoder]
 	return m, x.fed[encoder], ok
 }
 
-// set notes how far an encoder came. The file is a cache: where it cannot be
+// Set notes how far an encoder came. The file is a cache: where it cannot be
 // written, the next process looks at all facts.
-func (x *marks) set(path, encoder string, m learnt, fed fedTo) error {
+func (x *Marks[F]) Set(encoder string, m Learnt, fed F) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.load(path)
+	x.load()
 	same := x.all[encoder] == m
 	x.all[encoder], x.fed[encoder] = m, fed
 	if same {
@@ -87,16 +83,16 @@ func (x *marks) set(path, encoder string, m learnt, fed fedTo) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(x.Path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), marksName+".tmp-")
+	f, err := os.CreateTemp(filepath.Dir(x.Path), filepath.Base(x.Path)+".tmp-")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(f.Name(), x.Path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
