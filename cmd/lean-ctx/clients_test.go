@@ -15,7 +15,7 @@ import (
 
 // realClientsVar asks for the tests that need the clients themselves: the npm
 // packages @anthropic-ai/claude-code @openai/codex @google/gemini-cli
-// opencode-ai and @github/copilot, with their programs on PATH.
+// opencode-ai, @github/copilot and cline, with their programs on PATH.
 const realClientsVar = "LEAN_CTX_REAL_CLIENTS"
 
 // The real clients, without an account and in a home of their own, see the

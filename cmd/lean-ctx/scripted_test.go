@@ -282,7 +282,7 @@ func TestClinePlayed(t *testing.T) {
 	p.seeded()
 	p.run("lean-ctx", "connect", "cline", "--agents-md")
 	p.run("cline", "auth", "-p", "openai-compatible", "-k", "none", "-m", "m", "-b", p.URL+"/v1")
-	p.run("cline", "-P", "openai-compatible", "-m", "m", "script=work")
+	p.run("cline", "-P", "openai-compatible", "-m", "m", "play script=work")
 	p.sees("work", 0, "unless you were given the briefing")
 	p.misses("work", 0, decided)
 	p.sees("work", 1, decided)

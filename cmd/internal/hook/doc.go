@@ -5,12 +5,12 @@
 //
 // # The table
 //
-// terminals.go and editors.go are data: for each client the file and key of its MCP servers in
-// each scope, the form of an entry, the file and form of its hooks, and how one
-// sees that it is there. What is not certain of a client's hooks is left out:
-// clients show a model the MCP instructions, with the briefing. A project's rule
-// sends a model for it where a client may not run hooks: Cursor and Windsurf have a
-// file of their own for it, others read AGENTS.md.
+// terminals.go and editors.go are data: for each client the file and key of its
+// MCP servers in each scope, the form of an entry, the file and form of its
+// hooks, and how one sees that it is there. What is not certain of a client's hooks is left out:
+// most show a model the MCP instructions, with the briefing in them. Where hooks
+// may not run, a project's rule sends a model for it: Cursor and Windsurf have
+// files of their own for that, others read AGENTS.md.
 //
 // # Edits
 //
