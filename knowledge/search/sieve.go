@@ -8,10 +8,13 @@ import (
 	"leanctx/knowledge/search/words"
 )
 
-// sieve tells by the bytes of a fact whether it may have a query's words, at a fiftieth of what taking the fact apart
-// costs. It lets some through that have none and, where an ending is written in an odd way, drops a few that do.
+// sieve tells by the bytes of a fact whether it has a query's words, at a fiftieth of what taking the fact apart
+// costs: only what begins like one of them is taken apart. Where an ending is written in an odd way it drops a few.
 type sieve struct {
 	words   []asked
+	terms   map[string]int // the words by their terms
+	lexicon *words.Lexicon
+	met     map[string]uint64 // what was taken apart, and which of the words it has
 	needles []needle
 	starts  [1 << 16]uint16 // by a needle's first two bytes: its list, from 1
 	lists   [][]needle
@@ -33,20 +36,31 @@ type needle struct {
 type trace struct{ name, value uint64 }
 
 func newSieve(q *parsed) *sieve {
-	s := &sieve{words: q.terms[:min(len(q.terms), maxTerms)], folded: q.folded}
+	s := &sieve{
+		words: q.terms[:min(len(q.terms), maxTerms)], terms: map[string]int{}, folded: q.folded,
+		lexicon: words.NewLexicon(), met: map[string]uint64{},
+	}
 	byStart := map[uint16][]needle{}
+	put := func(first, second byte, n needle) {
+		at := pair(first, second)
+		byStart[at] = append(byStart[at], n)
+	}
 	for i, t := range s.words {
 		n := needle{text: beginning(t), word: i}
 		first, _ := utf8.DecodeRuneInString(n.text)
 		n.inside = words.Unspaced(first) || words.Symbol(first) || first == '.'
-		s.needles = append(s.needles, n)
-		if len(n.text) > 1 {
-			byStart[pair(n.text[0], n.text[1])] = append(byStart[pair(n.text[0], n.text[1])], n)
+		s.needles, s.terms[t.term] = append(s.needles, n), i
+		if len(n.text) == 1 {
+			for second := range 256 {
+				put(n.text[0], byte(second), n)
+			}
 			continue
 		}
-		for second := range 256 {
-			at := pair(n.text[0], byte(second))
-			byStart[at] = append(byStart[at], n)
+		put(n.text[0], n.text[1], n)
+		for _, c := range []byte("-_") {
+			if n.text[1] != c {
+				put(n.text[0], c, n)
+			}
 		}
 	}
 	for at, list := range byStart {
@@ -115,14 +129,18 @@ func (s *sieve) named(d *Doc) bool {
 	return same
 }
 
-// text is the words that a text may have.
+// text is the words that a text has.
 func (s *sieve) text(text string) (found uint64) {
 	low, as := s.lower(text)
 	for i := 0; i+1 < len(low); i++ {
 		if list := s.starts[pair(low[i], low[i+1])]; list > 0 {
 			for _, n := range s.lists[list-1] {
-				if found&(1<<n.word) == 0 && hasPrefix(low[i:], n.text) && (n.inside || begins(as, i)) {
+				switch {
+				case found&(1<<n.word) != 0:
+				case n.inside && hasPrefix(low[i:], n.text):
 					found |= 1 << n.word
+				case !n.inside && begins(as, i) && beginsJoined(low[i:], n.text):
+					found |= s.apart(compoundAt(as, i))
 				}
 			}
 		}
@@ -134,6 +152,59 @@ func (s *sieve) text(text string) (found uint64) {
 }
 
 func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
+
+// beginsJoined is hasPrefix, for parts that are joined to one word too: e-mail begins as email does.
+func beginsJoined(b []byte, s string) bool {
+	for i := range len(s) {
+		for len(b) > 0 && b[0] != s[i] && (b[0] == '-' || b[0] == '_') && i > 0 {
+			b = b[1:]
+		}
+		if len(b) == 0 || b[0] != s[i] {
+			return false
+		}
+		b = b[1:]
+	}
+	return true
+}
+
+// compoundAt is what stands around a place without a space, as far as one word may reach.
+func compoundAt(text string, at int) string {
+	start, end := at, at
+	for start > 0 && at-start < compoundMost && inCompound(text[start-1]) {
+		start--
+	}
+	for end < len(text) && end-at < compoundMost && inCompound(text[end]) {
+		end++
+	}
+	return text[start:end]
+}
+
+// compoundMost is how far around a place is looked, in bytes: further than a term is long.
+const compoundMost = 128
+
+func inCompound(c byte) bool {
+	return c >= utf8.RuneSelf || letter(c) || '0' <= c && c <= '9' || strings.IndexByte(`_-./\:@'+#`, c) >= 0
+}
+
+// apart is which of the words a compound has.
+func (s *sieve) apart(compound string) uint64 {
+	has, ok := s.met[compound]
+	if ok {
+		return has
+	}
+	s.lexicon.Scan(compound, func(t words.Token) {
+		if i, ok := s.terms[t.Term]; ok {
+			has |= 1 << i
+		}
+	})
+	if len(s.met) < metMost {
+		s.met[strings.Clone(compound)] = has
+	}
+	return has
+}
+
+// metMost is how many compounds are remembered: texts may be anything.
+const metMost = 1 << 16
 
 // lower is a text in lower case with a zero byte after it, and as it was, both of one length.
 func (s *sieve) lower(text string) (low []byte, as string) {

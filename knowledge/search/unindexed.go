@@ -67,7 +67,7 @@ type sifting struct {
 
 	docs  int
 	bytes [index.FieldCount]int
-	df    [maxTerms]int // facts that may have a word
+	df    [maxTerms]int // facts that have a word
 	let   []speck       // of those that keep does not refuse
 }
 
@@ -104,9 +104,14 @@ func (s *sifting) run(ctx context.Context) error {
 	return nil
 }
 
-// all is about how many answers there are, as many being among the best.
+// all is about how many answers there are, so many being among the best. Where not nearly all of those are answers
+// there are none behind them.
 func (s *sifting) all(answers int) int {
-	return answers * len(s.let) / max(1, min(len(s.let), siftMost))
+	best := min(len(s.let), siftMost)
+	if 10*answers < 9*best {
+		return answers
+	}
+	return answers * len(s.let) / max(1, best)
 }
 
 // missing is the words that no fact has.

@@ -101,6 +101,7 @@ func TestUnindexedWords(t *testing.T) {
 		Doc{ID: "cjk", Category: "データ", Key: "数据库", Value: "主数据库在法兰克福"},
 		Doc{ID: "camel", Category: "api", Key: "getUserName", Value: "HTTPServer sha256 v2.6.1"},
 		Doc{ID: "sig", Category: "lang", Key: "C++", Value: "€ and 🚀"},
+		Doc{ID: "mail", Category: "team", Key: "e-mail", Value: "sendInvoice — to accounting"},
 	)
 	u, x := bare(docs), mustOpen(t, "")
 	mustAdd(t, x, docs...)
@@ -108,7 +109,7 @@ func TestUnindexedWords(t *testing.T) {
 		"postgresql": "pg", "postgresq": "pg", "postgrseql": "pg", "kubernetes-cluster": "k8s", "elasticsaerch": "search",
 		"configuration": "sign", "bookkeper": "book", "мониторин": "ru", "дежурства": "ru", "cafe": "cafe", "CAFÉ": "cafe",
 		"strasse": "", "数据": "cjk", "user name": "camel", "http": "camel", "2.6.1": "camel",
-		"c++": "sig", "🚀": "sig", "€": "sig", "replica": "pg", "deployment/kubernetes-cluster": "k8s", "borscht recipes": "",
+		"c++": "sig", "🚀": "sig", "€": "sig", "replica": "pg", "email": "mail", "invoice": "mail", "deployment/kubernetes-cluster": "k8s", "borscht recipes": "",
 		"": "", "!!!": "", "\xff\xfe": "",
 	} {
 		hits, _, err := u.Search(t.Context(), Query{Text: query}, nil)
@@ -123,6 +124,34 @@ func TestUnindexedWords(t *testing.T) {
 			t.Errorf("%q found %v", query, hits)
 		case want != "" && !slices.ContainsFunc(hits, func(h Hit) bool { return h.ID == want }):
 			t.Errorf("%q found %v, want %s", query, hits, want)
+		}
+	}
+}
+
+// A short word is not drowned by very many that begin alike, and what is counted has the word.
+func TestUnindexedShort(t *testing.T) {
+	var docs []Doc
+	for i := range 3000 {
+		docs = append(docs, Doc{ID: fmt.Sprint("c", i), Category: fmt.Sprint("cat", i%30), Key: fmt.Sprintf("key-%04d", i), Value: fmt.Sprint("city, annual, google ", i)})
+	}
+	docs = append(docs,
+		Doc{ID: "ci", Category: "build", Key: "runner", Value: "The pipeline for deployments is built with ci runners on our own hardware in the cellar"},
+		Doc{ID: "ann", Category: "team", Key: "owner", Value: "Who to ask about everything that has to do with the search: Ann, on every day but Friday"},
+		Doc{ID: "go", Category: "language", Key: "backend", Value: "All that runs on our servers is written in Go, whatever the old documents in the wiki say"},
+	)
+	u, x := bare(docs), mustOpen(t, "")
+	mustAdd(t, x, docs...)
+	for query, want := range map[string]string{"ci": "ci", "do we use CI": "ci", "who is Ann": "ann", "go": "go", "key-0123": "c123", "cat5": "c5"} {
+		_, wantTotal, err := x.Search(t.Context(), Query{Text: query}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, total, err := u.Search(t.Context(), Query{Text: query}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(hits) == 0 || hits[0].ID != want || total != wantTotal {
+			t.Errorf("%q: %d hits of %d, want %s and %d", query, len(hits), total, want, wantTotal)
 		}
 	}
 }

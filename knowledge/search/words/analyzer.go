@@ -65,8 +65,10 @@ func (a *Lexicon) Count(text string) (terms map[string]int, length int) {
 
 // fold makes spellings of one word equal: lower case; no accents on Latin and Greek, no vowel points on
 // Hebrew and Arabic; е for ё.
-func fold(s string) string {
-	s = strings.ToLower(s)
+func fold(s string) string { return plainLetters(strings.ToLower(s)) }
+
+// plainLetters is a text in lower case without accents and vowel points.
+func plainLetters(s string) string {
 	if ascii(s) {
 		return s
 	}
@@ -88,13 +90,18 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// Level is a text as a look at its bytes wants it: every spelling of a letter alike, the words not taken apart. A
-// text of ASCII stays as it is, capitals too.
+// Level is a text as a look at its bytes wants it: every spelling of a letter alike, the words not taken apart.
+// Capitals of ASCII stay, since words begin at them.
 func Level(text string) string {
 	if ascii(text) {
 		return text
 	}
-	return fold(compatible(text))
+	return plainLetters(strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return r
+		}
+		return unicode.ToLower(r)
+	}, compatible(text)))
 }
 
 // compatible is a text in one way of writing characters, with nothing that is no text.
