@@ -61,7 +61,7 @@ func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 	if err == nil {
 		_, err = f.entries(ctx)
 	}
-	tick := time.NewTicker(pollEvery)
+	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
 	for err == nil {
 		select {

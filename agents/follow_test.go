@@ -25,6 +25,7 @@ func TestFollow(t *testing.T) {
 	}
 	started := make(chan struct{})
 	watcher := b.open()
+	watcher.poll = time.Millisecond
 	go func() {
 		close(started)
 		done <- watcher.Follow(ctx, func(line string) error { lines <- line; return nil })
@@ -35,7 +36,7 @@ func TestFollow(t *testing.T) {
 	for first == "" { // the follower may have begun after the first
 		select {
 		case first = <-lines:
-		case <-time.After(time.Second):
+		case <-time.After(50 * time.Millisecond):
 			post(t, a, Posting{Message: "until it is seen"})
 		}
 	}

@@ -148,7 +148,7 @@ func talkers(t testing.TB, s *Store, n int) {
 func TestProcessesTalk(t *testing.T) {
 	b := newBed(t)
 	b.opts.Now = time.Now
-	j := job{Do: "talk", Dir: b.dir, Root: b.root, Of: 10, Count: pick(100, 500)}
+	j := job{Do: "talk", Dir: b.dir, Root: b.root, Of: 10, Count: pick(50, 500)}
 	talkers(t, b.open(), j.Of)
 	var wg sync.WaitGroup
 	for n := range j.Of {
