@@ -48,8 +48,10 @@
 //
 // # Imports
 //
-// One import is one commit, unless it is very large: see importEach. A store of the existing program is recognised by
-// its project_root, read once and never written.
+// One import is one commit, seen whole or not at all, up to 50,000 facts; of a
+// larger file each 50,000 are one. Such an import that ends in the middle leaves
+// what is in, says how much, and is repeated. A store of the existing program is
+// recognised by its project_root, read once and never written.
 //
 // # Secrets
 //

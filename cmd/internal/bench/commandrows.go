@@ -2,8 +2,13 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"leanctx/knowledge"
 )
 
 // commandBudget bounds the time of one row at one size.
@@ -32,6 +37,7 @@ func commandRows() (all []row) {
 	all = append(all, meantCommands()...)
 	return append(all,
 		remembered,
+		unindexed(),
 		asCommand("hook session-start", false, func(ctx context.Context, b *bed, _ int) error {
 			_, err := b.command(ctx, "hook", "claude-code", "session-start")
 			return err
@@ -48,6 +54,32 @@ func commandRows() (all []row) {
 			return s.end(s.recall(pick(b.questions.keys, i).question()))
 		}),
 	)
+}
+
+// unindexed is a recall that finds no index: every run of it, for the one before
+// may have begun to make it anew. Deleting it is not measured.
+func unindexed() row {
+	return row{groupCommand, recallUnindexed, Micros, floorProgram, true, func(ctx context.Context, b *bed) (Cell, error) {
+		r := recalls()[0]
+		run := func(ctx context.Context, i int) (time.Duration, error) {
+			if err := os.RemoveAll(filepath.Join(b.store, "index")); err != nil {
+				return 0, err
+			}
+			q := r.ask(b.questions, i)
+			start := time.Now()
+			out, err := b.command(ctx, "knowledge", "recall", q.Query)
+			took := time.Since(start)
+			if err == nil {
+				b.judge(r, q, strings.HasPrefix(out, "No facts "))
+			}
+			return took, err
+		}
+		cell, err := turns(ctx, b.effort(usualInCommand, commandBudget), run, b.empty.floor(b.project))
+		if err != nil {
+			return cell, err
+		}
+		return cell, b.briefly(func(s *knowledge.Store) error { return errors.Join(s.SyncKeys(ctx), s.SyncIndex(ctx)) })
+	}}
 }
 
 // fixed is a command that is the same each time.

@@ -67,9 +67,10 @@ type recall struct {
 }
 
 const (
-	recallRare   = "recall, a rare word"
-	remember     = "remember"
-	rememberBare = "remember, no index open"
+	recallRare      = "recall, a rare word"
+	recallUnindexed = "recall, index deleted"
+	remember        = "remember"
+	rememberBare    = "remember, no index open"
 )
 
 func recalls() []recall {

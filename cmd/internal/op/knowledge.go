@@ -110,7 +110,7 @@ func keeping(st Stores) []Operation {
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
 		New("export", "Give all facts, or write them to a file.", Adds, on(open, (*knowledge.Store).Export)).
 			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
-		New("import", "Take facts in from a file.", Changes, on(open, (*knowledge.Store).Import), "file").
+		New("import", "Take facts in from a file, in one commit; over 50,000 in several.", Changes, on(open, (*knowledge.Store).Import), "file").
 			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, (*knowledge.Store).EmbeddingsStatus)).
 			Shown().Tried("embeddings", "vectors", "semantic_status"),
