@@ -60,13 +60,14 @@ var mayImport = map[string][]string{
 	"cmd/internal/web":         {"cmd/internal/op"},
 	"cmd/internal/hook":        {"cmd/internal/op", "cmd/internal/hook/probe"},
 	"cmd/internal/hook/answer": {"cmd/internal/hook"},
+	"cmd/internal/hook/plugin": {"cmd/internal/hook"},
 	// beside them
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
 	"cmd/internal/eval":   {"knowledge", "knowledge/meaning", "agents", "tasks", "overview"},
 	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
-	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer",
+	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer", "cmd/internal/hook/plugin",
 		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "embed/vectors", "internal/secret"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }

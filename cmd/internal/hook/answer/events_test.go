@@ -117,7 +117,7 @@ func TestHugeInput(t *testing.T) {
 	if _, err := read(new(endless)); err == nil || !strings.Contains(err.Error(), "more than 32 MiB") {
 		t.Error(err)
 	}
-	big := `{"tool_response":"` + strings.Repeat("y", 8<<20) + `","tool_input":{"file_path":"a.go"}}`
+	big := `{"tool_response":"` + strings.Repeat("y", 1<<20) + `","tool_input":{"file_path":"a.go"}}`
 	if got := asked(t.TempDir(), "claude-code", hook.PostTool, big, &known{told: []Told{{"1", "x"}}}); !strings.Contains(got, "x") {
 		t.Error(got)
 	}
