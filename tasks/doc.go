@@ -7,7 +7,7 @@
 // A task is in one of the eight states of A2A 1.0, which are Created (that
 // protocol's SUBMITTED), Working, InputRequired, AuthRequired, Completed,
 // Failed, Canceled and Rejected. Which may follow which is one closed table, in
-// state.go; whatever is not in it is refused with what would be possible. The
+// leanctx/tasks/state; whatever is not in it is refused with what would be possible. The
 // last four are final: what comes after is another task that refers to the
 // first. Working after Working tells of progress. Every transition is kept
 // with who, when and why, for ever.

@@ -8,6 +8,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/tasks/a2a"
+	"leanctx/tasks/state"
 )
 
 // Nothing is the argument of what takes none.
@@ -53,9 +54,9 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 		}
 		return nil
 	})
-	for _, row := range states {
-		r.States = append(r.States, StateCount{row.state, counts[row.state]})
-		r.Total += counts[row.state]
+	for _, s := range state.All() {
+		r.States = append(r.States, StateCount{s, counts[s]})
+		r.Total += counts[s]
 	}
 	known := map[string]*time.Time{}
 	for _, t := range given {

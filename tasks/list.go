@@ -13,6 +13,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/tasks/state"
 )
 
 const (
@@ -127,11 +128,11 @@ func (f *filter) in(text string) error {
 		f.state, f.old, f.what = State.Final, true, "closed tasks"
 		return nil
 	}
-	state, err := ParseState(text)
+	one, err := state.Parse(text)
 	if a, ok := errors.AsType[*ArgumentError](err); ok {
 		a.Problem += ", open, closed, all"
 	}
-	f.state, f.old, f.what = func(s State) bool { return s == state }, state.Final(), string(state)+" tasks"
+	f.state, f.old, f.what = func(s State) bool { return s == one }, one.Final(), string(one)+" tasks"
 	return err
 }
 

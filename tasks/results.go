@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/tasks/state"
 )
 
 // Result is what came of a task that was completed.
@@ -64,8 +66,8 @@ func (t *thread) result(of Task) (Result, bool) {
 
 // Reached reports whether a task is or was in a state, which may be in any
 // spelling. A task or state that there is not is an error.
-func (s *Store) Reached(ctx context.Context, task, state string) (bool, error) {
-	wanted, err := ParseState(state)
+func (s *Store) Reached(ctx context.Context, task, name string) (bool, error) {
+	wanted, err := state.Parse(name)
 	if err != nil {
 		return false, err
 	}

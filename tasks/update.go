@@ -10,6 +10,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/tasks/state"
 )
 
 // Step is what is to be done with a task.
@@ -101,7 +102,7 @@ func (s *Store) Update(ctx context.Context, a Step) (Stepped, error) {
 	}
 	if a.State != "" || w.artifact == nil && w.assignee == "" && w.parent == "" {
 		var err error
-		if w.to, err = ParseState(a.State); err != nil {
+		if w.to, err = state.Parse(a.State); err != nil {
 			return Stepped{}, err
 		}
 	}

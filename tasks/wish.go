@@ -90,7 +90,7 @@ func (w wish) take(t Task, c *change) error {
 // step is a transition by somebody who may make one. Who does the work of a
 // task that is free has it from then on; who gave it does not do its work.
 func (w wish) step(t Task, c *change) error {
-	if !slices.Contains(t.State.next(), w.to) {
+	if !slices.Contains(t.State.Next(), w.to) {
 		return &TransitionError{t.ID, t.State, w.to}
 	}
 	c.To = w.to
@@ -98,7 +98,7 @@ func (w wish) step(t Task, c *change) error {
 	case w.agent == "" || w.agent == t.Assignee || w.to == Canceled || w.to == Rejected:
 	case t.freeFor(w.agent):
 		c.Assignee = w.agent
-	case w.to == Working && !t.State.interrupted():
+	case w.to == Working && !t.State.Interrupted():
 		return &TakenError{Task: t.ID, By: t.Assignee}
 	}
 	return nil

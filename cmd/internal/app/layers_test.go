@@ -48,7 +48,8 @@ var mayImport = map[string][]string{
 	"agents/cost":       {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
 	"agents/share":      {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"tasks/a2a":         {},
-	"tasks":             {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks/state":       {"internal/prose", "internal/refusal"},
+	"tasks":             {"tasks/state", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/graph": {"overview/source"},
 	"overview":       {"knowledge", "agents", "tasks", "formats", "internal/journal", "internal/prose", "internal/refusal"},

@@ -1,7 +1,8 @@
-package tasks
+// Package state has the states of tasks, which are A2A 1.0's, what each is called,
+// and which may follow which: one closed table.
+package state
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,10 +47,10 @@ var states = [...]struct {
 	{Rejected, "TASK_STATE_REJECTED", "reject refused declined denied wontdo", nil},
 }
 
-// ParseState reads a state in any common spelling: Working, in_progress,
+// Parse reads a state in any common spelling: Working, in_progress,
 // input-required, TASK_STATE_COMPLETED, done, cancelled. The error says which
 // states there are.
-func ParseState(text string) (State, error) {
+func Parse(text string) (State, error) {
 	word := strings.TrimPrefix(plain(text), "taskstate")
 	for _, s := range states {
 		if word == plain(string(s.state)) || word != "" && slices.Contains(strings.Fields(s.spellings), word) {
@@ -59,7 +60,7 @@ func ParseState(text string) (State, error) {
 	if strings.TrimSpace(text) == "" {
 		return "", refusal.Argument("state", "needs state")
 	}
-	return "", refusal.Argument("state", "state %q is none of %s", prose.Clip(text, 40), stateNames(nil))
+	return "", refusal.Argument("state", "state %q is none of %s", prose.Clip(text, 40), Names(nil))
 }
 
 // plain is a spelling without case and separators.
@@ -73,8 +74,8 @@ func plain(text string) string {
 	}, text))
 }
 
-// stateNames lists states for a sentence; nil stands for all.
-func stateNames(list []State) string {
+// Names lists states for a sentence; nil stands for all.
+func Names(list []State) string {
 	if list == nil {
 		for _, s := range states {
 			list = append(list, s.state)
@@ -85,6 +86,15 @@ func stateNames(list []State) string {
 		names[i] = string(s)
 	}
 	return strings.Join(names, ", ")
+}
+
+// All are the states, in the table's order.
+func All() []State {
+	var all []State
+	for i := range states {
+		all = append(all, states[i].state)
+	}
+	return all
 }
 
 // Next is what may follow a state, in the table's order; nothing after a final one.
@@ -113,17 +123,5 @@ func (s State) Wire() string {
 	return "TASK_STATE_UNSPECIFIED"
 }
 
-func (s State) interrupted() bool { return s == InputRequired || s == AuthRequired }
-
-// TransitionError says that a task cannot go from one state to another.
-type TransitionError struct {
-	Task     string // its id
-	From, To State
-}
-
-func (e *TransitionError) Error() string {
-	if e.From.Final() {
-		return fmt.Sprintf("task %s is %s, which is final; for more work create a task with references=%s", e.Task, e.From, e.Task)
-	}
-	return fmt.Sprintf("task %s cannot go from %s to %s; from %s it goes to %s", e.Task, e.From, e.To, e.From, stateNames(e.From.next()))
-}
+// Interrupted reports whether the task waits for its creator.
+func (s State) Interrupted() bool { return s == InputRequired || s == AuthRequired }
