@@ -53,7 +53,7 @@ func (s *Store) adoptFrom(ctx context.Context, dir string) error {
 			return nil, nil // another process was first
 		}
 		took = true
-		events, err := m.decide(st, p, now)
+		events, err := m.decide(ctx, st, p, now)
 		return append(events, note(noteAdopt, "Took over "+dir, now)), err
 	})
 	if err == nil && took {

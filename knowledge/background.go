@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"leanctx/internal/journal"
 	"leanctx/knowledge/table"
 )
 
@@ -14,6 +15,15 @@ import (
 const (
 	settleTime  = 200 * time.Millisecond
 	settleFirst = 500 * time.Millisecond
+)
+
+// How many times its limit a journal may be long before a command spends time
+// on it after its answer, how long at most, and from which length in bytes on
+// that time would be too short.
+const (
+	overgrowth = 4
+	settleLong = 3 * time.Second
+	settleMost = 128 << 20
 )
 
 // tidyEach is how often a long-lived store looks after its index and whether a
@@ -127,6 +137,9 @@ func (s *Store) inParts(ctx context.Context) (bool, error) {
 func (s *Store) settle() {
 	defer s.settleVectors()
 	defer s.settleIndex()
+	if s.settleJournal() {
+		return
+	}
 	if !s.parts.refused.Load() && s.parts.made.Load() == nil {
 		return
 	}
@@ -136,6 +149,27 @@ func (s *Store) settle() {
 		s.opts.Logger.Debug("the key table was not written", "error", err)
 	}
 }
+
+// settleJournal compacts what somebody left behind who was killed, and tells
+// whether it did: every command reads all of a journal. One within [overgrown]
+// is left to servers and imports, and one so long that the time would not do is
+// left to the command that health names.
+func (s *Store) settleJournal() bool {
+	at := s.log.Stats()
+	if !overgrown(at) || at.JournalBytes > settleMost {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
+	defer cancel()
+	err := s.Compact(ctx)
+	if err != nil {
+		s.opts.Logger.Debug("the journal was not compacted", "error", err)
+	}
+	return err == nil
+}
+
+// overgrown tells whether a journal is several times as long as it should get.
+func overgrown(at journal.Stats) bool { return at.JournalBytes > overgrowth*at.Limit() }
 
 func (s *Store) settleIndex() {
 	s.ix.mu.Lock()

@@ -27,6 +27,7 @@ type Health struct {
 	Unconfirmed    int              `json:"unconfirmed"` // known only from an import
 	Maintenance    *formats.Insight `json:"maintenance,omitempty"`
 	Index          string           `json:"index"`
+	Journal        int64            `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
 	Damage         []string         `json:"damage"`
 	SetAside       []string         `json:"set_aside"` // damaged or torn files kept beside the store
 }
@@ -103,7 +104,11 @@ func (s *Store) damage(ctx context.Context, r *Health) {
 	for _, w := range s.log.Warnings() {
 		r.Damage = append(r.Damage, w.Text)
 	}
-	r.SetAside = append(r.SetAside, s.log.Stats().SetAside...)
+	at := s.log.Stats()
+	r.SetAside = append(r.SetAside, at.SetAside...)
+	if overgrown(at) {
+		r.Journal = at.JournalBytes
+	}
 	if s.opts.Elsewhere == nil {
 		return
 	}
@@ -112,6 +117,11 @@ func (s *Store) damage(ctx context.Context, r *Health) {
 		told = append(told, err.Error())
 	}
 	r.Damage, r.SetAside = append(r.Damage, told...), append(r.SetAside, aside...)
+}
+
+// overgrownLine says what a journal costs that is several times its limit.
+func overgrownLine(size int64) string {
+	return fmt.Sprintf("Journal: %d MB that every command reads: lean-ctx compact puts it into the snapshot", size>>20)
 }
 
 // stalest leaves those that are listed.
@@ -164,6 +174,9 @@ func (r Health) Text() string {
 		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", fact.Day(r.Maintenance.Timestamp), r.Maintenance.Summary)
 	}
 	fmt.Fprintf(&b, "\nIndex: %s", r.Index)
+	if r.Journal > 0 {
+		b.WriteString("\n" + overgrownLine(r.Journal))
+	}
 	if len(r.Damage)+len(r.SetAside) == 0 {
 		b.WriteString("\nDamage: none")
 	}

@@ -2,12 +2,14 @@ package knowledge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"runtime/debug"
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 )
 
@@ -93,10 +95,14 @@ func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 	if m.store.opts.importEach > 0 {
 		each = m.store.opts.importEach
 	}
+	all := countOf(parsed)
 	parts := batches(parsed, each)
 	for i := range parts {
 		m.before = m.r
 		err := m.commit(ctx, parts[i])
+		if err != nil && ctx.Err() != nil && !errors.Is(err, journal.ErrInDoubt) {
+			return &InterruptedError{In: m.before.Parsed, Of: all, cause: err}
+		}
 		if err != nil && i > 0 {
 			return fmt.Errorf("%s of the file are in and stay, import it again for the rest: %w", prose.Count(m.before.Parsed, "fact"), err)
 		}
@@ -111,11 +117,40 @@ func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 	return nil
 }
 
+// countOf is how many facts a file has, as [Imported] counts them.
+func countOf(p formats.Parsed) int {
+	n := len(p.Records)
+	if p.Document != nil {
+		names := map[id]bool{}
+		for _, v := range p.Document.Facts {
+			names[newID(v.Category, v.Key)] = true
+		}
+		n += len(names)
+	}
+	return n
+}
+
+// InterruptedError is an import that was told to end before its last commit.
+type InterruptedError struct {
+	In, Of int // facts, counted as [Imported] counts them
+	cause  error
+}
+
+func (e *InterruptedError) Error() string {
+	if e.In == 0 {
+		return "interrupted: nothing was imported"
+	}
+	return fmt.Sprintf("interrupted: %s of %s are in and stay; import again to go on", prose.Number(e.In), prose.Count(e.Of, "fact"))
+}
+
+// Unwrap returns what ended it, the context's error.
+func (e *InterruptedError) Unwrap() error { return e.cause }
+
 func (m *merger) commit(ctx context.Context, p formats.Parsed) error {
 	if m.in.DryRun {
-		return m.store.view(ctx, func(st *state, at moment) error { _, err := m.decide(st, p, at.now); return err })
+		return m.store.view(ctx, func(st *state, at moment) error { _, err := m.decide(ctx, st, p, at.now); return err })
 	}
-	err := m.store.update(ctx, func(st *state, now time.Time) ([]event, error) { return m.decide(st, p, now) })
+	err := m.store.update(ctx, func(st *state, now time.Time) ([]event, error) { return m.decide(ctx, st, p, now) })
 	m.over, m.events, m.st = overlay{}, nil, nil
 	return err
 }

@@ -107,7 +107,7 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 		defer sparing()()
 	}
 	err = m.commitAll(ctx, parsed)
-	if err == nil && !in.DryRun && m.r.Added+m.r.Replaced >= syncTail {
+	if err == nil && !in.DryRun && m.r.Parsed >= syncTail { // whatever it added: an import before may have been killed here
 		s.afterImport(ctx)
 	}
 	return m.r, err
@@ -116,16 +116,17 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 // afterImport does at once what a server would do in the background, so that
 // the next command does not read a journal that is as long as the store. The
 // snapshot is rewritten only when what was imported is a good part of it: the
-// price is that of the import. The facts are safe already.
+// price is that of the import. The facts are safe already. An import that was
+// killed after its last commit leaves all this to the one that repeats it.
 func (s *Store) afterImport(ctx context.Context) {
-	if at := s.log.Stats(); at.JournalBytes > max(1<<20, at.SnapshotBytes/4) {
-		compact := s.Compact
-		if at.JournalBytes > roomEach/4 {
+	at, compact := s.log.Stats(), s.SyncKeys
+	if at.JournalBytes > at.Limit() {
+		if compact = s.Compact; at.JournalBytes > roomEach/4 {
 			compact = s.settleImport
 		}
-		if err := compact(ctx); err != nil {
-			s.board.Add("the journal was not compacted: %v", err)
-		}
+	}
+	if err := compact(ctx); err != nil {
+		s.board.Add("the journal was not compacted: %v", err)
 	}
 	if err := s.SyncIndex(ctx); err != nil {
 		s.board.Add("the index was not written: %v", err)

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -36,13 +37,14 @@ type incoming struct {
 	records  int // how many entries of the file it is: the count that people see
 }
 
-// decide is one commit of the import; mostly it has no other.
-func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, error) {
+// decide is one commit of the import; mostly it has no other. It gives up when
+// ctx ends: of tens of thousands of facts it takes seconds.
+func (m *merger) decide(ctx context.Context, st *state, p formats.Parsed, now time.Time) ([]event, error) {
 	m.st, m.now, m.events = st, now, nil
 	m.over = overlay{facts: st, changed: map[id][]*fact.Version{}}
 	b := &m.before
 	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Replaced, b.Lessons, slices.Clip(b.First)
-	grouped, order, err := m.group(p)
+	grouped, order, err := m.group(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +52,9 @@ func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, er
 		m.tombstones(p.Document)
 	}
 	for _, n := range order {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		m.r.Parsed += grouped[n].records
 		if err := m.fact(n, grouped[n]); err != nil {
 			return nil, err
@@ -66,7 +71,7 @@ func (m *merger) decide(st *state, p formats.Parsed, now time.Time) ([]event, er
 }
 
 // group collects a file's facts by name, in the file's order.
-func (m *merger) group(p formats.Parsed) (map[id]incoming, []id, error) {
+func (m *merger) group(ctx context.Context, p formats.Parsed) (map[id]incoming, []id, error) {
 	grouped := map[id]incoming{}
 	var order []id
 	add := func(n id, versions []*fact.Version, records int) {
@@ -92,6 +97,9 @@ func (m *merger) group(p formats.Parsed) (map[id]incoming, []id, error) {
 	}
 	alone := overlay{facts: newState(), changed: map[id][]*fact.Version{}, rooms: m.rooms}
 	for _, r := range p.Records {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
 		c, err := m.claim(r)
 		if err != nil {
 			return nil, nil, err

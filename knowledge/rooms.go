@@ -96,6 +96,7 @@ type Status struct {
 	Commits   uint64    `json:"commits"`
 	Snapshot  int64     `json:"snapshot_bytes"`
 	Journal   int64     `json:"journal_bytes"`
+	Overgrown bool      `json:"journal_overgrown,omitempty"` // so long that it slows every command: compact mends it
 	Dir       string    `json:"dir"`
 	Rooms     []Room    `json:"rooms"`
 }
@@ -114,7 +115,7 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 		return nil
 	})
 	stats := s.log.Stats() // of the files that the view has just caught up with
-	r.Snapshot, r.Journal = stats.SnapshotBytes, stats.JournalBytes
+	r.Snapshot, r.Journal, r.Overgrown = stats.SnapshotBytes, stats.JournalBytes, overgrown(stats)
 	return r, err
 }
 
@@ -137,5 +138,8 @@ func (r Status) Text() string {
 		fmt.Fprintf(&b, "\nRooms: %s", strings.Join(rooms, ", "))
 	}
 	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, prose.Count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
+	if r.Overgrown {
+		b.WriteString("\n" + overgrownLine(r.Journal))
+	}
 	return b.String()
 }

@@ -58,7 +58,7 @@ func (l *Log[S, E]) tend(ctx context.Context) {
 		case <-l.background.nudged:
 			idle.Reset(idleAfter)
 			l.compactIf(ctx, idle, func(snapshot, journal int64) bool {
-				return journal > max(growth, snapshot/growthShare)
+				return journal > Stats{SnapshotBytes: snapshot}.Limit()
 			})
 		case <-idle.C:
 			l.compactIf(ctx, idle, func(snapshot, journal int64) bool {

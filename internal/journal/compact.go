@@ -71,8 +71,11 @@ func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) erro
 	whole := false
 	for range compactTries {
 		c, err := l.capture(ctx, root, whole)
-		if err != nil || !c.needed {
+		if err != nil {
 			return err
+		}
+		if !c.needed {
+			return l.dropUnfinished(ctx, root, fsys)
 		}
 		err = writeSnapshot(fsys, l.d.n.snapshotNew, func(w io.Writer) error {
 			return l.m.Encode(&patient{ctx, w}, c.state, c.header(l.o.Schema))
@@ -147,6 +150,15 @@ func (l *Log[S, E]) capture(ctx context.Context, root *os.Root, whole bool) (c c
 		return nil
 	})
 	return c, err
+}
+
+// dropUnfinished removes the S.new of a compaction that was killed, when there is nothing left to compact. One that
+// compacts again writes over it. Were S damaged, S.prev or J.prev would take its place: J was begun after them.
+func (l *Log[S, E]) dropUnfinished(ctx context.Context, root *os.Root, fsys files) error {
+	if _, err := fsys.stat(l.d.n.snapshotNew); err != nil {
+		return nil // mostly there is none
+	}
+	return l.exclusively(ctx, root, func() error { return removeIfThere(l.d.fs, l.d.n.snapshotNew) })
 }
 
 // switchTo has S.new and a journal after it take the places of S and J.

@@ -197,6 +197,10 @@ type Stats struct {
 	SetAside                    []string // names of torn writes and damaged files that are kept
 }
 
+// Limit is the length of the journal in bytes from which a long-lived log takes it up into a new snapshot: 1 MiB, or a
+// quarter of a snapshot that is larger than 4 MiB.
+func (s Stats) Limit() int64 { return max(growth, s.SnapshotBytes/growthShare) }
+
 // Stats looks at the files as they are now; the head is that of the last View or Update.
 func (l *Log[S, E]) Stats() Stats {
 	l.mu.RLock()

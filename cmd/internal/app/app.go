@@ -28,6 +28,7 @@ import (
 	"leanctx/cmd/internal/demo"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
+	"leanctx/knowledge"
 )
 
 // Main runs one command and gives the exit code. It is interrupted by ctx, by
@@ -105,6 +106,13 @@ func (r *run) warn(text string) {
 
 // end closes what is open and says how it went.
 func (r *run) end(ctx context.Context, err error) int {
+	code := exitCode(ctx, err)
+	switch {
+	case is[*knowledge.InterruptedError](err): // who ended it should know what is in, at once
+		report(r.errs, err)
+	case code != done && code != interrupted:
+		report(r.errs, r.stale(err))
+	}
 	if r.stores != nil {
 		// What was answered is on disk already; closing only drops caches, so a
 		// failure here is no failure of the command.
@@ -112,12 +120,8 @@ func (r *run) end(ctx context.Context, err error) int {
 			r.warn(e.Error())
 		}
 	}
-	code := exitCode(ctx, err)
-	switch {
-	case code == done && r.warnings > 0 && r.globals.Strict:
+	if code == done && r.warnings > 0 && r.globals.Strict {
 		return warned
-	case code != done && code != interrupted:
-		report(r.errs, r.stale(err))
 	}
 	return code
 }
