@@ -18,34 +18,48 @@ func (machine) Rewrites(*state) bool { return true }
 
 // rewrite writes a partial state as a fact file.
 func (s *state) rewrite(w io.Writer, h journal.Header) error {
-	d := s.around(h)
-	for _, vs := range s.all {
-		d.Facts = append(d.Facts, vs...)
-	}
-	var file bytes.Buffer
-	if err := formats.EncodeNative(&file, d); err != nil {
-		return err
-	}
-	var fresh [][]byte
-	rest, err := formats.WalkNative(&file, func(text []byte, _ int64) error {
-		fresh = append(fresh, bytes.Clone(text))
-		return nil
-	})
+	rest, err := walked(s.around(h), nil)
 	if err != nil {
 		return err
 	}
 	if _, err := w.Write(rest.Text[:rest.From]); err != nil {
 		return err
 	}
-	if err := s.rewriteFacts(w, fresh); err != nil {
+	if err := s.rewriteFacts(w); err != nil {
 		return err
 	}
 	_, err = w.Write(rest.Text[rest.From:])
 	return err
 }
 
-// rewriteFacts writes the facts by name; fresh are the versions in memory.
-func (s *state) rewriteFacts(w io.Writer, fresh [][]byte) error {
+// walked gives use the text of each version of a fact file, and returns what is around them.
+func walked(d *formats.Document, use func(text []byte, at int64) error) (formats.Rest, error) {
+	var file bytes.Buffer
+	if err := formats.EncodeNative(&file, d); err != nil {
+		return formats.Rest{}, err
+	}
+	return formats.WalkNative(&file, use)
+}
+
+// freshOnce is of how many facts in memory the texts are made at once: all of
+// them would take as much memory again as the facts.
+const freshOnce = 1000
+
+// fresh are the texts of the versions of facts in memory, which are in order.
+func (s *state) fresh(names []id) (texts [][]byte, err error) {
+	d := &formats.Document{Schema: formats.Schema}
+	for _, n := range names {
+		d.Facts = append(d.Facts, s.all[n]...)
+	}
+	_, err = walked(d, func(text []byte, _ int64) error {
+		texts = append(texts, bytes.Clone(text))
+		return nil
+	})
+	return texts, err
+}
+
+// rewriteFacts writes the facts by name.
+func (s *state) rewriteFacts(w io.Writer) error {
 	between := "\n    "
 	var failed error
 	write := func(text []byte) bool {
@@ -56,8 +70,14 @@ func (s *state) rewriteFacts(w io.Writer, fresh [][]byte) error {
 		return failed == nil
 	}
 	names := s.inOrder()
+	var fresh [][]byte
 	upTo := func(n *id) bool {
 		for len(names) > 0 && (n == nil || compareNames(names[0], *n) < 0) {
+			if len(fresh) == 0 {
+				if fresh, failed = s.fresh(names[:min(len(names), freshOnce)]); failed != nil {
+					return false
+				}
+			}
 			for range s.all[names[0]] {
 				if !write(fresh[0]) {
 					return false
