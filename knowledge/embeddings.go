@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/meaning"
@@ -46,22 +45,12 @@ func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, 
 		}
 		if r.Encoder == "" && (n == 0 || e.Instant) {
 			r.Encoder, r.IndexEntries = e.Name, s.entries(e.Name)
+			if i > 0 {
+				r.Why += "; built in until its backlog is empty"
+			}
 		}
 	}
 	return r, nil
-}
-
-// backlog is how many facts an encoder has no vector of.
-func (s *Store) backlog(ctx context.Context, e meaning.Encoding) (n int, err error) {
-	err = s.view(ctx, func(st *state, m moment) error {
-		texts, err := s.unlearned(st, m, e)
-		if errors.Is(err, errUnmarked) {
-			texts, err = st.meant(time.Time{}, m.now), nil
-		}
-		n = len(texts)
-		return err
-	})
-	return n, err
 }
 
 // Text gives the answer's lines.

@@ -82,6 +82,7 @@ type core struct {
 	marks meaning.Marks[fedTo]
 
 	lacking atomic.Bool // a question would have needed vectors that there are not
+	looked  atomic.Bool // it was counted what an encoder lacks
 
 	began time.Time    // when the store was opened, by the machine's clock
 	rest  atomic.Int64 // nanoseconds from then until it is looked for facts alike again

@@ -17,8 +17,8 @@ var errUnmarked = errors.New("the vectors are not known to be complete")
 // unlearned lists what may lack a vector of an encoder, as far as the state can
 // tell without reading all facts.
 func (s *Store) unlearned(st *state, m moment, e meaning.Encoding) ([]meaning.Meant, error) {
-	k, fed, ok := s.marks.Of(e.Name)
-	if !ok || k.Epoch != st.indexEpoch() || s.entries(e.Name) < k.Entries {
+	k, fed, ok := s.mark(st, e)
+	if !ok {
 		if st.base != nil {
 			return nil, errUnmarked
 		}
@@ -28,6 +28,12 @@ func (s *Store) unlearned(st *state, m moment, e meaning.Encoding) ([]meaning.Me
 		return st.meantSince(fed.seen, m.now), nil
 	}
 	return st.meant(k.At, m.now), nil
+}
+
+// mark is that of an encoder; ok: it tells about this state.
+func (s *Store) mark(st *state, e meaning.Encoding) (k meaning.Learnt, fed fedTo, ok bool) {
+	k, fed, ok = s.marks.Of(e.Name)
+	return k, fed, ok && !k.Lacking && k.Epoch == st.indexEpoch() && s.entries(e.Name) >= k.Entries
 }
 
 // entries counts the vectors that there are of an encoder.
@@ -117,6 +123,9 @@ const (
 // whether they are. Where meaning is wanted it takes the time that it takes;
 // else what is much is left for after the answer.
 func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (bool, error) {
+	if !e.Instant {
+		return s.complete(ctx, e)
+	}
 	n := 0
 	err := s.view(ctx, func(st *state, m moment) error {
 		tail, err := s.unlearned(st, m, e)
@@ -126,9 +135,6 @@ func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (boo
 	unmarked := errors.Is(err, errUnmarked)
 	if err != nil && !unmarked {
 		return false, err
-	}
-	if !e.Instant {
-		return n == 0 && !unmarked, nil
 	}
 	most := learnMost
 	if s.opts.LongLived {
@@ -152,36 +158,17 @@ func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (boo
 
 // learn makes the vectors that an encoder lacks, what matters most first, and
 // says how many.
-func (s *Store) learn(ctx context.Context, e meaning.Encoding, progress func(done, missing int)) (int, error) {
-	var texts []meaning.Meant
-	var to meaning.Learnt
-	var fed fedTo
-	gather := func(st *state, m moment) (err error) {
-		if texts, err = s.unlearned(st, m, e); errors.Is(err, errUnmarked) {
-			texts, err = st.meant(time.Time{}, m.now), nil
-		}
-		to, fed = meaning.Learnt{At: m.head.At, Epoch: st.indexEpoch()}, st.reach()
-		if !e.Instant && len(texts) > 1 {
-			s.mattersFirst(st, m, texts)
-		}
-		return err
-	}
-	if err := s.view(ctx, gather); err != nil {
+func (s *Store) learn(ctx context.Context, e meaning.Encoding, progress func(done, missing int)) (n int, err error) {
+	u, err := s.unmade(ctx, e, !e.Instant)
+	if err != nil {
 		return 0, err
 	}
-	n := 0
-	if len(texts) > 0 {
-		var err error
-		if n, err = s.opts.Semantic.Learn(ctx, e.Name, texts, progress); err != nil {
+	if len(u.texts) > 0 {
+		if n, err = s.opts.Semantic.Learn(ctx, e.Name, u.texts, progress); err != nil {
 			return n, err
 		}
 	}
-	if to.Entries = s.entries(e.Name); to.Entries == 0 {
-		return n, nil
-	}
-	if err := s.marks.Set(e.Name, to, fed); err != nil {
-		s.opts.Logger.Debug("the vectors' mark was not written", "error", err)
-	}
+	s.remark(e, u)
 	return n, nil
 }
 

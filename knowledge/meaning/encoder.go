@@ -16,6 +16,9 @@ type Semantic interface {
 	// and says how many it made. When ctx ends what was made is kept, so that
 	// the next call goes on from there.
 	Learn(ctx context.Context, encoder string, texts []Meant, progress func(done, missing int)) (int, error)
+
+	// Lacking counts those of texts that have no vector of an encoder.
+	Lacking(encoder string, texts []Meant) int
 }
 
 // Vectors tells about vectors, and takes them away.

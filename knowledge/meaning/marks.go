@@ -14,13 +14,17 @@ import (
 // for each encoder says up to which commit all that holds has vectors, so that
 // a command need not look at every fact to know which lack one. What came
 // after the mark is the tail. Marks lie beside the text index; without them,
-// or with fewer vectors than they promise, all is looked at again.
+// or with fewer vectors than they promise, all is looked at again. What lacks a
+// vector is known by the vectors that there are, never by a mark alone: a mark
+// may go at any time.
 
-// Learnt says what the vectors of an encoder are complete to.
+// Learnt says what the vectors of an encoder are complete to, or that they were
+// looked at then and some were missing.
 type Learnt struct {
 	At      time.Time `json:"at"`
 	Epoch   string    `json:"epoch"`
 	Entries int       `json:"entries"` // that there were at least
+	Lacking bool      `json:"lacking,omitempty"`
 }
 
 // Marks are those of a store. F says how far this process has brought an

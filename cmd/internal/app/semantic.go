@@ -65,6 +65,15 @@ func (m *vectored) Learn(ctx context.Context, encoder string, texts []meaning.Me
 	return n, err
 }
 
+// Lacking implements meaning.Semantic.
+func (m *vectored) Lacking(encoder string, texts []meaning.Meant) int {
+	keys := make([]vectors.Key, len(texts))
+	for i, t := range texts {
+		keys[i] = vectors.Text(t).Key()
+	}
+	return len(m.index.Missing(encoder, keys))
+}
+
 func (m *vectored) Near(ctx context.Context, encoder string, n meaning.Nearby) ([]meaning.Near, error) {
 	if n.Among != nil {
 		return m.among(ctx, encoder, n)
@@ -173,7 +182,7 @@ func (m *vectored) Report() meaning.VectorReport {
 	}
 	switch _, name, err := m.models.current(); {
 	case err == nil:
-		r.Model, r.Why = "present", name+" is installed; built in until its backlog is empty"
+		r.Model, r.Why = "present", name+" is installed"
 	case errors.Is(err, embed.ErrNoModel):
 		r.Model, r.Why = "missing", "built in; no model is installed in "+m.models.dir
 	default:
