@@ -65,7 +65,7 @@ func ours(b *testing.B) *search.Index {
 			}
 		}
 	}
-	if err := x.Build(context.Background(), search.Generation{At: time.Unix(1, 0), Epoch: "e"}, all); err != nil {
+	if err := x.Sync(context.Background(), search.Generation{At: time.Unix(1, 0), Epoch: "e"}, all); err != nil {
 		b.Fatal(err)
 	}
 	if x, err = search.Open(dir, nil); err != nil {
