@@ -2,6 +2,7 @@ package embed
 
 import (
 	"fmt"
+	"os"
 	"sync"
 
 	gomlx "github.com/gomlx/gomlx/backends"
@@ -64,6 +65,9 @@ func openEngine(dir, file, pooling string) (e *engine, err error) {
 			e = nil
 		}
 	}()
+	// Its reader of files opens the folder to everybody. Where that cannot be
+	// undone it could not be done either.
+	defer os.Chmod(dir, 0o700)
 	e.pipeline, err = hugot.NewPipeline(session, hugot.FeatureExtractionConfig{ModelPath: dir, OnnxFilename: file, Name: "embed"})
 	if err != nil {
 		return e, err

@@ -68,6 +68,39 @@ func List(modelsDir string) ([]Manifest, error) {
 	return all, nil
 }
 
+// Named gives the installed model that a name is of: a whole one, or one without
+// its @ and what follows where that is of one model only. A name that is of none,
+// or of several, is an error that tells the names there are, fs.ErrNotExist in the
+// first case.
+func Named(modelsDir, name string) (string, error) {
+	if _, err := os.Lstat(filepath.Join(modelsDir, name)); err == nil && validName(name) {
+		return name, nil
+	}
+	entries, err := os.ReadDir(modelsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var all, called []string
+	for _, e := range entries {
+		if !e.IsDir() || !validName(e.Name()) {
+			continue
+		}
+		all = append(all, e.Name())
+		if short, _, _ := strings.Cut(e.Name(), "@"); short == name {
+			called = append(called, e.Name())
+		}
+	}
+	switch {
+	case len(called) == 1:
+		return called[0], nil
+	case len(called) > 1:
+		return "", fmt.Errorf("model %s: is one of several: %s", cut(name, 80), strings.Join(called, ", "))
+	case len(all) > 0:
+		return "", fmt.Errorf("model %s: is not installed, there is %s: %w", cut(name, 80), strings.Join(all, ", "), fs.ErrNotExist)
+	}
+	return "", fmt.Errorf("model %s: is not installed, and no other is: %w", cut(name, 80), fs.ErrNotExist)
+}
+
 // Use makes an installed model the current one.
 func Use(modelsDir, name string) error {
 	if !validName(name) {

@@ -56,7 +56,7 @@ func pick(files []string, want string) (picked, error) {
 		}
 		p := picked{folder: folder, tokens: file, onnx: choose(onnx)}
 		if p.onnx == "" {
-			return picked{}, fmt.Errorf("holds several .onnx files: choose one of %s", strings.Join(onnx, ", "))
+			return picked{}, fmt.Errorf("holds several .onnx files: choose one of %s, with model", strings.Join(onnx, ", "))
 		}
 		for name, at := range map[string]*string{"config.json": &p.config, "1_Pooling/config.json": &p.pooling} {
 			if full := path.Join(folder, name); slices.Contains(files, full) {
@@ -66,20 +66,46 @@ func pick(files []string, want string) (picked, error) {
 		found = append(found, p)
 	}
 	switch {
-	case len(found) == 1:
+	case len(found) == 1 && (want != "" || plausible(files, found[0].folder)):
 		return found[0], nil
+	case len(found) == 1:
+		return picked{}, fmt.Errorf("is no model's folder or package, and holds a model in %s: if it is that one, give its folder, or its name as model", found[0].folder)
 	case len(found) > 1:
 		var names []string
 		for _, p := range found {
 			names = append(names, p.folder)
 		}
-		return picked{}, fmt.Errorf("holds several models: choose one of %s", strings.Join(names, ", "))
+		return picked{}, fmt.Errorf("holds several models: choose one of %s, with model", strings.Join(names, ", "))
 	case want != "":
 		return picked{}, fmt.Errorf("holds no model that is called %s", want)
 	case !anyOnnx:
 		return picked{}, errors.New("holds no .onnx file: only models in ONNX form can be run")
 	}
 	return picked{}, errors.New("holds no tokenizer.json beside its .onnx file: a model cannot be used without it")
+}
+
+// plausible reports whether a model in folder is what a source is for: it is at
+// the top, or at most as far below it as a hub's cache or a package of npm has it,
+// and not there for somebody's tests. A source tree that holds a model for its own
+// use would come into use as one else.
+func plausible(files []string, folder string) bool {
+	top := strings.SplitN(files[0], "/", 2)[0] + "/"
+	for _, f := range files {
+		if !strings.HasPrefix(f, top) {
+			top = ""
+		}
+	}
+	below := strings.TrimPrefix(folder+"/", top)
+	most := 2
+	if slices.Contains(files, top+"package.json") {
+		most = 4
+	}
+	for part := range strings.SplitSeq(below, "/") {
+		if strings.HasPrefix(strings.ToLower(part), "test") || part == "fixtures" || part == "node_modules" || part == "vendor" {
+			return false
+		}
+	}
+	return strings.Count(below, "/") <= most
 }
 
 // choose gives the one .onnx file, or the preferred one, or "".

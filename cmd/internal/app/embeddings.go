@@ -52,7 +52,7 @@ func (s *stores) installModel(ctx context.Context, _ op.Scope, a modelSource) (e
 }
 
 type modelName struct {
-	Name string `json:"name" arg:"1" jsonschema:"as list shows it"`
+	Name string `json:"name" arg:"1" jsonschema:"as list shows it, or without its @ and what follows"`
 }
 
 // modelDone is a model of which something was done.
@@ -68,7 +68,11 @@ func (s *stores) useModel(_ context.Context, _ op.Scope, a modelName) (modelDone
 	if err != nil {
 		return modelDone{}, err
 	}
-	return modelDone{a.Name, "Model %s is in use."}, absent(embed.Use(c.ModelsDir, a.Name))
+	name, err := embed.Named(c.ModelsDir, a.Name)
+	if err != nil {
+		return modelDone{}, absent(err)
+	}
+	return modelDone{name, "Model %s is in use."}, absent(embed.Use(c.ModelsDir, name))
 }
 
 func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelDone, error) {
@@ -76,7 +80,11 @@ func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelD
 	if err != nil {
 		return modelDone{}, err
 	}
-	return modelDone{a.Name, "Model %s removed."}, absent(embed.Remove(c.ModelsDir, a.Name))
+	name, err := embed.Named(c.ModelsDir, a.Name)
+	if err != nil {
+		return modelDone{}, absent(err)
+	}
+	return modelDone{name, "Model %s removed."}, absent(embed.Remove(c.ModelsDir, name))
 }
 
 // absent makes what does not exist the kind of error that says so.
