@@ -122,10 +122,9 @@ func (x *Index) newPart() (*partial, error) {
 
 // partial is a generation in the making.
 type partial struct {
-	index   *Index
-	dir     string
-	grown   growing
-	builder *builder
+	index *Index
+	dir   string
+	grown growing
 }
 
 // open looks at what is there: the lengths of the segments at least must be right; the rest is seen when a
