@@ -47,16 +47,16 @@ const archivedAtOnce = 1000
 // own, at most once a day unless forced. It returns how many facts it archived.
 // One that is interrupted is not noted, so that the next one goes on.
 func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
-	s.use.refresh()
+	s.use.Refresh()
 	var faded []drawn
 	err := s.view(ctx, func(st *state, m moment) error {
 		faded = nil
 		if !force && !st.maintenanceDue(m.now) {
 			return nil
 		}
-		covered := s.use.covers(m.now)
+		covered := s.use.Covers(m.now)
 		for n, v := range st.sketches() {
-			if archivable(v, m.now, s.use.of(v), covered) {
+			if archivable(v, m.now, s.use.Of(v), covered) {
 				faded = append(faded, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
 			}
 		}
@@ -102,7 +102,7 @@ func (s *Store) archive(ctx context.Context, some []drawn, noted func(int) (stri
 	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		var events []event
 		for _, d := range some {
-			if v := st.byID(d.version); v != nil && archivable(v, now, s.use.of(v), s.use.covers(now)) {
+			if v := st.byID(d.version); v != nil && archivable(v, now, s.use.Of(v), s.use.Covers(now)) {
 				w := *v
 				w.ArchivedAt = &now
 				events = append(events, event{Put: &w})

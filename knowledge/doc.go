@@ -67,6 +67,7 @@
 //	semantic.go vectors.go             vectors kept in step
 //	fact                               a fact as a value in time: periods, equality, salience
 //	meaning                            words and meaning joined
+//	usage                              the record of retrievals
 //	search, table                      the text index; the key table
 //
 // # Decisions

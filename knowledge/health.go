@@ -46,7 +46,7 @@ const healthMost = 10
 
 // Health looks for open contradictions, duplicates, stale facts and damage.
 func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
-	s.use.refresh()
+	s.use.Refresh()
 	var r Health
 	err := s.view(ctx, func(st *state, m moment) error {
 		r = Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}

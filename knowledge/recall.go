@@ -60,7 +60,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err := q.check(); err != nil {
 		return Recalled{}, err
 	}
-	s.use.refresh()
+	s.use.Refresh()
 	var r Recalled
 	var err error
 	if strings.TrimSpace(q.Query) != "" && q.Mode != modeExact {
@@ -72,7 +72,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 		r.Reminders, err = s.surfacing(ctx, &r.frame)
 	}
 	if err == nil && (q.Query != "" || q.Key != "") {
-		s.use.record(r.ids())
+		s.use.Note(r.ids())
 	}
 	return r, err
 }
@@ -212,7 +212,7 @@ func (s *Store) order(vs []*fact.Version, f *frame) {
 }
 
 func (s *Store) salience(v *fact.Version, t time.Time) float64 {
-	return fact.Salience(v, t, s.use.of(v))
+	return fact.Salience(v, t, s.use.Of(v))
 }
 
 // search answers a question with words. System 1 is the text index over

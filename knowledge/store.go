@@ -15,6 +15,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 	"leanctx/knowledge/meaning"
+	"leanctx/knowledge/usage"
 )
 
 // Actor is who speaks to the store.
@@ -71,7 +72,7 @@ type core struct {
 	log     *journal.Log[*state, event]
 	parts   *partials
 	secrets *secret.Lazy
-	use     *usage
+	use     *usage.Record
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 
@@ -111,7 +112,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.log = log
 	c.ix.few = cmp.Or(c.opts.unindexed, fewUnindexed)
 	c.marks.Path = filepath.Join(dir, "index", "vectors.json")
-	c.use = newUsage(dir, c.opts.Now)
+	c.use = usage.Open(dir, c.opts.Now)
 	c.secrets = secret.NewLazy(c.opts.Redactor)
 	s := &Store{core: c}
 	ctx, stop := context.WithCancel(context.Background())

@@ -29,9 +29,10 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/fact", "knowledge/meaning", "knowledge/search", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":           {"formats", "internal/prose", "internal/refusal"},
 	"knowledge/meaning":        {"knowledge/fact"},
+	"knowledge/usage":          {"knowledge/fact"},
 	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/search/words"},
 	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/search/words", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/search/words", "knowledge/search/blocks"},

@@ -1,4 +1,6 @@
-package knowledge
+// Package usage is the side record of retrievals: which versions were read, how
+// often and when. Salience is computed with it; see package fact.
+package usage
 
 import (
 	"bytes"
@@ -13,11 +15,11 @@ import (
 	"leanctx/knowledge/fact"
 )
 
-// usage is the side record of retrievals: which versions were read, how often
-// and when. It is a file of lines "<unix seconds> <id>[*count] …" that every
+// Record is a file of lines "<unix seconds> <id>[*count] …" that every
 // process appends to without a lock and without fsync. Losing it, or a line of
-// it, changes no fact; salience is a little lower until facts are read again.
-type usage struct {
+// it, changes no fact; salience is a little lower until facts are read again. It
+// is safe for concurrent use.
+type Record struct {
 	path string
 	now  func() time.Time
 
@@ -27,16 +29,17 @@ type usage struct {
 	seen   map[string]fact.Retrievals
 }
 
-// usageLimit is the size in bytes at which the record is folded into one line
+// limit is the size in bytes at which the record is folded into one line
 // a version.
-const usageLimit = 256 << 10
+const limit = 256 << 10
 
-func newUsage(dir string, now func() time.Time) *usage {
-	return &usage{path: filepath.Join(dir, "retrievals.log"), now: now, seen: map[string]fact.Retrievals{}}
+// Open is the record of a store in dir. Nothing is read or made yet.
+func Open(dir string, now func() time.Time) *Record {
+	return &Record{path: filepath.Join(dir, "retrievals.log"), now: now, seen: map[string]fact.Retrievals{}}
 }
 
-// of returns how v was read: what its file says and what was counted here.
-func (u *usage) of(v *fact.Version) fact.Retrievals {
+// Of returns how v was read: what its file says and what was counted here.
+func (u *Record) Of(v *fact.Version) fact.Retrievals {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := u.seen[v.ID]
@@ -47,9 +50,9 @@ func (u *usage) of(v *fact.Version) fact.Retrievals {
 	return r
 }
 
-// covers is how far back the record reaches: before that, nobody can tell
+// Covers is how far back the record reaches: before that, nobody can tell
 // whether a fact was read.
-func (u *usage) covers(t time.Time) time.Duration {
+func (u *Record) Covers(t time.Time) time.Duration {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.since.IsZero() {
@@ -58,8 +61,8 @@ func (u *usage) covers(t time.Time) time.Duration {
 	return t.Sub(u.since)
 }
 
-// refresh reads what was appended since the last time.
-func (u *usage) refresh() {
+// Refresh reads what was appended since the last time.
+func (u *Record) Refresh() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	info, err := os.Stat(u.path)
@@ -83,7 +86,7 @@ func (u *usage) refresh() {
 	}
 }
 
-func (u *usage) fold(line string) {
+func (u *Record) fold(line string) {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
 		return
@@ -111,8 +114,8 @@ func (u *usage) fold(line string) {
 	}
 }
 
-// record notes that versions were read. Errors are of no consequence.
-func (u *usage) record(versions []string) {
+// Note notes that versions were read. Errors are of no consequence.
+func (u *Record) Note(versions []string) {
 	if len(versions) == 0 {
 		return
 	}
@@ -125,15 +128,15 @@ func (u *usage) record(versions []string) {
 	if _, err := f.WriteString(line); err != nil {
 		return
 	}
-	if info, err := f.Stat(); err == nil && info.Size() > usageLimit {
+	if info, err := f.Stat(); err == nil && info.Size() > limit {
 		u.compact()
 	}
 }
 
 // compact rewrites the record with one entry a version. Lines that another
 // process appends meanwhile are lost, which does no harm.
-func (u *usage) compact() {
-	u.refresh()
+func (u *Record) compact() {
+	u.Refresh()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var b bytes.Buffer
