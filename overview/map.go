@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/overview/tree"
 )
 
@@ -87,21 +89,11 @@ const (
 	recentCommits    = 300 // that say what was touched last
 )
 
-// ArgumentError says which argument is wrong and why.
-type ArgumentError struct{ Argument, Problem string }
-
-func (e *ArgumentError) Error() string { return e.Problem }
-
-// NotFoundError says that a named thing does not exist.
-type NotFoundError struct{ What string }
-
-func (e *NotFoundError) Error() string { return e.What }
-
 // Overview sorts the project's files by how much they matter for a task, and
 // adds the briefing. The same tree, state and day give the same answer.
 func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	if q.Budget < 0 {
-		return Overview{}, &ArgumentError{"budget", fmt.Sprintf("budget %d is negative", q.Budget)}
+		return Overview{}, refusal.Argument("budget", "budget %d is negative", q.Budget)
 	}
 	below, err := m.below(q.Path)
 	if err != nil {
@@ -126,7 +118,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 		o.note("another repository, or installed packages: not looked into as a part of this project")
 	}
 	if n := r.unopened(); n > 0 {
-		o.note("too much to read: %s known by name alone", plural(n, "file"))
+		o.note("too much to read: %s known by name alone", prose.Count(n, "file"))
 	}
 	if q.Task != "" && !matched && len(order) > 0 {
 		o.note("no file matches the task: what is central")
@@ -157,21 +149,21 @@ func (m *Map) below(p string) (string, error) {
 	if filepath.IsAbs(rel) {
 		real, err := filepath.EvalSymlinks(rel)
 		if err != nil {
-			return "", &NotFoundError{fmt.Sprintf("no such file or directory: %s", p)}
+			return "", refusal.NotFound("no such file or directory: %s", p)
 		}
 		if rel, err = filepath.Rel(m.root, real); err != nil {
-			return "", &ArgumentError{"path", fmt.Sprintf("path %s is outside the project %s", p, m.root)}
+			return "", refusal.Argument("path", "path %s is outside the project %s", p, m.root)
 		}
 	}
 	rel = filepath.Clean(rel)
 	if !filepath.IsLocal(rel) {
-		return "", &ArgumentError{"path", fmt.Sprintf("path %s is outside the project %s", p, m.root)}
+		return "", refusal.Argument("path", "path %s is outside the project %s", p, m.root)
 	}
 	if _, err := os.Lstat(filepath.Join(m.root, rel)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", &NotFoundError{fmt.Sprintf("no such file or directory in the project: %s", p)}
+			return "", refusal.NotFound("no such file or directory in the project: %s", p)
 		}
-		return "", &ArgumentError{"path", fmt.Sprintf("path %s cannot be used: %v", p, err)}
+		return "", refusal.Argument("path", "path %s cannot be used: %v", p, err)
 	}
 	if rel == "." {
 		return "", nil

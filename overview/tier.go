@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"leanctx/internal/prose"
 )
 
 // Overview is a project's files by how much they matter, and the briefing.
@@ -171,7 +173,7 @@ func (s *Skipped) name(count map[string]int) {
 // Text gives the answer's lines.
 func (o Overview) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "PROJECT OVERVIEW - %s (%s)\n", shown(o.Root), plural(o.Files, "file"))
+	fmt.Fprintf(&b, "PROJECT OVERVIEW - %s (%s)\n", shown(o.Root), prose.Count(o.Files, "file"))
 	if o.Note != "" {
 		fmt.Fprintf(&b, "  (%s)\n", o.Note)
 	}
@@ -187,7 +189,7 @@ func (o Overview) Text() string {
 		}
 	}
 	if o.Skipped.Files > 0 || len(o.Skipped.Directories) > 0 {
-		fmt.Fprintf(&b, "\n  SKIP (%s)", plural(o.Skipped.Files, "file"))
+		fmt.Fprintf(&b, "\n  SKIP (%s)", prose.Count(o.Skipped.Files, "file"))
 		if line := strings.Join(o.Skipped.Directories, ", "); line != "" {
 			if o.Skipped.More > 0 {
 				line += fmt.Sprintf(", ... %d more", o.Skipped.More)
@@ -200,11 +202,4 @@ func (o Overview) Text() string {
 		b.WriteString("\n  WAKE-UP BRIEFING:\n  " + strings.ReplaceAll(o.Briefing, "\n", "\n  ") + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -10,7 +10,7 @@ import (
 	"leanctx/agents"
 	"leanctx/agents/cost"
 	"leanctx/cmd/internal/op"
-	"leanctx/overview"
+	"leanctx/overview/project"
 )
 
 // spending is the ledger of a call's project.
@@ -30,7 +30,7 @@ func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Ledger, error
 	return ledger.As(cost.Actor{Agent: s.self(sc, p.Hash, c.Agent), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
 }
 
-func (s *stores) ledger(p overview.Project) (*cost.Ledger, error) {
+func (s *stores) ledger(p project.Project) (*cost.Ledger, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *stores) count(m op.Made) {
 	if m.Scope == (op.Scope{}) || !ok {
 		return
 	}
-	p := found.(overview.Project)
+	p := found.(project.Project)
 	c, err := s.config()
 	if err != nil {
 		return
@@ -98,7 +98,7 @@ const (
 
 // touch notes in a server, and beside the call, that an agent is at work: one
 // that only remembers and recalls must not count as silent.
-func (s *stores) touch(sc op.Scope, p overview.Project, agent string) {
+func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
 	if !s.lasting || agent == "" {
 		return
 	}

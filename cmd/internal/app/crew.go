@@ -13,7 +13,7 @@ import (
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/secret"
-	"leanctx/overview"
+	"leanctx/overview/project"
 	"leanctx/tasks"
 )
 
@@ -32,7 +32,7 @@ type crew struct {
 }
 
 // crew is the project's, made at the first call for it.
-func (s *stores) crew(sc op.Scope, p overview.Project) (*crew, error) {
+func (s *stores) crew(sc op.Scope, p project.Project) (*crew, error) {
 	return kept(s, s.crews, p.Hash, func() (*crew, error) {
 		c, err := s.config()
 		if err != nil {
@@ -189,7 +189,7 @@ func (s *stores) self(sc op.Scope, hash, configured string) string {
 var idForm = regexp.MustCompile(`-[0-9a-f]{4,}$`)
 
 // finder tells which project a call is about.
-type finder func(context.Context, op.Scope) (overview.Project, error)
+type finder func(context.Context, op.Scope) (project.Project, error)
 
 // working opens the registry of agents of a call's project.
 func (s *stores) working(find finder) func(context.Context, op.Scope) (*agents.Store, error) {

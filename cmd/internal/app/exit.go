@@ -12,7 +12,6 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
-	"leanctx/overview"
 )
 
 // The exit codes, and the only place that knows them.
@@ -37,7 +36,7 @@ func exitCode(ctx context.Context, err error) int {
 		return done
 	case is[*cli.UsageError](err), is[*config.Error](err):
 		return usage
-	case overview.IsProjectNotFound(err), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist):
 		return notFound
 	}
 	switch op.Classify(err) {

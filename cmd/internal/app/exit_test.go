@@ -14,8 +14,8 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/journal"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge"
-	"leanctx/overview"
 )
 
 func TestExitCode(t *testing.T) {
@@ -38,7 +38,7 @@ func TestExitCode(t *testing.T) {
 		{t.Context(), &op.UsageError{Problem: "x", Tool: &op.Tool{}}, 2},
 		{t.Context(), &knowledge.ArgumentError{Argument: "value", Problem: "x"}, 2},
 		{t.Context(), &knowledge.NotFoundError{What: "x"}, 3},
-		{t.Context(), &overview.ProjectNotFoundError{Ref: "x"}, 3},
+		{t.Context(), refusal.NotFound("x"), 3},
 		{t.Context(), fs.ErrNotExist, 3},
 		{t.Context(), journal.ErrLocked, 11},
 		{t.Context(), journal.ErrCorrupt, 12},

@@ -15,7 +15,7 @@ import (
 	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
-	"leanctx/overview"
+	"leanctx/overview/project"
 	"leanctx/tasks"
 )
 
@@ -80,7 +80,7 @@ func joined(err, more error) error {
 
 // memory is a project as a hook asks of it.
 type memory struct {
-	project overview.Project
+	project project.Project
 	store   *knowledge.Store // nil: nothing is known of the project
 }
 

@@ -52,8 +52,9 @@ var mayImport = map[string][]string{
 	"tasks/state":       {"internal/prose", "internal/refusal"},
 	"tasks":             {"tasks/state", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
-	"overview/graph": {"overview/source"},
-	"overview":       {"knowledge", "agents", "tasks", "formats", "internal/journal", "internal/prose", "internal/refusal"},
+	"overview/graph":   {"overview/source"},
+	"overview/project": {"internal/journal", "internal/refusal"},
+	"overview":         {"internal/prose", "internal/refusal"},
 	// floor 2
 	"cmd/internal/op": {"knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
@@ -70,7 +71,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
 	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer", "cmd/internal/hook/plugin",
-		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "embed", "embed/vectors", "internal/secret"},
+		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/op"
-	"leanctx/overview"
+	"leanctx/overview/project"
 )
 
 // projectTool is `lean-ctx project`: which project is this, and mending it
@@ -31,7 +31,7 @@ func projectTool(s *stores) *op.Tool {
 type nothing struct{}
 
 type projectList struct {
-	Projects []overview.Project `json:"projects"`
+	Projects []project.Project `json:"projects"`
 }
 
 func (l projectList) Text() string {
@@ -53,7 +53,7 @@ func (s *stores) listProjects(ctx context.Context, sc op.Scope, _ nothing) (proj
 		return projectList{}, err
 	}
 	list, err := projects.List(ctx)
-	return projectList{append([]overview.Project{}, list...)}, err
+	return projectList{append([]project.Project{}, list...)}, err
 }
 
 type projectRef struct {
@@ -62,7 +62,7 @@ type projectRef struct {
 
 // shown is a project, in full.
 type shown struct {
-	overview.Project
+	project.Project
 	Data string `json:"data"` // the directory of its facts
 }
 
@@ -99,7 +99,7 @@ func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (sh
 	if err != nil {
 		return shown{}, err
 	}
-	var p overview.Project
+	var p project.Project
 	if a.Ref == "" {
 		p, err = projects.Lookup(ctx, dir)
 	} else {
@@ -109,7 +109,7 @@ func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (sh
 }
 
 // show tells where a project's facts are, and what there is to say about it.
-func (s *stores) show(p overview.Project, err error) (shown, error) {
+func (s *stores) show(p project.Project, err error) (shown, error) {
 	if err != nil {
 		return shown{}, err
 	}
@@ -161,7 +161,7 @@ func (f projectForget) NeedsConfirm() string {
 }
 
 type forgotten struct {
-	overview.Forgotten
+	project.Forgotten
 	Erased bool `json:"erased"`
 }
 
@@ -199,7 +199,7 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 }
 
 // at is the map, and a path that was given or the project's own.
-func (s *stores) at(sc op.Scope, given string) (*overview.Projects, string, error) {
+func (s *stores) at(sc op.Scope, given string) (*project.Atlas, string, error) {
 	projects, dir, err := s.atlas(sc)
 	if err != nil || given == "" {
 		return projects, dir, err

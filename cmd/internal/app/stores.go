@@ -13,7 +13,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
-	"leanctx/overview"
+	"leanctx/overview/project"
 )
 
 // stores opens what operations ask for, once, and keeps it.
@@ -30,18 +30,18 @@ type stores struct {
 	beside sync.WaitGroup // what is done beside calls
 
 	mu        sync.Mutex
-	projects  map[string]*overview.Projects // by what the work trees do
-	knowledge map[string]*knowledge.Store   // by project hash
-	guests    map[string]*knowledge.Store   // other projects', opened for a search
-	crews     map[string]*crew              // by project hash
-	ledgers   map[string]*cost.Ledger       // by project hash
-	loaded    *models                       // once it is asked for
+	projects  map[string]*project.Atlas   // by what the work trees do
+	knowledge map[string]*knowledge.Store // by project hash
+	guests    map[string]*knowledge.Store // other projects', opened for a search
+	crews     map[string]*crew            // by project hash
+	ledgers   map[string]*cost.Ledger     // by project hash
+	loaded    *models                     // once it is asked for
 }
 
 func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 	return &stores{
 		config: sync.OnceValues(load), warn: warn, logger: slog.New(slog.DiscardHandler),
-		projects:  make(map[string]*overview.Projects),
+		projects:  make(map[string]*project.Atlas),
 		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
 		crews: make(map[string]*crew), ledgers: make(map[string]*cost.Ledger),
 	}
@@ -72,7 +72,7 @@ func (s *stores) look(ctx context.Context, sc op.Scope) (*knowledge.Store, error
 }
 
 // store opens the store of a project, or gives the one that is open.
-func (s *stores) store(sc op.Scope, p overview.Project) (*knowledge.Store, error) {
+func (s *stores) store(sc op.Scope, p project.Project) (*knowledge.Store, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func kept[T interface{ Close() error }](s *stores, all map[string]T, hash string
 
 // guest opens the store of another project to look into it. It is not looked
 // after as one's own: nothing is adopted, compacted or archived there.
-func (s *stores) guest(p overview.Project) (*knowledge.Store, error) {
+func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
 	dir, err := s.knowledgeDir(p.Hash)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s *stores) guest(p overview.Project) (*knowledge.Store, error) {
 
 // options are what a store is opened with. Rules of the user's own are
 // compiled here; the built-in ones only when there is something to store.
-func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, error) {
+func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *stores) options(sc op.Scope, p overview.Project) (*knowledge.Options, e
 }
 
 // asserted lists what an agent knows of a project, for a handoff.
-func (s *stores) asserted(sc op.Scope, p overview.Project) func(context.Context, string) ([]string, error) {
+func (s *stores) asserted(sc op.Scope, p project.Project) func(context.Context, string) ([]string, error) {
 	return func(ctx context.Context, agent string) ([]string, error) {
 		store, err := s.store(sc, p)
 		if err != nil {
@@ -218,7 +218,7 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 // others opens one store after the other, all but the one of hash own and those
 // of projects whose own configuration keeps searches in the project. A
 // configuration that cannot be read may say so.
-func (s *stores) others(all []overview.Project, own string) iter.Seq2[*knowledge.Store, error] {
+func (s *stores) others(all []project.Project, own string) iter.Seq2[*knowledge.Store, error] {
 	return func(yield func(*knowledge.Store, error) bool) {
 		for _, p := range all {
 			if p.Hash == own {
@@ -240,7 +240,7 @@ func (s *stores) others(all []overview.Project, own string) iter.Seq2[*knowledge
 }
 
 // searchable tells whether other projects may look into one.
-func (s *stores) searchable(p overview.Project) (bool, error) {
+func (s *stores) searchable(p project.Project) (bool, error) {
 	c, err := s.config()
 	if err != nil {
 		return false, err

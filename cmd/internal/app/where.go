@@ -6,7 +6,7 @@ import (
 
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
-	"leanctx/overview"
+	"leanctx/overview/project"
 )
 
 // settings are what the configuration says about the project of a call, and
@@ -38,7 +38,7 @@ func (s *stores) warnOnce(text string) {
 
 // atlas is the map of projects as the project of a call wants it, and the
 // directory of the call.
-func (s *stores) atlas(sc op.Scope) (*overview.Projects, string, error) {
+func (s *stores) atlas(sc op.Scope) (*project.Atlas, string, error) {
 	settings, dir, err := s.settings(sc)
 	if err != nil {
 		return nil, "", err
@@ -52,7 +52,7 @@ func (s *stores) atlas(sc op.Scope) (*overview.Projects, string, error) {
 	if p := s.projects[settings.Worktrees]; p != nil {
 		return p, dir, nil
 	}
-	p, err := overview.OpenProjects(c.DataDir, &overview.ProjectOptions{Worktrees: settings.Worktrees, Logger: s.logger})
+	p, err := project.Open(c.DataDir, &project.Options{Worktrees: settings.Worktrees, Logger: s.logger})
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,10 +62,10 @@ func (s *stores) atlas(sc op.Scope) (*overview.Projects, string, error) {
 
 // resolve tells which project a call is about, and records what is new about
 // it.
-func (s *stores) resolve(ctx context.Context, sc op.Scope) (overview.Project, error) {
+func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, error) {
 	projects, dir, err := s.atlas(sc)
 	if err != nil {
-		return overview.Project{}, err
+		return project.Project{}, err
 	}
 	p, err := projects.Resolve(ctx, dir)
 	return s.noticed(sc, p, err)
@@ -76,10 +76,10 @@ func (s *stores) resolve(ctx context.Context, sc op.Scope) (overview.Project, er
 // new about a known one is still recorded, as well as it goes: a repository is
 // followed to another place by its first commit, which is often made after the
 // first thing was remembered.
-func (s *stores) lookup(ctx context.Context, sc op.Scope) (overview.Project, error) {
+func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, error) {
 	projects, dir, err := s.atlas(sc)
 	if err != nil {
-		return overview.Project{}, err
+		return project.Project{}, err
 	}
 	p, err := projects.Lookup(ctx, dir)
 	if err == nil && p.Known {
@@ -90,7 +90,7 @@ func (s *stores) lookup(ctx context.Context, sc op.Scope) (overview.Project, err
 	return s.noticed(sc, p, err)
 }
 
-func (s *stores) noticed(sc op.Scope, p overview.Project, err error) (overview.Project, error) {
+func (s *stores) noticed(sc op.Scope, p project.Project, err error) (project.Project, error) {
 	if err == nil {
 		s.placed.Store(sc.Project, p)
 	}

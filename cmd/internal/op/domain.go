@@ -8,15 +8,11 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
-	"leanctx/overview"
 )
 
 // complaint is what one of the packages below says about an argument.
 func complaint(err error) (argument, problem string, ok bool) {
 	if e, ok := errors.AsType[*refusal.ArgumentError](err); ok {
-		return e.Argument, e.Problem, true
-	}
-	if e, ok := errors.AsType[*overview.ArgumentError](err); ok {
 		return e.Argument, e.Problem, true
 	}
 	return "", "", false
@@ -25,10 +21,7 @@ func complaint(err error) (argument, problem string, ok bool) {
 // unknown reports whether one of the packages below says that a named thing
 // does not exist.
 func unknown(err error) bool {
-	if _, ok := errors.AsType[*refusal.NotFoundError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*overview.NotFoundError](err)
+	_, ok := errors.AsType[*refusal.NotFoundError](err)
 	return ok
 }
 

@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // TestMain lets the test binary be a process of its own that resolves a path.
 func TestMain(m *testing.M) {
 	if data := os.Getenv("OVERVIEW_TEST_DATA"); data != "" {
-		p, err := OpenProjects(data, nil)
+		p, err := Open(data, nil)
 		if err == nil {
 			var found Project
 			found, err = p.Resolve(context.Background(), "")
@@ -48,9 +48,9 @@ func newBench(tb testing.TB) *bench {
 	return &bench{TB: tb, data: filepath.Join(tb.TempDir(), "data"), dir: dir}
 }
 
-func (b *bench) open(o *ProjectOptions) *Projects {
+func (b *bench) open(o *Options) *Atlas {
 	b.Helper()
-	p, err := OpenProjects(b.data, o)
+	p, err := Open(b.data, o)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (b *bench) remove(name string) {
 	}
 }
 
-func (b *bench) resolve(p *Projects, name string) Project {
+func (b *bench) resolve(p *Atlas, name string) Project {
 	b.Helper()
 	found, err := p.Resolve(b.Context(), b.path(name))
 	if err != nil {
@@ -122,7 +122,7 @@ func (b *bench) resolve(p *Projects, name string) Project {
 	return found
 }
 
-func (b *bench) lookup(p *Projects, name string) Project {
+func (b *bench) lookup(p *Atlas, name string) Project {
 	b.Helper()
 	found, err := p.Lookup(b.Context(), b.path(name))
 	if err != nil {
@@ -204,7 +204,7 @@ func TestWorkTrees(t *testing.T) {
 	if side := b.resolve(share, "side"); side.Name != "side" || len(side.Places) != 1 || side.Places[0].Root != app.Root {
 		t.Errorf("%+v", side)
 	}
-	split := b.open(&ProjectOptions{Worktrees: "isolate"})
+	split := b.open(&Options{Worktrees: "isolate"})
 	b.same("the first work tree stays", app, b.resolve(split, "app"))
 	side := b.resolve(split, "side/sub")
 	b.different("isolated", app, side)
@@ -213,7 +213,7 @@ func TestWorkTrees(t *testing.T) {
 	b.git("app", "worktree", "remove", "../elsewhere")
 	b.git("app", "worktree", "add", "-q", "../third")
 	b.different("another work tree", app, side, b.resolve(split, "third"))
-	if _, err := OpenProjects(b.data, &ProjectOptions{Worktrees: "both"}); err == nil {
+	if _, err := Open(b.data, &Options{Worktrees: "both"}); err == nil {
 		t.Error("worktrees = both was taken")
 	}
 }
@@ -271,7 +271,7 @@ func TestWhatDoesNotChangeAProject(t *testing.T) {
 	b.write("plain/a", "a")
 	b.git("plain", "add", ".")
 	b.git("plain", "commit", "-q", "-m", "first")
-	later := b.open(&ProjectOptions{Now: func() time.Time { return time.Now().Add(48 * time.Hour) }})
+	later := b.open(&Options{Now: func() time.Time { return time.Now().Add(48 * time.Hour) }})
 	if got := b.resolve(later, "plain"); len(got.FirstCommits) != 1 || got.Hash != first.Hash {
 		t.Errorf("%s: %+v", plain, got)
 	}

@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"leanctx/knowledge"
+	"leanctx/internal/refusal"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 )
 
 // look sees what can be seen at a path without running git.
-func (p *Projects) look(path string) (*sight, error) {
+func (p *Atlas) look(path string) (*sight, error) {
 	dir, err := startDir(path)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func startDir(path string) (string, error) {
 
 // noDirectory refuses a file: its directory may be anything, /etc even, and was not meant.
 func noDirectory(name string) error {
-	return &knowledge.ArgumentError{Argument: "project", Problem: fmt.Sprintf("%s is no directory: a project is named by a directory in it", name)}
+	return refusal.Argument("project", "%s is no directory: a project is named by a directory in it", name)
 }
 
 // mark reports whether a directory is where a project begins, and notes what says so.

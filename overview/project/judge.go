@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"fmt"

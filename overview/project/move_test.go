@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"os"
@@ -128,7 +128,7 @@ func TestForget(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v %v", list, err)
 	}
-	if _, err := p.Forget(t.Context(), app.Hash); !IsProjectNotFound(err) {
+	if _, err := p.Forget(t.Context(), app.Hash); !isNotFound(err) {
 		t.Errorf("%v", err)
 	}
 	b.different("a hash is not given out twice", app, b.lookup(p, "app"))
@@ -137,7 +137,7 @@ func TestForget(t *testing.T) {
 
 func TestGitMayBeMissing(t *testing.T) {
 	b := newBench(t)
-	p := b.open(&ProjectOptions{Git: b.path("no-git")})
+	p := b.open(&Options{Git: b.path("no-git")})
 	b.repo("app")
 	app := b.resolve(p, "app")
 	b.same("without git", app, b.resolve(p, "app"), b.lookup(p, "app"))
@@ -182,7 +182,7 @@ func TestShowFindsAProjectByWhatAPersonSays(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, ref := range []string{"nothing", "", "ffff", "../../etc", b.path("x")} {
-		if _, err := p.Show(t.Context(), ref); !IsProjectNotFound(err) {
+		if _, err := p.Show(t.Context(), ref); !isNotFound(err) {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}
@@ -202,11 +202,11 @@ func TestGitIsNotWaitedForLong(t *testing.T) {
 	if err := os.Chmod(b.path("hangs"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := b.open(&ProjectOptions{Git: b.path("hangs"), GitTimeout: 50 * time.Millisecond})
+	p := b.open(&Options{Git: b.path("hangs"), GitTimeout: 50 * time.Millisecond})
 	app := b.resolve(p, "app")
 	if !app.Created || len(app.FirstCommits) != 0 {
 		t.Errorf("%+v", app)
 	}
-	p = b.open(&ProjectOptions{Git: b.path("hangs"), GitTimeout: time.Hour})
+	p = b.open(&Options{Git: b.path("hangs"), GitTimeout: time.Hour})
 	b.same("a known project is not asked for again", app, b.resolve(p, "app"))
 }

@@ -1,9 +1,12 @@
-package overview
+package project
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"leanctx/internal/refusal"
 )
 
 // named finds the record that a person means.
@@ -35,10 +38,10 @@ func (a *atlas) named(ref string) (*record, error) {
 			return found[0], nil
 		}
 		if len(found) > 1 {
-			return nil, &ProjectNotFoundError{Ref: ref, Many: list(found)}
+			return nil, refusal.NotFound("%q could be any of %s", ref, list(found))
 		}
 	}
-	return nil, &ProjectNotFoundError{Ref: ref}
+	return nil, notRecorded(ref)
 }
 
 // list names records to a person.
@@ -49,4 +52,13 @@ func list(records []*record) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
+}
+
+func notRecorded(ref string) error {
+	return refusal.NotFound("no project %q: see `lean-ctx project list`", ref)
+}
+
+func isNotFound(err error) bool {
+	_, ok := errors.AsType[*refusal.NotFoundError](err)
+	return ok
 }

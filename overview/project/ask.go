@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 
 // ask finds out what a verdict lacked: the first commits of the repository that was seen, what
 // has become of the projects that are like it, and of those that were beside a plain directory.
-func (p *Projects) ask(ctx context.Context, s *sight) error {
+func (p *Atlas) ask(ctx context.Context, s *sight) error {
 	s.asked = true
 	var records []*record
 	if err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
@@ -57,7 +57,7 @@ func (p *Projects) ask(ctx context.Context, s *sight) error {
 }
 
 // presence tells whether the repository, or directory, of a record is at a place of it.
-func (p *Projects) presence(ctx context.Context, r *record, place Place) presence {
+func (p *Atlas) presence(ctx context.Context, r *record, place Place) presence {
 	if !place.standing() {
 		return vacant
 	}

@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"crypto/sha256"

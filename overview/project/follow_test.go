@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"leanctx/knowledge"
+	"leanctx/internal/refusal"
 )
 
 // twins makes a repository e that is known, and a clone of it with the same remote.
-func twins(t *testing.T) (*bench, *Projects, Project) {
+func twins(t *testing.T) (*bench, *Atlas, Project) {
 	t.Helper()
 	b := newBench(t)
 	p := b.open(nil)
@@ -348,7 +348,7 @@ func TestAFileIsNoProject(t *testing.T) {
 	b.repo("app")
 	for _, name := range []string{"app/README", "app/README/deeper"} {
 		_, err := p.Resolve(t.Context(), b.path(name))
-		bad, ok := errors.AsType[*knowledge.ArgumentError](err)
+		bad, ok := errors.AsType[*refusal.ArgumentError](err)
 		if !ok || bad.Argument != "project" || !strings.Contains(err.Error(), b.path(name)+" is no directory") {
 			t.Errorf("%s: %v", name, err)
 		}

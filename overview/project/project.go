@@ -1,4 +1,4 @@
-// Package overview tells an agent where it is: which project, what is in it, what is known of it.
+// Package project finds which project a path belongs to.
 //
 // # Which project
 //
@@ -52,7 +52,7 @@
 // A known project costs a walk up, some small reads of the git directory and the map: no
 // git process. git is run, for two seconds at most, only for a repository that is new at its
 // place, and its absence is no error.
-package overview
+package project
 
 import (
 	"context"
@@ -66,8 +66,8 @@ import (
 	"leanctx/internal/journal"
 )
 
-// ProjectOptions are the settings of OpenProjects; nil and the zero value work.
-type ProjectOptions struct {
+// Options are the settings of Open; nil and the zero value work.
+type Options struct {
 	Worktrees   string           // "share" (the default): the work trees of a repository are one project; "isolate": each its own
 	Git         string           // the git program; default "git"
 	GitTimeout  time.Duration    // default 2 s
@@ -76,10 +76,10 @@ type ProjectOptions struct {
 	Logger      *slog.Logger
 }
 
-// Projects is the map of what is known of projects to their hashes. It is safe for
+// Atlas is the map of what is known of projects to their hashes. It is safe for
 // concurrent use, by many processes too.
-type Projects struct {
-	o   ProjectOptions
+type Atlas struct {
+	o   Options
 	log *journal.Log[*atlas, change]
 }
 
@@ -99,9 +99,9 @@ type Project struct {
 	Notices      []string  `json:"notices,omitempty"` // sentences for people: followed, replaced, in doubt
 }
 
-// OpenProjects opens the map in the data directory. It creates nothing until a project is recorded.
-func OpenProjects(dataDir string, o *ProjectOptions) (*Projects, error) {
-	p := &Projects{}
+// Open opens the map in the data directory. It creates nothing until a project is recorded.
+func Open(dataDir string, o *Options) (*Atlas, error) {
+	p := &Atlas{}
 	if o != nil {
 		p.o = *o
 	}
@@ -132,22 +132,22 @@ func OpenProjects(dataDir string, o *ProjectOptions) (*Projects, error) {
 }
 
 // Close closes the map.
-func (p *Projects) Close() error { return p.log.Close() }
+func (p *Atlas) Close() error { return p.log.Close() }
 
 // Resolve tells which project a path is in, and records what is new about it: the project
 // itself, a move, an added remote. An empty path is the working directory. The path must
 // be a directory.
-func (p *Projects) Resolve(ctx context.Context, path string) (Project, error) {
+func (p *Atlas) Resolve(ctx context.Context, path string) (Project, error) {
 	return p.resolve(ctx, path, true)
 }
 
 // Lookup is Resolve for an operation that only reads: it records nothing. The hash of a project
 // that is not recorded yet (Known is false) is the one that Resolve would give it now.
-func (p *Projects) Lookup(ctx context.Context, path string) (Project, error) {
+func (p *Atlas) Lookup(ctx context.Context, path string) (Project, error) {
 	return p.resolve(ctx, path, false)
 }
 
-func (p *Projects) resolve(ctx context.Context, path string, record bool) (Project, error) {
+func (p *Atlas) resolve(ctx context.Context, path string, record bool) (Project, error) {
 	s, err := p.look(path)
 	if err != nil {
 		return Project{}, err
@@ -195,7 +195,7 @@ func (v verdict) project(s *sight) Project {
 
 // update commits changes and rewrites projects.json, so that people find in it what is. That
 // is cheap: it is small, and changes seldom.
-func (p *Projects) update(ctx context.Context, decide func(*atlas, time.Time) ([]change, error)) error {
+func (p *Atlas) update(ctx context.Context, decide func(*atlas, time.Time) ([]change, error)) error {
 	if _, err := p.log.Update(ctx, decide); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (p *Projects) update(ctx context.Context, decide func(*atlas, time.Time) ([
 }
 
 // List returns the recorded projects, sorted by name, root and hash.
-func (p *Projects) List(ctx context.Context) ([]Project, error) {
+func (p *Atlas) List(ctx context.Context) ([]Project, error) {
 	var out []Project
 	err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
 		for _, r := range a.records {
@@ -222,7 +222,7 @@ func (p *Projects) List(ctx context.Context) ([]Project, error) {
 
 // Show returns the project that ref names: a hash, four or more of its first digits, an
 // identity, a name, if only one project has it, or a path.
-func (p *Projects) Show(ctx context.Context, ref string) (Project, error) {
+func (p *Atlas) Show(ctx context.Context, ref string) (Project, error) {
 	var out Project
 	err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
 		r, err := a.named(ref)
@@ -231,26 +231,13 @@ func (p *Projects) Show(ctx context.Context, ref string) (Project, error) {
 		}
 		return err
 	})
-	if IsProjectNotFound(err) && looksLikePath(ref) {
+	if isNotFound(err) && looksLikePath(ref) {
 		found, lookErr := p.Lookup(ctx, ref)
 		if lookErr == nil && found.Known {
 			return found, nil
 		}
 	}
 	return out, err
-}
-
-// ProjectNotFoundError says that a project is not recorded, or that a reference is not unique.
-type ProjectNotFoundError struct {
-	Ref  string
-	Many string // what it could mean, if that is more than one project
-}
-
-func (e *ProjectNotFoundError) Error() string {
-	if e.Many != "" {
-		return fmt.Sprintf("%q could be any of %s", e.Ref, e.Many)
-	}
-	return fmt.Sprintf("no project %q: see `lean-ctx project list`", e.Ref)
 }
 
 func looksLikePath(ref string) bool {

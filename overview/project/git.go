@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"bufio"
@@ -176,7 +176,7 @@ func born(gitDir, common string) bool {
 
 // firstCommits asks git for the commits without parents that HEAD and the branches go back to. None if there
 // is no git, no commit, a history cut short (then they are not the first), or no time.
-func (p *Projects) firstCommits(ctx context.Context, common, head string) []string {
+func (p *Atlas) firstCommits(ctx context.Context, common, head string) []string {
 	if _, err := os.Stat(filepath.Join(common, "shallow")); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (p *Projects) firstCommits(ctx context.Context, common, head string) []stri
 
 // has reports whether one of some commits is in a repository, be it only as what an amended
 // one left behind.
-func (p *Projects) has(ctx context.Context, common string, commits []string) bool {
+func (p *Atlas) has(ctx context.Context, common string, commits []string) bool {
 	ctx, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
 	defer cancel()
 	return slices.ContainsFunc(commits, func(c string) bool {
@@ -212,7 +212,7 @@ func (p *Projects) has(ctx context.Context, common string, commits []string) boo
 }
 
 // git runs git on a git directory, as a reader that asks nobody and fetches nothing.
-func (p *Projects) git(ctx context.Context, gitDir string, args ...string) ([]byte, error) {
+func (p *Atlas) git(ctx context.Context, gitDir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, p.o.Git, append([]string{"--no-pager", "--git-dir=" + gitDir}, args...)...)
 	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
 	cmd.Dir = gitDir

@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // Link makes the place of a path part of the recorded project that ref names (see Show). What
 // was remembered there under another hash stays under that hash, and a notice says so.
-func (p *Projects) Link(ctx context.Context, path, ref string) (Project, error) {
+func (p *Atlas) Link(ctx context.Context, path, ref string) (Project, error) {
 	s, err := p.look(path)
 	if err != nil {
 		return Project{}, err
@@ -51,7 +51,7 @@ func (p *Projects) Link(ctx context.Context, path, ref string) (Project, error) 
 // Unlink takes the place of a path out of its project; the path is a project of its own from
 // then on, a repository the one it was before it was linked, and is not followed back. The
 // project keeps its memory.
-func (p *Projects) Unlink(ctx context.Context, path string) (Project, error) {
+func (p *Atlas) Unlink(ctx context.Context, path string) (Project, error) {
 	s, err := p.look(path)
 	if err != nil {
 		return p.unlinkGone(ctx, path, err)
@@ -63,24 +63,24 @@ func (p *Projects) Unlink(ctx context.Context, path string) (Project, error) {
 }
 
 // unlinkGone takes out a place that is no more.
-func (p *Projects) unlinkGone(ctx context.Context, path string, cause error) (Project, error) {
+func (p *Atlas) unlinkGone(ctx context.Context, path string, cause error) (Project, error) {
 	root, err := absolute(path)
 	if err != nil {
 		return Project{}, errors.Join(cause, err)
 	}
 	out, err := p.take(ctx, &sight{Place: Place{Root: root}, root: root}, path)
-	if IsProjectNotFound(err) {
+	if isNotFound(err) {
 		return Project{}, cause
 	}
 	return out, err
 }
 
-func (p *Projects) take(ctx context.Context, s *sight, path string) (Project, error) {
+func (p *Atlas) take(ctx context.Context, s *sight, path string) (Project, error) {
 	var out Project
 	err := p.update(ctx, func(a *atlas, _ time.Time) ([]change, error) {
 		r, i := a.at(s)
 		if r == nil {
-			return nil, &ProjectNotFoundError{Ref: path}
+			return nil, notRecorded(path)
 		}
 		gone := *s
 		gone.Place = r.Places[i]
@@ -106,22 +106,16 @@ type Forgotten struct {
 
 // Forget takes a project (see Show) out of the map. Its data stay where they are until the
 // caller removes them, and its hash is never given to another project.
-func (p *Projects) Forget(ctx context.Context, ref string) (Forgotten, error) {
+func (p *Atlas) Forget(ctx context.Context, ref string) (Forgotten, error) {
 	found, err := p.Show(ctx, ref)
 	if err != nil {
 		return Forgotten{}, err
 	}
 	err = p.update(ctx, func(a *atlas, now time.Time) ([]change, error) {
 		if a.records[found.Hash] == nil {
-			return nil, &ProjectNotFoundError{Ref: ref}
+			return nil, notRecorded(ref)
 		}
 		return []change{{Forget: found.Hash}}, nil
 	})
 	return Forgotten{Project: found, Data: "knowledge/" + found.Hash}, err
-}
-
-// IsProjectNotFound reports whether an error says that there is no such project.
-func IsProjectNotFound(err error) bool {
-	_, ok := errors.AsType[*ProjectNotFoundError](err)
-	return ok
 }

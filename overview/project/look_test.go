@@ -1,4 +1,4 @@
-package overview
+package project
 
 import (
 	"encoding/json"
@@ -205,7 +205,7 @@ func BenchmarkResolveKnown(b *testing.B) {
 			})
 			b.Run("cold", func(b *testing.B) {
 				for b.Loop() {
-					p, err := OpenProjects(h.data, nil)
+					p, err := Open(h.data, nil)
 					if err != nil {
 						b.Fatal(err)
 					}
