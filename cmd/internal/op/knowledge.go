@@ -150,7 +150,7 @@ const RecallName = "ctx_recall"
 func Recall(st Stores) *Tool {
 	all := Knowledge(st)
 	t := &Tool{
-		Name: RecallName, Command: "recall", Title: "Project memory, read-only",
+		Name: RecallName, Command: all.Command, Title: "Project memory, read-only",
 		Summary: "Recall what is known about this project; changes nothing. The reading actions of ctx_knowledge: " +
 			"look here before you decide, ask or assume.",
 		Hint:  "project memory: recall, facts, decisions, conventions, briefing, timeline, why",

@@ -225,7 +225,7 @@ type noticer interface{ Notices() []string }
 // A tool of a single operation without a name has no action.
 type Tool struct {
 	Name       string // in MCP: ctx_knowledge
-	Command    string // on the command line: knowledge
+	Command    string // on the command line: knowledge; a twin has its sibling's
 	Title      string
 	Summary    string // begins with the sentence that a model chooses it by
 	Hint       string // words a client's search over tools should find it by

@@ -19,7 +19,11 @@ func Reference(tools []*Tool) string {
 }
 
 func (t *Tool) reference(b *strings.Builder) {
-	fmt.Fprintf(b, "### %s · `lean-ctx %s`\n\n%s\n\n", t.Name, t.Command, t.Summary)
+	if t.Sibling != nil && t.Sibling.Command == t.Command {
+		fmt.Fprintf(b, "### %s\n\n%s\nIt has no command of its own: in a shell its actions are those of `lean-ctx %s`.\n\n", t.Name, t.Summary, t.Command)
+	} else {
+		fmt.Fprintf(b, "### %s · `lean-ctx %s`\n\n%s\n\n", t.Name, t.Command, t.Summary)
+	}
 	b.WriteString("| action | arguments (needed in bold) | what it does |\n|---|---|---|\n")
 	for _, o := range t.Operations {
 		name := o.Name
