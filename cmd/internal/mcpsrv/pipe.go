@@ -42,6 +42,7 @@ type pipe struct {
 	pending map[jsonrpc.ID]order // requests that were read and not answered
 	held    []*jsonrpc.Request   // those of them that wait their turn
 	running [orders]int          // the others, counted
+	unasked map[jsonrpc.ID]bool  // those of them that the client cancelled: nobody waits for an answer
 
 	ended    bool // the end of input was read
 	deadline <-chan time.Time
@@ -51,7 +52,7 @@ func newPipe(in io.Reader, out io.Writer, o func(*jsonrpc.Request) order) *pipe 
 	return &pipe{
 		in: in, out: out, order: o, logger: slog.New(slog.DiscardHandler),
 		lines: make(chan line), closed: make(chan struct{}), changed: make(chan struct{}, 1),
-		pending: make(map[jsonrpc.ID]order),
+		pending: make(map[jsonrpc.ID]order), unasked: make(map[jsonrpc.ID]bool),
 	}
 }
 
@@ -225,7 +226,7 @@ func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
 }
 
 // withdraw takes a held request out when the client cancels it. One that runs
-// already is the SDK's to cancel. A cancelled request gets no answer.
+// already is the SDK's to cancel. Neither gets an answer, as the protocol wants it.
 func (p *pipe) withdraw(req *jsonrpc.Request) {
 	var params mcp.CancelledParams
 	if req.Method != "notifications/cancelled" || json.Unmarshal(req.Params, &params) != nil {
@@ -241,6 +242,8 @@ func (p *pipe) withdraw(req *jsonrpc.Request) {
 	if i >= 0 {
 		p.held = slices.Delete(p.held, i, i+1)
 		delete(p.pending, id)
+	} else if o, runs := p.pending[id]; runs && o != open {
+		p.unasked[id] = true
 	}
 }
 
@@ -254,16 +257,27 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	err = p.send(data)
-	if ok {
-		p.answered(resp.ID)
+	if !ok {
+		return p.send(data)
 	}
+	if !p.cancelled(resp.ID) {
+		err = p.send(data)
+	}
+	p.answered(resp.ID)
 	return err
+}
+
+// cancelled reports whether the client took a request back.
+func (p *pipe) cancelled(id jsonrpc.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unasked[id]
 }
 
 // answered takes a request off the books.
 func (p *pipe) answered(id jsonrpc.ID) {
 	p.mu.Lock()
+	delete(p.unasked, id)
 	if o, ok := p.pending[id]; ok {
 		delete(p.pending, id)
 		p.running[o]--

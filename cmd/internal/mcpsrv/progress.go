@@ -13,7 +13,7 @@ import (
 const progressEvery = 200 * time.Millisecond
 
 // reporting has a call's progress sent to a client that asked for it by a
-// token. The end is not sent: the answer says so.
+// token, the end always.
 func (s *Server) reporting(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	token := req.Params.GetProgressToken()
 	if token == nil || req.Session == nil {
@@ -21,7 +21,7 @@ func (s *Server) reporting(ctx context.Context, req *mcp.CallToolRequest) contex
 	}
 	last, sent := time.Now(), 0
 	return op.WithProgress(ctx, func(done, total int) {
-		if done <= sent || done == total || time.Since(last) < progressEvery {
+		if done <= sent || done < total && time.Since(last) < progressEvery {
 			return
 		}
 		last, sent = time.Now(), done

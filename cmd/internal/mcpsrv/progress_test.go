@@ -35,7 +35,7 @@ func TestProgressIsSentToWhoAsks(t *testing.T) {
 				sent = append(sent, a.Method+" "+string(a.Params))
 			}
 		}
-		want := `[notifications/progress {"progressToken":"t1","progress":2,"total":100} notifications/progress {"progressToken":"t1","progress":60,"total":100}]`
+		want := `[notifications/progress {"progressToken":"t1","progress":2,"total":100} notifications/progress {"progressToken":"t1","progress":60,"total":100} notifications/progress {"progressToken":"t1","progress":100,"total":100}]`
 		if fmt.Sprint(sent) != want {
 			t.Errorf("%s", sent)
 		}

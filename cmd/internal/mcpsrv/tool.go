@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -99,6 +100,9 @@ func answered(text string, a op.Answer) *mcp.CallToolResult {
 }
 
 func failed(err error) *mcp.CallToolResult {
+	if err == context.Canceled { // the language's words for it say nothing to a model
+		err = errors.New("canceled: the client took the call back")
+	}
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}
 }
 
