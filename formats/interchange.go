@@ -125,6 +125,9 @@ func (p *collector) add(data []byte, line int) {
 	p.r.data, p.r.pos, p.r.first = data, 0, line
 	c, bad := p.r.record()
 	if bad != nil {
+		if !json.Valid(data) {
+			bad.Err = fmt.Errorf("not JSON: %w", bad.Err)
+		}
 		p.Bad = append(p.Bad, *bad)
 		return
 	}

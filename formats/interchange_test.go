@@ -32,6 +32,8 @@ func TestParseDocumentTellsKinds(t *testing.T) {
 		{"lean-ctx's, facts last", `{"project_root":"/x","updated_at":"2026-01-01T00:00:00Z","facts":[]}`, LeanCtx, 0},
 		{"an array", "[" + record + ",\n" + record + "]", Array, 2},
 		{"an empty array", " [ ] ", Array, 0},
+		{"an export of nothing", "", JSONL, 0},
+		{"empty lines only", " \n\n", JSONL, 0},
 		{"a record a line", record + "\n" + record + "\n", JSONL, 2},
 		{"no last line feed", record + "\n" + record, JSONL, 2},
 		{"one record", record, JSONL, 1},
@@ -49,8 +51,6 @@ func TestParseDocumentTellsKinds(t *testing.T) {
 
 func TestParseDocumentMistakes(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
-		{"", "the file is empty"},
-		{"\uFEFF \n\n", "the file is empty"},
 		{"auth: jwt\n", "line 1: want a fact file, an array of records or a record a line, found 'a'"},
 		{"\n\n42", "line 3: want a fact file, an array of records or a record a line, found a number"},
 		{"\xff\xfe{\x00", "line 1: this is UTF-16 text: save it as UTF-8"},
@@ -86,17 +86,18 @@ var badRecords = []struct{ line, want string }{
 	{`{"category":"a","key":"b","value":7}`, "value: want a string, found a number"},
 	{`{"category":"a","key":"b","value":"c","confidence":1.01}`, "confidence: 1.01 is outside 0..1"},
 	{`{"category":"a","key":"b","value":"c","confidence":-0.1}`, "confidence: -0.1 is outside 0..1"},
-	{`{"category":"a","key":"b","value":"c","confidence":NaN}`, "confidence: want a number, found 'N'"},
+	{`{"category":"a","key":"b","value":"c","confidence":NaN}`, "not JSON: confidence: want a number, found 'N'"},
 	{`{"category":"a","key":"b","value":"c","confidence":"high"}`, "confidence: want a number, found a string"},
 	{`{"category":"a","key":"b","value":"c","confirmations":-1}`, "confirmations: negative"},
 	{`{"category":"a","key":"b","value":"c","timestamp":"` + cyrillic + `"}`, `timestamp: "Очень длинная строка о том, почем…" is not a time as in 2026-01-15T10:00:00Z`},
 	{`{"category":"a","key":"b","value":"c","timestamp":1714564800}`, "timestamp: want a time, found a number"},
 	{`{"category":"a","key":"b","value":"c","valid_from":"2026-13-01"}`, `valid_from: "2026-13-01T00:00:00Z" is not a time as in 2026-01-15T10:00:00Z`},
 	{`{"category":"a","key":"b","value":"c","valid_from":"2026-01-02","valid_until":"2026-01-02"}`, "valid_until: not after valid_from"},
-	{`{"category":"a","key":"b","value":"` + cyrillic, "value: the file ends inside a string"},
-	{`{"category":"a","key":"b","value":"c"} {"category":"a"}`, "more text after the end: an object"},
+	{`{"category":"a","key":"b","value":"` + cyrillic, "not JSON: value: the file ends inside a string"},
+	{`{"category":"a","key":"b","value":"c"} {"category":"a"}`, "not JSON: more text after the end: an object"},
 	{"{\"category\":\"a\",\"key\":\"b\",\"value\":\"\xff\xfe\"}", "not UTF-8 text"},
-	{cyrillic, "want an object, found 'О'"},
+	{cyrillic, "not JSON: want an object, found 'О'"},
+	{`{broken`, "not JSON: want the name of a member, found 'b'"},
 	{`"a string"`, "want an object, found a string"},
 	{`null`, "want an object, found null"},
 }
@@ -142,7 +143,7 @@ func TestBadElements(t *testing.T) {
 	for _, b := range p.Bad {
 		got = append(got, b.Error())
 	}
-	want := []string{"line 6: value: want a string, found a number", "line 7: want an object, found a number", "line 7: want a colon, found a number"}
+	want := []string{"line 6: value: want a string, found a number", "line 7: want an object, found a number", "line 7: not JSON: want a colon, found a number"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

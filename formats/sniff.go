@@ -28,7 +28,7 @@ type Parsed struct {
 
 // ParseDocument reads a file of any of our formats, which it tells from the
 // text. A byte order mark, line feeds of either kind and empty lines do no harm;
-// lines may be of any length. In JSONL and in an array, what is wrong with a
+// lines may be of any length; a file without any holds nothing. In JSONL and in an array, what is wrong with a
 // record is in Bad; the error is for a file that cannot be read on.
 func ParseDocument(r io.Reader) (Parsed, error) {
 	data, err := io.ReadAll(r)
@@ -42,7 +42,7 @@ func ParseDocument(r io.Reader) (Parsed, error) {
 	p := newReader(data, 1)
 	switch c := p.peek(); {
 	case c == 0 && p.pos == len(data):
-		return Parsed{}, errEmpty
+		return Parsed{Kind: JSONL}, nil // an export of nothing, as JSONL
 	case c == '[':
 		return parseArray(data)
 	case c == '{':

@@ -48,7 +48,7 @@ func TestImportBad(t *testing.T) {
 		t.Errorf("%s, %v", r.Text(), err)
 	}
 	for name, text := range map[string]string{
-		"empty": "", "a number": "42", "a text": `"facts"`, "cut off": `[{"category":"c","key":"k","value":"v"},`,
+		"a number": "42", "a text": `"facts"`, "cut off": `[{"category":"c","key":"k","value":"v"},`,
 		"a confidence too many": `{"schema":1,"facts":[{"id":"f-1","category":"c","key":"k","value":"v","confidence":7,"created_at":"2025-01-01T00:00:00Z"}]}`,
 		"an empty name":         `{"schema":1,"facts":[{"id":"f-1","category":" ","key":"","value":"v","confidence":1,"created_at":"2025-01-01T00:00:00Z"}]}`,
 		"an empty value":        `{"schema":1,"facts":[{"id":"f-1","category":"c","key":"k","value":"","confidence":1,"created_at":"2025-01-01T00:00:00Z"}]}`,

@@ -68,7 +68,7 @@ func (r Remembered) Text() string {
 		r.Contradiction.text(&b)
 	}
 	if r.dated || r.Outcome == Planned {
-		fmt.Fprintf(&b, "\n  Valid %s (%s)", fact.Period{From: r.ValidFrom, Until: r.ValidUntil}, r.Outcome)
+		fmt.Fprintf(&b, "\n  Valid %s (%s)", fact.Period{From: r.ValidFrom, Until: r.ValidUntil}.Ahead(r.RecordedAt), r.Outcome)
 		if r.Asked != nil {
 			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with correct=true", r.Asked)
 		}

@@ -105,6 +105,15 @@ func entry(v *fact.Version, now time.Time) Entry {
 	}
 }
 
+// period is when a version is true, as people read it.
+func (e Entry) period() string {
+	p := fact.Period{From: e.ValidFrom, Until: e.ValidUntil}
+	if e.Mark == markPlanned {
+		return p.Ahead(time.Time{})
+	}
+	return p.String()
+}
+
 func mark(v *fact.Version, now time.Time) string {
 	switch {
 	case v.RetractedAt != nil:
@@ -135,7 +144,7 @@ func (r Chronicle) Text() string {
 	}
 	for _, e := range r.Entries {
 		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
-			fact.Period{From: e.ValidFrom, Until: e.ValidUntil}, percent(e.Confidence), e.Confirmations)
+			e.period(), percent(e.Confidence), e.Confirmations)
 		if e.Archived {
 			b.WriteString(" (outside the active set)")
 		}

@@ -87,7 +87,7 @@ func (p Provenance) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Line(p.Category), prose.Line(p.Key), prose.Count(len(p.Versions), "version"))
 	for _, v := range p.Versions {
-		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, fact.Period{From: v.ValidFrom, Until: v.ValidUntil}, percent(v.Confidence), v.Confirmations)
+		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, v.period(), percent(v.Confidence), v.Confirmations)
 		if v.Replaced != "" {
 			fmt.Fprintf(&b, "\n    replaced '%s'", prose.Brief(v.Replaced))
 		}

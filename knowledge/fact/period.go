@@ -37,6 +37,15 @@ func (p Period) Equal(q Period) bool { return p.From.Equal(q.From) && SameEnd(p.
 // String is its first and last day, UTC: 2026-01-15 → now.
 func (p Period) String() string { return Day(p.From) + " → " + endDay(p.Until) }
 
+// Ahead is p for people at an instant: a period that has not begun has no now
+// in which it would end, so an open one is only its first day.
+func (p Period) Ahead(now time.Time) string {
+	if p.Until == nil && p.From.After(now) {
+		return "from " + Day(p.From)
+	}
+	return p.String()
+}
+
 // Before reports t < end, where a nil end is infinitely late.
 func Before(t time.Time, end *time.Time) bool { return end == nil || t.Before(*end) }
 
