@@ -24,6 +24,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -57,7 +58,9 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&p.repository, "repository", "", "https address of the repository; needed for server.json")
 	flags.StringVar(&p.version, "version", app.Version, "version that is released; must be that of the source")
 	notice := flags.Bool("notice", false, "write NOTICE anew instead, from the licences of what is linked")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // it has been printed
+	} else if err != nil {
 		return err
 	}
 	if p.version != app.Version {

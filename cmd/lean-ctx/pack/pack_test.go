@@ -174,6 +174,13 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
+// Who asks for help is given it, and did nothing wrong.
+func TestHelp(t *testing.T) {
+	if err := run([]string{"-h"}, io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	programs := t.TempDir()
 	for name, args := range map[string][]string{
