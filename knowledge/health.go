@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
 )
@@ -18,11 +19,13 @@ import (
 type Health struct {
 	Facts          int              `json:"facts"`
 	Archived       int              `json:"archived"`
-	Contradictions []OpenQuestion   `json:"contradictions"` // sure values that were replaced and the new one not confirmed since
-	Duplicates     []OpenQuestion   `json:"duplicates"`     // the same value under two names
-	Nearly         []Pair           `json:"nearly_same"`    // of which one is among the newest facts
-	Looked         bool             `json:"nearly_looked"`  // for the latter: all facts have vectors, and there are not too many
-	Stale          []Found          `json:"stale"`          // effective confidence under a half
+	Contradictions []OpenQuestion   `json:"contradictions"`  // sure values that were replaced and the new one not confirmed since
+	Duplicates     []OpenQuestion   `json:"duplicates"`      // the same value under two names
+	Nearly         []Pair           `json:"nearly_same"`     // of which one is among the newest facts
+	Looked         bool             `json:"nearly_looked"`   // for the latter: there are vectors, and not too many versions
+	Compared       int              `json:"nearly_compared"` // so many of the newest facts with all others
+	Versions       int              `json:"-"`               // of all facts
+	Stale          []Found          `json:"stale"` // effective confidence under a half
 	StaleTotal     int              `json:"stale_total"`
 	Unconfirmed    int              `json:"unconfirmed"` // known only from an import
 	Maintenance    *formats.Insight `json:"maintenance,omitempty"`
@@ -48,11 +51,15 @@ const healthMost = 10
 func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 	s.use.Refresh()
 	var r Health
-	err := s.view(ctx, func(st *state, m moment) error {
+	encoder, err := s.likened(ctx)
+	if err != nil {
+		return r, err
+	}
+	err = s.view(ctx, func(st *state, m moment) (err error) {
 		r = Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
 		f := frame{asOf: m.now, known: m.now, now: m.now}
-		var newest recent
-		compare := s.opts.Semantic != nil && st.versionCount() <= nearlyWork/nearlyLeast
+		r.Versions = st.versionCount()
+		var likes []fresh
 		same := map[[16]byte]Name{} // by a hash: the texts of very many facts would be kept
 		for n, vs := range st.sorted() {
 			v := fact.CurrentAt(vs, m.now)
@@ -65,8 +72,8 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 			}
 			r.Facts++
 			r.look(st, v, &f)
-			if compare {
-				newest.add(v)
+			if encoder != nil {
+				likes = append(likes, newFresh(v))
 			}
 			text := fact.Words(formats.FoldName(v.Value))
 			key := strings.Join(text, " ")
@@ -85,11 +92,11 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 				break
 			}
 		}
-		if !compare {
+		if encoder == nil {
 			return nil
 		}
-		pairs, looked, err := s.nearly(ctx, st, m, newest, r.Facts)
-		r.Nearly, r.Looked = append(r.Nearly, pairs...), looked
+		r.Looked = true
+		r.Nearly, r.Compared, err = s.nearly(ctx, st, *encoder, likes)
 		return err
 	})
 	r.stalest()
@@ -160,9 +167,7 @@ func (r Health) Text() string {
 	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {
 		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", slashed(q.First), slashed(q.Second), prose.Brief(q.New))
 	}
-	if r.Looked {
-		fmt.Fprintf(&b, "\nNearly the same under two names: %d", len(r.Nearly))
-	}
+	fmt.Fprintf(&b, "\nNearly the same under two names: %s", r.nearlyText())
 	for _, p := range r.Nearly[:min(healthMost, len(r.Nearly))] {
 		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", slashed(p.First), prose.Brief(p.FirstValue), slashed(p.Second), prose.Brief(p.SecondValue), percent(p.Cosine))
 	}
@@ -185,6 +190,9 @@ func (r Health) Text() string {
 	}
 	for _, f := range r.SetAside {
 		fmt.Fprintf(&b, "\nSet aside: %s", prose.Line(f))
+		if lost := journal.LostIn(f); lost != "" {
+			fmt.Fprintf(&b, " (of it these commits are damaged and lost: %s)", prose.Line(lost))
+		}
 	}
 	return b.String()
 }

@@ -3,8 +3,9 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -23,99 +24,139 @@ type Pair struct {
 	Cosine      float64 `json:"cosine"` // of their meanings, by the built-in encoder
 }
 
-// Health looks for facts that say nearly the same with the vectors that are
-// kept, within a bound of comparisons and not of time, so that it finds the same
-// each time: each of 800 facts with all others, or the newest 32 of 20,000. That
-// is up to a tenth of a second; where there are more than 40,000 versions, so
-// that it would look at fewer than 16, it does not look.
+// Health looks for facts that say nearly the same, within a bound of comparisons
+// and not of time, so that it finds the same each time: each of 3,100 facts with
+// all others, or the newest 250 of 20,000 with all; the answer says so. That is up
+// to a second of one processor. Where there are more than 40,000 versions, so that
+// it would look at few, it does not look.
 //
 // At .85 there are some 25 pairs among the 240 facts of a conversation of LoCoMo,
 // most of which one could do without, 4 among 294 general statements, and none of
-// the 1,770 pairs of 60 different facts about one program is as near. Numbers and names with digits have no nearness: ports 8001 and 8002 are
-// two facts.
+// the 1,770 pairs of 60 different facts about one program is as near. Numbers and
+// names with digits have no nearness: ports 8001 and 8002 are two facts. Nor has a
+// not: one that runs and one that does not are near in meaning, and no duplicates.
 const (
-	nearlyFloor = 0.85
-	nearlyWork  = 640_000
-	nearlyMost  = 800
-	nearlyLeast = 16
+	nearlyFloor    = 0.85
+	nearlyWork     = 5_000_000
+	nearlyVersions = 40_000
+	nearlyEach     = 16 // pairs of one fact
 )
 
-// recent keeps the facts that were recorded last.
-type recent []fresh
-
+// fresh is a fact to be compared.
 type fresh struct {
-	name  Name
-	value string
-	meant meaning.Meant
-	at    time.Time
+	name   Name
+	value  string
+	meant  meaning.Meant
+	at     time.Time
+	digits []string
+	denied bool
 }
 
-func (r *recent) add(v *fact.Version) {
-	*r = append(*r, fresh{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom})
-	if len(*r) >= 2*nearlyMost {
-		r.trim(nearlyMost)
+func newFresh(v *fact.Version) fresh {
+	return fresh{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom, numbered(v.Value), denies(v.Value)}
+}
+
+// same reports whether two facts may be nearly the same. The same value is listed
+// apart.
+func (f *fresh) same(g *fresh) bool {
+	return f.denied == g.denied && slices.Equal(f.digits, g.digits) &&
+		!slices.Equal(fact.Words(formats.FoldName(f.value)), fact.Words(formats.FoldName(g.value)))
+}
+
+// newestOf says how many of the newest facts were compared with all.
+func newestOf(facts int) int {
+	if facts*(facts-1)/2 <= nearlyWork {
+		return facts
 	}
+	return nearlyWork / facts
 }
 
-func (r *recent) trim(most int) {
-	slices.SortFunc(*r, func(a, b fresh) int {
-		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.meant.ID, b.meant.ID))
-	})
-	*r = slices.Clone((*r)[:min(most, len(*r))])
-}
-
-// nearly lists the pairs of which one is among the newest of so many facts, the
-// nearest first. ok: it was looked for.
-func (s *Store) nearly(ctx context.Context, st *state, m moment, newest recent, facts int) (pairs []Pair, ok bool, err error) {
-	most := min(nearlyMost, nearlyWork/max(facts, 1))
+// likened makes the vectors that health needs and gives the encoder, nil where
+// there are none.
+func (s *Store) likened(ctx context.Context) (*meaning.Encoding, error) {
+	if s.opts.Semantic == nil {
+		return nil, nil
+	}
 	all := s.opts.Vectors.Encoders(false)
 	if len(all) == 0 || !all[len(all)-1].Instant {
-		return nil, false, nil
+		return nil, nil
+	}
+	few := false
+	if err := s.view(ctx, func(st *state, _ moment) error {
+		few = st.versionCount() <= nearlyVersions
+		return nil
+	}); err != nil || !few {
+		return nil, err
 	}
 	e := all[len(all)-1]
-	tail, err := s.unlearned(st, m, e)
-	if errors.Is(err, errUnmarked) || len(tail) > spotMost {
-		return nil, false, nil
+	if _, err := s.learn(ctx, e, nil); err != nil {
+		s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
 	}
-	newest.trim(most)
-	seen := map[[2]string]bool{}
-	for _, f := range newest {
-		vector, err := s.opts.Semantic.Encode(ctx, e.Name, f.meant.Text)
-		if err != nil {
-			return nil, false, err
-		}
-		if len(vector) == 0 {
-			continue
-		}
-		near, err := s.opts.Semantic.Near(ctx, e.Name, meaning.Nearby{Vector: vector, Limit: nearlyLeast, Tail: tail})
-		if err != nil {
-			return nil, false, err
-		}
-		for _, n := range near {
-			v := st.byID(n.ID)
-			if n.Cosine < nearlyFloor || v == nil || v.ArchivedAt != nil || seen[[2]string{n.ID, f.meant.ID}] {
-				continue
-			}
-			seen[[2]string{f.meant.ID, n.ID}] = true
-			if st.nearlySame(f, v, m.now) {
-				pairs = append(pairs, Pair{f.name, f.value, nameOf(v), v.Value, n.Cosine})
-			}
+	return &e, ctx.Err()
+}
+
+// nearly lists the pairs of which one is among the newest facts, the nearest
+// first, and tells how many were compared with all.
+func (s *Store) nearly(ctx context.Context, st *state, e meaning.Encoding, facts []fresh) ([]Pair, int, error) {
+	slices.SortFunc(facts, func(a, b fresh) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.meant.ID, b.meant.ID))
+	})
+	texts := make([]meaning.Meant, len(facts))
+	for i, f := range facts {
+		texts[i] = f.meant
+	}
+	first := newestOf(len(facts))
+	near, err := s.opts.Semantic.Pairs(ctx, e.Name, meaning.Pairing{
+		Texts: texts, First: first, Least: nearlyFloor, Limit: nearlyEach,
+		Allowed: func(i, j int) bool { return facts[i].same(&facts[j]) },
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	pairs := []Pair{}
+	for _, p := range near {
+		a, b := &facts[p.A], &facts[p.B]
+		if !st.settled(newID(a.name.Category, a.name.Key), newID(b.name.Category, b.name.Key)) {
+			pairs = append(pairs, Pair{a.name, a.value, b.name, b.value, p.Cosine})
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(slashed(a.First), slashed(b.First)), cmp.Compare(slashed(a.Second), slashed(b.Second)))
 	})
-	return pairs, true, nil
+	return pairs, first, nil
 }
 
-// nearlySame reports whether v is another fact, current and not settled with the
-// first, of the same numbers. The same value is listed apart.
-func (s *state) nearlySame(f fresh, v *fact.Version, now time.Time) bool {
-	this, other := newID(f.name.Category, f.name.Key), newID(v.Category, v.Key)
-	current := fact.CurrentAt(s.versions(other), now)
-	return this != other && current != nil && current.ID == v.ID && !s.settled(this, other) &&
-		slices.Equal(numbered(f.value), numbered(v.Value)) &&
-		!slices.Equal(fact.Words(formats.FoldName(f.value)), fact.Words(formats.FoldName(v.Value)))
+// nearlyText says how many pairs there are, and how far they were looked for.
+func (r *Health) nearlyText() string {
+	switch {
+	case !r.Looked && r.Versions > nearlyVersions:
+		return fmt.Sprintf("not compared, more than %d versions", nearlyVersions)
+	case !r.Looked:
+		return "not compared, there are no vectors"
+	case r.Compared < r.Facts:
+		return fmt.Sprintf("%d (the newest %d of %d facts compared with all)", len(r.Nearly), r.Compared, r.Facts)
+	}
+	return strconv.Itoa(len(r.Nearly))
+}
+
+// denies reports whether a text says that something is not so.
+func denies(text string) bool {
+	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
+	words := strings.FieldsFunc(text, func(r rune) bool { return r != '\'' && !unicode.IsLetter(r) })
+	for i, w := range words {
+		switch w {
+		case "not", "no", "never", "without", "cannot", "neither", "nor", "none", "nothing", "nobody":
+			return true
+		case "of", "than":
+			if i > 0 && (words[i-1] == "instead" || words[i-1] == "rather") {
+				return true
+			}
+		}
+		if strings.HasSuffix(w, "n't") {
+			return true
+		}
+	}
+	return false
 }
 
 // numbered are the words of a text that hold a digit, in order of the alphabet.

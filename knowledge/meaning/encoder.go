@@ -17,6 +17,10 @@ type Semantic interface {
 	// the next call goes on from there.
 	Learn(ctx context.Context, encoder string, texts []Meant, progress func(done, missing int)) (int, error)
 
+	// Pairs gives the pairs of texts that are near, the nearest first, by the
+	// vectors that are kept.
+	Pairs(ctx context.Context, encoder string, p Pairing) ([]Pair, error)
+
 	// Lacking counts those of texts that have no vector of an encoder.
 	Lacking(encoder string, texts []Meant) int
 }
@@ -56,6 +60,24 @@ type Nearby struct {
 	Among []Meant
 	// Tail may have no vectors yet: an instant encoder encodes it on the spot.
 	Tail []Meant
+}
+
+// Pairing asks which of some texts are near each other: each of the first so many
+// with all after it.
+type Pairing struct {
+	Texts []Meant
+	First int
+	Least float64 // the cosine of a pair
+	Limit int     // the most pairs that one of the first is given
+	// Allowed says whether two texts, by their places, may be a pair. Several
+	// goroutines ask.
+	Allowed func(i, j int) bool
+}
+
+// Pair is two texts, by their places.
+type Pair struct {
+	A, B   int
+	Cosine float64
 }
 
 // Near is a version and its cosine, -1 to 1.

@@ -67,11 +67,25 @@ func (m *vectored) Learn(ctx context.Context, encoder string, texts []meaning.Me
 
 // Lacking implements meaning.Semantic.
 func (m *vectored) Lacking(encoder string, texts []meaning.Meant) int {
+	return len(m.index.Missing(encoder, keysOf(texts)))
+}
+
+// Pairs implements meaning.Semantic.
+func (m *vectored) Pairs(ctx context.Context, encoder string, p meaning.Pairing) ([]meaning.Pair, error) {
+	all, err := m.index.Pairs(ctx, vectors.Pairing{Encoder: encoder, Keys: keysOf(p.Texts), First: p.First, Least: p.Least, Limit: p.Limit, Allowed: p.Allowed})
+	out := make([]meaning.Pair, len(all))
+	for i, x := range all {
+		out[i] = meaning.Pair(x)
+	}
+	return out, err
+}
+
+func keysOf(texts []meaning.Meant) []vectors.Key {
 	keys := make([]vectors.Key, len(texts))
 	for i, t := range texts {
 		keys[i] = vectors.Text(t).Key()
 	}
-	return len(m.index.Missing(encoder, keys))
+	return keys
 }
 
 func (m *vectored) Near(ctx context.Context, encoder string, n meaning.Nearby) ([]meaning.Near, error) {

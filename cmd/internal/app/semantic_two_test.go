@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"leanctx/knowledge"
 )
@@ -31,6 +32,7 @@ func TestHealthNearlySame(t *testing.T) {
 		{"same a", "The log goes to stderr always"}, {"same b", "The log goes to stderr always."},
 		{"db", "PostgreSQL 16 is the primary database"}, {"deploy", "We deploy to AWS ECS in eu-central-1"},
 		{"spaces", "Indent with tabs instead of spaces everywhere"},
+		{"runs", "The metrics server runs on the host"}, {"runs not", "The metrics server does not run on the host"},
 	} {
 		assert(t, s, "fact", f[0], f[1])
 	}
@@ -48,11 +50,50 @@ func TestHealthNearlySame(t *testing.T) {
 			t.Error(text)
 		}
 	}
+	plain, err := knowledge.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if text := health(t, plain).Text(); !strings.Contains(text, "\nNearly the same under two names: not compared, there are no vectors\n") {
+		t.Error(text)
+	}
 	if _, err := s.Judge(t.Context(), knowledge.Verdict{Category: "fact", Key: "tests", Target: "fact/testing", Verdict: "compatible"}); err != nil {
 		t.Fatal(err)
 	}
 	if r := health(t, s); len(r.Nearly) != 1 {
 		t.Errorf("a settled pair is told: %v", r.Nearly)
+	}
+}
+
+// Of very many facts the newest are compared with all, and the answer says so.
+func TestHealthOfManyFacts(t *testing.T) {
+	for n, want := range map[int]string{3000: ": 1\n  [fact/tests]", 4000: ": 0 (the newest 1250 of 4000 facts compared with all)\n"} {
+		dir := t.TempDir()
+		s := semanticStore(t, dir, false)
+		var list []string
+		for i := range n {
+			value := fmt.Sprintf("Service %d listens on port %d", i, 8000+i)
+			key := fmt.Sprint("k", i)
+			switch i {
+			case 0:
+				key, value = "tests", "Run the tests with go test ./..."
+			case 1:
+				key, value = "testing", "Tests are run by go test ./..."
+			}
+			at := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339)
+			list = append(list, fmt.Sprintf(`{"category":"fact","key":%q,"value":%q,"created_at":%q,"last_confirmed":%q,"valid_from":%q}`, key, value, at, at, at))
+		}
+		file := filepath.Join(t.TempDir(), "facts.jsonl")
+		if err := os.WriteFile(file, []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Import(t.Context(), knowledge.Incoming{File: file}); err != nil {
+			t.Fatal(err)
+		}
+		if text := health(t, s).Text(); !strings.Contains(text, "\nNearly the same under two names"+want) {
+			t.Errorf("%d: %s", n, text)
+		}
 	}
 }
 
