@@ -149,7 +149,7 @@ func checkLoss(t *testing.T, l *testLog, lost, last bool, seq uint64) {
 		}
 	default:
 		i := slices.IndexFunc(l.Warnings(), func(w journal.Warning) bool { return w.Kind == journal.Lost && w.Seq == seq })
-		if i < 0 || !strings.HasPrefix(l.Warnings()[i].File, "state.journal.corrupt-") {
+		if i < 0 || !strings.HasPrefix(l.Warnings()[i].File, "state.journal.corrupt-") || !slices.Contains(strings.Split(journal.LostIn(l.Warnings()[i].File), ", "), fmt.Sprint(seq)) {
 			t.Errorf("commit %d lost: warnings %v", seq, l.Warnings())
 		}
 	}

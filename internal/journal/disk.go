@@ -135,13 +135,14 @@ func (d *disk) size(name string) int64 {
 }
 
 // setAside is the name a damaged file is kept under.
-func (d *disk) setAside(name string) (string, error) {
+func (d *disk) setAside(name, suffix string) (string, error) {
 	stamp := d.o.Now().UTC().Format("20060102T150405.000000000Z")
 	for i := 0; ; i++ {
 		aside := name + d.n.corrupt + stamp
 		if i > 0 {
 			aside = fmt.Sprintf("%s-%d", aside, i)
 		}
+		aside += suffix
 		if _, err := d.fs.stat(aside); errors.Is(err, fs.ErrNotExist) {
 			return aside, nil
 		} else if err != nil {

@@ -20,7 +20,7 @@ func (d *disk) repair(r *recovery) error {
 	}
 	aside := d.n.journal
 	if r.marred {
-		if aside, err = d.copyAside(r.j); err != nil {
+		if aside, err = d.copyAside(r.j, r.lost); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (d *disk) warn(r *recovery, aside string, repaired bool) {
 		if r.snap != nil {
 			by = r.snap.name
 		}
-		tell(replacedWarning(r.broken.name, by))
+		tell(replacedWarning(r.broken.name, by, len(r.lost) > 0))
 	}
 }
 
@@ -108,9 +108,10 @@ func (d *disk) cut(size int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// copyAside keeps a damaged journal as it is.
-func (d *disk) copyAside(j file) (string, error) {
-	aside, err := d.setAside(d.n.journal)
+// copyAside keeps a damaged journal as it is, and in its name which commits were lost: the placeholders for them go with
+// the next compaction, and people should know for as long as they keep the file.
+func (d *disk) copyAside(j file, lost []uint64) (string, error) {
+	aside, err := d.setAside(d.n.journal, lostSuffix(lost))
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +130,7 @@ func (d *disk) dropBroken(r *recovery) error {
 	if r.broken == nil {
 		return nil
 	}
-	aside, err := d.setAside(d.n.snapshot)
+	aside, err := d.setAside(d.n.snapshot, "")
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package journal
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Kind says what sort of thing a [Warning] tells.
@@ -13,7 +15,7 @@ const (
 	Torn     Kind = "torn"     // an unfinished write was dropped; nobody was told it had succeeded
 	Lost     Kind = "lost"     // a commit is damaged beyond reading
 	Damaged  Kind = "damaged"  // a journal was damaged but nothing is lost
-	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; nothing is lost
+	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; what is lost has warnings of its own
 	Settled  Kind = "settled"  // it is known now whether a commit in doubt is on disk
 )
 
@@ -60,6 +62,45 @@ func damagedWarning(file string) Warning {
 	return Warning{Kind: Damaged, File: file, Text: fmt.Sprintf("the journal was damaged, nothing is lost; the damaged file is %s.", file)}
 }
 
-func replacedWarning(file, by string) Warning {
-	return Warning{Kind: Replaced, File: file, Text: fmt.Sprintf("the snapshot %s is damaged; %s and the journal take its place, nothing is lost.", file, by)}
+func replacedWarning(file, by string, lost bool) Warning {
+	end := ", nothing is lost."
+	if lost {
+		end = "." // what is lost has a warning of its own
+	}
+	return Warning{Kind: Replaced, File: file, Text: fmt.Sprintf("the snapshot %s is damaged; %s and the journal take its place%s", file, by, end)}
+}
+
+const (
+	lostMark  = "-lost-"
+	lostNamed = 10 // commits in the name of a file
+)
+
+// lostSuffix is the end of a damaged journal's name, from which [LostIn] tells what was lost with it.
+func lostSuffix(lost []uint64) string {
+	if len(lost) == 0 {
+		return ""
+	}
+	words := make([]string, 0, lostNamed)
+	for _, seq := range lost[:min(lostNamed, len(lost))] {
+		words = append(words, strconv.FormatUint(seq, 10))
+	}
+	if more := len(lost) - lostNamed; more > 0 {
+		words = append(words, fmt.Sprintf("and-%d-more", more))
+	}
+	return lostMark + strings.Join(words, "-")
+}
+
+// LostIn tells by the name of a file that was set aside which commits were damaged beyond reading and are lost: "2, 3";
+// empty where nothing was lost.
+func LostIn(name string) string {
+	_, list, ok := strings.Cut(name, lostMark)
+	if !ok {
+		return ""
+	}
+	list, more, _ := strings.Cut(list, "-and-")
+	list = strings.ReplaceAll(list, "-", ", ")
+	if more != "" {
+		list += " and " + strings.ReplaceAll(more, "-", " ")
+	}
+	return list
 }
