@@ -25,7 +25,7 @@ type Health struct {
 	Looked         bool             `json:"nearly_looked"`   // for the latter: there are vectors, and not too many versions
 	Compared       int              `json:"nearly_compared"` // so many of the newest facts with all others
 	Versions       int              `json:"-"`               // of all facts
-	Stale          []Found          `json:"stale"` // effective confidence under a half
+	Stale          []Found          `json:"stale"`           // effective confidence under a half
 	StaleTotal     int              `json:"stale_total"`
 	Unconfirmed    int              `json:"unconfirmed"` // known only from an import
 	Maintenance    *formats.Insight `json:"maintenance,omitempty"`

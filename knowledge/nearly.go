@@ -47,13 +47,14 @@ type fresh struct {
 	name   Name
 	value  string
 	meant  meaning.Meant
-	at     time.Time
+	at     time.Time // recorded; what was imported at once has one
+	from   time.Time // valid
 	digits []string
 	denied bool
 }
 
 func newFresh(v *fact.Version) fresh {
-	return fresh{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom, numbered(v.Value), denies(v.Value)}
+	return fresh{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom, fact.PeriodOf(v).From, numbered(v.Value), denies(v.Value)}
 }
 
 // same reports whether two facts may be nearly the same. The same value is listed
@@ -99,7 +100,7 @@ func (s *Store) likened(ctx context.Context) (*meaning.Encoding, error) {
 // first, and tells how many were compared with all.
 func (s *Store) nearly(ctx context.Context, st *state, e meaning.Encoding, facts []fresh) ([]Pair, int, error) {
 	slices.SortFunc(facts, func(a, b fresh) int {
-		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.meant.ID, b.meant.ID))
+		return cmp.Or(b.at.Compare(a.at), b.from.Compare(a.from), cmp.Compare(slashed(a.name), slashed(b.name)))
 	})
 	texts := make([]meaning.Meant, len(facts))
 	for i, f := range facts {

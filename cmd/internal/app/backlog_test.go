@@ -56,9 +56,12 @@ func TestBacklogIsCounted(t *testing.T) {
 		return recall(t, command(t, dir, m), knowledge.Question{Query: "the vehicle has wheels", Mode: "semantic"}).Text()
 	}
 	gone := map[string]func() error{
-		"as it is":  func() error { return nil },
-		"no index":  func() error { return os.RemoveAll(filepath.Join(dir, "index")) },
-		"a bad one": func() error { return os.WriteFile(filepath.Join(dir, "index", "vectors.json"), []byte("{"), 0o600) },
+		"as it is": func() error { return nil },
+		"no index": func() error { return os.RemoveAll(filepath.Join(dir, "index")) },
+		"a bad one": func() error {
+			err := os.MkdirAll(filepath.Join(dir, "index"), 0o700)
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, "index", "vectors.json"), []byte("{"), 0o600))
+		},
 	}
 	for what, do := range gone {
 		if err := do(); err != nil {

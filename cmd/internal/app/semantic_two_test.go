@@ -68,7 +68,7 @@ func TestHealthNearlySame(t *testing.T) {
 
 // Of very many facts the newest are compared with all, and the answer says so.
 func TestHealthOfManyFacts(t *testing.T) {
-	for n, want := range map[int]string{3000: ": 1\n  [fact/tests]", 4000: ": 0 (the newest 1250 of 4000 facts compared with all)\n"} {
+	for n, want := range map[int]string{3000: ": 1\n  [fact/testing]", 4000: ": 0 (the newest 1250 of 4000 facts compared with all)\n"} {
 		dir := t.TempDir()
 		s := semanticStore(t, dir, false)
 		var list []string
