@@ -166,7 +166,7 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		case old == nil:
 			return nil, refusal.NotFound("No agent found: %s (register without agent gives a new id)", prose.Line(prose.Clip(id, maxWord)))
 		case old.Type != r.AgentType:
-			return nil, refusal.Argument("agent_type", "%s is of type %s, not %s", id, old.Type, r.AgentType)
+			return nil, refusal.Argument("agent_type", "%s is of type %s, not %s: register without agent for another one", id, old.Type, r.AgentType)
 		}
 		a := *old
 		if a.Status == statusFinished {

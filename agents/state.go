@@ -165,6 +165,14 @@ type address struct {
 	kind  string // the type, when there is no agent
 }
 
+// addressee is what to do about nobody to whom something could go.
+func addressee(argument string) string {
+	if argument != "to_agent" {
+		return ""
+	}
+	return " (let it register first)"
+}
+
 // resolve finds whom a name means: an id, a type, or the beginning of one id.
 func (p *project) resolve(argument, name string) (address, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -184,7 +192,7 @@ func (p *project) resolve(argument, name string) (address, error) {
 	}
 	switch len(found) {
 	case 0:
-		return address{}, refusal.NotFound("No agent found: %s", prose.Line(prose.Clip(name, maxWord)))
+		return address{}, refusal.NotFound("No agent found: %s%s", prose.Line(prose.Clip(name, maxWord)), addressee(argument))
 	case 1:
 		return address{agent: p.agents[found[0]]}, nil
 	}

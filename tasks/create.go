@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -53,6 +54,9 @@ func (s *Store) Create(ctx context.Context, d Draft) (Born, error) {
 		return Born{}, err
 	}
 	if w.Assignee, err = s.resolve(ctx, to); err != nil {
+		if e, ok := errors.AsType[*NotFoundError](err); ok {
+			err = refusal.NotFound("%s; without to_agent whoever claims the task does it", e.What)
+		}
 		return Born{}, err
 	}
 	err = s.update(ctx, func(b *board, now time.Time) ([]event, error) {

@@ -43,7 +43,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	if len(args) > 0 && args[0] == workerName {
 		return exitCode(ctx, embed.Work(ctx, args[1:], out))
 	}
-	r := &run{in: in, out: out, errs: errs}
+	r := &run{in: in, out: out, errs: errs, args: args}
 	root := cli.New(cli.Options{
 		In: in, Out: out, Err: errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known, Manual: manual,
 		Tools: r.tools, Plain: r.plain(), Warn: r.warn, Made: func(m op.Made) { r.stores.count(m) },
@@ -68,6 +68,7 @@ type run struct {
 	in       io.Reader
 	out      io.Writer
 	errs     io.Writer
+	args     []string
 	globals  *cli.Globals
 	stores   *stores
 	warnings int
@@ -128,12 +129,19 @@ func (r *run) end(ctx context.Context, err error) int {
 
 // stale says where an agent's name comes from that nobody typed.
 func (r *run) stale(err error) error {
-	if !is[*agents.NotFoundError](err) || r.globals.Agent != "" {
+	u, refused := errors.AsType[*cli.UsageError](err)
+	if !is[*agents.NotFoundError](err) && !refused || r.globals.Agent != "" {
 		return err
 	}
 	c, e := r.stores.config()
 	if e != nil || c.Agent == "" || !strings.Contains(err.Error(), c.Agent) {
 		return err
+	}
+	if refused { // as when another agent is to be registered
+		if !strings.Contains(u.Problem, " is of type ") {
+			return err
+		}
+		return &cli.UsageError{Problem: u.Problem, Advice: fmt.Sprintf("%s says who you are; unset it for: %s %s", config.AgentVar, cli.Name, strings.Join(r.args, " "))}
 	}
 	return fmt.Errorf("%w; it is %s that says so: unset it, or set it to the id that register gives", err, config.AgentVar)
 }
