@@ -29,11 +29,7 @@ func (r *Report) figures() (all []Figure) {
 				continue
 			}
 			if c, ok := r.cell(row.Group, row.Name, facts); ok && c.FloorP50 != nil {
-				most := 60.0
-				if row.Name == recallUnindexed {
-					most = mostUnindexed
-				}
-				add("command, "+row.Name+", "+grouped(facts)+" facts: over "+row.Floor, "ms", (c.P50-*c.FloorP50)/1000, most)
+				add("command, "+row.Name+", "+grouped(facts)+" facts: over "+row.Floor, "ms", (c.P50-*c.FloorP50)/1000, 60)
 			}
 		}
 	}
@@ -59,16 +55,12 @@ func (r *Report) figures() (all []Figure) {
 	return all
 }
 
-// mostUnindexed is what a recall without an index may take, in ms: half a second each for the answer, for the key table
-// and for as much of the index as is made after it.
-const mostUnindexed = 1500
-
 // promised reports whether a command has a figure to meet at a size.
 func promised(name string, facts int) bool {
 	if name == remember {
 		return facts == 20_000
 	}
-	if name == recallMissed || name == recallHybrid || name == recallUnindexed {
+	if name == recallMissed || name == recallHybrid {
 		return true
 	}
 	for _, q := range recalls() {
