@@ -63,19 +63,26 @@ func TestModelIsFreedWhenIdle(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		m := &models{model: model}
+		loaded := func() bool {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.model != nil
+		}
 		for range 3 {
+			m.mu.Lock()
 			m.users++
+			m.mu.Unlock()
 			time.Sleep(modelIdle) // a text that takes long
 			m.leave()
 			time.Sleep(modelIdle - time.Second)
 			synctest.Wait()
-			if m.model == nil {
+			if !loaded() {
 				t.Fatal("freed while it was in use, or too soon")
 			}
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		if m.model != nil {
+		if loaded() {
 			t.Error("not freed")
 		}
 	})
