@@ -31,14 +31,23 @@ type client struct {
 	*mcp.ClientSession
 	t       *testing.T
 	updated chan string // the resources that show something else
+	booked  chan bool   // the subscriptions that the server has taken, in the newest protocol
 }
 
 // connect shakes hands, in the newest protocol unless another is named.
 func connect(t *testing.T, transport mcp.Transport, protocol string) client {
 	t.Helper()
-	c := client{t: t, updated: make(chan string, 100)}
+	c := client{t: t, updated: make(chan string, 100), booked: make(chan bool, 100)}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { c.updated <- r.Params.URI },
+	})
+	sdk.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "notifications/subscriptions/acknowledged" {
+				c.booked <- true
+			}
+			return next(ctx, method, req)
+		}
 	})
 	session, err := sdk.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
