@@ -70,7 +70,7 @@ func TestTransformerFloors(t *testing.T) {
 	ctx := t.Context()
 	if !whole {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, 170*time.Second)
+		ctx, cancel = context.WithTimeout(ctx, 210*time.Second)
 		defer cancel()
 	}
 	all, err := keptModels(modelsDir, "", false)
