@@ -198,15 +198,11 @@ func (p *partial) note() error {
 
 // ripen makes a generation of what has grown, its segments merged; until it has its name the parts stay.
 func (x *Index) ripen(p *partial) (*generation, error) {
-	if err := x.fails("mkdir", x.dir); err != nil {
-		return nil, err
-	}
-	temp, err := os.MkdirTemp(x.dir, tempPrefix)
+	b, err := x.builder(p.grown.header)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temp)
-	b := &builder{dir: temp, fails: x.fails, header: p.grown.header}
+	defer os.RemoveAll(b.dir)
 	b.header.Segments = nil
 	if err := b.gather(p); err != nil {
 		if lost(err) { // what was written is not there: from the beginning, the next time
@@ -214,13 +210,7 @@ func (x *Index) ripen(p *partial) (*generation, error) {
 		}
 		return nil, err
 	}
-	if err := x.fails("create", headerName); err != nil {
-		return nil, err
-	}
-	if err := writeHeader(temp, b.header); err != nil {
-		return nil, err
-	}
-	return x.place(temp)
+	return x.place(b)
 }
 
 // gather takes over the segments that were made.

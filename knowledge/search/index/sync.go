@@ -179,15 +179,11 @@ func (g *generation) has(id string) bool {
 
 // write makes the next generation under a name of its own and renames it into place, whole.
 func (x *Index) write(ctx context.Context, base *generation, t *Tail, docs iter.Seq[Doc]) (*generation, error) {
-	if err := x.fails("mkdir", x.dir); err != nil {
-		return nil, err
-	}
-	temp, err := os.MkdirTemp(x.dir, tempPrefix)
+	b, err := x.builder(header{Mapping: mappingVersion, At: t.to.At, Epoch: t.to.Epoch})
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temp)
-	b := &builder{dir: temp, fails: x.fails, header: header{Mapping: mappingVersion, At: t.to.At, Epoch: t.to.Epoch}}
+	defer os.RemoveAll(b.dir)
 	if base != nil || docs == nil {
 		err = b.extend(base, t)
 	} else {
@@ -196,25 +192,37 @@ func (x *Index) write(ctx context.Context, base *generation, t *Tail, docs iter.
 	if err != nil {
 		return nil, fmt.Errorf("write an index generation: %w", err)
 	}
+	return x.place(b)
+}
+
+// builder begins a generation, under a name of its own until [Index.place]. Who has it removes its directory at the end.
+func (x *Index) builder(h header) (*builder, error) {
+	if err := x.fails("mkdir", x.dir); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp(x.dir, tempPrefix)
+	if err != nil {
+		return nil, err
+	}
+	return &builder{dir: temp, fails: x.fails, header: h}, nil
+}
+
+// place writes a generation's header and renames its directory into place.
+func (x *Index) place(b *builder) (*generation, error) {
 	if err := x.fails("create", headerName); err != nil {
 		return nil, err
 	}
-	if err := writeHeader(temp, b.header); err != nil {
+	if err := writeHeader(b.dir, b.header); err != nil {
 		return nil, err
 	}
-	return x.place(temp)
-}
-
-// place renames a generation's directory into place.
-func (x *Index) place(temp string) (*generation, error) {
 	_, greatest, err := generations(x.dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.fails("rename", temp); err != nil {
+	if err := x.fails("rename", b.dir); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(temp, filepath.Join(x.dir, generationName(greatest+1))); err != nil {
+	if err := os.Rename(b.dir, filepath.Join(x.dir, generationName(greatest+1))); err != nil {
 		return nil, err
 	}
 	return openGeneration(x.dir, greatest+1)
