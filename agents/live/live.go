@@ -175,11 +175,7 @@ func (l *Locks) End(session string) error {
 		}
 	}
 	l.mu.Unlock()
-	var errs []error
-	for _, id := range ids {
-		errs = append(errs, l.Leave(id))
-	}
-	return errors.Join(errs...)
+	return l.leave(ids)
 }
 
 // Close lets go of all agents. A process that ends need not call it.
@@ -190,6 +186,10 @@ func (l *Locks) Close() error {
 		ids = append(ids, id)
 	}
 	l.mu.Unlock()
+	return l.leave(ids)
+}
+
+func (l *Locks) leave(ids []string) error {
 	var errs []error
 	for _, id := range ids {
 		errs = append(errs, l.Leave(id))
