@@ -64,18 +64,15 @@ type modelDone struct {
 func (m modelDone) Text() string { return fmt.Sprintf(m.said, m.Name) }
 
 func (s *stores) useModel(_ context.Context, _ op.Scope, a modelName) (modelDone, error) {
-	c, err := s.config()
-	if err != nil {
-		return modelDone{}, err
-	}
-	name, err := embed.Named(c.ModelsDir, a.Name)
-	if err != nil {
-		return modelDone{}, absent(err)
-	}
-	return modelDone{name, "Model %s is in use."}, absent(embed.Use(c.ModelsDir, name))
+	return s.withModel(a, "Model %s is in use.", embed.Use)
 }
 
 func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelDone, error) {
+	return s.withModel(a, "Model %s removed.", embed.Remove)
+}
+
+// withModel does something with the installed model of a name.
+func (s *stores) withModel(a modelName, said string, do func(modelsDir, name string) error) (modelDone, error) {
 	c, err := s.config()
 	if err != nil {
 		return modelDone{}, err
@@ -84,7 +81,7 @@ func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelD
 	if err != nil {
 		return modelDone{}, absent(err)
 	}
-	return modelDone{name, "Model %s removed."}, absent(embed.Remove(c.ModelsDir, name))
+	return modelDone{name, said}, absent(do(c.ModelsDir, name))
 }
 
 // absent makes what does not exist the kind of error that says so.

@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/mcpsrv":      {"cmd/internal/op"},
 	"cmd/internal/web":         {"cmd/internal/op"},
 	"cmd/internal/hook":        {"cmd/internal/op", "cmd/internal/hook/probe"},
-	"cmd/internal/hook/answer": {"cmd/internal/hook"},
+	"cmd/internal/hook/answer": {"cmd/internal/hook", "internal/prose"},
 	"cmd/internal/hook/plugin": {"cmd/internal/hook"},
 	// beside them
 	"cmd/internal/config": {"internal/secret"},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leanctx/cmd/internal/hook"
+	"leanctx/internal/prose"
 )
 
 // dataLine introduces facts wherever they are put before a model.
@@ -171,7 +172,7 @@ func (c Call) relevant(ctx context.Context, m Memory, in input) ([]Told, error) 
 	if prompt == "" || strings.HasPrefix(prompt, "/") {
 		return nil, nil
 	}
-	return m.Relevant(ctx, clip(prompt, 1000))
+	return m.Relevant(ctx, prose.Clip(prompt, 1000))
 }
 
 // limitOf is how many characters of context a client takes. Codex puts what
@@ -200,21 +201,9 @@ func within(text string, most int) string {
 	return text[:end]
 }
 
-// clip is the beginning of a text, in characters.
-func clip(s string, most int) string {
-	n := 0
-	for i := range s {
-		if n == most {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
-}
-
 // Line makes a text one line of at most 400 characters, so that it cannot pass
 // for another.
-func Line(s string) string { return clip(strings.Join(strings.Fields(s), " "), 400) }
+func Line(s string) string { return prose.Clip(strings.Join(strings.Fields(s), " "), 400) }
 
 type reply struct {
 	Context  string    `json:"additionalContext,omitempty"`
