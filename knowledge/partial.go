@@ -154,6 +154,7 @@ type partials struct {
 	dir     string
 	from    int64                          // the size of the smallest snapshot with a table
 	whole   atomic.Bool                    // no partial states: what one was read from is damaged
+	again   atomic.Int32                   // how many do again on a whole state what a partial one was not enough for
 	refused atomic.Bool                    // there is no table for the snapshot, though one would help
 	on      atomic.Pointer[table.Snapshot] // that the state was last read from in parts; nil when it was read whole
 	made    atomic.Pointer[built]          // the table of what is read from, where there was none
@@ -183,7 +184,7 @@ func (m machine) OpenSnapshot(f io.ReaderAt, size int64, h journal.Header) (*sta
 		return nil, false
 	}
 	p.on.Store(nil)
-	if p.whole.Load() || size < p.from {
+	if p.whole.Load() || p.again.Load() > 0 || size < p.from {
 		return nil, false
 	}
 	s, err := p.open(f, size, h)

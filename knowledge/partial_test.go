@@ -513,3 +513,36 @@ func TestEraseKeys(t *testing.T) {
 		}
 	}
 }
+
+// A server that refits in the background while an answer is found anew makes no
+// partial state of it again, whatever became of the key table in the meantime.
+func TestRefitWhileAgain(t *testing.T) {
+	dir, now := tabled(t)
+	s := commanded(t, dir, now, inParts)
+	defer s.Close()
+	var partial []bool
+	err := s.wholly(t.Context(), func() error {
+		partial = append(partial, parted(t, s))
+		if len(partial) == 1 {
+			return &partialError{damagedFact(0)}
+		}
+		if err := s.refit(t.Context()); err != nil {
+			t.Error(err)
+		}
+		partial = append(partial, parted(t, s))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]bool{true, false, false}, partial); diff != "" {
+		t.Errorf("at first, anew, after a refit (-want +got):\n%s", diff)
+	}
+	s.parts.tried.Store(nil)
+	if err := s.refit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !parted(t, s) {
+		t.Error("it stays whole for good")
+	}
+}

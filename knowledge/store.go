@@ -176,7 +176,8 @@ func (s *Store) view(ctx context.Context, f func(*state, moment) error) error {
 }
 
 // wholly does what do does, and if a partial state was not enough for it, does
-// it again on a whole one.
+// it again on a whole one: until it is through, [Store.refit] in the background
+// makes no partial one either.
 func (s *Store) wholly(ctx context.Context, do func() error) error {
 	err := do()
 	if _, partial := errors.AsType[*partialError](err); !partial {
@@ -184,6 +185,8 @@ func (s *Store) wholly(ctx context.Context, do func() error) error {
 	}
 	s.parts.refused.Store(true) // the next one shall find a good table
 	s.parts.whole.Store(true)
+	s.parts.again.Add(1)
+	defer s.parts.again.Add(-1)
 	if err := s.log.Forget(ctx); err != nil {
 		return err
 	}
