@@ -93,7 +93,7 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 // Mistake is something that went wrong and how to do it right.
 type Mistake struct {
 	Trigger    string `json:"trigger" arg:"1" jsonschema:"what leads to it"`
-	Resolution string `json:"resolution" jsonschema:"what to do instead"`
+	Resolution string `json:"resolution" arg:"2" jsonschema:"what to do instead"`
 	Severity   string `json:"severity,omitempty" enum:"critical,warning,info" jsonschema:"how bad it is (default warning)"`
 }
 

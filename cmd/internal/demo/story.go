@@ -58,6 +58,9 @@ var story = [...]chapter{
 		recall(`{"action":"recall","category":"architecture","key":"auth","as_of":"2026-02-01"}`),
 		recall(`{"action":"recall","query":"favourite colour"}`),
 	}},
+	{"A question that shares no word with the fact is answered by its meaning", []call{
+		recall(`{"action":"recall","query":"amazon"}`),
+	}},
 	{"A mistake not to repeat", []call{
 		knowledge(`{"action":"gotcha","trigger":"migrations run twice on deploy","resolution":"take the advisory lock first","severity":"warning"}`),
 	}},
