@@ -157,6 +157,6 @@ func examine(ctx context.Context, staged string, m *Manifest, o *InstallOptions)
 		}
 		report = *w.Report
 	}
-	m.Dim, m.Tested = report.Dim, o.Now().UTC().Truncate(time.Second)
+	m.Dim, m.Tested = report.Dim, o.Now().UTC()
 	return report, m.write(staged)
 }

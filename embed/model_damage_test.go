@@ -47,6 +47,9 @@ func TestOpenModelFilesChanged(t *testing.T) {
 	}
 	t.Run("same size, other bytes", func(t *testing.T) {
 		dir := installTiny(t, "onnx/model.onnx").Dir
+		if err := Verify(dir); err != nil {
+			t.Error(err)
+		}
 		data, err := os.ReadFile(filepath.Join(dir, modelFile))
 		if err != nil {
 			t.Fatal(err)
@@ -55,13 +58,18 @@ func TestOpenModelFilesChanged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, modelFile), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenModel(dir, nil); err == nil || !strings.Contains(err.Error(), "is not the file that was installed") {
-			t.Error(err)
+		for name, err := range map[string]error{"verify": Verify(dir), "open": second(OpenModel(dir, nil))} {
+			if _, ok := errors.AsType[*ModelError](err); !ok || !strings.Contains(err.Error(), "is not the file that was installed") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 	t.Run("no folder", func(t *testing.T) {
-		if _, err := OpenModel(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
+		dir := filepath.Join(t.TempDir(), "none")
+		for name, err := range map[string]error{"verify": Verify(dir), "open": second(OpenModel(dir, nil))} {
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 	t.Run("never tested", func(t *testing.T) {
@@ -79,6 +87,8 @@ func TestOpenModelFilesChanged(t *testing.T) {
 		}
 	})
 }
+
+func second[A any](_ A, err error) error { return err }
 
 // The files of a model that runs are not read again: they may be swapped or
 // deleted under it.

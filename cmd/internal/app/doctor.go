@@ -49,12 +49,12 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 	return nil, errors.New(counted(x.Problems(), "problem") + " found")
 }
 
-// examine looks at the configuration and at the memory of this project.
+// examine looks at the configuration, the model and the memory of this project.
 func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
 	if _, _, err := s.settings(sc); err != nil {
 		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "mend the file"}}
 	}
-	found := []hook.Finding{{Level: hook.Fine, Subject: "configuration", Text: "can be read"}}
+	found := []hook.Finding{{Level: hook.Fine, Subject: "configuration", Text: "can be read"}, s.models()}
 	projects, dir, err := s.atlas(sc)
 	if err != nil {
 		return append(found, hook.Finding{Level: hook.Problem, Subject: "projects", Text: err.Error()})
@@ -66,7 +66,7 @@ func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
 	case !p.Known:
 		return append(found, hook.Finding{Level: hook.Fine, Subject: "project", Text: p.Root + ": nothing is remembered of it yet"})
 	}
-	return append(append(found, s.health(ctx, sc)...), s.models())
+	return append(found, s.health(ctx, sc)...)
 }
 
 // nowhere is a word that stands in no fact: to ask for it opens the index, which
@@ -100,8 +100,9 @@ func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 	return []hook.Finding{f, index}
 }
 
-// models tells whether a transformer is installed and its files are those that
-// were. It is not loaded: that takes seconds, and embeddings_status says more.
+// models tells whether a transformer is installed and its files are, byte for
+// byte, those that were: nobody waits for a doctor by the millisecond. It is not
+// loaded, which takes seconds; embeddings_status says more.
 func (s *stores) models() hook.Finding {
 	f := hook.Finding{Level: hook.Fine, Subject: "model"}
 	c, err := s.config()
@@ -110,14 +111,26 @@ func (s *stores) models() hook.Finding {
 		return f
 	}
 	dir, m, err := embed.Current(c.ModelsDir)
+	if err == nil {
+		err = embed.Verify(dir)
+	}
 	switch {
 	case errors.Is(err, embed.ErrNoModel):
 		f.Text = "none installed, the built-in encoder is used"
 	case err != nil:
 		f.Level, f.Text = hook.Problem, answer.Line(err.Error())+"; until then the built-in encoder is used"
-		f.Fix = "lean-ctx embeddings install MODEL, or move " + c.ModelsDir + " away"
+		f.Fix = modelCure(c.ModelsDir, m)
 	default:
 		f.Text = m.Name + " in " + dir
 	}
 	return f
+}
+
+// modelCure is what to do about a model that is not what was installed. m is its
+// manifest, nil where that cannot be read.
+func modelCure(modelsDir string, m *embed.Manifest) string {
+	if m == nil {
+		return "lean-ctx embeddings install MODEL, or move " + modelsDir + " away"
+	}
+	return "lean-ctx embeddings install MODEL (it came from " + m.Source + "), or lean-ctx embeddings remove " + m.Name
 }

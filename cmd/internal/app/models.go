@@ -30,7 +30,7 @@ type models struct {
 	users    int
 	last     time.Time
 	idle     *time.Timer
-	failed   string // the folder of the model that could not be loaded
+	failed   time.Time // when the model that could not be loaded was installed
 	why      error
 	fetching bool
 	fetched  error
@@ -40,17 +40,17 @@ type models struct {
 
 // current is the installed model that can be used; the error says why there is
 // none.
-func (m *models) current() (dir, name string, err error) {
-	dir, manifest, err := embed.Current(m.dir)
+func (m *models) current() (dir string, installed *embed.Manifest, err error) {
+	dir, installed, err = embed.Current(m.dir)
 	if err != nil {
-		return "", "", err
+		return "", nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.failed == dir {
-		return "", "", m.why
+	if m.why != nil && m.failed.Equal(installed.Tested) {
+		return "", nil, m.why // until it is installed again
 	}
-	return dir, manifest.Name, nil
+	return dir, installed, nil
 }
 
 // use calls f with the model of this name, which is loaded if it is not.
@@ -70,13 +70,13 @@ func (m *models) take(name string) (*embed.Model, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.model != nil && m.model.Name() != installed && m.users == 0 {
+	if m.model != nil && m.model.Name() != installed.Name && m.users == 0 {
 		m.free()
 	}
 	if m.model == nil {
 		model, err := embed.OpenModel(dir, nil)
 		if err != nil {
-			m.failed, m.why = dir, err
+			m.failed, m.why = installed.Tested, err
 			m.logger.Warn("the model cannot be used", "error", err)
 			return nil, err
 		}

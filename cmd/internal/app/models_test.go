@@ -211,6 +211,28 @@ func TestModelUnderARunningServer(t *testing.T) {
 	}
 }
 
+// A model that could not be loaded is tried again once it was installed again.
+func TestModelInstalledAgain(t *testing.T) {
+	dir, m := t.TempDir(), noModel(t)
+	name := filepath.Join(tinyModel(t, m.dir, "onnx/model.onnx").Dir, "model.onnx")
+	s, _ := modelStore(t, dir, m)
+	services(t, s, 1)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, bytes.Repeat([]byte{'x'}, len(data)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"broken", "present"} {
+		_, _ = s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{Wait: true}) // loads it
+		if st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.Model != want {
+			t.Errorf("%s, %v; want %s", st.Text(), err, want)
+		}
+		tinyModel(t, m.dir, "onnx/model.onnx")
+	}
+}
+
 func TestBar(t *testing.T) {
 	var out strings.Builder
 	draw := bar(&out, 0)

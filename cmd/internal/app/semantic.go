@@ -175,9 +175,9 @@ func cosine(a, b []float32) float64 {
 
 // Encoders implements meaning.Vectors.
 func (m *vectored) Encoders(wanted bool) (all []meaning.Encoding) {
-	_, name, err := m.models.current()
+	_, installed, err := m.models.current()
 	if err == nil {
-		all = append(all, meaning.Encoding{Name: name})
+		all = append(all, meaning.Encoding{Name: installed.Name})
 	} else if wanted && errors.Is(err, embed.ErrNoModel) {
 		m.models.fetch()
 	}
@@ -194,9 +194,9 @@ func (m *vectored) Report() meaning.VectorReport {
 	for _, e := range status.Encoders {
 		r.Entries = append(r.Entries, meaning.VectorEntries{Encoder: e.Name, Entries: e.Entries})
 	}
-	switch _, name, err := m.models.current(); {
+	switch _, installed, err := m.models.current(); {
 	case err == nil:
-		r.Model, r.Why = "present", name+" is installed"
+		r.Model, r.Why = "present", installed.Name+" is installed"
 	case errors.Is(err, embed.ErrNoModel):
 		r.Model, r.Why = "missing", "built in; no model is installed in "+m.models.dir
 	default:
