@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // files is what the journal asks of a directory, and the seam at which tests
@@ -36,18 +37,33 @@ type file interface {
 type rootFiles struct{ root *os.Root }
 
 func (r rootFiles) open(name string, flag int) (file, error) {
-	f, err := r.root.OpenFile(name, flag, 0o600)
+	var f *os.File
+	err := patiently(func() (err error) {
+		f, err = r.root.OpenFile(name, flag, 0o600)
+		return err
+	})
 	if err != nil {
 		return nil, err // a nil *os.File must not become a non-nil file
+	}
+	// Where a directory has no size it would be read as an empty file.
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
 	}
 	return f, nil
 }
 
 func (r rootFiles) stat(name string) (fs.FileInfo, error) { return r.root.Stat(name) }
-func (r rootFiles) rename(from, to string) error          { return r.root.Rename(from, to) }
 func (r rootFiles) link(from, to string) error            { return r.root.Link(from, to) }
-func (r rootFiles) remove(name string) error              { return r.root.Remove(name) }
 func (r rootFiles) syncDir() error                        { return syncDir(r.root) }
+
+func (r rootFiles) rename(from, to string) error {
+	return patiently(func() error { return r.root.Rename(from, to) })
+}
+
+func (r rootFiles) remove(name string) error {
+	return patiently(func() error { return r.root.Remove(name) })
+}
 
 func (r rootFiles) list() ([]fs.DirEntry, error) { return fs.ReadDir(r.root.FS(), ".") }
 

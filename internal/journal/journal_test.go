@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestNothingIsMadeBeforeTheFirstUpdate(t *testing.T) {
 	update(t, l, "x")
 	for name, mode := range map[string]os.FileMode{"": 0o700, "state.journal": 0o600, "state.lock": 0o600} {
 		fi, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || fi.Mode().Perm() != mode {
+		if err != nil || fi.Mode().Perm() != mode && runtime.GOOS != "windows" { // which has no such modes
 			t.Errorf("%q: %v, %v, want mode %v", name, fi, err, mode)
 		}
 	}

@@ -43,3 +43,6 @@ func syncDir(root *os.Root) error {
 	defer d.Close()
 	return d.Sync()
 }
+
+// patiently does something once: what others have open is in nobody's way.
+func patiently(do func() error) error { return do() }

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -38,3 +39,20 @@ func unlock(f file) error {
 
 // syncDir does nothing: Windows has no such call, and NTFS journals its names.
 func syncDir(*os.Root) error { return nil }
+
+// patiently does something with a file until nobody else is in the way, for at
+// most patience: a virus scanner or an indexer has a new file open for a moment,
+// and as long as it does, the file can be neither renamed nor replaced. Our own
+// handles, had through an os.Root, allow both.
+func patiently(do func() error) error {
+	const patience = time.Second
+	begin, pause := time.Now(), time.Millisecond
+	for {
+		err := do()
+		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) || time.Since(begin) > patience {
+			return err
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, 50*time.Millisecond)
+	}
+}
