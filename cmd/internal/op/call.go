@@ -97,7 +97,8 @@ type checker struct {
 	out      checked
 	seen     map[string]bool // parameters that have a value
 	problems []string
-	argument string // the first one that a problem is about
+	argument string   // the first one that a problem is about
+	unknown  []string // arguments that the tool does not have, which were ignored
 }
 
 func (t *Tool) check(o *Operation, args map[string]any) (checked, error) {
@@ -110,6 +111,9 @@ func (t *Tool) check(o *Operation, args map[string]any) (checked, error) {
 	}
 	c.missing()
 	if len(c.problems) > 0 {
+		for _, name := range c.unknown { // it may well have been meant for what is missing
+			c.problems = append(c.problems, "unknown argument "+brief(name))
+		}
 		return checked{}, t.usage(o, strings.Join(c.problems, "; "), c.argument)
 	}
 	return c.out, nil
@@ -124,7 +128,11 @@ func (c *checker) take(name string, v any) {
 	}
 	value, present, err := coerce(p, v)
 	if err != nil {
-		c.problem(p.Name, fmt.Sprintf("%q %v", p.Name, err))
+		what := ""
+		if p.Type == TypeNumber && p.Description != "" { // which numbers stands there
+			what = ": " + p.Description
+		}
+		c.problem(p.Name, fmt.Sprintf("%q %v%s", p.Name, err, what))
 		return
 	}
 	if !present || c.seen[p.Name] {
@@ -187,6 +195,7 @@ func (c *checker) foreign(name string, v any) {
 		c.problem(name, fmt.Sprintf("unknown argument %s; did you mean %q?", brief(name), near))
 		return
 	}
+	c.unknown = append(c.unknown, name)
 	c.out.notices = append(c.out.notices,
 		fmt.Sprintf("unknown argument %s was ignored; %s takes %s", brief(name), c.label(), strings.Join(names, ", ")))
 }
