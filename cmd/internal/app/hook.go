@@ -59,7 +59,16 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	s := newStores(func() (*config.Config, error) { return c, nil }, func(string) {})
 	s.logger = slog.New(slog.DiscardHandler)
-	call.Open = func(ctx context.Context, dir string) (answer.Memory, error) { return s.remembered(ctx, dir, c.Agent) }
+	call.Open = func(ctx context.Context, dir, client string) (answer.Memory, error) {
+		return s.remembered(ctx, op.Scope{Project: dir, Agent: c.Agent}, client)
+	}
+	call.Waiting = func(ctx context.Context, dir, client string) ([]answer.Told, error) {
+		n, err := s.neighbours(ctx, op.Scope{Project: dir, Agent: c.Agent}, client)
+		if err != nil {
+			return nil, err
+		}
+		return n.waiting(ctx)
+	}
 	call.Conclude = func(ctx context.Context, dir, client string) error {
 		err := s.conclude(ctx, dir, client)
 		return joined(err, s.close())
@@ -82,17 +91,17 @@ func joined(err, more error) error {
 type memory struct {
 	project project.Project
 	store   *knowledge.Store // nil: nothing is known of the project
+	around  func(ctx context.Context) (neighbours, error)
 }
 
-// remembered is the memory of the project of a directory. It leaves no trace.
-func (s *stores) remembered(ctx context.Context, dir, agent string) (memory, error) {
-	sc := op.Scope{Project: dir, Agent: agent}
+// remembered is the memory of the project of a scope. It leaves no trace.
+func (s *stores) remembered(ctx context.Context, sc op.Scope, client string) (memory, error) {
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
 		return memory{}, err
 	}
 	store, err := s.store(sc, p)
-	return memory{p, store}, err
+	return memory{p, store, func(ctx context.Context) (neighbours, error) { return s.neighbours(ctx, sc, client) }}, err
 }
 
 // Briefing is what a session begins with.
@@ -108,7 +117,8 @@ func (s *stores) briefed(client string) bool {
 	return err == nil && p.Briefs(client)
 }
 
-// Triggered lists the reminders on a file of the project.
+// Triggered lists the reminders on a file of the project, and who else has
+// claimed it.
 func (m memory) Triggered(ctx context.Context, file string) (told []answer.Told, err error) {
 	roots := []string{m.project.Root}
 	for _, p := range m.project.Places {
@@ -122,6 +132,9 @@ func (m memory) Triggered(ctx context.Context, file string) (told []answer.Told,
 		list, err := m.store.Triggered(ctx, filepath.ToSlash(rel))
 		for _, x := range list {
 			told = append(told, aReminder(x.ID, x.Text))
+		}
+		if n, err := m.around(ctx); err == nil {
+			told = append(told, n.claimed(filepath.ToSlash(rel))...)
 		}
 		return told, err
 	}
@@ -192,8 +205,7 @@ func atWork(present []agents.Present, named, client string) string {
 		if named != "" && a.AgentID == named {
 			return named
 		}
-		kind := strings.ToLower(a.AgentType)
-		if kind != "" && (strings.Contains(client, kind) || strings.Contains(kind, client)) {
+		if akin(a.AgentType, client) {
 			kin = append(kin, a.AgentID)
 		}
 	}

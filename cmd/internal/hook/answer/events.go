@@ -30,7 +30,8 @@ type Memory interface {
 	Briefing(ctx context.Context) (string, error)
 	// Relevant lists what has to do with a prompt, best first.
 	Relevant(ctx context.Context, prompt string) ([]Told, error)
-	// Triggered lists the reminders on a file, an absolute path.
+	// Triggered lists the reminders on a file, an absolute path, and who else
+	// has claimed it.
 	Triggered(ctx context.Context, file string) ([]Told, error)
 }
 
@@ -49,8 +50,11 @@ type Call struct {
 	Data   string    // our data directory
 	Now    func() time.Time
 
-	// Open gives the memory of the project that a directory is in.
-	Open func(ctx context.Context, dir string) (Memory, error)
+	// Open gives the memory of the project that a directory is in, as a client
+	// of the table sees it.
+	Open func(ctx context.Context, dir, client string) (Memory, error)
+	// Waiting lists what lies unread for whoever works there; nil: nothing.
+	Waiting func(ctx context.Context, dir, client string) ([]Told, error)
 	// Conclude makes the automatic diary entry of whoever worked there.
 	Conclude func(ctx context.Context, dir, client string) error
 }
@@ -112,7 +116,7 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	case hook.PreCompact, hook.SessionEnd, hook.Stop:
 		return nil, c.Conclude(ctx, c.Dir, c.Client)
 	}
-	m, err := c.Open(ctx, c.Dir)
+	m, err := c.Open(ctx, c.Dir, c.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +142,7 @@ func (c Call) text(ctx context.Context, m Memory, in input) (text string, err er
 	case hook.UserPrompt:
 		source = in.prompt()
 		told, err = c.relevant(ctx, m, in)
-		told = s.fresh(told)
+		told = s.fresh(append(c.waiting(ctx), told...))
 	case hook.PostTool:
 		for _, file := range in.files(c.Dir) {
 			more, e := m.Triggered(ctx, file)
@@ -173,6 +177,19 @@ func (c Call) relevant(ctx context.Context, m Memory, in input) ([]Told, error) 
 		return nil, nil
 	}
 	return m.Relevant(ctx, prose.Clip(prompt, 1000))
+}
+
+// waiting is what lies unread. What stands in its way takes nothing from the
+// rest of an answer.
+func (c Call) waiting(ctx context.Context) []Told {
+	if c.Waiting == nil {
+		return nil
+	}
+	told, err := c.Waiting(ctx, c.Dir, c.Client)
+	if err != nil {
+		return nil
+	}
+	return told
 }
 
 // limitOf is how many characters of context a client takes. Codex puts what

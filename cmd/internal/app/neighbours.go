@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"leanctx/agents"
+	"leanctx/agents/lease"
+	"leanctx/cmd/internal/hook/answer"
+	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
+)
+
+// neighbours is who works in a project, as a hook of a client sees it.
+type neighbours struct {
+	registry *agents.Store // nil: nothing is known of the project
+	around   agents.Synced
+	client   string
+	me       string // who works in the client; empty where nobody can tell
+}
+
+// neighbours looks around in the project of a scope. It marks nothing as read.
+func (s *stores) neighbours(ctx context.Context, sc op.Scope, client string) (neighbours, error) {
+	n := neighbours{client: client}
+	p, err := s.lookup(ctx, sc)
+	if err != nil || !p.Known {
+		return n, err
+	}
+	w, err := s.crew(sc, p)
+	if err != nil {
+		return n, err
+	}
+	if n.registry, err = w.agents(); err != nil {
+		return n, err
+	}
+	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.Nothing{}) // by nobody
+	n.me = atWork(n.around.Agents, sc.Agent, client)
+	return n, err
+}
+
+// claimed lists the claims of others on a file, a path within the project.
+// Where two of the client's kind are at work, either may be the caller.
+func (n neighbours) claimed(file string) (told []answer.Told) {
+	for _, c := range n.around.Claims {
+		if c.AgentID == n.me || !covers(lease.Key(c.Path), lease.Key(file)) {
+			continue
+		}
+		name := c.AgentID
+		kind, _, _ := strings.Cut(c.AgentID, "-")
+		for _, a := range n.around.Agents {
+			if a.AgentID == c.AgentID {
+				name, kind = a.AgentID+" ("+answer.Line(a.Role)+")", a.AgentType
+			}
+		}
+		if n.me == "" && akin(kind, n.client) {
+			continue
+		}
+		told = append(told, answer.Told{
+			ID:   fmt.Sprintf("claim-%d", c.Token),
+			Text: fmt.Sprintf("CLAIM %s: %s has it for another %s; ask before you change it", answer.Line(c.Path), strings.TrimSuffix(name, " ()"), prose.Left(time.Until(c.Until))),
+		})
+	}
+	return told
+}
+
+// covers tells whether a claim on a path is one on a file: a directory stands
+// for all that is in it.
+func covers(path, file string) bool {
+	return path == "." || path == file || strings.HasPrefix(file, path+"/")
+}
+
+// waiting says how much lies unread. It says so once, and again when the agent
+// did something and left it where it is.
+func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
+	if n.me == "" {
+		return nil, nil
+	}
+	p, err := n.registry.As(agents.Actor{Agent: n.me}).Presence(ctx)
+	if err != nil || p.Unread == 0 {
+		return nil, err
+	}
+	id := fmt.Sprintf("unread-%s-%d", n.me, p.Unread)
+	for _, a := range n.around.Agents {
+		if a.AgentID == n.me {
+			id += fmt.Sprintf("-%d", a.LastActive.Unix())
+		}
+	}
+	return []answer.Told{{
+		ID:   id,
+		Text: fmt.Sprintf(`UNREAD %s for %s: ctx_agent {"action":"read","agent":%q}`, prose.Count(p.Unread, "message"), n.me, n.me),
+	}}, nil
+}
+
+// akin tells whether agents of a kind work in a client.
+func akin(kind, client string) bool {
+	kind = strings.ToLower(kind)
+	return kind != "" && (strings.Contains(client, kind) || strings.Contains(kind, client))
+}
