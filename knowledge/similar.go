@@ -19,14 +19,23 @@ import (
 // bounded by what it reads, so that it mostly is over by then.
 //
 // It takes some of a processor all the same, and more when the index is cold, which a stream of remembers on a machine of
-// two pays for: 1.1 to 2 times what it costs without an index. So looks take a twentieth of the time at most: after
-// each there is a rest. Who remembers a fact now and then always has one; in a stream some of the facts have. To look after the
+// two pays for: 1.1 to 2 times what it costs without an index. So after each look there is a rest: of a hundred times
+// what the look took in a stream, where one fact in twenty has a look and the others pay nothing, but of no more than a
+// second unless looks would take over a twentieth of the time. Who remembers a fact now and then always has one. A rest of
+// twenty times was rejected: every fourth fact of a stream paid for one, which was 1.1 times in the middle. To look after the
 // answer and tell with the next one was rejected: the advice would stand under another fact, and a command has no next.
 const (
 	similarFloor = 0.75 // share of the value's words, weighed, that another fact has
 	similarMost  = 3
-	similarRest  = 20 // times what a look took
+	restLeast    = 20  // times what a look took
+	restMost     = 100 // times it, within restLong
+	restLong     = time.Second
 )
+
+// resting is how long no look follows one that took so long.
+func resting(took time.Duration) time.Duration {
+	return max(restLeast*took, min(restMost*took, restLong))
+}
 
 // glance is a look under way.
 type glance chan *search.Alike
@@ -57,7 +66,7 @@ func (s *Store) look(value string) glance {
 		if err != nil { // an index that fails has nothing to advise
 			a = nil
 		}
-		s.rest.Store(int64(time.Since(s.began) + similarRest*time.Since(start)))
+		s.rest.Store(int64(time.Since(s.began) + resting(time.Since(start))))
 		g <- a
 	}()
 	return g

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 )
 
 // A likely duplicate or conflict under another key is named, once the index is
@@ -72,5 +73,20 @@ func TestLooksRest(t *testing.T) {
 	s.rest.Store(0)
 	if s.glance(value) == nil {
 		t.Error("no look after the rest")
+	}
+}
+
+// In a stream looks take a hundredth of the time, and one that was slow does not silence those after it for long.
+func TestHowLongLooksRest(t *testing.T) {
+	for took, rest := range map[time.Duration]time.Duration{
+		0:                      0,
+		100 * time.Microsecond: 10 * time.Millisecond,
+		10 * time.Millisecond:  time.Second,
+		40 * time.Millisecond:  time.Second,
+		100 * time.Millisecond: 2 * time.Second,
+	} {
+		if got := resting(took); got != rest {
+			t.Errorf("after a look of %v there is a rest of %v, want %v", took, got, rest)
+		}
 	}
 }
