@@ -26,7 +26,7 @@ func terminals() []client {
 			files:  map[Scope]string{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
 			events: codexEvents(), entry: grouped("codex", 1),
 		},
-		note: "Codex skips hooks until you approve them: type /hooks in Codex",
+		note: "Codex skips hooks until you approve them: it asks at its next start, or type /hooks in Codex",
 	}, {
 		name: "gemini", says: "gemini-cli-mcp-client", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
 		servers: map[Scope]place{User: {file: "~/.gemini/settings.json", keys: servers}, Project: {file: "{project}/.gemini/settings.json", keys: servers}},
