@@ -31,7 +31,11 @@ func Path(root, path string) (string, error) {
 		root = string(filepath.Separator)
 	}
 	abs := filepath.FromSlash(given)
-	if !filepath.IsAbs(abs) {
+	switch {
+	case filepath.IsAbs(abs):
+	case os.IsPathSeparator(abs[0]): // on Windows: from the top of the drive
+		abs = filepath.VolumeName(root) + abs
+	default:
 		abs = filepath.Join(root, abs)
 	}
 	if rel, err := filepath.Rel(root, filepath.Clean(abs)); err == nil && filepath.IsLocal(rel) {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -87,7 +88,7 @@ func beneath(root, dir string) string {
 // outside of it (--project) means the root to begin with. What leads out of
 // the project is refused by the store, which says so.
 func (x here[T]) path(given string) string {
-	if given == "" || x.dir == "" || filepath.IsAbs(given) {
+	if given == "" || x.dir == "" || filepath.IsAbs(given) || os.IsPathSeparator(given[0]) {
 		return given
 	}
 	return filepath.Join(x.dir, given)

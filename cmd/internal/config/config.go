@@ -218,6 +218,9 @@ func (c *Config) Path(p string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("working directory: %w", err)
 	}
+	if p != "" && os.IsPathSeparator(p[0]) { // on Windows: from the top of the drive
+		return filepath.Join(filepath.VolumeName(dir), p), nil
+	}
 	return filepath.Join(dir, p), nil
 }
 
