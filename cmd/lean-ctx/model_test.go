@@ -52,6 +52,10 @@ type spoken struct {
 	text string
 }
 
+// toolSearch is where Claude Code keeps the tools of servers: a model that wants
+// one looks for it first. That is no line of a script.
+const toolSearch = "ToolSearch"
+
 // wire is one form of speech.
 type wire interface {
 	read(body []byte) (said []spoken, tools []string)
@@ -99,6 +103,8 @@ func (m *model) over(form wire) http.Handler {
 		}
 		if i := slices.IndexFunc(tools, answer.means); i >= 0 {
 			answer.tool = tools[i]
+		} else if answer.tool != "" && slices.Contains(tools, toolSearch) {
+			answer = line{tool: toolSearch, input: dict{"query": answer.tool}}
 		}
 		if len(tools) > 0 {
 			m.mu.Lock()

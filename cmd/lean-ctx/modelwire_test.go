@@ -55,7 +55,7 @@ func (messages) read(body []byte) ([]spoken, []string) {
 	b := object(body)
 	said := roles(b["messages"], func(m dict) string {
 		if parts, ok := m["content"].([]any); ok && len(parts) > 0 {
-			if p, ok := parts[0].(dict); ok && p["type"] == "tool_result" {
+			if p, ok := parts[0].(dict); ok && (p["type"] == "tool_result" || p["name"] == toolSearch) {
 				return "other"
 			}
 		}
