@@ -2,15 +2,12 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"leanctx/agents"
-	"leanctx/agents/lease"
 	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
-	"leanctx/internal/prose"
 )
 
 // neighbours is who works in a project, as a hook of a client sees it.
@@ -44,29 +41,26 @@ func (s *stores) neighbours(ctx context.Context, sc op.Scope, client string) (ne
 // Where two of the client's kind are at work, either may be the caller.
 func (n neighbours) claimed(file string) (told []answer.Told) {
 	for _, c := range n.around.Claims {
-		if c.AgentID == n.me || !covers(lease.Key(c.Path), lease.Key(file)) {
+		if c.AgentID == n.me || !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
 			continue
 		}
 		name := c.AgentID
 		kind, _, _ := strings.Cut(c.AgentID, "-")
 		for _, a := range n.around.Agents {
 			if a.AgentID == c.AgentID {
-				name, kind = a.AgentID+" ("+answer.Line(a.Role)+")", a.AgentType
+				name, kind = a.AgentID+" ("+a.Role+")", a.AgentType
 			}
 		}
 		if n.me == "" && akin(kind, n.client) {
 			continue
 		}
-		told = append(told, answer.Told{
-			ID:   fmt.Sprintf("claim-%d", c.Token),
-			Text: fmt.Sprintf("CLAIM %s: %s has it for another %s; ask before you change it", answer.Line(c.Path), strings.TrimSuffix(name, " ()"), prose.Left(time.Until(c.Until))),
-		})
+		told = append(told, answer.Claim(c.Path, strings.TrimSuffix(name, " ()"), time.Until(c.Until), c.Token))
 	}
 	return told
 }
 
 // covers tells whether a claim on a path is one on a file: a directory stands
-// for all that is in it.
+// for all that is in it. Where case counts, one more is told of than need be.
 func covers(path, file string) bool {
 	return path == "." || path == file || strings.HasPrefix(file, path+"/")
 }
@@ -81,16 +75,13 @@ func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
 	if err != nil || p.Unread == 0 {
 		return nil, err
 	}
-	id := fmt.Sprintf("unread-%s-%d", n.me, p.Unread)
+	var active time.Time
 	for _, a := range n.around.Agents {
 		if a.AgentID == n.me {
-			id += fmt.Sprintf("-%d", a.LastActive.Unix())
+			active = a.LastActive
 		}
 	}
-	return []answer.Told{{
-		ID:   id,
-		Text: fmt.Sprintf(`UNREAD %s for %s: ctx_agent {"action":"read","agent":%q}`, prose.Count(p.Unread, "message"), n.me, n.me),
-	}}, nil
+	return []answer.Told{answer.Unread(n.me, p.Unread, active)}, nil
 }
 
 // akin tells whether agents of a kind work in a client.
