@@ -25,13 +25,17 @@ var errMoved = errors.New("the facts changed meanwhile")
 // superseded a moment ago is masked and its successor not found. by, where it
 // is not nil, lets meaning have a part.
 func (s *Store) ranked(ctx context.Context, q Question, archive bool, by *bearing) (Recalled, error) {
-	wanted := sync.OnceValue(func() intent { return s.intent(ctx) })
+	return s.rankedBy(ctx, asked{Question: q, archive: archive, by: by})
+}
+
+func (s *Store) rankedBy(ctx context.Context, a asked) (Recalled, error) {
+	a.intent = sync.OnceValue(func() intent { return s.intent(ctx) })
 	for moved, damaged := 0, 0; ; {
 		ask := s.rankedNow
 		if moved == rankedTries {
 			ask = s.rankedAtOnce
 		}
-		r, err := ask(ctx, asked{Question: q, archive: archive, intent: wanted, by: by})
+		r, err := ask(ctx, a)
 		switch {
 		case errors.Is(err, search.ErrDamaged) && damaged < goWithout:
 			damaged++
@@ -105,6 +109,23 @@ type asked struct {
 	archive bool
 	intent  func() intent // asked for only if there is a tie
 	by      *bearing      // nil: words decide
+	words   *worded       // what they found, for the next try or look; nil: there is none
+}
+
+// worded is what words found, which holds for one state.
+type worded struct {
+	of    fedTo
+	found Recalled
+}
+
+// before gives what words found in this state before.
+func (a *asked) before() (Recalled, bool) {
+	if a.words == nil || a.words.of.of == nil || a.words.of != a.st.reach() {
+		return Recalled{}, false
+	}
+	r := a.words.found
+	r.Facts = slices.Clone(r.Facts)
+	return r, true
 }
 
 func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled, error) {
@@ -113,7 +134,11 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 	if err != nil {
 		return Recalled{}, err
 	}
-	r := Recalled{frame: f}
+	r, known := a.before()
+	if known {
+		f = r.frame
+	}
+	r.frame = f
 	lessons := map[string]*fact.Version{}
 	for _, v := range st.lessons() {
 		lessons[v.ID] = v
@@ -131,28 +156,14 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 		r.archived = r.archived || v.ArchivedAt != nil
 		return a.archive || v.ArchivedAt == nil || f.holds(v, false)
 	}
-	if a.by == nil || !a.by.alone {
-		hits, total, err := index.Search(ctx, search.Query{Text: q.Query, Limit: a.most(), Explain: q.Explain}, keep)
-		if err != nil {
+	m := masked{keep, version}
+	if !known && (a.by == nil || !a.by.alone) {
+		if err := s.worded(ctx, index, a, &r, m); err != nil {
 			return Recalled{}, err
 		}
-		if r.Total = total; len(hits) < a.most() {
-			r.Total = len(hits) // these are all; without an index the number is an estimate
-		}
-		for _, h := range hits {
-			v := version(h.ID)
-			if v == nil {
-				continue // it cannot be read: the answer will not be used
-			}
-			x := found(v, &f)
-			x.Score, x.Parts, x.raw, x.named = min(h.Relevance, 1), h.Parts, h.Score, h.Named
-			r.best, r.named = max(r.best, x.Score), r.named || h.Named
-			r.Facts = append(r.Facts, x)
-		}
-		s.settleTies(r.Facts, &f, a.intent)
 	}
 	if a.by != nil {
-		if err := s.fuse(ctx, a, &r, masked{keep, version}); err != nil {
+		if err := s.fuse(ctx, a, &r, m); err != nil {
 			return Recalled{}, err
 		}
 	}
@@ -160,10 +171,37 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 	return r, nil
 }
 
+// worded searches by words alone.
+func (s *Store) worded(ctx context.Context, index searcher, a asked, r *Recalled, m masked) error {
+	hits, total, err := index.Search(ctx, search.Query{Text: a.Query, Limit: a.most(), Explain: a.Explain}, m.keep)
+	if err != nil {
+		return err
+	}
+	if r.Total = total; len(hits) < a.most() {
+		r.Total = len(hits) // these are all; without an index the number is an estimate
+	}
+	for _, h := range hits {
+		v := m.version(h.ID)
+		if v == nil {
+			continue // it cannot be read: the answer will not be used
+		}
+		x := found(v, &r.frame)
+		x.Score, x.Parts, x.raw, x.named = min(h.Relevance, 1), h.Parts, h.Score, h.Named
+		r.best, r.named = max(r.best, x.Score), r.named || h.Named
+		r.Facts = append(r.Facts, x)
+	}
+	s.settleTies(r.Facts, &r.frame, a.intent)
+	if a.words != nil {
+		*a.words = worded{a.st.reach(), *r}
+		a.words.found.Facts = slices.Clone(r.Facts)
+	}
+	return nil
+}
+
 // most is how many hits by words are looked at: a few more than asked for, to
 // settle near-ties, and as many as meaning puts into order.
 func (a *asked) most() int {
-	if a.by != nil {
+	if a.by != nil || a.words != nil {
 		return max(a.Limit+10, meaning.FusedMost)
 	}
 	return a.Limit + 10

@@ -15,19 +15,34 @@ type bearing struct {
 	scan   bool     // look at all facts, not only at those that words found
 	asked  bool     // the caller asked for meaning: the floor is lower
 	alone  bool     // words have no part in it
+
+	ahead meaning.Ahead // the look at all facts, begun; nil: not yet
 }
 
 // searchBy answers a question with words and meaning. Words come first: what
 // they find is only put into order by meaning, with vectors made on the spot,
 // which costs a command half a millisecond and no file. When words find nothing
 // or only weak hits, all vectors are looked at, with the best encoder whose
-// vectors are complete.
+// vectors are complete. Where meaning is asked for that look begins at once, and
+// words are looked for beside it. Either way words are looked for once.
 func (s *Store) searchBy(ctx context.Context, q Question, archive bool) (Recalled, error) {
+	a := asked{Question: q, archive: archive, words: &worded{}}
 	wanted := q.Mode == modeSemantic || q.Mode == modeHybrid
+	var ahead meaning.Ahead
 	if !wanted {
-		by := s.quick(ctx, q)
-		hits, err := s.ranked(ctx, q, archive, by)
-		if err != nil || by == nil || !hits.weak() {
+		a.by = s.quick(ctx, q)
+		hits, err := s.rankedBy(ctx, a)
+		if err != nil || a.by == nil || !hits.weak() {
+			return hits, err
+		}
+	} else if e := s.opts.Vectors.Encoders(true); len(e) > 0 && e[0].Instant {
+		if by := s.encoded(ctx, q, e[0]); by != nil {
+			ahead = s.opts.Semantic.Ahead(ctx, by.Name, by.vector)
+			defer ahead.Close()
+		}
+	}
+	if q.Mode == modeHybrid {
+		if hits, err := s.rankedBy(ctx, a); err != nil {
 			return hits, err
 		}
 	}
@@ -35,7 +50,10 @@ func (s *Store) searchBy(ctx context.Context, q Question, archive bool) (Recalle
 	if err != nil {
 		return Recalled{}, err
 	}
-	return s.ranked(ctx, q, archive, by)
+	if a.by = by; by != nil && by.Instant {
+		by.ahead = ahead
+	}
+	return s.rankedBy(ctx, a)
 }
 
 // quick is the bearing of the instant encoder, nil where there is none.
@@ -118,7 +136,7 @@ func (s *Store) compare(ctx context.Context, a asked, facts []Found, keep func(s
 		return cosines, nil, nil
 	}
 	tail, _ := s.unlearned(a.st, a.moment, by.Encoding)
-	near, err := s.opts.Semantic.Near(ctx, by.Name, meaning.Nearby{Vector: by.vector, Limit: a.Limit + 10, Allowed: keep, Tail: tail})
+	near, err := s.opts.Semantic.Near(ctx, by.Name, meaning.Nearby{Vector: by.vector, Limit: a.Limit + 10, Allowed: keep, Tail: tail, Ahead: by.ahead})
 	return cosines, near, err
 }
 

@@ -13,10 +13,19 @@
 //
 // # Cold and warm
 //
-// A process that lives on keeps all values in memory. A command has one question:
-// it reads what the vectors are of, and lets the values run through a small buffer
-// for each processor, since to get 26 MB of memory from the system takes longer
-// than to read as much from its cache.
+// A process that lives on keeps all values in memory, and a table by which a
+// vector is found by its ID. A command has one question: it reads what the vectors
+// are of, and lets the values run through a small buffer for each processor, since
+// to get 26 MB of memory from the system takes longer than to read as much from
+// its cache. Of IDs it only has to know which stand there twice, which a bitmap of
+// their hashes tells: the table took 8 of the 77 ms of a question at 100,000 facts.
+// Its scan begins before the words are looked for and goes on beside that, see
+// [Index.Compare].
+//
+// To leave most vectors after a part of their values, with the rest bounded by its
+// length, was rejected: of the facts that bench makes, the first 64 of 256 values hold
+// .41 of the square length, so that the bound of the rest is wider than what
+// tells near from far.
 package vectors
 
 import (

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
 // Query asks for the vectors nearest to one.
@@ -61,12 +59,12 @@ func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
 	if scale == 0 {
 		return nil, ctx.Err()
 	}
-	scores := make([]float32, s.n)
-	s.score(ctx, file, whole, scores)
+	w := &scoring{s: s, file: file, query: whole, scale: scale, scores: make([]float32, s.n)}
+	w.share(ctx, runtime.GOMAXPROCS(0))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return s.best(q, file, scores, scale), nil
+	return w.best(q), nil
 }
 
 // wholeNumbers gives a vector as whole numbers times a scale, as fine as sums of
@@ -90,28 +88,6 @@ func wholeNumbers(v []float32) ([]int32, float64) {
 
 // chunk is how many vectors are scored between two looks at the context.
 const chunk = 1024
-
-// score gives for each vector its product with the query, to be multiplied with
-// the query's scale.
-func (s *shelf) score(ctx context.Context, file *os.File, query []int32, scores []float32) {
-	var done atomic.Int64
-	work := func() {
-		var buffer []byte
-		for ctx.Err() == nil {
-			to := int(done.Add(chunk))
-			if to-chunk >= s.n {
-				return
-			}
-			s.scoreRange(file, query, scores[:min(to, s.n)], to-chunk, &buffer)
-		}
-	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (s.n+chunk-1)/chunk) - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
-}
 
 // scoreRange scores the vectors from number on to the end of scores.
 func (s *shelf) scoreRange(file *os.File, query []int32, scores []float32, number int, buffer *[]byte) {
@@ -151,11 +127,12 @@ func dot(query []int32, row []byte) int32 {
 
 // best picks the hits out of the scores. A vector is looked up, asked for and
 // compared with its checksum only when it would be among them.
-func (s *shelf) best(q Query, file *os.File, scores []float32, scale float64) []Hit {
+func (w *scoring) best(q Query) []Hit {
 	worst := &hits{}
+	s := w.s
 	var buffer []byte
-	for number, score := range scores {
-		cosine := float64(score) * scale
+	for number, score := range w.scores {
+		cosine := float64(score) * w.scale
 		full := len(*worst) == q.Limit
 		if cosine != cosine || full && cosine < (*worst)[0].Cosine || s.isDead(number) {
 			continue
@@ -168,7 +145,7 @@ func (s *shelf) best(q Query, file *os.File, scores []float32, scale float64) []
 		if full && !nearer(h, (*worst)[0]) || q.Allowed != nil && !q.Allowed(h.Key) {
 			continue
 		}
-		if row := b.values(file, i, i+1, &buffer); row == nil || !b.sound(i, row) {
+		if row := b.values(w.file, i, i+1, &buffer); row == nil || !b.sound(i, row) {
 			continue
 		}
 		if full {

@@ -7,7 +7,8 @@ import (
 	"sort"
 )
 
-// shelf is the vectors of one encoder in memory, found by ID.
+// shelf is the vectors of one encoder in memory. A process that lives on finds
+// them by ID, through slots; a command looks for replaced ones only.
 type shelf struct {
 	dim    int
 	blocks []*block
@@ -16,12 +17,13 @@ type shelf struct {
 	live   int   // vectors that count
 	dead   []uint64
 	seed   maphash.Seed
-	slots  []uint64 // of an ID: a part of its hash, and number + 1 of its vector; open addressing
+	slots  []uint64 // of an ID: a part of its hash, and number + 1 of its vector; open addressing; nil: none yet
 }
 
 // add puts a block behind the others; its vectors replace earlier ones of the
-// same IDs. A block of another size than the first is left out: one name has
-// one size, so either is a lie, and no cosine is better than a wrong one.
+// same IDs, which settle or grow is to find where there are no slots. A block of
+// another size than the first is left out: one name has one size, so either is a
+// lie, and no cosine is better than a wrong one.
 func (s *shelf) add(b *block) bool {
 	if s.dim != 0 && s.dim != b.dim {
 		return false
@@ -31,14 +33,69 @@ func (s *shelf) add(b *block) bool {
 	from := s.n
 	s.n += b.n
 	s.dead = append(s.dead, make([]uint64, (s.n+63)/64-len(s.dead))...)
-	if 2*s.n > len(s.slots) {
+	switch {
+	case s.slots == nil:
+	case 2*s.n > len(s.slots):
 		s.grow(s.n)
-		return true
-	}
-	for i := from; i < s.n; i++ {
-		s.place(i)
+	default:
+		for i := from; i < s.n; i++ {
+			s.place(i)
+		}
 	}
 	return true
+}
+
+// settle finds the vectors that later ones replaced, without slots: to fill
+// those takes several times as long. Only IDs whose hash stands there twice are
+// compared.
+func (s *shelf) settle() {
+	clear(s.dead)
+	s.live = s.n
+	seed := maphash.MakeSeed()
+	again := s.twice(seed)
+	if again == nil {
+		return
+	}
+	newest, last := map[string]int{}, uint64(64*len(again)-1)
+	for k, b := range s.blocks {
+		for i := range b.n {
+			id := b.idBytes(i)
+			if bit := maphash.Bytes(seed, id) & last; again[bit/64]&(1<<(bit%64)) == 0 {
+				continue
+			}
+			if old, replaced := newest[string(id)]; replaced {
+				s.dead[old/64] |= 1 << (old % 64)
+				s.live--
+			}
+			newest[string(id)] = s.first[k] + i
+		}
+	}
+}
+
+// twice is a bitmap of the hashes that several IDs have, or one ID several times;
+// nil when there are none.
+func (s *shelf) twice(seed maphash.Seed) (again []uint64) {
+	size := 64
+	for size < 32*s.n {
+		size *= 2
+	}
+	seen, last := make([]uint64, size/64), uint64(size-1)
+	for _, b := range s.blocks {
+		for i := range b.n {
+			bit := maphash.Bytes(seed, b.idBytes(i)) & last
+			at, mark := bit/64, uint64(1)<<(bit%64)
+			switch {
+			case seen[at]&mark == 0:
+				seen[at] |= mark
+			case again == nil:
+				again = make([]uint64, len(seen))
+				fallthrough
+			default:
+				again[at] |= mark
+			}
+		}
+	}
+	return again
 }
 
 // grow makes the slots anew, four for each of n vectors.
@@ -98,7 +155,7 @@ func (s *shelf) at(number int) (*block, int) {
 func (s *shelf) isDead(number int) bool { return s.dead[number/64]&(1<<(number%64)) != 0 }
 
 // find gives the vector of a key, one that is not damaged; a nil shelf has
-// none. The values are in memory.
+// none. The values are in memory, and there are slots: see [Index.whole].
 func (s *shelf) find(k Key) (b *block, i int, ok bool) {
 	if s == nil || s.n == 0 {
 		return nil, 0, false
@@ -112,16 +169,7 @@ func (s *shelf) find(k Key) (b *block, i int, ok bool) {
 }
 
 // add puts a block on the shelf of its encoder.
-func (x *Index) add(b *block) {
-	s := x.sets[b.encoder]
-	if s == nil {
-		s = &shelf{}
-		x.sets[b.encoder] = s
-	}
-	if !s.add(b) {
-		x.waste += b.size
-	}
-}
+func (x *Index) add(b *block) { x.addAll([]*block{b}) }
 
 // addAll puts blocks on their shelves, with room for all of them at once.
 func (x *Index) addAll(blocks []*block) {
@@ -132,11 +180,29 @@ func (x *Index) addAll(blocks []*block) {
 	for name, n := range n {
 		if x.sets[name] == nil {
 			x.sets[name] = &shelf{}
-			x.sets[name].grow(n)
+		}
+		if s := x.sets[name]; x.lasting && s.slots == nil {
+			s.grow(s.n + n)
 		}
 	}
 	for _, b := range blocks {
-		x.add(b)
+		if !x.sets[b.encoder].add(b) {
+			x.waste += b.size
+		}
+	}
+	for name := range n {
+		if s := x.sets[name]; s.slots == nil {
+			s.settle()
+		}
+	}
+}
+
+// findable makes slots on every shelf, from now on.
+func (x *Index) findable() {
+	for _, s := range x.sets {
+		if s.slots == nil {
+			s.grow(s.n)
+		}
 	}
 }
 

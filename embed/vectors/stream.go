@@ -46,11 +46,12 @@ func (x *Index) fronts(root *os.Root, now stamp) bool {
 	return true
 }
 
-// whole reads the values too, for good.
+// whole reads the values too, and makes each vector be found by its ID, for good.
 func (x *Index) whole() {
 	if !x.lasting {
 		x.lasting = true
 		x.stamp = stamp{} // as if nothing had been read
+		x.findable()      // what could not be written stays
 	}
 	x.refresh()
 }

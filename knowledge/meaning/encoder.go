@@ -12,6 +12,10 @@ type Semantic interface {
 	// Near gives what is nearest in meaning, the nearest first.
 	Near(ctx context.Context, encoder string, n Nearby) ([]Near, error)
 
+	// Ahead begins to compare a vector with all that is kept, so that Near, asked
+	// for all with this as Nearby.Ahead, has the less to do. It is to be closed.
+	Ahead(ctx context.Context, encoder string, vector []float32) Ahead
+
 	// Learn makes and keeps the vectors that these texts lack, in their order,
 	// and says how many it made. When ctx ends what was made is kept, so that
 	// the next call goes on from there.
@@ -49,6 +53,10 @@ type Encoding struct {
 // Meant is a text to be encoded, and the version of a fact that it is of.
 type Meant struct{ ID, Text string }
 
+// Ahead is a comparison that was begun beside other work; only who began it
+// knows more of it.
+type Ahead interface{ Close() }
+
 // Nearby asks for what is near a vector.
 type Nearby struct {
 	Vector  []float32
@@ -60,6 +68,8 @@ type Nearby struct {
 	Among []Meant
 	// Tail may have no vectors yet: an instant encoder encodes it on the spot.
 	Tail []Meant
+	// Ahead is what was begun for this vector, nil if nothing was.
+	Ahead Ahead
 }
 
 // Pairing asks which of some texts are near each other: each of the first so many

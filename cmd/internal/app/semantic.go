@@ -92,7 +92,7 @@ func (m *vectored) Near(ctx context.Context, encoder string, n meaning.Nearby) (
 	if n.Among != nil {
 		return m.among(ctx, encoder, n)
 	}
-	hits, err := m.index.Scan(ctx, vectors.Query{Encoder: encoder, Vector: n.Vector, Limit: n.Limit, Allowed: func(k vectors.Key) bool { return n.Allowed == nil || n.Allowed(k.ID) }})
+	hits, err := m.nearest(ctx, encoder, n)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +115,20 @@ func (m *vectored) Near(ctx context.Context, encoder string, n meaning.Nearby) (
 	}
 	order(out)
 	return out[:min(len(out), n.Limit)], nil
+}
+
+// nearest looks at all vectors that are kept, or at what looked at them ahead.
+func (m *vectored) nearest(ctx context.Context, encoder string, n meaning.Nearby) ([]vectors.Hit, error) {
+	allowed := func(k vectors.Key) bool { return n.Allowed == nil || n.Allowed(k.ID) }
+	if c, ok := n.Ahead.(*vectors.Comparison); ok {
+		return c.Scan(ctx, n.Limit, allowed)
+	}
+	return m.index.Scan(ctx, vectors.Query{Encoder: encoder, Vector: n.Vector, Limit: n.Limit, Allowed: allowed})
+}
+
+// Ahead implements meaning.Semantic.
+func (m *vectored) Ahead(ctx context.Context, encoder string, vector []float32) meaning.Ahead {
+	return m.index.Compare(ctx, encoder, vector)
 }
 
 // among compares a few texts. Those of the instant encoder need no file.

@@ -1,10 +1,13 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,5 +138,34 @@ func TestSecondStage(t *testing.T) {
 	}
 	if read() != before {
 		t.Error("a recall wrote to the journal")
+	}
+}
+
+// A question by words and meaning finds what was remembered before it was asked,
+// however often others write while it is answered.
+func TestHybridSeesWhatWasJustRemembered(t *testing.T) {
+	dir := t.TempDir()
+	s, other := semanticStore(t, dir, true), semanticStore(t, dir, false)
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			_, err := other.Remember(ctx, knowledge.Assertion{Category: "noise", Key: fmt.Sprint("n", i%7), Value: fmt.Sprint("the harbour holds ", i, " boats")})
+			if err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	})
+	for i := range 20 {
+		key := fmt.Sprint("k", i)
+		assert(t, other, "fact", key, fmt.Sprint("the garden of house ", i, " has apple trees"))
+		for _, mode := range []string{"hybrid", "auto"} {
+			r := recall(t, s, knowledge.Question{Query: fmt.Sprint("apple trees house ", i), Category: "fact", Mode: mode, Limit: 40})
+			if !slices.ContainsFunc(r.Facts, func(f knowledge.Found) bool { return f.Key == key }) {
+				t.Errorf("%s: %s is not among %d facts", mode, key, len(r.Facts))
+			}
+		}
 	}
 }
