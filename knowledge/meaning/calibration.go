@@ -8,25 +8,35 @@ type Calibration struct {
 	Words float64 // the weight of words beside meaning
 	floor float64 // the cosine in a store of 250 facts at which strangers are turned away
 	asked float64 // the same where the caller asked for meaning
-	slope float64 // how it rises with the logarithm of the store
+	rise  float64 // that of asked with the logarithm of a store of more
 }
 
 // Calibrated is that of the built-in table, or of sentence transformers.
 func Calibrated(e Encoding) Calibration {
 	if e.Instant {
-		return Calibration{Words: .7, floor: .40, asked: .30, slope: .045}
+		return Calibration{Words: .7, floor: .38, asked: .30, rise: .045}
 	}
-	return Calibration{Words: .65, floor: .38, asked: .30, slope: .03}
+	return Calibration{Words: .65, floor: .38, asked: .30, rise: .03}
 }
+
+// slope is how a floor rises with the logarithm of the store, between the
+// smallest and the largest that were looked at.
+const (
+	slope    = .03
+	smallest = 20
+	usual    = 250
+	largest  = 100_000
+)
 
 // Least is the cosine under which nothing is said to be near, in a store of so
 // many versions: chance comes nearer where there are more.
 func (c Calibration) Least(asked bool, versions int) float64 {
-	low := c.floor
+	folds := math.Log(float64(min(max(versions, smallest), largest)) / usual)
+	least := c.floor + slope*folds
 	if asked {
-		low = c.asked
+		least = min(least, c.asked+max(slope*folds, c.rise*folds)) // folds may be below 0
 	}
-	return low + c.slope*math.Log(min(max(float64(versions), 250), 100_000)/250)
+	return least
 }
 
 // Alike is a cosine as a relevance: the floor is that of words, and a cosine

@@ -59,11 +59,16 @@ func TestJoinOnce(t *testing.T) {
 
 func TestLeast(t *testing.T) {
 	table := Calibrated(Encoding{Instant: true})
-	if small, same := table.Least(false, 0), table.Least(false, 250); small != .40 || same != .40 {
-		t.Errorf("a small store: %v, %v", small, same)
+	last := 0.0
+	for i, n := range []int{20, 60, 250, 2000, 100_000} {
+		least := table.Least(false, n)
+		if least <= last || n == 250 && least != .38 || table.Least(true, n) > least {
+			t.Errorf("%d: %v after %v, asked %v", i, least, last, table.Least(true, n))
+		}
+		last = least
 	}
-	if asked, large := table.Least(true, 250), table.Least(false, 100_000); asked >= .40 || large <= .40 || large != table.Least(false, math.MaxInt) {
-		t.Errorf("asked %v, large %v", asked, large)
+	if table.Least(false, 0) != table.Least(false, 20) || table.Least(false, math.MaxInt) != last {
+		t.Errorf("none %v, too many %v", table.Least(false, 0), table.Least(false, math.MaxInt))
 	}
 	if Alike(.40, .40) != .3 || Alike(1, .40) != 1 || Alike(-1, .40) != 0 {
 		t.Error("a cosine as a relevance")

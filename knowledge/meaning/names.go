@@ -8,7 +8,7 @@ import (
 
 // OtherNames is how much nearer, in cosine, a fact has to be that holds none of
 // the names in a question.
-const OtherNames = 0.1
+const OtherNames = 0.16
 
 // Unnamed gives the names in a question, folded, and the question without them.
 // A name is a word with a capital first and a small letter in it that does not

@@ -92,8 +92,8 @@ func TestParaphrasedQuestions(t *testing.T) {
 	words, semantic, hybrid, auto := ndcg("lexical"), ndcg("semantic"), ndcg("hybrid"), ndcg("auto")
 	t.Logf("nDCG@10 of %d paraphrased questions: lexical %.3f, semantic %.3f, hybrid %.3f, auto %.3f", len(asked), words, semantic, hybrid, auto)
 	for mode, got := range map[string]float64{"semantic": semantic, "hybrid": hybrid, "auto": auto} {
-		if got < 5*words || got < 0.2 {
-			t.Errorf("%s %.3f is not five times %.3f, or below 0.2", mode, got, words)
+		if got < 5*words || got < 0.28 {
+			t.Errorf("%s %.3f is not five times %.3f, or below .28", mode, got, words)
 		}
 	}
 }
