@@ -41,7 +41,7 @@ func newPlayed(t *testing.T, program string, scripts map[string][]line) *played 
 
 func (p *played) run(name string, args ...string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), 5*time.Minute) // the first start of some installs packages
 	defer cancel()
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Env = p.project, p.env
