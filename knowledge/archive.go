@@ -77,13 +77,13 @@ func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
 
 // drawn is a version that is still to be read.
 type drawn struct {
-	name           id
+	name           fact.ID
 	version        string
 	from, recorded time.Time
 }
 
 func (a drawn) compare(b drawn) int {
-	return cmp.Or(compareNames(a.name, b.name), a.from.Compare(b.from), a.recorded.Compare(b.recorded), cmp.Compare(a.version, b.version))
+	return cmp.Or(a.name.Compare(b.name), a.from.Compare(b.from), a.recorded.Compare(b.recorded), cmp.Compare(a.version, b.version))
 }
 
 // maintenanceDue tells whether the last pass is long enough ago.
@@ -184,7 +184,7 @@ func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error
 		return nil
 	})
 	slices.SortFunc(out, func(a, b *fact.Version) int {
-		return cmp.Or(b.ArchivedAt.Compare(*a.ArchivedAt), byName(a, b))
+		return cmp.Or(b.ArchivedAt.Compare(*a.ArchivedAt), fact.ByName(a, b))
 	})
 	return ids(out), err
 }

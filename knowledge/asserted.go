@@ -20,7 +20,9 @@ func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 				found = append(found, v)
 			}
 		}
-		slices.SortFunc(found, func(a, b *fact.Version) int { return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), byName(a, b)) })
+		slices.SortFunc(found, func(a, b *fact.Version) int {
+			return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), fact.ByName(a, b))
+		})
 		out = make([]string, len(found))
 		for i, v := range found {
 			out[i] = v.Category + "/" + v.Key

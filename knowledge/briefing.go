@@ -110,7 +110,7 @@ func (s *state) briefFrom(f *frame, around surroundings, budget, most int) (r Br
 	}
 	for i := range s.patterns {
 		if v := patternVersion(&s.patterns[i]); f.holds(v, false) {
-			c.add(newID(v.Category, v.Key), v, today)
+			c.add(fact.IDOf(v.Category, v.Key), v, today)
 		}
 	}
 	recent := c.decisions()
@@ -157,8 +157,8 @@ const fillTries = 64
 
 // fill takes facts best first while they fit, pinned ones in any case. Rooms come out in the order of
 // their best fact, which is the order in which they are met. It says what it took.
-func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[id]bool) {
-	told = map[id]bool{}
+func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[fact.ID]bool) {
+	told = map[fact.ID]bool{}
 	at := map[string]int{}
 	r.MoreFacts = c.total
 	for tries := 0; tries < fillTries; {
@@ -167,7 +167,7 @@ func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[id
 			break
 		}
 		p := formats.Pair{Key: v.Key, Value: v.Value, Stars: formats.Stars(fact.DayConfidence(v, today)), Unconfirmed: unconfirmed(v)}
-		i, known := at[n.category]
+		i, known := at[n.Category]
 		room := formats.Room{Category: v.Category, Pairs: []formats.Pair{p}}
 		cost := len(formats.FormatAAAK([]formats.Room{room}))
 		if known {
@@ -181,9 +181,9 @@ func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[id
 		budget -= cost
 		r.MoreFacts--
 		told[n] = true
-		c.rooms[n.category]--
+		c.rooms[n.Category]--
 		if !known {
-			at[n.category] = len(r.Rooms)
+			at[n.Category] = len(r.Rooms)
 			r.Rooms = append(r.Rooms, room)
 		} else {
 			r.Rooms[i].Pairs = append(r.Rooms[i].Pairs, p)

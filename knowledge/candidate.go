@@ -33,7 +33,7 @@ const candidatesKept = 512
 
 // candidate is one of them.
 type candidate struct {
-	name     id
+	name     fact.ID
 	version  string        // its id
 	v        *fact.Version // nil when it is still to be read
 	from     time.Time
@@ -45,13 +45,13 @@ type candidate struct {
 // decisionsMost is how many recent decisions a briefing has.
 const decisionsMost = 3
 
-func (c *candidates) add(n id, v *fact.Version, today time.Time) {
-	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: fact.Salience(v, today, fact.Retrievals{}), wanted: c.intent.meets(n.category, n.key)}
+func (c *candidates) add(n fact.ID, v *fact.Version, today time.Time) {
+	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: fact.Salience(v, today, fact.Retrievals{}), wanted: c.intent.meets(n.Category, n.Key)}
 	if c.state.base == nil || v.Value != "" {
 		x.v = v
 	}
 	c.total++
-	c.rooms[n.category]++
+	c.rooms[n.Category]++
 	c.keep(x)
 	if v.Archetype == "decision" {
 		i, _ := slices.BinarySearchFunc(c.recent, x, newestFirst)
@@ -83,12 +83,12 @@ func (c *candidates) cut() {
 func newestFirst(a, b candidate) int { return cmp.Or(b.from.Compare(a.from), compareCandidates(a, b)) }
 
 func compareCandidates(a, b candidate) int {
-	return cmp.Or(cmp.Compare(a.name.category, b.name.category), cmp.Compare(a.name.key, b.name.key), cmp.Compare(a.version, b.version))
+	return cmp.Or(cmp.Compare(a.name.Category, b.name.Category), cmp.Compare(a.name.Key, b.name.Key), cmp.Compare(a.version, b.version))
 }
 
 // decision is a recent one, in short.
 type decision struct {
-	name id
+	name fact.ID
 	text string
 }
 
@@ -119,14 +119,14 @@ func (c *candidates) read(x candidate) *fact.Version {
 
 // next takes the best that is left: pinned ones first, then by salience, those
 // within a point of it by what the caller works on, ties by name. It is nil when none is left, or one cannot be read.
-func (c *candidates) next() (id, *fact.Version) {
+func (c *candidates) next() (fact.ID, *fact.Version) {
 	if !c.heaped {
 		heap.Init(c)
 		c.heaped = true
 	}
 	if len(c.list) == 0 {
 		c.short = c.worst != nil
-		return id{}, nil
+		return fact.ID{}, nil
 	}
 	x := heap.Pop(c).(candidate)
 	return x.name, c.read(x)

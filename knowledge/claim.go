@@ -181,11 +181,11 @@ func (c *claim) name(f facts) {
 	if c.key == "" {
 		stem := fact.Slug(c.value)
 		c.key = stem
-		for n := 2; taken(f.versions(newID(c.category, c.key)), c.value); n++ {
+		for n := 2; taken(f.versions(fact.IDOf(c.category, c.key)), c.value); n++ {
 			c.key = stem + "-" + strconv.Itoa(n)
 		}
 	}
-	if vs := f.versions(newID(c.category, c.key)); len(vs) > 0 {
+	if vs := f.versions(fact.IDOf(c.category, c.key)); len(vs) > 0 {
 		c.category, c.key = vs[0].Category, vs[0].Key
 	}
 }

@@ -71,7 +71,7 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		events := []event(nil)
 		r = Promoted{DryRun: p.DryRun, Facts: []Remembered{}}
 		left := map[bool]int{true: decisions, false: others}
-		w := overlay{facts: st, changed: map[id][]*fact.Version{}}
+		w := overlay{facts: st, changed: map[fact.ID][]*fact.Version{}}
 		for _, f := range st.unpromoted(found) {
 			if left[f.Kind == "decision"] == 0 {
 				r.Left++
@@ -131,7 +131,7 @@ func (s *state) unpromoted(found []Finding) []Finding {
 	}
 	var out []Finding
 	for _, f := range found {
-		n := newID(f.Kind, fact.Slug(f.Text))
+		n := fact.IDOf(f.Kind, fact.Slug(f.Text))
 		vs := s.versions(n)
 		withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
 		if !taken[f.Ref] && !withdrawn && s.erased(n).IsZero() && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
@@ -153,11 +153,11 @@ func (s *Store) promote(f Finding) claim {
 // overlay is the state with some decisions folded in that are not committed.
 type overlay struct {
 	facts
-	changed map[id][]*fact.Version
+	changed map[fact.ID][]*fact.Version
 	rooms   map[string]string
 }
 
-func (o *overlay) versions(n id) []*fact.Version {
+func (o *overlay) versions(n fact.ID) []*fact.Version {
 	if vs, ok := o.changed[n]; ok {
 		return vs
 	}
@@ -168,7 +168,7 @@ func (o *overlay) room(category string) string {
 	if room := o.facts.room(category); room != "" {
 		return room
 	}
-	return o.rooms[newID(category, "").category]
+	return o.rooms[fact.IDOf(category, "").Category]
 }
 
 // fold applies puts and confirmations, with the same code as the state.
@@ -182,23 +182,23 @@ func (o *overlay) fold(events []event) {
 		st.all[n] = o.versions(n)
 		st.fold(e)
 		o.changed[n] = st.all[n]
-		if room := st.rooms[n.category]; room != "" && o.room(room) == "" {
+		if room := st.rooms[n.Category]; room != "" && o.room(room) == "" {
 			if o.rooms == nil {
 				o.rooms = map[string]string{}
 			}
-			o.rooms[n.category] = room
+			o.rooms[n.Category] = room
 		}
 	}
 }
 
-func (e event) name() (id, bool) {
+func (e event) name() (fact.ID, bool) {
 	switch {
 	case e.Put != nil:
-		return newID(e.Put.Category, e.Put.Key), true
+		return fact.IDOf(e.Put.Category, e.Put.Key), true
 	case e.Confirm != nil:
-		return newID(e.Confirm.Category, e.Confirm.Key), true
+		return fact.IDOf(e.Confirm.Category, e.Confirm.Key), true
 	}
-	return id{}, false
+	return fact.ID{}, false
 }
 
 // Text gives the answer's lines.

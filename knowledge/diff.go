@@ -71,7 +71,7 @@ func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
 		r.From, r.To, r.from, r.to = from.Time, to.Time, from.Text, to.Text
 		r.Changes = r.Changes[:0]
 		for n, v := range st.each() {
-			if q.Category == "" || n.category == formats.FoldName(q.Category) {
+			if q.Category == "" || n.Category == formats.FoldName(q.Category) {
 				r.Changes = appendChanges(r.Changes, v, r.From, r.To)
 			}
 		}

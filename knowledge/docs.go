@@ -25,14 +25,14 @@ func doc(v *fact.Version) search.Doc {
 
 // texted yields the facts that come after a name, by name, as the text index sees them: all their versions, good until
 // the next is yielded. In this order a search meets them as the key table has them.
-func (s *state) texted(after id) iter.Seq2[id, []search.Doc] {
+func (s *state) texted(after fact.ID) iter.Seq2[fact.ID, []search.Doc] {
 	names := s.inOrder()
-	names = names[sort.Search(len(names), func(i int) bool { return compareNames(names[i], after) > 0 }):]
-	return func(yield func(id, []search.Doc) bool) {
+	names = names[sort.Search(len(names), func(i int) bool { return names[i].Compare(after) > 0 }):]
+	return func(yield func(fact.ID, []search.Doc) bool) {
 		var docs []search.Doc
 		rest := names
-		upTo := func(n *id) bool {
-			for len(rest) > 0 && (n == nil || compareNames(rest[0], *n) < 0) {
+		upTo := func(n *fact.ID) bool {
+			for len(rest) > 0 && (n == nil || rest[0].Compare(*n) < 0) {
 				if docs = appendDocs(docs[:0], s.all[rest[0]]); !yield(rest[0], docs) {
 					return false
 				}
@@ -45,10 +45,10 @@ func (s *state) texted(after id) iter.Seq2[id, []search.Doc] {
 			return
 		}
 		b := s.base
-		first := sort.Search(b.keys.Facts(), func(i int) bool { return compareNames(b.name(i), after) > 0 })
+		first := sort.Search(b.keys.Facts(), func(i int) bool { return b.name(i).Compare(after) > 0 })
 		var onDisk []search.Doc
-		more := b.texts(first, b.keys.Facts(), func(fact int, text []byte) bool {
-			n := b.name(fact)
+		more := b.texts(first, b.keys.Facts(), func(row int, text []byte) bool {
+			n := b.name(row)
 			if !upTo(&n) {
 				return false
 			}
@@ -134,9 +134,9 @@ func unquoted(s []byte) (text string, ok bool) {
 }
 
 // placeOf is a name as a place in the order of the facts; "" is before all.
-func placeOf(n id) string { return n.category + "\x00" + n.key }
+func placeOf(n fact.ID) string { return n.Category + "\x00" + n.Key }
 
-func nameAt(place string) id {
+func nameAt(place string) fact.ID {
 	category, key, _ := strings.Cut(place, "\x00")
-	return id{category, key}
+	return fact.ID{Category: category, Key: key}
 }

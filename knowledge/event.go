@@ -63,7 +63,7 @@ func (s *state) fold(e event) {
 	case e.Erase != nil:
 		s.erase(*e.Erase)
 	case e.Revive != nil:
-		delete(s.tombstones, newID(e.Revive.Category, e.Revive.Key))
+		delete(s.tombstones, fact.IDOf(e.Revive.Category, e.Revive.Key))
 	case e.Judge != nil:
 		s.judged = append(s.judged, *e.Judge)
 	case e.Note != nil:
@@ -76,7 +76,7 @@ func (s *state) fold(e event) {
 }
 
 // lessonsChanged stands in the list of changed facts for patterns and gotchas.
-var lessonsChanged = id{}
+var lessonsChanged = fact.ID{}
 
 func (s *state) foldLesson(e event) {
 	if e.Pattern != nil || e.Gotcha != nil {
@@ -101,7 +101,7 @@ func (s *state) foldLesson(e event) {
 }
 
 func (s *state) confirm(c *confirmation) {
-	n := newID(c.Category, c.Key)
+	n := fact.IDOf(c.Category, c.Key)
 	vs := s.versions(n)
 	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == c.ID })
 	if i < 0 {
@@ -138,14 +138,14 @@ func (s *state) note(h formats.Insight) {
 }
 
 func (s *state) erase(t formats.Tombstone) {
-	n := newID(t.Category, t.Key)
+	n := fact.IDOf(t.Category, t.Key)
 	for _, v := range s.versions(n) {
 		delete(s.names, v.ID)
 	}
 	s.set(n, nil)
 	s.tombstones[n] = t
 	s.relations = slices.DeleteFunc(slices.Clone(s.relations), func(r formats.Relation) bool {
-		return newID(r.From.Category, r.From.Key) == n || newID(r.To.Category, r.To.Key) == n
+		return fact.IDOf(r.From.Category, r.From.Key) == n || fact.IDOf(r.To.Category, r.To.Key) == n
 	})
 	s.epoch++
 }

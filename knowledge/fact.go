@@ -11,13 +11,6 @@ type Source = formats.Source
 // Name is the category and key that a fact goes by, as written.
 type Name = formats.Name
 
-// id is a name as it is compared: see [formats.FoldName].
-type id struct{ category, key string }
-
-func newID(category, key string) id {
-	return id{formats.FoldName(category), formats.FoldName(key)}
-}
-
 // The kinds of a [Source].
 const (
 	KindUser   = "user"

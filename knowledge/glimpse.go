@@ -15,8 +15,8 @@ import (
 
 // periods yields every fact with its versions, of which the times and whether
 // they are archived are to be relied on, and only until the next is yielded.
-func (s *state) periods() iter.Seq2[id, []*fact.Version] {
-	return func(yield func(id, []*fact.Version) bool) {
+func (s *state) periods() iter.Seq2[fact.ID, []*fact.Version] {
+	return func(yield func(fact.ID, []*fact.Version) bool) {
 		if s.base != nil && !s.drawAll(yield) {
 			return
 		}
@@ -28,12 +28,12 @@ func (s *state) periods() iter.Seq2[id, []*fact.Version] {
 	}
 }
 
-func (s *state) drawAll(yield func(id, []*fact.Version) bool) bool {
+func (s *state) drawAll(yield func(fact.ID, []*fact.Version) bool) bool {
 	keys := s.base.keys
 	var drawn []*table.Sketch
 	var vs []*fact.Version
-	for fact, n := range s.unchanged() {
-		first, end := keys.Versions(fact)
+	for row, n := range s.unchanged() {
+		first, end := keys.Versions(row)
 		for len(drawn) < end-first {
 			drawn = append(drawn, new(table.Sketch))
 		}
@@ -51,12 +51,12 @@ func (s *state) drawAll(yield func(id, []*fact.Version) bool) bool {
 
 // sketches yields every version of every fact without its text, each good until
 // the next is yielded.
-func (s *state) sketches() iter.Seq2[id, *fact.Version] {
-	return func(yield func(id, *fact.Version) bool) {
+func (s *state) sketches() iter.Seq2[fact.ID, *fact.Version] {
+	return func(yield func(fact.ID, *fact.Version) bool) {
 		if s.base != nil {
 			var sk table.Sketch
-			for fact, n := range s.unchanged() {
-				for i, end := s.base.keys.Versions(fact); i < end; i++ {
+			for row, n := range s.unchanged() {
+				for i, end := s.base.keys.Versions(row); i < end; i++ {
 					s.base.keys.Draw(i, &sk)
 					if !yield(n, &sk.Fact) {
 						return
@@ -76,9 +76,9 @@ func (s *state) sketches() iter.Seq2[id, *fact.Version] {
 
 // held yields the active versions that a frame holds, each good until the next
 // is yielded.
-func (s *state) held(f *frame) iter.Seq2[id, *fact.Version] {
+func (s *state) held(f *frame) iter.Seq2[fact.ID, *fact.Version] {
 	room := formats.FoldName(f.Category)
-	return func(yield func(id, *fact.Version) bool) {
+	return func(yield func(fact.ID, *fact.Version) bool) {
 		if f.Key != "" {
 			s.heldNamed(f, yield)
 			return
@@ -88,7 +88,7 @@ func (s *state) held(f *frame) iter.Seq2[id, *fact.Version] {
 		}
 		for n, vs := range s.all {
 			for _, v := range vs {
-				if (room == "" || n.category == room) && f.holds(v, false) && !yield(n, v) {
+				if (room == "" || n.Category == room) && f.holds(v, false) && !yield(n, v) {
 					return
 				}
 			}
@@ -98,7 +98,7 @@ func (s *state) held(f *frame) iter.Seq2[id, *fact.Version] {
 
 // heldOnDisk looks at the times first: most of what is asked about is decided
 // by them.
-func (s *state) heldOnDisk(room string, f *frame, yield func(id, *fact.Version) bool) bool {
+func (s *state) heldOnDisk(room string, f *frame, yield func(fact.ID, *fact.Version) bool) bool {
 	keys := s.base.keys
 	from, to := 0, keys.Facts()
 	if room != "" {
@@ -107,11 +107,11 @@ func (s *state) heldOnDisk(room string, f *frame, yield func(id, *fact.Version) 
 	anywhere := *f // the names are not drawn yet
 	anywhere.Category = ""
 	var sk table.Sketch
-	for fact := from; fact < to; fact++ {
-		if s.base.changed[fact] {
+	for row := from; row < to; row++ {
+		if s.base.changed[row] {
 			continue
 		}
-		first, end := keys.Versions(fact)
+		first, end := keys.Versions(row)
 		for i := first; i < end; i++ {
 			keys.DrawTimes(i, &sk)
 			v := s.glance(i, f, &sk)
@@ -119,7 +119,7 @@ func (s *state) heldOnDisk(room string, f *frame, yield func(id, *fact.Version) 
 				continue
 			}
 			keys.Draw(i, &sk)
-			if !yield(s.base.name(fact), v) {
+			if !yield(s.base.name(row), v) {
 				return false
 			}
 		}
@@ -129,11 +129,11 @@ func (s *state) heldOnDisk(room string, f *frame, yield func(id, *fact.Version) 
 
 // heldNamed looks the facts up that may go by the frame's key: in each room, as
 // category/key, and by their aliases.
-func (s *state) heldNamed(f *frame, yield func(id, *fact.Version) bool) {
+func (s *state) heldNamed(f *frame, yield func(fact.ID, *fact.Version) bool) {
 	room := formats.FoldName(f.Category)
-	seen := map[id]bool{}
+	seen := map[fact.ID]bool{}
 	for n := range s.called(formats.FoldName(f.Key), room) {
-		if seen[n] || room != "" && n.category != room {
+		if seen[n] || room != "" && n.Category != room {
 			continue
 		}
 		seen[n] = true
@@ -147,18 +147,18 @@ func (s *state) heldNamed(f *frame, yield func(id, *fact.Version) bool) {
 
 // called yields the names of facts, some of which there may not be, that may go
 // by a folded key.
-func (s *state) called(key, room string) iter.Seq[id] {
-	return func(yield func(id) bool) {
-		if room != "" && !yield(id{room, key}) {
+func (s *state) called(key, room string) iter.Seq[fact.ID] {
+	return func(yield func(fact.ID) bool) {
+		if room != "" && !yield(fact.ID{Category: room, Key: key}) {
 			return
 		}
 		for r := range s.rooms {
-			if room == "" && !yield(id{r, key}) {
+			if room == "" && !yield(fact.ID{Category: r, Key: key}) {
 				return
 			}
 		}
 		for i := range len(key) {
-			if key[i] == '/' && !yield(id{key[:i], key[i+1:]}) {
+			if key[i] == '/' && !yield(fact.ID{Category: key[:i], Key: key[i+1:]}) {
 				return
 			}
 		}
@@ -189,9 +189,9 @@ func (s *state) glance(i int, f *frame, sk *table.Sketch) *fact.Version {
 
 // onDisk reads a version; nil when that fails.
 func (s *state) onDisk(i int) *fact.Version {
-	fact := s.base.keys.FactOf(i)
-	first, _ := s.base.keys.Versions(fact)
-	if vs := s.versions(s.base.name(fact)); i-first < len(vs) {
+	row := s.base.keys.FactOf(i)
+	first, _ := s.base.keys.Versions(row)
+	if vs := s.versions(s.base.name(row)); i-first < len(vs) {
 		return vs[i-first]
 	}
 	return nil

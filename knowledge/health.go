@@ -78,10 +78,10 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 			text := fact.Words(formats.FoldName(v.Value))
 			key := strings.Join(text, " ")
 			if len(text) < 3 {
-				key = n.category + "\x00" + key // a port or a yes says little about another room's
+				key = n.Category + "\x00" + key // a port or a yes says little about another room's
 			}
 			hash := md5.Sum([]byte(key))
-			if w, known := same[hash]; known && !st.settled(n, newID(w.Category, w.Key)) {
+			if w, known := same[hash]; known && !st.settled(n, fact.IDOf(w.Category, w.Key)) {
 				r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
 			}
 			same[hash] = nameOf(v)
@@ -133,7 +133,7 @@ func overgrownLine(size int64) string {
 
 // stalest leaves those that are listed.
 func (r *Health) stalest() {
-	slices.SortFunc(r.Stale, func(a, b Found) int { return cmp.Or(cmp.Compare(a.Effective, b.Effective), byName(a.v, b.v)) })
+	slices.SortFunc(r.Stale, func(a, b Found) int { return cmp.Or(cmp.Compare(a.Effective, b.Effective), fact.ByName(a.v, b.v)) })
 	r.Stale = slices.Clone(r.Stale[:min(healthMost, len(r.Stale))])
 }
 

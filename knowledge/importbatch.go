@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory several
@@ -45,7 +46,7 @@ func batches(p formats.Parsed, most int) []formats.Parsed {
 	seed := maphash.MakeSeed()
 	batchOf := map[uint64]int{}
 	place := func(category, key string) int {
-		h := maphash.Comparable(seed, newID(category, key))
+		h := maphash.Comparable(seed, fact.IDOf(category, key))
 		n, ok := batchOf[h]
 		if !ok {
 			n = len(batchOf) / most
@@ -121,9 +122,9 @@ func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 func countOf(p formats.Parsed) int {
 	n := len(p.Records)
 	if p.Document != nil {
-		names := map[id]bool{}
+		names := map[fact.ID]bool{}
 		for _, v := range p.Document.Facts {
-			names[newID(v.Category, v.Key)] = true
+			names[fact.IDOf(v.Category, v.Key)] = true
 		}
 		n += len(names)
 	}

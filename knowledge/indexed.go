@@ -140,7 +140,7 @@ func (x *indexed) unfed(st *state) (docs []search.Doc) {
 	if x.fed.of != st || x.fed.epoch != st.epoch {
 		return x.missing(st)
 	}
-	fed := map[id]bool{}
+	fed := map[fact.ID]bool{}
 	for _, n := range st.changed[x.fed.seen:] {
 		if fed[n] {
 			continue
@@ -185,7 +185,7 @@ func lastTouched(v *fact.Version) time.Time {
 
 func (s *state) documents() []search.Doc {
 	docs := make([]search.Doc, 0, s.versionCount())
-	for _, of := range s.texted(id{}) {
+	for _, of := range s.texted(fact.ID{}) {
 		docs = append(docs, of...)
 	}
 	return appendDocs(docs, s.lessons())

@@ -44,7 +44,7 @@ func (s *Store) Judge(ctx context.Context, v Verdict) (Judged, error) {
 		r = Judged{Pair: formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
 		events := []event{{Judge: &r.Pair}}
 		if v.Verdict == "supersedes" {
-			for _, e := range retract(st, newID(b.Category, b.Key), now) {
+			for _, e := range retract(st, fact.IDOf(b.Category, b.Key), now) {
 				e.Put.RetractedAt = nil // superseded, not withdrawn
 				r.Ended = append(r.Ended, e.Put.ID)
 				events = append(events, e)
@@ -68,8 +68,8 @@ func (j Judged) Text() string {
 }
 
 // settled reports whether there is a verdict on two facts.
-func (s *state) settled(a, b id) bool {
-	name := func(n id) string { return n.category + "/" + n.key }
+func (s *state) settled(a, b fact.ID) bool {
+	name := func(n fact.ID) string { return n.Category + "/" + n.Key }
 	x, y := name(a), name(b)
 	return slices.ContainsFunc(s.judged, func(p formats.JudgedPair) bool {
 		k, l := formats.FoldName(p.KeyA), formats.FoldName(p.KeyB)
@@ -104,7 +104,7 @@ func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
 	}
 	var r Voted
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		old := fact.CurrentAt(st.versions(newID(v.Category, v.Key)), now)
+		old := fact.CurrentAt(st.versions(fact.IDOf(v.Category, v.Key)), now)
 		if old == nil {
 			return nil, notFound(v.Category, v.Key)
 		}

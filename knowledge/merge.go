@@ -41,7 +41,7 @@ type incoming struct {
 // ctx ends: of tens of thousands of facts it takes seconds.
 func (m *merger) decide(ctx context.Context, st *state, p formats.Parsed, now time.Time) ([]event, error) {
 	m.st, m.now, m.events = st, now, nil
-	m.over = overlay{facts: st, changed: map[id][]*fact.Version{}}
+	m.over = overlay{facts: st, changed: map[fact.ID][]*fact.Version{}}
 	b := &m.before
 	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Replaced, b.Lessons, slices.Clip(b.First)
 	grouped, order, err := m.group(ctx, p)
@@ -71,19 +71,19 @@ func (m *merger) decide(ctx context.Context, st *state, p formats.Parsed, now ti
 }
 
 // group collects a file's facts by name, in the file's order.
-func (m *merger) group(ctx context.Context, p formats.Parsed) (map[id]incoming, []id, error) {
-	grouped := map[id]incoming{}
-	var order []id
-	add := func(n id, versions []*fact.Version, records int) {
+func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incoming, []fact.ID, error) {
+	grouped := map[fact.ID]incoming{}
+	var order []fact.ID
+	add := func(n fact.ID, versions []*fact.Version, records int) {
 		if _, ok := grouped[n]; !ok {
 			order = append(order, n)
 		}
 		grouped[n] = incoming{versions, records}
 	}
 	if d := p.Document; d != nil {
-		byName := map[id][]*fact.Version{}
+		byName := map[fact.ID][]*fact.Version{}
 		for _, v := range d.Facts {
-			n := newID(v.Category, v.Key)
+			n := fact.IDOf(v.Category, v.Key)
 			byName[n] = append(byName[n], v)
 			add(n, nil, 0)
 		}
@@ -95,7 +95,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[id]incoming, 
 	if m.rooms == nil {
 		m.rooms = map[string]string{}
 	}
-	alone := overlay{facts: newState(), changed: map[id][]*fact.Version{}, rooms: m.rooms}
+	alone := overlay{facts: newState(), changed: map[fact.ID][]*fact.Version{}, rooms: m.rooms}
 	for _, r := range p.Records {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -110,7 +110,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[id]incoming, 
 		}
 		stamp(events, got.ID, r)
 		alone.fold(events)
-		n := newID(got.Category, got.Key)
+		n := fact.IDOf(got.Category, got.Key)
 		add(n, alone.versions(n), grouped[n].records+1)
 	}
 	return grouped, order, nil
@@ -136,7 +136,7 @@ func (m *merger) add(events ...event) {
 }
 
 // fact merges one name by the mode of the import.
-func (m *merger) fact(n id, in incoming) error {
+func (m *merger) fact(n fact.ID, in incoming) error {
 	existing := len(m.st.versions(n)) > 0
 	erased := !m.st.erased(n).IsZero()
 	if erased && !existing && m.in.Merge == mergeReplace {
@@ -186,7 +186,7 @@ func (m *merger) replace(in incoming) error {
 // append puts the file's versions only where nothing of ours is believed, so
 // that there are never two values at one time. What was withdrawn here is not
 // brought back.
-func (m *merger) append(n id, in incoming) {
+func (m *merger) append(n fact.ID, in incoming) {
 	added := false
 	if vs := m.st.versions(n); vs[len(vs)-1].RetractedAt == nil || fact.CurrentAt(vs, m.now) != nil {
 		for _, v := range in.versions {
@@ -201,7 +201,7 @@ func (m *merger) append(n id, in incoming) {
 }
 
 // fill reports whether there was any room for v.
-func (m *merger) fill(n id, v *fact.Version) bool {
+func (m *merger) fill(n fact.ID, v *fact.Version) bool {
 	p := fact.PeriodOf(v)
 	for _, w := range m.over.versions(n) {
 		q := fact.PeriodOf(w)

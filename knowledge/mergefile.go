@@ -151,7 +151,7 @@ func (m *merger) adopted(v *fact.Version) *fact.Version {
 // remembered again since.
 func (m *merger) tombstones(d *formats.Document) {
 	for _, t := range d.Tombstones {
-		n := newID(t.Category, t.Key)
+		n := fact.IDOf(t.Category, t.Key)
 		if len(m.st.versions(n)) == 0 && m.st.erased(n).IsZero() {
 			m.events = append(m.events, event{Erase: &t})
 		}

@@ -117,7 +117,7 @@ func (s *Store) nearly(ctx context.Context, st *state, e meaning.Encoding, facts
 	pairs := []Pair{}
 	for _, p := range near {
 		a, b := &facts[p.A], &facts[p.B]
-		if !st.settled(newID(a.name.Category, a.name.Key), newID(b.name.Category, b.name.Key)) {
+		if !st.settled(fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
 			pairs = append(pairs, Pair{a.name, a.value, b.name, b.value, p.Cosine})
 		}
 	}

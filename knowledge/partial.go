@@ -48,20 +48,20 @@ type base struct {
 }
 
 // fetch reads the versions of a fact.
-func (b *base) fetch(fact int) []*fact.Version {
+func (b *base) fetch(row int) []*fact.Version {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if vs, ok := b.facts[fact]; ok || b.err != nil {
+	if vs, ok := b.facts[row]; ok || b.err != nil {
 		return vs
 	}
-	vs, err := b.read(fact)
+	vs, err := b.read(row)
 	if err != nil {
 		b.err = err
 	}
 	if len(b.facts) >= factsKept {
 		clear(b.facts)
 	}
-	b.facts[fact] = vs
+	b.facts[row] = vs
 	return vs
 }
 
@@ -76,8 +76,8 @@ func (b *base) clone() *base {
 	return &base{keys: b.keys, file: b.file, settled: b.settled, changed: slices.Clone(b.changed), facts: map[int][]*fact.Version{}}
 }
 
-func (b *base) read(fact int) ([]*fact.Version, error) {
-	at, size, sum := b.keys.Place(fact)
+func (b *base) read(row int) ([]*fact.Version, error) {
+	at, size, sum := b.keys.Place(row)
 	text := make([]byte, size)
 	if _, err := b.file.ReadAt(text, at); err != nil {
 		return nil, err
@@ -122,27 +122,27 @@ func partly(s *state, err error) error {
 	return err
 }
 
-func (b *base) find(n id) (fact int, ok bool) { return b.keys.Find(n.category, n.key) }
+func (b *base) find(n fact.ID) (row int, ok bool) { return b.keys.Find(n.Category, n.Key) }
 
-func (b *base) name(fact int) id {
-	category, key := b.keys.Name(fact)
-	return id{category, key}
+func (b *base) name(row int) fact.ID {
+	category, key := b.keys.Name(row)
+	return fact.ID{Category: category, Key: key}
 }
 
 // versions reads a fact by its name.
-func (b *base) versions(n id) []*fact.Version {
-	fact, ok := b.find(n)
+func (b *base) versions(n fact.ID) []*fact.Version {
+	row, ok := b.find(n)
 	if !ok {
 		return nil
 	}
-	return b.fetch(fact)
+	return b.fetch(row)
 }
 
 // unchanged yields the facts that no commit since the snapshot has touched.
-func (s *state) unchanged() iter.Seq2[int, id] {
-	return func(yield func(int, id) bool) {
-		for fact := range s.base.keys.Facts() {
-			if !s.base.changed[fact] && !yield(fact, s.base.name(fact)) {
+func (s *state) unchanged() iter.Seq2[int, fact.ID] {
+	return func(yield func(int, fact.ID) bool) {
+		for row := range s.base.keys.Facts() {
+			if !s.base.changed[row] && !yield(row, s.base.name(row)) {
 				return
 			}
 		}

@@ -289,7 +289,7 @@ func (s *Store) settleTies(facts []Found, f *frame, intent func() intent) {
 		}
 		slices.SortStableFunc(facts[start:end], func(a, b Found) int {
 			wanted := intent()
-			return cmp.Or(cmp.Compare(wanted.meets(b.Category, b.Key, b.Value), wanted.meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), byName(a.v, b.v))
+			return cmp.Or(cmp.Compare(wanted.meets(b.Category, b.Key, b.Value), wanted.meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), fact.ByName(a.v, b.v))
 		})
 		start = end
 	}

@@ -186,7 +186,7 @@ func (s *state) matching(f *frame) []*fact.Version {
 		}
 	}
 	if f.Category != "" && f.Key != "" {
-		if keep(s.versions(newID(f.Category, f.Key))); len(out) > 0 {
+		if keep(s.versions(fact.IDOf(f.Category, f.Key))); len(out) > 0 {
 			return out
 		}
 	}
@@ -205,9 +205,9 @@ func (s *Store) order(vs []*fact.Version, f *frame) {
 	latest := f.Category == "" && f.Key == ""
 	slices.SortFunc(vs, func(a, b *fact.Version) int {
 		if latest {
-			return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), byName(a, b))
+			return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), fact.ByName(a, b))
 		}
-		return cmp.Or(cmp.Compare(s.salience(b, f.now), s.salience(a, f.now)), byName(a, b))
+		return cmp.Or(cmp.Compare(s.salience(b, f.now), s.salience(a, f.now)), fact.ByName(a, b))
 	})
 }
 

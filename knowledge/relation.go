@@ -10,6 +10,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 )
 
 // Link names two facts and how the first stands to the second.
@@ -90,7 +91,7 @@ func (s *state) pair(category, key, target string) (from, to Name, err error) {
 	if err := required("category", strings.TrimSpace(category), "key", strings.TrimSpace(key), "target", strings.TrimSpace(target)); err != nil {
 		return from, to, err
 	}
-	vs := s.versions(newID(category, key))
+	vs := s.versions(fact.IDOf(category, key))
 	if len(vs) == 0 {
 		return from, to, notFound(category, key)
 	}
@@ -109,21 +110,21 @@ func (s *state) pair(category, key, target string) (from, to Name, err error) {
 
 // resolve reads "category/key", where either may hold slashes, or a key of the
 // same category.
-func (s *state) resolve(target, category string) (id, bool) {
+func (s *state) resolve(target, category string) (fact.ID, bool) {
 	for i, r := range target {
 		if r == '/' {
-			if n := newID(target[:i], target[i+1:]); len(s.versions(n)) > 0 {
+			if n := fact.IDOf(target[:i], target[i+1:]); len(s.versions(n)) > 0 {
 				return n, true
 			}
 		}
 	}
-	n := newID(category, target)
+	n := fact.IDOf(category, target)
 	return n, len(s.versions(n)) > 0
 }
 
 func sameRelation(a, b formats.Relation) bool {
-	return a.Kind == b.Kind && newID(a.From.Category, a.From.Key) == newID(b.From.Category, b.From.Key) &&
-		newID(a.To.Category, a.To.Key) == newID(b.To.Category, b.To.Key)
+	return a.Kind == b.Kind && fact.IDOf(a.From.Category, a.From.Key) == fact.IDOf(b.From.Category, b.From.Key) &&
+		fact.IDOf(a.To.Category, a.To.Key) == fact.IDOf(b.To.Category, b.To.Key)
 }
 
 // RelationQuery asks for the links of a fact, or for all.

@@ -62,7 +62,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 //   - Anything else takes its place in valid time: see [draft.place].
 func assert(f facts, c claim, now time.Time) ([]event, Remembered, error) {
 	c.name(f)
-	d := newDraft(c, f.versions(newID(c.category, c.key)), now)
+	d := newDraft(c, f.versions(fact.IDOf(c.category, c.key)), now)
 	if err := c.checkLists(d.model()); err != nil {
 		return nil, Remembered{}, err
 	}

@@ -57,10 +57,10 @@ func tell(t *testing.T, story []say) []string {
 		if got != a.severity {
 			t.Errorf("assertion %d of %q: severity %q, want %q", i, a.value, got, a.severity)
 		}
-		wellFormed(t, st.versions(newID("c", "k")))
+		wellFormed(t, st.versions(fact.IDOf("c", "k")))
 	}
 	var out []string
-	for _, v := range st.versions(newID("c", "k")) {
+	for _, v := range st.versions(fact.IDOf("c", "k")) {
 		line := fmt.Sprintf("%s %s x%d", v.Value, days(fact.PeriodOf(v)), v.ConfirmationCount)
 		if !fact.Believed(v) {
 			line += " not believed"
@@ -196,7 +196,7 @@ func TestConfirmRaisesConfidenceOnly(t *testing.T) {
 			st.fold(e)
 		}
 	}
-	v := st.versions(newID("c", "k"))[0]
+	v := st.versions(fact.IDOf("c", "k"))[0]
 	if v.Confidence != .9 || v.ConfirmationCount != 3 || len(v.Sources) != 3 {
 		t.Errorf("confidence %v, %d confirmations, %d sources", v.Confidence, v.ConfirmationCount, len(v.Sources))
 	}
@@ -216,7 +216,7 @@ func TestNamesKeepTheirFirstSpelling(t *testing.T) {
 	if len(st.all) != 1 {
 		t.Fatalf("%d facts, want 1", len(st.all))
 	}
-	v := st.versions(newID("architecture", "auth method"))[0]
+	v := st.versions(fact.IDOf("architecture", "auth method"))[0]
 	if v.Category != "Architecture" || v.Key != "Auth Method" || v.ConfirmationCount != 2 {
 		t.Errorf("got [%s] %s x%d", v.Category, v.Key, v.ConfirmationCount)
 	}

@@ -73,7 +73,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key}
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		r.Touched = nil
-		events := retract(st, newID(w.Category, w.Key), now)
+		events := retract(st, fact.IDOf(w.Category, w.Key), now)
 		if len(events) == 0 {
 			events = st.lessonEvents(w.Category, w.Key)
 			r.Lessons = len(events)
@@ -92,7 +92,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 }
 
 // retract ends what is valid now and withdraws whole what would begin later.
-func retract(f facts, n id, now time.Time) []event {
+func retract(f facts, n fact.ID, now time.Time) []event {
 	var out []event
 	for _, v := range f.versions(n) {
 		if !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
@@ -116,7 +116,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
 	var gone []*fact.Version
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		n := newID(w.Category, w.Key)
+		n := fact.IDOf(w.Category, w.Key)
 		vs := st.versions(n)
 		if len(vs) == 0 {
 			if st.erased(n).IsZero() {

@@ -6,6 +6,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/knowledge/fact"
 )
 
 // A partial state is written without being read whole: the text of what no
@@ -46,7 +47,7 @@ func walked(d *formats.Document, use func(text []byte, at int64) error) (formats
 const freshOnce = 1000
 
 // fresh are the texts of the versions of facts in memory, which are in order.
-func (s *state) fresh(names []id) (texts [][]byte, err error) {
+func (s *state) fresh(names []fact.ID) (texts [][]byte, err error) {
 	d := &formats.Document{Schema: formats.Schema}
 	for _, n := range names {
 		d.Facts = append(d.Facts, s.all[n]...)
@@ -71,8 +72,8 @@ func (s *state) rewriteFacts(w io.Writer) error {
 	}
 	names := s.inOrder()
 	var fresh [][]byte
-	upTo := func(n *id) bool {
-		for len(names) > 0 && (n == nil || compareNames(names[0], *n) < 0) {
+	upTo := func(n *fact.ID) bool {
+		for len(names) > 0 && (n == nil || names[0].Compare(*n) < 0) {
 			if len(fresh) == 0 {
 				if fresh, failed = s.fresh(names[:min(len(names), freshOnce)]); failed != nil {
 					return false
@@ -88,8 +89,8 @@ func (s *state) rewriteFacts(w io.Writer) error {
 		}
 		return true
 	}
-	if s.base.texts(0, s.base.keys.Facts(), func(fact int, text []byte) bool {
-		n := s.base.name(fact)
+	if s.base.texts(0, s.base.keys.Facts(), func(row int, text []byte) bool {
+		n := s.base.name(row)
 		return upTo(&n) && write(text)
 	}) {
 		upTo(nil)

@@ -44,10 +44,10 @@ func (s *state) roomsAt(t time.Time) []Room {
 		if v == nil {
 			continue
 		}
-		r := byRoom[n.category]
+		r := byRoom[n.Category]
 		if r == nil {
-			r = &Room{Category: s.rooms[n.category]}
-			byRoom[n.category] = r
+			r = &Room{Category: s.rooms[n.Category]}
+			byRoom[n.Category] = r
 		}
 		if v.ArchivedAt != nil {
 			r.Archived++

@@ -96,13 +96,13 @@ func (s *Store) alike(ctx context.Context, near *search.Alike, r Remembered) []S
 	}
 	var out []Similar
 	_ = s.log.View(ctx, func(st *state, _ journal.Head) error { // no view, no advice
-		this := newID(r.Category, r.Key)
+		this := fact.IDOf(r.Category, r.Key)
 		for _, version := range near.IDs {
 			v := st.byID(version)
 			if v == nil || v.ArchivedAt != nil || len(out) == similarMost {
 				continue
 			}
-			other := newID(v.Category, v.Key)
+			other := fact.IDOf(v.Category, v.Key)
 			now := fact.CurrentAt(st.versions(other), r.RecordedAt)
 			if other == this || now == nil || now.ID != version || st.settled(this, other) {
 				continue

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -16,11 +15,11 @@ import (
 // it, and so can a key table that reads single facts from the snapshot.
 type facts interface {
 	// versions returns every version of a fact, by valid_from, then recorded_from.
-	versions(id) []*fact.Version
+	versions(fact.ID) []*fact.Version
 	// room returns the spelling a category was first given, "" for a new one.
 	room(category string) string
 	// erased returns when a fact was erased; zero if never.
-	erased(id) time.Time
+	erased(fact.ID) time.Time
 }
 
 // state is all that a project knows. Whatever its maps point at is never
@@ -31,11 +30,11 @@ type state struct {
 
 	base *base // facts that are still on disk; nil when all are here
 
-	all        map[id][]*fact.Version // of a partial state those that changed; none are left of one erased
-	aliases    map[string][]id        // folded alias → facts in all that may go by it
-	names      map[string]id          // version id → the fact it belongs to
-	rooms      map[string]string      // folded category → first spelling
-	tombstones map[id]formats.Tombstone
+	all        map[fact.ID][]*fact.Version // of a partial state those that changed; none are left of one erased
+	aliases    map[string][]fact.ID        // folded alias → facts in all that may go by it
+	names      map[string]fact.ID          // version id → the fact it belongs to
+	rooms      map[string]string           // folded category → first spelling
+	tombstones map[fact.ID]formats.Tombstone
 	patterns   []formats.Pattern
 	gotchas    []formats.Gotcha
 	relations  []formats.Relation
@@ -44,11 +43,11 @@ type state struct {
 	history    []formats.Insight
 	extra      map[string]json.RawMessage // members of the file that we do not know
 
-	changed []id   // facts whose text changed since the index last took them
-	epoch   uint64 // moves when the index must be made anew: an import or an erasure
+	changed []fact.ID // facts whose text changed since the index last took them
+	epoch   uint64    // moves when the index must be made anew: an import or an erasure
 }
 
-func (s *state) versions(n id) []*fact.Version {
+func (s *state) versions(n fact.ID) []*fact.Version {
 	if vs, ok := s.all[n]; ok || s.base == nil {
 		return vs
 	}
@@ -56,7 +55,7 @@ func (s *state) versions(n id) []*fact.Version {
 }
 
 // factOf returns the fact that a version belongs to.
-func (s *state) factOf(version string) (n id, ok bool) {
+func (s *state) factOf(version string) (n fact.ID, ok bool) {
 	if n, ok = s.names[version]; ok || s.base == nil {
 		return n, ok
 	}
@@ -75,8 +74,8 @@ func (s *state) versionCount() int {
 	count := s.base.keys.VersionCount()
 	for n, vs := range s.all {
 		count += len(vs)
-		if fact, ok := s.base.find(n); ok {
-			first, end := s.base.keys.Versions(fact)
+		if row, ok := s.base.find(n); ok {
+			first, end := s.base.keys.Versions(row)
 			count -= end - first
 		}
 	}
@@ -85,7 +84,7 @@ func (s *state) versionCount() int {
 
 func (s *state) room(category string) string { return s.rooms[formats.FoldName(category)] }
 
-func (s *state) erased(n id) time.Time { return s.tombstones[n].ErasedAt }
+func (s *state) erased(n fact.ID) time.Time { return s.tombstones[n].ErasedAt }
 
 // byID returns the version with an id, nil if there is none.
 func (s *state) byID(version string) *fact.Version {
@@ -103,7 +102,7 @@ func (s *state) byID(version string) *fact.Version {
 
 // put adds a version or takes the place of the one with its id.
 func (s *state) put(v *fact.Version) {
-	n := newID(v.Category, v.Key)
+	n := fact.IDOf(v.Category, v.Key)
 	vs := slices.Clone(s.versions(n))
 	if i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
 		vs[i] = v
@@ -114,13 +113,13 @@ func (s *state) put(v *fact.Version) {
 	s.set(n, vs)
 	s.names[v.ID] = n
 	if s.room(v.Category) == "" {
-		s.rooms[n.category] = v.Category
+		s.rooms[n.Category] = v.Category
 	}
 	s.changed = append(s.changed, n)
 }
 
 // set gives a fact other versions; none when it is erased.
-func (s *state) set(n id, vs []*fact.Version) {
+func (s *state) set(n fact.ID, vs []*fact.Version) {
 	if s.base == nil && vs == nil {
 		delete(s.all, n)
 		return
@@ -128,15 +127,15 @@ func (s *state) set(n id, vs []*fact.Version) {
 	s.all[n] = vs
 	s.alias(n, vs)
 	if s.base != nil {
-		if fact, ok := s.base.find(n); ok {
-			s.base.changed[fact] = true
+		if row, ok := s.base.find(n); ok {
+			s.base.changed[row] = true
 		}
 	}
 }
 
 // alias notes by which other names a fact goes. One it no longer goes by stays:
 // who looks a fact up by an alias compares it.
-func (s *state) alias(n id, vs []*fact.Version) {
+func (s *state) alias(n fact.ID, vs []*fact.Version) {
 	for _, v := range vs {
 		for _, a := range v.Aliases {
 			if a = formats.FoldName(a); !slices.Contains(s.aliases[a], n) {
@@ -146,14 +145,8 @@ func (s *state) alias(n id, vs []*fact.Version) {
 	}
 }
 
-// byName orders versions for people: category, key, then period.
-func byName(a, b *fact.Version) int {
-	x, y := newID(a.Category, a.Key), newID(b.Category, b.Key)
-	return cmp.Or(cmp.Compare(x.category, y.category), cmp.Compare(x.key, y.key), fact.ByPeriod(a, b))
-}
-
 func newState() *state {
-	return &state{all: map[id][]*fact.Version{}, aliases: map[string][]id{}, names: map[string]id{}, rooms: map[string]string{}, tombstones: map[id]formats.Tombstone{}}
+	return &state{all: map[fact.ID][]*fact.Version{}, aliases: map[string][]fact.ID{}, names: map[string]fact.ID{}, rooms: map[string]string{}, tombstones: map[fact.ID]formats.Tombstone{}}
 }
 
 // clone is shallow: folds replace what the maps and slices hold, they never
@@ -198,14 +191,14 @@ func fromDocument(d *formats.Document) *state {
 	s.root, s.hash, s.extra = d.ProjectRoot, d.ProjectHash, d.Extra
 	s.patterns, s.gotchas, s.relations = d.Patterns, d.Gotchas, d.Relations
 	s.reminders, s.judged, s.history = d.Reminders, d.JudgedPairs, d.History
-	s.all = make(map[id][]*fact.Version, len(d.Facts))
+	s.all = make(map[fact.ID][]*fact.Version, len(d.Facts))
 	first := map[string]time.Time{}
 	for _, v := range d.Facts {
-		n := newID(v.Category, v.Key)
+		n := fact.IDOf(v.Category, v.Key)
 		s.all[n] = append(s.all[n], v)
 		s.names[v.ID] = n
-		if t, ok := first[n.category]; !ok || v.RecordedFrom.Before(t) {
-			first[n.category], s.rooms[n.category] = v.RecordedFrom, v.Category
+		if t, ok := first[n.Category]; !ok || v.RecordedFrom.Before(t) {
+			first[n.Category], s.rooms[n.Category] = v.RecordedFrom, v.Category
 		}
 	}
 	for n, vs := range s.all {
@@ -213,7 +206,7 @@ func fromDocument(d *formats.Document) *state {
 		s.alias(n, vs)
 	}
 	for _, t := range d.Tombstones {
-		s.tombstones[newID(t.Category, t.Key)] = t
+		s.tombstones[fact.IDOf(t.Category, t.Key)] = t
 	}
 	return s
 }

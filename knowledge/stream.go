@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -18,7 +17,7 @@ const window = 256 << 10
 // the snapshot has touched, good until use returns. It is read in passing and
 // not kept. ok is false when use had enough, or when something cannot be read,
 // which is noted.
-func (b *base) texts(first, end int, use func(fact int, text []byte) bool) (ok bool) {
+func (b *base) texts(first, end int, use func(row int, text []byte) bool) (ok bool) {
 	var data []byte
 	for first < end {
 		if b.changed[first] {
@@ -58,21 +57,21 @@ func (b *base) texts(first, end int, use func(fact int, text []byte) bool) (ok b
 }
 
 // stream gives use the unchanged facts from first to end, by name.
-func (b *base) stream(first, end int, use func(id, []*fact.Version) bool) (ok bool) {
-	return b.texts(first, end, func(fact int, text []byte) bool {
+func (b *base) stream(first, end int, use func(fact.ID, []*fact.Version) bool) (ok bool) {
+	return b.texts(first, end, func(row int, text []byte) bool {
 		vs, err := formats.DecodeFacts(text)
 		if err != nil {
 			b.fail(err)
 			return false
 		}
-		return use(b.name(fact), vs)
+		return use(b.name(row), vs)
 	})
 }
 
 // within yields the facts of a room with their versions, in no order; all
 // facts where room is "". What is on disk is read in passing.
-func (s *state) within(room string) iter.Seq2[id, []*fact.Version] {
-	return func(yield func(id, []*fact.Version) bool) {
+func (s *state) within(room string) iter.Seq2[fact.ID, []*fact.Version] {
+	return func(yield func(fact.ID, []*fact.Version) bool) {
 		if s.base != nil {
 			first, end := 0, s.base.keys.Facts()
 			if room != "" {
@@ -83,7 +82,7 @@ func (s *state) within(room string) iter.Seq2[id, []*fact.Version] {
 			}
 		}
 		for n, vs := range s.all {
-			if len(vs) > 0 && (room == "" || n.category == room) && !yield(n, vs) {
+			if len(vs) > 0 && (room == "" || n.Category == room) && !yield(n, vs) {
 				return
 			}
 		}
@@ -91,10 +90,10 @@ func (s *state) within(room string) iter.Seq2[id, []*fact.Version] {
 }
 
 // each yields every version of every fact, in no order.
-func (s *state) each() iter.Seq2[id, *fact.Version] { return versionsOf(s.within("")) }
+func (s *state) each() iter.Seq2[fact.ID, *fact.Version] { return versionsOf(s.within("")) }
 
-func versionsOf(facts iter.Seq2[id, []*fact.Version]) iter.Seq2[id, *fact.Version] {
-	return func(yield func(id, *fact.Version) bool) {
+func versionsOf(facts iter.Seq2[fact.ID, []*fact.Version]) iter.Seq2[fact.ID, *fact.Version] {
+	return func(yield func(fact.ID, *fact.Version) bool) {
 		for n, vs := range facts {
 			for _, v := range vs {
 				if !yield(n, v) {
@@ -106,22 +105,18 @@ func versionsOf(facts iter.Seq2[id, []*fact.Version]) iter.Seq2[id, *fact.Versio
 }
 
 // names are those of the facts in memory, in order.
-func (s *state) inOrder() []id {
-	names := slices.SortedFunc(maps.Keys(s.all), compareNames)
-	return slices.DeleteFunc(names, func(n id) bool { return len(s.all[n]) == 0 })
-}
-
-func compareNames(a, b id) int {
-	return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(a.key, b.key))
+func (s *state) inOrder() []fact.ID {
+	names := slices.SortedFunc(maps.Keys(s.all), fact.ID.Compare)
+	return slices.DeleteFunc(names, func(n fact.ID) bool { return len(s.all[n]) == 0 })
 }
 
 // sorted yields the facts by name.
-func (s *state) sorted() iter.Seq2[id, []*fact.Version] {
+func (s *state) sorted() iter.Seq2[fact.ID, []*fact.Version] {
 	names := s.inOrder()
-	return func(yield func(id, []*fact.Version) bool) {
+	return func(yield func(fact.ID, []*fact.Version) bool) {
 		rest := names
-		upTo := func(n *id) bool {
-			for len(rest) > 0 && (n == nil || compareNames(rest[0], *n) < 0) {
+		upTo := func(n *fact.ID) bool {
+			for len(rest) > 0 && (n == nil || rest[0].Compare(*n) < 0) {
 				if !yield(rest[0], s.all[rest[0]]) {
 					return false
 				}
@@ -129,7 +124,7 @@ func (s *state) sorted() iter.Seq2[id, []*fact.Version] {
 			}
 			return true
 		}
-		if s.base != nil && !s.base.stream(0, s.base.keys.Facts(), func(n id, vs []*fact.Version) bool { return upTo(&n) && yield(n, vs) }) {
+		if s.base != nil && !s.base.stream(0, s.base.keys.Facts(), func(n fact.ID, vs []*fact.Version) bool { return upTo(&n) && yield(n, vs) }) {
 			return
 		}
 		upTo(nil)

@@ -82,7 +82,7 @@ func (s *Store) Timeline(ctx context.Context, q Span) (Chronicle, error) {
 func (s *state) past(category, key string) []*fact.Version {
 	var out []*fact.Version
 	if key != "" {
-		out = slices.Clone(s.versions(newID(category, key)))
+		out = slices.Clone(s.versions(fact.IDOf(category, key)))
 	} else {
 		for _, v := range versionsOf(s.within(formats.FoldName(category))) {
 			out = append(out, v)
@@ -92,7 +92,7 @@ func (s *state) past(category, key string) []*fact.Version {
 		if c := a.ValidFrom.Compare(b.ValidFrom); c != 0 {
 			return c
 		}
-		return byName(a, b)
+		return fact.ByName(a, b)
 	})
 	return out
 }

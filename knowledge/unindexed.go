@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/search"
 )
 
@@ -43,7 +44,7 @@ func (s *state) unindexed() *search.Unindexed {
 	lessons := s.lessons()
 	return &search.Unindexed{
 		Docs: func(yield func(*search.Doc) bool) {
-			for _, docs := range s.texted(id{}) {
+			for _, docs := range s.texted(fact.ID{}) {
 				for i := range docs {
 					if !yield(&docs[i]) {
 						return

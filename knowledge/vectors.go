@@ -87,7 +87,7 @@ func (s *state) meant(after, now time.Time) []meaning.Meant {
 // was so long.
 func (s *state) meantSince(seen int, now time.Time) []meaning.Meant {
 	var out []meaning.Meant
-	done := map[id]bool{}
+	done := map[fact.ID]bool{}
 	for _, n := range s.changed[seen:] {
 		if done[n] {
 			continue

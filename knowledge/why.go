@@ -45,11 +45,11 @@ func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
 	}
 	r := Provenance{Category: q.Category, Key: q.Key}
 	err := s.view(ctx, func(st *state, m moment) error {
-		vs := st.versions(newID(q.Category, q.Key))
+		vs := st.versions(fact.IDOf(q.Category, q.Key))
 		if len(vs) == 0 {
 			vs = st.lessonsNamed(q.Category, q.Key)
 		}
-		if at := st.erased(newID(q.Category, q.Key)); len(vs) == 0 && !at.IsZero() {
+		if at := st.erased(fact.IDOf(q.Category, q.Key)); len(vs) == 0 && !at.IsZero() {
 			r.Erased = fact.Day(at)
 			return nil
 		}

@@ -1,0 +1,26 @@
+package fact
+
+import (
+	"cmp"
+
+	"leanctx/formats"
+)
+
+// ID is the category and key of a fact as they are compared: see
+// [formats.FoldName].
+type ID struct{ Category, Key string }
+
+// IDOf is the ID of the fact that goes by a category and key as written.
+func IDOf(category, key string) ID {
+	return ID{formats.FoldName(category), formats.FoldName(key)}
+}
+
+// Compare orders facts by category, then key.
+func (a ID) Compare(b ID) int {
+	return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key))
+}
+
+// ByName orders versions for people: category, key, then [ByPeriod].
+func ByName(a, b *Version) int {
+	return cmp.Or(IDOf(a.Category, a.Key).Compare(IDOf(b.Category, b.Key)), ByPeriod(a, b))
+}
