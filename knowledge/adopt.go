@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/ledger"
 )
 
 // adopt takes over the project's store of the existing program, once. That
@@ -24,7 +24,7 @@ func (s *Store) adopt(ctx context.Context) error {
 		return nil
 	}
 	taken := false
-	err := s.log.View(ctx, func(st *state, _ journal.Head) error { taken = st.adopted(); return nil })
+	err := s.log.Peek(ctx, func(st *ledger.State, _ journal.Head) error { _, taken = st.Last(ledger.NoteAdopt); return nil })
 	if err != nil || taken {
 		return err
 	}
@@ -48,24 +48,19 @@ func (s *Store) adoptFrom(ctx context.Context, dir string) error {
 	p := formats.Parsed{Kind: formats.LeanCtx, Document: d}
 	m.clean(&p)
 	took := false
-	err = s.commit(ctx, func(st *state, now time.Time) ([]event, error) {
-		if st.adopted() {
+	err = s.log.Update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		if _, taken := st.Last(ledger.NoteAdopt); taken {
 			return nil, nil // another process was first
 		}
 		took = true
 		events, err := m.decide(ctx, st, p, now)
-		return append(events, note(noteAdopt, "Took over "+dir, now)), err
+		return append(events, ledger.Note(ledger.NoteAdopt, "Took over "+dir, now)), err
 	})
 	if err == nil && took {
 		s.board.Add("took over %s, %s and %s from %s, which is left as it was",
 			prose.Count(len(d.Facts), "version"), prose.Count(len(d.Gotchas), "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
 	}
 	return err
-}
-
-// adopted reports whether a store of the existing program was taken over.
-func (s *state) adopted() bool {
-	return slices.ContainsFunc(s.history, func(h formats.Insight) bool { return h.Kind == noteAdopt })
 }
 
 // findLegacy returns the directory of the existing program's store for a

@@ -10,6 +10,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // What leaves the active set. Nothing is deleted, and nothing becomes less
@@ -49,13 +50,13 @@ const archivedAtOnce = 1000
 func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
 	s.use.Refresh()
 	var faded []drawn
-	err := s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		faded = nil
-		if !force && !st.maintenanceDue(m.now) {
+		if !force && !maintenanceDue(st, m.now) {
 			return nil
 		}
 		covered := s.use.Covers(m.now)
-		for n, v := range st.sketches() {
+		for n, v := range st.Sketches() {
 			if archivable(v, m.now, s.use.Of(v), covered) {
 				faded = append(faded, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
 			}
@@ -87,30 +88,26 @@ func (a drawn) compare(b drawn) int {
 }
 
 // maintenanceDue tells whether the last pass is long enough ago.
-func (s *state) maintenanceDue(now time.Time) bool {
-	for _, h := range slices.Backward(s.history) {
-		if h.Kind == noteMaintenance {
-			return now.Sub(h.Timestamp) >= maintainEach
-		}
-	}
-	return true
+func maintenanceDue(st *ledger.State, now time.Time) bool {
+	last, any := st.Last(ledger.NoteMaintenance)
+	return !any || now.Sub(last.Timestamp) >= maintainEach
 }
 
 // archive takes out of the active set those of some versions that still are to
 // leave it, and adds what noted says of their number, if it has something to say.
 func (s *Store) archive(ctx context.Context, some []drawn, noted func(int) (string, bool)) (n int, err error) {
-	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		var events []event
+	err = s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		var events []ledger.Event
 		for _, d := range some {
-			if v := st.byID(d.version); v != nil && archivable(v, now, s.use.Of(v), s.use.Covers(now)) {
+			if v := st.ByID(d.version); v != nil && archivable(v, now, s.use.Of(v), s.use.Covers(now)) {
 				w := *v
 				w.ArchivedAt = &now
-				events = append(events, event{Put: &w})
+				events = append(events, ledger.Event{Put: &w})
 			}
 		}
 		n = len(events)
 		if text, ok := noted(n); ok {
-			events = append(events, note(noteMaintenance, text, now))
+			events = append(events, ledger.Note(ledger.NoteMaintenance, text, now))
 		}
 		return events, nil
 	})
@@ -146,19 +143,19 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 	if err != nil {
 		return r, err
 	}
-	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+	err = s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		r.Facts, r.Total = r.Facts[:0], 0
-		var events []event
-		f := frame{asOf: now, known: now, now: now}
+		var events []ledger.Event
+		f := frame{held: ledger.Frame{AsOf: now, Known: now}, now: now}
 		for _, version := range want {
-			v := st.byID(version)
+			v := st.ByID(version)
 			if v == nil || v.ArchivedAt == nil || !fact.Believed(v) || !fact.PeriodOf(v).Contains(now) {
 				continue
 			}
 			if r.Total++; len(events) < limit {
 				w := *v
 				w.ArchivedAt, w.LastRetrieved = nil, &now
-				events = append(events, event{Put: &w})
+				events = append(events, ledger.Event{Put: &w})
 				r.Facts = append(r.Facts, found(&w, &f))
 			}
 		}
@@ -174,9 +171,9 @@ func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error
 		return r.ids(), err
 	}
 	var out []*fact.Version
-	err := s.view(ctx, func(st *state, _ moment) error {
+	err := s.view(ctx, func(st *ledger.State, _ moment) error {
 		out = nil
-		for _, v := range st.each() {
+		for _, v := range st.Each() {
 			if v.ArchivedAt != nil {
 				out = append(out, v)
 			}

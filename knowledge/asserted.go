@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Asserted lists the facts that hold now and that an agent asserted, as
@@ -13,9 +14,9 @@ import (
 // for what happens seldom: a handoff.
 func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 	var out []string
-	err := s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		var found []*fact.Version
-		for _, v := range st.each() {
+		for _, v := range st.Each() {
 			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodOf(v).Contains(m.now) {
 				found = append(found, v)
 			}

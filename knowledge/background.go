@@ -2,11 +2,9 @@ package knowledge
 
 import (
 	"context"
-	"runtime/debug"
 	"time"
 
 	"leanctx/internal/journal"
-	"leanctx/knowledge/table"
 )
 
 // How long a command may spend on the index after it has answered. Without a
@@ -40,7 +38,7 @@ func (s *Store) keep(ctx context.Context) {
 	defer tick.Stop()
 	var maintained time.Time
 	failed := 0
-	_ = s.refit(ctx) // what goes wrong with it is told when it is tried again
+	_ = s.log.Refit(ctx) // what goes wrong with it is told when it is tried again
 	for {
 		select {
 		case <-ctx.Done():
@@ -56,7 +54,7 @@ func (s *Store) keep(ctx context.Context) {
 		} else {
 			failed = 0
 		}
-		if err := s.refit(ctx); err != nil && ctx.Err() == nil {
+		if err := s.log.Refit(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the key table was not written", "error", err)
 		}
 		if t := s.clock(); t.Sub(maintained) >= maintainEach {
@@ -78,60 +76,6 @@ func (s *Store) bind(ctx context.Context) {
 	}
 }
 
-// refit has a long-lived store read from the newest snapshot, in parts: what was
-// committed since the one that it reads from is in memory, and so is everything
-// when there was no key table.
-func (s *Store) refit(ctx context.Context) error {
-	write := s.SyncKeys
-	if s.parts.refused.Load() {
-		write = s.writeKeys
-	}
-	if err := write(ctx); err != nil {
-		return err
-	}
-	s.parts.refused.Store(false)
-	h, size, ok := s.log.SnapshotHeader()
-	now := snapshotOf(h, size)
-	if !ok || size < s.parts.from {
-		return nil
-	}
-	partial, err := s.inParts(ctx)
-	on := s.parts.on.Load()
-	tried := s.parts.tried.Swap(&now)
-	switch {
-	case err != nil:
-		return err
-	case partial && on != nil && *on == now:
-		return nil
-	case !partial && tried != nil && *tried == now:
-		return nil // it would be read whole again
-	}
-	s.parts.whole.Store(false)
-	if err := s.log.Forget(ctx); err != nil {
-		return err
-	}
-	_, err = s.inParts(ctx)
-	debug.FreeOSMemory() // of the state before, and of what a new snapshot and its table took
-	return err
-}
-
-// inParts tells whether the state is a partial one. If it is, its key table is
-// loaded, since another one may take its place at any time.
-func (s *Store) inParts(ctx context.Context) (bool, error) {
-	var keys *table.Table
-	err := s.view(ctx, func(st *state, _ moment) error {
-		if keys = nil; st.base != nil {
-			keys = st.base.keys
-		}
-		return nil
-	})
-	if keys == nil {
-		return false, err
-	}
-	keys.Load()
-	return true, err
-}
-
 // settle is what a command does after its answer: if it had to index many
 // facts for it, or to read all of them, the next one should not have to.
 func (s *Store) settle() {
@@ -140,12 +84,9 @@ func (s *Store) settle() {
 	if s.settleJournal() {
 		return
 	}
-	if !s.parts.refused.Load() && s.parts.made.Load() == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
 	defer cancel()
-	if err := s.writeKeys(ctx); err != nil {
+	if err := s.log.SettleKeys(ctx); err != nil {
 		s.opts.Logger.Debug("the key table was not written", "error", err)
 	}
 }

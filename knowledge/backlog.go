@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 )
 
@@ -13,10 +14,10 @@ import (
 // once at all: from then on its background work does.
 func (s *Store) complete(ctx context.Context, e meaning.Encoding) (bool, error) {
 	few, none := false, false
-	err := s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		k, _, ok := s.mark(st, e)
 		n := s.entries(e.Name)
-		none = n == 0 || k.Lacking && k.Entries == n && k.Epoch == st.indexEpoch() && k.At.Equal(m.head.At)
+		none = n == 0 || k.Lacking && k.Entries == n && k.Epoch == st.Epoch() && k.At.Equal(m.head.At)
 		if ok {
 			tail, err := s.unlearned(st, m, e)
 			few = len(tail) <= spotMost
@@ -35,18 +36,18 @@ func (s *Store) complete(ctx context.Context, e meaning.Encoding) (bool, error) 
 type unmade struct {
 	texts  []meaning.Meant
 	to     meaning.Learnt // what is complete once they have one
-	fed    fedTo
+	fed    ledger.Reach
 	marked bool // all else has
 }
 
 // unmade collects it; ordered: what matters most comes first.
 func (s *Store) unmade(ctx context.Context, e meaning.Encoding, ordered bool) (u unmade, err error) {
-	err = s.view(ctx, func(st *state, m moment) (err error) {
+	err = s.view(ctx, func(st *ledger.State, m moment) (err error) {
 		_, _, u.marked = s.mark(st, e)
 		if u.texts, err = s.unlearned(st, m, e); errors.Is(err, errUnmarked) {
-			u.texts, err = st.meant(time.Time{}, m.now), nil
+			u.texts, err = meant(st, time.Time{}, m.now), nil
 		}
-		u.to, u.fed = meaning.Learnt{At: m.head.At, Epoch: st.indexEpoch()}, st.reach()
+		u.to, u.fed = meaning.Learnt{At: m.head.At, Epoch: st.Epoch()}, st.Reach()
 		if ordered && len(u.texts) > 1 {
 			s.mattersFirst(st, m, u.texts)
 		}

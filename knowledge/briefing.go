@@ -13,6 +13,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Moment asks for the briefing.
@@ -81,41 +82,41 @@ func (o Outset) meets(r formats.Reminder) bool {
 
 func (s *Store) briefed(ctx context.Context, q Moment, around surroundings) (Briefing, error) {
 	var r Briefing
-	err := s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		f, err := Question{AsOf: q.AsOf}.frame(m, s.clock())
 		if err != nil {
 			return err
 		}
-		r = st.brief(&f, around, cmp.Or(q.Budget, defaultBudget)*bytesPerToken)
+		r = brief(st, &f, around, cmp.Or(q.Budget, defaultBudget)*bytesPerToken)
 		return nil
 	})
 	return r, err
 }
 
-func (s *state) brief(f *frame, around surroundings, budget int) Briefing {
-	r, short := s.briefFrom(f, around, budget, candidatesKept)
+func brief(st *ledger.State, f *frame, around surroundings, budget int) Briefing {
+	r, short := briefFrom(st, f, around, budget, candidatesKept)
 	if short {
-		r, _ = s.briefFrom(f, around, budget, 0)
+		r, _ = briefFrom(st, f, around, budget, 0)
 	}
 	return r
 }
 
 // briefFrom makes the briefing of so many of the best candidates, 0 all, and
 // tells whether more were needed.
-func (s *state) briefFrom(f *frame, around surroundings, budget, most int) (r Briefing, short bool) {
-	today := fact.StartOfDay(f.asOf)
-	c := candidates{state: s, most: most, rooms: map[string]int{}, intent: around.intent}
-	for n, v := range s.held(f) {
+func briefFrom(st *ledger.State, f *frame, around surroundings, budget, most int) (r Briefing, short bool) {
+	today := fact.StartOfDay(f.held.AsOf)
+	c := candidates{state: st, most: most, rooms: map[string]int{}, intent: around.intent}
+	for n, v := range st.Held(&f.held) {
 		c.add(n, v, today)
 	}
-	for i := range s.patterns {
-		if v := patternVersion(&s.patterns[i]); f.holds(v, false) {
+	for i := range st.Patterns {
+		if v := patternVersion(&st.Patterns[i]); f.holds(v, false) {
 			c.add(fact.IDOf(v.Category, v.Key), v, today)
 		}
 	}
 	recent := c.decisions()
 	r = Briefing{
-		Decisions: texts(recent), Gotchas: s.gotchaLines(f), Reminders: dueLines(s.reminders, around, today),
+		Decisions: texts(recent), Gotchas: gotchaLines(st, f), Reminders: dueLines(st.Reminders, around, today),
 		LastTask: prose.Clip(around.task, 120), Agents: around.agents, Unread: around.unread,
 	}
 	r.fit(budget / 2)
@@ -198,15 +199,15 @@ func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[fa
 }
 
 // gotchaLines are the gotchas, the worst first: by severity, then by how often.
-func (s *state) gotchaLines(f *frame) []string {
+func gotchaLines(st *ledger.State, f *frame) []string {
 	rank := map[string]int{"critical": 0, "warning": 1, "info": 2}
-	list := slices.Clone(s.gotchas)
+	list := slices.Clone(st.Gotchas)
 	slices.SortFunc(list, func(a, b formats.Gotcha) int {
 		return cmp.Or(cmp.Compare(rank[strings.ToLower(a.Severity)], rank[strings.ToLower(b.Severity)]), cmp.Compare(b.Occurrences, a.Occurrences), cmp.Compare(a.Trigger, b.Trigger))
 	})
 	out := []string{}
 	for _, g := range list {
-		if !g.FirstSeen.After(f.asOf) {
+		if !g.FirstSeen.After(f.held.AsOf) {
 			out = append(out, prose.Clip(g.Trigger, 80)+" → "+prose.Clip(g.Resolution, 120))
 		}
 	}

@@ -9,12 +9,13 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // candidates are the facts that may stand in a briefing. There may be very
 // many and few are taken, so they are kept small and are never sorted whole.
 type candidates struct {
-	state  *state
+	state  *ledger.State
 	most   int         // how many of the best are kept; 0: all
 	list   []candidate // a heap, the best first
 	total  int         // how many there are
@@ -47,7 +48,7 @@ const decisionsMost = 3
 
 func (c *candidates) add(n fact.ID, v *fact.Version, today time.Time) {
 	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: fact.Salience(v, today, fact.Retrievals{}), wanted: c.intent.meets(n.Category, n.Key)}
-	if c.state.base == nil || v.Value != "" {
+	if !c.state.Sketched(v) {
 		x.v = v
 	}
 	c.total++
@@ -114,7 +115,7 @@ func (c *candidates) read(x candidate) *fact.Version {
 	if x.v != nil {
 		return x.v
 	}
-	return c.state.byID(x.version)
+	return c.state.ByID(x.version)
 }
 
 // next takes the best that is left: pinned ones first, then by salience, those

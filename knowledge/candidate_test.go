@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"fmt"
+	"leanctx/knowledge/ledger"
 	"strings"
 	"testing"
 
@@ -18,18 +19,18 @@ func TestBriefingKeepsTheBest(t *testing.T) {
 			Confidence: new(float64(i*37%60) / 60), Pinned: new(i%20 == 7),
 		})
 	}
-	err := s.view(t.Context(), func(st *state, m moment) error {
+	err := s.view(t.Context(), func(st *ledger.State, m moment) error {
 		f, err := Question{}.frame(m, m.now)
 		if err != nil {
 			return err
 		}
 		for _, budget := range []int{100, 800, 100_000} {
-			want, short := st.briefFrom(&f, surroundings{}, budget, 0)
+			want, short := briefFrom(st, &f, surroundings{}, budget, 0)
 			if short {
 				t.Error("all are too few")
 			}
 			for _, most := range []int{1, 2, 7, 40, 100} {
-				got, short := st.briefFrom(&f, surroundings{}, budget, most)
+				got, short := briefFrom(st, &f, surroundings{}, budget, most)
 				if diff := cmp.Diff(want.Text(), got.Text()); diff != "" && !short {
 					t.Errorf("budget %d, the best %d (-all +best):\n%s", budget, most, diff)
 				}

@@ -12,6 +12,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // The limits of an assertion.
@@ -174,18 +175,18 @@ func (c *claim) dated() bool { return c.from != nil || c.until != nil }
 
 // name settles category and key: the first spelling is kept; a missing key is
 // made from the value, and one that another value has taken gets a number.
-func (c *claim) name(f facts) {
-	if room := f.room(c.category); room != "" {
+func (c *claim) name(f ledger.Facts) {
+	if room := f.Room(c.category); room != "" {
 		c.category = room
 	}
 	if c.key == "" {
 		stem := fact.Slug(c.value)
 		c.key = stem
-		for n := 2; taken(f.versions(fact.IDOf(c.category, c.key)), c.value); n++ {
+		for n := 2; taken(f.Versions(fact.IDOf(c.category, c.key)), c.value); n++ {
 			c.key = stem + "-" + strconv.Itoa(n)
 		}
 	}
-	if vs := f.versions(fact.IDOf(c.category, c.key)); len(vs) > 0 {
+	if vs := f.Versions(fact.IDOf(c.category, c.key)); len(vs) > 0 {
 		c.category, c.key = vs[0].Category, vs[0].Key
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Findings is what agents wrote down elsewhere: diaries, the scratchpad,
@@ -67,31 +68,31 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		s.board.Add("what agents wrote down was not looked at: %v", err)
 	}
 	var r Promoted
-	decide := func(st *state, now time.Time) ([]event, error) {
-		events := []event(nil)
+	decide := func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		events := []ledger.Event(nil)
 		r = Promoted{DryRun: p.DryRun, Facts: []Remembered{}}
 		left := map[bool]int{true: decisions, false: others}
-		w := overlay{facts: st, changed: map[fact.ID][]*fact.Version{}}
-		for _, f := range st.unpromoted(found) {
+		w := ledger.Over(st, nil)
+		for _, f := range unpromoted(st, found) {
 			if left[f.Kind == "decision"] == 0 {
 				r.Left++
 				continue
 			}
-			made, x, err := assert(&w, s.promote(f), now)
+			made, x, err := assert(w, s.promote(f), now)
 			if err != nil {
 				return nil, err
 			}
 			left[f.Kind == "decision"]--
-			w.fold(made)
+			w.Fold(made...)
 			events, r.Facts = append(events, made...), append(r.Facts, x)
 		}
 		if len(events) > 0 {
-			events = append(events, note(noteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(r.Facts), "finding")), now))
+			events = append(events, ledger.Note(ledger.NoteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(r.Facts), "finding")), now))
 		}
 		return events, nil
 	}
 	if p.DryRun {
-		return r, s.view(ctx, func(st *state, m moment) error { _, err := decide(st, m.now); return err })
+		return r, s.view(ctx, func(st *ledger.State, m moment) error { _, err := decide(st, m.now); return err })
 	}
 	if err := s.update(ctx, decide); err != nil {
 		return Promoted{}, err
@@ -119,12 +120,12 @@ func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error
 }
 
 // unpromoted lists what no fact stems from yet, the newest first.
-func (s *state) unpromoted(found []Finding) []Finding {
+func unpromoted(st *ledger.State, found []Finding) []Finding {
 	if len(found) == 0 {
 		return nil // and every fact would be read for it
 	}
 	taken := map[string]bool{}
-	for _, v := range s.each() {
+	for _, v := range st.Each() {
 		for _, src := range v.Sources {
 			taken[src.Ref] = true
 		}
@@ -132,9 +133,10 @@ func (s *state) unpromoted(found []Finding) []Finding {
 	var out []Finding
 	for _, f := range found {
 		n := fact.IDOf(f.Kind, fact.Slug(f.Text))
-		vs := s.versions(n)
+		vs := st.Versions(n)
 		withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
-		if !taken[f.Ref] && !withdrawn && s.erased(n).IsZero() && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
+		_, erased := st.Erased(n)
+		if !taken[f.Ref] && !withdrawn && !erased && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
 			out = append(out, f)
 		}
 	}
@@ -148,57 +150,6 @@ func (s *Store) promote(f Finding) claim {
 		category: f.Kind, value: prose.Clip(text, MaxValue/4), confidence: confidenceOf[f.Kind], session: f.By,
 		source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
 	}
-}
-
-// overlay is the state with some decisions folded in that are not committed.
-type overlay struct {
-	facts
-	changed map[fact.ID][]*fact.Version
-	rooms   map[string]string
-}
-
-func (o *overlay) versions(n fact.ID) []*fact.Version {
-	if vs, ok := o.changed[n]; ok {
-		return vs
-	}
-	return o.facts.versions(n)
-}
-
-func (o *overlay) room(category string) string {
-	if room := o.facts.room(category); room != "" {
-		return room
-	}
-	return o.rooms[fact.IDOf(category, "").Category]
-}
-
-// fold applies puts and confirmations, with the same code as the state.
-func (o *overlay) fold(events []event) {
-	for _, e := range events {
-		n, ok := e.name()
-		if !ok {
-			continue
-		}
-		st := newState()
-		st.all[n] = o.versions(n)
-		st.fold(e)
-		o.changed[n] = st.all[n]
-		if room := st.rooms[n.Category]; room != "" && o.room(room) == "" {
-			if o.rooms == nil {
-				o.rooms = map[string]string{}
-			}
-			o.rooms[n.Category] = room
-		}
-	}
-}
-
-func (e event) name() (fact.ID, bool) {
-	switch {
-	case e.Put != nil:
-		return fact.IDOf(e.Put.Category, e.Put.Key), true
-	case e.Confirm != nil:
-		return fact.IDOf(e.Confirm.Category, e.Confirm.Key), true
-	}
-	return fact.ID{}, false
 }
 
 // Text gives the answer's lines.

@@ -12,6 +12,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Interval asks what changed between two instants.
@@ -54,7 +55,7 @@ func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
 		return Diff{}, err
 	}
 	r := Diff{limit: limit, Changes: []Change{}}
-	err = s.view(ctx, func(st *state, m moment) error {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
 		from, err := fact.ParseInstant("from", q.From, s.clock(), false)
 		if err != nil {
 			return err
@@ -70,7 +71,7 @@ func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
 		}
 		r.From, r.To, r.from, r.to = from.Time, to.Time, from.Text, to.Text
 		r.Changes = r.Changes[:0]
-		for n, v := range st.each() {
+		for n, v := range st.Each() {
 			if q.Category == "" || n.Category == formats.FoldName(q.Category) {
 				r.Changes = appendChanges(r.Changes, v, r.From, r.To)
 			}

@@ -61,14 +61,14 @@
 // # What is where
 //
 //	store.go remember.go recall.go …   an operation, in the file of its name; what it says in a file beside it
-//	state.go event.go                  what is known, and how commits change it
-//	partial.go docs.go keys.go         facts that are read from disk one by one
 //	indexed.go indexsync.go            the text index kept in step
 //	semantic.go vectors.go             vectors kept in step
+//	ledger                             what is known, how commits change it, what can be asked of it
 //	fact                               a fact as a value in time: periods, equality, salience
 //	meaning                            words and meaning joined
 //	usage                              the record of retrievals
-//	search, table                      the text index; the key table
+//	search                             the text index
+//	table                              the key table: what ledger reads single facts by
 //
 // # Decisions
 //

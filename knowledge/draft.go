@@ -6,6 +6,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // draft is a fact's versions while a decision is worked out on them.
@@ -85,9 +86,9 @@ func (d *draft) asserted(v *fact.Version) *fact.Version {
 }
 
 // confirm is the common case: nothing changes but the count and its evidence.
-func (d *draft) confirm(v *fact.Version) ([]event, Remembered, error) {
+func (d *draft) confirm(v *fact.Version) ([]ledger.Event, Remembered, error) {
 	w := d.asserted(v)
-	e := &confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: d.source(), Pinned: d.claim.pinned, Privacy: d.claim.privacy}
+	e := &ledger.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: d.source(), Pinned: d.claim.pinned, Privacy: d.claim.privacy}
 	if len(w.Tags) > len(v.Tags) {
 		e.Tags = w.Tags
 	}
@@ -95,18 +96,18 @@ func (d *draft) confirm(v *fact.Version) ([]event, Remembered, error) {
 		e.Aliases = w.Aliases
 	}
 	d.changed = append(d.changed, w)
-	return []event{{Confirm: e}}, d.remembered(w, Confirmed), nil
+	return []ledger.Event{{Confirm: e}}, d.remembered(w, Confirmed), nil
 }
 
 // finish turns the draft into events and the answer.
-func (d *draft) finish(v *fact.Version, asked fact.Period) ([]event, Remembered, error) {
+func (d *draft) finish(v *fact.Version, asked fact.Period) ([]ledger.Event, Remembered, error) {
 	outcome := d.outcome(v, asked)
 	if !d.joined {
 		v.Outcome = string(outcome) // create made it for this draft alone
 	}
-	events := make([]event, len(d.changed))
+	events := make([]ledger.Event, len(d.changed))
 	for i, w := range d.changed {
-		events[i] = event{Put: w}
+		events[i] = ledger.Event{Put: w}
 	}
 	r := d.remembered(v, outcome)
 	if p := fact.PeriodOf(v); outcome == Confirmed && !asked.Equal(p) {

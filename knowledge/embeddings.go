@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 )
 
@@ -156,9 +157,9 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 
 // over lists the versions that need no vector any more.
 func (s *Store) over(ctx context.Context) (out []string, err error) {
-	err = s.view(ctx, func(st *state, m moment) error {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
 		out = out[:0]
-		for _, v := range st.each() {
+		for _, v := range st.Each() {
 			if !lasts(v, m.now) {
 				out = append(out, v.ID)
 			}

@@ -13,6 +13,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Health tells what deserves a look.
@@ -55,13 +56,13 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 	if err != nil {
 		return r, err
 	}
-	err = s.view(ctx, func(st *state, m moment) (err error) {
+	err = s.view(ctx, func(st *ledger.State, m moment) (err error) {
 		r = Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
-		f := frame{asOf: m.now, known: m.now, now: m.now}
-		r.Versions = st.versionCount()
+		f := frame{held: ledger.Frame{AsOf: m.now, Known: m.now}, now: m.now}
+		r.Versions = st.VersionCount()
 		var likes []fresh
 		same := map[[16]byte]Name{} // by a hash: the texts of very many facts would be kept
-		for n, vs := range st.sorted() {
+		for n, vs := range st.Sorted() {
 			v := fact.CurrentAt(vs, m.now)
 			if v == nil {
 				continue
@@ -81,16 +82,13 @@ func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
 				key = n.Category + "\x00" + key // a port or a yes says little about another room's
 			}
 			hash := md5.Sum([]byte(key))
-			if w, known := same[hash]; known && !st.settled(n, fact.IDOf(w.Category, w.Key)) {
+			if w, known := same[hash]; known && !settled(st, n, fact.IDOf(w.Category, w.Key)) {
 				r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
 			}
 			same[hash] = nameOf(v)
 		}
-		for _, h := range slices.Backward(st.history) {
-			if h.Kind == noteMaintenance {
-				r.Maintenance = &h
-				break
-			}
+		if last, any := st.Last(ledger.NoteMaintenance); any {
+			r.Maintenance = &last
 		}
 		if encoder == nil {
 			return nil
@@ -137,7 +135,7 @@ func (r *Health) stalest() {
 	r.Stale = slices.Clone(r.Stale[:min(healthMost, len(r.Stale))])
 }
 
-func (r *Health) look(st *state, v *fact.Version, f *frame) {
+func (r *Health) look(st *ledger.State, v *fact.Version, f *frame) {
 	if x := found(v, f); x.Effective < 0.5 && x.Effective < v.Confidence {
 		r.StaleTotal++
 		if r.Stale = append(r.Stale, x); len(r.Stale) == 100*healthMost {
@@ -147,7 +145,7 @@ func (r *Health) look(st *state, v *fact.Version, f *frame) {
 	if unconfirmed(v) {
 		r.Unconfirmed++
 	}
-	old := st.byID(string(v.Supersedes))
+	old := st.ByID(string(v.Supersedes))
 	if old != nil && v.Outcome == string(Superseded) && fact.SeverityOf(old) == fact.High && v.ConfirmationCount < 2 && f.now.Sub(v.RecordedFrom) < 30*24*time.Hour {
 		r.Contradictions = append(r.Contradictions, OpenQuestion{First: nameOf(v), Second: nameOf(old), Old: old.Value, New: v.Value})
 	}

@@ -12,6 +12,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory several
@@ -149,10 +150,10 @@ func (e *InterruptedError) Unwrap() error { return e.cause }
 
 func (m *merger) commit(ctx context.Context, p formats.Parsed) error {
 	if m.in.DryRun {
-		return m.store.view(ctx, func(st *state, at moment) error { _, err := m.decide(ctx, st, p, at.now); return err })
+		return m.store.view(ctx, func(st *ledger.State, at moment) error { _, err := m.decide(ctx, st, p, at.now); return err })
 	}
-	err := m.store.update(ctx, func(st *state, now time.Time) ([]event, error) { return m.decide(ctx, st, p, now) })
-	m.over, m.events, m.st = overlay{}, nil, nil
+	err := m.store.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) { return m.decide(ctx, st, p, now) })
+	m.over, m.events, m.st = nil, nil, nil
 	return err
 }
 
@@ -162,21 +163,7 @@ func (s *Store) makeRoom(ctx context.Context) {
 	if at.JournalBytes <= max(roomEach, at.SnapshotBytes/2) {
 		return
 	}
-	if err := s.settleImport(ctx); err != nil { // it takes more memory, and that is all
+	if err := s.log.Unload(ctx); err != nil { // it takes more memory, and that is all
 		s.opts.Logger.Debug("an import goes on in memory", "error", err)
 	}
-}
-
-// settleImport writes a snapshot of what was imported and its key table. The
-// state, which is most of the memory, goes before the table comes, which takes
-// as much for a moment.
-func (s *Store) settleImport(ctx context.Context) error {
-	if err := s.log.Compact(ctx); err != nil {
-		return err
-	}
-	if err := s.log.Forget(ctx); err != nil {
-		return err
-	}
-	debug.FreeOSMemory()
-	return s.refit(ctx)
 }

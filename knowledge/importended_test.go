@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"leanctx/knowledge/ledger"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +62,7 @@ func TestImportInterruptedWhileItDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &merger{store: s.Store}
-	if _, err := m.decide(ctx, newState(), parsed, s.clock()); !errors.Is(err, context.Canceled) {
+	if _, err := m.decide(ctx, ledger.New(), parsed, s.clock()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -119,10 +119,10 @@ func (s *Store) Import(ctx context.Context, in Incoming) (Imported, error) {
 // price is that of the import. The facts are safe already. An import that was
 // killed after its last commit leaves all this to the one that repeats it.
 func (s *Store) afterImport(ctx context.Context) {
-	at, compact := s.log.Stats(), s.SyncKeys
+	at, compact := s.log.Stats(), s.log.SyncKeys
 	if at.JournalBytes > at.Limit() {
-		if compact = s.Compact; at.JournalBytes > roomEach/4 {
-			compact = s.settleImport
+		if compact = s.log.Compact; at.JournalBytes > roomEach/4 {
+			compact = s.log.Unload
 		}
 	}
 	if err := compact(ctx); err != nil {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
 )
 
@@ -21,7 +21,7 @@ import (
 type indexed struct {
 	mu    sync.Mutex
 	index *search.Index
-	fed   fedTo
+	fed   ledger.Reach
 	apart bool // from the disk, which is not to be trusted
 
 	few     int  // versions that are indexed before an answer
@@ -44,7 +44,7 @@ func (x *indexed) open(dir string) error {
 	if err != nil {
 		return err
 	}
-	x.index, x.fed = index, fedTo{}
+	x.index, x.fed = index, ledger.Reach{}
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (x *indexed) renew(how int) {
 		_ = x.index.Drop() // if that fails it is found damaged again
 	}
 	// It is not closed: another search may be on in it.
-	x.index, x.fed, x.apart = nil, fedTo{}, how == goWithout
+	x.index, x.fed, x.apart = nil, ledger.Reach{}, how == goWithout
 }
 
 func (x *indexed) close() error {
@@ -74,23 +74,14 @@ func (x *indexed) close() error {
 		return nil
 	}
 	err := x.index.Close()
-	x.index, x.fed = nil, fedTo{}
+	x.index, x.fed = nil, ledger.Reach{}
 	return err
 }
-
-// fedTo says how far a state the index was fed.
-type fedTo struct {
-	of    *state // another one is to be fed from the beginning
-	seen  int    // how much of its changed list
-	epoch uint64
-}
-
-func (s *state) reach() fedTo { return fedTo{s, len(s.changed), s.epoch} }
 
 // catchUp brings the index to the newest state and says how far that is. What
 // it must add is collected under the read lock and added after it, so that no
 // writer waits for an index.
-func (s *Store) catchUp(ctx context.Context) (*search.Index, fedTo, error) {
+func (s *Store) catchUp(ctx context.Context) (*search.Index, ledger.Reach, error) {
 	s.ix.mu.Lock()
 	defer s.ix.mu.Unlock()
 	_, err := s.feed(ctx)
@@ -105,14 +96,14 @@ func (s *Store) feed(ctx context.Context) (as search.Generation, err error) {
 		return as, err
 	}
 	var docs []search.Doc
-	var to fedTo
-	err = s.view(ctx, func(st *state, m moment) error {
+	var to ledger.Reach
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
 		if x.lacking = x.unindexed(st); x.lacking {
 			return errUnindexed
 		}
 		docs = x.unfed(st)
-		to = st.reach()
-		as = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
+		to = st.Reach()
+		as = search.Generation{At: m.head.At, Epoch: st.Epoch()}
 		return nil
 	})
 	if err == nil && len(docs) > 0 {
@@ -127,8 +118,8 @@ func (s *Store) feed(ctx context.Context) (as search.Generation, err error) {
 // unlessErased drops a generation just written if something was erased
 // meanwhile, maybe by another process: it must not come back with it.
 func (s *Store) unlessErased(ctx context.Context, index *search.Index, as search.Generation) error {
-	return s.view(ctx, func(st *state, _ moment) error {
-		if st.indexEpoch() != as.Epoch {
+	return s.view(ctx, func(st *ledger.State, _ moment) error {
+		if st.Epoch() != as.Epoch {
 			return errors.Join(errMoved, index.Drop())
 		}
 		return nil
@@ -136,82 +127,45 @@ func (s *Store) unlessErased(ctx context.Context, index *search.Index, as search
 }
 
 // unfed lists what the index lacks of a state, each version once.
-func (x *indexed) unfed(st *state) (docs []search.Doc) {
-	if x.fed.of != st || x.fed.epoch != st.epoch {
+func (x *indexed) unfed(st *ledger.State) (docs []search.Doc) {
+	if !x.fed.Of(st) {
 		return x.missing(st)
 	}
-	fed := map[fact.ID]bool{}
-	for _, n := range st.changed[x.fed.seen:] {
-		if fed[n] {
-			continue
-		}
-		fed[n] = true
-		if n == lessonsChanged {
-			docs = appendDocs(docs, st.lessons())
-		}
-		docs = appendDocs(docs, st.versions(n))
+	names, lessons := st.ChangedSince(x.fed)
+	for _, n := range names {
+		docs = ledger.AppendDocs(docs, st.Versions(n))
+	}
+	if lessons {
+		docs = ledger.AppendDocs(docs, lessonsOf(st))
 	}
 	return docs
 }
 
 // missing lists what the newest generation on disk does not hold.
-func (x *indexed) missing(st *state) []search.Doc {
+func (x *indexed) missing(st *ledger.State) []search.Doc {
 	at, epoch, ok := x.index.Since()
-	if !ok || epoch != st.indexEpoch() {
-		return st.documents()
+	if !ok || epoch != st.Epoch() {
+		return documentsOf(st)
 	}
-	return st.documentsAfter(at)
+	return documentsAfter(st, at)
 }
 
-// indexEpoch names the set of facts that older recorded times cannot join: an
-// import brings recorded times of its own, an erasure takes facts out.
-func (s *state) indexEpoch() string {
-	erased := int64(0)
-	for _, t := range s.tombstones {
-		erased = max(erased, t.ErasedAt.UnixNano())
-	}
-	return strconv.FormatInt(s.lastImport().UnixNano(), 36) + "-" + strconv.FormatInt(erased, 36)
-}
-
-// lastTouched is no earlier than the commit that last changed the text the
-// index holds of v: its making, or an assertion that added an alias.
-func lastTouched(v *fact.Version) time.Time {
-	t := v.RecordedFrom
-	if v.LastConfirmed.After(t) {
-		t = v.LastConfirmed
-	}
-	return t
-}
-
-func (s *state) documents() []search.Doc {
-	docs := make([]search.Doc, 0, s.versionCount())
-	for _, of := range s.texted(fact.ID{}) {
+// documentsOf is all that is indexed of a state.
+func documentsOf(st *ledger.State) []search.Doc {
+	docs := make([]search.Doc, 0, st.VersionCount())
+	for _, of := range st.Texts(fact.ID{}) {
 		docs = append(docs, of...)
 	}
-	return appendDocs(docs, s.lessons())
+	return ledger.AppendDocs(docs, lessonsOf(st))
 }
 
 // documentsAfter is what commits after an instant may have changed.
-func (s *state) documentsAfter(at time.Time) []search.Doc {
+func documentsAfter(st *ledger.State, at time.Time) []search.Doc {
 	var docs []search.Doc
-	for _, vs := range s.all {
-		for _, v := range vs {
-			if lastTouched(v).After(at) {
-				docs = append(docs, doc(v))
-			}
-		}
+	for v := range st.TouchedAfter(at, nil) {
+		docs = append(docs, ledger.Doc(v))
 	}
-	if s.base != nil {
-		for i := range s.base.keys.TouchedAfter(at) {
-			if s.base.changed[s.base.keys.FactOf(i)] {
-				continue
-			}
-			if v := s.onDisk(i); v != nil {
-				docs = append(docs, doc(v))
-			}
-		}
-	}
-	return appendDocs(docs, s.lessons())
+	return ledger.AppendDocs(docs, lessonsOf(st))
 }
 
 // describe tells what the index is, without opening it.
@@ -239,6 +193,6 @@ func (x *indexed) drop(dir string) error {
 		return err
 	}
 	err := errors.Join(x.index.Drop(), x.index.Close())
-	x.index, x.fed = nil, fedTo{}
+	x.index, x.fed = nil, ledger.Reach{}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
 )
 
@@ -66,8 +67,8 @@ func (s *Store) pending(ctx context.Context, least int) (index *search.Index, ta
 func (s *Store) everything(ctx context.Context, giveUp context.CancelCauseFunc) iter.Seq[search.Doc] {
 	return func(yield func(search.Doc) bool) {
 		var docs []search.Doc
-		err := s.view(ctx, func(st *state, _ moment) error {
-			docs = st.documents()
+		err := s.view(ctx, func(st *ledger.State, _ moment) error {
+			docs = documentsOf(st)
 			return nil
 		})
 		if err != nil {

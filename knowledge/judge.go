@@ -11,6 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Verdict settles how two facts that might be in conflict stand to each other.
@@ -36,13 +37,13 @@ func (s *Store) Judge(ctx context.Context, v Verdict) (Judged, error) {
 		return Judged{}, refusal.Argument("verdict", "verdict %q is none of %s", prose.Clip(v.Verdict, 40), strings.Join(verdicts, ", "))
 	}
 	var r Judged
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		a, b, err := st.pair(v.Category, v.Key, v.Target)
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		a, b, err := pairOf(st, v.Category, v.Key, v.Target)
 		if err != nil {
 			return nil, err
 		}
 		r = Judged{Pair: formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
-		events := []event{{Judge: &r.Pair}}
+		events := []ledger.Event{{Judge: &r.Pair}}
 		if v.Verdict == "supersedes" {
 			for _, e := range retract(st, fact.IDOf(b.Category, b.Key), now) {
 				e.Put.RetractedAt = nil // superseded, not withdrawn
@@ -68,10 +69,10 @@ func (j Judged) Text() string {
 }
 
 // settled reports whether there is a verdict on two facts.
-func (s *state) settled(a, b fact.ID) bool {
+func settled(st *ledger.State, a, b fact.ID) bool {
 	name := func(n fact.ID) string { return n.Category + "/" + n.Key }
 	x, y := name(a), name(b)
-	return slices.ContainsFunc(s.judged, func(p formats.JudgedPair) bool {
+	return slices.ContainsFunc(st.Judged, func(p formats.JudgedPair) bool {
 		k, l := formats.FoldName(p.KeyA), formats.FoldName(p.KeyB)
 		return k == x && l == y || k == y && l == x
 	})
@@ -103,8 +104,8 @@ func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
 		return Voted{}, refusal.Argument("vote", "vote %q is neither up nor down", prose.Clip(v.Vote, 40))
 	}
 	var r Voted
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		old := fact.CurrentAt(st.versions(fact.IDOf(v.Category, v.Key)), now)
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		old := fact.CurrentAt(st.Versions(fact.IDOf(v.Category, v.Key)), now)
 		if old == nil {
 			return nil, notFound(v.Category, v.Key)
 		}
@@ -116,7 +117,7 @@ func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
 			w.FeedbackDown++
 		}
 		r = Voted{w.Category, w.Key, vote, w.FeedbackUp, w.FeedbackDown}
-		return []event{{Put: &w}}, nil
+		return []ledger.Event{{Put: &w}}, nil
 	})
 	return r, err
 }

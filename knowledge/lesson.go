@@ -14,6 +14,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // The categories that lessons are found by and removed with.
@@ -78,14 +79,14 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 	}
 	kind, description, examples := in.a, in.b, in.list
 	var r Learned
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		p := formats.Pattern{Type: kind, Description: description, Examples: []string{}, SourceSession: s.actor.Session, CreatedAt: now}
-		if i := slices.IndexFunc(st.patterns, func(q formats.Pattern) bool { return samePattern(p, q) }); i >= 0 {
-			p, r.Known = st.patterns[i], true
+		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return ledger.SamePattern(p, q) }); i >= 0 {
+			p, r.Known = st.Patterns[i], true
 		}
 		p.Examples = merge(p.Examples, examples)
 		r = Learned{Room: roomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
-		return []event{{Pattern: &p}}, nil
+		return []ledger.Event{{Pattern: &p}}, nil
 	})
 	return r, err
 }
@@ -113,15 +114,15 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		return Learned{}, refusal.Argument("severity", "severity %q is none of critical, warning, info", prose.Clip(m.Severity, 40))
 	}
 	var r Learned
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		was := ""
 		g := formats.Gotcha{
 			ID: "g-" + formats.VersionID(roomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
 			Trigger: trigger, FirstSeen: now, Confidence: 0.9, Source: "AgentReported",
 		}
-		i := slices.IndexFunc(st.gotchas, func(h formats.Gotcha) bool { return formats.FoldName(h.Trigger) == formats.FoldName(trigger) })
+		i := slices.IndexFunc(st.Gotchas, func(h formats.Gotcha) bool { return formats.FoldName(h.Trigger) == formats.FoldName(trigger) })
 		if i >= 0 {
-			g = st.gotchas[i]
+			g = st.Gotchas[i]
 			if !fact.SameValue(g.Resolution, resolution) {
 				was = g.Resolution
 				if err := keepResolution(&g, now); err != nil {
@@ -132,7 +133,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
 		g.Occurrences++
 		r = Learned{Room: roomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
-		return []event{{Gotcha: &g}}, nil
+		return []ledger.Event{{Gotcha: &g}}, nil
 	})
 	return r, err
 }
@@ -206,21 +207,15 @@ func (s *Store) clean(in *lessonTexts) error {
 	return nil
 }
 
-func samePattern(a, b formats.Pattern) bool {
-	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && fact.SameValue(a.Description, b.Description)
-}
-
-func sameGotcha(a, b formats.Gotcha) bool { return a.ID == b.ID }
-
-// lessons are the patterns and gotchas as versions, so that they are found,
+// lessonsOf are the patterns and gotchas as versions, so that they are found,
 // listed and shown like facts.
-func (s *state) lessons() []*fact.Version {
-	out := make([]*fact.Version, 0, len(s.patterns)+len(s.gotchas))
-	for i := range s.patterns {
-		out = append(out, patternVersion(&s.patterns[i]))
+func lessonsOf(st *ledger.State) []*fact.Version {
+	out := make([]*fact.Version, 0, len(st.Patterns)+len(st.Gotchas))
+	for i := range st.Patterns {
+		out = append(out, patternVersion(&st.Patterns[i]))
 	}
-	for i := range s.gotchas {
-		out = append(out, gotchaVersion(&s.gotchas[i]))
+	for i := range st.Gotchas {
+		out = append(out, gotchaVersion(&st.Gotchas[i]))
 	}
 	return out
 }
@@ -246,17 +241,17 @@ func gotchaVersion(g *formats.Gotcha) *fact.Version {
 }
 
 // lessonEvents removes the lessons that go by a key.
-func (s *state) lessonEvents(category, key string) []event {
-	var out []event
+func lessonEvents(st *ledger.State, category, key string) []ledger.Event {
+	var out []ledger.Event
 	k := formats.FoldName(key)
-	for i, p := range s.patterns {
+	for i, p := range st.Patterns {
 		if formats.FoldName(category) == roomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) {
-			out = append(out, event{Unpattern: &s.patterns[i]})
+			out = append(out, ledger.Event{Unpattern: &st.Patterns[i]})
 		}
 	}
-	for _, g := range s.gotchas {
+	for _, g := range st.Gotchas {
 		if formats.FoldName(category) == roomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || fact.SameValue(key, g.Trigger)) {
-			out = append(out, event{Ungotcha: g.ID})
+			out = append(out, ledger.Event{Ungotcha: g.ID})
 		}
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // merger works out what an import changes. A file's facts are merged a name at
@@ -25,10 +26,10 @@ type merger struct {
 	before Imported          // what the batches before did
 	rooms  map[string]string // the spellings of categories in the file, the first ones
 
-	st     *state
+	st     *ledger.State
 	now    time.Time
-	over   overlay
-	events []event
+	over   *ledger.Overlay
+	events []ledger.Event
 }
 
 // incoming is what a file says of one fact.
@@ -39,9 +40,9 @@ type incoming struct {
 
 // decide is one commit of the import; mostly it has no other. It gives up when
 // ctx ends: of tens of thousands of facts it takes seconds.
-func (m *merger) decide(ctx context.Context, st *state, p formats.Parsed, now time.Time) ([]event, error) {
+func (m *merger) decide(ctx context.Context, st *ledger.State, p formats.Parsed, now time.Time) ([]ledger.Event, error) {
 	m.st, m.now, m.events = st, now, nil
-	m.over = overlay{facts: st, changed: map[fact.ID][]*fact.Version{}}
+	m.over = ledger.Over(st, nil)
 	b := &m.before
 	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Replaced, b.Lessons, slices.Clip(b.First)
 	grouped, order, err := m.group(ctx, p)
@@ -67,7 +68,7 @@ func (m *merger) decide(ctx context.Context, st *state, p formats.Parsed, now ti
 	if len(m.events) == 0 {
 		return nil, nil
 	}
-	return append(m.events, note(noteImport, fmt.Sprintf("Imported %s from %s", prose.Count(m.r.Added+m.r.Replaced-b.Added-b.Replaced, "fact"), m.in.name()), now)), nil
+	return append(m.events, ledger.Note(ledger.NoteImport, fmt.Sprintf("Imported %s from %s", prose.Count(m.r.Added+m.r.Replaced-b.Added-b.Replaced, "fact"), m.in.name()), now)), nil
 }
 
 // group collects a file's facts by name, in the file's order.
@@ -95,7 +96,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 	if m.rooms == nil {
 		m.rooms = map[string]string{}
 	}
-	alone := overlay{facts: newState(), changed: map[fact.ID][]*fact.Version{}, rooms: m.rooms}
+	alone := ledger.Over(ledger.New(), m.rooms)
 	for _, r := range p.Records {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -104,21 +105,21 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 		if err != nil {
 			return nil, nil, err
 		}
-		events, got, err := assert(&alone, c, m.now)
+		events, got, err := assert(alone, c, m.now)
 		if err != nil {
 			return nil, nil, err
 		}
 		stamp(events, got.ID, r)
-		alone.fold(events)
+		alone.Fold(events...)
 		n := fact.IDOf(got.Category, got.Key)
-		add(n, alone.versions(n), grouped[n].records+1)
+		add(n, alone.Versions(n), grouped[n].records+1)
 	}
 	return grouped, order, nil
 }
 
 // stamp keeps what a record says of its own past: when it was last confirmed
 // and how often. Its recorded time is ours.
-func stamp(events []event, version string, r formats.Record) {
+func stamp(events []ledger.Event, version string, r formats.Record) {
 	for _, e := range events {
 		if e.Put == nil || e.Put.ID != version {
 			continue
@@ -130,18 +131,18 @@ func stamp(events []event, version string, r formats.Record) {
 	}
 }
 
-func (m *merger) add(events ...event) {
+func (m *merger) add(events ...ledger.Event) {
 	m.events = append(m.events, events...)
-	m.over.fold(events)
+	m.over.Fold(events...)
 }
 
 // fact merges one name by the mode of the import.
 func (m *merger) fact(n fact.ID, in incoming) error {
-	existing := len(m.st.versions(n)) > 0
-	erased := !m.st.erased(n).IsZero()
+	existing := len(m.st.Versions(n)) > 0
+	tombstone, erased := m.st.Erased(n)
 	if erased && !existing && m.in.Merge == mergeReplace {
-		t := m.st.tombstones[n]
-		m.add(event{Revive: &t})
+		t := tombstone // only one that is taken away outlives this call
+		m.add(ledger.Event{Revive: &t})
 		erased = false
 	}
 	switch {
@@ -149,7 +150,7 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 		m.r.Skipped += in.records
 	case !existing:
 		for _, v := range in.versions {
-			m.add(event{Put: m.unique(v)})
+			m.add(ledger.Event{Put: m.unique(v)})
 		}
 		m.counted(in, false)
 	case m.in.Merge == mergeReplace:
@@ -169,7 +170,7 @@ func (m *merger) replace(in incoming) error {
 	}
 	c := restated(theirs)
 	c.from, c.until = nil, nil
-	events, got, err := assert(&m.over, c, m.now)
+	events, got, err := assert(m.over, c, m.now)
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (m *merger) replace(in incoming) error {
 // brought back.
 func (m *merger) append(n fact.ID, in incoming) {
 	added := false
-	if vs := m.st.versions(n); vs[len(vs)-1].RetractedAt == nil || fact.CurrentAt(vs, m.now) != nil {
+	if vs := m.st.Versions(n); vs[len(vs)-1].RetractedAt == nil || fact.CurrentAt(vs, m.now) != nil {
 		for _, v := range in.versions {
 			added = fact.Believed(v) && m.fill(n, v) || added
 		}
@@ -203,7 +204,7 @@ func (m *merger) append(n fact.ID, in incoming) {
 // fill reports whether there was any room for v.
 func (m *merger) fill(n fact.ID, v *fact.Version) bool {
 	p := fact.PeriodOf(v)
-	for _, w := range m.over.versions(n) {
+	for _, w := range m.over.Versions(n) {
 		q := fact.PeriodOf(w)
 		if !fact.Believed(w) || !q.Overlaps(p) {
 			continue
@@ -213,8 +214,8 @@ func (m *merger) fill(n fact.ID, v *fact.Version) bool {
 		}
 		p.Until = fact.EarlierEnd(p.Until, &q.From)
 	}
-	d := newDraft(restated(v), m.over.versions(n), m.now)
-	d.claim.name(&m.over)
+	d := newDraft(restated(v), m.over.Versions(n), m.now)
+	d.claim.name(m.over)
 	events, got, err := d.finish(d.place(p), p)
 	if err != nil {
 		return false
@@ -226,7 +227,7 @@ func (m *merger) fill(n fact.ID, v *fact.Version) bool {
 
 // resemble keeps the count and the last confirmation of the version that a new
 // one was made after.
-func (m *merger) resemble(events []event, version string, after *fact.Version) {
+func (m *merger) resemble(events []ledger.Event, version string, after *fact.Version) {
 	stamp(events, version, formats.Record{Confirmations: after.ConfirmationCount, Timestamp: &after.LastConfirmed})
 }
 
@@ -248,11 +249,11 @@ func restated(v *fact.Version) claim {
 
 // unique gives a version another id when ours has it for another fact.
 func (m *merger) unique(v *fact.Version) *fact.Version {
-	if m.st.byID(v.ID) == nil {
+	if m.st.ByID(v.ID) == nil {
 		return v
 	}
 	w := *v
-	for n := 0; m.st.byID(w.ID) != nil; n++ {
+	for n := 0; m.st.ByID(w.ID) != nil; n++ {
 		w.ID = formats.VersionID(v.Category, v.Key, v.Value, m.now, n)
 	}
 	return &w

@@ -9,6 +9,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // clean redacts everything a file brings and takes out what cannot be stored.
@@ -152,8 +153,8 @@ func (m *merger) adopted(v *fact.Version) *fact.Version {
 func (m *merger) tombstones(d *formats.Document) {
 	for _, t := range d.Tombstones {
 		n := fact.IDOf(t.Category, t.Key)
-		if len(m.st.versions(n)) == 0 && m.st.erased(n).IsZero() {
-			m.events = append(m.events, event{Erase: &t})
+		if _, erased := m.st.Erased(n); !erased && len(m.st.Versions(n)) == 0 {
+			m.events = append(m.events, ledger.Event{Erase: &t})
 		}
 	}
 }
@@ -161,7 +162,7 @@ func (m *merger) tombstones(d *formats.Document) {
 // lessons merges the rest of a fact file: what is there already stays, unless
 // merge is replace.
 func (m *merger) lessons(d *formats.Document) {
-	add := func(e event) func(there, equal bool) {
+	add := func(e ledger.Event) func(there, equal bool) {
 		return func(there, equal bool) {
 			if !there || !equal && m.in.Merge == mergeReplace {
 				m.events = append(m.events, e)
@@ -172,18 +173,18 @@ func (m *merger) lessons(d *formats.Document) {
 		}
 	}
 	for _, p := range d.Patterns {
-		add(event{Pattern: &p})(known(m.st.patterns, p, samePattern))
+		add(ledger.Event{Pattern: &p})(known(m.st.Patterns, p, ledger.SamePattern))
 	}
 	for _, g := range d.Gotchas {
-		add(event{Gotcha: &g})(known(m.st.gotchas, g, func(a, b formats.Gotcha) bool {
-			return sameGotcha(a, b) || formats.FoldName(a.Trigger) == formats.FoldName(b.Trigger)
+		add(ledger.Event{Gotcha: &g})(known(m.st.Gotchas, g, func(a, b formats.Gotcha) bool {
+			return ledger.SameGotcha(a, b) || formats.FoldName(a.Trigger) == formats.FoldName(b.Trigger)
 		}))
 	}
 	for _, x := range d.Relations {
-		add(event{Relate: &x})(known(m.st.relations, x, sameRelation))
+		add(ledger.Event{Relate: &x})(known(m.st.Relations, x, ledger.SameRelation))
 	}
 	for _, x := range d.Reminders {
-		add(event{Remind: &x})(known(m.st.reminders, x, func(a, b formats.Reminder) bool { return a.ID == b.ID }))
+		add(ledger.Event{Remind: &x})(known(m.st.Reminders, x, ledger.SameReminder))
 	}
 }
 
@@ -191,16 +192,16 @@ func (m *merger) lessons(d *formats.Document) {
 // what happened: there is nothing to replace.
 func (m *merger) log(d *formats.Document) {
 	for _, p := range d.JudgedPairs {
-		if _, equal := known(m.st.judged, p, func(a, b formats.JudgedPair) bool { return identical(a, b) }); !equal {
-			m.events = append(m.events, event{Judge: &p})
+		if _, equal := known(m.st.Judged, p, func(a, b formats.JudgedPair) bool { return identical(a, b) }); !equal {
+			m.events = append(m.events, ledger.Event{Judge: &p})
 		}
 	}
 	for _, h := range d.History {
-		if _, equal := known(m.st.history, h, func(a, b formats.Insight) bool { return identical(a, b) }); !equal {
-			m.events = append(m.events, event{Note: &h})
+		if _, equal := known(m.st.History, h, func(a, b formats.Insight) bool { return identical(a, b) }); !equal {
+			m.events = append(m.events, ledger.Event{Note: &h})
 		}
 	}
-	if len(d.Extra) > 0 && len(m.st.extra) == 0 && d.Schema > 0 {
-		m.events = append(m.events, event{Extra: d.Extra})
+	if len(d.Extra) > 0 && len(m.st.Extra) == 0 && d.Schema > 0 {
+		m.events = append(m.events, ledger.Event{Extra: d.Extra})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Naming lists texts that may name files: the key, value and sources of what
@@ -31,8 +32,8 @@ func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, er
 		texts = append(texts, naming(f.v))
 	}
 	if q.Query == "" { // a search finds lessons by itself
-		err = s.view(ctx, func(st *state, _ moment) error {
-			for _, v := range st.lessons() {
+		err = s.view(ctx, func(st *ledger.State, _ moment) error {
+			for _, v := range lessonsOf(st) {
 				texts = append(texts, naming(v))
 			}
 			return nil

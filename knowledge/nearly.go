@@ -12,6 +12,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 )
 
@@ -83,8 +84,8 @@ func (s *Store) likened(ctx context.Context) (*meaning.Encoding, error) {
 		return nil, nil
 	}
 	few := false
-	if err := s.view(ctx, func(st *state, _ moment) error {
-		few = st.versionCount() <= nearlyVersions
+	if err := s.view(ctx, func(st *ledger.State, _ moment) error {
+		few = st.VersionCount() <= nearlyVersions
 		return nil
 	}); err != nil || !few {
 		return nil, err
@@ -98,7 +99,7 @@ func (s *Store) likened(ctx context.Context) (*meaning.Encoding, error) {
 
 // nearly lists the pairs of which one is among the newest facts, the nearest
 // first, and tells how many were compared with all.
-func (s *Store) nearly(ctx context.Context, st *state, e meaning.Encoding, facts []fresh) ([]Pair, int, error) {
+func (s *Store) nearly(ctx context.Context, st *ledger.State, e meaning.Encoding, facts []fresh) ([]Pair, int, error) {
 	slices.SortFunc(facts, func(a, b fresh) int {
 		return cmp.Or(b.at.Compare(a.at), b.from.Compare(a.from), cmp.Compare(slashed(a.name), slashed(b.name)))
 	})
@@ -117,7 +118,7 @@ func (s *Store) nearly(ctx context.Context, st *state, e meaning.Encoding, facts
 	pairs := []Pair{}
 	for _, p := range near {
 		a, b := &facts[p.A], &facts[p.B]
-		if !st.settled(fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
+		if !settled(st, fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
 			pairs = append(pairs, Pair{a.name, a.value, b.name, b.value, p.Cosine})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
 	"leanctx/knowledge/table"
 )
@@ -39,8 +40,8 @@ func commanded(t testing.TB, dir string, now time.Time, from int64) *Store {
 // parted tells whether a store's state is partial.
 func parted(t testing.TB, s *Store) (partial bool) {
 	t.Helper()
-	err := s.view(t.Context(), func(st *state, _ moment) error {
-		partial = st.base != nil
+	err := s.view(t.Context(), func(st *ledger.State, _ moment) error {
+		partial = st.Partial()
 		return nil
 	})
 	if err != nil {
@@ -63,10 +64,9 @@ func tabled(t *testing.T) (dir string, now time.Time) {
 		t.Fatal(err)
 	}
 	indexedWhole(t, s.Store)
-	s.parts.from = inParts
-	if err := s.SyncKeys(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	c := commanded(t, s.dir, s.now, inParts)
+	must[Nothing](t)(Nothing{}, c.SyncKeys(t.Context()))
+	must[Nothing](t)(Nothing{}, c.Close())
 	s.days(1)
 	s.remember(t, Assertion{Category: "architecture", Key: "auth", Value: "passkeys"})
 	s.remember(t, Assertion{Category: "architecture", Key: "cache", Value: "redis cluster", Aliases: []string{"warehouse"}})
@@ -85,8 +85,8 @@ func indexedWhole(t *testing.T, s *Store) {
 		t.Fatal(err)
 	}
 	var to search.Generation
-	err = s.view(t.Context(), func(st *state, m moment) error {
-		to = search.Generation{At: m.head.At, Epoch: st.indexEpoch()}
+	err = s.view(t.Context(), func(st *ledger.State, m moment) error {
+		to = search.Generation{At: m.head.At, Epoch: st.Epoch()}
 		return nil
 	})
 	if err == nil {
@@ -334,7 +334,7 @@ func TestPartialModel(t *testing.T) {
 // or gone, the answers are the same, and afterwards there is a good one.
 func TestKeyTableDamage(t *testing.T) {
 	dir, now := tabled(t)
-	path := filepath.Join(dir, "index", tableName)
+	path := filepath.Join(dir, "index", "keys")
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -483,8 +483,8 @@ func TestCompactedUnderneath(t *testing.T) {
 // What is erased is in no key table either, also when one is being written.
 func TestEraseKeys(t *testing.T) {
 	dir, now := tabled(t)
-	s, late := commanded(t, dir, now, inParts), commanded(t, dir, now, atOnce)
-	keys, err := os.ReadFile(filepath.Join(dir, "index", tableName))
+	s, late := commanded(t, dir, now, inParts), commanded(t, dir, now, inParts)
+	keys, err := os.ReadFile(filepath.Join(dir, "index", "keys"))
 	if err != nil || !bytes.Contains(keys, []byte("Key-07")) {
 		t.Fatalf("the key is not in the table, %v", err)
 	}
@@ -492,7 +492,7 @@ func TestEraseKeys(t *testing.T) {
 	if _, err := s.Remove(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
-	if err := late.writeKeys(t.Context()); err != nil {
+	if err := late.SyncKeys(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{s, late} {
@@ -511,38 +511,5 @@ func TestEraseKeys(t *testing.T) {
 		if strings.Contains(strings.ToLower(text), "key-07") {
 			t.Errorf("the key is still in %.80q", text)
 		}
-	}
-}
-
-// A server that refits in the background while an answer is found anew makes no
-// partial state of it again, whatever became of the key table in the meantime.
-func TestRefitWhileAgain(t *testing.T) {
-	dir, now := tabled(t)
-	s := commanded(t, dir, now, inParts)
-	defer s.Close()
-	var partial []bool
-	err := s.wholly(t.Context(), func() error {
-		partial = append(partial, parted(t, s))
-		if len(partial) == 1 {
-			return &partialError{damagedFact(0)}
-		}
-		if err := s.refit(t.Context()); err != nil {
-			t.Error(err)
-		}
-		partial = append(partial, parted(t, s))
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]bool{true, false, false}, partial); diff != "" {
-		t.Errorf("at first, anew, after a refit (-want +got):\n%s", diff)
-	}
-	s.parts.tried.Store(nil)
-	if err := s.refit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if !parted(t, s) {
-		t.Error("it stays whole for good")
 	}
 }

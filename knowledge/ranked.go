@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/search"
 )
@@ -57,8 +58,8 @@ func (s *Store) rankedNow(ctx context.Context, a asked) (r Recalled, err error) 
 	if err != nil {
 		return Recalled{}, err
 	}
-	err = s.view(ctx, func(st *state, m moment) error {
-		if st.reach() != fed {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
+		if st.Reach() != fed {
 			return errMoved
 		}
 		a.st, a.moment = st, m
@@ -77,7 +78,7 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 	if err := x.open(s.dir); err != nil {
 		return Recalled{}, err
 	}
-	err = s.view(ctx, func(st *state, m moment) error {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
 		if x.unindexed(st) {
 			return errUnindexed
 		}
@@ -85,7 +86,7 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 		if err := x.index.Add(ctx, docs); err != nil {
 			return err
 		}
-		x.fed = st.reach()
+		x.fed = st.Reach()
 		a.st, a.moment = st, m
 		r, err = s.rankedIn(ctx, x.index, a)
 		return err
@@ -104,7 +105,7 @@ type searcher interface {
 // asked is a question, and the state that it is put to.
 type asked struct {
 	Question
-	st      *state
+	st      *ledger.State
 	moment  moment
 	archive bool
 	intent  func() intent // asked for only if there is a tie
@@ -114,13 +115,13 @@ type asked struct {
 
 // worded is what words found, which holds for one state.
 type worded struct {
-	of    fedTo
+	of    ledger.Reach
 	found Recalled
 }
 
 // before gives what words found in this state before.
 func (a *asked) before() (Recalled, bool) {
-	if a.words == nil || a.words.of.of == nil || a.words.of != a.st.reach() {
+	if a.words == nil || a.words.of != a.st.Reach() {
 		return Recalled{}, false
 	}
 	r := a.words.found
@@ -140,13 +141,13 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 	}
 	r.frame = f
 	lessons := map[string]*fact.Version{}
-	for _, v := range st.lessons() {
+	for _, v := range lessonsOf(st) {
 		lessons[v.ID] = v
 	}
-	version := func(id string) *fact.Version { return cmp.Or(st.byID(id), lessons[id]) }
-	g := &glimpse{state: st, frame: &f, last: -1}
+	version := func(id string) *fact.Version { return cmp.Or(st.ByID(id), lessons[id]) }
+	g := st.Glimpse(&f.held)
 	keep := func(id string) bool {
-		v := g.seen(id)
+		v := g.Seen(id)
 		if v == nil {
 			v = lessons[id]
 		}
@@ -192,7 +193,7 @@ func (s *Store) worded(ctx context.Context, index searcher, a asked, r *Recalled
 	}
 	s.settleTies(r.Facts, &r.frame, a.intent)
 	if a.words != nil {
-		*a.words = worded{a.st.reach(), *r}
+		*a.words = worded{a.st.Reach(), *r}
 		a.words.found.Facts = slices.Clone(r.Facts)
 	}
 	return nil
@@ -221,7 +222,7 @@ func (s *Store) fuse(ctx context.Context, a asked, r *Recalled, m masked) error 
 		return err
 	}
 	c := meaning.Calibrated(a.by.Encoding)
-	j := meaning.Fusion{Cosines: cosines, Weak: r.weak(), Asked: a.by.asked, Least: c.Least(a.by.asked, a.st.versionCount()), Weigh: c.Words}
+	j := meaning.Fusion{Cosines: cosines, Weak: r.weak(), Asked: a.by.asked, Least: c.Least(a.by.asked, a.st.VersionCount()), Weigh: c.Words}
 	facts := make(map[string]Found, len(r.Facts)+len(near))
 	for _, x := range r.Facts {
 		facts[x.ID] = x

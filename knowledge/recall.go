@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Question asks for facts. Category and key filter, the query ranks; any may
@@ -46,9 +46,8 @@ const (
 // frame is a checked question and the instants it is about.
 type frame struct {
 	Question
-	asOf    time.Time
-	known   time.Time
-	asked   string // as_of as given, "" for now
+	held    ledger.Frame // what may be an answer, the query aside
+	asked   string       // as_of as given, "" for now
 	now     time.Time
 	timeful bool // as_of or known_at was given
 }
@@ -107,54 +106,43 @@ func checkLimit(limit, standard int) (int, error) {
 
 // frame settles the instants a question is about.
 func (q Question) frame(m moment, clock time.Time) (frame, error) {
-	f := frame{Question: q, asOf: m.now, known: m.now, now: m.now, timeful: q.AsOf != "" || q.KnownAt != ""}
+	f := frame{Question: q, now: m.now, timeful: q.AsOf != "" || q.KnownAt != ""}
+	f.held = ledger.Frame{
+		Category: q.Category, Key: q.Key, AsOf: m.now, Known: m.now,
+		Archived: q.IncludeArchived || f.timeful || q.Key != "", // asked about another time, or by their exact key
+	}
 	if q.AsOf != "" {
 		t, err := fact.ParseInstant("as_of", q.AsOf, clock, true)
 		if err != nil {
 			return f, err
 		}
-		f.asOf, f.asked = t.Time, t.Text
+		f.held.AsOf, f.asked = t.Time, t.Text
 	}
 	if q.KnownAt != "" {
 		t, err := fact.ParseInstant("known_at", q.KnownAt, clock, true)
 		if err != nil {
 			return f, err
 		}
-		f.known = t.Time
+		f.held.Known = t.Time
 		if q.AsOf == "" {
-			f.asOf, f.asked = t.Time, t.Text
+			f.held.AsOf, f.asked = t.Time, t.Text
 		}
 	}
 	return f, nil
 }
 
-// holds reports whether v is an answer to f, its query aside. Archived facts
-// are, when asked about another time or by their exact key.
+// holds reports whether v is an answer to f, its query aside; archived: though
+// it be outside the active set.
 func (f *frame) holds(v *fact.Version, archived bool) bool {
-	p, ok := fact.HeldAt(v, f.known)
-	switch {
-	case !ok || !p.Contains(f.asOf):
-		return false
-	case v.ArchivedAt != nil && !archived && !f.IncludeArchived && !f.timeful && f.Key == "":
-		return false
-	case f.Category != "" && formats.FoldName(v.Category) != formats.FoldName(f.Category):
-		return false
-	}
-	return f.Key == "" || goesBy(v, f.Key)
-}
-
-// goesBy reports whether a fact is found under a key: its own, an alias, or
-// category/key.
-func goesBy(v *fact.Version, key string) bool {
-	k := formats.FoldName(key)
-	return k == formats.FoldName(v.Key) || k == formats.FoldName(v.Category+"/"+v.Key) ||
-		slices.ContainsFunc(v.Aliases, func(a string) bool { return formats.FoldName(a) == k })
+	in := f.held
+	in.Archived = in.Archived || archived
+	return in.Holds(v)
 }
 
 // list answers a question without words to rank by: a room, a key, the latest.
 func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 	var r Recalled
-	err := s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		if q.Mode == modeExact && q.Query != "" {
 			q.Key, q.Query = q.Query, ""
 		}
@@ -162,11 +150,11 @@ func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 		if err != nil {
 			return err
 		}
-		vs := st.matching(&f)
+		vs := matching(st, &f)
 		s.order(vs, &f)
 		r = Recalled{frame: f, Total: len(vs)}
 		for _, v := range vs[:min(f.Limit, len(vs))] {
-			r.Facts = append(r.Facts, found(st.whole(v), &f))
+			r.Facts = append(r.Facts, found(st.Whole(v), &f))
 		}
 		r.cut()
 		return nil
@@ -176,7 +164,7 @@ func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 
 // matching lists the versions a frame holds, not all of them whole; a named
 // fact is looked up.
-func (s *state) matching(f *frame) []*fact.Version {
+func matching(st *ledger.State, f *frame) []*fact.Version {
 	var out []*fact.Version
 	keep := func(vs []*fact.Version) {
 		for _, v := range vs {
@@ -186,15 +174,15 @@ func (s *state) matching(f *frame) []*fact.Version {
 		}
 	}
 	if f.Category != "" && f.Key != "" {
-		if keep(s.versions(fact.IDOf(f.Category, f.Key))); len(out) > 0 {
+		if keep(st.Versions(fact.IDOf(f.Category, f.Key))); len(out) > 0 {
 			return out
 		}
 	}
-	for _, v := range s.held(f) {
-		out = append(out, s.lasting(v))
+	for _, v := range st.Held(&f.held) {
+		out = append(out, st.Lasting(v))
 	}
 	if f.Category != "" || f.Key != "" {
-		keep(s.lessons())
+		keep(lessonsOf(st))
 	}
 	return out
 }

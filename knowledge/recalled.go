@@ -65,8 +65,8 @@ type Found struct {
 
 // found is v as it was held at the instants of f.
 func found(v *fact.Version, f *frame) Found {
-	p, _ := fact.HeldAt(v, f.known)
-	confirmations, confidence := fact.KnownAt(v, f.known)
+	p, _ := fact.HeldAt(v, f.held.Known)
+	confirmations, confidence := fact.KnownAt(v, f.held.Known)
 	return Found{
 		ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: confidence,
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
@@ -78,7 +78,7 @@ func found(v *fact.Version, f *frame) Found {
 
 // cut keeps the first of the facts, as many as were asked for.
 func (r *Recalled) cut() {
-	r.AsOf, r.KnownAt = r.frame.asOf, r.frame.known
+	r.AsOf, r.KnownAt = r.frame.held.AsOf, r.frame.held.Known
 	r.Total = max(r.Total, len(r.Facts))
 	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.frame.Limit)])
 	if r.Facts == nil {

@@ -11,6 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Link names two facts and how the first stands to the second.
@@ -40,19 +41,19 @@ func slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n
 // Relate links two facts; the same link again is reinforced.
 func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		want, err := st.link(l)
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
 		}
 		r = Linked{"added", want}
 		r.Relation.CreatedAt, r.Relation.SourceSession = now, s.actor.Session
-		if i := slices.IndexFunc(st.relations, func(x formats.Relation) bool { return sameRelation(want, x) }); i >= 0 {
-			r = Linked{"reinforced", st.relations[i]}
+		if i := slices.IndexFunc(st.Relations, func(x formats.Relation) bool { return ledger.SameRelation(want, x) }); i >= 0 {
+			r = Linked{"reinforced", st.Relations[i]}
 		}
 		r.Relation.Count++
 		r.Relation.LastSeen = &now
-		return []event{{Relate: &r.Relation}}, nil
+		return []ledger.Event{{Relate: &r.Relation}}, nil
 	})
 	return r, err
 }
@@ -60,47 +61,47 @@ func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 // Unrelate removes a link.
 func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
-	err := s.update(ctx, func(st *state, _ time.Time) ([]event, error) {
-		want, err := st.link(l)
+	err := s.update(ctx, func(st *ledger.State, _ time.Time) ([]ledger.Event, error) {
+		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
 		}
 		r = Linked{"removed", want}
-		if !slices.ContainsFunc(st.relations, func(x formats.Relation) bool { return sameRelation(want, x) }) {
+		if !slices.ContainsFunc(st.Relations, func(x formats.Relation) bool { return ledger.SameRelation(want, x) }) {
 			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", slashed(want.From), want.Kind, slashed(want.To))
 		}
-		return []event{{Unrelate: &want}}, nil
+		return []ledger.Event{{Unrelate: &want}}, nil
 	})
 	return r, err
 }
 
 // link checks that both ends exist.
-func (s *state) link(l Link) (formats.Relation, error) {
+func linkOf(st *ledger.State, l Link) (formats.Relation, error) {
 	if l.Kind == "" {
 		l.Kind = "related_to"
 	}
 	if !slices.Contains(relationKinds, l.Kind) {
 		return formats.Relation{}, refusal.Argument("kind", "kind %q is none of %s", prose.Clip(l.Kind, 40), strings.Join(relationKinds, ", "))
 	}
-	from, to, err := s.pair(l.Category, l.Key, l.Target)
+	from, to, err := pairOf(st, l.Category, l.Key, l.Target)
 	return formats.Relation{From: from, To: to, Kind: l.Kind}, err
 }
 
 // pair resolves a fact and a target to two facts that exist and differ.
-func (s *state) pair(category, key, target string) (from, to Name, err error) {
+func pairOf(st *ledger.State, category, key, target string) (from, to Name, err error) {
 	if err := required("category", strings.TrimSpace(category), "key", strings.TrimSpace(key), "target", strings.TrimSpace(target)); err != nil {
 		return from, to, err
 	}
-	vs := s.versions(fact.IDOf(category, key))
+	vs := st.Versions(fact.IDOf(category, key))
 	if len(vs) == 0 {
 		return from, to, notFound(category, key)
 	}
 	from = Name{Category: vs[0].Category, Key: vs[0].Key}
-	n, ok := s.resolve(target, category)
+	n, ok := resolve(st, target, category)
 	if !ok {
 		return from, to, refusal.NotFound("No fact found: %s (give target as category/key)", prose.Line(target))
 	}
-	vs = s.versions(n)
+	vs = st.Versions(n)
 	to = Name{Category: vs[0].Category, Key: vs[0].Key}
 	if from == to {
 		return from, to, refusal.Argument("target", "target is the fact itself")
@@ -110,21 +111,16 @@ func (s *state) pair(category, key, target string) (from, to Name, err error) {
 
 // resolve reads "category/key", where either may hold slashes, or a key of the
 // same category.
-func (s *state) resolve(target, category string) (fact.ID, bool) {
+func resolve(st *ledger.State, target, category string) (fact.ID, bool) {
 	for i, r := range target {
 		if r == '/' {
-			if n := fact.IDOf(target[:i], target[i+1:]); len(s.versions(n)) > 0 {
+			if n := fact.IDOf(target[:i], target[i+1:]); len(st.Versions(n)) > 0 {
 				return n, true
 			}
 		}
 	}
 	n := fact.IDOf(category, target)
-	return n, len(s.versions(n)) > 0
-}
-
-func sameRelation(a, b formats.Relation) bool {
-	return a.Kind == b.Kind && fact.IDOf(a.From.Category, a.From.Key) == fact.IDOf(b.From.Category, b.From.Key) &&
-		fact.IDOf(a.To.Category, a.To.Key) == fact.IDOf(b.To.Category, b.To.Key)
+	return n, len(st.Versions(n)) > 0
 }
 
 // RelationQuery asks for the links of a fact, or for all.
@@ -153,8 +149,8 @@ func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, erro
 	at := func(n Name) bool {
 		return (q.Category == "" || formats.FoldName(n.Category) == formats.FoldName(q.Category)) && (q.Key == "" || formats.FoldName(n.Key) == formats.FoldName(q.Key))
 	}
-	err = s.view(ctx, func(st *state, _ moment) error {
-		for _, x := range st.relations {
+	err = s.view(ctx, func(st *ledger.State, _ moment) error {
+		for _, x := range st.Relations {
 			if (at(x.From) || at(x.To)) && (q.Kind == "" || q.Kind == x.Kind) {
 				r.Relations = append(r.Relations, x)
 			}

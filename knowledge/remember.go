@@ -8,6 +8,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Assertion is one claim about the project: what somebody holds true, since
@@ -37,8 +38,8 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		return Remembered{}, err
 	}
 	var r Remembered
-	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		var events []event
+	err = s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		var events []ledger.Event
 		events, r, err = assert(st, c, now)
 		return events, err
 	})
@@ -60,9 +61,9 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 //     about (that of the version it corrects, unless given) the old value
 //     never was true.
 //   - Anything else takes its place in valid time: see [draft.place].
-func assert(f facts, c claim, now time.Time) ([]event, Remembered, error) {
+func assert(f ledger.Facts, c claim, now time.Time) ([]ledger.Event, Remembered, error) {
 	c.name(f)
-	d := newDraft(c, f.versions(fact.IDOf(c.category, c.key)), now)
+	d := newDraft(c, f.Versions(fact.IDOf(c.category, c.key)), now)
 	if err := c.checkLists(d.model()); err != nil {
 		return nil, Remembered{}, err
 	}
@@ -82,7 +83,7 @@ func assert(f facts, c claim, now time.Time) ([]event, Remembered, error) {
 
 // correct replaces what was wrong. With the same value and another period it
 // is the period that is put right; this is how a fact is given an end.
-func (d *draft) correct() ([]event, Remembered, error) {
+func (d *draft) correct() ([]ledger.Event, Remembered, error) {
 	at := d.now
 	if d.claim.from != nil {
 		at = *d.claim.from

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // at is a day of January 2026, as the tests write times.
@@ -28,7 +29,7 @@ type say struct {
 // tell plays a story on an empty fact and returns its versions as lines.
 func tell(t *testing.T, story []say) []string {
 	t.Helper()
-	st := newState()
+	st := ledger.Over(ledger.New(), nil)
 	for i, a := range story {
 		c := claim{category: "c", key: "k", value: a.value, confidence: a.confidence, correct: a.correct, source: Source{Kind: KindAgent}}
 		if c.confidence == 0 {
@@ -44,9 +45,7 @@ func tell(t *testing.T, story []say) []string {
 		if err != nil {
 			t.Fatalf("assertion %d: %v", i, err)
 		}
-		for _, e := range events {
-			st.fold(e)
-		}
+		st.Fold(events...)
 		if r.Outcome != a.want {
 			t.Errorf("assertion %d of %q: outcome %s, want %s", i, a.value, r.Outcome, a.want)
 		}
@@ -57,10 +56,10 @@ func tell(t *testing.T, story []say) []string {
 		if got != a.severity {
 			t.Errorf("assertion %d of %q: severity %q, want %q", i, a.value, got, a.severity)
 		}
-		wellFormed(t, st.versions(fact.IDOf("c", "k")))
+		wellFormed(t, st.Versions(fact.IDOf("c", "k")))
 	}
 	var out []string
-	for _, v := range st.versions(fact.IDOf("c", "k")) {
+	for _, v := range st.Versions(fact.IDOf("c", "k")) {
 		line := fmt.Sprintf("%s %s x%d", v.Value, days(fact.PeriodOf(v)), v.ConfirmationCount)
 		if !fact.Believed(v) {
 			line += " not believed"
@@ -178,7 +177,7 @@ func TestAssert(t *testing.T) {
 }
 
 func TestUpsideDownPeriodsAreRefused(t *testing.T) {
-	st := newState()
+	st := ledger.Over(ledger.New(), nil)
 	c := claim{category: "c", key: "k", value: "A", until: new(at(1))}
 	if _, _, err := assert(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
 		t.Errorf("an end before now without a beginning: %v", err)
@@ -186,53 +185,44 @@ func TestUpsideDownPeriodsAreRefused(t *testing.T) {
 }
 
 func TestConfirmRaisesConfidenceOnly(t *testing.T) {
-	st := newState()
+	st := ledger.Over(ledger.New(), nil)
 	for _, confidence := range []float64{.5, .9, .6} {
 		events, _, err := assert(st, claim{category: "c", key: "k", value: "A", confidence: confidence}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range events {
-			st.fold(e)
-		}
+		st.Fold(events...)
 	}
-	v := st.versions(fact.IDOf("c", "k"))[0]
+	v := st.Versions(fact.IDOf("c", "k"))[0]
 	if v.Confidence != .9 || v.ConfirmationCount != 3 || len(v.Sources) != 3 {
 		t.Errorf("confidence %v, %d confirmations, %d sources", v.Confidence, v.ConfirmationCount, len(v.Sources))
 	}
 }
 
 func TestNamesKeepTheirFirstSpelling(t *testing.T) {
-	st := newState()
+	st := ledger.Over(ledger.New(), nil)
 	for _, n := range [][2]string{{"Architecture", "Auth Method"}, {"ARCHITECTURE", "ａｕｔｈ method"}} {
 		events, _, err := assert(st, claim{category: n[0], key: n[1], value: "A", confidence: 1}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range events {
-			st.fold(e)
-		}
+		st.Fold(events...)
 	}
-	if len(st.all) != 1 {
-		t.Fatalf("%d facts, want 1", len(st.all))
-	}
-	v := st.versions(fact.IDOf("architecture", "auth method"))[0]
+	v := st.Versions(fact.IDOf("architecture", "auth method"))[0]
 	if v.Category != "Architecture" || v.Key != "Auth Method" || v.ConfirmationCount != 2 {
 		t.Errorf("got [%s] %s x%d", v.Category, v.Key, v.ConfirmationCount)
 	}
 }
 
 func TestMissingKeyNeverTakesAnothersPlace(t *testing.T) {
-	st := newState()
+	st := ledger.Over(ledger.New(), nil)
 	var keys []string
 	for _, value := range []string{"We use Go for the server core", "We use Go for the server edge", "we use go for the SERVER core."} {
 		events, r, err := assert(st, claim{category: "c", value: value, confidence: 1}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range events {
-			st.fold(e)
-		}
+		st.Fold(events...)
 		keys = append(keys, r.Key+" "+string(r.Outcome))
 	}
 	want := []string{"we-use-go-for-the created", "we-use-go-for-the-2 created", "we-use-go-for-the confirmed"}

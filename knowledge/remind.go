@@ -16,6 +16,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Intention is something to be reminded of, and when.
@@ -91,10 +92,10 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 	if err := s.checkTask(ctx, x.Task); err != nil {
 		return Reminded{}, err
 	}
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		x.CreatedAt = now
 		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
-		return []event{{Remind: &x}}, nil
+		return []ledger.Event{{Remind: &x}}, nil
 	})
 	return Reminded{x, in.redacted}, err
 }
@@ -131,17 +132,17 @@ func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
 		return Reminded{}, err
 	}
 	var r Reminded
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		i := slices.IndexFunc(st.reminders, func(x formats.Reminder) bool { return x.ID == strings.TrimSpace(d.ID) })
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+		i := slices.IndexFunc(st.Reminders, func(x formats.Reminder) bool { return x.ID == strings.TrimSpace(d.ID) })
 		if i < 0 {
 			return nil, refusal.NotFound("No reminder found: %s", prose.Brief(d.ID))
 		}
-		r = Reminded{Reminder: st.reminders[i]}
+		r = Reminded{Reminder: st.Reminders[i]}
 		if r.Reminder.State == reminderDone {
 			return nil, nil
 		}
 		r.Reminder.State, r.Reminder.DoneAt = reminderDone, &now
-		return []event{{Remind: &r.Reminder}}, nil
+		return []ledger.Event{{Remind: &r.Reminder}}, nil
 	})
 	return r, err
 }
@@ -164,8 +165,8 @@ func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, erro
 		return Reminders{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
 	}
 	r := Reminders{Reminders: []formats.Reminder{}, state: q.State}
-	err := s.view(ctx, func(st *state, _ moment) error {
-		for _, x := range st.reminders {
+	err := s.view(ctx, func(st *ledger.State, _ moment) error {
+		for _, x := range st.Reminders {
 			if q.State == "all" || x.State == q.State {
 				r.Reminders = append(r.Reminders, x)
 			}
@@ -224,11 +225,9 @@ func openReminders(list []formats.Reminder) []formats.Reminder {
 // that was to be taken over has been by now, or has said why not.
 func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
-	err = s.wholly(ctx, func() error {
-		return s.log.View(ctx, func(st *state, _ journal.Head) error {
-			open = openReminders(st.reminders)
-			return partly(st, nil)
-		})
+	err = s.log.View(ctx, func(st *ledger.State, _ journal.Head) error {
+		open = openReminders(st.Reminders)
+		return nil
 	})
 	var reached map[string]bool
 	if !f.timeful {

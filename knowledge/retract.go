@@ -12,6 +12,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Withdrawal takes a fact back.
@@ -71,11 +72,11 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return s.erase(ctx, w)
 	}
 	r := Withdrawn{Category: w.Category, Key: w.Key}
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		r.Touched = nil
 		events := retract(st, fact.IDOf(w.Category, w.Key), now)
 		if len(events) == 0 {
-			events = st.lessonEvents(w.Category, w.Key)
+			events = lessonEvents(st, w.Category, w.Key)
 			r.Lessons = len(events)
 		}
 		if len(events) == 0 {
@@ -92,9 +93,9 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 }
 
 // retract ends what is valid now and withdraws whole what would begin later.
-func retract(f facts, n fact.ID, now time.Time) []event {
-	var out []event
-	for _, v := range f.versions(n) {
+func retract(f ledger.Facts, n fact.ID, now time.Time) []ledger.Event {
+	var out []ledger.Event
+	for _, v := range f.Versions(n) {
 		if !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
 			continue
 		}
@@ -103,7 +104,7 @@ func retract(f facts, n fact.ID, now time.Time) []event {
 			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &now}, now)
 		}
 		w.RetractedAt = &now
-		out = append(out, event{Put: w})
+		out = append(out, ledger.Event{Put: w})
 	}
 	return out
 }
@@ -115,17 +116,17 @@ func retract(f facts, n fact.ID, now time.Time) []event {
 func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
 	var gone []*fact.Version
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		n := fact.IDOf(w.Category, w.Key)
-		vs := st.versions(n)
+		vs := st.Versions(n)
 		if len(vs) == 0 {
-			if st.erased(n).IsZero() {
+			if _, erased := st.Erased(n); !erased {
 				return nil, notFound(w.Category, w.Key)
 			}
 			return nil, nil
 		}
 		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
-		return []event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
+		return []ledger.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
 	})
 	if err != nil {
 		return Withdrawn{}, err

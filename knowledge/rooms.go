@@ -10,6 +10,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Nothing is the argument of an operation that takes none.
@@ -30,23 +31,23 @@ type RoomList struct {
 // Rooms counts the current facts by category.
 func (s *Store) Rooms(ctx context.Context, _ Nothing) (RoomList, error) {
 	var r RoomList
-	err := s.view(ctx, func(st *state, m moment) error {
-		r.Rooms = st.roomsAt(m.now)
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
+		r.Rooms = roomsAt(st, m.now)
 		return nil
 	})
 	return r, err
 }
 
-func (s *state) roomsAt(t time.Time) []Room {
+func roomsAt(st *ledger.State, t time.Time) []Room {
 	byRoom := map[string]*Room{}
-	for n, vs := range s.periods() {
+	for n, vs := range st.Periods() {
 		v := fact.CurrentAt(vs, t)
 		if v == nil {
 			continue
 		}
 		r := byRoom[n.Category]
 		if r == nil {
-			r = &Room{Category: s.rooms[n.Category]}
+			r = &Room{Category: st.Room(n.Category)}
 			byRoom[n.Category] = r
 		}
 		if v.ArchivedAt != nil {
@@ -104,13 +105,13 @@ type Status struct {
 // Status counts facts, rooms and bytes.
 func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 	r := Status{Project: s.opts.ProjectRoot, Hash: s.opts.ProjectHash, Dir: s.dir}
-	err := s.view(ctx, func(st *state, m moment) error {
-		r.Rooms = st.roomsAt(m.now)
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
+		r.Rooms = roomsAt(st, m.now)
 		for _, room := range r.Rooms {
 			r.Facts, r.Archived = r.Facts+room.Facts, r.Archived+room.Archived
 		}
-		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.versionCount(), len(st.patterns), len(st.gotchas), len(st.relations)
-		r.Reminders = len(openReminders(st.reminders))
+		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.VersionCount(), len(st.Patterns), len(st.Gotchas), len(st.Relations)
+		r.Reminders = len(openReminders(st.Reminders))
 		r.UpdatedAt, r.Commits = m.head.At, m.head.Seq
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
 )
 
@@ -95,19 +96,19 @@ func (s *Store) alike(ctx context.Context, near *search.Alike, r Remembered) []S
 		return nil
 	}
 	var out []Similar
-	_ = s.log.View(ctx, func(st *state, _ journal.Head) error { // no view, no advice
+	_ = s.log.Peek(ctx, func(st *ledger.State, _ journal.Head) error { // no view, no advice
 		this := fact.IDOf(r.Category, r.Key)
 		for _, version := range near.IDs {
-			v := st.byID(version)
+			v := st.ByID(version)
 			if v == nil || v.ArchivedAt != nil || len(out) == similarMost {
 				continue
 			}
 			other := fact.IDOf(v.Category, v.Key)
-			now := fact.CurrentAt(st.versions(other), r.RecordedAt)
-			if other == this || now == nil || now.ID != version || st.settled(this, other) {
+			now := fact.CurrentAt(st.Versions(other), r.RecordedAt)
+			if other == this || now == nil || now.ID != version || settled(st, this, other) {
 				continue
 			}
-			if share := near.Covers(doc(v)); share >= similarFloor {
+			if share := near.Covers(ledger.Doc(v)); share >= similarFloor {
 				out = append(out, Similar{v.Category, v.Key, v.Value, share})
 			}
 		}

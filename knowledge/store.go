@@ -14,6 +14,7 @@ import (
 	"leanctx/internal/notice"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/usage"
 )
@@ -52,7 +53,7 @@ type Options struct {
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 
-	keysFrom   int64 // tests only: the smallest snapshot with a key table, in bytes; else tableFrom
+	keysFrom   int64 // tests only: the smallest snapshot with a key table, in bytes; see [ledger.Options]
 	unindexed  int   // tests only: how many versions are not indexed before an answer; else fewUnindexed
 	importEach int   // tests only: the most facts of one commit of an import; else importEach
 }
@@ -69,8 +70,7 @@ type Store struct {
 type core struct {
 	dir     string
 	opts    Options
-	log     *journal.Log[*state, event]
-	parts   *partials
+	log     *ledger.Log
 	secrets *secret.Lazy
 	use     *usage.Record
 	stop    context.CancelFunc
@@ -80,7 +80,7 @@ type core struct {
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 
 	ix    indexed
-	marks meaning.Marks[fedTo]
+	marks meaning.Marks[ledger.Reach]
 
 	lacking atomic.Bool // a question would have needed vectors that there are not
 	looked  atomic.Bool // it was counted what an encoder lacks
@@ -101,10 +101,9 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	c.parts = &partials{dir: dir, from: cmp.Or(c.opts.keysFrom, tableFrom)}
-	log, err := journal.Open(dir, machine{c.parts}, &journal.Options{
-		Name: "knowledge", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault,
+	log, err := ledger.Open(dir, &ledger.Options{
+		ProjectRoot: c.opts.ProjectRoot, ProjectHash: c.opts.ProjectHash, LongLived: c.opts.LongLived,
+		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault, KeysFrom: c.opts.keysFrom,
 	})
 	if err != nil {
 		return nil, err
@@ -159,77 +158,37 @@ type moment struct {
 	head journal.Head
 }
 
-// view runs f on the newest state, without waiting for any writer.
-func (s *Store) view(ctx context.Context, f func(*state, moment) error) error {
+// view runs f on the newest state, without waiting for any writer. An answer is
+// about now unless another instant is asked for, and that is never before what
+// was last recorded, so that a clock set back hides nothing.
+func (s *Store) view(ctx context.Context, f func(*ledger.State, moment) error) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.wholly(ctx, func() error {
-		return s.log.View(ctx, func(st *state, h journal.Head) error {
-			err := partly(st, nil)
-			if err == nil {
-				err = partly(st, f(st, moment{now(s.clock(), h), h}))
-			}
-			return err
-		})
+	return s.log.View(ctx, func(st *ledger.State, h journal.Head) error {
+		now := s.clock()
+		if !now.After(h.At) {
+			now = h.At
+		}
+		return f(st, moment{now, h})
 	})
 }
 
-// wholly does what do does, and if a partial state was not enough for it, does
-// it again on a whole one: until it is through, [Store.refit] in the background
-// makes no partial one either.
-func (s *Store) wholly(ctx context.Context, do func() error) error {
-	err := do()
-	if _, partial := errors.AsType[*partialError](err); !partial {
-		return err
-	}
-	s.parts.refused.Store(true) // the next one shall find a good table
-	s.parts.whole.Store(true)
-	s.parts.again.Add(1)
-	defer s.parts.again.Add(-1)
-	if err := s.log.Forget(ctx); err != nil {
-		return err
-	}
-	return do()
-}
-
-// update commits what decide says, in a commit of its own. The first commit of
-// a store also names its project.
-func (s *Store) update(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
+// update commits what decide says, in a commit of its own.
+func (s *Store) update(ctx context.Context, decide func(*ledger.State, time.Time) ([]ledger.Event, error)) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.commit(ctx, decide)
-}
-
-func (s *Store) commit(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
-	return s.wholly(ctx, func() error { return s.commitOn(ctx, decide) })
-}
-
-func (s *Store) commitOn(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
-	_, err := s.log.Update(ctx, func(st *state, now time.Time) ([]event, error) {
-		events, err := decide(st, now.UTC())
-		if err = partly(st, err); err != nil || len(events) == 0 {
-			return nil, err
-		}
-		if st.hash == "" && s.opts.ProjectHash != "" {
-			events = append([]event{{Open: &opened{s.opts.ProjectRoot, s.opts.ProjectHash}}}, events...)
-		}
-		return events, nil
-	})
-	return err
+	return s.log.Update(ctx, decide)
 }
 
 // Compact writes the whole store into its one readable file.
-func (s *Store) Compact(ctx context.Context) error {
-	if err := s.log.Compact(ctx); err != nil {
-		return err
-	}
-	if err := s.SyncKeys(ctx); err != nil { // the facts are safe; the table is only a cache
-		s.opts.Logger.Debug("the key table was not written", "error", err)
-	}
-	return nil
-}
+func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+
+// SyncKeys writes the key table of the facts' file if there is none yet and the
+// file is large enough for one. It is for whoever is in no hurry: it reads all of
+// the file, though never more than a piece of it at a time.
+func (s *Store) SyncKeys(ctx context.Context) error { return s.log.SyncKeys(ctx) }
 
 // The ways in which a call cannot be done as it was made.
 type (

@@ -11,6 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// window is how many bytes of facts are read at once.
+const window = 256 << 10
+
 // Facts that are read in passing, of a file of several windows, are those of
 // the file, to what nobody knows of them; and a snapshot that is made of them
 // is the one that a whole state would write.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Span asks for the history of a room or of one fact.
@@ -64,11 +64,11 @@ func (s *Store) Timeline(ctx context.Context, q Span) (Chronicle, error) {
 		return Chronicle{}, err
 	}
 	r := Chronicle{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: limit, Entries: []Entry{}}
-	err = s.view(ctx, func(st *state, m moment) error {
-		if room := st.room(q.Category); room != "" {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
+		if room := st.Room(q.Category); room != "" {
 			r.Category = room
 		}
-		vs := st.past(q.Category, q.Key)
+		vs := past(st, q.Category, q.Key)
 		r.Total, r.Entries = len(vs), r.Entries[:0]
 		for _, v := range vs[max(0, len(vs)-limit):] {
 			r.Entries = append(r.Entries, entry(v, m.now))
@@ -79,12 +79,12 @@ func (s *Store) Timeline(ctx context.Context, q Span) (Chronicle, error) {
 }
 
 // past lists the versions of a room or a fact, oldest first.
-func (s *state) past(category, key string) []*fact.Version {
+func past(st *ledger.State, category, key string) []*fact.Version {
 	var out []*fact.Version
 	if key != "" {
-		out = slices.Clone(s.versions(fact.IDOf(category, key)))
+		out = slices.Clone(st.Versions(fact.IDOf(category, key)))
 	} else {
-		for _, v := range versionsOf(s.within(formats.FoldName(category))) {
+		for _, v := range st.Within(category) {
 			out = append(out, v)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // The forms of an export.
@@ -56,19 +57,19 @@ func (s *Store) Export(ctx context.Context, o Outgoing) (Exported, error) {
 	}
 	r := Exported{Format: o.Format, File: o.File}
 	var b bytes.Buffer
-	err := s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		b.Reset()
 		r.Facts = 0
-		for _, room := range st.roomsAt(m.now) {
+		for _, room := range roomsAt(st, m.now) {
 			r.Facts += room.Facts
 		}
 		switch o.Format {
 		case formatJSON:
-			return formats.EncodeNative(&b, st.export(m, s.opts))
+			return formats.EncodeNative(&b, exportOf(st, m, s.opts))
 		case formatJSONL:
-			return formats.EncodeJSONL(&b, st.records(m))
+			return formats.EncodeJSONL(&b, recordsOf(st, m))
 		case formatArray:
-			return formats.EncodeArray(&b, st.records(m))
+			return formats.EncodeArray(&b, recordsOf(st, m))
 		}
 		return refusal.Argument("format", "format %q is none of json, jsonl, array", prose.Clip(o.Format, 40))
 	})
@@ -84,19 +85,19 @@ func (s *Store) Export(ctx context.Context, o Outgoing) (Exported, error) {
 
 // export is the fact file without what belongs to this store alone: its place
 // in the journal, and the notes of imports into it.
-func (s *state) export(m moment, o Options) *formats.Document {
-	d := s.document(journal.Header{At: m.head.At})
+func exportOf(st *ledger.State, m moment, o Options) *formats.Document {
+	d := st.Document(journal.Header{At: m.head.At})
 	if d.ProjectHash == "" {
 		d.ProjectRoot, d.ProjectHash = o.ProjectRoot, o.ProjectHash
 	}
-	d.History = slices.DeleteFunc(slices.Clone(d.History), func(h formats.Insight) bool { return h.Kind == noteImport || h.Kind == noteAdopt })
+	d.History = slices.DeleteFunc(slices.Clone(d.History), func(h formats.Insight) bool { return h.Kind == ledger.NoteImport || h.Kind == ledger.NoteAdopt })
 	return d
 }
 
 // records are the current facts, archived ones too, in the order of names.
-func (s *state) records(m moment) []formats.Record {
+func recordsOf(st *ledger.State, m moment) []formats.Record {
 	out := []formats.Record{}
-	for _, vs := range s.sorted() {
+	for _, vs := range st.Sorted() {
 		v := fact.CurrentAt(vs, m.now)
 		if v == nil {
 			continue

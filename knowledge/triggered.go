@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"leanctx/formats"
+	"leanctx/knowledge/ledger"
 )
 
 // Triggered lists the open reminders whose path matches a file, the soonest
@@ -19,9 +20,9 @@ func (s *Store) Triggered(ctx context.Context, file string) ([]formats.Reminder,
 		return nil, nil
 	}
 	var out []formats.Reminder
-	err := s.view(ctx, func(st *state, _ moment) error {
+	err := s.view(ctx, func(st *ledger.State, _ moment) error {
 		out = nil
-		for _, r := range openReminders(st.reminders) {
+		for _, r := range openReminders(st.Reminders) {
 			if r.Path != "" && matchesPath(r.Path, file) {
 				out = append(out, r)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
 )
 
@@ -20,19 +21,19 @@ const fewUnindexed = 2000
 var errUnindexed = errors.New("there is no index yet")
 
 // unindexed reports whether so much is missing from the index that it is not waited for.
-func (x *indexed) unindexed(st *state) bool {
-	if x.apart || x.bound || x.fed.of == st && x.fed.epoch == st.epoch {
+func (x *indexed) unindexed(st *ledger.State) bool {
+	if x.apart || x.bound || x.fed.Of(st) {
 		return false
 	}
 	_, epoch, ok := x.index.Since()
-	return (!ok || epoch != st.indexEpoch()) && st.versionCount() >= x.few
+	return (!ok || epoch != st.Epoch()) && st.VersionCount() >= x.few
 }
 
 // rankedUnindexed is one try without an index.
 func (s *Store) rankedUnindexed(ctx context.Context, a asked) (r Recalled, err error) {
-	err = s.view(ctx, func(st *state, m moment) error {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
 		a.st, a.moment = st, m
-		r, err = s.rankedIn(ctx, st.unindexed(), a)
+		r, err = s.rankedIn(ctx, unindexedOf(st), a)
 		return err
 	})
 	s.wake()
@@ -40,11 +41,11 @@ func (s *Store) rankedUnindexed(ctx context.Context, a asked) (r Recalled, err e
 }
 
 // unindexed is the facts to be searched as they are.
-func (s *state) unindexed() *search.Unindexed {
-	lessons := s.lessons()
+func unindexedOf(st *ledger.State) *search.Unindexed {
+	lessons := lessonsOf(st)
 	return &search.Unindexed{
 		Docs: func(yield func(*search.Doc) bool) {
-			for _, docs := range s.texted(fact.ID{}) {
+			for _, docs := range st.Texts(fact.ID{}) {
 				for i := range docs {
 					if !yield(&docs[i]) {
 						return
@@ -52,18 +53,18 @@ func (s *state) unindexed() *search.Unindexed {
 				}
 			}
 			for _, v := range lessons {
-				if d := doc(v); !yield(&d) {
+				if d := ledger.Doc(v); !yield(&d) {
 					return
 				}
 			}
 		},
 		Doc: func(version string) (search.Doc, bool) {
-			if v := s.byID(version); v != nil {
-				return doc(v), true
+			if v := st.ByID(version); v != nil {
+				return ledger.Doc(v), true
 			}
 			for _, v := range lessons {
 				if v.ID == version {
-					return doc(v), true
+					return ledger.Doc(v), true
 				}
 			}
 			return search.Doc{}, false
@@ -94,9 +95,9 @@ func (s *Store) grow(ctx context.Context) (done bool, err error) {
 
 // slice is the facts after a place, some more than most so that all versions of one come together; the lessons are last.
 func (s *Store) slice(ctx context.Context, after string, most int) (slice search.Slice, err error) {
-	err = s.view(ctx, func(st *state, m moment) error {
-		slice = search.Slice{Generation: search.Generation{At: m.head.At, Epoch: st.indexEpoch()}, Done: true}
-		for n, docs := range st.texted(nameAt(after)) {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
+		slice = search.Slice{Generation: search.Generation{At: m.head.At, Epoch: st.Epoch()}, Done: true}
+		for n, docs := range st.Texts(nameAt(after)) {
 			if len(slice.Docs) >= most {
 				slice.Done = false
 				return nil
@@ -104,7 +105,7 @@ func (s *Store) slice(ctx context.Context, after string, most int) (slice search
 			slice.Docs = append(slice.Docs, docs...)
 			slice.Last = placeOf(n)
 		}
-		slice.Docs = appendDocs(slice.Docs, st.lessons())
+		slice.Docs = ledger.AppendDocs(slice.Docs, lessonsOf(st))
 		slice.Last = strings.Repeat("\xff", 8)
 		return nil
 	})
@@ -117,4 +118,12 @@ func (s *Store) wake() {
 	case s.ix.wanted <- struct{}{}:
 	default: // it knows, or there is none
 	}
+}
+
+// placeOf is a name as a place in the order of the facts; "" is before all.
+func placeOf(n fact.ID) string { return n.Category + "\x00" + n.Key }
+
+func nameAt(place string) fact.ID {
+	category, key, _ := strings.Cut(place, "\x00")
+	return fact.ID{Category: category, Key: key}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
-	"leanctx/knowledge/table"
 )
 
 // errUnmarked says that a partial state cannot tell what lacks vectors.
@@ -16,24 +16,24 @@ var errUnmarked = errors.New("the vectors are not known to be complete")
 
 // unlearned lists what may lack a vector of an encoder, as far as the state can
 // tell without reading all facts.
-func (s *Store) unlearned(st *state, m moment, e meaning.Encoding) ([]meaning.Meant, error) {
+func (s *Store) unlearned(st *ledger.State, m moment, e meaning.Encoding) ([]meaning.Meant, error) {
 	k, fed, ok := s.mark(st, e)
 	if !ok {
-		if st.base != nil {
+		if st.Partial() {
 			return nil, errUnmarked
 		}
-		return st.meant(time.Time{}, m.now), nil
+		return meant(st, time.Time{}, m.now), nil
 	}
-	if fed.of == st && fed.epoch == st.epoch {
-		return st.meantSince(fed.seen, m.now), nil
+	if fed.Of(st) {
+		return meantSince(st, fed, m.now), nil
 	}
-	return st.meant(k.At, m.now), nil
+	return meant(st, k.At, m.now), nil
 }
 
 // mark is that of an encoder; ok: it tells about this state.
-func (s *Store) mark(st *state, e meaning.Encoding) (k meaning.Learnt, fed fedTo, ok bool) {
+func (s *Store) mark(st *ledger.State, e meaning.Encoding) (k meaning.Learnt, fed ledger.Reach, ok bool) {
 	k, fed, ok = s.marks.Of(e.Name)
-	return k, fed, ok && !k.Lacking && k.Epoch == st.indexEpoch() && s.entries(e.Name) >= k.Entries
+	return k, fed, ok && !k.Lacking && k.Epoch == st.Epoch() && s.entries(e.Name) >= k.Entries
 }
 
 // entries counts the vectors that there are of an encoder.
@@ -48,60 +48,43 @@ func (s *Store) entries(encoder string) int {
 
 // meant lists what holds, or will, and was touched after an instant; all of it
 // after the zero one.
-func (s *state) meant(after, now time.Time) []meaning.Meant {
-	var out []meaning.Meant
-	add := func(vs []*fact.Version) {
-		for _, v := range vs {
-			if lasts(v, now) && lastTouched(v).After(after) {
-				out = append(out, meaning.Of(v))
-			}
+func meant(st *ledger.State, after, now time.Time) (out []meaning.Meant) {
+	add := func(v *fact.Version) {
+		if lasts(v, now) && fact.Touched(v).After(after) {
+			out = append(out, meaning.Of(v))
 		}
 	}
 	if after.IsZero() {
-		for _, v := range s.each() {
-			add([]*fact.Version{v})
+		for _, v := range st.Each() {
+			add(v)
 		}
-		add(s.lessons())
-		return out
-	}
-	for _, vs := range s.all {
-		add(vs)
-	}
-	if s.base != nil {
-		for i := range s.base.keys.TouchedAfter(after) {
-			var sk table.Sketch
-			s.base.keys.DrawTimes(i, &sk)
-			if s.base.changed[s.base.keys.FactOf(i)] || !lasts(&sk.Fact, now) {
-				continue
-			}
-			if v := s.onDisk(i); v != nil {
-				add([]*fact.Version{v})
-			}
+	} else {
+		for v := range st.TouchedAfter(after, func(v *fact.Version) bool { return lasts(v, now) }) {
+			add(v)
 		}
 	}
-	add(s.lessons())
+	for _, v := range lessonsOf(st) {
+		add(v)
+	}
 	return out
 }
 
-// meantSince lists what holds of the facts changed since the list of changes
-// was so long.
-func (s *state) meantSince(seen int, now time.Time) []meaning.Meant {
-	var out []meaning.Meant
-	done := map[fact.ID]bool{}
-	for _, n := range s.changed[seen:] {
-		if done[n] {
-			continue
-		}
-		done[n] = true
-		vs := s.versions(n)
-		if n == lessonsChanged {
-			vs = append(slices.Clone(vs), s.lessons()...)
-		}
+// meantSince lists what holds of the facts changed since the vectors were brought
+// so far.
+func meantSince(st *ledger.State, fed ledger.Reach, now time.Time) (out []meaning.Meant) {
+	add := func(vs []*fact.Version) {
 		for _, v := range vs {
 			if lasts(v, now) {
 				out = append(out, meaning.Of(v))
 			}
 		}
+	}
+	names, lessons := st.ChangedSince(fed)
+	for _, n := range names {
+		add(st.Versions(n))
+	}
+	if lessons {
+		add(lessonsOf(st))
 	}
 	return out
 }
@@ -127,7 +110,7 @@ func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (boo
 		return s.complete(ctx, e)
 	}
 	n := 0
-	err := s.view(ctx, func(st *state, m moment) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		tail, err := s.unlearned(st, m, e)
 		n = len(tail)
 		return err
@@ -173,10 +156,10 @@ func (s *Store) learn(ctx context.Context, e meaning.Encoding, progress func(don
 }
 
 // mattersFirst puts the texts of the most salient facts first.
-func (s *Store) mattersFirst(st *state, m moment, texts []meaning.Meant) {
+func (s *Store) mattersFirst(st *ledger.State, m moment, texts []meaning.Meant) {
 	weight := make(map[string]float64, len(texts))
 	for _, t := range texts {
-		if v := st.byID(t.ID); v != nil {
+		if v := st.ByID(t.ID); v != nil {
 			weight[t.ID] = s.salience(v, m.now)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/ledger"
 )
 
 // Subject names a fact.
@@ -44,13 +45,13 @@ func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
 		return Provenance{}, err
 	}
 	r := Provenance{Category: q.Category, Key: q.Key}
-	err := s.view(ctx, func(st *state, m moment) error {
-		vs := st.versions(fact.IDOf(q.Category, q.Key))
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
+		vs := st.Versions(fact.IDOf(q.Category, q.Key))
 		if len(vs) == 0 {
-			vs = st.lessonsNamed(q.Category, q.Key)
+			vs = lessonsNamed(st, q.Category, q.Key)
 		}
-		if at := st.erased(fact.IDOf(q.Category, q.Key)); len(vs) == 0 && !at.IsZero() {
-			r.Erased = fact.Day(at)
+		if t, erased := st.Erased(fact.IDOf(q.Category, q.Key)); len(vs) == 0 && erased {
+			r.Erased = fact.Day(t.ErasedAt)
 			return nil
 		}
 		if len(vs) == 0 {
@@ -59,7 +60,7 @@ func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
 		r.Category, r.Key, r.Versions = vs[0].Category, vs[0].Key, nil
 		for i := len(vs) - 1; i >= 0; i-- {
 			b := Behind{Entry: entry(vs[i], m.now), Category: vs[i].Category, Imported: string(vs[i].ImportedFrom), Sources: vs[i].Sources, Earlier: vs[i].Beliefs}
-			if old := st.byID(string(vs[i].Supersedes)); old != nil && vs[i].Outcome != "resumed" {
+			if old := st.ByID(string(vs[i].Supersedes)); old != nil && vs[i].Outcome != "resumed" {
 				b.Replaced = old.Value
 			}
 			r.Versions = append(r.Versions, b)
@@ -69,10 +70,10 @@ func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
 	return r, err
 }
 
-func (s *state) lessonsNamed(category, key string) []*fact.Version {
+func lessonsNamed(st *ledger.State, category, key string) []*fact.Version {
 	var out []*fact.Version
-	for _, v := range s.lessons() {
-		if formats.FoldName(v.Category) == formats.FoldName(category) && goesBy(v, key) {
+	for _, v := range lessonsOf(st) {
+		if formats.FoldName(v.Category) == formats.FoldName(category) && fact.GoesBy(v, key) {
 			out = append(out, v)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"leanctx/formats"
+	"leanctx/knowledge/ledger"
 )
 
 // Workplace is what a briefing tells beside facts: who else is at work in the
@@ -49,8 +50,8 @@ func (s *Store) surroundings(ctx context.Context) surroundings {
 		s.board.Add("the agents at work are not known: %v", err)
 	}
 	var open []formats.Reminder
-	if err := s.view(ctx, func(st *state, _ moment) error {
-		open = openReminders(st.reminders)
+	if err := s.view(ctx, func(st *ledger.State, _ moment) error {
+		open = openReminders(st.Reminders)
 		return nil
 	}); err == nil {
 		r.reached = s.reached(ctx, open)

@@ -2,6 +2,7 @@ package fact
 
 import (
 	"cmp"
+	"slices"
 
 	"leanctx/formats"
 )
@@ -23,4 +24,12 @@ func (a ID) Compare(b ID) int {
 // ByName orders versions for people: category, key, then [ByPeriod].
 func ByName(a, b *Version) int {
 	return cmp.Or(IDOf(a.Category, a.Key).Compare(IDOf(b.Category, b.Key)), ByPeriod(a, b))
+}
+
+// GoesBy reports whether a fact is found under a key: its own, an alias, or
+// category/key.
+func GoesBy(v *Version, key string) bool {
+	k := formats.FoldName(key)
+	return k == formats.FoldName(v.Key) || k == formats.FoldName(v.Category+"/"+v.Key) ||
+		slices.ContainsFunc(v.Aliases, func(a string) bool { return formats.FoldName(a) == k })
 }

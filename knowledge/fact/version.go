@@ -89,3 +89,12 @@ func CurrentAt(vs []*Version, t time.Time) *Version {
 func ByPeriod(a, b *Version) int {
 	return cmp.Or(a.ValidFrom.Compare(b.ValidFrom), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
 }
+
+// Touched is no earlier than the commit that last changed the text of v: its
+// making, or an assertion that added an alias.
+func Touched(v *Version) time.Time {
+	if v.LastConfirmed.After(v.RecordedFrom) {
+		return v.LastConfirmed
+	}
+	return v.RecordedFrom
+}

@@ -29,8 +29,10 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/fact", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":           {"formats", "internal/prose", "internal/refusal"},
+	"knowledge/ledger":         {"knowledge/fact", "knowledge/table", "knowledge/search", "internal/journal", "formats"}, // of search the type Doc alone
+	"knowledge/table":          {"formats"},
 	"knowledge/meaning":        {"knowledge/fact"},
 	"knowledge/usage":          {"knowledge/fact"},
 	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/search/words"},
@@ -90,6 +92,7 @@ var onlyIn = map[string][]string{
 	"github.com/a2aproject/":                 {"cmd/internal/web"},
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
 	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search/index"},
+	"leanctx/knowledge/table":                {"knowledge/ledger"},
 	"github.com/rogpeppe/go-internal":        {},
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},

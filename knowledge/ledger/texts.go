@@ -1,31 +1,32 @@
-package knowledge
+package ledger
 
 import (
 	"bytes"
 	"encoding/json"
 	"iter"
 	"sort"
-	"strings"
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/search"
 )
 
-func appendDocs(docs []search.Doc, vs []*fact.Version) []search.Doc {
+// AppendDocs adds versions as the text index takes them.
+func AppendDocs(docs []search.Doc, vs []*fact.Version) []search.Doc {
 	for _, v := range vs {
-		docs = append(docs, doc(v))
+		docs = append(docs, Doc(v))
 	}
 	return docs
 }
 
-func doc(v *fact.Version) search.Doc {
+// Doc is a version as the text index takes it.
+func Doc(v *fact.Version) search.Doc {
 	return search.Doc{ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Aliases: v.Aliases}
 }
 
-// texted yields the facts that come after a name, by name, as the text index sees them: all their versions, good until
+// Texts yields the facts that come after a name, by name, as the text index sees them: all their versions, good until
 // the next is yielded. In this order a search meets them as the key table has them.
-func (s *state) texted(after fact.ID) iter.Seq2[fact.ID, []search.Doc] {
+func (s *State) Texts(after fact.ID) iter.Seq2[fact.ID, []search.Doc] {
 	names := s.inOrder()
 	names = names[sort.Search(len(names), func(i int) bool { return names[i].Compare(after) > 0 }):]
 	return func(yield func(fact.ID, []search.Doc) bool) {
@@ -33,7 +34,7 @@ func (s *state) texted(after fact.ID) iter.Seq2[fact.ID, []search.Doc] {
 		rest := names
 		upTo := func(n *fact.ID) bool {
 			for len(rest) > 0 && (n == nil || rest[0].Compare(*n) < 0) {
-				if docs = appendDocs(docs[:0], s.all[rest[0]]); !yield(rest[0], docs) {
+				if docs = AppendDocs(docs[:0], s.all[rest[0]]); !yield(rest[0], docs) {
 					return false
 				}
 				rest = rest[1:]
@@ -87,7 +88,7 @@ func readDocs(docs []search.Doc, text []byte) ([]search.Doc, error) {
 		}
 	}
 	vs, err := formats.DecodeFacts(text)
-	return appendDocs(docs[:begun], vs), err
+	return AppendDocs(docs[:begun], vs), err
 }
 
 // The lines with which a version begins in a fact file.
@@ -131,12 +132,4 @@ func unquoted(s []byte) (text string, ok bool) {
 		return "", false
 	}
 	return string(s[1 : len(s)-1]), true
-}
-
-// placeOf is a name as a place in the order of the facts; "" is before all.
-func placeOf(n fact.ID) string { return n.Category + "\x00" + n.Key }
-
-func nameAt(place string) fact.ID {
-	category, key, _ := strings.Cut(place, "\x00")
-	return fact.ID{Category: category, Key: key}
 }

@@ -1,4 +1,4 @@
-package knowledge
+package ledger
 
 import (
 	"bytes"
@@ -14,11 +14,8 @@ import (
 // compared with its checksum on the way, and what was touched is put in its
 // place among it.
 
-// Rewrites tells the journal that a snapshot can be made of any state.
-func (machine) Rewrites(*state) bool { return true }
-
 // rewrite writes a partial state as a fact file.
-func (s *state) rewrite(w io.Writer, h journal.Header) error {
+func (s *State) rewrite(w io.Writer, h journal.Header) error {
 	rest, err := walked(s.around(h), nil)
 	if err != nil {
 		return err
@@ -47,7 +44,7 @@ func walked(d *formats.Document, use func(text []byte, at int64) error) (formats
 const freshOnce = 1000
 
 // fresh are the texts of the versions of facts in memory, which are in order.
-func (s *state) fresh(names []fact.ID) (texts [][]byte, err error) {
+func (s *State) fresh(names []fact.ID) (texts [][]byte, err error) {
 	d := &formats.Document{Schema: formats.Schema}
 	for _, n := range names {
 		d.Facts = append(d.Facts, s.all[n]...)
@@ -60,7 +57,7 @@ func (s *state) fresh(names []fact.ID) (texts [][]byte, err error) {
 }
 
 // rewriteFacts writes the facts by name.
-func (s *state) rewriteFacts(w io.Writer) error {
+func (s *State) rewriteFacts(w io.Writer) error {
 	between := "\n    "
 	var failed error
 	write := func(text []byte) bool {

@@ -1,4 +1,4 @@
-package knowledge
+package ledger
 
 import (
 	"context"
@@ -14,42 +14,52 @@ import (
 // SyncKeys writes the key table of the snapshot if there is none yet and the
 // snapshot is large enough for one. It is for whoever is in no hurry: it reads
 // all of the snapshot, though never more than a piece of it at a time.
-func (s *Store) SyncKeys(ctx context.Context) error {
-	h, size, ok := s.log.SnapshotHeader()
-	if !ok || size < s.parts.from || s.parts.names() == snapshotOf(h, size) {
+func (l *Log) SyncKeys(ctx context.Context) error {
+	h, size, ok := l.log.SnapshotHeader()
+	if !ok || size < l.parts.from || l.parts.names() == snapshotOf(h, size) {
 		return nil
 	}
-	return s.writeKeys(ctx)
+	return l.writeKeys(ctx)
 }
 
-func (s *Store) writeKeys(ctx context.Context) error {
-	if err := s.parts.writable(); err != nil {
+// SettleKeys writes the key table that was missing, or no good, when the state
+// was read: the next command shall find one. There is nothing to do otherwise.
+func (l *Log) SettleKeys(ctx context.Context) error {
+	if !l.parts.refused.Load() && l.parts.made.Load() == nil {
+		return nil
+	}
+	return l.writeKeys(ctx)
+}
+
+// writeKeys writes the key table of the snapshot, whatever stands there.
+func (l *Log) writeKeys(ctx context.Context) error {
+	if err := l.parts.writable(); err != nil {
 		return err // before all of the snapshot is read for nothing
 	}
-	data, of, err := s.buildKeys(ctx)
+	data, of, err := l.buildKeys(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.parts.write(data); err != nil {
+	if err := l.parts.write(data); err != nil {
 		return err
 	}
 	// The snapshot may have been replaced meanwhile, because a fact was erased:
 	// then its name must not stay here. Who erases deletes the table after that,
 	// so one of the two sees what the other did.
-	if h, size, ok := s.log.SnapshotHeader(); !ok || snapshotOf(h, size) != of {
-		return s.parts.drop()
+	if h, size, ok := l.log.SnapshotHeader(); !ok || snapshotOf(h, size) != of {
+		return l.parts.drop()
 	}
 	return nil
 }
 
 // buildKeys is the table of the snapshot, the one that was made to read from it if there is one.
-func (s *Store) buildKeys(ctx context.Context) (data []byte, of table.Snapshot, err error) {
-	if made := s.parts.made.Swap(nil); made != nil {
-		if h, size, ok := s.log.SnapshotHeader(); ok && snapshotOf(h, size) == made.of {
+func (l *Log) buildKeys(ctx context.Context) (data []byte, of table.Snapshot, err error) {
+	if made := l.parts.made.Swap(nil); made != nil {
+		if h, size, ok := l.log.SnapshotHeader(); ok && snapshotOf(h, size) == made.of {
 			return made.data, made.of, nil
 		}
 	}
-	err = s.log.ReadSnapshot(func(r io.Reader, size int64, h journal.Header) (err error) {
+	err = l.log.ReadSnapshot(func(r io.Reader, size int64, h journal.Header) (err error) {
 		of = snapshotOf(h, size)
 		data, err = table.Build(ctx, r, of)
 		return err

@@ -1,4 +1,4 @@
-package knowledge
+package ledger
 
 import (
 	"iter"
@@ -68,9 +68,9 @@ func (b *base) stream(first, end int, use func(fact.ID, []*fact.Version) bool) (
 	})
 }
 
-// within yields the facts of a room with their versions, in no order; all
+// within yields the facts of a folded room with their versions, in no order; all
 // facts where room is "". What is on disk is read in passing.
-func (s *state) within(room string) iter.Seq2[fact.ID, []*fact.Version] {
+func (s *State) within(room string) iter.Seq2[fact.ID, []*fact.Version] {
 	return func(yield func(fact.ID, []*fact.Version) bool) {
 		if s.base != nil {
 			first, end := 0, s.base.keys.Facts()
@@ -89,12 +89,14 @@ func (s *state) within(room string) iter.Seq2[fact.ID, []*fact.Version] {
 	}
 }
 
-// each yields every version of every fact, in no order.
-func (s *state) each() iter.Seq2[fact.ID, *fact.Version] { return versionsOf(s.within("")) }
+// Each yields every version of every fact, in no order.
+func (s *State) Each() iter.Seq2[fact.ID, *fact.Version] { return s.Within("") }
 
-func versionsOf(facts iter.Seq2[fact.ID, []*fact.Version]) iter.Seq2[fact.ID, *fact.Version] {
+// Within yields every version of the facts of a room, in no order; of all facts
+// where room is "".
+func (s *State) Within(room string) iter.Seq2[fact.ID, *fact.Version] {
 	return func(yield func(fact.ID, *fact.Version) bool) {
-		for n, vs := range facts {
+		for n, vs := range s.within(formats.FoldName(room)) {
 			for _, v := range vs {
 				if !yield(n, v) {
 					return
@@ -104,14 +106,14 @@ func versionsOf(facts iter.Seq2[fact.ID, []*fact.Version]) iter.Seq2[fact.ID, *f
 	}
 }
 
-// names are those of the facts in memory, in order.
-func (s *state) inOrder() []fact.ID {
+// inOrder are the names of the facts in memory, in order.
+func (s *State) inOrder() []fact.ID {
 	names := slices.SortedFunc(maps.Keys(s.all), fact.ID.Compare)
 	return slices.DeleteFunc(names, func(n fact.ID) bool { return len(s.all[n]) == 0 })
 }
 
-// sorted yields the facts by name.
-func (s *state) sorted() iter.Seq2[fact.ID, []*fact.Version] {
+// Sorted yields the facts by name, with their versions.
+func (s *State) Sorted() iter.Seq2[fact.ID, []*fact.Version] {
 	names := s.inOrder()
 	return func(yield func(fact.ID, []*fact.Version) bool) {
 		rest := names
