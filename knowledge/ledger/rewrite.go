@@ -67,31 +67,21 @@ func (s *State) rewriteFacts(w io.Writer) error {
 		between = formats.FactSeparator
 		return failed == nil
 	}
-	names := s.inOrder()
 	var fresh [][]byte
-	upTo := func(n *fact.ID) bool {
-		for len(names) > 0 && (n == nil || names[0].Compare(*n) < 0) {
-			if len(fresh) == 0 {
-				if fresh, failed = s.fresh(names[:min(len(names), freshOnce)]); failed != nil {
-					return false
-				}
+	s.merged(nil, func(rest []fact.ID) bool {
+		if len(fresh) == 0 {
+			if fresh, failed = s.fresh(rest[:min(len(rest), freshOnce)]); failed != nil {
+				return false
 			}
-			for range s.all[names[0]] {
-				if !write(fresh[0]) {
-					return false
-				}
-				fresh = fresh[1:]
+		}
+		for range s.all[rest[0]] {
+			if !write(fresh[0]) {
+				return false
 			}
-			names = names[1:]
+			fresh = fresh[1:]
 		}
 		return true
-	}
-	if s.base.texts(0, s.base.keys.Facts(), func(row int, text []byte) bool {
-		n := s.base.name(row)
-		return upTo(&n) && write(text)
-	}) {
-		upTo(nil)
-	}
+	}, func(_ fact.ID, text []byte) bool { return write(text) })
 	if err := s.failed(); err != nil {
 		return &partialError{err}
 	}

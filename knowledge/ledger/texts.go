@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
-	"sort"
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
@@ -27,42 +26,19 @@ func Doc(v *fact.Version) search.Doc {
 // Texts yields the facts that come after a name, by name, as the text index sees them: all their versions, good until
 // the next is yielded. In this order a search meets them as the key table has them.
 func (s *State) Texts(after fact.ID) iter.Seq2[fact.ID, []search.Doc] {
-	names := s.inOrder()
-	names = names[sort.Search(len(names), func(i int) bool { return names[i].Compare(after) > 0 }):]
 	return func(yield func(fact.ID, []search.Doc) bool) {
 		var docs []search.Doc
-		rest := names
-		upTo := func(n *fact.ID) bool {
-			for len(rest) > 0 && (n == nil || rest[0].Compare(*n) < 0) {
-				if docs = AppendDocs(docs[:0], s.all[rest[0]]); !yield(rest[0], docs) {
-					return false
-				}
-				rest = rest[1:]
-			}
-			return true
-		}
-		if s.base == nil {
-			upTo(nil)
-			return
-		}
-		b := s.base
-		first := sort.Search(b.keys.Facts(), func(i int) bool { return b.name(i).Compare(after) > 0 })
-		var onDisk []search.Doc
-		more := b.texts(first, b.keys.Facts(), func(row int, text []byte) bool {
-			n := b.name(row)
-			if !upTo(&n) {
-				return false
-			}
+		s.merged(&after, func(rest []fact.ID) bool {
+			docs = AppendDocs(docs[:0], s.all[rest[0]])
+			return yield(rest[0], docs)
+		}, func(n fact.ID, text []byte) bool {
 			var err error
-			if onDisk, err = readDocs(onDisk[:0], text); err != nil {
-				b.fail(err)
+			if docs, err = readDocs(docs[:0], text); err != nil {
+				s.base.fail(err)
 				return false
 			}
-			return yield(n, onDisk)
+			return yield(n, docs)
 		})
-		if more {
-			upTo(nil)
-		}
 	}
 }
 

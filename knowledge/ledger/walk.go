@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
@@ -112,23 +113,47 @@ func (s *State) inOrder() []fact.ID {
 	return slices.DeleteFunc(names, func(n fact.ID) bool { return len(s.all[n]) == 0 })
 }
 
+// merged goes through the facts after a name, all where it is nil, by name.
+// memory is given the names of those in memory that are left, and takes the
+// first; disk the text of each that is still on disk. ok is false when either
+// had enough, or when something cannot be read, which is noted.
+func (s *State) merged(after *fact.ID, memory func(rest []fact.ID) bool, disk func(n fact.ID, text []byte) bool) (ok bool) {
+	rest, first := s.inOrder(), 0
+	if after != nil {
+		rest = rest[sort.Search(len(rest), func(i int) bool { return rest[i].Compare(*after) > 0 }):]
+	}
+	upTo := func(n *fact.ID) bool {
+		for ; len(rest) > 0 && (n == nil || rest[0].Compare(*n) < 0); rest = rest[1:] {
+			if !memory(rest) {
+				return false
+			}
+		}
+		return true
+	}
+	if b := s.base; b != nil {
+		if after != nil {
+			first = sort.Search(b.keys.Facts(), func(i int) bool { return b.name(i).Compare(*after) > 0 })
+		}
+		if !b.texts(first, b.keys.Facts(), func(row int, text []byte) bool {
+			n := b.name(row)
+			return upTo(&n) && disk(n, text)
+		}) {
+			return false
+		}
+	}
+	return upTo(nil)
+}
+
 // Sorted yields the facts by name, with their versions.
 func (s *State) Sorted() iter.Seq2[fact.ID, []*fact.Version] {
-	names := s.inOrder()
 	return func(yield func(fact.ID, []*fact.Version) bool) {
-		rest := names
-		upTo := func(n *fact.ID) bool {
-			for len(rest) > 0 && (n == nil || rest[0].Compare(*n) < 0) {
-				if !yield(rest[0], s.all[rest[0]]) {
-					return false
-				}
-				rest = rest[1:]
+		s.merged(nil, func(rest []fact.ID) bool { return yield(rest[0], s.all[rest[0]]) }, func(n fact.ID, text []byte) bool {
+			vs, err := formats.DecodeFacts(text)
+			if err != nil {
+				s.base.fail(err)
+				return false
 			}
-			return true
-		}
-		if s.base != nil && !s.base.stream(0, s.base.keys.Facts(), func(n fact.ID, vs []*fact.Version) bool { return upTo(&n) && yield(n, vs) }) {
-			return
-		}
-		upTo(nil)
+			return yield(n, vs)
+		})
 	}
 }
