@@ -58,7 +58,7 @@ func TestGrow(t *testing.T) {
 	mustAdd(t, whole, docs...)
 	want := answers(t, whole)
 	g := &grown{docs: docs, epoch: "e"}
-	for n := range 4 {
+	for n := range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		g.asked, g.after = nil, func(int) { cancel() }
 		done, err := mustOpen(t, dir).Grow(ctx, g.more)
@@ -75,7 +75,7 @@ func TestGrow(t *testing.T) {
 	g.asked, g.after = nil, nil
 	x := mustOpen(t, dir)
 	mustAdd(t, x, Doc{ID: docs[3].ID, Category: "auth", Key: "new", Value: "said since"})
-	if done, err := x.Grow(t.Context(), g.more); err != nil || !done || len(g.asked) != 0 {
+	if done, err := x.Grow(t.Context(), g.more); err != nil || !done || len(g.asked) != 1 || g.asked[0] == "" {
 		t.Fatalf("%v, %v, asked for %q", done, err, g.asked)
 	}
 	if got := ids(t, x, docs[3].Key); slices.Contains(got, docs[3].ID) {
@@ -91,8 +91,101 @@ func TestGrow(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
 		t.Errorf("left %v", left)
 	}
+	g.asked = nil
 	if done, err := mustOpen(t, dir).Grow(t.Context(), g.more); !done || err != nil || len(g.asked) != 1 {
 		t.Errorf("a second time: %v %v, asked %q", done, err, g.asked)
+	}
+}
+
+// countdown is a context that ends after it was looked at so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// One that ends while segments are merged has an index that answers, of the segments there are; another merges them.
+func TestGrowEndsInTheMiddle(t *testing.T) {
+	docs := madeUps(0, 1500)
+	whole := mustOpen(t, "")
+	mustAdd(t, whole, docs...)
+	want := answers(t, whole)
+	check := func(x *Index) {
+		t.Helper()
+		for i, got := range answers(t, x) {
+			if !slices.Equal(got, want[i]) {
+				t.Errorf("%d: %v, want %v", i, got, want[i])
+			}
+		}
+	}
+	whole1, scattered := false, 0
+	for looks := 4; !whole1; looks++ { // four are for its slices
+		dir := t.TempDir()
+		x := mustOpen(t, dir)
+		g := &grown{docs: docs, epoch: "e"}
+		if done, err := x.Grow(&countdown{t.Context(), looks}, g.more); err != nil || !done {
+			t.Fatal(done, err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
+			t.Errorf("after %d looks there are %v", looks, left)
+		}
+		if whole1 = len(segments(t, dir)) == 1; whole1 == x.Scattered(t.Context()) {
+			t.Errorf("%d segments, scattered: %v", len(segments(t, dir)), !whole1)
+		}
+		if whole1 {
+			break
+		}
+		scattered++
+		if scattered == 3 { // in the middle
+			check(mustOpen(t, dir))
+		}
+		mustAdd(t, x, docs[3])
+		if err := x.Sync(t.Context(), Generation{At: at(9), Epoch: "e"}, forbidden(t)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(segments(t, dir)); n != 1 || x.Scattered(t.Context()) || x.Pending() != 0 {
+			t.Errorf("%d segments, %d in memory", n, x.Pending())
+		}
+		if scattered == 3 {
+			check(x)
+		}
+	}
+	if scattered < 6 { // of what is stored and of each field at least once
+		t.Errorf("a merge looked %d times whether to go on", scattered)
+	}
+}
+
+// A Sync that ends while segments are merged leaves them to another.
+func TestSyncEndsInTheMiddle(t *testing.T) {
+	for looks := 0; ; looks++ {
+		dir := t.TempDir()
+		x := mustOpen(t, dir)
+		mustSync(t, x, 1, madeUps(0, 600))
+		mustAdd(t, x, madeUps(600, 1000)...)
+		err := x.Sync(&countdown{t.Context(), looks}, Generation{At: at(2), Epoch: "e"}, forbidden(t))
+		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
+			t.Errorf("after %d looks there are %v", looks, left)
+		}
+		n := len(segments(t, dir))
+		if err == nil && n == 1 {
+			return
+		}
+		if err != nil && x.Pending() != 400 || err == nil && (n != 2 || x.Pending() != 0) {
+			t.Errorf("after %d looks: %d segments, %d in memory, %v", looks, n, x.Pending(), err)
+		}
+		mustSync(t, x, 2, nil)
+		if n := len(segments(t, dir)); n != 1 || x.Pending() != 0 {
+			t.Errorf("after %d looks and another Sync: %d segments", looks, n)
+		}
+		if hits := search1(t, mustOpen(t, dir), madeUp(900).Key); len(hits) == 0 || hits[0].ID != madeUp(900).ID {
+			t.Errorf("after %d looks: %v", looks, hits)
+		}
 	}
 }
 

@@ -56,29 +56,11 @@ func newBatch(docs []Doc) *batch {
 	return b
 }
 
-// thaw reads a segment as a batch, without the facts that gone has.
-func thaw(s *segment.Segment, gone *roaring.Bitmap) (*batch, error) {
-	c, err := s.Content(allFields, gone)
-	if err != nil {
-		return nil, err
-	}
-	b := &batch{Content: c, dead: roaring.New(), pool: new(sync.Pool)}
-	for _, text := range c.Stored {
-		_, sizes, err := parseExternalID(text)
-		if err != nil {
-			return nil, err
-		}
-		b.lengths.subtract(sizes)
-	}
-	b.lengths = b.lengths.negative()
-	return b, nil
-}
-
 // contents are those of batches.
-func contents(batches []*batch) []segment.Content {
-	out := make([]segment.Content, len(batches))
+func contents(batches []*batch) []segment.Part {
+	out := make([]segment.Part, len(batches))
 	for i, b := range batches {
-		out[i] = b.Content
+		out[i] = &b.Content
 	}
 	return out
 }

@@ -36,18 +36,13 @@ type part struct {
 
 func (p *part) live() int { return p.docs - int(p.deleted.GetCardinality()) }
 
-// thaw is what is left of the part.
-func (p *part) thaw() ([]*batch, error) {
+// inputs are what is left of the part, to be written with others.
+func (p *part) inputs() []segment.Part {
 	if p.made != nil {
-		return p.made, nil
+		return contents(p.made)
 	}
-	b, err := thaw(p.old, p.deleted)
-	return []*batch{b}, err
+	return []segment.Part{segment.NewRest(p.old, p.deleted)}
 }
-
-// full is from how many facts on a segment stays as it is, whatever comes after it: one that grows for ever
-// would be read and written whole, in memory, again and again.
-const full = 200_000
 
 // build indexes all docs: as many at once as make a segment, so that a store of any size takes the same memory.
 func (b *builder) build(ctx context.Context, docs iter.Seq[Doc]) error {
@@ -63,7 +58,7 @@ func (b *builder) build(ctx context.Context, docs iter.Seq[Doc]) error {
 			batch = make([]Doc, 0, batchSize)
 		}
 		if len(m.batches)*batchSize >= full {
-			if err := b.add(m.finish()); err != nil {
+			if err := b.add(ctx, m.finish()); err != nil {
 				return err
 			}
 		}
@@ -71,7 +66,7 @@ func (b *builder) build(ctx context.Context, docs iter.Seq[Doc]) error {
 	if len(batch) > 0 {
 		m.start(batch)
 	}
-	if err := b.add(m.finish()); err != nil {
+	if err := b.add(ctx, m.finish()); err != nil {
 		return err
 	}
 	return b.finish()
@@ -108,7 +103,7 @@ func (m *maker) finish() []*batch {
 }
 
 // add writes batches, of which nothing is hidden, as one segment, none as none.
-func (b *builder) add(batches []*batch) error {
+func (b *builder) add(ctx context.Context, batches []*batch) error {
 	if len(batches) == 0 {
 		return nil
 	}
@@ -118,20 +113,20 @@ func (b *builder) add(batches []*batch) error {
 		p.docs += len(made.Stored)
 	}
 	b.segments = append(b.segments, p)
-	return b.write(p)
+	return b.write(ctx, p.file.Name, p.inputs())
 }
 
-// write writes a part that was made to its file.
-func (b *builder) write(p *part) error {
-	path := b.path(p.file.Name)
+// write writes a segment's file.
+func (b *builder) write(ctx context.Context, name string, parts []segment.Part) error {
+	path := b.path(name)
 	if err := b.fails("create", path); err != nil {
 		return err
 	}
-	return segment.Write(path, allFields, contents(p.made))
+	return segment.Write(ctx, path, allFields, parts)
 }
 
 // extend makes a generation of an older one, nil: of none, and the tail that came after it.
-func (b *builder) extend(base *generation, t *Tail) (err error) {
+func (b *builder) extend(ctx context.Context, base *generation, t *Tail) (err error) {
 	defer guard(&err)
 	if base != nil {
 		if err := b.keep(base, t); err != nil {
@@ -157,15 +152,13 @@ func (b *builder) extend(base *generation, t *Tail) (err error) {
 			docs += len(batches[n].Stored)
 			n++
 		}
-		if err := b.add(batches[:n]); err != nil {
+		if err := b.add(ctx, batches[:n]); err != nil {
 			return err
 		}
 		batches = batches[n:]
 	}
-	if n := b.tooMany(); n < len(b.segments) {
-		if err := b.mergeFrom(n); err != nil {
-			return err
-		}
+	if err := b.merge(ctx); err != nil {
+		return err
 	}
 	return b.finish()
 }
@@ -195,47 +188,6 @@ func (b *builder) keep(base *generation, t *Tail) error {
 		}
 		b.segments = append(b.segments, left)
 	}
-	return nil
-}
-
-// tooMany returns from which segment on they are to be made one: each kept segment is full or at least twice as
-// large as all after it, so their number grows with the logarithm of the facts and so does what a fact costs
-// to be carried along. One that is more than half deleted is merged with what follows.
-func (b *builder) tooMany() int {
-	after, from := 0, len(b.segments)
-	for i, s := range slices.Backward(b.segments) {
-		live := s.live()
-		small := i < len(b.segments)-1 && live < 2*after && live < full
-		if small || 2*live < s.docs {
-			from = i
-		}
-		after += live
-	}
-	return from
-}
-
-// mergeFrom makes one of the segments from the n-th on, without what was deleted.
-func (b *builder) mergeFrom(n int) error {
-	one := &part{deleted: roaring.New(), file: segmentFile{Name: b.next()}}
-	for _, s := range b.segments[n:] {
-		batches, err := s.thaw()
-		if err != nil {
-			return err
-		}
-		for _, made := range batches {
-			one.made, one.docs = append(one.made, made), one.docs+len(made.Stored)
-		}
-	}
-	if err := b.write(one); err != nil {
-		return err
-	}
-	for _, old := range b.segments[n:] {
-		if err := os.Remove(b.path(old.file.Name)); err != nil {
-			return err
-		}
-	}
-	clear(b.segments[n:])
-	b.segments = append(b.segments[:n], one)
 	return nil
 }
 

@@ -33,8 +33,11 @@
 //
 // [Index.Sync] writes the next generation into a directory of its own and renames it into place: the segments of the
 // newest one by hard link (a copy where there are none) and one more of what came after; segments are merged when the
-// last are not half as large as the one before, so a store of N facts has about log N of them; one of 200,000 facts
-// is not merged again, so that writing takes no more memory in a larger store. What a generation is complete to is
+// last are not half as large as the one before, so a store of N facts has about log N of them. They are read and
+// written as a stream, a word at a time, and none of more than 200,000 facts is made, so that it takes no more memory
+// in a larger store. A merge that ctx has no time for is not begun, and one in which ctx ends is given up: the
+// generation then has the segments as they were, and the next Sync with more time merges them ([Index.Scattered]);
+// what a command may take after its answer is far less than what all of a large store takes. What a generation is complete to is
 // taken together with what it is made of ([Index.Begin]). Older generations are taken away at once. A Sync killed at
 // any point leaves a tmp- directory for the next one to take away. The blocks' checksums are taken from the file as
 // it is on disk.

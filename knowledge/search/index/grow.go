@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -61,10 +62,12 @@ func (x *Index) Grow(ctx context.Context, more func(after string, most int) (Sli
 	if err != nil {
 		return false, err
 	}
+	var took time.Duration // by the last slice
 	for !p.grown.Done {
-		if ctx.Err() != nil {
+		if end, ok := ctx.Deadline(); ctx.Err() != nil || ok && time.Until(end) < took {
 			return false, nil
 		}
+		began := time.Now()
 		s, err := more(p.grown.Last, growEach)
 		if err != nil {
 			return false, err
@@ -78,14 +81,12 @@ func (x *Index) Grow(ctx context.Context, more func(after string, most int) (Sli
 			}
 			continue
 		}
-		if err := p.add(s); err != nil {
+		if err := p.add(context.WithoutCancel(ctx), s); err != nil {
 			return false, err
 		}
+		took = time.Since(began)
 	}
-	if ctx.Err() != nil && len(p.grown.Segments) > 1 {
-		return false, nil // else there is nothing to merge, and it takes no time
-	}
-	g, err := x.ripen(p)
+	g, err := x.ripen(ctx, p)
 	if err != nil {
 		return false, err
 	}
@@ -143,12 +144,12 @@ func (p *partial) open() error {
 }
 
 // add writes a slice as a segment.
-func (p *partial) add(s Slice) error {
+func (p *partial) add(ctx context.Context, s Slice) error {
 	g := &p.grown
 	if g.Last == "" && len(g.Segments) == 0 {
 		g.header = header{Mapping: mappingVersion, At: s.At, Epoch: s.Epoch}
 	}
-	b := p.write(s.Docs)
+	b := p.write(ctx, s.Docs)
 	if b.err != nil {
 		return fmt.Errorf("write an index generation: %w", b.err)
 	}
@@ -163,7 +164,7 @@ type written struct {
 	err error
 }
 
-func (p *partial) write(docs []Doc) written {
+func (p *partial) write(ctx context.Context, docs []Doc) written {
 	b := &builder{dir: p.dir, made: p.grown.Made, fails: p.index.fails}
 	// What a writer left that was ended before it noted it.
 	if err := os.Remove(b.path(segmentName(b.made + 1))); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +174,7 @@ func (p *partial) write(docs []Doc) written {
 	for from := 0; from < len(docs); from += growEach / 2 {
 		m.start(docs[from:min(from+growEach/2, len(docs))])
 	}
-	err := b.add(m.finish())
+	err := b.add(ctx, m.finish())
 	if err == nil {
 		err = b.finish()
 	}
@@ -196,15 +197,15 @@ func (p *partial) note() error {
 	return os.Rename(path+".new", path)
 }
 
-// ripen makes a generation of what has grown, its segments merged; until it has its name the parts stay.
-func (x *Index) ripen(p *partial) (*generation, error) {
+// ripen makes a generation of what has grown; until it has its name the parts stay.
+func (x *Index) ripen(ctx context.Context, p *partial) (*generation, error) {
 	b, err := x.builder(p.grown.header)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(b.dir)
 	b.header.Segments = nil
-	if err := b.gather(p); err != nil {
+	if err := b.gather(ctx, p); err != nil {
 		if lost(err) { // what was written is not there: from the beginning, the next time
 			err = errors.Join(err, os.RemoveAll(p.dir))
 		}
@@ -213,8 +214,8 @@ func (x *Index) ripen(p *partial) (*generation, error) {
 	return x.place(b)
 }
 
-// gather takes over the segments that were made.
-func (b *builder) gather(p *partial) (err error) {
+// gather takes over the segments that were made, and merges as many as ctx has time for.
+func (b *builder) gather(ctx context.Context, p *partial) (err error) {
 	defer guard(&err)
 	for _, f := range p.grown.Segments {
 		from := filepath.Join(p.dir, f.Name)
@@ -232,31 +233,8 @@ func (b *builder) gather(p *partial) (err error) {
 		}
 		b.segments = append(b.segments, &part{old: old, docs: old.Docs(), deleted: roaring.New(), file: f})
 	}
-	return b.settle()
-}
-
-// settle merges all segments to full ones.
-func (b *builder) settle() error {
-	if len(b.segments) > 1 {
-		rest := b.segments
-		b.segments = nil
-		for len(rest) > 0 {
-			n, docs := 0, 0
-			for n < len(rest) && (n == 0 || docs+rest[n].docs <= full) {
-				docs += rest[n].docs
-				n++
-			}
-			from := len(b.segments)
-			b.segments = append(b.segments, rest[:n]...)
-			if n > 1 {
-				if err := b.mergeFrom(from); err != nil {
-					return err
-				}
-				b.segments[from].made = nil // it is on disk, and not merged again
-			}
-			clear(rest[:n])
-			rest = rest[n:]
-		}
+	if err := b.merge(ctx); err != nil {
+		return err
 	}
 	return b.finish()
 }

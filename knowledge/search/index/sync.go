@@ -58,7 +58,7 @@ func (t *Tail) Sync(ctx context.Context, docs iter.Seq[Doc]) (err error) {
 		base = nil
 	}
 	if base != nil && !base.header.At.Before(to.At) {
-		return x.adopt(base, t)
+		return x.fewer(ctx, base, t)
 	}
 	if docs == nil {
 		base = nil // the tail has all that it has
@@ -76,6 +76,21 @@ func (t *Tail) Sync(ctx context.Context, docs iter.Seq[Doc]) (err error) {
 		return err
 	}
 	err = x.adopt(g, t) // before the one that is read from now on goes
+	x.sweep(g.number)
+	return err
+}
+
+// fewer takes over a generation that holds the tail, with its segments merged where that is worth it and ctx has the time.
+func (x *Index) fewer(ctx context.Context, base *generation, t *Tail) error {
+	if !base.scattered(ctx) {
+		return x.adopt(base, t)
+	}
+	nothing := &Tail{index: x, to: Generation{At: base.header.At, Epoch: base.header.Epoch}}
+	g, err := x.write(ctx, base, nothing, nil)
+	if err != nil {
+		return errors.Join(err, x.adopt(base, t))
+	}
+	err = x.adopt(g, t)
 	x.sweep(g.number)
 	return err
 }
@@ -185,7 +200,7 @@ func (x *Index) write(ctx context.Context, base *generation, t *Tail, docs iter.
 	}
 	defer os.RemoveAll(b.dir)
 	if base != nil || docs == nil {
-		err = b.extend(base, t)
+		err = b.extend(ctx, base, t)
 	} else {
 		err = b.build(ctx, docs)
 	}

@@ -1,114 +1,219 @@
 package segment
 
 import (
+	"context"
 	"errors"
-	"iter"
-	"strings"
+	"unsafe"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/vellum"
 )
 
-// shifted are postings of one of several contents: offset is what its documents' numbers grow by.
+// Part is some of the documents that a segment is written of: a *[Content] or a [Rest]. Its words are read one after
+// another as they are written, so that it takes no more memory than it has already, or than its file.
+type Part interface {
+	// identities gives what is stored of each document.
+	identities(use func(string) error) error
+	// words begins to read a field, known by its number or its name.
+	words(f int, name string) (cursor, error)
+}
+
+// cursor reads the words of a field in order, each with its postings in the order of the documents. What it gave is
+// good until it is asked again.
+type cursor interface {
+	next() (word string, posts []Posting, ok bool, err error)
+}
+
+// shifted are postings of one of several parts: offset is what its documents' numbers grow by.
 type shifted struct {
 	offset uint32
 	posts  []Posting
 }
 
-// merged yields the words of a field of several contents in order, each with its postings in the order of the
-// documents. They are good until the next is yielded.
-func merged(parts []Content, f int) iter.Seq2[string, []shifted] {
-	return func(yield func(string, []shifted) bool) {
-		next := make([]int, len(parts))
-		for {
-			least, found := "", false
-			for i, b := range parts {
-				if terms := b.Fields[f].Terms; next[i] < len(terms) && (!found || terms[next[i]] < least) {
-					least, found = terms[next[i]], true
-				}
-			}
-			if !found {
-				return
-			}
-			var lists []shifted
-			offset := uint32(0)
-			for i, b := range parts {
-				v := &b.Fields[f]
-				if n := next[i]; n < len(v.Terms) && v.Terms[n] == least {
-					lists = append(lists, shifted{offset, v.Posts[v.From[n]:v.From[n+1]]})
-					next[i]++
-				}
-				offset += uint32(len(b.Stored))
-			}
-			if !yield(least, lists) {
-				return
-			}
-		}
-	}
+// input is a part that is merged with others.
+type input struct {
+	cursor
+	shifted
+	word string
+	ok   bool
+	met  bool // its word is the one in use
 }
 
-// Content reads all that the segment holds, of the fields named, without the documents that gone has.
-func (s *Segment) Content(names []string, gone *roaring.Bitmap) (Content, error) {
-	c := Content{Fields: make([]Field, len(names))}
-	number := make([]uint32, s.docs)
-	for n := range uint32(s.docs) {
-		if gone.Contains(n) {
-			continue
-		}
-		text, err := s.Stored(n)
-		if err != nil {
-			return c, err
-		}
-		number[n] = uint32(len(c.Stored))
-		c.Stored = append(c.Stored, text)
-	}
-	v := NewView(s, 0, gone)
-	for i, name := range names {
-		if err := v.thaw(name, number, &c.Fields[i]); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
+func (in *input) advance() (err error) {
+	in.word, in.posts, in.ok, err = in.next()
+	return err
 }
 
-// thaw reads a field.
-func (v *View) thaw(name string, number []uint32, into *Field) error {
-	for _, d := range v.fields[name] {
-		if err := v.thawPart(d, number, into); err != nil {
+// looksEach is after how many words or documents a writer looks whether it is to go on: a few milliseconds.
+const looksEach = 4096
+
+// merge uses the words of several parts in order, each with all its postings in the order of the documents.
+func merge(ctx context.Context, parts []input, use func(word string, lists []shifted) error) error {
+	for i := range parts {
+		if err := parts[i].advance(); err != nil {
 			return err
 		}
 	}
-	into.From = append(into.From, uint32(len(into.Posts)))
+	var lists []shifted
+	for n := 0; ; n++ {
+		if n%looksEach == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		least, found := "", false
+		for i := range parts {
+			if in := &parts[i]; in.ok && (!found || in.word < least) {
+				least, found = in.word, true
+			}
+		}
+		if !found {
+			return nil
+		}
+		lists = lists[:0]
+		for i := range parts {
+			in := &parts[i]
+			if in.met = in.ok && in.word == least; in.met {
+				lists = append(lists, in.shifted)
+			}
+		}
+		if err := use(least, lists); err != nil {
+			return err
+		}
+		for i := range parts { // only now: least is the memory of one of them
+			if in := &parts[i]; in.met {
+				if err := in.advance(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+func (c *Content) identities(use func(string) error) error {
+	for _, text := range c.Stored {
+		if err := use(text); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// thawPart reads one of its dictionaries.
-func (v *View) thawPart(d *dictionary, number []uint32, into *Field) error {
-	words, err := v.read(d)
-	if err != nil {
+func (c *Content) words(f int, _ string) (cursor, error) {
+	return &contentWords{Field: &c.Fields[f]}, nil
+}
+
+// contentWords reads a field in memory.
+type contentWords struct {
+	*Field
+	n int
+}
+
+func (c *contentWords) next() (word string, posts []Posting, ok bool, err error) {
+	if c.n == len(c.Terms) {
+		return "", nil, false, nil
+	}
+	c.n++
+	return c.Terms[c.n-1], c.Posts[c.From[c.n-1]:c.From[c.n]], true, nil
+}
+
+// Rest is what is left of a segment.
+type Rest struct {
+	*View
+	number []uint32 // of its documents, among those that are left; nil: as it was
+}
+
+// NewRest is a segment without the documents that gone has; nil: none.
+func NewRest(s *Segment, gone *roaring.Bitmap) *Rest {
+	r := &Rest{View: NewView(s, 0, gone)}
+	if gone != nil && !gone.IsEmpty() {
+		r.number = make([]uint32, s.docs)
+		left := uint32(0)
+		for n, hidden := uint32(0), hiding(gone); int(n) < s.docs; n++ {
+			if r.number[n] = left; !hidden.has(n) {
+				left++
+			}
+		}
+	}
+	return r
+}
+
+func (r *Rest) identities(use func(string) error) error {
+	if _, err := r.file.All(); err != nil { // all of it is needed, and at once is quicker
 		return err
 	}
-	it, err := words.Iterator(nil, nil)
-	for ; err == nil; err = it.Next() {
-		term, value := it.Current()
-		l, err := v.list(value)
-		if err != nil {
-			return err
-		}
-		if l == nil {
+	hidden := hiding(r.except)
+	for n := range uint32(r.docs) {
+		if hidden.has(n) {
 			continue
 		}
-		into.Terms, into.From = append(into.Terms, strings.Clone(string(term))), append(into.From, uint32(len(into.Posts)))
-		err = v.each(l, nil, func(p Posting) {
-			p.Doc = number[p.Doc]
-			into.Posts = append(into.Posts, p)
-		})
+		text, err := r.Stored(n)
+		if err == nil {
+			err = use(text)
+		}
 		if err != nil {
 			return err
 		}
 	}
-	if !errors.Is(err, vellum.ErrIteratorDone) {
+	return nil
+}
+
+func (r *Rest) words(_ int, name string) (cursor, error) {
+	return &restWords{Rest: r, rest: r.fields[name]}, nil
+}
+
+// restWords reads a field of a file.
+type restWords struct {
+	*Rest
+	rest  []*dictionary // not begun yet
+	in    *vellum.FSTIterator
+	posts []Posting
+}
+
+func (c *restWords) next() (word string, posts []Posting, ok bool, err error) {
+	for {
+		if ok, err = c.step(); !ok || err != nil {
+			return "", nil, false, err
+		}
+		key, value := c.in.Current()
+		if err := c.take(value); err != nil {
+			return "", nil, false, err
+		}
+		if len(c.posts) > 0 {
+			return unsafe.String(unsafe.SliceData(key), len(key)), c.posts, true, nil
+		}
+	}
+}
+
+// step goes to the next word of the field's dictionaries.
+func (c *restWords) step() (ok bool, err error) {
+	err = vellum.ErrIteratorDone
+	if c.in != nil {
+		err = c.in.Next()
+	}
+	for errors.Is(err, vellum.ErrIteratorDone) && len(c.rest) > 0 {
+		var all *vellum.FST
+		if all, err = c.Rest.read(c.rest[0]); err != nil {
+			return false, err
+		}
+		c.in, err = all.Iterator(nil, nil)
+		c.rest = c.rest[1:]
+	}
+	if errors.Is(err, vellum.ErrIteratorDone) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// take reads the postings that a dictionary's value stands for.
+func (c *restWords) take(value uint64) error {
+	c.posts = c.posts[:0]
+	l, err := c.list(value)
+	if l == nil {
 		return err
 	}
-	return nil
+	return c.each(l, nil, func(p Posting) {
+		if c.number != nil {
+			p.Doc = c.number[p.Doc]
+		}
+		c.posts = append(c.posts, p)
+	})
 }

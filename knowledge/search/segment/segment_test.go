@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -62,6 +64,43 @@ func made(from, to int) Content {
 	return c
 }
 
+// partsOf are contents as parts.
+func partsOf(contents ...Content) (parts []Part) {
+	for i := range contents {
+		parts = append(parts, &contents[i])
+	}
+	return parts
+}
+
+// contentOf reads all that a part has.
+func contentOf(t *testing.T, p Part) (c Content) {
+	t.Helper()
+	err := p.identities(func(text string) error { c.Stored = append(c.Stored, text); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Fields = make([]Field, len(fields))
+	for i, name := range fields {
+		words, err := p.words(i, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &c.Fields[i]
+		for {
+			word, posts, ok, err := words.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.From = append(f.From, uint32(len(f.Posts)))
+			if !ok {
+				break
+			}
+			f.Terms, f.Posts = append(f.Terms, strings.Clone(word)), append(f.Posts, posts...)
+		}
+	}
+	return c
+}
+
 // opened reads a segment's file.
 func opened(t *testing.T, path string) *Segment {
 	t.Helper()
@@ -84,14 +123,14 @@ func opened(t *testing.T, path string) *Segment {
 func TestWrittenIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "1")
 	first, second := made(0, 5000), made(5000, 9000)
-	if err := Write(path, fields, []Content{first, second}); err != nil {
+	if err := Write(t.Context(), path, fields, partsOf(first, second)); err != nil {
 		t.Fatal(err)
 	}
 	s := opened(t, path)
 	gone := roaring.BitmapOf(0, 17, 8999)
-	got, err := s.Content(fields, roaring.New())
-	if err != nil || s.Docs() != 9000 || !slices.Equal(got.Stored, slices.Concat(first.Stored, second.Stored)) {
-		t.Fatalf("%d documents, %v", s.Docs(), err)
+	got := contentOf(t, NewRest(s, nil))
+	if s.Docs() != 9000 || !slices.Equal(got.Stored, slices.Concat(first.Stored, second.Stored)) {
+		t.Fatalf("%d documents", s.Docs())
 	}
 	if n := len(s.fields["title"]); n != 3 {
 		t.Errorf("9,000 words are in %d dictionaries", n)
@@ -125,7 +164,7 @@ func TestWrittenIsRead(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "1")
-	if err := Write(path, fields, []Content{made(0, 50)}); err != nil {
+	if err := Write(t.Context(), path, fields, partsOf(made(0, 50))); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -154,7 +193,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%s is opened: %v", name, err)
 		}
 	}
-	if err := Write(path, fields, nil); !errors.Is(err, fs.ErrExist) {
+	if err := Write(t.Context(), path, fields, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a segment is written again: %v", err)
 	}
 }
@@ -168,7 +207,7 @@ func TestBleveReadsOurSegments(t *testing.T) {
 	var drops []*roaring.Bitmap
 	for i, c := range sets {
 		path := filepath.Join(dir, string(rune('a'+i)))
-		if err := Write(path, fields, []Content{c}); err != nil {
+		if err := Write(t.Context(), path, fields, partsOf(c)); err != nil {
 			t.Fatal(err)
 		}
 		bases, drops = append(bases, bleves(t, path)), append(drops, nil)
@@ -178,15 +217,11 @@ func TestBleveReadsOurSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := filepath.Join(dir, "ours")
-	if err := Write(ours, fields, sets); err != nil {
+	if err := Write(t.Context(), ours, fields, partsOf(sets...)); err != nil {
 		t.Fatal(err)
 	}
 	again := filepath.Join(dir, "again")
-	one, err := opened(t, merged).Content(fields, roaring.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Write(again, fields, []Content{one}); err != nil {
+	if err := Write(t.Context(), again, fields, []Part{NewRest(opened(t, merged), nil)}); err != nil {
 		t.Fatal(err)
 	}
 	want, err := os.ReadFile(ours)
@@ -206,10 +241,75 @@ func TestSegmentOnAFullDisk(t *testing.T) {
 	}
 	defer full.Close()
 	w := &writer{file: full, bitmap: roaring.New()}
-	parts := []Content{made(0, 3000)}
-	w.identities(parts)
+	c := made(0, 3000)
+	if _, _, err := w.identities(t.Context(), partsOf(c)); err != nil {
+		t.Fatal(err)
+	}
 	w.flush()
-	if _, err := w.field(parts, 1); err == nil || len(err.Error()) > 1000 {
+	words, _ := c.words(1, "")
+	if _, err := w.field(t.Context(), []input{{cursor: words}}); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("%.200v", err)
+	}
+}
+
+// What is left of several segments is one, byte for byte what is written of those documents at once.
+func TestMergedAsWrittenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	sets := []Content{made(0, 5000), made(5000, 5001), made(5001, 9000)}
+	gone := []*roaring.Bitmap{roaring.BitmapOf(0, 17, 4999), roaring.BitmapOf(0), nil}
+	var parts, left []Part
+	for i := range sets {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if err := Write(t.Context(), path, fields, partsOf(sets[i])); err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, NewRest(opened(t, path), gone[i]))
+		c := contentOf(t, NewRest(opened(t, path), gone[i]))
+		if n := len(sets[i].Stored) - len(c.Stored); gone[i] != nil && uint64(n) != gone[i].GetCardinality() {
+			t.Errorf("part %d lacks %d documents", i, n)
+		}
+		left = append(left, &c)
+	}
+	merged, once := filepath.Join(dir, "merged"), filepath.Join(dir, "once")
+	if err := errors.Join(Write(t.Context(), merged, fields, parts), Write(t.Context(), once, fields, left)); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(once)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(merged); err != nil || !bytes.Equal(want, got) {
+		t.Errorf("%d bytes of what was merged, %d of the same at once, %v", len(got), len(want), err)
+	}
+}
+
+// countdown is a context that ends after it was looked at so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A writer looks at its context often, and leaves no file when that ends.
+func TestWriteEnds(t *testing.T) {
+	c := made(0, 9000)
+	path := filepath.Join(t.TempDir(), "1")
+	for looks := 0; ; looks++ {
+		err := Write(&countdown{t.Context(), looks}, path, fields, partsOf(c))
+		if err == nil {
+			if looks < 6 { // of 9,000 documents and 9,000 titles it is three each
+				t.Errorf("looked %d times", looks)
+			}
+			return
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("a file is left: %v", err)
+		}
 	}
 }

@@ -1,12 +1,14 @@
 package segment
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	index "github.com/blevesearch/bleve_index_api"
@@ -35,20 +37,40 @@ type writer struct {
 const identField = "_id"
 
 // Write writes a segment of the documents of all parts, in order, to a file that is not there yet. names are those of
-// the fields, in the order that every part has them. There is no fsync: what a crash left short or empty has not its
-// checksums, and the index is made anew.
-func Write(path string, names []string, parts []Content) error {
+// the fields, in the order that every part has them. When it fails, also because ctx ended, there is no file. There is
+// no fsync: what a crash left short or empty has not its checksums, and the index is made anew.
+func Write(ctx context.Context, path string, names []string, parts []Part) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	w := &writer{file: f, bitmap: roaring.New()}
-	stored := w.identities(parts)
+	if err = errors.Join(w.segment(ctx, names, parts), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// segment writes all of it.
+func (w *writer) segment(ctx context.Context, names []string, parts []Part) error {
+	stored, offsets, err := w.identities(ctx, parts)
+	if err != nil {
+		return err
+	}
 	fields, places := []string{identField}, []int{0}
 	for _, name := range slices.Sorted(slices.Values(names)) {
-		made, err := w.field(parts, slices.Index(names, name))
+		f := slices.Index(names, name)
+		inputs := make([]input, len(parts))
+		for i, p := range parts {
+			c, err := p.words(f, name)
+			if err != nil {
+				return err
+			}
+			inputs[i] = input{cursor: c, shifted: shifted{offset: offsets[i]}}
+		}
+		made, err := w.field(ctx, inputs)
 		if err != nil {
-			return errors.Join(err, f.Close())
+			return err
 		}
 		for i, d := range made {
 			as := name
@@ -60,7 +82,7 @@ func Write(path string, names []string, parts []Content) error {
 	}
 	w.footer(stored, w.fields(fields, places))
 	w.flush()
-	return errors.Join(w.err, f.Close())
+	return w.err
 }
 
 func (w *writer) at() int { return w.done + len(w.buf) }
@@ -99,16 +121,26 @@ func (w *writer) uvarints(numbers ...int) {
 	}
 }
 
-// identities writes the external ids and then where each stands.
-func (w *writer) identities(parts []Content) (stored int) {
+// identities writes what is stored of the documents and then where each stands. It says where that stands, and how
+// many documents come before each part.
+func (w *writer) identities(ctx context.Context, parts []Part) (stored int, offsets []uint32, err error) {
 	var places []int
-	for _, b := range parts {
-		for _, id := range b.Stored {
+	var about []byte
+	for _, p := range parts {
+		offsets = append(offsets, uint32(len(places)))
+		err := p.identities(func(text string) error {
+			if len(places)%looksEach == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			places = append(places, w.at())
-			about := binary.AppendUvarint(nil, uint64(len(id)))
-			w.uvarints(len(about), len(id)+1)
-			w.buf = append(append(append(w.buf, about...), id...), 0) // 0: of other stored fields there are no bytes
+			about = binary.AppendUvarint(about[:0], uint64(len(text)))
+			w.uvarints(len(about), len(text)+1)
+			w.buf = append(append(append(w.buf, about...), text...), 0) // 0: of other stored fields there are no bytes
 			w.room()
+			return w.err
+		})
+		if err != nil {
+			return 0, nil, err
 		}
 	}
 	w.docs = len(places)
@@ -118,7 +150,7 @@ func (w *writer) identities(parts []Content) (stored int) {
 		w.room()
 	}
 	w.uvarints(0) // no fact is part of another
-	return stored
+	return stored, offsets, nil
 }
 
 // A dictionary is read whole, so those of many words are divided: the parts are fields of their own, of which the
@@ -134,7 +166,7 @@ const (
 const sharedEnds = 256
 
 // field writes a field's postings and its dictionaries.
-func (w *writer) field(parts []Content, f int) (made []dictionary, err error) {
+func (w *writer) field(ctx context.Context, parts []input) (made []dictionary, err error) {
 	var data bytesWriter
 	words, err := vellum.New(&data, &vellum.BuilderOpts{Encoder: 1, RegistryTableSize: sharedEnds, RegistryMRUSize: 1})
 	if err != nil {
@@ -149,24 +181,22 @@ func (w *writer) field(parts []Content, f int) (made []dictionary, err error) {
 		data, n = data[:0], 0
 		return words.Reset(&data)
 	}
-	for term, lists := range merged(parts, f) {
-		if w.err != nil {
-			return nil, w.err
-		}
+	err = merge(ctx, parts, func(word string, lists []shifted) error {
 		if n == partWords {
 			if err := end(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if n == 0 {
-			first = term
-		}
-		if err := words.Insert([]byte(term), w.postings(lists)); err != nil {
-			return nil, err
+			first = strings.Clone(word)
 		}
 		n++
-	}
-	if n > 0 {
+		if err := words.Insert([]byte(word), w.postings(lists)); err != nil {
+			return err
+		}
+		return w.err
+	})
+	if err == nil && n > 0 {
 		err = end()
 	}
 	return made, err
