@@ -6,7 +6,8 @@
 //	lean-ctx-0.1.0-linux-amd64.mcpb   the server as a bundle, for clients that install those
 //	server.json              the entry of the MCP registry, with the checksums of the bundles
 //
-// It is run after the programs are built, in the directory of the module:
+// And, of one program, a list of what is in it, for those who look for known
+// flaws (-sbom). It is run after the programs are built, in the directory of the module:
 //
 //	goreleaser build --clean && go run ./cmd/lean-ctx/pack -repository https://github.com/OWNER/lean-ctx
 //
@@ -19,6 +20,11 @@
 //     fixed, so the same program gives the same bundle and the same checksum.
 //   - The version is that of the source, in one place. A release under another
 //     one, as the tag that goreleaser goes by, is refused.
+//   - The list of what is in a program (CycloneDX) is read from the program
+//     itself, with the licences that NOTICE has. We use the library of the
+//     format: it adds one module, to this tool alone. syft was rejected: it is a
+//     second tool for a release to need, and its lists have random numbers and the
+//     time of day in them.
 //   - Where the project is published is not in the source; a fork has another
 //     place. Without -repository there is no server.json.
 package main
@@ -58,6 +64,7 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&p.repository, "repository", "", "https address of the repository; needed for server.json")
 	flags.StringVar(&p.version, "version", app.Version, "version that is released; must be that of the source")
 	notice := flags.Bool("notice", false, "write NOTICE anew instead, from the licences of what is linked")
+	listed := flags.String("sbom", "", "write instead what is in this program, as CycloneDX JSON, to the file -out")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil // it has been printed
 	} else if err != nil {
@@ -68,6 +75,9 @@ func run(args []string, out io.Writer) error {
 	}
 	if *notice {
 		return writeNotice(p.source)
+	}
+	if *listed != "" {
+		return p.writeBOM(*listed, p.out)
 	}
 	made, err := p.make()
 	for _, path := range made {

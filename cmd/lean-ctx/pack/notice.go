@@ -39,7 +39,7 @@ func writeNotice(source string) error {
 }
 
 func notice(source string) ([]byte, error) {
-	dirs, err := linked(source)
+	dirs, err := linked(source, targets()...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,16 +95,19 @@ func texts(b *bytes.Buffer, all []component) {
 // same is a text by which two that say the same are told to be the same.
 func same(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// linked finds the modules whose packages are in the program on any platform,
-// and for each the directories to look for licences in.
-func linked(source string) (map[string][]string, error) {
+// standard is what NOTICE calls what comes with Go.
+const standard = "the Go standard library and runtime"
+
+// linked finds the modules whose packages are in the program on one of the
+// platforms, and for each the directories to look for licences in.
+func linked(source string, platforms ...target) (map[string][]string, error) {
 	dirs := map[string][]string{}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go env GOROOT: %w", err)
 	}
-	dirs["the Go standard library and runtime"] = []string{strings.TrimSpace(string(root))}
-	for _, t := range targets() {
+	dirs[standard] = []string{strings.TrimSpace(string(root))}
+	for _, t := range platforms {
 		c := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/"+program)
 		c.Dir, c.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
 		out, err := c.Output()

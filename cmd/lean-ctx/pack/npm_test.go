@@ -18,8 +18,9 @@ import (
 	"leanctx/cmd/internal/app"
 )
 
-// packed is where everything is for the real program on this machine.
-func packed(t *testing.T) string {
+// packed is where everything is for the real program on this machine, and the
+// program.
+func packed(t *testing.T) (out, path string) {
 	t.Helper()
 	i := slices.IndexFunc(targets(), func(x target) bool { return x.os == runtime.GOOS && x.arch == runtime.GOARCH })
 	if testing.Short() || i < 0 {
@@ -27,11 +28,12 @@ func packed(t *testing.T) string {
 	}
 	programs, out := t.TempDir(), t.TempDir()
 	x := targets()[i]
-	ran(t, nil, root, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(programs, program+"_"+x.os+"_"+x.arch, program), "./cmd/lean-ctx")
+	path = filepath.Join(programs, program+"_"+x.os+"_"+x.arch, program)
+	ran(t, nil, root, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/lean-ctx")
 	if err := run([]string{"-programs", programs, "-out", out, "-source", root, "-repository", repository}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return out, path
 }
 
 func ran(t *testing.T, env []string, dir, name string, args ...string) string {
@@ -55,10 +57,10 @@ func needs(t *testing.T, names ...string) {
 	}
 }
 
-// Both tools get the same program: linking it is what takes long here.
-func TestWithTools(t *testing.T) {
-	needs(t, "npm", "node", "npx")
-	out := packed(t)
+// All get the same program: linking it is what takes long here.
+func TestRealProgram(t *testing.T) {
+	out, path := packed(t)
+	t.Run("sbom", func(t *testing.T) { checkBOM(t, path) })
 	t.Run("npm", func(t *testing.T) { withNpm(t, out) })
 	t.Run("mcpb", func(t *testing.T) { withMCPB(t, out) })
 }
@@ -66,6 +68,7 @@ func TestWithTools(t *testing.T) {
 // The packages, packed and installed without a network, start the program:
 // its output, its exit codes, MCP over its pipes, and signals go through.
 func withNpm(t *testing.T, out string) {
+	needs(t, "npm", "node", "npx")
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "npm_config_cache=" + filepath.Join(home, "cache"), "npm_config_update_notifier=false", "LEAN_CTX_DATA_DIR=" + filepath.Join(home, "data")}
 	tarballs := t.TempDir()
@@ -142,6 +145,7 @@ const mcpbVersion = "@anthropic-ai/mcpb@2.1.2"
 // The bundles' own tool takes the manifest and the bundle, and what it unpacks
 // is a server.
 func withMCPB(t *testing.T, out string) {
+	needs(t, "npm", "node")
 	tool := t.TempDir()
 	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1", "--prefix", tool, mcpbVersion)
 	if said, err := c.CombinedOutput(); err != nil {

@@ -206,7 +206,7 @@ func TestRefused(t *testing.T) {
 // A library with a licence that nobody has looked at does not get in, and
 // NOTICE names all that is linked.
 func TestNotice(t *testing.T) {
-	dirs, err := linked(root)
+	dirs, err := linked(root, targets()...)
 	if err != nil {
 		t.Fatal(err)
 	}
