@@ -9,9 +9,9 @@ import (
 	"leanctx/knowledge/ledger"
 )
 
-// Asserted lists the facts that hold now and that an agent asserted, as
-// category/key, the one it asserted last first. It needs every fact, so it is
-// for what happens seldom: a handoff.
+// Asserted lists the facts that hold now and that an agent asserted, and the
+// patterns and gotchas that it recorded, as category/key, the one it asserted
+// last first. It needs every fact, so it is for what happens seldom: a handoff.
 func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 	var out []string
 	err := s.view(ctx, func(st *ledger.State, m moment) error {
@@ -19,6 +19,16 @@ func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 		for _, v := range st.Each() {
 			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodOf(v).Contains(m.now) {
 				found = append(found, v)
+			}
+		}
+		for i := range st.Patterns {
+			if signedBy(st.Patterns[i].Extra, agent) {
+				found = append(found, patternVersion(&st.Patterns[i]))
+			}
+		}
+		for i := range st.Gotchas {
+			if signedBy(st.Gotchas[i].Extra, agent) {
+				found = append(found, gotchaVersion(&st.Gotchas[i]))
 			}
 		}
 		slices.SortFunc(found, func(a, b *fact.Version) int {

@@ -132,16 +132,21 @@ func unpromoted(st *ledger.State, found []Finding) []Finding {
 	}
 	var out []Finding
 	for _, f := range found {
-		n := fact.IDOf(f.Kind, fact.Slug(f.Text))
-		vs := st.Versions(n)
-		withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
-		_, erased := st.Erased(n)
-		if !taken[f.Ref] && !withdrawn && !erased && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
+		gone := gone(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || gone(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
+		if !taken[f.Ref] && !gone && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
 			out = append(out, f)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Ref, b.Ref)) })
 	return out
+}
+
+// gone tells whether a fact was withdrawn or erased.
+func gone(st *ledger.State, n fact.ID) bool {
+	vs := st.Versions(n)
+	withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
+	_, erased := st.Erased(n)
+	return withdrawn || erased
 }
 
 func (s *Store) promote(f Finding) claim {

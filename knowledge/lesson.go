@@ -85,6 +85,7 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 			p, r.Known = st.Patterns[i], true
 		}
 		p.Examples = merge(p.Examples, examples)
+		p.Extra = s.signed(p.Extra)
 		r = Learned{Room: roomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
 		return []ledger.Event{{Pattern: &p}}, nil
 	})
@@ -132,6 +133,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		}
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
 		g.Occurrences++
+		g.Extra = s.signed(g.Extra)
 		r = Learned{Room: roomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
 		return []ledger.Event{{Gotcha: &g}}, nil
 	})
@@ -164,6 +166,30 @@ func keepResolution(g *formats.Gotcha, now time.Time) error {
 	}
 	g.Extra[earlierResolutions] = raw
 	return nil
+}
+
+// lessonBy is the member of a lesson that says who recorded it last, as
+// asserted_by does of a fact.
+const lessonBy = "asserted_by"
+
+// signed is the further members of a lesson that the caller records.
+func (s *Store) signed(extra map[string]json.RawMessage) map[string]json.RawMessage {
+	raw, err := json.Marshal(s.actor.Agent)
+	if err != nil || s.actor.Agent == "" {
+		return extra
+	}
+	extra = maps.Clone(extra) // the stored one is never written into
+	if extra == nil {
+		extra = map[string]json.RawMessage{}
+	}
+	extra[lessonBy] = raw
+	return extra
+}
+
+// signedBy tells whether an agent recorded a lesson last.
+func signedBy(extra map[string]json.RawMessage, agent string) bool {
+	var by string
+	return agent != "" && json.Unmarshal(extra[lessonBy], &by) == nil && by == agent
 }
 
 // lessonTexts are the texts of a pattern, a gotcha or a reminder, with the
@@ -250,7 +276,7 @@ func lessonEvents(st *ledger.State, category, key string) []ledger.Event {
 		}
 	}
 	for _, g := range st.Gotchas {
-		if formats.FoldName(category) == roomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || fact.SameValue(key, g.Trigger)) {
+		if formats.FoldName(category) == roomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) {
 			out = append(out, ledger.Event{Ungotcha: g.ID})
 		}
 	}

@@ -225,7 +225,7 @@ func TestMissingKeyNeverTakesAnothersPlace(t *testing.T) {
 		st.Fold(events...)
 		keys = append(keys, r.Key+" "+string(r.Outcome))
 	}
-	want := []string{"we-use-go-for-the created", "we-use-go-for-the-2 created", "we-use-go-for-the confirmed"}
+	want := []string{"we-use-go created", "we-use-go-2 created", "we-use-go confirmed"}
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Error(diff)
 	}

@@ -51,6 +51,10 @@ func TestSlug(t *testing.T) {
 		"★ | = 🎉":                           "note",
 		"ＦＵＬＬ width":                        "full-width",
 		"  --x--  ":                         "x",
+		"Expired links stay in the table":   "expired-links-stay",
+		"Очередь держится там, где и журнал": "очередь-держится",
+		"Turn logging on":           "turn-logging-on",  // all of it
+		"We do not use it as it is": "we-do-not-use-it", // it has no others
 	} {
 		if got := Slug(value); got != want {
 			t.Errorf("slug(%q) = %q, want %q", value, got, want)
