@@ -241,3 +241,17 @@ func TestGoroutines(t *testing.T) {
 		expect(t, "read", len(read[n]), 7*20)
 	}
 }
+
+// What a model says of itself in its own words.
+func TestStatusSpellings(t *testing.T) {
+	s := newBed(t).open()
+	me := join(t, s, "claude", "")
+	for word, want := range map[string]string{
+		"working": "active", "Busy": "active", "in_progress": "active", "in progress": "active",
+		"waiting": "idle", " paused ": "idle", "done": "finished", "Complete": "finished",
+	} {
+		if u, err := me.Status(t.Context(), Standing{Status: word}); err != nil || u.Status != want {
+			t.Errorf("%q: %q, want %s: %v", word, u.Status, want, err)
+		}
+	}
+}

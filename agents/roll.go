@@ -168,7 +168,8 @@ type Synced struct {
 	Total    int              `json:"total"`
 	Claims   []Held           `json:"claims"`
 	Unread   int              `json:"unread"`
-	Tasks    []string         `json:"tasks"` // the caller's open ones
+	Shared   int              `json:"shared"` // with the caller, and not pulled yet
+	Tasks    []string         `json:"tasks"`  // the caller's open ones
 	Handoffs []handoff.Bundle `json:"handoffs,omitempty"`
 	Unmarked string           `json:"unmarked,omitempty"` // why the handoffs could not be marked as received: they will come again
 	now      time.Time
@@ -206,7 +207,23 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 	if err == nil && r.You != nil && s.opts.Tasks != nil {
 		r.Tasks, err = s.opts.Tasks.OpenTasks(ctx, r.You.AgentID)
 	}
+	if err == nil && r.You != nil {
+		r.Shared = s.sharedWith(ctx, r.You.AgentID)
+	}
 	return r, err
+}
+
+// sharedWith counts what waits for an agent among the shares. What is handed over
+// must not stay behind because shares cannot be read.
+func (s *Store) sharedWith(ctx context.Context, agent string) int {
+	if s.opts.Shared == nil {
+		return 0
+	}
+	n, err := s.opts.Shared(ctx, agent)
+	if err != nil {
+		s.notices.Add("what is shared with you is not known: %v", err)
+	}
+	return n
 }
 
 // Text gives the answer's lines.
@@ -232,6 +249,9 @@ func (r Synced) Text() string {
 			tasks += " (" + strings.Join(r.Tasks, ", ") + ")"
 		}
 		lines = append(lines, tasks, fmt.Sprintf("  Unread messages: %d", r.Unread))
+	}
+	if r.Shared > 0 {
+		lines = append(lines, fmt.Sprintf("  Shared with you: %d (ctx_share pull)", r.Shared))
 	}
 	for _, b := range r.Handoffs {
 		lines = append(lines, b.Lines(r.now)...)

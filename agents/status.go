@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"leanctx/internal/prose"
@@ -12,7 +11,7 @@ import (
 
 // Standing is what an agent says of itself.
 type Standing struct {
-	Status  string `json:"status,omitempty" arg:"1" enum:"active,idle,finished" jsonschema:"active, idle, or finished: it leaves the list and its claims (default: as it is)"`
+	Status  string `json:"status,omitempty" arg:"1" jsonschema:"active, idle, or finished: the agent leaves the list and its claims (default: as it is)"`
 	Message string `json:"message,omitempty" arg:"2" short:"m" jsonschema:"what it is doing"`
 }
 
@@ -44,17 +43,16 @@ func (u Updated) Text() string {
 // Status notes what the caller says it is doing. Who has finished leaves the
 // list and lets go of its claims; register takes it up again.
 func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
-	status := strings.ToLower(strings.TrimSpace(a.Status))
+	status := standingOf(a.Status)
 	u := Updated{}
 	var err error
 	switch {
+	case status == "" && strings.TrimSpace(a.Status) != "":
+		err = refusal.Argument("status", "status %q is none of active, idle, finished", prose.Clip(a.Status, maxWord))
 	case strings.TrimSpace(a.Message) != "":
 		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
 	case status == "":
 		err = refusal.Argument("status", "needs status")
-	}
-	if err == nil && !slices.Contains([]string{"", statusActive, statusIdle, statusFinished}, status) {
-		err = refusal.Argument("status", "status %q is none of active, idle, finished", prose.Clip(a.Status, maxWord))
 	}
 	if err == nil {
 		err = s.begin(ctx)
@@ -78,6 +76,20 @@ func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
 		err = s.live.Leave(u.AgentID)
 	}
 	return u, err
+}
+
+// standingOf is the status that a word stands for, in the spellings that agents
+// try; empty for any other.
+func standingOf(word string) string {
+	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word)) {
+	case statusActive, "working", "busy", "inprogress", "running":
+		return statusActive
+	case statusIdle, "waiting", "paused", "blocked":
+		return statusIdle
+	case statusFinished, "done", "complete", "completed":
+		return statusFinished
+	}
+	return ""
 }
 
 // standing is the agent's new record first, then the claims it lets go of.

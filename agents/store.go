@@ -46,10 +46,13 @@ type Options struct {
 	Redactor    *secret.Redactor // default: the built-in rules
 	Logger      *slog.Logger
 	Tasks       Reassigner // moved by a handoff; may be nil
-	// Facts lists the facts (category/key) that an agent asserted, and Files
+	// Facts lists what (category/key) an agent asserted, and Files
 	// the paths it has shared, the newest first, for a handoff; both may be nil.
 	Facts, Files func(ctx context.Context, agent string) ([]string, error)
-	Fault        func(op, name string) error // for crash tests: called before each file operation
+	// Shared counts what was shared with an agent and it has not had yet; may be
+	// nil.
+	Shared func(ctx context.Context, agent string) (int, error)
+	Fault  func(op, name string) error // for crash tests: called before each file operation
 
 	partsFrom int64 // tests only: the smallest file that is read in parts, in bytes; else partialFrom
 }

@@ -87,6 +87,12 @@ func (s *Store) waiting(ctx context.Context, me string, content bool) (list []*s
 	return list, err
 }
 
+// Waiting counts the shares that an agent would be given by its next pull.
+func (s *Store) Waiting(ctx context.Context, agent string) (int, error) {
+	list, err := s.waiting(ctx, agent, false)
+	return len(list), err
+}
+
 // look is a share with what became of its files, and their contents.
 func (s *Store) look(x *shared, content bool) Share {
 	out := x.share()

@@ -102,6 +102,14 @@ func (b *bed) pull(as string, content bool) Received {
 	return r
 }
 
+// waits checks how many shares an agent's next pull would give.
+func (b *bed) waits(id string, want int) {
+	b.Helper()
+	if n, err := b.s.Waiting(b.Context(), id); err != nil || n != want {
+		b.Errorf("%d shares wait for %s, want %d: %v", n, id, want, err)
+	}
+}
+
 func (b *bed) list() string {
 	b.Helper()
 	l, err := b.s.List(b.Context(), Listing{})
@@ -137,10 +145,15 @@ func TestShare(t *testing.T) {
 	if err != nil || !slices.Equal(paths, []string{"src/auth.ts", "src/middleware.ts"}) {
 		t.Error(paths, err)
 	}
+	b.waits(cursor, 0)
+	b.waits(second, 1)
+	b.waits(claude, 2)
 	b.same(b.pull(second, false).Text(), `1 shared context from cursor-a3f8:
   src/auth.ts (893 tok) + src/middleware.ts (356 tok)
   Message: "auth files for review"`)
 	b.reopen()
+	b.waits(second, 0)
+	b.waits(claude, 1)
 	b.same(b.pull(second, false).Text(), none)
 	b.same(b.pull(claude, false).Text(), "1 shared context from cursor-a3f8:\n  src/auth.ts (893 tok)")
 	b.same(b.pull(cursor, true).Text(), none)

@@ -50,7 +50,7 @@ func (s *stores) crew(sc op.Scope, p project.Project) (*crew, error) {
 		w.openAgents = func() (*agents.Store, error) {
 			return agents.Open(dir, &agents.Options{
 				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Redactor: r, Logger: s.logger,
-				Tasks: reassigner{w}, Facts: s.asserted(sc, p), Files: w.shared,
+				Tasks: reassigner{w}, Facts: s.asserted(sc, p), Files: w.shared, Shared: w.unpulled,
 			})
 		}
 		w.openTasks = func() (*tasks.Store, error) {
@@ -106,6 +106,15 @@ func (w *crew) shared(ctx context.Context, agent string) ([]string, error) {
 		return nil, err
 	}
 	return store.Paths(ctx, agent)
+}
+
+// unpulled counts what was shared with an agent and it has not had yet.
+func (w *crew) unpulled(ctx context.Context, agent string) (int, error) {
+	store, err := w.shares()
+	if err != nil {
+		return 0, err
+	}
+	return store.Waiting(ctx, agent)
 }
 
 // current is the title of the task that an agent is working on.

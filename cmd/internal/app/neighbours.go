@@ -12,7 +12,8 @@ import (
 
 // neighbours is who works in a project, as a hook of a client sees it.
 type neighbours struct {
-	registry *agents.Store // nil: nothing is known of the project
+	crew     *crew         // nil: nothing is known of the project
+	registry *agents.Store // the crew's
 	around   agents.Synced
 	client   string
 	me       string // who works in the client; empty where nobody can tell
@@ -25,11 +26,10 @@ func (s *stores) neighbours(ctx context.Context, sc op.Scope, client string) (ne
 	if err != nil || !p.Known {
 		return n, err
 	}
-	w, err := s.crew(sc, p)
-	if err != nil {
+	if n.crew, err = s.crew(sc, p); err != nil {
 		return n, err
 	}
-	if n.registry, err = w.agents(); err != nil {
+	if n.registry, err = n.crew.agents(); err != nil {
 		return n, err
 	}
 	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.Nothing{}) // by nobody
@@ -65,14 +65,18 @@ func covers(path, file string) bool {
 	return path == "." || path == file || strings.HasPrefix(file, path+"/")
 }
 
-// waiting says how much lies unread. It says so once, and again when the agent
-// did something and left it where it is.
+// waiting says how much lies unread, and what was shared and not pulled. It says
+// so once, and again when the agent did something and left it where it is.
 func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
 	if n.me == "" {
 		return nil, nil
 	}
 	p, err := n.registry.As(agents.Actor{Agent: n.me}).Presence(ctx)
-	if err != nil || p.Unread == 0 {
+	if err != nil {
+		return nil, err
+	}
+	shares, err := n.crew.unpulled(ctx, n.me)
+	if err != nil || p.Unread+shares == 0 {
 		return nil, err
 	}
 	var active time.Time
@@ -81,7 +85,7 @@ func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
 			active = a.LastActive
 		}
 	}
-	return []answer.Told{answer.Unread(n.me, p.Unread, active)}, nil
+	return []answer.Told{answer.Unread(n.me, p.Unread, shares, active)}, nil
 }
 
 // akin tells whether agents of a kind work in a client.

@@ -250,6 +250,13 @@ func TestPrograms(t *testing.T) {
 	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
 		t.Error(d)
 	}
+	if err := os.Remove(filepath.Join(dir, "TaskStart")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = p.Connect(w); err != nil || strings.Count(r.Text(), dir) != 1 || !strings.Contains(r.Text(), dir+": 6 programs connected\n") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+	disconnectAll(t, p, w)
 	p.System = "windows"
 	connectAll(t, p, w)
 	if exists(filepath.Join(dir, "PostToolUse")) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,7 +37,11 @@ type Touched struct {
 	Diff    string `json:"diff,omitempty"`    // of a dry run
 	Problem string `json:"problem,omitempty"` // why it was refused
 	Snippet string `json:"snippet,omitempty"` // what to paste then
+	program bool   // one of several beside each other
 }
+
+// plain tells whether there is nothing to say of a file but its outcome.
+func (f Touched) plain() bool { return f.Diff == "" && f.Problem == "" && f.Snippet == "" }
 
 // Report is what became of all files.
 type Report struct {
@@ -60,8 +65,13 @@ func (r Report) Failed() int {
 // Text gives the answer's lines.
 func (r Report) Text() string {
 	var b strings.Builder
-	for _, f := range r.Files {
-		outcome := f.Outcome
+	for i := 0; i < len(r.Files); i++ {
+		f, outcome := r.Files[i], r.Files[i].Outcome
+		if n := r.alike(i); n > 1 {
+			fmt.Fprintf(&b, "%s: %s: %d programs %s\n", f.Client, filepath.Dir(f.Path), n, outcome)
+			i += n - 1
+			continue
+		}
 		if r.dry && f.Diff != "" {
 			outcome = "would be " + map[string]string{connected: "changed", removed: "restored"}[outcome]
 		}
@@ -78,6 +88,18 @@ func (r Report) Text() string {
 		b.WriteString(n + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// alike is how many programs from one on became the same, in one directory.
+func (r Report) alike(from int) int {
+	f, n := r.Files[from], 0
+	for _, g := range r.Files[from:] {
+		if !g.program || !g.plain() || g.Client != f.Client || g.Outcome != f.Outcome || filepath.Dir(g.Path) != filepath.Dir(f.Path) {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
@@ -167,7 +189,7 @@ func scopesOf(c client) (names []string) {
 
 // connect does one step and notes in the record how to undo it.
 func (s step) connect(log *record, dry bool) Touched {
-	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: unchanged}
+	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: unchanged, program: s.run}
 	f, err := readFile(s.path)
 	if err != nil {
 		return s.refuse(r, err)

@@ -49,7 +49,7 @@ func (p Place) Disconnect(w Wish) (Report, error) {
 
 // disconnect undoes one step.
 func (s step) disconnect(log *record, dry bool) Touched {
-	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: nothing}
+	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: nothing, program: s.run}
 	f, err := readFile(s.path)
 	if err != nil {
 		return s.refuse(r, err)

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"leanctx/internal/prose"
@@ -16,11 +17,22 @@ func Claim(path, holder string, left time.Duration, token uint64) Told {
 	}
 }
 
-// Unread tells an agent how many messages lie unread. They are told a session
-// once, and again when the agent has been active since.
-func Unread(agent string, messages int, active time.Time) Told {
+// Unread tells an agent how many messages lie unread, and how many shares were
+// not pulled. They are told a session once, and again when the agent has been
+// active since.
+func Unread(agent string, messages, shares int, active time.Time) Told {
+	var what, how []string
+	for _, x := range []struct {
+		n               int
+		noun, tool, act string
+	}{{messages, "message", "ctx_agent", "read"}, {shares, "share", "ctx_share", "pull"}} {
+		if x.n > 0 {
+			what = append(what, prose.Count(x.n, x.noun))
+			how = append(how, fmt.Sprintf(`%s {"action":%q,"agent":%q}`, x.tool, x.act, agent))
+		}
+	}
 	return Told{
-		ID:   fmt.Sprintf("unread-%s-%d-%d", agent, messages, active.Unix()),
-		Text: fmt.Sprintf(`UNREAD %s for %s: ctx_agent {"action":"read","agent":%q}`, prose.Count(messages, "message"), agent, agent),
+		ID:   fmt.Sprintf("unread-%s-%d-%d-%d", agent, messages, shares, active.Unix()),
+		Text: fmt.Sprintf("UNREAD %s for %s: %s", strings.Join(what, ", "), agent, strings.Join(how, ", ")),
 	}
 }
