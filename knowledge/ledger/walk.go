@@ -34,6 +34,9 @@ func (b *base) texts(first, end int, use func(row int, text []byte) bool) (ok bo
 			}
 			to = at + int64(size)
 		}
+		if b.keys.Err() != nil {
+			return false // places that cannot be relied on
+		}
 		data = slices.Grow(data[:0], int(to-from))[:to-from]
 		if _, err := b.file.ReadAt(data, from); err != nil {
 			b.fail(err)

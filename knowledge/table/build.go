@@ -266,6 +266,11 @@ func (b *builder) finish(of Snapshot, rest formats.Rest) []byte {
 		r := b.rooms[name]
 		b.section[secRooms] = le.AppendUint32(le.AppendUint32(b.section[secRooms], r.folded), r.spelt)
 	}
+	for i := range secWords {
+		for page := range slices.Chunk(b.section[i], pageSize(i)) {
+			b.section[secSums] = le.AppendUint32(b.section[secSums], Sum(page))
+		}
+	}
 	o := make([]byte, summedFrom, HeaderSize)
 	copy(o, magic)
 	o = le.AppendUint64(le.AppendUint64(le.AppendUint64(o, of.Seq), of.Generation), uint64(of.Size))
@@ -276,7 +281,7 @@ func (b *builder) finish(of Snapshot, rest formats.Rest) []byte {
 	for i, data := range b.section {
 		o = le.AppendUint32(o, uint32(len(data)/sizes[i]))
 	}
-	for _, data := range b.section {
+	for _, data := range b.section[secWords:] {
 		o = le.AppendUint32(o, Sum(data))
 	}
 	o = append(o, make([]byte, HeaderSize-len(o))...)

@@ -8,17 +8,15 @@ import (
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
-	"unsafe"
 )
 
 const (
-	magic      = "lcxkeys5"
+	magic      = "lcxkeys6"
 	sumAt      = len(magic) // the four bytes here are the checksum of those after, to the header's end
 	summedFrom = sumAt + 4
 	countsAt   = summedFrom + 68
-	sumsAt     = countsAt + 4*sections
+	sumsAt     = countsAt + 4*sections // of the sections that are read whole
 	// HeaderSize is how many bytes of a table [Names] needs.
 	HeaderSize = 192
 )
@@ -37,6 +35,7 @@ const (
 	secText           // text of the words: of what there is little and often the same
 	secRooms          //
 	secOdd            // times that are no number of nanoseconds
+	secSums           // of each page of the sections before secWords, its checksum
 	sections
 )
 
@@ -50,9 +49,10 @@ const (
 	wordSize  = 8
 	roomSize  = 8
 	oddSize   = 12
+	sumSize   = 4
 )
 
-var sizes = [sections]int{timesSize, traitSize, factSize, keySize, slotSize, aliasSize, 1, 1, wordSize, 1, roomSize, oddSize}
+var sizes = [sections]int{timesSize, traitSize, factSize, keySize, slotSize, aliasSize, 1, 1, wordSize, 1, roomSize, oddSize, sumSize}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -72,21 +72,15 @@ type Table struct {
 	path    string
 	header  []byte
 	at      [sections + 1]int64 // where each section begins
-	section [sections]lazy
+	section [secWords]section
 
 	words []string
 	odd   []time.Time
 	rooms []byte
 
-	mu  sync.Mutex
-	err error
-}
-
-// lazy is a section, read when it is needed, as bytes or as text.
-type lazy struct {
-	sync.Mutex
-	data atomic.Pointer[[]byte]
-	text atomic.Pointer[string]
+	mu   sync.Mutex
+	file *os.File // while pages of it are read
+	err  error
 }
 
 // Names returns the snapshot that a table's first bytes say it is of. It does
@@ -134,10 +128,13 @@ func New(data []byte, of Snapshot) (*Table, error) {
 	if int64(len(data)) != t.at[sections] {
 		return nil, errDamaged
 	}
-	for i := range secWords {
-		t.section[i].data.Store(new(data[t.at[i]:t.at[i+1]]))
+	if err := t.small(bytes.NewReader(data)); err != nil {
+		return nil, err
 	}
-	return t, t.small(bytes.NewReader(data))
+	for i := range secWords {
+		t.section[i].pages.Store(allOf(data[t.at[i]:t.at[i+1]]))
+	}
+	return t, nil
 }
 
 // layout checks the header and finds the sections.
@@ -161,7 +158,7 @@ func (t *Table) small(f io.ReaderAt) error {
 	var of [sections][]byte
 	for i := secWords; i < sections; i++ {
 		var err error
-		if of[i], err = t.read(f, i); err != nil {
+		if of[i], err = t.readWhole(f, i); err != nil {
 			return err
 		}
 	}
@@ -173,78 +170,27 @@ func (t *Table) small(f io.ReaderAt) error {
 		t.odd = append(t.odd, time.Unix(int64(le.Uint64(b)), int64(le.Uint32(b[8:]))).UTC())
 	}
 	t.rooms = of[secRooms]
+	sums := of[secSums]
+	for i := range secWords {
+		size := sumSize * pageCount(i, int(t.at[i+1]-t.at[i]))
+		if size > len(sums) {
+			return errDamaged
+		}
+		t.section[i].sums, sums = sums[:size:size], sums[size:]
+	}
 	return nil
 }
 
-func (t *Table) read(f io.ReaderAt, section int) ([]byte, error) {
+// readWhole reads a section that is not read by pages.
+func (t *Table) readWhole(f io.ReaderAt, section int) ([]byte, error) {
 	data := make([]byte, t.at[section+1]-t.at[section])
 	if _, err := f.ReadAt(data, t.at[section]); err != nil && (err != io.EOF || section < sections-1) {
 		return nil, err
 	}
-	if Sum(data) != le.Uint32(t.header[sumsAt+4*section:]) {
+	if Sum(data) != le.Uint32(t.header[sumsAt+4*(section-secWords):]) {
 		return nil, errDamaged
 	}
 	return data, nil
-}
-
-// load is a section's bytes; zeros, and an error in the table, when they cannot
-// be had.
-func (t *Table) load(section int) []byte {
-	if data := t.section[section].data.Load(); data != nil {
-		return *data
-	}
-	return t.loadNow(section)
-}
-
-func (t *Table) loadNow(section int) []byte {
-	s := &t.section[section]
-	s.Lock()
-	defer s.Unlock()
-	if data := s.data.Load(); data != nil {
-		return *data
-	}
-	data, err := t.reopen(section)
-	if err != nil {
-		data = make([]byte, t.at[section+1]-t.at[section])
-		t.mu.Lock()
-		t.err = err
-		t.mu.Unlock()
-	}
-	s.data.Store(&data)
-	return data
-}
-
-// Load reads what was not needed yet. A table that is to be used for long is
-// loaded before another one takes its name.
-func (t *Table) Load() {
-	for i := range secWords {
-		t.load(i)
-	}
-}
-
-// text is a section of text.
-func (t *Table) text(section int) string {
-	s := &t.section[section]
-	if text := s.text.Load(); text != nil {
-		return *text
-	}
-	data := t.load(section)
-	text := unsafe.String(unsafe.SliceData(data), len(data)) // nobody writes there any more
-	s.text.Store(&text)
-	return text
-}
-
-func (t *Table) reopen(section int) ([]byte, error) {
-	f, err := os.Open(t.path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	header := make([]byte, HeaderSize)
-	if _, err := f.ReadAt(header, 0); err != nil || !bytes.Equal(header, t.header) {
-		return nil, errStale
-	}
-	return t.read(f, section)
 }
 
 // Err tells why what the table said is not to be used; nil when it is.
@@ -253,13 +199,3 @@ func (t *Table) Err() error {
 	defer t.mu.Unlock()
 	return t.err
 }
-
-// cut is the text whose offset and length stand in b.
-func cut(text string, b []byte) string {
-	at, n := le.Uint32(b), le.Uint32(b[4:])
-	return text[at : at+n]
-}
-
-func (t *Table) name(b []byte) string { return cut(t.text(secNames), b) }
-
-func (t *Table) id(b []byte) string { return cut(t.text(secIDs), b) }

@@ -11,15 +11,25 @@
 //
 // All numbers are little endian. The header has a magic with the format's
 // version, the checksum of the rest of the header, the snapshot, where its facts
-// begin and end, the number of records of each section and its checksum. The
-// sections follow, in the order of their numbers below. Records are of fixed
+// begin and end, the number of records of each section, and the checksums of those
+// that are read whole. The sections follow, in the order of their numbers below. Records are of fixed
 // size and are used where they lie: nothing is parsed when a table of 100,000
 // facts is opened. Maps, gob and JSON were rejected for that.
 //
-// A section is read, and its checksum compared, when it is first needed: a
-// search needs the times and the slots, a name the facts and the names. The
-// file is not kept open, for it may be replaced at any time; that is noticed by
-// the header.
+// A command asks about a few hundred of 100,000 facts. So the sections whose size
+// grows with the facts are read a page at a time, when a page is first needed,
+// and each page has a checksum, in the last section. That, and the small ones
+// before it, are read when the table is opened.
+// A page is 4 KiB or a little less, so that records do not go over its end: in
+// pages of 32 KiB, as the text index has them, a few hundred look-ups at random
+// are in nearly all of them, and to get memory from the system costs more than
+// all else that is done to a page. Pages that are asked for in order are read
+// many at once.
+//
+// The file may be replaced at any time. That is noticed by the header, when the
+// file is opened to read a page of it, and by the checksums. It stays open until
+// all is read or the table is no longer used; not so on Windows, where an open
+// file cannot be replaced.
 package table
 
 import (
@@ -61,7 +71,7 @@ func (t *Table) Facts() int { return t.count(secFacts) }
 // another, in the order of the file.
 func (t *Table) VersionCount() int { return t.count(secTimes) }
 
-func (t *Table) fact(n int) []byte { return t.load(secFacts)[n*factSize:][:factSize] }
+func (t *Table) fact(n int) []byte { return t.bytes(secFacts, n*factSize, factSize) }
 
 // Name returns the folded category and key of a fact.
 func (t *Table) Name(fact int) (category, key string) {
@@ -116,7 +126,7 @@ func (t *Table) Room(category string) (first, end int) {
 // that does not: their hashes are the same.
 func (t *Table) Aliased(name string) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		all, key := t.load(secAliases), hash(name)
+		all, key := t.whole(secAliases), hash(name)
 		for i := sort.Search(len(all)/aliasSize, func(n int) bool { return le.Uint64(all[n*aliasSize:]) >= key }); i < len(all)/aliasSize; i++ {
 			b := all[i*aliasSize:]
 			if le.Uint64(b) != key || !yield(int(le.Uint32(b[8:]))) {
@@ -126,17 +136,25 @@ func (t *Table) Aliased(name string) iter.Seq[int] {
 	}
 }
 
-// reach is how far After looks.
-const reach = 16
+// How far After looks: as far as costs less than a look at the slots, and, while
+// those are still on disk, less than to read one of their pages.
+const (
+	reach    = 16
+	reachFar = 8192
+)
 
 // After returns the version with an id, of which it is thought likely that it
 // is one of the next after version: then it is found without a look at the
 // slots. A version of -1 says nothing.
 func (t *Table) After(version int, id string) (int, bool) {
 	if key, plain := keyOf(id); plain && version >= 0 {
-		keys := t.load(secKeys)
-		for n := version + 1; n < min(version+reach, t.VersionCount()); n++ {
-			if le.Uint64(keys[n*keySize:]) == key && t.plain(n) {
+		first, far := version+1, reach
+		if !t.section[secSlots].complete() {
+			far = reachFar
+		}
+		end := min(first+far, t.VersionCount())
+		for keys := t.bytes(secKeys, first*keySize, max(0, end-first)*keySize); len(keys) > 0; keys = keys[keySize:] {
+			if n := end - len(keys)/keySize; le.Uint64(keys) == key && t.plain(n) {
 				return n, true
 			}
 		}
@@ -146,14 +164,13 @@ func (t *Table) After(version int, id string) (int, bool) {
 
 // ByID returns the version with an id.
 func (t *Table) ByID(id string) (version int, ok bool) {
-	slots := t.load(secSlots)
-	if len(slots) == 0 {
+	key, plain := keyOf(id)
+	last := t.count(secSlots) - 1
+	if last < 0 {
 		return 0, false
 	}
-	key, plain := keyOf(id)
-	last := len(slots)/slotSize - 1
 	for i := slotOf(key) & last; ; i = (i + 1) & last {
-		b := slots[i*slotSize:]
+		b := t.bytes(secSlots, i*slotSize, slotSize)
 		n := int(le.Uint32(b[8:])) - 1
 		if n < 0 {
 			return 0, false
@@ -164,9 +181,9 @@ func (t *Table) ByID(id string) (version int, ok bool) {
 	}
 }
 
-func (t *Table) times(version int) []byte { return t.load(secTimes)[version*timesSize:][:timesSize] }
+func (t *Table) times(version int) []byte { return t.bytes(secTimes, version*timesSize, timesSize) }
 
-func (t *Table) trait(version int) []byte { return t.load(secTraits)[version*traitSize:][:traitSize] }
+func (t *Table) trait(version int) []byte { return t.bytes(secTraits, version*traitSize, traitSize) }
 
 func (t *Table) plain(version int) bool { return le.Uint32(t.times(version))&flagPlain != 0 }
 
