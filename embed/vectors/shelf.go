@@ -53,7 +53,7 @@ func (s *shelf) settle() {
 	s.live = s.n
 	seed := maphash.MakeSeed()
 	again := s.twice(seed)
-	if again == nil {
+	if len(again) == 0 {
 		return
 	}
 	newest, last := map[string]int{}, uint64(64*len(again)-1)
@@ -73,30 +73,40 @@ func (s *shelf) settle() {
 }
 
 // twice is a bitmap of the hashes that several IDs have, or one ID several times;
-// nil when there are none.
+// nil when there are none. It has an eighth of the bits by which they were found,
+// and so a few hashes more.
 func (s *shelf) twice(seed maphash.Seed) (again []uint64) {
-	size := 64
+	size := 512
 	for size < 32*s.n {
 		size *= 2
 	}
 	seen, last := make([]uint64, size/64), uint64(size-1)
+	for i := 0; i < len(seen); i += page / 8 {
+		seen[i] = 0
+	}
 	for _, b := range s.blocks {
 		for i := range b.n {
 			bit := maphash.Bytes(seed, b.idBytes(i)) & last
 			at, mark := bit/64, uint64(1)<<(bit%64)
-			switch {
-			case seen[at]&mark == 0:
+			if seen[at]&mark == 0 {
 				seen[at] |= mark
-			case again == nil:
-				again = make([]uint64, len(seen))
-				fallthrough
-			default:
-				again[at] |= mark
+				continue
 			}
+			if again == nil {
+				again = make([]uint64, len(seen)/8)
+			}
+			bit &= uint64(64*len(again) - 1)
+			again[bit/64] |= 1 << (bit % 64)
 		}
 	}
 	return again
 }
+
+// page is a unit of memory, in bytes. New memory that is read before it is
+// written to is one page of zeros for all; the write then changes the mapping
+// under every thread, which costs ten times what a write at first does. So what
+// will be written all over is written to once a page before.
+const page = 4 << 10
 
 // grow makes the slots anew, four for each of n vectors.
 func (s *shelf) grow(n int) {

@@ -32,6 +32,7 @@ type slab struct {
 	floats []float32
 	words  []uint64
 	tier   []uint8
+	fresh  bool // no page of it need have been written yet
 }
 
 func newScores(s index.Source) *scores {
@@ -72,6 +73,11 @@ func (r *search) run(ctx context.Context, q *parsed, wide bool) error {
 	if err != nil {
 		return err
 	}
+	df := 0.0
+	for _, t := range terms {
+		df += t.df
+	}
+	r.warm(df)
 	if err := r.names(); err != nil {
 		return err
 	}
@@ -139,6 +145,7 @@ func (r *search) alike(t planned, settled bool) error {
 		}
 		df += n
 	}
+	r.warm(df)
 	if err := r.gather(like.words, like.fields, settled); err != nil {
 		return err
 	}
@@ -257,5 +264,32 @@ func slabFor(n int, pool *sync.Pool) *slab {
 		return b
 	}
 	n += n / 8
-	return &slab{make([]float32, 3*n), make([]uint64, n), make([]uint8, n)}
+	return &slab{make([]float32, 3*n), make([]uint64, n), make([]uint8, n), true}
+}
+
+// warm is asked before anything is known of the facts that have one of so many words: where those are on most pages
+// of a new slab, all its pages are written to at once. A page that is read first is one of zeros that all share, and the
+// write after it changes the mapping under every thread: with 100,000 facts that took 8 ms of a command's 60.
+func (r *search) warm(df float64) {
+	for _, s := range r.found {
+		if b := s.slab; b.fresh && len(s.seen) == 0 && df >= float64(len(b.tier))/warmFrom {
+			b.fresh = false
+			write(b.floats, 4)
+			write(b.words, 8)
+			write(b.tier, 1)
+		}
+	}
+}
+
+const (
+	warmFrom = 512 // facts that a page has a part of
+	page     = 4 << 10
+)
+
+// write writes to each page of what is all zero.
+func write[T any](zeros []T, size int) {
+	var zero T
+	for i := 0; i < len(zeros); i += page / size {
+		zeros[i] = zero
+	}
 }
