@@ -55,7 +55,7 @@ func TestEveryRuleCompilesAndNamesItself(t *testing.T) {
 		if m.form != coded && m.group > m.compiled.body.NumSubexp() {
 			t.Errorf("%s has no group %d", m.id, m.group)
 		}
-		if !ruleID.MatchString(m.id) {
+		if !isRuleID(m.id) {
 			t.Errorf("bad id %q", m.id)
 		}
 		if len(m.triggers) == 0 {

@@ -33,8 +33,13 @@ type Redactor struct {
 	ids      map[string]struct{} // of the user's own rules; the built-in ones need no table
 }
 
-// ruleID is what may stand in a marker.
-var ruleID = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+// isRuleID tells whether an ID may stand in a marker: at most 64 of small
+// letters, digits and, but at the beginning, one of . _ -
+func isRuleID(id string) bool {
+	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+	return id != "" && len(id) <= 64 && !other(rune(id[0])) &&
+		!strings.ContainsFunc(id, func(r rune) bool { return other(r) && !strings.ContainsRune("._-", r) })
+}
 
 // New makes a Redactor with the built-in rules and the extra ones. It compiles only the
 // extra rules. The error names the rule that is wrong: a bad or repeated ID, an expression
@@ -72,7 +77,7 @@ func New(extra []Rule) (*Redactor, error) {
 
 // own checks a rule of the user's.
 func (r *Redactor) own(e Rule) (rule, error) {
-	if !ruleID.MatchString(e.ID) {
+	if !isRuleID(e.ID) {
 		return rule{}, fmt.Errorf("its id must be 1 to 64 of a-z, 0-9, '-', '_' and '.', and begin with a letter or digit")
 	}
 	if _, ok := r.ids[e.ID]; ok || slices.ContainsFunc(r.rules, func(m *matcher) bool { return m.id == e.ID }) {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // names are the ids that a run gave, and those that stand for them in the
@@ -12,15 +13,17 @@ import (
 type names struct{ real, told []string }
 
 var (
-	given    = regexp.MustCompile(`\b(?:Registered: |Task created: )([a-z]+-[0-9a-f]{4,})`)
-	moments  = regexp.MustCompile(`\b[0-9]+s ago`)
-	spending = regexp.MustCompile(`^(    \S+) +[0-9,]+ tok \([0-9.]+%\)$`)
-	total    = regexp.MustCompile(`^(  Total tokens:) [0-9,]+$`)
+	given = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(?:Registered: |Task created: )([a-z]+-[0-9a-f]{4,})`)
+	})
+	moments  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9]+s ago`) })
+	spending = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(    \S+) +[0-9,]+ tok \([0-9.]+%\)$`) })
+	total    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(  Total tokens:) [0-9,]+$`) })
 )
 
 // shown is an answer in the story's words. A story of a second has no ages.
 func (n *names) shown(answer string) string {
-	if m := given.FindStringSubmatch(answer); m != nil {
+	if m := given().FindStringSubmatch(answer); m != nil {
 		kind, _, _ := strings.Cut(m[1], "-")
 		for _, id := range told {
 			if strings.HasPrefix(id, kind+"-") {
@@ -28,7 +31,7 @@ func (n *names) shown(answer string) string {
 			}
 		}
 	}
-	answer = moments.ReplaceAllString(translate(answer, n.real, n.told), "0s ago")
+	answer = moments().ReplaceAllString(translate(answer, n.real, n.told), "0s ago")
 	if strings.HasPrefix(answer, "COST") {
 		return priceless(answer)
 	}
@@ -43,10 +46,10 @@ func priceless(report string) string {
 	lines := strings.Split(report, "\n")
 	begin := 0
 	for i, line := range lines {
-		if !spending.MatchString(line) {
+		if !spending().MatchString(line) {
 			begin = i + 1
 		}
-		lines[i] = total.ReplaceAllString(spending.ReplaceAllString(line, "$1 … tok (…%)"), "$1 …")
+		lines[i] = total().ReplaceAllString(spending().ReplaceAllString(line, "$1 … tok (…%)"), "$1 …")
 		slices.Sort(lines[begin : i+1])
 	}
 	return strings.Join(lines, "\n")

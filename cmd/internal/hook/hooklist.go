@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/tailscale/hujson"
 )
 
 // own recognises the command of a hook that is ours, wherever the program was
 // when it was written.
-var own = regexp.MustCompile(`(^|[\s"'/\\])lean-ctx(\.exe)?["']? hook `)
+var own = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[\s"'/\\])lean-ctx(\.exe)?["']? hook `) })
 
 // commandKeys are the members of a hook that hold a command line.
 var commandKeys = []string{"command", "bash", "powershell"}
@@ -50,7 +51,7 @@ func (t *text) ours(list *node) (found []address) {
 func isOwn(hook *node) bool {
 	return slices.ContainsFunc(commandKeys, func(key string) bool {
 		m := hook.member(key)
-		return m != nil && own.MatchString(stringOf(m.value))
+		return m != nil && own().MatchString(stringOf(m.value))
 	})
 }
 

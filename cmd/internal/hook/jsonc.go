@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tailscale/hujson"
 )
@@ -28,7 +29,7 @@ type item struct {
 	value      *hujson.Value
 }
 
-var jsonPlace = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
+var jsonPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`) })
 
 // parseJSON reads a text with its comments. What is wrong has its place.
 func (t *text) parseJSON() (*hujson.Value, error) {
@@ -37,7 +38,7 @@ func (t *text) parseJSON() (*hujson.Value, error) {
 		return &v, nil
 	}
 	e := &FileError{Problem: err.Error()}
-	if m := jsonPlace.FindStringSubmatch(err.Error()); m != nil {
+	if m := jsonPlace().FindStringSubmatch(err.Error()); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Column, _ = strconv.Atoi(m[2])
 		e.Problem = "not JSON: " + m[3]

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // mostInput is how much a client may say: a tool's whole output may be in it.
@@ -98,10 +99,12 @@ func (in input) prompt() string {
 	if said == "" {
 		said = in.inner("userPromptSubmit").text("prompt")
 	}
-	return hookContext.ReplaceAllString(said, "")
+	return hookContext().ReplaceAllString(said, "")
 }
 
-var hookContext = regexp.MustCompile(`(?s)<(?:hook_context|system-reminder)>.*?</(?:hook_context|system-reminder)>`)
+var hookContext = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<(?:hook_context|system-reminder)>.*?</(?:hook_context|system-reminder)>`)
+})
 
 // dir is where the client works.
 func (in input) dir() string {
@@ -129,18 +132,17 @@ func (in input) client(named string) string {
 	return named
 }
 
-var eventForm = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
-
-// event is what the client calls the event.
+// event is what the client calls the event: at most 40 letters.
 func (in input) event() string {
-	if e := in.text("hook_event_name", "hookEventName"); eventForm.MatchString(e) {
-		return e
+	e := in.text("hook_event_name", "hookEventName")
+	if len(e) > 40 || strings.ContainsFunc(e, func(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }) {
+		return ""
 	}
-	return ""
+	return e
 }
 
 // patched finds the files in a patch as Codex's tool takes it.
-var patched = regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
+var patched = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`) })
 
 // files lists the files that a tool read or edited, as absolute paths.
 func (in input) files(dir string) (files []string) {
@@ -176,7 +178,7 @@ func (in input) files(dir string) (files []string) {
 		}
 		for _, name := range []string{"command", "patch", "input"} {
 			for _, text := range x.texts(name) {
-				for _, m := range patched.FindAllStringSubmatch(text, -1) {
+				for _, m := range patched().FindAllStringSubmatch(text, -1) {
 					add(m[1])
 				}
 			}
