@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,6 +28,7 @@ func TestRealClients(t *testing.T) {
 		t.Skip("set " + realClientsVar + "=1 to run it against the clients on PATH")
 	}
 	home, project := t.TempDir(), t.TempDir()
+	t.Cleanup(func() { endAll(t, home) })
 	env := append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "LEAN_CTX_DATA_DIR=", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 	run := func(t *testing.T, name string, args ...string) string {
 		c := exec.CommandContext(t.Context(), name, args...)
@@ -66,6 +70,38 @@ func TestRealClients(t *testing.T) {
 	for _, name := range names {
 		if out := run(t, clients[name].program, "mcp", "list"); strings.Contains(out, "lean-ctx mcp") {
 			t.Errorf("%s still knows it: %s", name, out)
+		}
+	}
+}
+
+// endAll ends what a client left running, which would write into its home while
+// that is removed: the processes whose HOME it is, as far as /proc tells.
+func endAll(t *testing.T, home string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		left := 0
+		environs, err := filepath.Glob("/proc/[0-9]*/environ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range environs {
+			data, err := os.ReadFile(name)
+			if err != nil || !slices.Contains(strings.Split(string(data), "\x00"), "HOME="+home) {
+				continue // it is gone, or somebody else's
+			}
+			left++
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
+				if p, err := os.FindProcess(pid); err == nil {
+					_ = p.Kill() // it may have ended by itself
+				}
+			}
+		}
+		switch {
+		case left == 0:
+			return
+		case time.Now().After(deadline):
+			t.Errorf("%d processes of %s cannot be ended", left, home)
+			return
 		}
 	}
 }

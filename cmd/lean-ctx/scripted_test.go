@@ -29,6 +29,7 @@ func newPlayed(t *testing.T, program string, scripts map[string][]line) *played 
 		t.Skipf("SKIPPED: %s is not on PATH", program)
 	}
 	p := &played{model: newModel(t, scripts), t: t, home: t.TempDir(), project: t.TempDir()}
+	t.Cleanup(func() { endAll(t, p.home) })
 	p.env = append(os.Environ(), "HOME="+p.home, "XDG_CONFIG_HOME=", "LEAN_CTX_DATA_DIR=", "PWD="+p.project, "NO_PROXY=127.0.0.1")
 	for name, text := range map[string]string{"main.go": "package main\n", "auth.go": "package main\n\n// refresh renews a token.\nfunc refresh() {}\n"} {
 		if err := os.WriteFile(filepath.Join(p.project, name), []byte(text), 0o600); err != nil {
