@@ -28,17 +28,21 @@ const roomEach = 128 << 20
 
 // sparingPercent is how much garbage, in percent of what lives, there may be in the memory during a large import. It
 // costs a twentieth more time than the usual 100, and saves half a gigabyte at a million facts.
-const sparingPercent = 50
+const (
+	sparingPercent = 50
+	usualPercent   = 100
+)
 
 // sparing has the collector run earlier until done is called. It is the whole process's, so who finds it set that
-// low, by a user or another import, leaves it alone.
+// low, by a user or another import, leaves it alone. A rest that a command has given the collector is over after it:
+// the memory is full of what was imported.
 func sparing() (done func()) {
 	before := debug.SetGCPercent(sparingPercent)
 	if before <= sparingPercent {
 		debug.SetGCPercent(before)
 		return func() {}
 	}
-	return func() { debug.SetGCPercent(before) }
+	return func() { debug.SetGCPercent(min(before, usualPercent)) }
 }
 
 // batches divides a file: the names, of each all it says, in the order of the file. What is beside facts comes with the

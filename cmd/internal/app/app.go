@@ -34,6 +34,7 @@ import (
 // Main runs one command and gives the exit code. It is interrupted by ctx, by
 // SIGINT and by SIGTERM; a second signal ends the process at once.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	rest()
 	if isHook(args) {
 		return runHook(ctx, args[1:], in, out)
 	}

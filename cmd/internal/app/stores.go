@@ -49,6 +49,7 @@ func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 
 // serve makes the stores those of a server, before any is open.
 func (s *stores) serve(logger *slog.Logger) {
+	awake()
 	s.logger, s.lasting = logger, true
 	s.warn = func(text string) { logger.Warn(text) }
 }
