@@ -116,7 +116,7 @@ func (s *Store) settleIndex() {
 	s.ix.mu.Lock()
 	index, lacking := s.ix.index, s.ix.lacking
 	s.ix.mu.Unlock()
-	if index == nil || index.Pending() < syncTail && !lacking {
+	if index == nil {
 		return
 	}
 	limit := settleTime
@@ -125,6 +125,9 @@ func (s *Store) settleIndex() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
+	if index.Pending() < syncTail && !lacking && !index.Scattered(ctx) {
+		return
+	}
 	if err := s.SyncIndex(ctx); err != nil {
 		s.opts.Logger.Debug("the index was not written", "error", err)
 	}

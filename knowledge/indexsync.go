@@ -11,12 +11,13 @@ import (
 )
 
 // SyncIndex moves what the index holds only in memory into a generation on
-// disk, if it is worth it and no other process is at it. It is for after an
-// answer, never before one.
+// disk, and merges what there is there, if it is worth it and no other process
+// is at it. It ends soon after ctx does, and what it had no time for is left to
+// the next time. It is for after an answer, never before one.
 func (s *Store) SyncIndex(ctx context.Context) error { return s.write(ctx, syncTail) }
 
 // write makes a generation of what the index holds only in memory, if it is at
-// least so many versions.
+// least so many versions, or of too many segments.
 func (s *Store) write(ctx context.Context, least int) error {
 	index, tail, as, whole, err := s.pending(ctx, least)
 	if errors.Is(err, errUnindexed) {
@@ -45,14 +46,14 @@ func (s *Store) write(ctx context.Context, least int) error {
 
 // pending brings the index up to date and takes what it holds only in memory,
 // both under one lock: a commit between the two would be left out of what says
-// that it holds it. tail is nil where they are fewer; whole: there is nothing
-// else.
+// that it holds it. tail is nil where they are fewer and there is nothing to
+// merge; whole: there is nothing else.
 func (s *Store) pending(ctx context.Context, least int) (index *search.Index, tail *search.Tail, as search.Generation, whole bool, err error) {
 	s.ix.mu.Lock()
 	defer s.ix.mu.Unlock()
 	as, err = s.feed(ctx)
 	index = s.ix.index
-	if err == nil && index.Pending() >= least {
+	if err == nil && (index.Pending() >= least || index.Scattered(ctx)) {
 		tail = index.Begin(as)
 		_, _, stored := index.Since()
 		whole = !stored

@@ -157,7 +157,7 @@ func (b *builder) extend(ctx context.Context, base *generation, t *Tail) (err er
 		}
 		batches = batches[n:]
 	}
-	if err := b.merge(ctx); err != nil {
+	if _, err := b.merge(ctx); err != nil {
 		return err
 	}
 	return b.finish()

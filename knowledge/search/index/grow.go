@@ -233,7 +233,7 @@ func (b *builder) gather(ctx context.Context, p *partial) (err error) {
 		}
 		b.segments = append(b.segments, &part{old: old, docs: old.Docs(), deleted: roaring.New(), file: f})
 	}
-	if err := b.merge(ctx); err != nil {
+	if _, err := b.merge(ctx); err != nil {
 		return err
 	}
 	return b.finish()

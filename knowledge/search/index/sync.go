@@ -85,14 +85,32 @@ func (x *Index) fewer(ctx context.Context, base *generation, t *Tail) error {
 	if !base.scattered(ctx) {
 		return x.adopt(base, t)
 	}
-	nothing := &Tail{index: x, to: Generation{At: base.header.At, Epoch: base.header.Epoch}}
-	g, err := x.write(ctx, base, nothing, nil)
-	if err != nil {
+	g, err := x.rewrite(ctx, base)
+	if err != nil || g == nil {
 		return errors.Join(err, x.adopt(base, t))
 	}
 	err = x.adopt(g, t)
 	x.sweep(g.number)
 	return err
+}
+
+// rewrite makes a generation of another and nothing else, nil where ctx had no time for it.
+func (x *Index) rewrite(ctx context.Context, base *generation) (*generation, error) {
+	b, err := x.builder(header{Mapping: mappingVersion, At: base.header.At, Epoch: base.header.Epoch})
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(b.dir)
+	if err := b.keep(base, new(Tail)); err != nil {
+		return nil, err
+	}
+	if merged, err := b.merge(ctx); !merged || err != nil {
+		return nil, err
+	}
+	if err := b.finish(); err != nil {
+		return nil, err
+	}
+	return x.place(b)
 }
 
 // lost reports whether an error says that the generation built upon is not what was written.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/vellum"
+	zap "github.com/blevesearch/zapx/v17"
 )
 
 // Part is some of the documents that a segment is written of: a *[Content] or a [Rest]. Its words are read one after
@@ -206,14 +207,26 @@ func (c *restWords) step() (ok bool, err error) {
 // take reads the postings that a dictionary's value stands for.
 func (c *restWords) take(value uint64) error {
 	c.posts = c.posts[:0]
+	if value&zap.FSTValEncodingMask == zap.FSTValEncoding1Hit { // most words, and here nothing is kept of them
+		doc, length := zap.FSTValDecode1Hit(value)
+		if c.except == nil || !c.except.Contains(uint32(doc)) {
+			c.posts = append(c.posts, Posting{c.renumbered(uint32(doc)), 1, uint32(length)})
+		}
+		return nil
+	}
 	l, err := c.list(value)
 	if l == nil {
 		return err
 	}
 	return c.each(l, nil, func(p Posting) {
-		if c.number != nil {
-			p.Doc = c.number[p.Doc]
-		}
+		p.Doc = c.renumbered(p.Doc)
 		c.posts = append(c.posts, p)
 	})
+}
+
+func (r *Rest) renumbered(doc uint32) uint32 {
+	if r.number == nil {
+		return doc
+	}
+	return r.number[doc]
 }
