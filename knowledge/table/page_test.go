@@ -77,7 +77,7 @@ func told(keys *table.Table) string {
 
 // What is read page by page is what is read at once, and what was built.
 func TestPages(t *testing.T) {
-	data, of := paged(t, 700)
+	data, of := paged(t, 300)
 	path := filepath.Join(t.TempDir(), "keys")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestPages(t *testing.T) {
 // so, and nothing that it tells meanwhile leads out of it. Pages that are not
 // needed are not looked at.
 func TestDamagedPages(t *testing.T) {
-	data, of := paged(t, 700)
+	data, of := paged(t, 300)
 	path := filepath.Join(t.TempDir(), "keys")
 	unnoticed := 0
 	for at := 0; at < len(data); at += 1531 {
@@ -147,7 +147,7 @@ func TestDamagedPages(t *testing.T) {
 // A table that was cut off, overwritten or deleted after it was opened, and not
 // read yet, is in error and gives nothing.
 func TestPagesGone(t *testing.T) {
-	data, of := paged(t, 700)
+	data, of := paged(t, 300)
 	for name, spoil := range map[string]func(path string) error{
 		"cut":         func(path string) error { return os.Truncate(path, table.HeaderSize+100) },
 		"overwritten": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte{0xff}, len(data)), 0o600) },
