@@ -170,6 +170,7 @@ type Synced struct {
 	Unread   int              `json:"unread"`
 	Shared   int              `json:"shared"` // with the caller, and not pulled yet
 	Tasks    []string         `json:"tasks"`  // the caller's open ones
+	Free     []string         `json:"free_tasks,omitempty"`
 	Handoffs []handoff.Bundle `json:"handoffs,omitempty"`
 	Unmarked string           `json:"unmarked,omitempty"` // why the handoffs could not be marked as received: they will come again
 	now      time.Time
@@ -208,23 +209,29 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 		r.Tasks, err = s.opts.Tasks.OpenTasks(ctx, r.You.AgentID)
 	}
 	if err == nil && r.You != nil {
-		r.Shared = s.sharedWith(ctx, r.You.AgentID)
+		s.waiting(ctx, &r)
 	}
 	return r, err
 }
 
-// sharedWith counts what waits for an agent among the shares. What is handed over
-// must not stay behind because shares cannot be read.
-func (s *Store) sharedWith(ctx context.Context, agent string) int {
-	if s.opts.Shared == nil {
-		return 0
+// waiting tells what waits for the caller in other stores. What is handed over
+// must not stay behind because they cannot be read.
+func (s *Store) waiting(ctx context.Context, r *Synced) {
+	var err error
+	if s.opts.Free != nil {
+		if r.Free, err = s.opts.Free(ctx, r.You.AgentID); err != nil {
+			s.notices.Add("which tasks you may claim is not known: %v", err)
+		}
 	}
-	n, err := s.opts.Shared(ctx, agent)
-	if err != nil {
-		s.notices.Add("what is shared with you is not known: %v", err)
+	if s.opts.Shared != nil {
+		if r.Shared, err = s.opts.Shared(ctx, r.You.AgentID); err != nil {
+			s.notices.Add("what is shared with you is not known: %v", err)
+		}
 	}
-	return n
 }
+
+// mostFree is how many tasks that are free a text names.
+const mostFree = 10
 
 // Text gives the answer's lines.
 func (r Synced) Text() string {
@@ -248,7 +255,11 @@ func (r Synced) Text() string {
 		if len(r.Tasks) > 0 {
 			tasks += " (" + strings.Join(r.Tasks, ", ") + ")"
 		}
-		lines = append(lines, tasks, fmt.Sprintf("  Unread messages: %d", r.Unread))
+		lines = append(lines, tasks)
+		if n := len(r.Free); n > 0 {
+			lines = append(lines, fmt.Sprintf("  Tasks you may claim: %d (%s)", n, strings.Join(r.Free[:min(n, mostFree)], ", ")))
+		}
+		lines = append(lines, fmt.Sprintf("  Unread messages: %d", r.Unread))
 	}
 	if r.Shared > 0 {
 		lines = append(lines, fmt.Sprintf("  Shared with you: %d (ctx_share pull)", r.Shared))

@@ -49,6 +49,8 @@ type Options struct {
 	// Facts lists what (category/key) an agent asserted, and Files
 	// the paths it has shared, the newest first, for a handoff; both may be nil.
 	Facts, Files func(ctx context.Context, agent string) ([]string, error)
+	// Free lists the ids of the tasks that an agent may claim; may be nil.
+	Free func(ctx context.Context, agent string) ([]string, error)
 	// Shared counts what was shared with an agent and it has not had yet; may be
 	// nil.
 	Shared func(ctx context.Context, agent string) (int, error)

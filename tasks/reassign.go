@@ -98,6 +98,21 @@ func (s *Store) OpenTasks(ctx context.Context, agent string) ([]string, error) {
 	return ids, err
 }
 
+// FreeFor lists the ids of the open tasks that an agent may claim, addressed to
+// its type or to nobody, the newest activity first. Those it gave are not among
+// them.
+func (s *Store) FreeFor(ctx context.Context, agent string) ([]string, error) {
+	ids := []string{}
+	err := s.view(ctx, func(b *board, _ time.Time) error {
+		ids = ids[:0]
+		for _, r := range b.open(s.opts.ProjectHash, func(t *Task) bool { return t.freeFor(agent) && t.giver() != agent }) {
+			ids = append(ids, r.ID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
 func (b *board) openOf(project, agent string) []string {
 	ids := []string{}
 	for _, r := range b.open(project, func(t *Task) bool { return agent != "" && t.Assignee == agent }) {

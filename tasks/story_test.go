@@ -3,6 +3,7 @@ package tasks
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,11 @@ func TestSilence(t *testing.T) {
 		t.Error(got)
 	}
 	free := made(t, s.as("cursor-a3f8"), Draft{Title: "for a type", ToAgent: "cursor"})
+	for id, want := range map[string][]string{"cursor-c0de": {free}, "cursor-a3f8": {}, "claude-b7e2": {}} { // it gave it; another type
+		if got, err := s.FreeFor(ctx, id); err != nil || !slices.Equal(got, want) {
+			t.Errorf("free for %s: %v, want %v: %v", id, got, want, err)
+		}
+	}
 	mustBe(t, text(s.as("cursor-a3f8").Claim(ctx, Taking{free})), "Task "+free+" claimed by cursor-a3f8: Created → Working")
 	stepped(t, s, Step{TaskID: free, State: "done"})
 	list, err := s.List(ctx, Choice{State: "open"})

@@ -50,7 +50,7 @@ func (s *stores) crew(sc op.Scope, p project.Project) (*crew, error) {
 		w.openAgents = func() (*agents.Store, error) {
 			return agents.Open(dir, &agents.Options{
 				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Redactor: r, Logger: s.logger,
-				Tasks: reassigner{w}, Facts: s.asserted(sc, p), Files: w.shared, Shared: w.unpulled,
+				Tasks: reassigner{w}, Facts: s.asserted(sc, p), Files: w.shared, Free: w.free, Shared: w.unpulled,
 			})
 		}
 		w.openTasks = func() (*tasks.Store, error) {
@@ -97,33 +97,6 @@ func (w *crew) known() *agents.Store {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.registry
-}
-
-// shared lists the files that an agent has shared, for a handoff.
-func (w *crew) shared(ctx context.Context, agent string) ([]string, error) {
-	store, err := w.shares()
-	if err != nil {
-		return nil, err
-	}
-	return store.Paths(ctx, agent)
-}
-
-// unpulled counts what was shared with an agent and it has not had yet.
-func (w *crew) unpulled(ctx context.Context, agent string) (int, error) {
-	store, err := w.shares()
-	if err != nil {
-		return 0, err
-	}
-	return store.Waiting(ctx, agent)
-}
-
-// current is the title of the task that an agent is working on.
-func (w *crew) current(ctx context.Context, agent string) (string, error) {
-	store, err := w.tasks()
-	if err != nil {
-		return "", err
-	}
-	return store.Current(ctx, agent)
 }
 
 // Notices are what the open stores have to say that no answer has told.

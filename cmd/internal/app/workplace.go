@@ -55,6 +55,42 @@ func (d directory) Settle(ctx context.Context) error {
 	return a.Settle(ctx)
 }
 
+// shared lists the files that an agent has shared, for a handoff.
+func (w *crew) shared(ctx context.Context, agent string) ([]string, error) {
+	store, err := w.shares()
+	if err != nil {
+		return nil, err
+	}
+	return store.Paths(ctx, agent)
+}
+
+// free lists the tasks that an agent may claim.
+func (w *crew) free(ctx context.Context, agent string) ([]string, error) {
+	store, err := w.tasks()
+	if err != nil {
+		return nil, err
+	}
+	return store.FreeFor(ctx, agent)
+}
+
+// unpulled counts what was shared with an agent and it has not had yet.
+func (w *crew) unpulled(ctx context.Context, agent string) (int, error) {
+	store, err := w.shares()
+	if err != nil {
+		return 0, err
+	}
+	return store.Waiting(ctx, agent)
+}
+
+// current is the title of the task that an agent is working on.
+func (w *crew) current(ctx context.Context, agent string) (string, error) {
+	store, err := w.tasks()
+	if err != nil {
+		return "", err
+	}
+	return store.Current(ctx, agent)
+}
+
 // findings is what agents wrote down, for consolidation and search.
 type findings struct{ w *crew }
 
