@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
 	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":           {"knowledge/search/words", "formats", "internal/prose", "internal/refusal"}, // of words what a stop word is
+	"knowledge/fact":           {"knowledge/search/words", "formats", "internal/prose", "internal/refusal"},              // of words what a stop word is
 	"knowledge/ledger":         {"knowledge/fact", "knowledge/table", "knowledge/search", "internal/journal", "formats"}, // of search the type Doc alone
 	"knowledge/table":          {"formats"},
 	"knowledge/meaning":        {"knowledge/fact"},
