@@ -11,20 +11,20 @@
 //
 // All numbers are little endian. The header has a magic with the format's
 // version, the checksum of the rest of the header, the snapshot, where its facts
-// begin and end, the number of records of each section, and the checksums of those
-// that are read whole. The sections follow, in the order of their numbers below. Records are of fixed
-// size and are used where they lie: nothing is parsed when a table of 100,000
-// facts is opened. Maps, gob and JSON were rejected for that.
+// begin and end, the number of records of each section, and the checksums of
+// those that are read whole. The sections follow, in the order of their numbers
+// below. Records are of fixed size and are used where they lie: nothing is parsed
+// when a table of 100,000 facts is opened. Maps, gob and JSON were rejected for
+// that.
 //
 // A command asks about a few hundred of 100,000 facts. So the sections whose size
 // grows with the facts are read a page at a time, when a page is first needed,
 // and each page has a checksum, in the last section. That, and the small ones
-// before it, are read when the table is opened.
-// A page is 4 KiB or a little less, so that records do not go over its end: in
-// pages of 32 KiB, as the text index has them, a few hundred look-ups at random
-// are in nearly all of them, and to get memory from the system costs more than
-// all else that is done to a page. Pages that are asked for in order are read
-// many at once.
+// before it, are read when the table is opened. A page is 4 KiB or a little less,
+// so that records do not go over its end. Pages of 32 KiB, as the text index has
+// them, were rejected: a few hundred look-ups at random are in nearly all of them,
+// and to get memory from the system costs more than all else that is done to a
+// page. Pages that are asked for in order are read many at once.
 //
 // The file may be replaced at any time. That is noticed by the header, when the
 // file is opened to read a page of it, and by the checksums. It stays open until
