@@ -132,8 +132,8 @@ func unpromoted(st *ledger.State, found []Finding) []Finding {
 	}
 	var out []Finding
 	for _, f := range found {
-		gone := gone(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || gone(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
-		if !taken[f.Ref] && !gone && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
+		withdrawn := gone(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || gone(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
+		if !taken[f.Ref] && !withdrawn && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
 			out = append(out, f)
 		}
 	}

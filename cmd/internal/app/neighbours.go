@@ -76,7 +76,7 @@ func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
 		return nil, err
 	}
 	shares, err := n.crew.unpulled(ctx, n.me)
-	if err != nil || p.Unread+shares == 0 {
+	if p.Unread+shares == 0 {
 		return nil, err
 	}
 	var active time.Time
