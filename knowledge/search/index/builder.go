@@ -13,6 +13,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"leanctx/knowledge/search/blocks"
 	"leanctx/knowledge/search/segment"
 )
 
@@ -27,8 +28,7 @@ type builder struct {
 
 // part is a segment of the generation to be.
 type part struct {
-	old     *segment.Segment // of an older one
-	made    []*batch         // or made just now
+	made    []*batch // just now; nil: of an older one, or merged
 	docs    int
 	deleted *roaring.Bitmap
 	file    segmentFile // the checksums are empty until they are known
@@ -36,12 +36,21 @@ type part struct {
 
 func (p *part) live() int { return p.docs - int(p.deleted.GetCardinality()) }
 
-// inputs are what is left of the part, to be written with others.
-func (p *part) inputs() []segment.Part {
+// inputs are what is left of the part, to be written with others. A file is opened for it alone: what has been read of
+// it goes when it is written.
+func (b *builder) inputs(p *part) ([]segment.Part, error) {
 	if p.made != nil {
-		return contents(p.made)
+		return contents(p.made), nil
 	}
-	return []segment.Part{segment.NewRest(p.old, p.deleted)}
+	file, err := blocks.New(b.path(p.file.Name), 0, p.file.Size, p.file.sums())
+	if err != nil {
+		return nil, err
+	}
+	s, err := segment.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	return []segment.Part{segment.NewRest(s, p.deleted)}, nil
 }
 
 // build indexes all docs: as many at once as make a segment, so that a store of any size takes the same memory.
@@ -113,7 +122,7 @@ func (b *builder) add(ctx context.Context, batches []*batch) error {
 		p.docs += len(made.Stored)
 	}
 	b.segments = append(b.segments, p)
-	return b.write(ctx, p.file.Name, p.inputs())
+	return b.write(ctx, p.file.Name, contents(batches))
 }
 
 // write writes a segment's file.
@@ -178,7 +187,7 @@ func (b *builder) keep(base *generation, t *Tail) error {
 	}
 	b.header.Lengths = o.lengths
 	for i, s := range base.segments {
-		left := &part{old: s.Segment, docs: s.Docs(), deleted: o.masked[i], file: base.header.Segments[i]}
+		left := &part{docs: s.Docs(), deleted: o.masked[i], file: base.header.Segments[i]}
 		if left.live() == 0 {
 			continue
 		}

@@ -231,7 +231,7 @@ func (b *builder) gather(ctx context.Context, p *partial) (err error) {
 		if err := b.link(from, b.path(f.Name)); err != nil {
 			return err
 		}
-		b.segments = append(b.segments, &part{old: old, docs: old.Docs(), deleted: roaring.New(), file: f})
+		b.segments = append(b.segments, &part{docs: old.Docs(), deleted: roaring.New(), file: f})
 	}
 	if _, err := b.merge(ctx); err != nil {
 		return err

@@ -106,7 +106,11 @@ func (b *builder) join(ctx context.Context, r run) error {
 	one := &part{deleted: roaring.New(), file: segmentFile{Name: b.next()}}
 	var inputs []segment.Part
 	for _, p := range old {
-		inputs, one.docs = append(inputs, p.inputs()...), one.docs+p.live()
+		of, err := b.inputs(p)
+		if err != nil {
+			return err
+		}
+		inputs, one.docs = append(inputs, of...), one.docs+p.live()
 	}
 	if err := b.write(ctx, one.file.Name, inputs); err != nil {
 		return err
