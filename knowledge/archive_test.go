@@ -2,8 +2,11 @@ package knowledge
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"leanctx/knowledge/fact"
 )
@@ -48,6 +51,46 @@ func TestArchivable(t *testing.T) {
 	} {
 		if got := archivable(tt.v, later, tt.r, tt.covered); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Nothing listed is told apart from nothing known: archived facts are counted.
+func TestOnlyArchived(t *testing.T) {
+	s := testStore(t, nil)
+	for _, key := range []string{"cdn", "dns"} {
+		s.remember(t, Assertion{Category: "infra", Key: key, Value: "akamai " + key, Confidence: new(.5)})
+	}
+	const hint = "\n  2 archived: include_archived=true shows them, action=restore brings them back"
+	for _, q := range []Question{{Category: "infra"}, {}} {
+		if got := s.recall(t, q).Text(); strings.Contains(got, "archived") {
+			t.Errorf("before: %s", got)
+		}
+	}
+	s.days(400)
+	must[int](t)(s.Maintain(t.Context(), true))
+	for _, tt := range []struct {
+		q    Question
+		want string
+	}{
+		{Question{Category: "infra"}, "No facts in category 'infra'." + hint},
+		{Question{}, "No active facts." + hint},
+		{Question{Category: "elsewhere"}, "No facts in category 'elsewhere'."},
+	} {
+		if diff := cmp.Diff(tt.want, s.recall(t, tt.q).Text()); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", tt.q, diff)
+		}
+	}
+}
+
+// A name that nothing has is told as such, also when another time is asked about.
+func TestExactOfNothing(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "infra", Key: "cdn", Value: "akamai"})
+	const want = "No facts matching 'nats'."
+	for _, q := range []Question{{Query: "nats", Mode: modeExact}, {Query: "nats", Mode: modeExact, KnownAt: "2030-01-01"}, {Query: "nats", AsOf: "2030-01-01"}} {
+		if got := s.recall(t, q).Text(); got != want {
+			t.Errorf("%+v: %q, want %q", q, got, want)
 		}
 	}
 }

@@ -50,6 +50,7 @@ type frame struct {
 	asked   string       // as_of as given, "" for now
 	now     time.Time
 	timeful bool // as_of or known_at was given
+	named   bool // the query is the key: mode exact
 }
 
 // Recall gives back the facts that answer a question, best first. Only facts
@@ -143,16 +144,23 @@ func (f *frame) holds(v *fact.Version, archived bool) bool {
 func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 	var r Recalled
 	err := s.view(ctx, func(st *ledger.State, m moment) error {
-		if q.Mode == modeExact && q.Query != "" {
+		named := q.Query != ""
+		if named {
 			q.Key, q.Query = q.Query, ""
 		}
 		f, err := q.frame(m, s.clock())
 		if err != nil {
 			return err
 		}
+		f.named = named
 		vs := matching(st, &f)
 		s.order(vs, &f)
 		r = Recalled{frame: f, Total: len(vs)}
+		if len(vs) == 0 && !f.held.Archived {
+			all := f
+			all.held.Archived = true
+			r.outside = len(matching(st, &all))
+		}
 		for _, v := range vs[:min(f.Limit, len(vs))] {
 			r.Facts = append(r.Facts, found(st.Whole(v), &f))
 		}

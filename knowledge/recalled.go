@@ -29,6 +29,7 @@ type Recalled struct {
 	Encoder string `json:"encoder,omitempty"`
 
 	frame    frame
+	outside  int     // where nothing is listed: how many archived facts would be
 	archived bool    // archived facts were met on the way
 	best     float64 // the relevance of the best hit by words
 	named    bool    // which is named by the query
@@ -99,6 +100,9 @@ func (r Recalled) Text() string {
 	var b strings.Builder
 	if len(r.Facts) == 0 {
 		b.WriteString(r.nothing())
+		if r.outside > 0 {
+			fmt.Fprintf(&b, "\n  %d archived: include_archived=true shows them, action=restore brings them back", r.outside)
+		}
 	} else {
 		r.list(&b)
 	}
@@ -139,12 +143,14 @@ func (r Recalled) nothing() string {
 	switch f := r.frame; {
 	case f.Query != "":
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Query))
-	case f.timeful:
+	case f.timeful && !f.named:
 		return fmt.Sprintf("No facts valid at %s.", f.asked)
 	case f.Key != "":
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Key))
 	case f.Category != "":
 		return fmt.Sprintf("No facts in category '%s'.", prose.Brief(f.Category))
+	case r.outside > 0:
+		return "No active facts."
 	}
 	return "No knowledge stored for this project yet."
 }
