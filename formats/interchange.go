@@ -33,6 +33,7 @@ func (c *Record) fields(p *pass) {
 		p.count("confirmations", &c.Confirmations)
 	}
 	p.moment("timestamp", &c.Timestamp)
+	p.wordOmit("privacy", &c.Privacy)
 }
 
 // extra is for what a record has besides; other programs' members have no

@@ -225,4 +225,5 @@ type Record struct {
 	ValidUntil    *time.Time `json:"valid_until,omitempty"`
 	Confirmations int        `json:"confirmations,omitempty"`
 	Timestamp     *time.Time `json:"timestamp,omitempty"`
+	Privacy       string     `json:"privacy,omitempty"` // left out: shared
 }

@@ -244,3 +244,27 @@ func TestImportRecords(t *testing.T) {
 		})
 	}
 }
+
+// What is kept to its project stays so in the forms that other programs read.
+func TestRecordsKeepPrivacy(t *testing.T) {
+	from := testStore(t, nil)
+	from.remember(t, Assertion{Category: "ops", Key: "account", Value: "4711", Privacy: PrivacyProjectOnly})
+	from.remember(t, Assertion{Category: "ops", Key: "region", Value: "eu-central-1"})
+	for _, format := range []string{"jsonl", "array"} {
+		e, err := from.Export(t.Context(), Outgoing{Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := testStore(t, nil)
+		to.days(1)
+		if r := to.load(t, "", e.Data); r.Added != 2 {
+			t.Fatalf("%s: %+v", format, r)
+		}
+		if account, region := to.only(t, "ops", "account").Privacy, to.only(t, "ops", "region").Privacy; account != PrivacyProjectOnly || region != PrivacyShared {
+			t.Errorf("%s: account %s, region %s", format, account, region)
+		}
+	}
+	if r, err := from.Import(t.Context(), Incoming{Data: strings.NewReader(`{"category":"a","key":"b","value":"c","privacy":"secret"}`)}); err == nil {
+		t.Errorf("an unknown privacy is taken: %+v", r)
+	}
+}

@@ -87,7 +87,7 @@ func (m *merger) refused(v *fact.Version) bool {
 
 // claim is a record as an assertion, checked like any other.
 func (m *merger) claim(r formats.Record) (claim, error) {
-	c, err := m.store.claim(Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence})
+	c, err := m.store.claim(Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Privacy: r.Privacy})
 	if err != nil {
 		return c, err
 	}

@@ -106,6 +106,9 @@ func recordsOf(st *ledger.State, m moment) []formats.Record {
 			Category: v.Category, Key: v.Key, Value: v.Value, Confidence: &v.Confidence, ValidFrom: &v.ValidFrom,
 			ValidUntil: v.ValidUntil, Confirmations: v.ConfirmationCount, Timestamp: &v.LastConfirmed,
 		}
+		if v.Privacy == PrivacyProjectOnly {
+			r.Privacy = v.Privacy
+		}
 		if len(v.Sources) > 0 {
 			r.Source = v.Sources[0].Ref
 			if r.Source == "" {
