@@ -173,10 +173,17 @@ func (c Call) text(ctx context.Context, m Memory, in input) (text string, err er
 // no question, and the beginning of a long text tells what it is about.
 func (c Call) relevant(ctx context.Context, m Memory, in input) ([]Told, error) {
 	prompt := strings.TrimSpace(in.prompt())
-	if prompt == "" || strings.HasPrefix(prompt, "/") {
+	if prompt == "" || isCommand(prompt) {
 		return nil, nil
 	}
 	return m.Relevant(ctx, prose.Clip(prompt, 1000))
+}
+
+// isCommand tells a command of the client, such as /clear, from a prompt that
+// begins with a path: that has another slash.
+func isCommand(prompt string) bool {
+	name, slash := strings.CutPrefix(strings.Fields(prompt)[0], "/")
+	return slash && !strings.Contains(name, "/")
 }
 
 // waiting is what lies unread. What stands in its way takes nothing from the

@@ -181,7 +181,10 @@ func TestPrompt(t *testing.T) {
 	asked(t.TempDir(), "gemini", hook.UserPrompt, `{"prompt":"<hook_context>Project memory:\nA:b=c</hook_context>\n\nwhy?<system-reminder>x</system-reminder>"}`, k)
 	asked(t.TempDir(), "gemini", hook.UserPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
 	asked(t.TempDir(), "cline", hook.UserPrompt, `{"userPromptSubmit":{"prompt":"how?","attachments":[]}}`, k)
-	if d := cmp.Diff([]string{"why?", "how?"}, k.prompts); d != "" {
+	asked(t.TempDir(), "claude-code", hook.UserPrompt, "\ufeff"+`{"prompt":"with a mark"}`, k)
+	asked(t.TempDir(), "claude-code", hook.UserPrompt, `{"prompt":"/src/x.go what is it?"}`, k)
+	asked(t.TempDir(), "claude-code", hook.UserPrompt, `{"prompt":" /model a/b"}`, k)
+	if d := cmp.Diff([]string{"why?", "how?", "with a mark", "/src/x.go what is it?"}, k.prompts); d != "" {
 		t.Error(d)
 	}
 }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,19 +16,28 @@ import (
 // mostInput is how much a client may say: a tool's whole output may be in it.
 const mostInput = 32 << 20 // bytes
 
+const byteOrderMark = "\ufeff"
+
 // input is what a client said. Its members are looked at one by one: none of
 // them need be there, or be what it is elsewhere.
 type input map[string]json.RawMessage
 
 // read takes one JSON object. It does not wait for the end of the input, which
-// some clients leave open. Nothing at all is an empty object.
+// some clients leave open. Nothing at all is an empty object. Shells of Windows
+// put a byte order mark before it.
 func read(in io.Reader) (input, error) {
 	if in == nil {
 		return input{}, nil
 	}
 	limited := &io.LimitedReader{R: in, N: mostInput}
+	text := bufio.NewReader(limited)
+	if b, err := text.Peek(1); err == nil && b[0] == byteOrderMark[0] { // more may never come
+		if b, err := text.Peek(len(byteOrderMark)); err == nil && string(b) == byteOrderMark {
+			_, _ = text.Discard(len(b))
+		}
+	}
 	var x input
-	err := json.NewDecoder(limited).Decode(&x)
+	err := json.NewDecoder(text).Decode(&x)
 	switch {
 	case errors.Is(err, io.EOF) && limited.N == mostInput:
 		return input{}, nil
