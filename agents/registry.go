@@ -175,7 +175,7 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		if r.Role == "" {
 			r.Role = a.Role
 		}
-		a.Status, a.Message, a.Role, a.Client = statusActive, "", r.Role, s.actor.Client
+		a.Status, a.Message, a.Role, a.Client, a.Joined = statusActive, "", r.Role, s.actor.Client, m.now
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, m.now
 		r.Unread = p.pad.Unread(p.reader(&a, m.now), m.now)
 		return []event{{By: id, Agent: &a}}, nil

@@ -115,6 +115,9 @@ func TestSilence(t *testing.T) {
 	expect(t, "finished", []any{listed(), silent(a.Self())}, []any{1, true})
 	r := must[Registered](t)(b.open().Register(ctx, Registration{AgentType: "cursor", Role: "dev"}))
 	expect(t, "resumed", []any{r.AgentID, listed()}, []any{a.Self(), 2})
+	for _, x := range must[Agents](t)(s.List(ctx, Roll{})).Agents {
+		expect(t, "came again", x.Joined.After(x.Registered), x.AgentID == r.AgentID)
+	}
 }
 
 func TestResolve(t *testing.T) {

@@ -25,10 +25,16 @@ type Present struct {
 	Message    string    `json:"status_message,omitempty"`
 	Registered time.Time `json:"started_at"`
 	LastActive time.Time `json:"last_active"`
+	// Joined is when it last came by register, for the first time or again.
+	Joined time.Time `json:"-"`
 }
 
 func shown(a *agent) Present {
-	return Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active}
+	p := Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active, a.Registered}
+	if !a.Joined.IsZero() {
+		p.Joined = a.Joined
+	}
+	return p
 }
 
 func (a Present) line(now time.Time) string {

@@ -56,6 +56,7 @@ type agent struct {
 	Message    string    `json:"status_message,omitempty"`
 	Client     string    `json:"client,omitempty"`
 	Registered time.Time `json:"started_at"`
+	Joined     time.Time `json:"joined_at,omitzero"` // when it was last resumed
 	Active     time.Time `json:"last_active"`
 	scratchpad.Position
 }
