@@ -23,12 +23,12 @@ func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 		}
 		for i := range st.Patterns {
 			if signedBy(st.Patterns[i].Extra, agent) {
-				found = append(found, patternVersion(&st.Patterns[i]))
+				found = append(found, ledger.PatternVersion(&st.Patterns[i]))
 			}
 		}
 		for i := range st.Gotchas {
 			if signedBy(st.Gotchas[i].Extra, agent) {
-				found = append(found, gotchaVersion(&st.Gotchas[i]))
+				found = append(found, ledger.GotchaVersion(&st.Gotchas[i]))
 			}
 		}
 		slices.SortFunc(found, func(a, b *fact.Version) int {

@@ -76,7 +76,7 @@ func (s *Store) Begin(ctx context.Context, o Outset) (Briefing, error) {
 
 // meets reports whether a reminder is about the work.
 func (o Outset) meets(r formats.Reminder) bool {
-	return holdsWords(o.Task, r.Keyword) ||
+	return fact.HoldsTerms(o.Task, r.Keyword) ||
 		r.Path != "" && slices.ContainsFunc(o.Files, func(file string) bool { return matchesPath(r.Path, file) })
 }
 
@@ -110,7 +110,7 @@ func briefFrom(st *ledger.State, f *frame, around surroundings, budget, most int
 		c.add(n, v, today)
 	}
 	for i := range st.Patterns {
-		if v := patternVersion(&st.Patterns[i]); f.holds(v, false) {
+		if v := ledger.PatternVersion(&st.Patterns[i]); f.holds(v, false) {
 			c.add(fact.IDOf(v.Category, v.Key), v, today)
 		}
 	}
@@ -167,7 +167,7 @@ func (r *Briefing) fill(c *candidates, today time.Time, budget int) (told map[fa
 		if v == nil {
 			break
 		}
-		p := formats.Pair{Key: v.Key, Value: v.Value, Stars: formats.Stars(fact.DayConfidence(v, today)), Unconfirmed: unconfirmed(v)}
+		p := formats.Pair{Key: v.Key, Value: v.Value, Stars: formats.Stars(fact.DayConfidence(v, today)), Unconfirmed: fact.Unconfirmed(v)}
 		i, known := at[n.Category]
 		room := formats.Room{Category: v.Category, Pairs: []formats.Pair{p}}
 		cost := len(formats.FormatAAAK([]formats.Room{room}))

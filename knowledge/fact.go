@@ -13,16 +13,16 @@ type Name = formats.Name
 
 // The kinds of a [Source].
 const (
-	KindUser   = "user"
-	KindAgent  = "agent"
-	KindTool   = "tool"
-	KindImport = "import"
+	KindUser   = fact.KindUser
+	KindAgent  = fact.KindAgent
+	KindTool   = fact.KindTool
+	KindImport = fact.KindImport
 )
 
 // The privacy of a fact. Any other value is kept and read as shared.
 const (
-	PrivacyShared      = "shared"
-	PrivacyProjectOnly = "project_only"
+	PrivacyShared      = fact.PrivacyShared
+	PrivacyProjectOnly = fact.PrivacyProjectOnly
 )
 
 // Outcome says what an assertion turned out to be.
@@ -37,13 +37,3 @@ const (
 	Backdated  Outcome = "backdated"  // true for a period that is over, or before what is current
 	Planned    Outcome = "planned"    // true only in the future
 )
-
-// unconfirmed reports whether v is known only from an import.
-func unconfirmed(v *fact.Version) bool {
-	for _, s := range v.Sources {
-		if s.Kind != KindImport {
-			return false
-		}
-	}
-	return len(v.Sources) > 0
-}

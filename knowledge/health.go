@@ -142,7 +142,7 @@ func (r *Health) look(st *ledger.State, v *fact.Version, f *frame) {
 			r.stalest()
 		}
 	}
-	if unconfirmed(v) {
+	if fact.Unconfirmed(v) {
 		r.Unconfirmed++
 	}
 	old := st.ByID(string(v.Supersedes))

@@ -136,7 +136,7 @@ func (x *indexed) unfed(st *ledger.State) (docs []search.Doc) {
 		docs = ledger.AppendDocs(docs, st.Versions(n))
 	}
 	if lessons {
-		docs = ledger.AppendDocs(docs, lessonsOf(st))
+		docs = ledger.AppendDocs(docs, st.Lessons())
 	}
 	return docs
 }
@@ -156,7 +156,7 @@ func documentsOf(st *ledger.State) []search.Doc {
 	for _, of := range st.Texts(fact.ID{}) {
 		docs = append(docs, of...)
 	}
-	return ledger.AppendDocs(docs, lessonsOf(st))
+	return ledger.AppendDocs(docs, st.Lessons())
 }
 
 // documentsAfter is what commits after an instant may have changed.
@@ -165,7 +165,7 @@ func documentsAfter(st *ledger.State, at time.Time) []search.Doc {
 	for v := range st.TouchedAfter(at, nil) {
 		docs = append(docs, ledger.Doc(v))
 	}
-	return ledger.AppendDocs(docs, lessonsOf(st))
+	return ledger.AppendDocs(docs, st.Lessons())
 }
 
 // describe tells what the index is, without opening it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // intent is the words of what the caller is working on. It decides only where
@@ -42,7 +42,7 @@ func (s *Store) intent(ctx context.Context) intent {
 }
 
 func intentOf(task string) (out intent) {
-	for _, w := range strings.FieldsFunc(formats.FoldName(task), notWord) {
+	for _, w := range fact.Terms(task) {
 		if utf8.RuneCountInString(w) >= intentWord && !slices.Contains(out, w) {
 			out = append(out, w)
 		}
@@ -58,7 +58,7 @@ func (i intent) meets(texts ...string) (n int) {
 	}
 	var words []string
 	for _, text := range texts {
-		words = append(words, strings.FieldsFunc(formats.FoldName(prose.Clip(text, 1000)), notWord)...)
+		words = append(words, fact.Terms(prose.Clip(text, 1000))...)
 	}
 	for _, w := range i {
 		if slices.ContainsFunc(words, func(x string) bool { return strings.HasPrefix(x, w) }) {

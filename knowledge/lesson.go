@@ -17,12 +17,6 @@ import (
 	"leanctx/knowledge/ledger"
 )
 
-// The categories that lessons are found by and removed with.
-const (
-	roomPattern = "pattern"
-	roomGotcha  = "gotcha"
-)
-
 // Lesson is a convention of the project.
 type Lesson struct {
 	Type     string   `json:"pattern_type" jsonschema:"what the convention is about, e.g. naming"`
@@ -54,7 +48,7 @@ func (l Learned) Text() string {
 }
 
 func (l Learned) line() string {
-	if l.Room == roomGotcha {
+	if l.Room == ledger.RoomGotcha {
 		verb := "recorded"
 		switch {
 		case l.Was != "":
@@ -86,7 +80,7 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 		}
 		p.Examples = merge(p.Examples, examples)
 		p.Extra = s.signed(p.Extra)
-		r = Learned{Room: roomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
+		r = Learned{Room: ledger.RoomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
 		return []ledger.Event{{Pattern: &p}}, nil
 	})
 	return r, err
@@ -118,7 +112,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		was := ""
 		g := formats.Gotcha{
-			ID: "g-" + formats.VersionID(roomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
+			ID: "g-" + formats.VersionID(ledger.RoomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
 			Trigger: trigger, FirstSeen: now, Confidence: 0.9, Source: "AgentReported",
 		}
 		i := slices.IndexFunc(st.Gotchas, func(h formats.Gotcha) bool { return formats.FoldName(h.Trigger) == formats.FoldName(trigger) })
@@ -134,7 +128,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
 		g.Occurrences++
 		g.Extra = s.signed(g.Extra)
-		r = Learned{Room: roomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
+		r = Learned{Room: ledger.RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
 		return []ledger.Event{{Gotcha: &g}}, nil
 	})
 	return r, err
@@ -233,50 +227,17 @@ func (s *Store) clean(in *lessonTexts) error {
 	return nil
 }
 
-// lessonsOf are the patterns and gotchas as versions, so that they are found,
-// listed and shown like facts.
-func lessonsOf(st *ledger.State) []*fact.Version {
-	out := make([]*fact.Version, 0, len(st.Patterns)+len(st.Gotchas))
-	for i := range st.Patterns {
-		out = append(out, patternVersion(&st.Patterns[i]))
-	}
-	for i := range st.Gotchas {
-		out = append(out, gotchaVersion(&st.Gotchas[i]))
-	}
-	return out
-}
-
-func patternVersion(p *formats.Pattern) *fact.Version {
-	value := p.Description
-	if len(p.Examples) > 0 {
-		value += " (e.g. " + strings.Join(p.Examples, ", ") + ")"
-	}
-	return &fact.Version{
-		ID: "p-" + formats.VersionID(roomPattern, p.Type, p.Description, time.Time{}, 0)[2:], Category: roomPattern, Key: p.Type, Value: value,
-		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, ValidFrom: p.CreatedAt,
-		RecordedFrom: p.CreatedAt, Archetype: "pattern", Privacy: PrivacyShared,
-	}
-}
-
-func gotchaVersion(g *formats.Gotcha) *fact.Version {
-	return &fact.Version{
-		ID: "g-" + strings.TrimPrefix(g.ID, "g-"), Category: roomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution,
-		Confidence: g.Confidence, ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen,
-		ValidFrom: g.FirstSeen, RecordedFrom: g.FirstSeen, Archetype: "gotcha", Privacy: PrivacyShared, Tags: []string{g.Severity},
-	}
-}
-
 // lessonEvents removes the lessons that go by a key.
 func lessonEvents(st *ledger.State, category, key string) []ledger.Event {
 	var out []ledger.Event
 	k := formats.FoldName(key)
 	for i, p := range st.Patterns {
-		if formats.FoldName(category) == roomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) {
+		if formats.FoldName(category) == ledger.RoomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) {
 			out = append(out, ledger.Event{Unpattern: &st.Patterns[i]})
 		}
 	}
 	for _, g := range st.Gotchas {
-		if formats.FoldName(category) == roomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) {
+		if formats.FoldName(category) == ledger.RoomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) {
 			out = append(out, ledger.Event{Ungotcha: g.ID})
 		}
 	}

@@ -33,7 +33,7 @@ func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, er
 	}
 	if q.Query == "" { // a search finds lessons by itself
 		err = s.view(ctx, func(st *ledger.State, _ moment) error {
-			for _, v := range lessonsOf(st) {
+			for _, v := range st.Lessons() {
 				texts = append(texts, naming(v))
 			}
 			return nil

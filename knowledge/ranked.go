@@ -141,7 +141,7 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 	}
 	r.frame = f
 	lessons := map[string]*fact.Version{}
-	for _, v := range lessonsOf(st) {
+	for _, v := range st.Lessons() {
 		lessons[v.ID] = v
 	}
 	version := func(id string) *fact.Version { return cmp.Or(st.ByID(id), lessons[id]) }

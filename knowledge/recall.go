@@ -190,7 +190,7 @@ func matching(st *ledger.State, f *frame) []*fact.Version {
 		out = append(out, st.Lasting(v))
 	}
 	if f.Category != "" || f.Key != "" {
-		keep(lessonsOf(st))
+		keep(st.Lessons())
 	}
 	return out
 }

@@ -73,7 +73,7 @@ func found(v *fact.Version, f *frame) Found {
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
 		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
 		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Pinned: v.Pinned, Privacy: v.Privacy,
-		Archived: v.ArchivedAt != nil, Unconfirmed: unconfirmed(v), v: v,
+		Archived: v.ArchivedAt != nil, Unconfirmed: fact.Unconfirmed(v), v: v,
 	}
 }
 

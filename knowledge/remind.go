@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
@@ -234,7 +233,7 @@ func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder
 		reached = s.reached(ctx, open)
 	}
 	for _, r := range open {
-		if reached[r.ID] || !f.timeful && due(r, fact.StartOfDay(f.now)) || holdsWords(f.Query, r.Keyword) {
+		if reached[r.ID] || !f.timeful && due(r, fact.StartOfDay(f.now)) || fact.HoldsTerms(f.Query, r.Keyword) {
 			out = append(out, r)
 		}
 	}
@@ -245,14 +244,3 @@ func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder
 func due(r formats.Reminder, today time.Time) bool {
 	return r.Due != nil && r.Due.Before(today.Add(24*time.Hour))
 }
-
-// holdsWords reports whether a text holds words, whole and in their order.
-func holdsWords(text, words string) bool {
-	join := func(s string) string {
-		return " " + strings.Join(strings.FieldsFunc(formats.FoldName(s), notWord), " ") + " "
-	}
-	k := join(words)
-	return strings.TrimSpace(k) != "" && strings.Contains(join(text), k)
-}
-
-func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }

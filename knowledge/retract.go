@@ -148,7 +148,7 @@ func (s *Store) copies(ctx context.Context, gone []*fact.Version) (refs []string
 		return nil
 	}
 	holds := func(text string) bool {
-		return slices.ContainsFunc(gone, func(v *fact.Version) bool { return holdsWords(text, v.Value) })
+		return slices.ContainsFunc(gone, func(v *fact.Version) bool { return fact.HoldsTerms(text, v.Value) })
 	}
 	found, err := s.findings(ctx, time.Time{})
 	for _, f := range found {

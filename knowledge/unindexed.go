@@ -42,7 +42,7 @@ func (s *Store) rankedUnindexed(ctx context.Context, a asked) (r Recalled, err e
 
 // unindexed is the facts to be searched as they are.
 func unindexedOf(st *ledger.State) *search.Unindexed {
-	lessons := lessonsOf(st)
+	lessons := st.Lessons()
 	return &search.Unindexed{
 		Docs: func(yield func(*search.Doc) bool) {
 			for _, docs := range st.Texts(fact.ID{}) {
@@ -105,7 +105,7 @@ func (s *Store) slice(ctx context.Context, after string, most int) (slice search
 			slice.Docs = append(slice.Docs, docs...)
 			slice.Last = placeOf(n)
 		}
-		slice.Docs = ledger.AppendDocs(slice.Docs, lessonsOf(st))
+		slice.Docs = ledger.AppendDocs(slice.Docs, st.Lessons())
 		slice.Last = strings.Repeat("\xff", 8)
 		return nil
 	})

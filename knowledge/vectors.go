@@ -63,7 +63,7 @@ func meant(st *ledger.State, after, now time.Time) (out []meaning.Meant) {
 			add(v)
 		}
 	}
-	for _, v := range lessonsOf(st) {
+	for _, v := range st.Lessons() {
 		add(v)
 	}
 	return out
@@ -84,7 +84,7 @@ func meantSince(st *ledger.State, fed ledger.Reach, now time.Time) (out []meanin
 		add(st.Versions(n))
 	}
 	if lessons {
-		add(lessonsOf(st))
+		add(st.Lessons())
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
 
 func lessonsNamed(st *ledger.State, category, key string) []*fact.Version {
 	var out []*fact.Version
-	for _, v := range lessonsOf(st) {
+	for _, v := range st.Lessons() {
 		if formats.FoldName(v.Category) == formats.FoldName(category) && fact.GoesBy(v, key) {
 			out = append(out, v)
 		}

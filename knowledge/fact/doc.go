@@ -10,9 +10,11 @@
 // # Files
 //
 //	version.go   a version, and what is believed of it when
+//	source.go    who asserts, and whom a fact is for
 //	period.go    half-open periods and their ends
 //	instant.go   points in time as somebody wrote them
 //	equal.go     which values are the same, and a key made of one
+//	terms.go     the words of a text, as a question is compared with it
 //	salience.go  effective confidence, salience, the kinds of knowledge
 //	severity.go  how much a contradiction matters
 //

@@ -17,6 +17,7 @@
 //	Reach ChangedSince TouchedAfter what an index or vectors lack
 //	Document                        the fact file
 //	Beside                          patterns, gotchas, relations, reminders, verdicts, the log
+//	Lessons                         patterns and gotchas, as if they were facts
 //
 // What an iterator yields is good until it yields the next, unless it says
 // more: see [State.Lasting] and [State.Whole].
@@ -33,6 +34,7 @@
 //
 //	log.go machine.go                    the ledger of a directory, on package journal
 //	state.go event.go beside.go          what is known, and how events change it
+//	lessons.go                           patterns and gotchas as versions
 //	overlay.go                           decisions that are not committed
 //	frame.go walk.go sketch.go texts.go  the ways through the facts
 //	reach.go                             what came since

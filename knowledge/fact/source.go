@@ -1,0 +1,25 @@
+package fact
+
+// The kinds of a source: who made an assertion.
+const (
+	KindUser   = "user"
+	KindAgent  = "agent"
+	KindTool   = "tool"
+	KindImport = "import"
+)
+
+// The privacy of a fact. Any other value is kept and read as shared.
+const (
+	PrivacyShared      = "shared"
+	PrivacyProjectOnly = "project_only"
+)
+
+// Unconfirmed reports whether v is known only from an import.
+func Unconfirmed(v *Version) bool {
+	for _, s := range v.Sources {
+		if s.Kind != KindImport {
+			return false
+		}
+	}
+	return len(v.Sources) > 0
+}
