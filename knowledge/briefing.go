@@ -14,6 +14,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/reminder"
 )
 
 // Moment asks for the briefing.
@@ -76,8 +77,7 @@ func (s *Store) Begin(ctx context.Context, o Outset) (Briefing, error) {
 
 // meets reports whether a reminder is about the work.
 func (o Outset) meets(r formats.Reminder) bool {
-	return fact.HoldsTerms(o.Task, r.Keyword) ||
-		r.Path != "" && slices.ContainsFunc(o.Files, func(file string) bool { return matchesPath(r.Path, file) })
+	return reminder.AtWords(r, o.Task) || slices.ContainsFunc(o.Files, func(file string) bool { return reminder.AtFile(r, file) })
 }
 
 func (s *Store) briefed(ctx context.Context, q Moment, around surroundings) (Briefing, error) {
@@ -218,11 +218,11 @@ func gotchaLines(st *ledger.State, f *frame) []string {
 // end of the day, and those whose task has come to the state they wait for.
 func dueLines(list []formats.Reminder, around surroundings, today time.Time) []string {
 	met, out := []string{}, []string{}
-	for _, r := range openReminders(list) {
+	for _, r := range reminder.Open(list) {
 		switch line := prose.Clip(r.Text, 120); {
 		case around.meets != nil && around.meets(r):
 			met = append(met, line)
-		case around.reached[r.ID] || due(r, today):
+		case around.reached[r.ID] || reminder.Due(r, today):
 			out = append(out, line)
 		}
 	}

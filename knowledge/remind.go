@@ -16,6 +16,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/reminder"
 )
 
 // Intention is something to be reminded of, and when.
@@ -27,11 +28,6 @@ type Intention struct {
 	Task    string `json:"task,omitempty" jsonschema:"when a task reaches a state, as <id>:<State>"`
 }
 
-const (
-	reminderOpen = "open"
-	reminderDone = "done"
-)
-
 // Reminded is a reminder as stored.
 type Reminded struct {
 	Reminder formats.Reminder `json:"reminder"`
@@ -41,23 +37,10 @@ type Reminded struct {
 // Text gives the answer's line.
 func (r Reminded) Text() string {
 	x := r.Reminder
-	if x.State == reminderDone {
+	if x.State == reminder.StateDone {
 		return fmt.Sprintf("Reminder %s done: %s", x.ID, prose.Brief(x.Text))
 	}
-	return fmt.Sprintf("Reminder %s set: %s (%s)", x.ID, prose.Brief(x.Text), trigger(x)) + prose.Redacted(r.Redacted)
-}
-
-func trigger(r formats.Reminder) string {
-	var parts []string
-	for _, p := range []struct{ name, value string }{{"path", r.Path}, {"keyword", r.Keyword}, {"task", r.Task}} {
-		if p.value != "" {
-			parts = append(parts, p.name+" "+prose.Line(p.value))
-		}
-	}
-	if r.Due != nil {
-		parts = append(parts, "due "+fact.Day(*r.Due))
-	}
-	return strings.Join(parts, ", ")
+	return fmt.Sprintf("Reminder %s set: %s (%s)", x.ID, prose.Brief(x.Text), reminder.Trigger(x)) + prose.Redacted(r.Redacted)
 }
 
 // Remind stores an intention. It needs one trigger at least: without one it
@@ -67,7 +50,7 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 	if err := s.clean(&in); err != nil {
 		return Reminded{}, err
 	}
-	x := formats.Reminder{Text: in.a, State: reminderOpen, CreatedBy: s.actor.Agent}
+	x := formats.Reminder{Text: in.a, State: reminder.StateOpen, CreatedBy: s.actor.Agent}
 	for _, t := range []struct {
 		given string
 		to    *string
@@ -82,7 +65,7 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 		}
 		x.Due = &t.Time
 	}
-	if trigger(x) == "" {
+	if reminder.Trigger(x) == "" {
 		return Reminded{}, refusal.Argument("due", "a reminder needs a trigger: path, keyword, due or task")
 	}
 	if _, err := path.Match(strings.ReplaceAll(x.Path, "**", "*"), ""); err != nil {
@@ -137,10 +120,10 @@ func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
 			return nil, refusal.NotFound("No reminder found: %s", prose.Brief(d.ID))
 		}
 		r = Reminded{Reminder: st.Reminders[i]}
-		if r.Reminder.State == reminderDone {
+		if r.Reminder.State == reminder.StateDone {
 			return nil, nil
 		}
-		r.Reminder.State, r.Reminder.DoneAt = reminderDone, &now
+		r.Reminder.State, r.Reminder.DoneAt = reminder.StateDone, &now
 		return []ledger.Event{{Remind: &r.Reminder}}, nil
 	})
 	return r, err
@@ -159,8 +142,8 @@ type Reminders struct {
 
 // Reminders lists reminders.
 func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, error) {
-	q.State = cmp.Or(strings.ToLower(q.State), reminderOpen)
-	if !slices.Contains([]string{reminderOpen, reminderDone, "all"}, q.State) {
+	q.State = cmp.Or(strings.ToLower(q.State), reminder.StateOpen)
+	if !slices.Contains([]string{reminder.StateOpen, reminder.StateDone, "all"}, q.State) {
 		return Reminders{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
 	}
 	r := Reminders{Reminders: []formats.Reminder{}, state: q.State}
@@ -170,22 +153,10 @@ func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, erro
 				r.Reminders = append(r.Reminders, x)
 			}
 		}
-		slices.SortFunc(r.Reminders, byDue)
+		slices.SortFunc(r.Reminders, reminder.ByDue)
 		return nil
 	})
 	return r, err
-}
-
-func byDue(a, b formats.Reminder) int {
-	switch {
-	case a.Due != nil && b.Due != nil:
-		return cmp.Or(a.Due.Compare(*b.Due), cmp.Compare(a.ID, b.ID))
-	case a.Due != nil:
-		return -1
-	case b.Due != nil:
-		return 1
-	}
-	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
 // Text gives the answer's lines.
@@ -199,23 +170,12 @@ func (r Reminders) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, prose.Brief(x.Text), trigger(x))
-		if x.State != reminderOpen {
+		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, prose.Brief(x.Text), reminder.Trigger(x))
+		if x.State != reminder.StateOpen {
 			fmt.Fprintf(&b, " [%s]", x.State)
 		}
 	}
 	return b.String()
-}
-
-func openReminders(list []formats.Reminder) []formats.Reminder {
-	var out []formats.Reminder
-	for _, r := range list {
-		if r.State == reminderOpen {
-			out = append(out, r)
-		}
-	}
-	slices.SortFunc(out, byDue)
-	return out
 }
 
 // surfacing lists the open reminders that a question meets: whose keyword
@@ -225,7 +185,7 @@ func openReminders(list []formats.Reminder) []formats.Reminder {
 func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
 	err = s.log.View(ctx, func(st *ledger.State, _ journal.Head) error {
-		open = openReminders(st.Reminders)
+		open = reminder.Open(st.Reminders)
 		return nil
 	})
 	var reached map[string]bool
@@ -233,14 +193,9 @@ func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder
 		reached = s.reached(ctx, open)
 	}
 	for _, r := range open {
-		if reached[r.ID] || !f.timeful && due(r, fact.StartOfDay(f.now)) || fact.HoldsTerms(f.Query, r.Keyword) {
+		if reached[r.ID] || !f.timeful && reminder.Due(r, fact.StartOfDay(f.now)) || reminder.AtWords(r, f.Query) {
 			out = append(out, r)
 		}
 	}
 	return out, err
-}
-
-// due tells whether a reminder is due by the end of a day.
-func due(r formats.Reminder, today time.Time) bool {
-	return r.Due != nil && r.Due.Before(today.Add(24*time.Hour))
 }

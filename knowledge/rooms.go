@@ -11,6 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/reminder"
 )
 
 // Nothing is the argument of an operation that takes none.
@@ -111,7 +112,7 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 			r.Facts, r.Archived = r.Facts+room.Facts, r.Archived+room.Archived
 		}
 		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.VersionCount(), len(st.Patterns), len(st.Gotchas), len(st.Relations)
-		r.Reminders = len(openReminders(st.Reminders))
+		r.Reminders = len(reminder.Open(st.Reminders))
 		r.UpdatedAt, r.Commits = m.head.At, m.head.Seq
 		return nil
 	})

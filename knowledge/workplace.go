@@ -2,10 +2,10 @@ package knowledge
 
 import (
 	"context"
-	"strings"
 
 	"leanctx/formats"
 	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/reminder"
 )
 
 // Workplace is what a briefing tells beside facts: who else is at work in the
@@ -51,7 +51,7 @@ func (s *Store) surroundings(ctx context.Context) surroundings {
 	}
 	var open []formats.Reminder
 	if err := s.view(ctx, func(st *ledger.State, _ moment) error {
-		open = openReminders(st.Reminders)
+		open = reminder.Open(st.Reminders)
 		return nil
 	}); err == nil {
 		r.reached = s.reached(ctx, open)
@@ -68,7 +68,7 @@ func (s *Store) reached(ctx context.Context, open []formats.Reminder) map[string
 	}
 	var out map[string]bool
 	for _, x := range open {
-		task, state, waits := strings.Cut(x.Task, ":")
+		task, state, waits := reminder.Task(x)
 		if !waits {
 			continue
 		}

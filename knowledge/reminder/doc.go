@@ -1,0 +1,16 @@
+// Package reminder tells when something that was to be remembered later is due
+// to be said: on a day, at a file, at a word, or when a task has come to a state.
+//
+// Nothing here reads a clock, a file or a task: who asks says what day it is,
+// which file is at hand and what is being said, and looks the task up.
+//
+// # Decisions
+//
+// In a path's glob ** stands for any number of directories, * and ? stay within
+// one; without a / it matches a name in any directory, and a directory matches
+// all that is in it. path.Match alone was rejected, since it has no **; a
+// library was, since these are forty lines.
+//
+// A keyword is met by whole words in their order, compared folded; a part of a
+// word was rejected because a reminder on "go" would surface at "good".
+package reminder

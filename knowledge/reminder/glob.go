@@ -1,0 +1,49 @@
+package reminder
+
+import (
+	"path"
+	"strings"
+)
+
+// matchesPath tells whether a glob stands for a file.
+func matchesPath(glob, file string) bool {
+	glob = strings.TrimPrefix(strings.ReplaceAll(glob, `\`, "/"), "./")
+	whole := strings.TrimSuffix(glob, "/")
+	if !strings.Contains(whole, "/") && whole == glob {
+		if ok, err := path.Match(glob, path.Base(file)); err == nil && ok {
+			return true
+		}
+	}
+	parts, globs := strings.Split(file, "/"), strings.Split(whole, "/")
+	// What is in a directory is meant by its name.
+	return matchesParts(globs, parts) || !strings.HasSuffix(whole, "*") && matchesParts(append(globs, "**"), parts)
+}
+
+// matchesParts matches part by part. It goes back to the last ** that it met
+// only: what an earlier one could take, that one can take as well, and going
+// back to all of them would take exponential time.
+func matchesParts(globs, parts []string) bool {
+	i, j, star, from := 0, 0, -1, 0
+	for j < len(parts) {
+		if i < len(globs) && globs[i] == "**" {
+			star, from = i, j
+			i++
+			continue
+		}
+		if i < len(globs) {
+			if ok, err := path.Match(globs[i], parts[j]); err == nil && ok {
+				i, j = i+1, j+1
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		from++
+		i, j = star+1, from
+	}
+	for i < len(globs) && globs[i] == "**" {
+		i++
+	}
+	return i == len(globs)
+}
