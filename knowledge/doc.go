@@ -65,6 +65,9 @@
 //	semantic.go vectors.go             vectors kept in step
 //	ledger                             what is known, how commits change it, what can be asked of it
 //	fact                               a fact as a value in time: periods, equality, salience
+//	briefing                           what is worth knowing at once, and how it is said
+//	reminder                           when a reminder surfaces
+//	intent                             what somebody works on, which breaks ties
 //	meaning                            words and meaning joined
 //	usage                              the record of retrievals
 //	search                             the text index
@@ -82,8 +85,4 @@
 //
 // We decide equality by words and never by similarity; measures over sets of
 // words take "uses A not B" for "uses B not A" and miss that 15 became 30.
-//
-// We compute the briefing for the start of the day; the clock was rejected as
-// an input because prompt caches live on equal bytes. Only a valid period that
-// begins or ends within the day changes it, because truth comes first.
 package knowledge

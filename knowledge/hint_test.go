@@ -120,7 +120,7 @@ func TestBriefingBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := r.Body()
-		if budget >= 50 && len(text) > budget*bytesPerToken+len("+30 more facts in 1 room\n") {
+		if budget >= 50 && len(text) > budget*4+len("+30 more facts in 1 room\n") {
 			t.Errorf("budget %d: %d bytes", budget, len(text))
 		}
 		if !strings.Contains(text, "pinned=always") || !strings.Contains(text, "more") {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/intent"
 	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/search"
@@ -30,7 +31,7 @@ func (s *Store) ranked(ctx context.Context, q Question, archive bool, by *bearin
 }
 
 func (s *Store) rankedBy(ctx context.Context, a asked) (Recalled, error) {
-	a.intent = sync.OnceValue(func() intent { return s.intent(ctx) })
+	a.intent = sync.OnceValue(func() intent.Words { return s.intent(ctx) })
 	for moved, damaged := 0, 0; ; {
 		ask := s.rankedNow
 		if moved == rankedTries {
@@ -108,9 +109,9 @@ type asked struct {
 	st      *ledger.State
 	moment  moment
 	archive bool
-	intent  func() intent // asked for only if there is a tie
-	by      *bearing      // nil: words decide
-	words   *worded       // what they found, for the next try or look; nil: there is none
+	intent  func() intent.Words // asked for only if there is a tie
+	by      *bearing            // nil: words decide
+	words   *worded             // what they found, for the next try or look; nil: there is none
 }
 
 // worded is what words found, which holds for one state.
@@ -282,7 +283,7 @@ const nearTie = 0.01
 
 // settleTies reorders neighbours whose scores are within nearTie of the first
 // of their group.
-func (s *Store) settleTies(facts []Found, f *frame, intent func() intent) {
+func (s *Store) settleTies(facts []Found, f *frame, intent func() intent.Words) {
 	for start := 0; start < len(facts); {
 		end := start + 1
 		for end < len(facts) && facts[end].Score == facts[start].Score && facts[end].raw >= facts[start].raw*(1-nearTie) {
@@ -290,7 +291,7 @@ func (s *Store) settleTies(facts []Found, f *frame, intent func() intent) {
 		}
 		slices.SortStableFunc(facts[start:end], func(a, b Found) int {
 			wanted := intent()
-			return cmp.Or(cmp.Compare(wanted.meets(b.Category, b.Key, b.Value), wanted.meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), fact.ByName(a.v, b.v))
+			return cmp.Or(cmp.Compare(wanted.Meets(b.Category, b.Key, b.Value), wanted.Meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), fact.ByName(a.v, b.v))
 		})
 		start = end
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"leanctx/formats"
+	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/reminder"
 )
@@ -23,30 +24,20 @@ type Workplace interface {
 	Reached(ctx context.Context, task, state string) (bool, error)
 }
 
-// surroundings is what a workplace had to say at one moment.
-type surroundings struct {
-	task    string
-	agents  []string
-	unread  int
-	intent  intent          // what the caller works on
-	reached map[string]bool // reminders' ids whose task has come to the state
-
-	meets func(formats.Reminder) bool // a reminder is met by what is about to be done; may be nil
-}
-
-// surroundings asks the workplace. What it cannot tell is left out with a
-// notice: facts must not become silent because a list of agents is damaged.
-func (s *Store) surroundings(ctx context.Context) surroundings {
-	r := surroundings{intent: s.intent(ctx)}
+// occasion is what the workplace has to say at this moment. What it cannot tell
+// is left out with a notice: facts must not become silent because a list of
+// agents is damaged.
+func (s *Store) occasion(ctx context.Context) briefing.Occasion {
+	o := briefing.Occasion{Intent: s.intent(ctx)}
 	w := s.opts.Workplace
 	if w == nil {
-		return r
+		return o
 	}
 	var err error
-	if r.task, err = w.LastTask(ctx); err != nil {
+	if o.LastTask, err = w.LastTask(ctx); err != nil {
 		s.board.Add("the last task is not known: %v", err)
 	}
-	if r.agents, r.unread, err = w.Company(ctx, s.actor.Agent); err != nil {
+	if o.Agents, o.Unread, err = w.Company(ctx, s.actor.Agent); err != nil {
 		s.board.Add("the agents at work are not known: %v", err)
 	}
 	var open []formats.Reminder
@@ -54,9 +45,9 @@ func (s *Store) surroundings(ctx context.Context) surroundings {
 		open = reminder.Open(st.Reminders)
 		return nil
 	}); err == nil {
-		r.reached = s.reached(ctx, open)
+		o.Reached = s.reached(ctx, open)
 	}
-	return r
+	return o
 }
 
 // reached lists those of some reminders that wait for a task which has come to

@@ -1,4 +1,4 @@
-package knowledge
+package briefing
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 // An overview says the same as a briefing, its facts on one line.
 func TestOverviewText(t *testing.T) {
-	b := Briefing{
+	b := Selection{
 		Rooms: []formats.Room{
 			{Category: "architecture", Pairs: []formats.Pair{{Key: "auth", Value: "JWT RS256", Stars: 5}, {Key: "a|b", Value: "x\nFACTS:y=z", Stars: 1, Unconfirmed: true}}},
 			{Category: "deployment", Pairs: []formats.Pair{{Key: "host", Value: "AWS ECS", Stars: 3}}},
@@ -24,7 +24,7 @@ AGENTS:cursor-a3f8(dev),claude-b7e2(review)`
 	if got := b.OverviewText(); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
-	if got := (Briefing{}).OverviewText(); got != "" {
+	if got := (Selection{}).OverviewText(); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }

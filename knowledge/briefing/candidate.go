@@ -1,4 +1,4 @@
-package knowledge
+package briefing
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/intent"
 	"leanctx/knowledge/ledger"
 )
 
@@ -22,7 +23,7 @@ type candidates struct {
 	rooms  map[string]int
 	recent []candidate // decisions
 	heaped bool
-	intent intent // decides between those of about the same salience
+	intent intent.Words // decides between those of about the same salience
 
 	worst *candidate // any that comes after it is not among the best
 	short bool       // more were asked for than were kept
@@ -47,7 +48,7 @@ type candidate struct {
 const decisionsMost = 3
 
 func (c *candidates) add(n fact.ID, v *fact.Version, today time.Time) {
-	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: fact.Salience(v, today, fact.Retrievals{}), wanted: c.intent.meets(n.Category, n.Key)}
+	x := candidate{name: n, version: v.ID, from: v.ValidFrom, pinned: v.Pinned, salience: fact.Salience(v, today, fact.Retrievals{}), wanted: c.intent.Meets(n.Category, n.Key)}
 	if !c.state.Sketched(v) {
 		x.v = v
 	}

@@ -1,0 +1,80 @@
+package briefing
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+)
+
+// Text gives the answer's lines.
+func (r Selection) Text() string {
+	body := r.Body()
+	if body == "" {
+		return "No knowledge for wake-up briefing."
+	}
+	return "WAKE-UP BRIEFING:\n" + body
+}
+
+// Body is the briefing without its heading; empty when there is nothing to say.
+func (r Selection) Body() string {
+	return strings.TrimSuffix(formats.FormatAAAK(r.Rooms)+r.more()+r.tail(), "\n")
+}
+
+// OverviewText is the same selection as [Selection.Body] for an overview of the
+// project: the facts on one line, as category/key=value without stars.
+func (r Selection) OverviewText() string {
+	var facts []string
+	for _, room := range r.Rooms {
+		for _, p := range room.Pairs {
+			fact := formats.Escape(room.Category) + "/" + formats.Escape(p.Key) + "=" + formats.Escape(p.Value)
+			if p.Unconfirmed {
+				fact += "?"
+			}
+			facts = append(facts, fact)
+		}
+	}
+	text := ""
+	if len(facts) > 0 {
+		text = "FACTS:" + strings.Join(facts, "|") + "\n"
+	}
+	return strings.TrimSuffix(text+r.more()+r.tail(), "\n")
+}
+
+// more is the line that counts the facts over the budget.
+func (r Selection) more() string {
+	if r.MoreFacts == 0 {
+		return ""
+	}
+	return fmt.Sprintf("+%s in %s\n", prose.Count(r.MoreFacts, "more fact"), prose.Count(r.MoreRooms, "room"))
+}
+
+// tail is the lines that follow the rooms, each left out when empty.
+func (r Selection) tail() string {
+	var b strings.Builder
+	line := func(name, separator string, list []string, more int) {
+		parts := make([]string, 0, len(list)+1)
+		for _, text := range list {
+			parts = append(parts, formats.Escape(text))
+		}
+		if more > 0 {
+			parts = append(parts, fmt.Sprintf("+%d more", more))
+		}
+		if len(parts) > 0 {
+			fmt.Fprintf(&b, "%s:%s\n", name, strings.Join(parts, separator))
+		}
+	}
+	if r.LastTask != "" {
+		line("LAST_TASK", "|", []string{r.LastTask}, 0)
+	}
+	line("RECENT_DECISIONS", "|", r.Decisions, 0)
+	line("GOTCHAS", "|", r.Gotchas, r.MoreGotchas)
+	line("REMINDERS", "|", r.Reminders, r.MoreReminders)
+	line("AGENTS", ",", r.Agents, r.MoreAgents)
+	if r.Unread > 0 {
+		line("UNREAD", "", []string{strconv.Itoa(r.Unread)}, 0)
+	}
+	return b.String()
+}
