@@ -166,7 +166,7 @@ func TestClockJumps(t *testing.T) {
 		}
 		fresh := s.remember(t, Assertion{Category: "c", Key: fmt.Sprint("fresh ", i), Value: value})
 		last = fresh.RecordedAt
-		if got := s.only(t, "c", "k"); got.Value != value || percent(got.Effective) != "80%" {
+		if got := s.only(t, "c", "k"); got.Value != value || prose.Percent(got.Effective) != "80%" {
 			t.Errorf("%d: %+v is current, want %q in full", i, got, value)
 		}
 		if got := s.recall(t, Question{Query: fmt.Sprint("fresh ", i)}); len(got.Facts) == 0 || got.Facts[0].Key != fresh.Key {
@@ -176,7 +176,7 @@ func TestClockJumps(t *testing.T) {
 			t.Errorf("%d: not in the briefing: %s, %v", i, w.Text(), err)
 		}
 	}
-	if tl, err := s.Timeline(t.Context(), Span{Category: "c", Key: "k"}); err != nil || strings.Count(tl.Text(), "["+markCurrent+"]") != 1 {
+	if tl, err := s.Timeline(t.Context(), Span{Category: "c", Key: "k"}); err != nil || strings.Count(tl.Text(), "[CURRENT]") != 1 {
 		t.Errorf("%s, %v", tl.Text(), err)
 	}
 }

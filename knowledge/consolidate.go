@@ -169,7 +169,7 @@ func (p Promoted) Text() string {
 		fmt.Fprintf(&b, ", archived %s", prose.Count(p.Archived, "fact"))
 	}
 	for _, f := range p.Facts {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), percent(f.Confidence))
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence))
 	}
 	return b.String()
 }

@@ -66,6 +66,7 @@
 //	ledger                             what is known, how commits change it, what can be asked of it
 //	fact                               a fact as a value in time: periods, equality, salience
 //	briefing                           what is worth knowing at once, and how it is said
+//	history                            timelines, differences, and who stands behind a fact
 //	reminder                           when a reminder surfaces
 //	intent                             what somebody works on, which breaks ties
 //	meaning                            words and meaning joined

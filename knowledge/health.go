@@ -167,11 +167,11 @@ func (r Health) Text() string {
 	}
 	fmt.Fprintf(&b, "\nNearly the same under two names: %s", r.nearlyText())
 	for _, p := range r.Nearly[:min(healthMost, len(r.Nearly))] {
-		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", slashed(p.First), prose.Brief(p.FirstValue), slashed(p.Second), prose.Brief(p.SecondValue), percent(p.Cosine))
+		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", slashed(p.First), prose.Brief(p.FirstValue), slashed(p.Second), prose.Brief(p.SecondValue), prose.Percent(p.Cosine))
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
 	for _, f := range r.Stale {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), percent(f.Effective), fact.Day(f.LastConfirmed))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
 	}
 	if r.Maintenance != nil {
 		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", fact.Day(r.Maintenance.Timestamp), r.Maintenance.Summary)

@@ -83,7 +83,7 @@ func took(t *testing.T, s *story) {
 		t.Errorf("db as of February: %s", r.Text())
 	}
 	tl, err := s.Timeline(t.Context(), Span{Category: "architecture"})
-	if err != nil || strings.Count(tl.Text(), "["+markCurrent+"]") != 2 || len(tl.Entries) != 4 {
+	if err != nil || strings.Count(tl.Text(), "[CURRENT]") != 2 || len(tl.Entries) != 4 {
 		t.Errorf("%s, %v", tl.Text(), err)
 	}
 	if first, second := tl.Entries[0].ID, tl.Entries[slices.IndexFunc(tl.Entries, func(e Entry) bool { return e.Value == "OAuth2 + PKCE" })]; second.Supersedes != first {

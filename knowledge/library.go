@@ -168,7 +168,7 @@ func (r Results) Text() string {
 		fmt.Fprintf(&b, "Cross-session search (%s):", prose.Count(r.Total, "result"))
 	}
 	for _, x := range r.Results {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Line(x.Category), prose.Line(x.Key), prose.Line(x.Value), prose.Line(x.Project), percent(x.Confidence))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Line(x.Category), prose.Line(x.Key), prose.Line(x.Value), prose.Line(x.Project), prose.Percent(x.Confidence))
 		if x.Unconfirmed {
 			b.WriteString(" [imported, unconfirmed]")
 		}

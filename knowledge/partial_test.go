@@ -180,7 +180,9 @@ func questions() []deed {
 	}
 	for _, n := range []Name{{Category: "architecture", Key: "auth"}, {Category: "decision", Key: "key-03"}, {Category: "deployment", Key: "gone"}, {Category: "x", Key: "y"}} {
 		out = append(out,
-			deed{fmt.Sprint("why ", n), true, func(ctx context.Context, s *Store) (any, error) { return s.Why(ctx, Subject{n.Category, n.Key}) }},
+			deed{fmt.Sprint("why ", n), true, func(ctx context.Context, s *Store) (any, error) {
+				return s.Why(ctx, Subject{Category: n.Category, Key: n.Key})
+			}},
 			deed{fmt.Sprint("timeline ", n), true, func(ctx context.Context, s *Store) (any, error) {
 				return s.Timeline(ctx, Span{Category: n.Category, Key: n.Key})
 			}},

@@ -158,12 +158,12 @@ func (r Recalled) nothing() string {
 func (r Recalled) line(b *strings.Builder, f Found) {
 	fmt.Fprintf(b, "\n  [%s/%s]: %s (", prose.Line(f.Category), prose.Line(f.Key), prose.Line(f.Value))
 	if r.frame.Query != "" {
-		fmt.Fprintf(b, "score: %s, ", percent(f.Score))
+		fmt.Fprintf(b, "score: %s, ", prose.Percent(f.Score))
 	}
 	if r.Encoder != "" && f.Semantic != 0 {
-		fmt.Fprintf(b, "sem: %s, ", percent(max(f.Semantic, 0)))
+		fmt.Fprintf(b, "sem: %s, ", prose.Percent(max(f.Semantic, 0)))
 	}
-	fmt.Fprintf(b, "conf: %s", percent(f.Confidence))
+	fmt.Fprintf(b, "conf: %s", prose.Percent(f.Confidence))
 	if !r.frame.timeful {
 		fmt.Fprintf(b, ", confirmed %dx", f.Confirmations)
 	}

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -59,7 +58,7 @@ func (r Remembered) Text() string {
 	if verb == "" {
 		verb = "Remembered"
 	}
-	fmt.Fprintf(&b, "%s [%s] %s: %s (confidence: %s", verb, prose.Line(r.Category), prose.Line(r.Key), prose.Brief(r.Value), percent(r.Confidence))
+	fmt.Fprintf(&b, "%s [%s] %s: %s (confidence: %s", verb, prose.Line(r.Category), prose.Line(r.Key), prose.Brief(r.Value), prose.Percent(r.Confidence))
 	if r.Outcome == Confirmed {
 		fmt.Fprintf(&b, ", confirmed %dx", r.Confirmations)
 	}
@@ -94,6 +93,3 @@ func (d Displacement) now() string {
 	}
 	return "is now valid " + strings.Join(periods, " and ")
 }
-
-// percent rounds half away from zero, as people do.
-func percent(x float64) string { return fmt.Sprintf("%d%%", int(math.Round(x*100))) }

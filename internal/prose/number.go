@@ -2,6 +2,7 @@ package prose
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,10 @@ func Count[N ~int | ~int64](n N, noun string) string {
 	}
 	return Number(n) + " " + noun
 }
+
+// Percent words a share of 1 in percent. It rounds half away from zero, as
+// people do.
+func Percent(x float64) string { return fmt.Sprintf("%d%%", int(math.Round(x*100))) }
 
 // Span is a duration in its largest whole unit, rounded down: 45s, 5m, 2h, 1d.
 // One below zero is 0s.

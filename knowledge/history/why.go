@@ -1,8 +1,8 @@
-package knowledge
+package history
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,44 +30,38 @@ type Provenance struct {
 // Behind is one version with who stands behind it.
 type Behind struct {
 	Entry
-	Category string   `json:"category"`
-	Replaced string   `json:"replaced,omitempty"` // the value it took the place of
-	Imported string   `json:"imported_from,omitempty"`
-	Sources  []Source `json:"sources"`
+	Category string           `json:"category"`
+	Replaced string           `json:"replaced,omitempty"` // the value it took the place of
+	Imported string           `json:"imported_from,omitempty"`
+	Sources  []formats.Source `json:"sources"`
 
 	Earlier []formats.Belief `json:"earlier_periods,omitempty"` // as its valid period was held before
 }
 
 // Why tells every assertion behind a fact: who, when, from where, how often,
-// and what it replaced.
-func (s *Store) Why(ctx context.Context, q Subject) (Provenance, error) {
-	if err := required("category", strings.TrimSpace(q.Category), "key", strings.TrimSpace(q.Key)); err != nil {
-		return Provenance{}, err
-	}
+// and what it replaced. It is false where there never was such a fact.
+func Why(st *ledger.State, q Subject, now time.Time) (Provenance, bool) {
 	r := Provenance{Category: q.Category, Key: q.Key}
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
-		vs := st.Versions(fact.IDOf(q.Category, q.Key))
-		if len(vs) == 0 {
-			vs = lessonsNamed(st, q.Category, q.Key)
+	vs := st.Versions(fact.IDOf(q.Category, q.Key))
+	if len(vs) == 0 {
+		vs = lessonsNamed(st, q.Category, q.Key)
+	}
+	if t, erased := st.Erased(fact.IDOf(q.Category, q.Key)); len(vs) == 0 && erased {
+		r.Erased = fact.Day(t.ErasedAt)
+		return r, true
+	}
+	if len(vs) == 0 {
+		return r, false
+	}
+	r.Category, r.Key = vs[0].Category, vs[0].Key
+	for _, v := range slices.Backward(vs) {
+		b := Behind{Entry: entry(v, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Earlier: v.Beliefs}
+		if old := st.ByID(string(v.Supersedes)); old != nil && v.Outcome != "resumed" {
+			b.Replaced = old.Value
 		}
-		if t, erased := st.Erased(fact.IDOf(q.Category, q.Key)); len(vs) == 0 && erased {
-			r.Erased = fact.Day(t.ErasedAt)
-			return nil
-		}
-		if len(vs) == 0 {
-			return notFound(q.Category, q.Key)
-		}
-		r.Category, r.Key, r.Versions = vs[0].Category, vs[0].Key, nil
-		for i := len(vs) - 1; i >= 0; i-- {
-			b := Behind{Entry: entry(vs[i], m.now), Category: vs[i].Category, Imported: string(vs[i].ImportedFrom), Sources: vs[i].Sources, Earlier: vs[i].Beliefs}
-			if old := st.ByID(string(vs[i].Supersedes)); old != nil && vs[i].Outcome != "resumed" {
-				b.Replaced = old.Value
-			}
-			r.Versions = append(r.Versions, b)
-		}
-		return nil
-	})
-	return r, err
+		r.Versions = append(r.Versions, b)
+	}
+	return r, true
 }
 
 func lessonsNamed(st *ledger.State, category, key string) []*fact.Version {
@@ -88,7 +82,7 @@ func (p Provenance) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Line(p.Category), prose.Line(p.Key), prose.Count(len(p.Versions), "version"))
 	for _, v := range p.Versions {
-		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, v.period(), percent(v.Confidence), v.Confirmations)
+		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, v.period(), prose.Percent(v.Confidence), v.Confirmations)
 		if v.Replaced != "" {
 			fmt.Fprintf(&b, "\n    replaced '%s'", prose.Brief(v.Replaced))
 		}
@@ -109,7 +103,7 @@ func (p Provenance) Text() string {
 	return b.String()
 }
 
-func assertedBy(s Source) string {
+func assertedBy(s formats.Source) string {
 	text := s.At.UTC().Format(time.DateTime) + " " + s.Kind
 	if s.By != "" {
 		text += " " + prose.Line(s.By)
@@ -118,7 +112,7 @@ func assertedBy(s Source) string {
 		text += " from " + prose.Line(s.Ref)
 	}
 	if s.Confidence > 0 {
-		text += " (" + percent(s.Confidence) + ")"
+		text += " (" + prose.Percent(s.Confidence) + ")"
 	}
 	return text
 }

@@ -1,7 +1,6 @@
-package knowledge
+package history
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,28 +53,19 @@ type Entry struct {
 	AssertedBy    string     `json:"asserted_by,omitempty"`
 }
 
-// Timeline lists every version of a room or of a fact, by valid time.
-func (s *Store) Timeline(ctx context.Context, q Span) (Chronicle, error) {
-	if err := required("category", strings.TrimSpace(q.Category)); err != nil {
-		return Chronicle{}, err
+// Timeline lists the versions of a room or of a fact, by valid time; the newest
+// ones, as many as q.Limit says.
+func Timeline(st *ledger.State, q Span, now time.Time) Chronicle {
+	r := Chronicle{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: q.Limit, Entries: []Entry{}}
+	if room := st.Room(q.Category); room != "" {
+		r.Category = room
 	}
-	limit, err := checkLimit(q.Limit, 100)
-	if err != nil {
-		return Chronicle{}, err
+	vs := past(st, q.Category, q.Key)
+	r.Total = len(vs)
+	for _, v := range vs[max(0, len(vs)-q.Limit):] {
+		r.Entries = append(r.Entries, entry(v, now))
 	}
-	r := Chronicle{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: limit, Entries: []Entry{}}
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
-		if room := st.Room(q.Category); room != "" {
-			r.Category = room
-		}
-		vs := past(st, q.Category, q.Key)
-		r.Total, r.Entries = len(vs), r.Entries[:0]
-		for _, v := range vs[max(0, len(vs)-limit):] {
-			r.Entries = append(r.Entries, entry(v, m.now))
-		}
-		return nil
-	})
-	return r, err
+	return r
 }
 
 // past lists the versions of a room or a fact, oldest first.
@@ -144,7 +134,7 @@ func (r Chronicle) Text() string {
 	}
 	for _, e := range r.Entries {
 		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
-			e.period(), percent(e.Confidence), e.Confirmations)
+			e.period(), prose.Percent(e.Confidence), e.Confirmations)
 		if e.Archived {
 			b.WriteString(" (outside the active set)")
 		}

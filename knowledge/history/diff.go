@@ -1,8 +1,7 @@
-package knowledge
+package history
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,8 +32,8 @@ type Change struct {
 	ID       string    `json:"id"`
 }
 
-// Diff is what became true, false, corrected, retracted or archived.
-type Diff struct {
+// Difference is what became true, false, corrected, retracted or archived.
+type Difference struct {
 	From    time.Time `json:"from"`
 	To      time.Time `json:"to"`
 	Changes []Change  `json:"changes"`
@@ -44,46 +43,36 @@ type Diff struct {
 	limit    int
 }
 
-// Diff compares what was true at two instants, by what is known now, and lists
-// what was corrected, retracted or archived between them.
-func (s *Store) Diff(ctx context.Context, q Interval) (Diff, error) {
-	if err := required("from", strings.TrimSpace(q.From)); err != nil {
-		return Diff{}, err
-	}
-	limit, err := checkLimit(q.Limit, 100)
+// Diff compares what was true at the instants of q, by what is known now, and
+// lists what was corrected, retracted or archived between them; the first ones,
+// as many as q.Limit says. An instant that is none, or a later one before the
+// earlier, is a refusal that names the argument. Ages are counted from clock.
+func Diff(st *ledger.State, q Interval, now, clock time.Time) (Difference, error) {
+	from, err := fact.ParseInstant("from", q.From, clock, false)
 	if err != nil {
-		return Diff{}, err
+		return Difference{}, err
 	}
-	r := Diff{limit: limit, Changes: []Change{}}
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
-		from, err := fact.ParseInstant("from", q.From, s.clock(), false)
-		if err != nil {
-			return err
+	to := fact.Instant{Time: now, Text: "now"}
+	if q.To != "" {
+		if to, err = fact.ParseInstant("to", q.To, clock, true); err != nil {
+			return Difference{}, err
 		}
-		to := fact.Instant{Time: m.now, Text: "now"}
-		if q.To != "" {
-			if to, err = fact.ParseInstant("to", q.To, s.clock(), true); err != nil {
-				return err
-			}
+	}
+	if to.Before(from.Time) {
+		return Difference{}, refusal.Argument("to", "to %s is before from %s", to.Text, from.Text)
+	}
+	r := Difference{From: from.Time, To: to.Time, from: from.Text, to: to.Text, limit: q.Limit, Changes: []Change{}}
+	for n, v := range st.Each() {
+		if q.Category == "" || n.Category == formats.FoldName(q.Category) {
+			r.Changes = appendChanges(r.Changes, v, r.From, r.To)
 		}
-		if to.Before(from.Time) {
-			return refusal.Argument("to", "to %s is before from %s", to.Text, from.Text)
-		}
-		r.From, r.To, r.from, r.to = from.Time, to.Time, from.Text, to.Text
-		r.Changes = r.Changes[:0]
-		for n, v := range st.Each() {
-			if q.Category == "" || n.Category == formats.FoldName(q.Category) {
-				r.Changes = appendChanges(r.Changes, v, r.From, r.To)
-			}
-		}
-		return nil
-	})
+	}
 	slices.SortFunc(r.Changes, func(a, b Change) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	r.Total = len(r.Changes)
-	r.Changes = r.Changes[:min(limit, r.Total)]
-	return r, err
+	r.Changes = r.Changes[:min(q.Limit, r.Total)]
+	return r, nil
 }
 
 func appendChanges(out []Change, v *fact.Version, from, to time.Time) []Change {
@@ -109,7 +98,7 @@ func appendChanges(out []Change, v *fact.Version, from, to time.Time) []Change {
 }
 
 // Text gives the answer's lines.
-func (r Diff) Text() string {
+func (r Difference) Text() string {
 	if r.Total == 0 {
 		return fmt.Sprintf("No changes %s → %s.", r.from, r.to)
 	}
