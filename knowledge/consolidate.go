@@ -10,6 +10,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -52,11 +53,7 @@ var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocke
 // fact was retracted or erased, is not promoted again. Then it runs the
 // maintenance pass, which it also does where what they wrote cannot be read. It writes no prose of its own.
 func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) {
-	decisions, err := budget("max_decisions", p.MaxDecisions, 5)
-	if err != nil {
-		return Promoted{}, err
-	}
-	others, err := budget("max_findings", p.MaxFindings, 8)
+	allowed, err := p.allowance()
 	if err != nil {
 		return Promoted{}, err
 	}
@@ -68,31 +65,15 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		s.board.Add("what agents wrote down was not looked at: %v", err)
 	}
 	var r Promoted
-	decide := func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
-		events := []ledger.Event(nil)
-		r = Promoted{DryRun: p.DryRun, Facts: []Remembered{}}
-		left := map[bool]int{true: decisions, false: others}
-		w := ledger.Over(st, nil)
-		for _, f := range unpromoted(st, found) {
-			if left[f.Kind == "decision"] == 0 {
-				r.Left++
-				continue
-			}
-			made, x, err := assert(w, s.promote(f), now)
-			if err != nil {
-				return nil, err
-			}
-			left[f.Kind == "decision"]--
-			w.Fold(made...)
-			events, r.Facts = append(events, made...), append(r.Facts, x)
-		}
-		if len(events) > 0 {
-			events = append(events, ledger.Note(ledger.NoteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(r.Facts), "finding")), now))
-		}
-		return events, nil
+	decide := func(st *ledger.State, now time.Time) (events []ledger.Event, err error) {
+		some, over := allowed.of(unpromoted(st, found))
+		r = Promoted{DryRun: p.DryRun, Left: over}
+		events, r.Facts, err = s.promoteAll(some, ledger.Over(st, nil), now)
+		return events, err
 	}
 	if p.DryRun {
-		return r, s.view(ctx, func(st *ledger.State, m moment) error { _, err := decide(st, m.now); return err })
+		err := s.view(ctx, func(st *ledger.State, m moment) error { _, err := decide(st, m.now); return err })
+		return r, err
 	}
 	if err := s.update(ctx, decide); err != nil {
 		return Promoted{}, err
@@ -110,6 +91,51 @@ func budget(argument string, given *int, standard int) (int, error) {
 		return 0, refusal.Argument(argument, "%s %d is negative", argument, *given)
 	}
 	return *given, nil
+}
+
+// allowance is how many findings may be promoted.
+type allowance struct{ decisions, others int }
+
+func (p Promotion) allowance() (a allowance, err error) {
+	if a.decisions, err = budget("max_decisions", p.MaxDecisions, 5); err != nil {
+		return a, err
+	}
+	a.others, err = budget("max_findings", p.MaxFindings, 8)
+	return a, err
+}
+
+// of takes the first findings that there is room for, and counts the others.
+func (a allowance) of(found []Finding) (some []Finding, over int) {
+	for _, f := range found {
+		left := &a.others
+		if f.Kind == "decision" {
+			left = &a.decisions
+		}
+		if *left == 0 {
+			over++
+			continue
+		}
+		*left--
+		some = append(some, f)
+	}
+	return some, over
+}
+
+// promoteAll decides on findings one upon another.
+func (s *Store) promoteAll(found []Finding, w *ledger.Overlay, now time.Time) (events []ledger.Event, facts []Remembered, err error) {
+	facts = []Remembered{}
+	for _, f := range found {
+		made, x, err := assertion.Decide(w, s.promote(f), now)
+		if err != nil {
+			return nil, nil, err
+		}
+		w.Fold(made...)
+		events, facts = append(events, made...), append(facts, x)
+	}
+	if len(events) > 0 {
+		events = append(events, ledger.Note(ledger.NoteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(facts), "finding")), now))
+	}
+	return events, facts, nil
 }
 
 func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error) {
@@ -149,11 +175,11 @@ func gone(st *ledger.State, n fact.ID) bool {
 	return withdrawn || erased
 }
 
-func (s *Store) promote(f Finding) claim {
+func (s *Store) promote(f Finding) assertion.Claim {
 	text, _ := s.redact(strings.TrimSpace(f.Text))
-	return claim{
-		category: f.Kind, value: prose.Clip(text, MaxValue/4), confidence: confidenceOf[f.Kind], session: f.By,
-		source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
+	return assertion.Claim{
+		Category: f.Kind, Value: prose.Clip(text, MaxValue/4), Confidence: confidenceOf[f.Kind], Session: f.By,
+		Source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
 	}
 }
 
