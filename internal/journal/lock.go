@@ -15,35 +15,36 @@ import (
 // fileLock is a lock between processes, and between logs of one process.
 // It is used by one goroutine at a time.
 //
-// In the file stands a line for people and for fairness: who holds the lock, who last
-// found it taken, and when. A process that comes back for the lock while
-// another one is waiting lets that one go first; otherwise a busy writer would
-// have it again each time before the others have looked. The line is never
-// synced and nothing rests on it.
+// In the file stands a line for people and for fairness: who holds the lock, since
+// when he waits who has waited longest, and when he last looked. He looks often and
+// the others seldom, so that it is he who finds it free. A process that comes back
+// for the lock while another one is waiting lets that one go first; otherwise a
+// busy writer would have it again each time before the others have looked. The line
+// is never synced and nothing rests on it.
 type fileLock struct {
 	dir, name string
 	f         file      // kept open between acquisitions
 	shared    bool      // with others that share it; such a lock is not signed
-	id        uint64    // tells our marks from others'
+	id        uint64    // since when we wait, in nanoseconds: tells our marks from others'
 	turn      time.Time // when we began to have it while others may be waiting
 }
 
-// The pauses between two tries, about as long as an append takes, so that a
-// free moment between two of them is hit. Who has waited patienceAfter for a
-// stopped or very slow process may look less often.
+// The pauses between two tries: of who has waited longest about as long as an
+// append takes, so that a free moment between two of them is hit.
 const (
-	shortPause    = 200 * time.Microsecond
-	longPause     = 3 * time.Millisecond
-	patienceAfter = 100 * time.Millisecond
-	wantedFor     = 10 * time.Millisecond // how long a mark counts
-	turnFor       = 4 * time.Millisecond  // how long one comes back without letting others go first
+	shortPause = 200 * time.Microsecond
+	longPause  = 3 * time.Millisecond
+	wantedFor  = 10 * time.Millisecond // how long a mark counts
+	turnFor    = 4 * time.Millisecond  // how long one comes back without letting others go first
 )
 
 // acquire waits until the lock is had, ctx ends, or the deadline passes.
 func (k *fileLock) acquire(ctx context.Context, fsys files, deadline time.Time) error {
 	begin := time.Now()
 	yield := begin.Sub(k.turn) > turnFor && k.wantedByOthers(begin)
+	k.id = 0
 	for {
+		pause := shortPause
 		if !yield {
 			ok, err := k.try(fsys)
 			if ok || err != nil {
@@ -53,13 +54,11 @@ func (k *fileLock) acquire(ctx context.Context, fsys files, deadline time.Time) 
 			if !time.Now().Before(deadline) {
 				return pathError(k.dir, k.name, ErrLocked, "%s holds the store and does not let go; stop it, or let it go on, and try again", k.holder())
 			}
-			k.want()
+			if !k.want(begin) {
+				pause = longPause
+			}
 		}
 		yield = false
-		pause := shortPause
-		if time.Since(begin) > patienceAfter {
-			pause = longPause
-		}
 		k.turn = time.Time{}
 		t := time.NewTimer(pause/2 + rand.N(pause))
 		select {
@@ -129,7 +128,7 @@ func isNamed(fsys files, f file, name string) (bool, error) {
 	return err == nil && os.SameFile(named, own), err
 }
 
-// The line in the file: "<pid padded to 10> <id of who waits> <when>\n".
+// The line in the file: "<pid padded to 10> <since when one waits> <when it looked>\n".
 const (
 	lockLine = "%-10d %016x %016x\n"
 	lockLen  = 10 + 1 + 16 + 1 + 16 + 1
@@ -160,17 +159,24 @@ func (k *fileLock) wantedByOthers(now time.Time) bool {
 	return waits != 0 && waits != k.id && now.Sub(when).Abs() < wantedFor
 }
 
-// want tells the others that we wait.
-func (k *fileLock) want() {
-	if k.id == 0 {
-		k.id = rand.Uint64() | 1
+// want tells the others that we wait since a time, unless one waits for longer.
+func (k *fileLock) want(since time.Time) bool {
+	k.id = uint64(since.UnixNano())
+	now := time.Now()
+	if _, waits, when := k.line(); waits != 0 && waits < k.id && now.Sub(when).Abs() < wantedFor {
+		return false
 	}
-	k.scribble(fmt.Appendf(nil, lockLine, 0, k.id, time.Now().UnixNano())[wantAt:], wantAt)
+	k.scribble(fmt.Appendf(nil, lockLine, 0, k.id, now.UnixNano())[wantAt:], wantAt)
+	return true
 }
 
 // sign tells who holds the lock.
 func (k *fileLock) sign() {
-	if pid, _, _ := k.line(); pid != os.Getpid() {
+	pid, waits, _ := k.line()
+	if waits != 0 && waits == k.id {
+		k.scribble(fmt.Appendf(nil, lockLine, 0, 0, 0)[wantAt:], wantAt)
+	}
+	if pid != os.Getpid() {
 		k.scribble(fmt.Appendf(nil, lockLine, os.Getpid(), 0, 0)[:wantAt], 0)
 	}
 }
