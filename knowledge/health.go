@@ -49,58 +49,62 @@ type OpenQuestion struct {
 const healthMost = 10
 
 // Health looks for open contradictions, duplicates, stale facts and damage.
-func (s *Store) Health(ctx context.Context, _ Nothing) (Health, error) {
+func (s *Store) Health(ctx context.Context, _ Nothing) (r Health, err error) {
 	s.use.Refresh()
-	var r Health
 	encoder, err := s.likened(ctx)
 	if err != nil {
 		return r, err
 	}
 	err = s.view(ctx, func(st *ledger.State, m moment) (err error) {
-		r = Health{Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
+		r = Health{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []Found{}, Damage: []string{}, SetAside: []string{}}
 		f := frame{held: ledger.Frame{AsOf: m.now, Known: m.now}, now: m.now}
-		r.Versions = st.VersionCount()
 		var likes []fresh
-		same := map[[16]byte]Name{} // by a hash: the texts of very many facts would be kept
+		same := values{}
 		for n, vs := range st.Sorted() {
-			v := fact.CurrentAt(vs, m.now)
-			if v == nil {
-				continue
-			}
-			if v.ArchivedAt != nil {
+			switch v := fact.CurrentAt(vs, m.now); {
+			case v == nil:
+			case v.ArchivedAt != nil:
 				r.Archived++
-				continue
+			default:
+				r.Facts++
+				r.look(st, v, &f)
+				if w, known := same.met(n, v); known && !settled(st, n, fact.IDOf(w.Category, w.Key)) {
+					r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
+				}
+				if encoder != nil {
+					likes = append(likes, newFresh(v))
+				}
 			}
-			r.Facts++
-			r.look(st, v, &f)
-			if encoder != nil {
-				likes = append(likes, newFresh(v))
-			}
-			text := fact.Words(formats.FoldName(v.Value))
-			key := strings.Join(text, " ")
-			if len(text) < 3 {
-				key = n.Category + "\x00" + key // a port or a yes says little about another room's
-			}
-			hash := md5.Sum([]byte(key))
-			if w, known := same[hash]; known && !settled(st, n, fact.IDOf(w.Category, w.Key)) {
-				r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
-			}
-			same[hash] = nameOf(v)
 		}
 		if last, any := st.Last(ledger.NoteMaintenance); any {
 			r.Maintenance = &last
 		}
-		if encoder == nil {
-			return nil
+		if r.Looked = encoder != nil; r.Looked {
+			r.Nearly, r.Compared, err = s.nearly(ctx, st, *encoder, likes)
 		}
-		r.Looked = true
-		r.Nearly, r.Compared, err = s.nearly(ctx, st, *encoder, likes)
 		return err
 	})
 	r.stalest()
 	r.Index = s.ix.describe()
 	s.damage(ctx, &r)
 	return r, err
+}
+
+// values are those met so far, and the last fact that has each. They are known
+// by a hash: the texts of very many facts would be kept.
+type values map[[md5.Size]byte]Name
+
+// met tells which fact had the value of v, if one did, and notes that v has it.
+func (x values) met(n fact.ID, v *fact.Version) (before Name, known bool) {
+	text := fact.Words(formats.FoldName(v.Value))
+	key := strings.Join(text, " ")
+	if len(text) < 3 {
+		key = n.Category + "\x00" + key // a port or a yes says little about another room's
+	}
+	hash := md5.Sum([]byte(key))
+	before, known = x[hash]
+	x[hash] = nameOf(v)
+	return before, known
 }
 
 // damage adds what is wrong with the files of the facts, and of what is kept
