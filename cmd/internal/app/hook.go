@@ -59,18 +59,18 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	s := newStores(func() (*config.Config, error) { return c, nil }, func(string) {})
 	s.logger = slog.New(slog.DiscardHandler)
-	call.Open = func(ctx context.Context, dir, client string) (answer.Memory, error) {
-		return s.remembered(ctx, op.Scope{Project: dir, Agent: c.Agent}, client)
+	call.Open = func(ctx context.Context, who answer.Caller) (answer.Memory, error) {
+		return s.remembered(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
 	}
-	call.Waiting = func(ctx context.Context, dir, client string) ([]answer.Told, error) {
-		n, err := s.neighbours(ctx, op.Scope{Project: dir, Agent: c.Agent}, client)
+	call.Waiting = func(ctx context.Context, who answer.Caller) ([]answer.Told, error) {
+		n, err := s.neighbours(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
 		if err != nil {
 			return nil, err
 		}
 		return n.waiting(ctx)
 	}
-	call.Conclude = func(ctx context.Context, dir, client string) error {
-		err := s.conclude(ctx, dir, client)
+	call.Conclude = func(ctx context.Context, who answer.Caller) error {
+		err := s.conclude(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
 		return joined(err, s.close())
 	}
 	if said := call.Run(ctx); len(said) > 0 {
@@ -95,13 +95,14 @@ type memory struct {
 }
 
 // remembered is the memory of the project of a scope. It leaves no trace.
-func (s *stores) remembered(ctx context.Context, sc op.Scope, client string) (memory, error) {
+func (s *stores) remembered(ctx context.Context, sc op.Scope, who answer.Caller) (memory, error) {
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
 		return memory{}, err
 	}
+	who.Sighted(p.Hash) // also at events that ask for no neighbours
 	store, err := s.store(sc, p)
-	return memory{p, store, func(ctx context.Context) (neighbours, error) { return s.neighbours(ctx, sc, client) }}, err
+	return memory{p, store, func(ctx context.Context) (neighbours, error) { return s.neighbours(ctx, sc, who) }}, err
 }
 
 // Briefing is what a session begins with.
@@ -152,68 +153,28 @@ func resolved(path string) string {
 	return path
 }
 
-// conclude makes the automatic entry of a session in the diary of the agent
-// that worked in it: what it wrote there since the last one, its open tasks
-// and its claims. Nothing new, no entry.
-func (s *stores) conclude(ctx context.Context, dir, client string) error {
-	sc := op.Scope{Project: dir}
-	p, err := s.lookup(ctx, sc)
-	if err != nil || !p.Known {
+// conclude makes the automatic entry of a session in the diary of its agent:
+// what it wrote there since the last one, its open tasks and its claims.
+// Nothing new, no entry; and none where nobody can tell whose the session was.
+func (s *stores) conclude(ctx context.Context, sc op.Scope, who answer.Caller) error {
+	n, err := s.neighbours(ctx, sc, who)
+	if err != nil || n.me == "" {
 		return err
 	}
 	settings, _, err := s.settings(sc)
 	if err != nil || !settings.AutoDiary {
 		return err
 	}
-	w, err := s.crew(sc, p)
-	if err != nil {
-		return err
-	}
-	registry, err := w.agents()
-	if err != nil {
-		return err
-	}
-	around, err := registry.As(agents.Actor{}).Sync(ctx, agents.Nothing{}) // by nobody: it marks nothing as read
-	if err != nil {
-		return err
-	}
-	c, err := s.config()
-	if err != nil {
-		return err
-	}
-	me := atWork(around.Agents, c.Agent, client)
-	if me == "" {
-		return nil
-	}
-	text, err := w.summary(ctx, me, around.Claims)
+	text, err := n.crew.summary(ctx, n.me, n.around.Claims)
 	if err != nil || text == "" {
 		return err
 	}
-	_, err = registry.As(agents.Actor{Agent: me}).Diary(ctx, agents.Note{Message: text, Context: automatic})
+	_, err = n.registry.As(agents.Actor{Agent: n.me}).Diary(ctx, agents.Note{Message: text, Context: automatic})
 	return err
 }
 
 // automatic marks an entry that no agent wrote.
 const automatic = "automatic"
-
-// atWork is the agent that works in a client: the one that the environment
-// names, else the only one of the client's kind. Where there are several
-// nobody can tell, and none is better than the wrong one.
-func atWork(present []agents.Present, named, client string) string {
-	var kin []string
-	for _, a := range present {
-		if named != "" && a.AgentID == named {
-			return named
-		}
-		if akin(a.AgentType, client) {
-			kin = append(kin, a.AgentID)
-		}
-	}
-	if named != "" || len(kin) != 1 {
-		return ""
-	}
-	return kin[0]
-}
 
 // diaryLook is how far back an entry of the session may stand.
 const diaryLook = 100

@@ -10,21 +10,27 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// neighbours is who works in a project, as a hook of a client sees it.
+// neighbours is who works in a project, as a session of a client sees it.
 type neighbours struct {
 	crew     *crew         // nil: nothing is known of the project
 	registry *agents.Store // the crew's
 	around   agents.Synced
-	client   string
-	me       string // who works in the client; empty where nobody can tell
+	named    string // the agent that the environment names
+	who      answer.Caller
+	sessions []answer.Sighting // of its client
+	me       string            // the session's one agent; empty where nobody can tell
 }
 
 // neighbours looks around in the project of a scope. It marks nothing as read.
-func (s *stores) neighbours(ctx context.Context, sc op.Scope, client string) (neighbours, error) {
-	n := neighbours{client: client}
+func (s *stores) neighbours(ctx context.Context, sc op.Scope, who answer.Caller) (neighbours, error) {
+	n := neighbours{named: sc.Agent, who: who}
 	p, err := s.lookup(ctx, sc)
-	if err != nil || !p.Known {
+	if err != nil {
 		return n, err
+	}
+	n.sessions = who.Sighted(p.Hash)
+	if !p.Known {
+		return n, nil
 	}
 	if n.crew, err = s.crew(sc, p); err != nil {
 		return n, err
@@ -33,28 +39,57 @@ func (s *stores) neighbours(ctx context.Context, sc op.Scope, client string) (ne
 		return n, err
 	}
 	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.Nothing{}) // by nobody
-	n.me = atWork(n.around.Agents, sc.Agent, client)
+	n.me = n.self()
 	return n, err
 }
 
-// claimed lists the claims of others on a file, a path within the project.
-// Where two of the client's kind are at work, either may be the caller.
+// self is the agent that works in the session. Of two nobody can tell which one
+// is asked, and none is better than the wrong one.
+func (n neighbours) self() string {
+	var own []string
+	for _, a := range n.around.Agents {
+		if n.whose(a) == answer.Own {
+			own = append(own, a.AgentID)
+		}
+	}
+	if len(own) != 1 {
+		return ""
+	}
+	return own[0]
+}
+
+// whose tells whether an agent works in the session: the one that the
+// environment names does, else those that registered in it.
+func (n neighbours) whose(a agents.Present) answer.Owner {
+	switch {
+	case n.named != "" && a.AgentID == n.named:
+		return answer.Own
+	case n.named != "" && n.named == n.me || !akin(a.AgentType, n.who.Client):
+		return answer.Other
+	case n.named != "" || a.Joined.IsZero():
+		return answer.Unsure
+	}
+	return answer.Whose(n.sessions, a.Joined)
+}
+
+// claimed lists the claims on a file, a path within the project, but for the
+// session's own. A holder that is not listed may be anybody of its kind.
 func (n neighbours) claimed(file string) (told []answer.Told) {
 	for _, c := range n.around.Claims {
-		if c.AgentID == n.me || !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
+		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
 			continue
 		}
-		name := c.AgentID
-		kind, _, _ := strings.Cut(c.AgentID, "-")
+		name, holder := c.AgentID, agents.Present{AgentID: c.AgentID, AgentType: c.AgentID[:max(0, strings.LastIndex(c.AgentID, "-"))]}
 		for _, a := range n.around.Agents {
 			if a.AgentID == c.AgentID {
-				name, kind = a.AgentID+" ("+a.Role+")", a.AgentType
+				name, holder = a.AgentID+" ("+a.Role+")", a
 			}
 		}
-		if n.me == "" && akin(kind, n.client) {
-			continue
+		if whose := n.whose(holder); whose != answer.Own {
+			told = append(told, answer.Held{
+				Path: c.Path, Holder: strings.TrimSuffix(name, " ()"), Left: time.Until(c.Until), Token: c.Token, Whose: whose,
+			}.Told())
 		}
-		told = append(told, answer.Claim(c.Path, strings.TrimSuffix(name, " ()"), time.Until(c.Until), c.Token))
 	}
 	return told
 }
@@ -88,8 +123,9 @@ func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
 	return []answer.Told{answer.Unread(n.me, p.Unread, shares, active)}, nil
 }
 
-// akin tells whether agents of a kind work in a client.
+// akin tells whether agents of a kind work in a client: its parts begin with the
+// client's, or the client's with its, as claude, claude-code and gemini-cli do.
 func akin(kind, client string) bool {
-	kind = strings.ToLower(kind)
-	return kind != "" && (strings.Contains(client, kind) || strings.Contains(kind, client))
+	kind, client = strings.ToLower(kind)+"-", client+"-"
+	return kind != "-" && (strings.HasPrefix(client, kind) || strings.HasPrefix(kind, client))
 }

@@ -15,4 +15,12 @@
 // resumed: then it is no longer in the context. What hooks themselves put
 // before a prompt is not searched for: Gemini CLI hands the briefing on to its
 // prompt hook, where it would find itself.
+//
+// # Whose agent
+//
+// Several sessions of a client may work in a project, and what comes with an
+// event does not say which agent is whose. What is an agent's own (what lies
+// unread, its diary) is only for the session in which it registered, if that is
+// certain; see [Whose]. A claim is told of unless its holder is certain to be
+// the caller's.
 package answer

@@ -50,13 +50,13 @@ type Call struct {
 	Data   string    // our data directory
 	Now    func() time.Time
 
-	// Open gives the memory of the project that a directory is in, as a client
-	// of the table sees it.
-	Open func(ctx context.Context, dir, client string) (Memory, error)
-	// Waiting lists what lies unread for whoever works there; nil: nothing.
-	Waiting func(ctx context.Context, dir, client string) ([]Told, error)
-	// Conclude makes the automatic diary entry of whoever worked there.
-	Conclude func(ctx context.Context, dir, client string) error
+	// Open gives the memory of the project that a session works in, as it is
+	// seen from there.
+	Open func(ctx context.Context, who Caller) (Memory, error)
+	// Waiting lists what lies unread for the agent of a session; nil: nothing.
+	Waiting func(ctx context.Context, who Caller) ([]Told, error)
+	// Conclude makes the automatic diary entry of the agent of a session.
+	Conclude func(ctx context.Context, who Caller) error
 }
 
 // Run answers an event: the client's own JSON, or nothing. It takes no longer
@@ -112,15 +112,16 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	if dir := in.dir(); dir != "" {
 		c.Dir = dir
 	}
+	who := Caller{Client: c.Client, Dir: c.Dir, ends: c.Event == hook.SessionEnd, seen: c.seen(in)}
 	switch c.Event {
 	case hook.PreCompact, hook.SessionEnd, hook.Stop:
-		return nil, c.Conclude(ctx, c.Dir, c.Client)
+		return nil, c.Conclude(ctx, who)
 	}
-	m, err := c.Open(ctx, c.Dir, c.Client)
+	m, err := c.Open(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.text(ctx, m, in)
+	text, err := c.text(ctx, m, in, who)
 	if err != nil || text == "" {
 		return nil, err
 	}
@@ -128,9 +129,8 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 }
 
 // text is what an event has to say, or nothing when that was just said.
-func (c Call) text(ctx context.Context, m Memory, in input) (text string, err error) {
-	s := c.seen(in)
-	source, told := in.text("source", "trigger"), []Told(nil)
+func (c Call) text(ctx context.Context, m Memory, in input, who Caller) (text string, err error) {
+	s, source, told := who.seen, in.text("source", "trigger"), []Told(nil)
 	switch c.Event {
 	case hook.SessionStart:
 		text, err = m.Briefing(ctx)
@@ -142,7 +142,7 @@ func (c Call) text(ctx context.Context, m Memory, in input) (text string, err er
 	case hook.UserPrompt:
 		source = in.prompt()
 		told, err = c.relevant(ctx, m, in)
-		told = s.fresh(append(c.waiting(ctx), told...))
+		told = s.fresh(append(c.waiting(ctx, who), told...))
 	case hook.PostTool:
 		for _, file := range in.files(c.Dir) {
 			more, e := m.Triggered(ctx, file)
@@ -188,11 +188,11 @@ func isCommand(prompt string) bool {
 
 // waiting is what lies unread. What stands in its way takes nothing from the
 // rest of an answer.
-func (c Call) waiting(ctx context.Context) []Told {
+func (c Call) waiting(ctx context.Context, who Caller) []Told {
 	if c.Waiting == nil {
 		return nil
 	}
-	told, err := c.Waiting(ctx, c.Dir, c.Client)
+	told, err := c.Waiting(ctx, who)
 	if err != nil {
 		return nil
 	}

@@ -45,8 +45,8 @@ func (k *known) Triggered(_ context.Context, file string) ([]Told, error) {
 func asked(dir, client, event, in string, k *known) string {
 	c := Call{
 		Client: client, Event: event, In: strings.NewReader(in), Dir: dir, Data: dir,
-		Open:     func(context.Context, string, string) (Memory, error) { return k, nil },
-		Conclude: func(context.Context, string, string) error { k.files = append(k.files, "concluded"); return k.err },
+		Open:     func(context.Context, Caller) (Memory, error) { return k, nil },
+		Conclude: func(context.Context, Caller) error { k.files = append(k.files, "concluded"); return k.err },
 	}
 	return string(c.Run(context.Background()))
 }
@@ -145,7 +145,7 @@ func TestNoDouble(t *testing.T) {
 	ask := func(in string) bool {
 		c := Call{
 			Client: "claude-code", Event: hook.SessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
-			Open: func(context.Context, string, string) (Memory, error) { return &known{briefing: "x"}, nil },
+			Open: func(context.Context, Caller) (Memory, error) { return &known{briefing: "x"}, nil },
 		}
 		return len(c.Run(t.Context())) > 0
 	}

@@ -8,12 +8,24 @@ import (
 	"leanctx/internal/prose"
 )
 
-// Claim tells that somebody else has claimed a path, for as long as is left of
-// it. A claim is told a session once, by its token.
-func Claim(path, holder string, left time.Duration, token uint64) Told {
+// Held is a claim on a path, as a hook tells of it.
+type Held struct {
+	Path   string
+	Holder string
+	Left   time.Duration
+	Token  uint64
+	Whose  Owner // not [Own]
+}
+
+// Told is the line of a claim. It is told a session once, by its token.
+func (h Held) Told() Told {
+	unless := ""
+	if h.Whose == Unsure {
+		unless = "unless that is you, "
+	}
 	return Told{
-		ID:   fmt.Sprintf("claim-%d", token),
-		Text: fmt.Sprintf("CLAIM %s: %s has it for another %s; ask before you change it", Line(path), Line(holder), prose.Left(left)),
+		ID:   fmt.Sprintf("claim-%d", h.Token),
+		Text: fmt.Sprintf("CLAIM %s: %s has it for another %s; %sask before you change it", Line(h.Path), Line(h.Holder), prose.Left(h.Left), unless),
 	}
 }
 

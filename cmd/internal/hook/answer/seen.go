@@ -85,8 +85,11 @@ func (s *seen) sweep() {
 	}
 	for _, e := range entries {
 		keep := 6 * doubled
-		if strings.HasPrefix(e.Name(), "told-") {
+		switch {
+		case strings.HasPrefix(e.Name(), "told-"):
 			keep = seenKept
+		case strings.HasPrefix(e.Name(), sightings):
+			keep = sightingKept
 		}
 		if info, err := e.Info(); err == nil && s.now.Sub(info.ModTime()) > keep {
 			_ = os.Remove(filepath.Join(s.dir, e.Name())) // somebody else may have

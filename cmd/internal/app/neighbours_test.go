@@ -1,0 +1,135 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"leanctx/cmd/internal/config"
+)
+
+// hooked is an event of a session of a client, and what was said of it.
+func hooked(t *testing.T, client, event, session, more string) string {
+	t.Helper()
+	code, out, errs := do(t, fmt.Sprintf(`{"session_id":%q%s}`, session, more), "hook", client, event)
+	if code != 0 || errs != "" {
+		t.Fatal(code, errs)
+	}
+	return out
+}
+
+// run is a command that succeeds.
+func ran(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out, errs := do(t, "", args...)
+	if code != 0 {
+		t.Fatalf("%q: %d %s", args, code, errs)
+	}
+	return out
+}
+
+// registered is an agent that came in.
+func registered(t *testing.T, args ...string) string {
+	t.Helper()
+	m := regexp.MustCompile(`Registered: (\S+)`).FindStringSubmatch(ran(t, append([]string{"agent", "register"}, args...)...))
+	if m == nil {
+		t.Fatalf("%q did not register", args)
+	}
+	return m[1]
+}
+
+// What is an agent's own is for the session that it registered in, not for
+// another one of the same client.
+func TestNeighboursOfTwoSessions(t *testing.T) {
+	dir := home(t)
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const prompt, edit = `,"prompt":"hello there"`, `,"tool_input":{"file_path":"src/a.go"}`
+	hooked(t, "claude-code", "session-start", "first", "") // of a project of which nothing is known yet
+	a := registered(t, "claude", "one")
+	other := registered(t, "cursor", "two")
+	ran(t, "--agent", other, "agent", "post", "for you alone", "--to", a, "--private")
+	ran(t, "--agent", a, "agent", "claim", "src/a.go")
+
+	for session, unread := range map[string]bool{"first": true, "second": false} {
+		if said := hooked(t, "claude-code", "user-prompt", session, prompt); strings.Contains(said, "UNREAD 1 message for "+a) != unread || !unread && said != "" {
+			t.Errorf("%s: %s", session, said)
+		}
+	}
+	if said := hooked(t, "claude-code", "post-tool", "first", edit); said != "" {
+		t.Errorf("its own claim: %s", said)
+	}
+	if said := hooked(t, "claude-code", "post-tool", "second", edit); !strings.Contains(said, "CLAIM src/a.go: "+a+" (one) has it for another 10m; ask before you change it") {
+		t.Errorf("the claim of the first session: %s", said)
+	}
+	hooked(t, "claude-code", "session-end", "second", "")
+	if diary := ran(t, "agent", "recall-diary", a); strings.Contains(diary, "automatic") {
+		t.Errorf("the other session wrote: %s", diary)
+	}
+
+	// Of what registers while two are there nobody can tell.
+	hooked(t, "claude-code", "session-start", "third", "")
+	b := registered(t, "claude", "three")
+	ran(t, "--agent", other, "agent", "post", "for you", "--to", b, "--private")
+	ran(t, "--agent", b, "agent", "claim", "src/b.go")
+	for _, session := range []string{"first", "third"} {
+		if said := hooked(t, "claude-code", "user-prompt", session, prompt+`,"x":1`); strings.Contains(said, b) {
+			t.Errorf("%s: %s", session, said)
+		}
+		if said := hooked(t, "claude-code", "post-tool", session, `,"tool_input":{"file_path":"src/b.go"}`); !strings.Contains(said, "has it for another 10m; unless that is you, ask before") {
+			t.Errorf("%s: %s", session, said)
+		}
+	}
+	// But the environment may tell.
+	t.Setenv(config.AgentVar, b)
+	if said := hooked(t, "claude-code", "user-prompt", "third", `,"prompt":"and now"`); !strings.Contains(said, "UNREAD 1 message for "+b) {
+		t.Errorf("named: %s", said)
+	}
+	t.Setenv(config.AgentVar, "")
+	hooked(t, "claude-code", "session-end", "first", "")
+	if diary := ran(t, "agent", "recall-diary", a); strings.Count(diary, "automatic") != 1 {
+		t.Errorf("its own session did not write: %s", diary)
+	}
+}
+
+// A session that goes on as an agent of an earlier one is told what is its own.
+func TestNeighboursOfAResumedAgent(t *testing.T) {
+	home(t)
+	a := registered(t, "claude", "one")
+	other := registered(t, "cursor", "two")
+	ran(t, "--agent", other, "agent", "post", "for you alone", "--to", a, "--private")
+	ask := func(prompt string) bool {
+		return strings.Contains(hooked(t, "claude-code", "user-prompt", "s", fmt.Sprintf(`,"prompt":%q`, prompt)), "UNREAD")
+	}
+	if ask("hello") {
+		t.Error("an agent of before the session is its own")
+	}
+	if again := registered(t, "claude", "one"); again != a {
+		t.Fatal(again)
+	}
+	if !ask("hello again") {
+		t.Error("an agent that was resumed in the session is not its own")
+	}
+}
+
+// Agents of a kind work in a client when the words of the one begin with the
+// other's.
+func TestAkin(t *testing.T) {
+	for _, c := range []struct {
+		kind, client string
+		want         bool
+	}{
+		{"claude", "claude-code", true}, {"claude-code", "claude-code", true}, {"claude-code-reviewer", "claude-code", true},
+		{"code", "claude-code", false}, {"code", "vscode", false}, {"claude-desktop", "claude-code", false}, {"claud", "claude-code", false},
+		{"gemini-cli", "gemini", true}, {"gemini", "gemini", true}, {"Codex", "codex", true}, {"codex-cli", "codex", true},
+		{"sampler", "amp", false}, {"organized-crew", "zed", false}, {"go", "goose", false}, {"dev-amp", "amp", false}, {"", "amp", false},
+	} {
+		if got := akin(c.kind, c.client); got != c.want {
+			t.Errorf("%q in %s: %t", c.kind, c.client, got)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"leanctx/cmd/internal/hook"
+)
+
+// An agent is a session's when no other one was there to register it.
+func TestWhose(t *testing.T) {
+	at := func(minute int) time.Time { return time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC) }
+	mine := Sighting{Own: true, First: at(0), Last: at(59)}
+	other := func(first int) Sighting { return Sighting{First: at(first), Last: at(59)} }
+	ended := func(s Sighting, minute int) Sighting { s.Ended, s.Last = at(minute), at(minute); return s }
+	asleep := func(s Sighting, minute int) Sighting { s.Last = at(minute); return s }
+	late := Sighting{Own: true, First: at(20), Last: at(59)}
+	for name, c := range map[string]struct {
+		list       []Sighting
+		registered int
+		want       Owner
+	}{
+		"nobody was seen":                         {nil, 10, Unsure},
+		"the one session":                         {[]Sighting{mine}, 10, Own},
+		"the one session, which ends":             {[]Sighting{ended(mine, 30)}, 10, Own},
+		"before the one session":                  {[]Sighting{mine}, -10, Unsure},
+		"two sessions":                            {[]Sighting{mine, other(5)}, 10, Unsure},
+		"the other one came later":                {[]Sighting{mine, other(11)}, 10, Own},
+		"the other one came later and has ended":  {[]Sighting{mine, ended(other(11), 12)}, 10, Own},
+		"the other one had ended":                 {[]Sighting{mine, ended(other(5), 9)}, 10, Own},
+		"the other one has ended since":           {[]Sighting{mine, ended(other(5), 11)}, 10, Unsure},
+		"the other one slept":                     {[]Sighting{mine, asleep(other(-200), -51)}, 10, Own},
+		"the other one slept for less":            {[]Sighting{mine, asleep(other(-200), -49)}, 10, Unsure},
+		"the caller came later":                   {[]Sighting{late, other(5)}, 10, Other},
+		"the caller came later, the other ended":  {[]Sighting{late, ended(other(5), 15)}, 10, Unsure},
+		"the caller came later than two":          {[]Sighting{late, other(5), other(6)}, 10, Unsure},
+		"the caller has no name":                  {[]Sighting{{Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
+		"the caller has no name, and came later":  {[]Sighting{{Nameless: true, First: at(20), Last: at(59)}, other(5)}, 10, Unsure},
+		"one without a name was there":            {[]Sighting{mine, {Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
+		"one without a name was there alone":      {[]Sighting{late, {Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
+		"when the one session began is not known": {[]Sighting{{Own: true, Last: at(59)}}, 10, Unsure},
+		"when the other one began is not known":   {[]Sighting{mine, {Last: at(59)}}, 10, Unsure},
+		"at the moment when the session was seen": {[]Sighting{mine}, 0, Own},
+		"at the moment when the other was seen":   {[]Sighting{mine, other(10)}, 10, Unsure},
+		"at the moment when the other one ended":  {[]Sighting{mine, ended(other(5), 10)}, 10, Unsure},
+	} {
+		if got := Whose(c.list, at(c.registered)); got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// What hooks saw of sessions: when first and last, and whether they ended.
+func TestSightings(t *testing.T) {
+	dir, start := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	see := func(minute int, client, event, session, project string) (said string) {
+		c := Call{
+			Client: client, Event: event, In: strings.NewReader(session), Dir: dir, Data: dir,
+			Now: func() time.Time { return start.Add(time.Duration(minute) * time.Minute) },
+		}
+		look := func(_ context.Context, who Caller) error {
+			for _, s := range who.Sighted(project) {
+				end := ""
+				if !s.Ended.IsZero() {
+					end = fmt.Sprint(" ended ", s.Ended.Sub(start).Minutes())
+				}
+				if s.Own {
+					end += " own"
+				}
+				if s.Nameless {
+					end += " nameless"
+				}
+				said += fmt.Sprintf("[%v-%v%s]", s.First.Sub(start).Minutes(), s.Last.Sub(start).Minutes(), end)
+			}
+			return nil
+		}
+		c.Conclude = look
+		c.Open = func(ctx context.Context, who Caller) (Memory, error) { return new(known), look(ctx, who) }
+		c.Run(t.Context())
+		return said
+	}
+	const one, two, none = `{"session_id":"1"}`, `{"session_id":"2"}`, `{}`
+	for i, c := range []struct {
+		minute                          int
+		client, event, session, project string
+		want                            []string
+	}{
+		{0, "claude-code", hook.SessionStart, one, "p", []string{"[0-0 own]"}},
+		{1, "claude-code", hook.UserPrompt, one, "p", []string{"[0-1 own]"}},
+		{2, "codex", hook.SessionStart, two, "p", []string{"[2-2 own]"}},
+		{2, "claude-code", hook.SessionStart, two, "q", []string{"[2-2 own]"}},
+		{3, "claude-code", hook.Stop, two, "p", []string{"[0-1]", "[3-3 own]"}},
+		{4, "claude-code", hook.SessionEnd, one, "p", []string{"[0-4 ended 4 own]", "[3-3]"}},
+		{5, "claude-code", hook.PreCompact, two, "p", []string{"[0-4 ended 4]", "[3-5 own]"}},
+		{6, "claude-code", hook.SessionStart, one, "p", []string{"[0-6 own]", "[3-5]"}},
+		{7, "claude-code", hook.SessionStart, none, "p", []string{"[0-6]", "[3-5]", "[7-7 nameless]"}},
+	} {
+		got := see(c.minute, c.client, c.event, c.session, c.project)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%d: got %s, want %s", i, got, want)
+			}
+		}
+		if len(got) != len(strings.Join(c.want, "")) {
+			t.Errorf("%d: got %s, want %s", i, got, c.want)
+		}
+	}
+	// A file that was made and not written yet.
+	whole, err := filepath.Glob(filepath.Join(dir, "logs", "hook", sightings+"*-"+short("1")))
+	if err != nil || len(whole) != 1 {
+		t.Fatal(whole, err)
+	}
+	if err := os.Truncate(whole[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	who, unknown := Caller{Client: "claude-code", Dir: dir, seen: Call{Data: dir}.seen(input{})}, 0
+	for _, x := range who.Sighted("p") {
+		if x.First.IsZero() {
+			unknown++
+		}
+	}
+	if unknown != 1 {
+		t.Errorf("%d sessions of no known beginning", unknown)
+	}
+	if list := (Caller{seen: Call{Data: filepath.Join(dir, "none")}.seen(input{})}).Sighted("p"); list != nil {
+		t.Error(list)
+	}
+	if exists(t, filepath.Join(dir, "none")) {
+		t.Error("a data directory was made")
+	}
+}
