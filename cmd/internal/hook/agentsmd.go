@@ -23,11 +23,7 @@ func (p Place) Advise(dry bool) (Touched, error) {
 	if err != nil {
 		return Touched{}, err
 	}
-	r := p.advice().connect(log, dry)
-	if r.Outcome == connected && !dry {
-		err = p.save(log)
-	}
-	return r, err
+	return p.connect(p.advice(), log, dry)
 }
 
 // advice is the block as a step. It belongs to the project, for whomever

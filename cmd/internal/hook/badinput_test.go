@@ -17,6 +17,9 @@ func TestRefused(t *testing.T) {
 		"half written":      {"gemini", ".gemini/settings.json", "{\n  \"a\": {\n", ".gemini/settings.json:3:1: not JSON"},
 		"a letter too much": {"cursor", ".cursor/mcp.json", "{\n  \"a\": 1x\n}", ".cursor/mcp.json:2:8: not JSON"},
 		"no object":         {"gemini", ".gemini/settings.json", "[]", ".gemini/settings.json:1:1: the file is no object"},
+		"a list":            {"cursor", ".cursor/hooks.json", "[]\n", ".cursor/hooks.json:1:1: the file is no object"},
+		"a list of objects": {"copilot", ".copilot/hooks/lean-ctx.json", "// x\n[{}]", ".copilot/hooks/lean-ctx.json:2:1: the file is no object"},
+		"a list of numbers": {"cursor", ".cursor/mcp.json", "[1,2]", ".cursor/mcp.json:1:1: the file is no object"},
 		"holder is a list":  {"cursor", ".cursor/mcp.json", "{\"mcpServers\":\n []}", `.cursor/mcp.json:2:2: "mcpServers" is no object`},
 		"holder is null":    {"cursor", ".cursor/mcp.json", `{"mcpServers": null}`, `is no object`},
 		"hooks is a text":   {"gemini", ".gemini/settings.json", `{"hooks": "x"}`, `"hooks" is no object`},
@@ -139,6 +142,88 @@ func TestKeyTwice(t *testing.T) {
 	}
 }
 
+// Where a client's file is damaged, the next client is connected all the same;
+// and nobody is connected where one of the names is wrong.
+func TestOthersAreConnected(t *testing.T) {
+	p := fresh(t)
+	write(t, filepath.Join(p.Home, ".cursor", "hooks.json"), "[]")
+	r, err := p.Connect(Wish{Clients: []string{"cursor", "gemini"}})
+	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "settings.json: connected") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+	p = fresh(t)
+	before := tree(t, p.Home)
+	if _, err := p.Connect(Wish{Clients: []string{"claude-code", "zed"}, Scope: Local}); err == nil {
+		t.Error("zed has no scope local")
+	}
+	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Where the way back cannot be written, no file of a client is.
+func TestRecordFirst(t *testing.T) {
+	p := fresh(t)
+	write(t, filepath.Join(p.Home, ".cursor", "mcp.json"), "{}")
+	if err := os.Mkdir(p.Data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(p.Home, "nowhere", "x"), filepath.Join(p.Data, recordName)); err != nil {
+		t.Skip(err)
+	}
+	before := tree(t, p.Home)
+	if r, err := p.Connect(Wish{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), "is left as it is") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Where nothing of ours can be, a disconnect has nothing to complain of; where
+// it can, it says what to take out, and not what to put there.
+func TestNothingToTakeOut(t *testing.T) {
+	for _, text := range []string{"{", "", "[]", "null", `{"mcpServers": null}`, `{"projects": {"/x/lean-ctx": 1}, "mcpServers": null}`, `{"mcpServers": []}`, "\x00\xff"} {
+		p := fresh(t)
+		write(t, filepath.Join(p.Home, ".claude.json"), text)
+		write(t, filepath.Join(p.Home, ".codex", "config.toml"), text)
+		if err := os.MkdirAll(filepath.Join(p.Home, ".cursor", "mcp.json"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		before := tree(t, p.Home)
+		if text != `{"projects": {"/x/lean-ctx": 1}, "mcpServers": null}` {
+			if r := disconnectAll(t, p, Wish{}); !strings.Contains(r.Text(), "Nothing is connected") {
+				t.Errorf("%q: %s", text, r.Text())
+			}
+		}
+		disconnectAll(t, p, Wish{Clients: []string{"claude-code"}})
+		if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+			t.Error(d)
+		}
+	}
+	p := fresh(t)
+	path := filepath.Join(p.Home, ".cursor", "mcp.json")
+	connectAll(t, p, Wish{Clients: []string{"cursor"}})
+	write(t, path, `{"mcpServers": {"lean-ctx": `)
+	r, err := p.Disconnect(Wish{})
+	if text := r.Text(); err != nil || r.Failed() != 1 || !strings.Contains(text, `Take out by hand: the entry "lean-ctx" of "mcpServers"`) || strings.Contains(text, "Put this") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	connectAll(t, p, Wish{Clients: []string{"cursor"}})
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := p.Disconnect(Wish{Clients: []string{"cursor"}}); err != nil || r.Failed() != 1 || strings.Contains(r.Text(), "Put this") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+}
+
 // A record that cannot be read stops everything: without it the way back would
 // be lost.
 func TestBadRecord(t *testing.T) {
@@ -167,8 +252,8 @@ func TestDryRun(t *testing.T) {
 	write(t, filepath.Join(p.Home, ".codex", "config.toml"), "model = \"x\"\n")
 	before := tree(t, p.Home)
 	r := connectAll(t, p, Wish{Clients: []string{"codex"}, DryRun: true})
-	if !strings.Contains(r.Text(), "    model = \"x\"\n  + \n  + [mcp_servers.lean-ctx]\n") {
-		t.Error(r.Text())
+	if !strings.Contains(r.Text(), "    model = \"x\"\n  + \n  + [mcp_servers.lean-ctx]\n") || r.Files[0].Outcome != "would be changed" {
+		t.Error(r.Text(), r.Files[0].Outcome)
 	}
 	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
 		t.Error(d)

@@ -22,6 +22,10 @@ func (t *text) addTable(container string, entry object) {
 	}
 	fmt.Fprintf(&b, "[%s.%s]%s", container, server, nl)
 	for _, p := range entry {
+		if c, ok := p.value.(choice); ok {
+			b.WriteString(strings.ReplaceAll(c.toml(p.key), "\n", nl))
+			continue
+		}
 		// JSON's strings and lists of strings are TOML's as well.
 		fmt.Fprintf(&b, "%s = %s%s", p.key, compact(p.value), nl)
 	}
@@ -66,7 +70,7 @@ func (t *text) addMapping(container string, entry object) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s%s:%s", head, in, server, nl)
 	for _, p := range entry {
-		fmt.Fprintf(&b, "%s  %s: %s%s", in, p.key, compact(p.value), nl) // JSON is YAML
+		fmt.Fprintf(&b, "%s  %s: %s%s", in, yamlName(p.key), compact(p.value), nl) // JSON is YAML
 	}
 	t.replace(at, at, b.String())
 	return nil

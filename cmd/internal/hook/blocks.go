@@ -64,6 +64,7 @@ func (t *text) setBlock(at place, entry object) (bool, error) {
 		if _, err := t.cutBlock(at); err != nil {
 			return false, err
 		}
+		entry = withChoices(entry, have)
 		if before, err = meaning(at.format, t.data[t.body():]); err != nil {
 			return false, err
 		}

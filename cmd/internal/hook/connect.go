@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,91 +17,6 @@ type Wish struct {
 	Scope   Scope    // empty: user
 	DryRun  bool     // tell what would be done
 }
-
-// What became of a file.
-const (
-	connected = "connected"
-	unchanged = "unchanged"
-	removed   = "removed"
-	nothing   = "nothing of ours"
-	refused   = "refused"
-)
-
-// Touched is a file and what became of it.
-type Touched struct {
-	Client  string `json:"client"`
-	Scope   Scope  `json:"scope"`
-	Path    string `json:"path"`
-	Outcome string `json:"outcome"`
-	Diff    string `json:"diff,omitempty"`    // of a dry run
-	Problem string `json:"problem,omitempty"` // why it was refused
-	Snippet string `json:"snippet,omitempty"` // what to paste then
-	program bool   // one of several beside each other
-}
-
-// plain tells whether there is nothing to say of a file but its outcome.
-func (f Touched) plain() bool { return f.Diff == "" && f.Problem == "" && f.Snippet == "" }
-
-// Report is what became of all files.
-type Report struct {
-	Files []Touched `json:"files"`
-	Notes []string  `json:"notes,omitempty"`
-	dry   bool
-}
-
-// Failed counts the files that were left as they are although they should not
-// have been.
-func (r Report) Failed() int {
-	n := 0
-	for _, f := range r.Files {
-		if f.Outcome == refused {
-			n++
-		}
-	}
-	return n
-}
-
-// Text gives the answer's lines.
-func (r Report) Text() string {
-	var b strings.Builder
-	for i := 0; i < len(r.Files); i++ {
-		f, outcome := r.Files[i], r.Files[i].Outcome
-		if n := r.alike(i); n > 1 {
-			fmt.Fprintf(&b, "%s: %s: %d programs %s\n", f.Client, filepath.Dir(f.Path), n, outcome)
-			i += n - 1
-			continue
-		}
-		if r.dry && f.Diff != "" {
-			outcome = "would be " + map[string]string{connected: "changed", removed: "restored"}[outcome]
-		}
-		fmt.Fprintf(&b, "%s: %s: %s\n", f.Client, f.Path, outcome)
-		if f.Problem != "" {
-			fmt.Fprintf(&b, "  %s\n", f.Problem)
-		}
-		if f.Snippet != "" {
-			fmt.Fprintf(&b, "  Put this there by hand:\n%s\n", indented(f.Snippet))
-		}
-		b.WriteString(f.Diff)
-	}
-	for _, n := range r.Notes {
-		b.WriteString(n + "\n")
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// alike is how many programs from one on became the same, in one directory.
-func (r Report) alike(from int) int {
-	f, n := r.Files[from], 0
-	for _, g := range r.Files[from:] {
-		if !g.program || !g.plain() || g.Client != f.Client || g.Outcome != f.Outcome || filepath.Dir(g.Path) != filepath.Dir(f.Path) {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
 
 // UnknownError says that there is no such client or scope, or not together.
 type UnknownError struct{ What, Advice string }
@@ -134,34 +48,36 @@ func choose(names []string, given func(*client) bool) ([]client, error) {
 // refused with a reason and the others are done all the same.
 func (p Place) Connect(w Wish) (Report, error) {
 	scope := orUser(w.Scope)
+	r := Report{Files: []Touched{}}
 	chosen, err := choose(w.Clients, p.found)
 	if err != nil {
-		return Report{}, err
+		return r, err
 	}
-	r := Report{Files: []Touched{}, dry: w.DryRun}
+	if len(w.Clients) > 0 {
+		if err := p.allHave(chosen, scope); err != nil {
+			return r, err
+		}
+	}
 	log, err := p.record()
 	if err != nil {
 		return r, err
 	}
 	for _, c := range chosen {
 		steps := c.steps(p, scope)
-		if len(steps) == 0 {
-			if len(w.Clients) > 0 {
-				return r, &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
-			}
+		if !serves(steps) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: left out, it has no scope %s", c.name, scope))
 			continue
 		}
-		before := len(r.Files)
+		did := false
 		for _, s := range steps {
-			f := s.connect(log, w.DryRun)
-			if r.Files = append(r.Files, f); f.Outcome == connected && !w.DryRun {
-				if err := p.save(log); err != nil {
-					return r, fmt.Errorf("%s was connected, but how to undo it could not be written: %w", f.Path, err)
-				}
+			f, err := p.connect(s, log, w.DryRun)
+			if err != nil {
+				return r, err
 			}
+			r.Files = append(r.Files, f)
+			did = did || f.Outcome == connected || f.Outcome == wouldChange
 		}
-		if c.note != "" && slices.ContainsFunc(r.Files[before:], func(f Touched) bool { return f.Outcome == connected }) {
+		if c.note != "" && did {
 			r.Notes = append(r.Notes, c.note)
 		}
 	}
@@ -169,6 +85,20 @@ func (p Place) Connect(w Wish) (Report, error) {
 		r.Notes = append(r.Notes, "No client was found. Name one: lean-ctx connect "+strings.Join(Names(), " | "))
 	}
 	return r, nil
+}
+
+// allHave fails if a client does not have a scope.
+func (p Place) allHave(chosen []client, scope Scope) error {
+	for _, c := range chosen {
+		if serves(c.steps(p, scope)) {
+			continue
+		}
+		if serves(c.every(p, scope)) {
+			return &UnknownError{fmt.Sprintf("%s has no scope %s in the home directory: its file there is the user's", c.name, scope), "use --scope user, or go to a project"}
+		}
+		return &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
+	}
+	return nil
 }
 
 func orUser(s Scope) Scope {
@@ -187,12 +117,14 @@ func scopesOf(c client) (names []string) {
 	return names
 }
 
-// connect does one step and notes in the record how to undo it.
-func (s step) connect(log *record, dry bool) Touched {
+// connect does one step. How to undo it is written first: an entry that nobody
+// knows to take out again is worse than none. The error is that this cannot be
+// written; what is wrong with the client's file stands in the answer.
+func (p Place) connect(s step, log *record, dry bool) (Touched, error) {
 	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: unchanged, program: s.run}
 	f, err := readFile(s.path)
 	if err != nil {
-		return s.refuse(r, err)
+		return s.refuse(r, err), nil
 	}
 	t := &text{data: slices.Clone(f.data)}
 	changed, err := s.put(t)
@@ -201,28 +133,40 @@ func (s step) connect(log *record, dry bool) Touched {
 	}
 	switch {
 	case err != nil:
-		return s.refuse(r, err)
+		return s.refuse(r, err), nil
 	case !changed:
-		return r
+		return r, nil
 	}
-	r.Outcome = connected
+	if s.theirs(f.data) != "" {
+		r.Note = fmt.Sprintf("An entry %q that starts something else was there: it is replaced, and disconnect puts it back.", server)
+	}
 	if dry {
-		r.Diff = linediff.Show(f.data, t.data)
-		return r
+		r.Outcome, r.Diff = wouldChange, linediff.Show(f.data, t.data)
+		return r, nil
 	}
 	if f.new {
 		f.mode = s.mode(0o600, 0o644)
 	}
 	dirs, err := directories(f.path, s.mode(0o700, 0o755))
 	if err == nil {
-		err = f.write(t.data)
+		noted := slices.Clone(log.Files)
+		log.note(s, f, t, dirs)
+		if err := p.save(log); err != nil {
+			dropDirectories(dirs)
+			return r, fmt.Errorf("%s is left as it is, since how to undo a change cannot be written: %w", f.path, err)
+		}
+		if err = f.write(t.data); err != nil {
+			log.Files = noted
+			err = errors.Join(err, p.save(log))
+		}
 	}
 	if err != nil {
 		dropDirectories(dirs)
-		return s.refuse(r, err)
+		r.Note = ""
+		return s.refuse(r, err), nil
 	}
-	log.note(s, f, t, dirs)
-	return r
+	r.Outcome = connected
+	return r, nil
 }
 
 // mode is that of what a step makes. A program can be run by whoever reads it.
@@ -240,18 +184,25 @@ func (s step) mode(private, shared fs.FileMode) fs.FileMode {
 // note records a change. It goes on from what was noted of the file if nobody
 // else has written it since. Where somebody has, or where something of ours was
 // there that nobody noted, what was before is not to be had back: then the
-// record only tells what we made.
+// record only tells what we made, and what of theirs we replaced.
 func (r *record) note(s step, f found, t *text, dirs []string) {
 	c := change{Path: s.path, Client: s.client, Scope: s.scope, New: f.new, Edits: t.done, Made: t.made, Dirs: dirs, After: sum(t.data)}
 	if !f.new {
 		c.Before = sum(f.data)
 	}
-	had, err := s.take(&text{data: slices.Clone(f.data)})
+	ours := s
+	if c.Theirs = s.theirs(f.data); c.Theirs != "" {
+		ours = s.beside()
+	}
+	had, err := ours.take(&text{data: slices.Clone(f.data)})
 	back := err == nil && !had && !(s.format == whole && isOurs(f.data))
-	if old := r.of(s); old != nil && !f.new {
+	if old := r.of(s); old != nil && !f.new && old.Before != c.Before { // else it is what it was before us
 		c.New = old.New
 		c.Made = append(slices.Clone(old.Made), c.Made...)
 		c.Dirs = append(slices.Clone(old.Dirs), c.Dirs...)
+		if old.Theirs != "" {
+			c.Theirs = old.Theirs
+		}
 		if back = old.After == c.Before; back {
 			c.Before, c.Edits = old.Before, append(slices.Clone(old.Edits), c.Edits...)
 		}
@@ -269,21 +220,4 @@ func dropDirectories(dirs []string) {
 			return // something is in it
 		}
 	}
-}
-
-// refuse words why a file was left alone.
-func (s step) refuse(r Touched, err error) Touched {
-	r.Outcome = refused
-	r.Problem = err.Error()
-	if e, ok := errors.AsType[*FileError](err); ok {
-		placed := *e
-		if placed.Path == "" {
-			placed.Path = s.path
-		}
-		r.Problem = placed.Error()
-	} else if errors.Is(err, fs.ErrPermission) {
-		r.Problem += ": make it writable, or put the entry there yourself"
-	}
-	r.Snippet = s.snippet()
-	return r
 }

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +23,7 @@ func (p Place) Disconnect(w Wish) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Files: []Touched{}, dry: w.DryRun}
+	r := Report{Files: []Touched{}}
 	// The last step first: a file that two clients share was edited in their order.
 	for _, c := range slices.Backward(chosen) {
 		for _, s := range slices.Backward(c.steps(p, scope)) {
@@ -50,30 +52,34 @@ func (p Place) Disconnect(w Wish) (Report, error) {
 // disconnect undoes one step.
 func (s step) disconnect(log *record, dry bool) Touched {
 	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: nothing, program: s.run}
+	was := log.of(s)
 	f, err := readFile(s.path)
 	if err != nil {
-		return s.refuse(r, err)
+		if _, odd := errors.AsType[*FileError](err); odd && was == nil {
+			return r // no file that we could have written
+		}
+		return s.leave(r, err)
 	}
-	if f.new {
+	if f.new || (was == nil || sum(f.data) != was.After) && !bytes.Contains(f.data, []byte(server)) {
+		if f.new && was != nil && !dry {
+			dropDirectories(was.Dirs)
+		}
 		log.forget(s)
 		return r
 	}
-	was := log.of(s)
 	data, gone, err := s.without(f.data, was)
 	if err != nil {
-		r = s.refuse(r, err)
-		r.Snippet = ""
-		return r
+		return s.leave(r, err)
 	}
 	if !gone && string(data) == string(f.data) {
 		log.forget(s)
 		return r
 	}
-	r.Outcome = removed
 	if dry {
-		r.Diff = linediff.Show(f.data, data)
+		r.Outcome, r.Diff = wouldRestore, linediff.Show(f.data, data)
 		return r
 	}
+	r.Outcome = removed
 	if gone {
 		if err = f.unchanged(); err == nil {
 			err = os.Remove(f.path)
@@ -82,9 +88,7 @@ func (s step) disconnect(log *record, dry bool) Touched {
 		err = f.write(data)
 	}
 	if err != nil {
-		r = s.refuse(r, err)
-		r.Snippet = ""
-		return r
+		return s.leave(r, err)
 	}
 	if gone && was != nil {
 		dropDirectories(was.Dirs)
@@ -104,7 +108,7 @@ func (s step) without(data []byte, was *change) (rest []byte, gone bool, err err
 		return data, isOurs(data), nil
 	}
 	t := &text{data: slices.Clone(data)}
-	changed, err := s.take(t)
+	changed, err := s.clear(t, was)
 	if err != nil || !changed {
 		return data, false, err
 	}

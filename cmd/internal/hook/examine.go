@@ -181,7 +181,7 @@ func (x *examiner) client(ctx context.Context, c *client) {
 	entries := false
 	for _, scope := range []Scope{User, Project, Local} {
 		steps := c.steps(x.p, scope)
-		if len(steps) == 0 {
+		if !serves(steps) {
 			continue
 		}
 		if x.scope(ctx, c, steps) {

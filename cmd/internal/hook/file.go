@@ -66,6 +66,16 @@ func readFile(path string) (found, error) {
 	return found{path: to, data: data, mode: info.Mode().Perm()}, err
 }
 
+// sameDir tells whether two paths lead to one directory.
+func sameDir(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}
+
 // directories makes the directory of a file with those above it, and lists
 // what it made, the outermost first.
 func directories(path string, mode fs.FileMode) (made []string, err error) {

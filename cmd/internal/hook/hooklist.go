@@ -127,6 +127,9 @@ func (t *text) unhang(keys []string) (bool, error) {
 	changed := false
 	for {
 		list, left, err := t.reach(keys)
+		if noHolder(err) {
+			return changed, nil
+		}
 		if err != nil || len(left) > 0 || !list.array {
 			return changed, err
 		}
@@ -154,6 +157,9 @@ func (t *text) unset(keys []string, name string) (bool, error) {
 	changed := false
 	for {
 		n, left, err := t.reach(keys)
+		if noHolder(err) {
+			return changed, nil
+		}
 		if err != nil || len(left) > 0 || n.array {
 			return changed, err
 		}
@@ -171,6 +177,9 @@ func (t *text) unset(keys []string, name string) (bool, error) {
 func (t *text) prune(made [][]string) error {
 	for _, keys := range slices.SortedFunc(slices.Values(made), func(a, b []string) int { return len(b) - len(a) }) {
 		n, left, err := t.reach(keys)
+		if noHolder(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -90,12 +90,12 @@ func (t *text) reach(keys []string) (n *node, left []string, err error) {
 	}
 	v := root
 	for i := 0; ; i++ {
-		if n = t.nodeOf(v); n == nil || n.array && i < len(keys) {
+		if n = t.nodeOf(v); n == nil || n.array && (i == 0 || i < len(keys)) {
 			what := "the file"
 			if i > 0 {
 				what = strconv.Quote(keys[i-1])
 			}
-			e := &FileError{Problem: what + " is no object"}
+			e := &FileError{Problem: what + " is no object", shape: true}
 			e.Line, e.Column = position(t.data, t.body()+v.StartOffset)
 			return nil, nil, e
 		}
@@ -234,7 +234,14 @@ func (t *text) set(keys []string, name string, value any) (bool, error) {
 	}
 	given, ok := value.(object)
 	if sub := t.nodeOf(m.value); ok && sub != nil && !sub.array {
-		return t.mend(append(slices.Clone(keys), name), given)
+		at, other := append(slices.Clone(keys), name), false
+		if entry, _ := decoded(m.value).(map[string]any); !startsUs(entry, value) {
+			if other, err = t.unsetAddress(at); err != nil {
+				return other, err
+			}
+		}
+		did, err := t.mend(at, given)
+		return other || did, err
 	}
 	if same(m.value, value) {
 		return false, nil

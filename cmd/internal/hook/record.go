@@ -30,6 +30,9 @@ type change struct {
 	Edits  []edit     `json:"edits"`
 	Made   [][]string `json:"made,omitempty"` // what holds our entries and was not there before
 	Dirs   []string   `json:"dirs,omitempty"` // directories that were made, the outermost first
+	// Theirs is the text of an entry of our name that somebody else wrote, and
+	// that ours replaced.
+	Theirs string `json:"theirs,omitempty"`
 }
 
 const recordSchema = 1
@@ -96,6 +99,8 @@ func (r *record) of(s step) *change {
 
 func (r *record) forget(s step) { r.Files = slices.DeleteFunc(r.Files, s.made) }
 
+// made tells whether a change is the one of a step. A project's file that is the
+// user's as well may have been noted as the project's.
 func (s step) made(c change) bool {
-	return c.Path == s.path && c.Client == s.client && c.Scope == s.scope
+	return c.Path == s.path && c.Client == s.client && (c.Scope == s.scope || s.scope == User && c.Scope == Project)
 }

@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,61 +27,6 @@ type want struct {
 	name  string   // its own key; empty: it is a hook in the list that keys lead to
 	value any
 	needs bool // the file needs it beside our entries; it is not ours
-}
-
-// steps are what a client wants in a scope. It wants nothing in a scope that
-// it does not have.
-func (c *client) steps(p Place, scope Scope) []step {
-	at, ok := c.servers[scope]
-	if !ok {
-		return nil
-	}
-	keys := make([]string, len(at.keys))
-	for i, k := range at.keys {
-		keys[i] = strings.ReplaceAll(k, "{project}", filepath.ToSlash(p.Root))
-	}
-	at.keys = keys
-	first := step{client: c.name, scope: scope, path: p.path(at.file), format: at.format, secret: scope != Project}
-	first.wants = []want{{keys: keys, name: server, value: c.entry(p.Command)}}
-	steps := []step{first}
-	if file, ok := c.hooks.files[scope]; ok {
-		steps = c.hooks.add(steps, p, file)
-	}
-	if c.rule.file != "" && scope == Project {
-		steps = append(steps, step{client: c.name, scope: scope, path: p.path(c.rule.file), format: whole, text: c.rule.text(c.name)})
-	}
-	return steps
-}
-
-// add appends the steps of hooks to the one of the server; hooks that stand in
-// its file become part of it.
-func (h *hooks) add(steps []step, p Place, file string) []step {
-	s := step{client: steps[0].client, scope: steps[0].scope, path: p.path(file), format: h.format, hooks: true, secret: steps[0].secret, run: h.run}
-	switch {
-	case h.run && p.system() == "windows":
-		return steps // it does not know scripts of this kind
-	case h.format == whole && len(h.events) == 0:
-		s.text = h.text(event{}, p.Command)
-		return append(steps, s)
-	case h.format == whole:
-		for _, e := range h.events {
-			one := s
-			one.path, one.text = filepath.Join(s.path, e.theirs), h.text(e, p.Command)
-			steps = append(steps, one)
-		}
-		return steps
-	}
-	for _, x := range h.root {
-		s.wants = append(s.wants, want{name: x.key, value: x.value, needs: true})
-	}
-	for _, e := range h.events {
-		s.wants = append(s.wants, want{keys: []string{"hooks", e.theirs}, value: h.entry(e, p.Command)})
-	}
-	if s.path == steps[0].path {
-		steps[0].wants, steps[0].hooks = append(steps[0].wants, s.wants...), true
-		return steps
-	}
-	return append(steps, s)
 }
 
 // put makes what a step wants stand in a text, and reports whether anything
@@ -167,6 +111,9 @@ func (s step) take(t *text) (changed bool, err error) {
 // may have asked for others.
 func (t *text) unhangAll(keys []string) (changed bool, err error) {
 	n, left, err := t.reach(keys)
+	if noHolder(err) {
+		return false, nil
+	}
 	if err != nil || len(left) > 0 || n.array {
 		return false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -96,7 +97,13 @@ type FileError struct {
 	Line    int // from 1; 0: the whole file
 	Column  int
 	Problem string
-	Snippet string // what to put there by hand
+	shape   bool // it can be read, and what would hold our entries cannot
+}
+
+// noHolder tells whether there is no place where something of ours could be.
+func noHolder(err error) bool {
+	e, ok := errors.AsType[*FileError](err)
+	return ok && e.shape
 }
 
 func (e *FileError) Error() string {

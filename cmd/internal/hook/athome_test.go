@@ -1,0 +1,72 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Where the project is the home directory, also by a link, a file of the user's
+// is the user's alone: it is not taken out, connected or looked at as the
+// project's.
+func TestProjectIsHome(t *testing.T) {
+	p := fresh(t)
+	elsewhere := p
+	before := tree(t, filepath.Dir(p.Home))
+	w := Wish{Clients: []string{"gemini", "cursor", "claude-code"}}
+	connectAll(t, elsewhere, w)
+	connected := tree(t, p.Home)
+	link := filepath.Join(t.TempDir(), "link")
+	roots := []string{p.Home}
+	if os.Symlink(p.Home, link) == nil {
+		roots = append(roots, link)
+	}
+	for _, root := range roots {
+		p.Root = root
+		if r := disconnectAll(t, p, Wish{Scope: Project}); !strings.Contains(r.Text(), "Nothing is connected in scope project") {
+			t.Error(r.Text())
+		}
+		_, err := p.Connect(Wish{Clients: []string{"cursor"}, Scope: Project})
+		if err == nil || !strings.Contains(err.Error(), "home directory") {
+			t.Error(err)
+		}
+		if d := cmp.Diff(connected, tree(t, p.Home)); d != "" {
+			t.Error(d)
+		}
+		for _, c := range clients() {
+			if steps := c.steps(p, Project); serves(steps) == slices.Contains([]string{"gemini", "cursor", "codex"}, c.name) && c.servers[Project].file != "" {
+				t.Errorf("%s: %v", c.name, steps)
+			}
+		}
+	}
+	disconnectAll(t, p, Wish{})
+	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+		t.Error(d)
+	}
+}
+
+// What was once noted as the project's, in the home directory, goes with the
+// user's.
+func TestProjectWasHome(t *testing.T) {
+	p := fresh(t)
+	before := tree(t, filepath.Dir(p.Home))
+	connectAll(t, p, Wish{Clients: []string{"gemini"}})
+	log, err := p.record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Files[0].Scope = Project
+	if err := p.save(log); err != nil {
+		t.Fatal(err)
+	}
+	disconnectAll(t, p, Wish{})
+	// The directory of our data was there when the record was written again.
+	_ = os.Remove(p.Data)
+	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+		t.Error(d)
+	}
+}

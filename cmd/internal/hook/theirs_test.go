@@ -1,0 +1,134 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// byHand are files with an entry of our name that somebody wrote, and what each
+// client's own rewriting might make of the file with our entry in it.
+var byHand = []struct{ client, file, text, entry string }{
+	{"claude-code", ".claude.json", `{"mcpServers":{"lean-ctx":{"command":"/opt/my/lean-ctx","args":["mcp","--x"],"env":{"A":"1"}}}}`, `"--x"`},
+	{"cursor", ".cursor/mcp.json", "{\n  \"mcpServers\": {\n    // mine\n    \"lean-ctx\": {\"url\": \"http://localhost:1/mcp\"}, // here\n  },\n}\n", "localhost:1"},
+	{"gemini", ".gemini/settings.json", `{"mcpServers":{"a":{}, "lean-ctx":{"command":"/opt/my/lean-ctx","args":["mcp","--x"]}, "b":{}},"hooks":{}}`, `"--x"`},
+	{"copilot", ".copilot/mcp-config.json", `{"mcpServers":{"lean-ctx":"odd"}}`, `"odd"`},
+	{"windsurf", ".codeium/windsurf/mcp_config.json", `{"mcpServers":{"lean-ctx":{"command":"other"}}}`, `"other"`},
+	{"cline", ".cline/data/settings/cline_mcp_settings.json", `{"mcpServers":{"lean-ctx":{"command":"x","disabled":true}}}`, `"x"`},
+	{"opencode", ".config/opencode/opencode.json", `{"mcp":{"lean-ctx":{"type":"local","command":["node","lean-ctx"]}}}`, `"node"`},
+	{"codex", ".codex/config.toml", "model = \"m\"\n\n[mcp_servers.lean-ctx]\ncommand = \"/opt/x\" # mine\n[mcp_servers.lean-ctx.env]\nA=\"1\"\n[z]\nb=1\n", `"/opt/x" # mine`},
+	{"codex", ".codex/config.toml", "[mcp_servers.\"lean-ctx\"]\ncommand = \"/opt/x\"", `"/opt/x"`},
+	{"goose", ".config/goose/config.yaml", "extensions:\n    lean-ctx: # mine\n        type: stdio\n        cmd: /opt/x\n        envs: {A: \"1\"}\n    other:\n        enabled: true\nGOOSE_MODEL: m\n", "cmd: /opt/x"},
+}
+
+// An entry of our name that somebody wrote by hand comes back, to the byte; and
+// stays when somebody else wrote the file meanwhile, and when nothing of ours
+// is there any more.
+func TestTheirEntry(t *testing.T) {
+	for _, c := range byHand {
+		p := fresh(t)
+		path := filepath.Join(p.Home, filepath.FromSlash(c.file))
+		write(t, path, c.text)
+		before := tree(t, filepath.Dir(p.Home))
+		w := Wish{Clients: []string{c.client}}
+		r := connectAll(t, p, w)
+		if !strings.Contains(r.Text(), "it is replaced, and disconnect puts it back") {
+			t.Errorf("%s: %s", c.client, r.Text())
+		}
+		p.Command = "/new place/lean-ctx"
+		connectAll(t, p, w)
+		got, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(got), "/new place") || strings.Contains(string(got), "localhost") {
+			t.Errorf("%s: %s, %v", c.client, got, err)
+		}
+		disconnectAll(t, p, w)
+		if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+			t.Errorf("%s: %s", c.client, d)
+		}
+		disconnectAll(t, p, w)
+		if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+			t.Errorf("%s, the second time: %s", c.client, d)
+		}
+
+		connectAll(t, p, w)
+		if got, err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, strings.ReplaceAll(string(got), "    ", "  ")+"\n")
+		disconnectAll(t, p, w)
+		got, err = os.ReadFile(path)
+		if err != nil || !strings.Contains(string(got), c.entry) || strings.Contains(string(got), "/new place") || strings.Contains(string(got), "lean-ctx hook") {
+			t.Errorf("%s, written by somebody else: %s, %v", c.client, got, err)
+		}
+		if s := stepOf(t, c.client, filepath.Base(path)); s.theirs(got) == "" {
+			t.Errorf("%s, written by somebody else: no entry of theirs in %s", c.client, got)
+		}
+	}
+}
+
+// An entry that an older version of ours wrote, elsewhere, is ours, and goes;
+// what somebody set in it stays as long as it is there.
+func TestOurOldEntry(t *testing.T) {
+	for _, c := range []struct{ client, file, text string }{
+		{"cursor", ".cursor/mcp.json", `{"mcpServers":{"lean-ctx":{"command":"/old/bin/lean-ctx","args":["mcp"],"env":{"A":"1"}}}}`},
+		{"codex", ".codex/config.toml", "[mcp_servers.lean-ctx]\ncommand = \"/old/bin/lean-ctx\"\nargs = [\"mcp\"]\nstartup_timeout_sec = 20\n[mcp_servers.lean-ctx.env]\nA = \"1\"\n\"b c\" = \"d\"\n"},
+		{"goose", ".config/goose/config.yaml", "extensions:\n  lean-ctx:\n    type: stdio\n    cmd: /old/bin/lean-ctx\n    args: [mcp]\n    envs: {A: \"1\"}\n"},
+		{"opencode", ".config/opencode/opencode.json", `{"mcp":{"lean-ctx":{"type":"local","command":["C:\\old\\lean-ctx.exe","mcp"],"environment":{"A":"1"}}}}`},
+	} {
+		p := fresh(t)
+		path := filepath.Join(p.Home, filepath.FromSlash(c.file))
+		write(t, path, c.text)
+		w := Wish{Clients: []string{c.client}}
+		if r := connectAll(t, p, w); strings.Contains(r.Text(), "replaced") {
+			t.Errorf("%s: %s", c.client, r.Text())
+		}
+		s := stepOf(t, c.client, filepath.Base(path))
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := s.entry(data)
+		if err != nil || !strings.Contains(strings.ToLower(string(compact(entry))), `{"a":"1"`) || strings.Contains(string(data), "old") {
+			t.Errorf("%s: %v, %v", c.client, entry, err)
+		}
+		if c.client == "codex" && !strings.Contains(string(data), "startup_timeout_sec = 20") {
+			t.Errorf("%s", data)
+		}
+		if r := connectAll(t, p, w); strings.Contains(r.Text(), ": connected") {
+			t.Errorf("%s, the second time: %s", c.client, r.Text())
+		}
+		disconnectAll(t, p, w)
+		if data, err = os.ReadFile(path); err != nil || strings.Contains(string(data), server) {
+			t.Errorf("%s: %s, %v", c.client, data, err)
+		}
+	}
+}
+
+// Nothing that can stand in a file of JSON makes an edit fail otherwise than
+// with a reason, and nothing is taken out of it that is not there.
+func TestAnyJSON(t *testing.T) {
+	steps := []step{
+		stepOf(t, "claude-code", ".claude.json"), stepOf(t, "gemini", "settings.json"), stepOf(t, "cursor", "hooks.json"),
+		stepOf(t, "copilot", "lean-ctx.json"), stepOf(t, "opencode", "opencode.json"),
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		s := rapid.SampledFrom(steps).Draw(r, "step")
+		file := value(r, "\n", 3)
+		if rapid.Bool().Draw(r, "holders") {
+			file = `{"mcpServers": ` + value(r, "\n", 2) + `, "hooks": ` + value(r, "\n", 2) + `, "mcp": ` + value(r, "\n", 2) + `}`
+		}
+		x := &text{data: []byte(file)}
+		if _, err := s.put(x); err == nil {
+			if err := s.leavesAlone([]byte(file), x.data); err != nil {
+				r.Fatalf("%v\n%s", err, file)
+			}
+		}
+		if left, gone, err := s.without([]byte(file), nil); err != nil || gone || string(left) != file {
+			r.Fatalf("%s: %s, %v, %v", file, left, gone, err)
+		}
+	})
+}
