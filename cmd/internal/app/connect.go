@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -101,9 +102,16 @@ func (r *run) reported(sc op.Scope, report hook.Report, err error) (op.Result, e
 		if err := say(r.out, sc, report); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s left as it is", counted(n, "file"))
+		return nil, errors.New(leftAlone(n))
 	}
 	return report, nil
+}
+
+func leftAlone(n int) string {
+	if n == 1 {
+		return "1 file left as it is"
+	}
+	return fmt.Sprintf("%d files left as they are", n)
 }
 
 // say prints an answer that comes with an error.
