@@ -78,6 +78,7 @@ func Download(ctx context.Context, modelsDir string, o *DownloadOptions) (Instal
 	if err := os.MkdirAll(modelsDir, 0o700); err != nil {
 		return Installed{}, err
 	}
+	sweepModels(modelsDir, time.Now()) // also where nothing can be downloaded now
 	var failed []error
 	for _, source := range []struct {
 		name string

