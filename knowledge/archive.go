@@ -183,7 +183,7 @@ func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error
 	slices.SortFunc(out, func(a, b *fact.Version) int {
 		return cmp.Or(b.ArchivedAt.Compare(*a.ArchivedAt), fact.ByName(a, b))
 	})
-	return fact.IDs(out), err
+	return ids(out), err
 }
 
 // Text gives the answer's lines.

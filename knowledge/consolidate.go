@@ -10,7 +10,6 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -125,7 +124,7 @@ func (a allowance) of(found []Finding) (some []Finding, over int) {
 func (s *Store) promoteAll(found []Finding, w *ledger.Overlay, now time.Time) (events []ledger.Event, facts []Remembered, err error) {
 	facts = []Remembered{}
 	for _, f := range found {
-		made, x, err := assertion.Decide(w, s.promote(f), now)
+		made, x, err := assert(w, s.promote(f), now)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -175,11 +174,11 @@ func gone(st *ledger.State, n fact.ID) bool {
 	return withdrawn || erased
 }
 
-func (s *Store) promote(f Finding) assertion.Claim {
+func (s *Store) promote(f Finding) claim {
 	text, _ := s.redact(strings.TrimSpace(f.Text))
-	return assertion.Claim{
-		Category: f.Kind, Value: prose.Clip(text, MaxValue/4), Confidence: confidenceOf[f.Kind], Session: f.By,
-		Source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
+	return claim{
+		category: f.Kind, value: prose.Clip(text, MaxValue/4), confidence: confidenceOf[f.Kind], session: f.By,
+		source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
 	}
 }
 

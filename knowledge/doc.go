@@ -11,8 +11,8 @@
 // what it was as an earlier belief, so that "what did we know on that day" has
 // the same answer for ever.
 //
-// The policy of an assertion is one pure function, [assertion.Decide]. It
-// runs under the store's lock on the newest state, so that no update is
+// The policy of an assertion is one pure function, assert in remember.go. It
+// decides under the store's lock on the newest state, so that no update is
 // lost, whoever else writes. What counts as the same value is
 // [fact.SameValue]; similar is not the same.
 //
@@ -65,7 +65,6 @@
 //	semantic.go vectors.go             vectors kept in step
 //	ledger                             what is known, how commits change it, what can be asked of it
 //	fact                               a fact as a value in time: periods, equality, salience
-//	assertion                          what an assertion does to what is believed
 //	briefing                           what is worth knowing at once, and how it is said
 //	history                            timelines, differences, and who stands behind a fact
 //	reminder                           when a reminder surfaces
@@ -76,6 +75,9 @@
 //	table                              the key table: what ledger reads single facts by
 //
 // # Decisions
+//
+// We end the valid period on retraction; ending the recorded period was
+// rejected because a question about last month would then lose its answer.
 //
 // We keep one record a version and its earlier periods inside it; a row for
 // each change of a period, as bitemporal databases have it, was rejected

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"leanctx/formats"
-	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 )
 
@@ -26,21 +25,15 @@ const (
 	PrivacyProjectOnly = fact.PrivacyProjectOnly
 )
 
-// What [Store.Remember] answers with.
-type (
-	Remembered    = assertion.Remembered    // what became of an assertion
-	Outcome       = assertion.Outcome       // what it turned out to be
-	Contradiction = assertion.Contradiction // a fact changed its value
-	Displacement  = assertion.Displacement  // what became of another value
-	Similar       = assertion.Similar       // a fact that might say the same or the opposite
-)
+// Outcome says what an assertion turned out to be.
+type Outcome string
 
 // The outcomes of [Store.Remember].
 const (
-	Created    = assertion.Created
-	Confirmed  = assertion.Confirmed
-	Superseded = assertion.Superseded
-	Corrected  = assertion.Corrected
-	Backdated  = assertion.Backdated
-	Planned    = assertion.Planned
+	Created    Outcome = "created"    // nothing was believed under this name
+	Confirmed  Outcome = "confirmed"  // the value was believed already
+	Superseded Outcome = "superseded" // the world changed: another value was true until now
+	Corrected  Outcome = "corrected"  // we were wrong: another value never was true
+	Backdated  Outcome = "backdated"  // true for a period that is over, or before what is current
+	Planned    Outcome = "planned"    // true only in the future
 )

@@ -10,7 +10,6 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -46,7 +45,7 @@ func (s *Store) Judge(ctx context.Context, v Verdict) (Judged, error) {
 		r = Judged{Pair: formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
 		events := []ledger.Event{{Judge: &r.Pair}}
 		if v.Verdict == "supersedes" {
-			for _, e := range assertion.Retract(st, fact.IDOf(b.Category, b.Key), now) {
+			for _, e := range retract(st, fact.IDOf(b.Category, b.Key), now) {
 				e.Put.RetractedAt = nil // superseded, not withdrawn
 				r.Ended = append(r.Ended, e.Put.ID)
 				events = append(events, e)

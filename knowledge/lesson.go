@@ -13,7 +13,6 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -79,7 +78,7 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return ledger.SamePattern(p, q) }); i >= 0 {
 			p, r.Known = st.Patterns[i], true
 		}
-		p.Examples = fact.MergeNames(p.Examples, examples)
+		p.Examples = merge(p.Examples, examples)
 		p.Extra = s.signed(p.Extra)
 		r = Learned{Room: ledger.RoomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
 		return []ledger.Event{{Pattern: &p}}, nil
@@ -210,8 +209,8 @@ func (s *Store) clean(in *lessonTexts) error {
 			continue
 		}
 		*x.text = text(*x.text)
-		c := assertion.Claim{Category: "lesson", Value: *x.text}
-		if err := c.Check(); err != nil {
+		c := claim{category: "lesson", value: *x.text}
+		if err := c.check(); err != nil {
 			return refusal.Argument(x.argument, "%s", strings.Replace(err.Error(), "value", x.argument, 1))
 		}
 		if !utf8.ValidString(*x.text) {

@@ -10,7 +10,6 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
-	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -106,7 +105,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 		if err != nil {
 			return nil, nil, err
 		}
-		events, got, err := assertion.Decide(alone, c, m.now)
+		events, got, err := assert(alone, c, m.now)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -170,8 +169,8 @@ func (m *merger) replace(in incoming) error {
 		return nil
 	}
 	c := restated(theirs)
-	c.From, c.Until = nil, nil
-	events, got, err := assertion.Decide(m.over, c, m.now)
+	c.from, c.until = nil, nil
+	events, got, err := assert(m.over, c, m.now)
 	if err != nil {
 		return err
 	}
@@ -215,9 +214,9 @@ func (m *merger) fill(n fact.ID, v *fact.Version) bool {
 		}
 		p.Until = fact.EarlierEnd(p.Until, &q.From)
 	}
-	c := restated(v)
-	c.From, c.Until = &p.From, p.Until
-	events, got, err := assertion.Place(m.over, c, m.now)
+	d := newDraft(restated(v), m.over.Versions(n), m.now)
+	d.claim.name(m.over)
+	events, got, err := d.finish(d.place(p), p)
 	if err != nil {
 		return false
 	}
@@ -233,17 +232,17 @@ func (m *merger) resemble(events []ledger.Event, version string, after *fact.Ver
 }
 
 // restated is a version of a file as an assertion.
-func restated(v *fact.Version) assertion.Claim {
-	c := assertion.Claim{
-		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
-		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases,
-		Source: Source{Kind: KindImport, By: v.AssertedBy, Confidence: v.Confidence},
+func restated(v *fact.Version) claim {
+	c := claim{
+		category: v.Category, key: v.Key, value: v.Value, confidence: v.Confidence, from: &v.ValidFrom, until: v.ValidUntil,
+		session: v.SourceSession, tags: v.Tags, aliases: v.Aliases,
+		source: Source{Kind: KindImport, By: v.AssertedBy, Confidence: v.Confidence},
 	}
 	if len(v.Sources) > 0 {
-		c.Source.Ref = v.Sources[0].Ref
+		c.source.Ref = v.Sources[0].Ref
 	}
 	if v.Pinned {
-		c.Pinned = new(true)
+		c.pinned = new(true)
 	}
 	return c
 }

@@ -8,7 +8,6 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -75,10 +74,10 @@ func (m *merger) cleanDocument(d *formats.Document) {
 // refused reports whether a version of a fact file breaks a rule that every
 // assertion obeys. Such a file has no lines to name; the fact is named.
 func (m *merger) refused(v *fact.Version) bool {
-	c := assertion.Claim{Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence}
-	err := c.Check()
+	c := claim{category: v.Category, key: v.Key, value: v.Value, confidence: v.Confidence}
+	err := c.check()
 	if err == nil {
-		err = assertion.CheckName("key", v.Key)
+		err = checkName("key", v.Key)
 	}
 	if err != nil {
 		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("[%s/%s]: %v", prose.Line(prose.Clip(v.Category, 40)), prose.Line(prose.Clip(v.Key, 40)), err)})
@@ -87,21 +86,21 @@ func (m *merger) refused(v *fact.Version) bool {
 }
 
 // claim is a record as an assertion, checked like any other.
-func (m *merger) claim(r formats.Record) (assertion.Claim, error) {
+func (m *merger) claim(r formats.Record) (claim, error) {
 	c, err := m.store.claim(Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Privacy: r.Privacy})
 	if err != nil {
 		return c, err
 	}
-	c.Source.Kind, c.Source.Ref = KindImport, r.Source
-	c.From, c.Until = r.ValidFrom, r.ValidUntil
-	if c.From == nil {
-		c.From = r.Timestamp
+	c.source.Kind, c.source.Ref = KindImport, r.Source
+	c.from, c.until = r.ValidFrom, r.ValidUntil
+	if c.from == nil {
+		c.from = r.Timestamp
 	}
-	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
-		return c, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", c.Until.Format(time.RFC3339), c.From.Format(time.RFC3339))
+	if c.from != nil && c.until != nil && !c.from.Before(*c.until) {
+		return c, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", c.until.Format(time.RFC3339), c.from.Format(time.RFC3339))
 	}
-	if c.From == nil && c.Until != nil && !m.store.clock().Before(*c.Until) {
-		return c, refusal.Argument("valid_until", "valid_until %s is over, and there is no valid_from", c.Until.Format(time.RFC3339))
+	if c.from == nil && c.until != nil && !m.store.clock().Before(*c.until) {
+		return c, refusal.Argument("valid_until", "valid_until %s is over, and there is no valid_from", c.until.Format(time.RFC3339))
 	}
 	return c, nil
 }

@@ -11,7 +11,6 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/assertion"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -75,7 +74,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key}
 	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
 		r.Touched = nil
-		events := assertion.Retract(st, fact.IDOf(w.Category, w.Key), now)
+		events := retract(st, fact.IDOf(w.Category, w.Key), now)
 		if len(events) == 0 {
 			events = lessonEvents(st, w.Category, w.Key)
 			r.Lessons = len(events)
@@ -91,6 +90,23 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return events, nil
 	})
 	return r, err
+}
+
+// retract ends what is valid now and withdraws whole what would begin later.
+func retract(f ledger.Facts, n fact.ID, now time.Time) []ledger.Event {
+	var out []ledger.Event
+	for _, v := range f.Versions(n) {
+		if !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
+			continue
+		}
+		w := fact.Disbelieve(v, now)
+		if v.ValidFrom.Before(now) {
+			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &now}, now)
+		}
+		w.RetractedAt = &now
+		out = append(out, ledger.Event{Put: w})
+	}
+	return out
 }
 
 // erase commits the tombstone first: from then on the fact is gone for every
@@ -109,7 +125,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			}
 			return nil, nil
 		}
-		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, fact.IDs(vs), vs
+		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
 		return []ledger.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
 	})
 	if err != nil {

@@ -109,7 +109,7 @@ func (s *Store) alike(ctx context.Context, near *search.Alike, r Remembered) []S
 				continue
 			}
 			if share := near.Covers(ledger.Doc(v)); share >= similarFloor {
-				out = append(out, Similar{Category: v.Category, Key: v.Key, Value: v.Value, Relevance: share})
+				out = append(out, Similar{v.Category, v.Key, v.Value, share})
 			}
 		}
 		return nil

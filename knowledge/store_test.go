@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// at is a day of January 2026, as the tests write times.
-func at(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
-
 // story is a store whose clock the test sets.
 type story struct {
 	*Store

@@ -14,7 +14,6 @@
 //	period.go    half-open periods and their ends
 //	instant.go   points in time as somebody wrote them
 //	equal.go     which values are the same, and a key made of one
-//	names.go     tags and aliases joined
 //	terms.go     the words of a text, as a question is compared with it
 //	salience.go  effective confidence, salience, the kinds of knowledge
 //	severity.go  how much a contradiction matters

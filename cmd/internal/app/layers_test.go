@@ -29,11 +29,10 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/assertion", "knowledge/briefing", "knowledge/history", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/briefing", "knowledge/history", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":           {"knowledge/search/words", "formats", "internal/prose", "internal/refusal"},              // of words what a stop word is
 	"knowledge/ledger":         {"knowledge/fact", "knowledge/table", "knowledge/search", "internal/journal", "formats"}, // of search the type Doc alone
 	"knowledge/table":          {"formats"},
-	"knowledge/assertion":      {"knowledge/fact", "knowledge/ledger", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing":       {"knowledge/fact", "knowledge/intent", "knowledge/ledger", "knowledge/reminder", "internal/prose", "formats"},
 	"knowledge/history":        {"knowledge/fact", "knowledge/ledger", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/intent":         {"knowledge/fact", "internal/prose"},

@@ -1,4 +1,4 @@
-package assertion
+package knowledge
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package assertion
+package knowledge
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"leanctx/formats"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/ledger"
 )
@@ -32,17 +31,17 @@ func tell(t *testing.T, story []say) []string {
 	t.Helper()
 	st := ledger.Over(ledger.New(), nil)
 	for i, a := range story {
-		c := Claim{Category: "c", Key: "k", Value: a.value, Confidence: a.confidence, Correct: a.correct, Source: formats.Source{Kind: fact.KindAgent}}
-		if c.Confidence == 0 {
-			c.Confidence = .8
+		c := claim{category: "c", key: "k", value: a.value, confidence: a.confidence, correct: a.correct, source: Source{Kind: KindAgent}}
+		if c.confidence == 0 {
+			c.confidence = defaultConfidence
 		}
 		if a.from != 0 {
-			c.From = new(at(a.from))
+			c.from = new(at(a.from))
 		}
 		if a.until != 0 {
-			c.Until = new(at(a.until))
+			c.until = new(at(a.until))
 		}
-		events, r, err := Decide(st, c, at(a.day))
+		events, r, err := assert(st, c, at(a.day))
 		if err != nil {
 			t.Fatalf("assertion %d: %v", i, err)
 		}
@@ -94,7 +93,7 @@ func wellFormed(t *testing.T, vs []*fact.Version) {
 	}
 }
 
-func TestDecide(t *testing.T) {
+func TestAssert(t *testing.T) {
 	tests := []struct {
 		name  string
 		story []say
@@ -179,8 +178,8 @@ func TestDecide(t *testing.T) {
 
 func TestUpsideDownPeriodsAreRefused(t *testing.T) {
 	st := ledger.Over(ledger.New(), nil)
-	c := Claim{Category: "c", Key: "k", Value: "A", Until: new(at(1))}
-	if _, _, err := Decide(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
+	c := claim{category: "c", key: "k", value: "A", until: new(at(1))}
+	if _, _, err := assert(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
 		t.Errorf("an end before now without a beginning: %v", err)
 	}
 }
@@ -188,7 +187,7 @@ func TestUpsideDownPeriodsAreRefused(t *testing.T) {
 func TestConfirmRaisesConfidenceOnly(t *testing.T) {
 	st := ledger.Over(ledger.New(), nil)
 	for _, confidence := range []float64{.5, .9, .6} {
-		events, _, err := Decide(st, Claim{Category: "c", Key: "k", Value: "A", Confidence: confidence}, at(1))
+		events, _, err := assert(st, claim{category: "c", key: "k", value: "A", confidence: confidence}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +202,7 @@ func TestConfirmRaisesConfidenceOnly(t *testing.T) {
 func TestNamesKeepTheirFirstSpelling(t *testing.T) {
 	st := ledger.Over(ledger.New(), nil)
 	for _, n := range [][2]string{{"Architecture", "Auth Method"}, {"ARCHITECTURE", "ａｕｔｈ method"}} {
-		events, _, err := Decide(st, Claim{Category: n[0], Key: n[1], Value: "A", Confidence: 1}, at(1))
+		events, _, err := assert(st, claim{category: n[0], key: n[1], value: "A", confidence: 1}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +218,7 @@ func TestMissingKeyNeverTakesAnothersPlace(t *testing.T) {
 	st := ledger.Over(ledger.New(), nil)
 	var keys []string
 	for _, value := range []string{"We use Go for the server core", "We use Go for the server edge", "we use go for the SERVER core."} {
-		events, r, err := Decide(st, Claim{Category: "c", Value: value, Confidence: 1}, at(1))
+		events, r, err := assert(st, claim{category: "c", value: value, confidence: 1}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}

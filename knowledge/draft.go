@@ -1,4 +1,4 @@
-package assertion
+package knowledge
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // draft is a fact's versions while a decision is worked out on them.
 type draft struct {
-	claim Claim
+	claim claim
 	now   time.Time
 
 	before     []*fact.Version // as they are stored
@@ -22,7 +22,7 @@ type draft struct {
 	correcting bool
 }
 
-func newDraft(c Claim, versions []*fact.Version, now time.Time) *draft {
+func newDraft(c claim, versions []*fact.Version, now time.Time) *draft {
 	return &draft{claim: c, now: now, before: versions, versions: slices.Clone(versions)}
 }
 
@@ -59,15 +59,15 @@ func (d *draft) model() *fact.Version {
 // Several versions of one value may be recorded at one instant, by an import.
 func (d *draft) id(value string) string {
 	for n := 0; ; n++ {
-		id := formats.VersionID(d.claim.Category, d.claim.Key, value, d.now, n)
+		id := formats.VersionID(d.claim.category, d.claim.key, value, d.now, n)
 		if !slices.ContainsFunc(d.versions, func(v *fact.Version) bool { return v.ID == id }) {
 			return id
 		}
 	}
 }
 
-func (d *draft) source() formats.Source {
-	s := d.claim.Source
+func (d *draft) source() Source {
+	s := d.claim.source
 	s.At = d.now
 	return s
 }
@@ -77,7 +77,7 @@ func (d *draft) asserted(v *fact.Version) *fact.Version {
 	w := *v
 	w.ConfirmationCount++
 	w.RevisionCount++
-	w.Confidence = max(v.Confidence, d.claim.Confidence)
+	w.Confidence = max(v.Confidence, d.claim.confidence)
 	w.LastConfirmed, w.ArchivedAt = d.now, nil
 	w.Sources = append(slices.Clip(v.Sources), d.source())
 	d.claim.describe(&w)
@@ -88,7 +88,7 @@ func (d *draft) asserted(v *fact.Version) *fact.Version {
 // confirm is the common case: nothing changes but the count and its evidence.
 func (d *draft) confirm(v *fact.Version) ([]ledger.Event, Remembered, error) {
 	w := d.asserted(v)
-	e := &ledger.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: d.source(), Pinned: d.claim.Pinned, Privacy: d.claim.Privacy}
+	e := &ledger.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: d.source(), Pinned: d.claim.pinned, Privacy: d.claim.privacy}
 	if len(w.Tags) > len(v.Tags) {
 		e.Tags = w.Tags
 	}
@@ -123,7 +123,7 @@ func (d *draft) remembered(v *fact.Version, o Outcome) Remembered {
 	r := Remembered{
 		Outcome: o, ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
-		RecordedAt: d.now, Touched: fact.IDs(d.changed), dated: d.claim.dated(),
+		RecordedAt: d.now, Touched: ids(d.changed), dated: d.claim.dated(),
 	}
 	for _, w := range d.displaced {
 		r.Displaced = append(r.Displaced, d.displacement(w))
@@ -140,4 +140,12 @@ func (d *draft) displacement(old *fact.Version) Displacement {
 		}
 	}
 	return c
+}
+
+func ids(vs []*fact.Version) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = v.ID
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package assertion
+package knowledge
 
 import (
 	"fmt"
@@ -7,19 +7,6 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
-)
-
-// Outcome says what an assertion turned out to be.
-type Outcome string
-
-// The outcomes.
-const (
-	Created    Outcome = "created"    // nothing was believed under this name
-	Confirmed  Outcome = "confirmed"  // the value was believed already
-	Superseded Outcome = "superseded" // the world changed: another value was true until now
-	Corrected  Outcome = "corrected"  // we were wrong: another value never was true
-	Backdated  Outcome = "backdated"  // true for a period that is over, or before what is current
-	Planned    Outcome = "planned"    // true only in the future
 )
 
 // Remembered is what became of an assertion.
