@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
@@ -91,7 +92,7 @@ func joined(err, more error) error {
 type memory struct {
 	project project.Project
 	store   *knowledge.Store // nil: nothing is known of the project
-	around  func(ctx context.Context) (neighbours, error)
+	around  func() (neighbours, error)
 }
 
 // remembered is the memory of the project of a scope. It leaves no trace.
@@ -102,7 +103,7 @@ func (s *stores) remembered(ctx context.Context, sc op.Scope, who answer.Caller)
 	}
 	who.Sighted(p.Hash) // also at events that ask for no neighbours
 	store, err := s.store(sc, p)
-	return memory{p, store, func(ctx context.Context) (neighbours, error) { return s.neighbours(ctx, sc, who) }}, err
+	return memory{p, store, sync.OnceValues(func() (neighbours, error) { return s.neighbours(ctx, sc, who) })}, err
 }
 
 // Briefing is what a session begins with.
@@ -134,7 +135,7 @@ func (m memory) Triggered(ctx context.Context, file string) (told []answer.Told,
 		for _, x := range list {
 			told = append(told, aReminder(x.ID, x.Text))
 		}
-		if n, err := m.around(ctx); err == nil {
+		if n, err := m.around(); err == nil {
 			told = append(told, n.claimed(filepath.ToSlash(rel))...)
 		}
 		return told, err

@@ -114,6 +114,11 @@ func TestNeighboursOfAResumedAgent(t *testing.T) {
 	if !ask("hello again") {
 		t.Error("an agent that was resumed in the session is not its own")
 	}
+	hooked(t, "claude-code", "session-end", "s", `,"reason":"clear"`)
+	hooked(t, "claude-code", "session-start", "cleared", `,"source":"clear"`)
+	if said := hooked(t, "claude-code", "user-prompt", "cleared", `,"prompt":"hello"`); !strings.Contains(said, "UNREAD") {
+		t.Errorf("a session that was cleared has lost its agent: %s", said)
+	}
 }
 
 // Agents of a kind work in a client when the words of the one begin with the

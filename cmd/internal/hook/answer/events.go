@@ -112,7 +112,7 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	if dir := in.dir(); dir != "" {
 		c.Dir = dir
 	}
-	who := Caller{Client: c.Client, Dir: c.Dir, ends: c.Event == hook.SessionEnd, seen: c.seen(in)}
+	who := c.caller(in)
 	switch c.Event {
 	case hook.PreCompact, hook.SessionEnd, hook.Stop:
 		return nil, c.Conclude(ctx, who)

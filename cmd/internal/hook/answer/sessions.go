@@ -8,15 +8,36 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"leanctx/cmd/internal/hook"
 )
 
 // Caller is the session of a client in which an event occurred.
 type Caller struct {
 	Client string // of the table
 	Dir    string // where it works
-	ends   bool   // the event is its end
+	clears bool   // its context was cleared: it is what another one goes on as
+	word   string // what is noted of it now
 	seen   *seen
 }
+
+func (c Call) caller(in input) Caller {
+	who := Caller{Client: c.Client, Dir: c.Dir, word: lineSeen, seen: c.seen(in)}
+	switch c.Event {
+	case hook.SessionStart:
+		who.clears = in.text("source") == clear
+	case hook.SessionEnd:
+		who.word = lineEnded
+		if in.text("reason") == clear {
+			who.word = lineCleared
+		}
+	}
+	return who
+}
+
+// clear is why a session ends, and where the next one comes from, when a user
+// clears the context: its window and its server stay.
+const clear = "clear"
 
 // Sighting is a session of a client that hooks have seen in a project.
 type Sighting struct {
@@ -35,9 +56,11 @@ const sightingKept = 48 * time.Hour
 // Such a file has a line for the first time that a session was seen, one for
 // its end and one if it began again; its own time is the last.
 const (
-	sightings = "session-"
-	lineSeen  = "seen"
-	lineEnded = "ended"
+	sightings   = "session-"
+	lineSeen    = "seen"
+	lineEnded   = "ended"
+	lineCleared = "cleared" // and so ended
+	nameless    = "nameless"
 )
 
 // Sighted notes that the caller's session was seen in a project, and lists the
@@ -49,9 +72,12 @@ func (c Caller) Sighted(project string) []Sighting {
 		return nil
 	}
 	kind := sightings + short(c.Client, project) + "-"
-	own := kind + "nameless"
+	own := kind + nameless
 	if s.session != "" {
 		own = kind + short(s.session)
+	}
+	if c.clears {
+		s.goOn(kind, own)
 	}
 	c.note(filepath.Join(s.dir, own))
 	entries, err := os.ReadDir(s.dir)
@@ -64,28 +90,50 @@ func (c Caller) Sighted(project string) []Sighting {
 			continue
 		}
 		x := s.sighting(e)
-		x.Nameless = strings.HasSuffix(e.Name(), "-nameless")
+		x.Nameless = strings.HasSuffix(e.Name(), nameless)
 		x.Own = e.Name() == own && !x.Nameless
 		list = append(list, x)
 	}
 	return list
 }
 
+// goOn makes the session the one that was cleared within the last ten seconds,
+// if there is just one.
+func (s *seen) goOn(kind, own string) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil || s.session == "" {
+		return
+	}
+	var before []string
+	for _, e := range entries {
+		if e.Name() == own {
+			return
+		}
+		if !strings.HasPrefix(e.Name(), kind) || strings.HasSuffix(e.Name(), nameless) {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(s.dir, e.Name()))
+		if at, word := ends(string(data)); err == nil && word == lineCleared && s.now.Sub(at).Abs() < doubled {
+			before = append(before, e.Name())
+		}
+	}
+	if len(before) == 1 {
+		_ = os.Rename(filepath.Join(s.dir, before[0]), filepath.Join(s.dir, own)) // else whose its agent is, is known no more
+	}
+}
+
 // note writes down that the session of a file was seen.
 func (c Caller) note(path string) {
-	word, is := lineSeen, ""
-	if c.ends {
-		word = lineEnded
-	}
+	is := ""
 	if data, err := os.ReadFile(path); err == nil {
 		_, is = ends(string(data))
 	}
-	if is != word {
+	if is != c.word {
 		f, err := c.seen.make(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(f, "%d %s\n", c.seen.now.UnixNano(), word)
+		fmt.Fprintf(f, "%d %s\n", c.seen.now.UnixNano(), c.word)
 		_ = f.Close() // what is not kept makes an owner uncertain
 	}
 	_ = os.Chtimes(path, c.seen.now, c.seen.now)
@@ -104,7 +152,7 @@ func (s *seen) sighting(e fs.DirEntry) (x Sighting) {
 	}
 	first, _, _ := strings.Cut(string(data), "\n")
 	x.First, _ = parsed(first)
-	if at, word := ends(string(data)); word == lineEnded {
+	if at, word := ends(string(data)); word == lineEnded || word == lineCleared {
 		x.Ended = at
 	}
 	return x

@@ -84,6 +84,7 @@ func TestSightings(t *testing.T) {
 		c.Run(t.Context())
 		return said
 	}
+	const cleared, again, third = `{"session_id":"2","reason":"clear"}`, `{"session_id":"4","source":"clear"}`, `{"session_id":"5","source":"clear"}`
 	const one, two, none = `{"session_id":"1"}`, `{"session_id":"2"}`, `{}`
 	for i, c := range []struct {
 		minute                          int
@@ -99,6 +100,13 @@ func TestSightings(t *testing.T) {
 		{5, "claude-code", hook.PreCompact, two, "p", []string{"[0-4 ended 4]", "[3-5 own]"}},
 		{6, "claude-code", hook.SessionStart, one, "p", []string{"[0-6 own]", "[3-5]"}},
 		{7, "claude-code", hook.SessionStart, none, "p", []string{"[0-6]", "[3-5]", "[7-7 nameless]"}},
+		{8, "claude-code", hook.SessionEnd, cleared, "p", []string{"[0-6]", "[3-8 ended 8 own]", "[7-7 nameless]"}},
+		{8, "claude-code", hook.SessionStart, again, "p", []string{"[0-6]", "[3-8 own]", "[7-7 nameless]"}}, // goes on
+		{8, "claude-code", hook.SessionStart, third, "p", []string{"[0-6]", "[3-8]", "[8-8 own]", "[7-7 nameless]"}},
+		{9, "claude-code", hook.SessionEnd, `{"session_id":"4","reason":"clear"}`, "p", []string{"[0-6]", "[3-9 ended 9 own]", "[8-8]", "[7-7 nameless]"}},
+		{9, "claude-code", hook.SessionEnd, `{"session_id":"5","reason":"clear"}`, "p", []string{"[0-6]", "[3-9 ended 9]", "[8-9 ended 9 own]", "[7-7 nameless]"}},
+		{9, "claude-code", hook.SessionStart, `{"session_id":"6","source":"clear"}`, "p", // either of them
+			[]string{"[0-6]", "[3-9 ended 9]", "[8-9 ended 9]", "[9-9 own]", "[7-7 nameless]"}},
 	} {
 		got := see(c.minute, c.client, c.event, c.session, c.project)
 		for _, want := range c.want {
