@@ -53,15 +53,6 @@ func (l *Lengths) subtract(sizes [FieldCount]int) {
 	}
 }
 
-// negative is what was subtracted from nothing.
-func (l Lengths) negative() Lengths {
-	l.Docs = -l.Docs
-	for f := range l.Sum {
-		l.Sum[f] = -l.Sum[f]
-	}
-	return l
-}
-
 func (l *Lengths) Add(o Lengths) {
 	l.Docs += o.Docs
 	for f := range l.Sum {
