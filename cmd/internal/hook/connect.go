@@ -144,29 +144,41 @@ func (p Place) connect(s step, log *record, dry bool) (Touched, error) {
 		r.Outcome, r.Diff = wouldChange, linediff.Show(f.data, t.data)
 		return r, nil
 	}
-	if f.new {
-		f.mode = s.mode(0o600, 0o644)
-	}
-	dirs, err := directories(f.path, s.mode(0o700, 0o755))
-	if err == nil {
-		noted := slices.Clone(log.Files)
-		log.note(s, f, t, dirs)
-		if err := p.save(log); err != nil {
-			dropDirectories(dirs)
-			return r, fmt.Errorf("%s is left as it is, since how to undo a change cannot be written: %w", f.path, err)
+	if fatal, err := p.write(s, log, f, t); err != nil {
+		if r.Note = ""; fatal {
+			return r, err
 		}
-		if err = f.write(t.data); err != nil {
-			log.Files = noted
-			err = errors.Join(err, p.save(log))
-		}
-	}
-	if err != nil {
-		dropDirectories(dirs)
-		r.Note = ""
 		return s.refuse(r, err), nil
 	}
 	r.Outcome = connected
 	return r, nil
+}
+
+// write notes a change and makes it. The error is fatal if it cannot be noted:
+// then no other can.
+func (p Place) write(s step, log *record, f found, t *text) (fatal bool, err error) {
+	if f.new {
+		f.mode = s.mode(0o600, 0o644)
+	}
+	dirs, err := directories(f.path, s.mode(0o700, 0o755))
+	defer func() {
+		if err != nil {
+			dropDirectories(dirs)
+		}
+	}()
+	if err != nil {
+		return false, err
+	}
+	before := slices.Clone(log.Files)
+	log.note(s, f, t, dirs)
+	if err = p.save(log); err != nil {
+		return true, fmt.Errorf("%s is left as it is, since how to undo a change cannot be written: %w", f.path, err)
+	}
+	if err = f.write(t.data); err != nil {
+		log.Files = before
+		err = errors.Join(err, p.save(log))
+	}
+	return false, err
 }
 
 // mode is that of what a step makes. A program can be run by whoever reads it.

@@ -29,13 +29,19 @@
 // # The way back
 //
 // Every change is recorded in connect.json of the data directory as the text
-// that was put in and taken out, with a checksum of the file before and after.
+// that was put in and taken out, with a checksum of the file before and after,
+// and written before the file is.
 // While a file is as we left it, disconnect undoes the record and gets the file
 // of before to the byte; files and directories that we made go. A file that
 // somebody changed since (Claude Code rewrites its own all the time) is edited
 // by its structure: our entry goes, and of what holds it only what we made. A
 // backup beside each file was rejected: it would be one more file in people's
 // dotfiles, and the record does the same.
+//
+// An entry of our name that starts something else was written by a person. Its
+// text is in the record while ours stands in its place, and disconnect puts it
+// back; without a record it is left alone. To refuse it was rejected: whoever
+// names the client wants it connected.
 //
 // What a hook answers during a session is the package answer below this one;
 // probe starts a server that an entry names, for doctor.
