@@ -26,6 +26,7 @@ type seen struct {
 	dir     string
 	session string
 	now     time.Time
+	sighted map[string][]Sighting // by project: what one event has read
 }
 
 func (c Call) seen(in input) *seen {

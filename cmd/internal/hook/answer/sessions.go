@@ -68,6 +68,9 @@ const (
 // directory yet.
 func (c Caller) Sighted(project string) []Sighting {
 	s := c.seen
+	if list, ok := s.sighted[project]; ok {
+		return list
+	}
 	if _, err := os.Stat(filepath.Dir(filepath.Dir(s.dir))); err != nil {
 		return nil
 	}
@@ -94,6 +97,7 @@ func (c Caller) Sighted(project string) []Sighting {
 		x.Own = e.Name() == own && !x.Nameless
 		list = append(list, x)
 	}
+	s.sighted = map[string][]Sighting{project: list}
 	return list
 }
 
