@@ -132,8 +132,7 @@ func counted(n int, what string) string {
 
 // asUsage makes a client that there is not a mistake in the arguments.
 func asUsage(err error) error {
-	if is[*hook.UnknownError](err) {
-		e := err.(*hook.UnknownError)
+	if e, ok := errors.AsType[*hook.UnknownError](err); ok {
 		return &cli.UsageError{Problem: e.What, Advice: e.Advice}
 	}
 	return err

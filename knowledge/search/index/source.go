@@ -53,6 +53,7 @@ func (l *Lengths) subtract(sizes [FieldCount]int) {
 	}
 }
 
+// Add adds those of other facts.
 func (l *Lengths) Add(o Lengths) {
 	l.Docs += o.Docs
 	for f := range l.Sum {
