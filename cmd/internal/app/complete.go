@@ -9,6 +9,7 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/tasks"
 )
@@ -75,7 +76,7 @@ func (r *run) rooms(ctx context.Context) []string {
 	}
 	out := make([]string, len(list.Rooms))
 	for i, room := range list.Rooms {
-		out[i] = room.Category + "\t" + counted(room.Facts, "fact")
+		out[i] = room.Category + "\t" + prose.Count(room.Facts, "fact")
 	}
 	return out
 }

@@ -123,13 +123,6 @@ func say(w io.Writer, sc op.Scope, x op.Result) error {
 	return json.NewEncoder(w).Encode(x)
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // asUsage makes a client that there is not a mistake in the arguments.
 func asUsage(err error) error {
 	if e, ok := errors.AsType[*hook.UnknownError](err); ok {

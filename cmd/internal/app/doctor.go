@@ -11,6 +11,7 @@ import (
 	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
+	"leanctx/internal/prose"
 	"leanctx/knowledge"
 )
 
@@ -46,7 +47,7 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 	if err := say(r.out, sc, x); err != nil {
 		return nil, err
 	}
-	return nil, errors.New(counted(x.Problems(), "problem") + " found")
+	return nil, errors.New(prose.Count(x.Problems(), "problem") + " found")
 }
 
 // examine looks at the configuration, the model and the memory of this project.
@@ -88,9 +89,9 @@ func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 	if err != nil {
 		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
 	}
-	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", counted(h.Facts, "fact"), counted(len(h.Contradictions), "pair"))}
+	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair"))}
 	if n := len(h.Damage) + len(h.SetAside); n > 0 {
-		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: counted(n, "trace") + " of damage: " + strings.Join(append(h.Damage, h.SetAside...), "; "),
+		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: prose.Count(n, "trace") + " of damage: " + strings.Join(append(h.Damage, h.SetAside...), "; "),
 			Fix: "the rest is whole and in use; see what was in those files, then move them away"}
 	}
 	index := hook.Finding{Level: hook.Fine, Subject: "index", Text: h.Index}
