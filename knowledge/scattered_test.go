@@ -1,26 +1,14 @@
 package knowledge
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"leanctx/internal/proctest"
 )
-
-// countdown is a context that ends after it was looked at so many times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 // What an index that was written in too little time has too many of is merged the next time, though there is nothing to
 // be written.
@@ -56,7 +44,7 @@ func TestScatteredIndexIsMerged(t *testing.T) {
 		if err != nil || tail == nil {
 			t.Fatal("no Sync ended in the middle of a merge", err)
 		}
-		_ = tail.Sync(&countdown{t.Context(), looks}, s.everything(t.Context(), func(error) {})) // too early, at first
+		_ = tail.Sync(proctest.Countdown(t.Context(), looks), s.everything(t.Context(), func(error) {})) // too early, at first
 	}
 	must[Nothing](t)(Nothing{}, s.SyncIndex(t.Context()))
 	if n := segments(s.Store); n != 1 {

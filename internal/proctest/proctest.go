@@ -1,5 +1,5 @@
 // Package proctest lets tests run other processes: the test binary is started
-// again, and does a job instead of testing.
+// again, and does a job instead of testing. [Countdown] ends what runs in this one.
 //
 //	func TestMain(m *testing.M) { proctest.Main(m, job.run) }
 //	...

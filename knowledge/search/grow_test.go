@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"leanctx/internal/proctest"
 )
 
 // grown gives facts in slices, a few at a time, and counts what was asked for.
@@ -97,19 +99,6 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends after it was looked at so many times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // One that ends while segments are merged has an index that answers, of the segments there are; another merges them.
 func TestGrowEndsInTheMiddle(t *testing.T) {
 	docs := madeUps(0, 1500)
@@ -129,7 +118,7 @@ func TestGrowEndsInTheMiddle(t *testing.T) {
 		dir := t.TempDir()
 		x := mustOpen(t, dir)
 		g := &grown{docs: docs, epoch: "e"}
-		if done, err := x.Grow(&countdown{t.Context(), looks}, g.more); err != nil || !done {
+		if done, err := x.Grow(proctest.Countdown(t.Context(), looks), g.more); err != nil || !done {
 			t.Fatal(done, err)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
@@ -168,7 +157,7 @@ func TestSyncEndsInTheMiddle(t *testing.T) {
 		x := mustOpen(t, dir)
 		mustSync(t, x, 1, madeUps(0, 600))
 		mustAdd(t, x, madeUps(600, 1000)...)
-		err := x.Sync(&countdown{t.Context(), looks}, Generation{At: at(2), Epoch: "e"}, forbidden(t))
+		err := x.Sync(proctest.Countdown(t.Context(), looks), Generation{At: at(2), Epoch: "e"}, forbidden(t))
 		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
 			t.Errorf("after %d looks there are %v", looks, left)
 		}

@@ -2,7 +2,6 @@ package segment
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 	api "github.com/blevesearch/scorch_segment_api/v2"
 	zap "github.com/blevesearch/zapx/v17"
 
+	"leanctx/internal/proctest"
 	"leanctx/knowledge/search/blocks"
 )
 
@@ -283,25 +283,12 @@ func TestMergedAsWrittenAtOnce(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends after it was looked at so many times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // A writer looks at its context often, and leaves no file when that ends.
 func TestWriteEnds(t *testing.T) {
 	c := made(0, 9000)
 	path := filepath.Join(t.TempDir(), "1")
 	for looks := 0; ; looks++ {
-		err := Write(&countdown{t.Context(), looks}, path, fields, partsOf(c))
+		err := Write(proctest.Countdown(t.Context(), looks), path, fields, partsOf(c))
 		if err == nil {
 			if looks < 6 { // of 9,000 documents and 9,000 titles it is three each
 				t.Errorf("looked %d times", looks)
