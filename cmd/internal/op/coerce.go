@@ -214,3 +214,22 @@ func set(f reflect.Value, v any) {
 		f.Set(list)
 	}
 }
+
+// empty reports whether an argument says nothing: many models send every
+// field of the schema, those that do not apply as null, "", 0, false or [].
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return strings.TrimSpace(v) == ""
+	case bool:
+		return !v
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	f, err := toNumber(v)
+	return err == nil && f == 0
+}
