@@ -23,8 +23,8 @@ func BenchmarkCommandHook(b *testing.B) {
 		{"user-prompt", `{"prompt":"which port does queue %d use?"}`, false},
 		{"post-tool", `{"tool_input":{"file_path":"src/a.go"}}`, false},
 		{"session-start", `{"source":"startup"}`, true},
-		{"user-prompt", `{"prompt":"which port does queue %d use?"}`, true},
-		{"post-tool", `{"tool_input":{"file_path":"src/a.go"}}`, true},
+		{"user-prompt", `{"session_id":"bench","prompt":"which port does queue %d use?"}`, true},
+		{"post-tool", `{"session_id":"bench","tool_input":{"file_path":"src/a.go"}}`, true},
 	} {
 		b.Run(fmt.Sprintf("%s/company=%t", c.event, c.company), func(b *testing.B) {
 			x := newBench(b, 10_000)
@@ -47,10 +47,11 @@ func BenchmarkCommandHook(b *testing.B) {
 	}
 }
 
-// company puts agents to work in the project: one of the client's kind, which
-// has read nothing, and four others.
+// company puts agents to work in the project: that of the session that is open,
+// which has read nothing, and four others.
 func (x *bench) company(b *testing.B) {
 	b.Helper()
+	x.run(b, `{"session_id":"bench","source":"startup"}`, x.program, "hook", "claude-code", "session-start")
 	var calls strings.Builder
 	id := 1
 	call := func(args string, a ...any) {
