@@ -24,7 +24,7 @@ func BenchmarkCommandHook(b *testing.B) {
 		{"post-tool", `{"tool_input":{"file_path":"src/a.go"}}`, false},
 		{"session-start", `{"source":"startup"}`, true},
 		{"user-prompt", `{"session_id":"bench","prompt":"which port does queue %d use?"}`, true},
-		{"post-tool", `{"session_id":"bench","tool_input":{"file_path":"src/a.go"}}`, true},
+		{"post-tool", `{"tool_input":{"file_path":"src/a.go"}}`, true},
 	} {
 		b.Run(fmt.Sprintf("%s/company=%t", c.event, c.company), func(b *testing.B) {
 			x := newBench(b, 10_000)
