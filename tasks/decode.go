@@ -172,7 +172,7 @@ func (m machine) OpenSnapshot(f io.ReaderAt, size int64, h journal.Header) (*boa
 func readRange(f io.ReaderAt, from, to int64) ([]byte, error) {
 	b := make([]byte, max(to-from, 0))
 	_, err := f.ReadAt(b, max(from, 0))
-	if err == io.EOF { //nolint:errorlint // ReadAt gives it as it is
+	if err == io.EOF { // ReadAt gives it as it is
 		err = nil
 	}
 	return b, err

@@ -135,7 +135,7 @@ func readRemote(common string) string {
 // remoteName is a remote's URL without what differs between ways to the same repository: scheme,
 // user, password, port, and .git at the end; the host in small letters.
 func remoteName(url string) string {
-	rest := url
+	var rest string
 	if _, after, ok := strings.Cut(url, "://"); ok {
 		rest = after
 	} else if host, name, ok := strings.Cut(url, ":"); ok && !strings.ContainsAny(host, `/\`) && len(host) > 1 {
