@@ -63,13 +63,6 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	call.Open = func(ctx context.Context, who answer.Caller) (answer.Memory, error) {
 		return s.remembered(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
 	}
-	call.Waiting = func(ctx context.Context, who answer.Caller) ([]answer.Told, error) {
-		n, err := s.neighbours(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
-		if err != nil {
-			return nil, err
-		}
-		return n.waiting(ctx)
-	}
 	call.Conclude = func(ctx context.Context, who answer.Caller) error {
 		err := s.conclude(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
 		return joined(err, s.close())
@@ -103,7 +96,7 @@ func (s *stores) remembered(ctx context.Context, sc op.Scope, who answer.Caller)
 	}
 	who.Sighted(p.Hash) // also at events that ask for no neighbours
 	store, err := s.store(sc, p)
-	return memory{p, store, sync.OnceValues(func() (neighbours, error) { return s.neighbours(ctx, sc, who) })}, err
+	return memory{p, store, sync.OnceValues(func() (neighbours, error) { return s.neighbours(ctx, sc, p, who) })}, err
 }
 
 // Briefing is what a session begins with.
@@ -117,6 +110,15 @@ func (m memory) Briefing(ctx context.Context) (string, error) {
 func (s *stores) briefed(client string) bool {
 	p, err := s.machine(context.Background(), op.Scope{})
 	return err == nil && p.Briefs(client)
+}
+
+// Waiting lists what lies unread for the session's agent.
+func (m memory) Waiting(ctx context.Context) ([]answer.Told, error) {
+	n, err := m.around()
+	if err != nil {
+		return nil, err
+	}
+	return n.waiting(ctx)
 }
 
 // Triggered lists the reminders on a file of the project, and who else has
@@ -158,7 +160,11 @@ func resolved(path string) string {
 // what it wrote there since the last one, its open tasks and its claims.
 // Nothing new, no entry; and none where nobody can tell whose the session was.
 func (s *stores) conclude(ctx context.Context, sc op.Scope, who answer.Caller) error {
-	n, err := s.neighbours(ctx, sc, who)
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return err
+	}
+	n, err := s.neighbours(ctx, sc, p, who)
 	if err != nil || n.me == "" {
 		return err
 	}

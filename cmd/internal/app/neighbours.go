@@ -8,6 +8,7 @@ import (
 	"leanctx/agents"
 	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
+	"leanctx/overview/project"
 )
 
 // neighbours is who works in a project, as a session of a client sees it.
@@ -22,13 +23,8 @@ type neighbours struct {
 }
 
 // neighbours looks around in the project of a scope. It marks nothing as read.
-func (s *stores) neighbours(ctx context.Context, sc op.Scope, who answer.Caller) (neighbours, error) {
-	n := neighbours{named: sc.Agent, who: who}
-	p, err := s.lookup(ctx, sc)
-	if err != nil {
-		return n, err
-	}
-	n.sessions = who.Sighted(p.Hash)
+func (s *stores) neighbours(ctx context.Context, sc op.Scope, p project.Project, who answer.Caller) (n neighbours, err error) {
+	n = neighbours{named: sc.Agent, who: who, sessions: who.Sighted(p.Hash)}
 	if !p.Known {
 		return n, nil
 	}

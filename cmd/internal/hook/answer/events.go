@@ -35,6 +35,12 @@ type Memory interface {
 	Triggered(ctx context.Context, file string) ([]Told, error)
 }
 
+// Inbox may be met by a [Memory] that knows of messages.
+type Inbox interface {
+	// Waiting lists what lies unread for the agent of the session.
+	Waiting(ctx context.Context) ([]Told, error)
+}
+
 // Told is a line put before a model.
 type Told struct {
 	ID   string // the same line is told a session once
@@ -53,8 +59,6 @@ type Call struct {
 	// Open gives the memory of the project that a session works in, as it is
 	// seen from there.
 	Open func(ctx context.Context, who Caller) (Memory, error)
-	// Waiting lists what lies unread for the agent of a session; nil: nothing.
-	Waiting func(ctx context.Context, who Caller) ([]Told, error)
 	// Conclude makes the automatic diary entry of the agent of a session.
 	Conclude func(ctx context.Context, who Caller) error
 }
@@ -142,7 +146,7 @@ func (c Call) text(ctx context.Context, m Memory, in input, who Caller) (text st
 	case hook.UserPrompt:
 		source = in.prompt()
 		told, err = c.relevant(ctx, m, in)
-		told = s.fresh(append(c.waiting(ctx, who), told...))
+		told = s.fresh(append(waiting(ctx, m), told...))
 	case hook.PostTool:
 		for _, file := range in.files(c.Dir) {
 			more, e := m.Triggered(ctx, file)
@@ -188,11 +192,12 @@ func isCommand(prompt string) bool {
 
 // waiting is what lies unread. What stands in its way takes nothing from the
 // rest of an answer.
-func (c Call) waiting(ctx context.Context, who Caller) []Told {
-	if c.Waiting == nil {
+func waiting(ctx context.Context, m Memory) []Told {
+	box, ok := m.(Inbox)
+	if !ok {
 		return nil
 	}
-	told, err := c.Waiting(ctx, who)
+	told, err := box.Waiting(ctx)
 	if err != nil {
 		return nil
 	}

@@ -25,19 +25,19 @@ func (c Call) caller(in input) Caller {
 	who := Caller{Client: c.Client, Dir: c.Dir, word: lineSeen, seen: c.seen(in)}
 	switch c.Event {
 	case hook.SessionStart:
-		who.clears = in.text("source") == clear
+		who.clears = in.text("source") == byClear
 	case hook.SessionEnd:
 		who.word = lineEnded
-		if in.text("reason") == clear {
+		if in.text("reason") == byClear {
 			who.word = lineCleared
 		}
 	}
 	return who
 }
 
-// clear is why a session ends, and where the next one comes from, when a user
+// byClear is why a session ends, and where the next one comes from, when a user
 // clears the context: its window and its server stay.
-const clear = "clear"
+const byClear = "clear"
 
 // Sighting is a session of a client that hooks have seen in a project.
 type Sighting struct {
