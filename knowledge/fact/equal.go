@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // SameValue decides whether an assertion confirms a value or contradicts it.

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"leanctx/knowledge/search/index"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // filled is an index and what it was filled with.

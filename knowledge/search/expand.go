@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"leanctx/knowledge/search/index"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"leanctx/knowledge/search/blocks"
 	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // What lies in the directory of an index: see package index.

@@ -2,7 +2,7 @@ package search
 
 import (
 	"leanctx/knowledge/search/index"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // What an index is made of and how it gets to the disk: see package index.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"leanctx/knowledge/search/index"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 const (

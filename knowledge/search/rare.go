@@ -7,7 +7,7 @@ import (
 
 	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // What a look for facts alike may cost, whatever the text and the size of the index.

@@ -8,7 +8,7 @@ import (
 
 	"leanctx/knowledge/search/index"
 	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // scores is what a search found in one source, by fact.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"leanctx/knowledge/search/index"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // Floor is the relevance that the best fact of an answer has at least: under it there is no answer. A

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // sieve tells by the bytes of a fact whether it has a query's words, at a fiftieth of what taking the fact apart

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"leanctx/knowledge/search/index"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // Unindexed searches facts of which there is no index: it reads the bytes of all, and takes only those apart that may

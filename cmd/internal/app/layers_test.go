@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
 	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/briefing", "knowledge/history", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":           {"knowledge/search/words", "formats", "internal/prose", "internal/refusal"},              // of words what a stop word is
+	"knowledge/fact":           {"knowledge/words", "formats", "internal/prose", "internal/refusal"},              // of words what a stop word is
 	"knowledge/ledger":         {"knowledge/fact", "knowledge/table", "knowledge/search", "internal/journal", "formats"}, // of search the type Doc alone
 	"knowledge/table":          {"formats"},
 	"knowledge/briefing":       {"knowledge/fact", "knowledge/intent", "knowledge/ledger", "knowledge/reminder", "internal/prose", "formats"},
@@ -39,10 +39,10 @@ var mayImport = map[string][]string{
 	"knowledge/reminder":       {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":        {"knowledge/fact"},
 	"knowledge/usage":          {"knowledge/fact"},
-	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/search/words"},
-	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/search/words", "knowledge/search/blocks"},
-	"knowledge/search/segment": {"knowledge/search/words", "knowledge/search/blocks"},
-	"knowledge/search/words":   {},
+	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/words"},
+	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/words", "knowledge/search/blocks"},
+	"knowledge/search/segment": {"knowledge/words", "knowledge/search/blocks"},
+	"knowledge/words":   {},
 	"knowledge/search/blocks":  {},
 	"agents": {"agents/arg", "agents/diary", "agents/handoff", "agents/lease", "agents/live", "agents/scratchpad",
 		"internal/journal", "internal/secret", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 // onlyIn says which packages may import a library: the rest of the program
 // does not know that it exists.
 var onlyIn = map[string][]string{
-	"github.com/blevesearch/":                {"knowledge/search/segment", "knowledge/search/words"},
+	"github.com/blevesearch/":                {"knowledge/search/segment", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
 	"github.com/spf13/":                      {"cmd/internal/cli"},
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},

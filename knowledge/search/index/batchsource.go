@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // NewSource indexes facts, each ID once, for a search of nothing else.

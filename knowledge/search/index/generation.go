@@ -19,7 +19,7 @@ import (
 
 // mappingVersion names the analyzer, the fields and the files; change it with any of them. Generations of
 // another version are not read.
-const mappingVersion = 3
+const mappingVersion = 4
 
 // generation is an index on disk that nobody writes any more.
 type generation struct {

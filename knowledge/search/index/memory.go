@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // entry is a fact in memory.

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"leanctx/knowledge/search/segment"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // Doc is a fact as the index sees it. ID names one version of it.

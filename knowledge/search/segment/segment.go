@@ -14,7 +14,7 @@ import (
 	zap "github.com/blevesearch/zapx/v17"
 
 	"leanctx/knowledge/search/blocks"
-	"leanctx/knowledge/search/words"
+	"leanctx/knowledge/words"
 )
 
 // Segment is one of bleve's segments as we read it: of its file only what a search needs, when it needs it.

@@ -30,7 +30,7 @@ func (a *Lexicon) chunk(chunk string, emit func(Token)) {
 	for _, c := range components {
 		a.component(c, see)
 	}
-	if n := len(components); n > 1 && n <= maxComponents {
+	if n := len(components); n > 1 && n <= maxComponents && !longer(chunk, maxWholeLetters) {
 		k := Whole
 		if !meaning {
 			k = Word // "to-do": its parts say nothing, so it is the word
@@ -115,7 +115,7 @@ func (a *Lexicon) component(c string, emit func(Token)) {
 			emit(t)
 		}
 	}
-	if parts > 1 {
+	if parts > 1 && !longer(c, maxWholeLetters) {
 		k := Whole
 		if !meaning {
 			k = Word

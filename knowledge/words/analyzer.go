@@ -118,10 +118,13 @@ func ascii(s string) bool {
 	return true
 }
 
+// longer reports whether s has more than n letters.
+func longer(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
+
 // stem takes a folded word to its stem by the script it is written in: Latin as English, Cyrillic as
-// Russian, others and whatever holds a digit as they are.
+// Russian, others, whatever holds a digit, and longer runs than words are as they are.
 func stem(s string) string {
-	if len(s) < 3 {
+	if len(s) < 3 || longer(s, maxStemLetters) {
 		return s
 	}
 	latin, cyrillic := true, true

@@ -26,8 +26,10 @@ type Token struct {
 }
 
 const (
-	maxTermBytes  = 96 // longer runs (hashes, base64) are cut here, alike in facts and queries
-	maxComponents = 12 // a compound of more has no whole: a URL or a line of code is not a name
+	maxTermBytes    = 96  // longer runs (hashes, base64) are cut here, alike in facts and queries
+	maxStemLetters  = 64  // a longer run of letters is no English or Russian word; the stemmers take quadratic time
+	maxComponents   = 12  // a compound of more has no whole: a URL or a line of code is not a name
+	maxWholeLetters = 256 // nor has a longer one
 
 	tatweel = "ـ" // stretches an Arabic word for the eye: no part of it, and no word where it stands alone
 )
@@ -54,23 +56,19 @@ func (a *Lexicon) Scan(text string, emit func(Token)) {
 		case Symbol(r):
 			emit(Token{Term: string(r)})
 			text = text[size:]
-		case r == '.' && len(text) > 1 && isLetter(text[1:]) && strings.HasPrefix(strings.ToLower(text[1:]), "net"):
-			n := chunkLength(text[1:])
-			if n == 3 {
-				emit(Token{Term: ".net"})
-				text = text[4:]
-				continue
-			}
-			text = text[1:]
+		case dotNet(text):
+			emit(Token{Term: ".net"})
+			text = text[len(".net"):]
 		default:
 			text = text[size:]
 		}
 	}
 }
 
-func isLetter(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsLetter(r)
+// dotNet reports whether s begins with the name .NET, which its full stop is part of.
+func dotNet(s string) bool {
+	const name = ".net"
+	return len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) && chunkLength(s[1:]) == len(name)-1
 }
 
 // wordRune reports whether r stands inside words of scripts that put spaces between them.
