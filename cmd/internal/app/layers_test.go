@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
 	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/briefing", "knowledge/history", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":           {"knowledge/words", "formats", "internal/prose", "internal/refusal"},              // of words what a stop word is
+	"knowledge/fact":           {"knowledge/words", "formats", "internal/prose", "internal/refusal"},                     // of words what a stop word is
 	"knowledge/ledger":         {"knowledge/fact", "knowledge/table", "knowledge/search", "internal/journal", "formats"}, // of search the type Doc alone
 	"knowledge/table":          {"formats"},
 	"knowledge/briefing":       {"knowledge/fact", "knowledge/intent", "knowledge/ledger", "knowledge/reminder", "internal/prose", "formats"},
@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/words"},
 	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/words", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/words", "knowledge/search/blocks"},
-	"knowledge/words":   {},
+	"knowledge/words":          {},
 	"knowledge/search/blocks":  {},
 	"agents": {"agents/arg", "agents/diary", "agents/handoff", "agents/lease", "agents/live", "agents/scratchpad",
 		"internal/journal", "internal/secret", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
