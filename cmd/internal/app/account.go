@@ -72,12 +72,12 @@ func (s *stores) count(m op.Made) {
 // and a command that needs no registry is not to read one.
 func (s *stores) booked(hash, agent string) string {
 	s.mu.Lock()
-	w := s.crews[hash]
+	w := s.perProject[hash]
 	s.mu.Unlock()
-	if w == nil || agent == "" || idForm.MatchString(agent) && w.known() == nil {
+	if w == nil || agent == "" || idForm.MatchString(agent) && w.agents.known() == nil {
 		return agent
 	}
-	registry, err := w.agents()
+	registry, err := w.agents.get()
 	if err != nil {
 		return agent
 	}
@@ -107,14 +107,14 @@ func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
 		return
 	}
 	s.touched.Store(p.Hash+agent, now)
-	w, err := s.crew(sc, p)
+	w, err := s.projectStores(sc, p)
 	if err != nil {
 		return
 	}
 	s.beside.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), touchAtMost)
 		defer cancel()
-		registry, err := w.agents()
+		registry, err := w.agents.get()
 		if err == nil {
 			err = registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}).Touch(ctx)
 		}
@@ -128,10 +128,10 @@ func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
 // them.
 func (s *stores) left(session string) {
 	s.mu.Lock()
-	crews := slices.Collect(maps.Values(s.crews))
+	all := slices.Collect(maps.Values(s.perProject))
 	s.mu.Unlock()
-	for _, w := range crews {
-		if registry := w.known(); registry != nil {
+	for _, w := range all {
+		if registry := w.agents.known(); registry != nil {
 			if err := registry.Leave(session); err != nil {
 				s.logger.Warn("an agent was not let go", "error", err)
 			}

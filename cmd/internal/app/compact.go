@@ -72,16 +72,16 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.crew(sc, p)
+	w, err := s.projectStores(sc, p)
 	if err != nil {
 		return nil, err
 	}
 	at := func(names ...string) string { return filepath.Join(append([]string{c.DataDir}, names...)...) }
 	return []part{
 		{file: at("knowledge", p.Hash, "knowledge.json")},
-		{at("agents", "registry.json"), at("agents", "diaries", "*.json"), func() (compacter, error) { return w.agents() }},
-		{at("agents", "tasks.json"), "", func() (compacter, error) { return w.tasks() }},
-		{at("agents", "shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares() }},
+		{at("agents", "registry.json"), at("agents", "diaries", "*.json"), func() (compacter, error) { return w.agents.get() }},
+		{at("agents", "tasks.json"), "", func() (compacter, error) { return w.tasks.get() }},
+		{at("agents", "shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares.get() }},
 		{at("costs.json"), "", func() (compacter, error) { return s.ledger(p) }},
 	}, nil
 }

@@ -85,7 +85,7 @@ func joined(err, more error) error {
 type memory struct {
 	project project.Project
 	store   *knowledge.Store // nil: nothing is known of the project
-	around  func() (neighbours, error)
+	around  func() (sessionView, error)
 }
 
 // remembered is the memory of the project of a scope. It leaves no trace.
@@ -94,9 +94,9 @@ func (s *stores) remembered(ctx context.Context, sc op.Scope, who answer.Caller)
 	if err != nil {
 		return memory{}, err
 	}
-	who.Sighted(p.Hash) // also at events that ask for no neighbours
+	who.Sighted(p.Hash) // also at events that ask for no sessionView
 	store, err := s.store(sc, p)
-	return memory{p, store, sync.OnceValues(func() (neighbours, error) { return s.neighbours(ctx, sc, p, who) })}, err
+	return memory{p, store, sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, who) })}, err
 }
 
 // Briefing is what a session begins with.
@@ -164,7 +164,7 @@ func (s *stores) conclude(ctx context.Context, sc op.Scope, who answer.Caller) e
 	if err != nil {
 		return err
 	}
-	n, err := s.neighbours(ctx, sc, p, who)
+	n, err := s.sessionView(ctx, sc, p, who)
 	if err != nil || n.me == "" {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *stores) conclude(ctx context.Context, sc op.Scope, who answer.Caller) e
 	if err != nil || !settings.AutoDiary {
 		return err
 	}
-	text, err := n.crew.summary(ctx, n.me, n.around.Claims)
+	text, err := n.stores.summary(ctx, n.me, n.around.Claims)
 	if err != nil || text == "" {
 		return err
 	}
@@ -188,8 +188,8 @@ const diaryLook = 100
 
 // summary is the text of an automatic entry, or nothing if the last one says
 // the same and nothing was written since.
-func (w *crew) summary(ctx context.Context, me string, claims []agents.Held) (string, error) {
-	registry, err := w.agents()
+func (w *projectStores) summary(ctx context.Context, me string, claims []agents.Held) (string, error) {
+	registry, err := w.agents.get()
 	if err != nil {
 		return "", err
 	}
@@ -239,8 +239,8 @@ func paragraph(title string, list []string) string {
 	return text
 }
 
-func (w *crew) openTitles(ctx context.Context, me string) (titles []string, err error) {
-	board, err := w.tasks()
+func (w *projectStores) openTitles(ctx context.Context, me string) (titles []string, err error) {
+	board, err := w.tasks.get()
 	if err != nil {
 		return nil, err
 	}

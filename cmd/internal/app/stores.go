@@ -29,13 +29,13 @@ type stores struct {
 
 	beside sync.WaitGroup // what is done beside calls
 
-	mu        sync.Mutex
-	projects  map[string]*project.Atlas   // by what the work trees do
-	knowledge map[string]*knowledge.Store // by project hash
-	guests    map[string]*knowledge.Store // other projects', opened for a search
-	crews     map[string]*crew            // by project hash
-	ledgers   map[string]*cost.Ledger     // by project hash
-	loaded    *models                     // once it is asked for
+	mu         sync.Mutex
+	projects   map[string]*project.Atlas   // by what the work trees do
+	knowledge  map[string]*knowledge.Store // by project hash
+	guests     map[string]*knowledge.Store // other projects', opened for a search
+	perProject map[string]*projectStores   // by project hash
+	ledgers    map[string]*cost.Ledger     // by project hash
+	loaded     *models                     // once it is asked for
 }
 
 func newStores(load func() (*config.Config, error), warn func(string)) *stores {
@@ -43,7 +43,7 @@ func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 		config: sync.OnceValues(load), warn: warn, logger: slog.New(slog.DiscardHandler),
 		projects:  make(map[string]*project.Atlas),
 		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
-		crews: make(map[string]*crew), ledgers: make(map[string]*cost.Ledger),
+		perProject: make(map[string]*projectStores), ledgers: make(map[string]*cost.Ledger),
 	}
 }
 
@@ -128,7 +128,7 @@ func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
 		return store, nil
 	}
 	return kept(s, s.guests, p.Hash, func() (*knowledge.Store, error) {
-		w, err := s.crew(op.Scope{}, p)
+		w, err := s.projectStores(op.Scope{}, p)
 		if err != nil {
 			return nil, err
 		}
@@ -151,13 +151,13 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.crew(sc, p)
+	w, err := s.projectStores(sc, p)
 	if err != nil {
 		return nil, err
 	}
 	o := &knowledge.Options{
 		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
-		Findings: findings{w}, Elsewhere: elsewhere{w}, Workplace: surroundings{w}, Intent: w.current,
+		Findings: findings{w}, Elsewhere: otherStores{w}, Workplace: coworkers{w}, Intent: w.current,
 	}
 	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
 	o.Semantic, o.Vectors = m, m
@@ -268,13 +268,13 @@ func (s *stores) close() error {
 		}
 		clear(open)
 	}
-	for _, w := range s.crews {
+	for _, w := range s.perProject {
 		for _, n := range w.Notices() {
 			s.warn(n)
 		}
 		errs = append(errs, w.Close())
 	}
-	clear(s.crews)
+	clear(s.perProject)
 	for _, l := range s.ledgers {
 		for _, n := range l.Notices() {
 			s.warn(n)

@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-const transcripts = "../../../testdata/mcp/crew"
+const transcripts = "../../../testdata/mcp/agents"
 
 // Conversations of several agents, as testdata/mcp/README.md says.
 func TestTranscripts(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 	"leanctx/overview/project"
 )
 
-// neighbours is who works in a project, as a session of a client sees it.
-type neighbours struct {
-	crew     *crew         // nil: nothing is known of the project
-	registry *agents.Store // the crew's
+// sessionView is who works in a project, as a session of a client sees it.
+type sessionView struct {
+	stores   *projectStores // nil: nothing is known of the project
+	registry *agents.Store  // of stores
 	around   agents.Synced
 	named    string // the agent that the environment names
 	who      answer.Caller
@@ -22,16 +22,16 @@ type neighbours struct {
 	me       string            // the session's one agent; empty where nobody can tell
 }
 
-// neighbours looks around in the project of a scope. It marks nothing as read.
-func (s *stores) neighbours(ctx context.Context, sc op.Scope, p project.Project, who answer.Caller) (n neighbours, err error) {
-	n = neighbours{named: sc.Agent, who: who, sessions: who.Sighted(p.Hash)}
+// sessionView looks around in the project of a scope. It marks nothing as read.
+func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project, who answer.Caller) (n sessionView, err error) {
+	n = sessionView{named: sc.Agent, who: who, sessions: who.Sighted(p.Hash)}
 	if !p.Known {
 		return n, nil
 	}
-	if n.crew, err = s.crew(sc, p); err != nil {
+	if n.stores, err = s.projectStores(sc, p); err != nil {
 		return n, err
 	}
-	if n.registry, err = n.crew.agents(); err != nil {
+	if n.registry, err = n.stores.agents.get(); err != nil {
 		return n, err
 	}
 	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.Nothing{}) // by nobody
@@ -41,7 +41,7 @@ func (s *stores) neighbours(ctx context.Context, sc op.Scope, p project.Project,
 
 // self is the agent that works in the session. Of two nobody can tell which one
 // is asked, and none is better than the wrong one.
-func (n neighbours) self() string {
+func (n sessionView) self() string {
 	var own []string
 	for _, a := range n.around.Agents {
 		if n.whose(a) == answer.Own {
@@ -56,7 +56,7 @@ func (n neighbours) self() string {
 
 // whose tells whether an agent works in the session: the one that the
 // environment names does, else those that registered in it.
-func (n neighbours) whose(a agents.Present) answer.Owner {
+func (n sessionView) whose(a agents.Present) answer.Owner {
 	switch {
 	case n.named != "" && a.AgentID == n.named:
 		return answer.Own
@@ -70,7 +70,7 @@ func (n neighbours) whose(a agents.Present) answer.Owner {
 
 // claimed lists the claims on a file, a path within the project, but for the
 // session's own. A holder that is not listed may be anybody of its kind.
-func (n neighbours) claimed(file string) (told []answer.Told) {
+func (n sessionView) claimed(file string) (told []answer.Told) {
 	for _, c := range n.around.Claims {
 		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
 			continue
@@ -98,7 +98,7 @@ func covers(path, file string) bool {
 
 // waiting says how much lies unread, and what was shared and not pulled. It says
 // so once, and again when the agent did something and left it where it is.
-func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
+func (n sessionView) waiting(ctx context.Context) ([]answer.Told, error) {
 	if n.me == "" {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (n neighbours) waiting(ctx context.Context) ([]answer.Told, error) {
 	if err != nil {
 		return nil, err
 	}
-	shares, err := n.crew.unpulled(ctx, n.me)
+	shares, err := n.stores.unpulled(ctx, n.me)
 	if p.Unread+shares == 0 {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 
 	"leanctx/agents"
@@ -17,23 +18,64 @@ import (
 	"leanctx/tasks"
 )
 
-// crew is who works in one project, and on what. The registry of agents and
-// the tasks know each other through it; each is opened when it is first asked
-// for, since most commands need neither.
-type crew struct {
-	openAgents func() (*agents.Store, error)
-	openTasks  func() (*tasks.Store, error)
-	openShares func() (*share.Store, error)
-
-	mu       sync.Mutex
-	registry *agents.Store // once it is open
-	board    *tasks.Store  // likewise
-	shelf    *share.Store  // likewise
+// projectStores are the agents, tasks and shared files of one project. Each store is
+// opened when it is first asked for, since most commands need none of them.
+type projectStores struct {
+	agents lazy[*agents.Store]
+	tasks  lazy[*tasks.Store]
+	shares lazy[*share.Store]
 }
 
-// crew is the project's, made at the first call for it.
-func (s *stores) crew(sc op.Scope, p project.Project) (*crew, error) {
-	return kept(s, s.crews, p.Hash, func() (*crew, error) {
+// lazy is a store that is opened at its first use.
+type lazy[T interface {
+	comparable
+	Notices() []string
+	Close() error
+}] struct {
+	open func() (T, error)
+
+	mu    sync.Mutex
+	store T
+}
+
+// get opens the store if it is not open. After an error the next call tries again.
+func (l *lazy[T]) get() (store T, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.store == store {
+		store, err = l.open()
+		if err != nil {
+			return *new(T), err
+		}
+		l.store = store
+	}
+	return l.store, nil
+}
+
+// known is the store if it is open, else nil.
+func (l *lazy[T]) known() T {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.store
+}
+
+func (l *lazy[T]) notices() []string {
+	if store := l.known(); store != *new(T) {
+		return store.Notices()
+	}
+	return nil
+}
+
+func (l *lazy[T]) close() error {
+	if store := l.known(); store != *new(T) {
+		return store.Close()
+	}
+	return nil
+}
+
+// projectStores are the project's, made at the first call for it.
+func (s *stores) projectStores(sc op.Scope, p project.Project) (*projectStores, error) {
+	return kept(s, s.perProject, p.Hash, func() (*projectStores, error) {
 		c, err := s.config()
 		if err != nil {
 			return nil, err
@@ -46,20 +88,20 @@ func (s *stores) crew(sc op.Scope, p project.Project) (*crew, error) {
 		if err != nil {
 			return nil, err
 		}
-		w, dir := new(crew), filepath.Join(c.DataDir, "agents")
-		w.openAgents = func() (*agents.Store, error) {
+		w, dir := new(projectStores), filepath.Join(c.DataDir, "agents")
+		w.agents.open = func() (*agents.Store, error) {
 			return agents.Open(dir, &agents.Options{
 				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Redactor: r, Logger: s.logger,
 				Tasks: reassigner{w}, Facts: s.asserted(sc, p), Files: w.shared, Free: w.free, Shared: w.unpulled,
 			})
 		}
-		w.openTasks = func() (*tasks.Store, error) {
+		w.tasks.open = func() (*tasks.Store, error) {
 			return tasks.Open(dir, &tasks.Options{
 				ProjectRoot: p.Root, ProjectHash: p.Hash, Version: build().Version, LongLived: s.lasting, Redactor: r, Logger: s.logger,
 				Agents: directory{w},
 			})
 		}
-		w.openShares = func() (*share.Store, error) {
+		w.shares.open = func() (*share.Store, error) {
 			return share.Open(filepath.Join(dir, "shared", p.Hash), &share.Options{
 				ProjectRoot: p.Root, LongLived: s.lasting, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: s.logger,
 			})
@@ -68,69 +110,14 @@ func (s *stores) crew(sc op.Scope, p project.Project) (*crew, error) {
 	})
 }
 
-// agents is the registry, opened if it is not.
-func (w *crew) agents() (*agents.Store, error) { return once(w, &w.registry, w.openAgents) }
-
-// tasks is the tasks, opened if they are not.
-func (w *crew) tasks() (*tasks.Store, error) { return once(w, &w.board, w.openTasks) }
-
-// shares is the shared files, opened if they are not.
-func (w *crew) shares() (*share.Store, error) { return once(w, &w.shelf, w.openShares) }
-
-// once is what x holds, or what open opens; what cannot be opened is tried
-// again at the next call.
-func once[T any](w *crew, x **T, open func() (*T, error)) (*T, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if *x != nil {
-		return *x, nil
-	}
-	made, err := open()
-	if err == nil {
-		*x = made
-	}
-	return made, err
+// Notices are what the open stores have to say that no answer has shown.
+func (w *projectStores) Notices() []string {
+	return slices.Concat(w.agents.notices(), w.tasks.notices(), w.shares.notices())
 }
 
-// known is the registry if it is open.
-func (w *crew) known() *agents.Store {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.registry
-}
-
-// Notices are what the open stores have to say that no answer has told.
-func (w *crew) Notices() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var out []string
-	if w.registry != nil {
-		out = w.registry.Notices()
-	}
-	if w.board != nil {
-		out = append(out, w.board.Notices()...)
-	}
-	if w.shelf != nil {
-		out = append(out, w.shelf.Notices()...)
-	}
-	return out
-}
-
-// Close closes what was opened.
-func (w *crew) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var errs []error
-	if w.registry != nil {
-		errs = append(errs, w.registry.Close())
-	}
-	if w.board != nil {
-		errs = append(errs, w.board.Close())
-	}
-	if w.shelf != nil {
-		errs = append(errs, w.shelf.Close())
-	}
-	return errors.Join(errs...)
+// Close closes the stores that are open.
+func (w *projectStores) Close() error {
+	return errors.Join(w.agents.close(), w.tasks.close(), w.shares.close())
 }
 
 // redactor is made of the user's own rules, or nil for the built-in ones.
@@ -147,11 +134,11 @@ func redactor(rules []secret.Rule) (*secret.Redactor, error) {
 // registered has opened the registry.
 func (s *stores) self(sc op.Scope, hash, configured string) string {
 	s.mu.Lock()
-	w := s.crews[hash]
+	w := s.perProject[hash]
 	s.mu.Unlock()
 	agent := sc.Agent
 	if agent == "" && w != nil {
-		if registry := w.known(); registry != nil {
+		if registry := w.agents.known(); registry != nil {
 			agent = registry.As(agents.Actor{Session: sc.Caller.Session}).Self()
 		}
 	}
@@ -159,7 +146,7 @@ func (s *stores) self(sc op.Scope, hash, configured string) string {
 	if w == nil || agent == "" || idForm.MatchString(agent) {
 		return agent
 	}
-	if registry, err := w.agents(); err == nil {
+	if registry, err := w.agents.get(); err == nil {
 		if id, err := registry.Named(context.Background(), agent); err == nil {
 			return id
 		}
@@ -187,12 +174,12 @@ func (s *stores) working(find finder) func(context.Context, op.Scope) (*agents.S
 // registry is the agents as seen by whoever calls. The one that a connection
 // registered is not named here, since the registry knows it: who registers
 // again without naming an agent is to be another one.
-func (s *stores) registry(w *crew, sc op.Scope) (*agents.Store, error) {
+func (s *stores) registry(w *projectStores, sc op.Scope) (*agents.Store, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
 	}
-	store, err := w.agents()
+	store, err := w.agents.get()
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +197,7 @@ func (s *stores) doing(find finder) func(context.Context, op.Scope) (*tasks.Stor
 		if err != nil {
 			return nil, err
 		}
-		store, err := w.tasks()
+		store, err := w.tasks.get()
 		if err != nil {
 			return nil, err
 		}
@@ -225,11 +212,11 @@ func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.St
 		if err != nil {
 			return nil, err
 		}
-		registry, err := w.agents()
+		registry, err := w.agents.get()
 		if err != nil {
 			return nil, err
 		}
-		store, err := w.shares()
+		store, err := w.shares.get()
 		if err != nil {
 			return nil, err
 		}
@@ -237,9 +224,9 @@ func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.St
 	}
 }
 
-// workplace is the crew of a call's project, and the agent that calls. A name
+// workplace is the stores of a call's project, and the agent that calls. A name
 // that may be several agents' is none's.
-func (s *stores) workplace(ctx context.Context, sc op.Scope, find finder) (w *crew, agent string, err error) {
+func (s *stores) workplace(ctx context.Context, sc op.Scope, find finder) (w *projectStores, agent string, err error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, "", err
@@ -248,14 +235,14 @@ func (s *stores) workplace(ctx context.Context, sc op.Scope, find finder) (w *cr
 	if err != nil {
 		return nil, "", err
 	}
-	if w, err = s.crew(sc, p); err != nil {
+	if w, err = s.projectStores(sc, p); err != nil {
 		return nil, "", err
 	}
 	agent = s.self(sc, p.Hash, c.Agent)
 	if agent == "" || idForm.MatchString(agent) {
 		return w, agent, nil
 	}
-	registry, err := w.agents()
+	registry, err := w.agents.get()
 	if err != nil {
 		return nil, "", err
 	}

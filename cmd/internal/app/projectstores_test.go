@@ -77,7 +77,7 @@ func TestConnectionsHoldTheirAgents(t *testing.T) {
 		}
 	}
 	again := dial(t, one, "")
-	if err := two.crews[onlyKey(t, two)].known().Close(); err != nil { // as if its process had ended
+	if err := two.perProject[onlyKey(t, two)].agents.known().Close(); err != nil { // as if its process had ended
 		t.Fatal(err)
 	}
 	again.must("ctx_recall", `{"action":"status","agent":"`+other+`"}`)
@@ -92,10 +92,10 @@ func onlyKey(t *testing.T, s *stores) string {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for hash := range s.crews {
+	for hash := range s.perProject {
 		return hash
 	}
-	t.Fatal("no crew")
+	t.Fatal("no stores")
 	return ""
 }
 

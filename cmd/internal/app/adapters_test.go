@@ -16,13 +16,12 @@ import (
 func TestDamage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "agents")
 	look := func() (told, aside []string) {
-		w := &crew{
-			openAgents: func() (*agents.Store, error) { return agents.Open(dir, &agents.Options{ProjectHash: "p"}) },
-			openTasks:  func() (*tasks.Store, error) { return tasks.Open(dir, &tasks.Options{ProjectHash: "p"}) },
-			openShares: func() (*share.Store, error) { return share.Open(filepath.Join(dir, "shared", "p"), nil) },
-		}
+		w := new(projectStores)
+		w.agents.open = func() (*agents.Store, error) { return agents.Open(dir, &agents.Options{ProjectHash: "p"}) }
+		w.tasks.open = func() (*tasks.Store, error) { return tasks.Open(dir, &tasks.Options{ProjectHash: "p"}) }
+		w.shares.open = func() (*share.Store, error) { return share.Open(filepath.Join(dir, "shared", "p"), nil) }
 		defer w.Close()
-		told, aside, err := elsewhere{w}.Damage(t.Context())
+		told, aside, err := otherStores{w}.Damage(t.Context())
 		if err != nil {
 			t.Error(err)
 		}
@@ -34,12 +33,12 @@ func TestDamage(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("it was made")
 	}
-	board, err := tasks.Open(dir, &tasks.Options{ProjectHash: "p"})
+	store, err := tasks.Open(dir, &tasks.Options{ProjectHash: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer board.Close()
-	if _, err := board.Create(t.Context(), tasks.Draft{Title: "x"}); err != nil {
+	defer store.Close()
+	if _, err := store.Create(t.Context(), tasks.Draft{Title: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	aside := filepath.Join(dir, "tasks.json.corrupt-20260320T093000.000000000Z")

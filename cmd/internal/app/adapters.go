@@ -1,0 +1,206 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"leanctx/agents"
+	"leanctx/agents/share"
+	"leanctx/knowledge"
+	"leanctx/tasks"
+)
+
+// reassigner is how a handoff moves tasks.
+type reassigner struct{ w *projectStores }
+
+func (r reassigner) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
+	t, err := r.w.tasks.get()
+	if err != nil {
+		return nil, err
+	}
+	return t.Reassign(ctx, from, to, reason)
+}
+
+func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, error) {
+	t, err := r.w.tasks.get()
+	if err != nil {
+		return nil, err
+	}
+	return t.OpenTasks(ctx, agent)
+}
+
+// directory is how tasks find their agents.
+type directory struct{ w *projectStores }
+
+func (d directory) Resolve(ctx context.Context, name string) (string, error) {
+	a, err := d.w.agents.get()
+	if err != nil {
+		return "", err
+	}
+	return a.Resolve(ctx, name)
+}
+
+func (d directory) Silent(ctx context.Context, id string) (time.Time, bool, error) {
+	a, err := d.w.agents.get()
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	return a.Silent(ctx, id)
+}
+
+func (d directory) Settle(ctx context.Context) error {
+	a, err := d.w.agents.get()
+	if err != nil {
+		return err
+	}
+	return a.Settle(ctx)
+}
+
+// shared lists the files that an agent has shared, for a handoff.
+func (w *projectStores) shared(ctx context.Context, agent string) ([]string, error) {
+	store, err := w.shares.get()
+	if err != nil {
+		return nil, err
+	}
+	return store.Paths(ctx, agent)
+}
+
+// free lists the tasks that an agent may claim.
+func (w *projectStores) free(ctx context.Context, agent string) ([]string, error) {
+	store, err := w.tasks.get()
+	if err != nil {
+		return nil, err
+	}
+	return store.FreeFor(ctx, agent)
+}
+
+// unpulled counts what was shared with an agent and it has not had yet.
+func (w *projectStores) unpulled(ctx context.Context, agent string) (int, error) {
+	store, err := w.shares.get()
+	if err != nil {
+		return 0, err
+	}
+	return store.Waiting(ctx, agent)
+}
+
+// current is the title of the task that an agent is working on.
+func (w *projectStores) current(ctx context.Context, agent string) (string, error) {
+	store, err := w.tasks.get()
+	if err != nil {
+		return "", err
+	}
+	return store.Current(ctx, agent)
+}
+
+// findings is what agents wrote down, for consolidation and search.
+type findings struct{ w *projectStores }
+
+func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Finding, error) {
+	a, err := f.w.agents.get()
+	if err != nil {
+		return nil, err
+	}
+	noted, err := a.Findings(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.w.tasks.get()
+	if err != nil {
+		return nil, err
+	}
+	results, err := t.Results(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]knowledge.Finding, 0, len(noted)+len(results))
+	for _, n := range noted {
+		out = append(out, knowledge.Finding(n))
+	}
+	for _, r := range results {
+		out = append(out, knowledge.Finding(r))
+	}
+	return out, nil
+}
+
+// coworkers is what a briefing tells of agents and tasks.
+type coworkers struct{ w *projectStores }
+
+func (c coworkers) LastTask(ctx context.Context) (string, error) {
+	t, err := c.w.tasks.get()
+	if err != nil {
+		return "", err
+	}
+	return t.LastTask(ctx)
+}
+
+func (c coworkers) Company(ctx context.Context, agent string) ([]string, int, error) {
+	a, err := c.w.agents.get()
+	if err != nil {
+		return nil, 0, err
+	}
+	p, err := a.As(agents.Actor{Agent: agent}).Presence(ctx)
+	for i, name := range p.Agents {
+		p.Agents[i] = strings.ReplaceAll(name, ",", ";") // the briefing puts commas between them
+	}
+	return p.Agents, p.Unread, err
+}
+
+func (c coworkers) Reached(ctx context.Context, task, state string) (bool, error) {
+	t, err := c.w.tasks.get()
+	if err != nil {
+		return false, err
+	}
+	return t.Reached(ctx, task, state)
+}
+
+// otherStores is what is kept of a project beside its facts, for those who examine
+// its files and those who erase.
+type otherStores struct{ w *projectStores }
+
+// Damage tells what is wrong with the files of agents, tasks and shares, and
+// gives the paths of what was set aside. Nothing is made where nobody ever worked.
+func (e otherStores) Damage(ctx context.Context) (told, aside []string, err error) {
+	a, t, s, err := e.all()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, look := range []func(context.Context) ([]string, []string, error){a.Damage, t.Damage, s.Damage} {
+		more, files, err := look(ctx)
+		if err != nil { // it is what was asked for
+			more = append(more, err.Error())
+		}
+		told, aside = append(told, more...), append(aside, files...)
+	}
+	return told, aside, nil
+}
+
+// Copies names what in diaries, messages, handoffs, tasks and shares holds
+// something.
+func (e otherStores) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+	a, t, s, err := e.all()
+	if err != nil {
+		return nil, err
+	}
+	for _, look := range []func(context.Context, func(string) bool) ([]string, error){a.Copies, t.Copies, s.Copies} {
+		more, err := look(ctx, holds)
+		refs = append(refs, more...)
+		if err != nil {
+			return refs, err
+		}
+	}
+	return refs, nil
+}
+
+func (e otherStores) all() (*agents.Store, *tasks.Store, *share.Store, error) {
+	a, err := e.w.agents.get()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	t, err := e.w.tasks.get()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := e.w.shares.get()
+	return a, t, s, err
+}
