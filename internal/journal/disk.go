@@ -58,6 +58,11 @@ type position struct {
 	at   time.Time // its recorded time
 }
 
+// reached is the position as a [Head].
+func (p position) reached() Head {
+	return Head{Seq: p.seq, At: p.at, Generation: p.head.Generation, Sum: p.prev, Repairs: p.head.Repairs, Offset: p.mark}
+}
+
 func newDisk(dir string, o *Options, note func(Warning)) *disk {
 	n := namesOf(o.Name)
 	return &disk{

@@ -183,6 +183,15 @@
 // others have looked; letting everyone go first each time was rejected
 // because it halves what all of them together get done.
 //
+// # Starting from another place
+//
+// A [Machine] that is also a [Starter] keeps its state elsewhere too, with the
+// [Head] that [Log.View] gave with it. A cold log then begins with that state
+// if J, or J.prev and J, have that commit and all after it undamaged. It reads
+// the lines from there on, and of S only the first 4 KiB: S must be ours, not
+// newer than this program, and reach to where J begins. Repairs and
+// compactions read everything.
+//
 // # Partial states
 //
 // A [Machine] that is also a [Partial] may take S without S being read or its

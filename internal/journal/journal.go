@@ -36,11 +36,32 @@ type Commit[E any] struct {
 	Events []E       `json:"events"`
 }
 
-// Head says which commit a state is at.
+// Starter may be met by a [Machine] that keeps its state in another place too,
+// such as an index on disk: then a command that starts cold reads neither the
+// snapshot nor the commits that the index has.
+type Starter[S any] interface {
+	// Start returns a state that a log can begin with. It calls reached with
+	// the Head that View gave when the state was stored, and returns the state
+	// only if the answer is yes: then the log folds the commits after that
+	// Head into it. It may try several, the newest first. If ok is false, the
+	// log reads the snapshot.
+	//
+	// Start is called whenever the files are read without the lock. A repair
+	// and a compaction read the snapshot and give Encode a state made by
+	// Decode. A machine whose stored state turns out damaged calls [Log.Forget]
+	// and from then on returns false.
+	Start(reached func(Head) bool) (s S, ok bool)
+}
+
+// Head says which commit a state is at. It can be stored: two states with the
+// same Seq, Sum and Repairs are folded from the same commits.
 type Head struct {
-	Seq        uint64
-	At         time.Time // recorded time of commit Seq; zero before the first
-	Generation uint64    // how many times the journal was rewritten
+	Seq        uint64    `json:"seq"`
+	At         time.Time `json:"at"`         // recorded time of commit Seq; zero before the first
+	Generation uint64    `json:"generation"` // how many times the journal was rewritten
+	Sum        uint32    `json:"sum"`        // checksum of the commit's line, which covers the one before it
+	Repairs    int       `json:"repairs"`    // how many of the rewrites lost a commit
+	Offset     int64     `json:"offset"`     // where the line probably begins; 0 if it is in the snapshot
 }
 
 // Log is a state folded from commits that many processes make. It may be used by several
@@ -58,6 +79,7 @@ type Log[S, E any] struct {
 	loaded  bool     // the state is what the files say, up to the position
 	lost    []uint64 // commits of which only placeholders are left
 	offered S        // see Partial
+	started bool     // the state began with that of a Starter
 	closed  bool
 
 	// inflight is set, with mu held, from when a writer of this log has caught up
@@ -171,6 +193,21 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 		l.nudge()
 	}
 	return w.head, err
+}
+
+// Forget lets go of the state, which is loaded anew before it is used again.
+func (l *Log[S, E]) Forget(ctx context.Context) error {
+	select {
+	case l.lead <- struct{}{}: // a write that is under way counts on the state
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-l.lead }()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var none S
+	l.state, l.loaded = none, false
+	return nil
 }
 
 // Warnings returns what was found and done since Open that people should know.

@@ -183,7 +183,7 @@ func (b *batch[S, E]) take(w *waiter[S, E], d decision[E], now time.Time) {
 	}
 	o := outcome[S, E]{w: w, err: d.err}
 	if d.err == nil {
-		o.head = Head{Seq: b.pos.seq, At: b.pos.at, Generation: b.pos.head.Generation}
+		o.head = b.pos.reached()
 	}
 	if len(b.text) == 0 {
 		w.finish(o.head, o.err) // depends on nothing that is still to be written

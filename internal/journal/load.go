@@ -31,8 +31,7 @@ func (l *Log[S, E]) catchUp(locked bool) error {
 }
 
 func (l *Log[S, E]) setState(s S) {
-	p := l.d.pos
-	l.state, l.head = s, Head{Seq: p.seq, At: p.at, Generation: p.head.Generation}
+	l.state, l.head = s, l.d.pos.reached()
 	l.loaded = true
 }
 
@@ -57,11 +56,14 @@ const loadTries = 4
 
 // load reads the state from the files, and under the lock repairs them. mu is held.
 func (l *Log[S, E]) load(locked bool) error {
-	l.loaded = false
+	l.loaded, l.started = false, false
 	if !locked && !l.inflight.Load() { // a writer has the directory open and needs it as it is
 		if err := l.d.attach(false); err != nil {
 			return err
 		}
+	}
+	if !locked && l.start() {
+		return nil
 	}
 	l.offer(locked)
 	for try := 1; ; try++ {
@@ -113,4 +115,35 @@ func (l *Log[S, E]) take(r *recovery, locked bool) (err error) {
 	l.d.keepOpen(r.snap)
 	l.setState(s)
 	return nil
+}
+
+// start takes the state of a Starter and what was committed after it. It fails
+// when anything about the files is unusual; load then says what it is. mu is held.
+func (l *Log[S, E]) start() bool {
+	m, ok := l.m.(Starter[S])
+	if !ok || l.d.fs == nil {
+		return false
+	}
+	var r *recovery
+	s, ok := m.Start(func(at Head) bool {
+		r.close()
+		r = l.d.resume(at)
+		return r != nil
+	})
+	if !ok || r == nil {
+		r.close()
+		return false
+	}
+	l.d.pos.at = r.pos.at
+	s, err := l.foldLines(s, r.lines)
+	if err != nil {
+		r.close()
+		return false
+	}
+	r.pos.at = l.d.pos.at
+	l.d.adopt(r)
+	l.d.untidy, l.lost, l.started = r.untidy, r.allLost(), true
+	l.d.keepOpen(nil)
+	l.setState(s)
+	return true
 }

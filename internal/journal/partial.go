@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -117,35 +116,20 @@ func (s *snapshot) drop() {
 // is held.
 func (l *Log[S, E]) rewrites() bool {
 	r, ok := l.m.(Rewriter[S])
-	return l.d.partial == nil || ok && r.Rewrites(l.state)
+	return !l.started && (l.d.partial == nil || ok && r.Rewrites(l.state))
 }
 
 // loadWhole makes of a partial state a whole one. The lock is held.
 func (l *Log[S, E]) loadWhole() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.d.partial == nil {
+	if l.d.partial == nil && !l.started {
 		return nil
 	}
 	if err := l.load(true); err != nil {
 		return err
 	}
 	return l.d.openForWriting()
-}
-
-// Forget lets go of the state, which is loaded anew before it is used again.
-func (l *Log[S, E]) Forget(ctx context.Context) error {
-	select {
-	case l.lead <- struct{}{}: // a write that is under way counts on the state
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	defer func() { <-l.lead }()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var none S
-	l.state, l.loaded = none, false
-	return nil
 }
 
 // SnapshotHeader returns the header of the snapshot as it is now, with its

@@ -275,3 +275,105 @@ func (r *recovery) setPosition(c, older content) {
 	}
 	r.pos = p
 }
+
+var errNoHead = errors.New("the journal does not go on from there")
+
+// resume finds a head in the journal, or in the one before it, and returns the
+// commits that follow; nil if it is not there, or if anything is damaged.
+func (d *disk) resume(at Head) *recovery {
+	r := &recovery{}
+	if d.resumeInto(r, at) != nil {
+		r.close()
+		return nil
+	}
+	return r
+}
+
+func (d *disk) resumeInto(r *recovery, at Head) (err error) {
+	if _, err := d.fs.stat(d.n.doubt); err == nil || d.doubt != nil {
+		return errNoHead
+	}
+	if r.j, err = d.fs.open(d.n.journal, os.O_RDONLY); err != nil {
+		return err
+	}
+	if r.info, err = r.j.Stat(); err != nil {
+		return err
+	}
+	start, err := readRange(r.j, 0, min(r.info.Size(), headSearched))
+	if err != nil {
+		return err
+	}
+	h := scan(start, 0)
+	if !h.hasHead || d.checkHeader(d.n.journal, h) != nil || h.head.Repairs != at.Repairs || !d.plausible(h.head) {
+		return errNoHead
+	}
+	c, err := readFrom(r.j, at, r.info.Size())
+	if err != nil {
+		return err
+	}
+	r.pos = position{head: h.head, off: c.whole, sum: h.headLine.sum, prev: at.Sum, seq: at.Seq, at: at.At}
+	if n := len(c.lines); n > 0 {
+		r.pos.mark, r.pos.sum = c.lines[n-1].off, c.lines[n-1].sum
+	}
+	joined := c.has(at)
+	if h.head.Base > at.Seq {
+		older, err := d.readOlder()
+		if err != nil {
+			return err
+		}
+		joined = older.has(at) && older.has(Head{Seq: h.head.Base, Sum: h.head.prev()})
+		c.bad += older.bad
+		c.lines = union(c.lines, older.lines)
+	}
+	r.lines, r.torn, r.untidy = after(c.lines, at.Seq), c.torn, len(c.torn) > 0
+	if n := len(r.lines); n > 0 {
+		r.pos.prev, r.pos.seq = r.lines[n-1].sum, r.lines[n-1].seq
+	}
+	if c.bad > 0 || !joined || !contiguous(r.lines, at.Seq) {
+		return errNoHead
+	}
+	return nil
+}
+
+// plausible tells whether there is a snapshot that a journal may follow. Only
+// its first bytes are read.
+func (d *disk) plausible(h header) bool {
+	f, err := d.fs.open(d.n.snapshot, os.O_RDONLY)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) && h.Base == 0
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	s, ok := readHead(f, info.Size())
+	return ok && s.Schema <= d.o.Schema && s.Seq >= h.Base
+}
+
+// readFrom reads a journal from the line of a head on if it is at its offset,
+// else all of it.
+func readFrom(j file, at Head, size int64) (content, error) {
+	if 0 < at.Offset && at.Offset < size {
+		data, err := readRange(j, at.Offset, size)
+		if err != nil {
+			return content{}, err
+		}
+		if c := scan(data, at.Offset); len(c.lines) > 0 && c.lines[0].off == at.Offset && c.lines[0].is(at) {
+			return c, nil
+		}
+	}
+	data, err := readRange(j, 0, size)
+	return scan(data, 0), err
+}
+
+// has tells whether a journal has the commit of a head, or begins after it.
+func (c content) has(at Head) bool {
+	if c.hasHead && c.head.Base == at.Seq && c.head.prev() == at.Sum {
+		return true
+	}
+	return slices.ContainsFunc(c.lines, func(l line) bool { return l.is(at) })
+}
+
+// is tells whether a line is the commit of a head.
+func (l line) is(at Head) bool { return l.seq == at.Seq && l.sum == at.Sum && !l.lost }
