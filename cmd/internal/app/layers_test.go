@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/briefing", "knowledge/history", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/briefing", "knowledge/history", "knowledge/intent", "knowledge/reminder", "knowledge/index", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":           {"knowledge/words", "formats", "internal/prose", "internal/refusal"},                     // of words what a stop word is
 	"knowledge/ledger":         {"knowledge/fact", "knowledge/table", "knowledge/search", "internal/journal", "formats"}, // of search the type Doc alone
 	"knowledge/table":          {"formats"},
@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"knowledge/reminder":       {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":        {"knowledge/fact"},
 	"knowledge/usage":          {"knowledge/fact"},
+	"knowledge/index":          {"knowledge/words", "internal/journal"},
 	"knowledge/search":         {"knowledge/search/index", "knowledge/search/segment", "knowledge/words"},
 	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/words", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/words", "knowledge/search/blocks"},
@@ -84,7 +85,7 @@ var mayImport = map[string][]string{
 // onlyIn says which packages may import a library: the rest of the program
 // does not know that it exists.
 var onlyIn = map[string][]string{
-	"github.com/blevesearch/":                {"knowledge/search/segment", "knowledge/words"},
+	"github.com/blevesearch/":                {"knowledge/index", "knowledge/search/segment", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
 	"github.com/spf13/":                      {"cmd/internal/cli"},
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},

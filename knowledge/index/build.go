@@ -1,0 +1,251 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/blevesearch/bleve/v2"
+
+	"leanctx/internal/journal"
+)
+
+// ErrBusy says that another process, or another call, is writing the index. Nothing needs to be done again.
+var ErrBusy = errors.New("the index is being written by another process")
+
+// Build writes an index of all facts, as they stand at position to. Each doc must have an ID of its own. extra is
+// kept beside them. progress is told how many are done, 1,000 at a time; it may be nil. Without any doc it removes the
+// index, since an Index without a generation holds as much. It returns ErrBusy if another writer is at work.
+func Build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], extra []byte, progress func(done int)) error {
+	unlock, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return build(ctx, dir, to, docs, extra, progress)
+}
+
+// lock takes the lock of writers, and clears what an interrupted one left.
+func lock(dir string) (unlock func(), err error) {
+	root, err := journal.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	l, ok, err := journal.TryLock(root, lockName)
+	if err != nil || !ok {
+		root.Close()
+		if err == nil {
+			err = ErrBusy
+		}
+		return nil, err
+	}
+	clearTemporary(dir)
+	return func() { l.Unlock(); root.Close() }, nil
+}
+
+// build is Build under the lock.
+func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], extra []byte, progress func(done int)) error {
+	m, err := factMapping()
+	if err != nil {
+		return err
+	}
+	made := filepath.Join(dir, temporary+newName(to.Seq))
+	defer os.RemoveAll(made)
+	// The builder's own temporary files lie beside, so that the next writer removes them if this one is killed.
+	scratch := made + "-build"
+	defer os.RemoveAll(scratch)
+	if err := os.Mkdir(scratch, 0o700); err != nil {
+		return err
+	}
+	b, err := bleve.NewBuilder(made, m, map[string]any{"buildPathPrefix": scratch, "batchSize": 2000})
+	if err != nil {
+		return err
+	}
+	sealed := manifest{Position: to}
+	for d := range docs {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := b.Index(d.ID, d.data()); err != nil {
+			return err
+		}
+		sealed.add(analyse(&d))
+		if progress != nil && sealed.Count%1000 == 0 {
+			progress(sealed.Count)
+		}
+	}
+	if sealed.Count == 0 {
+		return remove(dir)
+	}
+	if err := b.Close(); err != nil {
+		return err
+	}
+	if err := sealed.seal(made, extra, nil); err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return publish(dir, made, to.Seq)
+}
+
+// add counts one more document.
+func (m *manifest) add(d *tailDoc) {
+	m.Count++
+	for f, n := range d.lengths {
+		m.Lengths[f] += n
+	}
+}
+
+// Remove removes the index, all generations and damaged ones. A reader that has one open keeps it.
+func Remove(dir string) error {
+	if !exists(dir) {
+		return nil
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return remove(dir)
+}
+
+func remove(dir string) error {
+	names, err := generations(dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		trash := filepath.Join(dir, temporary+n)
+		if e := os.Rename(filepath.Join(dir, n), trash); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+			continue
+		}
+		err = errors.Join(err, os.RemoveAll(trash))
+	}
+	set, _ := filepath.Glob(filepath.Join(dir, "*"+damaged))
+	for _, p := range set {
+		err = errors.Join(err, os.RemoveAll(p))
+	}
+	return err
+}
+
+// Sync writes what Apply brought as the next generation on disk, and answers from that from then on. extra is kept
+// beside the facts. If another process has written a generation that is as new, it is used instead. Searches and
+// Apply go on meanwhile. It returns ErrBusy if another writer is at work. After an error the index is as before.
+func (x *Index) Sync(ctx context.Context, extra []byte) error {
+	if !x.syncing.TryLock() {
+		return ErrBusy
+	}
+	defer x.syncing.Unlock()
+	unlock, err := lock(x.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	x.mu.RLock()
+	from, to, tail := x.disk, x.position, x.tail.list()
+	x.mu.RUnlock()
+
+	if x.newerOnDisk(from, to) {
+		return x.Reload()
+	}
+	if from == nil {
+		err = build(ctx, x.dir, to, func(yield func(Doc) bool) {
+			for _, d := range tail {
+				if !d.removed && !yield(d.Doc) {
+					return
+				}
+			}
+		}, extra, nil)
+	} else {
+		err = from.extend(ctx, x.dir, to, tail, extra)
+	}
+	if err != nil {
+		return err
+	}
+	return x.Reload()
+}
+
+// newerOnDisk reports whether the newest generation on disk is another than the one in use and reaches to.
+func (x *Index) newerOnDisk(from *generation, to Position) bool {
+	names, err := generations(x.dir)
+	if err != nil || len(names) == 0 {
+		return false
+	}
+	seq, _ := seqOf(names[0])
+	return seq >= to.Seq && (from == nil || names[0] != filepath.Base(from.path))
+}
+
+// extend writes a generation that is g with the documents of tail.
+func (g *generation) extend(ctx context.Context, dir string, to Position, tail []*tailDoc, extra []byte) error {
+	made := filepath.Join(dir, temporary+newName(to.Seq))
+	defer os.RemoveAll(made)
+	if err := g.clone(made); err != nil {
+		return err
+	}
+	sealed := manifest{Position: to, Count: g.Count, Lengths: g.Lengths}
+	if err := sealed.apply(ctx, made, g, tail); err != nil {
+		return err
+	}
+	known := map[string]file{}
+	for name, f := range g.Files {
+		if filepath.Ext(name) == ".zap" {
+			known[name] = f // a link: the file itself did not change
+		}
+	}
+	if err := sealed.seal(made, extra, known); err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return publish(dir, made, to.Seq)
+}
+
+// apply applies the tail to the clone in one batch and closes it.
+func (m *manifest) apply(ctx context.Context, path string, g *generation, tail []*tailDoc) (err error) {
+	x, err := bleve.OpenUsing(path, map[string]any{"bolt_timeout": "1s"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	batch := x.NewBatch()
+	for _, d := range tail {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		held, err := g.holds(d.ID)
+		if err != nil {
+			return err
+		}
+		m.replace(d, held)
+		if d.removed {
+			batch.Delete(d.ID)
+		} else if err := batch.Index(d.ID, d.data()); err != nil {
+			return err
+		}
+	}
+	if batch.Size() == 0 {
+		return nil
+	}
+	return x.Batch(batch)
+}
+
+// replace counts a document of the tail. The one it replaces is taken to be of average length; a full build counts
+// exactly again.
+func (m *manifest) replace(d *tailDoc, held bool) {
+	if held && m.Count > 0 {
+		for f := range m.Lengths {
+			m.Lengths[f] -= m.Lengths[f] / m.Count
+		}
+		m.Count--
+	}
+	if !d.removed {
+		m.add(d)
+	}
+}

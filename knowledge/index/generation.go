@@ -1,0 +1,322 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/blevesearch/bleve/v2"
+)
+
+// Position is the commit of the journal that an index stands at.
+type Position struct {
+	Seq        uint64    `json:"seq"`
+	Checksum   string    `json:"checksum"`   // of that commit's line
+	Generation uint64    `json:"generation"` // of the journal
+	Epoch      string    `json:"epoch"`      // changes when something is erased: an index of another one holds too much
+	At         time.Time `json:"at,omitzero"`
+}
+
+// ErrDamaged says that a generation on disk could not be read. It has been set aside.
+var ErrDamaged = errors.New("the index on disk is damaged")
+
+const (
+	manifestName = "generation.json"
+	extraName    = "extra"
+	lockName     = "index.lock"
+	temporary    = "tmp-"
+	damaged      = ".damaged"
+)
+
+// manifest is generation.json: what a generation holds and which files it consists of.
+type manifest struct {
+	Mapping  int             `json:"mapping"`
+	Position Position        `json:"position"`
+	Count    int             `json:"count"`   // of documents
+	Lengths  [fieldCount]int `json:"lengths"` // of all documents together, in terms
+	Files    map[string]file `json:"files"`
+}
+
+type file struct {
+	Size int64  `json:"size"`
+	CRC  uint32 `json:"crc"`
+}
+
+// generation is one that is open for reading.
+type generation struct {
+	manifest
+	path  string
+	extra []byte
+	bleve bleve.Index
+}
+
+// errOther says that a generation is whole, but not for this program or this caller.
+var errOther = errors.New("made by another version of the program")
+
+// openGeneration checks the files of a generation and opens it.
+func openGeneration(path string) (*generation, error) {
+	if _, err := factMapping(); err != nil {
+		return nil, err
+	}
+	g := &generation{path: path}
+	if err := g.readManifest(); err != nil {
+		return nil, err
+	}
+	if g.Mapping != mappingVersion {
+		return nil, errOther
+	}
+	err := g.check()
+	if err != nil {
+		return nil, err
+	}
+	if g.extra, err = os.ReadFile(filepath.Join(path, extraName)); err != nil {
+		return nil, err
+	}
+	err = guard(func() (err error) {
+		g.bleve, err = bleve.OpenUsing(path, map[string]any{"read_only": true, "bolt_timeout": "1s"})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// check compares the files with what generation.json says of them. What it finds, and nothing else, is damage.
+func (g *generation) check() error {
+	for name, want := range g.Files {
+		got, err := checksum(filepath.Join(g.path, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		if got != want {
+			return fmt.Errorf("%s has %d bytes and checksum %08x, should have %d bytes and %08x", name, got.Size, got.CRC, want.Size, want.CRC)
+		}
+	}
+	return nil
+}
+
+func (g *generation) close() error {
+	if g == nil {
+		return nil
+	}
+	return g.bleve.Close()
+}
+
+// readManifest reads generation.json: one line, "crc32 SP json LF".
+func (g *generation) readManifest() error {
+	line, err := os.ReadFile(filepath.Join(g.path, manifestName))
+	if err != nil {
+		return err
+	}
+	sum, text, ok := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
+	if !ok || string(sum) != fmt.Sprintf("%08x", crc32.ChecksumIEEE(text)) {
+		return fmt.Errorf("%s: the checksum is wrong", manifestName)
+	}
+	return json.Unmarshal(text, &g.manifest)
+}
+
+// seal writes the extra file and generation.json. known are checksums of linked files, which need no second reading.
+func (m *manifest) seal(path string, extra []byte, known map[string]file) error {
+	if err := os.WriteFile(filepath.Join(path, extraName), extra, 0o600); err != nil {
+		return err
+	}
+	m.Mapping, m.Files = mappingVersion, map[string]file{}
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(path, p)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		of, ok := known[name]
+		if !ok {
+			of, err = checksum(p)
+		}
+		m.Files[name] = of
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(path, manifestName), fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text), 0o600)
+}
+
+// checksum reads a whole file.
+func checksum(path string) (file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return file{}, err
+	}
+	defer f.Close()
+	h := crc32.NewIEEE()
+	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{f}, make([]byte, 256<<10))
+	return file{n, h.Sum32()}, err
+}
+
+// guard runs a call of the library that reads data from disk. Damaged data may make it panic; that becomes an error.
+// call must run nothing of ours but the call itself.
+func guard(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading panicked: %v", p)
+		}
+	}()
+	return call()
+}
+
+// generations lists the generations in dir by name, the newest first.
+func generations(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if _, ok := seqOf(e.Name()); ok && e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		i, _ := seqOf(a)
+		j, _ := seqOf(b)
+		return cmp.Or(cmp.Compare(j, i), strings.Compare(b, a))
+	})
+	return names, nil
+}
+
+// seqOf is the commit in a generation's name.
+func seqOf(name string) (uint64, bool) {
+	seq, random, ok := strings.Cut(name, "-")
+	if !ok || strings.HasSuffix(random, damaged) {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(seq, 10, 64)
+	return n, err == nil
+}
+
+func newName(seq uint64) string { return fmt.Sprintf("%d-%s", seq, strings.ToLower(rand.Text()[:8])) }
+
+// newest opens the newest generation in dir that is whole and that usable accepts; nil if there is none. Damaged ones
+// are set aside.
+func newest(dir string, o *Options) (*generation, error) {
+	for range 10 {
+		g, again, err := o.newest(dir)
+		if !again {
+			return g, err
+		}
+	}
+	return nil, nil // others write one generation after another: this caller does without
+}
+
+// newest is one look at dir. again: a generation was removed while it was opened.
+func (o *Options) newest(dir string) (g *generation, again bool, err error) {
+	names, err := generations(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		g, err := openGeneration(path)
+		switch {
+		case err == nil && (o.Usable == nil || o.Usable(g.Position)):
+			return g, false, nil
+		case err == nil:
+			if err := g.close(); err != nil {
+				return nil, false, err
+			}
+		case errors.Is(err, errOther):
+		case !exists(path):
+			return nil, true, nil
+		default:
+			o.setAside(path, err)
+		}
+	}
+	return nil, false, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// setAside renames a damaged generation, so that nobody opens it again. In a read-only directory it stays.
+func (o *Options) setAside(path string, why error) {
+	o.Log.Warn("the index is damaged; it is set aside and will be built again", slog.String("path", path+damaged), slog.Any("error", why))
+	old, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+damaged))
+	if err := os.Rename(path, path+damaged); err != nil {
+		o.Log.Warn("the damaged index cannot be set aside", slog.Any("error", err))
+		return
+	}
+	for _, p := range old {
+		_ = os.RemoveAll(p) // one is enough to look at
+	}
+}
+
+// publish renames a finished generation into place and removes what is older.
+func publish(dir, made string, seq uint64) error {
+	name := newName(seq)
+	names, err := generations(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(made, filepath.Join(dir, name)); err != nil {
+		return err
+	}
+	for _, n := range names {
+		// Renamed first: who is opening it must see that it is gone, not that files are missing.
+		trash := filepath.Join(dir, temporary+n)
+		if os.Rename(filepath.Join(dir, n), trash) == nil {
+			_ = os.RemoveAll(trash) // else the next writer does it
+		}
+	}
+	return nil
+}
+
+// clearTemporary removes what writers left behind that did not finish. The caller holds the lock.
+func clearTemporary(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, temporary+"*"))
+	for _, p := range left {
+		_ = os.RemoveAll(p)
+	}
+}
+
+// clone copies a generation to a new path: segments by hard link, since they are never written again.
+func (g *generation) clone(to string) error {
+	for name := range g.Files {
+		from, to := filepath.Join(g.path, filepath.FromSlash(name)), filepath.Join(to, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		if strings.HasSuffix(name, ".zap") && os.Link(from, to) == nil {
+			continue
+		}
+		data, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

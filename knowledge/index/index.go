@@ -1,0 +1,370 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	indexapi "github.com/blevesearch/bleve_index_api"
+)
+
+// Options are the options of an index. Nil and zero work.
+type Options struct {
+	// Usable says whether a generation at this position belongs to the caller's journal. Nil: any does.
+	Usable func(Position) bool
+	Log    *slog.Logger // nil: slog.Default()
+}
+
+// Index answers from the newest generation on disk and from what Apply brought since. It may be used by several
+// goroutines at once.
+type Index struct {
+	dir     string
+	options Options
+	syncing sync.Mutex // held by the one call of Sync
+
+	mu       sync.RWMutex
+	disk     *generation // nil: there is none
+	tail     tail
+	position Position
+}
+
+// Open opens the newest generation in dir. Without one, or without dir, the index is empty and at the zero Position.
+// A damaged generation is logged, set aside, and as if it were not there.
+func Open(dir string, o *Options) (*Index, error) {
+	x := &Index{dir: dir, tail: tail{}}
+	if o != nil {
+		x.options = *o
+	}
+	if x.options.Log == nil {
+		x.options.Log = slog.Default()
+	}
+	g, err := newest(dir, &x.options)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
+		x.disk, x.position = g, g.Position
+	}
+	return x, nil
+}
+
+// Close closes the files. The index must not be used afterwards.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	g := x.disk
+	x.disk = nil
+	return g.close()
+}
+
+// Position is the commit that the index stands at: later commits are to be applied.
+func (x *Index) Position() Position {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.position
+}
+
+// Extra is what is stored beside the facts of the generation on disk; nil if there is none.
+func (x *Index) Extra() []byte {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.disk == nil {
+		return nil
+	}
+	return x.disk.extra
+}
+
+// OnDisk reports whether there is a generation on disk, and at which commit.
+func (x *Index) OnDisk() (Position, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.disk == nil {
+		return Position{}, false
+	}
+	return x.disk.Position, true
+}
+
+// Pending is how many facts are held in memory only.
+func (x *Index) Pending() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.tail)
+}
+
+// Apply brings the index to a later commit: changed are the facts that changed up to there, removed the IDs of those
+// that are gone.
+func (x *Index) Apply(to Position, changed []Doc, removed []string) {
+	cut := make([]*tailDoc, len(changed))
+	for i := range changed {
+		cut[i] = analyse(&changed[i])
+	}
+	for _, id := range removed {
+		cut = append(cut, &tailDoc{Doc: Doc{ID: id}, removed: true})
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, d := range cut {
+		d.seq = to.Seq
+		x.tail[d.ID] = d
+	}
+	x.position = to
+}
+
+// Reload switches to the newest generation on disk. What that holds is dropped from memory.
+func (x *Index) Reload() error {
+	g, err := newest(x.dir, &x.options)
+	if err != nil || g == nil {
+		return err
+	}
+	x.mu.Lock()
+	old := x.disk
+	if old != nil && old.Position.Seq > g.Position.Seq {
+		g, old = old, g // a newer one was damaged meanwhile; the one in use is still there
+	}
+	x.disk = g
+	for id, d := range x.tail {
+		if d.seq <= g.Position.Seq {
+			delete(x.tail, id)
+		}
+	}
+	if x.position.Seq < g.Position.Seq {
+		x.position = g.Position
+	}
+	x.mu.Unlock()
+	return old.close()
+}
+
+// Count is how many facts there are.
+func (x *Index) Count() (n int, err error) {
+	err = x.read(func() (err error) {
+		n, err = x.count()
+		return err
+	})
+	return n, err
+}
+
+// count is Count under the lock.
+func (x *Index) count() (int, error) {
+	n, err := 0, error(nil)
+	if x.disk != nil {
+		n = x.disk.Count
+	}
+	for id, d := range x.tail {
+		held, e := x.disk.holds(id)
+		err = errors.Join(err, e)
+		if held {
+			n--
+		}
+		if !d.removed {
+			n++
+		}
+	}
+	return n, err
+}
+
+// Fact is the JSON of the fact with a name, category/key, folded; nil if there is none.
+func (x *Index) Fact(_ context.Context, id string) (text []byte, err error) {
+	err = x.read(func() (err error) {
+		text, err = x.fact(id)
+		return err
+	})
+	return text, err
+}
+
+func (x *Index) fact(id string) ([]byte, error) {
+	if d, ok := x.tail[id]; ok {
+		return d.JSON, nil
+	}
+	return x.disk.stored(id, jsonField)
+}
+
+// Named lists the IDs of the facts with a key, category/key or alias, folded, in order.
+func (x *Index) Named(ctx context.Context, name string) ([]string, error) {
+	return x.exactly(ctx, nameField, name, func(d *tailDoc) bool { return slices.Contains(d.names, name) })
+}
+
+// Hashed lists the IDs of the facts with a current value of this hash, in order.
+func (x *Index) Hashed(ctx context.Context, hash string) ([]string, error) {
+	return x.exactly(ctx, hashField, hash, func(d *tailDoc) bool { return slices.Contains(d.Hashes, hash) })
+}
+
+// exactly lists the IDs of the facts that hold a term in a keyword field.
+func (x *Index) exactly(ctx context.Context, field, term string, holds func(*tailDoc) bool) (ids []string, err error) {
+	err = x.read(func() error {
+		for id, d := range x.tail {
+			if !d.removed && holds(d) {
+				ids = append(ids, id)
+			}
+		}
+		err := x.disk.each(ctx, field, term, func(id string) {
+			if _, replaced := x.tail[id]; !replaced {
+				ids = append(ids, id)
+			}
+		})
+		slices.Sort(ids)
+		return err
+	})
+	return ids, err
+}
+
+// Rooms counts the facts of each room.
+func (x *Index) Rooms(ctx context.Context) (rooms map[string]int, err error) {
+	err = x.read(func() (err error) {
+		if rooms, err = x.disk.counts(ctx, roomField); err != nil {
+			return err
+		}
+		for id, d := range x.tail {
+			room, err := x.disk.stored(id, roomField)
+			if err != nil {
+				return err
+			}
+			if len(room) > 0 {
+				rooms[string(room)]--
+			}
+			if d.Room != "" {
+				rooms[d.Room]++
+			}
+		}
+		maps.DeleteFunc(rooms, func(_ string, n int) bool { return n == 0 })
+		return nil
+	})
+	return rooms, err
+}
+
+// read runs f while the generation stays open. If f fails, the files are checked again: only if they changed is the
+// generation damaged.
+func (x *Index) read(f func() error) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	err := f()
+	if err == nil || x.disk == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	why := x.disk.check()
+	if why == nil || !exists(x.disk.path) {
+		return err
+	}
+	x.options.setAside(x.disk.path, why)
+	return fmt.Errorf("%w: %w", ErrDamaged, why)
+}
+
+// view gives call a reader of the generation. Nothing but calls of the library runs in it.
+func (g *generation) view(call func(r indexapi.IndexReader) error) error {
+	return guard(func() (err error) {
+		x, err := g.bleve.Advanced()
+		if err != nil {
+			return err
+		}
+		r, err := x.Reader()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.Close()) }()
+		return call(r)
+	})
+}
+
+// holds reports whether a generation has a document with this ID.
+func (g *generation) holds(id string) (held bool, err error) {
+	if g == nil {
+		return false, nil
+	}
+	err = g.view(func(r indexapi.IndexReader) error {
+		got, err := r.InternalID(id)
+		held = len(got) > 0
+		return err
+	})
+	return held, err
+}
+
+// stored is a stored field of a document; nil if there is none.
+func (g *generation) stored(id, field string) (value []byte, err error) {
+	if g == nil {
+		return nil, nil
+	}
+	err = guard(func() error {
+		d, err := g.bleve.Document(id)
+		if err != nil || d == nil {
+			return err
+		}
+		d.VisitFields(func(f indexapi.Field) {
+			if f.Name() == field {
+				value = slices.Clone(f.Value())
+			}
+		})
+		return nil
+	})
+	return value, err
+}
+
+// each gives do the IDs of the documents that hold a term in a field.
+func (g *generation) each(ctx context.Context, field, term string, do func(id string)) error {
+	if g == nil {
+		return nil
+	}
+	var ids []string
+	err := g.view(func(r indexapi.IndexReader) (err error) {
+		t, err := r.TermFieldReader(ctx, []byte(term), field, false, false, false)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, t.Close()) }()
+		for {
+			d, err := t.Next(nil)
+			if err != nil || d == nil {
+				return err
+			}
+			id, err := r.ExternalID(d.ID)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+	})
+	for _, id := range ids {
+		do(id)
+	}
+	return err
+}
+
+// counts says how many documents hold each term of a keyword field. The dictionary alone would count documents too
+// that were replaced since.
+func (g *generation) counts(ctx context.Context, field string) (counts map[string]int, err error) {
+	counts = map[string]int{}
+	if g == nil {
+		return counts, nil
+	}
+	err = g.view(func(r indexapi.IndexReader) (err error) {
+		d, err := r.FieldDict(field)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		for {
+			e, err := d.Next()
+			if err != nil || e == nil {
+				return err
+			}
+			n, err := frequency(ctx, r, field, e.Term)
+			if err != nil {
+				return err
+			}
+			counts[e.Term] = n
+		}
+	})
+	return counts, err
+}
+
+// frequency is how many documents hold a term in a field.
+func frequency(ctx context.Context, r indexapi.IndexReader, field, term string) (int, error) {
+	t, err := r.TermFieldReader(ctx, []byte(term), field, false, false, false)
+	if err != nil {
+		return 0, err
+	}
+	n := t.Count()
+	return int(n), t.Close()
+}

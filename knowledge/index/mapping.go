@@ -1,0 +1,170 @@
+package index
+
+import (
+	"sync"
+
+	"github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
+	"github.com/blevesearch/bleve/v2/mapping"
+	"github.com/blevesearch/bleve/v2/registry"
+	indexapi "github.com/blevesearch/bleve_index_api"
+
+	"leanctx/knowledge/words"
+)
+
+// mappingVersion names the fields and the analyzer. A generation of another version is not opened. Raise it with
+// each change of either, that of package words included.
+const mappingVersion = 1
+
+// Doc is a fact as it is indexed, with all its versions.
+type Doc struct {
+	ID        string   // category/key, folded; unique
+	Category  string   // searched as text, and a filter
+	Key       string   // searched as text, and a name
+	Aliases   []string // likewise
+	Tags      []string // a filter
+	Room      string   // counted by Rooms; empty: not counted
+	Value     []string // the current value and planned ones
+	Former    []string // values of past versions: searched only if a query asks for them
+	Questions []string // that the fact answers
+	Hashes    []string // of the current values
+	JSON      []byte   // what Fact and Search give back
+}
+
+// Field is an analysed field.
+type Field int
+
+// The analysed fields.
+const (
+	Key Field = iota
+	Aliases
+	Category
+	Value
+	Former
+	Questions
+	fieldCount
+)
+
+// text is what a field of a document holds.
+func (d *Doc) text(f Field) []string {
+	switch f {
+	case Key:
+		return []string{d.Key}
+	case Aliases:
+		return d.Aliases
+	case Category:
+		return []string{d.Category}
+	case Value:
+		return d.Value
+	case Former:
+		return d.Former
+	default:
+		return d.Questions
+	}
+}
+
+var fieldNames = [fieldCount]string{"key", "aliases", "category", "value", "former", "questions"}
+
+// The keyword fields, and the one that is only stored.
+const (
+	nameField     = "name" // ID, key and aliases, folded
+	categoryField = "in"   // the category, folded
+	tagField      = "tag"
+	roomField     = "room"
+	hashField     = "hash"
+	jsonField     = "json"
+)
+
+// names are the folded names that a fact is called by.
+func (d *Doc) names() []string {
+	out := make([]string, 0, 2+len(d.Aliases))
+	out = append(out, d.ID, words.FoldName(d.Key))
+	for _, a := range d.Aliases {
+		out = append(out, words.FoldName(a))
+	}
+	return out
+}
+
+func folded(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = words.FoldName(n)
+	}
+	return out
+}
+
+// data is a document as the mapping takes it apart.
+func (d *Doc) data() map[string]any {
+	out := map[string]any{
+		nameField:     d.names(),
+		categoryField: words.FoldName(d.Category),
+		tagField:      folded(d.Tags),
+		hashField:     d.Hashes,
+		jsonField:     string(d.JSON),
+	}
+	if d.Room != "" {
+		out[roomField] = d.Room
+	}
+	for f, name := range fieldNames {
+		out[name] = d.text(Field(f))
+	}
+	return out
+}
+
+// analyzer is package words as bleve calls it. Analyzers with a memory of words are not for several goroutines at
+// once, and bleve analyses in several: hence the pool.
+type analyzer struct{ lexicons sync.Pool }
+
+var analysed = &analyzer{sync.Pool{New: func() any { return words.NewLexicon() }}}
+
+// terms are the terms of a text.
+func (a *analyzer) terms(text string) (out []string) {
+	lexicon := a.lexicons.Get().(*words.Lexicon)
+	defer a.lexicons.Put(lexicon)
+	lexicon.Scan(text, func(t words.Token) { out = append(out, t.Term) })
+	return out
+}
+
+// Analyze implements analysis.Analyzer. Nothing is asked by position, so none is counted.
+func (a *analyzer) Analyze(text []byte) analysis.TokenStream {
+	terms := a.terms(string(text))
+	tokens, out := make([]analysis.Token, len(terms)), make(analysis.TokenStream, len(terms))
+	for i, t := range terms {
+		tokens[i].Term = []byte(t)
+		out[i] = &tokens[i]
+	}
+	return out
+}
+
+const analyzerName = "words"
+
+// factMapping is the mapping of every generation. The analyzer must be registered with bleve before one is opened.
+var factMapping = sync.OnceValues(func() (*mapping.IndexMappingImpl, error) {
+	err := registry.RegisterAnalyzer(analyzerName, func(map[string]any, *registry.Cache) (analysis.Analyzer, error) {
+		return analysed, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	doc := mapping.NewDocumentStaticMapping()
+	add := func(name, analyzer string, indexed, stored bool) {
+		f := mapping.NewTextFieldMapping()
+		f.Analyzer, f.Index, f.Store = analyzer, indexed, stored
+		f.IncludeInAll, f.IncludeTermVectors, f.DocValues = false, false, false
+		doc.AddFieldMappingsAt(name, f)
+	}
+	for _, name := range fieldNames {
+		add(name, analyzerName, true, false)
+	}
+	for _, name := range []string{nameField, categoryField, tagField, hashField} {
+		add(name, keyword.Name, true, false)
+	}
+	add(roomField, keyword.Name, true, true)
+	add(jsonField, keyword.Name, false, true)
+	m := mapping.NewIndexMapping()
+	m.DefaultMapping = doc
+	m.DefaultAnalyzer = keyword.Name
+	m.ScoringModel = indexapi.BM25Scoring
+	m.StoreDynamic, m.IndexDynamic, m.DocValuesDynamic = false, false, false
+	return m, nil
+})

@@ -1,0 +1,306 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/search"
+	"github.com/blevesearch/bleve/v2/search/query"
+	indexapi "github.com/blevesearch/bleve_index_api"
+)
+
+// Query is a search for facts that hold some of its terms.
+type Query struct {
+	Terms    []Term
+	Boosts   Boosts   // zero: DefaultBoosts
+	Category string   // only facts of this one, folded; empty: of any
+	Tags     []string // only facts that have all of these, folded
+	Limit    int      // most hits; 0: 10
+}
+
+// Term is a word of a query as the analyzer makes it.
+type Term struct {
+	Text   string
+	Weight float64 // 0: 1
+}
+
+func (t Term) weight() float64 {
+	if t.Weight == 0 {
+		return 1
+	}
+	return t.Weight
+}
+
+// Boosts say what a field counts. One of 0 is not searched.
+type Boosts [fieldCount]float64
+
+// DefaultBoosts search the current values; former ones are left out.
+var DefaultBoosts = Boosts{Key: 1, Aliases: 1, Category: 1, Value: 1, Questions: 1}
+
+// fields are those that are searched.
+func (q *Query) fields() (out []Field) {
+	for f, boost := range q.Boosts {
+		if boost > 0 {
+			out = append(out, Field(f))
+		}
+	}
+	return out
+}
+
+// Hit is a fact found.
+type Hit struct {
+	ID    string
+	Score float64 // BM25 as bleve computes it: the order of one answer, without a meaning between two queries
+	JSON  []byte
+}
+
+// Search finds the facts that hold terms of the query, the best first; equals by ID.
+func (x *Index) Search(ctx context.Context, q Query) (hits []Hit, err error) {
+	if q.Boosts == (Boosts{}) {
+		q.Boosts = DefaultBoosts
+	}
+	if q.Limit <= 0 {
+		q.Limit = 10
+	}
+	if len(q.Terms) == 0 {
+		return nil, nil
+	}
+	err = x.read(func() (err error) {
+		hits, err = x.search(ctx, &q)
+		return err
+	})
+	return hits, err
+}
+
+// search is Search under the lock.
+func (x *Index) search(ctx context.Context, q *Query) ([]Hit, error) {
+	s, err := x.statistics()
+	if err != nil || s.docs == 0 {
+		return nil, err
+	}
+	hits, err := x.onDisk(ctx, q, s)
+	if err != nil {
+		return nil, err
+	}
+	inMemory, err := x.inMemory(ctx, q, s)
+	if err != nil {
+		return nil, err
+	}
+	hits = append(hits, inMemory...)
+	slices.SortFunc(hits, byScore)
+	hits = hits[:min(q.Limit, len(hits))]
+	for i, h := range hits {
+		if hits[i].JSON, err = x.fact(h.ID); err != nil {
+			return nil, err
+		}
+	}
+	return hits, nil
+}
+
+// statistics are those of the disk and of memory. A document on disk that was replaced is still counted in the
+// lengths.
+func (x *Index) statistics() (s statistics, err error) {
+	if s.docs, err = x.count(); err != nil {
+		return s, err
+	}
+	if x.disk != nil {
+		s.lengths = x.disk.Lengths
+	}
+	for _, d := range x.tail {
+		for f, n := range d.lengths {
+			s.lengths[f] += n
+		}
+	}
+	return s, nil
+}
+
+// onDisk searches the generation. Facts that memory replaces are left out, so more are asked for.
+func (x *Index) onDisk(ctx context.Context, q *Query, s statistics) (hits []Hit, err error) {
+	if x.disk == nil {
+		return nil, nil
+	}
+	for size := q.Limit + min(len(x.tail), 64); ; size = q.Limit + len(x.tail) {
+		found, err := x.disk.search(ctx, q, s, size)
+		if err != nil {
+			return nil, err
+		}
+		hits = hits[:0]
+		for _, h := range found {
+			if _, replaced := x.tail[h.ID]; !replaced {
+				hits = append(hits, Hit{ID: h.ID, Score: h.Score})
+			}
+		}
+		if len(hits) >= q.Limit || len(found) < size || size >= q.Limit+len(x.tail) {
+			return hits, nil
+		}
+	}
+}
+
+// search asks bleve for the best documents.
+func (g *generation) search(ctx context.Context, q *Query, s statistics, size int) (hits search.DocumentMatchCollection, err error) {
+	req := bleve.NewSearchRequestOptions(q.bleve(), size, 0, false)
+	// bleve takes the number of distinct terms for the length of all documents, if it is not told better.
+	cardinality := map[string]int{categoryField: 1, tagField: 1} // filters do not count; bleve wants to be told all the same
+	for f, name := range fieldNames {
+		cardinality[name] = s.lengths[f]
+	}
+	req.PreSearchData = map[string]any{
+		search.BM25PreSearchDataKey: &search.BM25Stats{DocCount: float64(s.docs), FieldCardinality: cardinality},
+	}
+	err = guard(func() error {
+		got, err := g.bleve.SearchInContext(ctx, req)
+		if err == nil {
+			hits = got.Hits
+		}
+		return err
+	})
+	return hits, err
+}
+
+// bleve is the query as bleve takes it: a disjunction over the fields, of the terms in each.
+func (q *Query) bleve() query.Query {
+	var fields []query.Query
+	for _, f := range q.fields() {
+		terms := make([]query.Query, len(q.Terms))
+		for i, t := range q.Terms {
+			of := query.NewTermQuery(t.Text)
+			of.SetField(fieldNames[f])
+			of.SetBoost(q.Boosts[f] * t.weight())
+			terms[i] = of
+		}
+		fields = append(fields, query.NewDisjunctionQuery(terms))
+	}
+	all := query.NewDisjunctionQuery(fields)
+	var filters []query.Query
+	only := func(field, term string) {
+		of := query.NewTermQuery(term)
+		of.SetField(field)
+		filters = append(filters, of)
+	}
+	if q.Category != "" {
+		only(categoryField, q.Category)
+	}
+	for _, t := range q.Tags {
+		only(tagField, t)
+	}
+	if len(filters) == 0 {
+		return all
+	}
+	filtered := query.NewBooleanQuery(nil, []query.Query{all}, nil)
+	filtered.AddFilter(query.NewConjunctionQuery(filters))
+	return filtered
+}
+
+// inMemory searches the facts in memory.
+func (x *Index) inMemory(ctx context.Context, q *Query, s statistics) (hits []Hit, err error) {
+	if len(x.tail) == 0 {
+		return nil, nil
+	}
+	var failed error
+	scorer := newScorer(q, s, func(f Field, term string) int {
+		n, err := x.frequency(ctx, f, term)
+		failed = errors.Join(failed, err)
+		return n
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	for id, d := range x.tail {
+		if d.removed || q.Category != "" && d.in != q.Category || !holdsAll(d.tags, q.Tags) {
+			continue
+		}
+		if score := scorer.score(d); score > 0 {
+			hits = append(hits, Hit{ID: id, Score: score})
+		}
+	}
+	return hits, nil
+}
+
+func holdsAll(have, want []string) bool {
+	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
+}
+
+// Frequencies says for each term how many facts hold it in the field where most do. Facts that were replaced since
+// the generation on disk count twice.
+func (x *Index) Frequencies(ctx context.Context, terms []string) (counts []int, err error) {
+	counts = make([]int, len(terms))
+	err = x.read(func() error {
+		for i, t := range terms {
+			for f := range fieldCount {
+				n, err := x.frequency(ctx, f, t)
+				if err != nil {
+					return err
+				}
+				counts[i] = max(counts[i], n)
+			}
+		}
+		return nil
+	})
+	return counts, err
+}
+
+// frequency is how many facts hold a term in a field.
+func (x *Index) frequency(ctx context.Context, f Field, term string) (n int, err error) {
+	for _, d := range x.tail {
+		if d.terms[f][term] > 0 {
+			n++
+		}
+	}
+	if x.disk == nil {
+		return n, nil
+	}
+	err = x.disk.view(func(r indexapi.IndexReader) error {
+		k, err := frequency(ctx, r, fieldNames[f], term)
+		n += k
+		return err
+	})
+	return n, err
+}
+
+// Words lists the terms that begin with prefix, with the number of facts that hold each in one field at least.
+func (x *Index) Words(ctx context.Context, prefix string) (counts map[string]int, err error) {
+	counts = map[string]int{}
+	err = x.read(func() error {
+		for f, name := range fieldNames {
+			found := map[string]int{}
+			for _, d := range x.tail {
+				for t := range d.terms[f] {
+					if len(t) >= len(prefix) && t[:len(prefix)] == prefix {
+						found[t]++
+					}
+				}
+			}
+			if err := x.disk.dictionary(name, prefix, found); err != nil {
+				return err
+			}
+			for t, n := range found {
+				counts[t] = max(counts[t], n)
+			}
+		}
+		return nil
+	})
+	return counts, err
+}
+
+// dictionary adds the terms of a field that begin with prefix.
+func (g *generation) dictionary(field, prefix string, counts map[string]int) error {
+	if g == nil {
+		return nil
+	}
+	return g.view(func(r indexapi.IndexReader) (err error) {
+		d, err := r.FieldDictPrefix(field, []byte(prefix))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		for {
+			e, err := d.Next()
+			if err != nil || e == nil {
+				return err
+			}
+			counts[e.Term] += int(e.Count)
+		}
+	})
+}
