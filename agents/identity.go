@@ -145,7 +145,7 @@ func (s *Store) Leave(session string) error { return s.live.End(session) }
 // type is returned as it is: any one agent of it may take what goes there.
 // The error is a [*NotFoundError], or an [*ArgumentError] that names the ids a
 // beginning may stand for.
-func (s *Store) Resolve(ctx context.Context, name string) (id string, err error) {
+func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err error) {
 	err = s.view(ctx, func(p *project, _ moment) error {
 		to, err := p.resolve("to_agent", name)
 		if err != nil {
@@ -156,7 +156,7 @@ func (s *Store) Resolve(ctx context.Context, name string) (id string, err error)
 		}
 		return nil
 	})
-	return id, err
+	return id, note, err
 }
 
 // Silent tells whether an agent, or everybody of a type, has finished or done

@@ -128,16 +128,16 @@ func TestResolve(t *testing.T) {
 	for name, want := range map[string]string{
 		"talker-0000": "talker-0000", "TALKER-0001 ": "talker-0001", "talker": "talker", "my-": a.Self(), "my-agent": "my-agent",
 	} {
-		if got, err := s.Resolve(ctx, name); got != want || err != nil {
+		if got, _, err := s.Resolve(ctx, name); got != want || err != nil {
 			t.Errorf("%q: %q, %v", name, got, err)
 		}
 	}
-	_, err := s.Resolve(ctx, "talk")
+	_, _, err := s.Resolve(ctx, "talk")
 	if x, ok := errors.AsType[*ArgumentError](err); !ok || !strings.Contains(x.Problem, "talker-0000 or talker-0001") {
 		t.Errorf("ambiguous: %v", err)
 	}
 	for _, name := range []string{"", "t", "nobody", "talker-00000", "*"} {
-		if _, err := s.Resolve(ctx, name); err == nil {
+		if _, _, err := s.Resolve(ctx, name); err == nil {
 			t.Errorf("%q was found", name)
 		}
 	}

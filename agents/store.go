@@ -75,7 +75,7 @@ type core struct {
 
 	live    *live.Locks
 	poll    time.Duration // of Follow
-	notices notice.Board
+	notices notice.Pending
 	diaries *diary.Shelf
 	whole   atomic.Bool // the registry is read whole
 }

@@ -282,7 +282,7 @@ func TestProjectsAreApart(t *testing.T) {
 		"diary":   func() error { _, err := a.RecallDiary(ctx, DiaryQuery{AgentID: stranger}); return err },
 		"handoff": func() error { _, err := a.Handoff(ctx, Handing{ToAgent: stranger, Message: "m"}); return err },
 		"inbox":   func() error { _, err := a.Inbox(ctx, stranger); return err },
-		"resolve": func() error { _, err := a.Resolve(ctx, stranger); return err },
+		"resolve": func() error { _, _, err := a.Resolve(ctx, stranger); return err },
 		"self":    func() error { _, err := here.As(Actor{Agent: stranger}).Read(ctx, Reading{}); return err },
 		"resume": func() error {
 			_, err := here.As(Actor{Agent: stranger}).Register(ctx, Registration{AgentType: "cursor"})

@@ -76,7 +76,7 @@ type core struct {
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 
-	board   notice.Board
+	board   notice.Pending
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 
 	ix    indexed

@@ -86,7 +86,7 @@ func BenchmarkCreate(b *testing.B) {
 
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
-		for name, q := range map[string]Choice{"recent": {}, "all": {State: "all"}, "of an agent": {State: "all", AgentID: "claude-0007"}} {
+		for name, q := range map[string]Query{"recent": {}, "all": {State: "all"}, "of an agent": {State: "all", AgentID: "claude-0007"}} {
 			b.Run(fmt.Sprintf("tasks=%d/%s", n, name), func(b *testing.B) {
 				s := open(b, filled(b, n, 50), nil)
 				for b.Loop() {
@@ -107,10 +107,10 @@ func BenchmarkCold(b *testing.B) {
 		"read the file": func() error { _, err := os.ReadFile(filepath.Join(dir, "tasks.json")); return err },
 		"open":          func() error { return cold(dir, func(*Store) error { return nil }) },
 		"list": func() error {
-			return cold(dir, func(s *Store) error { _, err := s.List(b.Context(), Choice{}); return err })
+			return cold(dir, func(s *Store) error { _, err := s.List(b.Context(), Query{}); return err })
 		},
 		"get": func() error {
-			return cold(dir, func(s *Store) error { _, err := s.Get(b.Context(), Pick{"t-001eef"}); return err })
+			return cold(dir, func(s *Store) error { _, err := s.Get(b.Context(), TaskRef{"t-001eef"}); return err })
 		},
 	}
 	for name, f := range do {

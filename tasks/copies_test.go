@@ -13,13 +13,13 @@ func TestCopies(t *testing.T) {
 	var want []string
 	for i, step := range []func(id string) error{
 		func(string) error { return nil },
-		func(id string) error { _, err := s.Message(t.Context(), Remark{id, "magic"}); return err },
+		func(id string) error { _, err := s.Message(t.Context(), Comment{id, "magic"}); return err },
 		func(id string) error {
-			_, err := s.Update(t.Context(), Step{TaskID: id, State: "Working", Message: "magic"})
+			_, err := s.Update(t.Context(), Update{TaskID: id, State: "Working", Message: "magic"})
 			return err
 		},
 		func(id string) error {
-			_, err := s.Update(t.Context(), Step{TaskID: id, Artifact: "magic"})
+			_, err := s.Update(t.Context(), Update{TaskID: id, Artifact: "magic"})
 			return err
 		},
 	} {

@@ -18,14 +18,14 @@ func TestStandsIn(t *testing.T) {
 		given = append(given, made(t, s.as(gone), Draft{Title: title, ToAgent: worker}))
 	}
 	done := made(t, s.as(gone), Draft{Title: "done", ToAgent: worker})
-	stepped(t, s.as(worker), Step{TaskID: done, State: "Working"})
-	stepped(t, s.as(worker), Step{TaskID: done, State: "Completed"})
+	stepped(t, s.as(worker), Update{TaskID: done, State: "Working"})
+	stepped(t, s.as(worker), Update{TaskID: done, State: "Completed"})
 	own := made(t, s.as(gone), Draft{Title: "own", ToAgent: gone})
 	foreign := made(t, s.as(other), Draft{Title: "foreign", ToAgent: worker})
-	stepped(t, s.as(worker), Step{TaskID: given[0], State: "Working"})
+	stepped(t, s.as(worker), Update{TaskID: given[0], State: "Working"})
 
 	cancel := func(by, id string) error {
-		_, err := s.as(by).Cancel(ctx, Withdrawal{TaskID: id})
+		_, err := s.as(by).Cancel(ctx, Cancellation{TaskID: id})
 		return err
 	}
 	refused := func(by, id, giver string) {
@@ -42,7 +42,7 @@ func TestStandsIn(t *testing.T) {
 	if again, err := s.Reassign(ctx, gone, heir, "done for today"); err != nil || len(again) > 0 {
 		t.Error(again, err)
 	}
-	if got := text(s.Get(ctx, Pick{given[0]})); !strings.Contains(got, "cursor-a3f8 (now claude-b7e2)") || !strings.Contains(got, "claude-b7e2 answers for it from now on, said by cursor-a3f8") || !strings.Contains(got, "done for today") {
+	if got := text(s.Get(ctx, TaskRef{given[0]})); !strings.Contains(got, "cursor-a3f8 (now claude-b7e2)") || !strings.Contains(got, "claude-b7e2 answers for it from now on, said by cursor-a3f8") || !strings.Contains(got, "done for today") {
 		t.Error(got)
 	}
 	refused(other, given[0], heir)
@@ -67,7 +67,7 @@ func TestStandsIn(t *testing.T) {
 	if err := cancel(second, given[2]); err != nil {
 		t.Error(err)
 	}
-	if g, err := s.Get(ctx, Pick{done}); err != nil || g.StandsIn != "" || len(g.History) != 3 {
+	if g, err := s.Get(ctx, TaskRef{done}); err != nil || g.StandsIn != "" || len(g.History) != 3 {
 		t.Errorf("what was final changed: %+v, %v", g, err)
 	}
 }

@@ -39,20 +39,20 @@ type crowd struct {
 	clock *clock
 }
 
-func (c crowd) Resolve(_ context.Context, name string) (string, error) {
+func (c crowd) Resolve(_ context.Context, name string) (string, string, error) {
 	var found []string
 	for id := range c.seen {
 		switch {
 		case id == name, typeOf(id) == name:
-			return name, nil
+			return name, "", nil
 		case strings.HasPrefix(id, name):
 			found = append(found, id)
 		}
 	}
 	if len(found) == 1 {
-		return found[0], nil
+		return found[0], "", nil
 	}
-	return "", refusal.NotFound("%d agents are %s", len(found), name)
+	return "", "", refusal.NotFound("%d agents are %s", len(found), name)
 }
 
 func (c crowd) Silent(_ context.Context, id string) (time.Time, bool, error) {
@@ -103,7 +103,7 @@ func made(t testing.TB, s *Store, d Draft) string {
 	return r.Task.ID
 }
 
-func stepped(t testing.TB, s *Store, a Step) {
+func stepped(t testing.TB, s *Store, a Update) {
 	t.Helper()
 	if _, err := s.Update(t.Context(), a); err != nil {
 		t.Fatal(err)
@@ -114,13 +114,13 @@ func stepped(t testing.TB, s *Store, a Step) {
 func everything(t testing.TB, s *Store) string {
 	t.Helper()
 	var b strings.Builder
-	list, err := s.List(t.Context(), Choice{Limit: maxLimit})
+	list, err := s.List(t.Context(), Query{Limit: maxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.WriteString(list.Text())
 	for _, x := range list.Tasks {
-		g, err := s.Get(t.Context(), Pick{x.ID})
+		g, err := s.Get(t.Context(), TaskRef{x.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,14 +133,14 @@ func everything(t testing.TB, s *Store) string {
 // fill puts tasks into a store as they are.
 func fill(t testing.TB, s *Store, tasks ...Task) {
 	t.Helper()
-	_, err := s.log.Update(t.Context(), func(_ *board, now time.Time) ([]event, error) {
+	_, err := s.log.Update(t.Context(), func(_ *state, now time.Time) ([]event, error) {
 		var events []event
 		for _, x := range tasks {
 			x.Project, x.State = s.opts.ProjectHash, cmp.Or(x.State, Created)
 			if x.UpdatedAt.IsZero() {
 				x.CreatedAt, x.UpdatedAt = now.UTC(), now.UTC()
 			}
-			events = append(events, event{Create: &whole{Task: x, thread: thread{
+			events = append(events, event{Create: &record{Task: x, thread: thread{
 				Description: strings.Repeat("all that is needed to do "+x.Title+". ", 10),
 				History:     []Transition{{To: Created, By: "cursor-a3f8", At: x.CreatedAt}},
 				Messages:    []Message{{"cursor-a3f8", x.CreatedAt, "look at the log of yesterday"}, {"claude-b7e2", x.UpdatedAt, "found it"}},

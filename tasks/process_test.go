@@ -37,15 +37,15 @@ func (j job) run(ctx context.Context) error {
 // claim goes for every task there is and prints those that it got, once the
 // store has said so.
 func (j job) claim(ctx context.Context, s *Store) error {
-	list, err := s.List(ctx, Choice{Limit: maxLimit})
+	list, err := s.List(ctx, Query{Limit: maxLimit})
 	if err != nil {
 		return err
 	}
 	for i, t := range list.Tasks {
 		if i%2 == 0 {
-			_, err = s.Claim(ctx, Taking{t.ID})
+			_, err = s.Claim(ctx, TaskClaim{t.ID})
 		} else {
-			_, err = s.Update(ctx, Step{TaskID: t.ID, State: "Working"})
+			_, err = s.Update(ctx, Update{TaskID: t.ID, State: "Working"})
 		}
 		if _, taken := errors.AsType[*TakenError](err); taken {
 			continue
@@ -65,7 +65,7 @@ func (j job) write(ctx context.Context, s *Store) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Message(ctx, Remark{r.Task.ID, fmt.Sprintf("message %d", i)}); err != nil {
+		if _, err := s.Message(ctx, Comment{r.Task.ID, fmt.Sprintf("message %d", i)}); err != nil {
 			return err
 		}
 		fmt.Println(r.Task.ID)
@@ -109,7 +109,7 @@ func TestProcessesClaim(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	list, err := s.List(t.Context(), Choice{Limit: maxLimit})
+	list, err := s.List(t.Context(), Query{Limit: maxLimit})
 	if err != nil || list.Total != count {
 		t.Fatalf("%d tasks, %v", list.Total, err)
 	}
@@ -118,14 +118,14 @@ func TestProcessesClaim(t *testing.T) {
 		if len(who) > 1 || len(who) == 1 && who[0] != x.Assignee || x.State != Working || !strings.HasPrefix(x.Assignee, "claude-") {
 			t.Errorf("%s is %s's, %s; told so: %v", x.ID, x.Assignee, x.State, who)
 		}
-		g, err := s.Get(t.Context(), Pick{x.ID})
+		g, err := s.Get(t.Context(), TaskRef{x.ID})
 		if err != nil || len(g.History) != 2 || g.History[1].Assignee != x.Assignee {
 			t.Errorf("%s: %+v, %v", x.ID, g.History, err)
 		}
 	}
 }
 
-// Nothing that was answered is lost when several write and some are killed.
+// NoArgs that was answered is lost when several write and some are killed.
 func TestProcessesWrite(t *testing.T) {
 	const processes, count = 4, 25
 	dir := t.TempDir()
@@ -155,11 +155,11 @@ func TestProcessesWrite(t *testing.T) {
 	wg.Wait()
 	s := open(t, dir, nil)
 	for id := range answered {
-		if g, err := s.Get(t.Context(), Pick{id}); err != nil || len(g.Thread) != 1 {
+		if g, err := s.Get(t.Context(), TaskRef{id}); err != nil || len(g.Thread) != 1 {
 			t.Errorf("%s: %+v, %v", id, g.Thread, err)
 		}
 	}
-	list, err := s.List(t.Context(), Choice{Limit: maxLimit})
+	list, err := s.List(t.Context(), Query{Limit: maxLimit})
 	if err != nil || list.Total < len(answered) || list.Total > len(answered)+1 || len(answered) < (processes-1)*count {
 		t.Errorf("%d tasks, %d answered, %v", list.Total, len(answered), err)
 	}

@@ -29,29 +29,29 @@ func TestInterruptedHandoff(t *testing.T) {
 	seen := map[string]time.Time{"cursor-a3f8": c.now(), "claude-b7e2": c.now()}
 	for name, do := range map[string]func(ctx context.Context, from *Store, id string) (assignee string, err error){
 		"list": func(ctx context.Context, from *Store, _ string) (string, error) {
-			r, err := from.List(ctx, Choice{})
+			r, err := from.List(ctx, Query{})
 			return r.Tasks[0].Assignee, err
 		},
 		"get": func(ctx context.Context, from *Store, id string) (string, error) {
-			r, err := from.Get(ctx, Pick{id})
+			r, err := from.Get(ctx, TaskRef{id})
 			return r.Task.Assignee, err
 		},
 		"begin": func(ctx context.Context, from *Store, id string) (string, error) {
-			_, err := from.Update(ctx, Step{TaskID: id, State: "Working"})
+			_, err := from.Update(ctx, Update{TaskID: id, State: "Working"})
 			if taken, ok := errors.AsType[*TakenError](err); ok {
 				return taken.By, nil
 			}
 			return "", err
 		},
 		"claim": func(ctx context.Context, from *Store, id string) (string, error) {
-			_, err := from.Claim(ctx, Taking{id})
+			_, err := from.Claim(ctx, TaskClaim{id})
 			if taken, ok := errors.AsType[*TakenError](err); ok {
 				return taken.By, nil
 			}
 			return "", err
 		},
 		"message": func(ctx context.Context, from *Store, id string) (string, error) {
-			r, err := from.Message(ctx, Remark{id, "done"})
+			r, err := from.Message(ctx, Comment{id, "done"})
 			return r.Task.Assignee, err
 		},
 		"create": func(ctx context.Context, from *Store, id string) (string, error) {
@@ -83,13 +83,13 @@ func TestHandoffThatCannotBeCompleted(t *testing.T) {
 	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now, Agents: d})
 	id := made(t, s, Draft{Title: "one"})
 	d.err = broken
-	if _, err := s.Get(t.Context(), Pick{id}); err != nil {
+	if _, err := s.Get(t.Context(), TaskRef{id}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.List(t.Context(), Choice{}); err != nil {
+	if _, err := s.List(t.Context(), Query{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Update(t.Context(), Step{TaskID: id, State: "Working"}); !errors.Is(err, broken) {
+	if _, err := s.Update(t.Context(), Update{TaskID: id, State: "Working"}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }

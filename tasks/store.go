@@ -3,10 +3,10 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"time"
 
 	"leanctx/internal/journal"
@@ -30,14 +30,14 @@ func (a Actor) name() string { return cmp.Or(a.Agent, a.Client, "user") }
 
 // Directory knows the agents of the project.
 type Directory interface {
-	// Resolve turns an id, a unique prefix of one, or a type into the id or
-	// type that a task is addressed to. Nobody of that name is an error.
-	Resolve(ctx context.Context, name string) (id string, err error)
-	// Silent tells since when nothing was heard of an agent that counts as
-	// silent.
+	// Resolve turns an id, a unique prefix of one, or a type into the id or type
+	// that a task is addressed to. note says why it may wait long. The error is a
+	// [*NotFoundError] for an id that nobody has.
+	Resolve(ctx context.Context, name string) (id, note string, err error)
+	// Silent tells since when nothing was heard of an agent that counts as silent.
 	Silent(ctx context.Context, id string) (since time.Time, silent bool, err error)
-	// Settle has the handoffs completed whose process was killed half-way:
-	// they move tasks, by [Store.Reassign]. It is asked before each operation.
+	// Settle completes the handoffs whose process was killed half-way: they move
+	// tasks, by [Store.Reassign]. It is called before each operation.
 	Settle(ctx context.Context) error
 }
 
@@ -52,8 +52,6 @@ type Options struct {
 	Logger      *slog.Logger
 	Agents      Directory                   // nil: an assignee is taken as given, and nobody counts as silent
 	Fault       func(op, name string) error // for crash tests: called before each file operation
-
-	partsFrom int64 // tests only: the smallest file that is read in parts, in bytes; else partialFrom
 }
 
 // Store is the tasks of one project. It is safe for concurrent use, by any
@@ -67,12 +65,10 @@ type Store struct {
 type core struct {
 	dir     string
 	opts    Options
-	log     *journal.Log[*board, event]
+	log     *journal.Log[*state, event]
 	secrets *secret.Lazy
-	machine machine
 	poll    time.Duration // of Follow
-
-	notices notice.Board
+	notices notice.Pending
 }
 
 // Open opens the store kept in dir as tasks.json, which holds the tasks of
@@ -91,10 +87,8 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.ProjectRoot != "" {
 		c.opts.Logger = c.opts.Logger.With("project", c.opts.ProjectRoot)
 	}
-	c.machine = machine{from: cmp.Or(c.opts.partsFrom, partialFrom), whole: new(atomic.Bool)}
-	c.machine.whole.Store(c.opts.LongLived) // it will be asked for everything sooner or later
 	// The existing program keeps a tasks.json of its own in the same directory.
-	log, err := journal.OpenOwn(dir, c.machine, &journal.Options{
+	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "tasks", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault,
 	})
@@ -125,43 +119,57 @@ func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 // torn write dropped, damage set aside.
 func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
+// Damage tells what is wrong with the tasks' file or was since it was opened,
+// and gives the paths of what was set aside: damaged files and torn writes.
+func (s *Store) Damage(ctx context.Context) (told, aside []string, err error) {
+	if err := s.view(ctx, func(*state, time.Time) error { return nil }); err != nil {
+		return nil, nil, err
+	}
+	told, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
+	return told, aside, nil
+}
+
+// Copies names the project's tasks that hold something, in their title,
+// description, thread, history or artifacts: task:t-a3f8c1. It is for a caller that
+// erases something from another store; nothing is changed.
+func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+	err = s.view(ctx, func(st *state, _ time.Time) error {
+		refs = nil
+		for _, r := range st.projects[s.opts.ProjectHash] {
+			if r.holds(holds) {
+				refs = append(refs, "task:"+r.ID)
+			}
+		}
+		return nil
+	})
+	slices.Sort(refs)
+	return refs, err
+}
+
+func (r *record) holds(holds func(text string) bool) bool {
+	return holds(r.Title) || holds(r.Description) || holds(strings.Join(r.References, "\n")) ||
+		slices.ContainsFunc(r.thread.Messages, func(m Message) bool { return holds(m.Text) }) ||
+		slices.ContainsFunc(r.History, func(h Transition) bool { return holds(h.Why) }) ||
+		slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return holds(a.Name) || holds(a.Text) })
+}
+
 // redact takes secrets out of a text and names the rules that found them.
 func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
-// view runs f on the newest board, without waiting for any writer. now is the
+// view runs f on the newest state, without waiting for any writer. now is the
 // instant that the answer is about.
-func (s *Store) view(ctx context.Context, f func(b *board, now time.Time) error) error {
-	return s.viewAt(ctx, func(b *board, h journal.Head) error { return f(b, s.now(h)) })
-}
-
-func (s *Store) viewAt(ctx context.Context, f func(*board, journal.Head) error) error {
-	return s.wholly(ctx, func() error { return s.log.View(ctx, f) })
+func (s *Store) view(ctx context.Context, f func(st *state, now time.Time) error) error {
+	return s.log.View(ctx, func(st *state, h journal.Head) error { return f(st, s.now(h)) })
 }
 
 // update commits what decide says, in a commit of its own.
-func (s *Store) update(ctx context.Context, decide func(b *board, now time.Time) ([]event, error)) error {
-	return s.wholly(ctx, func() error {
-		_, err := s.log.Update(ctx, decide)
-		return err
-	})
+func (s *Store) update(ctx context.Context, decide func(st *state, now time.Time) ([]event, error)) error {
+	_, err := s.log.Update(ctx, decide)
+	return err
 }
 
-// wholly does what do does, and if old tasks could not be read for it, again on
-// a file that was read whole, checksum, repair and all.
-func (s *Store) wholly(ctx context.Context, do func() error) error {
-	err := do()
-	if _, old := errors.AsType[*oldError](err); !old {
-		return err
-	}
-	s.machine.whole.Store(true)
-	if err := s.log.Forget(ctx); err != nil {
-		return err
-	}
-	return do()
-}
-
-// settle has interrupted handoffs completed before the caller decides on
-// tasks that may be another agent's by them.
+// settle completes interrupted handoffs before the caller decides on tasks that
+// they may move.
 func (s *Store) settle(ctx context.Context) error {
 	if s.opts.Agents == nil {
 		return nil
@@ -188,7 +196,7 @@ func (s *Store) now(h journal.Head) time.Time {
 
 // silent tells since when the assignee of an open task has been silent; nil if
 // it has not, or nobody knows. A directory that cannot answer makes no task
-// unreadable.
+// unreadable. known holds answers for the next tasks; it may be nil.
 func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time) *time.Time {
 	if s.opts.Agents == nil || t.Assignee == "" || t.State.Final() {
 		return nil
@@ -207,12 +215,6 @@ func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time)
 		known[t.Assignee] = out
 	}
 	return out
-}
-
-// corrupt is the error of a task whose text cannot be read although its
-// checksum is good.
-func corrupt(id string, err error) error {
-	return fmt.Errorf("task %s: %w: it is not understood, a newer program may have written it: %w", id, journal.ErrCorrupt, err)
 }
 
 // The errors of calls that cannot be done as they were made.
@@ -237,4 +239,17 @@ func (e *TakenError) Error() string {
 		text += ", given by " + prose.Brief(e.Creator) + ": only those two say how it stands"
 	}
 	return text + "; send it a message, or have it handed over"
+}
+
+// TransitionError says that a task cannot go from one state to another.
+type TransitionError struct {
+	Task     string // its id
+	From, To State
+}
+
+func (e *TransitionError) Error() string {
+	if e.From.Final() {
+		return fmt.Sprintf("task %s is %s, which is final; for more work create a task with references=%s", e.Task, e.From, e.Task)
+	}
+	return fmt.Sprintf("task %s cannot go from %s to %s; from %s it goes to %s", e.Task, e.From, e.To, e.From, stateNames(e.From.Next()))
 }

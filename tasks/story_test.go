@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"leanctx/tasks/a2a"
 )
 
 func mustBe(t testing.TB, got, want string) {
@@ -36,29 +34,29 @@ func TestStory(t *testing.T) {
 	}
 	id := born.Task.ID
 	mustBe(t, born.Text(), `Task created: `+id+` "Fix auth middleware" (state: Created, to_agent: claude)`)
-	mustBe(t, text(cursor.List(ctx, Choice{})), "Tasks (1):\n  "+id+` "Fix auth middleware" [Created] (assignee: claude)`)
+	mustBe(t, text(cursor.List(ctx, Query{})), "Tasks (1):\n  "+id+` "Fix auth middleware" [Created] (assignee: claude)`)
 
 	c.pass(time.Minute)
-	mustBe(t, text(claude.Update(ctx, Step{TaskID: id, State: "Working"})), "Task "+id+" updated: Created → Working")
+	mustBe(t, text(claude.Update(ctx, Update{TaskID: id, State: "Working"})), "Task "+id+" updated: Created → Working")
 	c.pass(time.Minute)
-	mustBe(t, text(cursor.Message(ctx, Remark{id, "See\nthe log."})), "Message added to task "+id)
+	mustBe(t, text(cursor.Message(ctx, Comment{id, "See\nthe log."})), "Message added to task "+id)
 	limits := made(t, cursor, Draft{Title: "Add rate limiting", Parent: id[:5]})
 	s = open(t, dir, o)
 	cursor, claude = s.as("cursor-a3f8"), s.as("claude-b7e2")
 	c.pass(time.Minute)
-	mustBe(t, text(cursor.Update(ctx, Step{TaskID: limits, State: "done", Message: "100 a minute"})), "Task "+limits+" updated: Created → Completed")
-	mustBe(t, text(cursor.List(ctx, Choice{})), `Tasks (2):
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: limits, State: "done", Message: "100 a minute"})), "Task "+limits+" updated: Created → Completed")
+	mustBe(t, text(cursor.List(ctx, Query{})), `Tasks (2):
   `+id+` "Fix auth middleware" [Working] (assignee: claude-b7e2, 1 message)
   `+limits+` "Add rate limiting" [Completed] (assignee: cursor-a3f8)`)
 
 	c.pass(time.Minute)
-	mustBe(t, text(claude.Update(ctx, Step{TaskID: id, State: "finished", Message: "Clock skew of 30 s allowed.", Artifact: "--- a\n+++ b", ArtifactName: "auth.patch"})),
+	mustBe(t, text(claude.Update(ctx, Update{TaskID: id, State: "finished", Message: "Clock skew of 30 s allowed.", Artifact: "--- a\n+++ b", ArtifactName: "auth.patch"})),
 		"Task "+id+" updated: Working → Completed\n  artifact: auth.patch")
 	if err := s.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, dir, o)
-	mustBe(t, text(s.Get(ctx, Pick{id})), `Task `+id+` "Fix auth middleware" [Completed]
+	mustBe(t, text(s.Get(ctx, TaskRef{id})), `Task `+id+` "Fix auth middleware" [Completed]
   From: cursor-a3f8, 2026-03-20T09:30:00Z (4m ago)
   Assignee: claude-b7e2
   References (2):
@@ -82,7 +80,7 @@ func TestStory(t *testing.T) {
     Created → Working by claude-b7e2, 2026-03-20T09:31:00Z (3m ago)
     Working → Completed by claude-b7e2, 2026-03-20T09:34:00Z (0s ago):
       Clock skew of 30 s allowed.`)
-	mustBe(t, text(s.Get(ctx, Pick{limits})), `Task `+limits+` "Add rate limiting" [Completed]
+	mustBe(t, text(s.Get(ctx, TaskRef{limits})), `Task `+limits+` "Add rate limiting" [Completed]
   From: cursor-a3f8, 2026-03-20T09:32:00Z (2m ago)
   Assignee: cursor-a3f8
   Parent: `+id+` "Fix auth middleware" [Completed]
@@ -96,15 +94,15 @@ func TestClaim(t *testing.T) {
 	ctx, c := t.Context(), newClock()
 	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now})
 	id := made(t, s.as("cursor-a3f8"), Draft{Title: "Look at it", ToAgent: "claude"})
-	mustBe(t, text(s.as("gemini-0001").Claim(ctx, Taking{id})), "error: task "+id+" is claude's; send it a message, or have it handed over")
-	mustBe(t, text(s.as("claude-b7e2").Claim(ctx, Taking{id})), "Task "+id+" claimed by claude-b7e2: Created → Working")
-	mustBe(t, text(s.as("claude-b7e2").Claim(ctx, Taking{id})), "Task "+id+" is already claimed by claude-b7e2 (state: Working)")
-	mustBe(t, text(s.as("claude-0002").Claim(ctx, Taking{id})), "error: task "+id+" is claude-b7e2's; send it a message, or have it handed over")
-	_, err := s.as("claude-0002").Update(ctx, Step{TaskID: id, State: "Working"})
+	mustBe(t, text(s.as("gemini-0001").Claim(ctx, TaskClaim{id})), "error: task "+id+" is claude's; send it a message, or have it handed over")
+	mustBe(t, text(s.as("claude-b7e2").Claim(ctx, TaskClaim{id})), "Task "+id+" claimed by claude-b7e2: Created → Working")
+	mustBe(t, text(s.as("claude-b7e2").Claim(ctx, TaskClaim{id})), "Task "+id+" is already claimed by claude-b7e2 (state: Working)")
+	mustBe(t, text(s.as("claude-0002").Claim(ctx, TaskClaim{id})), "error: task "+id+" is claude-b7e2's; send it a message, or have it handed over")
+	_, err := s.as("claude-0002").Update(ctx, Update{TaskID: id, State: "Working"})
 	if _, ok := errors.AsType[*TakenError](err); !ok {
 		t.Errorf("working on another's task: %v", err)
 	}
-	_, err = s.Claim(ctx, Taking{id})
+	_, err = s.Claim(ctx, TaskClaim{id})
 	if a, ok := errors.AsType[*ArgumentError](err); !ok || a.Argument != "agent" {
 		t.Errorf("a claim of nobody: %v", err)
 	}
@@ -115,15 +113,15 @@ func TestUpdateWithoutState(t *testing.T) {
 	s := open(t, t.TempDir(), nil)
 	cursor := s.as("cursor-a3f8")
 	above, id := made(t, cursor, Draft{Title: "Above"}), made(t, cursor, Draft{Title: "Below", ToAgent: "cursor-a3f8"})
-	mustBe(t, text(cursor.Update(ctx, Step{TaskID: id})), "error: needs state")
-	mustBe(t, text(cursor.Update(ctx, Step{TaskID: id, Artifact: "x"})), "Task "+id+" updated: artifact: result")
-	mustBe(t, text(cursor.Update(ctx, Step{TaskID: id, Parent: above, ToAgent: "claude"})), "Task "+id+" updated: assignee: claude, parent: "+above)
-	mustBe(t, text(cursor.Update(ctx, Step{TaskID: id, Parent: above, ToAgent: "claude"})), "Task "+id+" is as it was (state: Created)")
-	mustBe(t, text(cursor.Update(ctx, Step{TaskID: above, Parent: id})), "error: task "+above+" cannot be below "+id+", which is the same or already below it")
-	mustBe(t, text(cursor.Cancel(ctx, Withdrawal{above, "not wanted"})), "Task "+above+" updated: Created → Canceled\n  still open below it: "+id)
-	mustBe(t, text(cursor.Cancel(ctx, Withdrawal{TaskID: above})), "error: task "+above+" is Canceled, which is final; for more work create a task with references="+above)
-	mustBe(t, text(cursor.Message(ctx, Remark{above, "x"})), "error: no message added: task "+above+" is Canceled, which is final; for more work create a task with references="+above)
-	mustBe(t, text(cursor.Update(ctx, Step{TaskID: above, Artifact: "x"})), "error: task "+above+" is Canceled, which is final; for more work create a task with references="+above)
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id})), "error: needs state")
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id, Artifact: "x"})), "Task "+id+" updated: artifact: result")
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id, Parent: above, ToAgent: "claude"})), "Task "+id+" updated: assignee: claude, parent: "+above)
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id, Parent: above, ToAgent: "claude"})), "Task "+id+" is as it was (state: Created)")
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: above, Parent: id})), "error: task "+above+" cannot be below "+id+", which is the same or already below it")
+	mustBe(t, text(cursor.Cancel(ctx, Cancellation{above, "not wanted"})), "Task "+above+" updated: Created → Canceled\n  still open below it: "+id)
+	mustBe(t, text(cursor.Cancel(ctx, Cancellation{TaskID: above})), "error: task "+above+" is Canceled, which is final; for more work create a task with references="+above)
+	mustBe(t, text(cursor.Message(ctx, Comment{above, "x"})), "error: no message added: task "+above+" is Canceled, which is final; for more work create a task with references="+above)
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: above, Artifact: "x"})), "error: task "+above+" is Canceled, which is final; for more work create a task with references="+above)
 }
 
 // A silent assignee is told of everywhere and the task stays where it is,
@@ -133,18 +131,18 @@ func TestSilence(t *testing.T) {
 	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now, Agents: crowd{map[string]time.Time{"claude-b7e2": epoch, "cursor-a3f8": epoch.Add(3 * time.Hour)}, c}})
 	id := made(t, s.as("cursor-a3f8"), Draft{Title: "Fix auth", ToAgent: "claude-b7"})
 	done := made(t, s.as("cursor-a3f8"), Draft{Title: "Old one", ToAgent: "claude-b7e2"})
-	stepped(t, s.as("claude-b7e2"), Step{TaskID: id, State: "Working"})
-	stepped(t, s.as("claude-b7e2"), Step{TaskID: done, State: "Completed"})
+	stepped(t, s.as("claude-b7e2"), Update{TaskID: id, State: "Working"})
+	stepped(t, s.as("claude-b7e2"), Update{TaskID: done, State: "Completed"})
 	const line = ` "Fix auth" [Working] (assignee: claude-b7e2, assignee silent since 2h)`
-	if got := text(s.List(ctx, Choice{})); strings.Contains(got, "silent") {
+	if got := text(s.List(ctx, Query{})); strings.Contains(got, "silent") {
 		t.Errorf("nobody is silent yet: %s", got)
 	}
 	c.pass(2*time.Hour + 10*time.Minute)
-	mustBe(t, text(s.List(ctx, Choice{})), "Tasks (2):\n  "+id+line+"\n  "+done+` "Old one" [Completed] (assignee: claude-b7e2)`)
-	if got := text(s.Get(ctx, Pick{id})); !strings.Contains(got, "\n  Assignee: claude-b7e2 (assignee silent since 2h)\n") {
+	mustBe(t, text(s.List(ctx, Query{})), "Tasks (2):\n  "+id+line+"\n  "+done+` "Old one" [Completed] (assignee: claude-b7e2)`)
+	if got := text(s.Get(ctx, TaskRef{id})); !strings.Contains(got, "\n  Assignee: claude-b7e2 (assignee silent since 2h)\n") {
 		t.Error(got)
 	}
-	if got := text(s.Info(ctx, Nothing{})); !strings.Contains(got, "\n  Assignee silent: 1\n    "+id+line+"\n") {
+	if got := text(s.Info(ctx, NoArgs{})); !strings.Contains(got, "\n  Assignee silent: 1\n    "+id+line+"\n") {
 		t.Error(got)
 	}
 	free := made(t, s.as("cursor-a3f8"), Draft{Title: "for a type", ToAgent: "cursor"})
@@ -153,15 +151,15 @@ func TestSilence(t *testing.T) {
 			t.Errorf("free for %s: %v, want %v: %v", id, got, want, err)
 		}
 	}
-	mustBe(t, text(s.as("cursor-a3f8").Claim(ctx, Taking{free})), "Task "+free+" claimed by cursor-a3f8: Created → Working")
-	stepped(t, s, Step{TaskID: free, State: "done"})
-	list, err := s.List(ctx, Choice{State: "open"})
+	mustBe(t, text(s.as("cursor-a3f8").Claim(ctx, TaskClaim{free})), "Task "+free+" claimed by cursor-a3f8: Created → Working")
+	stepped(t, s, Update{TaskID: free, State: "done"})
+	list, err := s.List(ctx, Query{State: "open"})
 	if err != nil || list.Tasks[0].State != Working || !list.Tasks[0].SilentSince.Equal(epoch) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	mustBe(t, text(s.as("gemini-0001").Update(ctx, Step{TaskID: id, State: "done"})), "error: task "+id+" is claude-b7e2's, who is silent since 2026-03-20T09:30:00Z; claim it to take it over")
-	mustBe(t, text(s.as("cursor-a3f8").Claim(ctx, Taking{id})), "Task "+id+" claimed by cursor-a3f8: Working → Working\n  claude-b7e2 silent since 2026-03-20T09:30:00Z")
-	g, err := s.Get(ctx, Pick{id})
+	mustBe(t, text(s.as("gemini-0001").Update(ctx, Update{TaskID: id, State: "done"})), "error: task "+id+" is claude-b7e2's, who is silent since 2026-03-20T09:30:00Z; claim it to take it over")
+	mustBe(t, text(s.as("cursor-a3f8").Claim(ctx, TaskClaim{id})), "Task "+id+" claimed by cursor-a3f8: Working → Working\n  claude-b7e2 silent since 2026-03-20T09:30:00Z")
+	g, err := s.Get(ctx, TaskRef{id})
 	if last := g.History[len(g.History)-1]; err != nil || last.Assignee != "cursor-a3f8" || last.Why != "claude-b7e2 silent since 2026-03-20T09:30:00Z" {
 		t.Errorf("%+v, %v", last, err)
 	}
@@ -173,10 +171,10 @@ func TestInfo(t *testing.T) {
 	for i, state := range eight {
 		id := made(t, s.as("cursor-a3f8"), Draft{Title: string(state)})
 		if i > 0 {
-			stepped(t, s, Step{TaskID: id, State: string(state)})
+			stepped(t, s, Update{TaskID: id, State: string(state)})
 		}
 	}
-	mustBe(t, text(s.Info(ctx, Nothing{})), `Task store: 8 tasks, 4 open
+	mustBe(t, text(s.Info(ctx, NoArgs{})), `Task store: 8 tasks, 4 open
   Created: 1
   Working: 1
   InputRequired: 1
@@ -190,7 +188,7 @@ Agent card: lean-ctx 1.2.3 (A2A 1.0)
   Keeps the tasks that coding agents of one project give each other, with their messages, history and results.
   No server listens yet.
   Skill task-board: Takes a task for an agent of the project, and tells its state, its messages and what came of it.`)
-	b, err := json.Marshal(a2a.Card("1.2.3", "http://localhost:7777"))
+	b, err := json.Marshal(card("1.2.3", "http://localhost:7777"))
 	mustBe(t, string(b), `{"name":"lean-ctx","description":"Keeps the tasks that coding agents of one project give each other, with their messages, history and results.",`+
 		`"supportedInterfaces":[{"url":"http://localhost:7777/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"http://localhost:7777/a2a","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],`+
 		`"version":"1.2.3","capabilities":{"streaming":false,"pushNotifications":false},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
@@ -205,24 +203,24 @@ func TestList(t *testing.T) {
 	ctx, c := t.Context(), newClock()
 	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now})
 	cursor := s.as("cursor-a3f8")
-	mustBe(t, text(s.List(ctx, Choice{})), "No tasks.")
+	mustBe(t, text(s.List(ctx, Query{})), "No tasks.")
 	var ids []string
 	for _, d := range []Draft{{Title: "a", ToAgent: "claude"}, {Title: "b", ToAgent: "claude-b7e2"}, {Title: "c", ToAgent: "claude-b7ff"}, {Title: "d"}} {
 		c.pass(time.Second)
 		ids = append(ids, made(t, cursor, d))
 	}
-	stepped(t, s, Step{TaskID: ids[3], State: "Failed"})
-	if _, err := cursor.Message(ctx, Remark{ids[0], "newest"}); err != nil {
+	stepped(t, s, Update{TaskID: ids[3], State: "Failed"})
+	if _, err := cursor.Message(ctx, Comment{ids[0], "newest"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []struct {
-		q    Choice
+		q    Query
 		want string
 	}{
-		{Choice{}, "acbd"}, {Choice{State: "all"}, "acbd"}, {Choice{State: "OPEN"}, "acb"}, {Choice{State: "closed"}, "d"},
-		{Choice{State: "submitted"}, "acb"}, {Choice{State: "failed"}, "d"}, {Choice{State: "Working"}, ""},
-		{Choice{AgentID: "claude"}, "acb"}, {Choice{AgentID: "claude-b7e2"}, "ab"}, {Choice{AgentID: "claude-b7"}, "cb"},
-		{Choice{AgentID: "cursor"}, ""}, {Choice{State: "open", AgentID: "claude-b7ff"}, "ac"}, {Choice{Limit: 2}, "ac"},
+		{Query{}, "acbd"}, {Query{State: "all"}, "acbd"}, {Query{State: "OPEN"}, "acb"}, {Query{State: "closed"}, "d"},
+		{Query{State: "submitted"}, "acb"}, {Query{State: "failed"}, "d"}, {Query{State: "Working"}, ""},
+		{Query{AgentID: "claude"}, "acb"}, {Query{AgentID: "claude-b7e2"}, "ab"}, {Query{AgentID: "claude-b7"}, "cb"},
+		{Query{AgentID: "cursor"}, ""}, {Query{State: "open", AgentID: "claude-b7ff"}, "ac"}, {Query{Limit: 2}, "ac"},
 	} {
 		r, err := s.List(ctx, x.q)
 		var got strings.Builder
@@ -233,12 +231,12 @@ func TestList(t *testing.T) {
 			t.Errorf("%+v: %s, %v, want %s", x.q, got.String(), err, x.want)
 		}
 	}
-	if got := text(s.List(ctx, Choice{Limit: 1})); !strings.HasSuffix(got, "1 message)\n  … 3 more (limit=1)") || !strings.HasPrefix(got, "Tasks (4):\n") {
+	if got := text(s.List(ctx, Query{Limit: 1})); !strings.HasSuffix(got, "1 message)\n  … 3 more (limit=1)") || !strings.HasPrefix(got, "Tasks (4):\n") {
 		t.Error(got)
 	}
-	mustBe(t, text(s.List(ctx, Choice{State: "working", AgentID: "claude"})), "No Working tasks of claude.")
-	mustBe(t, text(s.List(ctx, Choice{Limit: -1})), "error: limit -1 is negative")
-	mustBe(t, text(s.List(ctx, Choice{State: "flying"})), `error: state "flying" is none of Created, Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected, open, closed, all`)
+	mustBe(t, text(s.List(ctx, Query{State: "working", AgentID: "claude"})), "No Working tasks of claude.")
+	mustBe(t, text(s.List(ctx, Query{Limit: -1})), "error: limit -1 is negative")
+	mustBe(t, text(s.List(ctx, Query{State: "flying"})), `error: state "flying" is none of Created, Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected, open, closed, all`)
 }
 
 // Another project's tasks are not there, by whatever name.
@@ -246,17 +244,17 @@ func TestProjects(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	a, b := open(t, dir, &Options{ProjectHash: hash}), open(t, dir, &Options{ProjectHash: "00000000000000ff"})
 	id := made(t, a.as("cursor-a3f8"), Draft{Title: "ours", ToAgent: "cursor-a3f8"})
-	stepped(t, a.as("cursor-a3f8"), Step{TaskID: id, State: "Working"})
+	stepped(t, a.as("cursor-a3f8"), Update{TaskID: id, State: "Working"})
 	theirs := made(t, b, Draft{Title: "theirs"})
 	missing := "error: No task found: " + id
 	for _, got := range []string{
-		text(b.Get(ctx, Pick{id})), text(b.Update(ctx, Step{TaskID: id, State: "done"})), text(b.Cancel(ctx, Withdrawal{TaskID: id})),
-		text(b.Message(ctx, Remark{id, "x"})), text(b.as("x-0001").Claim(ctx, Taking{id})),
-		text(b.Create(ctx, Draft{Title: "x", Parent: id})), text(b.Update(ctx, Step{TaskID: theirs, Parent: id})),
+		text(b.Get(ctx, TaskRef{id})), text(b.Update(ctx, Update{TaskID: id, State: "done"})), text(b.Cancel(ctx, Cancellation{TaskID: id})),
+		text(b.Message(ctx, Comment{id, "x"})), text(b.as("x-0001").Claim(ctx, TaskClaim{id})),
+		text(b.Create(ctx, Draft{Title: "x", Parent: id})), text(b.Update(ctx, Update{TaskID: theirs, Parent: id})),
 	} {
 		mustBe(t, got, missing)
 	}
-	mustBe(t, text(b.List(ctx, Choice{})), "Tasks (1):\n  "+theirs+` "theirs" [Created] (unassigned)`)
+	mustBe(t, text(b.List(ctx, Query{})), "Tasks (1):\n  "+theirs+` "theirs" [Created] (unassigned)`)
 	if title, err := b.LastTask(ctx); title != "" || err != nil {
 		t.Errorf("worked on %q, %v", title, err)
 	}
@@ -266,7 +264,7 @@ func TestProjects(t *testing.T) {
 	if err := a.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := text(open(t, dir, &Options{ProjectHash: "00000000000000ff"}).Get(ctx, Pick{id})); got != missing {
+	if got := text(open(t, dir, &Options{ProjectHash: "00000000000000ff"}).Get(ctx, TaskRef{id})); got != missing {
 		t.Error(got)
 	}
 }

@@ -30,7 +30,7 @@ func TestTransitions(t *testing.T) {
 		}
 		for j, to := range eight {
 			legal := cells[j+1] == "x"
-			c, err := wish{id: "t-000001", to: to}.decide(boardOf(Task{ID: "t-000001", State: from}))
+			c, err := taskChange{id: "t-000001", to: to}.decide(stateOf(Task{ID: "t-000001", State: from}))
 			if legal && (err != nil || c.To != to) {
 				t.Errorf("%s → %s: %+v, %v", from, to, c, err)
 			}

@@ -19,13 +19,13 @@ func TestResults(t *testing.T) {
 	artifact := made(t, s, Draft{Title: "Measure"})
 	silent := made(t, s, Draft{Title: "Tidy up"})
 	failed := made(t, s, Draft{Title: "Fly"})
-	stepped(t, s, Step{TaskID: artifact, State: "Working", Artifact: "12 ms"})
+	stepped(t, s, Update{TaskID: artifact, State: "Working", Artifact: "12 ms"})
 	c.pass(time.Hour)
-	stepped(t, s, Step{TaskID: said, State: "done", Message: "The pool is never closed", Artifact: "patch"})
+	stepped(t, s, Update{TaskID: said, State: "done", Message: "The pool is never closed", Artifact: "patch"})
 	c.pass(time.Hour)
-	stepped(t, s, Step{TaskID: artifact, State: "done"})
-	stepped(t, s, Step{TaskID: silent, State: "done"})
-	stepped(t, s, Step{TaskID: failed, State: "failed", Message: "no wings"})
+	stepped(t, s, Update{TaskID: artifact, State: "done"})
+	stepped(t, s, Update{TaskID: silent, State: "done"})
+	stepped(t, s, Update{TaskID: failed, State: "failed", Message: "no wings"})
 	want := []Result{
 		{"result", "Find the leak: The pool is never closed", "claude-b7e2", "task:" + said, epoch.Add(time.Hour)},
 		{"result", "Measure: 12 ms", "claude-b7e2", "task:" + artifact, epoch.Add(2 * time.Hour)},
@@ -46,8 +46,8 @@ func TestLastWorked(t *testing.T) {
 		t.Errorf("nothing was worked on yet, not %q, %v", title, err)
 	}
 	first, second := made(t, s, Draft{Title: "first"}), made(t, s, Draft{Title: "second"})
-	stepped(t, s, Step{TaskID: second, State: "Working"})
-	stepped(t, s, Step{TaskID: first, State: "Working"})
+	stepped(t, s, Update{TaskID: second, State: "Working"})
+	stepped(t, s, Update{TaskID: first, State: "Working"})
 	check := func(last, current string) {
 		t.Helper()
 		if got, err := s.LastTask(ctx); got != last || err != nil {
@@ -58,12 +58,17 @@ func TestLastWorked(t *testing.T) {
 		}
 	}
 	check("first", "first")
-	stepped(t, s, Step{TaskID: second, State: "done"})
+	stepped(t, s, Update{TaskID: second, State: "done"})
 	check("second", "first")
-	if _, err := s.Message(ctx, Remark{first, "talk is no work"}); err != nil {
+	if _, err := s.Message(ctx, Comment{first, "talk is no work"}); err != nil {
 		t.Fatal(err)
 	}
-	stepped(t, s, Step{TaskID: first, State: "InputRequired"})
+	stepped(t, s, Update{TaskID: first, State: "InputRequired"})
+	check("first", "")
+
+	canceled := made(t, s, Draft{Title: "canceled"})
+	stepped(t, s, Update{TaskID: canceled, State: "Working"})
+	stepped(t, s, Update{TaskID: canceled, State: "Canceled"})
 	check("first", "")
 
 	for _, x := range []struct {
@@ -82,133 +87,12 @@ func TestLastWorked(t *testing.T) {
 	}
 }
 
-// The task as A2A has it, to the letter.
-func TestA2A(t *testing.T) {
-	ctx, c := t.Context(), newClock()
-	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now})
-	cursor, claude := s.as("cursor-a3f8"), s.as("claude-b7e2")
-	above := made(t, cursor, Draft{Title: "Release"})
-	id := made(t, cursor, Draft{Title: "Fix auth", Description: "soon", ToAgent: "claude", Parent: above, References: []string{"t-00ff00", "src/auth.ts"}})
-	c.pass(time.Minute)
-	stepped(t, claude, Step{TaskID: id, State: "Working"})
-	if _, err := cursor.Message(ctx, Remark{id, "See the log"}); err != nil {
-		t.Fatal(err)
-	}
-	c.pass(time.Minute)
-	stepped(t, claude, Step{TaskID: id, State: "input-required", Message: "Which log?", Artifact: "draft", ArtifactName: "a.patch"})
-	if _, err := s.Reassign(ctx, "claude-b7e2", "gemini-0001", "handoff"); err != nil {
-		t.Fatal(err)
-	}
-	g, err := s.Get(ctx, Pick{id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.MarshalIndent(g.A2A(), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.NewReplacer("ID", id, "ABOVE", above).Replace(`{
- "id": "ID",
- "contextId": "ABOVE",
- "status": {
-  "state": "TASK_STATE_INPUT_REQUIRED",
-  "message": {
-   "messageId": "ID-s2",
-   "contextId": "ABOVE",
-   "taskId": "ID",
-   "role": "ROLE_AGENT",
-   "parts": [
-    {
-     "text": "Which log?",
-     "mediaType": "text/plain"
-    }
-   ],
-   "metadata": {
-    "at": "2026-03-20T09:32:00Z",
-    "by": "claude-b7e2"
-   }
-  },
-  "timestamp": "2026-03-20T09:32:00Z"
- },
- "artifacts": [
-  {
-   "artifactId": "ID-a1",
-   "name": "a.patch",
-   "parts": [
-    {
-     "text": "draft",
-     "mediaType": "text/plain"
-    }
-   ],
-   "metadata": {
-    "at": "2026-03-20T09:32:00Z",
-    "by": "claude-b7e2"
-   }
-  }
- ],
- "history": [
-  {
-   "messageId": "ID-m0",
-   "contextId": "ABOVE",
-   "taskId": "ID",
-   "role": "ROLE_USER",
-   "parts": [
-    {
-     "text": "Fix auth\n\nsoon",
-     "mediaType": "text/plain"
-    }
-   ],
-   "metadata": {
-    "at": "2026-03-20T09:30:00.000000001Z",
-    "by": "cursor-a3f8"
-   },
-   "referenceTaskIds": [
-    "t-00ff00"
-   ]
-  },
-  {
-   "messageId": "ID-m1",
-   "contextId": "ABOVE",
-   "taskId": "ID",
-   "role": "ROLE_USER",
-   "parts": [
-    {
-     "text": "See the log",
-     "mediaType": "text/plain"
-    }
-   ],
-   "metadata": {
-    "at": "2026-03-20T09:31:00.000000001Z",
-    "by": "cursor-a3f8"
-   }
-  }
- ],
- "metadata": {
-  "assignee": "gemini-0001",
-  "createdAt": "2026-03-20T09:30:00.000000001Z",
-  "createdBy": "cursor-a3f8",
-  "parent": "ABOVE",
-  "references": [
-   "t-00ff00",
-   "src/auth.ts"
-  ],
-  "title": "Fix auth"
- }
-}`)
-	mustBe(t, string(b), want)
-	for _, state := range eight {
-		if got := (Got{Listed: Listed{Task: Task{State: state}}}).A2A().Status.State; !strings.HasPrefix(got, "TASK_STATE_") {
-			t.Errorf("%s: %s", state, got)
-		}
-	}
-}
-
 // The JSON of an answer has what its text has, lists that are empty included.
 func TestJSON(t *testing.T) {
 	ctx, c := t.Context(), newClock()
 	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now}).as("cursor-a3f8")
 	id := made(t, s, Draft{Title: "x"})
-	g, err := s.Get(ctx, Pick{id})
+	g, err := s.Get(ctx, TaskRef{id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +119,7 @@ func TestFollow(t *testing.T) {
 	// Something is told only once Follow has begun: the first line may be of any of these.
 	var first string
 	for n := 0; first == ""; n++ {
-		if _, err := other.Message(ctx, Remark{old, fmt.Sprint("are you there? ", n)}); err != nil {
+		if _, err := other.Message(ctx, Comment{old, fmt.Sprint("are you there? ", n)}); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -249,7 +133,7 @@ func TestFollow(t *testing.T) {
 	c.pass(time.Minute)
 	id := made(t, other, Draft{Title: "new", ToAgent: "cursor"})
 	made(t, open(t, dir, &Options{ProjectHash: "00000000000000ff", Now: c.now}), Draft{Title: "theirs"})
-	stepped(t, other, Step{TaskID: id, State: "Canceled", Message: "not\nwanted", Artifact: "x"})
+	stepped(t, other, Update{TaskID: id, State: "Canceled", Message: "not\nwanted", Artifact: "x"})
 	if err := other.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +166,7 @@ func TestFollow(t *testing.T) {
 		done <- s.Follow(t.Context(), func(string) error { return ended })
 	}()
 	for n := 0; ; n++ {
-		if _, err := other.Message(t.Context(), Remark{old, fmt.Sprint(n)}); err != nil {
+		if _, err := other.Message(t.Context(), Comment{old, fmt.Sprint(n)}); err != nil {
 			t.Fatal(err)
 		}
 		select {

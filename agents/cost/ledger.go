@@ -55,7 +55,7 @@ type core struct {
 	log    *journal.Log[*state, event] // nil until it is needed
 	closed bool
 
-	notices notice.Board
+	notices notice.Pending
 }
 
 // Open returns the ledger kept in dir, the data directory. It opens no file.

@@ -86,7 +86,7 @@ func TestFewOpen(t *testing.T) {
 // An entry that cannot be written is an error, and the next one is the first.
 func TestFull(t *testing.T) {
 	full := errors.New("no space left on device")
-	var board notice.Board
+	var board notice.Pending
 	o := Options{Notices: &board, Fault: func(op, _ string) error {
 		if op == "write" {
 			return full

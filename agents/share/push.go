@@ -92,7 +92,7 @@ func (s *Store) address(ctx context.Context, o Offer) (*shared, error) {
 		return nil, err
 	}
 	if o.ToAgent = strings.TrimSpace(o.ToAgent); o.ToAgent != "" {
-		if x.To, err = s.agents.Resolve(ctx, o.ToAgent); err != nil {
+		if x.To, _, err = s.agents.Resolve(ctx, o.ToAgent); err != nil {
 			return nil, err
 		}
 	}

@@ -25,18 +25,18 @@ type agents struct {
 
 func (a agents) Self() string { return a.self }
 
-func (a agents) Resolve(_ context.Context, name string) (string, error) {
+func (a agents) Resolve(_ context.Context, name string) (string, string, error) {
 	for _, id := range a.ids {
 		if id == name || typeOf(id) == name {
-			return name, nil
+			return name, "", nil
 		}
 	}
 	for _, id := range a.ids {
 		if len(name) >= 3 && strings.HasPrefix(id, name) {
-			return id, nil
+			return id, "", nil
 		}
 	}
-	return "", errors.New("No agent found: " + name)
+	return "", "", errors.New("No agent found: " + name)
 }
 
 // bed is a project with a store beside it.

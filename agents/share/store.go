@@ -22,8 +22,9 @@ const schema = 1
 type Directory interface {
 	// Self is the caller's id, empty if it has none.
 	Self() string
-	// Resolve finds whom a name means: the id of an agent, or a type as it is.
-	Resolve(ctx context.Context, name string) (id string, err error)
+	// Resolve finds whom a name means: the id of an agent, or a type as it is. note
+	// says why it may wait long.
+	Resolve(ctx context.Context, name string) (id, note string, err error)
 }
 
 // Options of a store. The zero value works, but for ProjectRoot: without it
@@ -52,7 +53,7 @@ type core struct {
 	log     *journal.Log[*state, event]
 	secrets *secret.Lazy
 
-	notices notice.Board
+	notices notice.Pending
 }
 
 // Open opens the store kept in dir; nothing is created before the first push.
@@ -108,7 +109,7 @@ func (s *Store) self(ctx context.Context) (string, error) {
 	if id == "" {
 		return "", refusal.Argument("agent", "needs agent: the id that register gave; register first")
 	}
-	if found, err := s.agents.Resolve(ctx, id); err != nil || found != id || isType(id) {
+	if found, _, err := s.agents.Resolve(ctx, id); err != nil || found != id || isType(id) {
 		return "", refusal.NotFound("No agent found: %s (register gives an id)", prose.Line(prose.Clip(id, 80)))
 	}
 	return id, nil

@@ -11,16 +11,16 @@ import (
 	"leanctx/internal/journal"
 )
 
-// Board is what is still to be told. The zero value is empty; it is safe for
+// Pending is what is still to be told. The zero value is empty; it is safe for
 // concurrent use.
-type Board struct {
+type Pending struct {
 	mu     sync.Mutex
 	list   []string
 	warned int // how many of the journal's warnings were told
 }
 
 // Add notes something, unless the same waits to be told already.
-func (b *Board) Add(format string, args ...any) {
+func (b *Pending) Add(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if text := fmt.Sprintf(format, args...); !slices.Contains(b.list, text) {
@@ -30,7 +30,7 @@ func (b *Board) Add(format string, args ...any) {
 
 // Take gives, once each, what was added, and then those of a journal's
 // warnings that are new. warnings are all of them, in the journal's order.
-func (b *Board) Take(warnings []journal.Warning) []string {
+func (b *Pending) Take(warnings []journal.Warning) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := b.list

@@ -8,8 +8,8 @@ import (
 	"leanctx/internal/journal"
 )
 
-func TestBoard(t *testing.T) {
-	var b Board
+func TestPending(t *testing.T) {
+	var b Pending
 	b.Add("%d found", 1)
 	b.Add("1 found")
 	torn, lost := journal.Warning{Text: "torn"}, journal.Warning{Text: "lost"}

@@ -33,10 +33,10 @@ func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, erro
 // directory is how tasks find their agents.
 type directory struct{ w *projectStores }
 
-func (d directory) Resolve(ctx context.Context, name string) (string, error) {
+func (d directory) Resolve(ctx context.Context, name string) (id, note string, err error) {
 	a, err := d.w.agents.get()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	return a.Resolve(ctx, name)
 }

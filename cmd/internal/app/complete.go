@@ -103,7 +103,7 @@ func (r *run) openTasks(ctx context.Context) []string {
 	if err != nil {
 		return []string{}
 	}
-	list, err := store.List(ctx, tasks.Choice{State: "open"})
+	list, err := store.List(ctx, tasks.Query{State: "open"})
 	if err != nil {
 		return []string{}
 	}

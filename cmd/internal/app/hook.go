@@ -244,7 +244,7 @@ func (w *projectStores) openTitles(ctx context.Context, me string) (titles []str
 	if err != nil {
 		return nil, err
 	}
-	list, err := board.List(ctx, tasks.Choice{State: "open", AgentID: me})
+	list, err := board.List(ctx, tasks.Query{State: "open", AgentID: me})
 	for _, t := range list.Tasks {
 		if t.Assignee == me {
 			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, answer.Line(t.Title), t.State))

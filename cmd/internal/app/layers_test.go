@@ -55,9 +55,7 @@ var mayImport = map[string][]string{
 	"agents/scratchpad": {"internal/journal", "internal/prose"},
 	"agents/cost":       {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
 	"agents/share":      {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"tasks/a2a":         {},
-	"tasks/state":       {"internal/prose", "internal/refusal"},
-	"tasks":             {"tasks/state", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks":             {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/graph":   {"overview/source"},
 	"overview/project": {"internal/journal", "internal/refusal"},

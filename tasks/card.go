@@ -1,4 +1,4 @@
-package a2a
+package tasks
 
 import (
 	"cmp"
@@ -40,9 +40,9 @@ type Skill struct {
 	Examples    []string `json:"examples,omitempty"`
 }
 
-// Card is the card of this program. version is its version; base the address
+// card is the agent card of this program: version is its version, base the address
 // that it is served at, without a slash at the end, or nothing.
-func Card(version, base string) AgentCard {
+func card(version, base string) AgentCard {
 	c := AgentCard{
 		Name:                "lean-ctx",
 		Description:         "Keeps the tasks that coding agents of one project give each other, with their messages, history and results.",

@@ -1,4 +1,4 @@
-package state
+package tasks
 
 import (
 	"errors"
@@ -7,13 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"leanctx/internal/refusal"
 )
 
-var eight = []State{Created, Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected}
-
-func TestParse(t *testing.T) {
+func TestParseState(t *testing.T) {
 	for want, spellings := range map[State]string{
 		Created:       "Created,created,CREATED,submitted,TASK_STATE_SUBMITTED,new,todo,pending, created ",
 		Working:       "Working,working,in_progress,in-progress,In Progress,inProgress,TASK_STATE_WORKING,started,doing,wip",
@@ -25,17 +21,14 @@ func TestParse(t *testing.T) {
 		Rejected:      "Rejected,rejected,declined,refused,TASK_STATE_REJECTED,won't do",
 	} {
 		for text := range strings.SplitSeq(spellings, ",") {
-			if got, err := Parse(text); err != nil || got != want {
+			if got, err := parseState(text); err != nil || got != want {
 				t.Errorf("%q: %q, %v, want %s", text, got, err, want)
 			}
 		}
-		if back, err := Parse(want.Wire()); err != nil || back != want {
-			t.Errorf("%s: %q comes back as %q, %v", want, want.Wire(), back, err)
-		}
 	}
 	for _, text := range []string{"flying", "unknown", "TASK_STATE_UNSPECIFIED", "TASK_STATE_", "___", "🙂", strings.Repeat("x", 300), "work\x00ing"} {
-		_, err := Parse(text)
-		a, ok := errors.AsType[*refusal.ArgumentError](err)
+		_, err := parseState(text)
+		a, ok := errors.AsType[*ArgumentError](err)
 		if !ok || a.Argument != "state" || len(a.Problem) > 250 {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -46,7 +39,7 @@ func TestParse(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Parse(" "); err == nil || err.Error() != "needs state" {
+	if _, err := parseState(" "); err == nil || err.Error() != "needs state" {
 		t.Errorf("no state: %v", err)
 	}
 }

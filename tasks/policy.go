@@ -1,0 +1,129 @@
+package tasks
+
+import (
+	"slices"
+
+	"leanctx/internal/refusal"
+)
+
+// taskChange is what somebody wants done with a task: an update, or a claim. Its
+// decide is the whole policy of who may do what when.
+type taskChange struct {
+	project, id string
+	agent, by   string // by is also set for those who are no agents
+	to          State  // empty: as it is
+	why         string
+	artifact    *artifact
+	assignee    string // who gets the task
+	parent      string // the task that it becomes a part of
+	claim       bool   // the caller takes the task, and begins it if nobody has
+	silent      string // the assignee who is known to be silent
+}
+
+// decide gives the change to commit, an empty one if all is as wanted already.
+func (w taskChange) decide(s *state) (change, error) {
+	r, err := s.find(w.project, "task_id", w.id)
+	if err != nil {
+		return change{}, err
+	}
+	t := r.Task
+	c := change{Project: w.project, ID: t.ID, By: w.by, Why: w.why, Artifact: w.artifact}
+	switch {
+	case t.State.Final():
+		return c, &TransitionError{t.ID, t.State, w.to}
+	case w.claim:
+		err = w.take(t, &c)
+	case !w.may(t) && (w.to != "" || w.assignee != "" || w.artifact != nil):
+		err = &TakenError{Task: t.ID, By: t.Assignee, Creator: t.giver()}
+	case w.to != "":
+		err = w.step(t, &c)
+	}
+	if err == nil {
+		err = w.place(s, t, &c)
+	}
+	if err == nil && c.To == "" && (c.Assignee != "" || c.Parent != "" || c.Why != "") {
+		c.To = t.State // a line for the history
+	}
+	return c, err
+}
+
+// empty reports whether nothing is changed.
+func (c change) empty() bool { return c.To == "" && c.Artifact == nil && c.Message == "" }
+
+// may reports whether the caller may say how a task stands: as the assignee or
+// one who could be it, as the giver or its stand-in, or as somebody who is no agent,
+// be it a person or a client that did not register.
+func (w taskChange) may(t Task) bool {
+	return w.agent == "" || w.agent == t.Assignee || w.canTake(t) || w.gave(t)
+}
+
+func (w taskChange) gave(t Task) bool { return w.agent == t.CreatedBy || w.agent == t.StandsIn }
+
+// canTake reports whether the task is there for the caller to take. That the
+// giver is not of the type it was meant for does not matter until somebody has it.
+func (w taskChange) canTake(t Task) bool { return t.freeFor(w.agent) || w.gave(t) && t.unclaimed() }
+
+// place gives the task to somebody else, or makes it a part of another one.
+func (w taskChange) place(s *state, t Task, c *change) (err error) {
+	if w.assignee != "" && w.assignee != t.Assignee {
+		c.Assignee = w.assignee
+	}
+	if w.parent != "" {
+		if c.Parent, err = s.below(w.project, t, w.parent); c.Parent == t.Parent {
+			c.Parent = ""
+		}
+	}
+	return err
+}
+
+// take is a claim.
+func (w taskChange) take(t Task, c *change) error {
+	switch {
+	case t.Assignee == w.agent:
+		c.Why = ""
+	case w.canTake(t), w.silent != "" && t.Assignee == w.silent:
+		c.Assignee = w.agent
+	default:
+		return &TakenError{Task: t.ID, By: t.Assignee}
+	}
+	if t.State == Created {
+		c.To = Working
+	}
+	return nil
+}
+
+// step is a transition by somebody who may make one. Who works on an unclaimed
+// task has it from then on. The giver does not work on a task beside its assignee.
+func (w taskChange) step(t Task, c *change) error {
+	if !slices.Contains(t.State.Next(), w.to) {
+		return &TransitionError{t.ID, t.State, w.to}
+	}
+	c.To = w.to
+	switch {
+	case w.agent == "" || w.agent == t.Assignee || w.to == Canceled || w.to == Rejected:
+	case w.canTake(t):
+		c.Assignee = w.agent
+	case w.to == Working && !t.State.Interrupted():
+		return &TakenError{Task: t.ID, By: t.Assignee}
+	}
+	return nil
+}
+
+// below is the id of the task that t is to be a part of.
+func (s *state) below(project string, t Task, parent string) (string, error) {
+	p, err := s.find(project, "parent", parent)
+	if err != nil {
+		return "", err
+	}
+	up := p
+	for range s.projects[project] { // ends even if the file has a circle in it
+		if up == nil {
+			break
+		}
+		if up.ID == t.ID {
+			return "", refusal.Argument("parent", "task %s cannot be below %s, which is the same or already below it", t.ID, p.ID)
+		}
+		up = s.projects[project][up.Parent]
+	}
+	return p.ID, nil
+}

@@ -1,0 +1,357 @@
+package tasks
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+)
+
+// Task is what a list shows of a task. Times are recorded times, in UTC.
+type Task struct {
+	ID        string    `json:"id"`
+	Project   string    `json:"project,omitempty"` // 16 hex digits; left out of answers
+	State     State     `json:"state"`
+	Assignee  string    `json:"assignee,omitempty"` // an agent's id, or a type of which any one agent may take it
+	Title     string    `json:"title"`
+	CreatedBy string    `json:"created_by"`
+	StandsIn  string    `json:"stands_in,omitempty"` // an agent's id: it answers for CreatedBy, who handed its work over
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`         // when anything was last done with it
+	WorkedAt  time.Time `json:"worked_at,omitzero"` // when it last was in, came to or left Working
+	Parent    string    `json:"parent,omitempty"`   // id of the task that it is a part of
+	Messages  int       `json:"message_count"`      // how many there are
+}
+
+// Message is one text of a task's thread.
+type Message struct {
+	By   string    `json:"by"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// Artifact is something that the work brought forth.
+type Artifact struct {
+	Name string    `json:"name"`
+	By   string    `json:"by"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// Transition is one line of a task's history. From and To are equal if only the
+// assignee or the parent changed, and for news of progress.
+type Transition struct {
+	From     State     `json:"from,omitempty"` // empty: the task was created
+	To       State     `json:"to"`
+	By       string    `json:"by"`
+	At       time.Time `json:"at"`
+	Why      string    `json:"why,omitempty"`
+	Assignee string    `json:"assignee,omitempty"`  // the new one, if it changed
+	Parent   string    `json:"parent,omitempty"`    // likewise
+	StandsIn string    `json:"stands_in,omitempty"` // likewise
+}
+
+// thread is what a list does not show of a task.
+type thread struct {
+	Description string       `json:"description"`
+	References  []string     `json:"references,omitempty"`
+	History     []Transition `json:"history"`
+	Messages    []Message    `json:"messages,omitempty"`
+	Artifacts   []Artifact   `json:"artifacts,omitempty"`
+}
+
+// record is a task as it is stored. Records are never changed: a change makes a
+// new one.
+type record struct {
+	Task
+	thread
+}
+
+// state is the tasks of all projects: project hash → id → task.
+type state struct{ projects map[string]map[string]*record }
+
+func newState() *state { return &state{map[string]map[string]*record{}} }
+
+func (s *state) put(r *record) {
+	list := s.projects[r.Project]
+	if list == nil {
+		list = map[string]*record{}
+		s.projects[r.Project] = list
+	}
+	list[r.ID] = r
+}
+
+// event is one change of the state, as the journal keeps it. Exactly one member
+// is set; none in journals that have a kind of event no longer in use.
+type event struct {
+	Create *record `json:"create,omitempty"`
+	Change *change `json:"change,omitempty"`
+}
+
+// change is what was done with one task at the instant of its commit.
+type change struct {
+	Project  string    `json:"project,omitempty"`
+	ID       string    `json:"id"`
+	By       string    `json:"by"`
+	To       State     `json:"to,omitempty"` // set if there is a line for the history
+	Why      string    `json:"why,omitempty"`
+	Assignee string    `json:"assignee,omitempty"`  // the new one
+	Parent   string    `json:"parent,omitempty"`    // the new one
+	StandsIn string    `json:"stands_in,omitempty"` // the new one
+	Message  string    `json:"message,omitempty"`
+	Artifact *artifact `json:"artifact,omitempty"`
+}
+
+// artifact is the part of an [Artifact] that its change does not hold.
+type artifact struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+func (s *state) fold(e event, at time.Time) {
+	switch {
+	case e.Create != nil:
+		s.put(new(*e.Create))
+	case e.Change != nil:
+		// If a damaged commit took the task with it, the journal reports that.
+		if r := s.projects[e.Change.Project][e.Change.ID]; r != nil {
+			s.put(r.with(e.Change, at))
+		}
+	}
+}
+
+// with is the task after a change. Folding a change again changes nothing: at is
+// not after the task's last change then.
+func (r *record) with(c *change, at time.Time) *record {
+	if !at.After(r.UpdatedAt) {
+		return r
+	}
+	x := *r
+	x.UpdatedAt = at
+	if c.To != "" {
+		if x.State == Working || c.To == Working {
+			x.WorkedAt = at
+		}
+		x.History = append(slices.Clip(x.History), Transition{
+			From: x.State, To: c.To, By: c.By, At: at, Why: c.Why, Assignee: c.Assignee, Parent: c.Parent, StandsIn: c.StandsIn,
+		})
+		x.State = c.To
+	}
+	x.Assignee, x.Parent, x.StandsIn = cmp.Or(c.Assignee, x.Assignee), cmp.Or(c.Parent, x.Parent), cmp.Or(c.StandsIn, x.StandsIn)
+	if c.Message != "" {
+		x.Task.Messages++
+		x.thread.Messages = append(slices.Clip(x.thread.Messages), Message{By: c.By, At: at, Text: c.Message})
+	}
+	if a := c.Artifact; a != nil {
+		x.Artifacts = append(slices.Clip(x.Artifacts), Artifact{Name: a.Name, By: c.By, At: at, Text: a.Text})
+	}
+	return &x
+}
+
+// machine tells the journal how the state is made, folded and written.
+type machine struct{}
+
+var _ journal.Machine[*state, event] = machine{}
+
+func (machine) New() *state { return newState() }
+
+func (machine) Fold(s *state, c journal.Commit[event]) *state {
+	for _, e := range c.Events {
+		s.fold(e, c.At.UTC())
+	}
+	return s
+}
+
+func (machine) Clone(s *state) *state {
+	c := newState()
+	for hash, list := range s.projects {
+		c.projects[hash] = maps.Clone(list)
+	}
+	return c
+}
+
+// document is the state as tasks.json.
+type document struct {
+	Schema     int       `json:"schema"`
+	Checksum   string    `json:"checksum"`
+	Seq        uint64    `json:"seq"`
+	Generation uint64    `json:"generation"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	Tasks      []*record `json:"tasks"`
+	Old        []*record `json:"old,omitempty"` // earlier versions kept tasks finished long ago apart
+}
+
+// Encode writes tasks by project, the finished ones first in the order they were
+// finished, then the open ones by age.
+func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
+	d := document{Schema: h.Schema, Checksum: h.Checksum, Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Tasks: []*record{}}
+	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
+		d.Tasks = slices.AppendSeq(d.Tasks, slices.Values(slices.SortedFunc(maps.Values(s.projects[hash]), func(a, b *record) int {
+			return cmp.Or(openness(a)-openness(b), a.filed().Compare(b.filed()), strings.Compare(a.ID, b.ID))
+		})))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
+}
+
+func (machine) Decode(data []byte) (*state, error) {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	s := newState()
+	for _, r := range append(d.Tasks, d.Old...) {
+		if r == nil || r.ID == "" {
+			return nil, fmt.Errorf("a task has no id")
+		}
+		s.put(r)
+	}
+	return s, nil
+}
+
+// openness sorts open tasks behind finished ones.
+func openness(r *record) int {
+	if r.State.Final() {
+		return 0
+	}
+	return 1
+}
+
+// filed is the time that orders a task in the file.
+func (r *record) filed() time.Time {
+	if r.State.Final() {
+		return r.UpdatedAt
+	}
+	return r.CreatedAt
+}
+
+const (
+	idPrefix  = "t-"
+	idDigits  = 6 // of a new id, at least
+	minPrefix = 3 // digits that a prefix must have
+)
+
+// newID makes an id that is not taken from what is recorded and nothing else:
+// a decision that is made again gives the same id.
+func newID(seed string, at time.Time, taken func(id string) bool) string {
+	sum := sha256.Sum256([]byte(seed + "\x00" + at.UTC().Format(time.RFC3339Nano)))
+	digits := hex.EncodeToString(sum[:])
+	for n := idDigits; ; n++ {
+		if id := idPrefix + digits[:n]; !taken(id) || n == len(digits) {
+			return id
+		}
+	}
+}
+
+// find returns the task of a project with an id or a unique prefix of one; the
+// letters before the digits may be left out. argument is the argument with the id.
+func (s *state) find(project, argument, name string) (*record, error) {
+	text := strings.TrimSpace(name)
+	if text == "" {
+		return nil, refusal.Argument(argument, "needs %s", argument)
+	}
+	id := idPrefix + strings.TrimPrefix(strings.ToLower(text), idPrefix)
+	if r := s.projects[project][id]; r != nil {
+		return r, nil
+	}
+	if len(id) < len(idPrefix)+minPrefix {
+		return nil, refusal.Argument(argument, "%s %q is too short: give %d digits at least", argument, prose.Clip(text, 60), minPrefix)
+	}
+	var found []*record
+	for _, r := range s.projects[project] {
+		if strings.HasPrefix(r.ID, id) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, refusal.NotFound("No task found: %s", prose.Brief(prose.Clip(text, 60)))
+	case 1:
+		return found[0], nil
+	}
+	return nil, refusal.Argument(argument, "%s %q is ambiguous: %s", argument, text, namesOf(found))
+}
+
+// children are the tasks that are part of one, by id.
+func (s *state) children(project, id string) (out []*record) {
+	for _, r := range s.projects[project] {
+		if r.Parent == id {
+			out = append(out, r)
+		}
+	}
+	sortByID(out)
+	return out
+}
+
+// root is the id of the task that x is a part of and that is a part of none.
+func (s *state) root(x *record) string {
+	for seen := map[string]bool{}; !seen[x.ID]; { // ends even if the file has a circle in it
+		seen[x.ID] = true
+		up := s.projects[x.Project][x.Parent]
+		if up == nil {
+			break
+		}
+		x = up
+	}
+	return x.ID
+}
+
+func sortByID(list []*record) {
+	slices.SortFunc(list, func(a, b *record) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// shown is a task as answers show it.
+func (t Task) shown() Task {
+	t.Project = ""
+	return t
+}
+
+// named is a task in a sentence.
+func (t Task) named() string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Brief(t.Title)) }
+
+// namesOf lists at most five tasks, by id.
+func namesOf(list []*record) string {
+	sortByID(list)
+	var names []string
+	for _, r := range list[:min(len(list), 5)] {
+		names = append(names, r.named())
+	}
+	if more := len(list) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// typeOf is the agent type that an id begins with, "" for what is no id.
+func typeOf(id string) string {
+	i := strings.LastIndexByte(id, '-')
+	if i < 1 || len(id)-i-1 < 4 || strings.Trim(id[i+1:], "0123456789abcdef") != "" {
+		return ""
+	}
+	return id[:i]
+}
+
+// giver is who says beside the assignee how the task stands: its creator, or who
+// stands in for that one.
+func (t Task) giver() string { return cmp.Or(t.StandsIn, t.CreatedBy) }
+
+// unclaimed reports whether the task is nobody's or addressed to a type.
+func (t Task) unclaimed() bool { return typeOf(t.Assignee) == "" }
+
+// freeFor reports whether the task waits for an agent like this one: it is
+// nobody's, or addressed to the agent's type.
+func (t Task) freeFor(agent string) bool {
+	return t.Assignee == "" || t.Assignee == typeOf(agent)
+}

@@ -1,0 +1,620 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+)
+
+// TaskRef names one task.
+type TaskRef struct {
+	TaskID string `json:"task_id" arg:"1" jsonschema:"the task's id, or the beginning of it"`
+}
+
+// Details is everything about one task.
+type Details struct {
+	Listed
+	Description string       `json:"description"`
+	References  []string     `json:"references"`
+	Context     string       `json:"context_id"` // the task at the root of those that it is a part of, or itself
+	Above       *Task        `json:"parent_task,omitempty"`
+	Children    []Task       `json:"children"`
+	History     []Transition `json:"history"`
+	Thread      []Message    `json:"messages"`
+	Artifacts   []Artifact   `json:"artifacts"`
+
+	now time.Time
+}
+
+// Get shows a task whole: description, messages, history and artifacts in full.
+func (s *Store) Get(ctx context.Context, p TaskRef) (Details, error) {
+	s.settled(ctx)
+	var r Details
+	err := s.view(ctx, func(st *state, now time.Time) error {
+		x, err := st.find(s.opts.ProjectHash, "task_id", p.TaskID)
+		if err == nil {
+			r = st.details(x, now)
+		}
+		return err
+	})
+	if err != nil {
+		return Details{}, err
+	}
+	r.SilentSince = s.silent(ctx, r.Task, nil)
+	return r, nil
+}
+
+// details gathers what there is about a task. Lists are never nil, so that JSON
+// has them.
+func (s *state) details(x *record, now time.Time) Details {
+	r := Details{
+		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: s.root(x), now: now,
+		References: append([]string{}, x.References...), History: append([]Transition{}, x.History...),
+		Thread: append([]Message{}, x.thread.Messages...), Artifacts: append([]Artifact{}, x.Artifacts...), Children: []Task{},
+	}
+	if above := s.projects[x.Project][x.Parent]; above != nil {
+		r.Above = new(above.shown())
+	}
+	for _, c := range s.children(x.Project, x.ID) {
+		r.Children = append(r.Children, c.shown())
+	}
+	return r
+}
+
+// Text gives the answer's lines. What people wrote is indented, so that no
+// text can be taken for a heading.
+func (r Details) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Task %s [%s]", r.named(), r.State)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "\n  %s: %s", name, fmt.Sprintf(format, args...))
+	}
+	from := prose.Brief(r.CreatedBy)
+	if r.StandsIn != "" {
+		from += " (now " + prose.Brief(r.StandsIn) + ")"
+	}
+	row("From", "%s, %s (%s ago)", from, stamp(r.CreatedAt), prose.Age(r.now, r.CreatedAt))
+	switch {
+	case r.Assignee == "":
+		row("Assignee", "nobody yet")
+	case r.SilentSince != nil:
+		row("Assignee", "%s (%s)", prose.Brief(r.Assignee), silence(*r.SilentSince, r.now))
+	default:
+		row("Assignee", "%s", prose.Brief(r.Assignee))
+	}
+	if r.Above != nil {
+		row("Parent", "%s [%s]", r.Above.named(), r.Above.State)
+	}
+	for i, ref := range r.References {
+		if i == 0 {
+			fmt.Fprintf(&b, "\n  References (%d):", len(r.References))
+		}
+		fmt.Fprintf(&b, "\n    %s", prose.Brief(ref))
+	}
+	if r.Description != "" {
+		fmt.Fprintf(&b, "\n  Description:\n%s", prose.Indent(r.Description, "    "))
+	}
+	for i, c := range r.Children {
+		if i == 0 {
+			fmt.Fprintf(&b, "\n  Children (%d):", len(r.Children))
+		}
+		fmt.Fprintf(&b, "\n    %s [%s]", c.named(), c.State)
+	}
+	r.writeThread(&b)
+	return b.String()
+}
+
+func (r Details) writeThread(b *strings.Builder) {
+	if len(r.Thread) > 0 {
+		fmt.Fprintf(b, "\n  Messages (%d):", len(r.Thread))
+	}
+	for _, m := range r.Thread {
+		fmt.Fprintf(b, "\n    %s, %s (%s ago):\n%s", prose.Brief(m.By), stamp(m.At), prose.Age(r.now, m.At), prose.Indent(m.Text, "      "))
+	}
+	if len(r.Artifacts) > 0 {
+		fmt.Fprintf(b, "\n  Artifacts (%d):", len(r.Artifacts))
+	}
+	for _, a := range r.Artifacts {
+		fmt.Fprintf(b, "\n    %s by %s, %s (%s ago):\n%s", prose.Brief(a.Name), prose.Brief(a.By), stamp(a.At), prose.Age(r.now, a.At), prose.Indent(a.Text, "      "))
+	}
+	fmt.Fprintf(b, "\n  History (%d):", len(r.History))
+	for _, h := range r.History {
+		fmt.Fprintf(b, "\n    %s, %s (%s ago)", h.what(), stamp(h.At), prose.Age(r.now, h.At))
+		if h.Why != "" {
+			fmt.Fprintf(b, ":\n%s", prose.Indent(h.Why, "      "))
+		}
+	}
+}
+
+// what is a line of history without when and why.
+func (h Transition) what() string {
+	text := fmt.Sprintf("%s → %s", h.From, h.To)
+	var more []string
+	switch {
+	case h.From == "":
+		text = string(h.To)
+	case h.From == h.To && h.Assignee != "" && h.Assignee == h.By:
+		text = "Taken"
+	case h.From == h.To && h.Assignee != "":
+		text = "Assigned to " + prose.Brief(h.Assignee)
+		h.Assignee = ""
+	case h.From == h.To && h.StandsIn != "":
+		text = prose.Brief(h.StandsIn) + " answers for it from now on, said"
+	case h.From == h.To && h.Parent != "":
+		text = "Moved below " + h.Parent
+		h.Parent = ""
+	}
+	if h.Assignee != "" && h.Assignee != h.By {
+		more = append(more, "assignee: "+prose.Brief(h.Assignee))
+	}
+	if h.Parent != "" {
+		more = append(more, "parent: "+h.Parent)
+	}
+	if text += " by " + prose.Brief(h.By); len(more) > 0 {
+		text += " (" + strings.Join(more, ", ") + ")"
+	}
+	return text
+}
+
+// stamp is an instant in an answer.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+const (
+	defaultLimit = 50
+	maxLimit     = 1000
+	oldAfter     = 90 * 24 * time.Hour // after its end a task leaves the lists that name no state
+)
+
+// Query is which tasks are listed.
+type Query struct {
+	State   string `json:"state,omitempty" jsonschema:"only those in this state, or open, closed, all (default: all but those finished over 90 days ago)"`
+	AgentID string `json:"agent_id,omitempty" jsonschema:"only those of this agent (an id, the beginning of one, or a type), with what its type may claim"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most (default 50)"`
+}
+
+// Listed is a task in a list.
+type Listed struct {
+	Task
+	SilentSince *time.Time `json:"assignee_silent_since,omitempty"`
+}
+
+// List is the tasks that were asked for: open ones first, in each part the one
+// with the newest activity first.
+type List struct {
+	Total int      `json:"total"` // how many there are, shown or not
+	Tasks []Listed `json:"tasks"`
+	Older bool     `json:"older,omitempty"` // there are some that were finished over 90 days ago and not asked for
+
+	limit int
+	what  string // for "No … tasks"
+	now   time.Time
+}
+
+// List lists tasks of the project. Those finished over 90 days ago are in it
+// only when a state was asked for, closed and all among them.
+func (s *Store) List(ctx context.Context, q Query) (List, error) {
+	f, err := q.filter()
+	if err != nil {
+		return List{}, err
+	}
+	s.settled(ctx)
+	var r List
+	err = s.view(ctx, func(st *state, now time.Time) error {
+		r = List{Tasks: []Listed{}, limit: f.limit, what: f.what, now: now}
+		since, kind := now.Add(-oldAfter), typeOf(f.agent)
+		list := st.tasks(s.opts.ProjectHash, func(t *Task) bool {
+			switch {
+			case !f.state(t.State) || f.agent != "" && !t.of(f.agent, kind):
+				return false
+			case f.recent && t.State.Final() && t.UpdatedAt.Before(since):
+				r.Older = true
+				return false
+			}
+			return true
+		})
+		r.Total = len(list)
+		for _, x := range list[:min(len(list), f.limit)] {
+			r.Tasks = append(r.Tasks, Listed{Task: x.shown()})
+		}
+		return nil
+	})
+	known := map[string]*time.Time{}
+	for i := range r.Tasks {
+		r.Tasks[i].SilentSince = s.silent(ctx, r.Tasks[i].Task, known)
+	}
+	return r, err
+}
+
+// filter is a choice that was checked.
+type filter struct {
+	state  func(State) bool
+	agent  string
+	limit  int
+	recent bool // no state was asked for
+	what   string
+}
+
+func (q Query) filter() (filter, error) {
+	if q.Limit < 0 {
+		return filter{}, refusal.Argument("limit", "limit %d is negative", q.Limit)
+	}
+	var in input
+	f := filter{limit: min(cmp.Or(q.Limit, defaultLimit), maxLimit), agent: in.agentName("agent_id", q.AgentID), what: "tasks"}
+	if in.err != nil {
+		return f, in.err
+	}
+	if err := f.in(q.State); err != nil {
+		return f, err
+	}
+	if f.agent != "" {
+		f.what += " of " + prose.Brief(f.agent)
+	}
+	return f, nil
+}
+
+// in sets the states that are wanted.
+func (f *filter) in(text string) error {
+	switch word := strings.ToLower(strings.TrimSpace(text)); word {
+	case "", "all":
+		f.state, f.recent = func(State) bool { return true }, word == ""
+		return nil
+	case "open":
+		f.state, f.what = func(s State) bool { return !s.Final() }, "open tasks"
+		return nil
+	case "closed":
+		f.state, f.what = State.Final, "closed tasks"
+		return nil
+	}
+	one, err := parseState(text)
+	if a, ok := errors.AsType[*ArgumentError](err); ok {
+		a.Problem += ", open, closed, all"
+	}
+	f.state, f.what = func(s State) bool { return s == one }, string(one)+" tasks"
+	return err
+}
+
+// of reports whether a task is an agent's: by its id, the beginning of it or
+// its type, or because it may claim it, being of that kind.
+func (t *Task) of(agent, kind string) bool {
+	if strings.HasPrefix(t.Assignee, agent) {
+		return len(agent) > 3 || t.Assignee == agent || typeOf(t.Assignee) == agent
+	}
+	return kind != "" && t.Assignee == kind
+}
+
+// tasks are the tasks of a project that are wanted, in the order of a list: open ones
+// first, in each part the newest activity first.
+func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) {
+	for _, r := range s.projects[project] {
+		if wanted(&r.Task) {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *record) int {
+		return cmp.Or(openness(b)-openness(a), b.UpdatedAt.Compare(a.UpdatedAt), strings.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// open are the open ones of them.
+func (s *state) open(project string, wanted func(*Task) bool) []*record {
+	return s.tasks(project, func(t *Task) bool { return !t.State.Final() && wanted(t) })
+}
+
+// Text gives the answer's lines.
+func (r List) Text() string {
+	var b strings.Builder
+	if b.WriteString("No " + r.what + "."); r.Total > 0 {
+		b.Reset()
+		fmt.Fprintf(&b, "Tasks (%d):", r.Total)
+	}
+	for _, t := range r.Tasks {
+		b.WriteString("\n  " + t.line(r.now))
+	}
+	if more := r.Total - len(r.Tasks); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	if r.Older {
+		b.WriteString("\n  … and those finished over 90 days ago (state=all)")
+	}
+	return b.String()
+}
+
+func (t Listed) line(now time.Time) string {
+	who := "unassigned"
+	if t.Assignee != "" {
+		who = "assignee: " + prose.Brief(t.Assignee)
+	}
+	parts := []string{who}
+	if t.Messages > 0 {
+		parts = append(parts, prose.Count(t.Messages, "message"))
+	}
+	if t.SilentSince != nil {
+		parts = append(parts, silence(*t.SilentSince, now))
+	}
+	return fmt.Sprintf("%s [%s] (%s)", t.named(), t.State, strings.Join(parts, ", "))
+}
+
+func silence(since, now time.Time) string { return "assignee silent since " + prose.Age(now, since) }
+
+// NoArgs is the argument of what takes none.
+type NoArgs struct{}
+
+// StateCount is how many tasks are in a state.
+type StateCount struct {
+	State State `json:"state"`
+	Count int   `json:"count"`
+}
+
+// Info is the state of the project's tasks and the card of the server that
+// keeps them.
+type Info struct {
+	Total      int          `json:"total"`
+	Open       int          `json:"open"`
+	States     []StateCount `json:"states"` // all eight, in the table's order
+	Unassigned int          `json:"unassigned"`
+	Silent     []Listed     `json:"silent"` // open tasks whose assignee is silent, the newest activity first
+	Card       AgentCard    `json:"agent_card"`
+
+	now time.Time
+}
+
+// Info counts tasks.
+func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
+	r := Info{Silent: []Listed{}, Card: card(s.opts.Version, "")}
+	counts := map[State]int{}
+	var given []Task // open ones that somebody has
+	s.settled(ctx)
+	err := s.view(ctx, func(st *state, now time.Time) error {
+		r.now = now
+		for _, x := range st.tasks(s.opts.ProjectHash, func(*Task) bool { return true }) {
+			counts[x.State]++
+			switch {
+			case x.State.Final():
+				continue
+			case x.Assignee == "":
+				r.Unassigned++
+			default:
+				given = append(given, x.shown())
+			}
+			r.Open++
+		}
+		return nil
+	})
+	for _, s := range allStates() {
+		r.States = append(r.States, StateCount{s, counts[s]})
+		r.Total += counts[s]
+	}
+	known := map[string]*time.Time{}
+	for _, t := range given {
+		if since := s.silent(ctx, t, known); since != nil {
+			r.Silent = append(r.Silent, Listed{t, since})
+		}
+	}
+	return r, err
+}
+
+// silentShown is how many silent assignees the text of Info names.
+const silentShown = 10
+
+// Text gives the answer's lines.
+func (r Info) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Task store: %s, %d open", prose.Count(r.Total, "task"), r.Open)
+	for _, c := range r.States {
+		if c.Count > 0 {
+			fmt.Fprintf(&b, "\n  %s: %d", c.State, c.Count)
+		}
+	}
+	if r.Unassigned > 0 {
+		fmt.Fprintf(&b, "\n  Unassigned: %d", r.Unassigned)
+	}
+	if len(r.Silent) > 0 {
+		fmt.Fprintf(&b, "\n  Assignee silent: %d", len(r.Silent))
+	}
+	for _, t := range r.Silent[:min(len(r.Silent), silentShown)] {
+		b.WriteString("\n    " + t.line(r.now))
+	}
+	if more := len(r.Silent) - silentShown; more > 0 {
+		fmt.Fprintf(&b, "\n    … %d more", more)
+	}
+	b.WriteString("\n" + r.Card.Text())
+	return b.String()
+}
+
+// OpenTasks lists the ids of an agent's open tasks, the newest activity first.
+// Those that its type may claim are not its own.
+func (s *Store) OpenTasks(ctx context.Context, agent string) ([]string, error) {
+	return s.openIDs(ctx, func(t *Task) bool { return agent != "" && t.Assignee == agent })
+}
+
+// FreeFor lists the ids of the open tasks that an agent may claim, addressed to
+// its type or to nobody, the newest activity first. Those it gave are not among
+// them.
+func (s *Store) FreeFor(ctx context.Context, agent string) ([]string, error) {
+	return s.openIDs(ctx, func(t *Task) bool { return t.freeFor(agent) && t.giver() != agent })
+}
+
+func (s *Store) openIDs(ctx context.Context, wanted func(*Task) bool) (ids []string, err error) {
+	err = s.view(ctx, func(st *state, _ time.Time) error {
+		ids = []string{}
+		for _, r := range st.open(s.opts.ProjectHash, wanted) {
+			ids = append(ids, r.ID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// Result is what came of a task that was completed.
+type Result struct {
+	Kind string    // "result"
+	Text string    // title, then what was said on completion or else the last artifact
+	By   string    // who completed it
+	Ref  string    // task:<id>, for good
+	At   time.Time // when
+}
+
+// Results lists what came of tasks completed since an instant, the oldest
+// first. A task that was completed without a word has no result.
+func (s *Store) Results(ctx context.Context, since time.Time) ([]Result, error) {
+	var out []Result
+	err := s.view(ctx, func(st *state, _ time.Time) error {
+		out = nil
+		for _, x := range st.projects[s.opts.ProjectHash] {
+			if r, ok := x.result(); ok && !r.At.Before(since) {
+				out = append(out, r)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b Result) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Ref, b.Ref)) })
+	return out, err
+}
+
+func (x *record) result() (Result, bool) {
+	r := Result{Kind: "result", By: x.Assignee, Ref: "task:" + x.ID, At: x.UpdatedAt}
+	text := ""
+	if n := len(x.Artifacts); n > 0 {
+		text = x.Artifacts[n-1].Text
+	}
+	if n := len(x.History); n > 0 {
+		last := x.History[n-1]
+		r.By, r.At = last.By, last.At
+		text = cmp.Or(last.Why, text)
+	}
+	r.Text = x.Title + ": " + text
+	return r, x.State == Completed && strings.TrimSpace(text) != ""
+}
+
+// Reached reports whether a task is or was in a state, which may be in any
+// spelling. An unknown task or state is an error.
+func (s *Store) Reached(ctx context.Context, task, name string) (reached bool, err error) {
+	wanted, err := parseState(name)
+	if err != nil {
+		return false, err
+	}
+	err = s.view(ctx, func(st *state, _ time.Time) error {
+		x, err := st.find(s.opts.ProjectHash, "task", task)
+		if err == nil {
+			reached = x.State == wanted || slices.ContainsFunc(x.History, func(h Transition) bool { return h.To == wanted })
+		}
+		return err
+	})
+	return reached, err
+}
+
+// LastTask is the title of the task last worked on and not canceled, "" if there is
+// none.
+func (s *Store) LastTask(ctx context.Context) (title string, err error) {
+	return s.lastOf(ctx, func(t *Task) bool { return !t.WorkedAt.IsZero() && t.State != Canceled })
+}
+
+// Current is the title of the task that an agent is working on, the one last
+// touched if there are several, "" if there is none.
+func (s *Store) Current(ctx context.Context, agent string) (title string, err error) {
+	return s.lastOf(ctx, func(t *Task) bool { return t.State == Working && agent != "" && t.Assignee == agent })
+}
+
+// lastOf is the title of the task last worked on among those wanted.
+func (s *Store) lastOf(ctx context.Context, wanted func(*Task) bool) (title string, err error) {
+	err = s.view(ctx, func(st *state, _ time.Time) error {
+		list := st.tasks(s.opts.ProjectHash, wanted)
+		if len(list) > 0 {
+			title = slices.MinFunc(list, func(a, b *record) int {
+				return cmp.Or(b.WorkedAt.Compare(a.WorkedAt), strings.Compare(a.ID, b.ID))
+			}).Title
+		}
+		return nil
+	})
+	return title, err
+}
+
+// pollEvery is how often Follow looks: a look at a file nobody wrote to costs
+// one stat and eight bytes.
+const pollEvery = 500 * time.Millisecond
+
+// Follow calls line for everything that is done with the project's tasks from
+// now on, in the order it was done, whoever does it. It returns nil when ctx
+// ends, else the error of line or of the store.
+func (s *Store) Follow(ctx context.Context, line func(string) error) error {
+	_, last, err := s.since(ctx, time.Time{}, true)
+	tick := time.NewTicker(s.poll)
+	defer tick.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		var news []activity
+		if news, last, err = s.since(ctx, last, false); ctx.Err() != nil {
+			return nil
+		}
+		for _, n := range news {
+			if err = line(n.text); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// activity is one thing that was done.
+type activity struct {
+	at   time.Time
+	text string
+}
+
+// since lists what was done after an instant, and gives the instant to go on
+// from. With skip it only gives the instant.
+func (s *Store) since(ctx context.Context, last time.Time, skip bool) (list []activity, head time.Time, err error) {
+	err = s.log.View(ctx, func(st *state, h journal.Head) error {
+		head = h.At
+		if skip || !head.After(last) {
+			return nil
+		}
+		for _, x := range st.projects[s.opts.ProjectHash] {
+			if x.UpdatedAt.After(last) {
+				list = append(list, x.news(last)...)
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(list, func(a, b activity) int { return a.at.Compare(b.at) })
+	if head.Before(last) { // the store was cut back or is gone
+		head = last
+	}
+	return list, head, err
+}
+
+// news is what was done with one task after an instant.
+func (x *record) news(last time.Time) (list []activity) {
+	add := func(at time.Time, what, text string) {
+		if !at.After(last) {
+			return
+		}
+		if text != "" {
+			text = ": " + prose.Brief(text)
+		}
+		list = append(list, activity{at, fmt.Sprintf("%s %s %s%s", at.Local().Format(time.TimeOnly), x.named(), what, text)})
+	}
+	for _, h := range x.History {
+		add(h.At, h.what(), h.Why)
+	}
+	for _, m := range x.thread.Messages {
+		add(m.At, "message by "+prose.Brief(m.By), m.Text)
+	}
+	for _, a := range x.Artifacts {
+		add(a.At, "artifact "+prose.Brief(a.Name)+" by "+prose.Brief(a.By), "")
+	}
+	return list
+}
