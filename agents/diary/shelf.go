@@ -32,7 +32,7 @@ type Options struct {
 	LongLived bool             // a server: it keeps the diaries' journals short
 	Now       func() time.Time // default time.Now
 	Logger    *slog.Logger
-	Notices   *notice.Pending               // is told what was found wrong with a file; may be nil
+	Notices   *notice.Pending             // is told what was found wrong with a file; may be nil
 	Fault     func(op, name string) error // for crash tests: called before each file operation
 }
 
