@@ -1,12 +1,15 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"leanctx/internal/prose"
 )
 
 // Room is a line of AAAK: a category and its facts.
@@ -51,7 +54,9 @@ func Stars(effective float64) int {
 // same keys, values and stars, and the category folded.
 //
 // The category stands in upper case as far as folding gets the same category
-// back: no capital of ß or ı does, so they stay. Texts are escaped by [Escape].
+// back: no capital of ß or ı does, so they stay. Only what could forge a line or
+// a pair is escaped: see [Escape]; also = and : in a category or a key, and a ★
+// at the end of a value.
 // A category that would begin a line as the briefing's own lines do
 // (LAST_TASK, +3 more facts …) gets a backslash in front.
 func FormatAAAK(rooms []Room) string {
@@ -64,12 +69,12 @@ func FormatAAAK(rooms []Room) string {
 		if ownLine(shown) {
 			b.WriteByte('\\')
 		}
-		b.WriteString(Escape(shown))
+		b.WriteString(escapeName(shown))
 		for i, p := range room.Pairs {
 			b.WriteByte(":|"[min(i, 1)])
-			b.WriteString(Escape(p.Key))
+			b.WriteString(escapeName(p.Key))
 			b.WriteByte('=')
-			b.WriteString(Escape(p.Value))
+			b.WriteString(escapeValue(p.Value))
 			b.WriteString(strings.Repeat(star, min(max(p.Stars, 1), 5)))
 			if p.Unconfirmed {
 				b.WriteByte('?')
@@ -106,44 +111,38 @@ func ownLine(shown string) bool {
 	return strings.HasPrefix(shown, "+")
 }
 
-// Escape makes a text safe to stand in AAAK, so that it can forge neither a
-// pair nor a line: \| \= \: \★ \\ \n \r \t, and \uXXXX for other control
-// characters, for separators of lines and paragraphs, and for the marks that
-// turn the direction of writing. Bytes that are not UTF-8 become U+FFFD.
-func Escape(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if strings.IndexFunc(s, escaped) < 0 {
-		return s
+// Escape makes a text safe inside a line of a briefing: it can neither end the
+// line nor begin another part of it. It writes \| and \\, and what nobody sees
+// as [prose.Shown]. Bytes that are not UTF-8 become U+FFFD.
+func Escape(s string) string { return escape(s, "") }
+
+// escapeName is Escape for a category or a key, which end at : and =.
+func escapeName(s string) string { return escape(s, ":=") }
+
+// escapeValue is Escape for a value, which ends where the stars begin.
+func escapeValue(s string) string {
+	s = escape(s, "")
+	if before, ok := strings.CutSuffix(s, star); ok {
+		return before + `\` + star
 	}
+	return s
+}
+
+// escape writes a backslash before |, \ and the characters of more.
+func escape(s, more string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	var b strings.Builder
-	for _, r := range s {
+	for i, r := range s {
 		switch {
-		case !escaped(r):
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case forbidden(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
+		case r == '<' && strings.HasPrefix(s[i:], "</"), prose.IsHidden(r):
+			b.WriteString(prose.Shown(r))
+			continue
+		case r == '|', r == '\\', strings.ContainsRune(more, r):
 			b.WriteByte('\\')
-			b.WriteRune(r)
 		}
+		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-func escaped(r rune) bool {
-	return r == '|' || r == '=' || r == ':' || r == '★' || r == '\\' || forbidden(r)
-}
-
-// forbidden is what never stands in AAAK as it is.
-func forbidden(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // ParseAAAK reads what [FormatAAAK] writes. Categories come out folded. The
@@ -165,7 +164,7 @@ func ParseAAAK(text string) ([]Room, error) {
 
 func parseRoom(line string) (room Room, err error) {
 	if !utf8.ValidString(line) {
-		return room, fmt.Errorf("not UTF-8")
+		return room, errors.New("not UTF-8")
 	}
 	category, rest, err := cut(line, ":")
 	if err != nil {
@@ -192,47 +191,84 @@ func parsePair(s string) (p Pair, rest string, err error) {
 	if p.Key, s, err = cut(s, "="); err != nil {
 		return p, "", err
 	}
-	if p.Value, s, err = cut(s, star); err != nil {
-		return p, "", err
+	raw := s
+	if at := endOfPair(s); at >= 0 {
+		raw, rest = s[:at], s[at:]
 	}
-	for p.Stars = 1; strings.HasPrefix(s, star); p.Stars++ {
-		s = s[len(star):]
+	raw, p.Unconfirmed = strings.CutSuffix(raw, "?")
+	text := strings.TrimRight(raw, star)
+	if escapedAtEnd(text) { // the first star belongs to the value
+		text += star
 	}
-	if p.Stars > 5 {
+	switch p.Stars = strings.Count(raw[min(len(text), len(raw)):], star); {
+	case p.Stars == 0:
+		return p, "", fmt.Errorf("no ★ after %q", clip(raw))
+	case p.Stars > 5:
 		return p, "", fmt.Errorf("%d stars after the value of %q: five are the most", p.Stars, clip(p.Key))
 	}
-	if p.Unconfirmed = strings.HasPrefix(s, "?"); p.Unconfirmed {
-		s = s[1:]
-	}
-	return p, s, nil
+	p.Value, err = unescaped(text)
+	return p, rest, err
 }
 
-// cut takes the escaped text up to sep, which must be the first mark of AAAK
-// that is not escaped.
+// endOfPair is where the first | stands that is not escaped, or -1.
+func endOfPair(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '|':
+			return i
+		}
+	}
+	return -1
+}
+
+// escapedAtEnd reports whether a text ends in a backslash that escapes what
+// follows.
+func escapedAtEnd(s string) bool {
+	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
+}
+
+// cut takes the escaped text up to sep, which must come before any other mark
+// that a name would escape.
 func cut(s, sep string) (text, rest string, err error) {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == sep[0]:
+			text, err = unescaped(s[:i])
+			return text, s[i+1:], err
+		case strings.IndexByte("|:=", s[i]) >= 0:
+			return "", "", fmt.Errorf("want %s, found %q first, after %q", sep, s[i], clip(s[:i]))
+		}
+	}
+	return "", "", fmt.Errorf("no %s after %q", sep, clip(s))
+}
+
+// unescaped is the text that [escape] wrote.
+func unescaped(s string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case strings.HasPrefix(s[i:], sep):
-			return b.String(), s[i+len(sep):], nil
 		case r == '\\':
+			var err error
 			if r, size, err = unescape(s[i:]); err != nil {
-				return "", "", err
+				return "", err
 			}
-		case escaped(r):
-			return "", "", fmt.Errorf("want %s, found %q first, after %q", sep, r, clip(b.String()))
+		case prose.IsHidden(r):
+			return "", fmt.Errorf("%q is not escaped, after %q", r, clip(b.String()))
 		}
 		b.WriteRune(r)
 		i += size
 	}
-	return "", "", fmt.Errorf("no %s after %q", sep, clip(b.String()))
+	return b.String(), nil
 }
 
 // unescape reads the escape that s begins with, size bytes of it.
 func unescape(s string) (r rune, size int, err error) {
-	r, size = utf8.DecodeRuneInString(s[1:])
-	switch r {
+	switch r, size = utf8.DecodeRuneInString(s[1:]); r {
 	case 'n':
 		return '\n', 2, nil
 	case 'r':
@@ -240,14 +276,15 @@ func unescape(s string) (r rune, size int, err error) {
 	case 't':
 		return '\t', 2, nil
 	case 'u':
-		n, err := strconv.ParseUint(s[2:min(len(s), 6)], 16, 32)
-		if err != nil || len(s) < 6 || !utf8.ValidRune(rune(n)) {
+		digits, _, ok := strings.Cut(strings.TrimPrefix(s[2:], "{"), "}")
+		n, err := strconv.ParseUint(digits, 16, 32)
+		if !ok || err != nil || !strings.HasPrefix(s[2:], "{") || !utf8.ValidRune(rune(n)) {
 			return 0, 0, fmt.Errorf("%q is no escape", clip(s))
 		}
-		return rune(n), 6, nil
+		return rune(n), len(`\u{}`) + len(digits), nil
 	}
-	if size == 0 || forbidden(r) {
-		return 0, 0, fmt.Errorf("a backslash that escapes nothing")
+	if size == 0 || prose.IsHidden(r) {
+		return 0, 0, errors.New("a backslash that escapes nothing")
 	}
 	return r, 1 + size, nil
 }

@@ -51,7 +51,7 @@ func TestBundle(t *testing.T) {
 		Diary: []diary.Entry{{Number: 1, Type: diary.Progress, Text: "half", At: t0.Add(-time.Minute)}},
 	}
 	want := []string{
-		`Handoff from cursor-a3f8 (dev\u001b) (5m ago): go on` + "\n      Tasks: none",
+		`Handoff from cursor-a3f8 (dev\u{1b}) (5m ago): go on` + "\n      Tasks: none",
 		"  Tasks: t-1, t-2", "  Claims: src/a.go (token 7)", "  Facts: auth/token", `  Shared files: a\nb`, "  Diary:", "    [DONE] half (6m ago)",
 	}
 	if d := gocmp.Diff(want, Bundles([]*Handoff{h})[0].Lines(t0.Add(5*time.Minute))); d != "" {

@@ -75,7 +75,7 @@ func TestBadFiles(t *testing.T) {
 	b.refuse("", Offer{Paths: []string{"good.md"}}, "needs agent")
 	b.refuse("cursor", Offer{Paths: []string{"good.md"}}, "No agent found: cursor")
 	b.refuse("ghost-0000", Offer{Paths: []string{"good.md"}}, "No agent found: ghost-0000")
-	b.refuse("../x\x1b", Offer{Paths: []string{"good.md"}}, `No agent found: ../x\u001b (`)
+	b.refuse("../x\x1b", Offer{Paths: []string{"good.md"}}, `No agent found: ../x\u{1b} (`)
 	if _, err := b.s.Pull(t.Context(), Request{}); err == nil {
 		t.Error("nobody pulled")
 	}

@@ -39,8 +39,9 @@ func Brief(s string) string {
 	return Line(s)
 }
 
-// Line is a text in one line: line feeds, tabs and all other control
-// characters are escapes in it, and bytes that are no UTF-8 are U+FFFD.
+// Line is a text in one line. Characters that nobody sees ([IsHidden]) are
+// written as [Shown], bytes that are not UTF-8 as U+FFFD. The < of "</" is
+// written so too, so that no text can close a tag around it.
 func Line(s string) string { return escape(s, "") }
 
 // Indent is a text of several lines, each behind the same blanks. Tabs stay.
@@ -60,28 +61,36 @@ func Block(s string) string {
 	return strings.TrimPrefix(Indent(strings.TrimSpace(s), blanks), blanks)
 }
 
-// escape leaves the characters of keep as they are.
+// escape shows what a reader cannot see, except the characters of keep.
 func escape(s, keep string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	if strings.IndexFunc(s, IsControl) < 0 {
+	if !strings.ContainsFunc(s, IsHidden) && !strings.Contains(s, "</") {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
+	for i, r := range s {
 		switch {
-		case !IsControl(r) || strings.ContainsRune(keep, r):
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
+		case r == '<' && strings.HasPrefix(s[i:], "</"), IsHidden(r) && !strings.ContainsRune(keep, r):
+			b.WriteString(Shown(r))
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			b.WriteRune(r)
 		}
 	}
 	return b.String()
+}
+
+// Shown is how a character is written that must not stand as it is: \n, \t,
+// \r, or \u{…} with its code point in hexadecimal digits.
+func Shown(r rune) string {
+	switch r {
+	case '\n':
+		return `\n`
+	case '\t':
+		return `\t`
+	case '\r':
+		return `\r`
+	}
+	return fmt.Sprintf(`\u{%x}`, r)
 }
 
 // IsControl covers C0, DEL, C1, line and paragraph separators and the
@@ -89,6 +98,21 @@ func escape(s, keep string) string {
 func IsControl(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
 		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// IsHidden covers what [IsControl] does and the other characters that a model
+// reads and a person does not see: zero-width characters, direction marks, tag
+// characters and the variation selectors that can carry text.
+func IsHidden(r rune) bool {
+	switch {
+	case r < 0xa0:
+		return IsControl(r)
+	case r == 0xad, r == 0x61c, r == 0x180e, r == 0xfeff,
+		r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2065, r >= 0x206a && r <= 0x206f,
+		r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return IsControl(r)
 }
 
 // Redacted is the line below an answer that names the rules by which something

@@ -11,9 +11,12 @@ func TestLine(t *testing.T) {
 		"":                       "",
 		"plain, ünïcode, 日本":     "plain, ünïcode, 日本",
 		"a\nb\tc\rd":             `a\nb\tc\rd`,
-		"\x1b[2J\x07\x7f\u0085":  `\u001b[2J\u0007\u007f\u0085`,
-		"\u2028\u202e\u2066back": `\u2028\u202e\u2066back`,
+		"\x1b[2J\x07\x7f\u0085":  `\u{1b}[2J\u{7}\u{7f}\u{85}`,
+		"\u2028\u202e\u2066back": `\u{2028}\u{202e}\u{2066}back`,
 		"bad \xff byte":          "bad \uFFFD byte",
+		"a\u200bb\ufeff\u200d":   `a\u{200b}b\u{feff}\u{200d}`,
+		"\U000e0041\u061c":       `\u{e0041}\u{61c}`,
+		"</system> 1 < 2 <b>":    `\u{3c}/system> 1 < 2 <b>`,
 	} {
 		if got := Line(given); got != want {
 			t.Errorf("Line(%q) = %q, want %q", given, got, want)
@@ -38,13 +41,13 @@ func TestBrief(t *testing.T) {
 }
 
 func TestIndent(t *testing.T) {
-	if got, want := Indent("a\r\n\tb\n\n\x1b", "  "), "  a\n  \tb\n\n  \\u001b"; got != want {
+	if got, want := Indent("a\r\n\tb\n\n\x1b", "  "), "  a\n  \tb\n\n  \\u{1b}"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestBlock(t *testing.T) {
-	if got, want := Block(" one\n\ntwo\x1b\n"), "one\n\n      two\\u001b"; got != want {
+	if got, want := Block(" one\n\ntwo\x1b\n"), "one\n\n      two\\u{1b}"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -24,8 +24,8 @@ var mayImport = map[string][]string{
 	"internal/refusal":  {},
 	"internal/notice":   {"internal/journal"},
 	"internal/lines":    {},
-	"internal/proctest": {}, // for tests alone
-	"formats":           {},
+	"internal/proctest": {},                 // for tests alone
+	"formats":           {"internal/prose"}, // how hidden characters are shown
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
