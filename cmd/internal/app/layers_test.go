@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/words", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/words", "knowledge/search/blocks"},
 	"knowledge/words":          {},
+	"knowledge/verdict":        {"knowledge/words"},
 	"knowledge/search/blocks":  {},
 	"agents": {"agents/arg", "agents/diary", "agents/handoff", "agents/lease", "agents/live", "agents/scratchpad",
 		"internal/journal", "internal/secret", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
