@@ -2,6 +2,8 @@ package agents
 
 import (
 	"context"
+
+	"leanctx/agents/scratchpad"
 )
 
 // Copies names what is written in the project's diaries, on its scratchpad and
@@ -36,16 +38,16 @@ func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs 
 // stands there twice.
 func (p *project) copies(holds func(text string) bool) (refs []string) {
 	named := map[uint64]bool{}
-	name := func(m *message) {
+	name := func(m *scratchpad.Message) {
 		if !named[m.Number] && holds(m.Text) {
 			named[m.Number] = true
-			refs = append(refs, m.ref())
+			refs = append(refs, m.Ref())
 		}
 	}
-	for m := range p.messages.all() {
+	for m := range p.pad.All() {
 		name(m)
 	}
-	for _, m := range p.messages.findings {
+	for _, m := range p.pad.Findings() {
 		name(m)
 	}
 	for _, h := range p.handoffs {

@@ -44,18 +44,18 @@ var mayImport = map[string][]string{
 	"knowledge/search/index":   {"knowledge/search/segment", "knowledge/words", "knowledge/search/blocks"},
 	"knowledge/search/segment": {"knowledge/words", "knowledge/search/blocks"},
 	"knowledge/words":          {},
-	"knowledge/verdict":        {"knowledge/words"},
 	"knowledge/search/blocks":  {},
-	"agents": {"agents/arg", "agents/diary", "agents/handoff", "agents/lease", "agents/live",
-		"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"agents/arg":     {"internal/prose", "internal/refusal"},
-	"agents/diary":   {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
-	"agents/handoff": {"agents/diary", "agents/lease", "internal/prose"},
-	"agents/lease":   {"internal/prose"},
-	"agents/live":    {"internal/journal"},
-	"agents/cost":    {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
-	"agents/share":   {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"tasks":          {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"agents": {"agents/arg", "agents/diary", "agents/handoff", "agents/lease", "agents/live", "agents/scratchpad",
+		"internal/journal", "internal/secret", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
+	"agents/arg":        {"internal/prose", "internal/refusal"},
+	"agents/diary":      {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
+	"agents/handoff":    {"agents/diary", "agents/lease", "internal/prose"},
+	"agents/lease":      {"internal/prose"},
+	"agents/live":       {"internal/journal"},
+	"agents/scratchpad": {"internal/journal", "internal/prose"},
+	"agents/cost":       {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
+	"agents/share":      {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks":             {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/graph":   {"overview/source"},
 	"overview/project": {"internal/journal", "internal/refusal"},
@@ -66,23 +66,23 @@ var mayImport = map[string][]string{
 	"cmd/internal/cli":         {"cmd/internal/op"},
 	"cmd/internal/mcpsrv":      {"cmd/internal/op"},
 	"cmd/internal/web":         {"cmd/internal/op"},
-	"cmd/internal/hook":        {"cmd/internal/op"},
+	"cmd/internal/hook":        {"cmd/internal/op", "cmd/internal/hook/probe"},
 	"cmd/internal/hook/answer": {"cmd/internal/hook", "internal/prose"},
+	"cmd/internal/hook/plugin": {"cmd/internal/hook"},
 	// beside them
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
-	"cmd/internal/eval":   {"knowledge", "knowledge/meaning", "agents", "tasks", "overview"},
-	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
-	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer",
-		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret", "internal/prose"},
+	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer", "cmd/internal/hook/plugin",
+		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
+	"cmd/measure":  {"knowledge/words"}, // the rest it uses from outside, as a user does
 }
 
 // onlyIn says which packages may import a library: the rest of the program
 // does not know that it exists.
 var onlyIn = map[string][]string{
-	"github.com/blevesearch/":                {"knowledge/index", "knowledge/search/segment", "knowledge/words"},
+	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/search/segment", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
 	"github.com/spf13/":                      {"cmd/internal/cli"},
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
@@ -95,12 +95,12 @@ var onlyIn = map[string][]string{
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
 	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search/index"},
 	"leanctx/knowledge/table":                {"knowledge/ledger"},
-	"github.com/rogpeppe/go-internal":        {"cmd/internal/hook"},
+	"github.com/rogpeppe/go-internal":        {},
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},
 	"github.com/anishathalye/porcupine":      {},
 	"net/http":                               {"cmd/internal/web", "embed"},
-	"os/signal":                              {"cmd/internal/app"},
+	"os/signal":                              {"cmd/internal/app", "cmd/measure"},
 }
 
 type listed struct {

@@ -2,22 +2,19 @@ package hook
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
-// file is a file as it was read.
-type file struct {
-	path string // behind links
+// found is a file as it was read: where it really is, and what is in it.
+type found struct {
+	path string // what a link leads to
 	data []byte
 	mode fs.FileMode
-	new  bool // it does not exist yet
+	new  bool // it is not there
 }
 
 // mostLinks is how many links in a row are followed.
@@ -46,27 +43,27 @@ func target(path string) (string, error) {
 // mostBytes is the size from which on a file is no configuration.
 const mostBytes = 64 << 20
 
-func readFile(path string) (file, error) {
+func readFile(path string) (found, error) {
 	to, err := target(path)
 	if err != nil {
-		return file{}, err
+		return found{}, err
 	}
 	info, err := os.Stat(to)
 	if errors.Is(err, fs.ErrNotExist) {
-		return file{path: to, new: true}, nil
+		return found{path: to, new: true}, nil
 	}
 	switch {
 	case err != nil:
-		return file{}, err
+		return found{}, err
 	case info.IsDir():
-		return file{}, &FileError{Path: path, Problem: "is a directory"}
+		return found{}, &FileError{Path: path, Problem: "is a directory"}
 	case !info.Mode().IsRegular():
-		return file{}, &FileError{Path: path, Problem: "is no regular file"}
+		return found{}, &FileError{Path: path, Problem: "is no regular file"}
 	case info.Size() > mostBytes:
-		return file{}, &FileError{Path: path, Problem: "is too large for a configuration"}
+		return found{}, &FileError{Path: path, Problem: "is too large for a configuration"}
 	}
 	data, err := os.ReadFile(to)
-	return file{path: to, data: data, mode: info.Mode().Perm()}, err
+	return found{path: to, data: data, mode: info.Mode().Perm()}, err
 }
 
 // sameDir tells whether two paths lead to one directory.
@@ -79,9 +76,9 @@ func sameDir(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// makeDirs makes the directory of a file with those above it, and lists
+// directories makes the directory of a file with those above it, and lists
 // what it made, the outermost first.
-func makeDirs(path string, mode fs.FileMode) (made []string, err error) {
+func directories(path string, mode fs.FileMode) (made []string, err error) {
 	var missing []string
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
@@ -98,17 +95,9 @@ func makeDirs(path string, mode fs.FileMode) (made []string, err error) {
 	return made, nil
 }
 
-func removeDirs(dirs []string) {
-	for _, d := range slices.Backward(dirs) {
-		if os.Remove(d) != nil {
-			return // something is in it
-		}
-	}
-}
-
 // write puts data in the place of what was read: a new file beside it, synced,
 // that takes its name. It fails if the file is no longer what was read.
-func (f file) write(data []byte) error {
+func (f found) write(data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".lean-ctx-*")
 	if err != nil {
 		return err
@@ -140,7 +129,7 @@ func (f file) write(data []byte) error {
 }
 
 // unchanged fails if somebody wrote the file since it was read.
-func (f file) unchanged() error {
+func (f found) unchanged() error {
 	now, err := os.ReadFile(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.new:
@@ -163,25 +152,4 @@ func syncDir(dir string) error {
 	defer func() { _ = d.Close() }() // it was only read
 	_ = d.Sync()
 	return nil
-}
-
-func sum(data []byte) string {
-	s := sha256.Sum256(data)
-	return hex.EncodeToString(s[:])
-}
-
-// FileError says why a file is left as it is.
-type FileError struct {
-	Path    string
-	Line    int // from 1; 0: the whole file
-	Column  int
-	Problem string
-}
-
-func (e *FileError) Error() string {
-	at := e.Path
-	if e.Line > 0 {
-		at += fmt.Sprintf(":%d:%d", e.Line, max(e.Column, 1))
-	}
-	return at + ": " + e.Problem
 }
