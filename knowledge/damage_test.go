@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/internal/journal"
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
 )
 
 // kept is a store in the middle of its life: two snapshots and a journal.
@@ -89,14 +91,14 @@ func mended(t *testing.T, dir string, damaged []byte) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if h, err := s.Health(t.Context(), Nothing{}); err != nil || len(h.Damage) != 1 || !strings.Contains(h.Text(), "nothing is lost") {
+	if h, err := advice.Health(t.Context(), s.Store, Nothing{}); err != nil || len(h.Damage) != 1 || !strings.Contains(h.Text(), "nothing is lost") {
 		t.Errorf("health before: %s, %v", h.Text(), err)
 	}
 	s.now = at(20)
 	if _, err := s.Remember(t.Context(), Assertion{Category: "room", Key: "key 9", Value: "after the damage"}); err != nil {
 		t.Fatal(err)
 	}
-	h, err := s.Health(t.Context(), Nothing{})
+	h, err := advice.Health(t.Context(), s.Store, Nothing{})
 	if err != nil || len(h.Damage) == 0 || len(h.SetAside) != 1 || h.Facts != 7 {
 		t.Fatalf("health: %s, %v", h.Text(), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 	"leanctx/overview/project"
 )
 
@@ -156,8 +157,10 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		return nil, err
 	}
 	o := &knowledge.Options{
-		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
-		Findings: findings{w}, Elsewhere: otherStores{w}, Workplace: coworkers{w}, Intent: w.current,
+		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger,
+		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
+		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
+		Intent: w.current,
 	}
 	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
 	o.Semantic, o.Vectors = m, m
