@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"agents/lease":      {"internal/prose"},
 	"agents/live":       {"internal/journal"},
 	"agents/scratchpad": {"internal/journal", "internal/prose"},
-	"agents/cost":       {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
+	"agents/cost":       {"internal/prose", "internal/refusal"},
 	"agents/share":      {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"tasks":             {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½

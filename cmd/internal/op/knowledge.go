@@ -24,7 +24,7 @@ type Stores struct {
 	Agents    func(context.Context, Scope) (*agents.Store, error)
 	Tasks     func(context.Context, Scope) (*tasks.Store, error)
 	Shares    func(context.Context, Scope) (*share.Store, error)
-	Costs     func(context.Context, Scope) (*cost.Ledger, error)
+	Costs     func(context.Context, Scope) (*cost.Usage, error)
 	Overview  func(context.Context, Scope) (*overview.Map, error)
 }
 
