@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -86,15 +87,11 @@ func TestDamagedSnapshot(t *testing.T) {
 // mended writes to a store with a damaged snapshot and looks at what it says.
 func mended(t *testing.T, dir string, damaged []byte) {
 	t.Helper()
-	s, err := begin(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := &story{dir: dir, now: at(20)}
+	s.open(t, nil)
 	if h, err := advice.Health(t.Context(), s.Store, Nothing{}); err != nil || len(h.Damage) != 1 || !strings.Contains(h.Text(), "nothing is lost") {
 		t.Errorf("health before: %s, %v", h.Text(), err)
 	}
-	s.now = at(20)
 	if _, err := s.Remember(t.Context(), Assertion{Category: "room", Key: "key 9", Value: "after the damage"}); err != nil {
 		t.Fatal(err)
 	}
@@ -155,5 +152,18 @@ func TestRefusedFiles(t *testing.T) {
 				t.Errorf("files changed:\n%s", diff)
 			}
 		})
+	}
+}
+
+// A commit made while the clock was wrong is told, and is no damage.
+func TestHealthNamesAClockThatWasAhead(t *testing.T) {
+	s := testStore(t, nil)
+	s.now = s.now.Add(400 * 24 * time.Hour)
+	s.remember(t, Assertion{Category: "c", Key: "k", Value: "v"})
+	again := &story{dir: s.dir, now: s.now.Add(-400 * 24 * time.Hour)}
+	again.open(t, nil)
+	h, err := advice.Health(t.Context(), again.Store, Nothing{})
+	if err != nil || !strings.Contains(h.Text(), "Clock: the newest commit is dated 2027-02-19") || !strings.Contains(h.Text(), "Damage: none") {
+		t.Errorf("%s, %v", h.Text(), err)
 	}
 }

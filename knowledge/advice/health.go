@@ -33,6 +33,7 @@ type Report struct {
 	Maintenance    *formats.Insight  `json:"maintenance,omitempty"`
 	Index          string            `json:"index"`
 	Journal        int64             `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
+	Clock          string            `json:"clock,omitempty"`             // the newest commit is dated in the future
 	Damage         []string          `json:"damage"`
 	SetAside       []string          `json:"set_aside"` // damaged or torn files kept beside the store
 }
@@ -110,7 +111,11 @@ func (x values) met(n fact.ID, v *fact.Version) (before knowledge.Name, known bo
 // elsewhere.
 func (r *Report) damage(ctx context.Context, s *knowledge.Store) {
 	for _, w := range s.Warnings() {
-		r.Damage = append(r.Damage, w.Text)
+		if w.Kind == journal.Ahead {
+			r.Clock = w.Text
+		} else {
+			r.Damage = append(r.Damage, w.Text)
+		}
 	}
 	at := s.Stats()
 	r.SetAside = append(r.SetAside, at.SetAside...)
@@ -181,6 +186,9 @@ func (r Report) Text() string {
 	if r.Journal > 0 {
 		b.WriteString("\n" + knowledge.OvergrownLine(r.Journal))
 	}
+	if r.Clock != "" {
+		fmt.Fprintf(&b, "\nClock: %s", prose.Line(r.Clock))
+	}
 	if len(r.Damage)+len(r.SetAside) == 0 {
 		b.WriteString("\nDamage: none")
 	}
@@ -190,7 +198,7 @@ func (r Report) Text() string {
 	for _, f := range r.SetAside {
 		fmt.Fprintf(&b, "\nSet aside: %s", prose.Line(f))
 		if lost := journal.LostIn(f); lost != "" {
-			fmt.Fprintf(&b, " (of it these commits are damaged and lost: %s)", prose.Line(lost))
+			fmt.Fprintf(&b, " (these commits are lost: %s)", prose.Line(lost))
 		}
 	}
 	return b.String()
