@@ -128,31 +128,3 @@ func TestCompletionIsSilent(t *testing.T) {
 	}
 	ask(env, project)
 }
-
-// Every page is one that mandoc has nothing to say about, but for those that
-// it cannot find since they are not installed.
-func TestManualPages(t *testing.T) {
-	if _, err := exec.LookPath("mandoc"); err != nil {
-		t.Skip("SKIPPED: mandoc is not on PATH (apt-get install mandoc), so the manual pages are not checked")
-	}
-	env, project := atHome(t)
-	ran(t, env, project, "lean-ctx", "man", "man1")
-	pages, err := filepath.Glob(filepath.Join(project, "man1", "*.1"))
-	if err != nil || len(pages) < 20 {
-		t.Fatalf("%v, %d pages", err, len(pages))
-	}
-	for _, page := range pages {
-		out, err := exec.CommandContext(t.Context(), "mandoc", "-Tlint", page).CombinedOutput()
-		for line := range strings.Lines(string(out)) {
-			if _, name, ok := strings.Cut(line, "referenced manual not found: Xr "); ok {
-				if _, err := os.Stat(filepath.Join(project, "man1", strings.Fields(name)[0]+".1")); err == nil {
-					continue
-				}
-			}
-			t.Errorf("%s", line)
-		}
-		if _, exit := err.(*exec.ExitError); err != nil && !exit {
-			t.Fatal(err)
-		}
-	}
-}
