@@ -1,51 +1,81 @@
-// Pack makes of programs that are built what package managers and clients
-// install them from:
+// Pack makes, from programs that goreleaser has built, what it does not make
+// itself:
 //
-//	npm/lean-ctx/            the package that is installed: a few lines that start the program
+//	npm/lean-ctx/            the npm package that is installed: a few lines that start the program
 //	npm/lean-ctx-linux-x64/  … and one for each platform, with the program in it
 //	lean-ctx-0.1.0-linux-amd64.mcpb   the server as a bundle, for clients that install those
 //	server.json              the entry of the MCP registry, with the checksums of the bundles
 //
-// And, of one program, a list of what is in it, for those who look for known
-// flaws (-sbom). It is run after the programs are built, in the directory of the module:
+// Run it in the directory of the module, after a build:
 //
 //	goreleaser build --clean && go run ./cmd/lean-ctx/pack -repository https://github.com/OWNER/lean-ctx
 //
 // # Decisions
 //
-//   - The programs come with packages that npm chooses by platform; nothing is
-//     fetched after the installation. A script that downloads is refused in many
-//     places, and works in none without a network.
-//   - What is written depends on the programs alone: the times in a bundle are
-//     fixed, so the same program gives the same bundle and the same checksum.
-//   - The version is that of the source, in one place. A release under another
-//     one, as the tag that goreleaser goes by, is refused.
-//   - The list of what is in a program (CycloneDX) is read from the program
-//     itself, with the licences that NOTICE has. We use the library of the
-//     format: it adds one module, to this tool alone. syft was rejected: it is a
-//     second tool for a release to need, and its lists have random numbers and the
-//     time of day in them.
-//   - Where the project is published is not in the source; a fork has another
-//     place. Without -repository there is no server.json.
+//   - npm chooses the program by platform and nothing is fetched after the
+//     installation. A script that downloads was rejected: many places refuse it.
+//   - The same program gives the same bundle: the times in it are fixed.
+//   - The version is that of the source. A release under another one is refused.
+//   - The source does not name the place where the project is published. Without
+//     -repository there is no server.json.
+//   - Lists of what is in a program and of licences are made by goreleaser with
+//     syft, and by go-licenses.
 package main
 
 import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"time"
 
 	"leanctx/cmd/internal/app"
 )
 
-// plan is what is made of what.
-type plan struct {
-	programs   string // a directory with the programs, as goreleaser leaves them
-	out        string
-	source     string // the directory of the module: README, LICENSE, NOTICE
-	repository string // the address of the repository, or nothing
-	version    string
+// program is the name of the program and of all packages.
+const program = "lean-ctx"
+
+//go:embed templates
+var templates embed.FS
+
+// target is a platform, by the names that Go and npm have for it, and its
+// program.
+type target struct {
+	OS, Arch      string
+	NpmOS, NpmCPU string // bundles call systems so too
+	File          string // name of the program's file
+	path          string // of the program
+	Bundle, Sum   string // the bundle that was made, and its SHA-256
+}
+
+func targets() []target {
+	var all []target
+	for _, system := range [][3]string{{"linux", "linux", program}, {"darwin", "darwin", program}, {"windows", "win32", program + ".exe"}} {
+		for _, machine := range [][2]string{{"amd64", "x64"}, {"arm64", "arm64"}} {
+			all = append(all, target{OS: system[0], Arch: machine[0], NpmOS: system[1], NpmCPU: machine[1], File: system[2]})
+		}
+	}
+	return all
+}
+
+// release is what the templates are filled with.
+type release struct {
+	Version    string
+	Repository string // https address, or empty
+	Targets    []*target
+	Target     *target // of a file for one platform
+
+	out, source, licenses string
 }
 
 func main() {
@@ -56,53 +86,206 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	var p plan
+	var r release
 	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
-	flags.StringVar(&p.programs, "programs", "dist", "directory with the programs, each in lean-ctx_<os>_<arch>…")
-	flags.StringVar(&p.out, "out", "dist/packages", "directory to write to")
-	flags.StringVar(&p.source, "source", ".", "directory of the module")
-	flags.StringVar(&p.repository, "repository", "", "https address of the repository; needed for server.json")
-	flags.StringVar(&p.version, "version", app.Version, "version that is released; must be that of the source")
-	notice := flags.Bool("notice", false, "write NOTICE anew instead, from the licences of what is linked")
-	listed := flags.String("sbom", "", "write instead what is in this program, as CycloneDX JSON, to the file -out")
+	programs := flags.String("programs", "dist", "directory with the programs, each in lean-ctx_<os>_<arch>…")
+	flags.StringVar(&r.out, "out", "dist/packages", "directory to write to")
+	flags.StringVar(&r.source, "source", ".", "directory of the module")
+	flags.StringVar(&r.licenses, "licenses", "build/licenses", "directory that .ci/licenses wrote")
+	flags.StringVar(&r.Repository, "repository", "", "https address of the repository; needed for server.json")
+	flags.StringVar(&r.Version, "version", app.Version, "version that is released; must be that of the source")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil // it has been printed
 	} else if err != nil {
 		return err
 	}
-	if p.version != app.Version {
-		return fmt.Errorf("version %s: the source is that of %s (cmd/internal/app/version.go); change it there first", p.version, app.Version)
+	if r.Version != app.Version {
+		return fmt.Errorf("version %s: the source has version %s (cmd/internal/app/version.go); change it there first", r.Version, app.Version)
 	}
-	if *notice {
-		return writeNotice(p.source)
+	if err := r.find(*programs); err != nil {
+		return err
 	}
-	if *listed != "" {
-		return p.writeBOM(*listed, p.out)
-	}
-	made, err := p.make()
+	made, err := r.make()
 	for _, path := range made {
 		fmt.Fprintln(out, path)
 	}
 	return err
 }
 
+// find looks for the programs. Some platforms may be missing, but not all.
+func (r *release) find(programs string) error {
+	for _, t := range targets() {
+		pattern := filepath.Join(programs, program+"_"+t.OS+"_"+t.Arch+"*", t.File)
+		matches, err := filepath.Glob(pattern)
+		if err != nil {
+			return err
+		}
+		if len(matches) > 1 {
+			return fmt.Errorf("%s: %d programs fit; remove the old ones", pattern, len(matches))
+		}
+		for _, m := range matches {
+			t.path = m
+			r.Targets = append(r.Targets, &t)
+		}
+	}
+	if len(r.Targets) == 0 {
+		return fmt.Errorf("%s holds no program: build them first, with goreleaser build --clean", programs)
+	}
+	return nil
+}
+
 // make writes everything and names it.
-func (p plan) make() ([]string, error) {
-	found, err := p.find()
+func (r *release) make() (made []string, err error) {
+	for _, t := range r.Targets {
+		r.Target = t
+		binary, err := os.ReadFile(t.path)
+		if err != nil {
+			return made, err
+		}
+		dir := filepath.Join(r.out, "npm", program+"-"+t.NpmOS+"-"+t.NpmCPU)
+		if err := r.npm(dir, "platform.json", "bin/"+t.File, binary); err != nil {
+			return made, err
+		}
+		path, err := r.bundle(binary)
+		if err != nil {
+			return made, err
+		}
+		made = append(made, dir, path)
+	}
+	shim, err := templates.ReadFile("templates/lean-ctx.js")
+	if err != nil {
+		return made, err
+	}
+	dir := filepath.Join(r.out, "npm", program)
+	if err := r.npm(dir, "package.json", "bin/lean-ctx.js", shim); err != nil {
+		return made, err
+	}
+	made = append(made, dir)
+	if r.Repository == "" {
+		return made, nil
+	}
+	path := filepath.Join(r.out, "server.json")
+	data, err := r.fill("server.json")
+	if err != nil {
+		return made, err
+	}
+	return append(made, path), put(path, data, 0o644)
+}
+
+// fill is a template with the release in it. It must be JSON.
+func (r *release) fill(name string) ([]byte, error) {
+	t, err := template.New(name).Funcs(template.FuncMap{"tools": app.Tools, "owner": r.owner, "json": quoted}).ParseFS(templates, "templates/"+name)
 	if err != nil {
 		return nil, err
 	}
-	made, err := p.npm(found)
+	var b, indented bytes.Buffer
+	if err := t.Execute(&b, r); err != nil {
+		return nil, err
+	}
+	err = json.Indent(&indented, b.Bytes(), "", "  ")
+	return indented.Bytes(), err
+}
+
+func quoted(x any) (string, error) {
+	data, err := json.Marshal(x)
+	return string(data), err
+}
+
+// owner is who has the repository. The registry takes it as proof of the name.
+func (r *release) owner() string {
+	path, _ := strings.CutPrefix(r.Repository, "https://github.com/")
+	owner, _, _ := strings.Cut(path, "/")
+	return owner
+}
+
+// npm writes a package: its description, one file, and what every copy of the
+// program carries.
+func (r *release) npm(dir, about, file string, data []byte) error {
+	text, err := r.fill(about)
 	if err != nil {
-		return made, err
+		return err
 	}
-	bundles, err := p.bundles(found)
-	for _, b := range bundles {
-		made = append(made, b.path)
+	if err := put(filepath.Join(dir, "package.json"), text, 0o644); err != nil {
+		return err
 	}
-	if err != nil || p.repository == "" {
-		return made, err
+	if err := put(filepath.Join(dir, filepath.FromSlash(file)), data, 0o755); err != nil {
+		return err
 	}
-	path, err := p.registry(bundles)
-	return append(made, path), err
+	readme, err := os.ReadFile(filepath.Join(r.source, "README.md"))
+	if err != nil {
+		return err
+	}
+	if err := put(filepath.Join(dir, "README.md"), readme, 0o644); err != nil {
+		return err
+	}
+	return r.notices(func(name string, text []byte) error {
+		return put(filepath.Join(dir, filepath.FromSlash(name)), text, 0o644)
+	})
+}
+
+// notices are the files that go with every copy of the program: our licence and
+// those of what is linked.
+func (r *release) notices(add func(name string, text []byte) error) error {
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		text, err := os.ReadFile(filepath.Join(r.source, name))
+		if err == nil {
+			err = add(name, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	all := os.DirFS(r.licenses)
+	return fs.WalkDir(all, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(all, name)
+		if err != nil {
+			return err
+		}
+		return add("licenses/"+name, text)
+	})
+}
+
+// bundle writes a zip archive that is the same for the same program. There is
+// one for each program, since a manifest tells systems apart but not machines.
+func (r *release) bundle(binary []byte) (path string, err error) {
+	manifest, err := r.fill("manifest.json")
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	add := func(name string, data []byte, mode os.FileMode) error {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+		h.SetMode(mode)
+		w, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	}
+	err = errors.Join(
+		add("manifest.json", manifest, 0o644),
+		add("server/"+r.Target.File, binary, 0o755),
+		r.notices(func(name string, text []byte) error { return add(name, text, 0o644) }),
+		z.Close())
+	if err != nil {
+		return "", err
+	}
+	r.Target.Bundle = strings.Join([]string{program, r.Version, r.Target.OS, r.Target.Arch}, "-") + ".mcpb"
+	r.Target.Sum = fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
+	path = filepath.Join(r.out, r.Target.Bundle)
+	return path, put(path, out.Bytes(), 0o644)
+}
+
+func put(to string, data []byte, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, data, mode); err != nil {
+		return err
+	}
+	return os.Chmod(to, mode) // a file that was there keeps its own mode otherwise
 }
