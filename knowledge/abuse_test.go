@@ -1,4 +1,4 @@
-package knowledge_test
+package knowledge
 
 import (
 	"bytes"
@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"leanctx/internal/refusal"
-	. "leanctx/knowledge"
 	"leanctx/knowledge/search"
 )
 
@@ -167,7 +165,7 @@ func abuser(t *testing.T, dir string, self int, seed uint64) {
 	}()
 	a := &abuse{t: t, r: rand.New(rand.NewPCG(seed, uint64(self)+1)), room: fmt.Sprintf("room%d", self)}
 	for ctx.Err() == nil && !t.Failed() {
-		s, err := Open(dir, &Options{LongLived: self < 2})
+		s, err := Open(dir, &Options{LongLived: self < 2, keysFrom: 1, unindexed: 1 + self%2*2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,9 +202,10 @@ func (a *abuse) step(ctx context.Context) {
 	case n < 17:
 		a.ask(ctx)
 	case n < 19:
-		_ = a.store.SyncIndex(ctx) // what becomes of it must not show in any answer
+		_ = a.store.write(ctx, 1) // what becomes of it must not show in any answer
 	default:
 		_ = a.store.Compact(ctx)
+		_ = a.store.SyncKeys(ctx)
 	}
 }
 
@@ -233,7 +232,7 @@ func (a *abuse) remember(ctx context.Context) {
 
 // ask compares a recall by words with a scan.
 func (a *abuse) ask(ctx context.Context) {
-	all, err := a.store.Recall(ctx, Question{Category: a.room, Limit: refusal.MaxLimit})
+	all, err := a.store.Recall(ctx, Question{Category: a.room, Limit: maxLimit})
 	if err != nil {
 		a.t.Errorf("list %s: %v", a.room, err)
 		return
@@ -252,7 +251,7 @@ func (a *abuse) ask(ctx context.Context) {
 			want = append(want, f.Key+": "+f.Value)
 		}
 	}
-	r, err := a.store.Recall(ctx, Question{Query: query, Category: a.room, Limit: refusal.MaxLimit})
+	r, err := a.store.Recall(ctx, Question{Query: query, Category: a.room, Limit: maxLimit})
 	if err != nil {
 		a.t.Errorf("recall %q in %s: %v", query, a.room, err)
 		return

@@ -1,4 +1,4 @@
-package knowledge_test
+package knowledge
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
-	. "leanctx/knowledge"
 )
 
 func counter(i int) Assertion {

@@ -1,4 +1,4 @@
-package knowledge_test
+package knowledge
 
 import (
 	"fmt"
@@ -8,16 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	. "leanctx/knowledge"
-	"leanctx/knowledge/transfer"
 )
 
 // batched is a store whose imports are commits of a few facts each.
 func batched(t *testing.T, most int, fault func(op, name string) error) *story {
-	s := testStore(t, &Options{Fault: fault})
-	s.batch = most
-	return s
+	return testStore(t, &Options{importEach: most, Fault: fault})
 }
 
 var recordedHere = regexp.MustCompile(`"(timestamp|valid_from)":"[^"]*"`)
@@ -25,7 +20,7 @@ var recordedHere = regexp.MustCompile(`"(timestamp|valid_from)":"[^"]*"`)
 // current is what the store believes, without when it was told.
 func (s *story) current(t *testing.T) string {
 	t.Helper()
-	r, err := transfer.Export(t.Context(), s.Store, transfer.Outgoing{Format: "jsonl"})
+	r, err := s.Export(t.Context(), Outgoing{Format: formatJSONL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +36,13 @@ func TestImportInBatches(t *testing.T) {
 			[]string{"Room", "room"}[i/250], i%7, i%230, i/230, i, 1+i%9)
 	}
 	text := b.String()
-	for _, merge := range []string{"skip-existing", "replace", "append"} {
+	for _, merge := range []string{mergeSkip, mergeReplace, mergeAppend} {
 		t.Run(merge, func(t *testing.T) {
 			whole, parts := testStore(t, nil), batched(t, 30, nil)
 			for _, s := range []*story{whole, parts} {
 				s.remember(t, Assertion{Category: "room-3", Key: "key 3", Value: "ours"})
 			}
-			dry, err := transfer.Import(t.Context(), parts.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text), DryRun: true, BatchSize: 30})
+			dry, err := parts.Import(t.Context(), Incoming{Merge: merge, Data: strings.NewReader(text), DryRun: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +59,7 @@ func TestImportInBatches(t *testing.T) {
 			if whole.seq(t) != 2 || parts.seq(t) < 8 {
 				t.Errorf("commits: %d, in batches %d", whole.seq(t), parts.seq(t))
 			}
-			if again := parts.load(t, "skip-existing", text); again.Added+again.Replaced != 0 {
+			if again := parts.load(t, mergeSkip, text); again.Added+again.Replaced != 0 {
 				t.Errorf("again: %+v", again)
 			}
 		})
@@ -104,7 +99,7 @@ func TestImportEndedInTheMiddle(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(b.String()), BatchSize: s.batch})
+		_, err := s.Import(t.Context(), Incoming{Data: strings.NewReader(b.String())})
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d facts of the file are in and stay", 30*at)) {
 			t.Errorf("after %d: %v", at, err)
 		}

@@ -1,11 +1,10 @@
-package knowledge_test
+package knowledge
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	. "leanctx/knowledge"
 	"leanctx/knowledge/search"
 )
 

@@ -3,10 +3,9 @@ package knowledge
 import (
 	"context"
 	"strings"
-	"time"
 
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/state"
+	"leanctx/knowledge/ledger"
 )
 
 // Naming lists texts that may name files: the key, value and sources of what
@@ -30,10 +29,10 @@ func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, er
 	}
 	var texts []string
 	for _, f := range r.Facts {
-		texts = append(texts, naming(f.Version))
+		texts = append(texts, naming(f.v))
 	}
 	if q.Query == "" { // a search finds lessons by itself
-		err = s.View(ctx, func(st *state.State, _ time.Time) error {
+		err = s.view(ctx, func(st *ledger.State, _ moment) error {
 			for _, v := range st.Lessons() {
 				texts = append(texts, naming(v))
 			}

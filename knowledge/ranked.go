@@ -7,13 +7,12 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/intent"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/search"
-	"leanctx/knowledge/state"
 )
 
 // rankedTries is how often a search begins anew because the facts changed
@@ -32,7 +31,7 @@ func (s *Store) ranked(ctx context.Context, q Question, archive bool, by *bearin
 }
 
 func (s *Store) rankedBy(ctx context.Context, a asked) (Recalled, error) {
-	a.intent = sync.OnceValue(func() intent.Words { return s.Intent(ctx) })
+	a.intent = sync.OnceValue(func() intent.Words { return s.intent(ctx) })
 	for moved, damaged := 0, 0; ; {
 		ask := s.rankedNow
 		if moved == rankedTries {
@@ -60,11 +59,11 @@ func (s *Store) rankedNow(ctx context.Context, a asked) (r Recalled, err error) 
 	if err != nil {
 		return Recalled{}, err
 	}
-	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		if st.Cursor() != fed {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
+		if st.Reach() != fed {
 			return errMoved
 		}
-		a.st, a.now = st, now
+		a.st, a.moment = st, m
 		r, err = s.rankedIn(ctx, index, a)
 		return err
 	})
@@ -80,7 +79,7 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 	if err := x.open(s.dir); err != nil {
 		return Recalled{}, err
 	}
-	err = s.View(ctx, func(st *state.State, now time.Time) error {
+	err = s.view(ctx, func(st *ledger.State, m moment) error {
 		if x.unindexed(st) {
 			return errUnindexed
 		}
@@ -88,8 +87,8 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 		if err := x.index.Add(ctx, docs); err != nil {
 			return err
 		}
-		x.fed = st.Cursor()
-		a.st, a.now = st, now
+		x.fed = st.Reach()
+		a.st, a.moment = st, m
 		r, err = s.rankedIn(ctx, x.index, a)
 		return err
 	})
@@ -107,8 +106,8 @@ type searcher interface {
 // asked is a question, and the state that it is put to.
 type asked struct {
 	Question
-	st      *state.State
-	now     time.Time
+	st      *ledger.State
+	moment  moment
 	archive bool
 	intent  func() intent.Words // asked for only if there is a tie
 	by      *bearing            // nil: words decide
@@ -117,13 +116,13 @@ type asked struct {
 
 // worded is what words found, which holds for one state.
 type worded struct {
-	of    state.Cursor
+	of    ledger.Reach
 	found Recalled
 }
 
 // before gives what words found in this state before.
 func (a *asked) before() (Recalled, bool) {
-	if a.words == nil || a.words.of != a.st.Cursor() {
+	if a.words == nil || a.words.of != a.st.Reach() {
 		return Recalled{}, false
 	}
 	r := a.words.found
@@ -133,7 +132,7 @@ func (a *asked) before() (Recalled, bool) {
 
 func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled, error) {
 	q, st := a.Question, a.st
-	f, err := q.frame(a.now, s.Now())
+	f, err := q.frame(a.moment, s.clock())
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -147,8 +146,12 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 		lessons[v.ID] = v
 	}
 	version := func(id string) *fact.Version { return cmp.Or(st.ByID(id), lessons[id]) }
+	g := st.Glimpse(&f.held)
 	keep := func(id string) bool {
-		v := version(id)
+		v := g.Seen(id)
+		if v == nil {
+			v = lessons[id]
+		}
 		if v == nil || !f.holds(v, true) {
 			return false
 		}
@@ -191,7 +194,7 @@ func (s *Store) worded(ctx context.Context, index searcher, a asked, r *Recalled
 	}
 	s.settleTies(r.Facts, &r.frame, a.intent)
 	if a.words != nil {
-		*a.words = worded{a.st.Cursor(), *r}
+		*a.words = worded{a.st.Reach(), *r}
 		a.words.found.Facts = slices.Clone(r.Facts)
 	}
 	return nil
@@ -288,7 +291,7 @@ func (s *Store) settleTies(facts []Found, f *frame, intent func() intent.Words) 
 		}
 		slices.SortStableFunc(facts[start:end], func(a, b Found) int {
 			wanted := intent()
-			return cmp.Or(cmp.Compare(wanted.Meets(b.Category, b.Key, b.Value), wanted.Meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.Version, f.now), s.salience(a.Version, f.now)), fact.ByName(a.Version, b.Version))
+			return cmp.Or(cmp.Compare(wanted.Meets(b.Category, b.Key, b.Value), wanted.Meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), fact.ByName(a.v, b.v))
 		})
 		start = end
 	}

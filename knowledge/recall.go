@@ -11,7 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/state"
+	"leanctx/knowledge/ledger"
 )
 
 // Question asks for facts. Category and key filter, the query ranks; any may
@@ -39,13 +39,14 @@ const (
 
 const (
 	defaultLimit = 10
+	maxLimit     = 10_000
 	maxQuery     = 100 << 10 // bytes
 )
 
 // frame is a checked question and the instants it is about.
 type frame struct {
 	Question
-	held    state.Filter // what may be an answer, the query aside
+	held    ledger.Frame // what may be an answer, the query aside
 	asked   string       // as_of as given, "" for now
 	now     time.Time
 	timeful bool // as_of or known_at was given
@@ -78,7 +79,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 
 func (q *Question) check() error {
 	var err error
-	q.Limit, err = refusal.Limit(q.Limit, defaultLimit)
+	q.Limit, err = checkLimit(q.Limit, defaultLimit)
 	switch {
 	case err != nil:
 		return err
@@ -94,11 +95,21 @@ func (q *Question) check() error {
 	return nil
 }
 
+func checkLimit(limit, standard int) (int, error) {
+	switch {
+	case limit < 0:
+		return 0, refusal.Argument("limit", "limit %d is negative", limit)
+	case limit == 0:
+		return standard, nil
+	}
+	return min(limit, maxLimit), nil
+}
+
 // frame settles the instants a question is about.
-func (q Question) frame(now, clock time.Time) (frame, error) {
-	f := frame{Question: q, now: now, timeful: q.AsOf != "" || q.KnownAt != ""}
-	f.held = state.Filter{
-		Category: q.Category, Key: q.Key, AsOf: now, Known: now,
+func (q Question) frame(m moment, clock time.Time) (frame, error) {
+	f := frame{Question: q, now: m.now, timeful: q.AsOf != "" || q.KnownAt != ""}
+	f.held = ledger.Frame{
+		Category: q.Category, Key: q.Key, AsOf: m.now, Known: m.now,
 		Archived: q.IncludeArchived || f.timeful || q.Key != "", // asked about another time, or by their exact key
 	}
 	if q.AsOf != "" {
@@ -126,18 +137,18 @@ func (q Question) frame(now, clock time.Time) (frame, error) {
 func (f *frame) holds(v *fact.Version, archived bool) bool {
 	in := f.held
 	in.Archived = in.Archived || archived
-	return in.Matches(v)
+	return in.Holds(v)
 }
 
 // list answers a question without words to rank by: a room, a key, the latest.
 func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 	var r Recalled
-	err := s.View(ctx, func(st *state.State, now time.Time) error {
+	err := s.view(ctx, func(st *ledger.State, m moment) error {
 		named := q.Query != ""
 		if named {
 			q.Key, q.Query = q.Query, ""
 		}
-		f, err := q.frame(now, s.Now())
+		f, err := q.frame(m, s.clock())
 		if err != nil {
 			return err
 		}
@@ -151,7 +162,7 @@ func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 			r.outside = len(matching(st, &all))
 		}
 		for _, v := range vs[:min(f.Limit, len(vs))] {
-			r.Facts = append(r.Facts, found(v, &f))
+			r.Facts = append(r.Facts, found(st.Whole(v), &f))
 		}
 		r.cut()
 		return nil
@@ -161,7 +172,7 @@ func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 
 // matching lists the versions a frame holds, not all of them whole; a named
 // fact is looked up.
-func matching(st *state.State, f *frame) []*fact.Version {
+func matching(st *ledger.State, f *frame) []*fact.Version {
 	var out []*fact.Version
 	keep := func(vs []*fact.Version) {
 		for _, v := range vs {
@@ -175,8 +186,8 @@ func matching(st *state.State, f *frame) []*fact.Version {
 			return out
 		}
 	}
-	for _, v := range st.Matching(&f.held) {
-		out = append(out, v)
+	for _, v := range st.Held(&f.held) {
+		out = append(out, st.Lasting(v))
 	}
 	if f.Category != "" || f.Key != "" {
 		keep(st.Lessons())

@@ -1,10 +1,8 @@
-package knowledge_test
+package knowledge
 
 import (
 	"testing"
 	"time"
-
-	. "leanctx/knowledge"
 )
 
 // story is a store whose clock the test sets.
@@ -12,8 +10,6 @@ type story struct {
 	*Store
 	dir string
 	now time.Time
-
-	batch int // the most facts of one commit of an import; 0: as usual
 }
 
 func testStore(t *testing.T, o *Options) *story {

@@ -4,11 +4,10 @@ import (
 	"context"
 	"path"
 	"strings"
-	"time"
 
 	"leanctx/formats"
+	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/reminder"
-	"leanctx/knowledge/state"
 )
 
 // Triggered lists the open reminders whose path matches a file, the soonest
@@ -20,7 +19,7 @@ func (s *Store) Triggered(ctx context.Context, file string) ([]formats.Reminder,
 		return nil, nil
 	}
 	var out []formats.Reminder
-	err := s.View(ctx, func(st *state.State, _ time.Time) error {
+	err := s.view(ctx, func(st *ledger.State, _ moment) error {
 		out = nil
 		for _, r := range reminder.Open(st.Reminders) {
 			if reminder.AtFile(r, file) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"leanctx/cmd/internal/config"
-	"leanctx/knowledge/briefing"
+	"leanctx/knowledge"
 	"leanctx/overview"
 )
 
@@ -55,7 +55,7 @@ func ask(t *testing.T, project string, session int) places {
 	if err := json.Unmarshal([]byte(run("", "overview", "--json")), &seen); err != nil {
 		t.Fatal(err)
 	}
-	var selected briefing.Selection
+	var selected knowledge.Briefing
 	if err := json.Unmarshal([]byte(run("", "knowledge", "wakeup", "--json")), &selected); err != nil {
 		t.Fatal(err)
 	}

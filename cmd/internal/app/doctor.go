@@ -13,7 +13,6 @@ import (
 	"leanctx/embed"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
-	"leanctx/knowledge/advice"
 )
 
 func (r *run) doctorTool() *op.Tool {
@@ -77,12 +76,12 @@ const nowhere = "lean-ctx-doctor-looks-for-nothing"
 
 func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 	store, err := s.look(ctx, sc)
-	var h advice.Report
+	var h knowledge.Health
 	if err == nil {
 		_, err = store.Recall(ctx, knowledge.Question{Query: nowhere, Mode: "lexical", Limit: 1})
 	}
 	if err == nil {
-		h, err = advice.Health(ctx, store, knowledge.Nothing{})
+		h, err = store.Health(ctx, knowledge.Nothing{})
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return nil // the finding about the data directory names the file

@@ -6,7 +6,6 @@ import (
 
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
-	"leanctx/knowledge/briefing"
 	"leanctx/overview"
 )
 
@@ -63,6 +62,6 @@ func (r remembered) Naming(ctx context.Context, task string) ([]string, error) {
 // Briefing is the briefing as an overview prints it.
 func (r remembered) Briefing(ctx context.Context, w overview.Work) (string, error) {
 	r.working(w.Task)
-	b, err := briefing.Begin(ctx, r.store, briefing.Work(w))
+	b, err := r.store.Begin(ctx, knowledge.Outset(w))
 	return b.OverviewText(), err
 }

@@ -12,13 +12,11 @@ import (
 	"time"
 
 	"leanctx/knowledge"
-	"leanctx/knowledge/advice"
-	"leanctx/knowledge/transfer"
 )
 
-func health(t testing.TB, s *knowledge.Store) advice.Report {
+func health(t testing.TB, s *knowledge.Store) knowledge.Health {
 	t.Helper()
-	r, err := advice.Health(t.Context(), s, knowledge.Nothing{})
+	r, err := s.Health(t.Context(), knowledge.Nothing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +61,7 @@ func TestHealthNearlySame(t *testing.T) {
 	if text := health(t, plain).Text(); !strings.Contains(text, "\nNearly the same under two names: not compared, there are no vectors\n") {
 		t.Error(text)
 	}
-	if _, err := advice.Judge(t.Context(), s, advice.Verdict{Category: "fact", Key: "tests", Target: "fact/testing", Verdict: "compatible"}); err != nil {
+	if _, err := s.Judge(t.Context(), knowledge.Verdict{Category: "fact", Key: "tests", Target: "fact/testing", Verdict: "compatible"}); err != nil {
 		t.Fatal(err)
 	}
 	if r := health(t, s); len(r.Nearly) != 1 {
@@ -93,7 +91,7 @@ func TestHealthOfManyFacts(t *testing.T) {
 		if err := os.WriteFile(file, []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := transfer.Import(t.Context(), s, transfer.Incoming{File: file}); err != nil {
+		if _, err := s.Import(t.Context(), knowledge.Incoming{File: file}); err != nil {
 			t.Fatal(err)
 		}
 		if text := health(t, s).Text(); !strings.Contains(text, "\nNearly the same under two names"+want) {

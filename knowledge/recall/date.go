@@ -1,0 +1,427 @@
+package recall
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"leanctx/knowledge/words"
+)
+
+// Date is a past day that a question names.
+type Date struct {
+	Text string    // as the question has it: "in January 2026"
+	AsOf time.Time // the last instant of the day meant, UTC; of a longer period the last day
+}
+
+// Day is the day meant, as YYYY-MM-DD.
+func (d *Date) Day() string { return d.AsOf.Format(time.DateOnly) }
+
+// maxDatedWords is the length of a question up to which its dates are taken for the time asked about. A longer text
+// is a task, and its dates are deadlines and examples.
+const maxDatedWords = 30
+
+// textWord is a word of a question and where it stands.
+type textWord struct {
+	text       string // lower case
+	start, end int
+}
+
+// textWords cuts a text into words of letters, digits and the signs that dates are written with.
+func textWords(text string) []textWord {
+	var out []textWord
+	start := -1
+	flush := func(end int) {
+		if start >= 0 {
+			w := strings.TrimRight(text[start:end], ".-/'")
+			if w = strings.ToLower(w); w != "" {
+				out = append(out, textWord{w, start, start + len(w)})
+			}
+			start = -1
+		}
+	}
+	for i, r := range text {
+		in := unicode.IsLetter(r) || unicode.IsDigit(r)
+		switch {
+		case in || start >= 0 && (r == '-' || r == '.' || r == '/'):
+			if start < 0 {
+				start = i
+				if i > 0 && text[i-1] == '\'' && unicode.IsDigit(r) {
+					start = i - 1 // '25
+				}
+			}
+		default:
+			flush(i)
+		}
+	}
+	flush(len(text))
+	return out
+}
+
+// period is a stretch of days, from the first to the last one.
+type period struct {
+	first, last time.Time
+	day         bool // a single day was named
+}
+
+func dayOf(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
+
+func oneDay(t time.Time) period { return period{t, t, true} }
+
+func monthOf(y int, m time.Month) period {
+	return period{dayOf(y, m, 1), dayOf(y, m+1, 0), false}
+}
+
+func yearOf(y int) period { return period{dayOf(y, 1, 1), dayOf(y, 12, 31), false} }
+
+// dates reads dates in the words of a question.
+type dates struct {
+	words  []textWord
+	now    time.Time // what "last week" and "3 days ago" are counted from
+	newest time.Time // what a month without a year is counted back from
+}
+
+// found is a period and the words i to j that name it.
+type found struct {
+	period
+	i, j   int
+	inFull bool // with its year: it needs no word that leads to it
+}
+
+// notAsOf are the words after which a date is no time asked about: what runs since, until or by a day, or is planned for it.
+var notAsOf = map[string]bool{"since": true, "until": true, "till": true, "by": true, "for": true, "from": true, "next": true, "after": true, "than": true, "v": true, "version": true}
+
+// leads are the words that lead to a date and belong to it.
+var leads = map[string]bool{"in": true, "on": true, "at": true, "during": true, "around": true, "back": true, "of": true, "the": true, "last": true, "this": true, "early": true, "late": true, "mid": true, "over": true, "as": true, "about": true}
+
+// find gives the date of the question, the most precise one and of equals the first, and the spans of all.
+func (d *dates) find() (date *Date, spans [][2]int, ok bool) {
+	var named []found
+	for i := 0; i < len(d.words); i++ {
+		if f, ok := d.at(i); ok {
+			named = append(named, f)
+			i = f.j
+		}
+	}
+	var best *found
+	for _, f := range named {
+		if f, ok := d.led(f, len(named) > 1); ok {
+			spans = append(spans, [2]int{d.words[f.i].start, d.words[f.j].end})
+			if best == nil || f.day && !best.day {
+				best = &f
+				date = &Date{AsOf: f.last.Add(24*time.Hour - time.Nanosecond)}
+			}
+		}
+	}
+	return date, spans, best != nil
+}
+
+// led takes in the words that lead to a date: a preposition, "the end of". A date without a year that nothing leads to
+// is only a word, unless it stands beside another one. A date that is not over is the present.
+func (d *dates) led(f found, beside bool) (found, bool) {
+	i, led, last := f.i, f.inFull || f.day && beside, f.last
+	preposition := false
+	for i > 0 {
+		w := d.words[i-1].text
+		switch {
+		case w == "before":
+			last, led = f.first.AddDate(0, 0, -1), true
+		case w == "end":
+			led = true
+		case w == "beginning" || w == "start":
+			last, led = f.first, true
+		case w == "middle" || w == "mid":
+			last, led = f.first.Add(f.last.Sub(f.first)/2).Truncate(24*time.Hour), true
+		case leads[w]:
+			preposition = preposition || w == "in" || w == "on" || w == "at" || w == "during"
+			led = led || w != "the" && w != "of"
+		case notAsOf[w] && !preposition:
+			return f, false
+		default:
+			w = ""
+		}
+		if w == "" {
+			break
+		}
+		i--
+	}
+	f.i, f.last = i, last
+	return f, led && f.last.Before(d.newest)
+}
+
+// at reads the date that begins with word i, without what leads to it.
+func (d *dates) at(i int) (found, bool) {
+	for _, read := range []func(int) (found, bool){d.numeric, d.monthFirst, d.dayFirst, d.feast, d.season, d.quarter, d.relative, d.year} {
+		if f, ok := read(i); ok {
+			return f, true
+		}
+	}
+	return found{}, false
+}
+
+// numeric reads 2026-02-01, 2026/02/01, 2026-02 and 1.2.2026.
+func (d *dates) numeric(i int) (found, bool) {
+	w := d.words[i].text
+	for _, layout := range []string{"2006-01-02", "2006/01/02", "2.1.2006"} {
+		if t, err := time.Parse(layout, w); err == nil {
+			return found{oneDay(t), i, i, true}, true
+		}
+	}
+	if t, err := time.Parse("2006-01", w); err == nil {
+		return found{monthOf(t.Year(), t.Month()), i, i, true}, true
+	}
+	return found{}, false
+}
+
+// word is the text of word i, empty past the end.
+func (d *dates) word(i int) string {
+	if i < 0 || i >= len(d.words) {
+		return ""
+	}
+	return d.words[i].text
+}
+
+// yearAt reads a year after a date: 2025, '25, of 2025, last year. n is how many words it takes.
+func (d *dates) yearAt(i int) (y, n int, ok bool) {
+	switch w := d.word(i); {
+	case w == "of" || w == "in":
+		if y, ok := calendarYear(d.word(i + 1)); ok {
+			return y, 2, true
+		}
+	case w == "last" && d.word(i+1) == "year":
+		return d.now.Year() - 1, 2, true
+	case w == "this" && d.word(i+1) == "year":
+		return d.now.Year(), 2, true
+	case len(w) == 3 && w[0] == '\'':
+		if y, err := strconv.Atoi(w[1:]); err == nil {
+			return 2000 + y, 1, true
+		}
+	default:
+		if y, ok := calendarYear(w); ok {
+			return y, 1, true
+		}
+	}
+	return 0, 0, false
+}
+
+func calendarYear(w string) (int, bool) {
+	y, err := strconv.Atoi(w)
+	return y, err == nil && len(w) == 4 && 1970 <= y && y < 2100
+}
+
+// dayAt reads the day of a month: 1, 1st, 21st.
+func dayAt(w string) (int, bool) {
+	for _, end := range []string{"st", "nd", "rd", "th", "."} {
+		w = strings.TrimSuffix(w, end)
+	}
+	n, err := strconv.Atoi(w)
+	return n, err == nil && len(w) <= 2 && 1 <= n && n <= 31
+}
+
+var monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+
+// monthAt reads a month: its name, its first three letters, or from six letters on its name with one slip.
+func monthAt(w string) (time.Month, bool) {
+	if len(w) < 3 {
+		return 0, false
+	}
+	for i, name := range monthNames {
+		if w == name || w == name[:3] || w == "sept" && i == 8 || len(name) > 5 && len(w) > 5 && words.OneEditApart(w, name) {
+			return time.Month(i + 1), true
+		}
+	}
+	return 0, false
+}
+
+// monthFirst reads march 2026, feb 1st 2026, october '25, and a month alone.
+func (d *dates) monthFirst(i int) (found, bool) {
+	m, ok := monthAt(d.word(i))
+	if !ok {
+		return found{}, false
+	}
+	j, day := i, 0
+	if n, ok := dayAt(d.word(j + 1)); ok {
+		day, j = n, j+1
+	}
+	return d.inMonth(i, j, m, day), true
+}
+
+// dayFirst reads 1 march 2026 and 1st of february.
+func (d *dates) dayFirst(i int) (found, bool) {
+	day, ok := dayAt(d.word(i))
+	if !ok {
+		return found{}, false
+	}
+	j := i + 1
+	if d.word(j) == "of" {
+		j++
+	}
+	m, ok := monthAt(d.word(j))
+	if !ok {
+		return found{}, false
+	}
+	return d.inMonth(i, j, m, day), true
+}
+
+// inMonth is a month or a day of it, in the year that follows word j, else in the last year in which it is over.
+func (d *dates) inMonth(i, j int, m time.Month, day int) found {
+	in := func(y int) period {
+		if day > 0 && dayOf(y, m, day).Month() == m {
+			return oneDay(dayOf(y, m, day))
+		}
+		return monthOf(y, m)
+	}
+	if y, n, ok := d.yearAt(j + 1); ok {
+		p := in(y)
+		return found{p, i, j + n, true}
+	}
+	return found{d.latest(in), i, j, false}
+}
+
+// latest is the last one of a yearly period that is over.
+func (d *dates) latest(in func(year int) period) period {
+	y := d.newest.Year()
+	if p := in(y); p.last.Before(d.newest) {
+		return p
+	}
+	return in(y - 1)
+}
+
+// feast reads Christmas and New Year.
+func (d *dates) feast(i int) (found, bool) {
+	j := i
+	var in func(y int) period
+	switch w := d.word(i); {
+	case w == "christmas" || w == "xmas":
+		in = func(y int) period { return oneDay(dayOf(y, 12, 25)) }
+	case w == "new" && strings.HasPrefix(d.word(i+1), "year"):
+		j, in = i+1, func(y int) period { return oneDay(dayOf(y, 1, 1)) }
+	case w == "easter":
+		in = func(y int) period { return monthOf(y, 4) }
+	default:
+		return found{}, false
+	}
+	f := found{period{}, i, j, false}
+	if y, n, ok := d.yearAt(j + 1); ok {
+		f.period, f.j, f.inFull = in(y), j+n, true
+	} else {
+		f.period = d.latest(in)
+	}
+	f.day = false // a day that is named in full is more precise
+	return f, true
+}
+
+// season reads autumn 2025, last summer.
+func (d *dates) season(i int) (found, bool) {
+	var m time.Month
+	switch d.word(i) {
+	case "spring":
+		m = time.March
+	case "summer":
+		m = time.June
+	case "autumn", "fall":
+		m = time.September
+	case "winter":
+		m = time.December
+	default:
+		return found{}, false
+	}
+	// Most of a season is past by its middle, which is what somebody means who names no month.
+	in := func(y int) period { return period{dayOf(y, m, 1), dayOf(y, m+1, 15), false} }
+	if y, n, ok := d.yearAt(i + 1); ok {
+		return found{in(y), i, i + n, true}, true
+	}
+	return found{d.latest(in), i, i, false}, true
+}
+
+// quarter reads Q3 2025.
+func (d *dates) quarter(i int) (found, bool) {
+	w := d.word(i)
+	if len(w) != 2 || w[0] != 'q' || w[1] < '1' || w[1] > '4' {
+		return found{}, false
+	}
+	y, n, ok := d.yearAt(i + 1)
+	m := time.Month(3*int(w[1]-'1') + 1)
+	return found{period{dayOf(y, m, 1), dayOf(y, m+3, 0), false}, i, i + n, true}, ok
+}
+
+// relative reads yesterday, last year, last month, last week, 3 days ago, a year ago.
+func (d *dates) relative(i int) (found, bool) {
+	today := d.now.UTC().Truncate(24 * time.Hour)
+	if d.word(i) == "yesterday" {
+		return found{oneDay(today.AddDate(0, 0, -1)), i, i, true}, true
+	}
+	if d.word(i) == "last" {
+		switch d.word(i + 1) {
+		case "year":
+			return found{yearOf(today.Year() - 1), i, i + 1, true}, true
+		case "month":
+			first := dayOf(today.Year(), today.Month()-1, 1)
+			return found{monthOf(first.Year(), first.Month()), i, i + 1, true}, true
+		case "week":
+			return found{oneDay(today.AddDate(0, 0, -7)), i, i + 1, true}, true
+		}
+	}
+	n, err := strconv.Atoi(d.word(i))
+	if w := d.word(i); w == "a" || w == "one" {
+		n, err = 1, nil
+	}
+	if err != nil || n < 1 || n > 1000 || d.word(i+2) != "ago" {
+		return found{}, false
+	}
+	switch strings.TrimSuffix(d.word(i+1), "s") {
+	case "day":
+		return found{oneDay(today.AddDate(0, 0, -n)), i, i + 2, true}, true
+	case "week":
+		return found{oneDay(today.AddDate(0, 0, -7*n)), i, i + 2, true}, true
+	case "month":
+		return found{oneDay(today.AddDate(0, -n, 0)), i, i + 2, true}, true
+	case "year":
+		return found{oneDay(today.AddDate(-n, 0, 0)), i, i + 2, true}, true
+	}
+	return found{}, false
+}
+
+// year reads a year, which needs a word that leads to it.
+func (d *dates) year(i int) (found, bool) {
+	y, ok := calendarYear(d.word(i))
+	return found{yearOf(y), i, i, false}, ok
+}
+
+// Mentions reports whether a text names the same time as the question's date: then the date is what is looked for, and
+// not the time that is asked about.
+func (d *Date) Mentions(text string) bool {
+	w := textWords(text)
+	if !strings.ContainsFunc(text, unicode.IsDigit) {
+		return false
+	}
+	far := d.AsOf.AddDate(100, 0, 0)
+	other := dates{words: w, now: d.AsOf, newest: far}
+	for i := range w {
+		if f, ok := other.at(i); ok && f.inFull && f.last.Format(time.DateOnly) == d.Day() {
+			return true
+		}
+	}
+	return false
+}
+
+// without is a text less some spans of it.
+func without(text string, spans [][2]int) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		if s[0] < at {
+			continue
+		}
+		b.WriteString(text[at:s[0]])
+		b.WriteByte(' ')
+		at = s[1]
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// letters counts the characters of a word.
+func letters(s string) int { return utf8.RuneCountInString(s) }

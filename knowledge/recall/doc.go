@@ -1,0 +1,37 @@
+// Package recall ranks facts for a question, and decides whether to answer. It knows nothing of an index, a store or an
+// encoder: the caller brings candidates, and gets answers in order.
+//
+// # Use
+//
+//	q := recall.Parse(text, &recall.Options{Now: now, Newest: newest}) // dates, words of time, words
+//	err := q.Resolve(corpus)                                           // rarity, and what stands for words that the store lacks
+//	words := q.Words()                                                 // for the index: take its best 50
+//	vectors := encode(q.Texts)                                         // and the nearest 50 by meaning
+//	answers := q.Rank(candidates, &recall.Meaning{Vectors: vectors})   // nil: by words alone
+//
+// Candidates are facts as they were at q.Date.AsOf, or now if q.Date is nil. If that finds nothing, parse again with
+// NoDates. If [Date.Mentions] says that the value of a candidate holds the date, do so too: then the date is what is looked for.
+// A question with q.Past asks for what was: give former versions as candidates too.
+//
+// # Rank
+//
+//	w(t)  = ln((N + 301) / (df + 1))                       rarity of a word; N facts, df of them have it
+//	words = Σ w·2.2x/(x + 1.2),  x = Σ boost·tf/(1 − b + b·length/average)    BM25F over key, questions, value, category
+//	rank  = .27·words + 1.2·coverage + 9·cosine
+//
+// coverage is the share of Σ w that the fact covers. cosine is the best of the question's texts with key and value, and
+// with the stored questions, the latter less .05. A word that the store lacks is stood for by its abbreviation or long
+// form, by the words that it begins, by those one edit away, or by its own beginning, each for less than the word itself.
+// Of more than 24 words the rarest count. A task of more than 30 words is compared by meaning sentence by sentence.
+// Then a newer fact that is about the same thing as an older one takes its place, with the older one right behind it.
+// It is the same thing by the share of its words, the cosine of the two, the category, and words such as "switched".
+//
+// # Whether to answer
+//
+//	log odds = 3·words/Σw + 2·coverage + 4.4·cosine + 1.2·ln(1 + n) − 5.9 − .25·ln(N/90)     n words
+//
+// is the probability that a fact answers, and its score. From .50 on it is an answer, from .15 on a maybe, below nothing.
+// A fact's score is never above that of one told before it. The name of a fact has the score 1.
+//
+// What was tried, and what it gave, is in MEASURED.md.
+package recall

@@ -1,0 +1,298 @@
+package recall
+
+import (
+	"bufio"
+	"compress/gzip"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/mapping"
+	"github.com/blevesearch/bleve/v2/registry"
+	"github.com/blevesearch/bleve/v2/search"
+	"github.com/blevesearch/bleve/v2/search/query"
+	indexapi "github.com/blevesearch/bleve_index_api"
+
+	"leanctx/knowledge/words"
+)
+
+type analyzer struct{}
+
+func (analyzer) Analyze(text []byte) (out analysis.TokenStream) {
+	words.Scan(string(text), func(t words.Token) { out = append(out, &analysis.Token{Term: []byte(t.Term)}) })
+	return out
+}
+
+var _ = registry.RegisterAnalyzer("words", func(map[string]any, *registry.Cache) (analysis.Analyzer, error) { return analyzer{}, nil })
+
+// group is the documents that are searched together.
+type group struct {
+	*memory
+	facts []Candidate
+	ids   []string
+	bleve bleve.Index
+}
+
+func newGroup(t testing.TB, facts []Candidate, ids []string) *group {
+	g := &group{newMemory(facts), facts, ids, nil}
+	m := bleve.NewIndexMapping()
+	doc := mapping.NewDocumentStaticMapping()
+	for _, name := range []string{"key", "category", "value", "questions"} {
+		f := mapping.NewTextFieldMapping()
+		f.Analyzer, f.Store, f.IncludeInAll, f.IncludeTermVectors, f.DocValues = "words", false, false, false, false
+		doc.AddFieldMappingsAt(name, f)
+	}
+	m.DefaultMapping, m.ScoringModel = doc, indexapi.BM25Scoring
+	x, err := bleve.NewMemOnly(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := x.NewBatch()
+	for i, c := range facts {
+		if err := b.Index(strconv.Itoa(i), map[string]any{"key": c.Key, "category": c.Category, "value": c.Value, "questions": c.Questions}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Batch(b); err != nil {
+		t.Fatal(err)
+	}
+	g.bleve = x
+	return g
+}
+
+// search gives the best by bleve's BM25.
+func (g *group) search(t testing.TB, of []Word, fields map[string]float64, n int) (out []int) {
+	var all []query.Query
+	for name, boost := range fields {
+		var terms []query.Query
+		for _, w := range of {
+			q := query.NewTermQuery(w.Text)
+			q.SetField(name)
+			q.SetBoost(boost * w.Weight)
+			terms = append(terms, q)
+		}
+		all = append(all, query.NewDisjunctionQuery(terms))
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	r := bleve.NewSearchRequestOptions(query.NewDisjunctionQuery(all), n, 0, false)
+	got, err := g.bleve.Search(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortStableFunc(got.Hits, func(a, b *search.DocumentMatch) int {
+		if a.Score != b.Score {
+			if a.Score > b.Score {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for _, h := range got.Hits {
+		i, _ := strconv.Atoi(h.ID)
+		out = append(out, i)
+	}
+	return out
+}
+
+// near gives the nearest by cosine.
+func (g *group) near(m *Meaning, n int) []int {
+	at := make([]int, len(g.facts))
+	cos := make([]float64, len(g.facts))
+	for i := range at {
+		at[i], cos[i] = i, m.cosine(&g.facts[i])
+	}
+	slices.SortStableFunc(at, func(a, b int) int {
+		if cos[a] > cos[b] {
+			return -1
+		} else if cos[a] < cos[b] {
+			return 1
+		}
+		return 0
+	})
+	return at[:min(n, len(at))]
+}
+
+type document struct {
+	ID    string `json:"_id"`
+	Group string `json:"group"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+type documents struct {
+	name    string
+	groups  map[string]*group
+	queries []document
+	right   map[string]map[string]bool
+}
+
+func readDocuments(t testing.TB, name string) *documents {
+	dir := filepath.Join(evalDir(t), name)
+	d := &documents{name: name, groups: map[string]*group{}, right: map[string]map[string]bool{}}
+	facts, ids := map[string][]Candidate{}, map[string][]string{}
+	for _, x := range jsonLines[document](t, filepath.Join(dir, "corpus.jsonl.gz")) {
+		category := x.Title
+		if category == "" {
+			category = "document"
+		}
+		c := Candidate{Category: category, Key: x.ID, Value: x.Text}
+		c.Vector = encode(t, factText(&c))[0]
+		facts[x.Group] = append(facts[x.Group], c)
+		ids[x.Group] = append(ids[x.Group], x.ID)
+	}
+	for g := range facts {
+		d.groups[g] = newGroup(t, facts[g], ids[g])
+	}
+	f, err := os.Open(filepath.Join(dir, "qrels.tsv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(z)
+	for s.Scan() {
+		p := strings.Split(s.Text(), "\t")
+		if d.right[p[0]] == nil {
+			d.right[p[0]] = map[string]bool{}
+		}
+		d.right[p[0]][p[1]] = true
+	}
+	for _, q := range jsonLines[document](t, filepath.Join(dir, "queries.jsonl.gz")) {
+		if len(d.right[q.ID]) > 0 {
+			d.queries = append(d.queries, q)
+		}
+	}
+	return d
+}
+
+// ndcg is nDCG@10.
+func ndcg(got []string, right map[string]bool) float64 {
+	var dcg, ideal float64
+	for i, id := range got[:min(10, len(got))] {
+		if right[id] {
+			dcg += 1 / math.Log2(float64(i)+2)
+		}
+	}
+	for i := range min(10, len(right)) {
+		ideal += 1 / math.Log2(float64(i)+2)
+	}
+	return dcg / ideal
+}
+
+// fieldWeights are those of the search that brings the candidates.
+var fieldWeights = map[string]float64{"value": 1, "key": 2.5, "category": 1.2, "questions": 1}
+
+// candidates are the best 50 by bleve and the nearest 50.
+func (g *group) candidates(t testing.TB, q *Question, m *Meaning) (at []int, facts []Candidate) {
+	if err := q.Resolve(g); err != nil {
+		t.Fatal(err)
+	}
+	of := q.Words()
+	for i := range of {
+		of[i].Weight = 1 // bleve weighs by rarity itself
+	}
+	at = g.search(t, of, fieldWeights, 50)
+	if m != nil {
+		for _, i := range g.near(m, 50) {
+			if !slices.Contains(at, i) {
+				at = append(at, i)
+			}
+		}
+	}
+	for _, i := range at {
+		facts = append(facts, g.facts[i])
+	}
+	return at, facts
+}
+
+// TestDocuments compares with plain bleve on sets that nobody here wrote, and asks each set questions of another one.
+func TestDocuments(t *testing.T) {
+	var sets []*documents
+	for _, name := range []string{"locomo-dev/facts", "locomo-dev/turns", "cosqa-dev"} {
+		sets = append(sets, readDocuments(t, name))
+	}
+	for _, d := range sets {
+		sum, firm := map[string]float64{}, 0
+		for _, x := range d.queries {
+			g, q := d.groups[x.Group], Parse(x.Text, nil)
+			add := func(name string, order []int) {
+				var ids []string
+				for _, i := range order {
+					ids = append(ids, g.ids[i])
+				}
+				sum[name] += ndcg(ids, d.right[x.ID])
+			}
+			ordered := func(at []int, a []Answer) (out []int) {
+				for _, x := range a {
+					out = append(out, at[x.Index])
+				}
+				return out
+			}
+			var plain []Word
+			for _, w := range words.Terms(x.Text) {
+				if !slices.Contains(plain, Word{w, 1}) {
+					plain = append(plain, Word{w, 1})
+				}
+			}
+			add("bleve, value", g.search(t, plain, map[string]float64{"value": 1}, 10))
+			add("bleve, fields", g.search(t, plain, map[string]float64{"value": 1, "key": 1, "category": 1}, 10))
+			at, facts := g.candidates(t, q, nil)
+			add("lexical", ordered(at, q.rank(facts, nil)))
+			m := &Meaning{Vectors: encode(t, q.Texts...)}
+			at, facts = g.candidates(t, q, m)
+			add("auto", ordered(at, q.rank(facts, m)))
+			answers := q.Rank(facts, m)
+			add("auto, told", ordered(at, answers))
+			if len(answers) > 0 && !answers[0].Maybe {
+				firm++
+			}
+		}
+		n := float64(len(d.queries))
+		for name := range sum {
+			sum[name] = math.Round(1000*sum[name]/n) / 1000
+		}
+		plain := max(sum["bleve, value"], sum["bleve, fields"])
+		t.Logf("%s: nDCG@10 %v; answered firmly %.2f", d.name, sum, float64(firm)/n)
+		if sum["lexical"] < plain-.002 || sum["auto"] < plain+.01 {
+			t.Errorf("%s: plain bleve %.3f, lexical %.3f, auto %.3f", d.name, plain, sum["lexical"], sum["auto"])
+		}
+		if share := d.foreign(t, sets); share > .05 {
+			t.Errorf("%s: foreign strangers answered firmly %.3f", d.name, share)
+		}
+	}
+}
+
+// foreign is the share of questions of other sets that are answered firmly.
+func (d *documents) foreign(t testing.TB, sets []*documents) float64 {
+	firm, n := 0, 0
+	names := slices.Sorted(maps.Keys(d.groups))
+	for _, o := range sets {
+		if strings.Contains(o.name, "locomo") == strings.Contains(d.name, "locomo") {
+			continue
+		}
+		for i := 0; i < len(o.queries); i += 5 {
+			g, q := d.groups[names[i/5%len(names)]], Parse(o.queries[i].Text, nil)
+			m := &Meaning{Vectors: encode(t, q.Texts...)}
+			_, facts := g.candidates(t, q, m)
+			n++
+			if a := q.Rank(facts, m); len(a) > 0 && !a[0].Maybe {
+				firm++
+			}
+		}
+	}
+	t.Logf("%s: foreign strangers answered firmly %.3f of %d", d.name, float64(firm)/float64(n), n)
+	return float64(firm) / float64(n)
+}

@@ -1,0 +1,371 @@
+package recall
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"leanctx/embed"
+	"leanctx/knowledge/words"
+)
+
+// evalDir is the folder of the evaluation sets.
+func evalDir(t testing.TB) string {
+	dir := os.Getenv("LEAN_CTX_EVAL_DIR")
+	if dir == "" {
+		t.Skip("NO QUALITY MEASURED: LEAN_CTX_EVAL_DIR is not set")
+	}
+	return dir
+}
+
+// jsonLines reads a file of JSON lines, packed or not.
+func jsonLines[T any](t testing.TB, path string) []T {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d := json.NewDecoder(bufio.NewReader(f))
+	if strings.HasSuffix(path, ".gz") {
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = json.NewDecoder(z)
+	}
+	var out []T
+	for d.More() {
+		var x T
+		if err := d.Decode(&x); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// memory is a store in memory: what this package asks of one, in the plainest way.
+type memory struct {
+	size Size
+	df   map[string]int
+}
+
+func newMemory(facts []Candidate) *memory {
+	m := &memory{df: map[string]int{}}
+	m.size.Facts = len(facts)
+	var questioned float64
+	var fields [fieldCount]map[string]int
+	for f := range fields {
+		fields[f] = map[string]int{}
+	}
+	for _, c := range facts {
+		count := func(f field, text string) (n float64) {
+			seen := map[string]bool{}
+			words.Scan(text, func(t words.Token) {
+				if t.Kind == words.Word {
+					n++
+				}
+				if !seen[t.Term] {
+					seen[t.Term] = true
+					fields[f][t.Term]++
+				}
+			})
+			return n
+		}
+		m.size.Key += count(keyField, c.Key+"\n"+strings.Join(c.Aliases, "\n"))
+		m.size.Value += count(valueField, c.Value)
+		m.size.Category += count(categoryField, c.Category)
+		if c.Questions != "" {
+			questioned++
+			m.size.Questions += count(questionsField, c.Questions)
+		}
+	}
+	for _, of := range fields {
+		for w, n := range of {
+			m.df[w] = max(m.df[w], n)
+		}
+	}
+	n := float64(max(len(facts), 1))
+	m.size.Key /= n
+	m.size.Value /= n
+	m.size.Category /= n
+	m.size.Questions /= max(questioned, 1)
+	return m
+}
+
+func (m *memory) Size() Size { return m.size }
+
+func (m *memory) Frequencies(of []string) ([]int, error) {
+	out := make([]int, len(of))
+	for i, w := range of {
+		out[i] = m.df[w]
+	}
+	return out, nil
+}
+
+func (m *memory) Words(prefix string) (map[string]int, error) {
+	out := map[string]int{}
+	for w, n := range m.df {
+		if strings.HasPrefix(w, prefix) {
+			out[w] = n
+		}
+	}
+	return out, nil
+}
+
+// encode gives the vectors of texts by the encoder that is built in.
+func encode(t testing.TB, texts ...string) [][]float32 {
+	e, err := embed.Static()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := e.Encode(context.Background(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// factText is what the store encodes of a fact.
+func factText(c *Candidate) string {
+	var b strings.Builder
+	for _, name := range append([]string{c.Key}, c.Aliases...) {
+		for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !('a' <= r|32 && r|32 <= 'z' || r >= 0x80 || '0' <= r && r <= '9') }) {
+			if !strings.ContainsAny(w, "0123456789") {
+				b.WriteString(w + " ")
+			}
+		}
+	}
+	s := strings.TrimSuffix(b.String(), " ")
+	if s != "" {
+		s += ": "
+	}
+	return s + c.Value
+}
+
+// projectFact is a line of facts.jsonl.
+type projectFact struct {
+	N        int    `json:"n"`
+	Category string `json:"category"`
+	Key      string `json:"key"`
+	Value    string `json:"value"`
+	From     string `json:"valid_from"`
+	Stored   string `json:"questions"`
+	Replaces int    `json:"replaces"`
+	since    time.Time
+}
+
+type projectQuestion struct {
+	ID, Kind, Question string
+	AsOf               string `json:"as_of"`
+	Expect, Stale      []int
+}
+
+// projectSet is one of the four projects.
+type projectSet struct {
+	name      string
+	facts     []projectFact
+	vectors   [][]float32
+	asked     [][]float32
+	questions []projectQuestion
+	newest    time.Time
+}
+
+func readProjects(t testing.TB) []*projectSet {
+	dir := filepath.Join(evalDir(t), "project-questions")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*projectSet
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		p := &projectSet{name: e.Name()}
+		p.facts = jsonLines[projectFact](t, filepath.Join(dir, e.Name(), "facts.jsonl"))
+		p.questions = jsonLines[projectQuestion](t, filepath.Join(dir, e.Name(), "questions.jsonl"))
+		stored := map[int]string{}
+		for _, s := range jsonLines[projectFact](t, filepath.Join(dir, e.Name(), "stored-questions.jsonl")) {
+			stored[s.N] = s.Stored
+		}
+		var kv, asked []string
+		for i := range p.facts {
+			f := &p.facts[i]
+			f.Stored = stored[f.N]
+			f.since, err = time.Parse(time.DateOnly, f.From)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.since.After(p.newest) {
+				p.newest = f.since
+			}
+			kv = append(kv, factText(&Candidate{Key: f.Key, Value: f.Value}))
+			asked = append(asked, f.Stored)
+		}
+		p.vectors, p.asked = encode(t, kv...), encode(t, asked...)
+		out = append(out, p)
+	}
+	return out
+}
+
+// at gives the facts as they were, less some, and their numbers. stored: with the questions that were stored, 0 none,
+// 1 all, 2 those of even number.
+func (p *projectSet) at(asOf time.Time, stored int, less []int) (facts []Candidate, numbers []int) {
+	latest := map[string]int{}
+	for i, f := range p.facts {
+		if !f.since.After(asOf) {
+			latest[f.Category+"/"+f.Key] = i
+		}
+	}
+	for i, f := range p.facts {
+		if latest[f.Category+"/"+f.Key] != i || f.since.After(asOf) || slices.Contains(less, f.N) {
+			continue
+		}
+		c := Candidate{Category: f.Category, Key: f.Key, Value: f.Value, Since: f.since, Vector: p.vectors[i]}
+		if stored == 1 || stored == 2 && f.N%2 == 0 {
+			c.Questions, c.Asked = f.Stored, p.asked[i]
+		}
+		facts, numbers = append(facts, c), append(numbers, f.N)
+	}
+	return facts, numbers
+}
+
+// trial is a question put to a store: what each candidate has, and which answer.
+type trial struct {
+	project  string
+	kind     string
+	question string
+	q        *Question
+	facts    []Candidate
+	numbers  []int
+	expect   map[int]bool // by index
+	stale    map[int]bool
+	features []features
+	meaning  *Meaning
+	stored   int
+	leftOut  bool // its answers were taken out of the store
+}
+
+// put makes a trial of a question.
+func (p *projectSet) put(t testing.TB, x projectQuestion, stored int, leftOut bool) *trial {
+	q := Parse(x.Question, &Options{Now: p.newest.AddDate(0, 0, 1), Newest: p.newest})
+	asOf := p.newest
+	if q.Date != nil {
+		asOf = q.Date.AsOf
+	}
+	var less []int
+	if leftOut {
+		less = append(slices.Clone(x.Expect), x.Stale...)
+	}
+	r := &trial{project: p.name, kind: x.Kind, question: x.Question, q: q, expect: map[int]bool{}, stale: map[int]bool{}, leftOut: leftOut}
+	r.facts, r.numbers = p.at(asOf, stored, less)
+	for i, n := range r.numbers {
+		if slices.Contains(x.Expect, n) {
+			r.expect[i] = true
+		}
+		if slices.Contains(x.Stale, n) {
+			r.stale[i] = true
+		}
+	}
+	r.resolve(t, newMemory(r.facts))
+	return r
+}
+
+func (r *trial) resolve(t testing.TB, corpus Corpus) {
+	if err := r.q.Resolve(corpus); err != nil {
+		t.Fatal(err)
+	}
+	r.meaning = &Meaning{Vectors: encode(t, r.q.Texts...)}
+	m := newMatcher(r.q, r.meaning)
+	for i := range r.facts {
+		r.features = append(r.features, m.features(&r.facts[i]))
+	}
+}
+
+var kinds = []string{"words", "few", "keyword", "prompt", "changed", "asof", "stranger"}
+
+// counts are the outcomes of the questions of a kind.
+type counts struct{ n, first, three, silent, stale, firm int }
+
+func (c *counts) add(r *trial, answers []Answer) {
+	c.n++
+	if len(answers) == 0 {
+		c.silent++
+		return
+	}
+	if !answers[0].Maybe {
+		c.firm++
+	}
+	stale := false
+	for i, a := range answers {
+		if r.expect[a.Index] {
+			if i == 0 {
+				c.first++
+			}
+			if i < 3 {
+				c.three++
+			}
+			break
+		}
+		stale = stale || r.stale[a.Index]
+	}
+	if stale {
+		c.stale++
+	}
+}
+
+func (c *counts) share(n int) float64 { return float64(n) / float64(max(c.n, 1)) }
+
+// TestProjects measures the four projects without stored questions, with all of them, and with those of every other fact.
+func TestProjects(t *testing.T) {
+	projects := readProjects(t)
+	for stored, name := range []string{"no questions", "all questions", "half of the questions"} {
+		all := map[string]*counts{}
+		for _, k := range kinds {
+			all[k] = &counts{}
+		}
+		var others counts
+		for _, p := range projects {
+			for _, x := range p.questions {
+				r := p.put(t, x, stored, false)
+				answers := r.q.Rank(r.facts, r.meaning)
+				all[r.kind].add(r, answers)
+				if r.kind != "few" && r.kind != "stranger" {
+					others.add(r, answers)
+				}
+			}
+		}
+		t.Log(name)
+		for _, k := range kinds {
+			c := all[k]
+			t.Logf("  %-8s first %.2f  among three %.2f  outdated first %.2f  firm %.2f  nothing %.2f", k, c.share(c.first), c.share(c.three), c.share(c.stale), c.share(c.firm), c.share(c.silent))
+		}
+		t.Logf("  given up, but for few: %.3f", others.share(others.silent))
+		for _, floor := range []struct {
+			kind  string
+			three [3]float64
+		}{{"words", [3]float64{.98, .98, .98}}, {"keyword", [3]float64{.90, .96, .94}}, {"prompt", [3]float64{.78, .90, .78}}, {"few", [3]float64{.38, .66, .50}}, {"asof", [3]float64{.90, .90, .90}}} {
+			if c := all[floor.kind]; c.share(c.three) < floor.three[stored] {
+				t.Errorf("%s: %s found among three %.2f", name, floor.kind, c.share(c.three))
+			}
+		}
+		if c := all["changed"]; c.share(c.first) < [3]float64{.68, .88, .70}[stored] || c.share(c.stale) > .08 {
+			t.Errorf("%s: changed first %.2f, outdated first %.2f", name, c.share(c.first), c.share(c.stale))
+		}
+		if c := all["stranger"]; c.share(c.firm) > [3]float64{.25, .31, .31}[stored] {
+			t.Errorf("%s: strangers answered firmly %.2f", name, c.share(c.firm))
+		}
+		if others.share(others.silent) > .05 {
+			t.Errorf("%s: given up %.3f", name, others.share(others.silent))
+		}
+	}
+}

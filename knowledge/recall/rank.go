@@ -1,0 +1,270 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/knowledge/words"
+)
+
+// Candidate is a fact that may answer, as it was at the time asked about.
+type Candidate struct {
+	Category, Key string
+	Aliases       []string
+	Value         string
+	Questions     string    // what was stored as questions with it
+	Since         time.Time // when the value began to be true
+	Dormant       bool
+	Vector        []float32 // of key and value, of length 1; nil if there is none
+	Asked         []float32 // of the questions
+}
+
+// Meaning is the question compared by meaning.
+type Meaning struct {
+	Vectors [][]float32 // of [Question.Texts]
+	Only    bool        // words do not count
+}
+
+// Answer is a candidate that may be told.
+type Answer struct {
+	Index    int     // of the candidate
+	Score    float64 // the probability that it answers, 0 to 1; never above that of an answer before it
+	Maybe    bool    // too weak to be told as an answer
+	Outdated int     // the candidate, told before it, that seems to have taken its place; -1 if none
+	Words    float64 // BM25F
+	Coverage float64 // the share of the question's weight that it covers
+	Cosine   float64 // 0 without vectors
+}
+
+// features are what is known of a candidate.
+type features struct {
+	words, coverage, cosine float64
+	named                   bool // the question is its name
+	rank                    float64
+	ids                     []int32 // the words of key and value, each once
+}
+
+// field is a part of a fact.
+type field int
+
+const (
+	keyField field = iota
+	questionsField
+	valueField
+	categoryField
+	fieldCount
+)
+
+func (c *Candidate) text(f field) string {
+	switch f {
+	case keyField:
+		if len(c.Aliases) > 0 {
+			return c.Key + "\n" + strings.Join(c.Aliases, "\n")
+		}
+		return c.Key
+	case questionsField:
+		return c.Questions
+	case valueField:
+		return c.Value
+	}
+	return c.Category
+}
+
+func (s *Size) average(f field) float64 {
+	return max(1, [fieldCount]float64{s.Key, s.Questions, s.Value, s.Category}[f])
+}
+
+// matcher finds the words of a question in facts.
+type matcher struct {
+	q       *Question
+	meaning *Meaning
+	known   *words.Lexicon
+	left    int // bytes that may yet be read
+
+	ids     map[string]int32
+	matches [][]match // by id
+	seen    []int     // by id: the candidate that had the word last
+	df      []float64 // by id: candidates that have it
+
+	name      string // of the question as a name
+	x, share  []float64
+	tf        []float64
+	candidate int
+}
+
+// match is a term of the question that a word counts for.
+type match struct {
+	term  int
+	share float64
+}
+
+func newMatcher(q *Question, meaning *Meaning) *matcher {
+	n := len(q.terms)
+	m := &matcher{q: q, meaning: meaning, known: words.NewLexicon(), left: maxRead, ids: map[string]int32{},
+		x: make([]float64, n), share: make([]float64, n), tf: make([]float64, n)}
+	for i, t := range q.terms {
+		for _, s := range t.standIns {
+			id := m.id(s.text)
+			m.matches[id] = append(m.matches[id], match{i, s.share})
+		}
+	}
+	return m
+}
+
+func (m *matcher) id(term string) int32 {
+	id, ok := m.ids[term]
+	if !ok {
+		id = int32(len(m.ids))
+		m.ids[strings.Clone(term)] = id
+		m.matches, m.seen, m.df = append(m.matches, nil), append(m.seen, 0), append(m.df, 0)
+	}
+	return id
+}
+
+// features reads a candidate.
+func (m *matcher) features(c *Candidate) features {
+	var out features
+	m.candidate++
+	clear(m.x)
+	clear(m.share)
+	for f := range fieldCount {
+		m.field(c, f, &out)
+	}
+	for i, t := range m.q.terms {
+		out.words += t.weight * m.x[i] * (k1 + 1) / (m.x[i] + k1)
+		out.coverage += t.weight * m.share[i]
+	}
+	if m.q.mass > 0 {
+		out.coverage /= m.q.mass
+	}
+	if m.meaning != nil {
+		out.cosine = m.meaning.cosine(c)
+		if m.meaning.Only {
+			out.words, out.coverage = 0, 0
+		}
+	}
+	out.named = out.coverage > .99 && m.named(c)
+	return out
+}
+
+// field counts the words of the question in a field of a candidate.
+func (m *matcher) field(c *Candidate, f field, out *features) {
+	text := cut(c.text(f), m.left)
+	if text == "" {
+		return
+	}
+	m.left -= len(text)
+	clear(m.tf)
+	length, hit := 0, false
+	m.known.Scan(text, func(t words.Token) {
+		id := m.id(t.Term)
+		for _, at := range m.matches[id] {
+			m.tf[at.term] += at.share
+			m.share[at.term] = max(m.share[at.term], at.share)
+			hit = true
+		}
+		if t.Kind != words.Word {
+			return
+		}
+		length++
+		if (f == keyField || f == valueField) && m.seen[id] != m.candidate && len(out.ids) < maxPaired {
+			m.seen[id] = m.candidate
+			m.df[id]++
+			out.ids = append(out.ids, id)
+		}
+	})
+	if !hit {
+		return
+	}
+	norm := 1 - fieldB[f] + fieldB[f]*float64(length)/m.q.size.average(f)
+	for i := range m.tf {
+		m.x[i] += fieldBoost[f] * m.tf[i] / norm
+	}
+}
+
+// named reports whether the question is the name of a candidate, but for case, order of joiners and stop words.
+func (m *matcher) named(c *Candidate) bool {
+	if m.q.Long {
+		return false
+	}
+	if m.name == "" {
+		m.name = m.known.Canonical(m.q.text)
+	}
+	for _, name := range append([]string{c.Key, c.Category + " " + c.Key}, c.Aliases...) {
+		if len(name) < maxName && m.known.Canonical(name) == m.name {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Meaning) cosine(c *Candidate) float64 {
+	best := 0.0
+	for _, v := range m.Vectors {
+		best = max(best, dot(v, c.Vector), dot(v, c.Asked)-askedLess)
+	}
+	return best
+}
+
+func dot(a, b []float32) float64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	var sum float32
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return float64(sum)
+}
+
+// Rank puts candidates in order and leaves out what does not answer. Without meaning it goes by words alone. The same
+// candidates give the same answers in whatever order they come.
+func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
+	return q.told(q.rank(candidates, meaning))
+}
+
+// rank gives all candidates in order.
+func (q *Question) rank(candidates []Candidate, meaning *Meaning) []Answer {
+	if len(candidates) == 0 {
+		return nil
+	}
+	by := &byBoth
+	switch {
+	case meaning == nil || len(meaning.Vectors) == 0:
+		by = &byWords
+	case meaning.Only:
+		by = &byMeaning
+	}
+	m := newMatcher(q, meaning)
+	all := make([]features, len(candidates))
+	order := make([]int, len(candidates))
+	for i := range candidates {
+		all[i] = m.features(&candidates[i])
+		all[i].rank = rank.of(all[i].words, all[i].coverage, all[i].cosine)
+		if candidates[i].Dormant {
+			all[i].rank -= dormantLess
+		}
+		if all[i].named {
+			all[i].rank += namedMore
+		}
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &candidates[i], &candidates[j]
+		return cmp.Or(cmp.Compare(all[j].rank, all[i].rank), b.Since.Compare(a.Since), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key))
+	})
+	answers, scores, p := make([]Answer, len(order)), make([]float64, len(order)), 1.0
+	for at, i := range order {
+		x := &all[i]
+		p = min(p, q.probability(x, by))
+		scores[at] = p
+		answers[at] = Answer{Index: i, Outdated: -1, Words: x.words, Coverage: x.coverage, Cosine: x.cosine}
+	}
+	m.supersede(candidates, all, answers)
+	for at := range answers {
+		answers[at].Score = scores[at] // a fact that takes another's place takes its score
+	}
+	return answers
+}

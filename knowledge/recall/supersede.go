@@ -1,0 +1,100 @@
+package recall
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// supersede lets a newer fact that is about the same thing take the place of an older one, which comes right behind it.
+// Where the question asks for what was, the older one stays first.
+func (m *matcher) supersede(candidates []Candidate, all []features, answers []Answer) {
+	for at := 0; at < min(maxSuperseded, len(answers)); at++ {
+		by, newest := answers[at].Index, -1
+		for range maxChain {
+			if by = m.newer(candidates, all, answers, by); by < 0 {
+				break
+			}
+			newest = by
+		}
+		if newest < 0 {
+			continue
+		}
+		b := slices.IndexFunc(answers, func(x Answer) bool { return x.Index == newest })
+		if m.q.Past {
+			if b < at {
+				answers[at], answers[b] = answers[b], answers[at]
+			}
+			continue
+		}
+		answers[at].Outdated = newest
+		if b > at {
+			x := answers[b]
+			copy(answers[at+1:b+1], answers[at:b])
+			answers[at] = x
+			at++ // the older one stands here now
+		}
+	}
+}
+
+// newer finds the candidate that has most likely taken the place of a, -1 if none has.
+func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer, a int) int {
+	weight := func(id int32) float64 { return math.Log(float64(len(candidates)+5) / m.df[id]) }
+	mass, has := 0.0, make(map[int32]bool, len(all[a].ids))
+	for _, id := range all[a].ids {
+		has[id] = true
+		mass += weight(id)
+	}
+	best, p := -1, 0.0
+	for _, x := range answers {
+		b := x.Index
+		if !candidates[b].Since.After(candidates[a].Since) {
+			continue
+		}
+		var shared float64
+		for _, id := range all[b].ids {
+			if has[id] {
+				shared += weight(id)
+			}
+		}
+		z := pairConstant + pairShare*shared/max(mass, 1e-9) +
+			pairCosine*max(dot(candidates[a].Vector, candidates[b].Vector), dot(candidates[a].Asked, candidates[b].Asked))
+		if candidates[a].Category == candidates[b].Category {
+			z += pairCategory
+		}
+		if z+pairMarker > 0 && marked(candidates[b].Value) {
+			z += pairMarker
+		}
+		if z > p || best < 0 && z > pairLeast {
+			best, p = b, z
+		}
+	}
+	return best
+}
+
+// changes are the words with which somebody says that something is different now.
+var changes = []string{"now", "no longer", "no more", "switched", "moved", "migrated", "replaced", "replaces", "instead of", "raised", "lowered", "gone", "is out", "dropped",
+	"removed", "threw out", "left", "since", "deprecated", "renamed", "taken over", "retired", "deleted"}
+
+// marked reports whether a text says that something is different now.
+func marked(text string) bool {
+	text = strings.ToLower(cut(text, maxMarked))
+	for _, w := range changes {
+		for at := 0; ; {
+			i := strings.Index(text[at:], w)
+			if i < 0 {
+				break
+			}
+			i += at
+			at = i + len(w)
+			if (i == 0 || !letterAt(text, i-1)) && (at == len(text) || !letterAt(text, at)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+const maxMarked = 2 << 10
+
+func letterAt(s string, i int) bool { return s[i] >= 'a' && s[i] <= 'z' || s[i] >= 0x80 }
