@@ -13,7 +13,6 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
-	"leanctx/cmd/internal/hook/plugin"
 	"leanctx/cmd/internal/op"
 )
 
@@ -38,8 +37,8 @@ type connection struct {
 	AgentsMD bool     `json:"agents_md,omitempty" jsonschema:"also tell agents in the project's AGENTS.md"`
 }
 
-func (c connection) wish() hook.Wish {
-	return hook.Wish{Clients: c.Clients, Scope: hook.Scope(c.Scope), DryRun: c.DryRun}
+func (c connection) options() hook.ConnectOptions {
+	return hook.ConnectOptions{Clients: c.Clients, Scope: hook.Scope(c.Scope), DryRun: c.DryRun}
 }
 
 type disconnection struct {
@@ -67,15 +66,15 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		if err != nil {
 			return nil, err
 		}
-		done, err := plugin.Write(dir, p.Command, build().Version)
+		done, err := hook.WritePlugin(dir, p.Command, build().Version)
 		return told(done), err
 	case a.Print:
-		done, err := p.Print(a.wish())
+		done, err := p.Print(a.options())
 		return told(done), asUsage(err)
 	}
-	report, err := p.Connect(a.wish())
+	report, err := p.Connect(a.options())
 	if err == nil && a.AgentsMD {
-		var f hook.Touched
+		var f hook.FileReport
 		if f, err = p.Advise(a.DryRun); err == nil {
 			report.Files = append(report.Files, f)
 		}
@@ -88,7 +87,7 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 	if err != nil {
 		return nil, err
 	}
-	report, err := p.Disconnect(hook.Wish{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun})
+	report, err := p.Disconnect(hook.ConnectOptions{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun})
 	return r.reported(sc, report, err)
 }
 
@@ -132,16 +131,16 @@ func asUsage(err error) error {
 }
 
 // machine is where clients are looked for.
-func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Place, error) {
+func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error) {
 	c, err := s.config()
 	if err != nil {
-		return hook.Place{}, err
+		return hook.Machine{}, err
 	}
 	home, err := c.Home()
 	if err != nil {
-		return hook.Place{}, err
+		return hook.Machine{}, err
 	}
-	p := hook.Place{Home: home, Data: c.DataDir, Command: program(), Getenv: config.Getenv, Look: onPath}
+	p := hook.Machine{Home: home, Data: c.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath}
 	p.Root = c.Project
 	if sc.Project != "" {
 		if p.Root, err = c.Path(sc.Project); err != nil {

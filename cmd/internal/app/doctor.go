@@ -31,12 +31,12 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 	}
 	x := p.Examine(ctx, build().Version)
 	if a.Fix {
-		mended, err := p.Mend(x)
+		fixed, err := p.Fix(x)
 		if err != nil {
 			return nil, err
 		}
-		if len(mended.Files)+len(mended.Notes) > 0 && sc.Output != "json" {
-			fmt.Fprintln(r.out, mended.Text())
+		if len(fixed.Files)+len(fixed.Notes) > 0 && sc.Output != "json" {
+			fmt.Fprintln(r.out, fixed.Text())
 		}
 		x = p.Examine(ctx, build().Version)
 	}
@@ -53,7 +53,7 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 // examine looks at the configuration, the model and the memory of this project.
 func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
 	if _, _, err := s.settings(sc); err != nil {
-		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "mend the file"}}
+		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "fix the file"}}
 	}
 	found := []hook.Finding{{Level: hook.Fine, Subject: "configuration", Text: "can be read"}, s.models()}
 	projects, dir, err := s.atlas(sc)

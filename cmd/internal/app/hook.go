@@ -109,7 +109,7 @@ func (m memory) Briefing(ctx context.Context) (string, error) {
 // server's project to its model.
 func (s *stores) briefed(client string) bool {
 	p, err := s.machine(context.Background(), op.Scope{})
-	return err == nil && p.Briefs(client)
+	return err == nil && p.HooksBrief(client)
 }
 
 // Waiting lists what lies unread for the session's agent.

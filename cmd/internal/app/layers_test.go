@@ -67,16 +67,15 @@ var mayImport = map[string][]string{
 	"cmd/internal/cli":         {"cmd/internal/op"},
 	"cmd/internal/mcpsrv":      {"cmd/internal/op"},
 	"cmd/internal/web":         {"cmd/internal/op"},
-	"cmd/internal/hook":        {"cmd/internal/op", "cmd/internal/hook/probe"},
+	"cmd/internal/hook":        {"cmd/internal/op"},
 	"cmd/internal/hook/answer": {"cmd/internal/hook", "internal/prose"},
-	"cmd/internal/hook/plugin": {"cmd/internal/hook"},
 	// beside them
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
 	"cmd/internal/eval":   {"knowledge", "knowledge/meaning", "agents", "tasks", "overview"},
 	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
-	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer", "cmd/internal/hook/plugin",
+	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer",
 		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 }
@@ -97,7 +96,7 @@ var onlyIn = map[string][]string{
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
 	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search/index"},
 	"leanctx/knowledge/table":                {"knowledge/ledger"},
-	"github.com/rogpeppe/go-internal":        {},
+	"github.com/rogpeppe/go-internal":        {"cmd/internal/hook"},
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},
 	"github.com/anishathalye/porcupine":      {},

@@ -17,7 +17,7 @@ func TestProjectIsHome(t *testing.T) {
 	p := fresh(t)
 	elsewhere := p
 	before := tree(t, filepath.Dir(p.Home))
-	w := Wish{Clients: []string{"gemini", "cursor", "claude-code"}}
+	w := ConnectOptions{Clients: []string{"gemini", "cursor", "claude-code"}}
 	connectAll(t, elsewhere, w)
 	connected := tree(t, p.Home)
 	link := filepath.Join(t.TempDir(), "link")
@@ -27,10 +27,10 @@ func TestProjectIsHome(t *testing.T) {
 	}
 	for _, root := range roots {
 		p.Root = root
-		if r := disconnectAll(t, p, Wish{Scope: Project}); !strings.Contains(r.Text(), "Nothing is connected in scope project") {
+		if r := disconnectAll(t, p, ConnectOptions{Scope: Project}); !strings.Contains(r.Text(), "Nothing is connected in scope project") {
 			t.Error(r.Text())
 		}
-		_, err := p.Connect(Wish{Clients: []string{"cursor"}, Scope: Project})
+		_, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}, Scope: Project})
 		if err == nil || !strings.Contains(err.Error(), "home directory") {
 			t.Error(err)
 		}
@@ -38,12 +38,12 @@ func TestProjectIsHome(t *testing.T) {
 			t.Error(d)
 		}
 		for _, c := range clients() {
-			if steps := c.steps(p, Project); serves(steps) == slices.Contains([]string{"gemini", "cursor", "codex"}, c.name) && c.servers[Project].file != "" {
-				t.Errorf("%s: %v", c.name, steps)
+			if edits := c.edits(p, Project); serves(edits) == slices.Contains([]string{"gemini", "cursor", "codex"}, c.name) && c.servers[Project].file != "" {
+				t.Errorf("%s: %v", c.name, edits)
 			}
 		}
 	}
-	disconnectAll(t, p, Wish{})
+	disconnectAll(t, p, ConnectOptions{})
 	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
 		t.Error(d)
 	}
@@ -54,8 +54,8 @@ func TestProjectIsHome(t *testing.T) {
 func TestProjectWasHome(t *testing.T) {
 	p := fresh(t)
 	before := tree(t, filepath.Dir(p.Home))
-	connectAll(t, p, Wish{Clients: []string{"gemini"}})
-	log, err := p.record()
+	connectAll(t, p, ConnectOptions{Clients: []string{"gemini"}})
+	log, err := p.readRecord()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestProjectWasHome(t *testing.T) {
 	if err := p.save(log); err != nil {
 		t.Fatal(err)
 	}
-	disconnectAll(t, p, Wish{})
+	disconnectAll(t, p, ConnectOptions{})
 	// The directory of our data was there when the record was written again.
 	_ = os.Remove(p.Data)
 	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {

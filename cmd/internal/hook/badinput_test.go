@@ -38,7 +38,7 @@ func TestRefused(t *testing.T) {
 			p := fresh(t)
 			path := filepath.Join(p.Home, filepath.FromSlash(c.file))
 			write(t, path, c.text)
-			r, err := p.Connect(Wish{Clients: []string{c.client}})
+			r, err := p.Connect(ConnectOptions{Clients: []string{c.client}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(p.Home, ".codex"), "a file")
-	r, err := p.Connect(Wish{Clients: []string{"cursor", "codex"}})
+	r, err := p.Connect(ConnectOptions{Clients: []string{"cursor", "codex"}})
 	if err != nil || r.Failed() != 3 || !strings.Contains(r.Text(), "is a directory") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
@@ -77,7 +77,7 @@ func TestNoPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, p.Home)
-	r, err := p.Connect(Wish{Clients: []string{"cursor"}})
+	r, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}})
 	if err != nil || r.Failed() != 2 || !strings.Contains(r.Text(), "make it writable") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
@@ -105,7 +105,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	before := tree(t, p.Home)
-	w := Wish{Clients: []string{"gemini", "cursor"}}
+	w := ConnectOptions{Clients: []string{"gemini", "cursor"}}
 	connectAll(t, p, w)
 	after := tree(t, p.Home)
 	if got := after[filepath.Join("dotfiles", "gemini.json")]; !strings.HasPrefix(got, "-rw-r-----") || !strings.Contains(got, "// mine") || !strings.Contains(got, server) {
@@ -130,7 +130,7 @@ func TestKeyTwice(t *testing.T) {
 	path := filepath.Join(p.Home, ".cursor", "mcp.json")
 	const twice = `{"mcpServers": {"a": {}}, "mcpServers": {"b": {}}}`
 	write(t, path, twice)
-	w := Wish{Clients: []string{"cursor"}}
+	w := ConnectOptions{Clients: []string{"cursor"}}
 	connectAll(t, p, w)
 	got, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(got), `{"b": {}, "lean-ctx"`) {
@@ -147,13 +147,13 @@ func TestKeyTwice(t *testing.T) {
 func TestOthersAreConnected(t *testing.T) {
 	p := fresh(t)
 	write(t, filepath.Join(p.Home, ".cursor", "hooks.json"), "[]")
-	r, err := p.Connect(Wish{Clients: []string{"cursor", "gemini"}})
+	r, err := p.Connect(ConnectOptions{Clients: []string{"cursor", "gemini"}})
 	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "settings.json: connected") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 	p = fresh(t)
 	before := tree(t, p.Home)
-	if _, err := p.Connect(Wish{Clients: []string{"claude-code", "zed"}, Scope: Local}); err == nil {
+	if _, err := p.Connect(ConnectOptions{Clients: []string{"claude-code", "zed"}, Scope: Local}); err == nil {
 		t.Error("zed has no scope local")
 	}
 	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
@@ -172,7 +172,7 @@ func TestRecordFirst(t *testing.T) {
 		t.Skip(err)
 	}
 	before := tree(t, p.Home)
-	if r, err := p.Connect(Wish{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), "is left as it is") {
+	if r, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), "is left as it is") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
@@ -192,34 +192,34 @@ func TestNothingToTakeOut(t *testing.T) {
 		}
 		before := tree(t, p.Home)
 		if text != `{"projects": {"/x/lean-ctx": 1}, "mcpServers": null}` {
-			if r := disconnectAll(t, p, Wish{}); !strings.Contains(r.Text(), "Nothing is connected") {
+			if r := disconnectAll(t, p, ConnectOptions{}); !strings.Contains(r.Text(), "Nothing is connected") {
 				t.Errorf("%q: %s", text, r.Text())
 			}
 		}
-		disconnectAll(t, p, Wish{Clients: []string{"claude-code"}})
+		disconnectAll(t, p, ConnectOptions{Clients: []string{"claude-code"}})
 		if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
 			t.Error(d)
 		}
 	}
 	p := fresh(t)
 	path := filepath.Join(p.Home, ".cursor", "mcp.json")
-	connectAll(t, p, Wish{Clients: []string{"cursor"}})
+	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
 	write(t, path, `{"mcpServers": {"lean-ctx": `)
-	r, err := p.Disconnect(Wish{})
+	r, err := p.Disconnect(ConnectOptions{})
 	if text := r.Text(); err != nil || r.Failed() != 1 || !strings.Contains(text, `Take out by hand: the entry "lean-ctx" of "mcpServers"`) || strings.Contains(text, "Put this") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	connectAll(t, p, Wish{Clients: []string{"cursor"}})
+	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := p.Disconnect(Wish{Clients: []string{"cursor"}}); err != nil || r.Failed() != 1 || strings.Contains(r.Text(), "Put this") {
+	if r, err := p.Disconnect(ConnectOptions{Clients: []string{"cursor"}}); err != nil || r.Failed() != 1 || strings.Contains(r.Text(), "Put this") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 }
@@ -230,7 +230,7 @@ func TestBadRecord(t *testing.T) {
 	for _, text := range []string{"{", `{"schema": 99}`} {
 		p := fresh(t)
 		write(t, filepath.Join(p.Data, recordName), text)
-		if _, err := p.Connect(Wish{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), recordName) {
+		if _, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), recordName) {
 			t.Error(err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestBadRecord(t *testing.T) {
 // There is no such client, or it has no such scope.
 func TestUnknown(t *testing.T) {
 	p := fresh(t)
-	for _, w := range []Wish{{Clients: []string{"emacs"}}, {Clients: []string{"codex"}, Scope: Local}} {
+	for _, w := range []ConnectOptions{{Clients: []string{"emacs"}}, {Clients: []string{"codex"}, Scope: Local}} {
 		if _, err := p.Connect(w); err == nil {
 			t.Errorf("%v was taken", w)
 		}
@@ -251,8 +251,8 @@ func TestDryRun(t *testing.T) {
 	p := fresh(t)
 	write(t, filepath.Join(p.Home, ".codex", "config.toml"), "model = \"x\"\n")
 	before := tree(t, p.Home)
-	r := connectAll(t, p, Wish{Clients: []string{"codex"}, DryRun: true})
-	if !strings.Contains(r.Text(), "    model = \"x\"\n  + \n  + [mcp_servers.lean-ctx]\n") || r.Files[0].Outcome != "would be changed" {
+	r := connectAll(t, p, ConnectOptions{Clients: []string{"codex"}, DryRun: true})
+	if !strings.Contains(r.Text(), "   model = \"x\"\n  +\n  +[mcp_servers.lean-ctx]\n") || r.Files[0].Outcome != "would be changed" {
 		t.Error(r.Text(), r.Files[0].Outcome)
 	}
 	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {

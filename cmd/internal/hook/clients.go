@@ -1,179 +1,354 @@
 package hook
 
-import (
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
-)
-
-// Scope is for whom a client is connected.
+// Scope says for whom a client is connected.
 type Scope string
 
 // The scopes.
 const (
-	User    Scope = "user"    // every project of this user
+	User    Scope = "user"    // all projects of this user
 	Project Scope = "project" // this project, for everybody: files to commit
 	Local   Scope = "local"   // this project, for this user
 )
 
-// server is the name of our entry in every client.
-const server = "lean-ctx"
+var scopes = []Scope{User, Project, Local}
 
-// format is how a file is written.
-type format int
-
+// The events of a session, by the names that the command line has for them.
 const (
-	jsonc format = iota // JSON, with comments where the client allows them
-	toml
-	yaml
-	whole  // a file that is ours alone, or a directory of such, one for each event
-	marked // a block between markers, in a file for people
+	SessionStart  = "session-start"
+	UserPrompt    = "user-prompt"
+	PostTool      = "post-tool"
+	PreCompact    = "pre-compact"
+	SessionEnd    = "session-end"
+	Stop          = "stop"
+	SubagentStart = "subagent-start"
 )
+
+// Events lists them.
+func Events() []string {
+	return []string{SessionStart, UserPrompt, PostTool, PreCompact, SessionEnd, Stop, SubagentStart}
+}
 
 // client is one row of the table.
 type client struct {
 	name     string
-	binaries []string        // one of them on PATH says that it is there
-	signs    []string        // and so does one of these paths
-	servers  map[Scope]place // where its MCP servers are
+	binaries []string           // the client is installed if one of them is on PATH
+	signs    []string           // or if one of these paths exists
+	servers  map[Scope]location // where its MCP servers are listed
 	entry    func(command string) any
 	hooks    hooks
 	rule     rule   // of the project
-	note     string // what is left to do after hooks were written
-	// says is what it calls itself to an MCP server, where its hooks bring the
-	// briefing for certain once they are written.
-	says string
-	// plugin is what it calls our plugin where its hooks' file enables it.
-	plugin string
+	note     string // what the user must do after hooks were written
+	// mcpName is the name the client gives to an MCP server. It is set where
+	// hooks, once written, certainly bring the briefing to the model.
+	mcpName string
+	plugin  plugin
 }
 
-// place is a file and what holds our entry in it. Of several files, set apart
-// by |, it is the first that exists, else the first.
-type place struct {
+// location is a file and the keys that lead to the list of servers in it. Of
+// several files, separated by |, it is the first that exists, else the first.
+// A file begins with ~, {project} or another root that Machine.path knows.
+type location struct {
 	file   string
 	keys   []string
 	format format
 }
 
-// hooks is how a client's hooks are written.
+// format says how a file is edited.
+type format int
+
+const (
+	jsonc  format = iota // JSON, with comments where the client allows them
+	toml                 // one table
+	yaml                 // one mapping
+	whole                // the file is ours alone
+	marked               // a block between markers, in a file for people
+)
+
+// hooks says how a client's hooks are written.
 type hooks struct {
 	files  map[Scope]string
 	events []event
-	// format is jsonc for a file that others write to as well.
-	format format
-	root   []pair // what the file needs beside its hooks
+	format format // jsonc: others write to the file too; whole: ours alone
+	root   []pair // members that the file needs beside its hooks
 	entry  func(e event, command string) any
-	text   func(e event, command string) string // a whole file's
-	run    bool                                 // whole files are programs
+	text   func(e event, command string) string // of a whole file
+	run    bool                                 // whole files are programs, one for each event
 }
 
-// rule is a file of the project that stands before the model in every session,
-// where hooks may not be run.
-type rule struct {
-	file  string
-	front string // what the client wants to read at its top
-}
-
-// event is one that a client tells of.
+// event is one that a client reports: its name there and here.
 type event struct {
 	theirs, ours string
 	matcher      string
-	seconds      int
+	seconds      int // until the client gives up
 }
 
-// Place is the machine that clients are looked for on.
-type Place struct {
-	Home    string
-	Root    string // of the project
-	Data    string // our data directory
-	Command string // what starts this program: a name on PATH, or a path
-	Getenv  func(string) string
-	Look    func(name string) bool // is there such a program on PATH
-	System  string                 // as runtime.GOOS; by default that
+// rule is a file of the project that the client shows its model in every
+// session. It serves where hooks may not run.
+type rule struct {
+	file  string
+	front string // front matter that the client wants
 }
 
-func (p Place) system() string {
-	if p.System != "" {
-		return p.System
-	}
-	return runtime.GOOS
+// plugin says how one sees that the client has installed our plugin: the keys
+// of a file that hold true for pluginName, or a path that exists.
+type plugin struct {
+	files  []string
+	keys   []string
+	format format
+	sign   string
 }
 
-// path fills in what a path of the table begins with.
-func (p Place) path(file string) string {
-	options := strings.Split(file, "|")
-	for _, f := range options {
-		if f = p.fill(f); f != "" && exists(f) {
-			return f
-		}
-	}
-	return p.fill(options[0])
-}
+const pluginName = "lean-ctx@lean-ctx-market"
 
-func (p Place) fill(file string) string {
-	root, rest, _ := strings.Cut(file, "/")
-	dir := func(variable string, standard ...string) string {
-		if d := p.Getenv(variable); variable != "" && filepath.IsAbs(d) {
-			return d
-		}
-		return filepath.Join(append([]string{p.Home}, standard...)...)
-	}
-	base := root
-	switch root {
-	case "~":
-		base = p.Home
-	case "{project}":
-		base = p.Root
-	case "{claude}":
-		base = dir("CLAUDE_CONFIG_DIR", ".claude")
-	case "{claude.json}": // stands beside ~/.claude, but in a directory that was given
-		base = filepath.Join(dir("CLAUDE_CONFIG_DIR"), ".claude.json")
-	case "{codex}":
-		base = dir("CODEX_HOME", ".codex")
-	case "{copilot}":
-		base = dir("COPILOT_HOME", ".copilot")
-	case "{config}":
-		base = p.config(dir)
-	case "{xdg}": // also where there is no such custom
-		base = dir("XDG_CONFIG_HOME", ".config")
-	}
-	return filepath.Join(base, filepath.FromSlash(rest))
-}
-
-// config is where programs of a desktop keep their settings.
-func (p Place) config(dir func(string, ...string) string) string {
-	switch p.system() {
-	case "windows":
-		return dir("APPDATA", "AppData", "Roaming")
-	case "darwin":
-		return dir("", "Library", "Application Support")
-	}
-	return dir("XDG_CONFIG_HOME", ".config")
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// found tells whether a client is on this machine.
-func (p Place) found(c *client) bool {
-	return slices.ContainsFunc(c.binaries, p.Look) ||
-		slices.ContainsFunc(c.signs, func(s string) bool { return exists(p.fill(s)) })
-}
-
-// Names lists the clients of the table.
-func Names() []string {
-	var names []string
-	for _, c := range clients() {
-		names = append(names, c.name)
-	}
-	return names
-}
-
-// clients is the table.
+// clients is the table. To add a client, add a row, and run
+// UPDATE_GOLDEN=1 go test ./cmd/internal/hook to see the files it gets.
 func clients() []client {
-	return append(terminals(), editors()...)
+	servers := []string{"mcpServers"}
+	const clineStorage = "{config}/Code/User/globalStorage/saoudrizwan.claude-dev"
+	return []client{{
+		name: "claude-code", mcpName: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
+		servers: map[Scope]location{
+			User:    {file: "{claude.json}", keys: servers},
+			Project: {file: "{project}/.mcp.json", keys: servers},
+			Local:   {file: "{claude.json}", keys: []string{"projects", "{project}", "mcpServers"}},
+		},
+		entry: typed("stdio"),
+		hooks: hooks{
+			files:  map[Scope]string{User: "{claude}/settings.json", Project: "{project}/.claude/settings.json", Local: "{project}/.claude/settings.local.json"},
+			events: claudeEvents(), entry: grouped("claude-code", 1),
+		},
+		plugin: plugin{files: []string{"{claude}/settings.json", "{project}/.claude/settings.json", "{project}/.claude/settings.local.json"}, keys: []string{"enabledPlugins"}},
+	}, {
+		name: "codex", binaries: []string{"codex"}, signs: []string{"{codex}"},
+		servers: map[Scope]location{
+			User:    {file: "{codex}/config.toml", keys: []string{"mcp_servers"}, format: toml},
+			Project: {file: "{project}/.codex/config.toml", keys: []string{"mcp_servers"}, format: toml},
+		},
+		entry: plain,
+		hooks: hooks{
+			files:  map[Scope]string{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
+			events: codexEvents(), entry: grouped("codex", 1),
+		},
+		note:   "Codex skips hooks until you approve them: it asks at its next start, or type /hooks in Codex",
+		plugin: plugin{files: []string{"{codex}/config.toml"}, keys: []string{"plugins"}, format: toml},
+	}, {
+		name: "gemini", mcpName: "gemini-cli-mcp-client", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
+		servers: map[Scope]location{User: {file: "~/.gemini/settings.json", keys: servers}, Project: {file: "{project}/.gemini/settings.json", keys: servers}},
+		entry:   plain,
+		hooks: hooks{
+			files:  map[Scope]string{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
+			events: geminiEvents(), entry: grouped("gemini", 1000), // its timeouts are in milliseconds
+		},
+		plugin: plugin{sign: "~/.gemini/extensions/lean-ctx"},
+	}, {
+		name: "copilot", binaries: []string{"copilot"}, signs: []string{"{copilot}"},
+		servers: map[Scope]location{User: {file: "{copilot}/mcp-config.json", keys: servers}, Project: {file: "{project}/.github/mcp.json", keys: servers}},
+		entry: func(command string) any {
+			return object{{"type", "local"}, {"command", command}, {"args", []string{"mcp"}}, {"tools", []string{"*"}}}
+		},
+		hooks: hooks{
+			files:  map[Scope]string{User: "{copilot}/hooks/lean-ctx.json", Project: "{project}/.github/hooks/lean-ctx.json"},
+			events: copilotEvents(), root: []pair{{"version", 1}},
+			entry: func(e event, command string) any {
+				line := commandLine(command, "copilot", e.ours)
+				return object{{"type", "command"}, {"bash", line}, {"powershell", line}, {"timeoutSec", e.seconds}}
+			},
+		},
+	}, {
+		name: "opencode", mcpName: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},
+		servers: map[Scope]location{
+			User:    {file: "{xdg}/opencode/opencode.json|{xdg}/opencode/opencode.jsonc", keys: []string{"mcp"}},
+			Project: {file: "{project}/opencode.json|{project}/opencode.jsonc", keys: []string{"mcp"}},
+		},
+		entry: func(command string) any {
+			return object{{"type", "local"}, {"command", []string{command, "mcp"}}, {"enabled", true}}
+		},
+		hooks: hooks{
+			files:  map[Scope]string{User: "{xdg}/opencode/plugins/lean-ctx.js", Project: "{project}/.opencode/plugins/lean-ctx.js"},
+			format: whole, text: openCodePlugin,
+		},
+	}, {
+		name: "amp", binaries: []string{"amp"}, signs: []string{"{xdg}/amp"},
+		servers: map[Scope]location{
+			User:    {file: "{xdg}/amp/settings.json|{xdg}/amp/settings.jsonc", keys: []string{"amp.mcpServers"}},
+			Project: {file: "{project}/.amp/settings.json|{project}/.amp/settings.jsonc", keys: []string{"amp.mcpServers"}},
+		},
+		entry: plain,
+		hooks: hooks{
+			files:  map[Scope]string{User: "{xdg}/amp/plugins/lean-ctx.ts", Project: "{project}/.amp/plugins/lean-ctx.ts"},
+			format: whole, text: ampPlugin,
+		},
+	}, {
+		name: "goose", binaries: []string{"goose"}, signs: []string{"{xdg}/goose", "{config}/Block/goose"},
+		servers: map[Scope]location{User: {file: "{xdg}/goose/config.yaml|{config}/Block/goose/config/config.yaml", keys: []string{"extensions"}, format: yaml}},
+		entry: func(command string) any {
+			return object{{"name", server}, {"type", "stdio"}, {"cmd", command}, {"args", []string{"mcp"}}, {"envs", object{}}, {"enabled", true}, {"timeout", 300}}
+		},
+	}, {
+		name: "vscode", binaries: []string{"code"}, signs: []string{"{config}/Code"},
+		servers: map[Scope]location{User: {file: "{config}/Code/User/mcp.json", keys: []string{"servers"}}, Project: {file: "{project}/.vscode/mcp.json", keys: []string{"servers"}}},
+		entry:   typed("stdio"),
+		// Copilot CLI reads these directories too, and VS Code reads Copilot's file.
+		hooks: hooks{
+			files:  map[Scope]string{User: "~/.copilot/hooks/lean-ctx-vscode.json", Project: "{project}/.github/hooks/lean-ctx-vscode.json"},
+			events: vscodeEvents(),
+			entry: func(e event, command string) any {
+				return object{{"type", "command"}, {"command", commandLine(command, "vscode", e.ours)}, {"timeout", e.seconds}}
+			},
+		},
+	}, {
+		name: "cursor", binaries: []string{"cursor", "cursor-agent"}, signs: []string{"~/.cursor"},
+		servers: map[Scope]location{User: {file: "~/.cursor/mcp.json", keys: servers}, Project: {file: "{project}/.cursor/mcp.json", keys: servers}},
+		entry:   plain,
+		hooks: hooks{
+			files:  map[Scope]string{User: "~/.cursor/hooks.json", Project: "{project}/.cursor/hooks.json"},
+			events: cursorEvents(), root: []pair{{"version", 1}},
+			entry: func(e event, command string) any {
+				return object{{"command", commandLine(command, "cursor", e.ours)}, {"timeout", e.seconds}}
+			},
+		},
+		rule: rule{"{project}/.cursor/rules/lean-ctx.mdc", "description: Project memory\nalwaysApply: true"},
+	}, {
+		name: "windsurf", binaries: []string{"windsurf"}, signs: []string{"~/.codeium/windsurf", "{xdg}/devin"},
+		servers: map[Scope]location{
+			User:    {file: "~/.codeium/windsurf/mcp_config.json|{xdg}/devin/mcp_config.json", keys: servers},
+			Project: {file: "{project}/.devin/mcp_config.json", keys: servers},
+		},
+		entry: plain,
+		// The hooks are those of Devin's own agent. Cascade's hooks can stop what
+		// it does and add nothing, so Cascade gets the rule.
+		hooks: hooks{
+			files:  map[Scope]string{User: "{xdg}/devin/config.json|{config}/devin/config.json", Project: "{project}/.devin/config.json"},
+			events: devinEvents(), entry: grouped("windsurf", 1),
+		},
+		rule: rule{"{project}/.windsurf/rules/lean-ctx.md", "trigger: always_on"},
+	}, {
+		name: "zed", binaries: []string{"zed", "zeditor"}, signs: []string{"{xdg}/zed", "{config}/Zed"},
+		servers: map[Scope]location{
+			User:    {file: "{xdg}/zed/settings.json|{config}/Zed/settings.json", keys: []string{"context_servers"}},
+			Project: {file: "{project}/.zed/settings.json", keys: []string{"context_servers"}},
+		},
+		entry: func(command string) any {
+			return object{{"source", "custom"}, {"command", command}, {"args", []string{"mcp"}}, {"env", object{}}}
+		},
+	}, {
+		name: "cline", binaries: []string{"cline"}, signs: []string{"~/.cline", clineStorage},
+		servers: map[Scope]location{User: {file: "~/.cline/data/settings/cline_mcp_settings.json|" + clineStorage + "/settings/cline_mcp_settings.json", keys: servers}},
+		entry: func(command string) any {
+			return object{{"command", command}, {"args", []string{"mcp"}}, {"disabled", false}}
+		},
+		hooks: hooks{
+			files:  map[Scope]string{User: "~/Documents/Cline/Hooks"},
+			events: clineEvents(), format: whole, text: clineScript, run: true,
+		},
+		note: "Cline in an editor runs hooks when they are enabled in its settings",
+	}}
+}
+
+// plain is the entry that most clients want.
+func plain(command string) any {
+	return object{{"command", command}, {"args", []string{"mcp"}}}
+}
+
+// typed is an entry that names its transport.
+func typed(transport string) func(string) any {
+	return func(command string) any {
+		return object{{"type", transport}, {"command", command}, {"args", []string{"mcp"}}}
+	}
+}
+
+// grouped is the form of Claude Code's hooks, which others took over: a group
+// with a matcher, and the hooks in it. unit is one second in its timeout.
+func grouped(client string, unit int) func(event, string) any {
+	return func(e event, command string) any {
+		h := object{{"type", "command"}, {"command", commandLine(command, client, e.ours)}, {"timeout", e.seconds * unit}}
+		if e.matcher == "" {
+			return object{{"hooks", []any{h}}}
+		}
+		return object{{"matcher", e.matcher}, {"hooks", []any{h}}}
+	}
+}
+
+// The events that we ask for. A client that reports the end of a session is
+// not asked to report the end of each answer.
+
+func claudeEvents() []event {
+	return []event{
+		{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit", 5},
+		{"PreCompact", PreCompact, "manual|auto", 10},
+		{"SubagentStart", SubagentStart, "", 5},
+		{"SessionEnd", SessionEnd, "", 10},
+	}
+}
+
+func codexEvents() []event {
+	return []event{
+		{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "apply_patch|Edit|Write", 5},
+		{"PreCompact", PreCompact, "", 10},
+		{"SubagentStart", SubagentStart, "", 5},
+		{"SessionEnd", SessionEnd, "", 3},
+	}
+}
+
+func geminiEvents() []event {
+	return []event{
+		{"SessionStart", SessionStart, "", 10},
+		{"BeforeAgent", UserPrompt, "", 5},
+		{"AfterTool", PostTool, "read_file|write_file|replace", 5},
+		{"PreCompress", PreCompact, "", 10},
+		{"SessionEnd", SessionEnd, "", 10},
+	}
+}
+
+func copilotEvents() []event {
+	return []event{
+		{"sessionStart", SessionStart, "", 10},
+		{"userPromptSubmitted", UserPrompt, "", 5},
+		{"postToolUse", PostTool, "", 5},
+		{"sessionEnd", SessionEnd, "", 10},
+	}
+}
+
+func cursorEvents() []event {
+	return []event{
+		{"sessionStart", SessionStart, "", 10},
+		{"postToolUse", PostTool, "", 5},
+		{"preCompact", PreCompact, "", 10},
+		{"sessionEnd", SessionEnd, "", 10},
+	}
+}
+
+func vscodeEvents() []event {
+	return []event{
+		{"SessionStart", SessionStart, "", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "", 5},
+		{"PreCompact", PreCompact, "", 10},
+		{"SubagentStart", SubagentStart, "", 5},
+		{"Stop", Stop, "", 10},
+	}
+}
+
+func devinEvents() []event {
+	return []event{
+		{"SessionStart", SessionStart, "", 10},
+		{"UserPromptSubmit", UserPrompt, "", 5},
+		{"PostToolUse", PostTool, "read|edit|write", 5},
+		{"SessionEnd", SessionEnd, "", 10},
+	}
+}
+
+func clineEvents() []event {
+	return []event{
+		{"TaskStart", SessionStart, "", 0},
+		{"TaskResume", SessionStart, "", 0},
+		{"UserPromptSubmit", UserPrompt, "", 0},
+		{"PostToolUse", PostTool, "", 0},
+		{"PreCompact", PreCompact, "", 0},
+		{"TaskComplete", Stop, "", 0},
+	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // fresh is a machine with an empty home and an empty project.
-func fresh(t *testing.T) Place {
+func fresh(t *testing.T) Machine {
 	t.Helper()
 	p := scratch(t.TempDir())
 	for _, d := range []string{p.Home, p.Root} {
@@ -35,7 +35,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func connectAll(t *testing.T, p Place, w Wish) Report {
+func connectAll(t *testing.T, p Machine, w ConnectOptions) Report {
 	t.Helper()
 	r, err := p.Connect(w)
 	if err != nil || r.Failed() > 0 {
@@ -44,7 +44,7 @@ func connectAll(t *testing.T, p Place, w Wish) Report {
 	return r
 }
 
-func disconnectAll(t *testing.T, p Place, w Wish) Report {
+func disconnectAll(t *testing.T, p Machine, w ConnectOptions) Report {
 	t.Helper()
 	r, err := p.Disconnect(w)
 	if err != nil || r.Failed() > 0 {
@@ -62,7 +62,7 @@ func TestEveryClient(t *testing.T) {
 			p := fresh(t)
 			dir := filepath.Dir(p.Home)
 			before := tree(t, dir)
-			w := Wish{Clients: []string{c.name}, Scope: Scope(scope)}
+			w := ConnectOptions{Clients: []string{c.name}, Scope: Scope(scope)}
 			connectAll(t, p, w)
 			after := tree(t, dir)
 			fmt.Fprintf(&b, "==== %s, %s\n", c.name, scope)
@@ -109,11 +109,11 @@ func TestAllTogether(t *testing.T) {
 				names = append(names, c.name)
 			}
 		}
-		connectAll(t, p, Wish{Clients: names, Scope: scope})
+		connectAll(t, p, ConnectOptions{Clients: names, Scope: scope})
 	}
-	connectAll(t, p, Wish{Clients: []string{"claude-code"}, Scope: Local})
+	connectAll(t, p, ConnectOptions{Clients: []string{"claude-code"}, Scope: Local})
 	for _, scope := range []Scope{Local, Project, User} {
-		disconnectAll(t, p, Wish{Scope: scope})
+		disconnectAll(t, p, ConnectOptions{Scope: scope})
 	}
 	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
 		t.Error(d)
@@ -126,7 +126,7 @@ func TestCommandMoves(t *testing.T) {
 	for _, name := range []string{"claude-code", "codex", "goose", "opencode", "copilot", "cursor", "vscode", "windsurf", "cline", "amp"} {
 		p := fresh(t)
 		before := tree(t, filepath.Dir(p.Home))
-		w := Wish{Clients: []string{name}}
+		w := ConnectOptions{Clients: []string{name}}
 		p.Command = "/old place/lean-ctx"
 		connectAll(t, p, w)
 		p.Command = server
@@ -150,29 +150,29 @@ func TestCommandMoves(t *testing.T) {
 func TestBriefs(t *testing.T) {
 	p := fresh(t)
 	for says, name := range map[string]string{"claude-code": "claude-code", "gemini-cli-mcp-client": "gemini", "opencode": "opencode"} {
-		if p.Briefs(says) {
+		if p.HooksBrief(says) {
 			t.Errorf("%s: before it was connected", says)
 		}
-		connectAll(t, p, Wish{Clients: []string{name}})
-		if !p.Briefs(says) {
+		connectAll(t, p, ConnectOptions{Clients: []string{name}})
+		if !p.HooksBrief(says) {
 			t.Errorf("%s: hooks are there", says)
 		}
 	}
-	connectAll(t, p, Wish{Clients: []string{"codex"}})
+	connectAll(t, p, ConnectOptions{Clients: []string{"codex"}})
 	for _, says := range []string{"", "codex-mcp-client", "somebody"} {
-		if p.Briefs(says) {
+		if p.HooksBrief(says) {
 			t.Errorf("%q", says)
 		}
 	}
 	for _, text := range []string{`{"disableAllHooks": true, "hooks": {"SessionStart": [{"hooks": [{"command": "lean-ctx hook claude-code session-start"}]}]}}`, `{"hooks": {"SessionStart": [{"hooks": [{"command": "x"}]}]}}`, "{"} {
 		write(t, filepath.Join(p.Home, ".claude", "settings.json"), text)
-		if p.Briefs("claude-code") {
+		if p.HooksBrief("claude-code") {
 			t.Error(text)
 		}
 	}
 	for text, want := range map[string]bool{`{"enabledPlugins": {"lean-ctx@lean-ctx-market": true}}`: true, `{"enabledPlugins": {"lean-ctx@lean-ctx-market": false}}`: false, `{"enabledPlugins": []}`: false} {
 		write(t, filepath.Join(p.Home, ".claude", "settings.json"), text)
-		if got := p.Briefs("claude-code"); got != want {
+		if got := p.HooksBrief("claude-code"); got != want {
 			t.Errorf("%s: got %v", text, got)
 		}
 	}
@@ -183,7 +183,7 @@ func TestBriefs(t *testing.T) {
 func TestEditedByOthers(t *testing.T) {
 	p := fresh(t)
 	path := filepath.Join(p.Home, ".claude.json")
-	w := Wish{Clients: []string{"claude-code"}}
+	w := ConnectOptions{Clients: []string{"claude-code"}}
 	connectAll(t, p, w)
 	write(t, path, `{"numStartups":1,"mcpServers":{"lean-ctx":{"type":"stdio","command":"lean-ctx","args":["mcp"],"env":{"LEAN_CTX_LOG":"debug"}},"other":{"command":"x"}}}`)
 	if r := connectAll(t, p, w); strings.Contains(r.Text(), ": connected") {
@@ -205,7 +205,7 @@ func TestEntryByHand(t *testing.T) {
 	p := fresh(t)
 	path := filepath.Join(p.Home, ".codex", "config.toml")
 	write(t, path, "# mine\n[mcp_servers.\"lean-ctx\"] # here\ncommand = \"/old/lean-ctx\"\nargs = [\"mcp\"]\n\n[mcp_servers.lean-ctx.env]\nA = \"b\"\n\n# theirs\n[x]\ny = 1\n")
-	w := Wish{Clients: []string{"codex"}}
+	w := ConnectOptions{Clients: []string{"codex"}}
 	disconnectAll(t, p, w)
 	got, err := os.ReadFile(path)
 	if want := "# mine\n\n# theirs\n[x]\ny = 1\n"; err != nil || string(got) != want {
@@ -219,7 +219,7 @@ func TestOldPlugin(t *testing.T) {
 	p := fresh(t)
 	path := filepath.Join(p.Home, ".config", "opencode", "plugins", "lean-ctx.js")
 	write(t, path, "// Made by `lean-ctx connect opencode`, of an earlier version\n")
-	w := Wish{Clients: []string{"opencode"}}
+	w := ConnectOptions{Clients: []string{"opencode"}}
 	connectAll(t, p, w)
 	disconnectAll(t, p, w)
 	if exists(path) {
@@ -237,7 +237,7 @@ func TestPrograms(t *testing.T) {
 	dir := filepath.Join(p.Home, "Documents", "Cline", "Hooks")
 	write(t, filepath.Join(dir, "TaskStart"), "#!/bin/sh\necho '{}'\n")
 	before := tree(t, filepath.Dir(p.Home))
-	w := Wish{Clients: []string{"cline"}}
+	w := ConnectOptions{Clients: []string{"cline"}}
 	r, err := p.Connect(w)
 	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "is not ours") || !strings.Contains(r.Text(), "lean-ctx hook cline session-start") {
 		t.Errorf("%v\n%s", err, r.Text())
@@ -268,12 +268,12 @@ func TestPrograms(t *testing.T) {
 func TestRules(t *testing.T) {
 	p := fresh(t)
 	path := filepath.Join(p.Root, ".cursor", "rules", "lean-ctx.mdc")
-	connectAll(t, p, Wish{Clients: []string{"cursor"}})
+	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
 	if exists(filepath.Dir(path)) {
 		t.Error("in a project, although it was for a user")
 	}
 	write(t, path, "---\nalwaysApply: true\n---\nMine.\n")
-	r, err := p.Connect(Wish{Clients: []string{"cursor"}, Scope: Project})
+	r, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}, Scope: Project})
 	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "is not ours") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
@@ -282,12 +282,12 @@ func TestRules(t *testing.T) {
 // Clients are found by what they leave in a home, or by their program.
 func TestFound(t *testing.T) {
 	p := fresh(t)
-	if r := connectAll(t, p, Wish{}); len(r.Files) > 0 || !strings.Contains(r.Text(), "No client was found") {
+	if r := connectAll(t, p, ConnectOptions{}); len(r.Files) > 0 || !strings.Contains(r.Text(), "No client was found") {
 		t.Error(r.Text())
 	}
-	p.Look = func(name string) bool { return name == "zed" }
+	p.OnPath = func(name string) bool { return name == "zed" }
 	write(t, filepath.Join(p.Home, ".codeium", "windsurf", "x"), "")
-	r := connectAll(t, p, Wish{})
+	r := connectAll(t, p, ConnectOptions{})
 	if got := r.Files; len(got) != 3 || got[0].Client != "windsurf" || got[1].Client != "windsurf" || got[2].Client != "zed" {
 		t.Error(r.Text())
 	}
@@ -307,6 +307,83 @@ func TestPaths(t *testing.T) {
 	for file, want := range map[string]string{"{codex}/config.toml": "/cx/config.toml", "{claude.json}": "/cl/.claude.json", "{claude}/settings.json": "/cl/settings.json", "{xdg}/zed": "/dir/home/.config/zed"} {
 		if got := p.path(file); got != filepath.FromSlash(want) {
 			t.Errorf("%s: got %s, want %s", file, got, want)
+		}
+	}
+}
+
+// A program of any name is connected with its hooks, found again when it has
+// moved, and taken out also of files that somebody else has written since.
+func TestAnyProgramName(t *testing.T) {
+	for _, program := range []string{"/opt/bin/lc", "/opt/bin/lean-ctx-linux-amd64", "/opt/my tools/memory"} {
+		for _, c := range clients() {
+			p := fresh(t)
+			before := tree(t, filepath.Dir(p.Home))
+			p.Command = program
+			o := ConnectOptions{Clients: []string{c.name}}
+			connectAll(t, p, o)
+			if r := connectAll(t, p, o); strings.Contains(r.Text(), ": connected") {
+				t.Errorf("%s, %s, the second time: %s", program, c.name, r.Text())
+			}
+			p.Command = program + "-2"
+			if r := connectAll(t, p, o); strings.Contains(r.Text(), unchanged) || strings.Contains(r.Text(), "it is replaced") {
+				t.Errorf("%s, %s, moved: %s", program, c.name, r.Text())
+			}
+			disconnectAll(t, p, o)
+			if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
+				t.Errorf("%s, %s: %s", program, c.name, d)
+			}
+			connectAll(t, p, o)
+			for name, text := range tree(t, p.Home) {
+				if _, data, ok := strings.Cut(text, "\n"); ok && strings.HasSuffix(name, ".json") && !strings.Contains(name, recordName) {
+					write(t, filepath.Join(p.Home, name), data+"\n\n")
+				}
+			}
+			disconnectAll(t, p, o)
+			for name, text := range tree(t, p.Home) {
+				if strings.Contains(text, program) {
+					t.Errorf("%s, %s, written by somebody else: %s: %s", program, c.name, name, text)
+				}
+			}
+		}
+	}
+}
+
+// Doctor knows a client that has our plugin, and says when it is connected too.
+func TestDoctorKnowsPlugin(t *testing.T) {
+	for name, file := range map[string]struct{ path, text string }{
+		"claude-code": {".claude/settings.json", `{"enabledPlugins": {"lean-ctx@lean-ctx-market": true}}`},
+		"codex":       {".codex/config.toml", "[plugins.\"lean-ctx@lean-ctx-market\"]\nenabled = true\n"},
+		"gemini":      {".gemini/extensions/lean-ctx/gemini-extension.json", "{}"},
+	} {
+		p := fresh(t)
+		write(t, filepath.Join(p.Home, filepath.FromSlash(file.path)), file.text)
+		if text := p.Examine(t.Context(), "1").Text(); !strings.Contains(text, name+": connected by our plugin") || strings.Contains(text, "not connected") {
+			t.Errorf("%s: %s", name, text)
+		}
+		connectAll(t, p, ConnectOptions{Clients: []string{name}})
+		if text := p.Examine(t.Context(), "1").Text(); !strings.Contains(text, "the server starts twice") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// When the program has moved, doctor names each client that still starts the old
+// one, and its fix connects them again.
+func TestDoctorFollowsMovedProgram(t *testing.T) {
+	p := fresh(t)
+	p.Command = filepath.Join(t.TempDir(), "lc")
+	connectAll(t, p, ConnectOptions{Clients: []string{"claude-code", "codex"}})
+	p.Command = "/new/place/lc"
+	x := p.Examine(t.Context(), "1")
+	if text := x.Text(); !strings.Contains(text, "lean-ctx connect claude-code") || !strings.Contains(text, "lean-ctx connect codex") {
+		t.Error(text)
+	}
+	if _, err := p.Fix(x); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range tree(t, p.Home) {
+		if strings.HasPrefix(name, ".c") && strings.Contains(text, "hook") && !strings.Contains(text, "/new/place/lc hook ") {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

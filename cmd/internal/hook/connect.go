@@ -1,21 +1,26 @@
 package hook
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"leanctx/cmd/internal/hook/linediff"
+	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Wish says which clients are to be connected, or disconnected.
-type Wish struct {
-	Clients []string // none: those that are found, or those that are connected
-	Scope   Scope    // empty: user
-	DryRun  bool     // tell what would be done
+// ConnectOptions says what to connect or disconnect.
+type ConnectOptions struct {
+	Clients []string // none: those that are installed, or those that are connected
+	// Scope is by default the user's to connect, and every scope that was
+	// connected from this machine to disconnect.
+	Scope  Scope
+	DryRun bool // say what would be done
 }
 
 // UnknownError says that there is no such client or scope, or not together.
@@ -26,51 +31,51 @@ func (e *UnknownError) Error() string { return e.What }
 // Hint is what to do about it.
 func (e *UnknownError) Hint() string { return e.Advice }
 
-// choose gives the rows of the clients that were named. If none was, it gives
-// those of which given is true.
-func choose(names []string, given func(*client) bool) ([]client, error) {
+// choose gives the rows of the named clients. If none is named, it gives those
+// that standard accepts.
+func choose(names []string, standard func(*client) bool) ([]client, error) {
 	all := clients()
 	if len(names) == 0 {
-		return slices.DeleteFunc(all, func(c client) bool { return !given(&c) }), nil
+		return slices.DeleteFunc(all, func(c client) bool { return !standard(&c) }), nil
 	}
 	var chosen []client
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(c client) bool { return strings.EqualFold(c.name, strings.TrimSpace(name)) })
 		if i < 0 {
-			return nil, &UnknownError{fmt.Sprintf("%q is no client that is known", name), "known are " + strings.Join(Names(), ", ")}
+			return nil, &UnknownError{fmt.Sprintf("unknown client %q", name), "known clients: " + strings.Join(Names(), ", ")}
 		}
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
 }
 
-// Connect writes the entries of clients. A file that cannot be edited is
-// refused with a reason and the others are done all the same.
-func (p Place) Connect(w Wish) (Report, error) {
-	scope := orUser(w.Scope)
-	r := Report{Files: []Touched{}}
-	chosen, err := choose(w.Clients, p.found)
+// Connect writes the entries of clients. A file that cannot be edited is left
+// alone with a reason, and the others are done all the same.
+func (m Machine) Connect(o ConnectOptions) (Report, error) {
+	scope := orUser(o.Scope)
+	r := Report{Files: []FileReport{}}
+	chosen, err := choose(o.Clients, m.has)
 	if err != nil {
 		return r, err
 	}
-	if len(w.Clients) > 0 {
-		if err := p.allHave(chosen, scope); err != nil {
+	if len(o.Clients) > 0 {
+		if err := m.allHave(chosen, scope); err != nil {
 			return r, err
 		}
 	}
-	log, err := p.record()
+	rec, err := m.readRecord()
 	if err != nil {
 		return r, err
 	}
 	for _, c := range chosen {
-		steps := c.steps(p, scope)
-		if !serves(steps) {
+		edits := c.edits(m, scope)
+		if !serves(edits) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: left out, it has no scope %s", c.name, scope))
 			continue
 		}
 		did := false
-		for _, s := range steps {
-			f, err := p.connect(s, log, w.DryRun)
+		for _, e := range edits {
+			f, err := m.connect(e, rec, o.DryRun)
 			if err != nil {
 				return r, err
 			}
@@ -88,15 +93,14 @@ func (p Place) Connect(w Wish) (Report, error) {
 }
 
 // allHave fails if a client does not have a scope.
-func (p Place) allHave(chosen []client, scope Scope) error {
+func (m Machine) allHave(chosen []client, scope Scope) error {
 	for _, c := range chosen {
-		if serves(c.steps(p, scope)) {
-			continue
+		if _, ok := c.servers[scope]; !ok {
+			return &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
 		}
-		if serves(c.every(p, scope)) {
+		if !serves(c.edits(m, scope)) {
 			return &UnknownError{fmt.Sprintf("%s has no scope %s in the home directory: its file there is the user's", c.name, scope), "use --scope user, or go to a project"}
 		}
-		return &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
 	}
 	return nil
 }
@@ -109,7 +113,7 @@ func orUser(s Scope) Scope {
 }
 
 func scopesOf(c client) (names []string) {
-	for _, s := range []Scope{User, Project, Local} {
+	for _, s := range scopes {
 		if _, ok := c.servers[s]; ok {
 			names = append(names, string(s))
 		}
@@ -117,119 +121,329 @@ func scopesOf(c client) (names []string) {
 	return names
 }
 
-// connect does one step. How to undo it is written first: an entry that nobody
-// knows to take out again is worse than none. The error is that this cannot be
-// written; what is wrong with the client's file stands in the answer.
-func (p Place) connect(s step, log *record, dry bool) (Touched, error) {
-	r := Touched{Client: s.client, Scope: s.scope, Path: s.path, Outcome: unchanged, program: s.run}
-	f, err := readFile(s.path)
+// connect does one edit. The error is that the way back cannot be recorded,
+// which stops everything. What is wrong with the client's file is in the report.
+func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
+	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: unchanged, program: e.run}
+	f, err := readFile(e.path)
 	if err != nil {
-		return s.refuse(r, err), nil
+		return e.refused(r, err), nil
 	}
-	t := &text{data: slices.Clone(f.data)}
-	changed, err := s.put(t)
-	if err == nil && changed {
-		err = s.leavesAlone(f.data, t.data)
+	after, err := e.put(f.data)
+	if err != nil {
+		return e.refused(r, err), nil
 	}
-	switch {
-	case err != nil:
-		return s.refuse(r, err), nil
-	case !changed:
+	if bytes.Equal(after, f.data) && !f.new {
 		return r, nil
 	}
-	if s.theirs(f.data) != "" {
+	if rec.of(e) == nil && e.foreign(f.data) != "" {
 		r.Note = fmt.Sprintf("An entry %q that starts something else was there: it is replaced, and disconnect puts it back.", server)
 	}
 	if dry {
-		r.Outcome, r.Diff = wouldChange, linediff.Show(f.data, t.data)
+		r.Outcome, r.Diff = wouldChange, difference(f.data, after)
 		return r, nil
 	}
-	if fatal, err := p.write(s, log, f, t); err != nil {
+	if fatal, err := m.write(e, rec, f, after); err != nil {
 		if r.Note = ""; fatal {
 			return r, err
 		}
-		return s.refuse(r, err), nil
+		return e.refused(r, err), nil
 	}
 	r.Outcome = connected
 	return r, nil
 }
 
-// write notes a change and makes it. The error is fatal if it cannot be noted:
-// then no other can.
-func (p Place) write(s step, log *record, f found, t *text) (fatal bool, err error) {
+// difference is what changes in a file, line by line.
+func difference(before, after []byte) string {
+	_, hunks, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n")
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(hunks, "\r", ""), "\n"), "\n", "\n  ") + "\n"
+}
+
+// write records a change and makes it. The record comes first: an entry that
+// nobody knows to take out again is worse than none. The error is fatal if
+// there can be no record.
+func (m Machine) write(e edit, rec *record, f file, after []byte) (fatal bool, err error) {
 	if f.new {
-		f.mode = s.mode(0o600, 0o644)
+		f.mode = e.mode(0o600, 0o644)
 	}
-	dirs, err := directories(f.path, s.mode(0o700, 0o755))
+	dirs, err := makeDirs(f.path, e.mode(0o700, 0o755))
 	defer func() {
 		if err != nil {
-			dropDirectories(dirs)
+			removeDirs(dirs)
 		}
 	}()
 	if err != nil {
 		return false, err
 	}
-	before := slices.Clone(log.Files)
-	log.note(s, f, t, dirs)
-	if err = p.save(log); err != nil {
+	before := slices.Clone(rec.Files)
+	rec.add(e, f, sum(after), dirs)
+	if err = m.save(rec); err != nil {
 		return true, fmt.Errorf("%s is left as it is, since how to undo a change cannot be written: %w", f.path, err)
 	}
-	if err = f.write(t.data); err != nil {
-		log.Files = before
-		err = errors.Join(err, p.save(log))
+	if err = f.write(after); err != nil {
+		rec.Files = before
+		err = errors.Join(err, m.save(rec))
 	}
 	return false, err
 }
 
-// mode is that of what a step makes. A program can be run by whoever reads it.
-func (s step) mode(private, shared fs.FileMode) fs.FileMode {
-	m := shared
-	if s.secret {
-		m = private
+// mode is that of what an edit makes. A program can be run by whoever reads it.
+func (e edit) mode(private, shared fs.FileMode) fs.FileMode {
+	mode := shared
+	if e.private {
+		mode = private
 	}
-	if s.run {
-		m |= m >> 2 & 0o111
+	if e.run {
+		mode |= mode >> 2 & 0o111
 	}
-	return m
+	return mode
 }
 
-// note records a change. It goes on from what was noted of the file if nobody
-// else has written it since. Where somebody has, or where something of ours was
-// there that nobody noted, what was before is not to be had back: then the
-// record only tells what we made, and what of theirs we replaced.
-func (r *record) note(s step, f found, t *text, dirs []string) {
-	c := change{Path: s.path, Client: s.client, Scope: s.scope, New: f.new, Edits: t.done, Made: t.made, Dirs: dirs, After: sum(t.data)}
-	if !f.new {
-		c.Before = sum(f.data)
+// Advise writes our block into the project's AGENTS.md. It is done only on
+// request: the file is everybody's, and the server's instructions say the same.
+func (m Machine) Advise(dry bool) (FileReport, error) {
+	rec, err := m.readRecord()
+	if err != nil {
+		return FileReport{}, err
 	}
-	ours := s
-	if c.Theirs = s.theirs(f.data); c.Theirs != "" {
-		ours = s.beside()
+	return m.connect(m.adviceEdit(), rec, dry)
+}
+
+// adviceEdit belongs to the project and to no client. A disconnect that leaves
+// no client takes it out.
+func (m Machine) adviceEdit() edit {
+	return edit{client: "AGENTS.md", scope: Project, path: filepath.Join(m.Root, "AGENTS.md"), format: marked}
+}
+
+// Disconnect takes out what is ours.
+func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
+	r := Report{Files: []FileReport{}}
+	rec, err := m.readRecord()
+	if err != nil {
+		return r, err
 	}
-	had, err := ours.take(&text{data: slices.Clone(f.data)})
-	back := err == nil && !had && !(s.format == whole && isOurs(f.data))
-	if old := r.of(s); old != nil && !f.new && old.Before != c.Before { // else it is what it was before us
-		c.New = old.New
-		c.Made = append(slices.Clone(old.Made), c.Made...)
-		c.Dirs = append(slices.Clone(old.Dirs), c.Dirs...)
-		if old.Theirs != "" {
-			c.Theirs = old.Theirs
+	chosen, err := choose(o.Clients, func(*client) bool { return true })
+	if err != nil {
+		return r, err
+	}
+	in, where := []Scope{o.Scope}, fmt.Sprintf(" in scope %s", o.Scope)
+	if o.Scope == "" {
+		in, where = scopes, ""
+	}
+	// The last edit first, so that a file that two of them share goes back in
+	// the order in which it was changed.
+	for _, scope := range slices.Backward(in) {
+		for _, c := range slices.Backward(chosen) {
+			for _, e := range slices.Backward(c.edits(m, scope)) {
+				if o.Scope == "" && scope != User && rec.of(e) == nil {
+					continue // somebody else may have connected the project
+				}
+				if f := e.disconnect(rec, o.DryRun); f.Outcome != nothing || len(o.Clients) > 0 && scope == orUser(o.Scope) {
+					r.Files = append(r.Files, f)
+				}
+			}
 		}
-		if back = old.After == c.Before; back {
-			c.Before, c.Edits = old.Before, append(slices.Clone(old.Edits), c.Edits...)
+	}
+	slices.Reverse(r.Files)
+	if advice := m.adviceEdit(); len(o.Clients) == 0 || len(rec.Files) == 1 && rec.of(advice) != nil {
+		if f := advice.disconnect(rec, o.DryRun); f.Outcome != nothing {
+			r.Files = append(r.Files, f)
 		}
 	}
-	if !back {
-		c.After, c.Edits = "", nil
+	if len(r.Files) == 0 {
+		r.Notes = append(r.Notes, "Nothing is connected"+where+".")
 	}
-	r.forget(s)
+	if o.DryRun {
+		return r, nil
+	}
+	return r, m.save(rec)
+}
+
+// disconnect undoes one edit.
+func (e edit) disconnect(rec *record, dry bool) FileReport {
+	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: nothing, program: e.run}
+	was := rec.of(e)
+	f, err := readFile(e.path)
+	if err != nil {
+		if _, odd := errors.AsType[*FileError](err); odd && was == nil {
+			return r // no file that we could have written
+		}
+		return e.stuck(r, err)
+	}
+	mentions := bytes.Contains(f.data, []byte(server)) || bytes.Contains(f.data, []byte(" hook "+e.client))
+	if f.new || (was == nil || sum(f.data) != was.After) && !mentions {
+		if f.new && was != nil && !dry {
+			removeDirs(was.Dirs)
+		}
+		rec.forget(e)
+		return r
+	}
+	data, gone, err := e.remove(f.data, was)
+	if err != nil {
+		return e.stuck(r, err)
+	}
+	if !gone && bytes.Equal(data, f.data) {
+		rec.forget(e)
+		return r
+	}
+	if dry {
+		r.Outcome, r.Diff = wouldRestore, difference(f.data, data)
+		return r
+	}
+	r.Outcome = removed
+	if gone {
+		if err = f.unchanged(); err == nil {
+			err = os.Remove(f.path)
+		}
+	} else {
+		err = f.write(data)
+	}
+	if err != nil {
+		return e.stuck(r, err)
+	}
+	if gone && was != nil {
+		removeDirs(was.Dirs)
+	}
+	rec.forget(e)
+	return r
+}
+
+// Print gives what connect would write, for those who keep their files
+// themselves.
+func (m Machine) Print(o ConnectOptions) (string, error) {
+	chosen, err := choose(o.Clients, m.has)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, c := range chosen {
+		for _, e := range c.edits(m, orUser(o.Scope)) {
+			fmt.Fprintf(&b, "%s: %s\n%s\n\n", c.name, e.path, indented(e.snippet()))
+		}
+	}
+	return strings.TrimRight(b.String(), "\n"), nil
+}
+
+// recordName is the file of the data directory that holds the way back.
+const recordName = "connect.json"
+
+const recordSchema = 2
+
+// record is what connect did and disconnect has not undone.
+type record struct {
+	Schema  int      `json:"schema"`
+	MadeDir bool     `json:"made_dir,omitempty"` // the data directory exists because of us
+	Files   []change `json:"files"`
+}
+
+// change is what was done to one file. It holds the whole file of before, so
+// nobody but the user may read the record.
+type change struct {
+	Path   string   `json:"path"`
+	Client string   `json:"client"`
+	Scope  Scope    `json:"scope"`
+	Former []byte   `json:"former"`        // the file before us; null: not known, or New
+	New    bool     `json:"new,omitempty"` // there was no file
+	After  string   `json:"after"`         // SHA-256 of what we wrote; empty: Former is not to be put back whole
+	Dirs   []string `json:"dirs,omitempty"`
+}
+
+func (m Machine) readRecord() (*record, error) {
+	r := &record{Schema: recordSchema}
+	path := filepath.Join(m.Data, recordName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, &FileError{Path: path, Problem: "cannot be read. Move it away; disconnect then removes only our entries"}
+	}
+	if r.Schema > recordSchema {
+		return nil, &FileError{Path: path, Problem: "is of a newer version of lean-ctx"}
+	}
+	r.Schema = recordSchema
+	return r, nil
+}
+
+// save writes the record, or removes it when there is nothing in it.
+func (m Machine) save(r *record) error {
+	path := filepath.Join(m.Data, recordName)
+	if len(r.Files) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if r.MadeDir {
+			_ = os.Remove(m.Data) // stays if something is in it
+		}
+		return nil
+	}
+	if !exists(m.Data) {
+		if err := os.MkdirAll(m.Data, 0o700); err != nil {
+			return err
+		}
+		r.MadeDir = true
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	f.mode = 0o600
+	return f.write(append(data, '\n'))
+}
+
+// of is the change that an edit made, or nil.
+func (r *record) of(e edit) *change {
+	if i := slices.IndexFunc(r.Files, e.made); i >= 0 {
+		return &r.Files[i]
+	}
+	return nil
+}
+
+func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.made) }
+
+// made tells whether a change is the one of an edit. A project's file that is
+// the user's as well may have been recorded as the project's.
+func (e edit) made(c change) bool {
+	return c.Path == e.path && c.Client == e.client && (c.Scope == e.scope || e.scope == User && c.Scope == Project)
+}
+
+// add records a change. While nobody else writes the file, the former file
+// stays the one before our first change. If somebody has written it and
+// something of ours is in it, the former file can no longer be put back whole.
+// Then it only tells which entry ours replaced and what was there before us.
+func (r *record) add(e edit, f file, after string, dirs []string) {
+	c := change{Path: e.path, Client: e.client, Scope: e.scope, Former: f.data, New: f.new, After: after, Dirs: dirs}
+	if c.Former == nil && !f.new {
+		c.Former = []byte{}
+	}
+	if old := r.of(e); old != nil {
+		c.Dirs = append(slices.Clone(old.Dirs), dirs...)
+	}
+	if !f.new && e.isIn(f.data) {
+		old := r.of(e)
+		if old == nil || old.After != sum(f.data) {
+			c.After = ""
+		}
+		if old != nil {
+			c.Former, c.New = old.Former, old.New
+		}
+	}
+	r.forget(e)
 	r.Files = append(r.Files, c)
 }
 
-func dropDirectories(dirs []string) {
-	for _, d := range slices.Backward(dirs) {
-		if os.Remove(d) != nil {
-			return // something is in it
-		}
+// isIn tells whether a file holds something of ours.
+func (e edit) isIn(data []byte) bool {
+	if e.format == whole {
+		return isOurs(data)
 	}
+	rest, err := e.without(data, nil, false)
+	return err == nil && !bytes.Equal(rest, data)
 }

@@ -1,48 +1,30 @@
-// Package hook joins the program to the clients that agents work in: connect
-// writes the entries of a client's configuration and disconnect takes them out
-// again, and the examination (doctor) starts what is configured and says what
-// is wrong.
+// Package hook connects the program to the clients that agents work in.
 //
-// # The table
+// [Machine.Connect] adds our MCP server and our session hooks to a client's
+// configuration, [Machine.Disconnect] takes them out, and [Machine.Examine]
+// (doctor) starts what is configured and says what is wrong.
 //
-// terminals.go and editors.go are data: for each client the file and key of its
-// MCP servers in each scope, the form of an entry, the file and form of its
-// hooks, and how one sees that it is there. What is not certain of a client's hooks is left out:
-// most show a model the MCP instructions, with the briefing in them. Where hooks
-// may not run, a project's rule sends a model for it: Cursor and Windsurf have
-// files of their own for that, others read AGENTS.md.
+// # Adding a client
 //
-// # Edits
+// clients.go is a table with one row for each client: its files, keys, entry and
+// hooks. A row is all that a new client needs. Leave out hooks of which you are
+// not certain: most clients show the MCP instructions, which hold the briefing.
 //
-// A file is never read, changed and written anew from its meaning: that would
-// cost its comments, its order and its indentation. We look up places in the
-// text with a parser that knows them (hujson for JSON with comments, the
-// unstable parser of go-toml, goccy/go-yaml), put text in there or take it out,
-// and read the result again before it is written: what it says must be what it
-// said before and our entry. A file that cannot be read is refused with the
-// place, and the snippet to paste.
+// # What always holds
 //
-// TOML and YAML entries are blocks of lines. Rewriting the syntax tree was
-// rejected: go-toml keeps no comments, and goccy/go-yaml keeps them but not
-// every indentation. gopkg.in/yaml.v3 was rejected, since nobody keeps it now.
+//   - A file that cannot be read is refused, with the place and a snippet to
+//     paste. The other files are edited all the same.
+//   - Connecting twice changes nothing the second time.
+//   - Comments, order, indentation, line ends and byte order mark stay. JSON is
+//     edited as hujson's tree, TOML and YAML as lines (jsonedit.go, textedit.go).
+//   - The record connect.json in the data directory keeps the whole former file,
+//     and is written before the file is. While a file is as we left it,
+//     disconnect restores it to the byte. Files and directories that we made go.
+//   - A file that somebody changed since (Claude Code rewrites its own all the
+//     time) loses our entries and nothing else.
+//   - An entry of our name that starts something else was written by a person.
+//     Connect replaces it, and disconnect puts it back.
 //
-// # The way back
-//
-// Every change is recorded in connect.json of the data directory as the text
-// that was put in and taken out, with a checksum of the file before and after,
-// and written before the file is.
-// While a file is as we left it, disconnect undoes the record and gets the file
-// of before to the byte; files and directories that we made go. A file that
-// somebody changed since (Claude Code rewrites its own all the time) is edited
-// by its structure: our entry goes, and of what holds it only what we made. A
-// backup beside each file was rejected: it would be one more file in people's
-// dotfiles, and the record does the same.
-//
-// An entry of our name that starts something else was written by a person. Its
-// text is in the record while ours stands in its place, and disconnect puts it
-// back; without a record it is left alone. To refuse it was rejected: whoever
-// names the client wants it connected.
-//
-// What a hook answers during a session is the package answer below this one;
-// probe starts a server that an entry names, for doctor.
+// A backup beside each file was rejected: it would be one more file in people's
+// dotfiles. The package answer answers the hooks during a session.
 package hook

@@ -2,19 +2,22 @@ package hook
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// found is a file as it was read: where it really is, and what is in it.
-type found struct {
-	path string // what a link leads to
+// file is a file as it was read.
+type file struct {
+	path string // behind links
 	data []byte
 	mode fs.FileMode
-	new  bool // it is not there
+	new  bool // it does not exist yet
 }
 
 // mostLinks is how many links in a row are followed.
@@ -43,27 +46,27 @@ func target(path string) (string, error) {
 // mostBytes is the size from which on a file is no configuration.
 const mostBytes = 64 << 20
 
-func readFile(path string) (found, error) {
+func readFile(path string) (file, error) {
 	to, err := target(path)
 	if err != nil {
-		return found{}, err
+		return file{}, err
 	}
 	info, err := os.Stat(to)
 	if errors.Is(err, fs.ErrNotExist) {
-		return found{path: to, new: true}, nil
+		return file{path: to, new: true}, nil
 	}
 	switch {
 	case err != nil:
-		return found{}, err
+		return file{}, err
 	case info.IsDir():
-		return found{}, &FileError{Path: path, Problem: "is a directory"}
+		return file{}, &FileError{Path: path, Problem: "is a directory"}
 	case !info.Mode().IsRegular():
-		return found{}, &FileError{Path: path, Problem: "is no regular file"}
+		return file{}, &FileError{Path: path, Problem: "is no regular file"}
 	case info.Size() > mostBytes:
-		return found{}, &FileError{Path: path, Problem: "is too large for a configuration"}
+		return file{}, &FileError{Path: path, Problem: "is too large for a configuration"}
 	}
 	data, err := os.ReadFile(to)
-	return found{path: to, data: data, mode: info.Mode().Perm()}, err
+	return file{path: to, data: data, mode: info.Mode().Perm()}, err
 }
 
 // sameDir tells whether two paths lead to one directory.
@@ -76,9 +79,9 @@ func sameDir(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// directories makes the directory of a file with those above it, and lists
+// makeDirs makes the directory of a file with those above it, and lists
 // what it made, the outermost first.
-func directories(path string, mode fs.FileMode) (made []string, err error) {
+func makeDirs(path string, mode fs.FileMode) (made []string, err error) {
 	var missing []string
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
@@ -95,9 +98,17 @@ func directories(path string, mode fs.FileMode) (made []string, err error) {
 	return made, nil
 }
 
+func removeDirs(dirs []string) {
+	for _, d := range slices.Backward(dirs) {
+		if os.Remove(d) != nil {
+			return // something is in it
+		}
+	}
+}
+
 // write puts data in the place of what was read: a new file beside it, synced,
 // that takes its name. It fails if the file is no longer what was read.
-func (f found) write(data []byte) error {
+func (f file) write(data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".lean-ctx-*")
 	if err != nil {
 		return err
@@ -129,7 +140,7 @@ func (f found) write(data []byte) error {
 }
 
 // unchanged fails if somebody wrote the file since it was read.
-func (f found) unchanged() error {
+func (f file) unchanged() error {
 	now, err := os.ReadFile(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.new:
@@ -152,4 +163,25 @@ func syncDir(dir string) error {
 	defer func() { _ = d.Close() }() // it was only read
 	_ = d.Sync()
 	return nil
+}
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}
+
+// FileError says why a file is left as it is.
+type FileError struct {
+	Path    string
+	Line    int // from 1; 0: the whole file
+	Column  int
+	Problem string
+}
+
+func (e *FileError) Error() string {
+	at := e.Path
+	if e.Line > 0 {
+		at += fmt.Sprintf(":%d:%d", e.Line, max(e.Column, 1))
+	}
+	return at + ": " + e.Problem
 }

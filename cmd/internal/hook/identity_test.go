@@ -13,10 +13,10 @@ import (
 )
 
 // scratch is a machine of its own.
-func scratch(dir string) Place {
-	return Place{
+func scratch(dir string) Machine {
+	return Machine{
 		Home: filepath.Join(dir, "home"), Root: filepath.Join(dir, "project"), Data: filepath.Join(dir, "home", ".lean-ctx"),
-		Command: server, Getenv: func(string) string { return "" }, Look: func(string) bool { return false }, System: "linux",
+		Command: server, Getenv: func(string) string { return "" }, OnPath: func(string) bool { return false }, System: "linux",
 	}
 }
 
@@ -112,75 +112,95 @@ func settings(t *rapid.T, keys []string) string {
 	return rapid.SampledFrom([]string{"", bom}).Draw(t, "mark") + extra(t, nl) + "{" + extra(t, nl) + body + extra(t, nl) + "}" + extra(t, nl)
 }
 
-// stepOf is what a client wants of the file of that name.
-func stepOf(t fatal, name, file string) step {
+// editOf is what a client wants of the file of that name.
+func editOf(t fatal, name, file string) edit {
 	chosen, err := choose([]string{name}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range chosen[0].steps(scratch("/nowhere"), User) {
-		if filepath.Base(s.path) == file {
-			return s
+	for _, e := range chosen[0].edits(scratch("/nowhere"), User) {
+		if filepath.Base(e.path) == file {
+			return e
 		}
 	}
 	t.Fatal("no such file")
-	return step{}
+	return edit{}
 }
 
-// there puts what is wanted into a text, and back again by both ways.
-func there(t *rapid.T, s step, before string) {
-	x := &text{data: []byte(before)}
-	if changed, err := s.put(x); err != nil || !changed {
-		t.Fatalf("%v %v\n%s\n%s", changed, err, before, x.data)
-	}
-	after := string(x.data)
-	again := &text{data: []byte(after)}
-	if changed, err := s.put(again); err != nil || changed || string(again.data) != after {
-		t.Fatalf("the second time: %v %v\n%s\n%s", changed, err, after, again.data)
-	}
-	if err := s.leavesAlone([]byte(before), []byte(after)); err != nil {
+// roundTrip puts what is wanted into a file and takes it out by structure, as
+// when somebody has written the file meanwhile.
+func roundTrip(t *rapid.T, e edit, before string) {
+	after, err := e.put([]byte(before))
+	if err != nil || string(after) == before {
 		t.Fatalf("%v\n%s\n%s", err, before, after)
 	}
-	if back, ok := undo([]byte(after), x.done); !ok || string(back) != before {
-		t.Fatalf("undone: %v %q, want %q", ok, back, before)
+	if again, err := e.put(after); err != nil || string(again) != string(after) {
+		t.Fatalf("the second time: %v\n%s\n%s", err, after, again)
 	}
-	left, _, err := s.without([]byte(after), nil)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, after)
+	if back, gone, err := e.remove(after, &change{Former: []byte(before), After: sum(after)}); err != nil || gone || string(back) != before {
+		t.Fatalf("put back: %v %v %q, want %q", err, gone, back, before)
 	}
-	if strings.Contains(string(left), "lean-ctx hook") || strings.Count(string(left), "//") < strings.Count(before, "//") || strings.Count(string(left), "#") < strings.Count(before, "#") {
-		t.Fatalf("%s\n->\n%s", after, left)
+	for _, was := range []*change{nil, {Former: []byte(before)}} {
+		left, _, err := e.remove(after, was)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, after)
+		}
+		if strings.Contains(string(left), "lean-ctx hook") || strings.Count(string(left), "//") < strings.Count(before, "//") || strings.Count(string(left), "#") < strings.Count(before, "#") {
+			t.Fatalf("%s\n->\n%s", after, left)
+		}
+		if x, y := rest(t, e, before), rest(t, e, string(left)); !cmp.Equal(x, y) {
+			t.Fatalf("%s\n%s\n->\n%s", cmp.Diff(x, y), after, left)
+		}
+		if x, y := rest(t, e, before), rest(t, e, string(after)); !cmp.Equal(x, y) {
+			t.Fatalf("connected: %s\n%s\n->\n%s", cmp.Diff(x, y), before, after)
+		}
 	}
-	if s.format != jsonc {
-		was, errA := meaning(s.format, []byte(strings.TrimPrefix(before, bom)))
-		is, errB := meaning(s.format, []byte(strings.TrimPrefix(string(left), bom)))
-		for _, m := range []map[string]any{was, is} {
-			if isEmpty(m[s.wants[0].keys[0]]) {
-				delete(m, s.wants[0].keys[0])
+}
+
+// rest is the meaning of a file without what is ours, and without what holds
+// nothing. It goes by the decoded file and knows nothing of edits.
+func rest(t *rapid.T, e edit, data string) string {
+	m, err := decode(e.format, []byte(data))
+	if err != nil && strings.TrimSpace(strings.TrimPrefix(data, bom)) != "" {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	if len(e.keys) > 0 {
+		delete(under(m, e.keys), server)
+	}
+	if hooks, ok := m["hooks"].(map[string]any); ok && e.events != nil {
+		for name, list := range hooks {
+			if all, ok := list.([]any); ok {
+				all = slices.DeleteFunc(all, func(x any) bool { return strings.Contains(fmt.Sprint(x), "lean-ctx hook") })
+				if hooks[name] = all; len(all) == 0 {
+					delete(hooks, name)
+				}
 			}
 		}
-		if errA != nil || errB != nil || fmt.Sprint(was) != fmt.Sprint(is) {
-			t.Fatal(errA, errB, was, is)
+		if len(hooks) == 0 {
+			delete(m, "hooks")
 		}
-		return
 	}
-	was, errA := s.rest([]byte(before))
-	is, errB := s.rest(left)
-	if d := cmp.Diff(was, is); errA != nil || errB != nil || d != "" {
-		t.Fatalf("%v %v %s\n%s\n->\n%s", errA, errB, d, after, left)
+	for _, p := range e.root {
+		delete(m, p.key)
 	}
+	if len(e.keys) > 0 {
+		if all, ok := m[e.keys[0]].(map[string]any); ok && len(all) == 0 || m[e.keys[0]] == nil {
+			delete(m, e.keys[0])
+		}
+	}
+	return fmt.Sprint(m)
 }
 
 // Whatever JSON a client has, disconnect gives it back to the byte; and where
 // nothing was recorded, it gives back what it said, with its comments.
 func TestConnectAndBackJSON(t *testing.T) {
-	steps := []step{
-		stepOf(t, "claude-code", ".claude.json"), stepOf(t, "claude-code", "settings.json"), stepOf(t, "gemini", "settings.json"),
-		stepOf(t, "cursor", "hooks.json"), stepOf(t, "opencode", "opencode.json"), stepOf(t, "copilot", "lean-ctx.json"),
-		stepOf(t, "vscode", "lean-ctx-vscode.json"), stepOf(t, "windsurf", "config.json"),
+	edits := []edit{
+		editOf(t, "claude-code", ".claude.json"), editOf(t, "claude-code", "settings.json"), editOf(t, "gemini", "settings.json"),
+		editOf(t, "cursor", "hooks.json"), editOf(t, "opencode", "opencode.json"), editOf(t, "copilot", "lean-ctx.json"),
+		editOf(t, "vscode", "lean-ctx-vscode.json"), editOf(t, "windsurf", "config.json"),
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		there(r, rapid.SampledFrom(steps).Draw(r, "step"), settings(r, []string{"mcpServers", "hooks", "version", "mcp"}))
+		roundTrip(r, rapid.SampledFrom(edits).Draw(r, "edit"), settings(r, []string{"mcpServers", "hooks", "version", "mcp"}))
 	})
 }
 
@@ -200,13 +220,13 @@ func tomlText(t *rapid.T) string {
 
 // Whatever TOML Codex has, disconnect gives it back to the byte.
 func TestConnectAndBackTOML(t *testing.T) {
-	s := stepOf(t, "codex", "config.toml")
-	rapid.Check(t, func(r *rapid.T) { there(r, s, tomlText(r)) })
+	s := editOf(t, "codex", "config.toml")
+	rapid.Check(t, func(r *rapid.T) { roundTrip(r, s, tomlText(r)) })
 }
 
 // Whatever YAML goose has, disconnect gives it back to the byte.
 func TestConnectAndBackYAML(t *testing.T) {
-	s := stepOf(t, "goose", "config.yaml")
+	s := editOf(t, "goose", "config.yaml")
 	rapid.Check(t, func(r *rapid.T) {
 		nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(r, "newline")
 		head := rapid.SampledFrom([]string{"", "# mine" + nl, "GOOSE_MODEL: x # y" + nl, "text: |" + nl + "  extensions:" + nl + "    lean-ctx:" + nl}).Draw(r, "head")
@@ -214,7 +234,7 @@ func TestConnectAndBackYAML(t *testing.T) {
 			"", "extensions:" + nl, "extensions: {}" + nl, "extensions: # all" + nl + "    # the first" + nl + "    developer:" + nl + "        enabled: true" + nl,
 			"extensions:" + nl + "  developer: {enabled: true}" + nl + nl + "  memory:" + nl + "    enabled: false" + nl,
 		}).Draw(r, "extensions")
-		there(r, s, head+ext+rapid.SampledFrom([]string{"", "tail: 1", "# end" + nl}).Draw(r, "tail"))
+		roundTrip(r, s, head+ext+rapid.SampledFrom([]string{"", "tail: 1", "# end" + nl}).Draw(r, "tail"))
 	})
 }
 
@@ -224,18 +244,15 @@ func TestAdviceAndBack(t *testing.T) {
 		nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(r, "newline")
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"# Rules", "", "Use tabs.", "<!-- x -->", "  "}), 0, 6).Draw(r, "lines")
 		before := rapid.SampledFrom([]string{"", bom}).Draw(r, "mark") + strings.Join(lines, nl) + rapid.SampledFrom([]string{"", nl}).Draw(r, "end")
-		s := scratch("/nowhere").advice()
-		x := &text{data: []byte(before)}
-		if changed, err := s.put(x); err != nil || !changed {
-			r.Fatal(changed, err)
+		e := scratch("/nowhere").adviceEdit()
+		after, err := e.put([]byte(before))
+		if err != nil || string(after) == before {
+			r.Fatal(string(after), err)
 		}
-		if again, err := s.put(&text{data: slices.Clone(x.data)}); err != nil || again {
+		if again, err := e.put(after); err != nil || string(again) != string(after) {
 			r.Fatal("not the same the second time", err)
 		}
-		if back, ok := undo(x.data, x.done); !ok || string(back) != before {
-			r.Fatalf("got %q, want %q", back, before)
-		}
-		if left, _, err := s.without(x.data, nil); err != nil || strings.TrimSpace(string(left)) != strings.TrimSpace(before) {
+		if left, _, err := e.remove(after, nil); err != nil || strings.TrimSpace(string(left)) != strings.TrimSpace(before) {
 			r.Fatalf("by its markers: %q, want %q", left, before)
 		}
 	})

@@ -1,7 +1,9 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 )
@@ -18,32 +20,31 @@ const (
 	wouldRestore = "would be restored"
 )
 
-// Touched is a file and what became of it.
-type Touched struct {
+// FileReport is a file and what became of it.
+type FileReport struct {
 	Client  string `json:"client"`
 	Scope   Scope  `json:"scope"`
 	Path    string `json:"path"`
 	Outcome string `json:"outcome"`
-	Diff    string `json:"diff,omitempty"`    // of a dry run
-	Note    string `json:"note,omitempty"`    // what else is to be known of it
+	Diff    string `json:"diff,omitempty"` // of a dry run
+	Note    string `json:"note,omitempty"`
 	Problem string `json:"problem,omitempty"` // why it was refused
 	Snippet string `json:"snippet,omitempty"` // what to paste then
-	program bool   // one of several beside each other
+	program bool   // one of several in a directory
 }
 
-// plain tells whether there is nothing to say of a file but its outcome.
-func (f Touched) plain() bool {
+// plain tells whether a file has nothing but an outcome.
+func (f FileReport) plain() bool {
 	return f.Diff == "" && f.Note == "" && f.Problem == "" && f.Snippet == ""
 }
 
 // Report is what became of all files.
 type Report struct {
-	Files []Touched `json:"files"`
-	Notes []string  `json:"notes,omitempty"`
+	Files []FileReport `json:"files"`
+	Notes []string     `json:"notes,omitempty"`
 }
 
-// Failed counts the files that were left as they are although they should not
-// have been.
+// Failed counts the files that could not be edited.
 func (r Report) Failed() int {
 	n := 0
 	for _, f := range r.Files {
@@ -82,7 +83,7 @@ func (r Report) Text() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// alike is how many programs from one on became the same, in one directory.
+// alike counts the programs from one on that have one outcome in one directory.
 func (r Report) alike(from int) int {
 	f, n := r.Files[from], 0
 	for _, g := range r.Files[from:] {
@@ -95,3 +96,49 @@ func (r Report) alike(from int) int {
 }
 
 func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
+
+// refused says why a file was left alone, and what to put there by hand.
+func (e edit) refused(r FileReport, err error) FileReport {
+	r = e.problem(r, err)
+	if errors.Is(err, fs.ErrPermission) {
+		r.Problem += ": make it writable, or put the entry there yourself"
+	}
+	r.Snippet = e.text
+	if e.format != whole {
+		r.Snippet = e.snippet()
+	}
+	return r
+}
+
+// stuck says why something of ours may still be in a file, and what to take out
+// by hand.
+func (e edit) stuck(r FileReport, err error) FileReport {
+	r = e.problem(r, err)
+	var parts []string
+	if e.entry != nil {
+		parts = append(parts, fmt.Sprintf("the entry %q of %q", server, strings.Join(e.keys, ".")))
+	}
+	if e.events != nil {
+		parts = append(parts, fmt.Sprintf("the hooks that call %q", "hook "+e.client))
+	}
+	switch e.format {
+	case whole:
+		parts = append(parts, "the file, if it is ours")
+	case marked:
+		parts = append(parts, fmt.Sprintf("the lines from %q to %q", adviceBegin, adviceEnd))
+	}
+	r.Note = "Take out by hand: " + strings.Join(parts, ", and ")
+	return r
+}
+
+func (e edit) problem(r FileReport, err error) FileReport {
+	r.Outcome, r.Problem = refused, err.Error()
+	if x, ok := errors.AsType[*FileError](err); ok {
+		placed := *x
+		if placed.Path == "" {
+			placed.Path = e.path
+		}
+		r.Problem = placed.Error()
+	}
+	return r
+}

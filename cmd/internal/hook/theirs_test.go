@@ -34,7 +34,7 @@ func TestTheirEntry(t *testing.T) {
 		path := filepath.Join(p.Home, filepath.FromSlash(c.file))
 		write(t, path, c.text)
 		before := tree(t, filepath.Dir(p.Home))
-		w := Wish{Clients: []string{c.client}}
+		w := ConnectOptions{Clients: []string{c.client}}
 		r := connectAll(t, p, w)
 		if !strings.Contains(r.Text(), "it is replaced, and disconnect puts it back") {
 			t.Errorf("%s: %s", c.client, r.Text())
@@ -64,7 +64,7 @@ func TestTheirEntry(t *testing.T) {
 		if err != nil || !strings.Contains(string(got), c.entry) || strings.Contains(string(got), "/new place") || strings.Contains(string(got), "lean-ctx hook") {
 			t.Errorf("%s, written by somebody else: %s, %v", c.client, got, err)
 		}
-		if s := stepOf(t, c.client, filepath.Base(path)); s.theirs(got) == "" {
+		if e := editOf(t, c.client, filepath.Base(path)); e.foreign(got) == "" {
 			t.Errorf("%s, written by somebody else: no entry of theirs in %s", c.client, got)
 		}
 	}
@@ -82,16 +82,16 @@ func TestOurOldEntry(t *testing.T) {
 		p := fresh(t)
 		path := filepath.Join(p.Home, filepath.FromSlash(c.file))
 		write(t, path, c.text)
-		w := Wish{Clients: []string{c.client}}
+		w := ConnectOptions{Clients: []string{c.client}}
 		if r := connectAll(t, p, w); strings.Contains(r.Text(), "replaced") {
 			t.Errorf("%s: %s", c.client, r.Text())
 		}
-		s := stepOf(t, c.client, filepath.Base(path))
+		e := editOf(t, c.client, filepath.Base(path))
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry, err := s.entry(data)
+		entry, err := e.current(data)
 		if err != nil || !strings.Contains(strings.ToLower(string(compact(entry))), `{"a":"1"`) || strings.Contains(string(data), "old") {
 			t.Errorf("%s: %v, %v", c.client, entry, err)
 		}
@@ -111,23 +111,22 @@ func TestOurOldEntry(t *testing.T) {
 // Nothing that can stand in a file of JSON makes an edit fail otherwise than
 // with a reason, and nothing is taken out of it that is not there.
 func TestAnyJSON(t *testing.T) {
-	steps := []step{
-		stepOf(t, "claude-code", ".claude.json"), stepOf(t, "gemini", "settings.json"), stepOf(t, "cursor", "hooks.json"),
-		stepOf(t, "copilot", "lean-ctx.json"), stepOf(t, "opencode", "opencode.json"),
+	edits := []edit{
+		editOf(t, "claude-code", ".claude.json"), editOf(t, "gemini", "settings.json"), editOf(t, "cursor", "hooks.json"),
+		editOf(t, "copilot", "lean-ctx.json"), editOf(t, "opencode", "opencode.json"),
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		s := rapid.SampledFrom(steps).Draw(r, "step")
+		e := rapid.SampledFrom(edits).Draw(r, "edit")
 		file := value(r, "\n", 3)
 		if rapid.Bool().Draw(r, "holders") {
 			file = `{"mcpServers": ` + value(r, "\n", 2) + `, "hooks": ` + value(r, "\n", 2) + `, "mcp": ` + value(r, "\n", 2) + `}`
 		}
-		x := &text{data: []byte(file)}
-		if _, err := s.put(x); err == nil {
-			if err := s.leavesAlone([]byte(file), x.data); err != nil {
-				r.Fatalf("%v\n%s", err, file)
+		if after, err := e.put([]byte(file)); err == nil {
+			if x, y := rest(r, e, file), rest(r, e, string(after)); x != y {
+				r.Fatalf("%s\n%s\n%s", cmp.Diff(x, y), file, after)
 			}
 		}
-		if left, gone, err := s.without([]byte(file), nil); err != nil || gone || string(left) != file {
+		if left, gone, err := e.remove([]byte(file), nil); err != nil || gone || string(left) != file {
 			r.Fatalf("%s: %s, %v, %v", file, left, gone, err)
 		}
 	})

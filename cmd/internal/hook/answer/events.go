@@ -251,7 +251,7 @@ type specific struct {
 // was written.
 func shape(client, event, theirs, text string) []byte {
 	if theirs == "" {
-		theirs = hook.Theirs(client, event)
+		theirs = hook.EventName(client, event)
 	}
 	s := &specific{theirs, text}
 	switch client {

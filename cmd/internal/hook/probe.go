@@ -1,4 +1,4 @@
-package probe
+package hook
 
 import (
 	"bufio"
@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// Start is how a client starts a server.
-type Start struct {
+// serverCommand is how a client starts a server.
+type serverCommand struct {
 	command string
 	args    []string
-	Env     map[string]string
+	env     map[string]string
 }
 
-// Of reads an entry, in whatever form its client has it.
-func Of(entry map[string]any) (s Start, ok bool) {
+// serverCommandOf reads an entry in the form of any client.
+func serverCommandOf(entry map[string]any) (s serverCommand, ok bool) {
 	for _, key := range []string{"command", "cmd"} {
 		switch c := entry[key].(type) {
 		case string:
@@ -36,12 +36,12 @@ func Of(entry map[string]any) (s Start, ok bool) {
 	if args, ok := entry["args"].([]any); ok {
 		s.args = words(args)
 	}
-	s.Env = map[string]string{}
+	s.env = map[string]string{}
 	for _, key := range []string{"env", "envs", "environment"} {
 		vars, _ := entry[key].(map[string]any)
 		for name, v := range vars {
 			if text, ok := v.(string); ok {
-				s.Env[name] = text
+				s.env[name] = text
 			}
 		}
 	}
@@ -57,16 +57,12 @@ func words(list []any) (out []string) {
 	return out
 }
 
-func (s Start) String() string { return strings.Join(append([]string{s.command}, s.args...), " ") }
-
-// Answer is what a server said of itself.
-type Answer struct {
-	Version string
-	Tools   []string
+func (s serverCommand) String() string {
+	return strings.Join(append([]string{s.command}, s.args...), " ")
 }
 
-// Patience is how long a server may take to its list of tools.
-const Patience = 10 * time.Second
+// probeTimeout is how long a server may take to list its tools.
+const probeTimeout = 10 * time.Second
 
 // handshake is what a client says first. It is written by hand: the whole of
 // an MCP client would be a large library for two questions.
@@ -75,49 +71,49 @@ const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
 
-// Ask starts a server as a client would, in dir, and asks for its tools. It
-// takes no longer than [Patience].
-func (s Start) Ask(ctx context.Context, dir string) (a Answer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+// probe starts a server as a client would, in dir, and asks for its version and
+// its tools.
+func (s serverCommand) probe(ctx context.Context, dir string) (version string, tools []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.command, s.args...)
 	cmd.Dir, cmd.Env = dir, os.Environ()
 	cmd.WaitDelay = time.Second
-	for name, v := range s.Env {
+	for name, v := range s.env {
 		cmd.Env = append(cmd.Env, name+"="+v)
 	}
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return a, err
+		return "", nil, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return a, err
+		return "", nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return a, err
+		return "", nil, err
 	}
-	_, _ = io.WriteString(in, handshake) // who ends without reading it has said why
-	a, err = listen(bufio.NewReaderSize(out, 1<<16))
+	_, _ = io.WriteString(in, handshake) // a server that ends without reading says why
+	version, tools, err = listen(bufio.NewReaderSize(out, 1<<16))
 	_ = in.Close() // it ends with its input
 	_ = cmd.Wait() // how it ends says nothing about its answer
 	if ctx.Err() != nil && err != nil {
-		err = fmt.Errorf("no answer within %s", Patience)
+		err = fmt.Errorf("no answer within %s", probeTimeout)
 	}
-	if line := strings.TrimSpace(said.String()); err != nil && line != "" {
+	if line := strings.TrimSpace(stderr.String()); err != nil && line != "" {
 		err = fmt.Errorf("%w; it said: %s", err, clip(strings.Join(strings.Fields(line), " "), 200))
 	}
-	return a, err
+	return version, tools, err
 }
 
 // listen reads until the list of tools has come.
-func listen(r *bufio.Reader) (a Answer, err error) {
+func listen(r *bufio.Reader) (version string, tools []string, err error) {
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return a, errors.New("it ended without an answer")
+			return "", nil, errors.New("it ended without an answer")
 		}
 		var m struct {
 			ID     int `json:"id"`
@@ -134,18 +130,18 @@ func listen(r *bufio.Reader) (a Answer, err error) {
 			} `json:"error"`
 		}
 		if json.Unmarshal(line, &m) != nil {
-			return a, fmt.Errorf("it printed what is no MCP: %s", clip(strings.TrimSpace(string(line)), 80))
+			return "", nil, fmt.Errorf("it printed something that is not MCP: %s", clip(strings.TrimSpace(string(line)), 80))
 		}
 		switch {
 		case m.Error != nil:
-			return a, errors.New("it refused: " + m.Error.Message)
+			return "", nil, errors.New("it refused: " + m.Error.Message)
 		case m.ID == 1:
-			a.Version = m.Result.ServerInfo.Version
+			version = m.Result.ServerInfo.Version
 		case m.ID == 2:
 			for _, t := range m.Result.Tools {
-				a.Tools = append(a.Tools, t.Name)
+				tools = append(tools, t.Name)
 			}
-			return a, nil
+			return version, tools, nil
 		}
 	}
 }

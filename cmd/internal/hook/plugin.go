@@ -1,44 +1,41 @@
-// Package plugin holds the directory that Claude Code, Codex and Copilot install
-// as a plugin, and the extension for Gemini CLI beside it.
-package plugin
+package hook
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"leanctx/cmd/internal/hook"
 )
 
-//go:embed all:.claude-plugin all:gemini all:plugins
-var files embed.FS
+// pluginFiles is the directory that Claude Code, Codex and Copilot install as a
+// plugin, and the extension for Gemini CLI beside it.
+//
+//go:embed all:plugin
+var pluginFiles embed.FS
 
 // versionMark stands in the files of the plugin for this program's version.
 const versionMark = "0.0.0-version"
 
-// Write writes the files into a new directory, an empty one or one that it wrote
-// before, with what starts this program and its version in them. It returns how
-// to install them.
-func Write(dir, command, version string) (string, error) {
+// WritePlugin writes the files into a directory that is new, empty or written
+// by it before. command starts this program. It returns how to install them.
+func WritePlugin(dir, command, version string) (string, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		data, err := os.ReadFile(filepath.Join(dir, ".claude-plugin", "marketplace.json"))
 		if err != nil || !strings.Contains(string(data), `"lean-ctx-market"`) {
-			return "", &hook.FileError{Path: dir, Problem: "is not empty: give a directory for the plugin alone"}
+			return "", &FileError{Path: dir, Problem: "is not empty: give a directory for the plugin alone"}
 		}
 	}
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(pluginFiles, "plugin", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		to := filepath.Join(dir, filepath.FromSlash(name))
+		to := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(name, "plugin")))
 		if d.IsDir() {
 			return os.MkdirAll(to, 0o755)
 		}
-		data, err := fs.ReadFile(files, name)
+		data, err := fs.ReadFile(pluginFiles, name)
 		if err != nil {
 			return err
 		}
@@ -60,15 +57,7 @@ func fillIn(text, command, version string) string {
 	if command == "lean-ctx" {
 		return text
 	}
-	begin := inJSON(hook.Shell(command)) // a hook's is read by a shell
-	text = strings.ReplaceAll(text, `"lean-ctx hook `, begin[:len(begin)-1]+" hook ")
-	return strings.ReplaceAll(text, `"command": "lean-ctx"`, `"command": `+inJSON(command))
-}
-
-func inJSON(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return `""` // a text can be written
-	}
-	return string(text)
+	line := string(compact(Shell(command))) // a hook's is read by a shell
+	text = strings.ReplaceAll(text, `"lean-ctx hook `, line[:len(line)-1]+" hook ")
+	return strings.ReplaceAll(text, `"command": "lean-ctx"`, `"command": `+string(compact(command)))
 }

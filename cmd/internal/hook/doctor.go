@@ -1,0 +1,284 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// How much a finding matters.
+const (
+	Fine    = "ok"
+	Remark  = "note"
+	Problem = "problem"
+)
+
+// Finding is the state of one thing.
+type Finding struct {
+	Level   string `json:"level"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	Fix     string `json:"fix,omitempty"` // what to do
+	client  string // connecting it again would help
+	scope   Scope
+}
+
+// Examination is what was found.
+type Examination struct {
+	Findings []Finding `json:"findings"`
+}
+
+// Problems counts what has to be fixed.
+func (e Examination) Problems() (n int) {
+	for _, f := range e.Findings {
+		if f.Level == Problem {
+			n++
+		}
+	}
+	return n
+}
+
+// Text gives the answer's lines.
+func (e Examination) Text() string {
+	var b strings.Builder
+	for _, f := range e.Findings {
+		fmt.Fprintf(&b, "%-7s  %s: %s\n", f.Level, f.Subject, f.Text)
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "         → %s\n", f.Fix)
+		}
+	}
+	switch n := e.Problems(); n {
+	case 0:
+		b.WriteString("No problems.")
+	case 1:
+		b.WriteString("1 problem.")
+	default:
+		fmt.Fprintf(&b, "%d problems.", n)
+	}
+	return b.String()
+}
+
+// Fix connects again what an examination found wrong, and closes the data
+// directory to other people.
+func (m Machine) Fix(e Examination) (Report, error) {
+	r := Report{Files: []FileReport{}}
+	if info, err := os.Stat(m.Data); err == nil && info.IsDir() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		if err := os.Chmod(m.Data, 0o700); err != nil {
+			return r, err
+		}
+		r.Notes = append(r.Notes, m.Data+": others cannot read it any more")
+	}
+	var done []string
+	for _, f := range e.Findings {
+		if key := f.client + " " + string(f.scope); f.client != "" && !slices.Contains(done, key) {
+			done = append(done, key)
+			again, err := m.Connect(ConnectOptions{Clients: []string{f.client}, Scope: f.scope})
+			if err != nil {
+				return r, err
+			}
+			r.Files, r.Notes = append(r.Files, again.Files...), append(r.Notes, again.Notes...)
+		}
+	}
+	return r, nil
+}
+
+// Examine looks at every client's files, in every scope, and starts what they
+// name. version is this program's.
+func (m Machine) Examine(ctx context.Context, version string) Examination {
+	x := examiner{m: m, version: version, started: map[string]Finding{}}
+	x.program()
+	x.data()
+	for _, c := range clients() {
+		x.client(ctx, &c)
+	}
+	return x.Examination
+}
+
+type examiner struct {
+	Examination
+	m       Machine
+	version string
+	started map[string]Finding // by command line: each is started once
+}
+
+func (x *examiner) add(f Finding) { x.Findings = append(x.Findings, f) }
+
+func (x *examiner) program() {
+	f := Finding{Level: Fine, Subject: "program", Text: fmt.Sprintf("version %s, started as %s", x.version, x.m.Command)}
+	if x.m.Command != server {
+		f.Level, f.Fix = Remark, "put it on PATH as lean-ctx; clients are given the whole path until then"
+	}
+	x.add(f)
+}
+
+// data looks at the data directory: what is in it is nobody else's.
+func (x *examiner) data() {
+	f := Finding{Level: Fine, Subject: "data directory", Text: x.m.Data}
+	info, err := os.Stat(x.m.Data)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		f.Text += ", not made yet"
+	case err != nil:
+		f.Level, f.Text = Problem, err.Error()
+	case !info.IsDir():
+		f.Level, f.Text, f.Fix = Problem, x.m.Data+" is no directory", "move it away, or set LEAN_CTX_DATA_DIR"
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		f.Level, f.Text = Problem, fmt.Sprintf("%s can be read by others (%o)", x.m.Data, info.Mode().Perm())
+		f.Fix = "chmod 700 " + x.m.Data
+	default:
+		tmp, err := os.CreateTemp(x.m.Data, ".doctor-*")
+		if err != nil {
+			f.Level, f.Text, f.Fix = Problem, "cannot be written: "+err.Error(), "make it yours: ls -ld "+x.m.Data
+			break
+		}
+		_ = tmp.Close()           // nothing was written
+		_ = os.Remove(tmp.Name()) // it is ours
+		if path := unreadable(x.m.Data); path != "" {
+			f.Level, f.Text, f.Fix = Problem, path+" cannot be read and written", "make it yours: ls -ld "+path
+		}
+	}
+	x.add(f)
+	if log := filepath.Join(x.m.Data, "logs", "hook.log"); exists(log) {
+		x.add(Finding{Level: Remark, Subject: "hooks", Text: "something once went wrong in one", Fix: "look into " + log})
+	}
+}
+
+// unreadable is the first file or directory below dir that we may not read and
+// write: one that was made by another user, or that a backup brought back.
+func unreadable(dir string) (path string) {
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var f *os.File
+			if f, err = os.OpenFile(p, os.O_RDWR, 0); err == nil {
+				err = f.Close()
+			}
+		} else if err == nil && p == filepath.Join(dir, "models") {
+			return fs.SkipDir // read only, and put there from elsewhere
+		} else if err == nil && d.IsDir() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil && info.Mode().Perm()&0o300 != 0o300 {
+				err = fs.ErrPermission
+			}
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			path = p
+			return fs.SkipAll
+		}
+		return nil // what goes meanwhile is no fault
+	})
+	return path
+}
+
+// client looks at all files of one client.
+func (x *examiner) client(ctx context.Context, c *client) {
+	n, connected := len(x.Findings), false
+	for _, scope := range scopes {
+		if edits := c.edits(x.m, scope); serves(edits) && x.scope(ctx, c, edits) {
+			connected = true
+		}
+	}
+	plugin := x.m.hasPlugin(c)
+	switch {
+	case plugin && connected:
+		x.add(Finding{Level: Remark, Subject: c.name, Text: "our plugin is installed, and the client is connected too: the server starts twice", Fix: "lean-ctx disconnect " + c.name})
+	case plugin:
+		x.add(Finding{Level: Fine, Subject: c.name, Text: "connected by our plugin"})
+	case len(x.Findings) == n && x.m.has(c):
+		x.add(Finding{Level: Remark, Subject: c.name, Text: "is installed, and not connected", Fix: "lean-ctx connect " + c.name})
+	}
+}
+
+// scope looks at the files of one client in one scope. It reports whether there
+// is an entry of ours.
+func (x *examiner) scope(ctx context.Context, c *client, edits []edit) bool {
+	first := edits[0]
+	again := fmt.Sprintf("lean-ctx connect %s --scope %s", c.name, first.scope)
+	f, err := readFile(first.path)
+	var entry map[string]any
+	if err == nil && !f.new && !isBlank(f.data) {
+		entry, err = first.current(f.data)
+	}
+	if err != nil {
+		x.add(Finding{Level: Problem, Subject: c.name, Text: first.problem(FileReport{}, err).Problem, Fix: "fix the file; then " + again})
+		return false
+	}
+	if entry == nil {
+		return false
+	}
+	broken := Finding{Level: Problem, Subject: c.name, Fix: again, client: c.name, scope: first.scope}
+	s, ok := serverCommandOf(entry)
+	if !ok {
+		broken.Text = first.path + ": the entry names no command"
+		x.add(broken)
+		return true
+	}
+	found := x.start(ctx, s)
+	text := fmt.Sprintf("%s (%s): %s", first.path, first.scope, found.Text)
+	if found.Level == Problem {
+		broken.Text = text
+		x.add(broken)
+		edits = edits[1:] // one problem of that file is enough
+	} else {
+		x.add(Finding{Level: found.Level, Subject: c.name, Text: text})
+	}
+	hooks := false
+	for _, e := range edits {
+		hooks = x.isCurrent(c, e, again) && (e.events != nil || e.run || e.path == x.m.path(c.hooks.files[e.scope])) || hooks
+	}
+	if hooks {
+		f := Finding{Level: Fine, Subject: c.name, Text: x.m.path(c.hooks.files[first.scope]) + ": hooks are there"}
+		if c.note != "" {
+			f.Level, f.Fix = Remark, c.note
+		}
+		x.add(f)
+	}
+	return true
+}
+
+// start starts a server, once for each command line.
+func (x *examiner) start(ctx context.Context, s serverCommand) Finding {
+	key := fmt.Sprint(s.String(), s.env)
+	f, ok := x.started[key]
+	if ok {
+		return f
+	}
+	version, tools, err := s.probe(ctx, x.m.Root)
+	switch {
+	case err != nil:
+		f = Finding{Level: Problem, Text: fmt.Sprintf("%q does not start: %v", s, err)}
+	case !slices.Contains(tools, "ctx_knowledge"):
+		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is no server of ours", s)}
+	case version != x.version:
+		f = Finding{Level: Remark, Text: fmt.Sprintf("%q starts, %d tools; it is version %s, this is %s", s, len(tools), version, x.version)}
+	default:
+		f = Finding{Level: Fine, Text: fmt.Sprintf("%q starts, %d tools", s, len(tools))}
+	}
+	x.started[key] = f
+	return f
+}
+
+// isCurrent tells whether a file is what connect would make of it, and adds a
+// finding if it is not.
+func (x *examiner) isCurrent(c *client, e edit, again string) bool {
+	f, err := readFile(e.path)
+	var after []byte
+	if err == nil {
+		after, err = e.put(f.data)
+	}
+	switch {
+	case err != nil:
+		x.add(Finding{Level: Problem, Subject: c.name, Text: e.problem(FileReport{}, err).Problem, Fix: "fix the file; then " + again})
+	case f.new || !bytes.Equal(after, f.data):
+		x.add(Finding{Level: Problem, Subject: c.name, Text: e.path + ": not as this version writes it", Fix: again, client: c.name, scope: e.scope})
+	default:
+		return true
+	}
+	return false
+}

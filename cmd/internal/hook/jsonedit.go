@@ -1,0 +1,459 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tailscale/hujson"
+)
+
+// jsonFile is JSON with comments as a tree that keeps every byte. We edit the
+// tree. hujson's Patch was rejected: it takes the first of several members of
+// one name where clients take the last, drops comments beside what it removes,
+// and does not indent what it adds.
+type jsonFile struct {
+	mark    string // byte order mark
+	root    hujson.Value
+	newline string
+	unit    string // one step of indentation
+}
+
+const blanks = " \t\r\n"
+
+var jsonError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`) })
+
+// parseJSON reads a file. An empty one is an empty object.
+func parseJSON(data []byte) (*jsonFile, error) {
+	f := &jsonFile{newline: newlineOf(data), unit: "  "}
+	body, marked := bytes.CutPrefix(data, []byte(bom))
+	if marked {
+		f.mark = bom
+	}
+	if isBlank(data) {
+		body = slices.Concat(body, []byte("{}"+f.newline))
+	}
+	root, err := hujson.Parse(body)
+	if err != nil {
+		e := &FileError{Problem: err.Error()}
+		if m := jsonError().FindStringSubmatch(err.Error()); m != nil {
+			e.Line, _ = strconv.Atoi(m[1])
+			e.Column, _ = strconv.Atoi(m[2])
+			e.Problem = "not JSON: " + m[3]
+		}
+		return nil, e
+	}
+	f.root = root
+	if l := listOf(&f.root, ""); l.len() > 0 {
+		if in, ok := indentOf(*l.before(0)); ok && in != "" {
+			f.unit = in
+		}
+	}
+	return f, nil
+}
+
+func (f *jsonFile) bytes() []byte { return append([]byte(f.mark), f.root.Pack()...) }
+
+// position is the line and column of an offset.
+func (f *jsonFile) position(at int) (line, column int) {
+	before := string(f.root.Pack()[:at])
+	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
+}
+
+// list is what objects and arrays of the tree have in common.
+type list struct {
+	base   string // indentation of the line on which it opens
+	object *hujson.Object
+	array  *hujson.Array
+}
+
+func listOf(v *hujson.Value, base string) list {
+	o, _ := v.Value.(*hujson.Object)
+	a, _ := v.Value.(*hujson.Array)
+	return list{base, o, a}
+}
+
+func (l list) len() int {
+	switch {
+	case l.object != nil:
+		return len(l.object.Members)
+	case l.array != nil:
+		return len(l.array.Elements)
+	}
+	return 0
+}
+
+func (l list) value(i int) *hujson.Value {
+	if l.object != nil {
+		return &l.object.Members[i].Value
+	}
+	return &l.array.Elements[i]
+}
+
+// before is what stands between item i and the item, or bracket, before it.
+func (l list) before(i int) *hujson.Extra {
+	switch {
+	case i == l.len() && l.object != nil:
+		return &l.object.AfterExtra
+	case i == l.len():
+		return &l.array.AfterExtra
+	case l.object != nil:
+		return &l.object.Members[i].Name.BeforeExtra
+	}
+	return &l.array.Elements[i].BeforeExtra
+}
+
+// indentOf is the indentation of an item, if a line begins before it.
+func indentOf(before hujson.Extra) (string, bool) {
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]), len(line) < len(before)
+}
+
+// item is the list in item i.
+func (l list) item(i int) list {
+	base := l.base
+	if in, ok := indentOf(*l.before(i)); ok {
+		base = in
+	}
+	return listOf(l.value(i), base)
+}
+
+// find is the index of the last member of a name, which is the one that counts.
+func (l list) find(name string) int {
+	for i := l.len() - 1; i >= 0 && l.object != nil; i-- {
+		if l.object.Members[i].Name.Value.(hujson.Literal).String() == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// member is the value of a name, or nil.
+func (l list) member(name string) *hujson.Value {
+	if i := l.find(name); i >= 0 {
+		return l.value(i)
+	}
+	return nil
+}
+
+// reach goes down the keys as far as there are objects. missing are the keys
+// that are not there.
+func (f *jsonFile) reach(keys []string) (l list, missing []string, err error) {
+	l, v, what := listOf(&f.root, ""), &f.root, "the file"
+	for i := 0; ; i++ {
+		if l.object == nil {
+			e := &FileError{Problem: what + " is no object"}
+			e.Line, e.Column = f.position(v.StartOffset)
+			return l, nil, e
+		}
+		if i == len(keys) {
+			return l, nil, nil
+		}
+		at := l.find(keys[i])
+		if at < 0 {
+			return l, keys[i:], nil
+		}
+		l, v, what = l.item(at), l.value(at), strconv.Quote(keys[i])
+	}
+}
+
+// insert adds an item at the end of a list, in the manner of the file. An
+// array takes no name.
+func (f *jsonFile) insert(l list, name string, value any) error {
+	n, end := l.len(), l.before(l.len())
+	comments := bytes.TrimRight(*end, blanks)
+	shut := (*end)[len(comments):]
+	in, lines, data := l.base+f.unit, true, compact(value)
+	if n > 0 {
+		if first, ok := indentOf(*l.before(0)); ok {
+			in = first
+		} else {
+			lines = false
+		}
+	}
+	lead := f.newline + in
+	if lines {
+		data = f.indented(data, in)
+	} else if lead = " "; bytes.Contains(comments, []byte("//")) {
+		lead = f.newline + l.base + " " // the comment ends with its line
+	}
+	parsed, err := hujson.Parse(data)
+	if err != nil {
+		return err
+	}
+	if n == 0 && !bytes.Contains(shut, []byte("\n")) {
+		shut = hujson.Extra(f.newline + l.base)
+	}
+	*end = slices.Clone(shut)
+	item := hujson.Value{Value: parsed.Value}
+	if n > 0 && l.value(n-1).AfterExtra != nil { // a comma behind the last item
+		item.AfterExtra = hujson.Extra{}
+	}
+	before := slices.Concat(comments, []byte(lead))
+	if l.array != nil {
+		item.BeforeExtra = before
+		l.array.Elements = append(l.array.Elements, item)
+		return nil
+	}
+	item.BeforeExtra = hujson.Extra(" ")
+	l.object.Members = append(l.object.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: before, Value: hujson.String(name)}, Value: item})
+	return nil
+}
+
+// indented is JSON over several lines.
+func (f *jsonFile) indented(data []byte, in string) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, data, "", f.unit) != nil {
+		return data // it was made by compact
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(f.newline+in))
+}
+
+// replace gives a value that is there another one.
+func (f *jsonFile) replace(v *hujson.Value, data []byte) error {
+	parsed, err := hujson.Parse(data)
+	v.Value = parsed.Value
+	return err
+}
+
+// remove takes item i out of a list, and the comma that is no longer needed.
+// The comments before it stay.
+func (f *jsonFile) remove(l list, i int) {
+	comma := l.value(l.len()-1).AfterExtra != nil
+	comments := bytes.TrimRight(*l.before(i), blanks)
+	if l.object != nil {
+		l.object.Members = slices.Delete(l.object.Members, i, i+1)
+	} else {
+		l.array.Elements = slices.Delete(l.array.Elements, i, i+1)
+	}
+	after := l.before(i)
+	if bytes.Contains(comments, []byte("//")) && !bytes.Contains((*after)[:len(*after)-len(bytes.TrimLeft(*after, blanks))], []byte("\n")) {
+		comments = slices.Concat(comments, []byte(f.newline))
+	}
+	*after = slices.Concat(comments, *after)
+	if n := l.len(); n > 0 {
+		switch last := l.value(n - 1); {
+		case comma && last.AfterExtra == nil:
+			last.AfterExtra = hujson.Extra{}
+		case !comma && last.AfterExtra != nil:
+			*l.before(n) = slices.Concat(last.AfterExtra, *l.before(n))
+			last.AfterExtra = nil
+		}
+	} else if isBlank(*l.before(0)) {
+		*l.before(0) = nil
+	}
+}
+
+// set makes an entry stand under keys and a name. Of an entry of ours only the
+// members that we give are touched; any other is replaced whole.
+func (f *jsonFile) set(keys []string, name string, value any) error {
+	l, missing, err := f.reach(keys)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		for _, k := range slices.Backward(append(slices.Clone(missing[1:]), name)) {
+			value = object{{k, value}}
+		}
+		return f.insert(l, missing[0], value)
+	}
+	i := l.find(name)
+	if i < 0 {
+		return f.insert(l, name, value)
+	}
+	given, _ := value.(object)
+	have := l.item(i)
+	if entry, _ := decoded(l.value(i)).(map[string]any); have.object == nil || !startsUs(entry) {
+		return f.replace(l.value(i), f.indented(compact(value), have.base))
+	}
+	for _, p := range given {
+		m := have.member(p.key)
+		switch sub, isObject := p.value.(object); {
+		case m == nil && isObject && len(sub) == 0, m != nil && (same(m, p.value) || userChoice(p.key)):
+		case m == nil:
+			err = f.insert(have, p.key, p.value)
+		default:
+			err = f.replace(m, compact(p.value))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// userChoice tells which members of an entry people set for themselves.
+func userChoice(key string) bool {
+	return slices.Contains([]string{"enabled", "disabled", "timeout", "tools", "env", "envs", "environment"}, key)
+}
+
+// unset takes out an entry, also one that is there several times.
+func (f *jsonFile) unset(keys []string, name string) {
+	l, missing, err := f.reach(keys)
+	for err == nil && len(missing) == 0 && l.find(name) >= 0 {
+		f.remove(l, l.find(name))
+	}
+}
+
+// prune takes out an object or a list that holds nothing, not even a comment.
+func (f *jsonFile) prune(keys []string) {
+	l, missing, err := f.reach(keys[:len(keys)-1])
+	if err != nil || len(missing) > 0 {
+		return
+	}
+	if i := l.find(keys[len(keys)-1]); i >= 0 {
+		if in := l.item(i); in.object == nil && in.array == nil || in.len() > 0 || !isBlank(*in.before(0)) {
+			return
+		}
+		f.remove(l, i)
+	}
+}
+
+// commandKeys are the members of a hook that hold a command line.
+var commandKeys = []string{"command", "bash", "powershell"}
+
+func isOwnHook(l list) bool {
+	return slices.ContainsFunc(commandKeys, func(key string) bool {
+		v := l.member(key)
+		if v == nil {
+			return false
+		}
+		s, _ := decoded(v).(string)
+		return ownCommand().MatchString(s)
+	})
+}
+
+// ownHooks gives the hooks of ours in the list of an event, from the last to the
+// first: the index of the group, and that of the hook in the group's hooks. For
+// a hook without a group the second is -1.
+func ownHooks(events list) iter.Seq2[int, int] {
+	return func(yield func(group, hook int) bool) { eachOwnHook(events, yield) }
+}
+
+func eachOwnHook(events list, yield func(group, hook int) bool) {
+	for i := events.len() - 1; i >= 0; i-- {
+		entry := events.item(i)
+		if entry.object == nil {
+			continue
+		}
+		if isOwnHook(entry) {
+			if !yield(i, -1) {
+				return
+			}
+			continue
+		}
+		if at := entry.find("hooks"); at >= 0 {
+			for inner, j := entry.item(at), entry.item(at).len()-1; inner.array != nil && j >= 0; j-- {
+				if isOwnHook(inner.item(j)) && !yield(i, j) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// addHook puts a hook into the list of an event. If one of ours is there, it
+// only gets the right command: a longer timeout may be somebody's choice.
+func (f *jsonFile) addHook(event string, entry any) error {
+	l, missing, err := f.reach([]string{"hooks"})
+	if err != nil {
+		return err
+	}
+	i := l.find(event)
+	if len(missing) > 0 || i < 0 {
+		return f.set([]string{"hooks"}, event, []any{entry})
+	}
+	found := l.item(i)
+	if found.array == nil {
+		e := &FileError{Problem: strconv.Quote(event) + " is no list"}
+		e.Line, e.Column = f.position(l.value(i).StartOffset)
+		return e
+	}
+	have := list{}
+	for group, hook := range ownHooks(found) {
+		have = found.item(group)
+		if hook >= 0 {
+			have = have.item(have.find("hooks")).item(hook)
+		}
+	}
+	if have.object == nil {
+		return f.insert(found, "", entry)
+	}
+	given := entry.(object)
+	for _, p := range given {
+		if inner, ok := p.value.([]any); ok && p.key == "hooks" {
+			given = inner[0].(object)
+		}
+	}
+	for _, p := range given {
+		if v := have.member(p.key); v != nil && slices.Contains(commandKeys, p.key) && !same(v, p.value) {
+			if err := f.replace(v, compact(p.value)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeHooks takes our hooks out of the lists of all events, and the groups
+// that held nothing else. An earlier version may have asked for other events.
+func (f *jsonFile) removeHooks() {
+	all, missing, err := f.reach([]string{"hooks"})
+	if err != nil || len(missing) > 0 {
+		return
+	}
+	for i := range all.len() {
+		events := all.item(i)
+		if events.array == nil {
+			continue
+		}
+		for group, hook := range ownHooks(events) {
+			if hook >= 0 {
+				entry := events.item(group)
+				if inner := entry.item(entry.find("hooks")); inner.len() > 1 {
+					f.remove(inner, hook)
+					continue
+				}
+			}
+			f.remove(events, group)
+		}
+	}
+}
+
+// hasHook tells whether a hook of ours hangs on an event of a file.
+func hasHook(data []byte, event string) bool {
+	f, err := parseJSON(data)
+	if err != nil {
+		return false
+	}
+	l, missing, err := f.reach([]string{"hooks"})
+	if err != nil || len(missing) > 0 || l.find(event) < 0 {
+		return false
+	}
+	for range ownHooks(l.item(l.find(event))) {
+		return true
+	}
+	return false
+}
+
+// same compares a value of a file with one of ours by meaning.
+func same(v *hujson.Value, ours any) bool {
+	var b any
+	return json.Unmarshal(compact(ours), &b) == nil && reflect.DeepEqual(decoded(v), b)
+}
+
+// decoded is the meaning of a value, or nil if it has none.
+func decoded(v *hujson.Value) (x any) {
+	c := v.Clone()
+	c.Standardize()
+	if json.Unmarshal(c.Pack(), &x) != nil {
+		return nil
+	}
+	return x
+}

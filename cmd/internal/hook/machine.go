@@ -1,0 +1,174 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Machine is where clients are looked for.
+type Machine struct {
+	Home    string
+	Root    string // of the project
+	Data    string // our data directory
+	Command string // starts this program: a name on PATH, or a path
+	Getenv  func(string) string
+	OnPath  func(name string) bool
+	System  string // as runtime.GOOS, which is the default
+}
+
+func (m Machine) system() string {
+	if m.System != "" {
+		return m.System
+	}
+	return runtime.GOOS
+}
+
+// path is the file that a location of the table means on this machine.
+func (m Machine) path(file string) string {
+	options := strings.Split(file, "|")
+	for _, f := range options {
+		if f = m.expand(f); exists(f) {
+			return f
+		}
+	}
+	return m.expand(options[0])
+}
+
+// expand replaces the root that a path of the table begins with.
+func (m Machine) expand(file string) string {
+	root, rest, _ := strings.Cut(file, "/")
+	dir := func(variable string, standard ...string) string {
+		if d := m.Getenv(variable); variable != "" && filepath.IsAbs(d) {
+			return d
+		}
+		return filepath.Join(append([]string{m.Home}, standard...)...)
+	}
+	switch root {
+	case "~":
+		root = m.Home
+	case "{project}":
+		root = m.Root
+	case "{claude}":
+		root = dir("CLAUDE_CONFIG_DIR", ".claude")
+	case "{claude.json}": // beside ~/.claude, but inside a directory that was given
+		root = filepath.Join(dir("CLAUDE_CONFIG_DIR"), ".claude.json")
+	case "{codex}":
+		root = dir("CODEX_HOME", ".codex")
+	case "{copilot}":
+		root = dir("COPILOT_HOME", ".copilot")
+	case "{xdg}": // on every system
+		root = dir("XDG_CONFIG_HOME", ".config")
+	case "{config}": // where desktop programs keep their settings
+		switch m.system() {
+		case "windows":
+			root = dir("APPDATA", "AppData", "Roaming")
+		case "darwin":
+			root = dir("", "Library", "Application Support")
+		default:
+			root = dir("XDG_CONFIG_HOME", ".config")
+		}
+	}
+	return filepath.Join(root, filepath.FromSlash(rest))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// has tells whether a client is installed on this machine.
+func (m Machine) has(c *client) bool {
+	return slices.ContainsFunc(c.binaries, m.OnPath) ||
+		slices.ContainsFunc(c.signs, func(s string) bool { return exists(m.expand(s)) })
+}
+
+// hasPlugin tells whether the client has installed our plugin and not
+// switched it off.
+func (m Machine) hasPlugin(c *client) bool {
+	if c.plugin.sign != "" {
+		return exists(m.expand(c.plugin.sign))
+	}
+	return slices.ContainsFunc(c.plugin.files, func(file string) bool {
+		f, err := readFile(m.path(file))
+		if err != nil || f.new {
+			return false
+		}
+		settings, err := decode(c.plugin.format, f.data)
+		if err != nil {
+			return false
+		}
+		enabled, _ := under(settings, c.plugin.keys)[pluginName]
+		if table, ok := enabled.(map[string]any); ok {
+			return table["enabled"] != false
+		}
+		return enabled == true
+	})
+}
+
+// HooksBrief tells whether the hooks of a client bring the briefing to its
+// model. mcpName is what the client calls itself to an MCP server. If it is
+// uncertain they do not, since a briefing twice is better than none. Codex is
+// always uncertain, because it skips hooks that were not approved.
+func (m Machine) HooksBrief(mcpName string) bool {
+	all := clients()
+	i := slices.IndexFunc(all, func(c client) bool { return c.mcpName != "" && c.mcpName == mcpName })
+	if i < 0 {
+		return false
+	}
+	c := &all[i]
+	files := slices.DeleteFunc([]string{c.hooks.files[User], c.hooks.files[Project], c.hooks.files[Local]}, func(f string) bool { return f == "" })
+	off := slices.ContainsFunc(files, func(file string) bool {
+		f, err := readFile(m.path(file))
+		if err != nil || f.new || c.hooks.format != jsonc {
+			return false
+		}
+		settings, err := decode(jsonc, f.data)
+		return err != nil || settings["disableAllHooks"] == true
+	})
+	if off {
+		return false
+	}
+	return m.hasPlugin(c) || slices.ContainsFunc(files, func(file string) bool {
+		f, err := readFile(m.path(file))
+		if err != nil || f.new {
+			return false
+		}
+		if c.hooks.format == whole {
+			return isOurs(f.data)
+		}
+		return hasHook(f.data, c.theirs(SessionStart))
+	})
+}
+
+// theirs is what the client calls an event; Claude Code's name where it has
+// none.
+func (c *client) theirs(event string) string {
+	for _, e := range append(slices.Clone(c.hooks.events), claudeEvents()...) {
+		if e.ours == event {
+			return e.theirs
+		}
+	}
+	return event
+}
+
+// EventName is what a client calls an event.
+func EventName(name, event string) string {
+	for _, c := range clients() {
+		if c.name == name {
+			return c.theirs(event)
+		}
+	}
+	return event
+}
+
+// Names lists the clients of the table.
+func Names() []string {
+	var names []string
+	for _, c := range clients() {
+		names = append(names, c.name)
+	}
+	return names
+}
