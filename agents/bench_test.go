@@ -5,8 +5,6 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"leanctx/agents/scratchpad"
 )
 
 // crowd fills a project with agents and messages in a few commits: a third of
@@ -26,7 +24,7 @@ func crowd(t testing.TB, b *bed, agents, messages int) *Store {
 	for from := 0; from < messages && err == nil; from += 1000 {
 		err = s.update(t.Context(), func(p *project, m moment) (events []event, _ error) {
 			for i := from; i < min(from+1000, messages); i++ {
-				x := &scratchpad.Message{Number: uint64(i + 1), From: name(i % agents), Category: "status", At: m.now,
+				x := &message{Number: uint64(i + 1), From: name(i % agents), Category: "status", At: m.now,
 					Text: fmt.Sprintf("message %d: the login page has lost its colours, somebody should look at it before noon", i)}
 				switch i % 3 {
 				case 1:
@@ -89,11 +87,6 @@ func BenchmarkCrowd(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("cold", func(b *testing.B) { cold(b, bd, s.Self()) })
-	b.Run("cold, read whole", func(b *testing.B) {
-		whole := *bd
-		whole.opts.partsFrom = 1 << 40
-		cold(b, &whole, s.Self())
-	})
 }
 
 // cold is what it costs a command to open the registry and count what an agent

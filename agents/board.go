@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"leanctx/agents/arg"
-	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -86,7 +85,7 @@ func (s *Store) Post(ctx context.Context, a Posting) (Posted, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.Number, x.At = p.pad.Last()+1, at.now
+		x.Number, x.At = p.messages.last+1, at.now
 		if ttl > 0 {
 			x.Expires = at.now.Add(ttl)
 		}
@@ -109,12 +108,12 @@ func (s *Store) poster(p *project) (string, error) {
 }
 
 // draft is the message as far as the arguments alone decide it.
-func (s *Store) draft(a Posting) (m scratchpad.Message, ttl time.Duration, redacted []string, err error) {
+func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []string, err error) {
 	text, redacted, err := s.text("message", a.Message, maxText)
 	if err != nil {
 		return m, 0, nil, err
 	}
-	m = scratchpad.Message{Text: text, Private: a.Private}
+	m = message{Text: text, Private: a.Private}
 	if err := s.plain("category", a.Category); err != nil {
 		return m, 0, nil, err
 	}
@@ -122,10 +121,10 @@ func (s *Store) draft(a Posting) (m scratchpad.Message, ttl time.Duration, redac
 		return m, 0, nil, err
 	}
 	m.Priority = strings.ToLower(strings.TrimSpace(a.Priority))
-	if m.Priority == scratchpad.Normal {
+	if m.Priority == priorityNormal {
 		m.Priority = ""
 	}
-	if !slices.Contains([]string{"", scratchpad.Low, scratchpad.High, scratchpad.Critical}, m.Priority) {
+	if !slices.Contains([]string{"", priorityLow, priorityHigh, priorityCritical}, m.Priority) {
 		return m, 0, nil, refusal.Argument("priority", "priority %q is none of low, normal, high, critical", prose.Clip(a.Priority, maxWord))
 	}
 	if a.Private && strings.TrimSpace(a.ToAgent) == "" {
@@ -138,7 +137,7 @@ func (s *Store) draft(a Posting) (m scratchpad.Message, ttl time.Duration, redac
 }
 
 // addressed fills in to whom a message goes, and says why it may wait long.
-func (p *project) addressed(m *scratchpad.Message, name string, now time.Time) (note string, err error) {
+func (p *project) addressed(m *message, name string, now time.Time) (note string, err error) {
 	if strings.TrimSpace(name) == "" {
 		for _, a := range p.agents {
 			if a.ID != m.From && a.present(now) {

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"leanctx/agents/arg"
 	"leanctx/agents/diary"
-	"leanctx/agents/scratchpad"
 )
 
 // Who reads what: everybody, one, any one of a type.
@@ -106,7 +106,7 @@ func TestTenThousandUnread(t *testing.T) {
 	s := crowd(t, b, 100, 10_000)
 	want := 0
 	_ = s.view(t.Context(), func(p *project, m moment) error {
-		want = p.pad.Unread(p.reader(p.agents[s.Self()], m.now), m.now)
+		want = p.messages.countUnread(p.reader(p.agents[s.Self()], m.now), m.now)
 		return nil
 	})
 	if want < 3000 {
@@ -141,7 +141,7 @@ func TestReadMessagesGo(t *testing.T) {
 	s := b.open()
 	a, c, away := join(t, s, "cursor", ""), join(t, s, "claude", ""), join(t, s, "codex", "")
 	kept := func() (n int) {
-		_ = s.view(t.Context(), func(p *project, _ moment) error { n = p.pad.Len(); return nil })
+		_ = s.view(t.Context(), func(p *project, _ moment) error { n = len(slices.Collect(p.messages.all())); return nil })
 		return n
 	}
 	talk := func(n int, readers ...*Store) {
@@ -149,7 +149,7 @@ func TestReadMessagesGo(t *testing.T) {
 		for from := 0; from < n; from += 256 {
 			err := s.update(t.Context(), func(p *project, m moment) (events []event, _ error) {
 				for i := range 256 {
-					x := &scratchpad.Message{Number: p.pad.Last() + uint64(i) + 1, From: a.Self(), Category: "status", Text: fmt.Sprint(from + i), At: m.now}
+					x := &message{Number: p.messages.last + uint64(i) + 1, From: a.Self(), Category: "status", Text: fmt.Sprint(from + i), At: m.now}
 					events = append(events, event{By: x.From, Post: x})
 				}
 				return events, nil
@@ -163,9 +163,9 @@ func TestReadMessagesGo(t *testing.T) {
 			b.clock.pass(time.Hour)
 		}
 	}
-	talk(3*scratchpad.TidyFrom, c)
-	if n := kept(); n != 3*scratchpad.TidyFrom {
-		t.Errorf("%d of %d are kept for who is away", n, 3*scratchpad.TidyFrom)
+	talk(3*tidyFrom, c)
+	if n := kept(); n != 3*tidyFrom {
+		t.Errorf("%d of %d are kept for who is away", n, 3*tidyFrom)
 	}
 	n := 0
 	for r := read(t, away); len(r.Messages) > 0; r = read(t, away) {
@@ -176,9 +176,9 @@ func TestReadMessagesGo(t *testing.T) {
 			n++
 		}
 	}
-	expect(t, "read by who was away", n, 3*scratchpad.TidyFrom)
-	talk(8*scratchpad.TidyFrom, c, away)
-	if n := kept(); n > 2*scratchpad.TidyFrom {
+	expect(t, "read by who was away", n, 3*tidyFrom)
+	talk(8*tidyFrom, c, away)
+	if n := kept(); n > 2*tidyFrom {
 		t.Errorf("%d are kept for nobody", n)
 	}
 	newcomer := join(t, s, "gemini", "")

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"leanctx/agents/scratchpad"
 )
 
 // A renewal that names no time never takes any away, and what is handed over
@@ -83,11 +81,11 @@ func TestWrongClockDropsNothing(t *testing.T) {
 	b.opts.Now = wrong.Now
 	odd := join(t, b.open(), "codex", "")
 	wrong.pass(365 * 24 * time.Hour)
-	for range 2 * scratchpad.TidyFrom / 256 {
+	for range 2 * tidyFrom / 256 {
 		for _, from := range []*Store{a, odd} {
 			err := from.update(t.Context(), func(p *project, m moment) (events []event, _ error) {
 				for i := range 256 {
-					x := &scratchpad.Message{Number: p.pad.Last() + uint64(i) + 1, From: from.Self(), Category: "status", Text: "m", At: m.now}
+					x := &message{Number: p.messages.last + uint64(i) + 1, From: from.Self(), Category: "status", Text: "m", At: m.now}
 					events = append(events, event{By: x.From, Post: x})
 				}
 				return events, nil
@@ -97,7 +95,7 @@ func TestWrongClockDropsNothing(t *testing.T) {
 			}
 		}
 	}
-	expect(t, "unread", must[Presence](t)(c.Presence(t.Context())).Unread, 4*scratchpad.TidyFrom)
+	expect(t, "unread", must[Presence](t)(c.Presence(t.Context())).Unread, 4*tidyFrom)
 }
 
 // Tokens grow with every lease, of whatever path, and over restarts.

@@ -2,8 +2,6 @@ package agents
 
 import (
 	"context"
-
-	"leanctx/agents/scratchpad"
 )
 
 // Copies names what is written in the project's diaries, on its scratchpad and
@@ -38,16 +36,16 @@ func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs 
 // stands there twice.
 func (p *project) copies(holds func(text string) bool) (refs []string) {
 	named := map[uint64]bool{}
-	name := func(m *scratchpad.Message) {
+	name := func(m *message) {
 		if !named[m.Number] && holds(m.Text) {
 			named[m.Number] = true
-			refs = append(refs, m.Ref())
+			refs = append(refs, m.ref())
 		}
 	}
-	for m := range p.pad.All() {
+	for m := range p.messages.all() {
 		name(m)
 	}
-	for _, m := range p.pad.Findings() {
+	for _, m := range p.messages.findings {
 		name(m)
 	}
 	for _, h := range p.handoffs {

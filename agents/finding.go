@@ -44,9 +44,9 @@ func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error
 	var posted []Finding
 	err = s.view(ctx, func(p *project, at moment) error {
 		posted = nil
-		for _, m := range p.pad.Findings() {
-			if !m.At.Before(since) && !m.Expired(at.now) {
-				posted = append(posted, Finding{m.Category, m.Text, m.From, m.Ref(), m.At})
+		for _, m := range p.messages.findings {
+			if !m.At.Before(since) && !m.expired(at.now) {
+				posted = append(posted, Finding{m.Category, m.Text, m.From, m.ref(), m.At})
 			}
 		}
 		return nil

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"leanctx/agents/scratchpad"
 	"leanctx/internal/proctest"
 )
 
@@ -92,7 +91,7 @@ func (j job) talk(ctx context.Context, s *Store) error {
 		if _, err := s.Post(ctx, p); err != nil {
 			return err
 		}
-		if err := enc.Encode(scratchpad.Shown{From: "me", Message: p.Message, Number: uint64(i)}); err != nil {
+		if err := enc.Encode(Message{From: "me", Message: p.Message, Number: uint64(i)}); err != nil {
 			return err
 		}
 		if i%10 == 9 {
@@ -167,7 +166,7 @@ func TestProcessesTalk(t *testing.T) {
 			}
 			var got []string
 			for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-				var m scratchpad.Shown
+				var m Message
 				if err := dec.Decode(&m); err != nil {
 					break
 				}
@@ -207,7 +206,7 @@ func TestProcessesTalkKilled(t *testing.T) {
 		}
 		wg.Go(func() {
 			dec := json.NewDecoder(out)
-			for m := (scratchpad.Shown{}); dec.Decode(&m) == nil; m = (scratchpad.Shown{}) {
+			for m := (Message{}); dec.Decode(&m) == nil; m = (Message{}) {
 				if m.From != "me" {
 					continue
 				}

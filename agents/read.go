@@ -10,7 +10,6 @@ import (
 
 	"leanctx/agents/arg"
 	"leanctx/agents/handoff"
-	"leanctx/agents/scratchpad"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -23,11 +22,11 @@ type Reading struct {
 
 // Messages is what an agent was given, and has read now.
 type Messages struct {
-	Handoffs    []handoff.Bundle   `json:"handoffs,omitempty"`
-	Messages    []scratchpad.Shown `json:"messages"`
-	Unread      int                `json:"unread"`                 // that are left
-	Unmarked    string             `json:"unmarked,omitempty"`     // why they could not be marked as read: they will come again
-	MissedSince time.Time          `json:"missed_before,omitzero"` // broadcasts of before it may be gone
+	Handoffs    []handoff.Bundle `json:"handoffs,omitempty"`
+	Messages    []Message        `json:"messages"`
+	Unread      int              `json:"unread"`                 // that are left
+	Unmarked    string           `json:"unmarked,omitempty"`     // why they could not be marked as read: they will come again
+	MissedSince time.Time        `json:"missed_before,omitzero"` // broadcasts of before it may be gone
 	now         time.Time
 	limit       int
 	empty       string
@@ -59,9 +58,9 @@ func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 			return nil, err
 		}
 		reader := p.reader(me, m.now)
-		page, total := p.pad.Page(reader, m.now, limit)
-		bundles, missed := p.handoffs.Waiting(me.ID), reader.At.Missed
-		r = Messages{Handoffs: handoff.Bundles(bundles), Messages: scratchpad.Show(page), Unread: total - len(page), MissedSince: missed, now: m.now, limit: limit, empty: noNewMessages}
+		page, total := p.messages.page(reader, m.now, limit)
+		bundles, missed := p.handoffs.Waiting(me.ID), reader.at.Missed
+		r = Messages{Handoffs: handoff.Bundles(bundles), Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: m.now, limit: limit, empty: noNewMessages}
 		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
 			return nil, nil
 		}
@@ -72,12 +71,12 @@ func (s *Store) Read(ctx context.Context, a Reading) (Messages, error) {
 }
 
 // given is the commit by which a reader has what it was given.
-func (p *project) given(r scratchpad.Reader, page []*scratchpad.Message, bundles []*handoff.Handoff, m moment) []event {
-	read := &reading{Reading: p.pad.Reading(r, page, m.now)}
+func (p *project) given(r reader, page []*message, bundles []*handoff.Handoff, m moment) []event {
+	read := p.messages.reading(r, page, m.now)
 	for _, h := range bundles {
 		read.Handoffs = append(read.Handoffs, h.ID)
 	}
-	return []event{{By: r.ID, Read: read}}
+	return []event{{By: r.id, Read: read}}
 }
 
 // receive commits what look makes of the state. That there is nothing new is
@@ -114,8 +113,7 @@ func unwritten(err error) bool {
 			return false
 		}
 	}
-	_, unread := errors.AsType[*scratchpad.ReadError](err)
-	return !unread
+	return true
 }
 
 // again is the line that says that what was given will be given once more.
@@ -130,7 +128,7 @@ func (r Messages) Text() string {
 		lines = append(lines, b.Lines(r.now)...)
 	}
 	if !r.MissedSince.IsZero() {
-		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(scratchpad.HoldFor), r.MissedSince.UTC().Format(time.DateOnly)))
+		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
 	}
 	switch {
 	case len(r.Messages) == 0:
@@ -143,7 +141,7 @@ func (r Messages) Text() string {
 		lines = append(lines, fmt.Sprintf("%s (%d):", newMessages, len(r.Messages)))
 	}
 	for _, m := range r.Messages {
-		lines = append(lines, m.Line(r.now))
+		lines = append(lines, m.line(r.now))
 	}
 	if r.Unread > 0 && len(r.Messages) > 0 {
 		lines = append(lines, fmt.Sprintf("  … %d more, still unread (limit=%d): read again", r.Unread, r.limit))
@@ -166,14 +164,14 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 		case to.agent == nil:
 			return refusal.Argument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
 		}
-		page, total := p.pad.Page(p.reader(to.agent, m.now), m.now, arg.MaxLimit)
+		page, total := p.messages.page(p.reader(to.agent, m.now), m.now, arg.MaxLimit)
 		r = Inbox{AgentID: to.agent.ID, Unread: total, now: m.now, Handoffs: len(p.handoffs.Waiting(to.agent.ID))}
 		if me, err := s.self(p); err != nil || me != to.agent {
-			shown := slices.DeleteFunc(page, func(m *scratchpad.Message) bool { return m.Private })
+			shown := slices.DeleteFunc(page, func(m *message) bool { return m.Private })
 			r.Private = len(page) - len(shown)
 			page = shown
 		}
-		r.Messages = scratchpad.Show(page)
+		r.Messages = shownMessages(page)
 		return nil
 	})
 	return r, err
@@ -181,11 +179,11 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 
 // Inbox is what an agent has not read.
 type Inbox struct {
-	AgentID  string             `json:"agent_id"`
-	Unread   int                `json:"unread"`
-	Handoffs int                `json:"handoffs"`          // bundles of work that wait for it
-	Private  int                `json:"private,omitempty"` // not shown: they are for the agent alone
-	Messages []scratchpad.Shown `json:"messages"`
+	AgentID  string    `json:"agent_id"`
+	Unread   int       `json:"unread"`
+	Handoffs int       `json:"handoffs"`          // bundles of work that wait for it
+	Private  int       `json:"private,omitempty"` // not shown: they are for the agent alone
+	Messages []Message `json:"messages"`
 	now      time.Time
 }
 
@@ -194,7 +192,7 @@ func (r Inbox) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Inbox of %s (%s):", r.AgentID, prose.Count(r.Unread, "unread message"))
 	for _, m := range r.Messages {
-		b.WriteString("\n" + m.Line(r.now))
+		b.WriteString("\n" + m.line(r.now))
 	}
 	if r.Private > 0 {
 		fmt.Fprintf(&b, "\n  %s, shown to %s alone", prose.Count(r.Private, "private message"), r.AgentID)

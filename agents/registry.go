@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"leanctx/agents/arg"
-	"leanctx/agents/scratchpad"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -170,14 +169,14 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		}
 		a := *old
 		if a.Status == statusFinished {
-			a.Cursor = max(a.Cursor, p.pad.News(m.now)) // it gave up what was posted meanwhile
+			a.Cursor = max(a.Cursor, p.messages.newsCursor(m.now)) // it gave up what was posted meanwhile
 		}
 		if r.Role == "" {
 			r.Role = a.Role
 		}
 		a.Status, a.Message, a.Role, a.Client, a.Joined = statusActive, "", r.Role, s.actor.Client, m.now
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, m.now
-		r.Unread = p.pad.Unread(p.reader(&a, m.now), m.now)
+		r.Unread = p.messages.countUnread(p.reader(&a, m.now), m.now)
 		return []event{{By: id, Agent: &a}}, nil
 	})
 }
@@ -204,9 +203,9 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 		}
 		a := &agent{
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client,
-			Registered: m.now, Active: m.now, Position: scratchpad.Position{Cursor: p.pad.News(m.now)},
+			Registered: m.now, Active: m.now, position: position{Cursor: p.messages.newsCursor(m.now)},
 		}
-		r.AgentID, r.Resumed, r.now, r.Unread = id, false, m.now, p.pad.Unread(p.reader(a, m.now), m.now)
+		r.AgentID, r.Resumed, r.now, r.Unread = id, false, m.now, p.messages.countUnread(p.reader(a, m.now), m.now)
 		return []event{{By: id, Agent: a}}, nil
 	})
 	if err != nil {

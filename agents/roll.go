@@ -120,7 +120,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 		}
 		slices.Sort(r.Agents)
 		if a, err := s.self(p); err == nil {
-			r.Unread = p.pad.Unread(p.reader(a, m.now), m.now) + len(p.handoffs.Waiting(a.ID))
+			r.Unread = p.messages.countUnread(p.reader(a, m.now), m.now) + len(p.handoffs.Waiting(a.ID))
 		}
 		return nil
 	})
@@ -157,10 +157,10 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 	}
 	err := s.view(ctx, func(p *project, m moment) error {
 		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.leases.Holding(m.now)), now: m.now}
-		i.Waiting = p.pad.Waiting(m.now)
+		i.Waiting = p.messages.waiting(m.now)
 		i.Handoffs = p.handoffs.Unreceived()
 		if a, err := s.self(p); err == nil {
-			i.You, i.Unread = new(shown(a)), p.pad.Unread(p.reader(a, m.now), m.now)
+			i.You, i.Unread = new(shown(a)), p.messages.countUnread(p.reader(a, m.now), m.now)
 		}
 		return nil
 	})
@@ -203,7 +203,7 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 			return nil, err
 		}
 		bundles := p.handoffs.Waiting(me.ID)
-		r.You, r.Unread, r.Handoffs = new(shown(me)), p.pad.Unread(p.reader(me, m.now), m.now), handoff.Bundles(bundles)
+		r.You, r.Unread, r.Handoffs = new(shown(me)), p.messages.countUnread(p.reader(me, m.now), m.now), handoff.Bundles(bundles)
 		if len(bundles) == 0 {
 			return nil, nil
 		}

@@ -2,6 +2,8 @@ package agents
 
 import (
 	"cmp"
+	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +11,7 @@ import (
 
 	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
-	"leanctx/agents/scratchpad"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -21,8 +23,6 @@ type state struct {
 	projects map[string]*project // by hash
 	owners   map[string]string   // agent id → project hash: ids name files that all projects share
 	recent   ring                // what was folded last, for those who follow
-
-	source *scratchpad.Source // the file, if a part of it is still to be read
 }
 
 // project is one project's part.
@@ -30,7 +30,7 @@ type project struct {
 	root     string
 	agents   map[string]*agent
 	types    map[string][]string // type → ids, in the order they registered
-	pad      *scratchpad.Pad
+	messages *messages
 	leases   lease.Set
 	handoffs handoff.Set
 	fence    uint64 // the last fencing token
@@ -58,7 +58,7 @@ type agent struct {
 	Registered time.Time `json:"started_at"`
 	Joined     time.Time `json:"joined_at,omitzero"` // when it was last resumed
 	Active     time.Time `json:"last_active"`
-	scratchpad.Position
+	position
 }
 
 // present tells whether an agent is listed.
@@ -83,7 +83,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{}, types: map[string][]string{},
-		pad: scratchpad.New(), leases: lease.Set{}, handoffs: handoff.Set{},
+		messages: newMessageLists(), leases: lease.Set{}, handoffs: handoff.Set{},
 	}
 }
 
@@ -99,7 +99,7 @@ func (s *state) clone() *state {
 	c := &state{projects: make(map[string]*project, len(s.projects)), owners: maps.Clone(s.owners)}
 	for hash, p := range s.projects {
 		q := *p
-		q.agents, q.types, q.pad = maps.Clone(p.agents), maps.Clone(p.types), p.pad.Clone()
+		q.agents, q.types, q.messages = maps.Clone(p.agents), maps.Clone(p.types), p.messages.clone()
 		q.leases, q.handoffs = maps.Clone(p.leases), maps.Clone(p.handoffs)
 		c.projects[hash] = &q
 	}
@@ -121,13 +121,8 @@ func (p *project) touch(id string, at time.Time) {
 		return
 	}
 	a := *old
-	a.Position, a.Active = p.pad.Since(a.Position, a.Active, at), at
+	a.position, a.Active = p.messages.positionAt(a.position, a.Active, at), at
 	p.agents[id] = &a
-}
-
-// reader is an agent as the scratchpad knows it, with how far it has read by now.
-func (p *project) reader(a *agent, now time.Time) scratchpad.Reader {
-	return scratchpad.Reader{ID: a.ID, Type: a.Type, At: p.pad.Since(a.Position, a.Active, now)}
 }
 
 // byActivity orders agents, the last active one first.
@@ -208,4 +203,153 @@ func alternatives(list []string) string {
 		return strings.Join(list[:most], ", ") + " or one of " + prose.Count(more, "other")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
+}
+
+// event is one change of the registry, as the journal keeps it. Events say
+// what is so afterwards, not what to do: folding one twice changes nothing more.
+type event struct {
+	Project string           `json:"project"`        // hash
+	By      string           `json:"by,omitempty"`   // the agent that did it, which is active thereby
+	Clock   time.Time        `json:"clock,omitzero"` // of who did it, when it is behind the recorded time
+	Open    *opened          `json:"open,omitempty"`
+	Agent   *agent           `json:"agent,omitempty"` // registered, resumed, or of another status
+	Post    *message         `json:"post,omitempty"`
+	Read    *reading         `json:"read,omitempty"` // by By
+	Claim   *lease.Lease     `json:"claim,omitempty"`
+	Release string           `json:"release,omitempty"` // a path
+	Handoff *handoff.Handoff `json:"handoff,omitempty"`
+}
+
+// opened names a project, in its first commit.
+type opened struct {
+	Root string `json:"project_root"`
+}
+
+func (s *state) fold(e event, at time.Time) {
+	p := s.projects[e.Project]
+	if p == nil {
+		p = newProject("")
+		s.projects[e.Project] = p
+	}
+	if e.Open != nil {
+		p.root = e.Open.Root
+	}
+	switch {
+	case e.Agent != nil:
+		p.put(e.Agent)
+		s.owners[e.Agent.ID] = e.Project
+	case e.Post != nil:
+		p.post(e.Post)
+	case e.Read != nil:
+		p.read(e.By, e.Read)
+	case e.Claim != nil:
+		p.leases.Put(e.Claim)
+		p.fence = max(p.fence, e.Claim.Token)
+	case e.Release != "":
+		delete(p.leases, lease.Key(e.Release))
+	case e.Handoff != nil:
+		p.fileHandoff(e.Handoff)
+	}
+	if !e.Clock.IsZero() {
+		at = e.Clock
+	}
+	if e.By != "" {
+		p.touch(e.By, at)
+	}
+}
+
+// machine tells the journal how the state is made, folded and written.
+type machine struct{}
+
+func (machine) New() *state { return newState() }
+
+func (machine) Fold(s *state, c journal.Commit[event]) *state {
+	for _, e := range c.Events {
+		s.fold(e, c.At)
+	}
+	s.recent.add(c)
+	return s
+}
+
+func (machine) Clone(s *state) *state { return s.clone() }
+
+var _ journal.Machine[*state, event] = machine{}
+
+// document is the state as registry.json.
+type document struct {
+	Schema     int       `json:"schema"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	Checksum   string    `json:"checksum"`
+	Seq        uint64    `json:"seq"`
+	Generation uint64    `json:"generation"`
+	Projects   []section `json:"projects"`
+}
+
+// section is one project's part of it.
+type section struct {
+	Hash       string             `json:"project_hash"`
+	Root       string             `json:"project_root"`
+	Messages   uint64             `json:"last_message"`
+	Fence      uint64             `json:"last_token"`
+	Handed     uint64             `json:"last_handoff"`
+	Agents     []*agent           `json:"agents"`
+	Claims     []*lease.Lease     `json:"claims"`
+	Handoffs   []*handoff.Handoff `json:"handoffs"`
+	Scratchpad []*message         `json:"scratchpad"` // what somebody may still have to read
+	Findings   []*message         `json:"findings"`   // what everybody has read and consolidation may want
+}
+
+func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
+	d := document{Schema: h.Schema, UpdatedAt: h.At.UTC(), Checksum: h.Checksum, Seq: h.Seq, Generation: h.Generation, Projects: []section{}}
+	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
+		p := s.projects[hash]
+		d.Projects = append(d.Projects, section{
+			Hash: hash, Root: p.root, Messages: p.messages.last, Fence: p.fence, Handed: p.handed,
+			Agents:     slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }),
+			Claims:     slices.SortedFunc(maps.Values(p.leases), func(x, y *lease.Lease) int { return cmp.Compare(x.Path, y.Path) }),
+			Handoffs:   slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff.Handoff) int { return cmp.Compare(x.Number, y.Number) }),
+			Scratchpad: slices.Collect(p.messages.all()), Findings: p.messages.findings,
+		})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
+}
+
+func (machine) Decode(data []byte) (*state, error) {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	s := newState()
+	for i := range d.Projects {
+		x := &d.Projects[i]
+		s.projects[x.Hash] = x.project()
+		for _, a := range x.Agents {
+			s.owners[a.ID] = x.Hash
+		}
+	}
+	return s, nil
+}
+
+func (x *section) project() *project {
+	p := newProject(x.Root)
+	slices.SortStableFunc(x.Agents, func(a, b *agent) int { return a.Registered.Compare(b.Registered) })
+	for _, a := range x.Agents {
+		p.put(a)
+	}
+	for _, l := range x.Claims {
+		p.leases.Put(l)
+	}
+	for _, h := range x.Handoffs {
+		p.fileHandoff(h)
+	}
+	for _, m := range x.Scratchpad {
+		p.messages.put(m)
+	}
+	p.messages.last, p.messages.findings = x.Messages, x.Findings
+	p.messages.tidyAt = max(tidyFrom, 2*len(p.messages.broadcasts))
+	p.fence, p.handed = x.Fence, x.Handed
+	return p
 }

@@ -66,7 +66,7 @@ func (s *Store) Status(ctx context.Context, a Standing) (Updated, error) {
 			return nil, err
 		}
 		events := p.standing(me, status, u.Message)
-		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.pad.Unread(p.reader(me, m.now), m.now), nil
+		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.messages.countUnread(p.reader(me, m.now), m.now), nil
 		for _, e := range events[1:] {
 			u.Released = append(u.Released, e.Release)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"leanctx/agents/diary"
@@ -55,8 +54,6 @@ type Options struct {
 	// nil.
 	Shared func(ctx context.Context, agent string) (int, error)
 	Fault  func(op, name string) error // for crash tests: called before each file operation
-
-	partsFrom int64 // tests only: the smallest file that is read in parts, in bytes; else partialFrom
 }
 
 // Store is the agents of one project. It is safe for concurrent use, by any
@@ -77,7 +74,6 @@ type core struct {
 	poll    time.Duration // of Follow
 	notices notice.Pending
 	diaries *diary.Shelf
-	whole   atomic.Bool // the registry is read whole
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
@@ -94,8 +90,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	// The existing program keeps a registry.json of its own in the same directory.
-	c.whole.Store(c.opts.LongLived) // it will be asked for everything sooner or later
-	log, err := journal.OpenOwn(dir, machine{cmp.Or(c.opts.partsFrom, partialFrom), &c.whole}, &journal.Options{
+	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "registry", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault,
 	})
@@ -150,10 +145,8 @@ func (s *Store) moment() moment { return moment{s.opts.Now().UTC()} }
 // view runs f on the newest state of the project, without waiting for any
 // writer. f must not change it nor keep it, and may be called twice.
 func (s *Store) view(ctx context.Context, f func(*project, moment) error) error {
-	return s.wholly(ctx, func() error {
-		return s.log.View(ctx, func(st *state, _ journal.Head) error {
-			return st.check(f(st.project(s.opts.ProjectHash), s.moment()))
-		})
+	return s.log.View(ctx, func(st *state, _ journal.Head) error {
+		return f(st.project(s.opts.ProjectHash), s.moment())
 	})
 }
 
@@ -166,14 +159,10 @@ func (s *Store) update(ctx context.Context, decide func(*project, moment) ([]eve
 }
 
 func (s *Store) updateAll(ctx context.Context, decide func(*state, moment) ([]event, error)) error {
-	return s.wholly(ctx, func() error { return s.commit(ctx, decide) })
-}
-
-func (s *Store) commit(ctx context.Context, decide func(*state, moment) ([]event, error)) error {
 	_, err := s.log.Update(ctx, func(st *state, recorded time.Time) ([]event, error) {
 		m := s.moment()
 		events, err := decide(st, m)
-		if err = st.check(err); err != nil || len(events) == 0 {
+		if err != nil || len(events) == 0 {
 			return nil, err
 		}
 		if st.projects[s.opts.ProjectHash] == nil {

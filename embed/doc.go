@@ -23,8 +23,8 @@
 //	LoCoMo turns (dev)          .444    .315    .331      .301
 //	CoSQA (dev)                 .384    .188    .361      .602
 //
-// The transformer is the teacher, in fp32. The programs that make the table, and
-// the sources of the sentences, are in distill; they are run by hand. 384 values
+// The transformer is the teacher, in fp32. The program that makes the table, and
+// the sources of the sentences, are in cmd/measure/table. 384 values
 // gained nothing over 256, 128 lost much, and int8 with a scale a row costs
 // nothing that can be measured. We read the table where it lies in the program
 // and index the vocabulary when it is first used, so that a command without need

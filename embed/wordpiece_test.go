@@ -11,7 +11,7 @@ import (
 )
 
 // golden is what the reference tokenizer makes of a text, without its marks.
-// distill/goldens.mjs writes them.
+// cmd/measure/table/goldens.mjs writes them.
 type golden struct {
 	Text string  `json:"text"`
 	IDs  []int32 `json:"ids"`

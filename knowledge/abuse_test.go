@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"bytes"
@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/internal/refusal"
+	. "leanctx/knowledge"
 	"leanctx/knowledge/search"
 )
 
@@ -165,7 +167,7 @@ func abuser(t *testing.T, dir string, self int, seed uint64) {
 	}()
 	a := &abuse{t: t, r: rand.New(rand.NewPCG(seed, uint64(self)+1)), room: fmt.Sprintf("room%d", self)}
 	for ctx.Err() == nil && !t.Failed() {
-		s, err := Open(dir, &Options{LongLived: self < 2, keysFrom: 1, unindexed: 1 + self%2*2000})
+		s, err := Open(dir, &Options{LongLived: self < 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,10 +204,9 @@ func (a *abuse) step(ctx context.Context) {
 	case n < 17:
 		a.ask(ctx)
 	case n < 19:
-		_ = a.store.write(ctx, 1) // what becomes of it must not show in any answer
+		_ = a.store.SyncIndex(ctx) // what becomes of it must not show in any answer
 	default:
 		_ = a.store.Compact(ctx)
-		_ = a.store.SyncKeys(ctx)
 	}
 }
 
@@ -232,7 +233,7 @@ func (a *abuse) remember(ctx context.Context) {
 
 // ask compares a recall by words with a scan.
 func (a *abuse) ask(ctx context.Context) {
-	all, err := a.store.Recall(ctx, Question{Category: a.room, Limit: maxLimit})
+	all, err := a.store.Recall(ctx, Question{Category: a.room, Limit: refusal.MaxLimit})
 	if err != nil {
 		a.t.Errorf("list %s: %v", a.room, err)
 		return
@@ -251,7 +252,7 @@ func (a *abuse) ask(ctx context.Context) {
 			want = append(want, f.Key+": "+f.Value)
 		}
 	}
-	r, err := a.store.Recall(ctx, Question{Query: query, Category: a.room, Limit: maxLimit})
+	r, err := a.store.Recall(ctx, Question{Query: query, Category: a.room, Limit: refusal.MaxLimit})
 	if err != nil {
 		a.t.Errorf("recall %q in %s: %v", query, a.room, err)
 		return

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // What leaves the active set. Nothing is deleted, and nothing becomes less
@@ -50,14 +51,14 @@ const archivedAtOnce = 1000
 func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
 	s.use.Refresh()
 	var faded []drawn
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		faded = nil
-		if !force && !maintenanceDue(st, m.now) {
+		if !force && !maintenanceDue(st, now) {
 			return nil
 		}
-		covered := s.use.Covers(m.now)
-		for n, v := range st.Sketches() {
-			if archivable(v, m.now, s.use.Of(v), covered) {
+		covered := s.use.Covers(now)
+		for n, v := range st.Each() {
+			if archivable(v, now, s.use.Of(v), covered) {
 				faded = append(faded, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
 			}
 		}
@@ -88,26 +89,26 @@ func (a drawn) compare(b drawn) int {
 }
 
 // maintenanceDue tells whether the last pass is long enough ago.
-func maintenanceDue(st *ledger.State, now time.Time) bool {
-	last, any := st.Last(ledger.NoteMaintenance)
+func maintenanceDue(st *state.State, now time.Time) bool {
+	last, any := st.Last(state.NoteMaintenance)
 	return !any || now.Sub(last.Timestamp) >= maintainEach
 }
 
 // archive takes out of the active set those of some versions that still are to
 // leave it, and adds what noted says of their number, if it has something to say.
 func (s *Store) archive(ctx context.Context, some []drawn, noted func(int) (string, bool)) (n int, err error) {
-	err = s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
-		var events []ledger.Event
+	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+		var events []state.Event
 		for _, d := range some {
 			if v := st.ByID(d.version); v != nil && archivable(v, now, s.use.Of(v), s.use.Covers(now)) {
 				w := *v
 				w.ArchivedAt = &now
-				events = append(events, ledger.Event{Put: &w})
+				events = append(events, state.Event{Put: &w})
 			}
 		}
 		n = len(events)
 		if text, ok := noted(n); ok {
-			events = append(events, ledger.Note(ledger.NoteMaintenance, text, now))
+			events = append(events, state.Note(state.NoteMaintenance, text, now))
 		}
 		return events, nil
 	})
@@ -134,7 +135,7 @@ type Restored struct {
 // Restore brings archived facts back into the active set. Values that were
 // superseded, corrected or retracted never come back.
 func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
-	limit, err := checkLimit(q.Limit, defaultLimit)
+	limit, err := refusal.Limit(q.Limit, defaultLimit)
 	if err != nil {
 		return Restored{}, err
 	}
@@ -143,10 +144,10 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 	if err != nil {
 		return r, err
 	}
-	err = s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		r.Facts, r.Total = r.Facts[:0], 0
-		var events []ledger.Event
-		f := frame{held: ledger.Frame{AsOf: now, Known: now}, now: now}
+		var events []state.Event
+		f := frame{held: state.Filter{AsOf: now, Known: now}, now: now}
 		for _, version := range want {
 			v := st.ByID(version)
 			if v == nil || v.ArchivedAt == nil || !fact.Believed(v) || !fact.PeriodOf(v).Contains(now) {
@@ -155,7 +156,7 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 			if r.Total++; len(events) < limit {
 				w := *v
 				w.ArchivedAt, w.LastRetrieved = nil, &now
-				events = append(events, ledger.Event{Put: &w})
+				events = append(events, state.Event{Put: &w})
 				r.Facts = append(r.Facts, found(&w, &f))
 			}
 		}
@@ -167,11 +168,11 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 // archivedLike lists the ids of archived facts, best match first.
 func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error) {
 	if strings.TrimSpace(query) != "" {
-		r, err := s.ranked(ctx, Question{Query: query, Limit: maxLimit, IncludeArchived: true}, true, nil)
+		r, err := s.ranked(ctx, Question{Query: query, Limit: refusal.MaxLimit, IncludeArchived: true}, true, nil)
 		return r.ids(), err
 	}
 	var out []*fact.Version
-	err := s.view(ctx, func(st *ledger.State, _ moment) error {
+	err := s.View(ctx, func(st *state.State, _ time.Time) error {
 		out = nil
 		for _, v := range st.Each() {
 			if v.ArchivedAt != nil {

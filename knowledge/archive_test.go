@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	. "leanctx/knowledge"
 	"leanctx/knowledge/fact"
 )
 
@@ -49,7 +50,7 @@ func TestArchivable(t *testing.T) {
 		{"gotcha", with(func(v *fact.Version) { v.Archetype = "gotcha"; v.Confidence = .1 }), fact.Retrievals{}, long, false},
 		{"history is left alone", with(func(v *fact.Version) { v.ValidUntil = new(day0.AddDate(0, 0, 5)) }), fact.Retrievals{}, long, false},
 	} {
-		if got := archivable(tt.v, later, tt.r, tt.covered); got != tt.want {
+		if got := Archivable(tt.v, later, tt.r, tt.covered); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -88,7 +89,7 @@ func TestExactOfNothing(t *testing.T) {
 	s := testStore(t, nil)
 	s.remember(t, Assertion{Category: "infra", Key: "cdn", Value: "akamai"})
 	const want = "No facts matching 'nats'."
-	for _, q := range []Question{{Query: "nats", Mode: modeExact}, {Query: "nats", Mode: modeExact, KnownAt: "2030-01-01"}, {Query: "nats", AsOf: "2030-01-01"}} {
+	for _, q := range []Question{{Query: "nats", Mode: "exact"}, {Query: "nats", Mode: "exact", KnownAt: "2030-01-01"}, {Query: "nats", AsOf: "2030-01-01"}} {
 		if got := s.recall(t, q).Text(); got != want {
 			t.Errorf("%+v: %q, want %q", q, got, want)
 		}

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Asserted lists the facts that hold now and that an agent asserted, and the
@@ -14,21 +15,21 @@ import (
 // last first. It needs every fact, so it is for what happens seldom: a handoff.
 func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 	var out []string
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		var found []*fact.Version
 		for _, v := range st.Each() {
-			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodOf(v).Contains(m.now) {
+			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodOf(v).Contains(now) {
 				found = append(found, v)
 			}
 		}
 		for i := range st.Patterns {
 			if signedBy(st.Patterns[i].Extra, agent) {
-				found = append(found, ledger.PatternVersion(&st.Patterns[i]))
+				found = append(found, state.PatternVersion(&st.Patterns[i]))
 			}
 		}
 		for i := range st.Gotchas {
 			if signedBy(st.Gotchas[i].Extra, agent) {
-				found = append(found, ledger.GotchaVersion(&st.Gotchas[i]))
+				found = append(found, state.GotchaVersion(&st.Gotchas[i]))
 			}
 		}
 		slices.SortFunc(found, func(a, b *fact.Version) int {

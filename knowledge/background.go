@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"leanctx/internal/journal"
@@ -38,7 +39,6 @@ func (s *Store) keep(ctx context.Context) {
 	defer tick.Stop()
 	var maintained time.Time
 	failed := 0
-	_ = s.log.Refit(ctx) // what goes wrong with it is told when it is tried again
 	for {
 		select {
 		case <-ctx.Done():
@@ -54,10 +54,7 @@ func (s *Store) keep(ctx context.Context) {
 		} else {
 			failed = 0
 		}
-		if err := s.log.Refit(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.Debug("the key table was not written", "error", err)
-		}
-		if t := s.clock(); t.Sub(maintained) >= maintainEach {
+		if t := s.Now(); t.Sub(maintained) >= maintainEach {
 			maintained = t
 			if _, err := s.Maintain(ctx, false); err != nil && ctx.Err() == nil {
 				s.opts.Logger.Warn("the maintenance pass did not run", "error", err)
@@ -81,23 +78,16 @@ func (s *Store) bind(ctx context.Context) {
 func (s *Store) settle() {
 	defer s.settleVectors()
 	defer s.settleIndex()
-	if s.settleJournal() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
-	defer cancel()
-	if err := s.log.SettleKeys(ctx); err != nil {
-		s.opts.Logger.Debug("the key table was not written", "error", err)
-	}
+	s.settleJournal()
 }
 
 // settleJournal compacts what somebody left behind who was killed, and tells
-// whether it did: every command reads all of a journal. One within [overgrown]
+// whether it did: every command reads all of a journal. One within [Overgrown]
 // is left to servers and imports, and one so long that the time would not do is
 // left to the command that health names.
 func (s *Store) settleJournal() bool {
 	at := s.log.Stats()
-	if !overgrown(at) || at.JournalBytes > settleMost {
+	if !Overgrown(at) || at.JournalBytes > settleMost {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
@@ -109,8 +99,8 @@ func (s *Store) settleJournal() bool {
 	return err == nil
 }
 
-// overgrown tells whether a journal is several times as long as it should get.
-func overgrown(at journal.Stats) bool { return at.JournalBytes > overgrowth*at.Limit() }
+// Overgrown tells whether a journal is several times as long as it should get.
+func Overgrown(at journal.Stats) bool { return at.JournalBytes > overgrowth*at.Limit() }
 
 func (s *Store) settleIndex() {
 	s.ix.mu.Lock()
@@ -131,4 +121,9 @@ func (s *Store) settleIndex() {
 	if err := s.SyncIndex(ctx); err != nil {
 		s.opts.Logger.Debug("the index was not written", "error", err)
 	}
+}
+
+// OvergrownLine says what a journal costs that is several times its limit.
+func OvergrownLine(size int64) string {
+	return fmt.Sprintf("Journal: %d MB that every command reads: lean-ctx compact puts it into the snapshot", size>>20)
 }

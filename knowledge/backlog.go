@@ -2,11 +2,10 @@ package knowledge
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
+	"leanctx/knowledge/state"
 )
 
 // complete reports whether a slow encoder has a vector of all that holds. All
@@ -14,14 +13,12 @@ import (
 // once at all: from then on its background work does.
 func (s *Store) complete(ctx context.Context, e meaning.Encoding) (bool, error) {
 	few, none := false, false
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		k, _, ok := s.mark(st, e)
 		n := s.entries(e.Name)
-		none = n == 0 || k.Lacking && k.Entries == n && k.Epoch == st.Epoch() && k.At.Equal(m.head.At)
+		none = n == 0 || k.Lacking && k.Entries == n && k.Epoch == st.Epoch() && k.At.Equal(st.At())
 		if ok {
-			tail, err := s.unlearned(st, m, e)
-			few = len(tail) <= spotMost
-			return err
+			few = len(s.unlearned(st, now, e)) <= spotMost
 		}
 		return nil
 	})
@@ -36,22 +33,20 @@ func (s *Store) complete(ctx context.Context, e meaning.Encoding) (bool, error) 
 type unmade struct {
 	texts  []meaning.Meant
 	to     meaning.Learnt // what is complete once they have one
-	fed    ledger.Reach
+	fed    state.Cursor
 	marked bool // all else has
 }
 
 // unmade collects it; ordered: what matters most comes first.
 func (s *Store) unmade(ctx context.Context, e meaning.Encoding, ordered bool) (u unmade, err error) {
-	err = s.view(ctx, func(st *ledger.State, m moment) (err error) {
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		_, _, u.marked = s.mark(st, e)
-		if u.texts, err = s.unlearned(st, m, e); errors.Is(err, errUnmarked) {
-			u.texts, err = meant(st, time.Time{}, m.now), nil
-		}
-		u.to, u.fed = meaning.Learnt{At: m.head.At, Epoch: st.Epoch()}, st.Reach()
+		u.texts = s.unlearned(st, now, e)
+		u.to, u.fed = meaning.Learnt{At: st.At(), Epoch: st.Epoch()}, st.Cursor()
 		if ordered && len(u.texts) > 1 {
-			s.mattersFirst(st, m, u.texts)
+			s.mattersFirst(st, now, u.texts)
 		}
-		return err
+		return nil
 	})
 	return u, err
 }

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"errors"
@@ -10,6 +10,9 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/history"
 )
 
 // refused checks that an operation fails with an ArgumentError that names the
@@ -98,7 +101,7 @@ func TestOddQuestions(t *testing.T) {
 	s := testStore(t, nil)
 	for argument, q := range map[string]Question{
 		"limit":    {Limit: -1},
-		"query":    {Query: strings.Repeat("q", maxQuery+1)},
+		"query":    {Query: strings.Repeat("q", MaxQuery+1)},
 		"mode":     {Query: "q", Mode: "psychic"},
 		"as_of":    {AsOf: "soon"},
 		"known_at": {KnownAt: "12026-01-01"},
@@ -129,10 +132,10 @@ func TestOddQuestions(t *testing.T) {
 			t.Errorf("%.60q, limit %d: %d facts, want %d: %.300s", test.q.Query, test.q.Limit, len(r.Facts), test.want, r.Text())
 		}
 	}
-	if _, err := s.Timeline(t.Context(), Span{Category: "c", Limit: -1}); err == nil {
+	if _, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c", Limit: -1}); err == nil {
 		t.Error("a timeline of -1 versions")
 	}
-	if _, err := s.Wakeup(t.Context(), Moment{Budget: -1}); err == nil {
+	if _, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{Budget: -1}); err == nil {
 		t.Error("a briefing of -1 tokens")
 	}
 }
@@ -172,11 +175,11 @@ func TestClockJumps(t *testing.T) {
 		if got := s.recall(t, Question{Query: fmt.Sprint("fresh ", i)}); len(got.Facts) == 0 || got.Facts[0].Key != fresh.Key {
 			t.Errorf("%d: what was said just now is not found: %s", i, got.Text())
 		}
-		if w, err := s.Wakeup(t.Context(), Moment{}); err != nil || !strings.Contains(w.Text(), "k="+value) {
+		if w, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{}); err != nil || !strings.Contains(w.Text(), "k="+value) {
 			t.Errorf("%d: not in the briefing: %s, %v", i, w.Text(), err)
 		}
 	}
-	if tl, err := s.Timeline(t.Context(), Span{Category: "c", Key: "k"}); err != nil || strings.Count(tl.Text(), "[CURRENT]") != 1 {
+	if tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c", Key: "k"}); err != nil || strings.Count(tl.Text(), "[CURRENT]") != 1 {
 		t.Errorf("%s, %v", tl.Text(), err)
 	}
 }

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"fmt"
@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/transfer"
 )
 
 // subjects is n facts as lines of records.
@@ -26,7 +30,7 @@ func filled(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
 	s := named(t, dir)
-	if _, err := s.Import(t.Context(), Incoming{Data: strings.NewReader(subjects(n))}); err != nil {
+	if _, err := transfer.Import(t.Context(), s, transfer.Incoming{Data: strings.NewReader(subjects(n))}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Compact(t.Context()); err != nil {
@@ -52,7 +56,7 @@ func journalled(b *testing.B, s *Store) int64 {
 		if _, err := s.Remember(b.Context(), subject(-1-i)); err != nil {
 			b.Fatal(err)
 		}
-		sizes[i] = s.log.Stats().JournalBytes
+		sizes[i] = s.Stats().JournalBytes
 	}
 	return sizes[1] - sizes[0]
 }
@@ -123,7 +127,7 @@ func BenchmarkRecall(b *testing.B) {
 func BenchmarkWakeup(b *testing.B) {
 	s := named(b, filled(b, 10_000))
 	for b.Loop() {
-		if _, err := s.Wakeup(b.Context(), Moment{}); err != nil {
+		if _, err := briefing.Wakeup(b.Context(), s, briefing.Query{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -153,7 +157,7 @@ func TestBriefingSameBytes(t *testing.T) {
 	dir := filled(t, pick(10_000, 30_000))
 	s := named(t, dir)
 	ask := func(budget int) string {
-		w, err := s.Wakeup(t.Context(), Moment{Budget: budget, AsOf: "2026-06-01"})
+		w, err := briefing.Wakeup(t.Context(), s, briefing.Query{Budget: budget, AsOf: "2026-06-01"})
 		if err != nil {
 			t.Fatal(err)
 		}

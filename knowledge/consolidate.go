@@ -11,7 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Findings is what agents wrote down elsewhere: diaries, the scratchpad,
@@ -61,20 +61,20 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		if ctx.Err() != nil {
 			return Promoted{}, err
 		}
-		s.board.Add("what agents wrote down was not looked at: %v", err)
+		s.Warn("what agents wrote down was not looked at: %v", err)
 	}
 	var r Promoted
-	decide := func(st *ledger.State, now time.Time) (events []ledger.Event, err error) {
+	decide := func(st *state.State, now time.Time) (events []state.Event, err error) {
 		some, over := allowed.of(unpromoted(st, found))
 		r = Promoted{DryRun: p.DryRun, Left: over}
-		events, r.Facts, err = s.promoteAll(some, ledger.Over(st, nil), now)
+		events, r.Facts, err = s.promoteAll(some, state.Over(st, nil), now)
 		return events, err
 	}
 	if p.DryRun {
-		err := s.view(ctx, func(st *ledger.State, m moment) error { _, err := decide(st, m.now); return err })
+		err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
 		return r, err
 	}
-	if err := s.update(ctx, decide); err != nil {
+	if err := s.Update(ctx, decide); err != nil {
 		return Promoted{}, err
 	}
 	r.Archived, err = s.Maintain(ctx, true)
@@ -121,10 +121,10 @@ func (a allowance) of(found []Finding) (some []Finding, over int) {
 }
 
 // promoteAll decides on findings one upon another.
-func (s *Store) promoteAll(found []Finding, w *ledger.Overlay, now time.Time) (events []ledger.Event, facts []Remembered, err error) {
+func (s *Store) promoteAll(found []Finding, w *state.Overlay, now time.Time) (events []state.Event, facts []Remembered, err error) {
 	facts = []Remembered{}
 	for _, f := range found {
-		made, x, err := assert(w, s.promote(f), now)
+		made, x, err := Assert(w, s.promote(f), now)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,7 +132,7 @@ func (s *Store) promoteAll(found []Finding, w *ledger.Overlay, now time.Time) (e
 		events, facts = append(events, made...), append(facts, x)
 	}
 	if len(events) > 0 {
-		events = append(events, ledger.Note(ledger.NoteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(facts), "finding")), now))
+		events = append(events, state.Note(state.NoteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(facts), "finding")), now))
 	}
 	return events, facts, nil
 }
@@ -145,7 +145,7 @@ func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error
 }
 
 // unpromoted lists what no fact stems from yet, the newest first.
-func unpromoted(st *ledger.State, found []Finding) []Finding {
+func unpromoted(st *state.State, found []Finding) []Finding {
 	if len(found) == 0 {
 		return nil // and every fact would be read for it
 	}
@@ -167,18 +167,18 @@ func unpromoted(st *ledger.State, found []Finding) []Finding {
 }
 
 // gone tells whether a fact was withdrawn or erased.
-func gone(st *ledger.State, n fact.ID) bool {
+func gone(st *state.State, n fact.ID) bool {
 	vs := st.Versions(n)
 	withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
 	_, erased := st.Erased(n)
 	return withdrawn || erased
 }
 
-func (s *Store) promote(f Finding) claim {
-	text, _ := s.redact(strings.TrimSpace(f.Text))
-	return claim{
-		category: f.Kind, value: prose.Clip(text, MaxValue/4), confidence: confidenceOf[f.Kind], session: f.By,
-		source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
+func (s *Store) promote(f Finding) Checked {
+	text, _ := s.Redact(strings.TrimSpace(f.Text))
+	return Checked{
+		Category: f.Kind, Value: prose.Clip(text, MaxValue/4), Confidence: confidenceOf[f.Kind], Session: f.By,
+		Source: Source{Kind: KindAgent, Ref: f.Ref, By: f.By, Confidence: confidenceOf[f.Kind]},
 	}
 }
 

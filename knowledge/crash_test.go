@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
+	. "leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 )
 
 // saga is a script of operations on one store; each is one commit at most.
@@ -37,7 +39,7 @@ func remembering(a Assertion) chapter {
 
 func importing(merge, text string) chapter {
 	return chapter{"import " + merge, func(ctx context.Context, s *saga) error {
-		_, err := s.Import(ctx, Incoming{Merge: merge, Data: strings.NewReader(text)})
+		_, err := transfer.Import(ctx, s.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text)})
 		return err
 	}}
 }

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"bytes"
@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/internal/journal"
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
 )
 
 // kept is a store in the middle of its life: two snapshots and a journal.
@@ -84,19 +87,15 @@ func TestDamagedSnapshot(t *testing.T) {
 // mended writes to a store with a damaged snapshot and looks at what it says.
 func mended(t *testing.T, dir string, damaged []byte) {
 	t.Helper()
-	s, err := begin(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if h, err := s.Health(t.Context(), Nothing{}); err != nil || len(h.Damage) != 1 || !strings.Contains(h.Text(), "nothing is lost") {
+	s := &story{dir: dir, now: at(20)}
+	s.open(t, nil)
+	if h, err := advice.Health(t.Context(), s.Store, Nothing{}); err != nil || len(h.Damage) != 1 || !strings.Contains(h.Text(), "nothing is lost") {
 		t.Errorf("health before: %s, %v", h.Text(), err)
 	}
-	s.now = at(20)
 	if _, err := s.Remember(t.Context(), Assertion{Category: "room", Key: "key 9", Value: "after the damage"}); err != nil {
 		t.Fatal(err)
 	}
-	h, err := s.Health(t.Context(), Nothing{})
+	h, err := advice.Health(t.Context(), s.Store, Nothing{})
 	if err != nil || len(h.Damage) == 0 || len(h.SetAside) != 1 || h.Facts != 7 {
 		t.Fatalf("health: %s, %v", h.Text(), err)
 	}
@@ -153,5 +152,18 @@ func TestRefusedFiles(t *testing.T) {
 				t.Errorf("files changed:\n%s", diff)
 			}
 		})
+	}
+}
+
+// A commit made while the clock was wrong is told, and is no damage.
+func TestHealthNamesAClockThatWasAhead(t *testing.T) {
+	s := testStore(t, nil)
+	s.now = s.now.Add(400 * 24 * time.Hour)
+	s.remember(t, Assertion{Category: "c", Key: "k", Value: "v"})
+	again := &story{dir: s.dir, now: s.now.Add(-400 * 24 * time.Hour)}
+	again.open(t, nil)
+	h, err := advice.Health(t.Context(), again.Store, Nothing{})
+	if err != nil || !strings.Contains(h.Text(), "Clock: the newest commit is dated 2027-02-19") || !strings.Contains(h.Text(), "Damage: none") {
+		t.Errorf("%s, %v", h.Text(), err)
 	}
 }

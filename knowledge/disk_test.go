@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/internal/journal"
+	. "leanctx/knowledge"
 )
 
 // faults are what a disk can do to a write.
@@ -120,7 +121,7 @@ func (d *ailing) after(t *testing.T, s *saga, want []string, err error, where st
 	if err != nil && want[0] != want[1] && done && !errors.Is(err, journal.ErrInDoubt) && !erasing {
 		t.Errorf("%s: %v, but it is done", where, err)
 	}
-	if again := whole(t, s.dir); again != got && !errors.Is(err, journal.ErrInDoubt) {
+	if again := whole(t, s.Dir()); again != got && !errors.Is(err, journal.ErrInDoubt) {
 		t.Errorf("%s: %v, and another process sees (-this one +it):\n%s", where, err, cmp.Diff(got, again))
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"leanctx/internal/prose"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
+	"leanctx/knowledge/state"
 )
 
 // VectorStatus tells what recall by meaning works with.
@@ -157,10 +158,10 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 
 // over lists the versions that need no vector any more.
 func (s *Store) over(ctx context.Context) (out []string, err error) {
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		out = out[:0]
 		for _, v := range st.Each() {
-			if !lasts(v, m.now) {
+			if !lasts(v, now) {
 				out = append(out, v.ID)
 			}
 		}

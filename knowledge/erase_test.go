@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	. "leanctx/knowledge"
 	"leanctx/knowledge/search"
 )
 
@@ -78,7 +79,7 @@ func littered(t *testing.T) *story {
 	s := testStore(t, nil)
 	s.remember(t, Assertion{Category: "secret", Key: "codename", Value: "first " + secretive, Aliases: []string{"alias of " + secretive}})
 	s.remember(t, Assertion{Category: "secret", Key: "codename", Value: secretive, Source: "minutes of " + secretive})
-	s.load(t, "", subjects(syncTail+10))
+	s.load(t, "", subjects(SyncTail+10))
 	if r := s.recall(t, Question{Query: secretive}); len(r.Facts) != 1 {
 		t.Fatal(r.Text())
 	}
@@ -134,14 +135,14 @@ func TestErase(t *testing.T) {
 			t.Errorf("%+v: %s", q, r.Text())
 		}
 	}
-	for _, merge := range []string{mergeSkip, mergeAppend} {
+	for _, merge := range []string{"skip-existing", "append"} {
 		s.load(t, merge, backup)
 		holds(t, s.dir, secretive, false)
 	}
 	if r := must[Restored](t)(s.Restore(t.Context(), Restoration{Query: secretive})); len(r.Facts) > 0 {
 		t.Error(r.Text())
 	}
-	if r := s.load(t, mergeReplace, backup); r.Added != 1 {
+	if r := s.load(t, "replace", backup); r.Added != 1 {
 		t.Errorf("replace: %s", r.Text())
 	}
 	s.only(t, "secret", "codename")
@@ -162,7 +163,7 @@ func TestEraseElsewhere(t *testing.T) {
 	}
 	other.now = other.now.Add(time.Hour)
 	s.erase(t)
-	for i := range syncTail + 10 {
+	for i := range SyncTail + 10 {
 		other.remember(t, Assertion{Category: "new", Key: fmt.Sprint("key ", i), Value: fmt.Sprint("new value ", i)})
 	}
 	if r := other.recall(t, Question{Query: secretive}); len(r.Facts) != 0 {
@@ -184,7 +185,7 @@ func TestEraseElsewhere(t *testing.T) {
 // An index that is not worth keeping once the fact is gone is gone with it.
 func TestEraseIndex(t *testing.T) {
 	s := testStore(t, nil)
-	for i := range syncTail + 10 {
+	for i := range SyncTail + 10 {
 		s.remember(t, Assertion{Category: "secret", Key: "codename", Value: fmt.Sprint(secretive, " ", i)})
 	}
 	if err := s.SyncIndex(t.Context()); err != nil {

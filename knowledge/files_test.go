@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"errors"
@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 )
 
 // A version that a shorter period interrupts goes on as two, and what is
@@ -51,7 +54,7 @@ func TestMemoryIsFiles(t *testing.T) {
 		}
 		to := &story{dir: t.TempDir(), now: s.now}
 		to.open(t, nil)
-		if _, err := to.Import(rt.Context(), Incoming{Data: strings.NewReader(want)}); err != nil {
+		if _, err := transfer.Import(rt.Context(), to.Store, transfer.Incoming{Data: strings.NewReader(want)}); err != nil {
 			rt.Fatal(err)
 		}
 		if diff := cmp.Diff(itsOwn.ReplaceAllString(want, ""), itsOwn.ReplaceAllString(to.whole(t), "")); diff != "" {
@@ -83,9 +86,9 @@ func (s *story) anything(rt *rapid.T) {
 	case 4:
 		_, err = s.Gotcha(rt.Context(), Mistake{Trigger: key, Resolution: value})
 	case 5:
-		merge := rapid.SampledFrom([]string{mergeSkip, mergeReplace, mergeAppend}).Draw(rt, "merge")
+		merge := rapid.SampledFrom([]string{"skip-existing", "replace", "append"}).Draw(rt, "merge")
 		line := fmt.Sprintf(`{"category":"C","key":%q,"value":%q,"valid_from":%q}`, key, value, s.now.AddDate(0, 0, -3).Format(time.RFC3339))
-		_, err = s.Import(rt.Context(), Incoming{Merge: merge, Data: strings.NewReader(line)})
+		_, err = transfer.Import(rt.Context(), s.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(line)})
 	case 6:
 		err = s.Compact(rt.Context())
 	default:

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
 )
 
 // notes are findings that are always the same.
@@ -37,8 +40,12 @@ func TestSearchFindsWhatDiariesHold(t *testing.T) {
 		{"loading", false, []string{"session-finding/20260320 Found N+1 queries in user loading"}},
 		{"oad", true, nil},
 	} {
-		r := Results{query: tt.query}
-		if err := r.from(t.Context(), s.Store, tt.own); err != nil {
+		l := Library{Own: s.Store}
+		if !tt.own {
+			l = Library{Own: testStore(t, nil).Store, Others: func(yield func(*Store, error) bool) { yield(s.Store, nil) }}
+		}
+		r, err := l.Search(t.Context(), Lookup{Query: tt.query})
+		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -112,7 +119,7 @@ func (knownTasks) Reached(_ context.Context, task, state string) (bool, error) {
 }
 
 func TestRemindOfATaskThatThereIsNot(t *testing.T) {
-	s := testStore(t, &Options{Workplace: knownTasks{}})
+	s := testStore(t, &Options{Coworkers: knownTasks{}})
 	for task, good := range map[string]bool{"t-1:Completed": true, "t-9:Completed": false, "t-1:Soon": false, ":Completed": false, "t-1": false, "t-1: ": false} {
 		_, err := s.Remind(t.Context(), Intention{Value: "tell them", Task: task})
 		e, refused := errors.AsType[*ArgumentError](err)
@@ -144,7 +151,7 @@ func (k beside) Copies(_ context.Context, holds func(string) bool) (refs []strin
 // Health tells of damage elsewhere, and that it could not look.
 func TestHealthElsewhere(t *testing.T) {
 	for _, k := range []beside{{}, {broken: errors.New("registry.json: corrupt")}} {
-		h, err := testStore(t, &Options{Elsewhere: k}).Health(t.Context(), Nothing{})
+		h, err := advice.Health(t.Context(), testStore(t, &Options{OtherStores: k}).Store, Nothing{})
 		want := "Damage: tasks: commit 3 is lost"
 		if k.broken != nil {
 			want += "\nDamage: registry.json: corrupt"
@@ -175,7 +182,7 @@ func TestEraseNamesCopies(t *testing.T) {
 			"Erased [a] pass: it is off the disk; not touched: task:t-1, and other copies in diaries, shares and exports"},
 		{notes{broken: errors.New("registry.json: corrupt")}, beside{}, "Erased [a] pass: it is off the disk; copies in diaries, shares and exports are not touched"},
 	} {
-		s := testStore(t, &Options{Findings: tt.n, Elsewhere: tt.k})
+		s := testStore(t, &Options{Findings: tt.n, OtherStores: tt.k})
 		if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "pass", Value: "hunter-two"}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
+	. "leanctx/knowledge"
 )
 
 func counter(i int) Assertion {

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"regexp"
@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/history"
+	"leanctx/knowledge/transfer"
 )
 
 // The hint of a contradiction, followed, gives the old value back for the
@@ -81,7 +85,7 @@ func TestAskedForAnEnd(t *testing.T) {
 	if r = s.remember(t, until); r.ValidUntil == nil || fact.Day(*r.ValidUntil) != "2026-12-31" {
 		t.Errorf("corrected: %s", r.Text())
 	}
-	why, err := s.Why(t.Context(), Subject{Category: "d", Key: "host"})
+	why, err := history.Why(t.Context(), s.Store, history.Subject{Category: "d", Key: "host"})
 	if err != nil || !strings.Contains(why.Text(), "it was held valid 2026-01-15 → now") {
 		t.Errorf("%v, %s", err, why.Text())
 	}
@@ -96,7 +100,7 @@ func TestGotchaKeepsItsEarlierResolution(t *testing.T) {
 			t.Errorf("%v, %s", err, r.Text())
 		}
 	}
-	out, err := s.Export(t.Context(), Outgoing{})
+	out, err := transfer.Export(t.Context(), s.Store, transfer.Outgoing{})
 	if err != nil || !strings.Contains(out.Data, `"resolution": "Rerun."`) {
 		t.Errorf("%v: the earlier resolution is not in the export", err)
 	}
@@ -115,7 +119,7 @@ func TestBriefingBudget(t *testing.T) {
 	}
 	s.remember(t, Assertion{Category: "c", Key: "pinned", Value: "always", Confidence: new(.1), Pinned: new(true)})
 	for _, budget := range []int{1, 50, 200, 5000} {
-		r, err := s.Wakeup(t.Context(), Moment{Budget: budget})
+		r, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{Budget: budget})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"errors"
@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 )
 
 // Bad lines are named by their number, and keep the good ones out unless they
@@ -27,9 +30,9 @@ func TestImportBad(t *testing.T) {
 		`{"category":"c","key":"cut`,
 	}
 	s := testStore(t, nil)
-	in := Incoming{Data: strings.NewReader(strings.Join(lines, "\n"))}
-	_, err := s.Import(t.Context(), in)
-	bad, ok := errors.AsType[*BadFileError](err)
+	in := transfer.Incoming{Data: strings.NewReader(strings.Join(lines, "\n"))}
+	_, err := transfer.Import(t.Context(), s.Store, in)
+	bad, ok := errors.AsType[*transfer.BadFileError](err)
 	if !ok || !printable(err.Error()) {
 		t.Fatalf("%v", err)
 	}
@@ -44,7 +47,7 @@ func TestImportBad(t *testing.T) {
 		t.Errorf("something was written: %q", written)
 	}
 	in.Data, in.SkipBad = strings.NewReader(strings.Join(lines, "\n")), true
-	if r, err := s.Import(t.Context(), in); err != nil || r.Added != 2 || len(r.Bad) != 10 || !printable(r.Text()) {
+	if r, err := transfer.Import(t.Context(), s.Store, in); err != nil || r.Added != 2 || len(r.Bad) != 10 || !printable(r.Text()) {
 		t.Errorf("%s, %v", r.Text(), err)
 	}
 	for name, text := range map[string]string{
@@ -56,7 +59,7 @@ func TestImportBad(t *testing.T) {
 		"newer":                 `{"schema":2,"facts":[]}`,
 	} {
 		before := files(t, s.dir)
-		if r, err := s.Import(t.Context(), Incoming{Data: strings.NewReader(text)}); err == nil {
+		if r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(text)}); err == nil {
 			t.Errorf("%s: %s", name, r.Text())
 		}
 		if diff := cmp.Diff(before, files(t, s.dir)); diff != "" {

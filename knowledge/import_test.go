@@ -1,6 +1,7 @@
-package knowledge
+package knowledge_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/history"
+	"leanctx/knowledge/transfer"
 )
 
 // existing is a directory of the existing program, as it writes them: every
@@ -82,11 +88,11 @@ func took(t *testing.T, s *story) {
 	if r := s.recall(t, Question{Category: "architecture", Key: "db", AsOf: "2025-02-01"}); len(r.Facts) != 1 || r.Facts[0].Value != "PostgreSQL 14" {
 		t.Errorf("db as of February: %s", r.Text())
 	}
-	tl, err := s.Timeline(t.Context(), Span{Category: "architecture"})
+	tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "architecture"})
 	if err != nil || strings.Count(tl.Text(), "[CURRENT]") != 2 || len(tl.Entries) != 4 {
 		t.Errorf("%s, %v", tl.Text(), err)
 	}
-	if first, second := tl.Entries[0].ID, tl.Entries[slices.IndexFunc(tl.Entries, func(e Entry) bool { return e.Value == "OAuth2 + PKCE" })]; second.Supersedes != first {
+	if first, second := tl.Entries[0].ID, tl.Entries[slices.IndexFunc(tl.Entries, func(e history.Entry) bool { return e.Value == "OAuth2 + PKCE" })]; second.Supersedes != first {
 		t.Errorf("supersedes %q, want the id of the old version, %q", second.Supersedes, first)
 	}
 	if r := s.recall(t, Question{Query: "bleve"}); len(r.Facts) != 1 || r.Facts[0].Category != "gotcha" || r.Facts[0].Confirmations != 3 {
@@ -114,20 +120,20 @@ func took(t *testing.T, s *story) {
 func TestImportExisting(t *testing.T) {
 	_, dir := existing(t)
 	s := testStore(t, nil)
-	r, err := s.Import(t.Context(), Incoming{File: filepath.Join(dir, "knowledge.json")})
+	r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{File: filepath.Join(dir, "knowledge.json")})
 	if err != nil || r.Kind != "leanctx" || r.Added != 2 || r.Skipped+r.Replaced != 0 {
 		t.Fatalf("%s, %v", r.Text(), err)
 	}
 	took(t, s)
-	if f := s.only(t, "architecture", "auth"); f.v.Privacy != "team" {
-		t.Errorf("privacy %q", f.v.Privacy)
+	if f := s.only(t, "architecture", "auth"); f.Version.Privacy != "team" {
+		t.Errorf("privacy %q", f.Version.Privacy)
 	}
 	private := testStore(t, nil)
-	if _, err := private.Import(t.Context(), Incoming{File: filepath.Join(dir, "knowledge.json"), KeepPrivacy: true}); err != nil {
+	if _, err := transfer.Import(t.Context(), private.Store, transfer.Incoming{File: filepath.Join(dir, "knowledge.json"), KeepPrivacy: true}); err != nil {
 		t.Fatal(err)
 	}
-	if f := private.only(t, "architecture", "db"); f.v.Privacy != PrivacyProjectOnly {
-		t.Errorf("privacy %q, want the existing program's default kept", f.v.Privacy)
+	if f := private.only(t, "architecture", "db"); f.Version.Privacy != PrivacyProjectOnly {
+		t.Errorf("privacy %q, want the existing program's default kept", f.Version.Privacy)
 	}
 }
 
@@ -136,7 +142,7 @@ func TestImportExisting(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	data, dir := existing(t)
 	before := files(t, dir)
-	s := testStore(t, &Options{Legacy: []string{t.TempDir(), data}})
+	s := testStore(t, &Options{Adopt: adopts(t.TempDir(), data)})
 	took(t, s)
 	if n := s.Notices(); len(n) != 1 || !strings.Contains(n[0], dir) {
 		t.Errorf("notices %q, want one that names %s", n, dir)
@@ -145,14 +151,14 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := &story{dir: s.dir, now: s.now.Add(time.Hour)}
-	again.open(t, &Options{Legacy: []string{data}})
+	again.open(t, &Options{Adopt: adopts(data)})
 	if r := again.recall(t, Question{Category: "architecture", Key: "db"}); len(r.Facts) != 0 || len(again.Notices()) != 0 {
 		t.Errorf("taken over a second time: %s", r.Text())
 	}
 	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
 		t.Errorf("the existing program's files changed:\n%s", diff)
 	}
-	other := testStore(t, &Options{Legacy: []string{data}, ProjectRoot: "/home/u/other", ProjectHash: "00000000000000ff"})
+	other := testStore(t, &Options{Adopt: adopts(data), ProjectRoot: "/home/u/other", ProjectHash: "00000000000000ff"})
 	if r := other.recall(t, Question{}); len(r.Facts) != 0 {
 		t.Errorf("another project's facts: %s", r.Text())
 	}
@@ -183,7 +189,7 @@ func TestAdoptRace(t *testing.T) {
 func TestAdoptLater(t *testing.T) {
 	data, _ := existing(t)
 	full := true
-	o := &Options{Legacy: []string{data}, Fault: func(op, _ string) error {
+	o := &Options{Adopt: adopts(data), Fault: func(op, _ string) error {
 		if full && op == "write" {
 			return errors.New("no space left on device")
 		}
@@ -197,7 +203,7 @@ func TestAdoptLater(t *testing.T) {
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "v"})
 	took(t, s)
 	again := &story{dir: s.dir, now: s.now.Add(time.Hour)}
-	again.open(t, &Options{Legacy: []string{data}})
+	again.open(t, &Options{Adopt: adopts(data)})
 	took(t, again)
 }
 
@@ -218,7 +224,7 @@ func TestImportRecords(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r, err := s.Import(t.Context(), Incoming{File: file})
+			r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{File: file})
 			if err != nil || r.Kind != kind {
 				t.Fatalf("%+v, %v", r, err)
 			}
@@ -227,14 +233,14 @@ func TestImportRecords(t *testing.T) {
 			}
 			f := s.only(t, "auth", "token-type")
 			want := time.Date(2025, 5, 1, 12, 0, 0, 0, time.UTC)
-			if f.Confidence != .7 || !f.Unconfirmed || !f.LastConfirmed.Equal(want) || f.v.Sources[0].Kind != KindImport || f.v.Sources[0].Ref != "cli-18f0" {
+			if f.Confidence != .7 || !f.Unconfirmed || !f.LastConfirmed.Equal(want) || f.Version.Sources[0].Kind != KindImport || f.Version.Sources[0].Ref != "cli-18f0" {
 				t.Errorf("%+v", f)
 			}
 			if f := s.only(t, "auth", "expiry"); f.Confirmations != 3 || f.ValidUntil == nil || f.ValidUntil.Year() != 2027 || f.ValidFrom.Year() != 2025 {
 				t.Errorf("%+v", f)
 			}
 			s.only(t, "база", "ключ")
-			if w, err := s.Wakeup(t.Context(), Moment{}); err != nil || !strings.Contains(w.Text(), "token-type=Uses JWT★?") {
+			if w, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{}); err != nil || !strings.Contains(w.Text(), "token-type=Uses JWT★?") {
 				t.Errorf("not marked as imported: %s, %v", w.Text(), err)
 			}
 			s.remember(t, Assertion{Category: "auth", Key: "token-type", Value: "Uses JWT"})
@@ -251,7 +257,7 @@ func TestRecordsKeepPrivacy(t *testing.T) {
 	from.remember(t, Assertion{Category: "ops", Key: "account", Value: "4711", Privacy: PrivacyProjectOnly})
 	from.remember(t, Assertion{Category: "ops", Key: "region", Value: "eu-central-1"})
 	for _, format := range []string{"jsonl", "array"} {
-		e, err := from.Export(t.Context(), Outgoing{Format: format})
+		e, err := transfer.Export(t.Context(), from.Store, transfer.Outgoing{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +270,12 @@ func TestRecordsKeepPrivacy(t *testing.T) {
 			t.Errorf("%s: account %s, region %s", format, account, region)
 		}
 	}
-	if r, err := from.Import(t.Context(), Incoming{Data: strings.NewReader(`{"category":"a","key":"b","value":"c","privacy":"secret"}`)}); err == nil {
+	if r, err := transfer.Import(t.Context(), from.Store, transfer.Incoming{Data: strings.NewReader(`{"category":"a","key":"b","value":"c","privacy":"secret"}`)}); err == nil {
 		t.Errorf("an unknown privacy is taken: %+v", r)
 	}
+}
+
+// adopts has a store take over what the existing program keeps in data directories.
+func adopts(dirs ...string) func(context.Context, *Store) error {
+	return func(ctx context.Context, s *Store) error { return transfer.Adopt(ctx, s, dirs) }
 }

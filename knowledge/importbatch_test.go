@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"fmt"
@@ -8,11 +8,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 )
 
 // batched is a store whose imports are commits of a few facts each.
 func batched(t *testing.T, most int, fault func(op, name string) error) *story {
-	return testStore(t, &Options{importEach: most, Fault: fault})
+	s := testStore(t, &Options{Fault: fault})
+	s.batch = most
+	return s
 }
 
 var recordedHere = regexp.MustCompile(`"(timestamp|valid_from)":"[^"]*"`)
@@ -20,7 +25,7 @@ var recordedHere = regexp.MustCompile(`"(timestamp|valid_from)":"[^"]*"`)
 // current is what the store believes, without when it was told.
 func (s *story) current(t *testing.T) string {
 	t.Helper()
-	r, err := s.Export(t.Context(), Outgoing{Format: formatJSONL})
+	r, err := transfer.Export(t.Context(), s.Store, transfer.Outgoing{Format: "jsonl"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +41,13 @@ func TestImportInBatches(t *testing.T) {
 			[]string{"Room", "room"}[i/250], i%7, i%230, i/230, i, 1+i%9)
 	}
 	text := b.String()
-	for _, merge := range []string{mergeSkip, mergeReplace, mergeAppend} {
+	for _, merge := range []string{"skip-existing", "replace", "append"} {
 		t.Run(merge, func(t *testing.T) {
 			whole, parts := testStore(t, nil), batched(t, 30, nil)
 			for _, s := range []*story{whole, parts} {
 				s.remember(t, Assertion{Category: "room-3", Key: "key 3", Value: "ours"})
 			}
-			dry, err := parts.Import(t.Context(), Incoming{Merge: merge, Data: strings.NewReader(text), DryRun: true})
+			dry, err := transfer.Import(t.Context(), parts.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text), DryRun: true, BatchSize: 30})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +64,7 @@ func TestImportInBatches(t *testing.T) {
 			if whole.seq(t) != 2 || parts.seq(t) < 8 {
 				t.Errorf("commits: %d, in batches %d", whole.seq(t), parts.seq(t))
 			}
-			if again := parts.load(t, mergeSkip, text); again.Added+again.Replaced != 0 {
+			if again := parts.load(t, "skip-existing", text); again.Added+again.Replaced != 0 {
 				t.Errorf("again: %+v", again)
 			}
 		})
@@ -99,7 +104,7 @@ func TestImportEndedInTheMiddle(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := s.Import(t.Context(), Incoming{Data: strings.NewReader(b.String())})
+		_, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(b.String()), BatchSize: s.batch})
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d facts of the file are in and stay", 30*at)) {
 			t.Errorf("after %d: %v", at, err)
 		}

@@ -1,15 +1,20 @@
-package knowledge
+package knowledge_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"leanctx/knowledge/ledger"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
+	"leanctx/knowledge/state"
+	"leanctx/knowledge/transfer"
 )
 
 // records are n facts as JSONL, each of a few hundred bytes.
@@ -37,7 +42,7 @@ func TestImportInterrupted(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := s.Import(ctx, Incoming{Data: strings.NewReader(records(200))})
+		_, err := transfer.Import(ctx, s.Store, transfer.Incoming{Data: strings.NewReader(records(200)), BatchSize: s.batch})
 		want := fmt.Sprintf("interrupted: %d of 200 facts are in and stay; import again to go on", 30*of)
 		if of == 0 {
 			want = "interrupted: nothing was imported"
@@ -52,40 +57,28 @@ func TestImportInterrupted(t *testing.T) {
 	}
 }
 
-// The decision itself, which takes seconds in a large import, gives up too.
-func TestImportInterruptedWhileItDecides(t *testing.T) {
-	s := testStore(t, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	parsed, err := Incoming{Data: strings.NewReader(records(3))}.parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &merger{store: s.Store}
-	if _, err := m.decide(ctx, ledger.New(), parsed, s.clock()); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
 // grown is a store whose facts are all in a journal of some 6 MB, as an import leaves it that was killed after its
 // last commit.
 func grown(t *testing.T) (s *story, text string) {
 	t.Helper()
 	s, text = testStore(t, nil), records(12_000)
-	parsed, err := Incoming{Data: strings.NewReader(text)}.parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &merger{store: s.Store, in: Incoming{Merge: mergeSkip}}
-	m.clean(&parsed)
-	if err := m.commitAll(t.Context(), parsed); err != nil {
-		t.Fatal(err)
-	}
+	must[Nothing](t)(Nothing{}, s.Update(t.Context(), func(st *state.State, now time.Time) (events []state.Event, err error) {
+		over := state.Over(st, nil)
+		for i := range 12_000 {
+			c := Checked{Category: fmt.Sprintf("room-%d", i%7), Key: fmt.Sprintf("key %d", i), Value: fmt.Sprintf("value %d %s", i, strings.Repeat("word ", 60)), Confidence: 0.8}
+			some, _, err := Assert(over, c, now)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, some...)
+		}
+		return events, nil
+	}))
 	if err := os.WriteFile(filepath.Join(s.dir, "knowledge.json.new"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !overgrown(s.log.Stats()) {
-		t.Fatalf("%+v", s.log.Stats())
+	if !Overgrown(s.Stats()) {
+		t.Fatalf("%+v", s.Stats())
 	}
 	return s, text
 }
@@ -93,11 +86,8 @@ func grown(t *testing.T) (s *story, text string) {
 // folded fails where the journal is long, or what a compaction leaves is not there.
 func (s *story) folded(t *testing.T) {
 	t.Helper()
-	if at := s.log.Stats(); at.SnapshotBytes < 1<<20 || at.JournalBytes > 4096 {
+	if at := s.Stats(); at.SnapshotBytes < 1<<20 || at.JournalBytes > 4096 {
 		t.Errorf("a snapshot of %d bytes and a journal of %d", at.SnapshotBytes, at.JournalBytes)
-	}
-	if _, err := os.Stat(filepath.Join(s.dir, "index", "keys")); err != nil {
-		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "knowledge.json.new")); err == nil {
 		t.Error("the unfinished snapshot is still there")
@@ -122,7 +112,7 @@ func overgrownJournal(t *testing.T) {
 	const line = "MB that every command reads: lean-ctx compact puts it into the snapshot"
 	tells := func(want bool) {
 		t.Helper()
-		h, err := s.Health(t.Context(), Nothing{})
+		h, err := advice.Health(t.Context(), s.Store, Nothing{})
 		if err != nil || strings.Contains(h.Text(), line) != want {
 			t.Errorf("health: %s, %v", h.Text(), err)
 		}
@@ -132,7 +122,7 @@ func overgrownJournal(t *testing.T) {
 		}
 	}
 	tells(true)
-	s.settle()
+	s.CloseSettled()
 	s.folded(t)
 	tells(false)
 }

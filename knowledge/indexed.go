@@ -10,8 +10,8 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
+	"leanctx/knowledge/state"
 )
 
 // indexed keeps the text index in step with the state. The index is derived
@@ -21,7 +21,7 @@ import (
 type indexed struct {
 	mu    sync.Mutex
 	index *search.Index
-	fed   ledger.Reach
+	fed   state.Cursor
 	apart bool // from the disk, which is not to be trusted
 
 	few     int  // versions that are indexed before an answer
@@ -44,7 +44,7 @@ func (x *indexed) open(dir string) error {
 	if err != nil {
 		return err
 	}
-	x.index, x.fed = index, ledger.Reach{}
+	x.index, x.fed = index, state.Cursor{}
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (x *indexed) renew(how int) {
 		_ = x.index.Drop() // if that fails it is found damaged again
 	}
 	// It is not closed: another search may be on in it.
-	x.index, x.fed, x.apart = nil, ledger.Reach{}, how == goWithout
+	x.index, x.fed, x.apart = nil, state.Cursor{}, how == goWithout
 }
 
 func (x *indexed) close() error {
@@ -74,14 +74,14 @@ func (x *indexed) close() error {
 		return nil
 	}
 	err := x.index.Close()
-	x.index, x.fed = nil, ledger.Reach{}
+	x.index, x.fed = nil, state.Cursor{}
 	return err
 }
 
 // catchUp brings the index to the newest state and says how far that is. What
 // it must add is collected under the read lock and added after it, so that no
 // writer waits for an index.
-func (s *Store) catchUp(ctx context.Context) (*search.Index, ledger.Reach, error) {
+func (s *Store) catchUp(ctx context.Context) (*search.Index, state.Cursor, error) {
 	s.ix.mu.Lock()
 	defer s.ix.mu.Unlock()
 	_, err := s.feed(ctx)
@@ -96,14 +96,14 @@ func (s *Store) feed(ctx context.Context) (as search.Generation, err error) {
 		return as, err
 	}
 	var docs []search.Doc
-	var to ledger.Reach
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
+	var to state.Cursor
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		if x.lacking = x.unindexed(st); x.lacking {
 			return errUnindexed
 		}
 		docs = x.unfed(st)
-		to = st.Reach()
-		as = search.Generation{At: m.head.At, Epoch: st.Epoch()}
+		to = st.Cursor()
+		as = search.Generation{At: st.At(), Epoch: st.Epoch()}
 		return nil
 	})
 	if err == nil && len(docs) > 0 {
@@ -118,7 +118,7 @@ func (s *Store) feed(ctx context.Context) (as search.Generation, err error) {
 // unlessErased drops a generation just written if something was erased
 // meanwhile, maybe by another process: it must not come back with it.
 func (s *Store) unlessErased(ctx context.Context, index *search.Index, as search.Generation) error {
-	return s.view(ctx, func(st *ledger.State, _ moment) error {
+	return s.View(ctx, func(st *state.State, _ time.Time) error {
 		if st.Epoch() != as.Epoch {
 			return errors.Join(errMoved, index.Drop())
 		}
@@ -127,22 +127,22 @@ func (s *Store) unlessErased(ctx context.Context, index *search.Index, as search
 }
 
 // unfed lists what the index lacks of a state, each version once.
-func (x *indexed) unfed(st *ledger.State) (docs []search.Doc) {
+func (x *indexed) unfed(st *state.State) (docs []search.Doc) {
 	if !x.fed.Of(st) {
 		return x.missing(st)
 	}
 	names, lessons := st.ChangedSince(x.fed)
 	for _, n := range names {
-		docs = ledger.AppendDocs(docs, st.Versions(n))
+		docs = appendDocs(docs, st.Versions(n))
 	}
 	if lessons {
-		docs = ledger.AppendDocs(docs, st.Lessons())
+		docs = appendDocs(docs, st.Lessons())
 	}
 	return docs
 }
 
 // missing lists what the newest generation on disk does not hold.
-func (x *indexed) missing(st *ledger.State) []search.Doc {
+func (x *indexed) missing(st *state.State) []search.Doc {
 	at, epoch, ok := x.index.Since()
 	if !ok || epoch != st.Epoch() {
 		return documentsOf(st)
@@ -151,25 +151,28 @@ func (x *indexed) missing(st *ledger.State) []search.Doc {
 }
 
 // documentsOf is all that is indexed of a state.
-func documentsOf(st *ledger.State) []search.Doc {
+func documentsOf(st *state.State) []search.Doc {
 	docs := make([]search.Doc, 0, st.VersionCount())
-	for _, of := range st.Texts(fact.ID{}) {
-		docs = append(docs, of...)
+	for _, vs := range st.All() {
+		docs = appendDocs(docs, vs)
 	}
-	return ledger.AppendDocs(docs, st.Lessons())
+	return appendDocs(docs, st.Lessons())
 }
 
 // documentsAfter is what commits after an instant may have changed.
-func documentsAfter(st *ledger.State, at time.Time) []search.Doc {
+func documentsAfter(st *state.State, at time.Time) []search.Doc {
 	var docs []search.Doc
-	for v := range st.TouchedAfter(at, nil) {
-		docs = append(docs, ledger.Doc(v))
+	for _, v := range st.Each() {
+		if fact.Touched(v).After(at) {
+			docs = append(docs, docOf(v))
+		}
 	}
-	return ledger.AppendDocs(docs, st.Lessons())
+	return appendDocs(docs, st.Lessons())
 }
 
-// describe tells what the index is, without opening it.
-func (x *indexed) describe() string {
+// IndexStatus tells what the index is, without opening it.
+func (s *Store) IndexStatus() string {
+	x := &s.ix
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.index == nil {
@@ -193,6 +196,18 @@ func (x *indexed) drop(dir string) error {
 		return err
 	}
 	err := errors.Join(x.index.Drop(), x.index.Close())
-	x.index, x.fed = nil, ledger.Reach{}
+	x.index, x.fed = nil, state.Cursor{}
 	return err
+}
+
+// appendDocs adds versions as the text index takes them.
+func appendDocs(docs []search.Doc, vs []*fact.Version) []search.Doc {
+	for _, v := range vs {
+		docs = append(docs, docOf(v))
+	}
+	return docs
+}
+
+func docOf(v *fact.Version) search.Doc {
+	return search.Doc{ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Aliases: v.Aliases}
 }

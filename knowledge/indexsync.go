@@ -5,9 +5,10 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"time"
 
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
+	"leanctx/knowledge/state"
 )
 
 // SyncIndex moves what the index holds only in memory into a generation on
@@ -68,7 +69,7 @@ func (s *Store) pending(ctx context.Context, least int) (index *search.Index, ta
 func (s *Store) everything(ctx context.Context, giveUp context.CancelCauseFunc) iter.Seq[search.Doc] {
 	return func(yield func(search.Doc) bool) {
 		var docs []search.Doc
-		err := s.view(ctx, func(st *ledger.State, _ moment) error {
+		err := s.View(ctx, func(st *state.State, _ time.Time) error {
 			docs = documentsOf(st)
 			return nil
 		})

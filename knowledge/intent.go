@@ -14,8 +14,8 @@ func (s *Store) On(task string) *Store {
 	return &Store{core: s.core, actor: s.actor, task: prose.Clip(task, 2000)}
 }
 
-// intent asks what the caller is working on. What is not known breaks no tie.
-func (s *Store) intent(ctx context.Context) intent.Words {
+// Intent asks what the caller is working on. What is not known breaks no tie.
+func (s *Store) Intent(ctx context.Context) intent.Words {
 	if strings.TrimSpace(s.task) != "" {
 		return intent.Of(s.task)
 	}

@@ -1,10 +1,13 @@
-package knowledge
+package knowledge_test
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"testing"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 )
 
 // What an agent works on breaks ties in its recall and briefing, and nothing
@@ -43,7 +46,7 @@ func TestIntentBreaksTies(t *testing.T) {
 		if strings.Join(got, " ") != tt.recalled {
 			t.Errorf("%q: recall gives %v, not %s", tt.agent, got, tt.recalled)
 		}
-		b, err := s.Wakeup(t.Context(), Moment{})
+		b, err := briefing.Wakeup(t.Context(), s, briefing.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +63,7 @@ func TestIntentBreaksTies(t *testing.T) {
 // A reminder that is due, or whose task has come to its state, is met by every
 // question about now; one with a keyword by a question that has it.
 func TestRecallMeetsReminders(t *testing.T) {
-	s := testStore(t, &Options{Workplace: office{states: map[string]string{"t-1": "Completed"}}})
+	s := testStore(t, &Options{Coworkers: office{states: map[string]string{"t-1": "Completed"}}})
 	for _, a := range []Intention{
 		{Value: "task is there", Task: "t-1:Completed"}, {Value: "task is not", Task: "t-1:Failed"},
 		{Value: "was due", Due: "2020-01-01"}, {Value: "will be due", Due: "2999-01-01"}, {Value: "has a word", Keyword: "jwt"},

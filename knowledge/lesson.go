@@ -14,7 +14,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Lesson is a convention of the project.
@@ -48,7 +48,7 @@ func (l Learned) Text() string {
 }
 
 func (l Learned) line() string {
-	if l.Room == ledger.RoomGotcha {
+	if l.Room == state.RoomGotcha {
 		verb := "recorded"
 		switch {
 		case l.Was != "":
@@ -73,15 +73,15 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 	}
 	kind, description, examples := in.a, in.b, in.list
 	var r Learned
-	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		p := formats.Pattern{Type: kind, Description: description, Examples: []string{}, SourceSession: s.actor.Session, CreatedAt: now}
-		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return ledger.SamePattern(p, q) }); i >= 0 {
+		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return state.SamePattern(p, q) }); i >= 0 {
 			p, r.Known = st.Patterns[i], true
 		}
 		p.Examples = merge(p.Examples, examples)
 		p.Extra = s.signed(p.Extra)
-		r = Learned{Room: ledger.RoomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
-		return []ledger.Event{{Pattern: &p}}, nil
+		r = Learned{Room: state.RoomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
+		return []state.Event{{Pattern: &p}}, nil
 	})
 	return r, err
 }
@@ -109,10 +109,10 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		return Learned{}, refusal.Argument("severity", "severity %q is none of critical, warning, info", prose.Clip(m.Severity, 40))
 	}
 	var r Learned
-	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		was := ""
 		g := formats.Gotcha{
-			ID: "g-" + formats.VersionID(ledger.RoomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
+			ID: "g-" + formats.VersionID(state.RoomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
 			Trigger: trigger, FirstSeen: now, Confidence: 0.9, Source: "AgentReported",
 		}
 		i := slices.IndexFunc(st.Gotchas, func(h formats.Gotcha) bool { return formats.FoldName(h.Trigger) == formats.FoldName(trigger) })
@@ -128,8 +128,8 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
 		g.Occurrences++
 		g.Extra = s.signed(g.Extra)
-		r = Learned{Room: ledger.RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
-		return []ledger.Event{{Gotcha: &g}}, nil
+		r = Learned{Room: state.RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
+		return []state.Event{{Gotcha: &g}}, nil
 	})
 	return r, err
 }
@@ -197,7 +197,7 @@ type lessonTexts struct {
 // clean checks and redacts them.
 func (s *Store) clean(in *lessonTexts) error {
 	text := func(v string) string {
-		v, found := s.redact(strings.TrimSpace(v))
+		v, found := s.Redact(strings.TrimSpace(v))
 		in.redacted = append(in.redacted, found...)
 		return v
 	}
@@ -209,9 +209,8 @@ func (s *Store) clean(in *lessonTexts) error {
 			continue
 		}
 		*x.text = text(*x.text)
-		c := claim{category: "lesson", value: *x.text}
-		if err := c.check(); err != nil {
-			return refusal.Argument(x.argument, "%s", strings.Replace(err.Error(), "value", x.argument, 1))
+		if err := checkValue(x.argument, *x.text); err != nil {
+			return err
 		}
 		if !utf8.ValidString(*x.text) {
 			return refusal.Argument(x.argument, "%s is not valid UTF-8", x.argument)
@@ -228,17 +227,17 @@ func (s *Store) clean(in *lessonTexts) error {
 }
 
 // lessonEvents removes the lessons that go by a key.
-func lessonEvents(st *ledger.State, category, key string) []ledger.Event {
-	var out []ledger.Event
+func lessonEvents(st *state.State, category, key string) []state.Event {
+	var out []state.Event
 	k := formats.FoldName(key)
 	for i, p := range st.Patterns {
-		if formats.FoldName(category) == ledger.RoomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) {
-			out = append(out, ledger.Event{Unpattern: &st.Patterns[i]})
+		if formats.FoldName(category) == state.RoomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) {
+			out = append(out, state.Event{Unpattern: &st.Patterns[i]})
 		}
 	}
 	for _, g := range st.Gotchas {
-		if formats.FoldName(category) == ledger.RoomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) {
-			out = append(out, ledger.Event{Ungotcha: g.ID})
+		if formats.FoldName(category) == state.RoomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) {
+			out = append(out, state.Event{Ungotcha: g.ID})
 		}
 	}
 	return out

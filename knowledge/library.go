@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge/search"
 )
 
@@ -69,10 +70,10 @@ func session(kind string) (category string, confidence float64, ok bool) {
 // projects that are private to them are never shown, nor is what their agents
 // said to each other. Diaries that cannot be read are named in the answer.
 func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
-	if err := required("query", strings.TrimSpace(q.Query)); err != nil {
+	if err := refusal.Required("query", q.Query); err != nil {
 		return Results{}, err
 	}
-	limit, err := checkLimit(q.Limit, 20)
+	limit, err := refusal.Limit(q.Limit, 20)
 	if err != nil {
 		return Results{}, err
 	}
@@ -100,13 +101,13 @@ func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 
 // from adds what one store has.
 func (r *Results) from(ctx context.Context, s *Store, own bool) error {
-	found, err := s.ranked(ctx, Question{Query: r.query, Limit: maxLimit}, false, nil)
+	found, err := s.ranked(ctx, Question{Query: r.query, Limit: refusal.MaxLimit}, false, nil)
 	if err != nil {
 		return err
 	}
 	project := filepath.Base(s.opts.ProjectRoot)
 	for _, f := range found.Facts {
-		if own || f.v.Privacy != PrivacyProjectOnly {
+		if own || f.Version.Privacy != PrivacyProjectOnly {
 			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Unconfirmed, own})
 		}
 	}

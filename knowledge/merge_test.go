@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"fmt"
@@ -8,11 +8,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
+	"leanctx/knowledge/transfer"
 )
 
-func (s *story) load(t *testing.T, merge, text string) Imported {
+func (s *story) load(t *testing.T, merge, text string) transfer.Imported {
 	t.Helper()
-	r, err := s.Import(t.Context(), Incoming{Merge: merge, Data: strings.NewReader(text)})
+	r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text), BatchSize: s.batch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +65,7 @@ func rich(t *testing.T) *story {
 	s.remember(t, Assertion{Category: "deployment", Key: "back", Value: "second life"})
 	must[Linked](t)(s.Relate(ctx, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
 	must[Linked](t)(s.Relate(ctx, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
-	must[Judged](t)(s.Judge(ctx, Verdict{Category: "architecture", Key: "auth", Target: "deployment/host", Verdict: "compatible"}))
+	must[advice.Judged](t)(advice.Judge(ctx, s.Store, advice.Verdict{Category: "architecture", Key: "auth", Target: "deployment/host", Verdict: "compatible"}))
 	must[Voted](t)(s.Feedback(ctx, Vote{Category: "architecture", Key: "db", Vote: "up"}))
 	must[Learned](t)(s.Gotcha(ctx, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve", Severity: "critical"}))
 	must[Reminded](t)(s.Remind(ctx, Intention{Value: "rotate keys", Due: "2026-06-01", Keyword: "keys"}))
@@ -122,7 +126,7 @@ func TestImportTwice(t *testing.T) {
 	jsonl := `{"category":"c","key":"k","value":"v","confirmations":3,"timestamp":"2025-05-01T12:00:00Z"}` + "\n" +
 		`{"category":"c","key":"k","value":"v2","valid_from":"2025-06-01"}` + "\n" + `{"category":"c","key":"period","value":"p","valid_from":"2025-06-01","valid_until":"2025-07-01"}`
 	for name, text := range map[string]string{"native": text, "jsonl": jsonl} {
-		for _, merge := range []string{mergeSkip, mergeReplace, mergeAppend} {
+		for _, merge := range []string{"skip-existing", "replace", "append"} {
 			t.Run(name+" "+merge, func(t *testing.T) {
 				s := testStore(t, nil)
 				s.days(500)
@@ -161,26 +165,26 @@ func TestMerge(t *testing.T) {
 			added, skip, replace int
 			current, before      string // values now, and on 2025-06-01
 		}{
-			{mergeSkip, "new", 1, 0, 0, "theirs", "theirs"},
-			{mergeSkip, "same", 0, 1, 0, "theirs", ""},
-			{mergeSkip, "different", 0, 1, 0, "ours", ""},
-			{mergeSkip, "retracted", 0, 1, 0, "", ""},
-			{mergeSkip, "erased", 0, 1, 0, "", ""},
-			{mergeReplace, "new", 1, 0, 0, "theirs", "theirs"},
-			{mergeReplace, "same", 0, 1, 0, "theirs", ""},
-			{mergeReplace, "different", 0, 0, 1, "theirs", ""},
-			{mergeReplace, "retracted", 0, 0, 1, "theirs", ""},
-			{mergeReplace, "erased", 1, 0, 0, "theirs", "theirs"},
-			{mergeAppend, "new", 1, 0, 0, "theirs", "theirs"},
-			{mergeAppend, "different", 1, 0, 0, "ours", "theirs"},
-			{mergeAppend, "retracted", 0, 1, 0, "", ""},
-			{mergeAppend, "erased", 0, 1, 0, "", ""},
+			{"skip-existing", "new", 1, 0, 0, "theirs", "theirs"},
+			{"skip-existing", "same", 0, 1, 0, "theirs", ""},
+			{"skip-existing", "different", 0, 1, 0, "ours", ""},
+			{"skip-existing", "retracted", 0, 1, 0, "", ""},
+			{"skip-existing", "erased", 0, 1, 0, "", ""},
+			{"replace", "new", 1, 0, 0, "theirs", "theirs"},
+			{"replace", "same", 0, 1, 0, "theirs", ""},
+			{"replace", "different", 0, 0, 1, "theirs", ""},
+			{"replace", "retracted", 0, 0, 1, "theirs", ""},
+			{"replace", "erased", 1, 0, 0, "theirs", "theirs"},
+			{"append", "new", 1, 0, 0, "theirs", "theirs"},
+			{"append", "different", 1, 0, 0, "ours", "theirs"},
+			{"append", "retracted", 0, 1, 0, "", ""},
+			{"append", "erased", 0, 1, 0, "", ""},
 		} {
 			t.Run(fmt.Sprintf("%s %s %s", form.name, test.merge, test.key), func(t *testing.T) {
 				s := ours(t)
 				before := files(t, s.dir)
-				in := Incoming{Merge: test.merge, DryRun: true, Data: strings.NewReader(form.text(test.key))}
-				dry := must[Imported](t)(s.Import(t.Context(), in))
+				in := transfer.Incoming{Merge: test.merge, DryRun: true, Data: strings.NewReader(form.text(test.key))}
+				dry := must[transfer.Imported](t)(transfer.Import(t.Context(), s.Store, in))
 				if diff := cmp.Diff(before, files(t, s.dir)); diff != "" {
 					t.Errorf("a dry run wrote:\n%s", diff)
 				}
@@ -200,7 +204,7 @@ func TestMerge(t *testing.T) {
 					for _, f := range s.recall(t, Question{Category: "c", Key: test.key, AsOf: asOf}).Facts {
 						got.WriteString(f.Value)
 					}
-					if got.String() != want && !(form.name == "jsonl" && asOf != "" && test.merge == mergeReplace) {
+					if got.String() != want && !(form.name == "jsonl" && asOf != "" && test.merge == "replace") {
 						t.Errorf("as of %q: %q, want %q", asOf, got.String(), want)
 					}
 				}
@@ -225,7 +229,7 @@ func ours(t *testing.T) *story {
 
 // A record says the same about itself whatever the way of merging.
 func TestMergeKeepsRecord(t *testing.T) {
-	for _, merge := range []string{mergeSkip, mergeReplace, mergeAppend} {
+	for _, merge := range []string{"skip-existing", "replace", "append"} {
 		s := testStore(t, nil)
 		s.load(t, merge, `{"category":"c","key":"k","value":"v","confidence":0.6,"confirmations":3,"timestamp":"2025-05-01T12:00:00Z"}`)
 		if f := s.only(t, "c", "k"); f.Confirmations != 3 || f.LastConfirmed.Year() != 2025 || f.Confidence != .6 {

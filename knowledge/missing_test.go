@@ -1,10 +1,11 @@
-package knowledge
+package knowledge_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
+	. "leanctx/knowledge"
 	"leanctx/knowledge/search"
 )
 

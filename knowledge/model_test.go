@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"errors"
@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/history"
 )
 
 // horizon is the last day the model looks at; a period that reaches it is open.
@@ -163,7 +166,7 @@ func (m *model) compare(rt *rapid.T, s *story, day, known int) {
 		got.WriteString(f.Value)
 	}
 	if got.String() != m.value[day] {
-		tl, _ := s.Timeline(rt.Context(), Span{Category: "c"})
+		tl, _ := history.Timeline(rt.Context(), s.Store, history.Span{Category: "c"})
 		rt.Fatalf("day %d as known on day %d: %q, want %q\n%s", day, known, got.String(), m.value[day], fmt.Sprint(tl.Text()))
 	}
 }

@@ -3,9 +3,10 @@ package knowledge
 import (
 	"context"
 	"strings"
+	"time"
 
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Naming lists texts that may name files: the key, value and sources of what
@@ -29,10 +30,10 @@ func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, er
 	}
 	var texts []string
 	for _, f := range r.Facts {
-		texts = append(texts, naming(f.v))
+		texts = append(texts, naming(f.Version))
 	}
 	if q.Query == "" { // a search finds lessons by itself
-		err = s.view(ctx, func(st *ledger.State, _ moment) error {
+		err = s.View(ctx, func(st *state.State, _ time.Time) error {
 			for _, v := range st.Lessons() {
 				texts = append(texts, naming(v))
 			}

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"os"
@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 )
 
 // Who begins a piece of work is reminded of what its words and its files meet,
 // and of that first; else only of what is due.
 func TestBeginMeetsReminders(t *testing.T) {
-	s := testStore(t, &Options{Workplace: office{states: map[string]string{"t-1": "Completed"}}})
+	s := testStore(t, &Options{Coworkers: office{states: map[string]string{"t-1": "Completed"}}})
 	for _, a := range []Intention{
 		{Value: "is due", Due: "2020-01-01"}, {Value: "has its task", Task: "t-1:Completed"}, {Value: "on auth", Path: "src/auth/**"},
 		{Value: "on tests", Path: "*_test.go"}, {Value: "on tokens", Keyword: "refresh token"}, {Value: "later", Due: "2999-01-01"},
@@ -20,22 +23,22 @@ func TestBeginMeetsReminders(t *testing.T) {
 		must[Reminded](t)(s.Remind(t.Context(), a))
 	}
 	for _, tt := range []struct {
-		o    Outset
+		o    briefing.Work
 		want string
 	}{
-		{Outset{}, "is due|has its task"},
-		{Outset{Task: "mend the refresh-token flow"}, "on tokens|is due|has its task"},
-		{Outset{Task: "refresh all"}, "is due|has its task"},
-		{Outset{Files: []string{"src/db/pool.go", "src/auth/jwt.go"}}, "on auth|is due|has its task"},
-		{Outset{Task: "the Refresh Token", Files: []string{"src/auth/jwt_test.go"}}, "on auth|on tests|on tokens|is due|has its task"},
-		{Outset{Files: []string{"srcs/auth/x", "auth/src.go"}}, "is due|has its task"},
+		{briefing.Work{}, "is due|has its task"},
+		{briefing.Work{Task: "mend the refresh-token flow"}, "on tokens|is due|has its task"},
+		{briefing.Work{Task: "refresh all"}, "is due|has its task"},
+		{briefing.Work{Files: []string{"src/db/pool.go", "src/auth/jwt.go"}}, "on auth|is due|has its task"},
+		{briefing.Work{Task: "the Refresh Token", Files: []string{"src/auth/jwt_test.go"}}, "on auth|on tests|on tokens|is due|has its task"},
+		{briefing.Work{Files: []string{"srcs/auth/x", "auth/src.go"}}, "is due|has its task"},
 	} {
-		b := must[Briefing](t)(s.Begin(t.Context(), tt.o))
+		b := must[briefing.Selection](t)(briefing.Begin(t.Context(), s.Store, tt.o))
 		if got := strings.Join(b.Reminders, "|"); got != tt.want {
 			t.Errorf("%+v: %s, not %s", tt.o, got, tt.want)
 		}
 	}
-	if b := must[Briefing](t)(s.Wakeup(t.Context(), Moment{})); strings.Join(b.Reminders, "|") != "is due|has its task" {
+	if b := must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.Store, briefing.Query{})); strings.Join(b.Reminders, "|") != "is due|has its task" {
 		t.Errorf("wakeup: %q", b.Reminders)
 	}
 }
@@ -47,17 +50,17 @@ func TestWhatACallerSaysItWorksOn(t *testing.T) {
 	for _, key := range []string{"alpha", "billing", "omega"} {
 		must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "service", Key: key + " port", Value: "listens there"}))
 	}
-	first := func(b Briefing) string { return b.Rooms[0].Pairs[0].Key }
-	if got := first(must[Briefing](t)(s.Begin(t.Context(), Outset{Task: "close the omega port"}))); got != "omega port" {
+	first := func(b briefing.Selection) string { return b.Rooms[0].Pairs[0].Key }
+	if got := first(must[briefing.Selection](t)(briefing.Begin(t.Context(), s.Store, briefing.Work{Task: "close the omega port"}))); got != "omega port" {
 		t.Errorf("the briefing begins with %s", got)
 	}
-	if got := first(must[Briefing](t)(s.On("billing").Wakeup(t.Context(), Moment{}))); got != "billing port" {
+	if got := first(must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.On("billing"), briefing.Query{}))); got != "billing port" {
 		t.Errorf("wakeup begins with %s", got)
 	}
 	if got := must[Recalled](t)(s.On("billing").Recall(t.Context(), Question{Query: "listens"})).Facts[0].Key; got != "billing port" {
 		t.Errorf("recall begins with %s", got)
 	}
-	if d := cmp.Diff(must[Briefing](t)(s.Wakeup(t.Context(), Moment{})), must[Briefing](t)(s.Begin(t.Context(), Outset{}))); d != "" {
+	if d := cmp.Diff(must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.Store, briefing.Query{})), must[briefing.Selection](t)(briefing.Begin(t.Context(), s.Store, briefing.Work{}))); d != "" {
 		t.Error(d)
 	}
 }
@@ -93,7 +96,7 @@ func TestNamingIsNoReading(t *testing.T) {
 			}
 		}
 	}
-	must[Briefing](t)(s.Begin(t.Context(), Outset{Task: "why are prices rounded"}))
+	must[briefing.Selection](t)(briefing.Begin(t.Context(), s.Store, briefing.Work{Task: "why are prices rounded"}))
 	if _, err := os.Stat(filepath.Join(s.dir, "retrievals.log")); err == nil {
 		t.Error("retrievals were counted")
 	}

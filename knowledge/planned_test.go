@@ -1,8 +1,11 @@
-package knowledge
+package knowledge_test
 
 import (
 	"strings"
 	"testing"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/history"
 )
 
 // What begins in the future has no now in which it would end.
@@ -17,11 +20,11 @@ func TestPlannedPeriod(t *testing.T) {
 		if got := s.remember(t, a).Text(); !strings.Contains(got, "\n  Valid "+want+" (planned)") {
 			t.Errorf("%s", got)
 		}
-		timeline, err := s.Timeline(t.Context(), Span{Category: "plan", Key: key})
+		timeline, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "plan", Key: key})
 		if err != nil || !strings.Contains(timeline.Text(), "[planned] ("+want+")") {
 			t.Errorf("%s, %v", timeline.Text(), err)
 		}
-		why, err := s.Why(t.Context(), Subject{Category: "plan", Key: key})
+		why, err := history.Why(t.Context(), s.Store, history.Subject{Category: "plan", Key: key})
 		if err != nil || !strings.Contains(why.Text(), "[planned] ("+want+")") {
 			t.Errorf("%s, %v", why.Text(), err)
 		}

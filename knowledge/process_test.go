@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"bytes"
@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"leanctx/internal/proctest"
+	"leanctx/internal/refusal"
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 )
 
 var long = flag.Bool("long", false, "run the long variants of the tests of processes and crashes")
@@ -45,7 +48,7 @@ func (j task) run(ctx context.Context) error {
 	}
 	o := &Options{ProjectRoot: "/home/u/my-app", ProjectHash: "14958352f5925e3e", LongLived: j.Job == "serve"}
 	if j.Legacy != "" {
-		o.Legacy = []string{j.Legacy}
+		o.Adopt = adopts(j.Legacy)
 	}
 	s, err := Open(j.Dir, o)
 	if err != nil {
@@ -69,8 +72,8 @@ func (j task) run(ctx context.Context) error {
 	case "register":
 		err = j.register(ctx, s)
 	case "wakeup":
-		var b Briefing
-		b, err = s.Wakeup(ctx, Moment{Budget: j.Count, AsOf: "2026-06-01"})
+		var b briefing.Selection
+		b, err = briefing.Wakeup(ctx, s, briefing.Query{Budget: j.Count, AsOf: "2026-06-01"})
 		fmt.Println(b.Text())
 	case "status":
 		var r Status
@@ -180,7 +183,7 @@ func TestProcessesConfirm(t *testing.T) {
 	together(t, tasks...)
 	f := exact(t, named(t, dir), "shared", "motto")
 	by := map[string]int{}
-	for _, source := range f.v.Sources {
+	for _, source := range f.Version.Sources {
 		by[source.By]++
 	}
 	if f.Confirmations != processes*count || len(by) != processes {
@@ -220,7 +223,7 @@ func TestProcessesKilled(t *testing.T) {
 		for _, key := range keys {
 			exact(t, s, room, key)
 		}
-		r, err := s.Recall(t.Context(), Question{Category: room, Limit: maxLimit})
+		r, err := s.Recall(t.Context(), Question{Category: room, Limit: refusal.MaxLimit})
 		if err != nil || r.Total > len(keys)+1 || p%2 == 1 && r.Total != count {
 			t.Errorf("%s: %d facts, %d answered, %v", room, r.Total, len(keys), err)
 		}

@@ -7,12 +7,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/intent"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/search"
+	"leanctx/knowledge/state"
 )
 
 // rankedTries is how often a search begins anew because the facts changed
@@ -31,7 +32,7 @@ func (s *Store) ranked(ctx context.Context, q Question, archive bool, by *bearin
 }
 
 func (s *Store) rankedBy(ctx context.Context, a asked) (Recalled, error) {
-	a.intent = sync.OnceValue(func() intent.Words { return s.intent(ctx) })
+	a.intent = sync.OnceValue(func() intent.Words { return s.Intent(ctx) })
 	for moved, damaged := 0, 0; ; {
 		ask := s.rankedNow
 		if moved == rankedTries {
@@ -59,11 +60,11 @@ func (s *Store) rankedNow(ctx context.Context, a asked) (r Recalled, err error) 
 	if err != nil {
 		return Recalled{}, err
 	}
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
-		if st.Reach() != fed {
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
+		if st.Cursor() != fed {
 			return errMoved
 		}
-		a.st, a.moment = st, m
+		a.st, a.now = st, now
 		r, err = s.rankedIn(ctx, index, a)
 		return err
 	})
@@ -79,7 +80,7 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 	if err := x.open(s.dir); err != nil {
 		return Recalled{}, err
 	}
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		if x.unindexed(st) {
 			return errUnindexed
 		}
@@ -87,8 +88,8 @@ func (s *Store) rankedAtOnce(ctx context.Context, a asked) (r Recalled, err erro
 		if err := x.index.Add(ctx, docs); err != nil {
 			return err
 		}
-		x.fed = st.Reach()
-		a.st, a.moment = st, m
+		x.fed = st.Cursor()
+		a.st, a.now = st, now
 		r, err = s.rankedIn(ctx, x.index, a)
 		return err
 	})
@@ -106,8 +107,8 @@ type searcher interface {
 // asked is a question, and the state that it is put to.
 type asked struct {
 	Question
-	st      *ledger.State
-	moment  moment
+	st      *state.State
+	now     time.Time
 	archive bool
 	intent  func() intent.Words // asked for only if there is a tie
 	by      *bearing            // nil: words decide
@@ -116,13 +117,13 @@ type asked struct {
 
 // worded is what words found, which holds for one state.
 type worded struct {
-	of    ledger.Reach
+	of    state.Cursor
 	found Recalled
 }
 
 // before gives what words found in this state before.
 func (a *asked) before() (Recalled, bool) {
-	if a.words == nil || a.words.of != a.st.Reach() {
+	if a.words == nil || a.words.of != a.st.Cursor() {
 		return Recalled{}, false
 	}
 	r := a.words.found
@@ -132,7 +133,7 @@ func (a *asked) before() (Recalled, bool) {
 
 func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled, error) {
 	q, st := a.Question, a.st
-	f, err := q.frame(a.moment, s.clock())
+	f, err := q.frame(a.now, s.Now())
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -146,12 +147,8 @@ func (s *Store) rankedIn(ctx context.Context, index searcher, a asked) (Recalled
 		lessons[v.ID] = v
 	}
 	version := func(id string) *fact.Version { return cmp.Or(st.ByID(id), lessons[id]) }
-	g := st.Glimpse(&f.held)
 	keep := func(id string) bool {
-		v := g.Seen(id)
-		if v == nil {
-			v = lessons[id]
-		}
+		v := version(id)
 		if v == nil || !f.holds(v, true) {
 			return false
 		}
@@ -194,7 +191,7 @@ func (s *Store) worded(ctx context.Context, index searcher, a asked, r *Recalled
 	}
 	s.settleTies(r.Facts, &r.frame, a.intent)
 	if a.words != nil {
-		*a.words = worded{a.st.Reach(), *r}
+		*a.words = worded{a.st.Cursor(), *r}
 		a.words.found.Facts = slices.Clone(r.Facts)
 	}
 	return nil
@@ -291,7 +288,7 @@ func (s *Store) settleTies(facts []Found, f *frame, intent func() intent.Words) 
 		}
 		slices.SortStableFunc(facts[start:end], func(a, b Found) int {
 			wanted := intent()
-			return cmp.Or(cmp.Compare(wanted.Meets(b.Category, b.Key, b.Value), wanted.Meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.v, f.now), s.salience(a.v, f.now)), fact.ByName(a.v, b.v))
+			return cmp.Or(cmp.Compare(wanted.Meets(b.Category, b.Key, b.Value), wanted.Meets(a.Category, a.Key, a.Value)), cmp.Compare(s.salience(b.Version, f.now), s.salience(a.Version, f.now)), fact.ByName(a.Version, b.Version))
 		})
 		start = end
 	}

@@ -11,7 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Question asks for facts. Category and key filter, the query ranks; any may
@@ -39,14 +39,13 @@ const (
 
 const (
 	defaultLimit = 10
-	maxLimit     = 10_000
 	maxQuery     = 100 << 10 // bytes
 )
 
 // frame is a checked question and the instants it is about.
 type frame struct {
 	Question
-	held    ledger.Frame // what may be an answer, the query aside
+	held    state.Filter // what may be an answer, the query aside
 	asked   string       // as_of as given, "" for now
 	now     time.Time
 	timeful bool // as_of or known_at was given
@@ -79,7 +78,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 
 func (q *Question) check() error {
 	var err error
-	q.Limit, err = checkLimit(q.Limit, defaultLimit)
+	q.Limit, err = refusal.Limit(q.Limit, defaultLimit)
 	switch {
 	case err != nil:
 		return err
@@ -95,21 +94,11 @@ func (q *Question) check() error {
 	return nil
 }
 
-func checkLimit(limit, standard int) (int, error) {
-	switch {
-	case limit < 0:
-		return 0, refusal.Argument("limit", "limit %d is negative", limit)
-	case limit == 0:
-		return standard, nil
-	}
-	return min(limit, maxLimit), nil
-}
-
 // frame settles the instants a question is about.
-func (q Question) frame(m moment, clock time.Time) (frame, error) {
-	f := frame{Question: q, now: m.now, timeful: q.AsOf != "" || q.KnownAt != ""}
-	f.held = ledger.Frame{
-		Category: q.Category, Key: q.Key, AsOf: m.now, Known: m.now,
+func (q Question) frame(now, clock time.Time) (frame, error) {
+	f := frame{Question: q, now: now, timeful: q.AsOf != "" || q.KnownAt != ""}
+	f.held = state.Filter{
+		Category: q.Category, Key: q.Key, AsOf: now, Known: now,
 		Archived: q.IncludeArchived || f.timeful || q.Key != "", // asked about another time, or by their exact key
 	}
 	if q.AsOf != "" {
@@ -137,18 +126,18 @@ func (q Question) frame(m moment, clock time.Time) (frame, error) {
 func (f *frame) holds(v *fact.Version, archived bool) bool {
 	in := f.held
 	in.Archived = in.Archived || archived
-	return in.Holds(v)
+	return in.Matches(v)
 }
 
 // list answers a question without words to rank by: a room, a key, the latest.
 func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 	var r Recalled
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		named := q.Query != ""
 		if named {
 			q.Key, q.Query = q.Query, ""
 		}
-		f, err := q.frame(m, s.clock())
+		f, err := q.frame(now, s.Now())
 		if err != nil {
 			return err
 		}
@@ -162,7 +151,7 @@ func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 			r.outside = len(matching(st, &all))
 		}
 		for _, v := range vs[:min(f.Limit, len(vs))] {
-			r.Facts = append(r.Facts, found(st.Whole(v), &f))
+			r.Facts = append(r.Facts, found(v, &f))
 		}
 		r.cut()
 		return nil
@@ -172,7 +161,7 @@ func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
 
 // matching lists the versions a frame holds, not all of them whole; a named
 // fact is looked up.
-func matching(st *ledger.State, f *frame) []*fact.Version {
+func matching(st *state.State, f *frame) []*fact.Version {
 	var out []*fact.Version
 	keep := func(vs []*fact.Version) {
 		for _, v := range vs {
@@ -186,8 +175,8 @@ func matching(st *ledger.State, f *frame) []*fact.Version {
 			return out
 		}
 	}
-	for _, v := range st.Held(&f.held) {
-		out = append(out, st.Lasting(v))
+	for _, v := range st.Matching(&f.held) {
+		out = append(out, v)
 	}
 	if f.Category != "" || f.Key != "" {
 		keep(st.Lessons())

@@ -10,6 +10,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
 )
 
 // Recalled is the answer to a [Question].
@@ -59,7 +60,8 @@ type Found struct {
 	Unconfirmed   bool               `json:"unconfirmed,omitempty"` // known only from an import
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
-	v     *fact.Version
+	Version *fact.Version `json:"-"` // what was found
+
 	raw   float64
 	named bool // the query is its name
 }
@@ -73,8 +75,13 @@ func found(v *fact.Version, f *frame) Found {
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
 		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
 		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Pinned: v.Pinned, Privacy: v.Privacy,
-		Archived: v.ArchivedAt != nil, Unconfirmed: fact.Unconfirmed(v), v: v,
+		Archived: v.ArchivedAt != nil, Unconfirmed: fact.Unconfirmed(v), Version: v,
 	}
+}
+
+// FoundAt is a version as it is believed at an instant.
+func FoundAt(v *fact.Version, now time.Time) Found {
+	return found(v, &frame{held: state.Filter{AsOf: now, Known: now}, now: now})
 }
 
 // cut keeps the first of the facts, as many as were asked for.

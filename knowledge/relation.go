@@ -11,7 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Link names two facts and how the first stands to the second.
@@ -33,27 +33,28 @@ type Linked struct {
 // Text gives the answer's line.
 func (l Linked) Text() string {
 	r := l.Relation
-	return fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, slashed(r.From), r.Kind, slashed(r.To))
+	return fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From), r.Kind, Slashed(r.To))
 }
 
-func slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n.Key) }
+// Slashed is a name as answers show it: category/key.
+func Slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n.Key) }
 
 // Relate links two facts; the same link again is reinforced.
 func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
-	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
 		}
 		r = Linked{"added", want}
 		r.Relation.CreatedAt, r.Relation.SourceSession = now, s.actor.Session
-		if i := slices.IndexFunc(st.Relations, func(x formats.Relation) bool { return ledger.SameRelation(want, x) }); i >= 0 {
+		if i := slices.IndexFunc(st.Relations, func(x formats.Relation) bool { return state.SameRelation(want, x) }); i >= 0 {
 			r = Linked{"reinforced", st.Relations[i]}
 		}
 		r.Relation.Count++
 		r.Relation.LastSeen = &now
-		return []ledger.Event{{Relate: &r.Relation}}, nil
+		return []state.Event{{Relate: &r.Relation}}, nil
 	})
 	return r, err
 }
@@ -61,40 +62,40 @@ func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 // Unrelate removes a link.
 func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
-	err := s.update(ctx, func(st *ledger.State, _ time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, _ time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
 		}
 		r = Linked{"removed", want}
-		if !slices.ContainsFunc(st.Relations, func(x formats.Relation) bool { return ledger.SameRelation(want, x) }) {
-			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", slashed(want.From), want.Kind, slashed(want.To))
+		if !slices.ContainsFunc(st.Relations, func(x formats.Relation) bool { return state.SameRelation(want, x) }) {
+			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", Slashed(want.From), want.Kind, Slashed(want.To))
 		}
-		return []ledger.Event{{Unrelate: &want}}, nil
+		return []state.Event{{Unrelate: &want}}, nil
 	})
 	return r, err
 }
 
 // link checks that both ends exist.
-func linkOf(st *ledger.State, l Link) (formats.Relation, error) {
+func linkOf(st *state.State, l Link) (formats.Relation, error) {
 	if l.Kind == "" {
 		l.Kind = "related_to"
 	}
 	if !slices.Contains(relationKinds, l.Kind) {
 		return formats.Relation{}, refusal.Argument("kind", "kind %q is none of %s", prose.Clip(l.Kind, 40), strings.Join(relationKinds, ", "))
 	}
-	from, to, err := pairOf(st, l.Category, l.Key, l.Target)
+	from, to, err := PairOf(st, l.Category, l.Key, l.Target)
 	return formats.Relation{From: from, To: to, Kind: l.Kind}, err
 }
 
-// pair resolves a fact and a target to two facts that exist and differ.
-func pairOf(st *ledger.State, category, key, target string) (from, to Name, err error) {
-	if err := required("category", strings.TrimSpace(category), "key", strings.TrimSpace(key), "target", strings.TrimSpace(target)); err != nil {
+// PairOf resolves a fact and a target to two facts that exist and differ.
+func PairOf(st *state.State, category, key, target string) (from, to Name, err error) {
+	if err := refusal.Required("category", category, "key", key, "target", target); err != nil {
 		return from, to, err
 	}
 	vs := st.Versions(fact.IDOf(category, key))
 	if len(vs) == 0 {
-		return from, to, notFound(category, key)
+		return from, to, NotFound(category, key)
 	}
 	from = Name{Category: vs[0].Category, Key: vs[0].Key}
 	n, ok := resolve(st, target, category)
@@ -111,7 +112,7 @@ func pairOf(st *ledger.State, category, key, target string) (from, to Name, err 
 
 // resolve reads "category/key", where either may hold slashes, or a key of the
 // same category.
-func resolve(st *ledger.State, target, category string) (fact.ID, bool) {
+func resolve(st *state.State, target, category string) (fact.ID, bool) {
 	for i, r := range target {
 		if r == '/' {
 			if n := fact.IDOf(target[:i], target[i+1:]); len(st.Versions(n)) > 0 {
@@ -140,7 +141,7 @@ type Relations struct {
 
 // Relations lists the links that begin or end at a fact.
 func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, error) {
-	limit, err := checkLimit(q.Limit, 50)
+	limit, err := refusal.Limit(q.Limit, 50)
 	if err != nil {
 		return Relations{}, err
 	}
@@ -149,7 +150,7 @@ func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, erro
 	at := func(n Name) bool {
 		return (q.Category == "" || formats.FoldName(n.Category) == formats.FoldName(q.Category)) && (q.Key == "" || formats.FoldName(n.Key) == formats.FoldName(q.Key))
 	}
-	err = s.view(ctx, func(st *ledger.State, _ moment) error {
+	err = s.View(ctx, func(st *state.State, _ time.Time) error {
 		for _, x := range st.Relations {
 			if (at(x.From) || at(x.To)) && (q.Kind == "" || q.Kind == x.Kind) {
 				r.Relations = append(r.Relations, x)
@@ -176,11 +177,11 @@ func (r Relations) Text() string {
 	for _, x := range r.Relations {
 		switch {
 		case r.of.Key == "":
-			fmt.Fprintf(&b, "\n  %s %s %s", slashed(x.From), x.Kind, slashed(x.To))
+			fmt.Fprintf(&b, "\n  %s %s %s", Slashed(x.From), x.Kind, Slashed(x.To))
 		case formats.FoldName(x.From.Key) == formats.FoldName(r.of.Key):
-			fmt.Fprintf(&b, "\n  -> %s %s", x.Kind, slashed(x.To))
+			fmt.Fprintf(&b, "\n  -> %s %s", x.Kind, Slashed(x.To))
 		default:
-			fmt.Fprintf(&b, "\n  <- %s %s", x.Kind, slashed(x.From))
+			fmt.Fprintf(&b, "\n  <- %s %s", x.Kind, Slashed(x.From))
 		}
 		if x.Count > 1 {
 			fmt.Fprintf(&b, " (%dx)", x.Count)

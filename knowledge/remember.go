@@ -2,13 +2,18 @@ package knowledge
 
 import (
 	"context"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Assertion is one claim about the project: what somebody holds true, since
@@ -32,104 +37,101 @@ type Assertion struct {
 // [ArgumentError] that names what is wrong, or with an error of the journal;
 // then nothing has changed. A contradiction is part of the result, not an error.
 func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
-	near := s.glance(a.Value)
-	c, err := s.claim(a)
+	c, err := s.Check(a)
 	if err != nil {
 		return Remembered{}, err
 	}
 	var r Remembered
-	err = s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
-		var events []ledger.Event
-		events, r, err = assert(st, c, now)
+	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+		var events []state.Event
+		events, r, err = Assert(st, c, now)
 		return events, err
 	})
 	if err != nil {
 		return Remembered{}, err
 	}
-	r.Redacted = c.redacted
-	r.Similar = s.similar(ctx, near, r)
+	r.Redacted = c.Redacted
 	return r, nil
 }
 
-// assert is the whole policy of remember: given what is believed, a claim and
-// the recorded time, it says what changes. It is pure.
+// Assert is the whole policy of remember. Given what is believed, an assertion
+// and the recorded time, it returns the events that follow. It is pure.
 //
-//   - The value that is current, asserted again without a period: a
-//     confirmation. The count goes up, the confidence to the higher of the
-//     two, the source is added; the first spelling stays.
-//   - Another value, correct set: a correction. In the period the claim is
-//     about (that of the version it corrects, unless given) the old value
-//     never was true.
-//   - Anything else takes its place in valid time: see [draft.place].
-func assert(f ledger.Facts, c claim, now time.Time) ([]ledger.Event, Remembered, error) {
+//   - The current value again, without a period, is a confirmation. The count
+//     goes up, the higher confidence counts, the source is added, and the first
+//     spelling stays.
+//   - Another value with Correct is a correction: the old value never was true in
+//     the period of the assertion, which is that of the old version unless given.
+//   - Anything else takes its place in valid time: see [timeline.place].
+func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered, error) {
 	c.name(f)
-	d := newDraft(c, f.Versions(fact.IDOf(c.category, c.key)), now)
-	if err := c.checkLists(d.model()); err != nil {
+	t := newTimeline(c, f.Versions(fact.IDOf(c.Category, c.Key)), now)
+	if err := c.checkLists(t.model()); err != nil {
 		return nil, Remembered{}, err
 	}
-	current := fact.CurrentAt(d.versions, now)
+	current := fact.CurrentAt(t.versions, now)
 	switch {
-	case !c.dated() && current != nil && fact.SameValue(current.Value, c.value):
-		return d.confirm(current)
-	case c.correct:
-		return d.correct()
+	case !c.dated() && current != nil && fact.SameValue(current.Value, c.Value):
+		return t.confirm(current)
+	case c.Correct:
+		return t.correct()
 	}
-	p, err := d.period(fact.Period{From: now})
+	p, err := t.period(fact.Period{From: now})
 	if err != nil {
 		return nil, Remembered{}, err
 	}
-	return d.finish(d.place(p), p)
+	return t.finish(t.place(p), p)
 }
 
 // correct replaces what was wrong. With the same value and another period it
 // is the period that is put right; this is how a fact is given an end.
-func (d *draft) correct() ([]ledger.Event, Remembered, error) {
-	at := d.now
-	if d.claim.from != nil {
-		at = *d.claim.from
+func (t *timeline) correct() ([]state.Event, Remembered, error) {
+	at := t.now
+	if t.said.From != nil {
+		at = *t.said.From
 	}
-	wrong := fact.CurrentAt(d.versions, at)
+	wrong := fact.CurrentAt(t.versions, at)
 	if wrong == nil {
-		wrong = fact.CurrentAt(d.versions, d.now)
+		wrong = fact.CurrentAt(t.versions, t.now)
 	}
 	if wrong == nil {
-		p, err := d.period(fact.Period{From: d.now})
+		p, err := t.period(fact.Period{From: t.now})
 		if err != nil {
 			return nil, Remembered{}, err
 		}
-		return d.finish(d.place(p), p)
+		return t.finish(t.place(p), p)
 	}
-	p, err := d.period(fact.PeriodOf(wrong))
+	p, err := t.period(fact.PeriodOf(wrong))
 	if err != nil {
 		return nil, Remembered{}, err
 	}
-	d.correcting = true
-	if fact.SameValue(wrong.Value, d.claim.value) {
-		d.cutAround(p, wrong.ID)
-		w := d.asserted(fact.Reperiod(wrong, p, d.now))
-		d.put(w)
-		return d.finish(w, p)
+	t.correcting = true
+	if fact.SameValue(wrong.Value, t.said.Value) {
+		t.cutAround(p, wrong.ID)
+		w := t.asserted(fact.Reperiod(wrong, p, t.now))
+		t.put(w)
+		return t.finish(w, p)
 	}
-	return d.finish(d.place(p), p)
+	return t.finish(t.place(p), p)
 }
 
-// place gives the claim its place in valid time, period p.
+// place gives the assertion its place in valid time, period p.
 //
 // Versions with another value are cut where p covers them: the part before
 // keeps the old value, and so does the part after; one that is covered whole
 // is no longer believed. Versions with the same value that p overlaps or
 // touches become one with it, and that counts as a confirmation.
-func (d *draft) place(p fact.Period) *fact.Version {
+func (t *timeline) place(p fact.Period) *fact.Version {
 	var same []*fact.Version
-	for _, v := range d.versions {
-		if fact.Believed(v) && fact.SameValue(v.Value, d.claim.value) && touches(v, p) {
+	for _, v := range t.versions {
+		if fact.Believed(v) && fact.SameValue(v.Value, t.said.Value) && touches(v, p) {
 			same = append(same, v)
 		}
 	}
-	d.cutAround(p, ids(same)...)
+	t.cutAround(p, ids(same)...)
 	if len(same) == 0 {
-		v := d.create(p)
-		d.put(v)
+		v := t.create(p)
+		t.put(v)
 		return v
 	}
 	base := *same[0]
@@ -138,14 +140,14 @@ func (d *draft) place(p fact.Period) *fact.Version {
 		whole = whole.Union(fact.PeriodOf(v))
 		base.ConfirmationCount += v.ConfirmationCount
 		base.Sources = slices.Concat(base.Sources, v.Sources)
-		d.put(fact.Disbelieve(v, d.now))
+		t.put(fact.Disbelieve(v, t.now))
 	}
 	v := &base
 	if !whole.Equal(fact.PeriodOf(v)) {
-		v = fact.Reperiod(v, whole, d.now)
+		v = fact.Reperiod(v, whole, t.now)
 	}
-	v = d.asserted(v)
-	d.put(v)
+	v = t.asserted(v)
+	t.put(v)
 	return v
 }
 
@@ -158,43 +160,43 @@ func touches(v *fact.Version, p fact.Period) bool {
 }
 
 // cutAround makes room for p among the versions not named in keep.
-func (d *draft) cutAround(p fact.Period, keep ...string) {
-	for _, v := range slices.Clone(d.versions) {
+func (t *timeline) cutAround(p fact.Period, keep ...string) {
+	for _, v := range slices.Clone(t.versions) {
 		q := fact.PeriodOf(v)
 		if !fact.Believed(v) || slices.Contains(keep, v.ID) || !q.Overlaps(p) {
 			continue
 		}
-		d.displaced = append(d.displaced, v)
+		t.displaced = append(t.displaced, v)
 		starts := q.From.Before(p.From)
 		resumes := p.Until != nil && fact.Before(*p.Until, q.Until)
 		switch {
 		case starts && resumes:
-			d.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, d.now))
-			d.put(d.resume(v, fact.Period{From: *p.Until, Until: q.Until}))
+			t.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, t.now))
+			t.put(t.resume(v, fact.Period{From: *p.Until, Until: q.Until}))
 		case starts:
-			d.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, d.now))
+			t.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, t.now))
 		case resumes:
-			d.put(fact.Reperiod(v, fact.Period{From: *p.Until, Until: q.Until}, d.now))
+			t.put(fact.Reperiod(v, fact.Period{From: *p.Until, Until: q.Until}, t.now))
 		default:
-			d.put(fact.Disbelieve(v, d.now))
+			t.put(fact.Disbelieve(v, t.now))
 		}
 	}
 }
 
-// period is the claim's valid period: what it gives, else the default's. A
-// claim without an end runs to the start of the next version.
-func (d *draft) period(p fact.Period) (fact.Period, error) {
-	if d.claim.from != nil {
-		p.From = *d.claim.from
+// period is the assertion's valid period: what it gives, else that of p. Without
+// an end it runs to the start of the next version.
+func (t *timeline) period(p fact.Period) (fact.Period, error) {
+	if t.said.From != nil {
+		p.From = *t.said.From
 	}
-	if d.claim.until != nil {
-		p.Until = d.claim.until
+	if t.said.Until != nil {
+		p.Until = t.said.Until
 		if !p.From.Before(*p.Until) {
 			return p, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", p.Until.Format(time.RFC3339), p.From.Format(time.RFC3339))
 		}
 		return p, nil
 	}
-	for _, v := range d.versions {
+	for _, v := range t.versions {
 		if fact.Believed(v) && v.ValidFrom.After(p.From) && fact.Before(v.ValidFrom, p.Until) {
 			p.Until = new(v.ValidFrom)
 			break
@@ -206,43 +208,42 @@ func (d *draft) period(p fact.Period) (fact.Period, error) {
 	return p, nil
 }
 
-// outcome names what a placed claim turned out to be.
-func (d *draft) outcome(v *fact.Version, p fact.Period) Outcome {
+// outcome names what an assertion turned out to be.
+func (t *timeline) outcome(v *fact.Version, p fact.Period) Outcome {
 	switch {
-	case d.correcting:
+	case t.correcting:
 		return Corrected
-	case d.joined:
+	case t.joined:
 		return Confirmed
-	case p.From.After(d.now):
+	case p.From.After(t.now):
 		return Planned
-	case p.Contains(d.now) && len(d.displaced) > 0:
+	case p.Contains(t.now) && len(t.displaced) > 0:
 		return Superseded
-	case p.Contains(d.now) || !slices.ContainsFunc(d.before, fact.Believed):
+	case p.Contains(t.now) || !slices.ContainsFunc(t.before, fact.Believed):
 		return Created
 	}
 	return Backdated
 }
 
-// create makes the first or a further version for the claim. What is said
-// about the fact itself, not about its value, goes on from the version it
-// takes the place of.
-func (d *draft) create(p fact.Period) *fact.Version {
-	c := d.claim
+// create makes a new version. Tags, aliases, pin and privacy are the fact's, not
+// the value's: they carry over from the version before.
+func (t *timeline) create(p fact.Period) *fact.Version {
+	c := t.said
 	v := &fact.Version{
-		ID:       d.id(c.value),
-		Category: c.category, Key: c.key, Value: c.value, SourceSession: c.session,
-		Confidence: c.confidence, CreatedAt: d.now, LastConfirmed: d.now,
+		ID:       t.id(c.Value),
+		Category: c.Category, Key: c.Key, Value: c.Value, SourceSession: c.Session,
+		Confidence: c.Confidence, CreatedAt: t.now, LastConfirmed: t.now,
 		ValidFrom: p.From, ValidUntil: p.Until, ConfirmationCount: 1, RevisionCount: 1,
-		Privacy: PrivacyShared, Archetype: formats.Archetype(c.category), RecordedFrom: d.now,
-		AssertedBy: c.source.By, Sources: []Source{d.source()}, Tags: []string{}, Aliases: []string{},
+		Privacy: PrivacyShared, Archetype: formats.Archetype(c.Category), RecordedFrom: t.now,
+		AssertedBy: c.Source.By, Sources: []Source{t.source()}, Tags: []string{}, Aliases: []string{},
 	}
-	if len(d.displaced) > 0 {
-		v.Supersedes = formats.Optional(d.displaced[len(d.displaced)-1].ID)
+	if len(t.displaced) > 0 {
+		v.Supersedes = formats.Optional(t.displaced[len(t.displaced)-1].ID)
 	}
-	for _, w := range d.before {
+	for _, w := range t.before {
 		v.RevisionCount = max(v.RevisionCount, w.RevisionCount+1)
 	}
-	if m := d.model(); m != nil {
+	if m := t.model(); m != nil {
 		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
 	}
 	c.describe(v)
@@ -250,11 +251,369 @@ func (d *draft) create(p fact.Period) *fact.Version {
 }
 
 // resume is the rest of a version that a shorter period interrupts.
-func (d *draft) resume(v *fact.Version, p fact.Period) *fact.Version {
+func (t *timeline) resume(v *fact.Version, p fact.Period) *fact.Version {
 	w := *v
-	w.ID = d.id(v.Value)
-	w.ValidFrom, w.ValidUntil, w.RecordedFrom, w.CreatedAt = p.From, p.Until, d.now, d.now
+	w.ID = t.id(v.Value)
+	w.ValidFrom, w.ValidUntil, w.RecordedFrom, w.CreatedAt = p.From, p.Until, t.now, t.now
 	w.Beliefs, w.Supersedes, w.Outcome = nil, formats.Optional(v.ID), "resumed"
 	w.Sources = slices.Clip(v.Sources) // the two go on apart: neither may write into the other's array
 	return &w
+}
+
+// timeline is a fact's versions while an assertion takes its place among them.
+type timeline struct {
+	said Checked
+	now  time.Time
+
+	before     []*fact.Version // as they are stored
+	versions   []*fact.Version // as they will be
+	changed    []*fact.Version // the ones that differ, in the order of the changes
+	displaced  []*fact.Version // other values that had to make room, as they were
+	joined     bool            // the assertion became one with a version of the same value
+	correcting bool
+}
+
+func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
+	return &timeline{said: c, now: now, before: versions, versions: slices.Clone(versions)}
+}
+
+// put adds a version, or replaces the one with its id.
+func (t *timeline) put(v *fact.Version) {
+	same := func(w *fact.Version) bool { return w.ID == v.ID }
+	if i := slices.IndexFunc(t.versions, same); i >= 0 {
+		t.versions[i] = v
+	} else {
+		t.versions = append(t.versions, v)
+	}
+	if i := slices.IndexFunc(t.changed, same); i >= 0 {
+		t.changed[i] = v
+	} else {
+		t.changed = append(t.changed, v)
+	}
+}
+
+// model is the version that a new one takes tags, aliases, pin and privacy from:
+// the current one, else the last.
+func (t *timeline) model() *fact.Version {
+	if v := fact.CurrentAt(t.before, t.now); v != nil {
+		return v
+	}
+	for _, v := range slices.Backward(t.before) {
+		if fact.Believed(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// id is a new version's id, which depends on nothing but what is recorded.
+// Several versions of one value may be recorded at one instant, by an import.
+func (t *timeline) id(value string) string {
+	for n := 0; ; n++ {
+		id := formats.VersionID(t.said.Category, t.said.Key, value, t.now, n)
+		if !slices.ContainsFunc(t.versions, func(v *fact.Version) bool { return v.ID == id }) {
+			return id
+		}
+	}
+}
+
+func (t *timeline) source() Source {
+	s := t.said.Source
+	s.At = t.now
+	return s
+}
+
+// asserted is a copy of v with one assertion more.
+func (t *timeline) asserted(v *fact.Version) *fact.Version {
+	w := *v
+	w.ConfirmationCount++
+	w.RevisionCount++
+	w.Confidence = max(v.Confidence, t.said.Confidence)
+	w.LastConfirmed, w.ArchivedAt = t.now, nil
+	w.Sources = append(slices.Clip(v.Sources), t.source())
+	t.said.describe(&w)
+	t.joined = true
+	return &w
+}
+
+// confirm is the common case: nothing changes but the count and its evidence.
+func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
+	w := t.asserted(v)
+	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.source(), Pinned: t.said.Pinned, Privacy: t.said.Privacy}
+	if len(w.Tags) > len(v.Tags) {
+		e.Tags = w.Tags
+	}
+	if len(w.Aliases) > len(v.Aliases) {
+		e.Aliases = w.Aliases
+	}
+	t.changed = append(t.changed, w)
+	return []state.Event{{Confirm: e}}, t.remembered(w, Confirmed), nil
+}
+
+// finish turns the timeline into events and the answer.
+func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, Remembered, error) {
+	outcome := t.outcome(v, wanted)
+	if !t.joined {
+		v.Outcome = string(outcome) // create made it just now
+	}
+	events := make([]state.Event, len(t.changed))
+	for i, w := range t.changed {
+		events[i] = state.Event{Put: w}
+	}
+	r := t.remembered(v, outcome)
+	if p := fact.PeriodOf(v); outcome == Confirmed && !wanted.Equal(p) {
+		r.Asked = &wanted
+	}
+	if outcome == Superseded || outcome == Backdated {
+		r.Contradiction = contradiction(t.displaced, v, t.now)
+	}
+	return events, r, nil
+}
+
+func (t *timeline) remembered(v *fact.Version, o Outcome) Remembered {
+	r := Remembered{
+		Outcome: o, ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence,
+		Confirmations: v.ConfirmationCount, ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
+		RecordedAt: t.now, Touched: ids(t.changed), dated: t.said.dated(),
+	}
+	for _, w := range t.displaced {
+		r.Displaced = append(r.Displaced, t.displacement(w))
+	}
+	return r
+}
+
+// displacement tells what became of a version that made room.
+func (t *timeline) displacement(old *fact.Version) Displacement {
+	c := Displacement{ID: old.ID, Value: old.Value, Was: fact.PeriodOf(old)}
+	for _, w := range t.versions {
+		if fact.Believed(w) && (w.ID == old.ID || string(w.Supersedes) == old.ID && w.Outcome == "resumed") {
+			c.Now = append(c.Now, fact.PeriodOf(w))
+		}
+	}
+	return c
+}
+
+func ids(vs []*fact.Version) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = v.ID
+	}
+	return out
+}
+
+// The limits of an assertion.
+const (
+	MaxValue = 64 << 10 // bytes of a value
+	MaxName  = 256      // bytes of a category, key, tag or alias
+	MaxNames = 20       // tags or aliases of a fact
+)
+
+const defaultConfidence = 0.8
+
+// Checked is an assertion that was checked, normalised and redacted.
+type Checked struct {
+	Category, Key, Value string
+	Confidence           float64
+	From, Until          *time.Time // nil where not given
+	Source               Source     // its At is set when it is recorded
+	Session              string
+	Correct              bool
+	Tags, Aliases        []string
+	Pinned               *bool
+	Privacy              string
+	Redacted             []string // rules that found a secret
+}
+
+// Check checks an assertion and takes secrets out of it. Every error is an
+// [ArgumentError].
+func (s *Store) Check(a Assertion) (Checked, error) {
+	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Pinned: a.Pinned, Session: s.actor.Session}
+	c.Source = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: strings.TrimSpace(a.Source)}
+	if c.Source.Ref == KindUser || c.Source.Ref == KindTool || c.Source.Ref == KindAgent {
+		c.Source.Kind, c.Source.Ref = c.Source.Ref, ""
+	}
+	var err error
+	text := func(argument, v string) string {
+		v, found := s.Redact(v)
+		c.Redacted = append(c.Redacted, found...)
+		if err == nil && !utf8.ValidString(v) {
+			err = refusal.Argument(argument, "%s is not valid UTF-8", argument)
+		}
+		return v
+	}
+	c.Value = strings.TrimSpace(text("value", a.Value))
+	c.Category, c.Key = text("category", strings.TrimSpace(a.Category)), text("key", strings.TrimSpace(a.Key))
+	c.Source.Ref = text("source", c.Source.Ref)
+	c.Tags, c.Aliases = names("tags", a.Tags, text), names("aliases", a.Aliases, text)
+	if err != nil {
+		return c, err
+	}
+	c.Source.Confidence = c.Confidence
+	if a.Confidence != nil {
+		c.Confidence, c.Source.Confidence = *a.Confidence, *a.Confidence
+	}
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	if c.Privacy, err = parsePrivacy(a.Privacy); err != nil {
+		return c, err
+	}
+	return c, c.parsePeriod(a, s.Now())
+}
+
+// Validate checks value, confidence, names and lists.
+func (c *Checked) Validate() error {
+	if err := checkValue("value", c.Value); err != nil {
+		return err
+	}
+	if math.IsNaN(c.Confidence) || c.Confidence < 0 || c.Confidence > 1 {
+		return refusal.Argument("confidence", "confidence %v is not between 0 and 1", c.Confidence)
+	}
+	if err := checkName("category", c.Category); err != nil {
+		return err
+	}
+	if c.Key != "" {
+		if err := checkName("key", c.Key); err != nil {
+			return err
+		}
+	}
+	return checkNames(c.Tags, c.Aliases)
+}
+
+// checkValue checks a text that an argument brought.
+func checkValue(argument, text string) error {
+	switch {
+	case text == "":
+		return refusal.Argument(argument, "%s is empty", argument)
+	case len(text) > MaxValue:
+		return refusal.Argument(argument, "%s has %d bytes, more than %d: keep the text in a file and remember where it is", argument, len(text), MaxValue)
+	}
+	return nil
+}
+
+// checkName checks a category, key, tag or alias.
+func checkName(argument, name string) error {
+	switch {
+	case formats.FoldName(name) == "":
+		return refusal.Argument(argument, "%s is empty", argument)
+	case len(name) > MaxName:
+		return refusal.Argument(argument, "%s has %d bytes, more than %d", argument, len(name), MaxName)
+	case strings.IndexFunc(name, prose.IsControl) >= 0:
+		return refusal.Argument(argument, "%s holds a line break or control character: %q", argument, prose.Clip(name, 40))
+	}
+	return nil
+}
+
+func checkNames(tags, aliases []string) error {
+	for argument, list := range map[string][]string{"tags": tags, "aliases": aliases} {
+		if len(list) > MaxNames {
+			return refusal.Argument(argument, "%d %s, more than %d", len(list), argument, MaxNames)
+		}
+		for _, name := range list {
+			if err := checkName(argument, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// names trims a list and drops what is empty or there already.
+func names(argument string, list []string, clean func(argument, v string) string) []string {
+	var out []string
+	for _, name := range list {
+		if name = strings.TrimSpace(clean(argument, name)); name != "" {
+			out = merge(out, []string{name})
+		}
+	}
+	return out
+}
+
+// merge appends the names of b that a does not have, compared folded.
+func merge(a, b []string) []string {
+	out := slices.Clip(a)
+	for _, name := range b {
+		if !slices.ContainsFunc(out, func(x string) bool { return formats.FoldName(x) == formats.FoldName(name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func parsePrivacy(text string) (string, error) {
+	switch text {
+	case "", PrivacyShared, PrivacyProjectOnly:
+		return text, nil
+	}
+	return "", refusal.Argument("privacy", "privacy %q is neither shared nor project_only", prose.Clip(text, 40))
+}
+
+func (c *Checked) parsePeriod(a Assertion, now time.Time) error {
+	for _, p := range []struct {
+		argument, text string
+		to             **time.Time
+	}{{"valid_from", a.ValidFrom, &c.From}, {"valid_until", a.ValidUntil, &c.Until}} {
+		if strings.TrimSpace(p.text) == "" {
+			continue
+		}
+		t, err := fact.ParseInstant(p.argument, p.text, now, false)
+		if err != nil {
+			return err
+		}
+		*p.to = &t.Time
+	}
+	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
+		return refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", a.ValidUntil, a.ValidFrom)
+	}
+	return nil
+}
+
+// dated reports whether the assertion gives a period.
+func (c *Checked) dated() bool { return c.From != nil || c.Until != nil }
+
+// name settles category and key: the first spelling is kept; a missing key is
+// made from the value, and one that another value has taken gets a number.
+func (c *Checked) name(f state.Facts) {
+	if room := f.Room(c.Category); room != "" {
+		c.Category = room
+	}
+	if c.Key == "" {
+		stem := fact.Slug(c.Value)
+		c.Key = stem
+		for n := 2; taken(f.Versions(fact.IDOf(c.Category, c.Key)), c.Value); n++ {
+			c.Key = stem + "-" + strconv.Itoa(n)
+		}
+	}
+	if vs := f.Versions(fact.IDOf(c.Category, c.Key)); len(vs) > 0 {
+		c.Category, c.Key = vs[0].Category, vs[0].Key
+	}
+}
+
+func taken(vs []*fact.Version, value string) bool {
+	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return fact.SameValue(v.Value, value) })
+}
+
+// describe adds to a version what the assertion says of the fact beside its value.
+func (c *Checked) describe(v *fact.Version) {
+	v.Tags, v.Aliases = merge(v.Tags, c.Tags), merge(v.Aliases, c.Aliases)
+	if c.Pinned != nil {
+		v.Pinned = *c.Pinned
+	}
+	if c.Privacy != "" {
+		v.Privacy = c.Privacy
+	}
+}
+
+// checkLists refuses what would take a fact over the limit of names.
+func (c *Checked) checkLists(v *fact.Version) error {
+	if v == nil {
+		return nil
+	}
+	if n := len(merge(v.Tags, c.Tags)); n > MaxNames {
+		return refusal.Argument("tags", "with these the fact would have %d tags, more than %d", n, MaxNames)
+	}
+	if n := len(merge(v.Aliases, c.Aliases)); n > MaxNames {
+		return refusal.Argument("aliases", "with these the fact would have %d aliases, more than %d", n, MaxNames)
+	}
+	return nil
 }

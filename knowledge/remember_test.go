@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"fmt"
@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	. "leanctx/knowledge"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // at is a day of January 2026, as the tests write times.
@@ -29,19 +30,19 @@ type say struct {
 // tell plays a story on an empty fact and returns its versions as lines.
 func tell(t *testing.T, story []say) []string {
 	t.Helper()
-	st := ledger.Over(ledger.New(), nil)
+	st := state.Over(state.New(), nil)
 	for i, a := range story {
-		c := claim{category: "c", key: "k", value: a.value, confidence: a.confidence, correct: a.correct, source: Source{Kind: KindAgent}}
-		if c.confidence == 0 {
-			c.confidence = defaultConfidence
+		c := Checked{Category: "c", Key: "k", Value: a.value, Confidence: a.confidence, Correct: a.correct, Source: Source{Kind: KindAgent}}
+		if c.Confidence == 0 {
+			c.Confidence = 0.8
 		}
 		if a.from != 0 {
-			c.from = new(at(a.from))
+			c.From = new(at(a.from))
 		}
 		if a.until != 0 {
-			c.until = new(at(a.until))
+			c.Until = new(at(a.until))
 		}
-		events, r, err := assert(st, c, at(a.day))
+		events, r, err := Assert(st, c, at(a.day))
 		if err != nil {
 			t.Fatalf("assertion %d: %v", i, err)
 		}
@@ -177,17 +178,17 @@ func TestAssert(t *testing.T) {
 }
 
 func TestUpsideDownPeriodsAreRefused(t *testing.T) {
-	st := ledger.Over(ledger.New(), nil)
-	c := claim{category: "c", key: "k", value: "A", until: new(at(1))}
-	if _, _, err := assert(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
+	st := state.Over(state.New(), nil)
+	c := Checked{Category: "c", Key: "k", Value: "A", Until: new(at(1))}
+	if _, _, err := Assert(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
 		t.Errorf("an end before now without a beginning: %v", err)
 	}
 }
 
 func TestConfirmRaisesConfidenceOnly(t *testing.T) {
-	st := ledger.Over(ledger.New(), nil)
+	st := state.Over(state.New(), nil)
 	for _, confidence := range []float64{.5, .9, .6} {
-		events, _, err := assert(st, claim{category: "c", key: "k", value: "A", confidence: confidence}, at(1))
+		events, _, err := Assert(st, Checked{Category: "c", Key: "k", Value: "A", Confidence: confidence}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,9 +201,9 @@ func TestConfirmRaisesConfidenceOnly(t *testing.T) {
 }
 
 func TestNamesKeepTheirFirstSpelling(t *testing.T) {
-	st := ledger.Over(ledger.New(), nil)
+	st := state.Over(state.New(), nil)
 	for _, n := range [][2]string{{"Architecture", "Auth Method"}, {"ARCHITECTURE", "ａｕｔｈ method"}} {
-		events, _, err := assert(st, claim{category: n[0], key: n[1], value: "A", confidence: 1}, at(1))
+		events, _, err := Assert(st, Checked{Category: n[0], Key: n[1], Value: "A", Confidence: 1}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,10 +216,10 @@ func TestNamesKeepTheirFirstSpelling(t *testing.T) {
 }
 
 func TestMissingKeyNeverTakesAnothersPlace(t *testing.T) {
-	st := ledger.Over(ledger.New(), nil)
+	st := state.Over(state.New(), nil)
 	var keys []string
 	for _, value := range []string{"We use Go for the server core", "We use Go for the server edge", "we use go for the SERVER core."} {
-		events, r, err := assert(st, claim{category: "c", value: value, confidence: 1}, at(1))
+		events, r, err := Assert(st, Checked{Category: "c", Value: value, Confidence: 1}, at(1))
 		if err != nil {
 			t.Fatal(err)
 		}

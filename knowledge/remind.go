@@ -15,8 +15,8 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/reminder"
+	"leanctx/knowledge/state"
 )
 
 // Intention is something to be reminded of, and when.
@@ -55,11 +55,11 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 		given string
 		to    *string
 	}{{a.Path, &x.Path}, {a.Keyword, &x.Keyword}, {a.Task, &x.Task}} {
-		clean, found := s.redact(strings.TrimSpace(t.given))
+		clean, found := s.Redact(strings.TrimSpace(t.given))
 		*t.to, in.redacted = clean, append(in.redacted, found...)
 	}
 	if a.Due != "" {
-		t, err := fact.ParseInstant("due", a.Due, s.clock(), false)
+		t, err := fact.ParseInstant("due", a.Due, s.Now(), false)
 		if err != nil {
 			return Reminded{}, err
 		}
@@ -74,16 +74,16 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 	if err := s.checkTask(ctx, x.Task); err != nil {
 		return Reminded{}, err
 	}
-	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		x.CreatedAt = now
 		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
-		return []ledger.Event{{Remind: &x}}, nil
+		return []state.Event{{Remind: &x}}, nil
 	})
 	return Reminded{x, in.redacted}, err
 }
 
 // checkTask refuses a task or a state that there is not, since such a reminder
-// would never surface. Without a workplace only the form is known.
+// would never surface. Without coworkers only the form is known.
 func (s *Store) checkTask(ctx context.Context, given string) error {
 	if given == "" {
 		return nil
@@ -92,10 +92,10 @@ func (s *Store) checkTask(ctx context.Context, given string) error {
 	if task, state = strings.TrimSpace(task), strings.TrimSpace(state); !ok || task == "" || state == "" {
 		return refusal.Argument("task", "task %q is not <id>:<State>", prose.Clip(given, 60))
 	}
-	if s.opts.Workplace == nil {
+	if s.opts.Coworkers == nil {
 		return nil
 	}
-	_, err := s.opts.Workplace.Reached(ctx, task, state)
+	_, err := s.opts.Coworkers.Reached(ctx, task, state)
 	if err == nil || ctx.Err() != nil || errors.Is(err, journal.ErrLocked) ||
 		errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrNewer) || errors.Is(err, journal.ErrForeign) {
 		return err
@@ -110,11 +110,11 @@ type Done struct {
 
 // RemindDone finishes a reminder; it surfaces no more.
 func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
-	if err := required("id", strings.TrimSpace(d.ID)); err != nil {
+	if err := refusal.Required("id", d.ID); err != nil {
 		return Reminded{}, err
 	}
 	var r Reminded
-	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		i := slices.IndexFunc(st.Reminders, func(x formats.Reminder) bool { return x.ID == strings.TrimSpace(d.ID) })
 		if i < 0 {
 			return nil, refusal.NotFound("No reminder found: %s", prose.Brief(d.ID))
@@ -124,7 +124,7 @@ func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
 			return nil, nil
 		}
 		r.Reminder.State, r.Reminder.DoneAt = reminder.StateDone, &now
-		return []ledger.Event{{Remind: &r.Reminder}}, nil
+		return []state.Event{{Remind: &r.Reminder}}, nil
 	})
 	return r, err
 }
@@ -147,7 +147,7 @@ func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, erro
 		return Reminders{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
 	}
 	r := Reminders{Reminders: []formats.Reminder{}, state: q.State}
-	err := s.view(ctx, func(st *ledger.State, _ moment) error {
+	err := s.View(ctx, func(st *state.State, _ time.Time) error {
 		for _, x := range st.Reminders {
 			if q.State == "all" || x.State == q.State {
 				r.Reminders = append(r.Reminders, x)
@@ -184,13 +184,13 @@ func (r Reminders) Text() string {
 // that was to be taken over has been by now, or has said why not.
 func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
-	err = s.log.View(ctx, func(st *ledger.State, _ journal.Head) error {
+	err = s.log.View(ctx, func(st *state.State) error {
 		open = reminder.Open(st.Reminders)
 		return nil
 	})
 	var reached map[string]bool
 	if !f.timeful {
-		reached = s.reached(ctx, open)
+		reached = s.Reached(ctx, open)
 	}
 	for _, r := range open {
 		if reached[r.ID] || !f.timeful && reminder.Due(r, fact.StartOfDay(f.now)) || reminder.AtWords(r, f.Query) {

@@ -12,7 +12,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Withdrawal takes a fact back.
@@ -62,7 +62,7 @@ func (w Withdrawn) Text() string {
 // returns and a tombstone without a value stays behind. A name that nothing is
 // believed under is a [NotFoundError].
 func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
-	if err := required("category", strings.TrimSpace(w.Category), "key", strings.TrimSpace(w.Key)); err != nil {
+	if err := refusal.Required("category", w.Category, "key", w.Key); err != nil {
 		return Withdrawn{}, err
 	}
 	if w.Erase {
@@ -72,15 +72,15 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return s.erase(ctx, w)
 	}
 	r := Withdrawn{Category: w.Category, Key: w.Key}
-	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		r.Touched = nil
-		events := retract(st, fact.IDOf(w.Category, w.Key), now)
+		events := Retract(st, fact.IDOf(w.Category, w.Key), now)
 		if len(events) == 0 {
 			events = lessonEvents(st, w.Category, w.Key)
 			r.Lessons = len(events)
 		}
 		if len(events) == 0 {
-			return nil, notFound(w.Category, w.Key)
+			return nil, NotFound(w.Category, w.Key)
 		}
 		for _, e := range events {
 			if e.Put != nil {
@@ -93,8 +93,8 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 }
 
 // retract ends what is valid now and withdraws whole what would begin later.
-func retract(f ledger.Facts, n fact.ID, now time.Time) []ledger.Event {
-	var out []ledger.Event
+func Retract(f state.Facts, n fact.ID, now time.Time) []state.Event {
+	var out []state.Event
 	for _, v := range f.Versions(n) {
 		if !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
 			continue
@@ -104,7 +104,7 @@ func retract(f ledger.Facts, n fact.ID, now time.Time) []ledger.Event {
 			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &now}, now)
 		}
 		w.RetractedAt = &now
-		out = append(out, ledger.Event{Put: w})
+		out = append(out, state.Event{Put: w})
 	}
 	return out
 }
@@ -116,17 +116,17 @@ func retract(f ledger.Facts, n fact.ID, now time.Time) []ledger.Event {
 func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
 	var gone []*fact.Version
-	err := s.update(ctx, func(st *ledger.State, now time.Time) ([]ledger.Event, error) {
+	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		n := fact.IDOf(w.Category, w.Key)
 		vs := st.Versions(n)
 		if len(vs) == 0 {
 			if _, erased := st.Erased(n); !erased {
-				return nil, notFound(w.Category, w.Key)
+				return nil, NotFound(w.Category, w.Key)
 			}
 			return nil, nil
 		}
 		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
-		return []ledger.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
+		return []state.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
 	})
 	if err != nil {
 		return Withdrawn{}, err
@@ -135,7 +135,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if err := s.SyncIndex(ctx); err != nil {
-		s.board.Add("the index was not written: %v", err)
+		s.Warn("the index was not written: %v", err)
 	}
 	r.Copies = s.copies(ctx, gone)
 	return r, nil
@@ -158,12 +158,12 @@ func (s *Store) copies(ctx context.Context, gone []*fact.Version) (refs []string
 			refs = append(refs, f.Ref)
 		}
 	}
-	if s.opts.Elsewhere != nil {
-		more, failed := s.opts.Elsewhere.Copies(ctx, holds)
+	if s.opts.OtherStores != nil {
+		more, failed := s.opts.OtherStores.Copies(ctx, holds)
 		refs, err = append(refs, more...), errors.Join(err, failed)
 	}
 	if err != nil {
-		s.board.Add("whether agents wrote it down elsewhere is not known: %v", err)
+		s.Warn("whether agents wrote it down elsewhere is not known: %v", err)
 	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(refs, func(ref string) bool {
@@ -173,6 +173,6 @@ func (s *Store) copies(ctx context.Context, gone []*fact.Version) (refs []string
 	})
 }
 
-func notFound(category, key string) error {
+func NotFound(category, key string) error {
 	return refusal.NotFound("No fact found: [%s] %s", prose.Line(category), prose.Line(key))
 }

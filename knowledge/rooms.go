@@ -10,8 +10,8 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/reminder"
+	"leanctx/knowledge/state"
 )
 
 // Nothing is the argument of an operation that takes none.
@@ -32,16 +32,17 @@ type RoomList struct {
 // Rooms counts the current facts by category.
 func (s *Store) Rooms(ctx context.Context, _ Nothing) (RoomList, error) {
 	var r RoomList
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
-		r.Rooms = roomsAt(st, m.now)
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
+		r.Rooms = RoomsAt(st, now)
 		return nil
 	})
 	return r, err
 }
 
-func roomsAt(st *ledger.State, t time.Time) []Room {
+// RoomsAt counts the facts that are current at t by category, the fullest first.
+func RoomsAt(st *state.State, t time.Time) []Room {
 	byRoom := map[string]*Room{}
-	for n, vs := range st.Periods() {
+	for n, vs := range st.All() {
 		v := fact.CurrentAt(vs, t)
 		if v == nil {
 			continue
@@ -106,18 +107,18 @@ type Status struct {
 // Status counts facts, rooms and bytes.
 func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 	r := Status{Project: s.opts.ProjectRoot, Hash: s.opts.ProjectHash, Dir: s.dir}
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
-		r.Rooms = roomsAt(st, m.now)
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
+		r.Rooms = RoomsAt(st, now)
 		for _, room := range r.Rooms {
 			r.Facts, r.Archived = r.Facts+room.Facts, r.Archived+room.Archived
 		}
 		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.VersionCount(), len(st.Patterns), len(st.Gotchas), len(st.Relations)
 		r.Reminders = len(reminder.Open(st.Reminders))
-		r.UpdatedAt, r.Commits = m.head.At, m.head.Seq
+		r.UpdatedAt, r.Commits = st.At(), st.Seq()
 		return nil
 	})
 	stats := s.log.Stats() // of the files that the view has just caught up with
-	r.Snapshot, r.Journal, r.Overgrown = stats.SnapshotBytes, stats.JournalBytes, overgrown(stats)
+	r.Snapshot, r.Journal, r.Overgrown = stats.SnapshotBytes, stats.JournalBytes, Overgrown(stats)
 	return r, err
 }
 
@@ -141,7 +142,7 @@ func (r Status) Text() string {
 	}
 	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, prose.Count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
 	if r.Overgrown {
-		b.WriteString("\n" + overgrownLine(r.Journal))
+		b.WriteString("\n" + OvergrownLine(r.Journal))
 	}
 	return b.String()
 }

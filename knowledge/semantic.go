@@ -121,7 +121,7 @@ func (s *Store) compare(ctx context.Context, a asked, facts []Found, keep func(s
 	by, cosines := a.by, map[string]float64{}
 	among := make([]meaning.Meant, 0, min(len(facts), meaning.FusedMost))
 	for _, x := range facts[:min(len(facts), meaning.FusedMost)] {
-		among = append(among, meaning.Of(x.v))
+		among = append(among, meaning.Of(x.Version))
 	}
 	if len(among) > 0 {
 		list, err := s.opts.Semantic.Near(ctx, by.Name, meaning.Nearby{Vector: by.vector, Limit: len(among), Among: among})
@@ -135,7 +135,7 @@ func (s *Store) compare(ctx context.Context, a asked, facts []Found, keep func(s
 	if !by.scan {
 		return cosines, nil, nil
 	}
-	tail, _ := s.unlearned(a.st, a.moment, by.Encoding)
+	tail := s.unlearned(a.st, a.now, by.Encoding)
 	near, err := s.opts.Semantic.Near(ctx, by.Name, meaning.Nearby{Vector: by.vector, Limit: a.Limit + 10, Allowed: keep, Tail: tail, Ahead: by.ahead})
 	return cosines, near, err
 }

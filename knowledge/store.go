@@ -14,8 +14,8 @@ import (
 	"leanctx/internal/notice"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
+	"leanctx/knowledge/state"
 	"leanctx/knowledge/usage"
 )
 
@@ -41,21 +41,21 @@ type Options struct {
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
 	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
-	Workplace   Workplace        // who is at work and on what; may be nil
-	Elsewhere   Elsewhere        // what is kept of the project beside its facts; may be nil
+	Coworkers   Coworkers        // who is at work and on what; may be nil
+	OtherStores OtherStores      // what is kept of the project beside its facts; may be nil
 	// Intent is the title of the task that an agent is working on, or nothing.
 	// It breaks near-ties in its recall and briefing; may be nil.
-	Intent      func(ctx context.Context, agent string) (string, error)
-	Semantic    meaning.Semantic // recall by meaning; may be nil
-	Vectors     meaning.Vectors  // what it keeps; nil with it
-	Legacy      []string         // data directories of the existing program, to adopt a store from
-	KeepPrivacy bool             // an adopted store keeps lean-ctx's project_only
-	Logger      *slog.Logger
-	Fault       func(op, name string) error // for crash tests: called before each file operation
+	Intent   func(ctx context.Context, agent string) (string, error)
+	Semantic meaning.Semantic // recall by meaning; may be nil
+	Vectors  meaning.Vectors  // what it keeps; nil with it
+	// Adopt is called before the store is first used. It may import what another
+	// program kept of the project. An error of it becomes a notice; may be nil.
+	Adopt  func(context.Context, *Store) error
+	Logger *slog.Logger
+	Fault  func(op, name string) error // for crash tests: called before each file operation
 
-	keysFrom   int64 // tests only: the smallest snapshot with a key table, in bytes; see [ledger.Options]
-	unindexed  int   // tests only: how many versions are not indexed before an answer; else fewUnindexed
-	importEach int   // tests only: the most facts of one commit of an import; else importEach
+	keysFrom  int64 // tests only: the smallest snapshot with a key table, in bytes; see [state.Options]
+	unindexed int   // tests only: how many versions are not indexed before an answer; else fewUnindexed
 }
 
 // Store is the facts of one project. It is safe for concurrent use, by any
@@ -70,17 +70,17 @@ type Store struct {
 type core struct {
 	dir     string
 	opts    Options
-	log     *ledger.Log
+	log     *state.Log
 	secrets *secret.Lazy
 	use     *usage.Record
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 
-	board   notice.Pending
+	notices notice.Pending
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 
 	ix    indexed
-	marks meaning.Marks[ledger.Reach]
+	marks meaning.Marks[state.Cursor]
 
 	lacking atomic.Bool // a question would have needed vectors that there are not
 	looked  atomic.Bool // it was counted what an encoder lacks
@@ -101,9 +101,9 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	log, err := ledger.Open(dir, &ledger.Options{
+	log, err := state.Open(dir, &state.Options{
 		ProjectRoot: c.opts.ProjectRoot, ProjectHash: c.opts.ProjectHash, LongLived: c.opts.LongLived,
-		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault, KeysFrom: c.opts.keysFrom,
+		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault,
 	})
 	if err != nil {
 		return nil, err
@@ -127,8 +127,8 @@ func Open(dir string, o *Options) (*Store, error) {
 // As is the same store for another asserter. A name is stored with what it
 // asserts, so secrets are taken out of it too.
 func (s *Store) As(a Actor) *Store {
-	a.Agent, _ = s.redact(a.Agent)
-	a.Session, _ = s.redact(a.Session)
+	a.Agent, _ = s.Redact(a.Agent)
+	a.Session, _ = s.Redact(a.Session)
 	return &Store{core: s.core, actor: a}
 }
 
@@ -145,62 +145,89 @@ func (s *Store) Close() error {
 
 // Notices returns, once each, what the user should know beside the answer: a
 // store taken over, a torn write dropped, damage set aside.
-func (s *Store) Notices() []string { return s.board.Take(s.log.Warnings()) }
+func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
-func (s *Store) clock() time.Time { return s.opts.Now().UTC() }
+// Now is the wall clock, UTC.
+func (s *Store) Now() time.Time { return s.opts.Now().UTC() }
 
-// redact takes secrets out of a text and names the rules that found them.
-func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
+// Redact takes secrets out of a text and names the rules that found them.
+func (s *Store) Redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
-// moment is when a question is asked and of which state.
-type moment struct {
-	now  time.Time // max(clock, last recorded time)
-	head journal.Head
-}
-
-// view runs f on the newest state, without waiting for any writer. An answer is
+// View runs f on the newest state, without waiting for any writer. An answer is
 // about now unless another instant is asked for, and that is never before what
 // was last recorded, so that a clock set back hides nothing.
-func (s *Store) view(ctx context.Context, f func(*ledger.State, moment) error) error {
+func (s *Store) View(ctx context.Context, f func(st *state.State, now time.Time) error) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.log.View(ctx, func(st *ledger.State, h journal.Head) error {
-		now := s.clock()
-		if !now.After(h.At) {
-			now = h.At
+	return s.log.View(ctx, func(st *state.State) error {
+		now := s.Now()
+		if at := st.At(); at.After(now) {
+			now = at
 		}
-		return f(st, moment{now, h})
+		return f(st, now)
 	})
 }
 
-// update commits what decide says, in a commit of its own.
-func (s *Store) update(ctx context.Context, decide func(*ledger.State, time.Time) ([]ledger.Event, error)) error {
+// Update commits what decide says, in a commit of its own.
+func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
 	return s.log.Update(ctx, decide)
 }
 
+// adopt calls Options.Adopt once. An attempt that fails is told, made again
+// later, and does not keep anyone from working.
+func (s *Store) adopt(ctx context.Context) error {
+	if s.opts.Adopt == nil || s.adopted.Swap(true) {
+		return nil
+	}
+	err := s.opts.Adopt(ctx, s)
+	if err != nil {
+		s.adopted.Store(false)
+		if ctx.Err() == nil {
+			s.Warn("%v", err)
+			return nil
+		}
+	}
+	return err
+}
+
+// Actor is who speaks through this handle.
+func (s *Store) Actor() Actor { return s.actor }
+
+// Options are those the store was opened with.
+func (s *Store) Options() Options { return s.opts }
+
+// Warn has a notice stand beside the next answer; see [Store.Notices].
+func (s *Store) Warn(format string, args ...any) { s.notices.Add(format, args...) }
+
+// Warnings tell what was found damaged.
+func (s *Store) Warnings() []journal.Warning { return s.log.Warnings() }
+
+// Stats tells the sizes of the files.
+func (s *Store) Stats() journal.Stats { return s.log.Stats() }
+
+// Settle does at once, after much was written, what a server does in the
+// background: it compacts a journal that is over its limit, so that no later
+// command reads it all, and brings the index up to date.
+func (s *Store) Settle(ctx context.Context) {
+	if at := s.log.Stats(); at.JournalBytes > at.Limit() {
+		if err := s.log.Compact(ctx); err != nil {
+			s.Warn("the journal was not compacted: %v", err)
+		}
+	}
+	if err := s.SyncIndex(ctx); err != nil {
+		s.Warn("the index was not written: %v", err)
+	}
+}
+
 // Compact writes the whole store into its one readable file.
 func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
-
-// SyncKeys writes the key table of the facts' file if there is none yet and the
-// file is large enough for one. It is for whoever is in no hurry: it reads all of
-// the file, though never more than a piece of it at a time.
-func (s *Store) SyncKeys(ctx context.Context) error { return s.log.SyncKeys(ctx) }
 
 // The ways in which a call cannot be done as it was made.
 type (
 	ArgumentError = refusal.ArgumentError // which argument is wrong and why
 	NotFoundError = refusal.NotFoundError // a named thing does not exist
 )
-
-func required(pairs ...string) error {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] == "" {
-			return refusal.Argument(pairs[i], "needs %s", pairs[i])
-		}
-	}
-	return nil
-}

@@ -1,8 +1,10 @@
-package knowledge
+package knowledge_test
 
 import (
 	"testing"
 	"time"
+
+	. "leanctx/knowledge"
 )
 
 // story is a store whose clock the test sets.
@@ -10,6 +12,8 @@ type story struct {
 	*Store
 	dir string
 	now time.Time
+
+	batch int // the most facts of one commit of an import; 0: as usual
 }
 
 func testStore(t *testing.T, o *Options) *story {

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"flag"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/formats"
+	. "leanctx/knowledge"
 )
 
 var writeStore = flag.String("write-store", "", "write a store of this version into testdata/store under this name, which must be new")

@@ -1,10 +1,14 @@
-package knowledge
+package knowledge_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/history"
 )
 
 // The lines that users and scripts see, to the letter.
@@ -35,7 +39,7 @@ Facts as of 2026-02-01 (showing 1/1):
 	expect(s.recall(t, Question{AsOf: "2025-02-01"}), `No facts valid at 2025-02-01.`)
 	expect(s.recall(t, Question{Category: "x"}), `No facts in category 'x'.`)
 	expect(s.recall(t, Question{Query: "kubernetes"}), `No facts matching 'kubernetes'.`)
-	tl, err := s.Timeline(t.Context(), Span{Category: "architecture"})
+	tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "architecture"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +64,7 @@ Knowledge Rooms (2 rooms):
 	expect(found, `
 Cross-session search (1 result):
   [architecture/auth] OAuth2 + PKCE (project: my-app, conf: 90%)`)
-	wake, err := s.Wakeup(t.Context(), Moment{})
+	wake, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package knowledge
+package knowledge_test
 
 import (
 	"fmt"
@@ -11,6 +11,10 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/history"
+	"leanctx/knowledge/transfer"
 )
 
 // printable reports whether a text may be printed: UTF-8, without any control
@@ -66,11 +70,11 @@ func survives(t *testing.T, s *story, a Assertion) {
 	if diff := cmp.Diff(value, f.Value); diff != "" {
 		t.Errorf("recalled (-want +got):\n%s", diff)
 	}
-	tl, err := s.Timeline(t.Context(), Span{Category: r.Category})
+	tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: r.Category})
 	if err != nil || len(tl.Entries) != 1 || tl.Entries[0].Value != value {
 		t.Errorf("timeline: %+v, %v", tl, err)
 	}
-	wake, err := s.Wakeup(t.Context(), Moment{Budget: 1 << 20})
+	wake, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{Budget: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +101,7 @@ func (s *story) whole(t testing.TB) string { return exported(t, s.Store) }
 
 func exported(t testing.TB, s *Store) string {
 	t.Helper()
-	e, err := s.Export(t.Context(), Outgoing{})
+	e, err := transfer.Export(t.Context(), s, transfer.Outgoing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +110,7 @@ func exported(t testing.TB, s *Store) string {
 
 func reopened(t testing.TB, s *story) string {
 	t.Helper()
-	again, err := Open(s.dir, &Options{ProjectRoot: s.opts.ProjectRoot, ProjectHash: s.opts.ProjectHash, Now: func() time.Time { return s.now }})
+	again, err := Open(s.dir, &Options{ProjectRoot: s.Options().ProjectRoot, ProjectHash: s.Options().ProjectHash, Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
 	}

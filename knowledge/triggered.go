@@ -4,10 +4,11 @@ import (
 	"context"
 	"path"
 	"strings"
+	"time"
 
 	"leanctx/formats"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/reminder"
+	"leanctx/knowledge/state"
 )
 
 // Triggered lists the open reminders whose path matches a file, the soonest
@@ -19,7 +20,7 @@ func (s *Store) Triggered(ctx context.Context, file string) ([]formats.Reminder,
 		return nil, nil
 	}
 	var out []formats.Reminder
-	err := s.view(ctx, func(st *ledger.State, _ moment) error {
+	err := s.View(ctx, func(st *state.State, _ time.Time) error {
 		out = nil
 		for _, r := range reminder.Open(st.Reminders) {
 			if reminder.AtFile(r, file) {

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/search"
+	"leanctx/knowledge/state"
 )
 
 // Nobody waits for an index. Where there is none, questions are answered from the facts' text itself, close to what
@@ -21,7 +22,7 @@ const fewUnindexed = 2000
 var errUnindexed = errors.New("there is no index yet")
 
 // unindexed reports whether so much is missing from the index that it is not waited for.
-func (x *indexed) unindexed(st *ledger.State) bool {
+func (x *indexed) unindexed(st *state.State) bool {
 	if x.apart || x.bound || x.fed.Of(st) {
 		return false
 	}
@@ -31,8 +32,8 @@ func (x *indexed) unindexed(st *ledger.State) bool {
 
 // rankedUnindexed is one try without an index.
 func (s *Store) rankedUnindexed(ctx context.Context, a asked) (r Recalled, err error) {
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
-		a.st, a.moment = st, m
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
+		a.st, a.now = st, now
 		r, err = s.rankedIn(ctx, unindexedOf(st), a)
 		return err
 	})
@@ -41,30 +42,28 @@ func (s *Store) rankedUnindexed(ctx context.Context, a asked) (r Recalled, err e
 }
 
 // unindexed is the facts to be searched as they are.
-func unindexedOf(st *ledger.State) *search.Unindexed {
+func unindexedOf(st *state.State) *search.Unindexed {
 	lessons := st.Lessons()
 	return &search.Unindexed{
 		Docs: func(yield func(*search.Doc) bool) {
-			for _, docs := range st.Texts(fact.ID{}) {
-				for i := range docs {
-					if !yield(&docs[i]) {
-						return
-					}
+			for _, v := range st.Each() {
+				if d := docOf(v); !yield(&d) {
+					return
 				}
 			}
 			for _, v := range lessons {
-				if d := ledger.Doc(v); !yield(&d) {
+				if d := docOf(v); !yield(&d) {
 					return
 				}
 			}
 		},
 		Doc: func(version string) (search.Doc, bool) {
 			if v := st.ByID(version); v != nil {
-				return ledger.Doc(v), true
+				return docOf(v), true
 			}
 			for _, v := range lessons {
 				if v.ID == version {
-					return ledger.Doc(v), true
+					return docOf(v), true
 				}
 			}
 			return search.Doc{}, false
@@ -95,17 +94,20 @@ func (s *Store) grow(ctx context.Context) (done bool, err error) {
 
 // slice is the facts after a place, some more than most so that all versions of one come together; the lessons are last.
 func (s *Store) slice(ctx context.Context, after string, most int) (slice search.Slice, err error) {
-	err = s.view(ctx, func(st *ledger.State, m moment) error {
-		slice = search.Slice{Generation: search.Generation{At: m.head.At, Epoch: st.Epoch()}, Done: true}
-		for n, docs := range st.Texts(nameAt(after)) {
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
+		slice = search.Slice{Generation: search.Generation{At: st.At(), Epoch: st.Epoch()}, Done: true}
+		for n, vs := range st.Sorted() {
+			if n.Compare(nameAt(after)) <= 0 {
+				continue
+			}
 			if len(slice.Docs) >= most {
 				slice.Done = false
 				return nil
 			}
-			slice.Docs = append(slice.Docs, docs...)
+			slice.Docs = appendDocs(slice.Docs, vs)
 			slice.Last = placeOf(n)
 		}
-		slice.Docs = ledger.AppendDocs(slice.Docs, st.Lessons())
+		slice.Docs = appendDocs(slice.Docs, st.Lessons())
 		slice.Last = strings.Repeat("\xff", 8)
 		return nil
 	})

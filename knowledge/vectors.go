@@ -7,31 +7,25 @@ import (
 	"time"
 
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
 	"leanctx/knowledge/meaning"
+	"leanctx/knowledge/state"
 )
-
-// errUnmarked says that a partial state cannot tell what lacks vectors.
-var errUnmarked = errors.New("the vectors are not known to be complete")
 
 // unlearned lists what may lack a vector of an encoder, as far as the state can
 // tell without reading all facts.
-func (s *Store) unlearned(st *ledger.State, m moment, e meaning.Encoding) ([]meaning.Meant, error) {
+func (s *Store) unlearned(st *state.State, now time.Time, e meaning.Encoding) []meaning.Meant {
 	k, fed, ok := s.mark(st, e)
 	if !ok {
-		if st.Partial() {
-			return nil, errUnmarked
-		}
-		return meant(st, time.Time{}, m.now), nil
+		return meant(st, time.Time{}, now)
 	}
 	if fed.Of(st) {
-		return meantSince(st, fed, m.now), nil
+		return meantSince(st, fed, now)
 	}
-	return meant(st, k.At, m.now), nil
+	return meant(st, k.At, now)
 }
 
 // mark is that of an encoder; ok: it tells about this state.
-func (s *Store) mark(st *ledger.State, e meaning.Encoding) (k meaning.Learnt, fed ledger.Reach, ok bool) {
+func (s *Store) mark(st *state.State, e meaning.Encoding) (k meaning.Learnt, fed state.Cursor, ok bool) {
 	k, fed, ok = s.marks.Of(e.Name)
 	return k, fed, ok && !k.Lacking && k.Epoch == st.Epoch() && s.entries(e.Name) >= k.Entries
 }
@@ -48,20 +42,14 @@ func (s *Store) entries(encoder string) int {
 
 // meant lists what holds, or will, and was touched after an instant; all of it
 // after the zero one.
-func meant(st *ledger.State, after, now time.Time) (out []meaning.Meant) {
+func meant(st *state.State, after, now time.Time) (out []meaning.Meant) {
 	add := func(v *fact.Version) {
 		if lasts(v, now) && fact.Touched(v).After(after) {
 			out = append(out, meaning.Of(v))
 		}
 	}
-	if after.IsZero() {
-		for _, v := range st.Each() {
-			add(v)
-		}
-	} else {
-		for v := range st.TouchedAfter(after, func(v *fact.Version) bool { return lasts(v, now) }) {
-			add(v)
-		}
+	for _, v := range st.Each() {
+		add(v)
 	}
 	for _, v := range st.Lessons() {
 		add(v)
@@ -71,7 +59,7 @@ func meant(st *ledger.State, after, now time.Time) (out []meaning.Meant) {
 
 // meantSince lists what holds of the facts changed since the vectors were brought
 // so far.
-func meantSince(st *ledger.State, fed ledger.Reach, now time.Time) (out []meaning.Meant) {
+func meantSince(st *state.State, fed state.Cursor, now time.Time) (out []meaning.Meant) {
 	add := func(vs []*fact.Version) {
 		for _, v := range vs {
 			if lasts(v, now) {
@@ -110,13 +98,11 @@ func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (boo
 		return s.complete(ctx, e)
 	}
 	n := 0
-	err := s.view(ctx, func(st *ledger.State, m moment) error {
-		tail, err := s.unlearned(st, m, e)
-		n = len(tail)
-		return err
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
+		n = len(s.unlearned(st, now, e))
+		return nil
 	})
-	unmarked := errors.Is(err, errUnmarked)
-	if err != nil && !unmarked {
+	if err != nil {
 		return false, err
 	}
 	most := learnMost
@@ -124,9 +110,9 @@ func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (boo
 		most = learnServer
 	}
 	switch {
-	case !unmarked && n <= spotMost:
+	case n <= spotMost:
 		return true, nil
-	case wanted, !unmarked && n <= most:
+	case wanted, n <= most:
 		if _, err := s.learn(ctx, e, nil); err != nil {
 			if ctx.Err() != nil {
 				return false, err
@@ -156,11 +142,11 @@ func (s *Store) learn(ctx context.Context, e meaning.Encoding, progress func(don
 }
 
 // mattersFirst puts the texts of the most salient facts first.
-func (s *Store) mattersFirst(st *ledger.State, m moment, texts []meaning.Meant) {
+func (s *Store) mattersFirst(st *state.State, now time.Time, texts []meaning.Meant) {
 	weight := make(map[string]float64, len(texts))
 	for _, t := range texts {
 		if v := st.ByID(t.ID); v != nil {
-			weight[t.ID] = s.salience(v, m.now)
+			weight[t.ID] = s.salience(v, now)
 		}
 	}
 	slices.SortStableFunc(texts, func(a, b meaning.Meant) int {
@@ -225,4 +211,21 @@ func (s *Store) dropVectors(ids []string) error {
 		ids = nil
 	}
 	return errors.Join(s.marks.Forget(), s.opts.Vectors.Drop(ids))
+}
+
+// BuiltInVectors brings the vectors of the built-in encoder up to date. It
+// returns nil where there is none.
+func (s *Store) BuiltInVectors(ctx context.Context) (*meaning.Encoding, error) {
+	if s.opts.Semantic == nil {
+		return nil, nil
+	}
+	all := s.opts.Vectors.Encoders(false)
+	if len(all) == 0 || !all[len(all)-1].Instant {
+		return nil, nil
+	}
+	e := all[len(all)-1]
+	if _, err := s.learn(ctx, e, nil); err != nil {
+		s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+	}
+	return &e, ctx.Err()
 }

@@ -1,10 +1,13 @@
-package knowledge
+package knowledge_test
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"testing"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 )
 
 // office is a workplace that says always the same.
@@ -31,7 +34,7 @@ func TestBriefingTellsWhoIsAtWork(t *testing.T) {
 		task: "Fix the | login", agents: []string{"claude-b7e2(review)", "cursor-a3f8(dev)"},
 		unread: map[string]int{"cursor-a3f8": 3}, states: map[string]string{"t-1": "Completed"},
 	}
-	s := testStore(t, &Options{Workplace: at})
+	s := testStore(t, &Options{Coworkers: at})
 	for _, a := range []Intention{{Value: "tell the users", Task: "t-1:Completed"}, {Value: "too early", Task: "t-1:Working"}, {Value: "nobody knows it", Task: "t-9:Completed"}} {
 		if _, err := s.Remind(t.Context(), a); err != nil {
 			t.Fatal(err)
@@ -48,7 +51,7 @@ func TestBriefingTellsWhoIsAtWork(t *testing.T) {
 }
 
 func TestBriefingWithoutItsWorkplace(t *testing.T) {
-	s := testStore(t, &Options{Workplace: office{broken: errors.New("registry.json: corrupt")}})
+	s := testStore(t, &Options{Coworkers: office{broken: errors.New("registry.json: corrupt")}})
 	if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "k", Value: "v"}); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +65,7 @@ func TestBriefingWithoutItsWorkplace(t *testing.T) {
 
 func wakeupText(t *testing.T, s *Store) string {
 	t.Helper()
-	b, err := s.Wakeup(t.Context(), Moment{})
+	b, err := briefing.Wakeup(t.Context(), s, briefing.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

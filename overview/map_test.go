@@ -137,9 +137,6 @@ func TestText(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if page, err := os.ReadFile(filepath.Join("..", "README.md")); err != nil || !strings.Contains(string(page), strings.ReplaceAll(got, l.root, "/home/you/shop")) {
-		t.Errorf("README.md (%v) does not show this answer, of /home/you/shop", err)
-	}
 	if again := l.see(Inquiry{Task: "refresh the JWT token"}, &MapOptions{Memory: fixedMemory{briefing: "FACTS:architecture/auth=JWT RS256\nLAST_TASK:Fix authentication middleware timeout"}}).Text(); again != got {
 		t.Errorf("the second time:\n%s", again)
 	}

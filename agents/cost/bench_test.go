@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,8 +43,8 @@ func BenchmarkReceipt(b *testing.B) {
 	})
 }
 
-// BenchmarkReport is a report on 20 projects of 500 sessions each: of a
-// command, which reads the totals first, and of a server.
+// BenchmarkReport is a report on 20 projects of 500 sessions each; the floor is reading
+// the file.
 func BenchmarkReport(b *testing.B) {
 	dir := b.TempDir()
 	const projects, sessions = 20, maxSessions
@@ -58,43 +57,22 @@ func BenchmarkReport(b *testing.B) {
 			})
 		}
 		if i%1000 == 999 {
-			l.flush(noDeadline)
+			l.flush(time.Time{})
 		}
 	}
-	if err := l.Compact(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	info, err := os.Stat(filepath.Join(dir, "costs.json"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	// a tail as long as one gets before it is folded
-	for range foldEvery / 200 {
-		l.Note(Receipt{Project: fmt.Sprintf("%016x", 1), Agent: "agent-1", Session: "session-009999", Tool: "ctx_knowledge", Action: "recall", OutSize: 4000})
-	}
-	l.flush(noDeadline)
-	o := Options{ProjectHash: fmt.Sprintf("%016x", 1)}
-	b.Run("command", func(b *testing.B) {
+	b.Run("report", func(b *testing.B) {
+		u := open(b, dir, Options{ProjectHash: fmt.Sprintf("%016x", 1)})
 		for b.Loop() {
-			c := open(b, dir, o)
-			if report(b, c).Total.Calls == 0 {
+			if report(b, u).Total.Calls == 0 {
 				b.Fatal("nothing was counted")
 			}
-			c.Close()
 		}
-		b.ReportMetric(float64(info.Size()), "costs.json-bytes")
 	})
-	b.Run("floor", func(b *testing.B) { // the file, read and seen to be JSON
+	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {
-			if data, err := os.ReadFile(filepath.Join(dir, "costs.json")); err != nil || !json.Valid(data) {
+			if _, err := os.ReadFile(filepath.Join(dir, folder, "2026-03.jsonl")); err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
-	b.Run("server", func(b *testing.B) {
-		s := open(b, dir, o)
-		for b.Loop() {
-			report(b, s)
 		}
 	})
 }

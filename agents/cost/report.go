@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -19,13 +19,6 @@ const (
 	maxLimit     = 1000
 )
 
-// Share is a part of a whole.
-type Share struct {
-	Name string `json:"name"`
-	Counts
-	Percent float64 `json:"percent"` // of the tokens of the list, in tenths; a whole list adds up to 100
-}
-
 // Report is what everything cost.
 type Report struct {
 	Total  Counts    `json:"total"`
@@ -33,7 +26,7 @@ type Report struct {
 	Agent  string    `json:"agent,omitempty"`
 	Agents []Share   `json:"by_agent,omitzero"`
 	Tools  []Share   `json:"by_tool,omitzero"`
-	Days   []Share   `json:"by_day,omitzero"` // UTC, the newest first; days that are no longer kept apart come last, as one
+	Days   []Share   `json:"by_day,omitzero"` // UTC, the newest first
 
 	limit int
 }
@@ -46,61 +39,40 @@ type ReportQuery struct {
 }
 
 // Report sums the project's costs up by agent and by tool, or by one of agent,
-// tool and day. Days are not kept by agent.
-func (l *Ledger) Report(ctx context.Context, q ReportQuery) (Report, error) {
+// tool and day.
+func (u *Usage) Report(ctx context.Context, q ReportQuery) (Report, error) {
 	limit, err := limited(q.Limit)
 	if err != nil {
 		return Report{}, err
 	}
-	b, err := l.book(ctx)
+	t, err := u.totals(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Since: b.since, limit: limit}
+	r := Report{Since: t.since, limit: limit}
+	rows := t.rows
 	if q.AgentID = clean(q.AgentID); q.AgentID != "" {
-		if r.Agent, err = b.agent(q.AgentID); err != nil {
+		if r.Agent, err = t.agent(q.AgentID); err != nil {
 			return Report{}, err
 		}
+		rows = t.where(func(k key) bool { return k.Agent == r.Agent })
 	}
-	rows := b.of(r.Agent)
-	r.Total = total(rows)
-	return r, r.split(b, rows, q.By)
-}
-
-// split sums rows up by what was asked for.
-func (r *Report) split(b *book, rows map[row]Counts, by string) error {
-	word := strings.ToLower(strings.TrimSpace(by))
-	switch word {
-	case "", "agent", "tool":
-	case "day":
-		if r.Agent != "" {
-			return refusal.Argument("by", "days are not kept by agent: leave out agent_id or by")
-		}
-		r.Days = b.byDay()
-	default:
-		return refusal.Argument("by", "by %q is none of agent, tool, day", prose.Clip(by, 40))
+	r.Total = sum(rows)
+	by := strings.ToLower(strings.TrimSpace(q.By))
+	if !slices.Contains([]string{"", "agent", "tool", "day"}, by) {
+		return Report{}, refusal.Argument("by", "by %q is none of agent, tool, day", prose.Clip(q.By, 40))
 	}
-	if word == "" || word == "agent" {
-		r.Agents = shares(rows, func(k row) string { return k.Agent })
+	if by == "" || by == "agent" {
+		r.Agents = shares(rows, byAgent)
 	}
-	if word == "" || word == "tool" {
-		r.Tools = shares(rows, func(k row) string { return k.Tool })
+	if by == "" || by == "tool" {
+		r.Tools = shares(rows, byTool)
 	}
-	return nil
-}
-
-// earlierDays is the row of days that are no longer kept apart.
-const earlierDays = "(earlier)"
-
-// byDay is what each day cost, the newest first.
-func (b *book) byDay() []Share {
-	days := maps.Clone(b.days)
-	if b.earlier.Calls > 0 {
-		days[earlierDays] = b.earlier
+	if by == "day" {
+		r.Days = shares(rows, byDay)
+		slices.SortFunc(r.Days, func(x, y Share) int { return cmp.Compare(y.Name, x.Name) })
 	}
-	list := ranked(days)
-	slices.SortFunc(list, func(x, y Share) int { return cmp.Compare(y.Name, x.Name) }) // "(" comes before all digits
-	return list
+	return r, nil
 }
 
 func limited(limit int) (int, error) {
@@ -129,26 +101,16 @@ func (r Report) Text() string {
 		list(&b, "By Tool:", toolColumn, r.Tools, r.limit)
 	}
 	if r.Days != nil {
-		list(&b, "By Day:", len(earlierDays), r.Days, r.limit)
+		list(&b, "By Day:", 0, r.Days, r.limit)
 	}
 	estimated(&b, r.Total)
 	return b.String()
 }
 
-// of is the rows of one agent, or of all.
-func (b *book) of(agent string) map[row]Counts {
-	if agent == "" {
-		return b.tools
-	}
-	rows := maps.Clone(b.tools)
-	maps.DeleteFunc(rows, func(r row, _ Counts) bool { return r.Agent != agent })
-	return rows
-}
-
 // agent finds the agent that an id or the beginning of one means.
-func (b *book) agent(name string) (string, error) {
+func (t *totals) agent(name string) (string, error) {
 	var found []string
-	for _, s := range shares(b.tools, func(r row) string { return r.Agent }) {
+	for _, s := range shares(t.rows, byAgent) {
 		if s.Name == name {
 			return name, nil
 		}
@@ -166,40 +128,6 @@ func (b *book) agent(name string) (string, error) {
 	return "", refusal.Argument("agent_id", "agent_id %q is ambiguous: %s or %s", name, found[0], found[1])
 }
 
-func total(rows map[row]Counts) (sum Counts) {
-	for _, c := range rows {
-		sum = sum.plus(c)
-	}
-	return sum
-}
-
-// shares sums rows up by a name, the dearest first.
-func shares(rows map[row]Counts, by func(row) string) []Share {
-	sums := map[string]Counts{}
-	for r, c := range rows {
-		sums[by(r)] = sums[by(r)].plus(c)
-	}
-	return ranked(sums)
-}
-
-func ranked(sums map[string]Counts) []Share {
-	out := make([]Share, 0, len(sums))
-	for name, c := range sums {
-		out = append(out, Share{Name: name, Counts: c})
-	}
-	slices.SortFunc(out, func(a, b Share) int {
-		return cmp.Or(cmp.Compare(b.Tokens(), a.Tokens()), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
-	})
-	tokens := make([]int64, len(out))
-	for i := range out {
-		tokens[i] = out[i].Tokens()
-	}
-	for i, tenths := range percentages(tokens) {
-		out[i].Percent = float64(tenths) / 10
-	}
-	return out
-}
-
 // AgentQuery names an agent.
 type AgentQuery struct {
 	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"the agent's id, or the beginning of it (default: who asks)"`
@@ -213,22 +141,21 @@ type AgentCosts struct {
 }
 
 // Agent sums up what one agent's calls cost.
-func (l *Ledger) Agent(ctx context.Context, q AgentQuery) (AgentCosts, error) {
-	name := cmp.Or(clean(q.AgentID), l.actor.Agent, l.actor.Client)
+func (u *Usage) Agent(ctx context.Context, q AgentQuery) (AgentCosts, error) {
+	name := cmp.Or(clean(q.AgentID), u.actor.Agent, u.actor.Client)
 	if name == "" {
 		return AgentCosts{}, refusal.Argument("agent_id", "needs agent_id")
 	}
-	b, err := l.book(ctx)
+	t, err := u.totals(ctx)
 	if err != nil {
 		return AgentCosts{}, err
 	}
-	a := AgentCosts{}
-	if a.Agent, err = b.agent(name); err != nil {
+	id, err := t.agent(name)
+	if err != nil {
 		return AgentCosts{}, err
 	}
-	rows := b.of(a.Agent)
-	a.Total, a.Tools = total(rows), shares(rows, func(r row) string { return r.Tool })
-	return a, nil
+	rows := t.where(func(k key) bool { return k.Agent == id })
+	return AgentCosts{id, sum(rows), shares(rows, byTool)}, nil
 }
 
 // Text gives the answer's lines.
@@ -240,7 +167,10 @@ func (a AgentCosts) Text() string {
 	return b.String()
 }
 
-// Everything is all that the ledger knows of the project.
+// maxSessions is how many sessions are listed.
+const maxSessions = 500
+
+// Everything is all that is known of the project's calls.
 type Everything struct {
 	Project  string    `json:"project_hash"`
 	Root     string    `json:"project_root,omitempty"`
@@ -248,33 +178,30 @@ type Everything struct {
 	Total    Counts    `json:"total"`
 	Agents   []Share   `json:"by_agent"`
 	Tools    []Share   `json:"by_tool"`
-	Days     []Share   `json:"by_day"`     // the oldest first
-	Sessions []Share   `json:"by_session"` // the newest first
-	Older    Counts    `json:"older_sessions,omitzero"`
-	Earlier  Counts    `json:"earlier_days,omitzero"`
+	Days     []Share   `json:"by_day"`                  // the oldest first
+	Sessions []Share   `json:"by_session"`              // the newest first
+	Older    Counts    `json:"older_sessions,omitzero"` // those beyond 500
 }
 
 // JSONQuery asks for everything; it has no arguments.
 type JSONQuery struct{}
 
 // JSON gives all totals: by agent, tool, day and session.
-func (l *Ledger) JSON(ctx context.Context, _ JSONQuery) (Everything, error) {
-	b, err := l.book(ctx)
+func (u *Usage) JSON(ctx context.Context, _ JSONQuery) (Everything, error) {
+	t, err := u.totals(ctx)
 	if err != nil {
 		return Everything{}, err
 	}
 	e := Everything{
-		Project: l.opts.ProjectHash, Root: cmp.Or(l.opts.ProjectRoot, b.root), Since: b.since, Total: total(b.tools),
-		Agents: shares(b.tools, func(r row) string { return r.Agent }), Tools: shares(b.tools, func(r row) string { return r.Tool }),
-		Days: ranked(b.days), Older: b.older, Earlier: b.earlier,
+		Project: u.opts.ProjectHash, Root: u.opts.ProjectRoot, Since: t.since, Total: sum(t.rows),
+		Agents: shares(t.rows, byAgent), Tools: shares(t.rows, byTool), Days: shares(t.rows, byDay), Sessions: shares(t.rows, bySession),
 	}
 	slices.SortFunc(e.Days, func(a, b Share) int { return cmp.Compare(a.Name, b.Name) })
-	sums := make(map[string]Counts, len(b.sessions))
-	for id, s := range b.sessions {
-		sums[id] = s.Counts
-	}
-	e.Sessions = ranked(sums)
 	slices.SortStableFunc(e.Sessions, func(a, b Share) int { return b.Last.Compare(a.Last) })
+	for _, s := range e.Sessions[min(maxSessions, len(e.Sessions)):] {
+		e.Older = e.Older.plus(s.Counts)
+	}
+	e.Sessions = e.Sessions[:min(maxSessions, len(e.Sessions))]
 	return e, nil
 }
 
@@ -286,3 +213,199 @@ func (e Everything) Text() string {
 	}
 	return string(out)
 }
+
+// ToolQuery asks for the costs of tools.
+type ToolQuery struct {
+	Limit int `json:"limit,omitempty" jsonschema:"how many tools to show (default 10)"`
+}
+
+// Tools is what each tool cost.
+type Tools struct {
+	Total Counts      `json:"total"`
+	Tools []ToolShare `json:"by_tool"`
+
+	limit int
+}
+
+// ToolShare is what a tool cost, and each of its actions.
+type ToolShare struct {
+	Share
+	Actions []Share `json:"by_action"`
+}
+
+// Tool sums the project's costs up by tool and action.
+func (u *Usage) Tool(ctx context.Context, q ToolQuery) (Tools, error) {
+	limit, err := limited(q.Limit)
+	if err != nil {
+		return Tools{}, err
+	}
+	all, err := u.totals(ctx)
+	if err != nil {
+		return Tools{}, err
+	}
+	t := Tools{Total: sum(all.rows), Tools: []ToolShare{}, limit: limit}
+	for _, s := range shares(all.rows, byTool) {
+		t.Tools = append(t.Tools, ToolShare{s, shares(all.where(func(k key) bool { return k.Tool == s.Name }), byAction)})
+	}
+	return t, nil
+}
+
+// Text gives the answer's lines.
+func (t Tools) Text() string {
+	if len(t.Tools) == 0 {
+		return "No calls recorded."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Tool costs (%s tokens, %s):", prose.Number(t.Total.Tokens()), prose.Count(t.Total.Calls, "call"))
+	for _, s := range t.Tools[:min(len(t.Tools), t.limit)] {
+		fmt.Fprintf(&b, "\n  %s: %s tok (%.1f%%), in %s, out %s, %s", named(s.Name), prose.Number(s.Tokens()), s.Percent,
+			prose.Number(s.In), prose.Number(s.Out), prose.Count(s.Calls, "call"))
+		for _, a := range s.Actions {
+			if a.Name != "" {
+				fmt.Fprintf(&b, "\n    %s: %s tok (%.1f%%), %s", a.Name, prose.Number(a.Tokens()), a.Percent, prose.Count(a.Calls, "call"))
+			}
+		}
+	}
+	more(&b, "\n  ", len(t.Tools), t.limit)
+	estimated(&b, t.Total)
+	return b.String()
+}
+
+// SessionQuery names a session.
+type SessionQuery struct {
+	SessionID string `json:"session_id,omitempty" arg:"1" jsonschema:"which session (default: this one, or else the one last used)"`
+}
+
+// SessionCosts is one session with its counters.
+type SessionCosts struct {
+	Session string    `json:"session"`
+	Started time.Time `json:"started,omitzero"`
+	Total   Counts    `json:"total"`
+	Agents  []Share   `json:"by_agent"`
+	Tools   []Share   `json:"by_tool"`
+
+	// How often the session said what it is working on.
+	Explicit int64 `json:"intents_explicit"` // a call named its task
+	Inferred int64 `json:"intents_inferred"` // a task of the project was taken up
+}
+
+// Session sums up what a session's calls cost. A caller whose own session has
+// none yet sees the one last used: a command is a session of its own, and asks
+// about another.
+func (u *Usage) Session(ctx context.Context, q SessionQuery) (SessionCosts, error) {
+	t, err := u.totals(ctx)
+	if err != nil {
+		return SessionCosts{}, err
+	}
+	id := clean(q.SessionID)
+	of := func(id string) map[key]Counts { return t.where(func(k key) bool { return k.Session == id }) }
+	rows := of(cmp.Or(id, u.actor.Session))
+	switch {
+	case len(rows) > 0 || id == "" && u.opts.LongLived:
+		id = cmp.Or(id, u.actor.Session)
+	case id != "":
+		return SessionCosts{}, refusal.NotFound("No costs recorded for session %s", id)
+	default:
+		id = u.actor.Session
+		work := shares(t.where(func(k key) bool { return k.Tool != toolName }), bySession)
+		if len(work) > 0 {
+			id = slices.MaxFunc(work, func(a, b Share) int { return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.Name, b.Name)) }).Name
+		}
+		rows = of(id)
+	}
+	total := sum(rows)
+	return SessionCosts{
+		Session: id, Started: total.First, Total: total, Agents: shares(rows, byAgent), Tools: shares(rows, byTool),
+		Explicit: t.intents[id][Explicit], Inferred: t.intents[id][Inferred],
+	}, nil
+}
+
+// toolName is the tool that asks about costs: a session that did only that is nobody's work.
+const toolName = "ctx_cost"
+
+// Text gives the answer's lines.
+func (s SessionCosts) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Session %s: %s", named(s.Session), summary(s.Total))
+	if s.Total.Calls == 0 {
+		return b.String()
+	}
+	list(&b, "By Agent:", agentColumn, s.Agents, len(s.Agents))
+	list(&b, "By Tool:", toolColumn, s.Tools, len(s.Tools))
+	if s.Explicit+s.Inferred > 0 {
+		fmt.Fprintf(&b, "\n\n  Intents: %d explicit, %d inferred", s.Explicit, s.Inferred)
+	}
+	estimated(&b, s.Total)
+	return b.String()
+}
+
+// Reset asks to begin anew; it has no arguments.
+type Reset struct{}
+
+// NeedsConfirm says what cannot be undone.
+func (Reset) NeedsConfirm() string { return "a reset forgets every count of the project" }
+
+// Forgotten says what a reset took away.
+type Forgotten struct {
+	Total Counts    `json:"total"`
+	At    time.Time `json:"at"`
+}
+
+// Reset forgets the project's costs. What is noted while it runs is either
+// forgotten with them or counted afterwards, never both.
+func (u *Usage) Reset(ctx context.Context, _ Reset) (Forgotten, error) {
+	t, err := u.totals(ctx)
+	if err != nil {
+		return Forgotten{}, err
+	}
+	f := Forgotten{Total: sum(t.rows), At: u.opts.Now().UTC()}
+	return f, u.append([]line{{At: f.At.UnixMilli(), Project: u.opts.ProjectHash, Reset: true}}, true)
+}
+
+// Text gives the answer's line.
+func (f Forgotten) Text() string {
+	return fmt.Sprintf("Costs reset: %s in %s forgotten.", prose.Count(f.Total.Tokens(), "token"), prose.Count(f.Total.Calls, "call"))
+}
+
+// The columns that names take in a report, in characters; longer names widen
+// them.
+const (
+	agentColumn = 13
+	toolColumn  = 18
+)
+
+// list writes one section of a report.
+func list(b *strings.Builder, title string, column int, shares []Share, limit int) {
+	shown := shares[:min(len(shares), limit)]
+	digits := 0
+	for _, s := range shown {
+		column = max(column, utf8.RuneCountInString(named(s.Name)))
+		digits = max(digits, len(prose.Number(s.Tokens())))
+	}
+	b.WriteString("\n\n  " + title)
+	for _, s := range shown {
+		pad := strings.Repeat(" ", column-utf8.RuneCountInString(named(s.Name)))
+		fmt.Fprintf(b, "\n    %s%s  %*s tok (%.1f%%)", named(s.Name), pad, digits, prose.Number(s.Tokens()), s.Percent)
+	}
+	more(b, "\n    ", len(shares), limit)
+}
+
+// more says that a list was cut.
+func more(b *strings.Builder, indent string, have, limit int) {
+	if have > limit {
+		fmt.Fprintf(b, "%s… %d more (limit=%d)", indent, have-limit, limit)
+	}
+}
+
+// estimated says how many of the tokens were not counted.
+func estimated(b *strings.Builder, c Counts) {
+	if c.Estimated > 0 {
+		fmt.Fprintf(b, "\n\n  Of these, %s estimated from bytes (commands do not load the tokenizer).", prose.Count(c.Estimated, "token"))
+	}
+}
+
+func summary(c Counts) string {
+	return fmt.Sprintf("%s (in %s, out %s) in %s", prose.Count(c.Tokens(), "token"), prose.Number(c.In), prose.Number(c.Out), prose.Count(c.Calls, "call"))
+}
+
+func named(name string) string { return cmp.Or(name, "(unnamed)") }

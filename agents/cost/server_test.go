@@ -26,7 +26,7 @@ type job struct {
 	Forever bool
 }
 
-func (j job) run(ctx context.Context) error {
+func (j job) run(context.Context) error {
 	l, err := Open(j.Dir, &Options{ProjectHash: own, LongLived: true})
 	if err != nil {
 		return err
@@ -34,25 +34,20 @@ func (j job) run(ctx context.Context) error {
 	if j.Forever {
 		for i := 1; ; i++ {
 			l.Note(Receipt{Agent: "a", Tool: "x", OutSize: 4})
-			l.flush(noDeadline)
+			l.flush(time.Time{})
 			fmt.Println(i)
 		}
 	}
 	for i := range processCalls {
 		l.Note(Receipt{Agent: fmt.Sprint("agent-", os.Getpid()), Session: fmt.Sprint(os.Getpid()), Tool: "ctx_knowledge", Action: "recall", In: "one two three", OutSize: 4})
 		if i%20 == 0 {
-			l.flush(noDeadline)
-		}
-		if i%50 == 0 {
-			if err := l.fold(ctx); err != nil {
-				return err
-			}
+			l.flush(time.Time{})
 		}
 	}
 	return l.Close()
 }
 
-// Several processes that note and fold at once lose nothing and count nothing
+// Several processes that write at once lose nothing and count nothing
 // twice.
 func TestProcesses(t *testing.T) {
 	dir := t.TempDir()
@@ -96,9 +91,6 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%d of %d or one more", got, sum+written)
 		}
 		sum = got
-		if err := l.Compact(t.Context()); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -161,7 +153,7 @@ func TestSessions(t *testing.T) {
 	one.Note(Receipt{Tool: "x", OutSize: 40})
 	at = at.Add(time.Minute)
 	two.Note(Receipt{Tool: "x", OutSize: 80})
-	for _, l := range []*Ledger{first, second} {
+	for _, l := range []*Usage{first, second} {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}

@@ -6,8 +6,23 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 )
+
+// Compaction
+//
+//	1  under the lock: catch up, repair, fsync J, clone the state at commit N
+//	2  no lock: encode to S.new, fsync it and the directory
+//	3  under the lock: J.new := header with base N and the commits after N, fsync
+//	4    S.prev := link to S; J.prev := link to J; fsync the directory
+//	5    rename S.new to S
+//	6    rename J.new to J; fsync the directory
+//
+// Where there are no hard links step 4 renames instead, and until step 5 or 6
+// the name S or J is missing; recovery reads S.new, S.prev, J.prev then. A copy
+// instead of the link was rejected: it would double what step 4 writes under
+// the lock.
 
 // compactTries is how often a compaction begins anew when a repair came in between.
 const compactTries = 3
@@ -15,7 +30,7 @@ const compactTries = 3
 // Compact writes a new snapshot and begins a new journal. The lock is held
 // for the switch only, not while the snapshot is written.
 func (l *Log[S, E]) Compact(ctx context.Context) error {
-	return l.named(l.compacted(ctx, l.o.LockTimeout, func(root *os.Root, fsys files) error {
+	return l.named(l.compacted(ctx, func(root *os.Root, fsys files) error {
 		return l.compact(ctx, root, fsys)
 	}))
 }
@@ -24,7 +39,7 @@ func (l *Log[S, E]) Compact(ctx context.Context) error {
 // previous snapshot and journal, torn writes and damaged files that were set
 // aside. The previous snapshot is replaced by a second copy of the current one.
 func (l *Log[S, E]) Purge(ctx context.Context) error {
-	return l.named(l.compacted(ctx, l.o.LockTimeout, func(root *os.Root, fsys files) error {
+	return l.named(l.compacted(ctx, func(root *os.Root, fsys files) error {
 		if err := l.compact(ctx, root, fsys); err != nil {
 			return err
 		}
@@ -33,7 +48,7 @@ func (l *Log[S, E]) Purge(ctx context.Context) error {
 }
 
 // compacted runs do as the one process that compacts.
-func (l *Log[S, E]) compacted(ctx context.Context, wait time.Duration, do func(*os.Root, files) error) error {
+func (l *Log[S, E]) compacted(ctx context.Context, do func(*os.Root, files) error) error {
 	select {
 	case l.compacting <- struct{}{}:
 	case <-ctx.Done():
@@ -44,7 +59,9 @@ func (l *Log[S, E]) compacted(ctx context.Context, wait time.Duration, do func(*
 	if err != nil || fsys == nil { // no directory: nothing to compact
 		return err
 	}
-	return l.d.compact.hold(ctx, fsys, time.Now().Add(wait), func() error { return do(root, fsys) })
+	wait, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
+	defer cancel()
+	return l.d.compact.hold(wait, fsys, func() error { return do(root, fsys) })
 }
 
 // exclusively runs do as the one writer, if the directory is still the same.
@@ -55,7 +72,9 @@ func (l *Log[S, E]) exclusively(ctx context.Context, root *os.Root, do func() er
 		return context.Cause(ctx)
 	}
 	defer func() { <-l.lead }()
-	return l.underLock(ctx, time.Now().Add(l.o.LockTimeout), func() error {
+	wait, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
+	defer cancel()
+	return l.underLock(wait, func() error {
 		if l.d.root != root {
 			return l.d.errorf(l.d.n.compactLock, ErrLocked, "the directory was replaced meanwhile; try again")
 		}
@@ -269,4 +288,90 @@ func (d *disk) purge() error {
 		}
 	}
 	return d.fs.syncDir() // what is gone must not come back after a power cut
+}
+
+// When a long-lived log compacts: when the journal is larger than both
+// growth and a quarter of the snapshot, or when nothing was written for a while and it is
+// worth the writing of a snapshot.
+const (
+	growth      = 1 << 20
+	growthShare = 4
+	idleAfter   = 5 * time.Second
+	idleShare   = 64
+	retryAfter  = time.Minute
+)
+
+// background is the goroutine that compacts.
+type background struct {
+	cancel context.CancelFunc
+	nudged chan struct{}
+	wg     sync.WaitGroup
+}
+
+func (l *Log[S, E]) startBackground() {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.background.cancel = cancel
+	l.background.nudged = make(chan struct{}, 1)
+	l.background.wg.Go(func() { l.tend(ctx) })
+	l.nudge() // what commands left behind
+}
+
+func (l *Log[S, E]) stopBackground() {
+	if l.background.cancel != nil {
+		l.background.cancel()
+		l.background.wg.Wait()
+	}
+}
+
+// nudge says that something was written.
+func (l *Log[S, E]) nudge() {
+	select {
+	case l.background.nudged <- struct{}{}:
+	default: // it knows already, or there is no background
+	}
+}
+
+func (l *Log[S, E]) tend(ctx context.Context) {
+	idle := time.NewTimer(idleAfter)
+	defer idle.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.background.nudged:
+			idle.Reset(idleAfter)
+			l.compactIf(ctx, idle, func(snapshot, journal int64) bool {
+				return journal > Stats{SnapshotBytes: snapshot}.Limit()
+			})
+		case <-idle.C:
+			l.compactIf(ctx, idle, func(snapshot, journal int64) bool {
+				return journal > snapshot/idleShare
+			})
+		}
+	}
+}
+
+func (l *Log[S, E]) compactIf(ctx context.Context, idle *time.Timer, worth func(snapshot, journal int64) bool) {
+	l.mu.RLock()
+	var snapshot, journal int64
+	if l.d.fs != nil {
+		snapshot, journal = l.d.size(l.d.n.snapshot), l.d.size(l.d.n.journal)
+	}
+	commits := l.head.Seq > l.d.pos.head.Base
+	l.mu.RUnlock()
+	if !commits || !worth(snapshot, journal) {
+		return
+	}
+	err := l.Compact(ctx)
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	if !errors.Is(err, ErrLocked) { // another process compacts: as good
+		l.o.Logger.Warn("background compaction", "dir", l.d.dir, "error", err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(retryAfter):
+		idle.Reset(idleAfter)
+	}
 }

@@ -64,11 +64,6 @@ func scenes() map[string]func(t *testing.T, dir string) *story {
 			s.frail, s.volatile = true, "state.json.new"
 			return s
 		},
-		"in doubt": func(t *testing.T, dir string) *story {
-			s := told(t, dir)
-			write(t, []byte(`{"seq":10,"sum":"00000000"}`), dir, "state.journal.doubt")
-			return s
-		},
 	}
 }
 

@@ -1,10 +1,13 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -64,6 +67,55 @@ type Head struct {
 	Offset     int64     `json:"offset"`     // where the line probably begins; 0 if it is in the snapshot
 }
 
+// Options of a [Log]. Nil and zero values work: a log named "state" of schema 1.
+type Options struct {
+	Name        string           // file stem: "knowledge" makes knowledge.json, knowledge.journal, knowledge.lock
+	Schema      int              // the newest schema this program reads, and the one it writes; 1
+	Now         func() time.Time // the clock; time.Now
+	LockTimeout time.Duration    // how long to wait for another process; 5 s
+	LongLived   bool             // compact in the background: when the journal has grown, and when idle
+	Logger      *slog.Logger     // where background work and warnings are told; nowhere
+
+	// Fault is for tests, of other packages too: it is called before every
+	// operation that changes a file (op is create, write, sync, truncate,
+	// rename, link or remove; the name of a directory sync is "."). The
+	// operation fails with the error it returns, if any. It may kill the process.
+	Fault func(op, name string) error
+}
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Name = cmp.Or(c.Name, "state")
+	c.Schema = cmp.Or(c.Schema, 1)
+	c.LockTimeout = cmp.Or(c.LockTimeout, 5*time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Errors that callers branch on. What is returned wraps one of them and names
+// the file and what to do.
+var (
+	ErrLocked  = errors.New("locked")
+	ErrCorrupt = errors.New("corrupt")
+	ErrNewer   = errors.New("written by a newer version")
+	ErrForeign = errors.New("written by another program")
+	ErrInDoubt = errors.New("in doubt")
+	ErrClosed  = fs.ErrClosed
+)
+
+// pathError says what is the matter with a file, and what to do.
+func pathError(dir, name string, kind error, format string, args ...any) error {
+	return fmt.Errorf("%s: %w: %w", filepath.Join(dir, name), kind, fmt.Errorf(format, args...))
+}
+
 // Log is a state folded from commits that many processes make. It may be used by several
 // goroutines. What is passed to View and Update must not call the Log.
 type Log[S, E any] struct {
@@ -80,6 +132,8 @@ type Log[S, E any] struct {
 	lost    []uint64 // commits of which only placeholders are left
 	offered S        // see Partial
 	started bool     // the state began with that of a Starter
+	ahead   bool     // the state has commits that are not on disk, or is none
+	former  *former[S]
 	closed  bool
 
 	// inflight is set, with mu held, from when a writer of this log has caught up
@@ -118,6 +172,19 @@ func Open[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error)
 		l.startBackground()
 	}
 	return l, nil
+}
+
+// OpenOwn is [Open] in a directory where another program may keep files of the
+// same names. Where the snapshot is that program's it stays as it is, and the
+// log is kept beside it under the name with "-own" behind it.
+func OpenOwn[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error) {
+	log, err := Open(dir, m, o)
+	if !errors.Is(err, ErrForeign) {
+		return log, err
+	}
+	own := *o
+	own.Name += "-own"
+	return Open(dir, m, &own)
 }
 
 // named adds the directory to an error that does not name it.
@@ -177,24 +244,6 @@ func (l *Log[S, E]) refresh() error {
 	return l.catchUp(false)
 }
 
-// Update commits what decide makes of the newest state, under the lock, and
-// returns the new head once it is on disk. now is the recorded time of the
-// commit to be: the clock, or 1 ns after the last commit if that is later.
-// If decide returns an error, or no events, nothing is written; its error is
-// returned as it is. Any other error means that nothing was changed, unless it
-// wraps ErrInDoubt.
-func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) ([]E, error)) (Head, error) {
-	if err := ctx.Err(); err != nil {
-		return Head{}, err
-	}
-	w := newWaiter(decide)
-	err := l.wait(ctx, w)
-	if err == nil {
-		l.nudge()
-	}
-	return w.head, err
-}
-
 // Forget lets go of the state, which is loaded anew before it is used again.
 func (l *Log[S, E]) Forget(ctx context.Context) error {
 	select {
@@ -206,7 +255,7 @@ func (l *Log[S, E]) Forget(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var none S
-	l.state, l.loaded = none, false
+	l.state, l.loaded, l.ahead = none, false, true
 	return nil
 }
 

@@ -1,6 +1,14 @@
 package journal
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
 
 // catchUp folds what others committed. mu is held; locked tells whether the
 // file lock is too.
@@ -32,7 +40,10 @@ func (l *Log[S, E]) catchUp(locked bool) error {
 
 func (l *Log[S, E]) setState(s S) {
 	l.state, l.head = s, l.d.pos.reached()
-	l.loaded = true
+	l.loaded, l.ahead = true, false
+	if by := l.head.At.Sub(l.o.Now()); by > time.Hour {
+		l.warn(aheadWarning(l.d.n.journal, l.head.At))
+	}
 }
 
 // foldLines decodes and folds. mu is held.
@@ -56,7 +67,18 @@ const loadTries = 4
 
 // load reads the state from the files, and under the lock repairs them. mu is held.
 func (l *Log[S, E]) load(locked bool) error {
-	l.loaded, l.started = false, false
+	if l.former == nil && l.head.Seq > 0 {
+		l.former = &former[S]{l.head, l.state, l.lost, !l.ahead && !l.started && l.d.partial == nil}
+	}
+	err := l.read(locked)
+	if err == nil && l.former != nil {
+		l.rescue(*l.former)
+	}
+	return err
+}
+
+func (l *Log[S, E]) read(locked bool) error {
+	l.loaded = false
 	if !locked && !l.inflight.Load() { // a writer has the directory open and needs it as it is
 		if err := l.d.attach(false); err != nil {
 			return err
@@ -70,6 +92,7 @@ func (l *Log[S, E]) load(locked bool) error {
 		if l.d.fs == nil {
 			l.d.closeJournal()
 			l.d.keepOpen(nil)
+			l.started = false
 			l.setState(l.m.New())
 			return nil
 		}
@@ -83,6 +106,38 @@ func (l *Log[S, E]) load(locked bool) error {
 		}
 		return l.take(r, locked)
 	}
+}
+
+// former is the state before a load.
+type former[S any] struct {
+	head  Head
+	state S
+	lost  []uint64
+	whole bool // it is the state of head, and all of it
+}
+
+// rescue warns if the files lack commits of the former state, and writes that
+// state to a file of its own. mu is held.
+func (l *Log[S, E]) rescue(f former[S]) {
+	newly := slices.ContainsFunc(l.lost, func(seq uint64) bool { return seq <= f.head.Seq && !slices.Contains(f.lost, seq) })
+	if f.head.Seq <= l.head.Seq && !newly && (f.head.Repairs == l.head.Repairs || len(f.lost) > 0) {
+		l.former = nil
+		return
+	}
+	l.warn(vanishedWarning(l.d.n.journal, f.head.Seq, l.head.Seq))
+	if l.d.fs == nil && f.whole {
+		return // the directory is gone; the next Update makes it, and comes here again
+	}
+	l.former = nil
+	if !f.whole {
+		return
+	}
+	name, err := l.d.unusedName(l.d.n.snapshot+rescuedMark, "")
+	if err == nil {
+		h := Header{Schema: l.o.Schema, Seq: f.head.Seq, Generation: f.head.Generation, At: f.head.At, Checksum: noChecksum}
+		err = writeSnapshot(l.d.fs, name, func(w io.Writer) error { return l.m.Encode(w, f.state, h) })
+	}
+	l.warn(rescuedWarning(name, err))
 }
 
 // take makes what was read the state.
@@ -118,16 +173,21 @@ func (l *Log[S, E]) take(r *recovery, locked bool) (err error) {
 }
 
 // start takes the state of a Starter and what was committed after it. It fails
-// when anything about the files is unusual; load then says what it is. mu is held.
+// when anything about the files is unusual; gather then says what it is. mu is held.
 func (l *Log[S, E]) start() bool {
+	l.started = false
 	m, ok := l.m.(Starter[S])
-	if !ok || l.d.fs == nil {
+	if !ok || l.d.fs == nil || l.d.doubt != nil {
 		return false
 	}
 	var r *recovery
 	s, ok := m.Start(func(at Head) bool {
 		r.close()
-		r = l.d.resume(at)
+		r = &recovery{}
+		if l.d.resume(r, at) != nil {
+			r.close()
+			r = nil
+		}
 		return r != nil
 	})
 	if !ok || r == nil {
@@ -146,4 +206,284 @@ func (l *Log[S, E]) start() bool {
 	l.d.keepOpen(nil)
 	l.setState(s)
 	return true
+}
+
+var errNoHead = errors.New("the journal does not go on from there")
+
+// resume finds a head in J, or in J.prev, and reads the commits that follow.
+func (d *disk) resume(r *recovery, at Head) error {
+	w := d.readWitness()
+	if err := d.openInto(r); err != nil {
+		return err
+	}
+	start, err := readRange(r.j, 0, min(r.info.Size(), headSearched))
+	if err != nil {
+		return err
+	}
+	h := scan(start, 0)
+	if !h.hasHead || d.checkHeader(d.n.journal, h) != nil || h.head.Repairs != at.Repairs || !d.plausible(h.head) {
+		return errNoHead
+	}
+	c, err := readFrom(r.j, at, r.info.Size())
+	if err != nil {
+		return err
+	}
+	c.head, c.headLine, c.hasHead = h.head, h.headLine, true
+	r.pos = c.end()
+	found := c.has(at)
+	if h.head.Base > at.Seq {
+		older, err := d.readOlder()
+		if err != nil {
+			return err
+		}
+		found = older.has(at) && older.has(Head{Seq: h.head.Base, Sum: h.head.prev()})
+		c.bad += older.bad
+		c.lines = union(c.lines, older.lines)
+	}
+	r.lines, r.torn, r.untidy = after(c.lines, at.Seq), c.torn, len(c.torn) > 0
+	r.pos.seq, r.pos.prev, r.pos.at = at.Seq, at.Sum, at.At
+	if n := len(r.lines); n > 0 {
+		r.pos.seq, r.pos.prev = r.lines[n-1].seq, r.lines[n-1].sum
+	}
+	if c.bad > 0 || !found || !contiguous(r.lines, at.Seq) || !w.agrees(c.lines, r.pos.seq) {
+		return errNoHead
+	}
+	return nil
+}
+
+// plausible tells whether there is a snapshot that a journal may follow. Only
+// its first bytes are read.
+func (d *disk) plausible(h header) bool {
+	f, err := d.fs.open(d.n.snapshot, os.O_RDONLY)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) && h.Base == 0
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	s, ok := readHead(f, info.Size())
+	return ok && s.Schema <= d.o.Schema && s.Seq >= h.Base
+}
+
+// readFrom reads a journal from the line of a head on if it is at its offset,
+// else all of it.
+func readFrom(j file, at Head, size int64) (content, error) {
+	if 0 < at.Offset && at.Offset < size {
+		data, err := readRange(j, at.Offset, size)
+		if err != nil {
+			return content{}, err
+		}
+		if c := scan(data, at.Offset); len(c.lines) > 0 && c.lines[0].off == at.Offset && c.lines[0].is(at) {
+			return c, nil
+		}
+	}
+	data, err := readRange(j, 0, size)
+	return scan(data, 0), err
+}
+
+// current tells whether nothing was written since the position. It may be
+// wrong in saying no.
+func (d *disk) current() bool {
+	if d.fs == nil {
+		_, err := os.Stat(d.dir)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	fi, err := d.fs.stat(d.n.journal)
+	if d.j == nil {
+		return errors.Is(err, fs.ErrNotExist) && d.attached()
+	}
+	return err == nil && os.SameFile(fi, d.info) && fi.Size() == d.pos.off && d.marked()
+}
+
+// marked tells whether the last line that was folded still stands where it
+// was: not if a failed write was cut back and another one took its place.
+func (d *disk) marked() bool {
+	if d.pos.off == 0 {
+		return true
+	}
+	var digits [sumLen]byte
+	if _, err := d.j.ReadAt(digits[:], d.pos.mark); err != nil {
+		return false
+	}
+	sum, ok := parseSum(digits[:])
+	return ok && sum == d.pos.sum
+}
+
+// follow returns the commits written since the position, and moves it. ok is
+// false if the state must be loaded anew. Under the lock, a torn tail is cut off.
+func (d *disk) follow(locked bool) (lines []line, ok bool, err error) {
+	if d.j == nil {
+		return nil, d.current(), nil
+	}
+	named, err := d.fs.stat(d.n.journal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if !os.SameFile(named, d.info) {
+		return d.followSwitch()
+	}
+	c, ok, err := d.readOn(named.Size())
+	if !ok || err != nil {
+		return nil, false, err
+	}
+	if locked && len(c.torn) > 0 {
+		if err := d.keepTorn(c.torn); err != nil {
+			return nil, false, err
+		}
+		if err := d.cut(c.whole); err != nil {
+			return nil, false, err
+		}
+	}
+	d.advance(c)
+	return c.lines, true, nil
+}
+
+// readOn reads what the open journal holds after the position. ok is false if
+// the lines do not go on from there.
+func (d *disk) readOn(size int64) (c content, ok bool, err error) {
+	if size < d.pos.off || !d.marked() {
+		return c, false, nil
+	}
+	if size == d.pos.off {
+		return content{whole: size}, true, nil
+	}
+	data, err := readRange(d.j, d.pos.off, size)
+	if err != nil || d.pos.off == 0 {
+		return c, false, err
+	}
+	c = scan(data, d.pos.off)
+	return c, c.bad == 0 && d.chained(c.lines), nil
+}
+
+// chained tells whether lines go on where the position is.
+func (d *disk) chained(lines []line) bool {
+	if len(lines) == 0 {
+		return true
+	}
+	lost := slices.ContainsFunc(lines, func(l line) bool { return l.lost })
+	return !lost && lines[0].prev == d.pos.prev && contiguous(lines, d.pos.seq)
+}
+
+func (d *disk) advance(c content) {
+	d.pos.off = c.whole
+	if n := len(c.lines); n > 0 {
+		l := c.lines[n-1]
+		d.pos.mark, d.pos.sum, d.pos.prev, d.pos.seq = l.off, l.sum, l.sum, l.seq
+	}
+}
+
+// followSwitch goes on in a journal that took the old one's name. The old one
+// is complete: it was replaced under the lock.
+func (d *disk) followSwitch() (lines []line, ok bool, err error) {
+	size, err := d.j.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	rest, ok, err := d.readOn(size.Size())
+	if !ok || err != nil || len(rest.torn) > 0 {
+		return nil, false, err
+	}
+	d.advance(rest)
+	f, err := d.fs.open(d.n.journal, os.O_RDONLY)
+	if err != nil {
+		return nil, false, err
+	}
+	data, err := readAll(f)
+	if err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	c := scan(data, 0)
+	if err := d.checkHeader(d.n.journal, c); err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	if !d.continues(c) {
+		return nil, false, f.Close()
+	}
+	more, err := d.moveInto(f, c)
+	return slices.Concat(rest.lines, more), err == nil, err
+}
+
+// continues tells whether a journal has the position in it.
+func (d *disk) continues(c content) bool {
+	if c.bad > 0 || c.head.Repairs != d.pos.head.Repairs || !c.has(d.pos.reached()) {
+		return false
+	}
+	return contiguous(c.lines, c.head.Base)
+}
+
+// moveInto makes another file the open journal.
+func (d *disk) moveInto(f file, c content) ([]line, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	more := after(c.lines, d.pos.seq)
+	p := c.end()
+	p.seq, p.at = max(p.seq, d.pos.seq), d.pos.at
+	d.closeJournal()
+	d.j, d.info, d.pos = f, info, p
+	return more, nil
+}
+
+// openForWriting opens the journal that is being read for writing too.
+func (d *disk) openForWriting() error {
+	if d.j == nil || d.mine {
+		return nil
+	}
+	f, err := d.fs.open(d.n.journal, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	_ = d.j.Close()
+	d.j, d.mine = f, true
+	return nil
+}
+
+// ready tells whether commits can be appended to the journal: there must be
+// one, and its header must say the schema of what is appended.
+func (d *disk) ready() bool { return d.j != nil && d.pos.head.Schema == d.o.Schema }
+
+// makeReady makes the journal, or writes it anew with a header of our schema.
+func (d *disk) makeReady() error {
+	h := d.pos.head
+	var lines []line
+	if d.j == nil {
+		h.Base, h.Prev, h.At = d.pos.seq, hexSum(d.pos.prev), d.pos.at
+	} else {
+		data, err := readAll(d.j)
+		if err != nil {
+			return err
+		}
+		lines = scan(data, 0).lines
+	}
+	if err := d.writeJournal(h, lines); err != nil {
+		return err
+	}
+	return d.switchJournal(h, lines, d.pos.at)
+}
+
+// append writes lines at the end of the journal and syncs them. If that fails,
+// the journal is cut back to what it was.
+func (d *disk) append(text []byte, first witness) error {
+	_, err := d.j.WriteAt(text, d.pos.off)
+	if err == nil {
+		err = d.j.Sync() // the commit is answered after this
+	}
+	if err == nil {
+		return nil
+	}
+	undo := d.j.Truncate(d.pos.off)
+	if undo == nil {
+		undo = d.j.Sync() // else the failed commit may come back after a power cut
+	}
+	if undo == nil {
+		return err
+	}
+	d.doubt = &first
+	return d.errorf(d.n.journal, ErrInDoubt, "commit %d may or may not be on disk, the next write settles it: %w", first.seq, errors.Join(err, undo))
 }

@@ -8,82 +8,73 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 )
 
-// fileLock is a lock between processes, and between logs of one process.
-// It is used by one goroutine at a time.
+// fileLock is a lock between processes, and between logs of one process. One
+// goroutine uses it at a time. The file holds the process id of its last
+// holder, for people; nothing rests on it.
 //
-// In the file stands a line for people and for fairness: who holds the lock, since
-// when he waits who has waited longest, and when he last looked. He looks often and
-// the others seldom, so that it is he who finds it free. A process that comes back
-// for the lock while another one is waiting lets that one go first; otherwise a
-// busy writer would have it again each time before the others have looked. The line
-// is never synced and nothing rests on it.
+// A lock that is taken is tried again after a random pause until it is free.
+// There is no queue: a process that writes without a break may be served more
+// often than the others. A fair queue in the file was given up, because one
+// writer seldom waits for another for longer than a few fsyncs.
 type fileLock struct {
 	dir, name string
-	f         file      // kept open between acquisitions
-	shared    bool      // with others that share it; such a lock is not signed
-	id        uint64    // since when we wait, in nanoseconds: tells our marks from others'
-	turn      time.Time // when we began to have it while others may be waiting
+	f         file // kept open between acquisitions
+	shared    bool // with others that share it; such a lock is not signed
 }
 
-// The pauses between two tries: of who has waited longest about as long as an
-// append takes, so that a free moment between two of them is hit.
+// The pauses between two tries: at first about as long as an append takes.
 const (
-	shortPause = 200 * time.Microsecond
-	longPause  = 3 * time.Millisecond
-	wantedFor  = 10 * time.Millisecond // how long a mark counts
-	turnFor    = 4 * time.Millisecond  // how long one comes back without letting others go first
+	firstPause   = 200 * time.Microsecond
+	longestPause = 3 * time.Millisecond
 )
 
-// acquire waits until the lock is had, ctx ends, or the deadline passes.
-func (k *fileLock) acquire(ctx context.Context, fsys files, deadline time.Time) error {
-	begin := time.Now()
-	yield := begin.Sub(k.turn) > turnFor && k.wantedByOthers(begin)
-	k.id = 0
-	for {
-		pause := shortPause
-		if !yield {
-			ok, err := k.try(fsys)
-			if ok || err != nil {
-				k.takeTurn()
-				return err
-			}
-			if !time.Now().Before(deadline) {
-				return pathError(k.dir, k.name, ErrLocked, "%s holds the store and does not let go; stop it, or let it go on, and try again", k.holder())
-			}
-			if !k.want(begin) {
-				pause = longPause
-			}
+// acquire waits until the lock is free or ctx ends. It tries at least once.
+func (k *fileLock) acquire(ctx context.Context, fsys files) error {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		if ok, err := k.try(fsys); ok || err != nil {
+			return err
 		}
-		yield = false
-		k.turn = time.Time{}
 		t := time.NewTimer(pause/2 + rand.N(pause))
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			return context.Cause(ctx)
+			if cause := context.Cause(ctx); cause != errLate {
+				return cause
+			}
+			holder := "another process"
+			if pid := k.pid(); pid > 0 {
+				holder = fmt.Sprintf("process %d", pid)
+			}
+			return pathError(k.dir, k.name, ErrLocked, "%s holds the store and does not let go; stop it, or let it go on, and try again", holder)
 		case <-t.C:
 		}
 	}
 }
 
-// takeTurn begins a turn, unless we came back within one.
-func (k *fileLock) takeTurn() {
-	if now := time.Now(); now.Sub(k.turn) > turnFor {
-		k.turn = now
+// hold runs do while the lock is held.
+func (k *fileLock) hold(ctx context.Context, fsys files, do func() error) error {
+	if err := k.acquire(ctx, fsys); err != nil {
+		return err
 	}
+	defer unlock(k.f) // cannot fail but for a closed file, and with that the lock is gone
+	return do()
 }
 
-// try takes the lock if nobody has it. The lock is on the file, not on its name: if
-// somebody removed the file meanwhile, another process may lock a new one
-// of that name, so both must be the same.
+// try takes the lock if nobody has it. The lock is on the file, not on its
+// name: if somebody removed the file meanwhile, another process may lock a new
+// one of that name, so both must be the same.
 func (k *fileLock) try(fsys files) (bool, error) {
 	for {
 		if k.f == nil {
-			f, err := openLock(fsys, k.name)
+			f, err := fsys.open(k.name, os.O_RDWR)
+			if errors.Is(err, fs.ErrNotExist) {
+				f, err = fsys.open(k.name, os.O_RDWR|os.O_CREATE)
+			}
 			if err != nil {
 				return false, err
 			}
@@ -96,23 +87,13 @@ func (k *fileLock) try(fsys files) (bool, error) {
 		if same, err := isNamed(fsys, k.f, k.name); err != nil {
 			return false, errors.Join(err, k.close())
 		} else if same {
-			if !k.shared {
-				k.sign()
-			}
+			k.sign()
 			return true, nil
 		}
 		if err := k.close(); err != nil {
 			return false, err
 		}
 	}
-}
-
-func openLock(fsys files, name string) (file, error) {
-	f, err := fsys.open(name, os.O_RDWR)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fsys.open(name, os.O_RDWR|os.O_CREATE)
-	}
-	return f, err
 }
 
 // isNamed tells whether a name still stands for an open file.
@@ -128,82 +109,27 @@ func isNamed(fsys files, f file, name string) (bool, error) {
 	return err == nil && os.SameFile(named, own), err
 }
 
-// The line in the file: "<pid padded to 10> <since when one waits> <when it looked>\n".
-const (
-	lockLine = "%-10d %016x %016x\n"
-	lockLen  = 10 + 1 + 16 + 1 + 16 + 1
-	wantAt   = 11 // where the waiting one's part begins
-)
+// pidLen is the width of the process id in the file.
+const pidLen = 10
 
-// line reads the file; zeros if it cannot be read.
-func (k *fileLock) line() (pid int, waits uint64, when time.Time) {
-	if k.f == nil {
-		return 0, 0, time.Time{}
-	}
-	var b [lockLen]byte
-	n, _ := k.f.ReadAt(b[:], 0) // what is missing is not a number
-	field := func(from, to, base int) uint64 {
-		v, err := strconv.ParseUint(string(bytes.Trim(b[min(from, n):min(to, n)], " \n")), base, 64)
-		if err != nil {
-			return 0
-		}
-		return v
-	}
-	pid = int(field(0, wantAt, 10))
-	waits = field(wantAt, wantAt+16, 16)
-	return pid, waits, time.Unix(0, int64(field(wantAt+17, lockLen, 16)))
+// pid reads who held the lock last; 0 if that cannot be read.
+func (k *fileLock) pid() int {
+	var b [pidLen]byte
+	n, _ := k.f.ReadAt(b[:], 0)                            // what is missing is no number
+	pid, _ := strconv.Atoi(string(bytes.TrimSpace(b[:n]))) // nor is what somebody wrote into it
+	return pid
 }
 
-func (k *fileLock) wantedByOthers(now time.Time) bool {
-	_, waits, when := k.line()
-	return waits != 0 && waits != k.id && now.Sub(when).Abs() < wantedFor
-}
-
-// want tells the others that we wait since a time, unless one waits for longer.
-func (k *fileLock) want(since time.Time) bool {
-	k.id = uint64(since.UnixNano())
-	now := time.Now()
-	if _, waits, when := k.line(); waits != 0 && waits < k.id && now.Sub(when).Abs() < wantedFor {
-		return false
-	}
-	k.scribble(fmt.Appendf(nil, lockLine, 0, k.id, now.UnixNano())[wantAt:], wantAt)
-	return true
-}
-
-// sign tells who holds the lock.
+// sign says who holds the lock. Tests do not count it as an operation.
 func (k *fileLock) sign() {
-	pid, waits, _ := k.line()
-	if waits != 0 && waits == k.id {
-		k.scribble(fmt.Appendf(nil, lockLine, 0, 0, 0)[wantAt:], wantAt)
+	if k.shared || k.pid() == os.Getpid() {
+		return
 	}
-	if pid != os.Getpid() {
-		k.scribble(fmt.Appendf(nil, lockLine, os.Getpid(), 0, 0)[:wantAt], 0)
-	}
-}
-
-// scribble writes without being one of the operations that tests count.
-func (k *fileLock) scribble(b []byte, at int64) {
 	f := k.f
 	if faulty, ok := f.(*faultyFile); ok {
 		f = faulty.file
 	}
-	_, _ = f.WriteAt(b, at) // nothing rests on it
-}
-
-func (k *fileLock) holder() string {
-	if pid, _, _ := k.line(); pid > 0 {
-		return fmt.Sprintf("process %d", pid)
-	}
-	return "another process"
-}
-
-// hold runs do while the lock is held.
-func (k *fileLock) hold(ctx context.Context, fsys files, deadline time.Time, do func() error) error {
-	if err := k.acquire(ctx, fsys, deadline); err != nil {
-		return err
-	}
-	defer unlock(k.f) // cannot fail but for a closed file, and with that the lock is gone
-	return do()
+	_, _ = f.WriteAt(fmt.Appendf(nil, "%-*d\n", pidLen, os.Getpid()), 0)
 }
 
 func (k *fileLock) close() error {
@@ -213,4 +139,57 @@ func (k *fileLock) close() error {
 	f := k.f
 	k.f = nil
 	return f.Close()
+}
+
+// FileLock is a file that this process has locked. The kernel lets go of it
+// with the process, however that ends, so whoever can lock it knows that its
+// last holder is gone.
+type FileLock struct{ k fileLock }
+
+// TryLock locks the file of that name under root, and makes it if there is
+// none; the directory it is in must exist. ok is false when somebody else
+// holds it, in this process or in another. It never waits. In the file stands
+// the holder's process id, for people; nothing rests on it.
+//
+// A holder that is done may remove the file before Unlock: who has the old one
+// open finds that the name no longer stands for it, and locks a new one. With
+// the name the lock is let go of.
+func TryLock(root *os.Root, name string) (l *FileLock, ok bool, err error) {
+	return tryFile(root, fileLock{dir: root.Name(), name: name})
+}
+
+// TryShared is [TryLock] for a lock that any number of holders share: it is
+// refused while somebody has the file alone, and keeps others from that. A
+// holder that wants to remove the file must have it alone for it.
+func TryShared(root *os.Root, name string) (l *FileLock, ok bool, err error) {
+	return tryFile(root, fileLock{dir: root.Name(), name: name, shared: true})
+}
+
+func tryFile(root *os.Root, k fileLock) (l *FileLock, ok bool, err error) {
+	l = &FileLock{k}
+	ok, err = l.k.try(rootFiles{root})
+	if !ok || err != nil {
+		if at, isPath := errors.AsType[*fs.PathError](err); isPath && !filepath.IsAbs(at.Path) {
+			err = &fs.PathError{Op: at.Op, Path: filepath.Join(root.Name(), at.Path), Err: at.Err} // whose directory, too
+		}
+		return nil, false, errors.Join(err, l.k.close())
+	}
+	return l, true, nil
+}
+
+// Unlock lets go of the file. The lock must not be used afterwards.
+func (l *FileLock) Unlock() error {
+	if l.k.f == nil {
+		return nil
+	}
+	return errors.Join(unlock(l.k.f), l.k.close())
+}
+
+// OpenDir opens a directory and makes it, with mode 0700, if there is none,
+// as a [Log] makes its own: a name that was made is on disk when OpenDir returns.
+func OpenDir(dir string) (*os.Root, error) {
+	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
 }

@@ -1,26 +1,78 @@
 package journal
 
 import (
-	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 )
+
+// Recovery
+//
+// The state is the newest good snapshot of S, S.new and S.prev, and every
+// commit after it in J and, where J begins later, J.prev. S.new and S.prev are
+// read only when S is missing or damaged. A reader takes no lock, changes
+// nothing and warns. The next writer repairs.
+//
+// The process is killed, or power fails,
+//
+//   - while the first J is made: J.new or an empty J remains. The next writer makes J anew.
+//   - in an append: J ends in a torn line, or in whole lines nobody answered
+//     for. Whole lines are kept. The torn line, the bytes after the last line
+//     feed, is copied to .torn, cut off, and told.
+//   - in an append, and the disk shows a line feed but not all that was before it: a damaged line, see below.
+//   - in steps 1 to 3 of a compaction (see compact.go): J is as it was. S.new and J.new are overwritten next time.
+//   - in step 4: S and S.prev, J and J.prev may be the same file. S.new is
+//     good, so damage to the one snapshot is still no loss.
+//   - after 5: S has N, J has everything after M. Commits up to N are skipped.
+//   - after 6, before its fsync: the disk may show either rename without the
+//     other. With S at M and J from N on, J.prev has what is between.
+//   - after 6: S.prev (M) with J.prev (after M) and J (after N) are the second,
+//     complete copy until the next compaction.
+//   - in a repair: it begins anew. In [Log.Purge]: purge again.
+//
+// Something fails and the process lives on,
+//
+//   - a write or fsync of an append: J is cut back to its former length and
+//     synced. The error names the cause, memory is as before. Nothing is
+//     retried without being asked.
+//   - that cut or its fsync too: [ErrInDoubt]. The next write of this log
+//     settles it: a torn tail is dropped, a whole commit kept, J written anew,
+//     and a warning says which it was. J is written anew because after a
+//     failed fsync the kernel holds pages for clean that are not on disk. If
+//     the process ends first, the next one finds a torn tail or a whole commit.
+//   - a step of a compaction: the error is returned. The files are as after a kill there.
+//
+// Something is damaged,
+//
+//   - S: the newest good one of S.new and S.prev takes over. Nothing is lost.
+//     S is set aside, J is written anew from that snapshot on, and the snapshot takes S's place.
+//   - S and every other snapshot, and J does not begin at commit 0: [ErrCorrupt]. Nothing is written.
+//   - a line of J: the intact lines around it are kept. J is copied to
+//     .corrupt-<time>, and written anew with a placeholder for each lost commit.
+//     If only a line feed was hit, nothing is lost. If it was the last one, the line counts as torn.
+//   - J's header: the commits tell the rest. J is written anew.
+//   - J is missing or empty: the commits in J.prev after S's, if any.
+//   - J does not have the witness's commit: what is missing is lost, as if its lines were damaged.
+//   - an intact line or snapshot that cannot be decoded: [ErrCorrupt]. A
+//     program that knew more wrote it. Nothing is written.
 
 // recovery is what the files of a directory come to.
 type recovery struct {
 	snap   *snapshot // nil: the state begins empty
 	broken *snapshot // S, when it is damaged
 	lines  []line    // the commits after snap, without a gap
-	lost   []uint64  // those of them that are newly found lost
+	lost   []uint64  // commits newly found lost
+	ends   uint64    // the last commit of which J shows at least damage; a later lost one is just not there
 	pos    position  // in J as it is, or as the repair makes it
 	j      file      // J open for reading, nil when there is none
 	info   fs.FileInfo
 	torn   []byte
+	marred bool // J has damaged lines, or lacks commits that were answered: it is set aside
 	dirty  bool // J is to be written anew
 	untidy bool // a writer has something to repair
-	marred bool // J has damaged lines
 }
 
 // seq is the commit the snapshot includes.
@@ -29,47 +81,6 @@ func (r *recovery) seq() uint64 {
 		return 0
 	}
 	return r.snap.head.Seq
-}
-
-// gather reads everything and changes nothing. It works without the lock: J is
-// opened before S is read, and S is switched before J, so that S is never
-// older than the J that was opened.
-func (d *disk) gather() (*recovery, error) {
-	r := &recovery{}
-	j, err := d.fs.open(d.n.journal, os.O_RDONLY)
-	if err == nil {
-		r.j = j
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if err := d.gatherInto(r); err != nil {
-		r.close()
-		return nil, err
-	}
-	return r, nil
-}
-
-func (d *disk) gatherInto(r *recovery) (err error) {
-	if err := d.chooseSnapshot(r); err != nil {
-		return err
-	}
-	if _, err := d.fs.stat(d.n.doubt); err == nil || d.doubt != nil {
-		r.untidy = true
-	}
-	var data []byte
-	if r.j != nil {
-		if r.info, err = r.j.Stat(); err != nil {
-			return err
-		}
-		if data, err = readAll(r.j); err != nil {
-			return err
-		}
-	}
-	c := scan(data, 0)
-	if err := d.checkHeader(d.n.journal, c); err != nil {
-		return err
-	}
-	return d.merge(r, c)
 }
 
 // close lets go of the files that nobody took.
@@ -84,29 +95,55 @@ func (r *recovery) close() {
 }
 
 // allLost is the commits that are lost, newly or known from placeholders.
-func (r *recovery) allLost() (seqs []uint64) {
+func (r *recovery) allLost() []uint64 {
+	seqs := slices.Clone(r.lost)
 	for _, l := range r.lines {
 		if l.lost {
 			seqs = append(seqs, l.seq)
 		}
 	}
-	return seqs
+	slices.Sort(seqs)
+	return slices.Compact(seqs)
 }
 
-// unsettled tells whether what gather found may come from files that were
-// switched while they were read without the lock.
-func (d *disk) unsettled(r *recovery, err error) bool {
-	if err != nil {
-		return errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
+// gather reads everything and changes nothing. It works without the lock: the
+// witness is read before J, and J is opened before S, which is switched first.
+func (d *disk) gather() (*recovery, error) {
+	r := &recovery{}
+	if err := d.gatherInto(r); err != nil {
+		r.close()
+		return nil, err
 	}
-	if r.marred || len(r.lost) > 0 || r.broken != nil {
-		return true
+	return r, nil
+}
+
+func (d *disk) gatherInto(r *recovery) error {
+	w := d.readWitness()
+	err := d.openInto(r)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	now, err := d.fs.stat(d.n.journal)
-	if r.j == nil {
-		return err == nil
+	if err := d.chooseSnapshot(r); err != nil {
+		return err
 	}
-	return err != nil || !os.SameFile(now, r.info)
+	var data []byte
+	if r.j != nil {
+		if data, err = readAll(r.j); err != nil {
+			return err
+		}
+	}
+	c := scan(data, 0)
+	if err := d.checkHeader(d.n.journal, c); err != nil {
+		return err
+	}
+	return d.merge(r, c, w)
+}
+
+func (d *disk) openInto(r *recovery) (err error) {
+	if r.j, err = d.fs.open(d.n.journal, os.O_RDONLY); err == nil {
+		r.info, err = r.j.Stat()
+	}
+	return err
 }
 
 // chooseSnapshot takes S if it is good, else the newest good one of the others.
@@ -129,7 +166,7 @@ func (d *disk) chooseSnapshot(r *recovery) error {
 	return nil
 }
 
-// checkHeader refuses a journal that a newer program wrote, whatever else is the matter with it.
+// checkHeader refuses a journal that a newer program wrote, whatever else is wrong with it.
 func (d *disk) checkHeader(name string, c content) error {
 	f, schema := max(c.head.Journal, c.claim.Journal), max(c.head.Schema, c.claim.Schema)
 	switch {
@@ -138,32 +175,6 @@ func (d *disk) checkHeader(name string, c content) error {
 	case schema > d.o.Schema:
 		return d.errorf(name, ErrNewer, "its schema is %d, this program knows %d; install a newer one", schema, d.o.Schema)
 	}
-	return nil
-}
-
-// merge puts together the commits after the snapshot.
-func (d *disk) merge(r *recovery, c content) error {
-	base := r.seq()
-	lines := after(c.lines, base)
-	r.torn, r.marred = c.torn, c.bad > 0
-	older := content{}
-	if !c.hasHead || c.head.Base > base || r.marred || !contiguous(lines, base) {
-		var err error
-		if older, err = d.readOlder(); err != nil {
-			return err
-		}
-		lines = union(lines, after(older.lines, base))
-	}
-	if err := d.checkReach(r, c, older, lines); err != nil {
-		return err
-	}
-	last := max(base, lastSeq(c.lines))
-	r.fillGaps(lines, base, last+uint64(c.badTail))
-	r.setPosition(c, older)
-	missing := r.pos.seq > lastSeq(c.lines) && r.pos.seq != c.head.Base
-	r.dirty = r.marred || missing && (len(r.lines) > 0 || r.j != nil) || c.hasHead && c.head.Base > base
-	misplaced := r.snap != nil && r.snap.name != d.n.snapshot
-	r.untidy = r.untidy || r.dirty || len(r.torn) > 0 || r.broken != nil || misplaced
 	return nil
 }
 
@@ -177,40 +188,32 @@ func (d *disk) readOlder() (content, error) {
 	return c, d.checkHeader(d.n.journalPrev, c)
 }
 
-// contiguous tells whether lines are the commits after seq, one by one.
-func contiguous(lines []line, seq uint64) bool {
-	for _, l := range lines {
-		if seq++; l.seq != seq {
-			return false
+// merge puts together the commits after the snapshot.
+func (d *disk) merge(r *recovery, c content, w witness) error {
+	base := r.seq()
+	lines, older := after(c.lines, base), content{}
+	if !c.hasHead || c.head.Base > base {
+		var err error
+		if older, err = d.readOlder(); err != nil {
+			return err
 		}
+		lines = union(lines, after(older.lines, base))
 	}
-	return true
-}
-
-// union sorts the commits of two journals. Where both have one, the first wins unless it lost it.
-func union(a, b []line) []line {
-	all := slices.Concat(a, b)
-	slices.SortStableFunc(all, func(x, y line) int {
-		if c := cmp.Compare(x.seq, y.seq); c != 0 {
-			return c
-		}
-		return cmp.Compare(rank(x), rank(y))
-	})
-	return slices.CompactFunc(all, func(x, y line) bool { return x.seq == y.seq })
-}
-
-func rank(l line) int {
-	if l.lost {
-		return 1
+	if err := d.checkReach(r, c, older, lines); err != nil {
+		return err
 	}
-	return 0
-}
-
-func lastSeq(lines []line) uint64 {
-	if len(lines) == 0 {
-		return 0
+	r.ends = max(base, lastSeq(lines), lastSeq(c.lines)+uint64(c.badTail))
+	r.fillGaps(lines, base, max(r.ends, w.seq))
+	if !w.agrees(r.lines, max(r.ends, w.seq)) { // another commit has its number
+		r.lost, r.ends = append(r.lost, w.seq), w.seq-1
 	}
-	return lines[len(lines)-1].seq
+	r.torn, r.marred = c.torn, c.bad > 0 || len(r.lost) > 0
+	r.setPosition(c, older)
+	missing := r.pos.seq > lastSeq(c.lines) && r.pos.seq != c.head.Base
+	r.dirty = r.marred || missing && (len(r.lines) > 0 || r.j != nil) || c.hasHead && c.head.Base > base || r.j != nil && d.doubt != nil
+	misplaced := r.snap != nil && r.snap.name != d.n.snapshot
+	r.untidy = r.dirty || len(r.torn) > 0 || r.broken != nil || misplaced
+	return nil
 }
 
 // checkReach refuses to go on when what led up to the journal is gone.
@@ -232,31 +235,24 @@ func (d *disk) checkReach(r *recovery, c, older content, lines []line) error {
 
 // fillGaps puts placeholders where commits are missing, up to a last one.
 func (r *recovery) fillGaps(lines []line, seq, last uint64) {
-	if contiguous(lines, seq) && seq+uint64(len(lines)) >= last {
-		r.lines = lines
-		return
-	}
 	var prev uint32
-	add := func(l line) {
-		r.lines = append(r.lines, l)
-		seq, prev = l.seq, l.sum
-	}
 	lose := func(to uint64) {
-		for seq < to {
-			add(lostLine(seq+1, prev))
-			r.lost = append(r.lost, seq)
+		for ; seq < to; seq++ {
+			l := lostLine(seq+1, prev)
+			r.lines, r.lost, prev = append(r.lines, l), append(r.lost, l.seq), l.sum
 		}
 	}
 	for _, l := range lines {
 		lose(l.seq - 1)
-		add(l)
+		r.lines, seq, prev = append(r.lines, l), l.seq, l.sum
 	}
 	lose(last)
 }
 
 // setPosition says where in J the state ends, if J needs no repair.
 func (r *recovery) setPosition(c, older content) {
-	p := position{head: c.head, off: c.whole, sum: c.headLine.sum, prev: c.head.prev(), seq: r.seq(), at: c.head.At}
+	p := c.end()
+	p.seq = r.seq()
 	if !c.hasHead {
 		p.head = older.head
 	}
@@ -266,114 +262,295 @@ func (r *recovery) setPosition(c, older content) {
 			p.at = r.snap.head.At
 		}
 	}
-	if n := len(c.lines); n > 0 {
-		l := c.lines[n-1]
-		p.mark, p.sum, p.prev = l.off, l.sum, l.sum
-	}
 	if n := len(r.lines); n > 0 {
 		p.seq, p.prev = r.lines[n-1].seq, r.lines[n-1].sum
 	}
 	r.pos = p
 }
 
-var errNoHead = errors.New("the journal does not go on from there")
-
-// resume finds a head in the journal, or in the one before it, and returns the
-// commits that follow; nil if it is not there, or if anything is damaged.
-func (d *disk) resume(at Head) *recovery {
-	r := &recovery{}
-	if d.resumeInto(r, at) != nil {
-		r.close()
-		return nil
+// end is the position after what was read of J. Its seq is that of the last
+// line, 0 if there is none.
+func (c content) end() position {
+	p := position{head: c.head, off: c.whole, sum: c.headLine.sum, prev: c.head.prev(), at: c.head.At}
+	if n := len(c.lines); n > 0 {
+		l := c.lines[n-1]
+		p.mark, p.sum, p.prev, p.seq = l.off, l.sum, l.sum, l.seq
 	}
-	return r
+	return p
 }
 
-func (d *disk) resumeInto(r *recovery, at Head) (err error) {
-	if _, err := d.fs.stat(d.n.doubt); err == nil || d.doubt != nil {
-		return errNoHead
-	}
-	if r.j, err = d.fs.open(d.n.journal, os.O_RDONLY); err != nil {
-		return err
-	}
-	if r.info, err = r.j.Stat(); err != nil {
-		return err
-	}
-	start, err := readRange(r.j, 0, min(r.info.Size(), headSearched))
+// unsettled tells whether what gather found may come from files that were
+// switched while they were read without the lock.
+func (d *disk) unsettled(r *recovery, err error) bool {
 	if err != nil {
-		return err
+		return errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 	}
-	h := scan(start, 0)
-	if !h.hasHead || d.checkHeader(d.n.journal, h) != nil || h.head.Repairs != at.Repairs || !d.plausible(h.head) {
-		return errNoHead
+	if r.marred || r.broken != nil {
+		return true
 	}
-	c, err := readFrom(r.j, at, r.info.Size())
-	if err != nil {
-		return err
+	now, err := d.fs.stat(d.n.journal)
+	if r.j == nil {
+		return err == nil
 	}
-	r.pos = position{head: h.head, off: c.whole, sum: h.headLine.sum, prev: at.Sum, seq: at.Seq, at: at.At}
-	if n := len(c.lines); n > 0 {
-		r.pos.mark, r.pos.sum = c.lines[n-1].off, c.lines[n-1].sum
-	}
-	joined := c.has(at)
-	if h.head.Base > at.Seq {
-		older, err := d.readOlder()
-		if err != nil {
+	return err != nil || !os.SameFile(now, r.info)
+}
+
+// repair makes the files what gather found them to mean, under the lock. Every
+// step leaves files from which the same is found again.
+func (d *disk) repair(r *recovery) (err error) {
+	if len(r.torn) > 0 {
+		if err := d.keepTorn(r.torn); err != nil {
 			return err
 		}
-		joined = older.has(at) && older.has(Head{Seq: h.head.Base, Sum: h.head.prev()})
-		c.bad += older.bad
-		c.lines = union(c.lines, older.lines)
 	}
-	r.lines, r.torn, r.untidy = after(c.lines, at.Seq), c.torn, len(c.torn) > 0
-	if n := len(r.lines); n > 0 {
-		r.pos.prev, r.pos.seq = r.lines[n-1].sum, r.lines[n-1].seq
+	aside := d.n.journal
+	if r.marred {
+		if aside, err = d.copyAside(r); err != nil {
+			return err
+		}
 	}
-	if c.bad > 0 || !joined || !contiguous(r.lines, at.Seq) {
-		return errNoHead
+	if r.broken != nil {
+		if r.broken.name, err = d.unusedName(d.n.snapshot+corruptMark, ""); err != nil {
+			return err
+		}
+		if err := d.fs.rename(d.n.snapshot, r.broken.name); err != nil {
+			return err
+		}
 	}
+	switch {
+	case r.dirty:
+		err = d.rewrite(r)
+	case len(r.torn) > 0:
+		err = d.cut(r.pos.off)
+		d.adopt(r)
+	default:
+		d.adopt(r)
+	}
+	if err == nil {
+		err = d.placeSnapshot(r)
+	}
+	if err != nil {
+		return err
+	}
+	d.settle(r)
+	if r.dirty {
+		d.writeWitness()
+	}
+	d.warn(r, aside, true)
 	return nil
 }
 
-// plausible tells whether there is a snapshot that a journal may follow. Only
-// its first bytes are read.
-func (d *disk) plausible(h header) bool {
-	f, err := d.fs.open(d.n.snapshot, os.O_RDONLY)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist) && h.Base == 0
+// settle says what became of a write in doubt. J has been written anew.
+func (d *disk) settle(r *recovery) {
+	if d.doubt == nil {
+		return
 	}
-	defer f.Close()
+	outcome := "is not on disk"
+	if slices.ContainsFunc(r.lines, func(l line) bool { return l.seq == d.doubt.seq && l.sum == d.doubt.sum }) {
+		outcome = "is on disk"
+	}
+	d.note(Warning{Kind: Settled, File: d.n.journal, Seq: d.doubt.seq,
+		Text: fmt.Sprintf("commit %d was in doubt after a failed write; it %s.", d.doubt.seq, outcome)})
+	d.doubt = nil
+}
+
+// warn tells what gather found. aside is where the damaged journal is.
+func (d *disk) warn(r *recovery, aside string, repaired bool) {
+	tell := func(w Warning) {
+		w.repaired = repaired
+		d.note(w)
+	}
+	for _, w := range lostWarnings(aside, r.lost, r.ends) {
+		tell(w)
+	}
+	if r.marred && len(r.lost) == 0 {
+		tell(damagedWarning(aside))
+	}
+	if r.broken != nil {
+		by := d.n.journal
+		if r.snap != nil {
+			by = r.snap.name
+		}
+		tell(replacedWarning(r.broken.name, by, len(r.lost) > 0))
+	}
+}
+
+// keepTorn appends a torn write to the file where such are kept.
+func (d *disk) keepTorn(torn []byte) error {
+	f, err := d.fs.open(d.n.torn, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	fi, err := f.Stat()
+	if err == nil {
+		_, err = f.WriteAt(append(torn[:len(torn):len(torn)], '\n'), fi.Size())
+	}
+	if err == nil {
+		err = f.Sync() // the original is cut off next
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.fs.syncDir() // and its name may be new
+	}
+	if err == nil {
+		d.note(tornWarning(d.n.torn, len(torn)))
+	}
+	return err
+}
+
+// cut shortens J and syncs it, so that after a power cut the same torn write is
+// not found, kept and told again.
+func (d *disk) cut(size int64) error {
+	f, err := d.fs.open(d.n.journal, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(size)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// copyAside keeps a damaged J as it is, and in its name which commits were
+// lost: the placeholders for them go with the next compaction.
+func (d *disk) copyAside(r *recovery) (string, error) {
+	aside, err := d.unusedName(d.n.journal+corruptMark, lostSuffix(r.lost))
+	if err != nil {
+		return "", err
+	}
+	var data []byte
+	if r.j != nil {
+		if data, err = readAll(r.j); err != nil {
+			return "", err
+		}
+	}
+	if err := writeName(d.fs, aside, data); err != nil {
+		return "", err
+	}
+	return aside, d.fs.syncDir() // the original is replaced next
+}
+
+// placeSnapshot puts the snapshot that took over where a snapshot belongs. It
+// comes after J was made to reach back to it.
+func (d *disk) placeSnapshot(r *recovery) error {
+	if r.snap == nil || r.snap.name == d.n.snapshot {
+		return nil
+	}
+	// The directory is not synced: without the new name the same is found
+	// again, and the next compaction begins with a sync.
+	if r.snap.name != d.n.snapshotNew {
+		return d.linkOrRename(r.snap.name, d.n.snapshot)
+	}
+	f, err := d.fs.open(r.snap.name, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil { // its writer may have been killed before its own fsync
+		return err
+	}
+	return d.fs.rename(r.snap.name, d.n.snapshot)
+}
+
+// linkOrRename gives a file a second name, or, where a file can have only one,
+// another name.
+func (d *disk) linkOrRename(from, to string) error {
+	if d.fs.link(from, to) == nil {
+		return nil
+	}
+	return d.fs.rename(from, to)
+}
+
+// rewrite makes J anew from the snapshot's commit on.
+func (d *disk) rewrite(r *recovery) error {
+	h := r.pos.head
+	if len(r.lost) > 0 {
+		h.Repairs++
+	}
+	h.Prev = hexSum(r.pos.prev)
+	if len(r.lines) > 0 {
+		h.Prev = hexSum(r.lines[0].prev)
+	}
+	h.Base, h.At = r.seq(), r.pos.at
+	if r.snap != nil && !r.snap.head.At.IsZero() {
+		h.At = r.snap.head.At
+	}
+	if err := d.writeJournal(h, r.lines); err != nil {
+		return err
+	}
+	if err := d.switchJournal(h, r.lines, r.pos.at); err != nil {
+		return err
+	}
+	r.close()
+	return nil
+}
+
+// writeJournal writes J.new with a header and lines, and syncs it.
+func (d *disk) writeJournal(h header, lines []line) error {
+	text := d.complete(h).line().appendTo(nil)
+	for _, l := range lines {
+		text = l.appendTo(text)
+	}
+	return writeName(d.fs, d.n.journalNew, text)
+}
+
+// complete is a header as it is written: ours, and of a new generation.
+func (d *disk) complete(h header) header {
+	h.Journal, h.Schema = format, d.o.Schema
+	h.Generation++
+	return h
+}
+
+// switchJournal renames J.new over J and goes on in it. The header and lines
+// are those that were written.
+func (d *disk) switchJournal(h header, lines []line, at time.Time) error {
+	if err := d.fs.rename(d.n.journalNew, d.n.journal); err != nil {
+		return err
+	}
+	if err := d.fs.syncDir(); err != nil { // without it the next commit could be in a file that has no name
+		return err
+	}
+	f, err := d.fs.open(d.n.journal, os.O_RDWR)
+	if err != nil {
+		return err
+	}
 	info, err := f.Stat()
 	if err != nil {
-		return false
+		return errors.Join(err, f.Close())
 	}
-	s, ok := readHead(f, info.Size())
-	return ok && s.Schema <= d.o.Schema && s.Seq >= h.Base
+	h = d.complete(h)
+	c := content{head: h, headLine: h.line(), whole: info.Size()}
+	off := c.headLine.size()
+	for _, l := range lines {
+		l.off = off
+		c.lines = append(c.lines, l)
+		off += l.size()
+	}
+	p := c.end()
+	p.seq, p.at = max(p.seq, h.Base), at
+	d.closeJournal()
+	d.j, d.info, d.mine, d.pos = f, info, true, p
+	return nil
 }
 
-// readFrom reads a journal from the line of a head on if it is at its offset,
-// else all of it.
-func readFrom(j file, at Head, size int64) (content, error) {
-	if 0 < at.Offset && at.Offset < size {
-		data, err := readRange(j, at.Offset, size)
-		if err != nil {
-			return content{}, err
-		}
-		if c := scan(data, at.Offset); len(c.lines) > 0 && c.lines[0].off == at.Offset && c.lines[0].is(at) {
-			return c, nil
-		}
-	}
-	data, err := readRange(j, 0, size)
-	return scan(data, 0), err
+// adopt goes on in the journal that was read.
+func (d *disk) adopt(r *recovery) {
+	d.closeJournal()
+	d.j, d.info, d.pos = r.j, r.info, r.pos
+	r.j = nil
 }
 
-// has tells whether a journal has the commit of a head, or begins after it.
-func (c content) has(at Head) bool {
-	if c.hasHead && c.head.Base == at.Seq && c.head.prev() == at.Sum {
-		return true
-	}
-	return slices.ContainsFunc(c.lines, func(l line) bool { return l.is(at) })
+// readWitness returns the zero witness when there is none.
+func (d *disk) readWitness() witness {
+	text, _ := readName(d.fs, d.n.head) // one that cannot be read is no witness
+	return parseWitness(text)
 }
 
-// is tells whether a line is the commit of a head.
-func (l line) is(at Head) bool { return l.seq == at.Seq && l.sum == at.Sum && !l.lost }
+// writeWitness says which commit was answered last. Nothing is synced, and an
+// error is nobody's concern: an older witness is true as well.
+func (d *disk) writeWitness() {
+	f, err := rootFiles{d.root}.open(d.n.head, os.O_RDWR|os.O_CREATE)
+	if err == nil {
+		_, _ = f.WriteAt(witness{d.pos.seq, d.pos.prev}.text(), 0)
+		_ = f.Close()
+	}
+}

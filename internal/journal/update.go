@@ -2,82 +2,60 @@ package journal
 
 import (
 	"context"
+	"errors"
+	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 )
 
-// waiter is one call of Update. Its decide always runs in the goroutine that
-// made the call, so that a panic ends that one and no other.
-type waiter[S, E any] struct {
+// Group commit
+//
+// Callers of Update line up in a queue. The one that gets the lead takes the
+// file lock and serves all that wait: it decides them one after another, each
+// on the state that the one before left, writes their lines with one write and
+// one fsync, and then answers them.
+//
+// A view of this process that begins during the write waits for the fsync.
+// Another process may see a commit between the write and the fsync, and a later
+// view here that missed it would turn time back. That other process sees it
+// gone again if the fsync failed; to make it wait was rejected, because then a
+// stopped writer would stop every reader.
+
+// call is one call of Update.
+type call[S, E any] struct {
 	decide func(S, time.Time) ([]E, error)
-	turn   chan turn[S]     // the leader says: decide now
-	answer chan decision[E] // and is told
-	done   chan struct{}    // closed when head and err are set
+	done   chan struct{} // closed when the rest is set
 	head   Head
 	err    error
+	panic  any // what decide panicked with
 }
 
-type turn[S any] struct {
-	state S
-	now   time.Time
-}
-
-type decision[E any] struct {
-	events  []E
-	err     error
-	aborted bool // decide panicked, or ended its goroutine
-}
-
-func newWaiter[S, E any](decide func(S, time.Time) ([]E, error)) *waiter[S, E] {
-	return &waiter[S, E]{
-		decide: decide,
-		turn:   make(chan turn[S]),
-		answer: make(chan decision[E], 1),
-		done:   make(chan struct{}),
+func (c *call[S, E]) result() (Head, error) {
+	if c.panic != nil {
+		panic(c.panic) // in the goroutine of the caller, whoever ran decide
 	}
-}
-
-// serve decides and tells the leader, also if decide does not return.
-func (w *waiter[S, E]) serve(t turn[S]) {
-	d := decision[E]{aborted: true}
-	defer func() { w.answer <- d }()
-	d.events, d.err = w.decide(t.state, t.now)
-	d.aborted = false
-}
-
-// ask has the waiter decide. The leader's own runs here.
-func (w *waiter[S, E]) ask(t turn[S], own bool) decision[E] {
-	if own {
-		w.serve(t)
-	} else {
-		w.turn <- t
-	}
-	return <-w.answer
-}
-
-func (w *waiter[S, E]) finish(head Head, err error) {
-	w.head, w.err = head, err
-	close(w.done)
+	return c.head, c.err
 }
 
 // queue is the calls that wait, in the order they came.
 type queue[S, E any] struct {
 	mu   sync.Mutex
-	list []*waiter[S, E]
+	list []*call[S, E]
 }
 
-func (q *queue[S, E]) add(w *waiter[S, E]) {
+func (q *queue[S, E]) add(c *call[S, E]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.list = append(q.list, w)
+	q.list = append(q.list, c)
 }
 
-// withdraw takes a waiter out, unless a leader has it already.
-func (q *queue[S, E]) withdraw(w *waiter[S, E]) bool {
+// withdraw takes a call out, unless a leader has it already.
+func (q *queue[S, E]) withdraw(c *call[S, E]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, x := range q.list {
-		if x == w {
+		if x == c {
 			q.list = append(q.list[:i:i], q.list[i+1:]...)
 			return true
 		}
@@ -85,51 +63,291 @@ func (q *queue[S, E]) withdraw(w *waiter[S, E]) bool {
 	return false
 }
 
-func (q *queue[S, E]) takeAll() []*waiter[S, E] {
+func (q *queue[S, E]) takeAll() []*call[S, E] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	ws := q.list
+	list := q.list
 	q.list = nil
-	return ws
+	return list
 }
 
-// putBack returns waiters that a leader could not serve.
-func (q *queue[S, E]) putBack(ws []*waiter[S, E]) {
+// putBack returns calls that a leader could not serve.
+func (q *queue[S, E]) putBack(list []*call[S, E]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.list = append(ws[:len(ws):len(ws)], q.list...)
+	q.list = append(list[:len(list):len(list)], q.list...)
 }
 
-// wait waits until a leader has served w, or leads.
-func (l *Log[S, E]) wait(ctx context.Context, w *waiter[S, E]) error {
-	l.queue.add(w)
-	deadline := time.Now().Add(l.o.LockTimeout)
-	late := time.NewTimer(l.o.LockTimeout)
-	defer late.Stop()
-	ended, timer := ctx.Done(), late.C
+// errLate ends the context of who has waited for Options.LockTimeout.
+var errLate = errors.New("late")
+
+// Update commits what decide makes of the newest state, under the lock, and
+// returns the new head once it is on disk. now is the recorded time of the
+// commit to be: the clock, or 1 ns after the last commit if that is later.
+// If decide returns an error, or no events, nothing is written; its error is
+// returned as it is. Any other error means that nothing was changed, unless it
+// wraps ErrInDoubt. decide may run in another goroutine, and more than once.
+func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) ([]E, error)) (Head, error) {
+	if err := ctx.Err(); err != nil {
+		return Head{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
+	defer cancel()
+	c := &call[S, E]{decide: decide, done: make(chan struct{})}
+	l.queue.add(c)
+	head, err := l.wait(ctx, c)
+	if err == nil {
+		l.nudge()
+	}
+	return head, err
+}
+
+// wait waits until a leader has served the call, or leads.
+func (l *Log[S, E]) wait(ctx context.Context, c *call[S, E]) (Head, error) {
+	select {
+	case l.lead <- struct{}{}: // one try is due, however late it is
+		return l.leadBatch(ctx, c)
+	default:
+	}
+	gone := ctx.Done()
 	for {
 		select {
-		case t := <-w.turn:
-			w.serve(t)
-		case <-w.done:
-			return w.err
+		case <-c.done:
+			return c.result()
 		case l.lead <- struct{}{}:
-			return l.leadBatch(ctx, w, deadline)
-		case <-ended:
-			if l.queue.withdraw(w) {
-				return context.Cause(ctx)
+			return l.leadBatch(ctx, c)
+		case <-gone:
+			if !l.queue.withdraw(c) {
+				gone = nil // a leader has it: the outcome is near, and must be known
+			} else if cause := context.Cause(ctx); cause != errLate {
+				return Head{}, cause
+			} else {
+				return Head{}, l.d.errorf(l.d.n.lock, ErrLocked, "another write of this process does not end; try again")
 			}
-			ended, timer = nil, nil // a leader has it: the outcome is near, and must be known
-		case <-timer:
-			select {
-			case l.lead <- struct{}{}: // late, and yet one try is due
-				return l.leadBatch(ctx, w, deadline)
-			default:
-			}
-			if l.queue.withdraw(w) {
-				return l.d.errorf(l.d.n.lock, ErrLocked, "another write of this process does not end; try again")
-			}
-			ended, timer = nil, nil
 		}
 	}
+}
+
+// leadBatch takes the file lock and serves everyone who waits, c among them.
+// The lead is held.
+func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) {
+	defer func() { <-l.lead }()
+	select {
+	case <-c.done: // served by the leader before
+		return c.result()
+	default:
+	}
+	err := l.underLock(ctx, func() error {
+		b := batch[S, E]{l: l, pos: l.d.pos, calls: l.queue.takeAll()}
+		defer b.end()
+		b.run()
+		return nil
+	})
+	if err != nil && l.queue.withdraw(c) {
+		return Head{}, l.named(err)
+	}
+	<-c.done
+	return c.result()
+}
+
+// underLock holds the file lock, has the files in order and the state caught
+// up, and then runs do. The lead is held.
+func (l *Log[S, E]) underLock(ctx context.Context, do func() error) error {
+	root, fsys, err := l.attach(true)
+	if err != nil {
+		return err
+	}
+	return l.d.lock.hold(ctx, fsys, func() error {
+		if err := l.prepare(root); err != nil {
+			return err
+		}
+		defer l.inflight.Store(false)
+		return do()
+	})
+}
+
+// attach has the directory open, and made if need be.
+func (l *Log[S, E]) attach(create bool) (*os.Root, files, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, nil, ErrClosed
+	}
+	before := l.d.root
+	err := l.d.attach(create)
+	if l.d.root != before {
+		l.loaded = false
+	}
+	return l.d.root, l.d.fs, err
+}
+
+// prepare catches up under the file lock and sets inflight.
+func (l *Log[S, E]) prepare(root *os.Root) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.d.root != root {
+		return l.d.errorf(l.d.n.lock, ErrLocked, "the directory was replaced meanwhile; try again")
+	}
+	if !l.loaded || l.d.untidy || !l.d.current() {
+		if err := l.catchUp(true); err != nil {
+			return err
+		}
+	}
+	if err := l.d.openForWriting(); err != nil {
+		return err
+	}
+	l.inflight.Store(true)
+	return nil
+}
+
+// batch is the calls of Update that share a write and an fsync. While inflight
+// is set nobody else changes the state or the position, so the leader reads
+// both without mu.
+type batch[S, E any] struct {
+	l        *Log[S, E]
+	calls    []*call[S, E] // not decided yet
+	deciding *call[S, E]
+	decided  []*call[S, E] // to be answered after the write
+	text     []byte        // what to write
+	first    witness       // its first commit
+	pos      position      // where the journal will be after it
+	pending  *Commit[E]    // decided last, and not folded yet
+	locked   bool          // mu is held: no view may see what is not on disk
+}
+
+// run decides one call after another, writes once, and answers everyone.
+func (b *batch[S, E]) run() {
+	var err error
+	for len(b.calls) > 0 && err == nil {
+		b.foldPending() // the next one decides on what this one did
+		b.deciding, b.calls = b.calls[0], b.calls[1:]
+		err = b.decide(b.deciding)
+		b.decided, b.deciding = append(b.decided, b.deciding), nil
+	}
+	if len(b.text) > 0 && err == nil {
+		err = b.write()
+	}
+	if err != nil {
+		b.fail(err)
+	}
+	b.unlock()
+	for _, c := range b.decided {
+		close(c.done)
+	}
+	b.decided = nil
+}
+
+// decide adds what one call decides to the batch. An error is that of the
+// files, and ends the batch.
+func (b *batch[S, E]) decide(c *call[S, E]) error {
+	now := b.l.o.Now().UTC().Round(0)
+	if !now.After(b.pos.at) {
+		now = b.pos.at.Add(1)
+	}
+	var events []E
+	func() {
+		defer func() {
+			if c.panic = recover(); c.panic != nil {
+				b.l.o.Logger.Error("a decision panicked", "panic", c.panic, "stack", string(debug.Stack()))
+			}
+		}()
+		events, c.err = c.decide(b.l.state, now)
+	}()
+	if c.err == nil && c.panic == nil && len(events) > 0 {
+		if err := b.add(c, now, events); err != nil {
+			return err
+		}
+	}
+	if c.err == nil {
+		c.head = b.pos.reached()
+	}
+	return nil
+}
+
+func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
+	if len(b.text) == 0 && !b.l.d.ready() {
+		b.lock()
+		if err := b.l.d.makeReady(); err != nil {
+			b.l.loaded = false
+			return err
+		}
+		b.pos = b.l.d.pos
+	}
+	ln, err := commitLine(b.pos.seq+1, b.pos.prev, now, events)
+	if err != nil {
+		c.err = err
+		return nil
+	}
+	if len(b.text) == 0 {
+		b.first = witness{ln.seq, ln.sum}
+	}
+	b.pos.mark, b.pos.sum, b.pos.prev, b.pos.seq, b.pos.at = b.pos.off, ln.sum, ln.sum, ln.seq, now
+	b.pos.off += ln.size()
+	b.text = ln.appendTo(b.text)
+	b.pending = &Commit[E]{Seq: ln.seq, At: now, Events: events}
+	return nil
+}
+
+// write makes the batch durable and folds the rest of it.
+func (b *batch[S, E]) write() error {
+	b.lock()
+	if err := b.l.d.append(b.text, b.first); err != nil {
+		return err
+	}
+	b.foldPending()
+	b.l.d.pos = b.pos
+	b.l.setState(b.l.state)
+	b.l.d.writeWitness()
+	return nil
+}
+
+// fail gives everyone the error, also those that wrote nothing: what they were
+// to be told rested on what was not written.
+func (b *batch[S, E]) fail(err error) {
+	b.l.o.Logger.Warn("write failed", "dir", b.l.d.dir, "error", err)
+	b.decided, b.calls = append(b.decided, b.calls...), nil
+	for _, c := range b.decided {
+		c.head, c.err = Head{}, b.l.named(err)
+	}
+}
+
+// end leaves things in order, also if a decision ended its goroutine: then the
+// next leader serves the others.
+func (b *batch[S, E]) end() {
+	b.unlock()
+	if b.deciding != nil {
+		b.deciding.err = errors.New("the decision ended its goroutine")
+		close(b.deciding.done)
+	}
+	b.l.queue.putBack(append(b.decided, b.calls...))
+}
+
+func (b *batch[S, E]) foldPending() {
+	if b.pending != nil {
+		b.lock()
+		b.l.state, b.l.ahead = b.l.m.Fold(b.l.state, *b.pending), true
+		b.pending = nil
+	}
+}
+
+func (b *batch[S, E]) lock() {
+	if !b.locked {
+		b.l.mu.Lock()
+		b.locked = true
+	}
+}
+
+// unlock has the state loaded anew if it is not what the files say.
+func (b *batch[S, E]) unlock() {
+	if !b.locked {
+		return
+	}
+	if b.l.d.doubt != nil {
+		b.l.d.closeJournal()
+	}
+	if b.l.ahead || b.l.d.doubt != nil {
+		b.l.loaded = false
+	}
+	b.locked = false
+	b.l.mu.Unlock()
 }

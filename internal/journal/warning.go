@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Kind says what sort of thing a [Warning] tells.
@@ -17,6 +18,8 @@ const (
 	Damaged  Kind = "damaged"  // a journal was damaged but nothing is lost
 	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; what is lost has warnings of its own
 	Settled  Kind = "settled"  // it is known now whether a commit in doubt is on disk
+	Vanished Kind = "vanished" // the files have fewer commits than this process has seen
+	Ahead    Kind = "ahead"    // the newest commit is dated more than an hour in the future
 )
 
 // Warning is something that people should know about their files.
@@ -35,7 +38,7 @@ type warnings struct{ list []Warning }
 // add tells whether a warning is new. What a reader found in a damaged file and
 // a writer then set aside is one thing: it keeps the later name.
 func (w *warnings) add(n Warning) bool {
-	if slices.Contains(w.list, n) {
+	if slices.Contains(w.list, n) || n.Kind == Ahead && slices.ContainsFunc(w.list, func(o Warning) bool { return o.Kind == Ahead }) {
 		return false
 	}
 	if n.Kind == Lost || n.Kind == Damaged || n.Kind == Replaced {
@@ -54,8 +57,26 @@ func tornWarning(file string, n int) Warning {
 	return Warning{Kind: Torn, File: file, Text: fmt.Sprintf("an unfinished write of %d bytes was cut off and kept in %s.", n, file)}
 }
 
-func lostWarning(file string, seq uint64) Warning {
-	return Warning{Kind: Lost, File: file, Seq: seq, Text: fmt.Sprintf("commit %d is damaged and lost; what is left of it is in %s.", seq, file)}
+// lostWarnings tells of each run of lost commits. Those after ends were
+// answered and are not in the journal at all.
+func lostWarnings(file string, lost []uint64, ends uint64) (ws []Warning) {
+	for len(lost) > 0 {
+		n := 1
+		for n < len(lost) && lost[n] == lost[n-1]+1 && (lost[n] > ends) == (lost[0] > ends) {
+			n++
+		}
+		which, is, it := fmt.Sprintf("commit %d", lost[0]), "is", "it"
+		if n > 1 {
+			which, is, it = fmt.Sprintf("commits %d to %d", lost[0], lost[n-1]), "are", "them"
+		}
+		text := fmt.Sprintf("%s %s damaged and lost; what is left of %s is in %s.", which, is, it, file)
+		if lost[0] > ends {
+			text = fmt.Sprintf("%s %s lost: the journal was cut, emptied or replaced from outside; what was left of it is in %s.", which, is, file)
+		}
+		ws = append(ws, Warning{Kind: Lost, File: file, Seq: lost[0], Text: text})
+		lost = lost[n:]
+	}
+	return ws
 }
 
 func damagedWarning(file string) Warning {
@@ -68,6 +89,26 @@ func replacedWarning(file, by string, lost bool) Warning {
 		end = "." // what is lost has a warning of its own
 	}
 	return Warning{Kind: Replaced, File: file, Text: fmt.Sprintf("the snapshot %s is damaged; %s and the journal take its place%s", file, by, end)}
+}
+
+func vanishedWarning(file string, had, has uint64) Warning {
+	text := fmt.Sprintf("the store had commit %d and now ends at commit %d: its files were cut, deleted or replaced while it was open.", had, has)
+	if has >= had {
+		text = fmt.Sprintf("a commit up to %d was lost from the store's files while it was open.", had)
+	}
+	return Warning{Kind: Vanished, File: file, Seq: had, Text: text}
+}
+
+func rescuedWarning(file string, err error) Warning {
+	w := Warning{Kind: Vanished, File: file, Text: fmt.Sprintf("the state before that is kept in %s.", file)}
+	if err != nil {
+		w.Text = fmt.Sprintf("the state before that could not be kept: %v.", err)
+	}
+	return w
+}
+
+func aheadWarning(file string, at time.Time) Warning {
+	return Warning{Kind: Ahead, File: file, Text: fmt.Sprintf("the newest commit is dated %s, ahead of this machine's clock: a clock was wrong when it was made, or is now.", at.UTC().Format(time.RFC3339))}
 }
 
 const (

@@ -7,7 +7,10 @@
 // that was forgotten passed for a failure of the program.
 package refusal
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ArgumentError says which argument is wrong and why.
 type ArgumentError struct {
@@ -32,4 +35,30 @@ func Argument(name, format string, args ...any) error {
 // NotFound is a [*NotFoundError] that is formatted.
 func NotFound(format string, args ...any) error {
 	return &NotFoundError{fmt.Sprintf(format, args...)}
+}
+
+// Required is an [*ArgumentError] about the first argument that is blank: pairs
+// are names and values in turn.
+func Required(pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if strings.TrimSpace(pairs[i+1]) == "" {
+			return Argument(pairs[i], "needs %s", pairs[i])
+		}
+	}
+	return nil
+}
+
+// MaxLimit is the most rows that any list shows.
+const MaxLimit = 10_000
+
+// Limit checks an argument "limit": 0 means standard, and more than [MaxLimit]
+// means that.
+func Limit(limit, standard int) (int, error) {
+	switch {
+	case limit < 0:
+		return 0, Argument("limit", "limit %d is negative", limit)
+	case limit == 0:
+		return standard, nil
+	}
+	return min(limit, MaxLimit), nil
 }

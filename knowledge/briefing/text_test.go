@@ -16,7 +16,7 @@ func TestOverviewText(t *testing.T) {
 		LastTask: "Fix authentication", Decisions: []string{"Use refresh tokens", "Add rate limiting"}, Agents: []string{"cursor-a3f8(dev)", "claude-b7e2(review)"},
 		MoreFacts: 12, MoreRooms: 1,
 	}
-	want := `FACTS:architecture/auth=JWT RS256|architecture/a\|b=x\nFACTS\:y\=z?|deployment/host=AWS ECS
+	want := `FACTS:architecture/auth=JWT RS256|architecture/a\|b=x\nFACTS:y=z?|deployment/host=AWS ECS
 +12 more facts in 1 room
 LAST_TASK:Fix authentication
 RECENT_DECISIONS:Use refresh tokens|Add rate limiting

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +11,9 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Interval asks what changed between two instants.
@@ -43,11 +45,24 @@ type Difference struct {
 	limit    int
 }
 
-// Diff compares what was true at the instants of q, by what is known now, and
-// lists what was corrected, retracted or archived between them; the first ones,
-// as many as q.Limit says. An instant that is none, or a later one before the
-// earlier, is a refusal that names the argument. Ages are counted from clock.
-func Diff(st *ledger.State, q Interval, now, clock time.Time) (Difference, error) {
+// Diff compares what was true at two instants, by what is known now, and lists
+// what was corrected, retracted or archived between them.
+func Diff(ctx context.Context, s *knowledge.Store, q Interval) (r Difference, err error) {
+	if err := refusal.Required("from", q.From); err != nil {
+		return r, err
+	}
+	if q.Limit, err = refusal.Limit(q.Limit, 100); err != nil {
+		return r, err
+	}
+	err = s.View(ctx, func(st *state.State, now time.Time) (err error) {
+		r, err = diff(st, q, now, s.Now())
+		return err
+	})
+	return r, err
+}
+
+// diff gives the first q.Limit changes. Ages are counted from clock.
+func diff(st *state.State, q Interval, now, clock time.Time) (Difference, error) {
 	from, err := fact.ParseInstant("from", q.From, clock, false)
 	if err != nil {
 		return Difference{}, err

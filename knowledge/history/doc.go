@@ -2,7 +2,7 @@
 // order of time ([Timeline]), what changed between two instants ([Diff]), and
 // who stands behind a fact ([Why]).
 //
-// Each is a question to a ledger.State at an instant, with an answer that words
+// Each is a question to a state.State at an instant, with an answer that words
 // itself. Nothing here reads a clock or changes anything, and archived facts are
 // told like all others: history is whole.
 //

@@ -1,14 +1,17 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Span asks for the history of a room or of one fact.
@@ -53,9 +56,23 @@ type Entry struct {
 	AssertedBy    string     `json:"asserted_by,omitempty"`
 }
 
-// Timeline lists the versions of a room or of a fact, by valid time; the newest
-// ones, as many as q.Limit says.
-func Timeline(st *ledger.State, q Span, now time.Time) Chronicle {
+// Timeline lists every version of a room or of a fact, by valid time.
+func Timeline(ctx context.Context, s *knowledge.Store, q Span) (r Chronicle, err error) {
+	if err := refusal.Required("category", q.Category); err != nil {
+		return r, err
+	}
+	if q.Limit, err = refusal.Limit(q.Limit, 100); err != nil {
+		return r, err
+	}
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
+		r = timeline(st, q, now)
+		return nil
+	})
+	return r, err
+}
+
+// timeline gives the newest q.Limit versions.
+func timeline(st *state.State, q Span, now time.Time) Chronicle {
 	r := Chronicle{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: q.Limit, Entries: []Entry{}}
 	if room := st.Room(q.Category); room != "" {
 		r.Category = room
@@ -69,7 +86,7 @@ func Timeline(st *ledger.State, q Span, now time.Time) Chronicle {
 }
 
 // past lists the versions of a room or a fact, oldest first.
-func past(st *ledger.State, category, key string) []*fact.Version {
+func past(st *state.State, category, key string) []*fact.Version {
 	var out []*fact.Version
 	if key != "" {
 		out = slices.Clone(st.Versions(fact.IDOf(category, key)))

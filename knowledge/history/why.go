@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,8 +9,10 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/ledger"
+	"leanctx/knowledge/state"
 )
 
 // Subject names a fact.
@@ -39,8 +42,23 @@ type Behind struct {
 }
 
 // Why tells every assertion behind a fact: who, when, from where, how often,
-// and what it replaced. It is false where there never was such a fact.
-func Why(st *ledger.State, q Subject, now time.Time) (Provenance, bool) {
+// and what it replaced.
+func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err error) {
+	if err := refusal.Required("category", q.Category, "key", q.Key); err != nil {
+		return r, err
+	}
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
+		ok := false
+		if r, ok = why(st, q, now); !ok {
+			return knowledge.NotFound(q.Category, q.Key)
+		}
+		return nil
+	})
+	return r, err
+}
+
+// why is false where there never was such a fact.
+func why(st *state.State, q Subject, now time.Time) (Provenance, bool) {
 	r := Provenance{Category: q.Category, Key: q.Key}
 	vs := st.Versions(fact.IDOf(q.Category, q.Key))
 	if len(vs) == 0 {
@@ -64,7 +82,7 @@ func Why(st *ledger.State, q Subject, now time.Time) (Provenance, bool) {
 	return r, true
 }
 
-func lessonsNamed(st *ledger.State, category, key string) []*fact.Version {
+func lessonsNamed(st *state.State, category, key string) []*fact.Version {
 	var out []*fact.Version
 	for _, v := range st.Lessons() {
 		if formats.FoldName(v.Category) == formats.FoldName(category) && fact.GoesBy(v, key) {

@@ -3,12 +3,16 @@ package index
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 
 	"leanctx/internal/journal"
 )
@@ -72,12 +76,12 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 		if err := b.Index(d.ID, d.data()); err != nil {
 			return err
 		}
-		sealed.add(analyse(&d))
-		if progress != nil && sealed.Count%1000 == 0 {
-			progress(sealed.Count)
+		sealed.Size.add(analyse(&d))
+		if progress != nil && sealed.Size.Docs%1000 == 0 {
+			progress(sealed.Size.Docs)
 		}
 	}
-	if sealed.Count == 0 {
+	if sealed.Size.Docs == 0 {
 		return remove(dir)
 	}
 	if err := b.Close(); err != nil {
@@ -90,14 +94,6 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 		return err
 	}
 	return publish(dir, made, to.Seq)
-}
-
-// add counts one more document.
-func (m *manifest) add(d *tailDoc) {
-	m.Count++
-	for f, n := range d.lengths {
-		m.Lengths[f] += n
-	}
 }
 
 // Remove removes the index, all generations and damaged ones. A reader that has one open keeps it.
@@ -154,6 +150,9 @@ func (x *Index) Sync(ctx context.Context, extra []byte) error {
 	if x.newerOnDisk(from, to) {
 		return x.Reload()
 	}
+	if from != nil && !exists(from.path) {
+		return fmt.Errorf("%w: %s is gone", ErrDamaged, from.path)
+	}
 	if from == nil {
 		err = build(ctx, x.dir, to, func(yield func(Doc) bool) {
 			for _, d := range tail {
@@ -188,7 +187,7 @@ func (g *generation) extend(ctx context.Context, dir string, to Position, tail [
 	if err := g.clone(made); err != nil {
 		return err
 	}
-	sealed := manifest{Position: to, Count: g.Count, Lengths: g.Lengths}
+	sealed := manifest{Position: to, Size: g.Size, Replaced: g.Replaced}
 	if err := sealed.apply(ctx, made, g, tail); err != nil {
 		return err
 	}
@@ -207,45 +206,70 @@ func (g *generation) extend(ctx context.Context, dir string, to Position, tail [
 	return publish(dir, made, to.Seq)
 }
 
+// Small segments are merged when there are mostSegments. Larger ones are left as they are: rewriting them takes
+// seconds. bleve's own merging in the background is off, since the clone is closed before it would come to an end.
+const (
+	mostSegments = 10
+	smallSegment = 10_000 // documents
+)
+
+var noMerging = map[string]any{"MaxSegmentSize": 1}
+
 // apply applies the tail to the clone in one batch and closes it.
 func (m *manifest) apply(ctx context.Context, path string, g *generation, tail []*tailDoc) (err error) {
-	x, err := bleve.OpenUsing(path, map[string]any{"bolt_timeout": "1s"})
+	x, err := bleve.OpenUsing(path, map[string]any{"bolt_timeout": "1s", "scorchMergePlanOptions": noMerging})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
+	if err := m.merge(ctx, x, g); err != nil {
+		return err
+	}
 	batch := x.NewBatch()
 	for _, d := range tail {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		held, err := g.holds(d.ID)
-		if err != nil {
-			return err
+		if d.held {
+			m.Size.replace()
+			m.Replaced++
 		}
-		m.replace(d, held)
 		if d.removed {
 			batch.Delete(d.ID)
-		} else if err := batch.Index(d.ID, d.data()); err != nil {
+			continue
+		}
+		m.Size.add(d)
+		if err := batch.Index(d.ID, d.data()); err != nil {
 			return err
 		}
 	}
-	if batch.Size() == 0 {
-		return nil
-	}
+	// Batch returns when the segment, and what was merged before, is on disk.
+	batch.SetInternal([]byte("seq"), strconv.AppendUint(nil, m.Position.Seq, 10))
 	return x.Batch(batch)
 }
 
-// replace counts a document of the tail. The one it replaces is taken to be of average length; a full build counts
-// exactly again.
-func (m *manifest) replace(d *tailDoc, held bool) {
-	if held && m.Count > 0 {
-		for f := range m.Lengths {
-			m.Lengths[f] -= m.Lengths[f] / m.Count
+// merge merges segments if there are many of them. If more documents are dead than alive it merges all into one,
+// which takes as long as a third of a build; so only if ctx has no deadline.
+func (m *manifest) merge(ctx context.Context, x bleve.Index, g *generation) error {
+	segments := 0
+	for name := range g.Files {
+		if filepath.Ext(name) == ".zap" {
+			segments++
 		}
-		m.Count--
 	}
-	if !d.removed {
-		m.add(d)
+	plan := mergeplan.DefaultMergePlanOptions
+	plan.MaxSegmentSize = 2 * smallSegment // the planner takes segments of less than half of it
+	if _, limited := ctx.Deadline(); !limited && m.Replaced > m.Size.Docs {
+		plan, m.Replaced = mergeplan.SingleSegmentMergePlanOptions, 0
+	} else if segments < mostSegments {
+		return nil
 	}
+	of, err := x.Advanced()
+	if err != nil {
+		return err
+	}
+	if s, ok := of.(*scorch.Scorch); ok {
+		return s.ForceMerge(ctx, &plan)
+	}
+	return nil
 }

@@ -45,8 +45,8 @@ const (
 type manifest struct {
 	Mapping  int             `json:"mapping"`
 	Position Position        `json:"position"`
-	Count    int             `json:"count"`   // of documents
-	Lengths  [fieldCount]int `json:"lengths"` // of all documents together, in terms
+	Size     statistics      `json:"size"`
+	Replaced int             `json:"replaced"` // documents that still take space, since the last full build or merge
 	Files    map[string]file `json:"files"`
 }
 
@@ -154,6 +154,11 @@ func (m *manifest) seal(path string, extra []byte, known map[string]file) error 
 	if err != nil {
 		return err
 	}
+	return m.write(path)
+}
+
+// write writes generation.json.
+func (m *manifest) write(path string) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err

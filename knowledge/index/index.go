@@ -29,6 +29,7 @@ type Index struct {
 	mu       sync.RWMutex
 	disk     *generation // nil: there is none
 	tail     tail
+	size     statistics // of both
 	position Position
 }
 
@@ -47,7 +48,7 @@ func Open(dir string, o *Options) (*Index, error) {
 		return nil, err
 	}
 	if g != nil {
-		x.disk, x.position = g, g.Position
+		x.disk, x.position, x.size = g, g.Position, g.Size
 	}
 	return x, nil
 }
@@ -97,7 +98,7 @@ func (x *Index) Pending() int {
 
 // Apply brings the index to a later commit: changed are the facts that changed up to there, removed the IDs of those
 // that are gone.
-func (x *Index) Apply(to Position, changed []Doc, removed []string) {
+func (x *Index) Apply(to Position, changed []Doc, removed []string) error {
 	cut := make([]*tailDoc, len(changed))
 	for i := range changed {
 		cut[i] = analyse(&changed[i])
@@ -107,11 +108,40 @@ func (x *Index) Apply(to Position, changed []Doc, removed []string) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	err := x.read(func() (err error) {
+		for _, d := range cut {
+			if d.held, err = x.disk.holds(d.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	for _, d := range cut {
 		d.seq = to.Seq
 		x.tail[d.ID] = d
 	}
 	x.position = to
+	x.count()
+	return nil
+}
+
+// count counts what disk and memory hold together.
+func (x *Index) count() {
+	x.size = statistics{}
+	if x.disk != nil {
+		x.size = x.disk.Size
+	}
+	for _, d := range x.tail {
+		if d.held {
+			x.size.replace()
+		}
+		if !d.removed {
+			x.size.add(d)
+		}
+	}
 }
 
 // Reload switches to the newest generation on disk. What that holds is dropped from memory.
@@ -121,54 +151,39 @@ func (x *Index) Reload() error {
 		return err
 	}
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	old := x.disk
 	if old != nil && old.Position.Seq > g.Position.Seq {
-		g, old = old, g // a newer one was damaged meanwhile; the one in use is still there
+		return g.close() // the newer one was damaged meanwhile; the one in use is as new
 	}
 	x.disk = g
-	for id, d := range x.tail {
-		if d.seq <= g.Position.Seq {
-			delete(x.tail, id)
+	err = x.read(func() (err error) {
+		for id, d := range x.tail {
+			if d.seq <= g.Position.Seq {
+				delete(x.tail, id)
+			} else if d.held, err = g.holds(id); err != nil {
+				return err
+			}
 		}
-	}
+		return nil
+	})
 	if x.position.Seq < g.Position.Seq {
 		x.position = g.Position
 	}
-	x.mu.Unlock()
-	return old.close()
+	x.count()
+	return errors.Join(err, old.close())
 }
 
 // Count is how many facts there are.
-func (x *Index) Count() (n int, err error) {
-	err = x.read(func() (err error) {
-		n, err = x.count()
-		return err
-	})
-	return n, err
-}
-
-// count is Count under the lock.
-func (x *Index) count() (int, error) {
-	n, err := 0, error(nil)
-	if x.disk != nil {
-		n = x.disk.Count
-	}
-	for id, d := range x.tail {
-		held, e := x.disk.holds(id)
-		err = errors.Join(err, e)
-		if held {
-			n--
-		}
-		if !d.removed {
-			n++
-		}
-	}
-	return n, err
+func (x *Index) Count() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.size.Docs
 }
 
 // Fact is the JSON of the fact with a name, category/key, folded; nil if there is none.
 func (x *Index) Fact(_ context.Context, id string) (text []byte, err error) {
-	err = x.read(func() (err error) {
+	err = x.view(func() (err error) {
 		text, err = x.fact(id)
 		return err
 	})
@@ -194,7 +209,7 @@ func (x *Index) Hashed(ctx context.Context, hash string) ([]string, error) {
 
 // exactly lists the IDs of the facts that hold a term in a keyword field.
 func (x *Index) exactly(ctx context.Context, field, term string, holds func(*tailDoc) bool) (ids []string, err error) {
-	err = x.read(func() error {
+	err = x.view(func() error {
 		for id, d := range x.tail {
 			if !d.removed && holds(d) {
 				ids = append(ids, id)
@@ -213,7 +228,7 @@ func (x *Index) exactly(ctx context.Context, field, term string, holds func(*tai
 
 // Rooms counts the facts of each room.
 func (x *Index) Rooms(ctx context.Context) (rooms map[string]int, err error) {
-	err = x.read(func() (err error) {
+	err = x.view(func() (err error) {
 		if rooms, err = x.disk.counts(ctx, roomField); err != nil {
 			return err
 		}
@@ -235,11 +250,16 @@ func (x *Index) Rooms(ctx context.Context) (rooms map[string]int, err error) {
 	return rooms, err
 }
 
-// read runs f while the generation stays open. If f fails, the files are checked again: only if they changed is the
-// generation damaged.
-func (x *Index) read(f func() error) error {
+// view runs f while nothing changes.
+func (x *Index) view(f func() error) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	return x.read(f)
+}
+
+// read runs f, under either lock. If f fails, the files are checked again: only if they changed is the generation
+// damaged.
+func (x *Index) read(f func() error) error {
 	err := f()
 	if err == nil || x.disk == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -91,7 +91,9 @@ func TestScoreOfDiskAndMemoryAgree(t *testing.T) {
 	build(t, dir, 7, docs...)
 	disk := open(t, dir, nil)
 	memory := open(t, "", nil)
-	memory.Apply(position(7), docs, nil)
+	if err := memory.Apply(position(7), docs, nil); err != nil {
+		t.Fatal(err)
+	}
 	for _, q := range []index.Query{
 		{Terms: terms("redis")},
 		{Terms: terms("budget timeout nothing")},

@@ -67,7 +67,7 @@ func (x *Index) Search(ctx context.Context, q Query) (hits []Hit, err error) {
 	if len(q.Terms) == 0 {
 		return nil, nil
 	}
-	err = x.read(func() (err error) {
+	err = x.view(func() (err error) {
 		hits, err = x.search(ctx, &q)
 		return err
 	})
@@ -76,15 +76,14 @@ func (x *Index) Search(ctx context.Context, q Query) (hits []Hit, err error) {
 
 // search is Search under the lock.
 func (x *Index) search(ctx context.Context, q *Query) ([]Hit, error) {
-	s, err := x.statistics()
-	if err != nil || s.docs == 0 {
-		return nil, err
+	if x.size.Docs == 0 {
+		return nil, nil
 	}
-	hits, err := x.onDisk(ctx, q, s)
+	hits, err := x.onDisk(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	inMemory, err := x.inMemory(ctx, q, s)
+	inMemory, err := x.inMemory(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -99,30 +98,13 @@ func (x *Index) search(ctx context.Context, q *Query) ([]Hit, error) {
 	return hits, nil
 }
 
-// statistics are those of the disk and of memory. A document on disk that was replaced is still counted in the
-// lengths.
-func (x *Index) statistics() (s statistics, err error) {
-	if s.docs, err = x.count(); err != nil {
-		return s, err
-	}
-	if x.disk != nil {
-		s.lengths = x.disk.Lengths
-	}
-	for _, d := range x.tail {
-		for f, n := range d.lengths {
-			s.lengths[f] += n
-		}
-	}
-	return s, nil
-}
-
 // onDisk searches the generation. Facts that memory replaces are left out, so more are asked for.
-func (x *Index) onDisk(ctx context.Context, q *Query, s statistics) (hits []Hit, err error) {
+func (x *Index) onDisk(ctx context.Context, q *Query) (hits []Hit, err error) {
 	if x.disk == nil {
 		return nil, nil
 	}
 	for size := q.Limit + min(len(x.tail), 64); ; size = q.Limit + len(x.tail) {
-		found, err := x.disk.search(ctx, q, s, size)
+		found, err := x.disk.search(ctx, q, x.size, size)
 		if err != nil {
 			return nil, err
 		}
@@ -144,10 +126,10 @@ func (g *generation) search(ctx context.Context, q *Query, s statistics, size in
 	// bleve takes the number of distinct terms for the length of all documents, if it is not told better.
 	cardinality := map[string]int{categoryField: 1, tagField: 1} // filters do not count; bleve wants to be told all the same
 	for f, name := range fieldNames {
-		cardinality[name] = s.lengths[f]
+		cardinality[name] = s.Lengths[f]
 	}
 	req.PreSearchData = map[string]any{
-		search.BM25PreSearchDataKey: &search.BM25Stats{DocCount: float64(s.docs), FieldCardinality: cardinality},
+		search.BM25PreSearchDataKey: &search.BM25Stats{DocCount: float64(s.Docs), FieldCardinality: cardinality},
 	}
 	err = guard(func() error {
 		got, err := g.bleve.SearchInContext(ctx, req)
@@ -194,12 +176,12 @@ func (q *Query) bleve() query.Query {
 }
 
 // inMemory searches the facts in memory.
-func (x *Index) inMemory(ctx context.Context, q *Query, s statistics) (hits []Hit, err error) {
+func (x *Index) inMemory(ctx context.Context, q *Query) (hits []Hit, err error) {
 	if len(x.tail) == 0 {
 		return nil, nil
 	}
 	var failed error
-	scorer := newScorer(q, s, func(f Field, term string) int {
+	scorer := newScorer(q, x.size, func(f Field, term string) int {
 		n, err := x.frequency(ctx, f, term)
 		failed = errors.Join(failed, err)
 		return n
@@ -226,7 +208,7 @@ func holdsAll(have, want []string) bool {
 // the generation on disk count twice.
 func (x *Index) Frequencies(ctx context.Context, terms []string) (counts []int, err error) {
 	counts = make([]int, len(terms))
-	err = x.read(func() error {
+	err = x.view(func() error {
 		for i, t := range terms {
 			for f := range fieldCount {
 				n, err := x.frequency(ctx, f, t)
@@ -262,7 +244,7 @@ func (x *Index) frequency(ctx context.Context, f Field, term string) (n int, err
 // Words lists the terms that begin with prefix, with the number of facts that hold each in one field at least.
 func (x *Index) Words(ctx context.Context, prefix string) (counts map[string]int, err error) {
 	counts = map[string]int{}
-	err = x.read(func() error {
+	err = x.view(func() error {
 		for f, name := range fieldNames {
 			found := map[string]int{}
 			for _, d := range x.tail {

@@ -17,6 +17,7 @@ type tail map[string]*tailDoc
 type tailDoc struct {
 	Doc
 	removed bool
+	held    bool   // the generation on disk has it too
 	seq     uint64 // the commit that Apply brought it up to
 	names   []string
 	tags    []string
@@ -50,23 +51,40 @@ func (t tail) list() []*tailDoc {
 	return out
 }
 
-// statistics are what BM25 knows of all documents, on disk and in memory together.
+// statistics are what BM25 knows of all documents.
 type statistics struct {
-	docs    int
-	lengths [fieldCount]int
+	Docs    int             `json:"docs"`
+	Lengths [fieldCount]int `json:"lengths"` // of all documents together, in terms
+}
+
+// add counts one more document.
+func (s *statistics) add(d *tailDoc) {
+	s.Docs++
+	for f, n := range d.lengths {
+		s.Lengths[f] += n
+	}
+}
+
+// replace counts one document on disk less. It is taken to be of average length, since its own is not known; the next
+// full build counts exactly again.
+func (s *statistics) replace() {
+	for f := range s.Lengths {
+		s.Lengths[f] -= s.Lengths[f] / s.Docs
+	}
+	s.Docs--
 }
 
 // average is the average length of a field as bleve computes it: rounded up.
 func (s *statistics) average(f Field) float64 {
-	return math.Ceil(float64(s.lengths[f]) / float64(s.docs))
+	return math.Ceil(float64(s.Lengths[f]) / float64(s.Docs))
 }
 
 // idf is bleve's, for a term that df documents hold in a field.
 func (s *statistics) idf(f Field, df int) float64 {
 	if s.average(f) > 0 {
-		return math.Log(1 + (float64(s.docs)-float64(df)+.5)/(float64(df)+.5))
+		return math.Log(1 + (float64(s.Docs)-float64(df)+.5)/(float64(df)+.5))
 	}
-	return 1 + math.Log(float64(s.docs)/float64(df+1))
+	return 1 + math.Log(float64(s.Docs)/float64(df+1))
 }
 
 // scorer scores documents in memory as bleve scores those on disk. For a query of fields f and terms t:

@@ -1,20 +1,22 @@
 package app
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"leanctx/agents"
 	"leanctx/agents/cost"
 	"leanctx/cmd/internal/op"
 	"leanctx/overview/project"
+	"leanctx/tasks"
 )
 
-// spending is the ledger of a call's project.
-func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Ledger, error) {
+// spending is the token usage of a call's project.
+func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -23,19 +25,19 @@ func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Ledger, error
 	if err != nil {
 		return nil, err
 	}
-	ledger, err := s.ledger(p)
+	usage, err := s.usage(p)
 	if err != nil {
 		return nil, err
 	}
-	return ledger.As(cost.Actor{Agent: s.self(sc, p.Hash, c.Agent), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
+	return usage.As(cost.Actor{Agent: s.self(sc, p.Hash, c.Agent), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
 }
 
-func (s *stores) ledger(p project.Project) (*cost.Ledger, error) {
+func (s *stores) usage(p project.Project) (*cost.Usage, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
 	}
-	return kept(s, s.ledgers, p.Hash, func() (*cost.Ledger, error) {
+	return kept(s, s.usages, p.Hash, func() (*cost.Usage, error) {
 		return cost.Open(c.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger})
 	})
 }
@@ -45,7 +47,7 @@ func (s *stores) ledger(p project.Project) (*cost.Ledger, error) {
 // leaves none.
 func (s *stores) count(m op.Made) {
 	found, ok := s.placed.Load(m.Scope.Project)
-	if m.Scope == (op.Scope{}) || !ok {
+	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report is not what it reports
 		return
 	}
 	p := found.(project.Project)
@@ -55,15 +57,34 @@ func (s *stores) count(m op.Made) {
 	}
 	agent := s.booked(p.Hash, s.self(m.Scope, p.Hash, c.Agent))
 	s.touch(m.Scope, p, agent)
-	ledger, err := s.ledger(p)
+	usage, err := s.usage(p)
 	if err != nil {
 		s.logger.Warn("a call is not counted", "error", err)
 		return
 	}
-	ledger.Note(cost.Receipt{
-		Tool: m.Tool, Action: m.Action, Agent: cmp.Or(agent, m.Scope.Caller.Name),
-		Session: m.Scope.Caller.Session, In: m.In, Out: m.Out,
+	usage.Note(cost.Receipt{
+		Tool: m.Tool, Action: m.Action, Agent: agent, Client: m.Scope.Caller.Name,
+		Session: m.Scope.Caller.Session, Intent: intentOf(m), In: m.In, Out: m.Out,
 	})
+}
+
+// intentOf tells whether a call says what the session is working on: explicitly, by the
+// task that it names, or because it takes up a task of the project.
+func intentOf(m op.Made) cost.Intent {
+	var args struct{ Task, State string }
+	switch {
+	case m.Tool == "ctx_task" && m.Action == "claim":
+		return cost.Inferred
+	case m.Tool == "ctx_task" && m.Action == "update", m.Tool == "ctx_overview", m.Action == "wakeup":
+		_ = json.Unmarshal([]byte(m.In), &args) // other types were refused
+	}
+	switch {
+	case args.Task != "":
+		return cost.Explicit
+	case strings.EqualFold(args.State, string(tasks.Working)):
+		return cost.Inferred
+	}
+	return cost.Unstated
 }
 
 // booked is the agent whose call it was, by its id: a call under a name that is

@@ -28,7 +28,7 @@ import (
 	"leanctx/cmd/internal/demo"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
-	"leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 )
 
 // Main runs one command and gives the exit code. It is interrupted by ctx, by
@@ -82,7 +82,7 @@ func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.stores = newStores(func() (*config.Config, error) {
 		return config.Load(&config.Options{Project: g.Project, Agent: g.Agent})
 	}, r.warn)
-	return append(append(r.stores.commands(r.in), projectTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), r.evalTool(), r.benchTool(), versionTool()), r.clientTools()...)
+	return append(append(r.stores.commands(r.in), projectTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool()), r.clientTools()...)
 }
 
 // plain are the commands that are no operations.
@@ -110,7 +110,7 @@ func (r *run) warn(text string) {
 func (r *run) end(ctx context.Context, err error) int {
 	code := exitCode(ctx, err)
 	switch {
-	case is[*knowledge.InterruptedError](err): // who ended it should know what is in, at once
+	case is[*transfer.InterruptedError](err): // who ended it should know what is in, at once
 		report(r.errs, err)
 	case code != done && code != interrupted:
 		report(r.errs, r.stale(err))

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"leanctx/cmd/internal/config"
-	"leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 	"leanctx/overview"
 )
 
@@ -55,7 +55,7 @@ func ask(t *testing.T, project string, session int) places {
 	if err := json.Unmarshal([]byte(run("", "overview", "--json")), &seen); err != nil {
 		t.Fatal(err)
 	}
-	var selected knowledge.Briefing
+	var selected briefing.Selection
 	if err := json.Unmarshal([]byte(run("", "knowledge", "wakeup", "--json")), &selected); err != nil {
 		t.Fatal(err)
 	}

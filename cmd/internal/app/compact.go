@@ -17,7 +17,7 @@ func compactTool(s *stores) *op.Tool {
 }
 
 type compacted struct {
-	Files []string `json:"files"` // those of agents, tasks and costs are all projects'
+	Files []string `json:"files"` // those of agents and tasks are all projects'
 }
 
 func (c compacted) Text() string { return "Compacted " + strings.Join(c.Files, "\nCompacted ") }
@@ -82,7 +82,6 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 		{at("agents", "registry.json"), at("agents", "diaries", "*.json"), func() (compacter, error) { return w.agents.get() }},
 		{at("agents", "tasks.json"), "", func() (compacter, error) { return w.tasks.get() }},
 		{at("agents", "shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares.get() }},
-		{at("costs.json"), "", func() (compacter, error) { return s.ledger(p) }},
 	}, nil
 }
 

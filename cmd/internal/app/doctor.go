@@ -13,6 +13,7 @@ import (
 	"leanctx/embed"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
+	"leanctx/knowledge/advice"
 )
 
 func (r *run) doctorTool() *op.Tool {
@@ -76,12 +77,12 @@ const nowhere = "lean-ctx-doctor-looks-for-nothing"
 
 func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 	store, err := s.look(ctx, sc)
-	var h knowledge.Health
+	var h advice.Report
 	if err == nil {
 		_, err = store.Recall(ctx, knowledge.Question{Query: nowhere, Mode: "lexical", Limit: 1})
 	}
 	if err == nil {
-		h, err = store.Health(ctx, knowledge.Nothing{})
+		h, err = advice.Health(ctx, store, knowledge.Nothing{})
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return nil // the finding about the data directory names the file

@@ -16,6 +16,7 @@ import (
 	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 	"leanctx/overview/project"
 	"leanctx/tasks"
 )
@@ -101,7 +102,7 @@ func (s *stores) remembered(ctx context.Context, sc op.Scope, who answer.Caller)
 
 // Briefing is what a session begins with.
 func (m memory) Briefing(ctx context.Context) (string, error) {
-	b, err := m.store.Wakeup(ctx, knowledge.Moment{})
+	b, err := briefing.Wakeup(ctx, m.store, briefing.Query{})
 	return b.Body(), err
 }
 

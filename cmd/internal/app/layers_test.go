@@ -29,12 +29,13 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/fact", "knowledge/ledger", "knowledge/briefing", "knowledge/history", "knowledge/intent", "knowledge/reminder", "knowledge/index", "knowledge/meaning", "knowledge/search", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":           {"knowledge/words", "formats", "internal/prose", "internal/refusal"},                     // of words what a stop word is
-	"knowledge/ledger":         {"knowledge/fact", "knowledge/table", "knowledge/search", "internal/journal", "formats"}, // of search the type Doc alone
-	"knowledge/table":          {"formats"},
-	"knowledge/briefing":       {"knowledge/fact", "knowledge/intent", "knowledge/ledger", "knowledge/reminder", "internal/prose", "formats"},
-	"knowledge/history":        {"knowledge/fact", "knowledge/ledger", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/words", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/fact":           {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // of words what a stop word is
+	"knowledge/state":          {"knowledge/fact", "internal/journal", "formats"},
+	"knowledge/advice":         {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/briefing":       {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/history":        {"knowledge", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/transfer":       {"knowledge", "knowledge/fact", "knowledge/state", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/intent":         {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder":       {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":        {"knowledge/fact"},
@@ -45,24 +46,24 @@ var mayImport = map[string][]string{
 	"knowledge/search/segment": {"knowledge/words", "knowledge/search/blocks"},
 	"knowledge/words":          {},
 	"knowledge/recall":         {"knowledge/words"},
+	"knowledge/verdict":        {"knowledge/words"},
 	"knowledge/search/blocks":  {},
-	"agents": {"agents/arg", "agents/diary", "agents/handoff", "agents/lease", "agents/live", "agents/scratchpad",
-		"internal/journal", "internal/secret", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
-	"agents/arg":        {"internal/prose", "internal/refusal"},
-	"agents/diary":      {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
-	"agents/handoff":    {"agents/diary", "agents/lease", "internal/prose"},
-	"agents/lease":      {"internal/prose"},
-	"agents/live":       {"internal/journal"},
-	"agents/scratchpad": {"internal/journal", "internal/prose"},
-	"agents/cost":       {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
-	"agents/share":      {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"tasks":             {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"agents": {"agents/arg", "agents/diary", "agents/handoff", "agents/lease", "agents/live",
+		"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"agents/arg":     {"internal/prose", "internal/refusal"},
+	"agents/diary":   {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
+	"agents/handoff": {"agents/diary", "agents/lease", "internal/prose"},
+	"agents/lease":   {"internal/prose"},
+	"agents/live":    {"internal/journal"},
+	"agents/cost":    {"internal/prose", "internal/refusal"},
+	"agents/share":   {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks":          {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/graph":   {"overview/source"},
 	"overview/project": {"internal/journal", "internal/refusal"},
 	"overview":         {"internal/prose", "internal/refusal"},
 	// floor 2
-	"cmd/internal/op": {"knowledge", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
+	"cmd/internal/op": {"knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":         {"cmd/internal/op"},
 	"cmd/internal/mcpsrv":      {"cmd/internal/op"},
@@ -72,18 +73,17 @@ var mayImport = map[string][]string{
 	// beside them
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
-	"cmd/internal/eval":   {"knowledge", "knowledge/meaning", "agents", "tasks", "overview"},
-	"cmd/internal/bench":  {"knowledge", "agents", "tasks", "overview", "embed", "embed/vectors"},
 	// floors 3 and 4
 	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook", "cmd/internal/hook/answer",
-		"cmd/internal/config", "cmd/internal/demo", "cmd/internal/eval", "cmd/internal/bench", "knowledge", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret", "internal/prose"},
+		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
+	"cmd/measure":  {"knowledge/words"}, // the rest it uses from outside, as a user does
 }
 
 // onlyIn says which packages may import a library: the rest of the program
 // does not know that it exists.
 var onlyIn = map[string][]string{
-	"github.com/blevesearch/":                {"knowledge/index", "knowledge/search/segment", "knowledge/words"},
+	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/search/segment", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
 	"github.com/spf13/":                      {"cmd/internal/cli"},
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
@@ -95,13 +95,12 @@ var onlyIn = map[string][]string{
 	"github.com/a2aproject/":                 {"cmd/internal/web"},
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
 	"golang.org/x/sys":                       {"internal/journal", "agents", "knowledge/search/index"},
-	"leanctx/knowledge/table":                {"knowledge/ledger"},
 	"github.com/rogpeppe/go-internal":        {"cmd/internal/hook"},
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},
 	"github.com/anishathalye/porcupine":      {},
 	"net/http":                               {"cmd/internal/web", "embed"},
-	"os/signal":                              {"cmd/internal/app"},
+	"os/signal":                              {"cmd/internal/app", "cmd/measure"},
 }
 
 type listed struct {

@@ -6,6 +6,7 @@ import (
 
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 	"leanctx/overview"
 )
 
@@ -62,6 +63,6 @@ func (r remembered) Naming(ctx context.Context, task string) ([]string, error) {
 // Briefing is the briefing as an overview prints it.
 func (r remembered) Briefing(ctx context.Context, w overview.Work) (string, error) {
 	r.working(w.Task)
-	b, err := r.store.Begin(ctx, knowledge.Outset(w))
+	b, err := briefing.Begin(ctx, r.store, briefing.Work(w))
 	return b.OverviewText(), err
 }

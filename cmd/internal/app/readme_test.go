@@ -1,65 +1,138 @@
 package app
 
 import (
-	"bytes"
-	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/op"
 )
 
-var update = flag.Bool("update", false, "write the README's generated parts anew")
-
 const readme = "../../../README.md"
 
-// The README shows what the program prints and takes, not what it once did.
-func TestReadme(t *testing.T) {
+// The program knows every command and flag that the README and the reference
+// show.
+func TestReadmeCommandLines(t *testing.T) {
 	data, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := section(t, string(data), "reference", op.Reference(op.All(op.Stores{})))
-	want = section(t, want, "demo", "```text\n"+demonstration(t)+"```\n")
-	if want == string(data) {
-		return
-	}
-	if !*update {
-		t.Fatal("README.md is not what the program prints: go test ./cmd/internal/app -run TestReadme -update")
-	}
-	if err := os.WriteFile(readme, []byte(want), 0o600); err != nil {
+	reference, err := os.ReadFile("../op/REFERENCE.md")
+	if err != nil {
 		t.Fatal(err)
 	}
+	seen := 0
+	for i, block := range strings.Split(string(data)+string(reference), "\n```") {
+		text, shell := strings.CutPrefix(block, "sh\n")
+		if i == 0 || !shell {
+			continue
+		}
+		for line := range strings.Lines(text) {
+			words := shellWords(line)
+			if len(words) == 0 || words[0] != cli.Name {
+				continue
+			}
+			seen++
+			if problem := unparsed(words[1:]); problem != "" {
+				t.Errorf("%s: %s", strings.TrimSpace(line), problem)
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d command lines were found", seen)
+	}
+	for _, bad := range []string{"recall rooms", "knowledge rooms --nothing"} {
+		if unparsed(strings.Fields(bad)) == "" {
+			t.Errorf("%s was taken", bad)
+		}
+	}
 }
 
-// section puts text between the marks of a name.
-func section(t *testing.T, doc, name, text string) string {
-	t.Helper()
-	begin, end := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->\n"
-	before, rest, ok := strings.Cut(doc, begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("README.md lacks the marks of %q", name)
+// The README counts the tools, and names each where it does.
+func TestReadmeTools(t *testing.T) {
+	data, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return before + begin + text + end + after
+	_, text, _ := strings.Cut(string(data), "From then on an agent has ")
+	text, _, _ = strings.Cut(text, "\n\n")
+	tools := op.All(op.Stores{})
+	if count, _, _ := strings.Cut(text, " "); len(tools) >= 10 || count != [...]string{6: "six", 7: "seven", 8: "eight", 9: "nine"}[len(tools)] {
+		t.Errorf("there are %d tools, not %s", len(tools), count)
+	}
+	for _, tool := range tools {
+		if !strings.Contains(text, "`"+tool.Name+"`") {
+			t.Errorf("%s is not named in: %s", tool.Name, text)
+		}
+	}
 }
 
-// demonstration runs the program as the README says.
-func demonstration(t *testing.T) string {
-	t.Helper()
-	exe := filepath.Join(t.TempDir(), "lean-ctx.exe") // the ending matters on Windows only
-	if out, err := exec.Command("go", "build", "-o", exe, "leanctx/cmd/lean-ctx").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+// unparsed is what the program's commands do not know of a command line.
+func unparsed(words []string) string {
+	r := &run{}
+	root := cli.New(cli.Options{Tools: r.tools, Plain: r.plain(), Manual: manual})
+	c, rest, err := root.Find(words)
+	switch {
+	case err != nil:
+		return err.Error()
+	case c.HasSubCommands() && !slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, "--") }):
+		return "no such command under " + c.CommandPath()
 	}
-	cmd := exec.Command(exe, "demo")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil || stderr.Len() > 0 {
-		t.Fatalf("demo: %v\n%s", err, stderr.String())
+	if err := c.ParseFlags(rest); err != nil {
+		return err.Error()
 	}
-	return string(out)
+	return missing(c)
+}
+
+// missing is which words without which a command does nothing are not there.
+func missing(c *cobra.Command) string {
+	needed := strings.Count(c.Use, "<")
+	given := len(c.Flags().Args())
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && strings.Contains(c.Use, "<"+f.Name+">") {
+			given++
+		}
+	})
+	if given < needed {
+		return c.Use + ": an argument is missing"
+	}
+	return ""
+}
+
+// shellWords splits a line as a shell does, up to a comment or the next command.
+func shellWords(line string) (words []string) {
+	var b strings.Builder
+	quote, open := rune(0), false
+	flush := func() {
+		if open {
+			words = append(words, b.String())
+		}
+		b.Reset()
+		open = false
+	}
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			b.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, open = r, true
+		case r == '#' && !open, r == '|', r == ';', r == '&', r == '>', r == '<':
+			flush()
+			return words
+		case r == ' ' || r == '\n':
+			flush()
+		default:
+			b.WriteRune(r)
+			open = true
+		}
+	}
+	flush()
+	return words
 }

@@ -12,9 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"leanctx/cmd/internal/eval"
 	"leanctx/knowledge"
-	"leanctx/knowledge/meaning"
 )
 
 // noModel is where no model is installed.
@@ -94,32 +92,6 @@ func TestParaphrasedQuestions(t *testing.T) {
 	for mode, got := range map[string]float64{"semantic": semantic, "hybrid": hybrid, "auto": auto} {
 		if got < 5*words || got < 0.28 {
 			t.Errorf("%s %.3f is not five times %.3f, or below .28", mode, got, words)
-		}
-	}
-}
-
-// The floors of recall by meaning with the built-in encoder.
-func TestSemanticFloors(t *testing.T) {
-	dir := os.Getenv("LEAN_CTX_EVAL_DIR")
-	if dir == "" {
-		t.Skip("NOTHING MEASURED: set LEAN_CTX_EVAL_DIR to the directory of the evaluation data")
-	}
-	m := noModel(t)
-	r, err := eval.Run(t.Context(), dir, &eval.Options{
-		Sets: []string{"locomo-facts"}, Modes: []string{"lexical", "hybrid", "auto"}, Temp: t.TempDir(),
-		Semantic: func(dir string) (meaning.Semantic, meaning.Vectors) { x := newVectored(dir, m); return x, x },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log(r.Text())
-	words := r.Rows[0]
-	for _, row := range r.Rows[1:] {
-		if *row.NDCG10 < *words.NDCG10+.01 {
-			t.Errorf("%s: nDCG@10 %.3f, want .01 above that of words, %.3f", row.Mode, *row.NDCG10, *words.NDCG10)
-		}
-		if row.Mode == "auto" && *row.Answered > *words.Answered+.02 {
-			t.Errorf("%s: %.3f of strangers answered, words alone %.3f", row.Mode, *row.Answered, *words.Answered)
 		}
 	}
 }

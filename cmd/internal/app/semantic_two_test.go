@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"leanctx/knowledge"
+	"leanctx/knowledge/advice"
+	"leanctx/knowledge/transfer"
 )
 
-func health(t testing.TB, s *knowledge.Store) knowledge.Health {
+func health(t testing.TB, s *knowledge.Store) advice.Report {
 	t.Helper()
-	r, err := s.Health(t.Context(), knowledge.Nothing{})
+	r, err := advice.Health(t.Context(), s, knowledge.Nothing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func TestHealthNearlySame(t *testing.T) {
 	if text := health(t, plain).Text(); !strings.Contains(text, "\nNearly the same under two names: not compared, there are no vectors\n") {
 		t.Error(text)
 	}
-	if _, err := s.Judge(t.Context(), knowledge.Verdict{Category: "fact", Key: "tests", Target: "fact/testing", Verdict: "compatible"}); err != nil {
+	if _, err := advice.Judge(t.Context(), s, advice.Verdict{Category: "fact", Key: "tests", Target: "fact/testing", Verdict: "compatible"}); err != nil {
 		t.Fatal(err)
 	}
 	if r := health(t, s); len(r.Nearly) != 1 {
@@ -91,7 +93,7 @@ func TestHealthOfManyFacts(t *testing.T) {
 		if err := os.WriteFile(file, []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Import(t.Context(), knowledge.Incoming{File: file}); err != nil {
+		if _, err := transfer.Import(t.Context(), s, transfer.Incoming{File: file}); err != nil {
 			t.Fatal(err)
 		}
 		if text := health(t, s).Text(); !strings.Contains(text, "\nNearly the same under two names"+want) {

@@ -11,6 +11,8 @@ import (
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/transfer"
 )
 
 // writing is what operations work on that may change something.
@@ -73,17 +75,17 @@ func (s *stores) commands(in io.Reader) []*op.Tool {
 	tools := slices.DeleteFunc(s.served(), func(t *op.Tool) bool { return t.Name == op.RecallName })
 	s.fromHere(tools)
 	t := tools[0]
-	instead(t, "import", func(ctx context.Context, k *knowledge.Store, a knowledge.Incoming) (knowledge.Imported, error) {
+	instead(t, "import", func(ctx context.Context, k *knowledge.Store, a transfer.Incoming) (transfer.Imported, error) {
 		if a.File == "-" {
 			a.Data = in
 		}
-		return k.Import(ctx, a)
+		return transfer.Import(ctx, k, a)
 	}, s.open)
-	instead(t, "export", func(ctx context.Context, k *knowledge.Store, a knowledge.Outgoing) (knowledge.Exported, error) {
+	instead(t, "export", func(ctx context.Context, k *knowledge.Store, a transfer.Outgoing) (transfer.Exported, error) {
 		if a.File == "-" {
 			a.File = ""
 		}
-		return k.Export(ctx, a)
+		return transfer.Export(ctx, k, a)
 	}, s.open)
 	return append(tools, op.TokenReport(s.reading()))
 }
@@ -117,8 +119,8 @@ func instead[T, A any, R op.Result](t *op.Tool, name string, method func(context
 func (s *stores) briefing(ctx context.Context) string {
 	store, err := s.look(ctx, op.Scope{})
 	if err == nil {
-		var b knowledge.Briefing
-		if b, err = store.Wakeup(ctx, knowledge.Moment{}); err == nil {
+		var b briefing.Selection
+		if b, err = briefing.Wakeup(ctx, store, briefing.Query{}); err == nil {
 			return b.Text()
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 	"leanctx/overview/project"
 )
 
@@ -34,7 +35,7 @@ type stores struct {
 	knowledge  map[string]*knowledge.Store // by project hash
 	guests     map[string]*knowledge.Store // other projects', opened for a search
 	perProject map[string]*projectStores   // by project hash
-	ledgers    map[string]*cost.Ledger     // by project hash
+	usages     map[string]*cost.Usage      // by project hash
 	loaded     *models                     // once it is asked for
 }
 
@@ -43,7 +44,7 @@ func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 		config: sync.OnceValues(load), warn: warn, logger: slog.New(slog.DiscardHandler),
 		projects:  make(map[string]*project.Atlas),
 		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
-		perProject: make(map[string]*projectStores), ledgers: make(map[string]*cost.Ledger),
+		perProject: make(map[string]*projectStores), usages: make(map[string]*cost.Usage),
 	}
 }
 
@@ -156,8 +157,10 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		return nil, err
 	}
 	o := &knowledge.Options{
-		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Legacy: c.Legacy, Logger: s.logger,
-		Findings: findings{w}, Elsewhere: otherStores{w}, Workplace: coworkers{w}, Intent: w.current,
+		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger,
+		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
+		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
+		Intent: w.current,
 	}
 	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
 	o.Semantic, o.Vectors = m, m
@@ -275,13 +278,10 @@ func (s *stores) close() error {
 		errs = append(errs, w.Close())
 	}
 	clear(s.perProject)
-	for _, l := range s.ledgers {
-		for _, n := range l.Notices() {
-			s.warn(n)
-		}
-		errs = append(errs, l.Close())
+	for _, u := range s.usages {
+		errs = append(errs, u.Close())
 	}
-	clear(s.ledgers)
+	clear(s.usages)
 	for _, p := range s.projects {
 		errs = append(errs, p.Close())
 	}

@@ -8,6 +8,10 @@ import (
 	"leanctx/agents/cost"
 	"leanctx/agents/share"
 	"leanctx/knowledge"
+	"leanctx/knowledge/advice"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/history"
+	"leanctx/knowledge/transfer"
 	"leanctx/overview"
 	"leanctx/tasks"
 )
@@ -20,7 +24,7 @@ type Stores struct {
 	Agents    func(context.Context, Scope) (*agents.Store, error)
 	Tasks     func(context.Context, Scope) (*tasks.Store, error)
 	Shares    func(context.Context, Scope) (*share.Store, error)
-	Costs     func(context.Context, Scope) (*cost.Ledger, error)
+	Costs     func(context.Context, Scope) (*cost.Usage, error)
 	Overview  func(context.Context, Scope) (*overview.Map, error)
 }
 
@@ -59,14 +63,14 @@ func knowing(st Stores) []Operation {
 			Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
 			Shown("query", "database").Tried("search_all", "global"),
-		New("wakeup", "Brief me: what matters most, as AAAK.", Reads, on(open, (*knowledge.Store).Wakeup)).
+		New("wakeup", "Brief me: what matters most, as AAAK.", Reads, on(open, function(briefing.Wakeup))).
 			Shown("budget", 800).Tried("brief", "briefing", "summary", "context", "wake_up"),
 		New("rooms", "Categories with counts.", Reads, on(open, (*knowledge.Store).Rooms)).Shown().Tried("categories", "topics"),
-		New("timeline", "Every version of the facts of a category, oldest first.", Reads, on(open, (*knowledge.Store).Timeline), "category").
+		New("timeline", "Every version of the facts of a category, oldest first.", Reads, on(open, function(history.Timeline)), "category").
 			Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),
-		New("why", "Who said so, when, on what ground, and what it replaced.", Reads, on(open, (*knowledge.Store).Why), "category", "key").
+		New("why", "Who said so, when, on what ground, and what it replaced.", Reads, on(open, function(history.Why)), "category", "key").
 			Shown("category", exampleCategory, "key", exampleKey).Tried("explain", "provenance", "source", "blame"),
-		New("diff", "What changed between two instants.", Reads, on(open, (*knowledge.Store).Diff), "from").
+		New("diff", "What changed between two instants.", Reads, on(open, function(history.Diff)), "from").
 			Shown("from", "7d").Tried("changes", "compare"),
 		New("pattern", "Record a convention.", Adds, on(open, (*knowledge.Store).Pattern), "pattern_type", "value").
 			Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
@@ -81,7 +85,7 @@ func relating(st Stores) []Operation {
 	return []Operation{
 		New("feedback", "Say whether a fact was of use.", Changes, on(open, (*knowledge.Store).Feedback), "category", "key", "vote").Alias("vote", "value").
 			Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
-		New("judge", "Settle a possible conflict of two facts.", Changes, on(open, (*knowledge.Store).Judge), "category", "key", "target", "verdict").
+		New("judge", "Settle a possible conflict of two facts.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
 		New("relate", "Link two facts.", Adds, on(open, (*knowledge.Store).Relate), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
@@ -108,9 +112,9 @@ func keeping(st Stores) []Operation {
 			Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
-		New("export", "Give all facts, or write them to a file.", Adds, on(open, (*knowledge.Store).Export)).
+		New("export", "Give all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).
 			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
-		New("import", "Take facts in from a file, in one commit; over 50,000 in several.", Changes, on(open, (*knowledge.Store).Import), "file").
+		New("import", "Take facts in from a file, in one commit; over 50,000 in several.", Changes, on(open, function(transfer.Import)), "file").
 			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, (*knowledge.Store).EmbeddingsStatus)).
 			Shown().Tried("embeddings", "vectors", "semantic_status"),
@@ -119,7 +123,7 @@ func keeping(st Stores) []Operation {
 		New("embeddings_reindex", "Make the vectors that are missing.", Changes, on(open, reindex)).
 			Shown().Tried("reindex", "embed"),
 		New("status", "Counts and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
-		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, (*knowledge.Store).Health)).Shown().Tried("check", "doctor", "verify"),
+		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Shown().Tried("check", "doctor", "verify"),
 	}
 }
 

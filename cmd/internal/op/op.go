@@ -217,6 +217,11 @@ func on[T, A, R any](open func(context.Context, Scope) (T, error), method func(T
 	}
 }
 
+// function makes of a function on a store what [on] takes.
+func function[T, A, R any](f func(context.Context, T, A) (R, error)) func(T, context.Context, A) (R, error) {
+	return func(store T, ctx context.Context, a A) (R, error) { return f(ctx, store, a) }
+}
+
 // noticer is a store that has things to say beside its results, each once:
 // damage that was repaired, facts taken over from another program.
 type noticer interface{ Notices() []string }

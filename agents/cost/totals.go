@@ -1,0 +1,176 @@
+package cost
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Counts is what some calls cost.
+type Counts struct {
+	Calls     int64     `json:"calls"`
+	In        int64     `json:"tokens_in"`
+	Out       int64     `json:"tokens_out"`
+	Estimated int64     `json:"tokens_estimated"` // of those in and out: bytes/4, not counted
+	BytesIn   int64     `json:"bytes_in"`
+	BytesOut  int64     `json:"bytes_out"`
+	First     time.Time `json:"first_used,omitzero"`
+	Last      time.Time `json:"last_used,omitzero"`
+}
+
+// Tokens is in and out together.
+func (c Counts) Tokens() int64 { return c.In + c.Out }
+
+func (c Counts) plus(d Counts) Counts {
+	c.Calls += d.Calls
+	c.In += d.In
+	c.Out += d.Out
+	c.Estimated += d.Estimated
+	c.BytesIn += d.BytesIn
+	c.BytesOut += d.BytesOut
+	if c.First.IsZero() || !d.First.IsZero() && d.First.Before(c.First) {
+		c.First = d.First
+	}
+	if d.Last.After(c.Last) {
+		c.Last = d.Last
+	}
+	return c
+}
+
+// key is all that is known of a call but its time of day.
+type key struct{ Session, Agent, Client, Tool, Action, Day string }
+
+// totals is what the calls of one project cost.
+type totals struct {
+	since   time.Time // of the last reset, zero if there was none
+	rows    map[key]Counts
+	intents map[string]map[Intent]int64 // by session
+}
+
+func newTotals() *totals {
+	return &totals{rows: map[key]Counts{}, intents: map[string]map[Intent]int64{}}
+}
+
+func (t *totals) add(n *line) {
+	at := time.UnixMilli(n.At).UTC()
+	c := Counts{
+		Calls: 1, In: int64(n.In), Out: int64(n.Out),
+		BytesIn: int64(n.BytesIn), BytesOut: int64(n.BytesOut), First: at, Last: at,
+	}
+	if n.Estimated {
+		c.Estimated = c.Tokens()
+	}
+	k := key{n.Session, n.Agent, n.Client, n.Tool, n.Action, at.Format(time.DateOnly)}
+	t.rows[k] = t.rows[k].plus(c)
+	if n.Intent != Unstated {
+		if t.intents[n.Session] == nil {
+			t.intents[n.Session] = map[Intent]int64{}
+		}
+		t.intents[n.Session][n.Intent]++
+	}
+}
+
+// attribute gives calls without an agent to the one agent of their session, else
+// to their client.
+func (t *totals) attribute() {
+	type agents struct {
+		name    string
+		several bool
+	}
+	bySession := map[string]agents{}
+	for k := range t.rows {
+		if a, known := bySession[k.Session]; k.Agent != "" && k.Session != "" {
+			bySession[k.Session] = agents{k.Agent, a.several || known && a.name != k.Agent}
+		}
+	}
+	rows := make(map[key]Counts, len(t.rows))
+	for k, c := range t.rows {
+		if a := bySession[k.Session]; k.Agent == "" && !a.several {
+			k.Agent = a.name
+		}
+		k.Agent, k.Client = cmp.Or(k.Agent, k.Client), ""
+		rows[k] = rows[k].plus(c)
+	}
+	t.rows = rows
+}
+
+// where is the rows that are wanted.
+func (t *totals) where(wanted func(key) bool) map[key]Counts {
+	rows := map[key]Counts{}
+	for k, c := range t.rows {
+		if wanted(k) {
+			rows[k] = c
+		}
+	}
+	return rows
+}
+
+func sum(rows map[key]Counts) (total Counts) {
+	for _, c := range rows {
+		total = total.plus(c)
+	}
+	return total
+}
+
+// Share is a part of a whole.
+type Share struct {
+	Name string `json:"name"`
+	Counts
+	Percent float64 `json:"percent"` // of the tokens of the list, in tenths; a whole list adds up to 100
+}
+
+func byAgent(k key) string   { return k.Agent }
+func byTool(k key) string    { return k.Tool }
+func byAction(k key) string  { return k.Action }
+func byDay(k key) string     { return k.Day }
+func bySession(k key) string { return k.Session }
+
+// shares sums rows up by a name, the dearest first.
+func shares(rows map[key]Counts, by func(key) string) []Share {
+	sums := map[string]Counts{}
+	for k, c := range rows {
+		sums[by(k)] = sums[by(k)].plus(c)
+	}
+	out := make([]Share, 0, len(sums))
+	for name, c := range sums {
+		out = append(out, Share{Name: name, Counts: c})
+	}
+	slices.SortFunc(out, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.Tokens(), a.Tokens()), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	tokens := make([]int64, len(out))
+	for i := range out {
+		tokens[i] = out[i].Tokens()
+	}
+	for i, tenths := range percentages(tokens) {
+		out[i].Percent = float64(tenths) / 10
+	}
+	return out
+}
+
+// percentages are the parts of a whole in tenths of a percent. They add up to
+// 1000, unless all are 0: what rounding down leaves over goes to the largest
+// remainders, the first of equal ones first.
+func percentages(parts []int64) []int {
+	var sum int64
+	for _, p := range parts {
+		sum += p
+	}
+	out := make([]int, len(parts))
+	if sum == 0 {
+		return out
+	}
+	rest, order := 1000, make([]int, len(parts))
+	remainder := make([]float64, len(parts))
+	for i, p := range parts {
+		exact := float64(p) / float64(sum) * 1000
+		out[i], order[i] = int(exact), i
+		remainder[i] = exact - float64(out[i])
+		rest -= out[i]
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(remainder[j], remainder[i]) })
+	for _, i := range order[:min(max(rest, 0), len(order))] {
+		out[i]++
+	}
+	return out
+}

@@ -1,0 +1,393 @@
+package cost
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"leanctx/internal/refusal"
+)
+
+const (
+	folder        = "costs"
+	flushAfter    = 500 * time.Millisecond // from the first receipt in the queue to the write
+	maxTexts      = 1 << 20                // bytes of text that wait to be counted
+	maxQueue      = 16384                  // receipts that wait; more are dropped: the disk stands still
+	closeCounting = 200 * time.Millisecond // how long Close counts; the rest is estimated
+	maxName       = 120                    // bytes of a name that are kept
+)
+
+// Actor is whose calls a handle notes when a receipt does not say.
+type Actor struct {
+	Agent   string // agent id; may be empty
+	Client  string // the client's name, under which calls without an agent are listed
+	Session string // one connection, or one shell
+}
+
+// Options of a usage. The zero value works.
+type Options struct {
+	ProjectRoot string
+	ProjectHash string           // the project whose costs are seen, and that of receipts that name none
+	LongLived   bool             // a server: tokens are counted, and written down, in the background
+	Now         func() time.Time // default time.Now
+	Logger      *slog.Logger
+	Fault       func(op, name string) error // for tests: called before each file operation
+}
+
+// Usage is the token usage of one project. It is safe for concurrent use, by any
+// number of processes.
+type Usage struct {
+	*core
+	actor Actor
+}
+
+// core is what all handles on a usage share.
+type core struct {
+	dir   string
+	opts  Options
+	queue queue
+	count Tokenizer
+	stop  context.CancelFunc
+	work  sync.WaitGroup
+
+	flushing sync.Mutex // one block after another
+}
+
+// Open returns the usage kept in dir, the data directory. It opens no file.
+func Open(dir string, o *Options) (*Usage, error) {
+	c := &core{dir: dir}
+	if o != nil {
+		c.opts = *o
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.opts.Fault == nil {
+		c.opts.Fault = func(string, string) error { return nil }
+	}
+	c.queue = queue{wake: make(chan struct{}, 1), keep: c.opts.LongLived}
+	ctx, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	if c.opts.LongLived {
+		c.work.Go(func() { c.run(ctx) })
+	}
+	return &Usage{core: c}, nil
+}
+
+// As is the same usage for another caller.
+func (u *Usage) As(a Actor) *Usage {
+	return &Usage{core: u.core, actor: Actor{clean(a.Agent), clean(a.Client), clean(a.Session)}}
+}
+
+// Close writes down what was noted. Later notes are dropped.
+func (u *Usage) Close() error {
+	u.stop()
+	u.work.Wait()
+	u.flush(time.Now().Add(closeCounting))
+	u.queue.close()
+	return nil
+}
+
+// Receipt says that a tool was called. Empty Agent, Client, Session, Project and At are
+// those of the usage and the clock.
+type Receipt struct {
+	Tool, Action    string // "ctx_knowledge", "recall"
+	Agent           string // an agent's id
+	Client          string
+	Session         string
+	Project         string // 16 hex digits
+	Intent          Intent
+	In, Out         string // what went in and came out; only counted, never stored
+	InSize, OutSize int    // bytes, where the text is not at hand
+	At              time.Time
+}
+
+// Intent says how a call told what the session is working on.
+type Intent string
+
+// The intents of calls.
+const (
+	Unstated Intent = ""
+	Explicit Intent = "explicit" // the call names its task
+	Inferred Intent = "inferred" // the call takes up a task of the project
+)
+
+// line is a receipt, or a reset, as it is written.
+type line struct {
+	At        int64  `json:"at"` // Unix milliseconds
+	Project   string `json:"p"`
+	Session   string `json:"s,omitempty"`
+	Agent     string `json:"a,omitempty"`
+	Client    string `json:"c,omitempty"`
+	Tool      string `json:"t,omitempty"`
+	Action    string `json:"x,omitempty"`
+	Intent    Intent `json:"n,omitempty"`
+	In        int    `json:"i"` // tokens
+	Out       int    `json:"o"`
+	BytesIn   int    `json:"bi"`
+	BytesOut  int    `json:"bo"`
+	Estimated bool   `json:"e,omitempty"`
+	Reset     bool   `json:"reset,omitempty"` // what stands before it does not count any more
+}
+
+func (r *Receipt) line() line {
+	n := line{
+		At: r.At.UnixMilli(), Project: clean(r.Project), Session: clean(r.Session), Agent: clean(r.Agent), Client: clean(r.Client), Intent: r.Intent,
+		Tool: clean(r.Tool), Action: clean(r.Action), BytesIn: max(r.InSize, len(r.In), 0), BytesOut: max(r.OutSize, len(r.Out), 0),
+	}
+	n.In, n.Out, n.Estimated = Estimate(n.BytesIn), Estimate(n.BytesOut), n.BytesIn+n.BytesOut > 0
+	return n
+}
+
+// clean makes a name fit for one line of a report.
+func clean(name string) string {
+	name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD"))
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, name)
+	if len(name) <= maxName {
+		return name
+	}
+	cut := maxName - len("…")
+	for !utf8.RuneStart(name[cut]) {
+		cut--
+	}
+	return name[:cut] + "…"
+}
+
+// pending is a receipt in the queue.
+type pending struct {
+	line
+	in, out string // still to be counted
+}
+
+func (p *pending) size() int { return len(p.in) + len(p.out) }
+
+// queue is what was noted and not yet written.
+type queue struct {
+	wake chan struct{} // says that the queue is not empty any more
+	keep bool          // texts are kept until they are counted
+
+	mu     sync.Mutex
+	list   []pending
+	texts  int // bytes of text, in the list and in the block being counted
+	closed bool
+}
+
+// Note takes a receipt. It never blocks and never fails; after Close it does
+// nothing.
+func (u *Usage) Note(r Receipt) {
+	r.Agent = cmp.Or(r.Agent, u.actor.Agent)
+	r.Client = cmp.Or(r.Client, u.actor.Client)
+	r.Session = cmp.Or(r.Session, u.actor.Session)
+	r.Project = cmp.Or(r.Project, u.opts.ProjectHash)
+	if r.At.IsZero() {
+		r.At = u.opts.Now()
+	}
+	u.queue.add(pending{r.line(), r.In, r.Out})
+}
+
+func (q *queue) add(p pending) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || len(q.list) >= maxQueue {
+		return
+	}
+	if !q.keep || q.texts+p.size() > maxTexts {
+		p.in, p.out = "", ""
+	}
+	q.texts += p.size()
+	q.list = append(q.list, p)
+	select {
+	case q.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+func (q *queue) take() []pending {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.list
+	q.list = nil
+	return list
+}
+
+// counted gives back the room that a text took.
+func (q *queue) counted(bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.texts -= bytes
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed, q.list = true, nil
+}
+
+// run writes the queue down while a server lives.
+func (c *core) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.queue.wake:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(flushAfter):
+		}
+		c.flush(time.Time{})
+	}
+}
+
+// flush writes down what is in the queue. After the deadline texts are not counted any
+// more; a zero deadline lets it count everything.
+func (c *core) flush(deadline time.Time) {
+	c.flushing.Lock()
+	defer c.flushing.Unlock()
+	list := c.queue.take()
+	if len(list) == 0 {
+		return
+	}
+	lines := make([]line, len(list))
+	for i := range list {
+		p := &list[i]
+		if p.size() > 0 && (deadline.IsZero() || time.Now().Before(deadline)) {
+			c.measure(p)
+		}
+		c.queue.counted(p.size())
+		lines[i] = p.line
+	}
+	if err := c.append(lines, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.opts.Logger.Warn("token counts were lost", "calls", len(list), "error", err)
+	}
+}
+
+// measure counts the tokens of a receipt whose texts are at hand.
+func (c *core) measure(p *pending) {
+	p.Estimated = false
+	if p.in != "" || p.BytesIn == 0 {
+		p.In = c.count.Count(p.in)
+	} else {
+		p.Estimated = true
+	}
+	if p.out != "" || p.BytesOut == 0 {
+		p.Out = c.count.Count(p.out)
+	} else {
+		p.Estimated = true
+	}
+}
+
+// append writes lines to the month's file, with one write. After an error they are not
+// written again: nobody knows how much of them is there.
+func (c *core) append(lines []line, sync bool) error {
+	block := []byte("\n") // ends a line that somebody's kill left torn
+	for i := range lines {
+		text, err := json.Marshal(&lines[i])
+		if err != nil {
+			return err
+		}
+		block = append(append(block, text...), '\n')
+	}
+	if c.opts.LongLived || sync {
+		if err := os.MkdirAll(c.dir, 0o700); err != nil {
+			return err
+		}
+	}
+	root, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	name := path.Join(folder, c.opts.Now().UTC().Format("2006-01")+".jsonl")
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := c.opts.Fault("write", name); err != nil {
+		return err
+	}
+	if _, err := file.Write(block); err != nil || !sync {
+		return err
+	}
+	return file.Sync() // a reset was answered: a power cut must not undo it
+}
+
+// totals reads what the project's calls cost, this process's latest included.
+func (u *Usage) totals(ctx context.Context) (*totals, error) {
+	u.flush(time.Time{})
+	root, err := os.OpenRoot(u.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newTotals(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	months, err := fs.Glob(root.FS(), folder+"/*.jsonl") // in the order of time
+	if err != nil {
+		return nil, err
+	}
+	t := newTotals()
+	for _, name := range months {
+		data, err := root.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		t = t.read(data, u.opts.ProjectHash)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	t.attribute()
+	return t, nil
+}
+
+// read adds the lines of a file that are the project's. Damaged lines are skipped.
+func (t *totals) read(data []byte, project string) *totals {
+	mark, _ := json.Marshal(project)
+	for text := range bytes.Lines(data) {
+		if !bytes.Contains(text, mark) {
+			continue // cheaper than decoding it
+		}
+		var n line
+		switch {
+		case json.Unmarshal(text, &n) != nil || n.Project != project || min(n.In, n.Out, n.BytesIn, n.BytesOut) < 0:
+		case n.Reset:
+			t = newTotals()
+			t.since = time.UnixMilli(n.At).UTC()
+		default:
+			t.add(&n)
+		}
+	}
+	return t
+}
+
+// The errors of calls that cannot be done as they were made.
+type (
+	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	NotFoundError = refusal.NotFoundError // a named thing does not exist
+)

@@ -1,0 +1,385 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// # Files
+//
+// For a log with the name "knowledge":
+//
+//	knowledge.json              S       the snapshot: the state at commit N
+//	knowledge.json.prev         S.prev  the snapshot before, at commit M ≤ N
+//	knowledge.json.new          S.new   a snapshot being written
+//	knowledge.journal           J       the commits since N (or since some B ≤ N)
+//	knowledge.journal.prev      J.prev  the commits since M
+//	knowledge.journal.new       J.new   a journal being written
+//	knowledge.head                      the last commit that was answered; see [witness]
+//	knowledge.lock                      held by the process that writes J or switches files
+//	knowledge.compact.lock              held by the process that writes S.new
+//	knowledge.journal.torn              torn writes that were cut off, one after another
+//	knowledge.journal.corrupt-<time>    a damaged journal, set aside whole; knowledge.json.corrupt-<time> likewise
+//	knowledge.json.rescued-<time>       a state that a process had in memory when its commits vanished from the files
+//
+// Directories have mode 0700, files 0600. Nothing is made before the first
+// Update. Lock files are never removed.
+//
+// # The journal
+//
+// A line is a CRC-32C (Castagnoli) in eight hex digits, a space, JSON, and a
+// line feed. The checksum is that of the JSON. The first line is the header:
+//
+//	9d1f03aa {"journal":1,"schema":1,"generation":3,"base":1200,"prev":"5be0cd19","at":"…","repairs":0}
+//
+// Every other line is one commit, all of its events or none:
+//
+//	1f83d9ab {"seq":1201,"prev":"5be0cd19","at":"2026-03-20T09:30:00.000000001Z","events":[…]}
+//
+//   - seq counts commits from 1 without a gap. at is the recorded time. It
+//     strictly increases: max(clock, last + 1 ns).
+//   - prev is the checksum of the commit before, "00000000" for the first. Two
+//     commits with the same seq and checksum therefore have the same history.
+//   - base is the commit after which the file begins. Commits up to base are in
+//     the snapshot. After a crash in a compaction, some later ones are too.
+//   - generation counts how often the journal was rewritten. repairs counts the
+//     rewrites in which a commit was lost.
+//   - {"seq":1207,"prev":"…","lost":true} takes the place of a lost commit.
+//
+// # The snapshot
+//
+// One JSON object, written by [Machine.Encode]. Its first member is "schema".
+// "checksum" is the CRC-32C of the file with its own eight digits as zeros. It
+// is in the first 64 KiB. "seq", "generation" and "updated_at" are scalars
+// before the first list or object. A reader checks the schema first and refuses
+// a newer one with [ErrNewer], whatever else is wrong with the file; then the
+// checksum; then it decodes the rest. A JSON object with neither "schema" in
+// front nor a checksum is another program's: [ErrForeign]. Nothing in its
+// directory is ever written.
+
+// castagnoli is read only; its checksum is computed by the processor.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+func hexSum(sum uint32) string { return fmt.Sprintf("%08x", sum) }
+
+// format is the version of the journal's own layout.
+const format = 1
+
+// header is the first line of a journal.
+type header struct {
+	Journal    int       `json:"journal"`
+	Schema     int       `json:"schema"`
+	Generation uint64    `json:"generation"`
+	Base       uint64    `json:"base"` // the commits after this one are in the file
+	Prev       string    `json:"prev"` // checksum of commit Base
+	At         time.Time `json:"at"`   // recorded time of commit Base
+	Repairs    int       `json:"repairs"`
+}
+
+func (h header) prev() uint32 {
+	sum, _ := parseSum([]byte(h.Prev))
+	return sum
+}
+
+func (h header) line() line {
+	body, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // only a year beyond 9999 could do this, and commits refuse it first
+	}
+	return line{sum: checksum(body), body: body}
+}
+
+// line is one line whose checksum is right.
+type line struct {
+	off  int64  // where it begins
+	sum  uint32 // its checksum
+	body []byte // the JSON
+	seq  uint64
+	prev uint32
+	lost bool
+}
+
+// appendTo appends the line as it stands in a file.
+func (l line) appendTo(b []byte) []byte {
+	var sum [4]byte
+	sum[0], sum[1], sum[2], sum[3] = byte(l.sum>>24), byte(l.sum>>16), byte(l.sum>>8), byte(l.sum)
+	b = hex.AppendEncode(b, sum[:])
+	b = append(b, ' ')
+	b = append(b, l.body...)
+	return append(b, '\n')
+}
+
+// size is how many bytes the line takes in a file.
+func (l line) size() int64 { return int64(sumLen + 1 + len(l.body) + 1) }
+
+// commitLine is the line of a commit. Its first members stand in this order
+// so that seq and prev can be read without decoding the events.
+func commitLine(seq uint64, prev uint32, at time.Time, events any) (line, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"seq":%d,"prev":"%08x","at":`, seq, prev)
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(at); err != nil {
+		return line{}, fmt.Errorf("recorded time: %w", err)
+	}
+	b.Truncate(b.Len() - 1) // the encoder's line feed
+	b.WriteString(`,"events":`)
+	if err := enc.Encode(events); err != nil {
+		return line{}, fmt.Errorf("events: %w", err)
+	}
+	b.Truncate(b.Len() - 1)
+	b.WriteByte('}')
+	return line{sum: checksum(b.Bytes()), body: b.Bytes(), seq: seq, prev: prev}, nil
+}
+
+// lostLine stands for a commit that is damaged beyond reading.
+func lostLine(seq uint64, prev uint32) line {
+	body := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x","lost":true}`, seq, prev)
+	return line{sum: checksum(body), body: body, seq: seq, prev: prev, lost: true}
+}
+
+// sumLen is the length of a checksum in hex; a line's JSON begins one further.
+const sumLen = 8
+
+func parseSum(b []byte) (uint32, bool) {
+	var sum [4]byte
+	if len(b) != sumLen || bytes.ContainsAny(b, "ABCDEF") { // as we write them, so that any flipped bit shows
+		return 0, false
+	}
+	if _, err := hex.Decode(sum[:], b); err != nil {
+		return 0, false
+	}
+	return uint32(sum[0])<<24 | uint32(sum[1])<<16 | uint32(sum[2])<<8 | uint32(sum[3]), true
+}
+
+// parseLine checks a line given without its line feed.
+func parseLine(text []byte, off int64) (line, bool) {
+	if len(text) < sumLen+3 || text[sumLen] != ' ' {
+		return line{}, false
+	}
+	sum, ok := parseSum(text[:sumLen])
+	body := text[sumLen+1:]
+	if !ok || checksum(body) != sum {
+		return line{}, false
+	}
+	return line{off: off, sum: sum, body: body}, true
+}
+
+// parseCommit reads seq, prev and lost of a commit line, not its events.
+func parseCommit(l line) (line, bool) {
+	if c, ok := parseCommitFast(l); ok {
+		return c, true
+	}
+	var c struct {
+		Seq  uint64 `json:"seq"`
+		Prev string `json:"prev"`
+		Lost bool   `json:"lost"`
+	}
+	if json.Unmarshal(l.body, &c) != nil || c.Seq == 0 {
+		return line{}, false
+	}
+	l.seq, l.lost = c.Seq, c.Lost
+	l.prev, _ = parseSum([]byte(c.Prev))
+	return l, true
+}
+
+// parseCommitFast does it for lines exactly as commitLine and lostLine make them.
+func parseCommitFast(l line) (line, bool) {
+	rest, ok := bytes.CutPrefix(l.body, []byte(`{"seq":`))
+	digits, rest, comma := bytes.Cut(rest[:min(len(rest), 64)], []byte(`,"prev":"`))
+	if !ok || !comma || len(rest) <= sumLen {
+		return l, false
+	}
+	seq, err := strconv.ParseUint(string(digits), 10, 64)
+	prev, isSum := parseSum(rest[:sumLen])
+	l.seq, l.prev = seq, prev
+	l.lost = bytes.Equal(rest[sumLen:], []byte(`","lost":true}`))
+	known := l.lost || bytes.HasPrefix(rest[sumLen:], []byte(`","at":`))
+	return l, err == nil && seq > 0 && isSum && known
+}
+
+// The witness is a line of its own in knowledge.head. It says which commit was
+// answered last:
+//
+//	8a2f5c01 {"seq":1207,"prev":"1f83d9ab"}
+//
+// Here prev is that commit's own checksum. The file is written under the lock
+// after each commit, without an fsync, and read before the journal, so an
+// honest journal always has its commit. If it has not, the journal was cut at
+// a line end, emptied, deleted, or replaced by another copy. A file that cannot
+// be parsed is no witness.
+type witness struct {
+	seq uint64
+	sum uint32
+}
+
+func (w witness) text() []byte {
+	body := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x"}`, w.seq, w.sum)
+	return line{sum: checksum(body), body: body}.appendTo(nil)
+}
+
+// agrees tells whether a journal that ends after seq, with these lines or
+// more before, may have the commit of a witness.
+func (w witness) agrees(lines []line, seq uint64) bool {
+	other := slices.ContainsFunc(lines, func(l line) bool { return l.seq == w.seq && l.sum != w.sum && !l.lost })
+	return w.seq <= seq && !other
+}
+
+// parseWitness returns the zero witness, which every journal satisfies, for
+// what is none.
+func parseWitness(text []byte) (w witness) {
+	text, _, _ = bytes.Cut(text, []byte("\n"))
+	if l, ok := parseLine(text, 0); ok {
+		if l, ok = parseCommit(l); ok {
+			w = witness{l.seq, l.prev}
+		}
+	}
+	return w
+}
+
+// content is what a journal file, or a part of one, holds.
+type content struct {
+	head     header
+	headLine line
+	hasHead  bool
+	claim    header // what a damaged header seems to say
+	lines    []line // intact commits in the order of the file
+	bad      int    // whole lines that are damaged
+	badTail  int    // of these, the ones after the last intact line
+	whole    int64  // offset after the last line feed
+	torn     []byte // what follows it
+}
+
+// scan reads lines. base is the offset of data in the file; at 0 the first
+// line is the header.
+func scan(data []byte, base int64) content {
+	c := content{whole: base}
+	for {
+		n := bytes.IndexByte(data, '\n')
+		if n < 0 {
+			c.torn = data
+			return c
+		}
+		c.take(data[:n], c.whole)
+		c.whole += int64(n) + 1
+		data = data[n+1:]
+	}
+}
+
+func (c *content) take(text []byte, off int64) {
+	l, ok := parseLine(text, off)
+	if !ok {
+		c.salvage(text, off)
+	} else if !c.add(l) {
+		c.bad++
+		c.badTail++
+	}
+}
+
+// add takes an intact line for the header, if it is the first, or a commit.
+func (c *content) add(l line) bool {
+	if l.off == 0 && bytes.HasPrefix(l.body, []byte(`{"journal":`)) && json.Unmarshal(l.body, &c.head) == nil {
+		c.headLine, c.hasHead = l, true
+		return true
+	}
+	l, ok := parseCommit(l)
+	if ok {
+		c.lines = append(c.lines, l)
+		c.badTail = 0
+	}
+	return ok
+}
+
+// salvage looks for intact lines inside a damaged one. If only the line feed
+// between two lines was hit, both can still be read: the JSON tells where the
+// first one ends.
+func (c *content) salvage(text []byte, off int64) {
+	c.bad++
+	for len(text) > 0 {
+		n := 0
+		if len(text) > sumLen+1 {
+			n = jsonLen(text[sumLen+1:])
+		}
+		end := min(sumLen+1+n, len(text))
+		if l, ok := parseLine(text[:end], off); !ok || !c.add(l) {
+			break
+		}
+		next := min(end+1, len(text)) // past what was the line feed
+		text, off = text[next:], off+int64(next)
+	}
+	switch {
+	case len(text) == 0:
+	case off > 0:
+		c.badTail++
+	case len(text) > sumLen: // the header is no commit, and may still say that a newer program wrote it
+		_ = json.Unmarshal(text[sumLen+1:], &c.claim) // damaged: mostly it is no JSON
+	}
+}
+
+// jsonLen is the length of the JSON value that text begins with, 0 if there is none.
+func jsonLen(text []byte) int {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	var v json.RawMessage
+	if dec.Decode(&v) != nil {
+		return 0
+	}
+	return int(dec.InputOffset())
+}
+
+// has tells whether a journal has the commit of a head, or begins after it.
+func (c content) has(at Head) bool {
+	if c.hasHead && c.head.Base == at.Seq && c.head.prev() == at.Sum {
+		return true
+	}
+	return slices.ContainsFunc(c.lines, func(l line) bool { return l.is(at) })
+}
+
+// is tells whether a line is the commit of a head.
+func (l line) is(at Head) bool { return l.seq == at.Seq && l.sum == at.Sum && !l.lost }
+
+// after returns the lines whose commits come after seq.
+func after(lines []line, seq uint64) []line {
+	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.seq <= seq })
+}
+
+// contiguous tells whether lines are the commits after seq, one by one.
+func contiguous(lines []line, seq uint64) bool {
+	for _, l := range lines {
+		if seq++; l.seq != seq {
+			return false
+		}
+	}
+	return true
+}
+
+// union sorts the commits of two journals. Where both have one, the first wins
+// unless it lost it.
+func union(a, b []line) []line {
+	all := slices.Concat(a, b)
+	slices.SortStableFunc(all, func(x, y line) int {
+		if c := cmp.Compare(x.seq, y.seq); c != 0 || x.lost == y.lost {
+			return c
+		}
+		if x.lost {
+			return 1
+		}
+		return -1
+	})
+	return slices.CompactFunc(all, func(x, y line) bool { return x.seq == y.seq })
+}
+
+func lastSeq(lines []line) uint64 {
+	if len(lines) == 0 {
+		return 0
+	}
+	return lines[len(lines)-1].seq
+}

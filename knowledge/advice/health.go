@@ -1,0 +1,205 @@
+package advice
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// Report tells what deserves a look.
+type Report struct {
+	Facts          int               `json:"facts"`
+	Archived       int               `json:"archived"`
+	Contradictions []OpenQuestion    `json:"contradictions"`  // sure values that were replaced and the new one not confirmed since
+	Duplicates     []OpenQuestion    `json:"duplicates"`      // the same value under two names
+	Nearly         []Pair            `json:"nearly_same"`     // of which one is among the newest facts
+	Looked         bool              `json:"nearly_looked"`   // for the latter: there are vectors, and not too many versions
+	Compared       int               `json:"nearly_compared"` // so many of the newest facts with all others
+	Versions       int               `json:"-"`               // of all facts
+	Stale          []knowledge.Found `json:"stale"`           // effective confidence under a half
+	StaleTotal     int               `json:"stale_total"`
+	Unconfirmed    int               `json:"unconfirmed"` // known only from an import
+	Maintenance    *formats.Insight  `json:"maintenance,omitempty"`
+	Index          string            `json:"index"`
+	Journal        int64             `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
+	Clock          string            `json:"clock,omitempty"`             // the newest commit is dated in the future
+	Damage         []string          `json:"damage"`
+	SetAside       []string          `json:"set_aside"` // damaged or torn files kept beside the store
+}
+
+// OpenQuestion is a pair of values somebody should settle.
+type OpenQuestion struct {
+	A, B   string         `json:"-"`
+	First  knowledge.Name `json:"first"`
+	Second knowledge.Name `json:"second"`
+	Old    string         `json:"old_value,omitempty"`
+	New    string         `json:"new_value"`
+}
+
+// The most that health lists of each kind.
+const healthMost = 10
+
+// Health looks for open contradictions, duplicates, stale facts and damage.
+func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Report, err error) {
+	encoder, err := likened(ctx, s)
+	if err != nil {
+		return r, err
+	}
+	err = s.View(ctx, func(st *state.State, now time.Time) (err error) {
+		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
+		var likes []likely
+		same := values{}
+		for n, vs := range st.Sorted() {
+			switch v := fact.CurrentAt(vs, now); {
+			case v == nil:
+			case v.ArchivedAt != nil:
+				r.Archived++
+			default:
+				r.Facts++
+				r.look(st, v, now)
+				if w, known := same.met(n, v); known && !settled(st, n, fact.IDOf(w.Category, w.Key)) {
+					r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
+				}
+				if encoder != nil {
+					likes = append(likes, newLikely(v))
+				}
+			}
+		}
+		if last, any := st.Last(state.NoteMaintenance); any {
+			r.Maintenance = &last
+		}
+		if r.Looked = encoder != nil; r.Looked {
+			r.Nearly, r.Compared, err = nearly(ctx, s, st, *encoder, likes)
+		}
+		return err
+	})
+	r.stalest()
+	r.Index = s.IndexStatus()
+	r.damage(ctx, s)
+	return r, err
+}
+
+// values are those met so far, and the last fact that has each. They are known
+// by a hash: the texts of very many facts would be kept.
+type values map[[md5.Size]byte]knowledge.Name
+
+// met tells which fact had the value of v, if one did, and notes that v has it.
+func (x values) met(n fact.ID, v *fact.Version) (before knowledge.Name, known bool) {
+	text := fact.Words(formats.FoldName(v.Value))
+	key := strings.Join(text, " ")
+	if len(text) < 3 {
+		key = n.Category + "\x00" + key // a port or a yes says little about another room's
+	}
+	hash := md5.Sum([]byte(key))
+	before, known = x[hash]
+	x[hash] = nameOf(v)
+	return before, known
+}
+
+// damage adds what is wrong with the files of the facts, and of what is kept
+// elsewhere.
+func (r *Report) damage(ctx context.Context, s *knowledge.Store) {
+	for _, w := range s.Warnings() {
+		if w.Kind == journal.Ahead {
+			r.Clock = w.Text
+		} else {
+			r.Damage = append(r.Damage, w.Text)
+		}
+	}
+	at := s.Stats()
+	r.SetAside = append(r.SetAside, at.SetAside...)
+	if knowledge.Overgrown(at) {
+		r.Journal = at.JournalBytes
+	}
+	others := s.Options().OtherStores
+	if others == nil {
+		return
+	}
+	told, aside, err := others.Damage(ctx)
+	if err != nil {
+		told = append(told, err.Error())
+	}
+	r.Damage, r.SetAside = append(r.Damage, told...), append(r.SetAside, aside...)
+}
+
+// stalest leaves those that are listed.
+func (r *Report) stalest() {
+	slices.SortFunc(r.Stale, func(a, b knowledge.Found) int {
+		return cmp.Or(cmp.Compare(a.Effective, b.Effective), fact.ByName(a.Version, b.Version))
+	})
+	r.Stale = slices.Clone(r.Stale[:min(healthMost, len(r.Stale))])
+}
+
+func (r *Report) look(st *state.State, v *fact.Version, now time.Time) {
+	if x := knowledge.FoundAt(v, now); x.Effective < 0.5 && x.Effective < v.Confidence {
+		r.StaleTotal++
+		if r.Stale = append(r.Stale, x); len(r.Stale) == 100*healthMost {
+			r.stalest()
+		}
+	}
+	if fact.Unconfirmed(v) {
+		r.Unconfirmed++
+	}
+	old := st.ByID(string(v.Supersedes))
+	if old != nil && v.Outcome == string(knowledge.Superseded) && fact.SeverityOf(old) == fact.High && v.ConfirmationCount < 2 && now.Sub(v.RecordedFrom) < 30*24*time.Hour {
+		r.Contradictions = append(r.Contradictions, OpenQuestion{First: nameOf(v), Second: nameOf(old), Old: old.Value, New: v.Value})
+	}
+}
+
+func nameOf(v *fact.Version) knowledge.Name { return knowledge.Name{Category: v.Category, Key: v.Key} }
+
+// Text gives the answer's lines.
+func (r Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Knowledge health: %s, %d archived, %d imported and unconfirmed", prose.Count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
+	fmt.Fprintf(&b, "\nOpen contradictions: %d", len(r.Contradictions))
+	for _, q := range r.Contradictions[:min(healthMost, len(r.Contradictions))] {
+		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with correct=true", knowledge.Slashed(q.First), prose.Brief(q.Old), prose.Brief(q.New))
+	}
+	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
+	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {
+		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", knowledge.Slashed(q.First), knowledge.Slashed(q.Second), prose.Brief(q.New))
+	}
+	fmt.Fprintf(&b, "\nNearly the same under two names: %s", r.nearlyText())
+	for _, p := range r.Nearly[:min(healthMost, len(r.Nearly))] {
+		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", knowledge.Slashed(p.First), prose.Brief(p.FirstValue), knowledge.Slashed(p.Second), prose.Brief(p.SecondValue), prose.Percent(p.Cosine))
+	}
+	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
+	for _, f := range r.Stale {
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
+	}
+	if r.Maintenance != nil {
+		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", fact.Day(r.Maintenance.Timestamp), r.Maintenance.Summary)
+	}
+	fmt.Fprintf(&b, "\nIndex: %s", r.Index)
+	if r.Journal > 0 {
+		b.WriteString("\n" + knowledge.OvergrownLine(r.Journal))
+	}
+	if r.Clock != "" {
+		fmt.Fprintf(&b, "\nClock: %s", prose.Line(r.Clock))
+	}
+	if len(r.Damage)+len(r.SetAside) == 0 {
+		b.WriteString("\nDamage: none")
+	}
+	for _, d := range r.Damage {
+		fmt.Fprintf(&b, "\nDamage: %s", prose.Line(d))
+	}
+	for _, f := range r.SetAside {
+		fmt.Fprintf(&b, "\nSet aside: %s", prose.Line(f))
+		if lost := journal.LostIn(f); lost != "" {
+			fmt.Fprintf(&b, " (these commits are lost: %s)", prose.Line(lost))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,56 @@
+package knowledge
+
+import (
+	"context"
+
+	"leanctx/formats"
+	"leanctx/knowledge/reminder"
+)
+
+// Coworkers is what a briefing tells beside facts: who else is at work in the
+// project, and on what. Agents and their tasks meet it.
+type Coworkers interface {
+	// LastTask is the title of the task last worked on, or nothing.
+	LastTask(ctx context.Context) (string, error)
+
+	// Company lists the agents at work, as id(role) and in order, and counts
+	// what one of them has not read yet.
+	Company(ctx context.Context, agent string) (agents []string, unread int, err error)
+
+	// Reached reports whether a task is or was in a state. A task or state
+	// that does not exist is an error.
+	Reached(ctx context.Context, task, state string) (bool, error)
+}
+
+// OtherStores is what is kept of a project beside its facts: diaries, messages,
+// tasks, shares. Health tells of its damage, and erasing names what is left
+// there.
+type OtherStores interface {
+	// Damage tells what is wrong with the files, and gives the paths of what
+	// was set aside.
+	Damage(ctx context.Context) (told, aside []string, err error)
+
+	// Copies names what holds something. With an error it gives what it found.
+	Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error)
+}
+
+// Reached returns the ids of those reminders that wait for a task which has come
+// to the state they name.
+func (s *Store) Reached(ctx context.Context, open []formats.Reminder) map[string]bool {
+	w := s.opts.Coworkers
+	if w == nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, x := range open {
+		task, state, waits := reminder.Task(x)
+		if !waits {
+			continue
+		}
+		// The task may be gone with its store; then the reminder waits.
+		if ok, err := w.Reached(ctx, task, state); err == nil && ok {
+			out[x.ID] = true
+		}
+	}
+	return out
+}

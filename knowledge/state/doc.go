@@ -1,0 +1,27 @@
+// Package state is what one project knows, as commits made it: the facts with
+// all their versions, and the short lists beside them.
+//
+// A commit is a list of [Event]; the [State] is what they fold to. A [Log] keeps
+// both on disk, through package journal. What to assert, retract or import is
+// decided elsewhere: a decision reads a State and returns events.
+//
+// # What always holds
+//
+//   - A version that was read is never changed. A fold puts a new one in its
+//     place, so a shallow clone stays as it was.
+//   - An event says what is so afterwards. Folding it twice changes nothing more.
+//   - The versions of a fact are ordered by valid_from, then recorded_from.
+//
+// # Files
+//
+//	state.go    the facts, and how events change them
+//	event.go    what a commit consists of
+//	lists.go    patterns, gotchas, relations, reminders, verdicts, the store's own log
+//	overlay.go  decisions that build on each other before they are committed
+//	log.go      the state of a directory, kept by package journal
+//
+// # Decisions
+//
+// The whole state is in memory. A key table beside the fact file, from which
+// single facts were read, was given up: the text index holds the facts as well.
+package state

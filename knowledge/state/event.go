@@ -1,0 +1,63 @@
+package state
+
+import (
+	"encoding/json"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/knowledge/fact"
+)
+
+// Event is one change of the state, as the journal keeps it. Exactly one
+// member is set. Events say what is so afterwards, not what to do: folding
+// one twice changes nothing more.
+type Event struct {
+	Open      *Opened                    `json:"open,omitempty"`
+	Put       *fact.Version              `json:"put,omitempty"`
+	Confirm   *Confirmation              `json:"confirm,omitempty"`
+	Pattern   *formats.Pattern           `json:"pattern,omitempty"`
+	Unpattern *formats.Pattern           `json:"unpattern,omitempty"`
+	Gotcha    *formats.Gotcha            `json:"gotcha,omitempty"`
+	Ungotcha  string                     `json:"ungotcha,omitempty"`
+	Relate    *formats.Relation          `json:"relate,omitempty"`
+	Unrelate  *formats.Relation          `json:"unrelate,omitempty"`
+	Remind    *formats.Reminder          `json:"remind,omitempty"`
+	Judge     *formats.JudgedPair        `json:"judge,omitempty"`
+	Note      *formats.Insight           `json:"note,omitempty"`
+	Erase     *formats.Tombstone         `json:"erase,omitempty"`
+	Extra     map[string]json.RawMessage `json:"extra,omitempty"`  // members of an imported file that we do not know
+	Revive    *formats.Tombstone         `json:"revive,omitempty"` // an import with replace may bring an erased name back
+}
+
+// Opened names the project, in a store's first commit.
+type Opened struct {
+	Root string `json:"project_root"`
+	Hash string `json:"project_hash"`
+}
+
+// Confirmation is the change that happens most, so it is written small: the
+// cost of a write must not grow with how often a fact was confirmed.
+type Confirmation struct {
+	Category   string         `json:"category"`
+	Key        string         `json:"key"`
+	ID         string         `json:"id"`
+	Confidence float64        `json:"confidence"` // the version's, from now on
+	Source     formats.Source `json:"source"`
+	Tags       []string       `json:"tags,omitempty"` // whole lists, when they changed
+	Aliases    []string       `json:"aliases,omitempty"`
+	Pinned     *bool          `json:"pinned,omitempty"`
+	Privacy    string         `json:"privacy,omitempty"`
+}
+
+// The kinds of a note in the store's own log.
+const (
+	NoteImport      = "import"
+	NoteAdopt       = "adopt" // a store of the existing program was taken over
+	NoteConsolidate = "consolidate"
+	NoteMaintenance = "maintenance"
+)
+
+// Note is an entry in the store's own log.
+func Note(kind, summary string, at time.Time) Event {
+	return Event{Note: &formats.Insight{Summary: summary, FromSessions: []string{}, Timestamp: at, Kind: kind}}
+}

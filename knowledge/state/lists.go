@@ -1,0 +1,147 @@
+package state
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/knowledge/fact"
+)
+
+// Lists is what a project knows beside its facts. They are only to be read.
+type Lists struct {
+	Patterns  []formats.Pattern
+	Gotchas   []formats.Gotcha
+	Relations []formats.Relation
+	Reminders []formats.Reminder
+	Judged    []formats.JudgedPair
+	History   []formats.Insight          // the store's own log, the oldest first
+	Extra     map[string]json.RawMessage // members of the file that we do not know
+}
+
+// The categories that patterns and gotchas are found by and removed with.
+const (
+	RoomPattern = "pattern"
+	RoomGotcha  = "gotcha"
+)
+
+// Last is the newest note of a kind in the store's own log.
+func (l *Lists) Last(kind string) (h formats.Insight, ok bool) {
+	for _, h := range slices.Backward(l.History) {
+		if h.Kind == kind {
+			return h, true
+		}
+	}
+	return h, false
+}
+
+// Lessons are the patterns and gotchas as versions, so that they are found,
+// listed and shown like facts.
+func (l *Lists) Lessons() []*fact.Version {
+	out := make([]*fact.Version, 0, len(l.Patterns)+len(l.Gotchas))
+	for i := range l.Patterns {
+		out = append(out, PatternVersion(&l.Patterns[i]))
+	}
+	for i := range l.Gotchas {
+		out = append(out, GotchaVersion(&l.Gotchas[i]))
+	}
+	return out
+}
+
+// PatternVersion is a pattern as a version: its type is the key, and its
+// examples stand in the value.
+func PatternVersion(p *formats.Pattern) *fact.Version {
+	value := p.Description
+	if len(p.Examples) > 0 {
+		value += " (e.g. " + strings.Join(p.Examples, ", ") + ")"
+	}
+	return &fact.Version{
+		ID: "p-" + formats.VersionID(RoomPattern, p.Type, p.Description, time.Time{}, 0)[2:], Category: RoomPattern, Key: p.Type, Value: value,
+		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, ValidFrom: p.CreatedAt,
+		RecordedFrom: p.CreatedAt, Archetype: "pattern", Privacy: fact.PrivacyShared,
+	}
+}
+
+// GotchaVersion is a gotcha as a version: its key is made of the trigger, and
+// each occurrence is a confirmation.
+func GotchaVersion(g *formats.Gotcha) *fact.Version {
+	return &fact.Version{
+		ID: "g-" + strings.TrimPrefix(g.ID, "g-"), Category: RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution,
+		Confidence: g.Confidence, ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen,
+		ValidFrom: g.FirstSeen, RecordedFrom: g.FirstSeen, Archetype: "gotcha", Privacy: fact.PrivacyShared, Tags: []string{g.Severity},
+	}
+}
+
+// fold applies an event that is about no fact.
+func (l *Lists) fold(e Event) {
+	switch {
+	case e.Judge != nil:
+		l.Judged = append(l.Judged, *e.Judge)
+	case e.Note != nil:
+		l.History = append(l.History, *e.Note)
+	case e.Extra != nil:
+		l.Extra = e.Extra
+	case e.Pattern != nil:
+		l.Patterns = upsert(l.Patterns, *e.Pattern, SamePattern)
+	case e.Unpattern != nil:
+		l.Patterns = without(l.Patterns, *e.Unpattern, SamePattern)
+	case e.Gotcha != nil:
+		l.Gotchas = upsert(l.Gotchas, *e.Gotcha, SameGotcha)
+	case e.Ungotcha != "":
+		l.Gotchas = without(l.Gotchas, formats.Gotcha{ID: e.Ungotcha}, SameGotcha)
+	case e.Relate != nil:
+		l.Relations = upsert(l.Relations, *e.Relate, SameRelation)
+	case e.Unrelate != nil:
+		l.Relations = without(l.Relations, *e.Unrelate, SameRelation)
+	case e.Remind != nil:
+		l.Reminders = upsert(l.Reminders, *e.Remind, SameReminder)
+	}
+}
+
+// unlink drops the relations of a fact.
+func (l *Lists) unlink(n fact.ID) {
+	l.Relations = slices.DeleteFunc(slices.Clone(l.Relations), func(r formats.Relation) bool {
+		return fact.IDOf(r.From.Category, r.From.Key) == n || fact.IDOf(r.To.Category, r.To.Key) == n
+	})
+}
+
+// clipped is for a clone: what is appended to either is not seen in the other.
+func (l Lists) clipped() Lists {
+	l.Patterns, l.Gotchas, l.Relations = slices.Clip(l.Patterns), slices.Clip(l.Gotchas), slices.Clip(l.Relations)
+	l.Reminders, l.Judged, l.History = slices.Clip(l.Reminders), slices.Clip(l.Judged), slices.Clip(l.History)
+	return l
+}
+
+// SamePattern reports whether two patterns have one type and one description.
+func SamePattern(a, b formats.Pattern) bool {
+	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && fact.SameValue(a.Description, b.Description)
+}
+
+// SameGotcha reports whether two gotchas are one.
+func SameGotcha(a, b formats.Gotcha) bool { return a.ID == b.ID }
+
+// SameRelation reports whether two relations link the same facts in the same
+// way.
+func SameRelation(a, b formats.Relation) bool {
+	return a.Kind == b.Kind && fact.IDOf(a.From.Category, a.From.Key) == fact.IDOf(b.From.Category, b.From.Key) &&
+		fact.IDOf(a.To.Category, a.To.Key) == fact.IDOf(b.To.Category, b.To.Key)
+}
+
+// SameReminder reports whether two reminders are one.
+func SameReminder(a, b formats.Reminder) bool { return a.ID == b.ID }
+
+// upsert and without leave the old slice as it was.
+func upsert[T any](list []T, x T, same func(a, b T) bool) []T {
+	if i := slices.IndexFunc(list, func(y T) bool { return same(x, y) }); i >= 0 {
+		list = slices.Clone(list)
+		list[i] = x
+		return list
+	}
+	return append(list, x)
+}
+
+func without[T any](list []T, x T, same func(a, b T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(y T) bool { return same(x, y) })
+}

@@ -1,0 +1,121 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/knowledge"
+	"leanctx/knowledge/state"
+)
+
+// Adopt takes over the project's store of the existing program, once. dataDirs
+// are the data directories of that program; what is in them is only read.
+func Adopt(ctx context.Context, s *knowledge.Store, dataDirs []string) error {
+	root := s.Options().ProjectRoot
+	if len(dataDirs) == 0 || root == "" {
+		return nil
+	}
+	taken := false
+	err := s.View(ctx, func(st *state.State, _ time.Time) error { _, taken = st.Last(state.NoteAdopt); return nil })
+	if err != nil || taken {
+		return err
+	}
+	dir := findLegacy(dataDirs, root)
+	if dir == "" {
+		return nil
+	}
+	if err := adopt(ctx, s, dir); err != nil {
+		return fmt.Errorf("the store of the existing program in %s could not be taken over: %w", dir, err)
+	}
+	return nil
+}
+
+func adopt(ctx context.Context, s *knowledge.Store, dir string) error {
+	d, err := formats.ReadLeanCtxDir(os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	m := &merger{store: s, in: Incoming{File: dir, Merge: mergeSkip}, whole: true}
+	p := formats.Parsed{Kind: formats.LeanCtx, Document: d}
+	m.clean(&p)
+	took := false
+	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+		if _, taken := st.Last(state.NoteAdopt); taken {
+			return nil, nil // another process was first
+		}
+		took = true
+		events, err := m.decide(ctx, st, p, now)
+		return append(events, state.Note(state.NoteAdopt, "Took over "+dir, now)), err
+	})
+	if err == nil && took {
+		s.Warn("took over %s, %s and %s from %s, which is left as it was",
+			prose.Count(len(d.Facts), "version"), prose.Count(len(d.Gotchas), "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
+	}
+	return err
+}
+
+// findLegacy returns the directory of the existing program's store for a
+// project, "" if there is none.
+func findLegacy(dataDirs []string, root string) string {
+	for _, data := range dataDirs {
+		files, _ := filepath.Glob(filepath.Join(data, "knowledge", "*", "knowledge.json"))
+		for _, file := range files {
+			if isLegacy(file, root) {
+				return filepath.Dir(file)
+			}
+		}
+	}
+	return ""
+}
+
+// isLegacy reads the beginning of a file: lean-ctx writes project_root first,
+// and no schema.
+func isLegacy(file, root string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	if err != nil {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(head))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil || name == "schema" || name == "facts" {
+			return false
+		}
+		var value any
+		if d.Decode(&value) != nil {
+			return false
+		}
+		if text, ok := value.(string); ok && name == "project_root" {
+			return samePath(text, root)
+		}
+	}
+	return false
+}
+
+func samePath(a, b string) bool {
+	clean := func(p string) string {
+		p = filepath.Clean(p)
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		return strings.TrimSuffix(filepath.ToSlash(p), "/")
+	}
+	return clean(a) == clean(b)
+}

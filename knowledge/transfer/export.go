@@ -1,0 +1,150 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// The forms of an export.
+const (
+	formatJSON  = "json"
+	formatJSONL = "jsonl"
+	formatArray = "array"
+)
+
+// Outgoing asks for the whole store as a file.
+type Outgoing struct {
+	Format string `json:"format,omitempty" short:"f" enum:"json,jsonl,array" jsonschema:"json: everything; jsonl, array: the current facts (default json)"`
+	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the export"`
+}
+
+// Exported is a finished export.
+type Exported struct {
+	Format string `json:"format"`
+	File   string `json:"file,omitempty"`
+	Facts  int    `json:"facts"` // active ones
+	Data   string `json:"data,omitempty"`
+}
+
+// Text gives the export itself, or where it was written.
+func (e Exported) Text() string {
+	if e.File == "" {
+		return strings.TrimSuffix(e.Data, "\n")
+	}
+	return fmt.Sprintf("Exported to %s (%s, format=%s)", prose.Line(e.File), prose.Count(e.Facts, "active fact"), e.Format)
+}
+
+// Export writes every version, link and note (json), or the current facts in
+// a form that other programs read (jsonl, array). A file is replaced whole or
+// not at all.
+func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, error) {
+	if o.Format == "" {
+		o.Format = formatJSON
+	}
+	r := Exported{Format: o.Format, File: o.File}
+	var b bytes.Buffer
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
+		b.Reset()
+		r.Facts = 0
+		for _, room := range knowledge.RoomsAt(st, now) {
+			r.Facts += room.Facts
+		}
+		switch o.Format {
+		case formatJSON:
+			return formats.EncodeNative(&b, exportOf(st, s.Options()))
+		case formatJSONL:
+			return formats.EncodeJSONL(&b, recordsOf(st, now))
+		case formatArray:
+			return formats.EncodeArray(&b, recordsOf(st, now))
+		}
+		return refusal.Argument("format", "format %q is none of json, jsonl, array", prose.Clip(o.Format, 40))
+	})
+	if err != nil {
+		return Exported{}, err
+	}
+	if o.File == "" {
+		r.Data = b.String()
+		return r, nil
+	}
+	return r, replaceFile(o.File, b.Bytes())
+}
+
+// export is the fact file without what belongs to this store alone: its place
+// in the journal, and the notes of imports into it.
+func exportOf(st *state.State, o knowledge.Options) *formats.Document {
+	d := st.Document(journal.Header{At: st.At()})
+	if d.ProjectHash == "" {
+		d.ProjectRoot, d.ProjectHash = o.ProjectRoot, o.ProjectHash
+	}
+	d.History = slices.DeleteFunc(slices.Clone(d.History), func(h formats.Insight) bool { return h.Kind == state.NoteImport || h.Kind == state.NoteAdopt })
+	return d
+}
+
+// records are the current facts, archived ones too, in the order of names.
+func recordsOf(st *state.State, now time.Time) []formats.Record {
+	out := []formats.Record{}
+	for _, vs := range st.Sorted() {
+		v := fact.CurrentAt(vs, now)
+		if v == nil {
+			continue
+		}
+		r := formats.Record{
+			Category: v.Category, Key: v.Key, Value: v.Value, Confidence: &v.Confidence, ValidFrom: &v.ValidFrom,
+			ValidUntil: v.ValidUntil, Confirmations: v.ConfirmationCount, Timestamp: &v.LastConfirmed,
+		}
+		if v.Privacy == knowledge.PrivacyProjectOnly {
+			r.Privacy = v.Privacy
+		}
+		if len(v.Sources) > 0 {
+			r.Source = v.Sources[0].Ref
+			if r.Source == "" {
+				r.Source = v.Sources[0].By
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// replaceFile writes a file beside its place and renames it there. A symbolic
+// link stays one; a device or a pipe is written to.
+func replaceFile(path string, data []byte) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, data, 0o600)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
+	if err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: errors.Unwrap(err)}
+	}
+	defer os.Remove(f.Name()) // gone already when the rename succeeded
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,320 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// The ways to treat a fact that is there already.
+const (
+	mergeSkip    = "skip-existing" // keep ours
+	mergeReplace = "replace"       // theirs supersedes ours
+	mergeAppend  = "append"        // theirs becomes history where ours says nothing
+)
+
+// Incoming names a file to import.
+type Incoming struct {
+	File        string `json:"file" arg:"1" jsonschema:"the file: an export, JSONL, an array, or lean-ctx's own knowledge.json"`
+	Merge       string `json:"merge,omitempty" short:"m" enum:"skip-existing,replace,append" jsonschema:"what to do with facts that are there already (default skip-existing)"`
+	DryRun      bool   `json:"dry_run,omitempty" jsonschema:"say what would happen, write nothing"`
+	SkipBad     bool   `json:"skip_bad,omitempty" jsonschema:"import the good lines of a file with bad ones"`
+	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"keep lean-ctx's project_only, which is its default"`
+
+	Data      io.Reader `json:"-"` // instead of the file, when the caller has it
+	BatchSize int       `json:"-"` // the most facts of one commit; 0: 50,000
+}
+
+// Imported is what became of an import. A fact counts once, however many
+// versions it has; a record of JSONL or an array counts by itself.
+type Imported struct {
+	File     string           `json:"file"`
+	Kind     string           `json:"kind"` // native, leanctx, array, jsonl
+	Parsed   int              `json:"parsed"`
+	Added    int              `json:"added"`
+	Skipped  int              `json:"skipped"`
+	Replaced int              `json:"replaced"`
+	Lessons  int              `json:"lessons"` // patterns, gotchas, relations, reminders that were new
+	Redacted int              `json:"redacted"`
+	Bad      []BadLine        `json:"bad,omitempty"`
+	DryRun   bool             `json:"dry_run"`
+	First    []formats.Record `json:"-"` // of those that would be added
+}
+
+// BadLine is a line that could not be imported.
+type BadLine struct {
+	Line    int    `json:"line,omitempty"` // 1 is the first; 0 in a fact file, whose problems name the fact
+	Problem string `json:"problem"`
+}
+
+func (b BadLine) String() string {
+	if b.Line == 0 {
+		return b.Problem
+	}
+	return fmt.Sprintf("line %d: %s", b.Line, b.Problem)
+}
+
+// BadFileError says which lines of a file could not be read.
+type BadFileError struct {
+	File string
+	Bad  []BadLine
+}
+
+func (e *BadFileError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, nothing was imported (skip_bad imports the rest)", e.File, prose.Count(len(e.Bad), "bad line"))
+	for _, bad := range e.Bad[:min(5, len(e.Bad))] {
+		fmt.Fprintf(&b, "\n  %v", bad)
+	}
+	if more := len(e.Bad) - 5; more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more", more)
+	}
+	return b.String()
+}
+
+// Import takes facts in, in one commit, or in several where they are more than
+// 50,000: see importEach. A native file keeps its recorded
+// times, ids and sources; records are asserted with source kind import and
+// marked until somebody confirms them. What was retracted or erased here stays
+// away, unless merge is replace.
+func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, error) {
+	if in.Merge == "" {
+		in.Merge = mergeSkip
+	}
+	if !slices.Contains([]string{mergeSkip, mergeReplace, mergeAppend}, in.Merge) {
+		return Imported{}, refusal.Argument("merge", "merge %q is none of skip-existing, replace, append", prose.Clip(in.Merge, 40))
+	}
+	parsed, err := in.parse()
+	if err != nil {
+		return Imported{}, err
+	}
+	m := &merger{store: s, in: in, r: Imported{File: in.name(), Kind: string(parsed.Kind), DryRun: in.DryRun}}
+	m.clean(&parsed)
+	if len(m.r.Bad) > 0 && !in.SkipBad {
+		return Imported{}, &BadFileError{in.name(), m.r.Bad}
+	}
+	if len(parsed.Records) > importEach || parsed.Document != nil && len(parsed.Document.Facts) > importEach {
+		defer sparing()()
+	}
+	err = m.commitAll(ctx, parsed)
+	if err == nil && !in.DryRun {
+		s.Settle(ctx) // whatever it added: an import before may have been killed here
+	}
+	return m.r, err
+}
+
+func (in Incoming) name() string {
+	if in.File == "" || in.File == "-" {
+		return "standard input"
+	}
+	return filepath.Base(in.File)
+}
+
+func (in Incoming) parse() (formats.Parsed, error) {
+	if in.Data != nil {
+		return formats.ParseDocument(in.Data)
+	}
+	if err := refusal.Required("file", in.File); err != nil {
+		return formats.Parsed{}, err
+	}
+	data, err := os.ReadFile(in.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return formats.Parsed{}, refusal.NotFound("No such file: %s", in.File)
+	}
+	if err != nil {
+		return formats.Parsed{}, err
+	}
+	parsed, err := formats.ParseDocument(bytes.NewReader(data))
+	if err == nil && parsed.Kind == formats.LeanCtx {
+		// its lessons and links are in files of their own beside it
+		if d, e := formats.ReadLeanCtxDir(os.DirFS(filepath.Dir(in.File))); e == nil && len(d.Facts) == len(parsed.Document.Facts) {
+			parsed.Document = d
+		}
+	}
+	return parsed, err
+}
+
+// Text gives the answer's lines.
+func (r Imported) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Parsed %s from %s", prose.Count(r.Parsed, "fact"), prose.Line(r.File))
+	if r.DryRun {
+		fmt.Fprintf(&b, "\n[DRY RUN] Would add: %d, skip: %d, replace: %d", r.Added, r.Skipped, r.Replaced)
+		for _, x := range r.First {
+			fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(x.Category), prose.Line(x.Key), prose.Brief(x.Value))
+		}
+		if more := r.Added + r.Replaced - len(r.First); more > 0 {
+			fmt.Fprintf(&b, "\n  … %d more", more)
+		}
+	} else {
+		fmt.Fprintf(&b, "\nImport complete: %d added, %d skipped, %d replaced", r.Added, r.Skipped, r.Replaced)
+	}
+	if r.Lessons > 0 {
+		fmt.Fprintf(&b, "\nPatterns, gotchas, relations and reminders: %d new", r.Lessons)
+	}
+	if r.Redacted > 0 {
+		fmt.Fprintf(&b, "\nRedacted before storing: %s", prose.Count(r.Redacted, "secret"))
+	}
+	for _, bad := range r.Bad[:min(5, len(r.Bad))] {
+		fmt.Fprintf(&b, "\n  left out: %v", bad)
+	}
+	if more := len(r.Bad) - 5; more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more were left out", more)
+	}
+	return b.String()
+}
+
+// One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory several
+// times (as facts, as events, as a line, as the state it makes), 9 GB of a file of a million, so a larger one is several
+// commits, each a store as good as any. What is wrong with the file is known before the first of them. An
+// import that ends in the middle is repeated: what is there is skipped or said again, and the outcome is that of one that
+// ran through. A commit written line by line was rejected: recovery would have to know of half commits.
+const importEach = 50_000
+
+// sparingPercent is how much garbage, in percent of what lives, there may be in the memory during a large import. It
+// costs a twentieth more time than the usual 100, and saves half a gigabyte at a million facts.
+const (
+	sparingPercent = 50
+	usualPercent   = 100
+)
+
+// sparing has the collector run earlier until done is called. It is the whole process's, so who finds it set that
+// low, by a user or another import, leaves it alone. A rest that a command has given the collector is over after it:
+// the memory is full of what was imported.
+func sparing() (done func()) {
+	before := debug.SetGCPercent(sparingPercent)
+	if before <= sparingPercent {
+		debug.SetGCPercent(before)
+		return func() {}
+	}
+	return func() { debug.SetGCPercent(min(before, usualPercent)) }
+}
+
+// batches divides a file: the names, of each all it says, in the order of the file. What is beside facts comes with the
+// last, a tombstone with what came under its name later.
+func batches(p formats.Parsed, most int) []formats.Parsed {
+	seed := maphash.MakeSeed()
+	batchOf := map[uint64]int{}
+	place := func(category, key string) int {
+		h := maphash.Comparable(seed, fact.IDOf(category, key))
+		n, ok := batchOf[h]
+		if !ok {
+			n = len(batchOf) / most
+			batchOf[h] = n
+		}
+		return n
+	}
+	out := []formats.Parsed{{Kind: p.Kind}}
+	at := func(n int) *formats.Parsed {
+		for len(out) <= n {
+			out = append(out, formats.Parsed{Kind: p.Kind})
+		}
+		return &out[n]
+	}
+	for i, r := range p.Records {
+		b := at(place(r.Category, r.Key))
+		b.Records, b.Lines = append(b.Records, r), append(b.Lines, p.Lines[i])
+	}
+	if d := p.Document; d != nil {
+		for _, v := range d.Facts {
+			b := at(place(v.Category, v.Key))
+			if b.Document == nil {
+				b.Document = &formats.Document{Schema: d.Schema}
+			}
+			b.Document.Facts = append(b.Document.Facts, v)
+		}
+		if len(out) > 1 {
+			last := out[len(out)-1].Document
+			rest := *d
+			rest.Facts, rest.Tombstones = last.Facts, nil
+			*last = rest
+			for _, t := range d.Tombstones {
+				b := out[min(place(t.Category, t.Key), len(out)-1)].Document
+				b.Tombstones = append(b.Tombstones, t)
+			}
+		}
+	}
+	if len(out) == 1 {
+		return []formats.Parsed{p}
+	}
+	return out
+}
+
+// commitAll imports a file, batch by batch.
+func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
+	each := cmp.Or(m.in.BatchSize, importEach)
+	all := countOf(parsed)
+	parts := batches(parsed, each)
+	for i := range parts {
+		m.before = m.r
+		err := m.commit(ctx, parts[i])
+		if err != nil && ctx.Err() != nil && !errors.Is(err, journal.ErrInDoubt) {
+			return &InterruptedError{In: m.before.Parsed, Of: all, cause: err}
+		}
+		if err != nil && i > 0 {
+			return fmt.Errorf("%s of the file are in and stay, import it again for the rest: %w", prose.Count(m.before.Parsed, "fact"), err)
+		}
+		if err != nil {
+			return err
+		}
+		parts[i] = formats.Parsed{}
+	}
+	return nil
+}
+
+// countOf is how many facts a file has, as [Imported] counts them.
+func countOf(p formats.Parsed) int {
+	n := len(p.Records)
+	if p.Document != nil {
+		names := map[fact.ID]bool{}
+		for _, v := range p.Document.Facts {
+			names[fact.IDOf(v.Category, v.Key)] = true
+		}
+		n += len(names)
+	}
+	return n
+}
+
+// InterruptedError is an import that was told to end before its last commit.
+type InterruptedError struct {
+	In, Of int // facts, counted as [Imported] counts them
+	cause  error
+}
+
+func (e *InterruptedError) Error() string {
+	if e.In == 0 {
+		return "interrupted: nothing was imported"
+	}
+	return fmt.Sprintf("interrupted: %s of %s are in and stay; import again to go on", prose.Number(e.In), prose.Count(e.Of, "fact"))
+}
+
+// Unwrap returns what ended it, the context's error.
+func (e *InterruptedError) Unwrap() error { return e.cause }
+
+func (m *merger) commit(ctx context.Context, p formats.Parsed) error {
+	if m.in.DryRun {
+		return m.store.View(ctx, func(st *state.State, now time.Time) error { _, err := m.decide(ctx, st, p, now); return err })
+	}
+	err := m.store.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) { return m.decide(ctx, st, p, now) })
+	m.over, m.events, m.st = nil, nil, nil
+	return err
+}

@@ -1,0 +1,480 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// merger works out what an import changes. A file's facts are merged a name at
+// a time: what the file says of one, all its versions together, against what
+// is known of it here.
+type merger struct {
+	store *knowledge.Store
+	in    Incoming
+	r     Imported
+	whole bool // a store is taken over as it is: nothing of it is refused
+
+	before Imported          // what the batches before did
+	rooms  map[string]string // the spellings of categories in the file, the first ones
+
+	st     *state.State
+	now    time.Time
+	over   *state.Overlay
+	events []state.Event
+}
+
+// incoming is what a file says of one fact.
+type incoming struct {
+	versions []*fact.Version
+	records  int // how many entries of the file it is: the count that people see
+}
+
+// decide is one commit of the import; mostly it has no other. It gives up when
+// ctx ends: of tens of thousands of facts it takes seconds.
+func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, now time.Time) ([]state.Event, error) {
+	m.st, m.now, m.events = st, now, nil
+	m.over = state.Over(st, nil)
+	b := &m.before
+	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Replaced, b.Lessons, slices.Clip(b.First)
+	grouped, order, err := m.group(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Document != nil {
+		m.tombstones(p.Document)
+	}
+	for _, n := range order {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		m.r.Parsed += grouped[n].records
+		if err := m.fact(n, grouped[n]); err != nil {
+			return nil, err
+		}
+	}
+	if p.Document != nil {
+		m.lessons(p.Document)
+		m.log(p.Document)
+	}
+	if len(m.events) == 0 {
+		return nil, nil
+	}
+	return append(m.events, state.Note(state.NoteImport, fmt.Sprintf("Imported %s from %s", prose.Count(m.r.Added+m.r.Replaced-b.Added-b.Replaced, "fact"), m.in.name()), now)), nil
+}
+
+// group collects a file's facts by name, in the file's order.
+func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incoming, []fact.ID, error) {
+	grouped := map[fact.ID]incoming{}
+	var order []fact.ID
+	add := func(n fact.ID, versions []*fact.Version, records int) {
+		if _, ok := grouped[n]; !ok {
+			order = append(order, n)
+		}
+		grouped[n] = incoming{versions, records}
+	}
+	if d := p.Document; d != nil {
+		byName := map[fact.ID][]*fact.Version{}
+		for _, v := range d.Facts {
+			n := fact.IDOf(v.Category, v.Key)
+			byName[n] = append(byName[n], v)
+			add(n, nil, 0)
+		}
+		for n, vs := range byName {
+			grouped[n] = incoming{m.settle(vs, d.Schema == 0), 1}
+		}
+	}
+	// Records are asserted one after another on nothing, as the file tells it.
+	if m.rooms == nil {
+		m.rooms = map[string]string{}
+	}
+	alone := state.Over(state.New(), m.rooms)
+	for _, r := range p.Records {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		c, err := m.check(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		events, got, err := knowledge.Assert(alone, c, m.now)
+		if err != nil {
+			return nil, nil, err
+		}
+		stamp(events, got.ID, r)
+		alone.Fold(events...)
+		n := fact.IDOf(got.Category, got.Key)
+		add(n, alone.Versions(n), grouped[n].records+1)
+	}
+	return grouped, order, nil
+}
+
+// stamp keeps what a record says of its own past: when it was last confirmed
+// and how often. Its recorded time is ours.
+func stamp(events []state.Event, version string, r formats.Record) {
+	for _, e := range events {
+		if e.Put == nil || e.Put.ID != version {
+			continue
+		}
+		e.Put.ConfirmationCount = max(e.Put.ConfirmationCount, r.Confirmations)
+		if r.Timestamp != nil && r.Timestamp.Before(e.Put.LastConfirmed) {
+			e.Put.LastConfirmed = *r.Timestamp
+		}
+	}
+}
+
+func (m *merger) add(events ...state.Event) {
+	m.events = append(m.events, events...)
+	m.over.Fold(events...)
+}
+
+// fact merges one name by the mode of the import.
+func (m *merger) fact(n fact.ID, in incoming) error {
+	existing := len(m.st.Versions(n)) > 0
+	tombstone, erased := m.st.Erased(n)
+	if erased && !existing && m.in.Merge == mergeReplace {
+		t := tombstone // only one that is taken away outlives this call
+		m.add(state.Event{Revive: &t})
+		erased = false
+	}
+	switch {
+	case erased && !existing, existing && m.in.Merge == mergeSkip:
+		m.r.Skipped += in.records
+	case !existing:
+		for _, v := range in.versions {
+			m.add(state.Event{Put: m.unique(v)})
+		}
+		m.counted(in, false)
+	case m.in.Merge == mergeReplace:
+		return m.replace(in)
+	default:
+		m.append(n, in)
+	}
+	return nil
+}
+
+// replace lets the file's current value supersede ours.
+func (m *merger) replace(in incoming) error {
+	theirs := fact.CurrentAt(in.versions, m.now)
+	if theirs == nil {
+		m.r.Skipped += in.records
+		return nil
+	}
+	c := restated(theirs)
+	c.From, c.Until = nil, nil
+	events, got, err := knowledge.Assert(m.over, c, m.now)
+	if err != nil {
+		return err
+	}
+	if got.Outcome == knowledge.Confirmed {
+		m.r.Skipped += in.records // it says nothing new, and saying it in a file does not confirm it
+		return nil
+	}
+	m.resemble(events, got.ID, theirs)
+	m.add(events...)
+	m.counted(in, true)
+	return nil
+}
+
+// append puts the file's versions only where nothing of ours is believed, so
+// that there are never two values at one time. What was withdrawn here is not
+// brought back.
+func (m *merger) append(n fact.ID, in incoming) {
+	added := false
+	if vs := m.st.Versions(n); vs[len(vs)-1].RetractedAt == nil || fact.CurrentAt(vs, m.now) != nil {
+		for _, v := range in.versions {
+			added = fact.Believed(v) && m.fill(n, v) || added
+		}
+	}
+	if !added {
+		m.r.Skipped += in.records
+		return
+	}
+	m.counted(in, false)
+}
+
+// fill reports whether there was any room for v.
+func (m *merger) fill(n fact.ID, v *fact.Version) bool {
+	p := fact.PeriodOf(v)
+	for _, w := range m.over.Versions(n) {
+		q := fact.PeriodOf(w)
+		if !fact.Believed(w) || !q.Overlaps(p) {
+			continue
+		}
+		if !p.From.Before(q.From) {
+			return false // ours holds where theirs begins
+		}
+		p.Until = fact.EarlierEnd(p.Until, &q.From)
+	}
+	c := restated(v)
+	c.From, c.Until = &p.From, p.Until
+	events, got, err := knowledge.Assert(m.over, c, m.now)
+	if err != nil {
+		return false
+	}
+	m.resemble(events, got.ID, v)
+	m.add(events...)
+	return true
+}
+
+// resemble keeps the count and the last confirmation of the version that a new
+// one was made after.
+func (m *merger) resemble(events []state.Event, version string, after *fact.Version) {
+	stamp(events, version, formats.Record{Confirmations: after.ConfirmationCount, Timestamp: &after.LastConfirmed})
+}
+
+// restated is a version of a file as an assertion.
+func restated(v *fact.Version) knowledge.Checked {
+	c := knowledge.Checked{
+		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
+		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases,
+		Source: formats.Source{Kind: knowledge.KindImport, By: v.AssertedBy, Confidence: v.Confidence},
+	}
+	if len(v.Sources) > 0 {
+		c.Source.Ref = v.Sources[0].Ref
+	}
+	if v.Pinned {
+		c.Pinned = new(true)
+	}
+	return c
+}
+
+// unique gives a version another id when ours has it for another fact.
+func (m *merger) unique(v *fact.Version) *fact.Version {
+	if m.st.ByID(v.ID) == nil {
+		return v
+	}
+	w := *v
+	for n := 0; m.st.ByID(w.ID) != nil; n++ {
+		w.ID = formats.VersionID(v.Category, v.Key, v.Value, m.now, n)
+	}
+	return &w
+}
+
+func (m *merger) counted(in incoming, replaced bool) {
+	if replaced {
+		m.r.Replaced += in.records
+	} else {
+		m.r.Added += in.records
+	}
+	if v := in.versions[len(in.versions)-1]; len(m.r.First) < 10 {
+		m.r.First = append(m.r.First, formats.Record{Category: v.Category, Key: v.Key, Value: v.Value})
+	}
+}
+
+// identical reports whether two entries of a fact file read the same.
+func identical(a, b any) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
+}
+
+// known looks an entry up: whether there is one, and whether it is just the same.
+func known[T any](list []T, x T, same func(a, b T) bool) (there, equal bool) {
+	i := slices.IndexFunc(list, func(y T) bool { return same(x, y) })
+	return i >= 0, i >= 0 && identical(x, list[i])
+}
+
+// clean redacts everything a file brings and takes out what cannot be stored.
+func (m *merger) clean(p *formats.Parsed) {
+	for _, bad := range p.Bad {
+		m.r.Bad = append(m.r.Bad, BadLine{bad.Line, bad.Err.Error()})
+	}
+	if d := p.Document; d != nil {
+		m.cleanDocument(d)
+	}
+	good, lines := p.Records[:0], p.Lines[:0]
+	for i, r := range p.Records {
+		m.text(&r.Category, &r.Key, &r.Value, &r.Source)
+		if _, err := m.check(r); err != nil {
+			m.r.Bad = append(m.r.Bad, BadLine{p.Lines[i], err.Error()})
+			continue
+		}
+		good, lines = append(good, r), append(lines, p.Lines[i])
+	}
+	p.Records, p.Lines = good, lines
+	slices.SortStableFunc(m.r.Bad, func(a, b BadLine) int { return a.Line - b.Line })
+}
+
+func (m *merger) text(texts ...*string) {
+	for _, s := range texts {
+		clean, found := m.store.Redact(*s)
+		*s, m.r.Redacted = clean, m.r.Redacted+len(found)
+	}
+}
+
+func (m *merger) texts(list []string) {
+	for i := range list {
+		m.text(&list[i])
+	}
+}
+
+func (m *merger) cleanDocument(d *formats.Document) {
+	d.Facts = slices.DeleteFunc(d.Facts, func(v *fact.Version) bool {
+		m.text(&v.Category, &v.Key, &v.Value)
+		m.texts(v.Tags)
+		m.texts(v.Aliases)
+		for i := range v.Sources {
+			m.text(&v.Sources[i].Ref)
+		}
+		return !m.whole && m.refused(v)
+	})
+	for i := range d.Patterns {
+		m.text(&d.Patterns[i].Type, &d.Patterns[i].Description)
+		m.texts(d.Patterns[i].Examples)
+	}
+	for i := range d.Gotchas {
+		m.text(&d.Gotchas[i].Trigger, &d.Gotchas[i].Resolution)
+	}
+	for i := range d.Reminders {
+		m.text(&d.Reminders[i].Text, &d.Reminders[i].Keyword, &d.Reminders[i].Path)
+	}
+	for i := range d.History {
+		m.text(&d.History[i].Summary)
+	}
+}
+
+// refused reports whether a version of a fact file breaks a rule that every
+// assertion obeys. Such a file has no lines to name; the fact is named.
+func (m *merger) refused(v *fact.Version) bool {
+	c := knowledge.Checked{Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence}
+	err := c.Validate()
+	if err == nil && formats.FoldName(v.Key) == "" {
+		err = refusal.Argument("key", "key is empty")
+	}
+	if err != nil {
+		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("[%s/%s]: %v", prose.Line(prose.Clip(v.Category, 40)), prose.Line(prose.Clip(v.Key, 40)), err)})
+	}
+	return err != nil
+}
+
+// check is a record as an assertion, checked like any other.
+func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
+	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Privacy: r.Privacy})
+	if err != nil {
+		return c, err
+	}
+	c.Source.Kind, c.Source.Ref = knowledge.KindImport, r.Source
+	c.From, c.Until = r.ValidFrom, r.ValidUntil
+	if c.From == nil {
+		c.From = r.Timestamp
+	}
+	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
+		return c, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", c.Until.Format(time.RFC3339), c.From.Format(time.RFC3339))
+	}
+	if c.From == nil && c.Until != nil && !m.store.Now().Before(*c.Until) {
+		return c, refusal.Argument("valid_until", "valid_until %s is over, and there is no valid_from", c.Until.Format(time.RFC3339))
+	}
+	return c, nil
+}
+
+// settle makes the versions of a file's fact obey our rule that no two
+// overlap: the later one ends the earlier. What is in order stays as it is.
+func (m *merger) settle(vs []*fact.Version, foreign bool) []*fact.Version {
+	out := slices.Clone(vs)
+	slices.SortStableFunc(out, fact.ByPeriod)
+	last := -1
+	for i, v := range out {
+		if foreign {
+			v = m.adopted(v)
+			out[i] = v
+		}
+		if !fact.Believed(v) {
+			continue
+		}
+		if v.ValidUntil != nil && !v.ValidFrom.Before(*v.ValidUntil) {
+			out[i] = fact.Disbelieve(v, m.now)
+			continue
+		}
+		if last >= 0 && fact.Before(v.ValidFrom, out[last].ValidUntil) {
+			w := *out[last]
+			w.ValidUntil = &v.ValidFrom
+			if !w.ValidFrom.Before(v.ValidFrom) {
+				w = *fact.Disbelieve(out[last], m.now)
+			}
+			out[last] = &w
+		}
+		last = i
+	}
+	return out
+}
+
+// adopted gives a version of the existing program what ours have beside.
+func (m *merger) adopted(v *fact.Version) *fact.Version {
+	w := *v
+	if w.Privacy == knowledge.PrivacyProjectOnly && !m.in.KeepPrivacy {
+		w.Privacy = knowledge.PrivacyShared
+	}
+	if len(w.Sources) == 0 {
+		w.Sources = []formats.Source{{Kind: knowledge.KindImport, By: w.SourceSession, At: w.RecordedFrom, Confidence: w.Confidence}}
+	}
+	return &w
+}
+
+// tombstones come before the facts: a name that was erased may have been
+// remembered again since.
+func (m *merger) tombstones(d *formats.Document) {
+	for _, t := range d.Tombstones {
+		n := fact.IDOf(t.Category, t.Key)
+		if _, erased := m.st.Erased(n); !erased && len(m.st.Versions(n)) == 0 {
+			m.events = append(m.events, state.Event{Erase: &t})
+		}
+	}
+}
+
+// lessons merges the rest of a fact file: what is there already stays, unless
+// merge is replace.
+func (m *merger) lessons(d *formats.Document) {
+	add := func(e state.Event) func(there, equal bool) {
+		return func(there, equal bool) {
+			if !there || !equal && m.in.Merge == mergeReplace {
+				m.events = append(m.events, e)
+			}
+			if !there {
+				m.r.Lessons++
+			}
+		}
+	}
+	for _, p := range d.Patterns {
+		add(state.Event{Pattern: &p})(known(m.st.Patterns, p, state.SamePattern))
+	}
+	for _, g := range d.Gotchas {
+		add(state.Event{Gotcha: &g})(known(m.st.Gotchas, g, func(a, b formats.Gotcha) bool {
+			return state.SameGotcha(a, b) || formats.FoldName(a.Trigger) == formats.FoldName(b.Trigger)
+		}))
+	}
+	for _, x := range d.Relations {
+		add(state.Event{Relate: &x})(known(m.st.Relations, x, state.SameRelation))
+	}
+	for _, x := range d.Reminders {
+		add(state.Event{Remind: &x})(known(m.st.Reminders, x, state.SameReminder))
+	}
+}
+
+// log merges verdicts, notes and members we do not know. They are records of
+// what happened: there is nothing to replace.
+func (m *merger) log(d *formats.Document) {
+	for _, p := range d.JudgedPairs {
+		if _, equal := known(m.st.Judged, p, func(a, b formats.JudgedPair) bool { return identical(a, b) }); !equal {
+			m.events = append(m.events, state.Event{Judge: &p})
+		}
+	}
+	for _, h := range d.History {
+		if _, equal := known(m.st.History, h, func(a, b formats.Insight) bool { return identical(a, b) }); !equal {
+			m.events = append(m.events, state.Event{Note: &h})
+		}
+	}
+	if len(d.Extra) > 0 && len(m.st.Extra) == 0 && d.Schema > 0 {
+		m.events = append(m.events, state.Event{Extra: d.Extra})
+	}
+}

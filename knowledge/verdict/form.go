@@ -1,0 +1,217 @@
+package verdict
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Form is the canonical form of a value. The zero Form is that of an empty one.
+type Form struct {
+	atoms []atom // as written
+	list  list
+}
+
+// list is where a form has a list whose order does not count.
+type list struct {
+	start, end int // its atoms; end 0: there is no list
+	or         bool
+	items      [][]atom // in canonical order
+}
+
+// Canonical is the form of a value under a key; the key only says whether the
+// order of items counts and may be empty.
+func Canonical(key, value string) Form {
+	atoms, colon := read(value)
+	f := Form{atoms: atoms}
+	if !ordered(key) {
+		f.list = findList(atoms, colon)
+	}
+	return f
+}
+
+// Hash is the same for equal values, in every version of the program that has
+// these rules. Values with one hash must still be compared.
+func (f Form) Hash() uint64 {
+	h := fnv.New64a()
+	for a := range f.canonical {
+		h.Write([]byte{byte(a.class), byte(len(a.text)), byte(len(a.text) >> 8), byte(len(a.text) >> 16)})
+		h.Write([]byte(a.text))
+	}
+	return h.Sum64()
+}
+
+func (f Form) equal(g Form) bool {
+	if len(f.atoms) != len(g.atoms) && (f.list.end == 0 || g.list.end == 0) || (f.list.end == 0) != (g.list.end == 0) ||
+		len(f.list.items) != len(g.list.items) {
+		return false
+	}
+	if f.list.end == 0 {
+		return slices.EqualFunc(f.atoms, g.atoms, same)
+	}
+	return f.list.or == g.list.or && f.list.start == g.list.start &&
+		slices.EqualFunc(f.atoms[:f.list.start], g.atoms[:g.list.start], same) &&
+		slices.EqualFunc(f.list.items, g.list.items, func(a, b []atom) bool { return slices.EqualFunc(a, b, same) }) &&
+		slices.EqualFunc(f.atoms[f.list.end:], g.atoms[g.list.end:], same)
+}
+
+func same(a, b atom) bool { return a.class == b.class && a.text == b.text }
+
+// canonical goes through the atoms in canonical order, with marks around the
+// list and its items.
+func (f Form) canonical(yield func(atom) bool) {
+	each := func(atoms []atom) bool {
+		for _, a := range atoms {
+			if !yield(a) {
+				return false
+			}
+		}
+		return true
+	}
+	const bracket = class(255)
+	if f.list.end == 0 {
+		each(f.atoms)
+		return
+	}
+	kind := "and"
+	if f.list.or {
+		kind = "or"
+	}
+	if !each(f.atoms[:f.list.start]) || !yield(atom{class: bracket, text: kind}) {
+		return
+	}
+	for _, item := range f.list.items {
+		if !each(item) || !yield(atom{class: bracket}) {
+			return
+		}
+	}
+	each(f.atoms[f.list.end:])
+}
+
+// ordered reports whether a key speaks of order.
+func ordered(key string) bool {
+	for part := range strings.FieldsFuncSeq(key, func(c rune) bool { return !unicode.IsLetter(c) }) {
+		from := 0
+		for i, c := range part {
+			if i > from && unicode.IsUpper(c) {
+				if ordering(strings.ToLower(part[from:i])) {
+					return true
+				}
+				from = i
+			}
+		}
+		if ordering(strings.ToLower(part[from:])) || ordering(strings.ToLower(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestItem bounds the atoms of an item: longer ones are clauses.
+const longestItem = 4
+
+// findList finds the one list of a value. There is none if order counts, if
+// there are several, or if it is not clear where the items begin and end.
+func findList(atoms []atom, colon int) list {
+	from := 0
+	for _, a := range atoms {
+		if (a.class == word || a.class == name) && ordering(a.text) || a.is("to") && from > 0 {
+			return list{}
+		}
+		if a.is("from") {
+			from++
+		}
+	}
+	var found list
+	for start := 0; start < len(atoms); {
+		end := start
+		for end < len(atoms) && !(atoms[end].class == pause && atoms[end].text != ",") {
+			end++
+		}
+		if l := clauseList(atoms, start, end, colon); l.end > 0 {
+			if found.end > 0 {
+				return list{}
+			}
+			found = l
+		}
+		start = end + 1
+	}
+	return found
+}
+
+// clauseList finds the list of the clause atoms[start:end].
+func clauseList(atoms []atom, start, end, colon int) list {
+	if colon > start && colon < end {
+		start = colon
+	}
+	// The separators: commas, and one "and" or "or" before the last item.
+	type span struct{ from, to int }
+	var parts []span
+	from, conjunction, or := start, false, false
+	for i := start; i < end; i++ {
+		a := atoms[i]
+		comma := a.class == pause
+		joins := a.is("and") || a.is("or")
+		if !comma && !joins {
+			continue
+		}
+		if conjunction { // something follows the last item
+			return list{}
+		}
+		if joins && i == from && len(parts) > 0 { // ", and"
+			conjunction, or, from = true, a.is("or"), i+1
+			continue
+		}
+		parts = append(parts, span{from, i})
+		from = i + 1
+		if joins {
+			conjunction, or = true, a.is("or")
+		}
+	}
+	parts = append(parts, span{from, end})
+	k := len(parts)
+	if k < 2 || k == 2 && (!conjunction || or) {
+		return list{}
+	}
+	first, last := parts[0], parts[k-1]
+	n := last.to - last.from
+	if k > 2 {
+		n = parts[1].to - parts[1].from
+	} else if first.from == 0 && first.to-first.from < n { // Redis and Postgres are required
+		n = first.to - first.from
+	}
+	if n < 1 || n > longestItem || first.to-first.from < n || last.to-last.from < n {
+		return list{}
+	}
+	for _, p := range parts[1 : k-1] {
+		if p.to-p.from != n {
+			return list{}
+		}
+	}
+	head, tail := atoms[:first.to-n], atoms[last.from+n:last.to]
+	switch {
+	case len(tail) > 0 && (len(head) > 0 || !concludes(tail[0].text)):
+		return list{}
+	case first.to-n > first.from && !introduces(atoms[first.to-n-1].text): // only an introduced list has words before it
+		return list{}
+	}
+	l := list{start: first.to - n, end: last.from + n, or: or}
+	l.items = append(l.items, atoms[first.to-n:first.to])
+	for _, p := range parts[1 : k-1] {
+		l.items = append(l.items, atoms[p.from:p.to])
+	}
+	l.items = append(l.items, atoms[last.from:last.from+n])
+	for _, item := range l.items {
+		if slices.ContainsFunc(item, func(a atom) bool { return a.class == word && negation(a.text) }) {
+			return list{}
+		}
+	}
+	slices.SortFunc(l.items, func(a, b []atom) int {
+		return slices.CompareFunc(a, b, func(a, b atom) int {
+			return cmp.Or(cmp.Compare(a.class, b.class), strings.Compare(a.text, b.text))
+		})
+	})
+	return l
+}
