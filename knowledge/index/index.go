@@ -181,6 +181,13 @@ func (x *Index) Count() int {
 	return x.size.Docs
 }
 
+// Length is how many terms a field of a fact has on average, stop words left out.
+func (x *Index) Length(f Field) float64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return float64(x.size.Content[f]) / float64(max(1, x.size.Docs))
+}
+
 // Fact is the JSON of the fact with a name, category/key, folded; nil if there is none.
 func (x *Index) Fact(_ context.Context, id string) (text []byte, err error) {
 	err = x.view(func() (err error) {

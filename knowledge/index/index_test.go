@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,4 +120,129 @@ func TestScoreOfDiskAndMemoryAgree(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The average lengths count facts on disk and in memory, and leave stop words out.
+func TestLengthCountsDiskAndMemory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	build(t, dir, 1, doc("decision", "a", "the region is frankfurt"), doc("decision", "b", "postgres"))
+	x := open(t, dir, nil)
+	if got := x.Length(index.Value); got != 1.5 {
+		t.Errorf("%v words a value on disk", got)
+	}
+	if err := x.Apply(position(2), []index.Doc{doc("decision", "c", "redis streams in front of it all day long")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.Length(index.Value); got <= 1.5 {
+		t.Errorf("%v words a value with a longer one", got)
+	}
+	if got := open(t, "", nil).Length(index.Value); got != 0 {
+		t.Errorf("%v words a value without facts", got)
+	}
+}
+
+// A build says how far it is.
+func TestBuildTellsItsProgress(t *testing.T) {
+	var told []int
+	docs := func(yield func(index.Doc) bool) {
+		for n := range uint64(2500) {
+			if !yield(numbered(n)) {
+				return
+			}
+		}
+	}
+	err := index.Build(t.Context(), filepath.Join(t.TempDir(), "index"), position(1), docs, nil, func(done int) { told = append(told, done) })
+	if err != nil || !slices.Equal(told, []int{1000, 2000}) {
+		t.Errorf("told %v, %v", told, err)
+	}
+}
+
+// Facts that changed while a sync ran stay in memory.
+func TestChangesDuringASyncAreKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := open(t, dir, nil)
+	done := make(chan error)
+	for n := range uint64(200) {
+		if err := x.Apply(position(n+1), []index.Doc{numbered(n)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n == 100 {
+			go func() { done <- x.Sync(context.Background(), nil) }()
+		}
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	at, _ := x.OnDisk()
+	if x.Count() != 200 || x.Pending() != 200-int(at.Seq) || at.Seq < 101 {
+		t.Errorf("%d facts, %d in memory, the disk at %d", x.Count(), x.Pending(), at.Seq)
+	}
+	for n := range uint64(200) {
+		if text, err := x.Fact(t.Context(), numbered(n).ID); err != nil || len(text) == 0 {
+			t.Errorf("fact %d: %q, %v", n, text, err)
+		}
+	}
+}
+
+// A sync writes many segments; they are merged before there are many of them, and replaced facts give up their place.
+func TestSyncsDoNotPileUp(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := open(t, dir, nil)
+	seq := uint64(0)
+	most, size := 0, int64(0)
+	for range 40 {
+		changed := make([]index.Doc, 20)
+		for i := range changed {
+			changed[i] = numbered(uint64(i))
+		}
+		seq++
+		if err := x.Apply(position(seq), changed, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Sync(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		segments := 0
+		size = 0
+		for _, p := range files(t, dir) {
+			if filepath.Ext(p) != ".zap" {
+				continue
+			}
+			segments++
+			info, err := os.Stat(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size += info.Size()
+		}
+		most = max(most, segments)
+	}
+	if most > 12 || size > 1<<16 || x.Count() != 20 {
+		t.Errorf("up to %d segments, %d bytes at the end, %d facts", most, size, x.Count())
+	}
+}
+
+// Example builds an index, opens it, and asks.
+func Example() {
+	dir, err := os.MkdirTemp("", "index")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	facts := []index.Doc{
+		{ID: "deployment/region", Category: "deployment", Key: "region", Value: []string{"Frankfurt (eu-central-1)"}, JSON: []byte(`{"key":"region"}`)},
+		{ID: "decision/cache", Category: "decision", Key: "cache", Value: []string{"Redis in front of PostgreSQL"}, JSON: []byte(`{"key":"cache"}`)},
+	}
+	ctx := context.Background()
+	if err := index.Build(ctx, dir, index.Position{Seq: 2}, slices.Values(facts), nil, nil); err != nil {
+		panic(err)
+	}
+	x, err := index.Open(dir, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer x.Close()
+	hits, err := x.Search(ctx, index.Query{Terms: []index.Term{{Text: "redi"}, {Text: "cach"}}})
+	fmt.Println(len(hits), hits[0].ID, string(hits[0].JSON), err)
+	// Output: 1 decision/cache {"key":"cache"} <nil>
 }

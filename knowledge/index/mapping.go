@@ -117,20 +117,19 @@ type analyzer struct{ lexicons sync.Pool }
 
 var analysed = &analyzer{sync.Pool{New: func() any { return words.NewLexicon() }}}
 
-// terms are the terms of a text.
-func (a *analyzer) terms(text string) (out []string) {
+// scan gives each token of a text to emit.
+func (a *analyzer) scan(text string, emit func(words.Token)) {
 	lexicon := a.lexicons.Get().(*words.Lexicon)
 	defer a.lexicons.Put(lexicon)
-	lexicon.Scan(text, func(t words.Token) { out = append(out, t.Term) })
-	return out
+	lexicon.Scan(text, emit)
 }
 
 // Analyze implements analysis.Analyzer. Nothing is asked by position, so none is counted.
 func (a *analyzer) Analyze(text []byte) analysis.TokenStream {
-	terms := a.terms(string(text))
-	tokens, out := make([]analysis.Token, len(terms)), make(analysis.TokenStream, len(terms))
-	for i, t := range terms {
-		tokens[i].Term = []byte(t)
+	tokens := make([]analysis.Token, 0, len(text)/5)
+	a.scan(string(text), func(t words.Token) { tokens = append(tokens, analysis.Token{Term: []byte(t.Term)}) })
+	out := make(analysis.TokenStream, len(tokens))
+	for i := range tokens {
 		out[i] = &tokens[i]
 	}
 	return out

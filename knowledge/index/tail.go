@@ -23,7 +23,8 @@ type tailDoc struct {
 	tags    []string
 	in      string
 	terms   [fieldCount]map[string]int // how often a field holds a term
-	lengths [fieldCount]int
+	lengths [fieldCount]int            // in terms
+	content [fieldCount]int            // in terms that are no stop words
 }
 
 // analyse cuts a document into terms.
@@ -32,10 +33,13 @@ func analyse(d *Doc) *tailDoc {
 	for f := range fieldCount {
 		t.terms[f] = map[string]int{}
 		for _, text := range d.text(f) {
-			for _, term := range analysed.terms(text) {
-				t.terms[f][term]++
+			analysed.scan(text, func(token words.Token) {
+				t.terms[f][token.Term]++
 				t.lengths[f]++
-			}
+				if token.Kind != words.Stop {
+					t.content[f]++
+				}
+			})
 		}
 	}
 	return t
@@ -55,21 +59,24 @@ func (t tail) list() []*tailDoc {
 type statistics struct {
 	Docs    int             `json:"docs"`
 	Lengths [fieldCount]int `json:"lengths"` // of all documents together, in terms
+	Content [fieldCount]int `json:"content"` // the same without stop words
 }
 
 // add counts one more document.
 func (s *statistics) add(d *tailDoc) {
 	s.Docs++
-	for f, n := range d.lengths {
-		s.Lengths[f] += n
+	for f := range fieldCount {
+		s.Lengths[f] += d.lengths[f]
+		s.Content[f] += d.content[f]
 	}
 }
 
 // replace counts one document on disk less. It is taken to be of average length, since its own is not known; the next
 // full build counts exactly again.
 func (s *statistics) replace() {
-	for f := range s.Lengths {
+	for f := range fieldCount {
 		s.Lengths[f] -= s.Lengths[f] / s.Docs
+		s.Content[f] -= s.Content[f] / s.Docs
 	}
 	s.Docs--
 }
