@@ -1,295 +1,330 @@
 package vectors
 
 import (
-	"crypto/rand"
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"sort"
 	"strings"
-	"time"
 )
 
-// The files of an index, and the newest form of the header that we know.
 const (
-	headerFile   = "embeddings.json"
-	vectorFile   = "embeddings.bin"
-	headerSchema = 1
+	vectorFile     = "embeddings.bin"
+	describingFile = "embeddings.json"
+	headerSize     = 32
+	magic          = "lcvec"
+	version        = '2'     // follows the magic
+	streamed       = 4 << 20 // the size of a file whose numbers a command leaves there
 )
 
-// header is embeddings.json. It is for people, and for a version to come: what
-// the vector file holds, it says itself.
-type header struct {
-	Schema   int              `json:"schema"`
-	Encoders []EncoderEntries `json:"encoders"`
-	Entries  int              `json:"entries"`
-	Bytes    int64            `json:"bytes"`
-	Checksum string           `json:"checksum"` // CRC-32 of the rest, written without it
+// matrix is the vectors of one encoder, sorted by id.
+type matrix struct {
+	encoder string
+	dim, n  int
+	arrays  []byte // name, scales, sums, texts, ends, ids: see [encodeMatrix]
+	rows    []byte // nil: they are in the file, from offset on
+	offset  int64
 }
 
-// sum is the checksum that belongs into a header.
-func (h header) sum() string {
-	h.Checksum = ""
-	data, _ := json.Marshal(h)
-	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(data))
+// entry is one vector on its way into a matrix.
+type entry struct {
+	id    string
+	text  uint64
+	scale float32
+	sum   uint32 // of the row as it was stored; 0: not known yet
+	row   []byte
 }
 
-// stamp tells a file that was read from what became of it.
-type stamp struct {
-	info os.FileInfo // nil: there is no file
-	size int64
-	at   time.Time
-	end  int64 // of the last block that was read
-	last int64 // where that block begins
-	head string
+// at returns the i-th element of one of the arrays, which begins after so many
+// bytes for each vector and has elements of size bytes.
+func (m *matrix) at(before, size, i int) []byte {
+	from := len(m.encoder) + before*m.n + size*i
+	return m.arrays[from : from+size]
 }
 
-// mark notes the head of the last block, by which the file is known again: an
-// inode may come back with another file.
-func (s *stamp) mark(blocks []*block) {
-	if len(blocks) > 0 {
-		last := blocks[len(blocks)-1]
-		s.last, s.head = s.end-int64(last.size), string(last.front[:blockHead])
+func (m *matrix) scale(i int) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(m.at(0, 4, i)))
+}
+func (m *matrix) sum(i int) uint32  { return binary.LittleEndian.Uint32(m.at(4, 4, i)) }
+func (m *matrix) text(i int) uint64 { return binary.LittleEndian.Uint64(m.at(8, 8, i)) }
+func (m *matrix) end(i int) int     { return int(binary.LittleEndian.Uint32(m.at(16, 4, i))) }
+
+// id is the i-th id. It must not be changed or kept.
+func (m *matrix) id(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = m.end(i - 1)
 	}
+	ids := m.arrays[len(m.encoder)+20*m.n:]
+	return ids[from:m.end(i)]
 }
 
-func (x *Index) path() string { return filepath.Join(x.dir, headerFile) }
+func (m *matrix) row(i int) []byte { return m.rows[i*m.dim : (i+1)*m.dim] }
 
-// refresh reads what is new in the file: nothing, what was appended, or all.
-// Whatever cannot be read counts as absent.
-func (x *Index) refresh() {
-	root, err := os.OpenRoot(x.dir)
-	if err != nil {
-		x.load(nil, stamp{})
-		return
+// sound says whether a row is as it was written.
+func (m *matrix) sound(i int, row []byte) bool {
+	return row != nil && crc32.ChecksumIEEE(row) == m.sum(i)
+}
+
+// find returns the place of a text's vector. A nil matrix has none, and a
+// damaged vector counts as none.
+func (m *matrix) find(t Text) (int, bool) {
+	if m == nil {
+		return 0, false
 	}
-	defer root.Close()
-	info, err := root.Stat(vectorFile)
+	i := sort.Search(m.n, func(i int) bool { return bytes.Compare(m.id(i), []byte(t.ID)) >= 0 })
+	ok := i < m.n && string(m.id(i)) == t.ID && m.text(i) == t.hash()
+	return i, ok && (m.rows == nil || m.sound(i, m.row(i)))
+}
+
+// header is what comes before a section.
+func (m *matrix) header() []byte {
+	h := make([]byte, headerSize)
+	copy(h, magic+string(version))
+	binary.LittleEndian.PutUint32(h[12:], uint32(len(m.encoder)))
+	binary.LittleEndian.PutUint32(h[16:], uint32(m.dim))
+	binary.LittleEndian.PutUint32(h[20:], uint32(m.n))
+	binary.LittleEndian.PutUint32(h[24:], uint32(len(m.arrays)))
+	binary.LittleEndian.PutUint32(h[8:], crc32.Update(crc32.ChecksumIEEE(h[12:]), crc32.IEEETable, m.arrays))
+	return h
+}
+
+// newMatrix makes a matrix of vectors.
+func newMatrix(encoder string, dim int, entries []entry) *matrix {
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	m := &matrix{encoder: encoder, dim: dim, n: len(entries), arrays: []byte(encoder), rows: make([]byte, 0, dim*len(entries))}
+	for _, e := range entries {
+		m.arrays = binary.LittleEndian.AppendUint32(m.arrays, math.Float32bits(e.scale))
+	}
+	for _, e := range entries {
+		if e.sum == 0 {
+			e.sum = crc32.ChecksumIEEE(e.row)
+		}
+		m.arrays = binary.LittleEndian.AppendUint32(m.arrays, e.sum)
+		m.rows = append(m.rows, e.row...)
+	}
+	for _, e := range entries {
+		m.arrays = binary.LittleEndian.AppendUint64(m.arrays, e.text)
+	}
+	end := 0
+	for _, e := range entries {
+		end += len(e.id)
+		m.arrays = binary.LittleEndian.AppendUint32(m.arrays, uint32(end))
+	}
+	for _, e := range entries {
+		m.arrays = append(m.arrays, e.id...)
+	}
+	return m
+}
+
+var errSection = errors.New("not a section of vectors")
+
+// readMatrix reads the section at an offset of a file of a size, and returns
+// where the next one begins.
+func readMatrix(file io.ReaderAt, offset, size int64, whole bool) (*matrix, int64, error) {
+	h := make([]byte, headerSize)
+	if _, err := file.ReadAt(h, offset); err != nil {
+		return nil, 0, err
+	}
+	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(h[at:])) }
+	name, dim, n, arrays := u32(12), u32(16), u32(20), u32(24)
+	next := offset + headerSize + arrays + n*dim
+	if string(h[:6]) != magic+string(version) || name < 1 || name > maxName || dim < 1 || dim > maxDim || arrays < name+20*n || next > size {
+		return nil, 0, errSection
+	}
+	m := &matrix{dim: int(dim), n: int(n), arrays: make([]byte, arrays), offset: offset + headerSize + arrays}
+	if _, err := file.ReadAt(m.arrays, offset+headerSize); err != nil {
+		return nil, 0, err
+	}
+	m.encoder = string(m.arrays[:name])
+	if !bytes.Equal(h, m.header()) {
+		return nil, 0, errSection
+	}
+	// The checksum is right, but a file may have been made to be wrong.
+	for i, before := 0, 0; i < m.n; i++ {
+		if m.end(i) < before || int64(m.end(i)) > arrays-name-20*n {
+			return nil, 0, errSection
+		}
+		before = m.end(i)
+	}
+	if whole {
+		m.rows = make([]byte, n*dim)
+		if _, err := file.ReadAt(m.rows, m.offset); err != nil {
+			return nil, 0, err
+		}
+	}
+	return m, next, nil
+}
+
+// load reads the file if it is another one than before. What cannot be read
+// counts as absent.
+func (x *Index) load() {
+	info, err := os.Stat(filepath.Join(x.dir, vectorFile))
 	if err != nil || !info.Mode().IsRegular() {
-		x.newer = newerHeader(root)
-		x.load(nil, stamp{})
+		if x.stamp != nil {
+			x.stamp, x.newer, x.sets = nil, false, map[string]*matrix{}
+		}
 		return
 	}
-	old := x.stamp
-	same := old.info != nil && os.SameFile(old.info, info)
-	if same && old.size == info.Size() && old.at.Equal(info.ModTime()) {
+	if old := x.stamp; old != nil && os.SameFile(old, info) && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime()) {
 		return
 	}
-	now := stamp{info: info, size: info.Size(), at: info.ModTime()}
-	if x.newer = newerHeader(root); x.newer {
-		x.load(nil, now)
+	file, err := os.Open(filepath.Join(x.dir, vectorFile))
+	if err != nil {
 		return
 	}
-	if same && old.end > 0 && now.size >= old.end {
-		if head := readPart(root, old.last, blockHead); string(head) == old.head {
-			x.grown(readPart(root, old.end, now.size-old.end), now)
+	defer file.Close()
+	if info, err = file.Stat(); err != nil {
+		return
+	}
+	x.stamp, x.newer, x.sets = info, newer(file), map[string]*matrix{}
+	for at := int64(0); at < info.Size() && !x.newer; {
+		m, next, err := readMatrix(file, at, info.Size(), x.inMemory || info.Size() < streamed)
+		if err != nil {
 			return
 		}
-	}
-	if x.lasting || now.size < streamed || !x.fronts(root, now) {
-		x.load(readPart(root, 0, now.size), now)
+		x.sets[m.encoder], at = m, next
 	}
 }
 
-// readPart gives n bytes of the file of vectors, fewer when there are fewer,
-// none when it cannot be read.
-func readPart(root *os.Root, from, n int64) []byte {
-	f, err := root.Open(vectorFile)
-	if err != nil {
+// newer says whether a file is of a version that is not known yet.
+func newer(file io.ReaderAt) bool {
+	h := make([]byte, len(magic)+1)
+	_, err := file.ReadAt(h, 0)
+	return err == nil && string(h[:len(magic)]) == magic && h[len(magic)] > version && h[len(magic)] <= '9'
+}
+
+// loadWhole reads the numbers too, for good.
+func (x *Index) loadWhole() {
+	if !x.inMemory {
+		x.inMemory = true
+		if slices.ContainsFunc(slices.Collect(maps.Values(x.sets)), func(m *matrix) bool { return m.rows == nil }) {
+			x.stamp = nil
+		}
+	}
+	x.load()
+}
+
+// change adds vectors of an encoder, which replace those with the same ids,
+// takes away those that are gone, and writes the file.
+func (x *Index) change(encoder string, dim int, added map[string]entry, gone map[string]bool) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.loadWhole()
+	if added == nil && (len(x.sets) == 0 || x.newer) {
+		return x.remove()
+	}
+	if m := x.sets[encoder]; added != nil && (m == nil || m.dim != dim) {
+		x.sets[encoder] = newMatrix(encoder, dim, nil)
+	}
+	sets, changed := map[string]*matrix{}, false
+	for name, m := range x.sets {
+		var kept []entry
+		for i := range m.n {
+			id := string(m.id(i))
+			if _, again := added[id]; gone[id] || again && name == encoder || !m.sound(i, m.row(i)) {
+				changed = true
+				continue
+			}
+			kept = append(kept, entry{id, m.text(i), m.scale(i), m.sum(i), m.row(i)})
+		}
+		if name == encoder {
+			changed = changed || len(added) > 0
+			kept = slices.AppendSeq(kept, maps.Values(added))
+		}
+		if len(kept) > 0 {
+			sets[name] = newMatrix(name, m.dim, kept)
+		}
+	}
+	if !changed {
 		return nil
 	}
-	defer f.Close()
-	data := make([]byte, n)
-	got, _ := f.ReadAt(data, from)
-	return data[:got]
-}
-
-// grown takes in what was appended behind the last block.
-func (x *Index) grown(data []byte, now stamp) {
-	blocks, end, waste := readBlocks(data)
-	x.addAll(blocks)
-	old := x.stamp
-	now.end, now.last, now.head = old.end+int64(end), old.last, old.head
-	now.mark(blocks)
-	x.waste += waste - int(old.size-old.end) + int(now.size-old.end) - len(data)
-	x.stamp = now
-}
-
-// load makes the contents of the file, and what could not be written, all that
-// there is.
-func (x *Index) load(data []byte, now stamp) {
-	if x.stamp.info == nil && now.info == nil {
-		return
+	x.sets = sets
+	if x.newer {
+		return nil // they serve this process
 	}
-	blocks, end, waste := readBlocks(data)
-	if !x.newer {
-		waste += int(now.size) - len(data)
-	}
-	now.end = int64(end)
-	x.take(blocks, waste, now)
-}
-
-// take makes the blocks of the file, and what could not be written, all that
-// there is.
-func (x *Index) take(blocks []*block, waste int, now stamp) {
-	now.mark(blocks)
-	x.sets, x.waste, x.stamp = map[string]*shelf{}, waste, now
-	x.addAll(append(blocks, x.local...))
-}
-
-// newerHeader reports whether a newer version wrote the header.
-func newerHeader(root *os.Root) bool {
-	data, err := root.ReadFile(headerFile)
-	if err != nil {
-		return false
-	}
-	var h struct {
-		Schema int `json:"schema"`
-	}
-	return json.Unmarshal(data, &h) == nil && h.Schema > headerSchema
-}
-
-// append writes a block behind the file in one call. It is not synced: what is
-// lost is encoded again.
-func (x *Index) append(data []byte) error {
-	return x.inFolder(func(root *os.Root) error {
-		f, err := root.OpenFile(vectorFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(data)
-		return errors.Join(err, f.Close())
-	})
-}
-
-// rewrite puts the vectors that count, and that keep wants, into a new file of
-// as few blocks as can be.
-func (x *Index) rewrite(keep func(encoder string, k Key) bool) error {
-	x.whole()
-	var data []byte
-	for _, set := range x.entries() {
-		data = append(data, x.sets[set.Name].pack(set.Name, keep)...)
-	}
-	err := x.inFolder(func(root *os.Root) error {
-		sweep(root, time.Hour)
-		return replace(root, vectorFile, data)
-	})
-	if err != nil {
-		return err
-	}
-	x.local = nil
-	x.refresh()
-	return x.writeHeader()
-}
-
-// pack gives the blocks of the vectors that count, are not damaged, and that keep
-// wants.
-func (s *shelf) pack(encoder string, keep func(encoder string, k Key) bool) []byte {
-	var data []byte
-	var keys []Key
-	var numbers []int
-	flush := func() {
-		b := newBlock(encoder, s.dim, keys)
-		for to, number := range numbers {
-			from, i := s.at(number)
-			b.copyRow(to, from, i)
-		}
-		data = append(data, b.seal()...)
-		keys, numbers = keys[:0], numbers[:0]
-	}
-	for number := range s.n {
-		b, i := s.at(number)
-		if k := b.key(i); !s.isDead(number) && b.sound(i, b.row(i)) && keep(encoder, k) {
-			keys, numbers = append(keys, k), append(numbers, number)
-		}
-		if len(keys) == blockRows {
-			flush()
-		}
-	}
-	if len(keys) > 0 {
-		flush()
-	}
-	return data
-}
-
-// writeHeader says in embeddings.json what is there.
-func (x *Index) writeHeader() error {
-	h := header{Schema: headerSchema, Encoders: x.entries(), Bytes: x.stamp.size}
-	for _, e := range h.Encoders {
-		h.Entries += e.Entries
-	}
-	h.Checksum = h.sum()
-	data, err := json.MarshalIndent(h, "", "  ")
-	if err != nil {
-		return err
-	}
-	return x.inFolder(func(root *os.Root) error { return replace(root, headerFile, append(data, '\n')) })
-}
-
-// replace puts data in the place of a file at once: whoever reads sees the old
-// one or the new one whole.
-func replace(root *os.Root, name string, data []byte) error {
-	temp := name + ".tmp-" + rand.Text()[:10]
-	if err := root.WriteFile(temp, data, 0o600); err != nil {
-		return errors.Join(err, ignoreAbsent(root.Remove(temp)))
-	}
-	if err := root.Rename(temp, name); err != nil {
-		return errors.Join(err, ignoreAbsent(root.Remove(temp)))
+	if err := x.write(); err != nil {
+		return fmt.Errorf("vectors in %s: %w", x.dir, err)
 	}
 	return nil
 }
 
-// sweep deletes temporary files that are older than an age, left by a process
-// that was killed.
-func sweep(root *os.Root, age time.Duration) {
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return
+// write writes both files. There is no fsync: after a crash of the system the
+// vectors are made again.
+func (x *Index) write() error {
+	if len(x.sets) == 0 {
+		return x.remove()
 	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "embeddings.") || !strings.Contains(e.Name(), ".tmp-") {
-			continue
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= age {
-			_ = root.Remove(e.Name())
-		}
-	}
-}
-
-// reset deletes the files and empties the memory.
-func (x *Index) reset() error {
-	x.local, x.newer = nil, false
-	defer func() {
-		x.sets, x.waste, x.stamp = map[string]*shelf{}, 0, stamp{}
-	}()
-	root, err := os.OpenRoot(x.dir)
-	if err != nil {
-		return ignoreAbsent(err)
-	}
-	defer root.Close()
-	sweep(root, 0)
-	return errors.Join(ignoreAbsent(root.RemoveAll(vectorFile)), ignoreAbsent(root.RemoveAll(headerFile)))
-}
-
-// inFolder calls f with the folder, which is made when it is missing.
-func (x *Index) inFolder(f func(root *os.Root) error) error {
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(x.dir)
+	err := replace(filepath.Join(x.dir, vectorFile), func(w io.Writer) error {
+		for _, name := range slices.Sorted(maps.Keys(x.sets)) {
+			m := x.sets[name]
+			for _, part := range [][]byte{m.header(), m.arrays, m.rows} {
+				if _, err := w.Write(part); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	return f(root)
+	if x.stamp, err = os.Stat(filepath.Join(x.dir, vectorFile)); err != nil {
+		return err
+	}
+	return replace(filepath.Join(x.dir, describingFile), func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(map[string]any{"schema": 2, "encoders": x.entries(), "bytes": x.stamp.Size()})
+	})
 }
 
-func ignoreAbsent(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// replace writes a file beside another one and renames it into its place.
+func replace(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp-")
+	if err != nil {
+		return err
 	}
-	return err
+	w := bufio.NewWriterSize(f, 1<<16)
+	err = errors.Join(write(w), w.Flush(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// remove deletes the files.
+func (x *Index) remove() error {
+	x.stamp, x.newer, x.sets = nil, false, map[string]*matrix{}
+	var errs []error
+	for _, name := range []string{vectorFile, describingFile} {
+		if err := os.Remove(filepath.Join(x.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (x *Index) entries() (list []EncoderEntries) {
+	for _, m := range x.sets {
+		list = append(list, EncoderEntries{m.encoder, m.dim, m.n})
+	}
+	slices.SortFunc(list, func(a, b EncoderEntries) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }

@@ -3,7 +3,6 @@ package vectors
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -16,8 +15,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"leanctx/embed"
 )
 
 // named is a name and a size for vectors that no encoder made.
@@ -26,37 +23,53 @@ type named struct {
 	dim  int
 }
 
-func (n named) Name() string { return n.name }
-func (n named) Dim() int     { return n.dim }
-func (n named) Encode(context.Context, []string) ([][]float32, error) {
-	return nil, errors.New("no encoder")
+// given is an encoder that gives the vectors it was given, by text.
+type given struct {
+	named
+	vectors map[string][]float32
 }
 
-// vectorsOf gives n unit vectors at random, and keys for them.
-func vectorsOf(seed uint64, n, dim int) ([]Key, [][]float32) {
+func (n named) Name() string { return n.name }
+func (n named) Dim() int     { return n.dim }
+
+func (g given) Encode(_ context.Context, texts []string) ([][]float32, error) {
+	return [][]float32{g.vectors[texts[0]]}, nil
+}
+
+// vectorsOf gives n unit vectors at random, and texts for them.
+func vectorsOf(seed uint64, n, dim int) ([]Text, [][]float32) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	keys, vectors := make([]Key, n), make([][]float32, n)
+	texts, vectors := make([]Text, n), make([][]float32, n)
 	for i := range n {
-		keys[i] = Key{ID: fmt.Sprintf("f-%016x", r.Uint64()), Text: r.Uint64()}
+		texts[i] = Text{ID: fmt.Sprintf("f-%016x", r.Uint64()), Text: fmt.Sprint("text ", r.Uint64())}
 		vectors[i] = make([]float32, dim)
 		for j := range dim {
 			vectors[i][j] = float32(r.NormFloat64())
 		}
 		unit(vectors[i])
 	}
-	return keys, vectors
+	return texts, vectors
 }
 
-func put(t testing.TB, x *Index, e embed.Encoder, keys []Key, vectors [][]float32) {
+func fill(x *Index, e named, texts []Text, vectors [][]float32) error {
+	g := given{e, map[string][]float32{}}
+	for i, t := range texts {
+		g.vectors[t.Text] = vectors[i]
+	}
+	_, err := x.Fill(context.Background(), g, texts, nil)
+	return err
+}
+
+func put(t testing.TB, x *Index, e named, texts []Text, vectors [][]float32) {
 	t.Helper()
-	if err := x.Put(t.Context(), e, keys, vectors); err != nil {
+	if err := fill(x, e, texts, vectors); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func scan(t testing.TB, x *Index, name string, v []float32, k int) []Hit {
 	t.Helper()
-	hits, err := x.Scan(t.Context(), Query{Encoder: name, Vector: v, Limit: k})
+	hits, err := x.Scan(t.Context(), Query{Encoder: name, Vectors: [][]float32{v}, Limit: k})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,92 +92,83 @@ var a16, b8 = named{"a@1", 16}, named{"b@1", 8}
 func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there")
 	x := Open(dir, nil)
-	if got := x.Missing("a@1", []Key{{ID: "f-1"}}); len(got) != 1 {
+	if got := x.Missing("a@1", []Text{{ID: "f-1"}}); len(got) != 1 {
 		t.Fatalf("nothing is there, and yet Missing gives %v", got)
 	}
-	keys, vectors := vectorsOf(1, 300, 16)
-	put(t, x, a16, keys[:200], vectors[:200])
-	put(t, x, a16, keys[200:], vectors[200:])
+	texts, vectors := vectorsOf(1, 300, 16)
+	put(t, x, a16, texts[:200], vectors[:200])
+	put(t, x, a16, texts[200:], vectors[200:])
 	few, small := vectorsOf(2, 5, 8)
 	put(t, x, b8, few, small)
-	for _, x := range []*Index{x, Open(dir, nil)} {
-		if got := x.Missing("a@1", keys); len(got) != 0 {
+	for _, x := range []*Index{x, Open(dir, nil), Open(dir, &Options{LongLived: true})} {
+		if got := x.Missing("a@1", texts); len(got) != 0 {
 			t.Errorf("missing %v, want none", got)
 		}
 		want := []EncoderEntries{{"a@1", 16, 300}, {"b@1", 8, 5}}
 		if diff := cmp.Diff(want, x.Status().Encoders); diff != "" {
 			t.Error(diff)
 		}
-		for i, k := range keys {
-			v, ok := x.Vector("a@1", k)
+		for i, text := range texts {
+			v, ok := x.Vector("a@1", text)
 			if !ok {
-				t.Fatalf("no vector of %v", k)
+				t.Fatalf("no vector of %v", text)
 			}
 			for j := range v {
 				if math.Abs(float64(v[j]-vectors[i][j])) > 0.005 {
-					t.Fatalf("value %d of %v is %v, want %v", j, k, v[j], vectors[i][j])
+					t.Fatalf("value %d of %v is %v, want %v", j, text, v[j], vectors[i][j])
 				}
 			}
 		}
-		if hits := scan(t, x, "a@1", vectors[7], 1); hits[0].Key != keys[7] || math.Abs(hits[0].Cosine-1) > 0.01 {
-			t.Errorf("the nearest to a vector is %v, want itself, %v", hits, keys[7])
+		if hits := scan(t, x, "a@1", vectors[7], 1); hits[0].ID != texts[7].ID || math.Abs(hits[0].Cosine-1) > 0.01 {
+			t.Errorf("the nearest to a vector is %v, want itself, %v", hits, texts[7])
 		}
 		if hits := scan(t, x, "c@1", vectors[7], 1); len(hits) != 0 {
 			t.Errorf("an encoder without vectors has hits: %v", hits)
 		}
 	}
-}
-
-func TestHeader(t *testing.T) {
-	x := Open(t.TempDir(), nil)
-	keys, vectors := vectorsOf(1, 3, 16)
-	put(t, x, a16, keys, vectors)
-	data, err := os.ReadFile(x.Status().Path)
-	if err != nil {
-		t.Fatal(err)
+	names, err := fs.Glob(os.DirFS(dir), "*")
+	if err != nil || !slices.Equal(names, []string{vectorFile, describingFile}) {
+		t.Errorf("the folder holds %v, %v", names, err)
 	}
-	var h header
-	if err := json.Unmarshal(data, &h); err != nil {
-		t.Fatal(err)
-	}
-	if h.Checksum != h.sum() || h.Schema != 1 || h.Entries != 3 || h.Bytes != x.Status().Bytes {
-		t.Errorf("header %s of a file of %d bytes", data, x.Status().Bytes)
+	var described struct{ Encoders []EncoderEntries }
+	if data, err := os.ReadFile(x.Status().Path); err != nil || json.Unmarshal(data, &described) != nil || len(described.Encoders) != 2 {
+		t.Errorf("%v %s", err, data)
 	}
 }
 
-// Changed words, and a later vector of the same ID.
+// Changed words replace the vector of an id.
 func TestIndexNeverAnswersWithWhatWasReplaced(t *testing.T) {
 	dir := t.TempDir()
 	x := Open(dir, nil)
-	keys, vectors := vectorsOf(1, 50, 16)
-	put(t, x, a16, keys, vectors)
-	changed := []Key{{ID: keys[3].ID, Text: 99}}
+	texts, vectors := vectorsOf(1, 50, 16)
+	put(t, x, a16, texts, vectors)
+	changed := []Text{{ID: texts[3].ID, Text: "other words"}}
 	if got := x.Missing("a@1", changed); !slices.Equal(got, []int{0}) {
-		t.Errorf("the words of %s changed, and yet Missing gives %v", keys[3].ID, got)
+		t.Errorf("the words of %s changed, and yet Missing gives %v", texts[3].ID, got)
 	}
 	put(t, x, a16, changed, vectors[4:5])
 	for _, x := range []*Index{x, Open(dir, nil)} {
 		hits := scan(t, x, "a@1", vectors[3], 50)
-		if len(hits) != 50 || slices.ContainsFunc(hits, func(h Hit) bool { return h.Key == keys[3] }) {
+		if len(hits) != 50 || hits[0].Cosine > .99 {
 			t.Errorf("%d hits, the replaced vector among them or one too few", len(hits))
 		}
-		if _, ok := x.Vector("a@1", keys[3]); ok {
+		if _, ok := x.Vector("a@1", texts[3]); ok {
 			t.Error("the replaced vector is still given")
 		}
 	}
 }
 
-func TestPutRefuses(t *testing.T) {
+func TestFillRefuses(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	two := named{"a@1", 2}
+	one := []Text{{ID: "f"}}
 	for want, call := range map[string]func(x *Index) error{
-		"1 keys and 2 vectors": func(x *Index) error { return x.Put(t.Context(), two, make([]Key, 1), make([][]float32, 2)) },
-		"has 1 values":         func(x *Index) error { return x.Put(t.Context(), two, []Key{{ID: "f"}}, [][]float32{{1}}) },
-		"holds NaN":            func(x *Index) error { return x.Put(t.Context(), two, []Key{{ID: "f"}}, [][]float32{{1, nan}}) },
-		"holds -Inf":           func(x *Index) error { return x.Put(t.Context(), two, []Key{{ID: "f"}}, [][]float32{{1, inf}}) },
-		"id of 1 to":           func(x *Index) error { return x.Put(t.Context(), two, []Key{{}}, [][]float32{{1, 0}}) },
-		"need a name":          func(x *Index) error { return x.Put(t.Context(), named{"", 2}, nil, nil) },
-		"1 to 8192 values":     func(x *Index) error { return x.Put(t.Context(), named{"a", 1 << 20}, nil, nil) },
+		"has 1 values":     func(x *Index) error { return fill(x, two, one, [][]float32{{1}}) },
+		"holds NaN":        func(x *Index) error { return fill(x, two, one, [][]float32{{1, nan}}) },
+		"holds -Inf":       func(x *Index) error { return fill(x, two, one, [][]float32{{1, inf}}) },
+		"id of 1 to":       func(x *Index) error { return fill(x, two, []Text{{}}, [][]float32{{1, 0}}) },
+		"need a name":      func(x *Index) error { return fill(x, named{"", 2}, nil, nil) },
+		"1 to 8192 values": func(x *Index) error { return fill(x, named{"a", 1 << 20}, nil, nil) },
 	} {
 		x := Open(t.TempDir(), nil)
 		if err := call(x); err == nil || !strings.Contains(err.Error(), want) {
@@ -179,73 +183,57 @@ func TestPutRefuses(t *testing.T) {
 func TestForgetLeavesNoByte(t *testing.T) {
 	dir := t.TempDir()
 	x := Open(dir, nil)
-	keys, vectors := vectorsOf(1, 20, 16)
-	put(t, x, a16, keys, vectors)
-	put(t, x, a16, []Key{{ID: keys[4].ID, Text: 1}}, vectors[5:6])
+	texts, vectors := vectorsOf(1, 20, 16)
+	put(t, x, a16, texts, vectors)
 	few, small := vectorsOf(1, 20, 8)
 	put(t, x, b8, few, small)
-	if err := Open(dir, nil).Forget(keys[4].ID, few[2].ID, "f-unknown"); err != nil {
+	if err := Open(dir, nil).Forget(texts[4].ID, few[2].ID, "f-unknown"); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, vectorFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(data), keys[4].ID) || strings.Contains(string(data), few[2].ID) {
-		t.Error("a forgotten ID is still in the file")
+	data := readWhole(t, dir)
+	if strings.Contains(string(data), texts[4].ID) || strings.Contains(string(data), few[2].ID) {
+		t.Error("a forgotten id is still in the file")
 	}
 	if hits := scan(t, x, "a@1", vectors[0], 100); len(hits) != 19 {
 		t.Errorf("%d hits, want 19", len(hits))
 	}
-	names, err := fs.Glob(os.DirFS(dir), "*")
-	if err != nil || !slices.Equal(names, []string{vectorFile, headerFile}) {
-		t.Errorf("the folder holds %v, %v", names, err)
+	if err := x.Forget(slices.Collect(func(yield func(string) bool) {
+		for _, text := range slices.Concat(texts, few) {
+			yield(text.ID)
+		}
+	})...); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := fs.Glob(os.DirFS(dir), "*"); err != nil || len(names) > 0 {
+		t.Errorf("when all is forgotten the folder holds %v, %v", names, err)
 	}
 }
 
 // Several processes, here indexes that share nothing but the folder, write at
-// once: what was appended is there, whole.
+// once. What one of them loses it encodes again, and what is there is whole.
 func TestManyWriters(t *testing.T) {
 	dir := t.TempDir()
-	keys, vectors := vectorsOf(1, 400, 16)
+	texts, vectors := vectorsOf(1, 400, 16)
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
 			x := Open(dir, nil)
-			for i := w * 100; i < w*100+100; i += 2 {
-				if err := x.Put(t.Context(), a16, keys[i:i+2], vectors[i:i+2]); err != nil {
+			for i := w * 100; i < w*100+100; i += 10 {
+				if err := fill(x, a16, texts[i:i+10], vectors[i:i+10]); err != nil {
 					t.Error(err)
 				}
-				if _, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vector: vectors[i], Limit: 3}); err != nil {
-					t.Error(err)
+				hits, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vectors: vectors[i : i+1], Limit: 3})
+				if err != nil || len(hits) == 0 {
+					t.Error(hits, err)
 				}
 			}
 		})
 	}
 	wg.Wait()
 	x := Open(dir, nil)
-	if missing := x.Missing("a@1", keys); len(missing) != 0 {
+	put(t, x, a16, texts, vectors)
+	if missing := Open(dir, nil).Missing("a@1", texts); len(missing) != 0 {
 		t.Errorf("%d of 400 are missing", len(missing))
-	}
-	if waste := x.Status().Waste; waste != 0 {
-		t.Errorf("%d bytes are no block", waste)
-	}
-}
-
-// Vectors put one by one do not leave a file of a thousand blocks.
-func TestManySmallPuts(t *testing.T) {
-	dir := t.TempDir()
-	x := Open(dir, nil)
-	keys, vectors := vectorsOf(1, 700, 16)
-	for i := range keys {
-		put(t, x, a16, keys[i:i+1], vectors[i:i+1])
-	}
-	y := Open(dir, nil)
-	if missing := y.Missing("a@1", keys); len(missing) != 0 {
-		t.Errorf("%d missing", len(missing))
-	}
-	if n := len(y.sets["a@1"].blocks); n > 260 {
-		t.Errorf("%d blocks", n)
 	}
 }
 

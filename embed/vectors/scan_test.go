@@ -17,15 +17,11 @@ import (
 // The plain way: every cosine with the stored vectors in float64, and a sort.
 func slowScan(x *Index, name string, q []float32, k int) []Hit {
 	var all []Hit
-	s := x.sets[name]
-	for number := range s.n {
-		b, i := s.at(number)
-		if s.isDead(number) {
-			continue
-		}
-		h := Hit{Key: b.key(i)}
+	m := x.sets[name]
+	for i := range m.n {
+		h := Hit{ID: string(m.id(i))}
 		for j := range q {
-			h.Cosine += float64(q[j]) * float64(int8(b.row(i)[j])) * float64(b.scale(i))
+			h.Cosine += float64(q[j]) * float64(int8(m.row(i)[j])) * float64(m.scale(i))
 		}
 		all = append(all, h)
 	}
@@ -41,7 +37,10 @@ func TestScanIsExact(t *testing.T) {
 		x := Open(t.TempDir(), nil)
 		keys, vectors := vectorsOf(uint64(dim), 5000, dim)
 		put(t, x, e, keys, vectors)
-		put(t, x, e, keys[:100], vectors[100:200]) // a second block, and equal vectors
+		for i := range 100 {
+			keys[i].Text += " changed" // and equal vectors
+		}
+		put(t, x, e, keys[:100], vectors[100:200])
 		_, queries := vectorsOf(3, 5, dim)
 		for _, q := range queries {
 			for _, k := range []int{1, 10, 6000} {
@@ -84,13 +83,14 @@ func TestScanAllowed(t *testing.T) {
 	x := Open(t.TempDir(), nil)
 	keys, vectors := vectorsOf(1, 500, 16)
 	put(t, x, a16, keys, vectors)
-	q := Query{Encoder: "a@1", Vector: vectors[0], Limit: 20, Allowed: func(k Key) bool { return slices.Index(keys, k)%100 == 1 }}
+	place := func(id string) int { return slices.IndexFunc(keys, func(k Text) bool { return k.ID == id }) }
+	q := Query{Encoder: "a@1", Vectors: vectors[:1], Limit: 20, Allowed: func(id string) bool { return place(id)%100 == 1 }}
 	hits, err := x.Scan(t.Context(), q)
 	if err != nil || len(hits) != 5 {
 		t.Fatalf("%d hits, %v, want 5", len(hits), err)
 	}
 	for _, h := range hits {
-		if slices.Index(keys, h.Key)%100 != 1 {
+		if place(h.ID)%100 != 1 {
 			t.Errorf("%v was not allowed", h)
 		}
 	}
@@ -100,12 +100,12 @@ func TestScanRefuses(t *testing.T) {
 	x := Open(t.TempDir(), nil)
 	keys, vectors := vectorsOf(1, 10, 16)
 	put(t, x, a16, keys, vectors)
-	if _, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vector: make([]float32, 8), Limit: 1}); err == nil || !strings.Contains(err.Error(), "8 values") {
+	if _, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vectors: [][]float32{make([]float32, 8)}, Limit: 1}); err == nil || !strings.Contains(err.Error(), "8 values") {
 		t.Errorf("a query of another size: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Scan(ended, Query{Encoder: "a@1", Vector: vectors[0], Limit: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := x.Scan(ended, Query{Encoder: "a@1", Vectors: vectors[:1], Limit: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
 	for _, limit := range []int{0, -1} {
@@ -124,7 +124,7 @@ func TestScanRefuses(t *testing.T) {
 
 func TestZeroVectorsAreNearNothing(t *testing.T) {
 	x := Open(t.TempDir(), nil)
-	empty := []Key{{ID: "f-empty"}}
+	empty := []Text{{ID: "f-empty"}}
 	put(t, x, a16, empty, [][]float32{make([]float32, 16)})
 	_, vectors := vectorsOf(1, 1, 16)
 	if hits := scan(t, x, "a@1", vectors[0], 1); len(hits) != 0 {
@@ -143,11 +143,7 @@ func BenchmarkScan(b *testing.B) {
 	x := Open(dir, nil)
 	keys, vectors := vectorsOf(1, n, dim)
 	put(b, x, named{"a@1", dim}, keys, vectors)
-	query, _ := wholeNumbers(vectors[n/2])
-	flat := make([]byte, 0, n*dim)
-	for _, block := range x.sets["a@1"].blocks {
-		flat = append(flat, block.rows...)
-	}
+	query, flat := wholeNumbers(vectors[n/2]).values, x.sets["a@1"].rows
 	out := make([]int32, n)
 	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {
@@ -164,11 +160,23 @@ func BenchmarkScan(b *testing.B) {
 		}
 	})
 	b.Run("scan", func(b *testing.B) {
-		q := Query{Encoder: "a@1", Vector: vectors[n/2], Limit: 10}
+		q := Query{Encoder: "a@1", Vectors: vectors[n/2 : n/2+1], Limit: 10}
 		for b.Loop() {
 			if hits, err := x.Scan(b.Context(), q); err != nil || len(hits) != 10 {
 				b.Fatal(hits, err)
 			}
+		}
+	})
+	b.Run("cold", func(b *testing.B) { // the whole of a command's question
+		for b.Loop() {
+			if hits := scan(b, Open(dir, nil), "a@1", vectors[n/2], 10); len(hits) != 10 {
+				b.Fatal(hits)
+			}
+		}
+	})
+	b.Run("add", func(b *testing.B) { // one more text, and the file written anew
+		for i := 0; b.Loop(); i++ {
+			put(b, x, named{"a@1", dim}, []Text{{ID: "new", Text: strings.Repeat("x", i)}}, vectors[:1])
 		}
 	})
 	b.Run("load", func(b *testing.B) {
@@ -185,4 +193,20 @@ func BenchmarkScan(b *testing.B) {
 			}
 		}
 	})
+}
+
+// Of a question in parts the nearest part counts.
+func TestScanOfParts(t *testing.T) {
+	x := Open(t.TempDir(), nil)
+	texts, vectors := vectorsOf(1, 50, 16)
+	put(t, x, a16, texts, vectors)
+	hits, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vectors: vectors[3:6], Limit: 3})
+	if err != nil || len(hits) != 3 {
+		t.Fatal(hits, err)
+	}
+	for _, want := range texts[3:6] {
+		if !slices.ContainsFunc(hits, func(h Hit) bool { return h.ID == want.ID && h.Cosine > .99 }) {
+			t.Errorf("%v is not among %v", want, hits)
+		}
+	}
 }

@@ -54,12 +54,8 @@ func (m *vectored) Encode(ctx context.Context, encoder, text string) (v []float3
 }
 
 func (m *vectored) Learn(ctx context.Context, encoder string, texts []meaning.Meant, progress func(done, missing int)) (n int, err error) {
-	list := make([]vectors.Text, len(texts))
-	for i, t := range texts {
-		list[i] = vectors.Text(t)
-	}
 	err = m.with(encoder, func(e embed.Encoder) error {
-		n, err = m.index.Fill(ctx, e, list, progress)
+		n, err = m.index.Fill(ctx, e, textsOf(texts), progress)
 		return err
 	})
 	return n, err
@@ -67,12 +63,12 @@ func (m *vectored) Learn(ctx context.Context, encoder string, texts []meaning.Me
 
 // Lacking implements meaning.Semantic.
 func (m *vectored) Lacking(encoder string, texts []meaning.Meant) int {
-	return len(m.index.Missing(encoder, keysOf(texts)))
+	return len(m.index.Missing(encoder, textsOf(texts)))
 }
 
 // Pairs implements meaning.Semantic.
 func (m *vectored) Pairs(ctx context.Context, encoder string, p meaning.Pairing) ([]meaning.Pair, error) {
-	all, err := m.index.Pairs(ctx, vectors.Pairing{Encoder: encoder, Keys: keysOf(p.Texts), First: p.First, Least: p.Least, Limit: p.Limit, Allowed: p.Allowed})
+	all, err := m.index.Pairs(ctx, vectors.Pairing{Encoder: encoder, Texts: textsOf(p.Texts), First: p.First, Least: p.Least, Limit: p.Limit, Allowed: p.Allowed})
 	out := make([]meaning.Pair, len(all))
 	for i, x := range all {
 		out[i] = meaning.Pair(x)
@@ -80,19 +76,19 @@ func (m *vectored) Pairs(ctx context.Context, encoder string, p meaning.Pairing)
 	return out, err
 }
 
-func keysOf(texts []meaning.Meant) []vectors.Key {
-	keys := make([]vectors.Key, len(texts))
+func textsOf(texts []meaning.Meant) []vectors.Text {
+	list := make([]vectors.Text, len(texts))
 	for i, t := range texts {
-		keys[i] = vectors.Text(t).Key()
+		list[i] = vectors.Text(t)
 	}
-	return keys
+	return list
 }
 
 func (m *vectored) Near(ctx context.Context, encoder string, n meaning.Nearby) ([]meaning.Near, error) {
 	if n.Among != nil {
 		return m.among(ctx, encoder, n)
 	}
-	hits, err := m.nearest(ctx, encoder, n)
+	hits, err := m.index.Scan(ctx, vectors.Query{Encoder: encoder, Vectors: [][]float32{n.Vector}, Limit: n.Limit, Allowed: n.Allowed})
 	if err != nil {
 		return nil, err
 	}
@@ -117,19 +113,13 @@ func (m *vectored) Near(ctx context.Context, encoder string, n meaning.Nearby) (
 	return out[:min(len(out), n.Limit)], nil
 }
 
-// nearest looks at all vectors that are kept, or at what looked at them ahead.
-func (m *vectored) nearest(ctx context.Context, encoder string, n meaning.Nearby) ([]vectors.Hit, error) {
-	allowed := func(k vectors.Key) bool { return n.Allowed == nil || n.Allowed(k.ID) }
-	if c, ok := n.Ahead.(*vectors.Comparison); ok {
-		return c.Scan(ctx, n.Limit, allowed)
-	}
-	return m.index.Scan(ctx, vectors.Query{Encoder: encoder, Vector: n.Vector, Limit: n.Limit, Allowed: allowed})
-}
+// Ahead implements meaning.Semantic. A scan takes little enough to be done when
+// its answer is needed.
+func (*vectored) Ahead(context.Context, string, []float32) meaning.Ahead { return nothingAhead{} }
 
-// Ahead implements meaning.Semantic.
-func (m *vectored) Ahead(ctx context.Context, encoder string, vector []float32) meaning.Ahead {
-	return m.index.Compare(ctx, encoder, vector)
-}
+type nothingAhead struct{}
+
+func (nothingAhead) Close() {}
 
 // among compares a few texts. Those of the instant encoder need no file.
 func (m *vectored) among(ctx context.Context, encoder string, n meaning.Nearby) ([]meaning.Near, error) {
@@ -140,7 +130,7 @@ func (m *vectored) among(ctx context.Context, encoder string, n meaning.Nearby) 
 	}
 	var out []meaning.Near
 	for _, t := range n.Among {
-		if v, ok := m.index.Vector(encoder, vectors.Text(t).Key()); ok && len(v) == len(n.Vector) {
+		if v, ok := m.index.Vector(encoder, vectors.Text(t)); ok && len(v) == len(n.Vector) {
 			out = append(out, meaning.Near{ID: t.ID, Cosine: cosine(v, n.Vector)})
 		}
 	}
