@@ -13,42 +13,42 @@ import (
 // catchUp folds what others committed. mu is held; locked tells whether the
 // file lock is too.
 func (l *Log[S, E]) catchUp(locked bool) error {
-	if !l.loaded || locked && l.d.untidy {
-		return l.load(locked)
+	if l.loaded && !(locked && l.d.untidy) {
+		if !locked && l.inflight.Load() {
+			return nil // nobody but us can have written, and what we write is not synced yet
+		}
+		r := &recovery{}
+		if l.d.resume(r, l.head) == nil && !(locked && r.untidy) && l.goOn(l.state, r) == nil {
+			return nil
+		}
+		r.close()
 	}
-	if !locked && l.inflight.Load() {
-		return nil // nobody but us can have written, and what we write is not synced yet
-	}
-	lines, ok, err := l.d.follow(locked)
-	if err != nil || !ok {
-		l.loaded = false // the position may have moved
-	}
-	if err != nil {
+	return l.load(locked)
+}
+
+// goOn folds the commits after the state s, and goes on where they end.
+func (l *Log[S, E]) goOn(s S, r *recovery) (err error) {
+	l.ahead = true // Fold may change s
+	if s, err = l.fold(s, r); err != nil {
 		return err
 	}
-	if !ok {
-		return l.load(locked)
-	}
-	state, err := l.foldLines(l.state, lines)
-	if err != nil {
-		l.loaded = false
-		return err
-	}
-	l.setState(state)
+	l.d.adopt(r)
+	l.d.untidy, l.lost = r.untidy, append(l.lost, r.allLost()...)
+	l.setState(s)
 	return nil
 }
 
 func (l *Log[S, E]) setState(s S) {
 	l.state, l.head = s, l.d.pos.reached()
 	l.loaded, l.ahead = true, false
-	if by := l.head.At.Sub(l.o.Now()); by > time.Hour {
+	if l.head.At.Sub(l.o.Now()) > time.Hour {
 		l.warn(aheadWarning(l.d.n.journal, l.head.At))
 	}
 }
 
-// foldLines decodes and folds. mu is held.
-func (l *Log[S, E]) foldLines(s S, lines []line) (S, error) {
-	for _, ln := range lines {
+// fold decodes and folds the commits of r. mu is held.
+func (l *Log[S, E]) fold(s S, r *recovery) (S, error) {
+	for _, ln := range r.lines {
 		if ln.lost {
 			continue
 		}
@@ -57,7 +57,7 @@ func (l *Log[S, E]) foldLines(s S, lines []line) (S, error) {
 			return s, l.d.errorf(l.d.n.journal, ErrCorrupt, "commit %d is intact but not understood, it may be of a newer program; nothing is written: %w", ln.seq, err)
 		}
 		s = l.m.Fold(s, c)
-		l.d.pos.at = c.At
+		r.pos.at = c.At
 	}
 	return s, nil
 }
@@ -84,7 +84,7 @@ func (l *Log[S, E]) read(locked bool) error {
 			return err
 		}
 	}
-	if !locked && l.start() {
+	if l.started = false; !locked && l.start() {
 		return nil
 	}
 	l.offer(locked)
@@ -92,7 +92,6 @@ func (l *Log[S, E]) read(locked bool) error {
 		if l.d.fs == nil {
 			l.d.closeJournal()
 			l.d.keepOpen(nil)
-			l.started = false
 			l.setState(l.m.New())
 			return nil
 		}
@@ -154,11 +153,9 @@ func (l *Log[S, E]) take(r *recovery, locked bool) (err error) {
 			return err
 		}
 	}
-	l.d.pos.at = r.pos.at
-	if s, err = l.foldLines(s, r.lines); err != nil {
+	if s, err = l.fold(s, r); err != nil {
 		return err
 	}
-	r.pos.at = l.d.pos.at
 	if !locked {
 		l.d.adopt(r)
 		l.d.warn(r, l.d.n.journal, false)
@@ -175,43 +172,37 @@ func (l *Log[S, E]) take(r *recovery, locked bool) (err error) {
 // start takes the state of a Starter and what was committed after it. It fails
 // when anything about the files is unusual; gather then says what it is. mu is held.
 func (l *Log[S, E]) start() bool {
-	l.started = false
 	m, ok := l.m.(Starter[S])
-	if !ok || l.d.fs == nil || l.d.doubt != nil {
+	if !ok || l.d.doubt != nil {
 		return false
 	}
-	var r *recovery
+	r := &recovery{}
+	reached := false
 	s, ok := m.Start(func(at Head) bool {
 		r.close()
 		r = &recovery{}
-		if l.d.resume(r, at) != nil {
-			r.close()
-			r = nil
-		}
-		return r != nil
+		reached = l.d.resume(r, at) == nil
+		return reached
 	})
-	if !ok || r == nil {
+	l.lost = nil
+	if !ok || !reached || l.goOn(s, r) != nil {
 		r.close()
 		return false
 	}
-	l.d.pos.at = r.pos.at
-	s, err := l.foldLines(s, r.lines)
-	if err != nil {
-		r.close()
-		return false
-	}
-	r.pos.at = l.d.pos.at
-	l.d.adopt(r)
-	l.d.untidy, l.lost, l.started = r.untidy, r.allLost(), true
+	l.started = true
 	l.d.keepOpen(nil)
-	l.setState(s)
 	return true
 }
 
 var errNoHead = errors.New("the journal does not go on from there")
 
 // resume finds a head in J, or in J.prev, and reads the commits that follow.
+// It fails if anything is damaged. If the line of the head is where the head
+// says, what is before it is not read, but for the header.
 func (d *disk) resume(r *recovery, at Head) error {
+	if d.fs == nil {
+		return errNoHead
+	}
 	w := d.readWitness()
 	if err := d.openInto(r); err != nil {
 		return err
@@ -229,25 +220,13 @@ func (d *disk) resume(r *recovery, at Head) error {
 		return err
 	}
 	c.head, c.headLine, c.hasHead = h.head, h.headLine, true
-	r.pos = c.end()
-	found := c.has(at)
-	if h.head.Base > at.Seq {
-		older, err := d.readOlder()
-		if err != nil {
-			return err
-		}
-		found = older.has(at) && older.has(Head{Seq: h.head.Base, Sum: h.head.prev()})
-		c.bad += older.bad
-		c.lines = union(c.lines, older.lines)
-	}
-	r.lines, r.torn, r.untidy = after(c.lines, at.Seq), c.torn, len(c.torn) > 0
-	r.pos.seq, r.pos.prev, r.pos.at = at.Seq, at.Sum, at.At
-	if n := len(r.lines); n > 0 {
-		r.pos.seq, r.pos.prev = r.lines[n-1].seq, r.lines[n-1].sum
-	}
-	if c.bad > 0 || !found || !contiguous(r.lines, at.Seq) || !w.agrees(c.lines, r.pos.seq) {
+	r.from = at
+	older, err := d.merge(r, c, w)
+	found := c.has(at) || older.has(at) && older.has(Head{Seq: h.head.Base, Sum: h.head.prev()})
+	if err != nil || !found || r.marred || older.bad > 0 {
 		return errNoHead
 	}
+	r.untidy = len(r.torn) > 0
 	return nil
 }
 
@@ -309,125 +288,6 @@ func (d *disk) marked() bool {
 	}
 	sum, ok := parseSum(digits[:])
 	return ok && sum == d.pos.sum
-}
-
-// follow returns the commits written since the position, and moves it. ok is
-// false if the state must be loaded anew. Under the lock, a torn tail is cut off.
-func (d *disk) follow(locked bool) (lines []line, ok bool, err error) {
-	if d.j == nil {
-		return nil, d.current(), nil
-	}
-	named, err := d.fs.stat(d.n.journal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	if !os.SameFile(named, d.info) {
-		return d.followSwitch()
-	}
-	c, ok, err := d.readOn(named.Size())
-	if !ok || err != nil {
-		return nil, false, err
-	}
-	if locked && len(c.torn) > 0 {
-		if err := d.keepTorn(c.torn); err != nil {
-			return nil, false, err
-		}
-		if err := d.cut(c.whole); err != nil {
-			return nil, false, err
-		}
-	}
-	d.advance(c)
-	return c.lines, true, nil
-}
-
-// readOn reads what the open journal holds after the position. ok is false if
-// the lines do not go on from there.
-func (d *disk) readOn(size int64) (c content, ok bool, err error) {
-	if size < d.pos.off || !d.marked() {
-		return c, false, nil
-	}
-	if size == d.pos.off {
-		return content{whole: size}, true, nil
-	}
-	data, err := readRange(d.j, d.pos.off, size)
-	if err != nil || d.pos.off == 0 {
-		return c, false, err
-	}
-	c = scan(data, d.pos.off)
-	return c, c.bad == 0 && d.chained(c.lines), nil
-}
-
-// chained tells whether lines go on where the position is.
-func (d *disk) chained(lines []line) bool {
-	if len(lines) == 0 {
-		return true
-	}
-	lost := slices.ContainsFunc(lines, func(l line) bool { return l.lost })
-	return !lost && lines[0].prev == d.pos.prev && contiguous(lines, d.pos.seq)
-}
-
-func (d *disk) advance(c content) {
-	d.pos.off = c.whole
-	if n := len(c.lines); n > 0 {
-		l := c.lines[n-1]
-		d.pos.mark, d.pos.sum, d.pos.prev, d.pos.seq = l.off, l.sum, l.sum, l.seq
-	}
-}
-
-// followSwitch goes on in a journal that took the old one's name. The old one
-// is complete: it was replaced under the lock.
-func (d *disk) followSwitch() (lines []line, ok bool, err error) {
-	size, err := d.j.Stat()
-	if err != nil {
-		return nil, false, err
-	}
-	rest, ok, err := d.readOn(size.Size())
-	if !ok || err != nil || len(rest.torn) > 0 {
-		return nil, false, err
-	}
-	d.advance(rest)
-	f, err := d.fs.open(d.n.journal, os.O_RDONLY)
-	if err != nil {
-		return nil, false, err
-	}
-	data, err := readAll(f)
-	if err != nil {
-		return nil, false, errors.Join(err, f.Close())
-	}
-	c := scan(data, 0)
-	if err := d.checkHeader(d.n.journal, c); err != nil {
-		return nil, false, errors.Join(err, f.Close())
-	}
-	if !d.continues(c) {
-		return nil, false, f.Close()
-	}
-	more, err := d.moveInto(f, c)
-	return slices.Concat(rest.lines, more), err == nil, err
-}
-
-// continues tells whether a journal has the position in it.
-func (d *disk) continues(c content) bool {
-	if c.bad > 0 || c.head.Repairs != d.pos.head.Repairs || !c.has(d.pos.reached()) {
-		return false
-	}
-	return contiguous(c.lines, c.head.Base)
-}
-
-// moveInto makes another file the open journal.
-func (d *disk) moveInto(f file, c content) ([]line, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	more := after(c.lines, d.pos.seq)
-	p := c.end()
-	p.seq, p.at = max(p.seq, d.pos.seq), d.pos.at
-	d.closeJournal()
-	d.j, d.info, d.pos = f, info, p
-	return more, nil
 }
 
 // openForWriting opens the journal that is being read for writing too.

@@ -61,7 +61,8 @@ import (
 
 // recovery is what the files of a directory come to.
 type recovery struct {
-	snap   *snapshot // nil: the state begins empty
+	from   Head      // where the state begins: at the snapshot's commit, or at that of a state we have
+	snap   *snapshot // nil: the state begins empty, or is not a snapshot's
 	broken *snapshot // S, when it is damaged
 	lines  []line    // the commits after snap, without a gap
 	lost   []uint64  // commits newly found lost
@@ -73,14 +74,6 @@ type recovery struct {
 	marred bool // J has damaged lines, or lacks commits that were answered: it is set aside
 	dirty  bool // J is to be written anew
 	untidy bool // a writer has something to repair
-}
-
-// seq is the commit the snapshot includes.
-func (r *recovery) seq() uint64 {
-	if r.snap == nil {
-		return 0
-	}
-	return r.snap.head.Seq
 }
 
 // close lets go of the files that nobody took.
@@ -126,6 +119,9 @@ func (d *disk) gatherInto(r *recovery) error {
 	if err := d.chooseSnapshot(r); err != nil {
 		return err
 	}
+	if r.snap != nil {
+		r.from = Head{Seq: r.snap.head.Seq, At: r.snap.head.At, Generation: r.snap.head.Generation}
+	}
 	var data []byte
 	if r.j != nil {
 		if data, err = readAll(r.j); err != nil {
@@ -136,7 +132,8 @@ func (d *disk) gatherInto(r *recovery) error {
 	if err := d.checkHeader(d.n.journal, c); err != nil {
 		return err
 	}
-	return d.merge(r, c, w)
+	_, err = d.merge(r, c, w)
+	return err
 }
 
 func (d *disk) openInto(r *recovery) (err error) {
@@ -188,19 +185,19 @@ func (d *disk) readOlder() (content, error) {
 	return c, d.checkHeader(d.n.journalPrev, c)
 }
 
-// merge puts together the commits after the snapshot.
-func (d *disk) merge(r *recovery, c content, w witness) error {
-	base := r.seq()
-	lines, older := after(c.lines, base), content{}
+// merge puts together the commits after r.from. It returns J.prev, if it had to
+// read it.
+func (d *disk) merge(r *recovery, c content, w witness) (older content, err error) {
+	base := r.from.Seq
+	lines := after(c.lines, base)
 	if !c.hasHead || c.head.Base > base {
-		var err error
 		if older, err = d.readOlder(); err != nil {
-			return err
+			return older, err
 		}
 		lines = union(lines, after(older.lines, base))
 	}
 	if err := d.checkReach(r, c, older, lines); err != nil {
-		return err
+		return older, err
 	}
 	r.ends = max(base, lastSeq(lines), lastSeq(c.lines)+uint64(c.badTail))
 	r.fillGaps(lines, base, max(r.ends, w.seq))
@@ -213,12 +210,12 @@ func (d *disk) merge(r *recovery, c content, w witness) error {
 	r.dirty = r.marred || missing && (len(r.lines) > 0 || r.j != nil) || c.hasHead && c.head.Base > base || r.j != nil && d.doubt != nil
 	misplaced := r.snap != nil && r.snap.name != d.n.snapshot
 	r.untidy = r.dirty || len(r.torn) > 0 || r.broken != nil || misplaced
-	return nil
+	return older, nil
 }
 
 // checkReach refuses to go on when what led up to the journal is gone.
 func (d *disk) checkReach(r *recovery, c, older content, lines []line) error {
-	base := r.seq()
+	base := r.from.Seq
 	reaches := !c.hasHead || c.head.Base <= base || older.hasHead && older.head.Base <= base
 	if len(lines) > 0 && lines[0].seq-base-1 > uint64(c.bad+older.bad) {
 		reaches = false // more is missing than damaged lines could have held
@@ -252,15 +249,13 @@ func (r *recovery) fillGaps(lines []line, seq, last uint64) {
 // setPosition says where in J the state ends, if J needs no repair.
 func (r *recovery) setPosition(c, older content) {
 	p := c.end()
-	p.seq = r.seq()
+	p.seq = r.from.Seq
 	if !c.hasHead {
 		p.head = older.head
 	}
-	if r.snap != nil {
-		p.head.Generation = max(p.head.Generation, r.snap.head.Generation)
-		if r.snap.head.At.After(p.at) {
-			p.at = r.snap.head.At
-		}
+	p.head.Generation = max(p.head.Generation, r.from.Generation)
+	if r.from.At.After(p.at) {
+		p.at = r.from.At
 	}
 	if n := len(r.lines); n > 0 {
 		p.seq, p.prev = r.lines[n-1].seq, r.lines[n-1].sum
@@ -470,9 +465,9 @@ func (d *disk) rewrite(r *recovery) error {
 	if len(r.lines) > 0 {
 		h.Prev = hexSum(r.lines[0].prev)
 	}
-	h.Base, h.At = r.seq(), r.pos.at
-	if r.snap != nil && !r.snap.head.At.IsZero() {
-		h.At = r.snap.head.At
+	h.Base, h.At = r.from.Seq, r.pos.at
+	if !r.from.At.IsZero() {
+		h.At = r.from.At
 	}
 	if err := d.writeJournal(h, r.lines); err != nil {
 		return err
