@@ -24,9 +24,6 @@ import (
 // instead of the link was rejected: it would double what step 4 writes under
 // the lock.
 
-// compactTries is how often a compaction begins anew when a repair came in between.
-const compactTries = 3
-
 // Compact writes a new snapshot and begins a new journal. The lock is held
 // for the switch only, not while the snapshot is written.
 func (l *Log[S, E]) Compact(ctx context.Context) error {
@@ -84,37 +81,26 @@ func (l *Log[S, E]) exclusively(ctx context.Context, root *os.Root, do func() er
 
 // errOvertaken means that a repair wrote the journal anew, or placed the new
 // snapshot, during a compaction.
-var errOvertaken = errors.New("the journal was repaired during each of several compactions; try again")
+var errOvertaken = errors.New("the journal was repaired during the compaction; try again")
 
 func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) error {
-	whole := false
-	for range compactTries {
-		c, err := l.capture(ctx, root, whole)
-		if err != nil {
-			return err
-		}
-		if !c.needed {
-			return l.dropUnfinished(ctx, root, fsys)
-		}
-		err = writeSnapshot(fsys, l.d.n.snapshotNew, func(w io.Writer) error {
-			return l.m.Encode(&patient{ctx, w}, c.state, c.header(l.o.Schema))
-		})
-		if err == nil {
-			err = fsys.syncDir() // S.new must be there before S.prev is another one: it stands in for S until then
-		}
-		if err != nil && c.partial && ctx.Err() == nil {
-			whole = true // maybe what it reads from is damaged
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		err = l.exclusively(ctx, root, func() error { return l.switchTo(c.pos) })
-		if !errors.Is(err, errOvertaken) {
-			return err
-		}
+	c, err := l.capture(ctx, root)
+	if err != nil {
+		return err
 	}
-	return errOvertaken
+	if !c.needed {
+		return l.dropUnfinished(ctx, root, fsys)
+	}
+	err = writeSnapshot(fsys, l.d.n.snapshotNew, func(w io.Writer) error {
+		return l.m.Encode(&patient{ctx, w}, c.state, c.header(l.o.Schema))
+	})
+	if err == nil {
+		err = fsys.syncDir() // S.new must be there before S.prev is another one: it stands in for S until then
+	}
+	if err != nil {
+		return err
+	}
+	return l.exclusively(ctx, root, func() error { return l.switchTo(c.pos) })
 }
 
 // patient is a writer that gives up when its context ends.
@@ -135,23 +121,21 @@ type captured[S any] struct {
 	state  S
 	pos    position
 	needed bool
-
-	partial bool // not all of the state is in memory
 }
 
 func (c captured[S]) header(schema int) Header {
 	return Header{Schema: schema, Seq: c.pos.seq, Generation: c.pos.head.Generation + 1, At: c.pos.at, Checksum: noChecksum}
 }
 
-func (l *Log[S, E]) capture(ctx context.Context, root *os.Root, whole bool) (c captured[S], err error) {
+func (l *Log[S, E]) capture(ctx context.Context, root *os.Root) (c captured[S], err error) {
 	err = l.exclusively(ctx, root, func() error {
-		if whole || !l.rewrites() {
-			if err := l.loadWhole(); err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.started { // the state may be but a part of that in the snapshot
+			if err := errors.Join(l.load(true), l.d.openForWriting()); err != nil {
 				return err
 			}
 		}
-		l.mu.RLock()
-		defer l.mu.RUnlock()
 		c.pos = l.d.pos
 		if l.d.j == nil || c.pos.seq == 0 {
 			return nil
@@ -165,7 +149,7 @@ func (l *Log[S, E]) capture(ctx context.Context, root *os.Root, whole bool) (c c
 		if err := l.d.j.Sync(); err != nil {
 			return err
 		}
-		c.state, c.needed, c.partial = l.m.Clone(l.state), true, l.d.partial != nil
+		c.state, c.needed = l.m.Clone(l.state), true
 		return nil
 	})
 	return c, err

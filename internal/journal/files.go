@@ -27,8 +27,6 @@ type disk struct {
 	mine    bool // j is open for writing
 	untidy  bool // a reader found something that a writer has to repair
 	pos     position
-	offer   func(f file, size int64, h Header) bool // see Partial; nil: read all of a snapshot
-	partial file                                    // the snapshot that a partial state reads from
 	note    func(Warning)
 	doubt   *witness // the first commit of a write of ours that is in doubt
 }

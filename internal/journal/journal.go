@@ -130,7 +130,6 @@ type Log[S, E any] struct {
 	head    Head
 	loaded  bool     // the state is what the files say, up to the position
 	lost    []uint64 // commits of which only placeholders are left
-	offered S        // see Partial
 	started bool     // the state began with that of a Starter
 	ahead   bool     // the state has commits that are not on disk, or is none
 	former  *former[S]
@@ -312,7 +311,6 @@ func (l *Log[S, E]) Close() error {
 	defer l.mu.Unlock()
 	if !l.closed {
 		l.closed, l.loaded = true, false
-		l.d.keepOpen(nil)
 		l.d.detach()
 		return errors.Join(l.d.lock.close(), l.d.compact.close())
 	}

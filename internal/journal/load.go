@@ -68,7 +68,7 @@ const loadTries = 4
 // load reads the state from the files, and under the lock repairs them. mu is held.
 func (l *Log[S, E]) load(locked bool) error {
 	if l.former == nil && l.head.Seq > 0 {
-		l.former = &former[S]{l.head, l.state, l.lost, !l.ahead && !l.started && l.d.partial == nil}
+		l.former = &former[S]{l.head, l.state, l.lost, !l.ahead && !l.started}
 	}
 	err := l.read(locked)
 	if err == nil && l.former != nil {
@@ -87,11 +87,9 @@ func (l *Log[S, E]) read(locked bool) error {
 	if l.started = false; !locked && l.start() {
 		return nil
 	}
-	l.offer(locked)
 	for try := 1; ; try++ {
 		if l.d.fs == nil {
 			l.d.closeJournal()
-			l.d.keepOpen(nil)
 			l.setState(l.m.New())
 			return nil
 		}
@@ -149,9 +147,10 @@ func (l *Log[S, E]) take(r *recovery, locked bool) (err error) {
 	}()
 	s := l.m.New()
 	if r.snap != nil {
-		if s, err = l.stateOf(r.snap); err != nil {
-			return err
+		if s, err = l.m.Decode(r.snap.data); err != nil {
+			return l.d.errorf(r.snap.name, ErrCorrupt, "it is intact but not understood; nothing is written: %w", err)
 		}
+		r.snap.data = nil
 	}
 	if s, err = l.fold(s, r); err != nil {
 		return err
@@ -164,7 +163,6 @@ func (l *Log[S, E]) take(r *recovery, locked bool) (err error) {
 	}
 	l.d.untidy = r.untidy && !locked
 	l.lost = r.allLost()
-	l.d.keepOpen(r.snap)
 	l.setState(s)
 	return nil
 }
@@ -190,9 +188,11 @@ func (l *Log[S, E]) start() bool {
 		return false
 	}
 	l.started = true
-	l.d.keepOpen(nil)
 	return true
 }
+
+// headSearched is how many bytes of a journal or a snapshot are read for its header.
+const headSearched = 4 << 10
 
 var errNoHead = errors.New("the journal does not go on from there")
 
@@ -242,8 +242,9 @@ func (d *disk) plausible(h header) bool {
 	if err != nil {
 		return false
 	}
-	s, ok := readHead(f, info.Size())
-	return ok && s.Schema <= d.o.Schema && s.Seq >= h.Base
+	data, err := readRange(f, 0, min(info.Size(), headSearched))
+	s, ok := sniff(data)
+	return err == nil && ok && s.Schema <= d.o.Schema && s.Seq >= h.Base
 }
 
 // readFrom reads a journal from the line of a head on if it is at its offset,

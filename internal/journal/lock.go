@@ -18,23 +18,33 @@ import (
 // holder, for people; nothing rests on it.
 //
 // A lock that is taken is tried again after a random pause until it is free.
-// There is no queue: a process that writes without a break may be served more
-// often than the others. A fair queue in the file was given up, because one
-// writer seldom waits for another for longer than a few fsyncs.
+// There is no queue. So that others find it free at all, a writer that has come
+// back for it at once for some time rests for longer than a pause.
 type fileLock struct {
 	dir, name string
-	f         file // kept open between acquisitions
-	shared    bool // with others that share it; such a lock is not signed
+	f         file      // kept open between acquisitions
+	shared    bool      // with others that share it; such a lock is not signed
+	since     time.Time // when the last rest ended
+	released  time.Time
 }
 
-// The pauses between two tries: at first about as long as an append takes.
+// The pauses between two tries: at first about as long as an append takes. A
+// pause is cut or prolonged by up to a half.
 const (
 	firstPause   = 200 * time.Microsecond
 	longestPause = 3 * time.Millisecond
+	turn         = 50 * time.Millisecond // how long a writer comes back without a rest
+	rest         = longestPause + longestPause/2
 )
 
 // acquire waits until the lock is free or ctx ends. It tries at least once.
 func (k *fileLock) acquire(ctx context.Context, fsys files) error {
+	if now := time.Now(); now.Sub(k.released) > firstPause {
+		k.since = now
+	} else if now.Sub(k.since) > turn {
+		time.Sleep(rest)
+		k.since = now.Add(rest)
+	}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		if ok, err := k.try(fsys); ok || err != nil {
 			return err
@@ -61,7 +71,10 @@ func (k *fileLock) hold(ctx context.Context, fsys files, do func() error) error 
 	if err := k.acquire(ctx, fsys); err != nil {
 		return err
 	}
-	defer unlock(k.f) // cannot fail but for a closed file, and with that the lock is gone
+	defer func() {
+		_ = unlock(k.f) // cannot fail but for a closed file, and with that the lock is gone
+		k.released = time.Now()
+	}()
 	return do()
 }
 

@@ -78,9 +78,6 @@ type recovery struct {
 
 // close lets go of the files that nobody took.
 func (r *recovery) close() {
-	if r != nil {
-		r.snap.drop()
-	}
 	if r != nil && r.j != nil {
 		_ = r.j.Close()
 		r.j = nil

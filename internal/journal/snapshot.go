@@ -35,7 +35,6 @@ type snapshot struct {
 	name string
 	head Header
 	data []byte
-	open file // set instead of data when a partial state reads from it
 	info fs.FileInfo
 	good bool
 }
@@ -49,9 +48,6 @@ func (d *disk) readSnapshot(name string) (*snapshot, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if s := d.offered(name, f); s != nil {
-		return s, nil
 	}
 	defer f.Close()
 	s := &snapshot{name: name}
