@@ -13,9 +13,9 @@ func TestBadInput(t *testing.T) {
 	s, ctx := b.open(), t.Context()
 	talkers(t, s, 2)
 	a := s.As(Actor{Agent: "talker-0000"})
-	must[Claimed](t)(a.Claim(ctx, Wish{Path: "taken.go"}))
+	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "taken.go"}))
 	other := s.As(Actor{Agent: "talker-0001"})
-	must[Updated](t)(join(t, s, "gone", "").Status(ctx, Standing{Status: "finished"}))
+	must[Updated](t)(join(t, s, "gone", "").Status(ctx, StatusArgs{Status: "finished"}))
 	big := strings.Repeat("x", 1<<20)
 	register := func(kind, role string) error {
 		_, err := s.Register(ctx, Registration{AgentType: kind, Role: role})
@@ -28,13 +28,13 @@ func TestBadInput(t *testing.T) {
 		_, err := a.Post(ctx, p)
 		return err
 	}
-	claim := func(w Wish) error { _, err := other.Claim(ctx, w); return err }
+	claim := func(w Claiming) error { _, err := other.Claim(ctx, w); return err }
 	hand := func(to, message string) error {
-		_, err := a.Handoff(ctx, Handing{ToAgent: to, Message: message})
+		_, err := a.Handoff(ctx, HandoffArgs{ToAgent: to, Message: message})
 		return err
 	}
 	diary := func(n Note) error { _, err := a.Diary(ctx, n); return err }
-	status := func(x Standing) error { _, err := a.Status(ctx, x); return err }
+	status := func(x StatusArgs) error { _, err := a.Status(ctx, x); return err }
 	before := dumpOf(t, s)
 	for _, c := range []struct {
 		what     string
@@ -48,11 +48,11 @@ func TestBadInput(t *testing.T) {
 		{"a type of 300 characters", register(big[:300], ""), "agent_type", "300 bytes"},
 		{"a type that is an id", register("talker-0000", ""), "agent_type", "is the id of an agent"},
 		{"a long role", register("cursor", big[:300]), "role", "300 characters"},
-		{"nobody speaks", second(s.Read(ctx, Reading{})), "agent", "register"},
-		{"an unknown agent speaks", second(s.As(Actor{Agent: "cursor-9999"}).Read(ctx, Reading{})), "", "cursor-9999"},
+		{"nobody speaks", second(s.Read(ctx, ReadArgs{})), "agent", "register"},
+		{"an unknown agent speaks", second(s.As(Actor{Agent: "cursor-9999"}).Read(ctx, ReadArgs{})), "", "cursor-9999"},
 		{"an id with ../", second(s.As(Actor{Agent: "../../etc/passwd"}).Diary(ctx, Note{Message: "m"})), "", "../../etc/passwd"},
-		{"an id of 300 characters", second(s.As(Actor{Agent: big[:300]}).Sync(ctx, Nothing{})), "", "xxx…"},
-		{"an id of emoji", second(s.As(Actor{Agent: "🚀🚀🚀"}).Claim(ctx, Wish{Path: "f"})), "", "🚀"},
+		{"an id of 300 characters", second(s.As(Actor{Agent: big[:300]}).Sync(ctx, NoArgs{})), "", "xxx…"},
+		{"an id of emoji", second(s.As(Actor{Agent: "🚀🚀🚀"}).Claim(ctx, Claiming{Path: "f"})), "", "🚀"},
 		{"resume of nobody", second(s.As(Actor{Agent: "cursor-9999"}).Register(ctx, Registration{AgentType: "cursor"})), "", "cursor-9999"},
 		{"resume as another type", second(a.Register(ctx, Registration{AgentType: "cursor"})), "agent_type", "is of type talker, not cursor: register without agent for another one"},
 		{"an empty message", posting(Posting{Message: " \n"}), "message", "needs message"},
@@ -70,26 +70,26 @@ func TestBadInput(t *testing.T) {
 		{"a ttl of units", posting(Posting{TTL: "hm"}), "ttl", "not a duration"},
 		{"a category that is a secret", posting(Posting{Category: token}), "category", "looks like a secret (github"},
 		{"a type that is a secret", register(token, ""), "agent_type", "looks like a secret (github"},
-		{"a path that is a secret", claim(Wish{Path: "src/" + token}), "path", "looks like a secret (github"},
-		{"a lease of more than a day", claim(Wish{Path: "f", TTL: "23h61m"}), "ttl", "not between 1s and 1d"},
+		{"a path that is a secret", claim(Claiming{Path: "src/" + token}), "path", "looks like a secret (github"},
+		{"a lease of more than a day", claim(Claiming{Path: "f", TTL: "23h61m"}), "ttl", "not between 1s and 1d"},
 		{"a ttl below zero", posting(Posting{TTL: "-5m"}), "ttl", "not a duration"},
 		{"a ttl for ever", posting(Posting{TTL: "999999999w"}), "ttl", "not between"},
-		{"a negative limit", second(a.Read(ctx, Reading{Limit: -1})), "limit", "negative"},
-		{"an unknown status", status(Standing{Status: "sleeping"}), "status", "none of active, idle, finished"},
-		{"no status", status(Standing{}), "status", "needs status"},
+		{"a negative limit", second(a.Read(ctx, ReadArgs{Limit: -1})), "limit", "negative"},
+		{"an unknown status", status(StatusArgs{Status: "sleeping"}), "status", "none of active, idle, finished"},
+		{"no status", status(StatusArgs{}), "status", "needs status"},
 		{"an unknown entry type", diary(Note{Message: "m", Category: "rumour"}), "category", "none of discovery"},
 		{"an entry of 1 MB", diary(Note{Message: big}), "message", "1048576 bytes"},
 		{"nobody's diary", second(a.RecallDiary(ctx, DiaryQuery{AgentID: "cursor-9999"})), "", "cursor-9999"},
 		{"a type's diary", second(a.RecallDiary(ctx, DiaryQuery{AgentID: "talker"})), "agent_id", "talker-0000 or talker-0001"},
-		{"no path", claim(Wish{Path: " "}), "path", "needs path"},
-		{"a path out of the project", claim(Wish{Path: "../etc/passwd"}), "path", "outside the project"},
-		{"an absolute path outside", claim(Wish{Path: "/etc/passwd"}), "path", "outside the project"},
-		{"a path with a zero byte", claim(Wish{Path: "a\x00b"}), "path", "no file name"},
-		{"a path that is not UTF-8", claim(Wish{Path: "a\xff"}), "path", "no file name"},
-		{"a path of 1 MB", claim(Wish{Path: big}), "path", "1048576 bytes"},
-		{"a lease of a week", claim(Wish{Path: "f", TTL: "1w"}), "ttl", "not between 1s and 1d"},
-		{"a lease of nothing", claim(Wish{Path: "f", TTL: "0s"}), "ttl", "not between"},
-		{"release of nothing", second(other.Release(ctx, Return{Path: "f"})), "", "No claim found: f"},
+		{"no path", claim(Claiming{Path: " "}), "path", "needs path"},
+		{"a path out of the project", claim(Claiming{Path: "../etc/passwd"}), "path", "outside the project"},
+		{"an absolute path outside", claim(Claiming{Path: "/etc/passwd"}), "path", "outside the project"},
+		{"a path with a zero byte", claim(Claiming{Path: "a\x00b"}), "path", "no file name"},
+		{"a path that is not UTF-8", claim(Claiming{Path: "a\xff"}), "path", "no file name"},
+		{"a path of 1 MB", claim(Claiming{Path: big}), "path", "1048576 bytes"},
+		{"a lease of a week", claim(Claiming{Path: "f", TTL: "1w"}), "ttl", "not between 1s and 1d"},
+		{"a lease of nothing", claim(Claiming{Path: "f", TTL: "0s"}), "ttl", "not between"},
+		{"release of nothing", second(other.Release(ctx, Releasing{Path: "f"})), "", "No claim found: f"},
 		{"handoff to nobody", hand("windsurf", "m"), "", "No agent found: windsurf (let it register first)"},
 		{"handoff without receiver", hand("", "m"), "to_agent", "needs to_agent"},
 		{"handoff without summary", hand("talker-0001", ""), "message", "needs message"},
@@ -111,10 +111,10 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	expect(t, "state", dumpOf(t, s), before)
-	if _, held := errors.AsType[*HeldError](claim(Wish{Path: "taken.go"})); !held {
+	if _, held := errors.AsType[*HeldError](claim(Claiming{Path: "taken.go"})); !held {
 		t.Error("a claim of what is taken")
 	}
-	if _, held := errors.AsType[*HeldError](second(other.Release(ctx, Return{Path: "taken.go"}))); !held {
+	if _, held := errors.AsType[*HeldError](second(other.Release(ctx, Releasing{Path: "taken.go"}))); !held {
 		t.Error("release of another's claim")
 	}
 }

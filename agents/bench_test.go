@@ -14,17 +14,17 @@ func crowd(t testing.TB, b *bed, agents, messages int) *Store {
 	s := b.open()
 	name := func(i int) string { return fmt.Sprintf("cursor-%04x", i) }
 	kind := func(i int) string { return fmt.Sprintf("kind%d", i%10) }
-	err := s.update(t.Context(), func(p *project, m moment) (events []event, _ error) {
+	err := s.update(t.Context(), func(p *project, now time.Time) (events []event, _ error) {
 		for i := range agents {
-			a := &agent{ID: name(i), Type: kind(i), Role: "implementing the auth module", Status: statusActive, Registered: m.now, Active: m.now}
+			a := &agent{ID: name(i), Type: kind(i), Role: "implementing the auth module", Status: statusActive, Registered: now, Active: now}
 			events = append(events, event{By: a.ID, Agent: a})
 		}
 		return events, nil
 	})
 	for from := 0; from < messages && err == nil; from += 1000 {
-		err = s.update(t.Context(), func(p *project, m moment) (events []event, _ error) {
+		err = s.update(t.Context(), func(p *project, now time.Time) (events []event, _ error) {
 			for i := from; i < min(from+1000, messages); i++ {
-				x := &message{Number: uint64(i + 1), From: name(i % agents), Category: "status", At: m.now,
+				x := &message{Number: uint64(i + 1), From: name(i % agents), Category: "status", At: now,
 					Text: fmt.Sprintf("message %d: the login page has lost its colours, somebody should look at it before noon", i)}
 				switch i % 3 {
 				case 1:
@@ -55,7 +55,7 @@ func BenchmarkCrowd(b *testing.B) {
 	ctx := b.Context()
 	b.Run("list", func(b *testing.B) {
 		for b.Loop() {
-			must[Agents](b)(s.List(ctx, Roll{}))
+			must[Agents](b)(s.List(ctx, ListArgs{}))
 		}
 	})
 	b.Run("presence", func(b *testing.B) {
@@ -65,12 +65,12 @@ func BenchmarkCrowd(b *testing.B) {
 	})
 	b.Run("sync", func(b *testing.B) {
 		for b.Loop() {
-			must[Synced](b)(s.Sync(ctx, Nothing{}))
+			must[Synced](b)(s.Sync(ctx, NoArgs{}))
 		}
 	})
 	b.Run("read 50 of many", func(b *testing.B) {
 		for b.Loop() {
-			must[Messages](b)(s.Read(ctx, Reading{}))
+			must[Messages](b)(s.Read(ctx, ReadArgs{}))
 		}
 	})
 	b.Run("post", func(b *testing.B) {
@@ -80,7 +80,7 @@ func BenchmarkCrowd(b *testing.B) {
 	})
 	b.Run("claim", func(b *testing.B) {
 		for b.Loop() {
-			must[Claimed](b)(s.Claim(ctx, Wish{Path: "src/auth.ts"}))
+			must[Claimed](b)(s.Claim(ctx, Claiming{Path: "src/auth.ts"}))
 		}
 	})
 	if err := s.Compact(ctx); err != nil {

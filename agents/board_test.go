@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"leanctx/agents/arg"
 	"leanctx/agents/diary"
 )
 
@@ -82,7 +81,7 @@ func TestUrgency(t *testing.T) {
 	}
 	var got []string
 	for range 4 {
-		r := must[Messages](t)(c.Read(t.Context(), Reading{Limit: 2}))
+		r := must[Messages](t)(c.Read(t.Context(), ReadArgs{Limit: 2}))
 		got = append(got, texts(r)...)
 		if len(got) == 4 {
 			expect(t, "text", plain(r.Text(), a, c), `New messages (showing 2/5):
@@ -105,8 +104,8 @@ func TestTenThousandUnread(t *testing.T) {
 	b := newBed(t)
 	s := crowd(t, b, 100, 10_000)
 	want := 0
-	_ = s.view(t.Context(), func(p *project, m moment) error {
-		want = p.messages.countUnread(p.reader(p.agents[s.Self()], m.now), m.now)
+	_ = s.view(t.Context(), func(p *project, now time.Time) error {
+		want = p.messages.countUnread(p.reader(p.agents[s.Self()], now), now)
 		return nil
 	})
 	if want < 3000 {
@@ -118,7 +117,7 @@ func TestTenThousandUnread(t *testing.T) {
 	again, seen := b.open().As(Actor{Agent: s.Self()}), map[uint64]bool{}
 	last := uint64(0)
 	for {
-		r := must[Messages](t)(again.Read(t.Context(), Reading{Limit: 1000}))
+		r := must[Messages](t)(again.Read(t.Context(), ReadArgs{Limit: 1000}))
 		for _, m := range r.Messages {
 			if seen[m.Number] || m.Number < last {
 				t.Fatalf("message %d after %d", m.Number, last)
@@ -141,15 +140,15 @@ func TestReadMessagesGo(t *testing.T) {
 	s := b.open()
 	a, c, away := join(t, s, "cursor", ""), join(t, s, "claude", ""), join(t, s, "codex", "")
 	kept := func() (n int) {
-		_ = s.view(t.Context(), func(p *project, _ moment) error { n = len(slices.Collect(p.messages.all())); return nil })
+		_ = s.view(t.Context(), func(p *project, _ time.Time) error { n = len(slices.Collect(p.messages.all())); return nil })
 		return n
 	}
 	talk := func(n int, readers ...*Store) {
 		t.Helper()
 		for from := 0; from < n; from += 256 {
-			err := s.update(t.Context(), func(p *project, m moment) (events []event, _ error) {
+			err := s.update(t.Context(), func(p *project, now time.Time) (events []event, _ error) {
 				for i := range 256 {
-					x := &message{Number: p.messages.last + uint64(i) + 1, From: a.Self(), Category: "status", Text: fmt.Sprint(from + i), At: m.now}
+					x := &message{Number: p.messages.last + uint64(i) + 1, From: a.Self(), Category: "status", Text: fmt.Sprint(from + i), At: now}
 					events = append(events, event{By: x.From, Post: x})
 				}
 				return events, nil
@@ -158,7 +157,7 @@ func TestReadMessagesGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range readers {
-				must[Messages](t)(r.Read(t.Context(), Reading{Limit: arg.MaxLimit}))
+				must[Messages](t)(r.Read(t.Context(), ReadArgs{Limit: maxLimit}))
 			}
 			b.clock.pass(time.Hour)
 		}
@@ -259,13 +258,13 @@ func TestUnicode(t *testing.T) {
 	said := "Нашёл N+1 запрос 中文 🐛\nвторая строка"
 	post(t, a, Posting{Message: said})
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: said}))
-	must[Claimed](t)(a.Claim(ctx, Wish{Path: "документы/план 🚀.md"}))
+	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "документы/план 🚀.md"}))
 	if err := s.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
 	c = b.open().As(Actor{Agent: c.Self()})
 	expect(t, "read", texts(read(t, c)), []string{said})
-	_, err := c.Claim(ctx, Wish{Path: "документы/план 🚀.md"})
+	_, err := c.Claim(ctx, Claiming{Path: "документы/план 🚀.md"})
 	if held, ok := errors.AsType[*HeldError](err); !ok || !strings.Contains(held.Holder, "登录 🚀") {
 		t.Errorf("claim: %v", err)
 	}

@@ -35,7 +35,7 @@ func (j job) claim(ctx context.Context, s *Store) error {
 		if err := enc.Encode(t); err != nil { // what it is about to do: it may be killed
 			return err
 		}
-		c, err := s.Claim(ctx, Wish{Path: t.Path})
+		c, err := s.Claim(ctx, Claiming{Path: t.Path})
 		if _, held := errors.AsType[*HeldError](err); err != nil && !held {
 			return err
 		}
@@ -50,7 +50,7 @@ func (j job) claim(ctx context.Context, s *Store) error {
 		if err := enc.Encode(t); err != nil {
 			return err
 		}
-		if _, err := s.Release(ctx, Return{Path: t.Path}); err != nil {
+		if _, err := s.Release(ctx, Releasing{Path: t.Path}); err != nil {
 			return err
 		}
 		t.Return = time.Now().UnixNano()
@@ -157,7 +157,7 @@ func TestProcessesClaim(t *testing.T) {
 func happened(t *testing.T, s *Store, x *try) (done bool) {
 	t.Helper()
 	x.Return = time.Now().UnixNano()
-	_ = s.view(t.Context(), func(p *project, _ moment) error {
+	_ = s.view(t.Context(), func(p *project, _ time.Time) error {
 		l := p.leases[lease.Key(x.Path)]
 		mine := l != nil && l.Holder == fmt.Sprintf("talker-%04x", x.Number)
 		if done = mine; mine && !x.Release {

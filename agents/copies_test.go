@@ -24,8 +24,8 @@ func TestCopies(t *testing.T) {
 	for _, p := range []Posting{{Message: "hello"}, {Message: "the magic word", Category: "finding"}, {Message: "magic, between us", ToAgent: other, Private: true}} {
 		must[Posted](t)(me.Post(ctx, p))
 	}
-	must[Updated](t)(me.Status(ctx, Standing{Message: "thinking of magic"}))
-	must[HandedOver](t)(me.Handoff(ctx, Handing{ToAgent: other, Message: "say magic"}))
+	must[Updated](t)(me.Status(ctx, StatusArgs{Message: "thinking of magic"}))
+	must[HandedOver](t)(me.Handoff(ctx, HandoffArgs{ToAgent: other, Message: "say magic"}))
 	if err := s.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func office(t *testing.T) *bed {
 	from := s.As(Actor{Agent: sender})
 	must[diary.Noted](t)(from.Diary(t.Context(), Note{Message: "half done"}))
 	for _, path := range []string{"a.go", "b.go"} {
-		must[Claimed](t)(from.Claim(t.Context(), Wish{Path: path}))
+		must[Claimed](t)(from.Claim(t.Context(), Claiming{Path: path}))
 	}
 	d, err := openDesk(b.dir, nil)
 	if err != nil {
@@ -117,7 +117,7 @@ func settled(t *testing.T, b *bed) (done bool) {
 	defer d.log.Close()
 	b.opts.Tasks = d
 	s := b.open().As(Actor{Agent: receiver})
-	r := must[Synced](t)(s.Sync(t.Context(), Nothing{}))
+	r := must[Synced](t)(s.Sync(t.Context(), NoArgs{}))
 	if n := s.Notices(); len(n) > 0 {
 		for _, text := range n {
 			if !strings.Contains(text, "unfinished") && !strings.Contains(text, "torn") {
@@ -158,7 +158,7 @@ func (j job) handoff(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.As(Actor{Agent: sender}).Handoff(ctx, Handing{ToAgent: receiver, Message: "go on"})
+	_, err = s.As(Actor{Agent: sender}).Handoff(ctx, HandoffArgs{ToAgent: receiver, Message: "go on"})
 	return errors.Join(err, s.Close())
 }
 
@@ -223,7 +223,7 @@ func TestHandoffFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		armed = true
-		_, err = s.As(Actor{Agent: sender}).Handoff(t.Context(), Handing{ToAgent: receiver, Message: "go on"})
+		_, err = s.As(Actor{Agent: sender}).Handoff(t.Context(), HandoffArgs{ToAgent: receiver, Message: "go on"})
 		armed = false
 		_, _ = s.Close(), d.log.Close()
 		done := settled(t, b)
@@ -259,6 +259,6 @@ func TestTornRegistry(t *testing.T) {
 		}
 		a := join(t, c.open(), "cursor", "")
 		post(t, a, Posting{Message: "after"})
-		expect(t, "list", must[Agents](t)(c.open().List(t.Context(), Roll{})).Total >= 1, true)
+		expect(t, "list", must[Agents](t)(c.open().List(t.Context(), ListArgs{})).Total >= 1, true)
 	}
 }

@@ -3,10 +3,10 @@ package agents
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
-	"leanctx/agents/arg"
 	"leanctx/agents/diary"
 	"leanctx/internal/refusal"
 )
@@ -30,13 +30,13 @@ func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 	}
 	about, more := "", []string(nil)
 	if strings.TrimSpace(a.Context) != "" {
-		if about, more, err = s.text("context", a.Context, arg.MaxPath); err != nil {
+		if about, more, err = s.text("context", a.Context, maxPath); err != nil {
 			return diary.Noted{}, err
 		}
 	}
 	s.alive(ctx)
 	o := diary.Owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
-	err = s.view(ctx, func(p *project, _ moment) error {
+	err = s.view(ctx, func(p *project, _ time.Time) error {
 		me, err := s.self(p)
 		if err == nil {
 			o.AgentID, o.AgentType = me.ID, me.Type
@@ -61,14 +61,12 @@ const standardDiary = 20
 // RecallDiary shows the diary of any agent of the project, also of one that
 // has finished.
 func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, error) {
-	limit, err := arg.Limit(q.Limit, standardDiary)
+	limit, err := checkedLimit(q.Limit, standardDiary)
 	if err != nil {
 		return diary.Recalled{}, err
 	}
 	var id string
-	var now time.Time
-	err = s.view(ctx, func(p *project, m moment) error {
-		now = m.now
+	err = s.view(ctx, func(p *project, _ time.Time) error {
 		writer, err := s.writer(p, q.AgentID)
 		if err == nil {
 			id = writer.ID
@@ -79,7 +77,7 @@ func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, 
 		return diary.Recalled{}, err
 	}
 	all, err := s.diaries.Entries(ctx, id)
-	return diary.Recall(id, all, limit, now), err
+	return diary.Recall(id, all, limit, s.now()), err
 }
 
 // writer is the one agent whose diary is meant; the caller, if none is named.
@@ -99,12 +97,12 @@ func (s *Store) writer(p *project, name string) (*agent, error) {
 }
 
 // Diaries lists the diaries of the project, those of agents that are gone too.
-func (s *Store) Diaries(ctx context.Context, q Roll) (diary.Listed, error) {
-	limit, err := arg.Limit(q.Limit, standardList)
+func (s *Store) Diaries(ctx context.Context, q ListArgs) (diary.Listed, error) {
+	limit, err := checkedLimit(q.Limit, standardList)
 	if err != nil {
 		return diary.Listed{}, err
 	}
-	ids, now, err := s.writers(ctx)
+	ids, err := s.writers(ctx)
 	if err != nil {
 		return diary.Listed{}, err
 	}
@@ -118,17 +116,17 @@ func (s *Store) Diaries(ctx context.Context, q Roll) (diary.Listed, error) {
 			all = append(all, diary.Volume{AgentID: id, Entries: n, Last: list[n-1].At})
 		}
 	}
-	return diary.List(all, limit, now), nil
+	return diary.List(all, limit, s.now()), nil
 }
 
 // writers are the agents of the project that have a diary, by id.
-func (s *Store) writers(ctx context.Context) (ids []string, now time.Time, err error) {
+func (s *Store) writers(ctx context.Context) (ids []string, err error) {
 	all, err := s.diaries.Writers()
 	if err != nil {
-		return nil, now, err
+		return nil, err
 	}
-	err = s.view(ctx, func(p *project, m moment) error {
-		ids, now = nil, m.now
+	err = s.view(ctx, func(p *project, _ time.Time) error {
+		ids = nil
 		for _, id := range all {
 			if p.agents[id] != nil {
 				ids = append(ids, id)
@@ -136,5 +134,52 @@ func (s *Store) writers(ctx context.Context) (ids []string, now time.Time, err e
 		}
 		return nil
 	})
-	return ids, now, err
+	return ids, err
+}
+
+// Finding is what an agent wrote down and what may become a fact.
+type Finding struct {
+	Kind string    // decision, insight, blocker, finding; discovery: a diary's, for searches
+	Text string    // in the agent's words
+	By   string    // agent id
+	Ref  string    // names it for good: diary:cursor-a3f8/12, message:17
+	At   time.Time // when it was written
+}
+
+// Findings lists what was written since an instant in the project's diaries,
+// but for progress, and what was posted as a finding, decision, insight or
+// blocker, but for those that have expired. A message to one agent counts like
+// one to all, for the scratchpad is the project's; a private one never does. The
+// oldest comes first.
+func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
+	ids, err := s.writers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, id := range ids {
+		list, err := s.diaries.Entries(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		first, _ := slices.BinarySearchFunc(list, since, func(e diary.Entry, t time.Time) int { return e.At.Compare(t) })
+		for _, e := range list[first:] {
+			if e.Type != diary.Progress {
+				out = append(out, Finding{e.Type, e.Text, id, e.Ref(id), e.At})
+			}
+		}
+	}
+	var posted []Finding
+	err = s.view(ctx, func(p *project, now time.Time) error {
+		posted = nil
+		for _, m := range p.messages.findings {
+			if !m.At.Before(since) && !m.expired(now) {
+				posted = append(posted, Finding{m.Category, m.Text, m.From, m.ref(), m.At})
+			}
+		}
+		return nil
+	})
+	out = append(out, posted...)
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Ref, b.Ref)) })
+	return out, err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"leanctx/agents/diary"
-	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
@@ -118,7 +117,7 @@ func (f *follower) entries(ctx context.Context) (lines []string, err error) {
 	if first {
 		f.sizes = map[string]int64{}
 	}
-	ids, _, err := f.writers(ctx)
+	ids, err := f.writers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +183,7 @@ func (e event) line(watcher string) string {
 		return fmt.Sprintf("%s → %s [%s] %s", m.From, to, m.Category, prose.Block(m.Text))
 	case e.Release != "" && e.By != "":
 		return fmt.Sprintf("%s released %s", e.By, prose.Line(e.Release))
-	case e.Handoff != nil && e.Handoff.State == handoff.Done:
+	case e.Handoff != nil && e.Handoff.State == handoffDone:
 		return fmt.Sprintf("%s handed off to %s: %s", e.Handoff.From, e.Handoff.To, prose.Block(e.Handoff.Summary))
 	}
 	return ""

@@ -43,10 +43,10 @@ func TestFollow(t *testing.T) {
 	var seen []string
 	post(t, a, Posting{Message: "between us", ToAgent: c.Self(), Private: true})
 	post(t, a, Posting{Message: "two\nlines", ToAgent: "claude", Category: "request"})
-	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "1h"}))
-	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f", TTL: "2h"}))
-	must[Released](t)(a.Release(ctx, Return{Path: "f"}))
-	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
+	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "f", TTL: "1h"}))
+	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "f", TTL: "2h"}))
+	must[Released](t)(a.Release(ctx, Releasing{Path: "f"}))
+	must[HandedOver](t)(a.Handoff(ctx, HandoffArgs{ToAgent: c.Self(), Message: "go on"}))
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "watch me", Category: "decision"}))
 	for got := false; !got; { // it has been seen, and is not shown again with what comes next
 		line := <-lines
@@ -54,7 +54,7 @@ func TestFollow(t *testing.T) {
 		got = strings.Contains(line, "watch me")
 	}
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "and me", Category: "decision"}))
-	must[Updated](t)(a.Status(ctx, Standing{Status: "finished"}))
+	must[Updated](t)(a.Status(ctx, StatusArgs{Status: "finished"}))
 	var got []string
 	for len(got) < 9 {
 		var line string

@@ -23,7 +23,7 @@ func TestBesideTheExistingProgram(t *testing.T) {
 		if _, err := s.Register(t.Context(), Registration{AgentType: "cursor", Role: string(rune('a' + want))}); err != nil {
 			t.Fatal(err)
 		}
-		if l, err := s.List(t.Context(), Roll{}); err != nil || l.Total != want {
+		if l, err := s.List(t.Context(), ListArgs{}); err != nil || l.Total != want {
 			t.Errorf("%d agents, %v; want %d", l.Total, err, want)
 		}
 		if err := s.Close(); err != nil {

@@ -26,13 +26,13 @@ func TestReadOnFullDisk(t *testing.T) {
 	a, c, d := join(t, s, "cursor", ""), join(t, s, "claude", ""), join(t, s, "codex", "")
 	post(t, a, Posting{Message: "the disk fills up"})
 	post(t, a, Posting{Message: "for you", ToAgent: c.Self(), Private: true})
-	must[HandedOver](t)(d.Handoff(ctx, Handing{ToAgent: c.Self(), Message: "go on"}))
+	must[HandedOver](t)(d.Handoff(ctx, HandoffArgs{ToAgent: c.Self(), Message: "go on"}))
 
 	full.Store(new(error(syscall.ENOSPC)))
 	if _, err := a.Post(ctx, Posting{Message: "lost"}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("posted: %v", err)
 	}
-	sync := must[Synced](t)(c.Sync(ctx, Nothing{}))
+	sync := must[Synced](t)(c.Sync(ctx, NoArgs{}))
 	if len(sync.Handoffs) != 1 || !strings.HasSuffix(sync.Text(), again(sync.Unmarked)) || !strings.Contains(sync.Unmarked, "no space") {
 		t.Errorf("synced: %s", sync.Text())
 	}
@@ -52,20 +52,20 @@ func TestReadOnFullDisk(t *testing.T) {
 	if r := read(t, c); len(r.Messages)+len(r.Handoffs) > 0 {
 		t.Errorf("read again: %s", r.Text())
 	}
-	expect(t, "another process", must[Info](t)(b.open().As(Actor{Agent: c.Self()}).Info(ctx, Nothing{})).Unread, 0)
+	expect(t, "another process", must[Info](t)(b.open().As(Actor{Agent: c.Self()}).Info(ctx, NoArgs{})).Unread, 0)
 
 	// What is no matter of writing is an error as it ever was.
 	post(t, a, Posting{Message: "one more"})
 	for _, err := range []error{journal.ErrLocked, journal.ErrCorrupt, journal.ErrNewer} {
 		full.Store(&err)
-		if r, got := c.Read(ctx, Reading{}); !errors.Is(got, err) {
+		if r, got := c.Read(ctx, ReadArgs{}); !errors.Is(got, err) {
 			t.Errorf("%v: %v, %s", err, got, r.Text())
 		}
 	}
 	full.Store(nil)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := c.Read(ended, Reading{}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Read(ended, ReadArgs{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("read after the end: %v", err)
 	}
 	expect(t, "then", texts(read(t, c)), []string{"one more"})

@@ -1,24 +1,160 @@
 package agents
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"leanctx/agents/handoff"
+	"leanctx/agents/diary"
+	"leanctx/agents/lease"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
 
-func (p *project) fileHandoff(h *handoff.Handoff) {
-	p.handed = max(p.handed, h.Number)
-	p.handoffs.Put(h)
+// handoffRecord is work that goes from one agent to another, as it is stored.
+type handoffRecord struct {
+	ID      string        `json:"id"`
+	Number  uint64        `json:"number"`
+	From    string        `json:"from_agent"`
+	Role    string        `json:"role,omitempty"` // the sender's
+	To      string        `json:"to_agent"`
+	State   string        `json:"state"`
+	Summary string        `json:"summary"`
+	Tasks   []string      `json:"tasks,omitempty"`
+	Claims  []movedClaim  `json:"claims,omitempty"`
+	Facts   []string      `json:"facts,omitempty"` // category/key
+	Files   []string      `json:"files,omitempty"` // that the sender has shared
+	Diary   []diary.Entry `json:"diary,omitempty"` // its last entries, the newest first
+	At      time.Time     `json:"timestamp"`
 }
 
-// Handing is work that the caller passes on.
-type Handing struct {
+// movedClaim is a claim that changed its holder.
+type movedClaim struct {
+	Path  string `json:"path"`
+	Token uint64 `json:"token"`
+}
+
+// The states of a handoff. Pending is a promise on disk that tasks and claims
+// will move; it is kept by whoever comes next if its process is killed.
+const (
+	handoffPending = "pending"
+	handoffDone    = "done"
+	handoffOff     = "off" // the tasks could not be moved, so nothing was
+)
+
+// handoffs is the handoffs of a project that are not over, by their ids.
+type handoffs map[string]*handoffRecord
+
+// put adds a handoff, takes the place of the one with its id, or takes out one
+// that was called off.
+func (s handoffs) put(h *handoffRecord) {
+	if h.State == handoffOff {
+		delete(s, h.ID)
+		return
+	}
+	s[h.ID] = h
+}
+
+// waiting lists those that wait for an agent to receive them, the oldest first.
+func (s handoffs) waiting(agent string) []*handoffRecord {
+	return s.list(func(h *handoffRecord) bool { return h.To == agent && h.State == handoffDone })
+}
+
+// unreceived is how many wait, for whomever.
+func (s handoffs) unreceived() int {
+	return len(s.list(func(h *handoffRecord) bool { return h.State == handoffDone }))
+}
+
+// pending lists copies of the promises that were not kept yet, the oldest first.
+func (s handoffs) pending() []*handoffRecord {
+	out := s.list(func(h *handoffRecord) bool { return h.State == handoffPending })
+	for i, h := range out {
+		out[i] = new(*h)
+	}
+	return out
+}
+
+// list is by number.
+func (s handoffs) list(which func(*handoffRecord) bool) []*handoffRecord {
+	var out []*handoffRecord
+	for _, h := range s {
+		if which(h) {
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(a, b *handoffRecord) int { return cmp.Compare(a.Number, b.Number) })
+	return out
+}
+
+// Bundle is work that an agent receives.
+type Bundle struct {
+	From    string        `json:"from_agent"`
+	Role    string        `json:"role,omitempty"`
+	Summary string        `json:"summary"`
+	Tasks   []string      `json:"tasks,omitempty"`
+	Claims  []lease.Held  `json:"claims,omitempty"`
+	Facts   []string      `json:"facts,omitempty"`
+	Files   []string      `json:"files,omitempty"`
+	Diary   []diary.Shown `json:"diary,omitempty"`
+	At      time.Time     `json:"timestamp"`
+}
+
+// bundlesOf is what a receiver gets of handoffs.
+func bundlesOf(list []*handoffRecord) []Bundle {
+	var out []Bundle
+	for _, h := range list {
+		b := Bundle{From: h.From, Role: h.Role, Summary: h.Summary, Tasks: h.Tasks, Facts: h.Facts, Files: h.Files, At: h.At}
+		for _, c := range h.Claims {
+			b.Claims = append(b.Claims, lease.Held{Path: c.Path, AgentID: h.To, Token: c.Token})
+		}
+		for _, e := range h.Diary {
+			b.Diary = append(b.Diary, e.Shown())
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// lines is a bundle as it is read.
+func (b Bundle) lines(now time.Time) []string {
+	from := b.From
+	if b.Role != "" {
+		from += " (" + prose.Line(b.Role) + ")"
+	}
+	lines := []string{fmt.Sprintf("Handoff from %s (%s): %s", from, prose.Ago(now, b.At), prose.Block(b.Summary))}
+	claims := make([]string, len(b.Claims))
+	for i, c := range b.Claims {
+		claims[i] = fmt.Sprintf("%s (token %d)", c.Path, c.Token)
+	}
+	for _, part := range []struct {
+		name string
+		list []string
+	}{{"Tasks", b.Tasks}, {"Claims", claims}, {"Facts", b.Facts}, {"Shared files", b.Files}} {
+		if len(part.list) > 0 {
+			lines = append(lines, fmt.Sprintf("  %s: %s", part.name, prose.Line(strings.Join(part.list, ", "))))
+		}
+	}
+	if len(b.Diary) > 0 {
+		lines = append(lines, "  Diary:")
+		for _, e := range b.Diary {
+			lines = append(lines, "  "+e.Line(now))
+		}
+	}
+	return lines
+}
+
+func (p *project) fileHandoff(h *handoffRecord) {
+	p.handed = max(p.handed, h.Number)
+	p.handoffs.put(h)
+}
+
+// HandoffArgs is work that the caller passes on.
+type HandoffArgs struct {
 	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type, of which the last active one is taken"`
 	Message string `json:"message" arg:"2" jsonschema:"what was done, what is left, what to watch for"`
 }
@@ -69,7 +205,7 @@ const (
 // in the project that looks at agents, claims or tasks goes on with it before it
 // looks (moving tasks twice moves nothing more; see [Store.Settle]), so it is
 // done. An error of the tasks' store takes the promise back.
-func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
+func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) {
 	summary, redacted, err := s.text("message", a.Message, maxText)
 	if err != nil {
 		return HandedOver{}, err
@@ -77,15 +213,15 @@ func (s *Store) Handoff(ctx context.Context, a Handing) (HandedOver, error) {
 	if err := s.begin(ctx); err != nil {
 		return HandedOver{}, err
 	}
-	h := handoff.Handoff{Summary: summary, State: handoff.Pending}
+	h := handoffRecord{Summary: summary, State: handoffPending}
 	note := ""
-	find := func(p *project, m moment) error {
+	find := func(p *project, now time.Time) error {
 		me, err := s.self(p)
 		if err != nil {
 			return err
 		}
 		h.From, h.Role = me.ID, me.Role
-		h.To, note, err = p.successor(me, a.ToAgent, m.now)
+		h.To, note, err = p.successor(me, a.ToAgent, now)
 		return err
 	}
 	if err := s.view(ctx, find); err != nil {
@@ -134,7 +270,7 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 }
 
 // pack puts into a bundle what the registry does not know.
-func (s *Store) pack(ctx context.Context, h *handoff.Handoff) error {
+func (s *Store) pack(ctx context.Context, h *handoffRecord) error {
 	tail, err := s.diaries.Tail(ctx, h.From, bundleDiary)
 	if err != nil {
 		return err
@@ -154,4 +290,182 @@ func (s *Store) pack(ctx context.Context, h *handoff.Handoff) error {
 		*part.to = found[:min(len(found), bundleList)]
 	}
 	return nil
+}
+
+// handOver commits the promise and keeps it.
+func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*project, time.Time) error) error {
+	if s.opts.Tasks != nil {
+		tasks, err := s.opts.Tasks.OpenTasks(ctx, h.From)
+		if err != nil {
+			return err
+		}
+		h.Tasks = tasks
+	}
+	err := s.update(ctx, func(p *project, now time.Time) ([]event, error) {
+		if err := find(p, now); err != nil {
+			return nil, err
+		}
+		h.Number, h.At = p.handed+1, now
+		h.ID = fmt.Sprintf("h-%d", h.Number)
+		return []event{{By: h.From, Handoff: new(*h)}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // what was begun is not left half
+	err = s.moveTasks(ctx, h)
+	if err != nil && !errors.Is(err, journal.ErrInDoubt) {
+		if off := s.callOff(ctx, h); off == nil {
+			return err
+		}
+	}
+	if err == nil {
+		err = s.settle(ctx, h)
+	}
+	if err != nil {
+		return fmt.Errorf("the handoff to %s is on record and will be completed by whoever uses agents or tasks next: %w", h.To, err)
+	}
+	return nil
+}
+
+// moveTasks has the tasks' store do its part. Done again it moves nothing more.
+func (s *Store) moveTasks(ctx context.Context, h *handoffRecord) error {
+	if s.opts.Tasks == nil {
+		return nil
+	}
+	tasks, err := s.opts.Tasks.Reassign(ctx, h.From, h.To, "handed off by "+h.From+": "+prose.Clip(h.Summary, 200))
+	if err != nil {
+		return err
+	}
+	for _, id := range tasks {
+		if !slices.Contains(h.Tasks, id) {
+			h.Tasks = append(h.Tasks, id)
+		}
+	}
+	return nil
+}
+
+// settle is the commit that makes a promise a handoff.
+func (s *Store) settle(ctx context.Context, h *handoffRecord) error {
+	return s.update(ctx, func(p *project, now time.Time) ([]event, error) {
+		was := p.handoffs[h.ID]
+		if was == nil || was.State != handoffPending {
+			return nil, nil
+		}
+		return p.complete(h, now), nil
+	})
+}
+
+// complete is the commit that moves the claims and gives the bundle.
+func (p *project) complete(h *handoffRecord, now time.Time) []event {
+	h.State, h.Claims = handoffDone, nil
+	var events []event
+	token := p.fence
+	for _, l := range p.leases.Of(h.From) {
+		if l.Expired(now) {
+			continue
+		}
+		token++
+		x := l.HandedTo(h.To, token, now)
+		events = append(events, event{Claim: x})
+		h.Claims = append(h.Claims, movedClaim{Path: x.Path, Token: x.Token})
+	}
+	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
+		x := *a
+		x.Status, x.Message = statusIdle, handedOff+h.To
+		events = append(events, event{Agent: &x})
+	}
+	return append(events, event{Handoff: new(*h)})
+}
+
+// handedOff is what the status of an agent says that passed its work on.
+const handedOff = "handed off to "
+
+// back makes an agent active again that passed its work on and takes up more.
+func (p *project) back(a *agent) []event {
+	if a.Status != statusIdle || !strings.HasPrefix(a.Message, handedOff) {
+		return nil
+	}
+	x := *a
+	x.Status, x.Message = statusActive, ""
+	return []event{{By: a.ID, Agent: &x}}
+}
+
+// callOff takes a promise back.
+func (s *Store) callOff(ctx context.Context, h *handoffRecord) error {
+	return s.update(ctx, func(p *project, _ time.Time) ([]event, error) {
+		if p.handoffs[h.ID] == nil {
+			return nil, nil
+		}
+		x := *h
+		x.State = handoffOff
+		return []event{{Handoff: &x}}, nil
+	})
+}
+
+// begin is what a call does first: it notes that the caller is at work, and
+// goes on with the handoffs whose process was killed. One that cannot be
+// completed yet is told of, and keeps nobody from working.
+func (s *Store) begin(ctx context.Context) error {
+	var pending []*handoffRecord
+	var x sign
+	err := s.view(ctx, func(p *project, now time.Time) error {
+		x = s.sign(p, now)
+		pending = p.handoffs.pending()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.noted(s.touch(ctx, x))
+	if err := s.keep(ctx, pending); err != nil {
+		s.notices.Add("%v", err)
+	}
+	return nil
+}
+
+// Settle completes the handoffs whose process was killed half-way, so that
+// whoever looks at tasks next sees them with their new agent. It is one look
+// at the state when there are none. A handoff that another process
+// works on now is left to it. The error names each that cannot be
+// completed yet.
+func (s *Store) Settle(ctx context.Context) error {
+	var pending []*handoffRecord
+	err := s.view(ctx, func(p *project, _ time.Time) error {
+		pending = p.handoffs.pending()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.keep(ctx, pending)
+}
+
+// keep keeps promises, each unless another process does so now.
+func (s *Store) keep(ctx context.Context, pending []*handoffRecord) error {
+	var errs []error
+	for _, h := range pending {
+		if _, err := s.live.Alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
+			errs = append(errs, fmt.Errorf("the handoff of %s to %s was interrupted and is not complete yet: %w", h.From, h.To, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// goOn keeps a promise unless somebody did so before the lock was had. It
+// never takes one back: the tasks may have moved already.
+func (s *Store) goOn(ctx context.Context, h *handoffRecord) error {
+	open := false
+	err := s.view(ctx, func(p *project, _ time.Time) error {
+		was := p.handoffs[h.ID]
+		open = was != nil && was.State == handoffPending
+		return nil
+	})
+	if err != nil || !open {
+		return err
+	}
+	if err := s.moveTasks(ctx, h); err != nil {
+		return err
+	}
+	return s.settle(ctx, h)
 }

@@ -74,7 +74,7 @@ func (j job) talk(ctx context.Context, s *Store) error {
 	enc := json.NewEncoder(os.Stdout)
 	got := 0
 	take := func() error {
-		r, err := s.Read(ctx, Reading{Limit: 200})
+		r, err := s.Read(ctx, ReadArgs{Limit: 200})
 		for _, m := range r.Messages {
 			got++
 			if err := enc.Encode(m); err != nil {
@@ -131,9 +131,9 @@ func (j job) expected(to int) []string {
 // the first message.
 func talkers(t testing.TB, s *Store, n int) {
 	t.Helper()
-	err := s.update(t.Context(), func(_ *project, m moment) (events []event, _ error) {
+	err := s.update(t.Context(), func(_ *project, now time.Time) (events []event, _ error) {
 		for i := range n {
-			a := &agent{ID: fmt.Sprintf("talker-%04x", i), Type: "talker", Status: statusActive, Registered: m.now, Active: m.now}
+			a := &agent{ID: fmt.Sprintf("talker-%04x", i), Type: "talker", Status: statusActive, Registered: now, Active: now}
 			events = append(events, event{By: a.ID, Agent: a})
 		}
 		return events, nil

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"leanctx/agents/arg"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -82,7 +81,7 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 	if err := s.plain("agent_type", a.AgentType); err != nil {
 		return r, err
 	}
-	if r.AgentType, err = arg.Word("agent_type", a.AgentType, maxType); err != nil {
+	if r.AgentType, err = checkedWord("agent_type", a.AgentType, maxType); err != nil {
 		return r, err
 	}
 	role := strings.TrimSpace(a.Role)
@@ -96,7 +95,7 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 // registerAny resumes an agent that nobody holds, or makes a new one.
 func (s *Store) registerAny(ctx context.Context, r *Registered) error {
 	var idle []string
-	err := s.view(ctx, func(p *project, _ moment) error {
+	err := s.view(ctx, func(p *project, _ time.Time) error {
 		idle = p.resumable(r.AgentType, r.Role)
 		return nil
 	})
@@ -159,7 +158,7 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 			return err
 		}
 	}
-	return s.update(ctx, func(p *project, m moment) ([]event, error) {
+	return s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		old := p.agents[id]
 		switch {
 		case old == nil:
@@ -169,20 +168,20 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		}
 		a := *old
 		if a.Status == statusFinished {
-			a.Cursor = max(a.Cursor, p.messages.newsCursor(m.now)) // it gave up what was posted meanwhile
+			a.Cursor = max(a.Cursor, p.messages.newsCursor(now)) // it gave up what was posted meanwhile
 		}
 		if r.Role == "" {
 			r.Role = a.Role
 		}
-		a.Status, a.Message, a.Role, a.Client, a.Joined = statusActive, "", r.Role, s.actor.Client, m.now
-		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, m.now
-		r.Unread = p.messages.countUnread(p.reader(&a, m.now), m.now)
+		a.Status, a.Message, a.Role, a.Client, a.Joined = statusActive, "", r.Role, s.actor.Client, now
+		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, now
+		r.Unread = p.messages.countUnread(p.reader(&a, now), now)
 		return []event{{By: id, Agent: &a}}, nil
 	})
 }
 
 func (s *Store) known(ctx context.Context, id string) (ok bool) {
-	_ = s.view(ctx, func(p *project, _ moment) error { ok = p.agents[id] != nil; return nil })
+	_ = s.view(ctx, func(p *project, _ time.Time) error { ok = p.agents[id] != nil; return nil })
 	return ok
 }
 
@@ -193,7 +192,7 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 	} else if !ok {
 		return errTaken
 	}
-	err := s.updateAll(ctx, func(st *state, m moment) ([]event, error) {
+	err := s.updateAll(ctx, func(st *state, now time.Time) ([]event, error) {
 		p := st.project(s.opts.ProjectHash)
 		switch {
 		case st.owners[id] != "" || len(p.types[id]) > 0:
@@ -203,13 +202,285 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 		}
 		a := &agent{
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client,
-			Registered: m.now, Active: m.now, position: position{Cursor: p.messages.newsCursor(m.now)},
+			Registered: now, Active: now, position: position{Cursor: p.messages.newsCursor(now)},
 		}
-		r.AgentID, r.Resumed, r.now, r.Unread = id, false, m.now, p.messages.countUnread(p.reader(a, m.now), m.now)
+		r.AgentID, r.Resumed, r.now, r.Unread = id, false, now, p.messages.countUnread(p.reader(a, now), now)
 		return []event{{By: id, Agent: a}}, nil
 	})
 	if err != nil {
 		return errors.Join(err, s.live.Leave(id))
 	}
 	return nil
+}
+
+// StatusArgs is what an agent says of itself.
+type StatusArgs struct {
+	Status  string `json:"status,omitempty" arg:"1" jsonschema:"active, idle, or finished: the agent leaves the list and its claims (default: as it is)"`
+	Message string `json:"message,omitempty" arg:"2" short:"m" jsonschema:"what it is doing"`
+}
+
+// Updated is an agent's new status.
+type Updated struct {
+	AgentID  string   `json:"agent_id"`
+	Status   string   `json:"status"`
+	Message  string   `json:"message,omitempty"`
+	Released []string `json:"released,omitempty"` // claims
+	Unread   int      `json:"unread"`
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Text gives the answer's lines.
+func (u Updated) Text() string {
+	text := fmt.Sprintf("Status updated: %s → %s", u.AgentID, u.Status)
+	if u.Message != "" {
+		text += " (" + prose.Brief(u.Message) + ")"
+	}
+	if len(u.Released) > 0 {
+		text += fmt.Sprintf("\n  Released %s: %s", prose.Count(len(u.Released), "claim"), prose.Line(strings.Join(u.Released, ", ")))
+	}
+	if u.Status == statusFinished && u.Unread > 0 {
+		text += fmt.Sprintf("\n  %s will stay unread: read before you go", prose.Count(u.Unread, "message"))
+	}
+	return text + prose.Redacted(u.Redacted)
+}
+
+// Status notes what the caller says it is doing. Who has finished leaves the
+// list and lets go of its claims; register takes it up again.
+func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
+	status := standingOf(a.Status)
+	u := Updated{}
+	var err error
+	switch {
+	case status == "" && strings.TrimSpace(a.Status) != "":
+		err = refusal.Argument("status", "status %q is none of active, idle, finished", prose.Clip(a.Status, maxWord))
+	case strings.TrimSpace(a.Message) != "":
+		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
+	case status == "":
+		err = refusal.Argument("status", "needs status")
+	}
+	if err == nil {
+		err = s.begin(ctx)
+	}
+	if err != nil {
+		return Updated{}, err
+	}
+	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
+		me, err := s.self(p)
+		if err != nil {
+			return nil, err
+		}
+		events := p.standing(me, status, u.Message)
+		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.messages.countUnread(p.reader(me, now), now), nil
+		for _, e := range events[1:] {
+			u.Released = append(u.Released, e.Release)
+		}
+		return events, nil
+	})
+	if err == nil && u.Status == statusFinished {
+		err = s.live.Leave(u.AgentID)
+	}
+	return u, err
+}
+
+// standingOf is the status that a word stands for, in the spellings that agents
+// try; empty for any other.
+func standingOf(word string) string {
+	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word)) {
+	case statusActive, "working", "busy", "inprogress", "running":
+		return statusActive
+	case statusIdle, "waiting", "paused", "blocked":
+		return statusIdle
+	case statusFinished, "done", "complete", "completed":
+		return statusFinished
+	}
+	return ""
+}
+
+// standing is the agent's new record first, then the claims it lets go of.
+func (p *project) standing(me *agent, status, message string) []event {
+	a := *me
+	if status != "" {
+		a.Status = status
+	}
+	a.Message = message
+	events := []event{{By: me.ID, Agent: &a}}
+	if a.Status == statusFinished {
+		for _, l := range p.leases.Of(me.ID) {
+			events = append(events, event{By: me.ID, Release: l.Path})
+		}
+	}
+	return events
+}
+
+// Self is the id of the caller: the one it gave, else the one that its
+// connection registered last; empty if there is neither. It may be an id that
+// nobody registered.
+func (s *Store) Self() string {
+	if id := strings.ToLower(strings.TrimSpace(s.actor.Agent)); id != "" {
+		return id
+	}
+	return s.live.Agent(s.actor.Session)
+}
+
+// self is the caller's agent.
+func (s *Store) self(p *project) (*agent, error) {
+	id := s.Self()
+	if id == "" {
+		return nil, refusal.Argument("agent", "needs agent: the id that register gave; register first")
+	}
+	if a := p.agents[id]; a != nil {
+		return a, nil
+	}
+	a, err := p.only(id)
+	if _, unknown := errors.AsType[*NotFoundError](err); unknown {
+		err = refusal.NotFound("No agent found: %s (register gives an id)", prose.Line(prose.Clip(id, maxWord)))
+	}
+	return a, err
+}
+
+// only is the one agent that a name means: an id, the beginning of one, or a
+// type of which there is just one agent, or just one that is here.
+func (p *project) only(name string) (*agent, error) {
+	to, err := p.resolve("agent", name)
+	if err != nil || to.agent != nil {
+		return to.agent, err
+	}
+	list := p.ofType(to.kind)
+	var ids []string
+	for _, a := range list {
+		if a.Status != statusFinished {
+			ids = append(ids, a.ID)
+		}
+	}
+	switch {
+	case len(ids) == 1:
+		return p.agents[ids[0]], nil
+	case len(list) == 1:
+		return list[0], nil
+	case len(ids) == 0:
+		return nil, refusal.NotFound("No agent found: every %s has finished", to.kind)
+	}
+	return nil, refusal.Argument("agent", "agent %q may be %s: give the id", to.kind, alternatives(ids))
+}
+
+// Named is the id of the one agent that a name means: an id, the beginning of
+// one (three characters or more), or a type of which there is just one agent. The error
+// is a [*NotFoundError], or an [*ArgumentError] that names those it may be.
+func (s *Store) Named(ctx context.Context, name string) (id string, err error) {
+	err = s.view(ctx, func(p *project, _ time.Time) error {
+		a, err := p.only(name)
+		if err == nil {
+			id = a.ID
+		}
+		return err
+	})
+	return id, err
+}
+
+// touchAfter is how old an agent's last activity is when a call that changes
+// nothing else writes it down.
+const touchAfter = 5 * time.Minute
+
+// Touch notes that the caller is at work, if it is an agent. It writes once in
+// five minutes at most, and so costs nearly nothing. A server also takes
+// a liveness lock of the agent, lest somebody else resume an agent that goes on
+// after the server was started anew, or after its other server ended.
+func (s *Store) Touch(ctx context.Context) error {
+	var x sign
+	err := s.view(ctx, func(p *project, now time.Time) error {
+		x = s.sign(p, now)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.touch(ctx, x)
+}
+
+// sign is what is to be noted of a caller.
+type sign struct {
+	id  string // empty: nothing, it is no agent or has finished
+	old bool   // its last activity is
+}
+
+func (s *Store) sign(p *project, now time.Time) sign {
+	a, err := s.self(p)
+	if err != nil || a.Status == statusFinished {
+		return sign{}
+	}
+	return sign{a.ID, now.Sub(a.Active) >= touchAfter}
+}
+
+func (s *Store) touch(ctx context.Context, x sign) error {
+	if x.id != "" && s.opts.LongLived {
+		if err := s.live.Join(x.id, s.actor.Session); err != nil {
+			return err
+		}
+	}
+	if !x.old {
+		return nil
+	}
+	return s.update(ctx, func(p *project, _ time.Time) ([]event, error) {
+		if p.agents[x.id] == nil {
+			return nil, nil
+		}
+		return []event{{By: x.id}}, nil
+	})
+}
+
+// alive is Touch for those who have something else to do: a sign of life that
+// cannot be written must not keep them from it.
+func (s *Store) alive(ctx context.Context) { s.noted(s.Touch(ctx)) }
+
+func (s *Store) noted(err error) {
+	if err != nil {
+		s.opts.Logger.Debug("a sign of life was not written", "agent", s.Self(), "error", err)
+	}
+}
+
+// Leave says that a connection has ended: the agents it registered may be
+// resumed by others. A process that ends need not call it.
+func (s *Store) Leave(session string) error { return s.live.End(session) }
+
+// Resolve finds whom a name means: an id, the beginning of exactly one id
+// (three characters or more), or a type of which somebody is registered. A
+// type is returned as it is: any one agent of it may take what goes there.
+// The error is a [*NotFoundError], or an [*ArgumentError] that names the ids a
+// beginning may stand for.
+func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err error) {
+	err = s.view(ctx, func(p *project, _ time.Time) error {
+		to, err := p.resolve("to_agent", name)
+		if err != nil {
+			return err
+		}
+		if id = to.kind; to.agent != nil {
+			id = to.agent.ID
+		}
+		return nil
+	})
+	return id, note, err
+}
+
+// Silent tells whether an agent, or everybody of a type, has finished or done
+// nothing for 24 hours, and since when.
+func (s *Store) Silent(ctx context.Context, id string) (since time.Time, silent bool, err error) {
+	err = s.view(ctx, func(p *project, now time.Time) error {
+		to, err := p.resolve("agent_id", id)
+		if err != nil {
+			return err
+		}
+		list := p.ofType(to.kind)
+		if to.agent != nil {
+			list = []*agent{to.agent}
+		}
+		silent = true
+		for _, a := range list {
+			silent = silent && !a.present(now)
+			if a.Active.After(since) {
+				since = a.Active
+			}
+		}
+		return nil
+	})
+	return since, silent, err
 }

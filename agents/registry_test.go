@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"leanctx/agents/arg"
 	"leanctx/agents/diary"
 	"leanctx/internal/prose"
 )
@@ -70,10 +69,10 @@ func TestConnections(t *testing.T) {
 	must[diary.Noted](t)(c1.Diary(ctx, Note{Message: "mine"}))
 	expect(t, "c1", must[diary.Recalled](t)(c1.RecallDiary(ctx, DiaryQuery{})).AgentID, r1.AgentID)
 	expect(t, "c1 as another", must[diary.Recalled](t)(s.As(Actor{Session: "c1", Agent: r2.AgentID}).RecallDiary(ctx, DiaryQuery{})).AgentID, r2.AgentID)
-	if _, err := s.As(Actor{Session: "c3"}).Read(ctx, Reading{}); err == nil {
+	if _, err := s.As(Actor{Session: "c3"}).Read(ctx, ReadArgs{}); err == nil {
 		t.Error("a connection that never registered reads")
 	}
-	if _, err := s.Read(ctx, Reading{}); err == nil {
+	if _, err := s.Read(ctx, ReadArgs{}); err == nil {
 		t.Error("no connection reads")
 	}
 	sub := must[Registered](t)(c1.Register(ctx, Registration{AgentType: "claude", Role: "tests"}))
@@ -100,10 +99,10 @@ func TestSilence(t *testing.T) {
 		}
 		return is
 	}
-	listed := func() int { return must[Agents](t)(s.List(ctx, Roll{})).Total }
+	listed := func() int { return must[Agents](t)(s.List(ctx, ListArgs{})).Total }
 	b.clock.pass(24*time.Hour - time.Minute)
 	expect(t, "listed", listed(), 2)
-	must[Agents](t)(c.List(ctx, Roll{})) // a look is a sign of life
+	must[Agents](t)(c.List(ctx, ListArgs{})) // a look is a sign of life
 	b.clock.pass(time.Minute)
 	expect(t, "listed after a day", listed(), 1)
 	expect(t, "silent", []bool{silent(a.Self()), silent("cursor"), silent(c.Self())}, []bool{true, true, false})
@@ -111,11 +110,11 @@ func TestSilence(t *testing.T) {
 	expect(t, "note", plain(post(t, c, Posting{Message: "m", ToAgent: a.Self()}).Text(), a), "Posted [status] to cursor-A: m (cursor-A was last seen 1d ago)")
 	expect(t, "read", texts(read(t, a)), []string{"m"})
 	expect(t, "back", []any{listed(), silent("cursor")}, []any{2, false})
-	must[Updated](t)(a.Status(ctx, Standing{Status: "Finished"}))
+	must[Updated](t)(a.Status(ctx, StatusArgs{Status: "Finished"}))
 	expect(t, "finished", []any{listed(), silent(a.Self())}, []any{1, true})
 	r := must[Registered](t)(b.open().Register(ctx, Registration{AgentType: "cursor", Role: "dev"}))
 	expect(t, "resumed", []any{r.AgentID, listed()}, []any{a.Self(), 2})
-	for _, x := range must[Agents](t)(s.List(ctx, Roll{})).Agents {
+	for _, x := range must[Agents](t)(s.List(ctx, ListArgs{})).Agents {
 		expect(t, "came again", x.Joined.After(x.Registered), x.AgentID == r.AgentID)
 	}
 }
@@ -190,7 +189,7 @@ func TestDiaries(t *testing.T) {
 		must[diary.Noted](t)(join(t, s, fmt.Sprintf("t%d", i), "").Diary(ctx, Note{Message: "m"}))
 		b.clock.pass(time.Minute)
 	}
-	shelf := must[diary.Listed](t)(s.Diaries(ctx, Roll{Limit: 1}))
+	shelf := must[diary.Listed](t)(s.Diaries(ctx, ListArgs{Limit: 1}))
 	expect(t, "total", shelf.Total, 17)
 	if lines := strings.Split(shelf.Text(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "  t15-") || !strings.HasSuffix(lines[1], ": 1 entry (1m ago)") {
 		t.Errorf("shelf:\n%s", shelf.Text())
@@ -218,7 +217,7 @@ func TestGoroutines(t *testing.T) {
 					t.Error(err)
 				}
 				for range 2 {
-					r, err := me.Read(context.Background(), Reading{Limit: 7})
+					r, err := me.Read(context.Background(), ReadArgs{Limit: 7})
 					if err != nil {
 						t.Error(err)
 					}
@@ -232,7 +231,7 @@ func TestGoroutines(t *testing.T) {
 	wg.Wait()
 	for n := range read {
 		me := s.As(Actor{Agent: fmt.Sprintf("talker-%04x", n)})
-		r := must[Messages](t)(me.Read(t.Context(), Reading{Limit: arg.MaxLimit}))
+		r := must[Messages](t)(me.Read(t.Context(), ReadArgs{Limit: maxLimit}))
 		for _, m := range r.Messages {
 			read[n][m.Message]++
 		}
@@ -253,7 +252,7 @@ func TestStatusSpellings(t *testing.T) {
 		"working": "active", "Busy": "active", "in_progress": "active", "in progress": "active",
 		"waiting": "idle", " paused ": "idle", "done": "finished", "Complete": "finished",
 	} {
-		if u, err := me.Status(t.Context(), Standing{Status: word}); err != nil || u.Status != want {
+		if u, err := me.Status(t.Context(), StatusArgs{Status: word}); err != nil || u.Status != want {
 			t.Errorf("%q: %q, want %s: %v", word, u.Status, want, err)
 		}
 	}

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
-
-	"leanctx/agents/handoff"
+	"time"
 )
 
 // promised is an office whose handoff was killed when its promise was on disk
@@ -20,8 +19,8 @@ func promised(t *testing.T) (*Store, *desk) {
 	t.Cleanup(func() { d.log.Close() })
 	b.opts.Tasks = d
 	s := b.open()
-	err = s.update(t.Context(), func(p *project, m moment) ([]event, error) {
-		return []event{{By: sender, Handoff: &handoff.Handoff{ID: "h-1", Number: 1, From: sender, To: receiver, State: handoff.Pending, Summary: "go on", At: m.now}}}, nil
+	err = s.update(t.Context(), func(p *project, now time.Time) ([]event, error) {
+		return []event{{By: sender, Handoff: &handoffRecord{ID: "h-1", Number: 1, From: sender, To: receiver, State: handoffPending, Summary: "go on", At: now}}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -35,22 +34,22 @@ func TestInterruptedHandoffIsCompleted(t *testing.T) {
 	ignore := func(_ any, err error) error { return err }
 	for name, do := range map[string]func(ctx context.Context, from, to *Store) error{
 		"settle": func(ctx context.Context, from, _ *Store) error { return from.Settle(ctx) },
-		"list":   func(ctx context.Context, from, _ *Store) error { return ignore(from.List(ctx, Roll{})) },
-		"info":   func(ctx context.Context, _, to *Store) error { return ignore(to.Info(ctx, Nothing{})) },
+		"list":   func(ctx context.Context, from, _ *Store) error { return ignore(from.List(ctx, ListArgs{})) },
+		"info":   func(ctx context.Context, _, to *Store) error { return ignore(to.Info(ctx, NoArgs{})) },
 		"post":   func(ctx context.Context, from, _ *Store) error { return ignore(from.Post(ctx, Posting{Message: "x"})) },
 		"status": func(ctx context.Context, from, _ *Store) error {
-			return ignore(from.Status(ctx, Standing{Status: "finished"}))
+			return ignore(from.Status(ctx, StatusArgs{Status: "finished"}))
 		},
-		"receiver claims": func(ctx context.Context, _, to *Store) error { return ignore(to.Claim(ctx, Wish{Path: "a.go"})) },
+		"receiver claims": func(ctx context.Context, _, to *Store) error { return ignore(to.Claim(ctx, Claiming{Path: "a.go"})) },
 		"sender claims": func(ctx context.Context, from, _ *Store) error {
-			_, err := from.Claim(ctx, Wish{Path: "a.go"})
+			_, err := from.Claim(ctx, Claiming{Path: "a.go"})
 			if _, held := errors.AsType[*HeldError](err); !held {
 				t.Errorf("the sender claims what it handed over: %v", err)
 			}
 			return nil
 		},
 		"sender releases": func(ctx context.Context, from, _ *Store) error {
-			_, err := from.Release(ctx, Return{Path: "a.go"})
+			_, err := from.Release(ctx, Releasing{Path: "a.go"})
 			if _, held := errors.AsType[*HeldError](err); !held {
 				t.Errorf("the sender releases what it handed over: %v", err)
 			}
@@ -66,9 +65,9 @@ func TestInterruptedHandoffIsCompleted(t *testing.T) {
 			if err != nil || len(left) > 0 {
 				t.Errorf("tasks left with the sender: %v, %v", left, err)
 			}
-			_ = s.view(t.Context(), func(p *project, _ moment) error {
+			_ = s.view(t.Context(), func(p *project, _ time.Time) error {
 				expect(t, "claims", len(p.leases.Of(receiver)), 2)
-				expect(t, "bundles", len(p.handoffs.Waiting(receiver)), 1)
+				expect(t, "bundles", len(p.handoffs.waiting(receiver)), 1)
 				return nil
 			})
 		})
@@ -98,20 +97,20 @@ func TestBackAfterHandoff(t *testing.T) {
 	b := newBed(t)
 	s := b.open()
 	me, other := join(t, s, "cursor", ""), join(t, s, "claude", "")
-	must[HandedOver](t)(me.Handoff(t.Context(), Handing{ToAgent: other.Self(), Message: "go on"}))
+	must[HandedOver](t)(me.Handoff(t.Context(), HandoffArgs{ToAgent: other.Self(), Message: "go on"}))
 	status := func() string {
-		i := must[Info](t)(me.Info(t.Context(), Nothing{}))
+		i := must[Info](t)(me.Info(t.Context(), NoArgs{}))
 		return i.You.Status + " " + i.You.Message
 	}
 	if got, want := status(), "idle handed off to "+other.Self(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	must[Claimed](t)(me.Claim(t.Context(), Wish{Path: "f"}))
+	must[Claimed](t)(me.Claim(t.Context(), Claiming{Path: "f"}))
 	if got := status(); got != "active " {
 		t.Errorf("%q", got)
 	}
-	must[Updated](t)(me.Status(t.Context(), Standing{Status: "idle", Message: "lunch"}))
-	must[Claimed](t)(me.Claim(t.Context(), Wish{Path: "g"}))
+	must[Updated](t)(me.Status(t.Context(), StatusArgs{Status: "idle", Message: "lunch"}))
+	must[Claimed](t)(me.Claim(t.Context(), Claiming{Path: "g"}))
 	if got := status(); got != "idle lunch" { // what it said itself stays
 		t.Errorf("%q", got)
 	}

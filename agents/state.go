@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
@@ -32,7 +31,7 @@ type project struct {
 	types    map[string][]string // type → ids, in the order they registered
 	messages *messages
 	leases   lease.Set
-	handoffs handoff.Set
+	handoffs handoffs
 	fence    uint64 // the last fencing token
 	handed   uint64 // the last handoff's number
 }
@@ -83,7 +82,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{}, types: map[string][]string{},
-		messages: newMessageLists(), leases: lease.Set{}, handoffs: handoff.Set{},
+		messages: newMessageLists(), leases: lease.Set{}, handoffs: handoffs{},
 	}
 }
 
@@ -208,16 +207,16 @@ func alternatives(list []string) string {
 // event is one change of the registry, as the journal keeps it. Events say
 // what is so afterwards, not what to do: folding one twice changes nothing more.
 type event struct {
-	Project string           `json:"project"`        // hash
-	By      string           `json:"by,omitempty"`   // the agent that did it, which is active thereby
-	Clock   time.Time        `json:"clock,omitzero"` // of who did it, when it is behind the recorded time
-	Open    *opened          `json:"open,omitempty"`
-	Agent   *agent           `json:"agent,omitempty"` // registered, resumed, or of another status
-	Post    *message         `json:"post,omitempty"`
-	Read    *reading         `json:"read,omitempty"` // by By
-	Claim   *lease.Lease     `json:"claim,omitempty"`
-	Release string           `json:"release,omitempty"` // a path
-	Handoff *handoff.Handoff `json:"handoff,omitempty"`
+	Project string         `json:"project"`        // hash
+	By      string         `json:"by,omitempty"`   // the agent that did it, which is active thereby
+	Clock   time.Time      `json:"clock,omitzero"` // of who did it, when it is behind the recorded time
+	Open    *opened        `json:"open,omitempty"`
+	Agent   *agent         `json:"agent,omitempty"` // registered, resumed, or of another status
+	Post    *message       `json:"post,omitempty"`
+	Read    *reading       `json:"read,omitempty"` // by By
+	Claim   *lease.Lease   `json:"claim,omitempty"`
+	Release string         `json:"release,omitempty"` // a path
+	Handoff *handoffRecord `json:"handoff,omitempty"`
 }
 
 // opened names a project, in its first commit.
@@ -287,16 +286,16 @@ type document struct {
 
 // section is one project's part of it.
 type section struct {
-	Hash       string             `json:"project_hash"`
-	Root       string             `json:"project_root"`
-	Messages   uint64             `json:"last_message"`
-	Fence      uint64             `json:"last_token"`
-	Handed     uint64             `json:"last_handoff"`
-	Agents     []*agent           `json:"agents"`
-	Claims     []*lease.Lease     `json:"claims"`
-	Handoffs   []*handoff.Handoff `json:"handoffs"`
-	Scratchpad []*message         `json:"scratchpad"` // what somebody may still have to read
-	Findings   []*message         `json:"findings"`   // what everybody has read and consolidation may want
+	Hash       string           `json:"project_hash"`
+	Root       string           `json:"project_root"`
+	Messages   uint64           `json:"last_message"`
+	Fence      uint64           `json:"last_token"`
+	Handed     uint64           `json:"last_handoff"`
+	Agents     []*agent         `json:"agents"`
+	Claims     []*lease.Lease   `json:"claims"`
+	Handoffs   []*handoffRecord `json:"handoffs"`
+	Scratchpad []*message       `json:"scratchpad"` // what somebody may still have to read
+	Findings   []*message       `json:"findings"`   // what everybody has read and consolidation may want
 }
 
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
@@ -307,7 +306,7 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 			Hash: hash, Root: p.root, Messages: p.messages.last, Fence: p.fence, Handed: p.handed,
 			Agents:     slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }),
 			Claims:     slices.SortedFunc(maps.Values(p.leases), func(x, y *lease.Lease) int { return cmp.Compare(x.Path, y.Path) }),
-			Handoffs:   slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoff.Handoff) int { return cmp.Compare(x.Number, y.Number) }),
+			Handoffs:   slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoffRecord) int { return cmp.Compare(x.Number, y.Number) }),
 			Scratchpad: slices.Collect(p.messages.all()), Findings: p.messages.findings,
 		})
 	}

@@ -55,7 +55,7 @@ func answers(t *testing.T, s *Store) string {
 	if err != nil || len(found) == 0 {
 		t.Fatal(found, err)
 	}
-	refs = append(refs, in.Text(), must[Agents](t)(s.List(ctx, Roll{})).Text(), must[Info](t)(s.Info(ctx, Nothing{})).Text(),
-		must[Synced](t)(s.Sync(ctx, Nothing{})).Text(), found[0].Ref, read(t, s).Text())
+	refs = append(refs, in.Text(), must[Agents](t)(s.List(ctx, ListArgs{})).Text(), must[Info](t)(s.Info(ctx, NoArgs{})).Text(),
+		must[Synced](t)(s.Sync(ctx, NoArgs{})).Text(), found[0].Ref, read(t, s).Text())
 	return strings.Join(refs, "\n---\n") + "\n"
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"leanctx/agents/diary"
@@ -120,7 +121,7 @@ func (s *Store) Close() error {
 // their readable files, one each. A diary that cannot be written keeps no other
 // from it.
 func (s *Store) Compact(ctx context.Context) error {
-	ids, _, err := s.writers(ctx)
+	ids, err := s.writers(ctx)
 	errs := []error{err, s.log.Compact(ctx)}
 	for _, id := range ids {
 		errs = append(errs, s.diaries.Compact(ctx, id))
@@ -135,33 +136,30 @@ func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 // redact takes secrets out of a text and names the rules that found them.
 func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
-// moment is when something is done, by the clock of the process that does it.
-// It may go back, and differ between processes; see the package's
-// documentation of why it is not the recorded time.
-type moment struct{ now time.Time }
-
-func (s *Store) moment() moment { return moment{s.opts.Now().UTC()} }
+// now is by the clock of this process. It may go back, and differ between
+// processes; see the package's documentation of why it is not the recorded time.
+func (s *Store) now() time.Time { return s.opts.Now().UTC() }
 
 // view runs f on the newest state of the project, without waiting for any
 // writer. f must not change it nor keep it, and may be called twice.
-func (s *Store) view(ctx context.Context, f func(*project, moment) error) error {
+func (s *Store) view(ctx context.Context, f func(*project, time.Time) error) error {
 	return s.log.View(ctx, func(st *state, _ journal.Head) error {
-		return f(st.project(s.opts.ProjectHash), s.moment())
+		return f(st.project(s.opts.ProjectHash), s.now())
 	})
 }
 
 // update commits what decide says, in a commit of its own. decide must not
 // change the state. The first commit of a project also names it.
-func (s *Store) update(ctx context.Context, decide func(*project, moment) ([]event, error)) error {
-	return s.updateAll(ctx, func(st *state, m moment) ([]event, error) {
-		return decide(st.project(s.opts.ProjectHash), m)
+func (s *Store) update(ctx context.Context, decide func(*project, time.Time) ([]event, error)) error {
+	return s.updateAll(ctx, func(st *state, now time.Time) ([]event, error) {
+		return decide(st.project(s.opts.ProjectHash), now)
 	})
 }
 
-func (s *Store) updateAll(ctx context.Context, decide func(*state, moment) ([]event, error)) error {
+func (s *Store) updateAll(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
 	_, err := s.log.Update(ctx, func(st *state, recorded time.Time) ([]event, error) {
-		m := s.moment()
-		events, err := decide(st, m)
+		now := s.now()
+		events, err := decide(st, now)
 		if err != nil || len(events) == 0 {
 			return nil, err
 		}
@@ -170,8 +168,8 @@ func (s *Store) updateAll(ctx context.Context, decide func(*state, moment) ([]ev
 		}
 		for i := range events {
 			events[i].Project = s.opts.ProjectHash
-			if recorded.Sub(m.now) > time.Second {
-				events[i].Clock = m.now
+			if recorded.Sub(now) > time.Second {
+				events[i].Clock = now
 			}
 		}
 		return events, nil
@@ -193,3 +191,102 @@ type (
 	ArgumentError = refusal.ArgumentError // which argument is wrong and why
 	NotFoundError = refusal.NotFoundError // a named thing does not exist
 )
+
+// Damage tells what is wrong with the registry's file or was since it was
+// opened, and with the diaries of the project's agents, and gives the paths of
+// what was set aside: damaged files and torn writes. A diary that cannot be read
+// is among what is told; err is the registry's.
+func (s *Store) Damage(ctx context.Context) (told, aside []string, err error) {
+	ids, err := s.writers(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	told, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
+	for _, id := range ids {
+		t, a := s.diaries.Damage(ctx, id)
+		told, aside = append(told, t...), append(aside, a...)
+	}
+	return told, aside, nil
+}
+
+// Copies names what is written in the project's diaries, on its scratchpad and
+// in its handoffs that holds something: diary:cursor-a3f8/12, message:17,
+// handoff:h-3. It is for who erases something elsewhere; nothing is changed, and
+// private messages are named like others, without a word of theirs.
+func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+	ids, err := s.writers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		list, err := s.diaries.Entries(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if holds(e.Text) || holds(e.Context) {
+				refs = append(refs, e.Ref(id))
+			}
+		}
+	}
+	var more []string
+	err = s.view(ctx, func(p *project, _ time.Time) error {
+		more = p.copies(holds)
+		return nil
+	})
+	return append(refs, more...), err
+}
+
+// copies are those in the registry. A finding that somebody is still to read
+// stands there twice.
+func (p *project) copies(holds func(text string) bool) (refs []string) {
+	named := map[uint64]bool{}
+	name := func(m *message) {
+		if !named[m.Number] && holds(m.Text) {
+			named[m.Number] = true
+			refs = append(refs, m.ref())
+		}
+	}
+	for m := range p.messages.all() {
+		name(m)
+	}
+	for _, m := range p.messages.findings {
+		name(m)
+	}
+	for _, h := range p.handoffs {
+		if holds(h.Summary) {
+			refs = append(refs, "handoff:"+h.ID)
+		}
+	}
+	for _, a := range p.agents {
+		if holds(a.Message) || holds(a.Role) {
+			refs = append(refs, "agent:"+a.ID)
+		}
+	}
+	return refs
+}
+
+const (
+	maxText = 64 << 10 // bytes of a message, a diary entry, a handoff's summary
+	maxRole = 200      // runes
+	maxWord = 60       // runes of a name that an error repeats
+)
+
+// text checks and redacts what somebody wrote. found are the rules that took
+// something out.
+func (s *Store) text(argument, text string, most int) (clean string, found []string, err error) {
+	if text, err = checkedText(argument, text, most); err != nil {
+		return "", nil, err
+	}
+	clean, found = s.redact(text)
+	return clean, found, nil
+}
+
+// plain refuses a name that holds a secret: it stands for something, so nothing
+// can be taken out of it. The error does not repeat it.
+func (s *Store) plain(argument, name string) error {
+	if _, found := s.redact(name); len(found) > 0 {
+		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
+	}
+	return nil
+}

@@ -94,7 +94,7 @@ func post(t testing.TB, s *Store, p Posting) Posted {
 
 func read(t testing.TB, s *Store) Messages {
 	t.Helper()
-	return must[Messages](t)(s.Read(t.Context(), Reading{}))
+	return must[Messages](t)(s.Read(t.Context(), ReadArgs{}))
 }
 
 // texts are the messages of a page.
@@ -145,22 +145,22 @@ func TestStory(t *testing.T) {
 	say("recall_diary", must[diary.Recalled](t)(two.RecallDiary(ctx, DiaryQuery{AgentID: r.AgentID})).Text(), `Diary [cursor-A] (2 entries):
   [DECIDED] Switched to batch loading with DataLoader (5m ago)
   [FOUND] Found N+1 query in user loading [auth] (7m ago)`)
-	say("diaries", must[diary.Listed](t)(two.Diaries(ctx, Roll{})).Text(), "Agent Diaries (1):\n  cursor-A: 2 entries (5m ago)")
+	say("diaries", must[diary.Listed](t)(two.Diaries(ctx, ListArgs{})).Text(), "Agent Diaries (1):\n  cursor-A: 2 entries (5m ago)")
 	say("post", post(t, one, Posting{Message: "auth is half migrated", Category: "finding"}).Text(), "Posted [finding] to all agents: auth is half migrated")
 	say("read", read(t, two).Text(), "New messages (1):\n  [finding] from cursor-A (0s ago): auth is half migrated")
 	say("read again", read(t, two).Text(), "No new messages.")
-	say("claim", must[Claimed](t)(one.Claim(ctx, Wish{Path: "src/auth.ts"})).Text(), "Claimed: src/auth.ts (by cursor-A for 10m, token 1)")
+	say("claim", must[Claimed](t)(one.Claim(ctx, Claiming{Path: "src/auth.ts"})).Text(), "Claimed: src/auth.ts (by cursor-A for 10m, token 1)")
 	b.clock.pass(3 * time.Minute)
-	_, err := two.Claim(ctx, Wish{Path: "./src/auth.ts"})
+	_, err := two.Claim(ctx, Claiming{Path: "./src/auth.ts"})
 	say("refused", err.Error(), "src/auth.ts is claimed by cursor-A (implementing auth module) for another 7m: ask its holder, or wait")
-	say("renewed", must[Claimed](t)(one.Claim(ctx, Wish{Path: "src/auth.ts", TTL: "1h"})).Text(), "Renewed: src/auth.ts (by cursor-A for 1h, token 1)")
-	say("list", must[Agents](t)(two.List(ctx, Roll{})).Text(), `Active agents (2):
+	say("renewed", must[Claimed](t)(one.Claim(ctx, Claiming{Path: "src/auth.ts", TTL: "1h"})).Text(), "Renewed: src/auth.ts (by cursor-A for 1h, token 1)")
+	say("list", must[Agents](t)(two.List(ctx, ListArgs{})).Text(), `Active agents (2):
   cursor-A [cursor] role=implementing auth module status=active (last active: 0s ago)
   claude-B [claude] role=review status=active (last active: 3m ago)`)
-	say("handoff", must[HandedOver](t)(one.Handoff(ctx, Handing{ToAgent: "claude", Message: "tests are green,\nreview is left"})).Text(),
+	say("handoff", must[HandedOver](t)(one.Handoff(ctx, HandoffArgs{ToAgent: "claude", Message: "tests are green,\nreview is left"})).Text(),
 		"Handoff complete: cursor-A → claude-B\n  Summary: tests are green,\\nreview is left\n  Moved: 0 tasks, 1 claim (src/auth.ts)")
 	b.clock.pass(90 * time.Second)
-	say("sync", must[Synced](t)(two.Sync(ctx, Nothing{})).Text(), `Multi-Agent Sync Status:
+	say("sync", must[Synced](t)(two.Sync(ctx, NoArgs{})).Text(), `Multi-Agent Sync Status:
   Active agents: 2
     cursor-A [cursor] role=implementing auth module status=idle — handed off to claude-B (last active: 1m ago)
     claude-B [claude] role=review status=active (last active: 4m ago) ← you
@@ -175,14 +175,14 @@ Handoff from cursor-A (implementing auth module) (1m ago): tests are green,
     [DECIDED] Switched to batch loading with DataLoader (9m ago)
     [FOUND] Found N+1 query in user loading [auth] (11m ago)`)
 	say("the bundle comes once", read(t, two).Text(), "No new messages.")
-	say("release", must[Released](t)(two.Release(ctx, Return{Path: "src/auth.ts"})).Text(), "Released: src/auth.ts")
-	say("info", must[Info](t)(two.Info(ctx, Nothing{})).Text(), `Agent Registry: 2 agents, 2 active
+	say("release", must[Released](t)(two.Release(ctx, Releasing{Path: "src/auth.ts"})).Text(), "Released: src/auth.ts")
+	say("info", must[Info](t)(two.Info(ctx, NoArgs{})).Text(), `Agent Registry: 2 agents, 2 active
   Scratchpad: 1 message
   Claims: 0
   Handoffs waiting: 0
   You: claude-B [claude] role=review status=active (last active: 0s ago), 0 unread messages`)
-	say("status", must[Updated](t)(one.Status(ctx, Standing{Status: "finished", Message: "done for today"})).Text(), "Status updated: cursor-A → finished (done for today)")
-	say("list", must[Agents](t)(two.List(ctx, Roll{})).Text(), "Active agents (1):\n  claude-B [claude] role=review status=active (last active: 0s ago)")
+	say("status", must[Updated](t)(one.Status(ctx, StatusArgs{Status: "finished", Message: "done for today"})).Text(), "Status updated: cursor-A → finished (done for today)")
+	say("list", must[Agents](t)(two.List(ctx, ListArgs{})).Text(), "Active agents (1):\n  claude-B [claude] role=review status=active (last active: 0s ago)")
 	expect(t, "presence", must[Presence](t)(two.Presence(ctx)), Presence{Agents: []string{two.Self() + "(review)"}})
 }
 
@@ -196,8 +196,8 @@ func TestRestart(t *testing.T) {
 		post(t, a, Posting{Message: "one"})
 		post(t, a, Posting{Message: "two", ToAgent: c.Self(), Private: true, Priority: "critical", TTL: "1h"})
 		post(t, a, Posting{Message: "three", ToAgent: "claude", Category: "finding"})
-		must[Claimed](t)(a.Claim(t.Context(), Wish{Path: "x"}))
-		must[HandedOver](t)(a.Handoff(t.Context(), Handing{ToAgent: c.Self(), Message: "go on"}))
+		must[Claimed](t)(a.Claim(t.Context(), Claiming{Path: "x"}))
+		must[HandedOver](t)(a.Handoff(t.Context(), HandoffArgs{ToAgent: c.Self(), Message: "go on"}))
 		if compact {
 			if err := s.Compact(t.Context()); err != nil {
 				t.Fatal(err)
@@ -212,19 +212,19 @@ func TestRestart(t *testing.T) {
 		got := read(t, again.As(Actor{Agent: c.Self()}))
 		expect(t, "read", texts(got), []string{"two", "one", "three"})
 		expect(t, "bundles", len(got.Handoffs), 1)
-		must[Updated](t)(c.Status(t.Context(), Standing{Status: "finished"}))
+		must[Updated](t)(c.Status(t.Context(), StatusArgs{Status: "finished"}))
 	}
 }
 
 func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 	b := newBed(t)
 	s, ctx := b.open(), t.Context()
-	must[Agents](t)(s.List(ctx, Roll{}))
-	must[Info](t)(s.Info(ctx, Nothing{}))
-	must[Synced](t)(s.Sync(ctx, Nothing{}))
-	must[diary.Listed](t)(s.Diaries(ctx, Roll{}))
+	must[Agents](t)(s.List(ctx, ListArgs{}))
+	must[Info](t)(s.Info(ctx, NoArgs{}))
+	must[Synced](t)(s.Sync(ctx, NoArgs{}))
+	must[diary.Listed](t)(s.Diaries(ctx, ListArgs{}))
 	must[[]Finding](t)(s.Findings(ctx, time.Time{}))
-	if _, err := s.Read(ctx, Reading{}); err == nil {
+	if _, err := s.Read(ctx, ReadArgs{}); err == nil {
 		t.Error("read by nobody")
 	}
 	if _, err := os.Stat(b.dir); !errors.Is(err, os.ErrNotExist) {
@@ -244,8 +244,8 @@ func TestSecrets(t *testing.T) {
 	p := post(t, a, Posting{Message: "token " + secret})
 	expect(t, "post says so", cmp.Compare(len(p.Redacted), 0), 1)
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "d " + secret, Context: secret}))
-	must[Updated](t)(a.Status(ctx, Standing{Message: "s " + secret}))
-	must[HandedOver](t)(a.Handoff(ctx, Handing{ToAgent: other.Self(), Message: "h " + secret}))
+	must[Updated](t)(a.Status(ctx, StatusArgs{Message: "s " + secret}))
+	must[HandedOver](t)(a.Handoff(ctx, HandoffArgs{ToAgent: other.Self(), Message: "h " + secret}))
 	if err := s.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -270,20 +270,20 @@ func TestProjectsAreApart(t *testing.T) {
 	}
 	post(t, x, Posting{Message: "there", Category: "finding"})
 	must[diary.Noted](t)(x.Diary(ctx, Note{Message: "there", Category: "decision"}))
-	must[Claimed](t)(x.Claim(ctx, Wish{Path: "f"}))
+	must[Claimed](t)(x.Claim(ctx, Claiming{Path: "f"}))
 	expect(t, "read", texts(read(t, a)), []string{})
-	must[Claimed](t)(a.Claim(ctx, Wish{Path: "f"}))
-	expect(t, "list", must[Agents](t)(a.List(ctx, Roll{})).Total, 1)
-	expect(t, "diaries", must[diary.Listed](t)(a.Diaries(ctx, Roll{})).Total, 0)
+	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "f"}))
+	expect(t, "list", must[Agents](t)(a.List(ctx, ListArgs{})).Total, 1)
+	expect(t, "diaries", must[diary.Listed](t)(a.Diaries(ctx, ListArgs{})).Total, 0)
 	expect(t, "findings", len(must[[]Finding](t)(a.Findings(ctx, time.Time{}))), 0)
 	stranger := x.Self()
 	for what, do := range map[string]func() error{
 		"post":    func() error { _, err := a.Post(ctx, Posting{Message: "m", ToAgent: stranger}); return err },
 		"diary":   func() error { _, err := a.RecallDiary(ctx, DiaryQuery{AgentID: stranger}); return err },
-		"handoff": func() error { _, err := a.Handoff(ctx, Handing{ToAgent: stranger, Message: "m"}); return err },
+		"handoff": func() error { _, err := a.Handoff(ctx, HandoffArgs{ToAgent: stranger, Message: "m"}); return err },
 		"inbox":   func() error { _, err := a.Inbox(ctx, stranger); return err },
 		"resolve": func() error { _, _, err := a.Resolve(ctx, stranger); return err },
-		"self":    func() error { _, err := here.As(Actor{Agent: stranger}).Read(ctx, Reading{}); return err },
+		"self":    func() error { _, err := here.As(Actor{Agent: stranger}).Read(ctx, ReadArgs{}); return err },
 		"resume": func() error {
 			_, err := here.As(Actor{Agent: stranger}).Register(ctx, Registration{AgentType: "cursor"})
 			return err

@@ -19,11 +19,11 @@ func (s *stores) fromHere(tools []*op.Tool) {
 	for _, t := range tools {
 		switch t.Command {
 		case "agent":
-			instead(t, "claim", func(ctx context.Context, x here[*agents.Store], a agents.Wish) (agents.Claimed, error) {
+			instead(t, "claim", func(ctx context.Context, x here[*agents.Store], a agents.Claiming) (agents.Claimed, error) {
 				a.Path = x.path(a.Path)
 				return x.store.Claim(ctx, a)
 			}, beside(s, working))
-			instead(t, "release", func(ctx context.Context, x here[*agents.Store], a agents.Return) (agents.Released, error) {
+			instead(t, "release", func(ctx context.Context, x here[*agents.Store], a agents.Releasing) (agents.Released, error) {
 				a.Path = x.path(a.Path)
 				return x.store.Release(ctx, a)
 			}, beside(s, working))

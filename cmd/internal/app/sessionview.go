@@ -34,7 +34,7 @@ func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project
 	if n.registry, err = n.stores.agents.get(); err != nil {
 		return n, err
 	}
-	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.Nothing{}) // by nobody
+	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}) // by nobody
 	n.me = n.self()
 	return n, err
 }

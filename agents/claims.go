@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/agents/arg"
 	"leanctx/agents/lease"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -18,20 +17,20 @@ type (
 )
 
 // held is the error that a lease stands in the way of who wants a path.
-func (p *project) held(path string, l *lease.Lease, m moment) error {
+func (p *project) held(path string, l *lease.Lease, now time.Time) error {
 	holder := l.Holder
 	if a := p.agents[holder]; a != nil {
 		holder = a.name()
 	}
-	return &HeldError{Path: path, Claim: l.Path, Holder: holder, Token: l.Token, Left: l.Until().Sub(m.now)}
+	return &HeldError{Path: path, Claim: l.Path, Holder: holder, Token: l.Token, Left: l.Until().Sub(now)}
 }
 
 // claim decides whether the caller may have a path, and what to commit then.
-func (p *project) claim(w lease.Wanted, m moment) (*lease.Lease, []event, error) {
+func (p *project) claim(w lease.Wanted, now time.Time) (*lease.Lease, []event, error) {
 	w.Fence = p.fence
-	d := p.leases.Decide(w, m.now)
+	d := p.leases.Decide(w, now)
 	if d.InWay != nil {
-		return nil, nil, p.held(w.Path, d.InWay, m)
+		return nil, nil, p.held(w.Path, d.InWay, now)
 	}
 	var events []event
 	for _, path := range d.Swept {
@@ -40,8 +39,8 @@ func (p *project) claim(w lease.Wanted, m moment) (*lease.Lease, []event, error)
 	return d.Given, append(events, event{By: w.By, Claim: d.Given}), nil
 }
 
-// Wish is a file or directory that an agent wants to work on alone.
-type Wish struct {
+// Claiming is a file or directory that an agent wants to work on alone.
+type Claiming struct {
 	Path string `json:"path" arg:"1" jsonschema:"a file or directory of the project"`
 	TTL  string `json:"ttl,omitempty" jsonschema:"how long, e.g. 30m or 1h30m (default 10m, at most 1d); claim again to renew"`
 }
@@ -67,7 +66,7 @@ func (c Claimed) Text() string {
 
 // place is a path within the project.
 func (s *Store) place(path string) (string, error) {
-	path, err := arg.Path(s.opts.ProjectRoot, path)
+	path, err := pathWithin(s.opts.ProjectRoot, path)
 	if err == nil {
 		err = s.plain("path", path)
 	}
@@ -77,14 +76,14 @@ func (s *Store) place(path string) (string, error) {
 // Claim gives the caller a path for a while, or prolongs what it has. It is
 // refused with a [*HeldError] while another agent has the path, a directory it
 // is in, or something in it.
-func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
+func (s *Store) Claim(ctx context.Context, w Claiming) (Claimed, error) {
 	path, err := s.place(w.Path)
 	if err != nil {
 		return Claimed{}, err
 	}
 	var ttl time.Duration
 	if strings.TrimSpace(w.TTL) != "" {
-		if ttl, err = arg.Duration("ttl", w.TTL, arg.Bounds{Least: lease.Least, Most: lease.Most}); err != nil {
+		if ttl, err = readDuration("ttl", w.TTL, lease.Least, lease.Most); err != nil {
 			return Claimed{}, err
 		}
 	}
@@ -92,22 +91,22 @@ func (s *Store) Claim(ctx context.Context, w Wish) (Claimed, error) {
 		return Claimed{}, err
 	}
 	var c Claimed
-	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
+	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.self(p)
 		if err != nil {
 			return nil, err
 		}
-		l, events, err := p.claim(lease.Wanted{Path: path, By: me.ID, TTL: ttl}, m)
+		l, events, err := p.claim(lease.Wanted{Path: path, By: me.ID, TTL: ttl}, now)
 		if err == nil {
-			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.Until(), Renewed: l.Token <= p.fence, ttl: l.Until().Sub(m.now)}
+			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.Until(), Renewed: l.Token <= p.fence, ttl: l.Until().Sub(now)}
 		}
 		return append(p.back(me), events...), err
 	})
 	return c, err
 }
 
-// Return names a path that is free again.
-type Return struct {
+// Releasing names a path that is free again.
+type Releasing struct {
 	Path string `json:"path" arg:"1" jsonschema:"the file or directory that you claimed"`
 }
 
@@ -121,7 +120,7 @@ type Released struct {
 func (r Released) Text() string { return "Released: " + prose.Line(r.Path) }
 
 // Release ends a claim of the caller's.
-func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
+func (s *Store) Release(ctx context.Context, a Releasing) (Released, error) {
 	path, err := s.place(a.Path)
 	if err != nil {
 		return Released{}, err
@@ -130,15 +129,15 @@ func (s *Store) Release(ctx context.Context, a Return) (Released, error) {
 		return Released{}, err
 	}
 	var r Released
-	err = s.update(ctx, func(p *project, m moment) ([]event, error) {
+	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.self(p)
 		if err != nil {
 			return nil, err
 		}
 		l := p.leases[lease.Key(path)]
 		switch {
-		case l != nil && l.Holder != me.ID && !l.Expired(m.now):
-			return nil, p.held(path, l, m)
+		case l != nil && l.Holder != me.ID && !l.Expired(now):
+			return nil, p.held(path, l, now)
 		case l == nil || l.Holder != me.ID:
 			return nil, refusal.NotFound("No claim found: %s", prose.Line(path))
 		}

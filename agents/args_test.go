@@ -1,4 +1,4 @@
-package arg_test
+package agents
 
 import (
 	"errors"
@@ -7,68 +7,64 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"leanctx/agents/arg"
-	"leanctx/internal/refusal"
 )
 
 // refused fails unless err names the argument and is short enough to be read.
 func refused(t *testing.T, what string, err error) {
 	t.Helper()
-	if bad, ok := errors.AsType[*refusal.ArgumentError](err); !ok || bad.Argument != "x" || len(bad.Problem) > 250 {
+	if bad, ok := errors.AsType[*ArgumentError](err); !ok || bad.Argument != "x" || len(bad.Problem) > 250 {
 		t.Errorf("%s: %v", what, err)
 	}
 }
 
 func TestDuration(t *testing.T) {
-	b := arg.Bounds{Least: time.Second, Most: 24 * time.Hour}
 	for given, want := range map[string]time.Duration{
 		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, " 10M ": 10 * time.Minute, "1d": 24 * time.Hour, "1s": time.Second, "0h5m": 5 * time.Minute,
 	} {
-		if got, err := arg.Duration("x", given, b); got != want || err != nil {
+		if got, err := readDuration("x", given, time.Second, 24*time.Hour); got != want || err != nil {
 			t.Errorf("%q: %v, %v", given, got, err)
 		}
 	}
 	for _, given := range []string{
 		"", "10", "m", "-5m", "1.5h", "5 m", "1h-30m", "ten minutes", "5y", "0s", "2d", "1w", "99999999999999999999h", "2147483647w2147483647w", strings.Repeat("1h", 1000),
 	} {
-		_, err := arg.Duration("x", given, b)
+		_, err := readDuration("x", given, time.Second, 24*time.Hour)
 		refused(t, given, err)
 	}
 }
 
 func TestWord(t *testing.T) {
 	for given, want := range map[string]string{"Cursor": "cursor", " a-b-1 ": "a-b-1", "x": "x"} {
-		if got, err := arg.Word("x", given, 6); got != want || err != nil {
+		if got, err := checkedWord("x", given, 6); got != want || err != nil {
 			t.Errorf("%q: %q, %v", given, got, err)
 		}
 	}
 	for _, given := range []string{"", " ", "-a", "a-", "a b", "a/b", "ä", "\x00", strings.Repeat("a", 7), strings.Repeat("?", 1000)} {
-		_, err := arg.Word("x", given, 1000)
+		_, err := checkedWord("x", given, 1000)
 		if len(given) == 7 {
-			_, err = arg.Word("x", given, 6)
+			_, err = checkedWord("x", given, 6)
 		}
 		refused(t, given, err)
 	}
 }
 
 func TestText(t *testing.T) {
-	if got, err := arg.Text("x", " a\xffb\n", 4); got != "a\ufffdb" || err != nil {
+	if got, err := checkedText("x", " a\xffb\n", 4); got != "a\ufffdb" || err != nil {
 		t.Errorf("%q %v", got, err)
 	}
 	for _, given := range []string{"", " \n\t", "12345"} {
-		_, err := arg.Text("x", given, 4)
+		_, err := checkedText("x", given, 4)
 		refused(t, given, err)
 	}
 }
 
 func TestLimit(t *testing.T) {
-	for given, want := range map[int]int{0: 50, 1: 1, arg.MaxLimit: arg.MaxLimit, 1 << 40: arg.MaxLimit} {
-		if got, err := arg.Limit(given, 50); got != want || err != nil {
+	for given, want := range map[int]int{0: 50, 1: 1, maxLimit: maxLimit, 1 << 40: maxLimit} {
+		if got, err := checkedLimit(given, 50); got != want || err != nil {
 			t.Errorf("%d: %d, %v", given, got, err)
 		}
 	}
-	if _, err := arg.Limit(-1, 50); err == nil {
+	if _, err := checkedLimit(-1, 50); err == nil {
 		t.Error("-1 is a limit")
 	}
 }
@@ -93,21 +89,21 @@ func TestPath(t *testing.T) {
 		filepath.Join(root, "src/a.go"): "src/a.go", root: ".", "src/up/other": "other", "a b/c?.go": "a b/c?.go",
 		"..a": "..a", " src/a.go ": "src/a.go",
 	} {
-		if got, err := arg.Path(root, given); got != want || err != nil {
+		if got, err := pathWithin(root, given); got != want || err != nil {
 			t.Errorf("%q is %q, %v, want %q", given, got, err, want)
 		}
 	}
 	for _, given := range []string{"..", "src/../..", "out/a.go", "out", "nowhere", "nowhere/x", "loop", "/", outside, root + "x"} {
-		if got, err := arg.Path(root, given); err == nil {
+		if got, err := pathWithin(root, given); err == nil {
 			t.Errorf("%q is %q", given, got)
 		}
 	}
 }
 
 func TestPathRefused(t *testing.T) {
-	for _, given := range []string{"", " ", "a\x00b", "a\xff", strings.Repeat("a", arg.MaxPath+1)} {
-		_, err := arg.Path(t.TempDir(), given)
-		if bad, ok := errors.AsType[*refusal.ArgumentError](err); !ok || bad.Argument != "path" {
+	for _, given := range []string{"", " ", "a\x00b", "a\xff", strings.Repeat("a", maxPath+1)} {
+		_, err := pathWithin(t.TempDir(), given)
+		if bad, ok := errors.AsType[*ArgumentError](err); !ok || bad.Argument != "path" {
 			t.Errorf("%.20q: %v", given, err)
 		}
 	}

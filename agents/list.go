@@ -7,14 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/agents/arg"
-	"leanctx/agents/handoff"
 	"leanctx/agents/lease"
 	"leanctx/internal/prose"
 )
 
-// Nothing is the argument of what needs none.
-type Nothing struct{}
+// NoArgs is the argument of what needs none.
+type NoArgs struct{}
 
 // Present is an agent as lists show it.
 type Present struct {
@@ -49,8 +47,8 @@ func (a Present) line(now time.Time) string {
 	return text + " (last active: " + prose.Ago(now, a.LastActive) + ")"
 }
 
-// Roll asks for the agents that are here.
-type Roll struct {
+// ListArgs asks for the agents that are here.
+type ListArgs struct {
 	Limit int `json:"limit,omitempty" jsonschema:"most agents to show (default 50)"`
 }
 
@@ -80,8 +78,8 @@ func (r Agents) Text() string {
 
 // List shows the agents that are here, the last active one first. Those that
 // finished or did nothing for 24 hours are not.
-func (s *Store) List(ctx context.Context, a Roll) (Agents, error) {
-	limit, err := arg.Limit(a.Limit, standardList)
+func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
+	limit, err := checkedLimit(a.Limit, standardList)
 	if err != nil {
 		return Agents{}, err
 	}
@@ -89,9 +87,9 @@ func (s *Store) List(ctx context.Context, a Roll) (Agents, error) {
 		return Agents{}, err
 	}
 	r := Agents{limit: limit}
-	err = s.view(ctx, func(p *project, m moment) error {
-		list := p.present(m.now)
-		r.Total, r.now, r.Agents = len(list), m.now, []Present{}
+	err = s.view(ctx, func(p *project, now time.Time) error {
+		list := p.present(now)
+		r.Total, r.now, r.Agents = len(list), now, []Present{}
 		for _, x := range list[:min(limit, len(list))] {
 			r.Agents = append(r.Agents, shown(x))
 		}
@@ -109,9 +107,9 @@ type Presence struct {
 // Presence is who is here and how much the caller has not read, in one look.
 func (s *Store) Presence(ctx context.Context) (Presence, error) {
 	var r Presence
-	err := s.view(ctx, func(p *project, m moment) error {
+	err := s.view(ctx, func(p *project, now time.Time) error {
 		r = Presence{Agents: []string{}}
-		for _, a := range p.present(m.now) {
+		for _, a := range p.present(now) {
 			name := a.ID
 			if a.Role != "" {
 				name += "(" + prose.Line(a.Role) + ")"
@@ -120,7 +118,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 		}
 		slices.Sort(r.Agents)
 		if a, err := s.self(p); err == nil {
-			r.Unread = p.messages.countUnread(p.reader(a, m.now), m.now) + len(p.handoffs.Waiting(a.ID))
+			r.Unread = p.messages.countUnread(p.reader(a, now), now) + len(p.handoffs.waiting(a.ID))
 		}
 		return nil
 	})
@@ -150,17 +148,17 @@ func (i Info) Text() string {
 }
 
 // Info counts what the registry holds, and shows who the caller is.
-func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
+func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	var i Info
 	if err := s.begin(ctx); err != nil {
 		return i, err
 	}
-	err := s.view(ctx, func(p *project, m moment) error {
-		i = Info{Agents: len(p.agents), Active: len(p.present(m.now)), Claims: len(p.leases.Holding(m.now)), now: m.now}
-		i.Waiting = p.messages.waiting(m.now)
-		i.Handoffs = p.handoffs.Unreceived()
+	err := s.view(ctx, func(p *project, now time.Time) error {
+		i = Info{Agents: len(p.agents), Active: len(p.present(now)), Claims: len(p.leases.Holding(now)), now: now}
+		i.Waiting = p.messages.waiting(now)
+		i.Handoffs = p.handoffs.unreceived()
 		if a, err := s.self(p); err == nil {
-			i.You, i.Unread = new(shown(a)), p.messages.countUnread(p.reader(a, m.now), m.now)
+			i.You, i.Unread = new(shown(a)), p.messages.countUnread(p.reader(a, now), now)
 		}
 		return nil
 	})
@@ -169,29 +167,29 @@ func (s *Store) Info(ctx context.Context, _ Nothing) (Info, error) {
 
 // Synced is what an agent should know before it goes on.
 type Synced struct {
-	You      *Present         `json:"you,omitempty"`
-	Agents   []Present        `json:"agents"`
-	Total    int              `json:"total"`
-	Claims   []Held           `json:"claims"`
-	Unread   int              `json:"unread"`
-	Shared   int              `json:"shared"` // with the caller, and not pulled yet
-	Tasks    []string         `json:"tasks"`  // the caller's open ones
-	Free     []string         `json:"free_tasks,omitempty"`
-	Handoffs []handoff.Bundle `json:"handoffs,omitempty"`
-	Unmarked string           `json:"unmarked,omitempty"` // why the handoffs could not be marked as received: they will come again
+	You      *Present  `json:"you,omitempty"`
+	Agents   []Present `json:"agents"`
+	Total    int       `json:"total"`
+	Claims   []Held    `json:"claims"`
+	Unread   int       `json:"unread"`
+	Shared   int       `json:"shared"` // with the caller, and not pulled yet
+	Tasks    []string  `json:"tasks"`  // the caller's open ones
+	Free     []string  `json:"free_tasks,omitempty"`
+	Handoffs []Bundle  `json:"handoffs,omitempty"`
+	Unmarked string    `json:"unmarked,omitempty"` // why the handoffs could not be marked as received: they will come again
 	now      time.Time
 }
 
 // Sync tells who is here, who has claimed what, which tasks are the caller's
 // and how much it has not read, and gives it what was handed over to it.
-func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
+func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 	if err := s.begin(ctx); err != nil {
 		return Synced{}, err
 	}
 	var r Synced
-	look := func(p *project, m moment) ([]event, error) {
-		list := p.present(m.now)
-		r = Synced{Agents: []Present{}, Total: len(list), Claims: lease.Shown(p.leases.Holding(m.now), m.now), Tasks: []string{}, now: m.now}
+	look := func(p *project, now time.Time) ([]event, error) {
+		list := p.present(now)
+		r = Synced{Agents: []Present{}, Total: len(list), Claims: lease.Shown(p.leases.Holding(now), now), Tasks: []string{}, now: now}
 		for _, a := range list[:min(standardList, len(list))] {
 			r.Agents = append(r.Agents, shown(a))
 		}
@@ -202,12 +200,12 @@ func (s *Store) Sync(ctx context.Context, _ Nothing) (Synced, error) {
 		if err != nil {
 			return nil, err
 		}
-		bundles := p.handoffs.Waiting(me.ID)
-		r.You, r.Unread, r.Handoffs = new(shown(me)), p.messages.countUnread(p.reader(me, m.now), m.now), handoff.Bundles(bundles)
+		bundles := p.handoffs.waiting(me.ID)
+		r.You, r.Unread, r.Handoffs = new(shown(me)), p.messages.countUnread(p.reader(me, now), now), bundlesOf(bundles)
 		if len(bundles) == 0 {
 			return nil, nil
 		}
-		return p.given(p.reader(me, m.now), nil, bundles, m), nil
+		return p.given(p.reader(me, now), nil, bundles, now), nil
 	}
 	unmarked, err := s.receive(ctx, look)
 	r.Unmarked = unmarked
@@ -271,7 +269,7 @@ func (r Synced) Text() string {
 		lines = append(lines, fmt.Sprintf("  Shared with you: %d (ctx_share pull)", r.Shared))
 	}
 	for _, b := range r.Handoffs {
-		lines = append(lines, b.Lines(r.now)...)
+		lines = append(lines, b.lines(r.now)...)
 	}
 	if r.Unmarked != "" {
 		lines = append(lines, again(r.Unmarked))

@@ -1,0 +1,142 @@
+package agents
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+)
+
+// readDuration reads whole numbers, each with a unit of s, m, h, d, w: 90s,
+// 1h30m. It must be from least to most.
+func readDuration(argument, text string, least, most time.Duration) (time.Duration, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	var sum time.Duration
+	for rest := text; rest != "" || text == ""; {
+		i := max(0, strings.IndexAny(rest, "smhdw"))
+		n, err := strconv.ParseUint(rest[:i], 10, 31)
+		if err != nil {
+			return 0, refusal.Argument(argument, "%s %q is not a duration: give a number and a unit, such as 90s, 10m, 1h30m or 1d", argument, prose.Clip(text, maxWord))
+		}
+		unit := units[rest[i]]
+		sum += time.Duration(min(n, uint64(most/unit)+1)) * unit
+		sum, rest = min(sum, most+1), rest[i+1:]
+	}
+	if sum >= least && sum <= most {
+		return sum, nil
+	}
+	return 0, refusal.Argument(argument, "%s %q is not between %s and %s", argument, prose.Clip(text, maxWord), prose.Span(least), prose.Span(most))
+}
+
+// checkedText is what somebody wrote, of most bytes at most, without blanks around it
+// and valid UTF-8.
+func checkedText(argument, text string, most int) (string, error) {
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+		return "", refusal.Argument(argument, "needs %s", argument)
+	case len(text) > most:
+		return "", refusal.Argument(argument, "%s has %d bytes, more than %d: put it into a file and share that", argument, len(text), most)
+	}
+	return strings.ToValidUTF8(text, string(utf8.RuneError)), nil
+}
+
+// checkedWord is a name of letters, digits and dashes, of most bytes at most, in lower
+// case.
+func checkedWord(argument, name string, most int) (string, error) {
+	w := strings.ToLower(strings.TrimSpace(name))
+	bad := strings.IndexFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) >= 0
+	switch {
+	case w == "":
+		return "", refusal.Argument(argument, "needs %s", argument)
+	case len(w) > most:
+		return "", refusal.Argument(argument, "%s has %d bytes, more than %d", argument, len(w), most)
+	case bad || w[0] == '-' || w[len(w)-1] == '-':
+		return "", refusal.Argument(argument, "%s %q is not made of letters a-z, digits and dashes between them", argument, prose.Clip(name, maxWord))
+	}
+	return w, nil
+}
+
+// maxLimit is the most that a list shows or a reading gives.
+const maxLimit = 1000
+
+// checkedLimit is how many at most are wanted; standard if nobody says, never more
+// than maxLimit.
+func checkedLimit(limit, standard int) (int, error) {
+	if limit < 0 {
+		return 0, refusal.Argument("limit", "limit %d is negative", limit)
+	}
+	return min(cmp.Or(limit, standard), maxLimit), nil
+}
+
+// maxPath is how many bytes a path has at most.
+const maxPath = 4096
+
+// pathWithin is a path within the project at root, relative to it and with slashes.
+// Symbolic links are followed, so that a file has one name; it need not exist.
+func pathWithin(root, path string) (string, error) {
+	project, given := root, strings.TrimSpace(path)
+	switch {
+	case given == "":
+		return "", refusal.Argument("path", "needs path")
+	case len(given) > maxPath:
+		return "", refusal.Argument("path", "path has %d bytes, more than %d", len(given), maxPath)
+	case strings.ContainsRune(given, 0) || !utf8.ValidString(given):
+		return "", refusal.Argument("path", "path %q is no file name", prose.Clip(given, maxWord))
+	}
+	if root == "" {
+		root = string(filepath.Separator)
+	}
+	abs := filepath.FromSlash(given)
+	switch {
+	case filepath.IsAbs(abs):
+	case os.IsPathSeparator(abs[0]): // on Windows: from the top of the drive
+		abs = filepath.VolumeName(root) + abs
+	default:
+		abs = filepath.Join(root, abs)
+	}
+	if rel, err := filepath.Rel(root, filepath.Clean(abs)); err == nil && filepath.IsLocal(rel) {
+		abs = filepath.Join(root, rel)
+	}
+	real, err := followed(abs)
+	if err != nil {
+		return "", refusal.Argument("path", "path %q cannot be followed: %v", prose.Clip(given, maxWord), err)
+	}
+	if r, err := followed(root); err == nil {
+		root = r
+	}
+	rel, err := filepath.Rel(root, real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", refusal.Argument("path", "path %q is outside the project %s", prose.Clip(given, maxWord), project)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+var errNowhere = errors.New("a symbolic link in it leads nowhere")
+
+// followed is a path without symbolic links, as far as it exists.
+func followed(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	if fi, err := os.Lstat(path); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		return "", errNowhere
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path, nil
+	}
+	if dir, err = followed(dir); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}

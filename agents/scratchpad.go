@@ -1,0 +1,394 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+)
+
+// Posting is something to say to other agents.
+type Posting struct {
+	Message  string `json:"message" arg:"1" jsonschema:"what to say"`
+	Category string `json:"category,omitempty" short:"c" jsonschema:"a word such as status, finding, decision, blocker, request, warning (default status)"`
+	ToAgent  string `json:"to_agent,omitempty" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
+	TTL      string `json:"ttl,omitempty" jsonschema:"how long it is worth reading, e.g. 2h (default: until it is read)"`
+	Private  bool   `json:"private,omitempty" jsonschema:"seen by the two of you only and never made a fact; needs to_agent"`
+	Priority string `json:"priority,omitempty" enum:"low,normal,high,critical" jsonschema:"high and critical ones are read first (default normal)"`
+}
+
+// Posted is a message that was posted.
+type Posted struct {
+	Number   uint64   `json:"number"`
+	From     string   `json:"from_agent"`
+	To       string   `json:"to_agent,omitempty"` // an id or a type
+	Category string   `json:"category"`
+	Private  bool     `json:"private,omitempty"`
+	Message  string   `json:"message"`
+	Note     string   `json:"note,omitempty"` // why it may wait long for a reader
+	Redacted []string `json:"redacted,omitempty"`
+	any      bool
+}
+
+// Text gives the answer's lines.
+func (p Posted) Text() string {
+	to := p.To
+	switch {
+	case to == "":
+		to = "all agents"
+	case p.any:
+		to = "any " + to
+	}
+	text := fmt.Sprintf("Posted [%s] to %s: %s", p.Category, to, prose.Brief(p.Message))
+	if p.Note != "" {
+		text += " (" + p.Note + ")"
+	}
+	return text + prose.Redacted(p.Redacted)
+}
+
+const (
+	minTTL        = time.Second
+	maxMessageTTL = 52 * 7 * 24 * time.Hour
+	maxCategory   = 40 // bytes
+)
+
+// Post puts a message on the scratchpad: for everybody, for one agent, or for
+// any one agent of a type. Who has not registered may post too, under the name
+// of the client.
+func (s *Store) Post(ctx context.Context, a Posting) (Posted, error) {
+	m, ttl, redacted, err := s.draft(a)
+	if err == nil {
+		err = s.begin(ctx)
+	}
+	if err != nil {
+		return Posted{}, err
+	}
+	var r Posted
+	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
+		by, err := s.poster(p)
+		if err != nil {
+			return nil, err
+		}
+		x := m
+		if by == "" {
+			x.From = s.sender(p)
+		} else {
+			x.From = by
+		}
+		note, err := p.addressed(&x, a.ToAgent, now)
+		if err != nil {
+			return nil, err
+		}
+		x.Number, x.At = p.messages.last+1, now
+		if ttl > 0 {
+			x.Expires = now.Add(ttl)
+		}
+		r = Posted{Number: x.Number, From: x.From, To: cmp.Or(x.To, x.ToType), Category: x.Category, Private: x.Private, Message: x.Text, Note: note, Redacted: redacted, any: x.ToType != ""}
+		return []event{{By: by, Post: &x}}, nil
+	})
+	return r, err
+}
+
+// poster is the agent that posts, empty for a caller that never registered.
+func (s *Store) poster(p *project) (string, error) {
+	if s.Self() == "" {
+		return "", nil
+	}
+	a, err := s.self(p)
+	if err != nil {
+		return "", err
+	}
+	return a.ID, nil
+}
+
+// draft is the message as far as the arguments alone decide it.
+func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []string, err error) {
+	text, redacted, err := s.text("message", a.Message, maxText)
+	if err != nil {
+		return m, 0, nil, err
+	}
+	m = message{Text: text, Private: a.Private}
+	if err := s.plain("category", a.Category); err != nil {
+		return m, 0, nil, err
+	}
+	if m.Category, err = checkedWord("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
+		return m, 0, nil, err
+	}
+	m.Priority = strings.ToLower(strings.TrimSpace(a.Priority))
+	if m.Priority == priorityNormal {
+		m.Priority = ""
+	}
+	if !slices.Contains([]string{"", priorityLow, priorityHigh, priorityCritical}, m.Priority) {
+		return m, 0, nil, refusal.Argument("priority", "priority %q is none of low, normal, high, critical", prose.Clip(a.Priority, maxWord))
+	}
+	if a.Private && strings.TrimSpace(a.ToAgent) == "" {
+		return m, 0, nil, refusal.Argument("to_agent", "a private message needs to_agent")
+	}
+	if strings.TrimSpace(a.TTL) != "" {
+		ttl, err = readDuration("ttl", a.TTL, minTTL, maxMessageTTL)
+	}
+	return m, ttl, redacted, err
+}
+
+// addressed fills in to whom a message goes, and says why it may wait long.
+func (p *project) addressed(m *message, name string, now time.Time) (note string, err error) {
+	if strings.TrimSpace(name) == "" {
+		for _, a := range p.agents {
+			if a.ID != m.From && a.present(now) {
+				return "", nil
+			}
+		}
+		return "nobody else is here yet", nil
+	}
+	to, err := p.resolve("to_agent", name)
+	if err != nil {
+		return "", err
+	}
+	if to.agent == nil && m.Private {
+		if to, err = p.onlyOne(to, m.From, now); err != nil {
+			return "", err
+		}
+	}
+	if to.agent != nil {
+		if to.agent.ID == m.From {
+			return "", refusal.Argument("to_agent", "to_agent %s is you: keep it in your diary", m.From)
+		}
+		m.To = to.agent.ID
+		return absence(now, to.agent), nil
+	}
+	others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == m.From })
+	if len(others) == 0 {
+		return "", refusal.NotFound("No agent found: %s has no other agent than you", to.kind)
+	}
+	m.ToType = to.kind
+	return absence(now, others...), nil
+}
+
+// onlyOne is the agent of a type when there is just one.
+func (p *project) onlyOne(to address, not string, now time.Time) (address, error) {
+	var ids []string
+	for _, a := range p.ofType(to.kind) {
+		if a.ID != not && a.present(now) {
+			ids = append(ids, a.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return to, refusal.NotFound("No agent found: no %s is here", to.kind)
+	case 1:
+		return address{agent: p.agents[ids[0]]}, nil
+	}
+	return to, refusal.Argument("to_agent", "a private message is for one agent: to_agent %q may be %s", to.kind, alternatives(ids))
+}
+
+// absence says when none of the addressees is there.
+func absence(now time.Time, list ...*agent) string {
+	for _, a := range list {
+		if a.present(now) {
+			return ""
+		}
+	}
+	a := slices.MinFunc(list, byActivity)
+	if a.Status == statusFinished {
+		return fmt.Sprintf("%s finished %s", a.ID, prose.Ago(now, a.Active))
+	}
+	return fmt.Sprintf("%s was last seen %s", a.ID, prose.Ago(now, a.Active))
+}
+
+// ReadArgs asks for what is new.
+type ReadArgs struct {
+	Limit int `json:"limit,omitempty" jsonschema:"most messages to give at once (default 50); the rest stays unread"`
+}
+
+// Messages is what an agent was given, and has read now.
+type Messages struct {
+	Handoffs    []Bundle  `json:"handoffs,omitempty"`
+	Messages    []Message `json:"messages"`
+	Unread      int       `json:"unread"`                 // that are left
+	Unmarked    string    `json:"unmarked,omitempty"`     // why they could not be marked as read: they will come again
+	MissedSince time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone
+	now         time.Time
+	limit       int
+	empty       string
+}
+
+const (
+	standardPage  = 50
+	standardList  = 50
+	newMessages   = "New messages"
+	noNewMessages = "No new messages."
+)
+
+// Read gives the caller the messages it has not read, urgent ones first, and
+// the work that was handed to it; none of them is given again. What does not
+// fit into one answer is counted and stays unread. Where it cannot be written
+// down what was read, as on a full disk, the answer says so and comes again.
+func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
+	limit, err := checkedLimit(a.Limit, standardPage)
+	if err != nil {
+		return Messages{}, err
+	}
+	if err := s.begin(ctx); err != nil {
+		return Messages{}, err
+	}
+	var r Messages
+	look := func(p *project, now time.Time) ([]event, error) {
+		me, err := s.self(p)
+		if err != nil {
+			return nil, err
+		}
+		reader := p.reader(me, now)
+		page, total := p.messages.page(reader, now, limit)
+		bundles, missed := p.handoffs.waiting(me.ID), reader.at.Missed
+		r = Messages{Handoffs: bundlesOf(bundles), Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: now, limit: limit, empty: noNewMessages}
+		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
+			return nil, nil
+		}
+		return p.given(reader, page, bundles, now), nil
+	}
+	r.Unmarked, err = s.receive(ctx, look)
+	return r, err
+}
+
+// given is the commit by which a reader has what it was given.
+func (p *project) given(r reader, page []*message, bundles []*handoffRecord, now time.Time) []event {
+	read := p.messages.reading(r, page, now)
+	for _, h := range bundles {
+		read.Handoffs = append(read.Handoffs, h.ID)
+	}
+	return []event{{By: r.id, Read: read}}
+}
+
+// receive commits what look makes of the state. That there is nothing new is
+// the common answer, and needs no lock. If the commit cannot be written,
+// unmarked says why, and what look gave stands.
+func (s *Store) receive(ctx context.Context, look func(*project, time.Time) ([]event, error)) (unmarked string, err error) {
+	fresh := false
+	err = s.view(ctx, func(p *project, now time.Time) error {
+		events, err := look(p, now)
+		fresh = len(events) > 0
+		return err
+	})
+	if err != nil || !fresh {
+		return "", err
+	}
+	refused := false
+	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
+		events, err := look(p, now)
+		refused = err != nil
+		return events, err
+	})
+	if err == nil || refused || !unwritten(err) || ctx.Err() != nil {
+		return "", err
+	}
+	return err.Error(), nil
+}
+
+// unwritten tells whether an error of a commit is that of writing it, and not
+// one by which we know less than who asks next: that somebody else has the lock,
+// or that the files are not to be believed.
+func unwritten(err error) bool {
+	for _, other := range []error{journal.ErrLocked, journal.ErrCorrupt, journal.ErrNewer, journal.ErrForeign} {
+		if errors.Is(err, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// again is the line that says that what was given will be given once more.
+func again(unmarked string) string {
+	return "This could not be marked as read, and will come again: " + prose.Brief(unmarked)
+}
+
+// Text gives the answer's lines.
+func (r Messages) Text() string {
+	var lines []string
+	for _, b := range r.Handoffs {
+		lines = append(lines, b.lines(r.now)...)
+	}
+	if !r.MissedSince.IsZero() {
+		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
+	}
+	switch {
+	case len(r.Messages) == 0:
+		if len(lines) == 0 {
+			lines = append(lines, r.empty)
+		}
+	case r.Unread > 0:
+		lines = append(lines, fmt.Sprintf("%s (showing %d/%d):", newMessages, len(r.Messages), len(r.Messages)+r.Unread))
+	default:
+		lines = append(lines, fmt.Sprintf("%s (%d):", newMessages, len(r.Messages)))
+	}
+	for _, m := range r.Messages {
+		lines = append(lines, m.line(r.now))
+	}
+	if r.Unread > 0 && len(r.Messages) > 0 {
+		lines = append(lines, fmt.Sprintf("  … %d more, still unread (limit=%d): read again", r.Unread, r.limit))
+	}
+	if r.Unmarked != "" {
+		lines = append(lines, again(r.Unmarked))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Inbox shows what an agent has not read, and leaves it unread. Private
+// messages are shown to the agent itself alone, others learn how many there are.
+func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
+	var r Inbox
+	err := s.view(ctx, func(p *project, now time.Time) error {
+		to, err := p.resolve("agent", id)
+		switch {
+		case err != nil:
+			return err
+		case to.agent == nil:
+			return refusal.Argument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
+		}
+		page, total := p.messages.page(p.reader(to.agent, now), now, maxLimit)
+		r = Inbox{AgentID: to.agent.ID, Unread: total, now: now, Handoffs: len(p.handoffs.waiting(to.agent.ID))}
+		if me, err := s.self(p); err != nil || me != to.agent {
+			shown := slices.DeleteFunc(page, func(m *message) bool { return m.Private })
+			r.Private = len(page) - len(shown)
+			page = shown
+		}
+		r.Messages = shownMessages(page)
+		return nil
+	})
+	return r, err
+}
+
+// Inbox is what an agent has not read.
+type Inbox struct {
+	AgentID  string    `json:"agent_id"`
+	Unread   int       `json:"unread"`
+	Handoffs int       `json:"handoffs"`          // bundles of work that wait for it
+	Private  int       `json:"private,omitempty"` // not shown: they are for the agent alone
+	Messages []Message `json:"messages"`
+	now      time.Time
+}
+
+// Text gives the answer's lines.
+func (r Inbox) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Inbox of %s (%s):", r.AgentID, prose.Count(r.Unread, "unread message"))
+	for _, m := range r.Messages {
+		b.WriteString("\n" + m.line(r.now))
+	}
+	if r.Private > 0 {
+		fmt.Fprintf(&b, "\n  %s, shown to %s alone", prose.Count(r.Private, "private message"), r.AgentID)
+	}
+	if more := r.Unread - len(r.Messages) - r.Private; more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, maxLimit)
+	}
+	if r.Handoffs > 0 {
+		fmt.Fprintf(&b, "\n  %s waiting: read them with action=read", prose.Count(r.Handoffs, "handoff"))
+	}
+	return b.String()
+}
