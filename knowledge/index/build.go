@@ -129,10 +129,10 @@ func remove(dir string) error {
 	return err
 }
 
-// Sync writes what Apply brought as the next generation on disk, and answers from that from then on. extra is kept
-// beside the facts. If another process has written a generation that is as new, it is used instead. Searches and
+// Sync writes what Apply brought as the next generation on disk, and answers from that from then on. extraAt gives what
+// is kept beside the facts at the position that is written; nil: nothing is. If another process has written a generation that is as new, it is used instead. Searches and
 // Apply go on meanwhile. It returns ErrBusy if another writer is at work. After an error the index is as before.
-func (x *Index) Sync(ctx context.Context, extra []byte) error {
+func (x *Index) Sync(ctx context.Context, extraAt func(Position) ([]byte, error)) error {
 	if !x.syncing.TryLock() {
 		return ErrBusy
 	}
@@ -149,6 +149,12 @@ func (x *Index) Sync(ctx context.Context, extra []byte) error {
 
 	if x.newerOnDisk(from, to) {
 		return x.Reload()
+	}
+	var extra []byte
+	if extraAt != nil {
+		if extra, err = extraAt(to); err != nil {
+			return err
+		}
 	}
 	if from != nil && !exists(from.path) {
 		return fmt.Errorf("%w: %s is gone", ErrDamaged, from.path)

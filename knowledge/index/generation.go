@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
@@ -61,6 +62,7 @@ type generation struct {
 	path  string
 	extra []byte
 	bleve bleve.Index
+	forks atomic.Int32 // how many indexes use it beside the first
 }
 
 // errOther says that a generation is whole, but not for this program or this caller.
@@ -110,7 +112,7 @@ func (g *generation) check() error {
 }
 
 func (g *generation) close() error {
-	if g == nil {
+	if g == nil || g.forks.Add(-1) >= 0 {
 		return nil
 	}
 	return g.bleve.Close()

@@ -53,6 +53,24 @@ func Open(dir string, o *Options) (*Index, error) {
 	return x, nil
 }
 
+// Exists reports whether there is a generation in dir.
+func Exists(dir string) bool {
+	names, err := generations(dir)
+	return err == nil && len(names) > 0
+}
+
+// Fork is an index of its own on the generation that x has on disk, without what Apply brought.
+func (x *Index) Fork() *Index {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	y := &Index{dir: x.dir, options: x.options, tail: tail{}, disk: x.disk}
+	if y.disk != nil {
+		y.disk.forks.Add(1)
+		y.position, y.size = y.disk.Position, y.disk.Size
+	}
+	return y
+}
+
 // Close closes the files. The index must not be used afterwards.
 func (x *Index) Close() error {
 	x.mu.Lock()

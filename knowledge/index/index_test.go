@@ -246,3 +246,33 @@ func Example() {
 	fmt.Println(len(hits), hits[0].ID, string(hits[0].JSON), err)
 	// Output: 1 decision/cache {"key":"cache"} <nil>
 }
+
+// A fork answers as of the generation on disk, whatever is applied to the index it was made of, and after that is
+// closed.
+func TestForkAnswersAsOfTheDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if index.Exists(dir) {
+		t.Error("there is an index before one was built")
+	}
+	build(t, dir, 1, doc("decision", "cache", "redis"))
+	x, err := index.Open(dir, nil)
+	if err != nil || !index.Exists(dir) {
+		t.Fatal(err)
+	}
+	if err := x.Apply(position(2), []index.Doc{doc("decision", "cache", "memcached")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	fork := x.Fork()
+	if err := x.Sync(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if hits := found(t, fork, index.Query{Terms: terms("redis")}); len(hits) != 1 || fork.Position().Seq != 1 {
+		t.Errorf("at %d: %v", fork.Position().Seq, hits)
+	}
+	if err := fork.Close(); err != nil {
+		t.Error(err)
+	}
+}
