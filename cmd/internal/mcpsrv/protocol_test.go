@@ -15,6 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tiktoken-go/tokenizer"
+
+	"leanctx/cmd/internal/op"
 )
 
 const (
@@ -161,11 +164,29 @@ func TestToolsAsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `[{"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":false,"title":"Notes"},` +
-		`{"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":true,"title":"Notes, read-only"},` +
+	want := `[{"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":false},` +
+		`{"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":true},` +
 		`{"anthropic/maxResultSizeChars":200000,"anthropic/searchHint":"memory notes"}]`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Every session of every client pays for the list of tools.
+func TestToolsCostAtMost3000Tokens(t *testing.T) {
+	var out bytes.Buffer
+	request := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta2026 + `}}`
+	if err := New(op.All(op.Stores{}), nil).ServeStdio(t.Context(), strings.NewReader(request), &out); err != nil {
+		t.Fatal(err)
+	}
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := codec.Count(out.String()); err != nil || n > 3000 {
+		t.Errorf("tools/list takes %d tokens, 3000 at most; %v", n, err)
+	} else {
+		t.Logf("%d tokens", n)
 	}
 }
 

@@ -37,7 +37,6 @@ func description(t *op.Tool) *mcp.Tool {
 func annotations(t *op.Tool) *mcp.ToolAnnotations {
 	effect := t.Effect()
 	return &mcp.ToolAnnotations{
-		Title:           t.Title,
 		ReadOnlyHint:    effect == op.Reads,
 		IdempotentHint:  effect <= op.Adds,
 		DestructiveHint: new(effect == op.Destroys),
@@ -46,7 +45,10 @@ func annotations(t *op.Tool) *mcp.ToolAnnotations {
 }
 
 func meta(t *op.Tool) mcp.Meta {
-	m := mcp.Meta{"anthropic/maxResultSizeChars": maxResult}
+	m := mcp.Meta{}
+	if t.Name == "ctx_knowledge" || t.Name == reader { // the other answers are short
+		m["anthropic/maxResultSizeChars"] = maxResult
+	}
 	if t.Hint != "" {
 		m["anthropic/searchHint"] = t.Hint
 	}

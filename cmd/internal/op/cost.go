@@ -7,17 +7,17 @@ func Cost(st Stores) *Tool {
 	open := st.Costs
 	return &Tool{
 		Name: "ctx_cost", Command: "cost", Title: "Token costs",
-		Summary: "What the calls to lean-ctx in this project cost in tokens, in and out, by agent, tool, session and day.",
-		Hint:    "token cost, usage, attribution by agent and tool",
+		Summary: "Tokens that calls to lean-ctx in this project took.",
+		Hint:    "token cost by agent and tool",
 		Words:   Words{"agent_id": "whose calls: an agent's id", "limit": "most rows to show"},
 		Operations: []Operation{
-			New("report", "Tokens by agent and by tool.", Reads, on(open, (*cost.Usage).Report)).Shown().Tried("summary", "total", "usage"),
-			New("agent", "What one agent's calls cost, by tool.", Reads, on(open, (*cost.Usage).Agent), "agent_id").
+			New("report", "Tokens by agent and by tool.", Reads, on(open, (*cost.Usage).Report)).Teach().Shown().Tried("summary", "total", "usage"),
+			New("agent", "One agent's tokens, by tool.", Reads, on(open, (*cost.Usage).Agent), "agent_id").
 				Shown("agent_id", "cursor-a3f8").Tried("by_agent"),
-			New("tool", "What each tool and action costs.", Reads, on(open, (*cost.Usage).Tool)).Shown().Tried("tools", "by_tool"),
-			New("session", "What this session costs.", Reads, on(open, (*cost.Usage).Session)).Shown().Tried("current"),
-			New("json", "Everything that is counted, as data.", Reads, on(open, (*cost.Usage).JSON)).Shown().Tried("export", "raw"),
-			New("reset", "Begin counting anew.", Destroys, on(open, (*cost.Usage).Reset)).Shown("confirm", true).Tried("clear", "delete"),
+			New("tool", "Tokens by tool and action.", Reads, on(open, (*cost.Usage).Tool)).Shown().Tried("tools", "by_tool"),
+			New("session", "Tokens of this session.", Reads, on(open, (*cost.Usage).Session)).Teach().Shown().Tried("current"),
+			New("json", "All counts as JSON.", Reads, on(open, (*cost.Usage).JSON)).Shown().Tried("export", "raw"),
+			New("reset", "Reset all counts.", Destroys, on(open, (*cost.Usage).Reset)).Shown("confirm", true).Tried("clear", "delete"),
 		},
 	}
 }

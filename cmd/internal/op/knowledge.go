@@ -35,17 +35,24 @@ func All(st Stores) []*Tool {
 }
 
 // Knowledge is the tool of the project's facts. Its operations stand in the
-// order in which one meets them.
+// order in which one meets them. Of those that only read it teaches recall
+// alone: [Recall] teaches the others.
 func Knowledge(st Stores) *Tool {
-	return &Tool{
+	t := &Tool{
 		Name: "ctx_knowledge", Command: "knowledge", Title: "Project memory",
-		Summary: "Remember and recall facts about this project across sessions, agents and clients, with their history: " +
-			"decisions, conventions, mistakes not to repeat, what was true when and who said so.",
-		Hint:       "project memory: remember, recall, facts, decisions, conventions, timeline, knowledge",
-		Words:      knowledgeWords(),
-		Operations: slices.Concat(knowing(st), relating(st), keeping(st)),
+		Summary: "Remember and recall facts about this project across sessions and agents, with their history: decisions, conventions, mistakes not to repeat.",
+		Hint:    "project memory: remember, recall, facts, decisions, conventions, timeline",
+		Words:   knowledgeWords(), Operations: facts(st),
 	}
+	for i := range t.Operations {
+		if o := &t.Operations[i]; o.Name != "recall" && slices.Contains(recalled[:], o.Name) {
+			o.taught = nil
+		}
+	}
+	return t
 }
+
+func facts(st Stores) []Operation { return slices.Concat(knowing(st), relating(st), keeping(st)) }
 
 // What the examples are about.
 const (
@@ -58,24 +65,24 @@ func knowing(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remember", "Assert a fact; the same value confirms it, another supersedes it.", Adds, on(open, (*knowledge.Store).Remember), "category", "value").
-			Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
-		New("recall", "Find facts by words, or list a category.", Reads, on(open, (*knowledge.Store).Recall)).
-			Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
+			Teach("key", "confidence", "valid_from", "valid_until", "source", "correct", "pinned").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
+		New("recall", "Find facts by words and meaning, or list a category. Nothing found? Ask again in other words.", Reads, on(open, (*knowledge.Store).Recall)).
+			Teach("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
-			Shown("query", "database").Tried("search_all", "global"),
-		New("wakeup", "Brief me: what matters most, as AAAK.", Reads, on(open, function(briefing.Wakeup))).
-			Shown("budget", 800).Tried("brief", "briefing", "summary", "context", "wake_up"),
-		New("rooms", "Categories with counts.", Reads, on(open, (*knowledge.Store).Rooms)).Shown().Tried("categories", "topics"),
-		New("timeline", "Every version of the facts of a category, oldest first.", Reads, on(open, function(history.Timeline)), "category").
-			Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),
-		New("why", "Who said so, when, on what ground, and what it replaced.", Reads, on(open, function(history.Why)), "category", "key").
-			Shown("category", exampleCategory, "key", exampleKey).Tried("explain", "provenance", "source", "blame"),
+			Teach().Shown("query", "database").Tried("search_all", "global"),
+		New("wakeup", "What matters most, in a few lines.", Reads, on(open, function(briefing.Wakeup))).
+			Teach("budget").Shown("budget", 800).Tried("brief", "briefing", "summary", "context", "wake_up"),
+		New("rooms", "Categories with counts.", Reads, on(open, (*knowledge.Store).Rooms)).Teach().Shown().Tried("categories", "topics"),
+		New("timeline", "Every version of a category's facts, oldest first.", Reads, on(open, function(history.Timeline)), "category").
+			Teach("key").Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),
+		New("why", "Who asserted a fact, when, from what source, and what it replaced.", Reads, on(open, function(history.Why)), "category", "key").
+			Teach().Shown("category", exampleCategory, "key", exampleKey).Tried("explain", "provenance", "source", "blame"),
 		New("diff", "What changed between two instants.", Reads, on(open, function(history.Diff)), "from").
-			Shown("from", "7d").Tried("changes", "compare"),
+			Teach("to").Shown("from", "7d").Tried("changes", "compare"),
 		New("pattern", "Record a convention.", Adds, on(open, (*knowledge.Store).Pattern), "pattern_type", "value").
-			Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
+			Teach().Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
 		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, (*knowledge.Store).Gotcha), "trigger", "resolution").
-			Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
+			Teach("severity").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
 	}
 }
 
@@ -83,23 +90,23 @@ func knowing(st Stores) []Operation {
 func relating(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
-		New("feedback", "Say whether a fact was of use.", Changes, on(open, (*knowledge.Store).Feedback), "category", "key", "vote").Alias("vote", "value").
-			Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
-		New("judge", "Settle a possible conflict of two facts.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
-			Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
+		New("feedback", "Say whether a fact was useful.", Changes, on(open, (*knowledge.Store).Feedback), "category", "key", "vote").Alias("vote", "value").
+			Teach().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
+		New("judge", "Settle a possible conflict between two facts.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
+			Teach().Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
 		New("relate", "Link two facts.", Adds, on(open, (*knowledge.Store).Relate), "category", "key", "target").
-			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
-		New("unrelate", "Undo a link.", Changes, on(open, (*knowledge.Store).Unrelate), "category", "key", "target").
+			Teach("kind").Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
+		New("unrelate", "Remove a link.", Changes, on(open, (*knowledge.Store).Unrelate), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Tried("unlink", "disconnect"),
 		New("relations", "List links.", Reads, on(open, (*knowledge.Store).Relations)).
 			Shown("category", exampleCategory, "key", exampleKey).Tried("links", "graph"),
-		New("remind", "Leave a reminder that shows up when it applies.", Adds, on(open, (*knowledge.Store).Remind), "value").
-			Shown("value", "rotate the signing key", "path", "src/auth/**").
+		New("remind", "Leave a reminder for a path, a word or a date.", Adds, on(open, (*knowledge.Store).Remind), "value").
+			Teach("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").
 			Instead("task", "remind", "value", "tell the users", "task", "t-a3f8c1:Completed").Tried("reminder", "todo", "remember_to"),
 		New("reminders", "List reminders.", Reads, on(open, (*knowledge.Store).Reminders)).Shown().Tried("todos"),
 		New("remind_done", "Finish a reminder.", Changes, on(open, (*knowledge.Store).RemindDone), "id").
-			Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),
-		New("consolidate", "Make facts of diary entries, findings and finished tasks.", Changes, on(open, (*knowledge.Store).Consolidate)).
+			Teach().Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),
+		New("consolidate", "Turn diary entries, findings and finished tasks into facts.", Changes, on(open, (*knowledge.Store).Consolidate)).
 			Shown("dry_run", true).Tried("promote", "compact", "merge"),
 	}
 }
@@ -109,37 +116,56 @@ func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remove", "Retract a fact; its history stays, unless erase=true.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
-			Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
+			Teach().Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
-		New("export", "Give all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).
+		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).
 			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
-		New("import", "Take facts in from a file, in one commit; over 50,000 in several.", Changes, on(open, function(transfer.Import)), "file").
+		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, function(transfer.Import)), "file").
 			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, (*knowledge.Store).EmbeddingsStatus)).
 			Shown().Tried("embeddings", "vectors", "semantic_status"),
-		New("embeddings_reset", "Take all vectors off the disk; they are made again when needed.", Changes, on(open, (*knowledge.Store).EmbeddingsReset)).
+		New("embeddings_reset", "Delete all vectors; they are made again when needed.", Changes, on(open, (*knowledge.Store).EmbeddingsReset)).
 			Shown().Tried("reset_embeddings"),
-		New("embeddings_reindex", "Make the vectors that are missing.", Changes, on(open, reindex)).
+		New("embeddings_reindex", "Encode the facts that have no vector yet.", Changes, on(open, reindex)).
 			Shown().Tried("reindex", "embed"),
-		New("status", "Counts and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
-		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Shown().Tried("check", "doctor", "verify"),
+		New("status", "Counts, and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
+		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Teach().Shown().Tried("check", "doctor", "verify"),
 	}
 }
 
-// knowledgeWords are the arguments that many actions share.
+// knowledgeWords are the descriptions of the schema, in as few words as will do.
 func knowledgeWords() Words {
 	return Words{
-		"category": "room of the fact, e.g. architecture, decision, deployment; recall with nothing else lists it",
-		"key":      "name of the fact within its category, e.g. auth; remember makes one of the value's first words",
-		"value":    "what is true, up to 64 KiB; pattern: the convention; remind: what to be reminded of",
-		"query":    "words to look for",
-		"limit":    "most rows to show",
-		"target":   "the other fact, as category/key",
-		"as_of":    "what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d",
-		"kind":     "how the facts are linked (default related_to)",
-		"dry_run":  "say what would happen, change nothing",
-		"file":     "path of the file; export without it answers with the facts",
+		"category":     "room, e.g. architecture, decision; recall with it alone lists it",
+		"key":          "name in the room, e.g. auth",
+		"value":        "what is true; pattern: the convention; remind: the reminder",
+		"query":        "",
+		"limit":        "most rows",
+		"target":       "other fact, category/key",
+		"as_of":        "true then: RFC 3339, day, or age such as 3d",
+		"confidence":   "0 to 1, default 0.8",
+		"valid_from":   "since when: RFC 3339, day, age; default now",
+		"valid_until":  "until when",
+		"source":       "e.g. src/auth.ts:12; user when the user said it",
+		"correct":      "true if the old value was wrong all along",
+		"pinned":       "always in the briefing",
+		"kind":         "",
+		"pattern_type": "e.g. naming",
+		"trigger":      "what leads to the mistake",
+		"resolution":   "",
+		"severity":     "",
+		"verdict":      "",
+		"vote":         "",
+		"path":         "glob",
+		"keyword":      "when a query holds this word",
+		"due":          "day or instant",
+		"budget":       "tokens, default 800",
+		"from":         "earlier instant: RFC 3339, day, age",
+		"to":           "later instant, default now",
+		"id":           "",
+		"dry_run":      "say what would happen, change nothing",
+		"file":         "path of the file; export without it answers with the facts",
 	}
 }
 
@@ -155,12 +181,11 @@ func Recall(st Stores) *Tool {
 	all := Knowledge(st)
 	t := &Tool{
 		Name: RecallName, Command: all.Command, Title: "Project memory, read-only",
-		Summary: "Recall what is known about this project; changes nothing. The reading actions of ctx_knowledge: " +
-			"look here before you decide, ask or assume.",
-		Hint:  "project memory: recall, facts, decisions, conventions, briefing, timeline, why",
-		Words: all.Words, Sibling: all,
+		Summary: "What is known about this project; changes nothing. Look here before you decide, ask or assume.",
+		Hint:    "project memory: recall, facts, decisions, briefing, timeline, why",
+		Words:   all.Words, Sibling: all,
 	}
-	for _, o := range all.Operations {
+	for _, o := range facts(st) {
 		if slices.Contains(recalled[:], o.Name) {
 			t.Operations = append(t.Operations, o)
 		}

@@ -81,9 +81,6 @@ func TestSchemasAreFlat(t *testing.T) {
 			if items, _ := node["items"].(map[string]any); kind == TypeArray && items["type"] != TypeString {
 				t.Errorf("%s.%s: items %v", tool.Name, name, items)
 			}
-			if d, _ := node["description"].(string); d == "" {
-				t.Errorf("%s.%s: no description", tool.Name, name)
-			}
 			for key := range node {
 				if !slices.Contains([]string{"type", "description", "enum", "items"}, key) {
 					t.Errorf("%s.%s: keyword %s", tool.Name, name, key)
@@ -100,8 +97,13 @@ func TestDescriptions(t *testing.T) {
 			t.Errorf("%s: %d characters", tool.Name, n)
 		}
 		for _, o := range tool.Operations {
-			if !tool.Actionless() && !strings.Contains(d, "\n"+o.Name+"(") || !strings.HasSuffix(o.Summary, ".") {
+			if taught := strings.Contains(d, "\n"+o.Name+"("); !tool.Actionless() && taught != (o.taught != nil) || !strings.HasSuffix(o.Summary, ".") {
 				t.Errorf("%s %s: %q", tool.Name, o.Name, o.Summary)
+			}
+			for _, name := range o.taught {
+				if p, ok := o.Param(name); !ok || p.Required {
+					t.Errorf("%s %s: %s is no optional argument", tool.Name, o.Name, name)
+				}
 			}
 		}
 	}
@@ -130,6 +132,43 @@ func TestKnowledgeActions(t *testing.T) {
 	if got := names(twin); len(got) != len(recalled) {
 		t.Errorf("the twin has %q", got)
 	}
+}
+
+// What models are not told of is accepted all the same: each argument of each
+// operation, alone and beside the ones it needs.
+func TestUntaughtArgumentsAreAccepted(t *testing.T) {
+	for _, tool := range tables() {
+		for i := range tool.Operations {
+			o := &tool.Operations[i]
+			for _, p := range append(slices.Clone(o.Params), scopeParams[:]...) {
+				args := map[string]any{}
+				for _, need := range append([]Param{p}, o.Params...) {
+					if need.Required || need.Name == p.Name {
+						args[need.Name] = anyValue(need)
+					}
+				}
+				c, err := tool.check(o, args)
+				if err != nil || len(c.notices) > 0 {
+					t.Errorf("%s %s with %s: %v, %q", tool.Name, o.Name, p.Name, err, c.notices)
+				}
+			}
+		}
+	}
+}
+
+// anyValue is a value of a parameter's type.
+func anyValue(p Param) any {
+	switch {
+	case len(p.Enum) > 0:
+		return p.Enum[0]
+	case p.Type == TypeString:
+		return "x"
+	case p.Type == TypeArray:
+		return []any{"x"}
+	case p.Type == TypeBoolean:
+		return true
+	}
+	return 1
 }
 
 // The example of each operation is a call that is right.

@@ -98,6 +98,7 @@ type Operation struct {
 	Also     []string       // names that people try for it; only suggested, never taken
 
 	instead []example // see [Operation.Instead]
+	taught  []string  // the optional arguments that models are told of; nil: the operation is only named to them
 
 	run func(ctx context.Context, sc Scope, b bound) (Result, error)
 }
@@ -184,6 +185,20 @@ func (o Operation) Alias(name, other string) Operation {
 	return o
 }
 
+// Teach has the operation described to models, with these of its optional
+// arguments. What is not taught is accepted all the same; it is named in the
+// list of actions, and the errors show how it is called. Models pay for each
+// word of a tool's description in every session.
+func (o Operation) Teach(optional ...string) Operation {
+	o.taught = append([]string{}, optional...)
+	return o
+}
+
+// shows reports whether models are told of a parameter.
+func (o *Operation) shows(p Param) bool {
+	return o.taught != nil && (p.Required || slices.Contains(o.taught, p.Name))
+}
+
 // Tried names what people call the operation when they guess.
 func (o Operation) Tried(names ...string) Operation {
 	o.Also = names
@@ -239,8 +254,8 @@ type Tool struct {
 	Sibling    *Tool // where the actions are that people expect here
 }
 
-// Words are descriptions by the name of an argument, for a schema where one
-// sentence does better than one for each action.
+// Words are the descriptions of a schema by the name of the argument, in as few
+// words as will do; an empty one leaves the description out.
 type Words map[string]string
 
 // Actionless reports whether the tool has no action argument.

@@ -7,12 +7,12 @@ import "leanctx/overview"
 func Overview(st Stores) *Tool {
 	return &Tool{
 		Name: "ctx_overview", Command: "overview", Title: "Project overview",
-		Summary: "Which files of this project matter for a task, in tiers (read full, map, signatures, skip), each with what it is for; " +
-			"then the project's briefing. Ask this first, before you list or read files.",
-		Hint: "project overview: files, map, where is, relevant files for a task, structure, briefing",
+		Summary: "Which files of this project matter for a task, and the project's briefing. Ask this first, before you list or read files.",
+		Hint:    "project overview: relevant files for a task, structure, briefing",
+		Words:   Words{"task": "what you are about to do, in a sentence", "path": "only this directory", "budget": "tokens, default 2000"},
 		Operations: []Operation{
 			New("", "The project's files in tiers for a task, and the briefing.", Reads, on(st.Overview, (*overview.Map).Overview)).
-				Shown("task", "fix the refresh of expired tokens"),
+				Teach("task", "path", "budget").Shown("task", "fix the refresh of expired tokens"),
 		},
 	}
 }

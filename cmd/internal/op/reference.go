@@ -33,8 +33,11 @@ func (t *Tool) reference(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", name, cell(o.arguments()), cell(o.Summary))
 	}
 	b.WriteString("\n| argument | type | meaning |\n|---|---|---|\n")
-	for _, p := range t.properties() {
+	for _, p := range t.properties(anyParam) {
 		meaning := p.Description
+		if words := t.Words[p.Name]; words != "" {
+			meaning = words
+		}
 		if len(p.Enum) > 0 {
 			meaning = strings.TrimPrefix(meaning+"; one of "+strings.Join(p.Enum, ", "), "; ")
 		}

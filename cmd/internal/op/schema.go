@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// Schema is the tool's input as a JSON schema, one flat object with an
-// explicit type on every node, the action an enum and all else optional.
-// Several model APIs refuse a whole session for oneOf, anyOf or allOf at the
-// top, for a list of types, or for a missing "properties", so none occurs.
-// additionalProperties is left out: what is not known is answered by
-// [Tool.Call], which knows better what was meant.
-// The properties stand in the order of use and the bytes never vary.
+// Schema is the tool's input as a JSON schema: one flat object with an explicit
+// type on every node, the action an enum and all else optional. Several model
+// APIs refuse a whole session for oneOf, anyOf or allOf at the top, for a list
+// of types, or for a missing "properties", so none occurs. It has the arguments
+// that are taught; there is no additionalProperties, since [Tool.Call] takes the
+// others too. The properties stand in the order of use and the bytes never vary.
 func (t *Tool) Schema() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"object","properties":{`)
@@ -24,10 +23,18 @@ func (t *Tool) Schema() json.RawMessage {
 		for i, o := range t.Operations {
 			names[i] = o.Name
 		}
-		fmt.Fprintf(&b, `%q:%s`, actionName, compact(node{Type: TypeString, Description: "what to do; see the tool's description", Enum: names}))
+		fmt.Fprintf(&b, `%q:%s`, actionName, compact(node{Type: TypeString, Enum: names}))
 		required = append(required, actionName)
 	}
-	for _, p := range t.properties() {
+	for _, p := range t.properties((*Operation).shows) {
+		if p.Name == "output" { // for programs, which know it
+			continue
+		}
+		if words, ok := t.Words[p.Name]; ok {
+			p.Description = words
+		} else if p.Name == "project" { // says it itself, in seven tools
+			p.Description = ""
+		}
 		if b.Bytes()[b.Len()-1] != '{' {
 			b.WriteByte(',')
 		}
@@ -60,16 +67,19 @@ func (p Param) node() node {
 	return n
 }
 
-// properties are the parameters of all operations, one of each name.
-func (t *Tool) properties() []Param {
+// anyParam is for [Tool.properties]: every parameter of every operation.
+func anyParam(*Operation, Param) bool { return true }
+
+// properties are the parameters that shows chooses, one of each name.
+func (t *Tool) properties(shows func(*Operation, Param) bool) []Param {
 	var all []Param
 	confirms := false
-	for _, o := range t.Operations {
-		confirms = confirms || o.Confirms
+	for i := range t.Operations {
+		o := &t.Operations[i]
+		confirms = confirms || o.Confirms && shows(o, confirmParam)
 		for _, p := range o.Params {
-			i := slices.IndexFunc(all, func(q Param) bool { return q.Name == p.Name })
-			if i < 0 {
-				all = append(all, t.merged(p.Name))
+			if shows(o, p) && !slices.ContainsFunc(all, func(q Param) bool { return q.Name == p.Name }) {
+				all = append(all, t.merged(p.Name, shows))
 			}
 		}
 	}
@@ -82,14 +92,15 @@ func (t *Tool) properties() []Param {
 // merged is one property for what several operations call by one name. A
 // description that they share stands alone; others say whose they are. The
 // enum is advertised only where all of them have one.
-func (t *Tool) merged(name string) Param {
+func (t *Tool) merged(name string, shows func(*Operation, Param) bool) Param {
 	var out Param
 	var texts []string              // distinct descriptions, in order
 	owners := map[string][]string{} // who says so
 	enums := true
-	for _, o := range t.Operations {
+	for i := range t.Operations {
+		o := &t.Operations[i]
 		p, ok := o.Param(name)
-		if !ok {
+		if !ok || !shows(o, p) {
 			continue
 		}
 		if out.Name == "" {
@@ -116,23 +127,23 @@ func (t *Tool) merged(name string) Param {
 		}
 	}
 	out.Description = strings.Join(texts, "; ")
-	if words := t.Words[name]; words != "" {
-		out.Description = words
-	}
 	return out
 }
 
 // Description is what MCP clients show a model: the summary, and a line for
-// each action with its arguments, those it needs before the semicolon.
+// each action that is taught with its arguments, those it needs before the
+// semicolon.
 func (t *Tool) Description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary)
 	if t.Actionless() {
 		return b.String()
 	}
-	b.WriteString("\nActions (needed; optional):")
-	for _, o := range t.Operations {
-		fmt.Fprintf(&b, "\n%s%s %s", o.Name, o.signature(), o.Summary)
+	b.WriteString("\nActions (needed; optional); the others explain themselves when called:")
+	for i := range t.Operations {
+		if o := &t.Operations[i]; o.taught != nil {
+			fmt.Fprintf(&b, "\n%s%s %s", o.Name, o.signature(), o.Summary)
+		}
 	}
 	return b.String()
 }
@@ -141,22 +152,16 @@ func (t *Tool) Description() string {
 func (o *Operation) signature() string {
 	var need, may []string
 	for _, p := range o.Params {
-		if p.Required {
+		switch {
+		case p.Required:
 			need = append(need, p.Name)
-		} else {
+		case o.shows(p):
 			may = append(may, p.Name)
 		}
-	}
-	if o.Confirms {
-		may = append(may, confirmName)
 	}
 	s := strings.Join(need, ", ")
 	if len(may) > 0 {
 		s += "; " + strings.Join(may, ", ")
-	}
-	s = strings.TrimPrefix(s, "; ")
-	if len(need) == 0 && len(may) > 0 {
-		s = "; " + s
 	}
 	return "(" + s + ")"
 }
