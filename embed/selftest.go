@@ -1,10 +1,14 @@
 package embed
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +55,7 @@ var odd = [...]string{
 // scripts through it, and says what it measured or what is wrong. It runs in
 // this process, which a broken model can end: back ends panic in goroutines of
 // their own. So whoever does not trust the model yet runs it in another
-// process (see Child). It takes from one to ten seconds.
+// process (see [Child]). It takes from one to ten seconds.
 func SelfTest(ctx context.Context, dir string) (Report, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
@@ -182,4 +186,52 @@ func cosine(a, b []float32) float64 {
 
 func milliseconds(since time.Time) float64 {
 	return math.Round(float64(time.Since(since))/1e4) / 100
+}
+
+// Child runs the self-test of the model in a folder in another process of this
+// program. When the context ends, the process is ended.
+type Child func(ctx context.Context, dir string) (Report, error)
+
+// result is what the other process writes: a line of JSON.
+type result struct {
+	Report  Report `json:"report"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// Exec makes a Child of a command line that calls Work with the rest of its
+// arguments, as Exec("/usr/bin/lean-ctx", "embed-worker"). The error of a process
+// that dies holds the first line of what it said.
+func Exec(path string, args ...string) Child {
+	return func(ctx context.Context, dir string) (Report, error) {
+		cmd := exec.CommandContext(ctx, path, append(args[:len(args):len(args)], dir)...)
+		var out, said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &said
+		cmd.WaitDelay = 5 * time.Second
+		if err := cmd.Run(); err != nil {
+			line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+			return Report{}, fmt.Errorf("self-test: it ended its process: %w: %s", err, cut(line, 300))
+		}
+		var r result
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			return Report{}, fmt.Errorf("the child process wrote %.100q instead of a report", out.Bytes())
+		}
+		if r.Problem != "" {
+			return r.Report, errors.New(r.Problem)
+		}
+		return r.Report, nil
+	}
+}
+
+// Work is the other side of a Child: it tests the model in the folder that is
+// its one argument and writes the report. An error says that it could not try.
+func Work(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) != 1 {
+		return fmt.Errorf("unknown work %q: this command is for the program's own use", args)
+	}
+	var r result
+	var err error
+	if r.Report, err = SelfTest(ctx, args[0]); err != nil {
+		r.Problem = err.Error()
+	}
+	return json.NewEncoder(out).Encode(r)
 }

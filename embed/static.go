@@ -3,9 +3,51 @@ package embed
 import (
 	"context"
 	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
 	"strings"
 	"sync"
 )
+
+// An Encoder turns texts into vectors whose dot product says how close two
+// texts are in meaning.
+//
+// A vector is a function of its text alone: the same text gives the same vector
+// whatever stands beside it in the call, and whichever process asks. Texts may
+// hold anything, invalid UTF-8 included; a text without meaning to the encoder
+// (empty, only unknown characters) gives the zero vector, whose cosine to
+// everything is 0.
+type Encoder interface {
+	// Encode gives one vector a text, in order, each of Dim values and of
+	// length 1, or the zero vector. The context is checked between texts; when
+	// it ends, its error is given and no vector.
+	Encode(ctx context.Context, texts []string) ([][]float32, error)
+	// Name tells vectors of one encoder from those of another: model, size and
+	// a part of the checksum of its weights. Vectors of two names must never
+	// meet in one cosine.
+	Name() string
+	// Dim is the number of values of a vector.
+	Dim() int
+}
+
+// unit brings a vector to length 1; a vector of zeros stays.
+//
+// Products are rounded by a conversion before they are added, here as in add:
+// a compiler may otherwise fuse the two on some machines and not on others.
+func unit(v []float32) {
+	var sum float64
+	for _, x := range v {
+		sum += float64(float64(x) * float64(x))
+	}
+	if sum == 0 {
+		return
+	}
+	norm := math.Sqrt(sum)
+	for i, x := range v {
+		v[i] = float32(float64(x) / norm)
+	}
+}
 
 //go:embed table/vocab.txt
 var vocabulary30k string
@@ -111,3 +153,67 @@ func Knows(text string) (bool, error) {
 
 // longestText is how much of a text counts, in bytes: as much as a fact may hold.
 const longestText = 64 << 10
+
+// # The file of a token table
+//
+// All numbers are little endian.
+//
+//	0   8 bytes   "lctable1"
+//	8   uint32    rows
+//	12  uint32    values a row
+//	16  32 bytes  sha256 of all that follows the head
+//	48  16 bytes  zero
+//	64  float32   the scale of each row; the weight of its token is in it
+//	    int8      the values, row by row; a value times its row's scale is meant
+const (
+	tableMagic = "lctable1"
+	tableHead  = 64
+)
+
+// TableError says what is wrong with a token table.
+type TableError struct{ Problem string }
+
+func (e *TableError) Error() string {
+	return "token table: " + e.Problem + "; it was made by another version or is damaged"
+}
+
+// table is a token table, read where it lies.
+type table struct {
+	n, dim int
+	sum    string // the first 8 hex digits of its checksum
+	scales string // 4 bytes a row
+	values string // dim bytes a row
+}
+
+// openTable checks the head and the length. The checksum over 8 MB is left to
+// tests: the data is part of the program.
+func openTable(data string) (*table, error) {
+	if len(data) < tableHead || data[:len(tableMagic)] != tableMagic {
+		return nil, &TableError{Problem: "it does not begin with " + tableMagic}
+	}
+	head := []byte(data[:tableHead])
+	n, dim := int64(binary.LittleEndian.Uint32(head[8:])), int64(binary.LittleEndian.Uint32(head[12:]))
+	if n == 0 || dim == 0 || n > 1<<20 || dim > 1<<12 || int64(len(data)) != tableHead+n*(4+dim) {
+		return nil, &TableError{Problem: "its length is not that of its rows"}
+	}
+	body := data[tableHead:]
+	return &table{
+		n:      int(n),
+		dim:    int(dim),
+		sum:    hex.EncodeToString(head[16:20]),
+		scales: body[:4*n],
+		values: body[4*n:],
+	}, nil
+}
+
+// add adds the vector of a token, which must be below n, to v, of dim values.
+func (t *table) add(v []float32, id int32) {
+	at := int(id)
+	s := t.scales[4*at : 4*at+4]
+	scale := math.Float32frombits(uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24)
+	row := t.values[at*t.dim : (at+1)*t.dim]
+	v = v[:len(row)]
+	for i := range v {
+		v[i] += float32(float32(int8(row[i])) * scale)
+	}
+}

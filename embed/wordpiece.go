@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // longestWord is the longest word, in runes, that WordPiece takes apart; the
@@ -142,4 +144,109 @@ func punctuation(r rune) bool {
 		return r > ' ' && r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' && r < 0x7f
 	}
 	return unicode.IsPunct(r)
+}
+
+// clean gives a text the form that an uncased BERT vocabulary is made for:
+// lower case, without accents, control and format characters, and with plain
+// spaces. It is the normalizer of the reference tokenizer, done beforehand and
+// for both encoders: any string is fine, invalid UTF-8 included, and what comes
+// out is valid and stays the same when cleaned again.
+//
+// The steps are invalid bytes out, lower case, canonical decomposition, marks
+// that take no room (Mn) out, controls, format characters, private use and
+// U+FFFD out, and every space one of its own kind. The order matters: an accent
+// is only a mark of its own once the letter is decomposed.
+func clean(text string) string {
+	if plain(text) {
+		return text
+	}
+	if !ascii(text) {
+		text = strings.ToValidUTF8(text, "")
+		text = norm.NFD.String(strings.Map(unicode.ToLower, text))
+	}
+	return strings.Map(cleanRune, text)
+}
+
+// cleanRune gives a rune of a decomposed text as the vocabulary knows it, -1
+// for what is left out.
+func cleanRune(r rune) rune {
+	switch {
+	case r == '\t' || r == '\n' || r == '\r':
+		return ' '
+	case 'A' <= r && r <= 'Z':
+		return r + 'a' - 'A'
+	case r >= ' ' && r < 0x7f:
+		return r
+	case r < 0xa0 || r == utf8.RuneError || unicode.In(r, unicode.Mn, unicode.Cc, unicode.Cf, unicode.Co):
+		return -1
+	case unicode.In(r, unicode.Z):
+		return ' '
+	}
+	return unicode.ToLower(r) // decomposing gave back a few capitals, such as those of ℃
+}
+
+// plain reports whether clean would leave a text as it is: small ASCII.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// ascii reports whether a text has no byte above 0x7f.
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// maxBytes bounds how much of a text is looked at: 128 words, the most that can
+// count, are far shorter unless they are no words.
+const maxBytes = 16 << 10
+
+// words gives the first words of a text, cleaned, at most n: punctuation marks
+// and ideographs are words of their own.
+func words(text string, n int) []string {
+	var apart strings.Builder
+	for _, r := range clean(cut(text, maxBytes)) {
+		if alone := ideograph(r) || punctuation(r); alone {
+			apart.WriteByte(' ')
+			apart.WriteRune(r)
+			apart.WriteByte(' ')
+		} else {
+			apart.WriteRune(r)
+		}
+	}
+	all := strings.Fields(apart.String())
+	return all[:min(len(all), n)]
+}
+
+// cut gives the whole runes within the first n bytes.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && text[n]&0xC0 == 0x80 {
+		n--
+	}
+	return text[:n]
+}
+
+// ideograph reports whether a rune is a word of its own to BERT: Chinese
+// characters, not kana and not Hangul.
+func ideograph(r rune) bool {
+	return r >= 0x3400 && unicode.In(r, ideographs)
+}
+
+var ideographs = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x3400, Hi: 0x4DBF, Stride: 1}, {Lo: 0x4E00, Hi: 0x9FFF, Stride: 1}, {Lo: 0xF900, Hi: 0xFAFF, Stride: 1}},
+	R32: []unicode.Range32{
+		{Lo: 0x20000, Hi: 0x2A6DF, Stride: 1}, {Lo: 0x2A700, Hi: 0x2B73F, Stride: 1}, {Lo: 0x2B740, Hi: 0x2B81F, Stride: 1},
+		{Lo: 0x2B820, Hi: 0x2CEAF, Stride: 1}, {Lo: 0x2F800, Hi: 0x2FA1F, Stride: 1},
+	},
 }

@@ -14,7 +14,7 @@ import (
 
 // VectorStatus tells what recall by meaning works with.
 type VectorStatus struct {
-	Model        string                  `json:"model"` // "present", "missing" or "broken"
+	Model        string                  `json:"model"` // "present", "built-in" or "broken"
 	AutoDownload bool                    `json:"auto_download"`
 	IndexEntries int                     `json:"index_entries"` // of the encoder in use
 	Path         string                  `json:"path"`

@@ -98,7 +98,7 @@ type Near struct {
 
 // VectorReport says what vectors there are.
 type VectorReport struct {
-	Model        string          // "present", "missing" or "broken"
+	Model        string          // "present", "built-in" or "broken"
 	AutoDownload bool            // a model is downloaded when it is first needed
 	Path         string          // of the file that describes them
 	Entries      []VectorEntries // by encoder

@@ -74,7 +74,7 @@ func (m *models) take(name string) (*embed.Model, error) {
 		m.free()
 	}
 	if m.model == nil {
-		model, err := embed.OpenModel(dir, nil)
+		model, err := embed.OpenModel(dir)
 		if err != nil {
 			m.failed, m.why = installed.Tested, err
 			m.logger.Warn("the model cannot be used", "error", err)

@@ -24,9 +24,7 @@ func tinyModel(t testing.TB, modelsDir, file string) embed.Installed {
 	t.Helper()
 	done, err := embed.Install(t.Context(), modelsDir, filepath.Join("..", "..", "..", "embed", "testdata", "tiny-bert"), &embed.InstallOptions{
 		Model: file,
-		Child: func(context.Context, []string, ...string) ([]byte, error) {
-			return []byte(`{"report":{"dim":32}}`), nil
-		},
+		Child: func(context.Context, string) (embed.Report, error) { return embed.Report{Dim: 32}, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +55,7 @@ func services(t testing.TB, s *knowledge.Store, n int) {
 // A model that nobody uses for five minutes is freed, and not before.
 func TestModelIsFreedWhenIdle(t *testing.T) {
 	done := tinyModel(t, t.TempDir(), "onnx/model.onnx")
-	model, err := embed.OpenModel(done.Dir, nil)
+	model, err := embed.OpenModel(done.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +165,7 @@ func TestModelUnderARunningServer(t *testing.T) {
 		do    func(dir string) error
 		model string
 	}{
-		"deleted":   {func(dir string) error { return embed.Remove(filepath.Dir(dir), filepath.Base(dir)) }, "missing"},
+		"deleted":   {func(dir string) error { return embed.Remove(filepath.Dir(dir), filepath.Base(dir)) }, "built-in"},
 		"gone":      {os.RemoveAll, "broken"},
 		"truncated": {func(dir string) error { return os.Truncate(filepath.Join(dir, "model.onnx"), 100) }, "broken"},
 		"empty":     {func(dir string) error { return os.Truncate(filepath.Join(dir, "model.onnx"), 0) }, "broken"},

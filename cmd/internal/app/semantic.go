@@ -202,7 +202,7 @@ func (m *vectored) Report() meaning.VectorReport {
 	case err == nil:
 		r.Model, r.Why = "present", installed.Name+" is installed"
 	case errors.Is(err, embed.ErrNoModel):
-		r.Model, r.Why = "missing", "built in; no model is installed in "+m.models.dir
+		r.Model, r.Why = "built-in", "no other model is installed in "+m.models.dir
 	default:
 		r.Model, r.Why = "broken", "built in; "+err.Error()
 	}

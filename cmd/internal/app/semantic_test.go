@@ -197,7 +197,7 @@ func TestReindexAtOnce(t *testing.T) {
 	wg.Wait()
 	for _, s := range []*knowledge.Store{a, b} {
 		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
-		want := fmt.Sprintf("Knowledge embeddings: model=missing, auto_download=off, index_entries=300, path=%s\n", filepath.Join(dir, "embeddings.json"))
+		want := fmt.Sprintf("Knowledge embeddings: model=built-in, auto_download=off, index_entries=300, path=%s\n", filepath.Join(dir, "embeddings.json"))
 		if err != nil || !strings.HasPrefix(st.Text(), want) || st.Backlog != 0 {
 			t.Errorf("%s, %v", st.Text(), err)
 		}
