@@ -132,12 +132,12 @@ func BenchmarkRead(b *testing.B) {
 				}
 			})
 			var changed []index.Doc
-			for i := range 256 {
+			for i := range 1_000 {
 				d := largeDoc(i*31%n, 1)
 				d.ID = largeDoc(i*31%n, 0).ID
 				changed = append(changed, d)
 			}
-			for _, tail := range []int{0, 64, 256} {
+			for _, tail := range []int{0, 64, 1_000} {
 				if err := x.Apply(position(2), changed[:tail], nil); err != nil {
 					b.Fatal(err)
 				}

@@ -378,10 +378,10 @@ func (g *generation) each(ctx context.Context, field, term string, do func(id st
 
 // counts says how many documents hold each term of a keyword field. The dictionary alone would count documents too
 // that were replaced since.
-func (g *generation) counts(ctx context.Context, field string) (counts map[string]int, err error) {
-	counts = map[string]int{}
+func (g *generation) counts(ctx context.Context, field string) (found map[string]int, err error) {
+	found = map[string]int{}
 	if g == nil {
-		return counts, nil
+		return found, nil
 	}
 	err = g.view(func(r indexapi.IndexReader) (err error) {
 		d, err := r.FieldDict(field)
@@ -398,10 +398,10 @@ func (g *generation) counts(ctx context.Context, field string) (counts map[strin
 			if err != nil {
 				return err
 			}
-			counts[e.Term] = n
+			found[e.Term] = n
 		}
 	})
-	return counts, err
+	return found, err
 }
 
 // frequency is how many documents hold a term in a field.

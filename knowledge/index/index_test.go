@@ -3,6 +3,7 @@ package index_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -274,5 +275,23 @@ func TestForkAnswersAsOfTheDisk(t *testing.T) {
 	}
 	if err := fork.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Words and their frequencies are those of disk and memory together.
+func TestWordsOfDiskAndMemory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	build(t, dir, 1, doc("decision", "cache", "redis redis cached"), doc("decision", "queue", "redis"))
+	x := open(t, dir, nil)
+	if err := x.Apply(position(2), []index.Doc{doc("testing", "redis", "redistribution of caches")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := x.Words(t.Context(), "redi")
+	if want := map[string]int{"redi": 2, "redistribut": 1}; err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v for %v, %v", got, want, err)
+	}
+	counts, err := x.Frequencies(t.Context(), []string{"redi", "redistribut", "cach", "nothing"})
+	if want := []int{2, 1, 2, 0}; err != nil || !slices.Equal(counts, want) {
+		t.Errorf("%v for %v, %v", counts, want, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/search"
@@ -103,7 +104,7 @@ func (x *Index) onDisk(ctx context.Context, q *Query) (hits []Hit, err error) {
 	if x.disk == nil {
 		return nil, nil
 	}
-	for size := q.Limit + min(len(x.tail), 64); ; size = q.Limit + len(x.tail) {
+	for size := q.Limit + min(len(x.tail), 64); ; size *= 4 {
 		found, err := x.disk.search(ctx, q, x.size, size)
 		if err != nil {
 			return nil, err
@@ -114,7 +115,7 @@ func (x *Index) onDisk(ctx context.Context, q *Query) (hits []Hit, err error) {
 				hits = append(hits, Hit{ID: h.ID, Score: h.Score})
 			}
 		}
-		if len(hits) >= q.Limit || len(found) < size || size >= q.Limit+len(x.tail) {
+		if len(hits) >= q.Limit || len(found) < size {
 			return hits, nil
 		}
 	}
@@ -180,15 +181,13 @@ func (x *Index) inMemory(ctx context.Context, q *Query) (hits []Hit, err error) 
 	if len(x.tail) == 0 {
 		return nil, nil
 	}
-	var failed error
-	scorer := newScorer(q, x.size, func(f Field, term string) int {
-		n, err := x.frequency(ctx, f, term)
-		failed = errors.Join(failed, err)
-		return n
-	})
-	if failed != nil {
-		return nil, failed
+	holding := make([]counts, len(q.Terms))
+	for i, t := range q.Terms {
+		if holding[i], err = x.holding(ctx, t.Text); err != nil {
+			return nil, err
+		}
 	}
+	scorer := newScorer(q, x.size, holding)
 	for id, d := range x.tail {
 		if d.removed || q.Category != "" && d.in != q.Category || !holdsAll(d.tags, q.Tags) {
 			continue
@@ -206,64 +205,73 @@ func holdsAll(have, want []string) bool {
 
 // Frequencies says for each term how many facts hold it in the field where most do. Facts that were replaced since
 // the generation on disk count twice.
-func (x *Index) Frequencies(ctx context.Context, terms []string) (counts []int, err error) {
-	counts = make([]int, len(terms))
-	err = x.view(func() error {
+func (x *Index) Frequencies(ctx context.Context, terms []string) ([]int, error) {
+	out := make([]int, len(terms))
+	err := x.view(func() error {
 		for i, t := range terms {
-			for f := range fieldCount {
-				n, err := x.frequency(ctx, f, t)
-				if err != nil {
-					return err
-				}
-				counts[i] = max(counts[i], n)
+			n, err := x.holding(ctx, t)
+			if err != nil {
+				return err
 			}
+			out[i] = slices.Max(n[:])
 		}
 		return nil
 	})
-	return counts, err
+	return out, err
 }
 
-// frequency is how many facts hold a term in a field.
-func (x *Index) frequency(ctx context.Context, f Field, term string) (n int, err error) {
+// holding is how many facts hold a term, in each field.
+func (x *Index) holding(ctx context.Context, term string) (n counts, err error) {
 	for _, d := range x.tail {
-		if d.terms[f][term] > 0 {
-			n++
+		for f, times := range d.terms[term] {
+			n[f] += min(1, times)
 		}
 	}
 	if x.disk == nil {
 		return n, nil
 	}
 	err = x.disk.view(func(r indexapi.IndexReader) error {
-		k, err := frequency(ctx, r, fieldNames[f], term)
-		n += k
-		return err
+		for f, name := range fieldNames {
+			k, err := frequency(ctx, r, name, term)
+			if err != nil {
+				return err
+			}
+			n[f] += k
+		}
+		return nil
 	})
 	return n, err
 }
 
-// Words lists the terms that begin with prefix, with the number of facts that hold each in one field at least.
-func (x *Index) Words(ctx context.Context, prefix string) (counts map[string]int, err error) {
-	counts = map[string]int{}
-	err = x.view(func() error {
+// Words lists the terms that begin with prefix, each with its frequency as [Index.Frequencies] has it.
+func (x *Index) Words(_ context.Context, prefix string) (map[string]int, error) {
+	var found [fieldCount]map[string]int
+	err := x.view(func() error {
 		for f, name := range fieldNames {
-			found := map[string]int{}
-			for _, d := range x.tail {
-				for t := range d.terms[f] {
-					if len(t) >= len(prefix) && t[:len(prefix)] == prefix {
-						found[t]++
-					}
-				}
-			}
-			if err := x.disk.dictionary(name, prefix, found); err != nil {
+			found[f] = map[string]int{}
+			if err := x.disk.dictionary(name, prefix, found[f]); err != nil {
 				return err
 			}
-			for t, n := range found {
-				counts[t] = max(counts[t], n)
+		}
+		for _, d := range x.tail {
+			for t, n := range d.terms {
+				if !strings.HasPrefix(t, prefix) {
+					continue
+				}
+				for f, times := range n {
+					found[f][t] += min(1, times)
+				}
 			}
 		}
 		return nil
 	})
-	return counts, err
+	most := map[string]int{}
+	for _, of := range found {
+		for t, n := range of {
+			most[t] = max(most[t], n)
+		}
+	}
+	return most, err
 }
 
 // dictionary adds the terms of a field that begin with prefix.

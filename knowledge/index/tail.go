@@ -22,19 +22,23 @@ type tailDoc struct {
 	names   []string
 	tags    []string
 	in      string
-	terms   [fieldCount]map[string]int // how often a field holds a term
-	lengths [fieldCount]int            // in terms
-	content [fieldCount]int            // in terms that are no stop words
+	terms   map[string]counts // how often each field holds a term
+	lengths counts            // in terms
+	content counts            // in terms that are no stop words
 }
+
+// counts are numbers by field.
+type counts [fieldCount]int
 
 // analyse cuts a document into terms.
 func analyse(d *Doc) *tailDoc {
-	t := &tailDoc{Doc: *d, names: d.names(), tags: folded(d.Tags), in: words.FoldName(d.Category)}
+	t := &tailDoc{Doc: *d, names: d.names(), tags: folded(d.Tags), in: words.FoldName(d.Category), terms: map[string]counts{}}
 	for f := range fieldCount {
-		t.terms[f] = map[string]int{}
 		for _, text := range d.text(f) {
 			analysed.scan(text, func(token words.Token) {
-				t.terms[f][token.Term]++
+				n := t.terms[token.Term]
+				n[f]++
+				t.terms[token.Term] = n
 				t.lengths[f]++
 				if token.Kind != words.Stop {
 					t.content[f]++
@@ -57,9 +61,9 @@ func (t tail) list() []*tailDoc {
 
 // statistics are what BM25 knows of all documents.
 type statistics struct {
-	Docs    int             `json:"docs"`
-	Lengths [fieldCount]int `json:"lengths"` // of all documents together, in terms
-	Content [fieldCount]int `json:"content"` // the same without stop words
+	Docs    int    `json:"docs"`
+	Lengths counts `json:"lengths"` // of all documents together, in terms
+	Content counts `json:"content"` // the same without stop words
 }
 
 // add counts one more document.
@@ -105,22 +109,20 @@ type scorer struct {
 	query  *Query
 	fields []Field
 	stats  statistics
-	idf    [][]float64 // by field and term
+	idf    [][fieldCount]float64 // by term
 	norm   float64
 }
 
-// newScorer takes how many documents hold each term in each of the query's fields.
-func newScorer(q *Query, s statistics, df func(f Field, term string) int) *scorer {
-	r := &scorer{query: q, fields: q.fields(), stats: s}
+// newScorer takes how many documents hold each term in each field.
+func newScorer(q *Query, s statistics, holding []counts) *scorer {
+	r := &scorer{query: q, fields: q.fields(), stats: s, idf: make([][fieldCount]float64, len(q.Terms))}
 	sum := 0.0
-	for _, f := range r.fields {
-		idf := make([]float64, len(q.Terms))
-		for i, t := range q.Terms {
-			idf[i] = s.idf(f, df(f, t.Text))
-			w := q.Boosts[f] * t.weight() * idf[i]
+	for i, t := range q.Terms {
+		for _, f := range r.fields {
+			r.idf[i][f] = s.idf(f, holding[i][f])
+			w := q.Boosts[f] * t.weight() * r.idf[i][f]
 			sum += w * w
 		}
-		r.idf = append(r.idf, idf)
 	}
 	r.norm = 1 / math.Sqrt(sum)
 	return r
@@ -129,22 +131,27 @@ func newScorer(q *Query, s statistics, df func(f Field, term string) int) *score
 // score is 0 for a document that has none of the terms.
 func (r *scorer) score(d *tailDoc) float64 {
 	const k1, b = 1.2, .75
-	total, matched := 0.0, 0
-	for i, f := range r.fields {
-		sum, n := 0.0, 0
-		length := float64(d.lengths[f])
-		for j, t := range r.query.Terms {
-			tf := math.Sqrt(float64(d.terms[f][t.Text]))
-			if tf == 0 {
+	var sums [fieldCount]float64
+	var matches counts
+	for i, t := range r.query.Terms {
+		n, ok := d.terms[t.Text]
+		if !ok {
+			continue
+		}
+		for _, f := range r.fields {
+			if n[f] == 0 {
 				continue
 			}
-			n++
-			idf := r.idf[i][j]
-			sum += r.query.Boosts[f] * t.weight() * idf * idf * r.norm * tf * k1 / (tf + k1*(1-b+b*length/r.stats.average(f)))
+			tf, idf := math.Sqrt(float64(n[f])), r.idf[i][f]
+			sums[f] += r.query.Boosts[f] * t.weight() * idf * idf * r.norm * tf * k1 / (tf + k1*(1-b+b*float64(d.lengths[f])/r.stats.average(f)))
+			matches[f]++
 		}
-		if n > 0 {
+	}
+	total, matched := 0.0, 0
+	for _, f := range r.fields {
+		if matches[f] > 0 {
 			matched++
-			total += sum * float64(n) / float64(len(r.query.Terms))
+			total += sums[f] * float64(matches[f]) / float64(len(r.query.Terms))
 		}
 	}
 	return total * float64(matched) / float64(len(r.fields))
