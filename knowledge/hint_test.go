@@ -24,7 +24,9 @@ func TestHintFollowed(t *testing.T) {
 	} {
 		s := testStore(t, nil)
 		s.now = at(150)
-		s.remember(t, Assertion{Category: "h", Key: "x", Value: long, ValidFrom: "2026-01-01"})
+		for range 2 { // a value that was asserted twice is well founded
+			s.remember(t, Assertion{Category: "h", Key: "x", Value: long, ValidFrom: "2026-01-01", Confidence: new(.9)})
+		}
 		s.now = at(160)
 		middle.Category, middle.Key = "h", "x"
 		r := s.remember(t, middle)

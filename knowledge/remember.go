@@ -14,6 +14,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // Assertion is one claim about the project: what somebody holds true, since
@@ -51,6 +52,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		return Remembered{}, err
 	}
 	r.Redacted = c.Redacted
+	s.weighRival(ctx, r.Contradiction)
 	return r, nil
 }
 
@@ -59,10 +61,11 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 //
 //   - The current value again, without a period, is a confirmation. The count
 //     goes up, the higher confidence counts, the source is added, and the first
-//     spelling stays.
+//     spelling stays. Package verdict says which values are equal.
 //   - Another value with Correct is a correction: the old value never was true in
 //     the period of the assertion, which is that of the old version unless given.
-//   - Anything else takes its place in valid time: see [timeline.place].
+//   - Anything else takes its place in valid time: see [timeline.place]. What it
+//     says about the value that it replaces is in [timeline.judge].
 func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered, error) {
 	c.name(f)
 	t := newTimeline(c, f.Versions(fact.IDOf(c.Category, c.Key)), now)
@@ -71,7 +74,7 @@ func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered,
 	}
 	current := fact.CurrentAt(t.versions, now)
 	switch {
-	case !c.dated() && current != nil && fact.SameValue(current.Value, c.Value):
+	case !c.dated() && current != nil && t.equals(current):
 		return t.confirm(current)
 	case c.Correct:
 		return t.correct()
@@ -106,7 +109,7 @@ func (t *timeline) correct() ([]state.Event, Remembered, error) {
 		return nil, Remembered{}, err
 	}
 	t.correcting = true
-	if fact.SameValue(wrong.Value, t.said.Value) {
+	if t.equals(wrong) {
 		t.cutAround(p, wrong.ID)
 		w := t.asserted(fact.Reperiod(wrong, p, t.now))
 		t.put(w)
@@ -124,7 +127,7 @@ func (t *timeline) correct() ([]state.Event, Remembered, error) {
 func (t *timeline) place(p fact.Period) *fact.Version {
 	var same []*fact.Version
 	for _, v := range t.versions {
-		if fact.Believed(v) && fact.SameValue(v.Value, t.said.Value) && touches(v, p) {
+		if fact.Believed(v) && t.equals(v) && touches(v, p) {
 			same = append(same, v)
 		}
 	}
@@ -149,6 +152,36 @@ func (t *timeline) place(p fact.Period) *fact.Version {
 	v = t.asserted(v)
 	t.put(v)
 	return v
+}
+
+// equals reports whether a version has the asserted value.
+func (t *timeline) equals(v *fact.Version) bool { return t.compare(v) == verdict.Equal }
+
+// compare tells how the asserted value relates to that of a version.
+func (t *timeline) compare(v *fact.Version) verdict.Kind {
+	return verdict.Canonical(v.Key, v.Value).Compare(t.form)
+}
+
+// judge says what the new version v means for the one that was believed where
+// its period begins. A value that says all that the old one said and more
+// refines it. Any other value changes it, and that is worth a warning when the
+// old value was well founded or somebody else's: see [severity].
+func (t *timeline) judge(v *fact.Version, r *Remembered) {
+	old := fact.CurrentAt(t.before, v.ValidFrom)
+	if old == nil || !slices.Contains(ids(t.displaced), old.ID) {
+		return
+	}
+	current := fact.CurrentAt(t.versions, t.now)
+	if current == nil || current.ID != old.ID {
+		r.Was = &Was{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy}
+	}
+	if t.compare(old) == verdict.Refined {
+		if r.Outcome == Superseded {
+			r.Outcome = Refined
+		}
+		return
+	}
+	r.Contradiction = t.contradiction(old, v)
 }
 
 // touches reports whether a version and a period of the same value are one
@@ -263,6 +296,7 @@ func (t *timeline) resume(v *fact.Version, p fact.Period) *fact.Version {
 // timeline is a fact's versions while an assertion takes its place among them.
 type timeline struct {
 	said Checked
+	form verdict.Form // of the asserted value
 	now  time.Time
 
 	before     []*fact.Version // as they are stored
@@ -274,7 +308,7 @@ type timeline struct {
 }
 
 func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
-	return &timeline{said: c, now: now, before: versions, versions: slices.Clone(versions)}
+	return &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), now: now, before: versions, versions: slices.Clone(versions)}
 }
 
 // put adds a version, or replaces the one with its id.
@@ -352,20 +386,21 @@ func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
 
 // finish turns the timeline into events and the answer.
 func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, Remembered, error) {
-	outcome := t.outcome(v, wanted)
+	r := t.remembered(v, t.outcome(v, wanted))
+	switch r.Outcome {
+	case Superseded, Backdated:
+		t.judge(v, &r)
+	case Confirmed:
+		if !wanted.Equal(fact.PeriodOf(v)) {
+			r.Asked = &wanted
+		}
+	}
 	if !t.joined {
-		v.Outcome = string(outcome) // create made it just now
+		v.Outcome = string(r.Outcome) // create made it just now
 	}
 	events := make([]state.Event, len(t.changed))
 	for i, w := range t.changed {
 		events[i] = state.Event{Put: w}
-	}
-	r := t.remembered(v, outcome)
-	if p := fact.PeriodOf(v); outcome == Confirmed && !wanted.Equal(p) {
-		r.Asked = &wanted
-	}
-	if outcome == Superseded || outcome == Backdated {
-		r.Contradiction = contradiction(t.displaced, v, t.now)
 	}
 	return events, r, nil
 }
@@ -590,7 +625,7 @@ func (c *Checked) name(f state.Facts) {
 }
 
 func taken(vs []*fact.Version, value string) bool {
-	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return fact.SameValue(v.Value, value) })
+	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return verdict.Compare(v.Key, v.Value, value) == verdict.Equal })
 }
 
 // describe adds to a version what the assertion says of the fact beside its value.

@@ -23,6 +23,7 @@ type say struct {
 	from, until int // days; 0 is not given
 	correct     bool
 	confidence  float64
+	by          string // the agent, or "user"
 	want        Outcome
 	severity    fact.Severity
 }
@@ -35,6 +36,9 @@ func tell(t *testing.T, story []say) []string {
 		c := Checked{Category: "c", Key: "k", Value: a.value, Confidence: a.confidence, Correct: a.correct, Source: Source{Kind: KindAgent}}
 		if c.Confidence == 0 {
 			c.Confidence = 0.8
+		}
+		if c.Source.By = a.by; a.by == KindUser {
+			c.Source = Source{Kind: KindUser}
 		}
 		if a.from != 0 {
 			c.From = new(at(a.from))
@@ -104,25 +108,42 @@ func TestAssert(t *testing.T) {
 		{"confirmed", []say{
 			{day: 1, value: "A", want: Created}, {day: 2, value: "a.", want: Confirmed},
 		}, []string{"A 1-… x2"}},
-		{"superseded, medium", []say{
-			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Medium},
+		{"changed", []say{
+			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Low},
 		}, []string{"A 1-5 x1", "B 5-… x1"}},
-		{"superseded, high", []say{
+		{"refined", []say{
+			{day: 1, value: "JWT", confidence: .95, want: Created}, {day: 2, value: "jwt.", want: Confirmed},
+			{day: 5, value: "JWT with RS256", by: "claude-a3f8", want: Refined},
+		}, []string{"JWT 1-5 x2", "JWT with RS256 5-… x1"}},
+		{"equal in other words", []say{
+			{day: 1, value: "timeout is 500 ms", want: Created}, {day: 5, value: "The timeout is 0.5 s", want: Confirmed},
+		}, []string{"timeout is 500 ms 1-… x2"}},
+		{"contradiction, high", []say{
 			{day: 1, value: "A", confidence: .95, want: Created}, {day: 2, value: "A", want: Confirmed},
 			{day: 5, value: "B", want: Superseded, severity: fact.High},
 		}, []string{"A 1-5 x2", "B 5-… x1"}},
-		{"superseded, low", []say{
-			{day: 1, value: "A", confidence: .4, want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Low},
+		{"contradiction of a user", []say{
+			{day: 1, value: "A", by: KindUser, want: Created}, {day: 5, value: "B", by: "claude-a3f8", want: Superseded, severity: fact.Medium},
+			{day: 6, value: "C", by: KindUser, want: Superseded, severity: fact.Low},
+		}, []string{"A 1-5 x1", "B 5-6 x1", "C 6-… x1"}},
+		{"contradiction of an agent of another type", []say{
+			{day: 1, value: "A", by: "cursor-a3f8", want: Created}, {day: 5, value: "B", by: "claude-b7e2", want: Superseded, severity: fact.Medium},
 		}, []string{"A 1-5 x1", "B 5-… x1"}},
+		{"an agent of the same type", []say{
+			{day: 1, value: "A", by: "cursor-a3f8", want: Created}, {day: 5, value: "B", by: "cursor-b7e2", want: Superseded, severity: fact.Low},
+		}, []string{"A 1-5 x1", "B 5-… x1"}},
+		{"who dates a change knows of it", []say{
+			{day: 1, value: "A", by: "cursor-a3f8", want: Created}, {day: 5, value: "B", by: "claude-b7e2", from: 4, want: Superseded, severity: fact.Low},
+		}, []string{"A 1-4 x1", "B 4-… x1"}},
 		{"there and back", []say{
-			{day: 1, value: "A", want: Created}, {day: 2, value: "B", want: Superseded, severity: fact.Medium},
-			{day: 3, value: "A", want: Superseded, severity: fact.Medium},
+			{day: 1, value: "A", want: Created}, {day: 2, value: "B", want: Superseded, severity: fact.Low},
+			{day: 3, value: "A", want: Superseded, severity: fact.Low},
 		}, []string{"A 1-2 x1", "B 2-3 x1", "A 3-… x1"}},
 		{"corrected", []say{
 			{day: 1, value: "A", want: Created}, {day: 5, value: "B", correct: true, want: Corrected},
 		}, []string{"A 1-… x1 not believed", "B 1-… x1"}},
 		{"corrected back: the old value still holds", []say{
-			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Medium},
+			{day: 1, value: "A", want: Created}, {day: 5, value: "B", want: Superseded, severity: fact.Low},
 			{day: 6, value: "A", correct: true, want: Corrected},
 		}, []string{"A 1-… x2", "B 5-… x1 not believed"}},
 		{"correct of nothing", []say{{day: 1, value: "A", correct: true, want: Created}}, []string{"A 1-… x1"}},
@@ -139,20 +160,20 @@ func TestAssert(t *testing.T) {
 			{day: 10, value: "A", want: Created}, {day: 11, value: "A", from: 3, want: Confirmed},
 		}, []string{"A 3-… x2"}},
 		{"a short period interrupts", []say{
-			{day: 1, value: "A", want: Created}, {day: 20, value: "B", from: 5, until: 8, want: Backdated, severity: fact.Medium},
+			{day: 1, value: "A", want: Created}, {day: 20, value: "B", from: 5, until: 8, want: Backdated, severity: fact.Low},
 		}, []string{"A 1-5 x1", "B 5-8 x1", "A 8-… x1"}},
 		{"a period over the present", []say{
-			{day: 1, value: "A", want: Created}, {day: 6, value: "B", from: 5, until: 8, want: Superseded, severity: fact.Medium},
+			{day: 1, value: "A", want: Created}, {day: 6, value: "B", from: 5, until: 8, want: Superseded, severity: fact.Low},
 		}, []string{"A 1-5 x1", "B 5-8 x1", "A 8-… x1"}},
 		{"covered whole", []say{
-			{day: 1, value: "A", from: 3, until: 5, want: Planned}, {day: 6, value: "B", from: 2, until: 9, want: Superseded, severity: fact.Medium},
+			{day: 1, value: "A", from: 3, until: 5, want: Planned}, {day: 6, value: "B", from: 2, until: 9, want: Superseded},
 		}, []string{"B 2-9 x1", "A 3-5 x1 not believed"}},
 		{"planned", []say{
 			{day: 1, value: "A", want: Created}, {day: 2, value: "B", from: 20, want: Planned},
 		}, []string{"A 1-20 x1", "B 20-… x1"}},
 		{"a plan stays when the present changes", []say{
 			{day: 1, value: "A", want: Created}, {day: 2, value: "B", from: 20, want: Planned},
-			{day: 3, value: "C", want: Superseded, severity: fact.Medium},
+			{day: 3, value: "C", want: Superseded, severity: fact.Low},
 		}, []string{"A 1-3 x1", "C 3-20 x1", "B 20-… x1"}},
 		{"confirming leaves a given end alone", []say{
 			{day: 1, value: "A", until: 20, want: Created}, {day: 2, value: "A", want: Confirmed},
@@ -229,5 +250,49 @@ func TestMissingKeyNeverTakesAnothersPlace(t *testing.T) {
 	want := []string{"we-use-go created", "we-use-go-2 created", "we-use-go confirmed"}
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// An answer names what the fact was before, and warns only where the old value
+// was well founded or somebody else's.
+func TestLinesOfAChange(t *testing.T) {
+	asserted := func(value, by string, confidence float64) Checked {
+		return Checked{Category: "db", Key: "engine", Value: value, Confidence: confidence, Source: Source{Kind: KindAgent, By: by}}
+	}
+	tests := []struct {
+		name     string
+		old, new Checked
+		want     string
+	}{
+		{
+			"refined", asserted("PostgreSQL", "cursor-a3f8", .8), asserted("PostgreSQL 16 on port 5432", "claude-b7e2", .8),
+			"Refined [db] engine: PostgreSQL 16 on port 5432 (confidence: 80%)\n  was: PostgreSQL",
+		},
+		{
+			"changed", asserted("MySQL", "cursor-a3f8", .8), asserted("PostgreSQL", "cursor-a3f8", .8),
+			"Remembered [db] engine: PostgreSQL (confidence: 80%)\n  was: MySQL (since 2026-01-01 by cursor-a3f8)",
+		},
+		{
+			"contradicted", asserted("MySQL", "cursor-a3f8", .8), asserted("PostgreSQL", "claude-b7e2", .8),
+			"Remembered [db] engine: PostgreSQL (confidence: 80%)\n" +
+				"  ⚠ CONTRADICTION DETECTED: Fact [db/engine] changed:\n" +
+				"  'MySQL' → 'PostgreSQL' (asserted by cursor-a3f8). Previous value archived.\n" +
+				`  Severity: medium. If the old value still holds: action=remember category=db key=engine value="MySQL" correct=true`,
+		},
+	}
+	for _, tt := range tests {
+		st := state.Over(state.New(), nil)
+		events, _, err := Assert(st, tt.old, at(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.Fold(events...)
+		_, r, err := Assert(st, tt.new, at(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, r.Text()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
 	}
 }

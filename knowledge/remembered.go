@@ -21,8 +21,9 @@ type Remembered struct {
 	ValidFrom     time.Time      `json:"valid_from"`
 	ValidUntil    *time.Time     `json:"valid_until"`
 	RecordedAt    time.Time      `json:"recorded_at"`
-	Touched       []string       `json:"touched"` // ids of every version that changed
-	Contradiction *Contradiction `json:"contradiction,omitempty"`
+	Touched       []string       `json:"touched"`                 // ids of every version that changed
+	Was           *Was           `json:"was,omitempty"`           // the value that is no longer current
+	Contradiction *Contradiction `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
 	Displaced     []Displacement `json:"displaced,omitempty"`
 	Similar       []Similar      `json:"similar,omitempty"` // advice only: nothing was done about them
 	Redacted      []string       `json:"redacted,omitempty"`
@@ -32,6 +33,13 @@ type Remembered struct {
 	Asked *fact.Period `json:"asked,omitempty"`
 
 	dated bool // the assertion gave a period, so the answer tells what was stored
+}
+
+// Was is the value that the fact had until this assertion.
+type Was struct {
+	Value      string    `json:"value"`
+	Since      time.Time `json:"since"`
+	AssertedBy string    `json:"asserted_by,omitempty"`
 }
 
 // Displacement tells what became of a version with another value: the periods
@@ -54,7 +62,7 @@ type Similar struct {
 // Text gives the answer's lines.
 func (r Remembered) Text() string {
 	var b strings.Builder
-	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected"}[r.Outcome]
+	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected", Refined: "Refined"}[r.Outcome]
 	if verb == "" {
 		verb = "Remembered"
 	}
@@ -63,8 +71,17 @@ func (r Remembered) Text() string {
 		fmt.Fprintf(&b, ", confirmed %dx", r.Confirmations)
 	}
 	b.WriteByte(')')
-	if r.Contradiction != nil {
-		r.Contradiction.text(&b)
+	switch {
+	case r.Contradiction != nil && r.Contradiction.Severity != fact.Low:
+		r.Contradiction.text(&b, r.Was != nil)
+	case r.Was != nil && r.Outcome == Refined:
+		b.WriteString("\n  was: " + prose.Brief(r.Was.Value))
+	case r.Was != nil:
+		b.WriteString("\n  was: " + prose.Brief(r.Was.Value) + " (since " + r.Was.Since.Format(time.DateOnly))
+		if r.Was.AssertedBy != "" {
+			b.WriteString(" by " + prose.Line(r.Was.AssertedBy))
+		}
+		b.WriteByte(')')
 	}
 	if r.dated || r.Outcome == Planned {
 		fmt.Fprintf(&b, "\n  Valid %s (%s)", fact.Period{From: r.ValidFrom, Until: r.ValidUntil}.Ahead(r.RecordedAt), r.Outcome)

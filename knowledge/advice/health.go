@@ -152,7 +152,7 @@ func (r *Report) look(st *state.State, v *fact.Version, now time.Time) {
 		r.Unconfirmed++
 	}
 	old := st.ByID(string(v.Supersedes))
-	if old != nil && v.Outcome == string(knowledge.Superseded) && fact.SeverityOf(old) == fact.High && v.ConfirmationCount < 2 && now.Sub(v.RecordedFrom) < 30*24*time.Hour {
+	if old != nil && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(old) && v.ConfirmationCount < 2 && now.Sub(v.RecordedFrom) < 30*24*time.Hour {
 		r.Contradictions = append(r.Contradictions, OpenQuestion{First: nameOf(v), Second: nameOf(old), Old: old.Value, New: v.Value})
 	}
 }

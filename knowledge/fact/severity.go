@@ -1,22 +1,15 @@
 package fact
 
-// Severity says how much a contradiction deserves a second look.
+// Severity says how much it deserves a second look that a value was replaced.
 type Severity string
 
 // The severities.
 const (
-	High   Severity = "high"   // the old value was sure (≥ 0.9) and confirmed at least twice
-	Medium Severity = "medium" // the old value was more sure than not (≥ 0.5)
-	Low    Severity = "low"
+	High   Severity = "high"   // the old value was well founded
+	Medium Severity = "medium" // somebody else asserted the old value
+	Low    Severity = "low"    // a change, and no alarm
 )
 
-// SeverityOf is how much it deserves one that old was replaced.
-func SeverityOf(old *Version) Severity {
-	switch {
-	case old.Confidence >= 0.9 && old.ConfirmationCount >= 2:
-		return High
-	case old.Confidence >= 0.5:
-		return Medium
-	}
-	return Low
-}
+// WellFounded reports whether a value was sure, with a given confidence of at
+// least 0.9, and asserted at least twice.
+func WellFounded(v *Version) bool { return v.Confidence >= 0.9 && v.ConfirmationCount >= 2 }

@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":                {"knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/words", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":                {"knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/search", "knowledge/words", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":           {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // of words what a stop word is
 	"knowledge/state":          {"knowledge/fact", "internal/journal", "formats"},
 	"knowledge/advice":         {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
