@@ -99,8 +99,8 @@ func onlyKey(t *testing.T, s *stores) string {
 	return ""
 }
 
-// Who is subscribed to an inbox or to the tasks is told of what others do, in
-// both eras, and of nothing else.
+// Who is subscribed to an inbox, the tasks or a category's facts is told when
+// these change, in both eras, and of nothing else.
 func TestSubscriptions(t *testing.T) {
 	for _, protocol := range []string{"2026-07-28", "2025-11-25"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -108,8 +108,9 @@ func TestSubscriptions(t *testing.T) {
 			s := serving(t)
 			a, b := dial(t, s, protocol), dial(t, serving(t), protocol)
 			id, other := a.register("cursor", "dev"), b.register("claude", "")
-			inbox, tasks := "leanctx://inbox/"+id, "leanctx://tasks"
-			for _, uri := range []string{inbox, tasks} {
+			inbox, tasks, facts := "leanctx://inbox/"+id, "leanctx://tasks", "leanctx://facts/architecture"
+			a.must("ctx_knowledge", `{"action":"remember","category":"architecture","key":"auth","value":"JWT RS256"}`)
+			for _, uri := range []string{inbox, tasks, facts} {
 				if err := a.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 					t.Fatal(err)
 				}
@@ -122,7 +123,8 @@ func TestSubscriptions(t *testing.T) {
 					t.Error("subscribed to nobody's inbox")
 				}
 			}
-			b.must("ctx_agent", `{"action":"claim","path":"src"}`) // concerns neither
+			b.must("ctx_agent", `{"action":"claim","path":"src"}`) // concerns none
+			b.must("ctx_knowledge", `{"action":"remember","category":"build","key":"tool","value":"make"}`)
 			b.must("ctx_agent", `{"action":"post","message":"for you alone","to_agent":"`+id+`","private":true}`)
 			a.hears(inbox)
 			b.must("ctx_task", `{"action":"create","title":"Mend it","to_agent":"cursor"}`)
@@ -140,6 +142,8 @@ func TestSubscriptions(t *testing.T) {
 				t.Errorf("the resource read it away: %s", got)
 			}
 			a.hears(inbox) // it is empty now
+			b.must("ctx_knowledge", `{"action":"remember","category":"architecture","key":"db","value":"PostgreSQL 16"}`)
+			a.hears(facts)
 			if err := a.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: inbox}); err != nil {
 				t.Error(err)
 			}

@@ -23,8 +23,9 @@ type notebook struct {
 }
 
 type note struct {
-	Value string `json:"value" jsonschema:"what to note"`
-	Key   string `json:"key,omitempty"`
+	Value string   `json:"value" jsonschema:"what to note"`
+	Key   string   `json:"key,omitempty"`
+	Tags  []string `json:"tags,omitempty"`
 }
 
 type about struct {

@@ -26,6 +26,7 @@ type source struct {
 	tool, action string
 	argument     string // what the last part of the URI is called
 	args         map[string]any
+	ages         bool // the text says how old things are, so it changes by itself
 }
 
 var sources = [...]source{
@@ -35,9 +36,9 @@ var sources = [...]source{
 		description: "The facts of one category that hold now.", args: map[string]any{"limit": 200}},
 	{uri: "leanctx://timeline/{category}", name: "timeline", title: "Timeline of a category", tool: reader, action: "timeline", argument: "category",
 		description: "Every version of the facts of one category, oldest first.", args: map[string]any{"limit": 200}},
-	{uri: "leanctx://inbox/{agent}", name: "inbox", title: "Inbox of an agent", tool: op.InboxName, argument: "agent_id",
+	{uri: "leanctx://inbox/{agent}", name: "inbox", title: "Inbox of an agent", tool: op.InboxName, argument: "agent_id", ages: true,
 		description: "What an agent has not read yet; reading it here leaves it unread."},
-	{uri: "leanctx://tasks", name: "tasks", title: "Tasks", tool: "ctx_task", action: "list",
+	{uri: "leanctx://tasks", name: "tasks", title: "Tasks", tool: "ctx_task", action: "list", ages: true,
 		description: "The tasks of the project, open ones first.", args: map[string]any{"limit": 200}},
 }
 

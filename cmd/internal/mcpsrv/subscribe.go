@@ -19,8 +19,9 @@ const watchEvery = 500 * time.Millisecond
 // subscriptions that a client listens to.
 //
 // What was written need not concern a resource: a claim changes no inbox. So
-// once the stamp is another one each resource is read again, as JSON, in which
-// there are no ages, and compared with what it was.
+// when the stamp changes, each resource is read again and compared with what it
+// was. The text is compared, which is what a client reads; where it holds ages,
+// the JSON.
 type watch struct {
 	server *Server
 
@@ -162,7 +163,10 @@ func (s *Server) shows(ctx context.Context, uri string) (string, error) {
 		if err != nil {
 			return "", protocolError(err)
 		}
-		return a.JSON()
+		if src.ages {
+			return a.JSON()
+		}
+		return a.Result.Text(), nil
 	}
 	return "", mcp.ResourceNotFoundError(uri)
 }

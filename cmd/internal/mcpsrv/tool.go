@@ -121,6 +121,9 @@ func arguments(raw json.RawMessage) (map[string]any, error) {
 		if err := json.Unmarshal(raw, &inner); err == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
 			raw = []byte(inner)
 		}
+		if err := op.Bounded(raw); err != nil {
+			return nil, fmt.Errorf("arguments: the object in the text %w", err)
+		}
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"leanctx/cmd/internal/op"
 )
 
 // malformed is a line that is no request: its id where one could be read, and
@@ -21,6 +23,11 @@ type malformed struct {
 
 // parse reads one message.
 func parse(data []byte) (jsonrpc.Message, *malformed) {
+	if err := op.Bounded(data); err != nil {
+		var s idScanner
+		s.feed(data)
+		return nil, &malformed{s.id(), jsonrpc.CodeInvalidRequest, "invalid request: the message " + err.Error()}
+	}
 	if !json.Valid(data) {
 		return nil, &malformed{nil, jsonrpc.CodeParseError, "parse error: the line is not JSON"}
 	}

@@ -2,7 +2,9 @@ package mcpsrv
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -156,4 +158,41 @@ func FuzzLines(f *testing.F) {
 			t.Error(got)
 		}
 	})
+}
+
+// A request of millions of elements is refused before it is decoded: decoded
+// it would take forty times its bytes.
+func TestTooManyElementsAreNotDecoded(t *testing.T) {
+	many := strings.Repeat("1,", 7_000_000) + "1"
+	text, err := json.Marshal(`{"action":"remember","value":[` + many + `]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]string{
+		"a list":             `{"action":"remember","value":[` + many + `]}`,
+		"a list in a text":   `{"action":"remember","value":"x","tags":"[` + many + `]"}`,
+		"an object in text":  string(text),
+		"commas":             `{"action":"remember","value":"x","tags":"` + many + `"}`,
+		"nested":             `{"action":"remember","value":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`,
+		"nested in a string": `{"action":"remember","value":"x","tags":"` + strings.Repeat("[", 100) + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := call("1", "ctx_knowledge", args)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			n := new(notebook)
+			list := serve(t, n.table(), nil, strings.NewReader(line+"\n"+call("2", "ctx_recall", `{"action":"who"}`)))
+			runtime.ReadMemStats(&after)
+			if got := one(t, list, "1").text(t); !strings.Contains(got, "more than") {
+				t.Errorf("got %.200q", got)
+			}
+			if len(list) != 2 || len(n.lines) > 0 {
+				t.Errorf("%d answers, noted %d", len(list), len(n.lines))
+			}
+			// The line is read into a buffer that grows; its strings are copied at each step.
+			if took, most := after.TotalAlloc-before.TotalAlloc, uint64(28*len(line)+8<<20); took > most {
+				t.Errorf("%d MiB were allocated for a line of %d MiB, %d at most", took>>20, len(line)>>20, most>>20)
+			}
+		})
+	}
 }

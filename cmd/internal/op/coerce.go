@@ -146,7 +146,13 @@ func toList(v any) ([]string, error) {
 	if !ok || !utf8.ValidString(s) {
 		return nil, fmt.Errorf("must be a list of texts, not %s", brief(v))
 	}
+	if strings.Count(s, ",") > mostElements {
+		return nil, fmt.Errorf("has more than %d elements", mostElements)
+	}
 	if t := strings.TrimSpace(s); strings.HasPrefix(t, "[") {
+		if err := Bounded([]byte(t)); err != nil {
+			return nil, err
+		}
 		var list []any
 		d := json.NewDecoder(strings.NewReader(t))
 		d.UseNumber()
@@ -155,6 +161,41 @@ func toList(v any) ([]string, error) {
 		}
 	}
 	return split(s, ","), nil
+}
+
+// The bounds of a request. Decoded, a list takes forty times its bytes.
+const (
+	mostElements = 20_000 // of all its lists and objects
+	mostNesting  = 64
+)
+
+// Bounded reports whether JSON text has so many elements, or is nested so
+// deeply, that it must not be decoded. The text need not be valid.
+func Bounded(text []byte) error {
+	elements, depth, inString := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString:
+			if c == '\\' {
+				i++
+			} else if c == '"' {
+				inString = false
+			}
+		case c == '"':
+			inString = true
+		case c == ',':
+			if elements++; elements > mostElements {
+				return fmt.Errorf("has more than %d elements", mostElements)
+			}
+		case c == '{' || c == '[':
+			if depth++; depth > mostNesting {
+				return fmt.Errorf("is nested more than %d deep", mostNesting)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
 }
 
 // brief is v as JSON, cut to a length that fits in a message.
