@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leanctx/internal/secret"
 )
 
 func (b *bed) refuse(as string, o Offer, want ...string) {
@@ -82,6 +84,39 @@ func TestBadFiles(t *testing.T) {
 	if got := b.push(cursor, "", "", filepath.Join(b.root, "good.md")); got.Files[0].Path != "good.md" {
 		t.Errorf("%+v", got)
 	}
+}
+
+// Git's own files, and names that a rule finds sensitive, are not shared, under whatever
+// name they are reached.
+func TestSensitiveNames(t *testing.T) {
+	b := newBed(t)
+	r, err := secret.New([]secret.Rule{{ID: "env", Pattern: `(^|/)\.env$`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.o.Redactor = r
+	b.reopen()
+	for _, name := range []string{".git/config", "sub/.git/HEAD", ".env", "app/.env", "good.md"} {
+		b.write(name, "text")
+	}
+	for link, to := range map[string]string{"config.md": ".git/config", "env.md": "app/.env"} {
+		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(b.root, link)); err != nil && runtime.GOOS != "windows" {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{".git/config", "./sub/../.git/config", "sub/.git/HEAD", "config.md", ".GIT/config"} {
+		if path == "config.md" && runtime.GOOS == "windows" {
+			continue
+		}
+		b.refuse(cursor, Offer{Paths: []string{"good.md", path}}, "nothing was shared", "belongs to Git")
+	}
+	for _, path := range []string{".env", "app/.env", "env.md"} {
+		if path == "env.md" && runtime.GOOS == "windows" {
+			continue
+		}
+		b.refuse(cursor, Offer{Paths: []string{path}}, "nothing was shared", "is sensitive (env)")
+	}
+	b.push(cursor, claude, "", "good.md")
 }
 
 func TestLinks(t *testing.T) {

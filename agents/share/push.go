@@ -30,6 +30,7 @@ type Offered struct {
 	Files    []File   `json:"files"`
 	Tokens   int      `json:"tokens"`
 	Message  string   `json:"message,omitempty"`
+	Note     string   `json:"note,omitempty"`     // why it may wait long
 	Redacted []string `json:"redacted,omitempty"` // rules that took something out
 }
 
@@ -44,7 +45,7 @@ type File struct {
 
 // Push stores files of the project for another agent, or for everybody.
 func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
-	x, err := s.address(ctx, o)
+	x, note, err := s.address(ctx, o)
 	if err != nil {
 		return Offered{}, err
 	}
@@ -52,14 +53,7 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 	if err != nil {
 		return Offered{}, err
 	}
-	for _, f := range found {
-		if _, rules, err := s.secrets.Redact(f.path); err != nil {
-			return Offered{}, err
-		} else if len(rules) > 0 {
-			return Offered{}, refusal.Argument("paths", "nothing was shared: the name of a file holds what looks like a secret (%s): rename it", strings.Join(rules, ", "))
-		}
-	}
-	out := Offered{From: x.From, To: x.To}
+	out := Offered{From: x.From, To: x.To, Note: note}
 	if x.Message, out.Redacted, err = s.secrets.Redact(strings.TrimSpace(strings.ToValidUTF8(o.Message, "\uFFFD"))); err != nil {
 		return Offered{}, err
 	}
@@ -85,24 +79,23 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 }
 
 // address checks who shares with whom, and how long the message is.
-func (s *Store) address(ctx context.Context, o Offer) (*shared, error) {
-	x := &shared{}
-	var err error
+func (s *Store) address(ctx context.Context, o Offer) (x *shared, note string, err error) {
+	x = &shared{}
 	if x.From, err = s.self(ctx); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if o.ToAgent = strings.TrimSpace(o.ToAgent); o.ToAgent != "" {
-		if x.To, _, err = s.agents.Resolve(ctx, o.ToAgent); err != nil {
-			return nil, err
+		if x.To, note, err = s.agents.Resolve(ctx, o.ToAgent); err != nil {
+			return nil, "", err
 		}
 	}
 	switch {
 	case x.To == x.From:
-		return nil, refusal.Argument("to_agent", "to_agent is who shares: name another agent")
+		return nil, "", refusal.Argument("to_agent", "to_agent is who shares: name another agent")
 	case len(o.Message) > MaxMessage:
-		return nil, refusal.Argument("message", "message has %d bytes, more than %d: put it into a file and share that", len(o.Message), MaxMessage)
+		return nil, "", refusal.Argument("message", "message has %d bytes, more than %d: put it into a file and share that", len(o.Message), MaxMessage)
 	}
-	return x, nil
+	return x, note, nil
 }
 
 func (x stored) file() File { return File{Path: x.Path, Tokens: x.Tokens, Redacted: x.Redacted} }
@@ -144,6 +137,9 @@ func newID() string {
 func (o Offered) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Shared %s with %s (%s)", prose.Count(len(o.Files), "file"), cmp.Or(o.To, "all agents"), prose.Count(o.Tokens, "token"))
+	if o.Note != "" {
+		b.WriteString("\n  " + o.Note)
+	}
 	for _, f := range o.Files {
 		if len(f.Redacted) > 0 {
 			fmt.Fprintf(&b, "\n  Redacted in %s before storing: %s", f.Path, strings.Join(f.Redacted, ", "))

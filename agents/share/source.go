@@ -60,9 +60,15 @@ func (s *Store) sources(paths []string) ([]source, error) {
 		if slices.ContainsFunc(out, func(x source) bool { return x.path == path }) {
 			continue
 		}
+		if err == nil {
+			err = s.allow(path)
+		}
 		var data []byte
 		if err == nil {
 			data, err = readSource(root, path)
+		}
+		if e, sensitive := errors.AsType[*sensitiveError](err); sensitive {
+			given = e.name
 		}
 		if err != nil {
 			refused = append(refused, prose.Line(prose.Clip(given, 80)+" "+err.Error()))
@@ -137,6 +143,40 @@ func (s *Store) inside(given string) (string, error) {
 	return path, nil
 }
 
+// allow refuses a path that leads out of the project, into Git's own files, or to a name
+// that a rule finds sensitive, by itself or through symbolic links. A link that is made
+// after this look cannot lead out either, since the file is opened through an os.Root.
+func (s *Store) allow(path string) error {
+	real := path
+	if root, err := filepath.EvalSymlinks(s.opts.ProjectRoot); err == nil {
+		if at, err := filepath.EvalSymlinks(filepath.Join(root, path)); err == nil {
+			if real, err = filepath.Rel(root, at); err != nil || !filepath.IsLocal(real) {
+				return errors.New("leads out of the project")
+			}
+		}
+	}
+	for _, name := range []string{filepath.ToSlash(path), filepath.ToSlash(real)} {
+		if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+			return errors.New("belongs to Git: its files hold addresses and credentials")
+		}
+		if clean, rules, err := s.secrets.Redact(name); err != nil {
+			return err
+		} else if len(rules) > 0 {
+			return &sensitiveError{clean, rules}
+		}
+	}
+	return nil
+}
+
+// sensitiveError says that a rule finds a file's name sensitive. It has the name without
+// what the rule found, which may be a secret.
+type sensitiveError struct {
+	name  string
+	rules []string
+}
+
+func (e *sensitiveError) Error() string { return "is sensitive (" + strings.Join(e.rules, ", ") + ")" }
+
 // readSource reads a text file, but not one that is too big.
 func readSource(root *os.Root, path string) ([]byte, error) {
 	info, err := root.Stat(path)
@@ -182,9 +222,6 @@ func plain(err error) error {
 		return errors.New("does not exist")
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		if strings.Contains(p.Err.Error(), "escapes") { // os does not export this error
-			return errors.New("leads out of the project")
-		}
 		err = p.Err
 	}
 	return fmt.Errorf("cannot be read: %w", err)
