@@ -64,10 +64,13 @@ func (c Claimed) Text() string {
 	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, prose.Line(c.Path), c.AgentID, prose.Span(c.ttl), c.Token)
 }
 
-// place is a path within the project.
-func (s *Store) place(path string) (string, error) {
-	path, err := pathWithin(s.opts.ProjectRoot, path)
-	if err == nil {
+// place is a path within the project. Secrets are looked for in the path as it was given,
+// since cleaning it takes the slashes out of a URL by which a password is known.
+func (s *Store) place(given string) (path string, err error) {
+	if err := s.plain("path", given); err != nil {
+		return "", err
+	}
+	if path, err = pathWithin(s.opts.ProjectRoot, given); err == nil {
 		err = s.plain("path", path)
 	}
 	return path, err

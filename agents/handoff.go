@@ -60,9 +60,10 @@ func (s handoffs) put(h *handoffRecord) {
 	s[h.ID] = h
 }
 
-// waiting lists those that wait for an agent to receive them, the oldest first.
-func (s handoffs) waiting(agent string) []*handoffRecord {
-	return s.list(func(h *handoffRecord) bool { return h.To == agent && h.State == handoffDone })
+// waiting lists those that wait for an agent, or for any one of its type, the oldest
+// first.
+func (s handoffs) waiting(id, kind string) []*handoffRecord {
+	return s.list(func(h *handoffRecord) bool { return (h.To == id || h.To == kind) && h.State == handoffDone })
 }
 
 // unreceived is how many wait, for whomever.
@@ -104,20 +105,29 @@ type Bundle struct {
 	At      time.Time     `json:"timestamp"`
 }
 
-// bundlesOf is what a receiver gets of handoffs.
-func bundlesOf(list []*handoffRecord) []Bundle {
-	var out []Bundle
+// received is what an agent gets of handoffs, and the claims that become its own by
+// that: those handed to its type. The ones handed to the agent itself are its own already.
+func (p *project) received(id string, list []*handoffRecord, now time.Time) (out []Bundle, claims []event) {
+	token := p.fence
 	for _, h := range list {
 		b := Bundle{From: h.From, Role: h.Role, Summary: h.Summary, Tasks: h.Tasks, Facts: h.Facts, Files: h.Files, At: h.At}
 		for _, c := range h.Claims {
-			b.Claims = append(b.Claims, lease.Held{Path: c.Path, AgentID: h.To, Token: c.Token})
+			if l := p.leases[lease.Key(c.Path)]; h.To != id && l != nil && l.Holder == h.To {
+				if l.Expired(now) {
+					continue
+				}
+				token++
+				c.Token = token
+				claims = append(claims, event{Claim: l.HandedTo(id, token, now)})
+			}
+			b.Claims = append(b.Claims, lease.Held{Path: c.Path, AgentID: id, Token: c.Token})
 		}
 		for _, e := range h.Diary {
 			b.Diary = append(b.Diary, e.Shown())
 		}
 		out = append(out, b)
 	}
-	return out
+	return out, claims
 }
 
 // lines is a bundle as it is read.
@@ -155,7 +165,7 @@ func (p *project) fileHandoff(h *handoffRecord) {
 
 // HandoffArgs is work that the caller passes on.
 type HandoffArgs struct {
-	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type, of which the last active one is taken"`
+	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type; the last active agent of that type is taken, else the next one that comes"`
 	Message string `json:"message" arg:"2" jsonschema:"what was done, what is left, what to watch for"`
 }
 
@@ -192,7 +202,8 @@ func named(list []string, noun string) string {
 // What a bundle holds at most.
 const (
 	bundleDiary = 10
-	bundleList  = 30 // facts; files
+	bundleFacts = 5 // of the sender's session, the newest
+	bundleFiles = 30
 )
 
 // Handoff passes the caller's open tasks and claims on, with a summary and
@@ -214,20 +225,21 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 		return HandedOver{}, err
 	}
 	h := handoffRecord{Summary: summary, State: handoffPending}
-	note := ""
+	var note string
+	var since time.Time
 	find := func(p *project, now time.Time) error {
 		me, err := s.self(p)
 		if err != nil {
 			return err
 		}
-		h.From, h.Role = me.ID, me.Role
+		h.From, h.Role, since = me.ID, me.Role, me.joined()
 		h.To, note, err = p.successor(me, a.ToAgent, now)
 		return err
 	}
 	if err := s.view(ctx, find); err != nil {
 		return HandedOver{}, err
 	}
-	if err := s.pack(ctx, &h); err != nil {
+	if err := s.pack(ctx, &h, since); err != nil {
 		return HandedOver{}, err
 	}
 	done, err := s.live.Alone(h.From, func() error { return s.handOver(ctx, &h, find) })
@@ -249,13 +261,16 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 	if strings.TrimSpace(name) == "" {
 		return "", "", refusal.Argument("to_agent", "needs to_agent")
 	}
-	to, err := p.resolve("to_agent", name)
+	to, err := p.addressee(name)
 	if err != nil {
 		return "", "", err
 	}
 	if to.agent == nil {
 		others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == me.ID || !a.present(now) })
-		if len(others) == 0 {
+		switch {
+		case len(p.types[to.kind]) == 0:
+			return to.kind, waits(to.kind), nil
+		case len(others) == 0:
 			return "", "", refusal.NotFound("No agent found: no other %s is here", to.kind)
 		}
 		to.agent = others[0]
@@ -269,25 +284,23 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 	return to.agent.ID, absence(now, to.agent), nil
 }
 
-// pack puts into a bundle what the registry does not know.
-func (s *Store) pack(ctx context.Context, h *handoffRecord) error {
-	tail, err := s.diaries.Tail(ctx, h.From, bundleDiary)
-	if err != nil {
+// pack puts into a bundle what the registry does not know. since is when the sender's
+// session began.
+func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (err error) {
+	if h.Diary, err = s.diaries.Tail(ctx, h.From, bundleDiary); err != nil {
 		return err
 	}
-	h.Diary = tail
-	for _, part := range []struct {
-		list func(context.Context, string) ([]string, error)
-		to   *[]string
-	}{{s.opts.Facts, &h.Facts}, {s.opts.Files, &h.Files}} {
-		if part.list == nil {
-			continue
-		}
-		found, err := part.list(ctx, h.From)
-		if err != nil {
+	if s.opts.Facts != nil {
+		if h.Facts, err = s.opts.Facts(ctx, h.From, since); err != nil {
 			return err
 		}
-		*part.to = found[:min(len(found), bundleList)]
+		h.Facts = h.Facts[:min(len(h.Facts), bundleFacts)]
+	}
+	if s.opts.Files != nil {
+		if h.Files, err = s.opts.Files(ctx, h.From); err != nil {
+			return err
+		}
+		h.Files = h.Files[:min(len(h.Files), bundleFiles)]
 	}
 	return nil
 }
@@ -372,22 +385,19 @@ func (p *project) complete(h *handoffRecord, now time.Time) []event {
 	}
 	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
 		x := *a
-		x.Status, x.Message = statusIdle, handedOff+h.To
+		x.Status, x.Message, x.HandedTo = statusIdle, "handed off to "+h.To, h.To
 		events = append(events, event{Agent: &x})
 	}
 	return append(events, event{Handoff: new(*h)})
 }
 
-// handedOff is what the status of an agent says that passed its work on.
-const handedOff = "handed off to "
-
 // back makes an agent active again that passed its work on and takes up more.
 func (p *project) back(a *agent) []event {
-	if a.Status != statusIdle || !strings.HasPrefix(a.Message, handedOff) {
+	if a.HandedTo == "" {
 		return nil
 	}
 	x := *a
-	x.Status, x.Message = statusActive, ""
+	x.Status, x.Message, x.HandedTo = statusActive, "", ""
 	return []event{{By: a.ID, Agent: &x}}
 }
 

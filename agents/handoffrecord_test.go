@@ -29,7 +29,7 @@ func TestSet(t *testing.T) {
 		h.Number = []uint64{10, 2, 3, 4, 5}[i]
 		s.put(&h)
 	}
-	got := []string{ids(s.waiting("a")), ids(s.waiting("b")), ids(s.waiting("c")), ids(s.pending())}
+	got := []string{ids(s.waiting("a", "")), ids(s.waiting("x", "b")), ids(s.waiting("c", "x")), ids(s.pending())}
 	if d := gocmp.Diff([]string{"h-2 h-10", "h-3", "", "h-4"}, got); d != "" || s.unreceived() != 3 {
 		t.Error(s.unreceived(), d)
 	}
@@ -54,10 +54,15 @@ func TestBundle(t *testing.T) {
 		`Handoff from cursor-a3f8 (dev\u{1b}) (5m ago): go on` + "\n      Tasks: none",
 		"  Tasks: t-1, t-2", "  Claims: src/a.go (token 7)", "  Facts: auth/token", `  Shared files: a\nb`, "  Diary:", "    [DONE] half (6m ago)",
 	}
-	if d := gocmp.Diff(want, bundlesOf([]*handoffRecord{h})[0].lines(t0.Add(5*time.Minute))); d != "" {
+	if d := gocmp.Diff(want, bundle(h).lines(t0.Add(5*time.Minute))); d != "" {
 		t.Error(d)
 	}
-	if bare := bundlesOf([]*handoffRecord{{From: "a", Summary: "s", At: t0}})[0].lines(t0); len(bare) != 1 {
+	if bare := bundle(&handoffRecord{From: "a", Summary: "s", At: t0}).lines(t0); len(bare) != 1 {
 		t.Error(bare)
 	}
+}
+
+func bundle(h *handoffRecord) Bundle {
+	list, _ := newProject("").received(h.To, []*handoffRecord{h}, t0)
+	return list[0]
 }

@@ -28,11 +28,7 @@ type Present struct {
 }
 
 func shown(a *agent) Present {
-	p := Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active, a.Registered}
-	if !a.Joined.IsZero() {
-		p.Joined = a.Joined
-	}
-	return p
+	return Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active, a.joined()}
 }
 
 func (a Present) line(now time.Time) string {
@@ -118,7 +114,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 		}
 		slices.Sort(r.Agents)
 		if a, err := s.self(p); err == nil {
-			r.Unread = p.messages.countUnread(p.reader(a, now), now) + len(p.handoffs.waiting(a.ID))
+			r.Unread = p.messages.countUnread(p.reader(a, now), now) + len(p.handoffs.waiting(a.ID, a.Type))
 		}
 		return nil
 	})
@@ -200,12 +196,13 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 		if err != nil {
 			return nil, err
 		}
-		bundles := p.handoffs.waiting(me.ID)
-		r.You, r.Unread, r.Handoffs = new(shown(me)), p.messages.countUnread(p.reader(me, now), now), bundlesOf(bundles)
+		bundles := p.handoffs.waiting(me.ID, me.Type)
+		given, claims := p.received(me.ID, bundles, now)
+		r.You, r.Unread, r.Handoffs = new(shown(me)), p.messages.countUnread(p.reader(me, now), now), given
 		if len(bundles) == 0 {
 			return nil, nil
 		}
-		return p.given(p.reader(me, now), nil, bundles, now), nil
+		return append(claims, p.given(p.reader(me, now), nil, bundles, now)), nil
 	}
 	unmarked, err := s.receive(ctx, look)
 	r.Unmarked = unmarked

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -173,7 +174,7 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		if r.Role == "" {
 			r.Role = a.Role
 		}
-		a.Status, a.Message, a.Role, a.Client, a.Joined = statusActive, "", r.Role, s.actor.Client, now
+		a.Status, a.Message, a.HandedTo, a.Role, a.Client, a.Joined = statusActive, "", "", r.Role, s.actor.Client, now
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, now
 		r.Unread = p.messages.countUnread(p.reader(&a, now), now)
 		return []event{{By: id, Agent: &a}}, nil
@@ -247,12 +248,12 @@ func (u Updated) Text() string {
 // Status notes what the caller says it is doing. Who has finished leaves the
 // list and lets go of its claims; register takes it up again.
 func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
-	status := standingOf(a.Status)
+	status := statusOf(a.Status)
 	u := Updated{}
 	var err error
 	switch {
 	case status == "" && strings.TrimSpace(a.Status) != "":
-		err = refusal.Argument("status", "status %q is none of active, idle, finished", prose.Clip(a.Status, maxWord))
+		err = refusal.Argument("status", "status %q is none of active, idle, finished: say the rest in message", prose.Clip(a.Status, maxWord))
 	case strings.TrimSpace(a.Message) != "":
 		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
 	case status == "":
@@ -282,13 +283,14 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	return u, err
 }
 
-// standingOf is the status that a word stands for, in the spellings that agents
-// try; empty for any other.
-func standingOf(word string) string {
+// statusOf is the status that a word stands for, in the spellings that agents try;
+// empty for any other. A word that says more than a status has is refused and not
+// turned into another: busy, blocked, paused.
+func statusOf(word string) string {
 	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word)) {
-	case statusActive, "working", "busy", "inprogress", "running":
+	case statusActive, "working", "inprogress", "running":
 		return statusActive
-	case statusIdle, "waiting", "paused", "blocked":
+	case statusIdle, "waiting":
 		return statusIdle
 	case statusFinished, "done", "complete", "completed":
 		return statusFinished
@@ -299,10 +301,7 @@ func standingOf(word string) string {
 // standing is the agent's new record first, then the claims it lets go of.
 func (p *project) standing(me *agent, status, message string) []event {
 	a := *me
-	if status != "" {
-		a.Status = status
-	}
-	a.Message = message
+	a.Status, a.Message, a.HandedTo = cmp.Or(status, a.Status), message, ""
 	events := []event{{By: me.ID, Agent: &a}}
 	if a.Status == statusFinished {
 		for _, l := range p.leases.Of(me.ID) {
@@ -442,21 +441,24 @@ func (s *Store) noted(err error) {
 // resumed by others. A process that ends need not call it.
 func (s *Store) Leave(session string) error { return s.live.End(session) }
 
-// Resolve finds whom a name means: an id, the beginning of exactly one id
-// (three characters or more), or a type of which somebody is registered. A
-// type is returned as it is: any one agent of it may take what goes there.
+// Resolve finds to whom something goes: an id, the beginning of exactly one id
+// (three characters or more), or a type. A type is returned as it is: any one agent of
+// it may take what goes there, and note says so if nobody of it has come yet.
 // The error is a [*NotFoundError], or an [*ArgumentError] that names the ids a
 // beginning may stand for.
 func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
-		to, err := p.resolve("to_agent", name)
-		if err != nil {
-			return err
+		to, err := p.addressee(name)
+		switch {
+		case err != nil:
+		case to.agent != nil:
+			id, note = to.agent.ID, ""
+		default:
+			if id, note = to.kind, ""; len(p.types[id]) == 0 {
+				note = waits(id)
+			}
 		}
-		if id = to.kind; to.agent != nil {
-			id = to.agent.ID
-		}
-		return nil
+		return err
 	})
 	return id, note, err
 }

@@ -135,7 +135,12 @@ func TestResolve(t *testing.T) {
 	if x, ok := errors.AsType[*ArgumentError](err); !ok || !strings.Contains(x.Problem, "talker-0000 or talker-0001") {
 		t.Errorf("ambiguous: %v", err)
 	}
-	for _, name := range []string{"", "t", "nobody", "talker-00000", "*"} {
+	for name, want := range map[string]string{"talker": "", "windsurf": "no windsurf is here yet: it waits"} {
+		if got, note, err := s.Resolve(ctx, name); got != name || note != want || err != nil {
+			t.Errorf("%q: %q, %q, %v", name, got, note, err)
+		}
+	}
+	for _, name := range []string{"", "talker-00000", "nobody-a3f8", "*", "wind surf", "../x"} {
 		if _, _, err := s.Resolve(ctx, name); err == nil {
 			t.Errorf("%q was found", name)
 		}
@@ -249,11 +254,16 @@ func TestStatusSpellings(t *testing.T) {
 	s := newBed(t).open()
 	me := join(t, s, "claude", "")
 	for word, want := range map[string]string{
-		"working": "active", "Busy": "active", "in_progress": "active", "in progress": "active",
-		"waiting": "idle", " paused ": "idle", "done": "finished", "Complete": "finished",
+		"working": "active", "in_progress": "active", "in progress": "active",
+		"waiting": "idle", "done": "finished", "Complete": "finished",
 	} {
 		if u, err := me.Status(t.Context(), StatusArgs{Status: word}); err != nil || u.Status != want {
 			t.Errorf("%q: %q, want %s: %v", word, u.Status, want, err)
+		}
+	}
+	for _, word := range []string{"busy", "Blocked", " paused "} { // they say something else
+		if u, err := me.Status(t.Context(), StatusArgs{Status: word}); err == nil {
+			t.Errorf("%q was turned into %s", word, u.Status)
 		}
 	}
 }

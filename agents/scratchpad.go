@@ -147,7 +147,7 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 		}
 		return "nobody else is here yet", nil
 	}
-	to, err := p.resolve("to_agent", name)
+	to, err := p.addressee(name)
 	if err != nil {
 		return "", err
 	}
@@ -163,11 +163,14 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 		m.To = to.agent.ID
 		return absence(now, to.agent), nil
 	}
+	m.ToType = to.kind
 	others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == m.From })
-	if len(others) == 0 {
+	switch {
+	case len(p.types[to.kind]) == 0:
+		return waits(to.kind), nil
+	case len(others) == 0:
 		return "", refusal.NotFound("No agent found: %s has no other agent than you", to.kind)
 	}
-	m.ToType = to.kind
 	return absence(now, others...), nil
 }
 
@@ -246,24 +249,25 @@ func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 		}
 		reader := p.reader(me, now)
 		page, total := p.messages.page(reader, now, limit)
-		bundles, missed := p.handoffs.waiting(me.ID), reader.at.Missed
-		r = Messages{Handoffs: bundlesOf(bundles), Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: now, limit: limit, empty: noNewMessages}
+		bundles, missed := p.handoffs.waiting(me.ID, me.Type), reader.at.Missed
+		given, claims := p.received(me.ID, bundles, now)
+		r = Messages{Handoffs: given, Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: now, limit: limit, empty: noNewMessages}
 		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
 			return nil, nil
 		}
-		return p.given(reader, page, bundles, now), nil
+		return append(claims, p.given(reader, page, bundles, now)), nil
 	}
 	r.Unmarked, err = s.receive(ctx, look)
 	return r, err
 }
 
 // given is the commit by which a reader has what it was given.
-func (p *project) given(r reader, page []*message, bundles []*handoffRecord, now time.Time) []event {
+func (p *project) given(r reader, page []*message, bundles []*handoffRecord, now time.Time) event {
 	read := p.messages.reading(r, page, now)
 	for _, h := range bundles {
 		read.Handoffs = append(read.Handoffs, h.ID)
 	}
-	return []event{{By: r.id, Read: read}}
+	return event{By: r.id, Read: read}
 }
 
 // receive commits what look makes of the state. That there is nothing new is
@@ -352,7 +356,7 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 			return refusal.Argument("agent", "agent %q is a type: an inbox is one agent's", to.kind)
 		}
 		page, total := p.messages.page(p.reader(to.agent, now), now, maxLimit)
-		r = Inbox{AgentID: to.agent.ID, Unread: total, now: now, Handoffs: len(p.handoffs.waiting(to.agent.ID))}
+		r = Inbox{AgentID: to.agent.ID, Unread: total, now: now, Handoffs: len(p.handoffs.waiting(to.agent.ID, to.agent.Type))}
 		if me, err := s.self(p); err != nil || me != to.agent {
 			shown := slices.DeleteFunc(page, func(m *message) bool { return m.Private })
 			r.Private = len(page) - len(shown)

@@ -67,7 +67,7 @@ func TestInterruptedHandoffIsCompleted(t *testing.T) {
 			}
 			_ = s.view(t.Context(), func(p *project, _ time.Time) error {
 				expect(t, "claims", len(p.leases.Of(receiver)), 2)
-				expect(t, "bundles", len(p.handoffs.waiting(receiver)), 1)
+				expect(t, "bundles", len(p.handoffs.waiting(receiver, "")), 1)
 				return nil
 			})
 		})

@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -53,6 +54,7 @@ type agent struct {
 	Role       string    `json:"role,omitempty"`
 	Status     string    `json:"status"`
 	Message    string    `json:"status_message,omitempty"`
+	HandedTo   string    `json:"handed_to,omitempty"` // who took over its work, until it takes up more
 	Client     string    `json:"client,omitempty"`
 	Registered time.Time `json:"started_at"`
 	Joined     time.Time `json:"joined_at,omitzero"` // when it was last resumed
@@ -63,6 +65,14 @@ type agent struct {
 // present tells whether an agent is listed.
 func (a *agent) present(now time.Time) bool {
 	return a.Status != statusFinished && now.Sub(a.Active).Abs() < silentAfter // a clock far ahead proves nothing
+}
+
+// joined is when its session began: when it registered, or was last resumed.
+func (a *agent) joined() time.Time {
+	if a.Joined.IsZero() {
+		return a.Registered
+	}
+	return a.Joined
 }
 
 // name is an agent as briefings and errors write it: id(role).
@@ -154,19 +164,34 @@ func (p *project) ofType(name string) []*agent {
 // minPrefix is the shortest beginning of an id that may stand for it.
 const minPrefix = 3
 
-// address is to whom something goes: one agent, or any one of a type.
+// address is to whom something goes: one agent, or any one of a type, of which
+// nobody need be here yet.
 type address struct {
 	agent *agent
 	kind  string // the type, when there is no agent
 }
 
-// addressee is what to do about nobody to whom something could go.
-func addressee(argument string) string {
-	if argument != "to_agent" {
-		return ""
+// addressee finds to whom something goes: as resolve, or a type that nobody has yet.
+func (p *project) addressee(name string) (address, error) {
+	to, err := p.resolve("to_agent", name)
+	if _, unknown := errors.AsType[*NotFoundError](err); !unknown || isID(name) {
+		return to, err
 	}
-	return " (let it register first)"
+	kind, wrong := checkedWord("to_agent", name, maxType)
+	if wrong != nil {
+		return to, err
+	}
+	return address{kind: kind}, nil
 }
+
+// isID tells whether a name is in the form of an agent's id, whose agent must exist.
+func isID(name string) bool {
+	i := strings.LastIndexByte(name, '-')
+	return i > 0 && len(name)-i > firstHex && strings.Trim(strings.ToLower(name[i+1:]), "0123456789abcdef") == ""
+}
+
+// waits says that what goes to a type waits, because nobody of it has come yet.
+func waits(kind string) string { return "no " + kind + " is here yet: it waits" }
 
 // resolve finds whom a name means: an id, a type, or the beginning of one id.
 func (p *project) resolve(argument, name string) (address, error) {
@@ -187,7 +212,7 @@ func (p *project) resolve(argument, name string) (address, error) {
 	}
 	switch len(found) {
 	case 0:
-		return address{}, refusal.NotFound("No agent found: %s%s", prose.Line(prose.Clip(name, maxWord)), addressee(argument))
+		return address{}, refusal.NotFound("No agent found: %s", prose.Line(prose.Clip(name, maxWord)))
 	case 1:
 		return address{agent: p.agents[found[0]]}, nil
 	}

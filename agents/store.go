@@ -46,9 +46,10 @@ type Options struct {
 	Redactor    *secret.Redactor // default: the built-in rules
 	Logger      *slog.Logger
 	Tasks       Reassigner // moved by a handoff; may be nil
-	// Facts lists what (category/key) an agent asserted, and Files
-	// the paths it has shared, the newest first, for a handoff; both may be nil.
-	Facts, Files func(ctx context.Context, agent string) ([]string, error)
+	// Facts lists what (category/key) an agent asserted since an instant, and Files the
+	// paths it has shared, the newest first, for a handoff; both may be nil.
+	Facts func(ctx context.Context, agent string, since time.Time) ([]string, error)
+	Files func(ctx context.Context, agent string) ([]string, error)
 	// Free lists the ids of the tasks that an agent may claim; may be nil.
 	Free func(ctx context.Context, agent string) ([]string, error)
 	// Shared counts what was shared with an agent and it has not had yet; may be

@@ -10,10 +10,10 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Asserted lists the facts that hold now and that an agent asserted, and the
-// patterns and gotchas that it recorded, as category/key, the one it asserted
-// last first. It needs every fact, so it is for what happens seldom: a handoff.
-func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
+// Asserted lists the facts that hold now and that an agent asserted or confirmed since an
+// instant, and the patterns and gotchas that it recorded since, as category/key, the
+// last one first. It needs every fact, so it is for what happens seldom: a handoff.
+func (s *Store) Asserted(ctx context.Context, agent string, since time.Time) ([]string, error) {
 	var out []string
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		var found []*fact.Version
@@ -32,6 +32,7 @@ func (s *Store) Asserted(ctx context.Context, agent string) ([]string, error) {
 				found = append(found, state.GotchaVersion(&st.Gotchas[i]))
 			}
 		}
+		found = slices.DeleteFunc(found, func(v *fact.Version) bool { return v.LastConfirmed.Before(since) })
 		slices.SortFunc(found, func(a, b *fact.Version) int {
 			return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), fact.ByName(a, b))
 		})

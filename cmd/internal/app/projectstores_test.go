@@ -44,7 +44,7 @@ func TestWhoCalls(t *testing.T) {
 		t.Errorf("and again %s", got)
 	}
 	for _, args := range []string{
-		`{"action":"post","message":"x","to_agent":"nobody"}`, `{"action":"read","agent":"../../etc"}`, `{"action":"read","agent":"cursor-0000000"}`,
+		`{"action":"post","message":"x","to_agent":"nobody-a3f8"}`, `{"action":"read","agent":"../../etc"}`, `{"action":"read","agent":"cursor-0000000"}`,
 		`{"action":"claim","path":"../etc/passwd"}`, `{"action":"claim","path":"/etc/passwd"}`, `{"action":"claim","path":"x","ttl":"soon"}`,
 		`{"action":"post","message":"` + strings.Repeat("m", 1<<20) + `"}`, `{"action":"diary","message":"x","agent":"🐙` + strings.Repeat("x", 300) + `"}`,
 	} {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"leanctx/agents/cost"
 	"leanctx/cmd/internal/config"
@@ -169,13 +170,13 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 }
 
 // asserted lists what an agent knows of a project, for a handoff.
-func (s *stores) asserted(sc op.Scope, p project.Project) func(context.Context, string) ([]string, error) {
-	return func(ctx context.Context, agent string) ([]string, error) {
+func (s *stores) asserted(sc op.Scope, p project.Project) func(context.Context, string, time.Time) ([]string, error) {
+	return func(ctx context.Context, agent string, since time.Time) ([]string, error) {
 		store, err := s.store(sc, p)
 		if err != nil {
 			return nil, err
 		}
-		return store.Asserted(ctx, agent)
+		return store.Asserted(ctx, agent, since)
 	}
 }
 
