@@ -1,8 +1,10 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +30,27 @@ func (s *Store) Triggered(ctx context.Context, file string) ([]formats.Reminder,
 			}
 		}
 		return nil
+	})
+	return out, err
+}
+
+// GotchasAt lists the gotchas whose trigger names a file, the worst first. The
+// file is named as for [Store.Triggered].
+func (s *Store) GotchasAt(ctx context.Context, file string) ([]formats.Gotcha, error) {
+	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
+	var out []formats.Gotcha
+	err := s.View(ctx, func(st *state.State, _ time.Time) error {
+		out = nil
+		for _, g := range st.Gotchas {
+			if slices.ContainsFunc(strings.Fields(g.Trigger), func(word string) bool { return reminder.Names(word, file) }) {
+				out = append(out, g)
+			}
+		}
+		return nil
+	})
+	worst := []string{"critical", "warning", "info"}
+	slices.SortStableFunc(out, func(a, b formats.Gotcha) int {
+		return cmp.Compare(slices.Index(worst, a.Severity), slices.Index(worst, b.Severity))
 	})
 	return out, err
 }

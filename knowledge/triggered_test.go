@@ -59,3 +59,35 @@ func TestTriggeredOpenOnly(t *testing.T) {
 		t.Fatal(got, err)
 	}
 }
+
+// A gotcha whose trigger names a file or a glob is found at that file, the worst
+// first, and no other is.
+func TestGotchasAt(t *testing.T) {
+	s, err := knowledge.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }() // a cache at most
+	for trigger, severity := range map[string]string{
+		"editing a .proto file": "warning", "a change in `src/auth/**`.": "info", "touching src/auth/jwt.go, or its test": "critical",
+		"running go test ./... twice": "info", "everything * and / is fine": "info", "e.g. and/or what comes": "info",
+	} {
+		if _, err := s.Gotcha(t.Context(), knowledge.Mistake{Trigger: trigger, Resolution: "mind it", Severity: severity}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string][]string{
+		"api/user.proto": {"editing a .proto file"}, "src/auth/jwt.go": {"touching src/auth/jwt.go, or its test", "a change in `src/auth/**`."},
+		"src/auth/x/y.ts": {"a change in `src/auth/**`."}, "main.go": nil, "proto": nil,
+	} {
+		got, err := s.GotchasAt(t.Context(), file)
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%s: %v, %v", file, got, err)
+		}
+		for i := range got {
+			if got[i].Trigger != want[i] {
+				t.Errorf("%s: got %q, want %q", file, got[i].Trigger, want[i])
+			}
+		}
+	}
+}

@@ -3,7 +3,22 @@ package reminder
 import (
 	"path"
 	"strings"
+	"unicode"
 )
+
+// Names tells whether a word of a text is a file or a glob that stands for a
+// file: src/auth/**, auth.go, or .proto for all files of that extension.
+func Names(word, file string) bool {
+	const around = "`'\"()[]<>,:;!?"
+	word = strings.TrimLeft(strings.TrimRight(word, around+"."), around)
+	if !strings.ContainsAny(word, "./*") || !strings.ContainsFunc(word, unicode.IsLetter) {
+		return false
+	}
+	if strings.HasPrefix(word, ".") && strings.Count(word, ".") == 1 && !strings.Contains(word, "/") && matchesPath("*"+word, file) {
+		return true
+	}
+	return matchesPath(word, file)
+}
 
 // matchesPath tells whether a glob stands for a file.
 func matchesPath(glob, file string) bool {

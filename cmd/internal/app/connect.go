@@ -24,6 +24,8 @@ func (r *run) clientTools() []*op.Tool {
 				Shown("clients", []string{"claude-code"})}},
 		{Name: "disconnect", Command: "disconnect", Summary: "Take this program out of the clients again.",
 			Operations: []op.Operation{op.New("", "Take this program out of the clients again: those that are named, else all.", op.Changes, r.disconnect)}},
+		{Name: "briefings", Command: "briefings", Summary: "Show what hooks gave to each session of the last 30 days.",
+			Operations: []op.Operation{op.New("", "Show what hooks gave to each session of the last 30 days: when, which client, which facts.", op.Reads, r.stores.briefings)}},
 		r.doctorTool(),
 	}
 }

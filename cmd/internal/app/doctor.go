@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/hook"
-	"leanctx/cmd/internal/hook/answer"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
 	"leanctx/internal/prose"
@@ -120,7 +119,7 @@ func (s *stores) models() hook.Finding {
 	case errors.Is(err, embed.ErrNoModel):
 		f.Text = "none installed, the built-in encoder is used"
 	case err != nil:
-		f.Level, f.Text = hook.Problem, answer.Line(err.Error())+"; until then the built-in encoder is used"
+		f.Level, f.Text = hook.Problem, hook.Line(err.Error())+"; until then the built-in encoder is used"
 		f.Fix = modelCure(c.ModelsDir, m)
 	default:
 		f.Text = m.Name + " in " + dir

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,11 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
-	"leanctx/cmd/internal/hook/answer"
+	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
@@ -46,10 +48,10 @@ func (r *run) hookHelp(context.Context, cli.Globals) error {
 // runHook answers an event. It always succeeds.
 func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 	c, err := config.Load(nil)
-	if err != nil {
+	if err != nil || c.HooksOff {
 		return done
 	}
-	call := answer.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
+	call := hook.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
 	if d := config.Getenv("DEVIN_PROJECT_DIR"); filepath.IsAbs(d) { // it names none in what it says
 		call.Dir = d
 	}
@@ -61,11 +63,11 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	s := newStores(func() (*config.Config, error) { return c, nil }, func(string) {})
 	s.logger = slog.New(slog.DiscardHandler)
-	call.Open = func(ctx context.Context, who answer.Caller) (answer.Memory, error) {
-		return s.remembered(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
+	call.Open = func(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
+		return s.projectView(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
 	}
-	call.Conclude = func(ctx context.Context, who answer.Caller) error {
-		err := s.conclude(ctx, op.Scope{Project: who.Dir, Agent: c.Agent}, who)
+	call.Conclude = func(ctx context.Context, session *hook.Session) error {
+		err := s.conclude(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
 		return joined(err, s.close())
 	}
 	if said := call.Run(ctx); len(said) > 0 {
@@ -82,28 +84,37 @@ func joined(err, more error) error {
 	return more
 }
 
-// memory is a project as a hook asks of it.
-type memory struct {
+// projectView is a project as a hook asks of it.
+type projectView struct {
 	project project.Project
 	store   *knowledge.Store // nil: nothing is known of the project
 	around  func() (sessionView, error)
 }
 
-// remembered is the memory of the project of a scope. It leaves no trace.
-func (s *stores) remembered(ctx context.Context, sc op.Scope, who answer.Caller) (memory, error) {
+// projectView opens the project of a scope. It leaves no trace. It is nil where
+// the settings switch hooks off.
+func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Session) (hook.ProjectView, error) {
+	if settings, _, err := s.settings(sc); err != nil || !settings.Hooks {
+		return nil, err
+	}
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
-		return memory{}, err
+		return nil, err
 	}
-	who.Sighted(p.Hash) // also at events that ask for no sessionView
+	session.SeenIn(p.Hash) // also at events that do not ask who else is there
 	store, err := s.store(sc, p)
-	return memory{p, store, sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, who) })}, err
+	return projectView{p, store, sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) })}, err
 }
 
-// Briefing is what a session begins with.
-func (m memory) Briefing(ctx context.Context) (string, error) {
-	b, err := briefing.Wakeup(ctx, m.store, briefing.Query{})
-	return b.Body(), err
+// Briefing is what a session begins with, and the facts in it.
+func (v projectView) Briefing(ctx context.Context) (text string, facts []string, err error) {
+	b, err := briefing.Wakeup(ctx, v.store, briefing.Query{})
+	for _, room := range b.Rooms {
+		for _, pair := range room.Pairs {
+			facts = append(facts, strings.ToLower(room.Category)+"/"+pair.Key)
+		}
+	}
+	return b.Body(), facts, err
 }
 
 // briefed tells whether the hooks of an MCP client bring the briefing of this
@@ -113,20 +124,33 @@ func (s *stores) briefed(client string) bool {
 	return err == nil && p.HooksBrief(client)
 }
 
-// Waiting lists what lies unread for the session's agent.
-func (m memory) Waiting(ctx context.Context) ([]answer.Told, error) {
-	n, err := m.around()
+// briefings lists what hooks gave to the sessions of a project.
+func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery) (op.Result, error) {
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	return hook.ReadBriefings(c.DataDir, p.Hash, q.Limit, time.Now())
+}
+
+// Unread lists what lies unread for the session's agent.
+func (v projectView) Unread(ctx context.Context) ([]hook.Notice, error) {
+	n, err := v.around()
 	if err != nil {
 		return nil, err
 	}
 	return n.waiting(ctx)
 }
 
-// Triggered lists the reminders on a file of the project, and who else has
-// claimed it.
-func (m memory) Triggered(ctx context.Context, file string) (told []answer.Told, err error) {
-	roots := []string{m.project.Root}
-	for _, p := range m.project.Places {
+// AtFile lists the reminders and gotchas on a file of the project, and who else
+// has claimed it.
+func (v projectView) AtFile(ctx context.Context, file string) (list []hook.Notice, err error) {
+	roots := []string{v.project.Root}
+	for _, p := range v.project.Places {
 		roots = append(roots, filepath.FromSlash(p.Root))
 	}
 	for _, root := range roots {
@@ -134,14 +158,18 @@ func (m memory) Triggered(ctx context.Context, file string) (told []answer.Told,
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			continue
 		}
-		list, err := m.store.Triggered(ctx, filepath.ToSlash(rel))
-		for _, x := range list {
-			told = append(told, aReminder(x.ID, x.Text))
+		reminders, err := v.store.Triggered(ctx, filepath.ToSlash(rel))
+		for _, x := range reminders {
+			list = append(list, hook.ReminderNotice(x.ID, x.Text, false))
 		}
-		if n, err := m.around(); err == nil {
-			told = append(told, n.claimed(filepath.ToSlash(rel))...)
+		gotchas, e := v.store.GotchasAt(ctx, filepath.ToSlash(rel))
+		for _, x := range gotchas {
+			list = append(list, hook.GotchaNotice(x.ID, x.Trigger, x.Resolution))
 		}
-		return told, err
+		if n, err := v.around(); err == nil {
+			list = append(list, n.claimed(filepath.ToSlash(rel))...)
+		}
+		return list, errors.Join(err, e)
 	}
 	return nil, nil
 }
@@ -160,17 +188,17 @@ func resolved(path string) string {
 // conclude makes the automatic entry of a session in the diary of its agent:
 // what it wrote there since the last one, its open tasks and its claims.
 // Nothing new, no entry; and none where nobody can tell whose the session was.
-func (s *stores) conclude(ctx context.Context, sc op.Scope, who answer.Caller) error {
+func (s *stores) conclude(ctx context.Context, sc op.Scope, session *hook.Session) error {
+	settings, _, err := s.settings(sc)
+	if err != nil || !settings.Hooks {
+		return err
+	}
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
 		return err
 	}
-	n, err := s.sessionView(ctx, sc, p, who)
-	if err != nil || n.me == "" {
-		return err
-	}
-	settings, _, err := s.settings(sc)
-	if err != nil || !settings.AutoDiary {
+	n, err := s.sessionView(ctx, sc, p, session)
+	if err != nil || n.me == "" || !settings.AutoDiary {
 		return err
 	}
 	text, err := n.stores.summary(ctx, n.me, n.around.Claims)
@@ -205,7 +233,7 @@ func (w *projectStores) summary(ctx context.Context, me string, claims []agents.
 			last = e.Message
 			break
 		}
-		wrote = append(wrote, e.Type+": "+answer.Line(e.Message))
+		wrote = append(wrote, e.Type+": "+hook.Line(e.Message))
 	}
 	slices.Reverse(wrote)
 	open, err := w.openTitles(ctx, me)
@@ -215,7 +243,7 @@ func (w *projectStores) summary(ctx context.Context, me string, claims []agents.
 	var held []string
 	for _, c := range claims {
 		if c.AgentID == me {
-			held = append(held, answer.Line(c.Path))
+			held = append(held, hook.Line(c.Path))
 		}
 	}
 	rest := paragraph("Open tasks", open) + paragraph("Claims", held)
@@ -248,13 +276,8 @@ func (w *projectStores) openTitles(ctx context.Context, me string) (titles []str
 	list, err := board.List(ctx, tasks.Query{State: "open", AgentID: me})
 	for _, t := range list.Tasks {
 		if t.Assignee == me {
-			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, answer.Line(t.Title), t.State))
+			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, hook.Line(t.Title), t.State))
 		}
 	}
 	return titles, err
-}
-
-// aReminder is a reminder as a model is told of it.
-func aReminder(id, text string) answer.Told {
-	return answer.Told{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", id, answer.Line(text))}
 }

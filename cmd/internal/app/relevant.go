@@ -2,10 +2,9 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	"leanctx/cmd/internal/hook/answer"
+	"leanctx/cmd/internal/hook"
 	"leanctx/knowledge"
 )
 
@@ -34,20 +33,20 @@ func relates(f knowledge.Found) bool {
 	return len(words) > 1
 }
 
-// Relevant lists facts, lessons and due reminders for a prompt.
-func (m memory) Relevant(ctx context.Context, prompt string) ([]answer.Told, error) {
-	r, err := m.store.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Mode: "lexical", Explain: true})
+// Relevant lists facts, lessons and reminders for a prompt.
+func (v projectView) Relevant(ctx context.Context, prompt string) ([]hook.Notice, error) {
+	r, err := v.store.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Mode: "lexical", Explain: true})
 	if err != nil {
 		return nil, err
 	}
-	var told []answer.Told
-	for _, x := range r.Reminders {
-		told = append(told, aReminder(x.ID, x.Text))
-	}
+	var list []hook.Notice
 	for _, f := range r.Facts {
 		if f.Score >= enough && !f.Archived && relates(f) {
-			told = append(told, answer.Told{ID: f.ID, Text: fmt.Sprintf("[%s/%s] %s", answer.Line(f.Category), answer.Line(f.Key), answer.Line(f.Value))})
+			list = append(list, hook.FactNotice(f.ID, f.Category, f.Key, f.Value))
 		}
 	}
-	return told, nil
+	for _, x := range r.Reminders {
+		list = append(list, hook.ReminderNotice(x.ID, x.Text, x.Keyword == ""))
+	}
+	return list, nil
 }

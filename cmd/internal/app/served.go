@@ -17,13 +17,13 @@ import (
 
 // writing is what operations work on that may change something.
 func (s *stores) writing() op.Stores {
-	return op.Stores{Knowledge: s.open, Library: s.library, Agents: s.working(s.resolve), Tasks: s.doing(s.resolve), Shares: s.sharing(s.resolve), Costs: s.spending, Overview: s.surveying}
+	return op.Stores{Knowledge: s.open, Library: s.library, Agents: s.working(s.resolve), Tasks: s.doing(s.resolve), Shares: s.sharing(s.resolve), Costs: s.spending, Overview: s.surveying, Briefings: s.briefings}
 }
 
 // reading is what operations work on that change nothing: it leaves no trace
 // of a project.
 func (s *stores) reading() op.Stores {
-	return op.Stores{Knowledge: s.look, Library: s.library, Agents: s.working(s.lookup), Tasks: s.doing(s.lookup), Shares: s.sharing(s.lookup), Costs: s.spending, Overview: s.surveying}
+	return op.Stores{Knowledge: s.look, Library: s.library, Agents: s.working(s.lookup), Tasks: s.doing(s.lookup), Shares: s.sharing(s.lookup), Costs: s.spending, Overview: s.surveying, Briefings: s.briefings}
 }
 
 // served are the tools that MCP clients see. A row that only reads works on

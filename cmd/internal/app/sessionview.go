@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leanctx/agents"
-	"leanctx/cmd/internal/hook/answer"
+	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/overview/project"
 )
@@ -17,14 +17,14 @@ type sessionView struct {
 	registry *agents.Store  // of stores
 	around   agents.Synced
 	named    string // the agent that the environment names
-	who      answer.Caller
-	sessions []answer.Sighting // of its client
-	me       string            // the session's one agent; empty where nobody can tell
+	session  *hook.Session
+	sessions []hook.SeenSession // of its client
+	me       string             // the session's one agent; empty where nobody can tell
 }
 
 // sessionView looks around in the project of a scope. It marks nothing as read.
-func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project, who answer.Caller) (n sessionView, err error) {
-	n = sessionView{named: sc.Agent, who: who, sessions: who.Sighted(p.Hash)}
+func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project, session *hook.Session) (n sessionView, err error) {
+	n = sessionView{named: sc.Agent, session: session, sessions: session.SeenIn(p.Hash)}
 	if !p.Known {
 		return n, nil
 	}
@@ -44,7 +44,7 @@ func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project
 func (n sessionView) self() string {
 	var own []string
 	for _, a := range n.around.Agents {
-		if n.whose(a) == answer.Own {
+		if n.whose(a) == hook.Own {
 			own = append(own, a.AgentID)
 		}
 	}
@@ -56,21 +56,21 @@ func (n sessionView) self() string {
 
 // whose tells whether an agent works in the session: the one that the
 // environment names does, else those that registered in it.
-func (n sessionView) whose(a agents.Present) answer.Owner {
+func (n sessionView) whose(a agents.Present) hook.Owner {
 	switch {
 	case n.named != "" && a.AgentID == n.named:
-		return answer.Own
-	case n.named != "" && n.named == n.me || !akin(a.AgentType, n.who.Client):
-		return answer.Other
+		return hook.Own
+	case n.named != "" && n.named == n.me || !akin(a.AgentType, n.session.Client):
+		return hook.Other
 	case n.named != "" || a.Joined.IsZero():
-		return answer.Unsure
+		return hook.Unsure
 	}
-	return answer.Whose(n.sessions, a.Joined)
+	return hook.OwnerOf(n.sessions, a.Joined)
 }
 
 // claimed lists the claims on a file, a path within the project, but for the
 // session's own. A holder that is not listed may be anybody of its kind.
-func (n sessionView) claimed(file string) (told []answer.Told) {
+func (n sessionView) claimed(file string) (list []hook.Notice) {
 	for _, c := range n.around.Claims {
 		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
 			continue
@@ -81,13 +81,11 @@ func (n sessionView) claimed(file string) (told []answer.Told) {
 				name, holder = a.AgentID+" ("+a.Role+")", a
 			}
 		}
-		if whose := n.whose(holder); whose != answer.Own {
-			told = append(told, answer.Held{
-				Path: c.Path, Holder: strings.TrimSuffix(name, " ()"), Left: time.Until(c.Until), Token: c.Token, Whose: whose,
-			}.Told())
+		if whose := n.whose(holder); whose != hook.Own {
+			list = append(list, hook.ClaimNotice(c.Path, strings.TrimSuffix(name, " ()"), time.Until(c.Until), c.Token, whose))
 		}
 	}
-	return told
+	return list
 }
 
 // covers tells whether a claim on a path is one on a file: a directory stands
@@ -98,7 +96,7 @@ func covers(path, file string) bool {
 
 // waiting says how much lies unread, and what was shared and not pulled. It says
 // so once, and again when the agent did something and left it where it is.
-func (n sessionView) waiting(ctx context.Context) ([]answer.Told, error) {
+func (n sessionView) waiting(ctx context.Context) ([]hook.Notice, error) {
 	if n.me == "" {
 		return nil, nil
 	}
@@ -116,7 +114,7 @@ func (n sessionView) waiting(ctx context.Context) ([]answer.Told, error) {
 			active = a.LastActive
 		}
 	}
-	return []answer.Told{answer.Unread(n.me, p.Unread, shares, active)}, nil
+	return []hook.Notice{hook.UnreadNotice(n.me, p.Unread, shares, active)}, nil
 }
 
 // akin tells whether agents of a kind work in a client: its parts begin with the

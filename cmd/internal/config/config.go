@@ -14,6 +14,7 @@
 //	LEAN_CTX_AGENT          the agent's id
 //	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
 //	LEAN_CTX_MODELS_DIR     sentence transformers       (default: models in the data directory)
+//	LEAN_CTX_HOOKS          off: hooks say nothing      (default on)
 //	LEAN_CTX_EMBEDDINGS_AUTO_DOWNLOAD   1: a server fetches one when it first needs it (default 0)
 //
 // The files are JSON objects: config.json for the user, .lean-ctx.json at the
@@ -24,6 +25,7 @@
 //	  "worktrees": "share",            // or "isolate": a memory for each work tree
 //	  "cross_project_search": true,    // false: search stays in its own project
 //	  "auto_diary": true,              // false: hooks write no diary entry when a session ends
+//	  "hooks": true,                   // false: hooks say nothing
 //	  "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]
 //	}
 //
@@ -54,6 +56,7 @@ const (
 	AgentVar     = varPrefix + "AGENT"
 	LogVar       = varPrefix + "LOG"
 	ModelsDirVar = varPrefix + "MODELS_DIR"
+	HooksVar     = varPrefix + "HOOKS"
 	DownloadVar  = varPrefix + "EMBEDDINGS_AUTO_DOWNLOAD"
 )
 
@@ -86,6 +89,7 @@ type Config struct {
 	Legacy    []string   // data directories of the existing program, which is read and never written
 
 	AutoDownload bool // a server may download a model
+	HooksOff     bool // hooks of clients say nothing
 
 	home, work func() (string, error)
 }
@@ -132,6 +136,13 @@ func (c *Config) fill(o Options) error {
 		if c.AutoDownload, err = strconv.ParseBool(on); err != nil {
 			return &Error{What: DownloadVar, Problem: fmt.Sprintf("%q is neither 1 nor 0", on), Advice: "use 1 or 0"}
 		}
+	}
+	switch on := strings.ToLower(env(HooksVar)); on {
+	case "", "on", "1", "true":
+	case "off", "0", "false":
+		c.HooksOff = true
+	default:
+		return &Error{What: HooksVar, Problem: fmt.Sprintf("%q is neither on nor off", on), Advice: "use on or off"}
 	}
 	if c.Project, err = c.project(o.Project, env(ProjectVar)); err != nil {
 		return err

@@ -25,6 +25,7 @@ type Settings struct {
 	Worktrees          string
 	CrossProjectSearch bool
 	AutoDiary          bool          // hooks may end a session with a diary entry
+	Hooks              bool          // hooks may say something
 	Sensitive          []secret.Rule // the user's, then the project's
 	Warnings           []string      // unknown keys, things a project's file may not do
 }
@@ -34,6 +35,7 @@ type file struct {
 	Worktrees          *string       `json:"worktrees"`
 	CrossProjectSearch *bool         `json:"cross_project_search"`
 	AutoDiary          *bool         `json:"auto_diary"`
+	Hooks              *bool         `json:"hooks"`
 	Sensitive          []secret.Rule `json:"sensitive"`
 }
 
@@ -41,16 +43,17 @@ const (
 	worktreesKey = "worktrees"
 	crossKey     = "cross_project_search"
 	diaryKey     = "auto_diary"
+	hooksKey     = "hooks"
 	sensitiveKey = "sensitive"
 )
 
-var knownKeys = [...]string{worktreesKey, crossKey, diaryKey, sensitiveKey}
+var knownKeys = [...]string{worktreesKey, crossKey, diaryKey, hooksKey, sensitiveKey}
 
 // For reads what the user's file and the one of the project that dir is in
 // say. A file that is not there says nothing; one that cannot be read as such
 // is an error, since guessing what it meant could leak.
 func (c *Config) For(dir string) (Settings, error) {
-	s := Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true}
+	s := Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true, Hooks: true}
 	user, err := s.read(c.UserFile())
 	if err != nil {
 		return s, err
@@ -68,6 +71,9 @@ func (c *Config) For(dir string) (Settings, error) {
 		}
 		if f.AutoDiary != nil {
 			s.AutoDiary = s.AutoDiary && *f.AutoDiary // off is off, whoever says so
+		}
+		if f.Hooks != nil {
+			s.Hooks = s.Hooks && *f.Hooks
 		}
 	}
 	s.Sensitive = append(user.Sensitive, project.Sensitive...)

@@ -26,5 +26,14 @@
 //     Connect replaces it, and disconnect puts it back.
 //
 // A backup beside each file was rejected: it would be one more file in people's
-// dotfiles. The package answer answers the hooks during a session.
+// dotfiles.
+//
+// # During a session
+//
+// [Call.Run] answers a client's hook. It never breaks a session: it ends within
+// a second and says nothing if anything goes wrong (logs/hook.log). A session is
+// shown each line once; the briefing comes at each start, also after compaction.
+// What belongs to an agent is shown only to the session in which it registered,
+// if that is certain ([OwnerOf]). Which facts a session got is kept for 30 days
+// ([ReadBriefings]).
 package hook

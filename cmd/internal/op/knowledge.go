@@ -26,6 +26,12 @@ type Stores struct {
 	Shares    func(context.Context, Scope) (*share.Store, error)
 	Costs     func(context.Context, Scope) (*cost.Usage, error)
 	Overview  func(context.Context, Scope) (*overview.Map, error)
+	Briefings func(context.Context, Scope, BriefingsQuery) (Result, error) // what hooks gave to sessions
+}
+
+// BriefingsQuery asks what sessions were given.
+type BriefingsQuery struct {
+	Limit int `json:"limit,omitempty"`
 }
 
 // All is every tool that MCP clients see, in the order in which one meets
@@ -130,6 +136,9 @@ func keeping(st Stores) []Operation {
 		New("embeddings_reindex", "Encode the facts that have no vector yet.", Changes, on(open, reindex)).
 			Shown().Tried("reindex", "embed"),
 		New("status", "Counts, and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
+		New("briefings", "What hooks gave to each session of the last 30 days.", Reads, func(ctx context.Context, sc Scope, q BriefingsQuery) (Result, error) {
+			return st.Briefings(ctx, sc, q)
+		}).Shown("limit", 5).Tried("sessions", "injected"),
 		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Teach().Shown().Tried("check", "doctor", "verify"),
 	}
 }

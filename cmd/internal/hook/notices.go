@@ -1,0 +1,69 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"leanctx/internal/prose"
+)
+
+// Notice is a line for the model.
+type Notice struct {
+	ID   string // a session is shown the same line once
+	Text string
+	Fact string // category/key, if it is a fact
+	Once bool   // not shown where the client does not name its session
+}
+
+// Line makes a text one line of at most 400 characters that shows what is
+// hidden in it, so that it can neither pass for another line nor close a tag.
+func Line(s string) string { return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), 400)) }
+
+// FactNotice is a fact that a prompt has to do with.
+func FactNotice(id, category, key, value string) Notice {
+	name := Line(category) + "/" + Line(key)
+	return Notice{ID: id, Text: fmt.Sprintf("[%s] %s", name, Line(value)), Fact: name}
+}
+
+// ReminderNotice is a reminder whose time has come. One that is only due is
+// shown once in a session and not under every prompt.
+func ReminderNotice(id, text string, onlyDue bool) Notice {
+	return Notice{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", Line(id), Line(text)), Once: onlyDue}
+}
+
+// GotchaNotice is a mistake not to repeat in a file.
+func GotchaNotice(id, trigger, resolution string) Notice {
+	return Notice{ID: id, Text: fmt.Sprintf("GOTCHA %s: %s", Line(trigger), Line(resolution))}
+}
+
+// ClaimNotice is the claim of somebody else on a path. whose is not [Own].
+func ClaimNotice(path, holder string, left time.Duration, token uint64, whose Owner) Notice {
+	unless := ""
+	if whose == Unsure {
+		unless = "unless that is you, "
+	}
+	return Notice{
+		ID:   fmt.Sprintf("claim-%d", token),
+		Text: fmt.Sprintf("CLAIM %s: %s has it for another %s; %sask before you change it", Line(path), Line(holder), prose.Left(left), unless),
+	}
+}
+
+// UnreadNotice says how many messages an agent has not read and how many shares
+// it has not pulled. It is shown again when the agent was active since.
+func UnreadNotice(agent string, messages, shares int, active time.Time) Notice {
+	var what, how []string
+	for _, x := range []struct {
+		n               int
+		noun, tool, act string
+	}{{messages, "message", "ctx_agent", "read"}, {shares, "share", "ctx_share", "pull"}} {
+		if x.n > 0 {
+			what = append(what, prose.Count(x.n, x.noun))
+			how = append(how, fmt.Sprintf(`%s {"action":%q,"agent":%q}`, x.tool, x.act, agent))
+		}
+	}
+	return Notice{
+		ID:   fmt.Sprintf("unread-%s-%d-%d-%d", agent, messages, shares, active.Unix()),
+		Text: fmt.Sprintf("UNREAD %s for %s: %s", strings.Join(what, ", "), agent, strings.Join(how, ", ")),
+	}
+}
