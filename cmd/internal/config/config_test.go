@@ -148,3 +148,21 @@ func TestLegacy(t *testing.T) {
 		}
 	}
 }
+
+// Hooks are switched off by one variable, in the words that people try.
+func TestHooksOff(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "on": false, "1": false, "off": true, "OFF": true, "0": true, "false": true} {
+		c, err := Load(&Options{Getenv: func(name string) string {
+			if name == HooksVar {
+				return value
+			}
+			return ""
+		}})
+		if err != nil || c.HooksOff != want {
+			t.Errorf("%q: %v, %v", value, c.HooksOff, err)
+		}
+	}
+	if _, err := Load(&Options{Getenv: func(string) string { return "perhaps" }}); err == nil {
+		t.Error("perhaps is neither on nor off")
+	}
+}

@@ -47,36 +47,37 @@ func TestSettings(t *testing.T) {
 		files map[string]string
 		want  Settings
 	}{
-		{"no files", nil, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"empty file", map[string]string{user: " \n"}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"byte order mark", map[string]string{user: "\ufeff{\"worktrees\": \"isolate\"}"}, Settings{AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
+		{"no files", nil, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"empty file", map[string]string{user: " \n"}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"byte order mark", map[string]string{user: "\ufeff{\"worktrees\": \"isolate\"}"}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
 		{"user", map[string]string{user: `{"worktrees": "isolate", "cross_project_search": false, "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`},
-			Settings{AutoDiary: true, Worktrees: Isolate, Sensitive: []secret.Rule{ticket}}},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, Sensitive: []secret.Rule{ticket}}},
 		{"project before user", map[string]string{user: `{"worktrees": "isolate"}`, project: `{"worktrees": "share", "cross_project_search": false}`},
-			Settings{AutoDiary: true, Worktrees: Share}},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share}},
 		{"both add rules", map[string]string{
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "host", "pattern": "\\bdb[0-9]\\.internal\\b"}]}`},
-			Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host}}},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host}}},
 		{"a clone cannot open what the user closed", map[string]string{user: `{"cross_project_search": false}`, project: `{"cross_project_search": true}`},
-			Settings{AutoDiary: true, Worktrees: Share, Warnings: []string{
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Warnings: []string{
 				"ROOT/p/.lean-ctx.json: cross_project_search was switched off in ROOT/data/config.json and cannot be switched on here"}}},
 		{"unknown keys", map[string]string{user: `{"worktree": "isolate", "colour": "red", "croos_project_search": false}`},
-			Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
 				`ROOT/data/config.json: unknown key "colour"`,
 				`ROOT/data/config.json: unknown key "croos_project_search", did you mean "cross_project_search"?`,
 				`ROOT/data/config.json: unknown key "worktree", did you mean "worktrees"?`}}},
 		{"the user's rule counts", map[string]string{
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "ticket", "pattern": "nothing"}]}`},
-			Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
 				Warnings: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
-		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Worktrees: Share, CrossProjectSearch: true}},
-		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Worktrees: Share, CrossProjectSearch: true}},
-		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
-		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"the nearest", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`, "p/a/.lean-ctx.json": `{"worktrees": "share"}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
+		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"the nearest", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`, "p/a/.lean-ctx.json": `{"worktrees": "share"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
