@@ -163,11 +163,12 @@ func place(data []byte, err error) string {
 
 func parse(path string, members map[string]json.RawMessage) (file, error) {
 	var f file
-	into := map[string]any{worktreesKey: &f.Worktrees, crossKey: &f.CrossProjectSearch, diaryKey: &f.AutoDiary, sensitiveKey: &f.Sensitive}
+	into := map[string]any{worktreesKey: &f.Worktrees, crossKey: &f.CrossProjectSearch, diaryKey: &f.AutoDiary, hooksKey: &f.Hooks, sensitiveKey: &f.Sensitive}
 	wants := map[string]string{
 		worktreesKey: `must be "share" or "isolate"`,
 		crossKey:     "must be true or false",
 		diaryKey:     "must be true or false",
+		hooksKey:     "must be true or false",
 		sensitiveKey: `must be a list of {"id": …, "pattern": …}`,
 	}
 	for _, key := range knownKeys {
