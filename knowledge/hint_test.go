@@ -108,8 +108,8 @@ func TestGotchaKeepsItsEarlierResolution(t *testing.T) {
 	}
 }
 
-// Whatever the budget, pinned facts are in the briefing, and what is left out
-// is counted.
+// A briefing never exceeds its budget, pinned facts included. What is pinned
+// comes first, a user's before an agent's, and what is left out is counted.
 func TestBriefingBudget(t *testing.T) {
 	s := testStore(t, nil)
 	for i := range 30 {
@@ -118,19 +118,33 @@ func TestBriefingBudget(t *testing.T) {
 		if _, err := s.Gotcha(t.Context(), Mistake{Trigger: "trigger " + n, Resolution: "resolution " + n}); err != nil {
 			t.Fatal(err)
 		}
+		s.remember(t, Assertion{Category: "rules", Key: "rule-" + n, Value: strings.Repeat("a long rule ", 40), Pinned: new(true)})
 	}
-	s.remember(t, Assertion{Category: "c", Key: "pinned", Value: "always", Confidence: new(.1), Pinned: new(true)})
-	for _, budget := range []int{1, 50, 200, 5000} {
+	s.remember(t, Assertion{Category: "c", Key: "pinned", Value: "always", Confidence: new(.1), Pinned: new(true), Source: "user"})
+	for _, budget := range []int{12, 20, 50, 100, 200, 800, 5000} {
 		r, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{Budget: budget})
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := r.Body()
-		if budget >= 50 && len(text) > budget*4+len("+30 more facts in 1 room\n") {
+		text := r.Text()
+		if len(text) > budget*4 {
 			t.Errorf("budget %d: %d bytes", budget, len(text))
 		}
-		if !strings.Contains(text, "pinned=always") || !strings.Contains(text, "more") {
+		if budget >= 50 && !strings.Contains(text, "C:pinned=always") || budget >= 50 && budget <= 800 && !strings.Contains(text, "more fact") {
 			t.Errorf("budget %d: %s", budget, text)
+		}
+		if budget == 200 && !strings.Contains(text, " more pinned") {
+			t.Errorf("nothing tells that pinned facts are missing: %s", text)
+		}
+		if over := r.OverviewText(); len(over) > budget*4 {
+			t.Errorf("budget %d: %d bytes in the overview", budget, len(over))
+		}
+		for _, room := range r.Rooms {
+			for _, p := range room.Pairs {
+				if len(p.Value) > 240 {
+					t.Errorf("a value of %d bytes", len(p.Value))
+				}
+			}
 		}
 	}
 }

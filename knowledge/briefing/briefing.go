@@ -32,6 +32,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
@@ -157,9 +159,12 @@ type Selection struct {
 	Unread        int            `json:"unread,omitempty"`    // messages the caller has not read
 	MoreFacts     int            `json:"more_facts"`          // left out over the budget
 	MoreRooms     int            `json:"more_rooms"`
+	MorePinned    int            `json:"more_pinned,omitempty"` // of the facts left out
 	MoreGotchas   int            `json:"more_gotchas,omitempty"`
 	MoreReminders int            `json:"more_reminders,omitempty"`
 	MoreAgents    int            `json:"more_agents,omitempty"`
+
+	hideCount bool // the budget has no room for the line that counts what is left out
 }
 
 // Select makes the briefing of what passes a filter: pinned facts first, then by
@@ -188,9 +193,13 @@ func (o *Occasion) Select(st *state.State, f *state.Filter) Selection {
 		Decisions: texts(decisions), Gotchas: gotchaLines(st, f), Reminders: o.dueLines(st.Reminders, today),
 		LastTask: prose.Clip(o.LastTask, 120), Agents: o.Agents, Unread: o.Unread,
 	}
-	budget := cmp.Or(o.Budget, DefaultBudget) * bytesPerToken
+	budget := max(cmp.Or(o.Budget, DefaultBudget)*bytesPerToken-len(heading), 0)
 	r.fit(budget / 2)
-	shown := r.fill(all, rooms, today, budget-len(r.tail()))
+	shown := r.fill(*all, rooms, today, budget-len(r.tail()))
+	if r.MoreFacts > 0 { // the line that counts them takes room too
+		shown = r.fill(*all, rooms, today, budget-len(r.tail())-len(r.more())-len("99"))
+		r.hideCount = len(r.tail())+len(r.more()) > budget
+	}
 	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(d candidate) bool { return shown[d.name] })
 	r.Decisions = texts(decisions)
 	return r
@@ -202,6 +211,17 @@ type candidate struct {
 	version  *fact.Version
 	salience float64
 	shared   int // how many words its name shares with the caller's task
+}
+
+// pinned is 2 for what a user pinned, 1 for another pinned fact.
+func (c *candidate) pinned() int {
+	switch {
+	case !c.version.Pinned:
+		return 0
+	case slices.ContainsFunc(c.version.Sources, func(s formats.Source) bool { return s.Kind == fact.KindUser }):
+		return 2
+	}
+	return 1
 }
 
 // candidates is a heap, the best first: a store has a hundred thousand, and a
@@ -220,16 +240,11 @@ func (c *candidates) Pop() any {
 	return x
 }
 
-// bestFirst puts pinned facts first, then the more salient. Those within a point
-// are ordered by the words they share with the task; ties by name.
+// bestFirst puts pinned facts first, a user's before others, then the more
+// salient. Those within a point are ordered by the words they share with the
+// task; ties by name.
 func bestFirst(a, b *candidate) int {
-	if a.version.Pinned != b.version.Pinned {
-		if a.version.Pinned {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(math.Floor(b.salience), math.Floor(a.salience)), cmp.Compare(b.shared, a.shared), cmp.Compare(b.salience, a.salience), byName(a, b))
+	return cmp.Or(cmp.Compare(b.pinned(), a.pinned()), cmp.Compare(math.Floor(b.salience), math.Floor(a.salience)), cmp.Compare(b.shared, a.shared), cmp.Compare(b.salience, a.salience), byName(a, b))
 }
 
 func byName(a, b *candidate) int {
@@ -318,20 +333,24 @@ func (r *Selection) fit(budget int) {
 // budget before no more are looked at.
 const fillTries = 64
 
-// fill takes facts best first while they fit, pinned ones in any case. Rooms
-// come in the order of their best fact. It returns the names of the facts taken.
-func (r *Selection) fill(c *candidates, rooms map[string]int, today time.Time, budget int) (shown map[fact.ID]bool) {
+// fill takes facts best first while they fit. Rooms come in the order of their
+// best fact. It returns the names of the facts taken.
+func (r *Selection) fill(all candidates, rooms map[string]int, today time.Time, budget int) (shown map[fact.ID]bool) {
 	shown = map[fact.ID]bool{}
-	at := map[string]int{} // a room's place, by its folded name
-	r.MoreFacts = c.Len()
-	heap.Init(c)
+	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken
+	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(all), 0, 0
+	c := slices.Clone(all)
+	heap.Init(&c)
 	for tries := 0; tries < fillTries && c.Len() > 0; {
-		x := heap.Pop(c).(candidate)
+		x := heap.Pop(&c).(candidate)
 		n, v := x.name, x.version
 		i, known := at[n.Category]
 		room := roomOf(v, today)
 		cost := costOf(room, known)
-		if cost > budget && !v.Pinned {
+		if cost > budget {
+			if v.Pinned {
+				r.MorePinned++
+			}
 			tries++
 			continue
 		}
@@ -339,7 +358,7 @@ func (r *Selection) fill(c *candidates, rooms map[string]int, today time.Time, b
 		budget -= cost
 		r.MoreFacts--
 		shown[n] = true
-		rooms[n.Category]--
+		taken[n.Category]++
 		if known {
 			r.Rooms[i].Pairs = append(r.Rooms[i].Pairs, room.Pairs...)
 			continue
@@ -347,26 +366,49 @@ func (r *Selection) fill(c *candidates, rooms map[string]int, today time.Time, b
 		at[n.Category] = len(r.Rooms)
 		r.Rooms = append(r.Rooms, room)
 	}
-	for _, left := range rooms {
-		if left > 0 {
+	for _, x := range c { // those that were not looked at
+		if x.version.Pinned {
+			r.MorePinned++
+		}
+	}
+	for name, n := range rooms {
+		if n > taken[name] {
 			r.MoreRooms++
 		}
 	}
 	return shown
 }
 
+// valueBytes is the most of a value that a briefing shows: 60 tokens.
+const valueBytes = 60 * bytesPerToken
+
+// shorten cuts a text at a word, in so many bytes.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	cut := most - len("…")
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	if i := strings.LastIndexFunc(text[:cut+1], unicode.IsSpace); i > cut/2 {
+		cut = i
+	}
+	return strings.TrimRightFunc(text[:cut], unicode.IsSpace) + "…"
+}
+
 // roomOf is the room of one fact that has nothing else.
 func roomOf(v *fact.Version, today time.Time) formats.Room {
 	stars := formats.Stars(fact.DayConfidence(v, today))
-	return formats.Room{Category: v.Category, Pairs: []formats.Pair{{Key: v.Key, Value: v.Value, Stars: stars, Unconfirmed: fact.Unconfirmed(v)}}}
+	return formats.Room{Category: v.Category, Pairs: []formats.Pair{{Key: v.Key, Value: shorten(v.Value, valueBytes), Stars: stars, Unconfirmed: fact.Unconfirmed(v)}}}
 }
 
 // costOf is how many bytes the fact of a room takes, known: where there is a
-// line of the room already.
+// line of the room already. It is that of the longer of the two renderings.
 func costOf(room formats.Room, known bool) int {
 	cost := len(formats.FormatAAAK([]formats.Room{room}))
 	if known {
 		cost -= len(formats.FormatAAAK([]formats.Room{{Category: room.Category, Pairs: []formats.Pair{{}}}})) - len("=★") - len("|")
 	}
-	return cost
+	return max(cost, len(overviewFact(room.Category, room.Pairs[0]))+len("|"))
 }

@@ -15,8 +15,10 @@ func (r Selection) Text() string {
 	if body == "" {
 		return "No knowledge for wake-up briefing."
 	}
-	return "WAKE-UP BRIEFING:\n" + body
+	return heading + body
 }
+
+const heading = "WAKE-UP BRIEFING:\n"
 
 // Body is the briefing without its heading; empty when there is nothing to say.
 func (r Selection) Body() string {
@@ -29,11 +31,7 @@ func (r Selection) OverviewText() string {
 	var facts []string
 	for _, room := range r.Rooms {
 		for _, p := range room.Pairs {
-			fact := formats.Escape(room.Category) + "/" + formats.Escape(p.Key) + "=" + formats.Escape(p.Value)
-			if p.Unconfirmed {
-				fact += "?"
-			}
-			facts = append(facts, fact)
+			facts = append(facts, overviewFact(room.Category, p))
 		}
 	}
 	text := ""
@@ -43,12 +41,24 @@ func (r Selection) OverviewText() string {
 	return strings.TrimSuffix(text+r.more()+r.tail(), "\n")
 }
 
+func overviewFact(category string, p formats.Pair) string {
+	text := formats.Escape(category) + "/" + formats.Escape(p.Key) + "=" + formats.Escape(p.Value)
+	if p.Unconfirmed {
+		text += "?"
+	}
+	return text
+}
+
 // more is the line that counts the facts over the budget.
 func (r Selection) more() string {
-	if r.MoreFacts == 0 {
+	if r.MoreFacts == 0 || r.hideCount {
 		return ""
 	}
-	return fmt.Sprintf("+%s in %s\n", prose.Count(r.MoreFacts, "more fact"), prose.Count(r.MoreRooms, "room"))
+	text := fmt.Sprintf("+%s in %s", prose.Count(r.MoreFacts, "more fact"), prose.Count(r.MoreRooms, "room"))
+	if r.MorePinned > 0 {
+		text += fmt.Sprintf(", +%d more pinned", r.MorePinned)
+	}
+	return text + "\n"
 }
 
 // tail is the lines that follow the rooms, each left out when empty.
