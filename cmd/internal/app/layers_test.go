@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/op": {"knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":    {"cmd/internal/op"},
-	"cmd/internal/mcpsrv": {"cmd/internal/op"},
+	"cmd/internal/mcpsrv": {"cmd/internal/op", "internal/prose"},
 	"cmd/internal/web":    {"cmd/internal/op"},
 	"cmd/internal/hook":   {"cmd/internal/op", "internal/prose"},
 	// beside them

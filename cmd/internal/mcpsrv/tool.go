@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 )
 
 // maxResult is the size in characters up to which a client that asks for a
@@ -105,7 +106,7 @@ func failed(err error) *mcp.CallToolResult {
 	if err == context.Canceled { // the language's words for it say nothing to a model
 		err = errors.New("canceled: the client took the call back")
 	}
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: prose.Indent(err.Error(), "")}}}
 }
 
 // arguments reads what a client sent as arguments. An object in a string is
