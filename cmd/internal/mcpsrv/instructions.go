@@ -11,7 +11,7 @@ import (
 )
 
 //go:embed instructions.md
-var prose string
+var instructionText string
 
 const (
 	// instructionsMax is in characters. Clients cut at 4096 and more of it is
@@ -65,7 +65,7 @@ func clientOf(req mcp.Request) string {
 // instructions is the fixed prose and, under it, the briefing: it is left out
 // where the client's hooks bring it, since every model pays for each copy.
 func (s *Server) instructions(ctx context.Context, req mcp.Request) string {
-	fixed := strings.TrimSpace(prose)
+	fixed := strings.TrimSpace(instructionText)
 	if s.options.Briefing == nil || s.options.Briefed != nil && s.options.Briefed(clientOf(req)) {
 		return fixed
 	}

@@ -14,12 +14,12 @@ func TestInstructions(t *testing.T) {
 	o := &Options{Briefing: func(context.Context) string { return briefing }}
 	c := connect(t, New(new(notebook).table(), o))
 	got := c.InitializeResult().Instructions
-	if want := strings.TrimSpace(prose) + "\n\n" + dataLine + "\n" + strings.TrimPrefix(briefing, "WAKE-UP BRIEFING:\n"); got != want {
+	if want := strings.TrimSpace(instructionText) + "\n\n" + dataLine + "\n" + strings.TrimPrefix(briefing, "WAKE-UP BRIEFING:\n"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, none := range []string{"", "WAKE-UP BRIEFING:", "WAKE-UP BRIEFING:\n"} {
 		briefing = none
-		if got := connect(t, New(new(notebook).table(), o)).InitializeResult().Instructions; got != strings.TrimSpace(prose) {
+		if got := connect(t, New(new(notebook).table(), o)).InitializeResult().Instructions; got != strings.TrimSpace(instructionText) {
 			t.Errorf("with the briefing %q: %q", none, got)
 		}
 	}
