@@ -56,7 +56,7 @@ func TestCompactWritesDiaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := func(id string) string { return filepath.Join(b.dir, "diaries", id+".json") }
-	if data, err := os.ReadFile(file(ids[1])); err != nil || !strings.Contains(string(data), `"content":"written by claude"`) {
+	if data, err := os.ReadFile(file(ids[1])); err != nil || !strings.Contains(string(data), `"content": "written by claude"`) {
 		t.Errorf("%s, %v", data, err)
 	}
 	if _, err := os.Stat(file(ids[0])); err == nil {

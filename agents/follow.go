@@ -1,8 +1,10 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"leanctx/agents/diary"
@@ -11,34 +13,15 @@ import (
 	"leanctx/internal/prose"
 )
 
-// ringSize is how many commits are kept for those who follow.
-const ringSize = 4096
+// maxRecent is how many commits are kept for those who follow, at least.
+const maxRecent = 4096
 
-// ring is the commits that were folded last. It is no part of the state: a
-// state that was loaded anew begins with an empty one.
-type ring struct {
-	commits []journal.Commit[event]
-	next    int // where the oldest stands, once it is full
-}
-
-func (r *ring) add(c journal.Commit[event]) {
-	if len(r.commits) < ringSize {
-		r.commits = append(r.commits, c)
-		return
+// remember keeps a commit for those who follow. It is no part of the state: a state that
+// was loaded anew has none.
+func (s *state) remember(c journal.Commit[event]) {
+	if s.recent = append(s.recent, c); len(s.recent) >= 2*maxRecent {
+		s.recent = slices.Clone(s.recent[maxRecent:])
 	}
-	r.commits[r.next] = c
-	r.next = (r.next + 1) % ringSize
-}
-
-// since lists the commits after one, the oldest first.
-func (r *ring) since(seq uint64) []journal.Commit[event] {
-	var out []journal.Commit[event]
-	for i := range r.commits {
-		if c := r.commits[(r.next+i)%len(r.commits)]; c.Seq > seq {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // pollEvery is how often a follower looks at the journal.
@@ -97,7 +80,8 @@ type follower struct {
 // commits are the lines of what was committed to the registry since.
 func (f *follower) commits(ctx context.Context) (lines []string, err error) {
 	err = f.log.View(ctx, func(st *state, h journal.Head) error {
-		commits := st.recent.since(f.seen)
+		first, _ := slices.BinarySearchFunc(st.recent, f.seen+1, func(c journal.Commit[event], seq uint64) int { return cmp.Compare(c.Seq, seq) })
+		commits := st.recent[first:]
 		if missed := h.Seq - min(h.Seq, f.seen+uint64(len(commits))); missed > 0 {
 			lines = append(lines, fmt.Sprintf("… %d changes passed too fast to be shown", missed))
 		}

@@ -20,9 +20,9 @@ import (
 // and lists point at is never changed in place: a fold puts a new value there,
 // so that a shallow clone stays as it was.
 type state struct {
-	projects map[string]*project // by hash
-	owners   map[string]string   // agent id → project hash: ids name files that all projects share
-	recent   ring                // what was folded last, for those who follow
+	projects map[string]*project     // by hash
+	owners   map[string]string       // agent id → project hash: ids name files that all projects share
+	recent   []journal.Commit[event] // what was folded last, for those who follow
 }
 
 // project is one project's part.
@@ -291,7 +291,7 @@ func (machine) Fold(s *state, c journal.Commit[event]) *state {
 	for _, e := range c.Events {
 		s.fold(e, c.At)
 	}
-	s.recent.add(c)
+	s.remember(c)
 	return s
 }
 

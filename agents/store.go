@@ -75,7 +75,7 @@ type core struct {
 	live    *live.Locks
 	poll    time.Duration // of Follow
 	notices notice.Pending
-	diaries *diary.Shelf
+	diaries *diary.Dir
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.

@@ -78,7 +78,7 @@ func TestBadFiles(t *testing.T) {
 	b.refuse("cursor", Offer{Paths: []string{"good.md"}}, "No agent found: cursor")
 	b.refuse("ghost-0000", Offer{Paths: []string{"good.md"}}, "No agent found: ghost-0000")
 	b.refuse("../x\x1b", Offer{Paths: []string{"good.md"}}, `No agent found: ../x\u{1b} (`)
-	if _, err := b.s.Pull(t.Context(), Request{}); err == nil {
+	if _, err := b.s.Pull(t.Context(), PullArgs{}); err == nil {
 		t.Error("nobody pulled")
 	}
 	if got := b.push(cursor, "", "", filepath.Join(b.root, "good.md")); got.Files[0].Path != "good.md" {

@@ -18,7 +18,7 @@ func BenchmarkPush(b *testing.B) {
 		x.write("a.md", string(text))
 		for b.Loop() {
 			x.push(cursor, claude, "for review", "a.md")
-			if _, err := x.as(cursor).Clear(b.Context(), Clearing{}); err != nil {
+			if _, err := x.as(cursor).Clear(b.Context(), NoArgs{}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -34,7 +34,7 @@ func TestPullAtOnce(t *testing.T) {
 					defer s.Close()
 					who := known
 					who.self = id
-					r, err := s.As(who).Pull(t.Context(), Request{Content: true})
+					r, err := s.As(who).Pull(t.Context(), PullArgs{Content: true})
 					if err != nil {
 						t.Error(err)
 					}

@@ -95,7 +95,7 @@ func (b *bed) push(from, to, message string, paths ...string) Offered {
 
 func (b *bed) pull(as string, content bool) Received {
 	b.Helper()
-	r, err := b.as(as).Pull(b.Context(), Request{content})
+	r, err := b.as(as).Pull(b.Context(), PullArgs{content})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (b *bed) waits(id string, want int) {
 
 func (b *bed) list() string {
 	b.Helper()
-	l, err := b.s.List(b.Context(), Listing{})
+	l, err := b.s.List(b.Context(), NoArgs{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestShare(t *testing.T) {
 	b.same(b.pull(second, false).Text(), none)
 	b.same(b.pull(claude, false).Text(), "1 shared context from cursor-a3f8:\n  src/auth.ts (893 tok)")
 	b.same(b.pull(cursor, true).Text(), none)
-	c, err := b.as(cursor).Clear(t.Context(), Clearing{})
+	c, err := b.as(cursor).Clear(t.Context(), NoArgs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestShare(t *testing.T) {
 	if err != nil || len(entries) != 0 {
 		t.Errorf("%v %v", entries, err)
 	}
-	if c, err = b.as(claude).Clear(t.Context(), Clearing{}); err != nil || c.Text() != "Nothing to clear: you have no shares." {
+	if c, err = b.as(claude).Clear(t.Context(), NoArgs{}); err != nil || c.Text() != "Nothing to clear: you have no shares." {
 		t.Error(c.Text(), err)
 	}
 }

@@ -128,8 +128,47 @@ func typeOf(id string) string {
 	return ""
 }
 
+// NoArgs is the argument of what takes none.
+type NoArgs struct{}
+
 // The errors of calls that cannot be done as they were made.
 type (
 	ArgumentError = refusal.ArgumentError // which argument is wrong and why
 	NotFoundError = refusal.NotFoundError // a named thing does not exist
 )
+
+// Damage tells what is wrong with the shares' file or was since it was opened,
+// and gives the paths of what was set aside: damaged files and torn writes.
+func (s *Store) Damage(ctx context.Context) (told, aside []string, err error) {
+	if err := s.log.View(ctx, func(*state, journal.Head) error { return nil }); err != nil {
+		return nil, nil, err
+	}
+	told, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
+	return told, aside, nil
+}
+
+// Copies names the shares that hold something, in their message or in a file as
+// it was shared: share:<id> and share:<id>/<path>. It is for who erases
+// something elsewhere; nothing is changed. A file whose contents cannot be read
+// any more holds nothing.
+func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+	var list []*shared
+	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
+		list = st.sorted()
+		return nil
+	})
+	for _, x := range list {
+		if holds(x.Message) {
+			refs = append(refs, "share:"+x.ID)
+		}
+		for _, f := range x.Files {
+			if text, ok := s.contents(x.ID, f); ok && holds(text) {
+				refs = append(refs, "share:"+x.ID+"/"+f.Path)
+			}
+		}
+		if ctx.Err() != nil {
+			return refs, context.Cause(ctx)
+		}
+	}
+	return refs, err
+}

@@ -23,7 +23,6 @@ var mayImport = map[string][]string{
 	"internal/prose":    {},
 	"internal/refusal":  {},
 	"internal/notice":   {"internal/journal"},
-	"internal/lines":    {},
 	"internal/proctest": {},                 // for tests alone
 	"formats":           {"internal/prose"}, // how hidden characters are shown
 	"embed":             {},
@@ -50,7 +49,7 @@ var mayImport = map[string][]string{
 	"knowledge/search/blocks":  {},
 	"agents": {"agents/diary", "agents/lease", "agents/live",
 		"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"agents/diary": {"internal/journal", "internal/notice", "internal/lines", "internal/prose", "internal/refusal"},
+	"agents/diary": {"internal/journal", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/lease": {"internal/prose"},
 	"agents/live":  {"internal/journal"},
 	"agents/cost":  {"internal/prose", "internal/refusal"},

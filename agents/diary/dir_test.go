@@ -18,7 +18,7 @@ func owner(id string) Owner {
 	return Owner{AgentID: id, AgentType: "cursor", Project: "00000000000000aa"}
 }
 
-func enter(t *testing.T, s *Shelf, id string, e Entry) Entry {
+func enter(t *testing.T, s *Dir, id string, e Entry) Entry {
 	t.Helper()
 	e, err := s.Enter(t.Context(), owner(id), e)
 	if err != nil {
@@ -27,9 +27,9 @@ func enter(t *testing.T, s *Shelf, id string, e Entry) Entry {
 	return e
 }
 
-// What was entered is read by another shelf, before and after the file was
+// What was entered is read by another process, before and after the file was
 // written anew; the tail is the newest first.
-func TestShelf(t *testing.T) {
+func TestDir(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a clock that stands still
 		dir, ctx := t.TempDir(), t.Context()
 		s, other := New(dir, nil), New(dir, &Options{LongLived: true})
@@ -41,7 +41,7 @@ func TestShelf(t *testing.T) {
 			t.Errorf("%+v", want)
 		}
 		for range 2 {
-			for _, x := range []*Shelf{s, other, New(dir, nil)} {
+			for _, x := range []*Dir{s, other, New(dir, nil)} {
 				got, err := x.Entries(ctx, "cursor-a3f8")
 				if d := gocmp.Diff(want, got); d != "" || err != nil {
 					t.Error(err, d)

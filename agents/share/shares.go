@@ -1,8 +1,12 @@
 package share
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,10 +14,147 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
-// Request asks for what was shared with the caller.
-type Request struct {
+// Offer is what is to be shared.
+type Offer struct {
+	Paths   []string `json:"paths" arg:"1" jsonschema:"files of the project"`
+	ToAgent string   `json:"to_agent,omitempty" alias:"to" jsonschema:"an agent's id, the beginning of it, or a type (default: everybody)"`
+	Message string   `json:"message,omitempty" short:"m" jsonschema:"what they are for"`
+}
+
+// Offered is what was shared.
+type Offered struct {
+	ID       string   `json:"id"`
+	From     string   `json:"from"`
+	To       string   `json:"to,omitempty"` // an id or a type; empty: everybody
+	Files    []File   `json:"files"`
+	Tokens   int      `json:"tokens"`
+	Message  string   `json:"message,omitempty"`
+	Note     string   `json:"note,omitempty"`     // why it may wait long
+	Redacted []string `json:"redacted,omitempty"` // rules that took something out
+}
+
+// File is a shared file.
+type File struct {
+	Path     string   `json:"path"`
+	Tokens   int      `json:"tokens"`
+	Redacted []string `json:"redacted,omitempty"`
+	State    string   `json:"state,omitempty"`   // stale, gone, unreadable or damaged
+	Content  *string  `json:"content,omitempty"` // when it was asked for
+}
+
+// Push stores files of the project for another agent, or for everybody.
+func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
+	x, note, err := s.address(ctx, o)
+	if err != nil {
+		return Offered{}, err
+	}
+	found, err := s.sources(o.Paths)
+	if err != nil {
+		return Offered{}, err
+	}
+	out := Offered{From: x.From, To: x.To, Note: note}
+	if x.Message, out.Redacted, err = s.secrets.Redact(strings.TrimSpace(strings.ToValidUTF8(o.Message, "\uFFFD"))); err != nil {
+		return Offered{}, err
+	}
+	texts := make(map[string]string, len(found))
+	for _, f := range found {
+		if err := ctx.Err(); err != nil {
+			return Offered{}, err
+		}
+		clean, rules, err := s.secrets.Redact(string(f.data))
+		if err != nil {
+			return Offered{}, err
+		}
+		y := stored{Path: f.path, Tokens: s.opts.Tokens(clean), Bytes: len(clean), Hash: hash([]byte(clean)), Source: hash(f.data), Redacted: rules}
+		texts[y.Hash] = clean
+		x.Files = append(x.Files, y)
+		out.Files = append(out.Files, y.file())
+		out.Tokens += y.Tokens
+	}
+	out.Message = x.Message
+	err = s.commit(ctx, x, texts)
+	out.ID = x.ID
+	return out, err
+}
+
+// address checks who shares with whom, and how long the message is.
+func (s *Store) address(ctx context.Context, o Offer) (x *shared, note string, err error) {
+	x = &shared{}
+	if x.From, err = s.self(ctx); err != nil {
+		return nil, "", err
+	}
+	if o.ToAgent = strings.TrimSpace(o.ToAgent); o.ToAgent != "" {
+		if x.To, note, err = s.agents.Resolve(ctx, o.ToAgent); err != nil {
+			return nil, "", err
+		}
+	}
+	switch {
+	case x.To == x.From:
+		return nil, "", refusal.Argument("to_agent", "to_agent is who shares: name another agent")
+	case len(o.Message) > MaxMessage:
+		return nil, "", refusal.Argument("message", "message has %d bytes, more than %d: put it into a file and share that", len(o.Message), MaxMessage)
+	}
+	return x, note, nil
+}
+
+func (x stored) file() File { return File{Path: x.Path, Tokens: x.Tokens, Redacted: x.Redacted} }
+
+// commit stores a share: first its contents, then that it is there.
+func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) error {
+	x.ID = newID()
+	err := s.keep(x.ID, texts)
+	if err != nil {
+		s.drop(x.ID)
+		return fmt.Errorf("share %s: %w", x.ID, err)
+	}
+	if _, err = s.log.Update(ctx, func(_ *state, now time.Time) ([]event, error) {
+		x.At = now.UTC()
+		return []event{{Push: x}}, nil
+	}); err != nil {
+		return err // the contents stay: the commit may yet turn out to be there; if not they are swept
+	}
+	var known map[string]*shared
+	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
+		known = maps.Clone(st.shares)
+		return nil
+	})
+	if err == nil {
+		s.sweep(known)
+	}
+	return nil // it is shared
+}
+
+// newID is the id of a share. It names a directory, too, so it is decided
+// before the commit and must be unlike any other.
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return "s-" + hex.EncodeToString(b[:])
+}
+
+// Text gives the answer's lines.
+func (o Offered) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Shared %s with %s (%s)", prose.Count(len(o.Files), "file"), cmp.Or(o.To, "all agents"), prose.Count(o.Tokens, "token"))
+	if o.Note != "" {
+		b.WriteString("\n  " + o.Note)
+	}
+	for _, f := range o.Files {
+		if len(f.Redacted) > 0 {
+			fmt.Fprintf(&b, "\n  Redacted in %s before storing: %s", f.Path, strings.Join(f.Redacted, ", "))
+		}
+	}
+	if len(o.Redacted) > 0 {
+		b.WriteString("\n  Redacted in the message before storing: " + strings.Join(o.Redacted, ", "))
+	}
+	return b.String()
+}
+
+// PullArgs asks for what was shared with the caller.
+type PullArgs struct {
 	Content bool `json:"content,omitempty" jsonschema:"give the files' contents, not only their names"`
 }
 
@@ -43,7 +184,7 @@ func (x *shared) share() Share {
 
 // Pull gives the caller what was shared with it, once: the names, and with
 // Content the contents, which may be asked for after the names.
-func (s *Store) Pull(ctx context.Context, r Request) (Received, error) {
+func (s *Store) Pull(ctx context.Context, r PullArgs) (Received, error) {
 	me, err := s.self(ctx)
 	if err != nil {
 		return Received{}, err
@@ -177,9 +318,6 @@ func fence(text string) string {
 	return strings.Repeat("`", longest+1)
 }
 
-// Listing asks for all shares; it has no arguments.
-type Listing struct{}
-
 // List is every share of the project.
 type List struct {
 	Shares []Share `json:"shares"`
@@ -187,7 +325,7 @@ type List struct {
 }
 
 // List gives every share of the project, the oldest first, and takes none.
-func (s *Store) List(ctx context.Context, _ Listing) (List, error) {
+func (s *Store) List(ctx context.Context, _ NoArgs) (List, error) {
 	l := List{Shares: []Share{}, now: s.opts.Now()}
 	err := s.log.View(ctx, func(st *state, _ journal.Head) error {
 		for _, x := range st.sorted() {
@@ -251,4 +389,47 @@ func brief(files []File) string {
 		names = append(names, fmt.Sprintf("… %d more", len(files)-most))
 	}
 	return strings.Join(names, ", ")
+}
+
+// Cleared says what was taken back.
+type Cleared struct {
+	Shares int `json:"shares"`
+	Files  int `json:"files"`
+}
+
+// Clear removes what the caller shared, had or not, with its contents.
+func (s *Store) Clear(ctx context.Context, _ NoArgs) (Cleared, error) {
+	me, err := s.self(ctx)
+	if err != nil {
+		return Cleared{}, err
+	}
+	var c Cleared
+	var ids []string
+	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) {
+		c, ids = Cleared{}, nil
+		for _, x := range st.sorted() {
+			if x.From == me {
+				ids = append(ids, x.ID)
+				c.Shares++
+				c.Files += len(x.Files)
+			}
+		}
+		if len(ids) == 0 {
+			return nil, nil
+		}
+		return []event{{Clear: ids}}, nil
+	})
+	if err != nil {
+		return Cleared{}, err
+	}
+	s.drop(ids...)
+	return c, nil
+}
+
+// Text gives the answer's line.
+func (c Cleared) Text() string {
+	if c.Shares == 0 {
+		return "Nothing to clear: you have no shares."
+	}
+	return fmt.Sprintf("Cleared %s (%s)", prose.Count(c.Shares, "share"), prose.Count(c.Files, "file"))
 }

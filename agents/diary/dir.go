@@ -3,8 +3,10 @@ package diary
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -18,6 +20,70 @@ import (
 	"leanctx/internal/notice"
 )
 
+// Owner says whose diary a file is.
+type Owner struct {
+	AgentID   string `json:"agent_id"`
+	AgentType string `json:"agent_type"`
+	Project   string `json:"project_hash"`
+	Root      string `json:"project_root"`
+}
+
+// diary is one agent's.
+type diary struct {
+	owner   Owner
+	entries []Entry // the oldest first; never changed
+}
+
+// event is an entry, with the owner in a diary's first commit.
+type event struct {
+	Owner *Owner `json:"owner,omitempty"`
+	Entry *Entry `json:"entry,omitempty"`
+}
+
+type machine struct{}
+
+func (machine) New() *diary { return &diary{} }
+
+func (machine) Fold(d *diary, c journal.Commit[event]) *diary {
+	for _, e := range c.Events {
+		if e.Owner != nil {
+			d.owner = *e.Owner
+		}
+		if e.Entry != nil {
+			d.entries = append(d.entries, *e.Entry)
+		}
+	}
+	return d
+}
+
+func (machine) Clone(d *diary) *diary { return new(*d) }
+
+// document is a diary as its file.
+type document struct {
+	Schema int `json:"schema"`
+	Owner
+	UpdatedAt  time.Time `json:"updated_at"`
+	Checksum   string    `json:"checksum"`
+	Seq        uint64    `json:"seq"`
+	Generation uint64    `json:"generation"`
+	Entries    []Entry   `json:"entries"`
+}
+
+func (machine) Encode(w io.Writer, d *diary, h journal.Header) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(document{h.Schema, d.owner, h.At.UTC(), h.Checksum, h.Seq, h.Generation, append([]Entry{}, d.entries...)})
+}
+
+func (machine) Decode(data []byte) (*diary, error) {
+	var d document
+	err := json.Unmarshal(data, &d)
+	return &diary{d.Owner, d.Entries}, err
+}
+
+var _ journal.Machine[*diary, event] = machine{}
+
 // schema is the newest one of a diary's files that this program reads.
 const schema = 1
 
@@ -27,7 +93,7 @@ const (
 	grown   = 256 << 10 // bytes of a journal after which a server writes the diary's file anew
 )
 
-// Options of a shelf. The zero value works.
+// Options of a directory. The zero value works.
 type Options struct {
 	LongLived bool             // a server: it keeps the diaries' journals short
 	Now       func() time.Time // default time.Now
@@ -38,25 +104,25 @@ type Options struct {
 
 type journalLog = journal.Log[*diary, event]
 
-// Shelf is the diaries of a directory, a few of them open: each holds two files.
+// Dir is the diaries of a directory, a few of them open: each holds two files.
 // It is safe for concurrent use, by any number of processes.
-type Shelf struct {
+type Dir struct {
 	dir  string
 	opts Options
 
 	mu   sync.Mutex
-	open []*book // the last used one last
+	open []*openDiary // the last used one last
 }
 
-type book struct {
-	id   string
-	log  *journalLog
-	told int // how many of the log's warnings were
+type openDiary struct {
+	id    string
+	log   *journalLog
+	shown int // how many of the log's warnings were given as notices
 }
 
-// New is the shelf of a directory, which need not exist.
-func New(dir string, o *Options) *Shelf {
-	s := &Shelf{dir: dir}
+// New is the diaries of a directory, which need not exist.
+func New(dir string, o *Options) *Dir {
+	s := &Dir{dir: dir}
 	if o != nil {
 		s.opts = *o
 	}
@@ -67,7 +133,7 @@ func New(dir string, o *Options) *Shelf {
 }
 
 // Close closes the diaries that are open.
-func (s *Shelf) Close() error {
+func (s *Dir) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -79,7 +145,7 @@ func (s *Shelf) Close() error {
 }
 
 // Writers are the ids of those who have a diary, in order.
-func (s *Shelf) Writers() ([]string, error) {
+func (s *Dir) Writers() ([]string, error) {
 	files, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -95,7 +161,7 @@ func (s *Shelf) Writers() ([]string, error) {
 
 // Size is how many bytes the journal of a diary has: another size says that
 // something was written.
-func (s *Shelf) Size(id string) (int64, error) {
+func (s *Dir) Size(id string) (int64, error) {
 	fi, err := os.Stat(filepath.Join(s.dir, id+suffix))
 	if err != nil {
 		return 0, err
@@ -104,7 +170,7 @@ func (s *Shelf) Size(id string) (int64, error) {
 }
 
 // Entries are those of a diary, the oldest first. They must not be changed.
-func (s *Shelf) Entries(ctx context.Context, id string) (list []Entry, err error) {
+func (s *Dir) Entries(ctx context.Context, id string) (list []Entry, err error) {
 	err = s.with(id, func(log *journalLog) error {
 		return log.View(ctx, func(d *diary, _ journal.Head) error {
 			list = slices.Clip(d.entries)
@@ -115,7 +181,7 @@ func (s *Shelf) Entries(ctx context.Context, id string) (list []Entry, err error
 }
 
 // Tail is the last entries of a diary, the newest first.
-func (s *Shelf) Tail(ctx context.Context, id string, most int) ([]Entry, error) {
+func (s *Dir) Tail(ctx context.Context, id string, most int) ([]Entry, error) {
 	all, err := s.Entries(ctx, id)
 	out := slices.Clone(all[max(0, len(all)-most):])
 	slices.Reverse(out)
@@ -123,7 +189,7 @@ func (s *Shelf) Tail(ctx context.Context, id string, most int) ([]Entry, error) 
 }
 
 // Enter adds an entry, and gives it its number and time.
-func (s *Shelf) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
+func (s *Dir) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
 	err := s.with(o.AgentID, func(log *journalLog) error {
 		_, err := log.Update(ctx, func(d *diary, now time.Time) ([]event, error) {
 			if e.Number, e.At = 1, now.UTC(); len(d.entries) > 0 {
@@ -149,7 +215,7 @@ func (s *Shelf) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
 }
 
 // Compact writes a diary into its readable file.
-func (s *Shelf) Compact(ctx context.Context, id string) error {
+func (s *Dir) Compact(ctx context.Context, id string) error {
 	err := s.with(id, func(log *journalLog) error { return log.Compact(ctx) })
 	if err != nil {
 		return fmt.Errorf("diary of %s: %w", id, err)
@@ -159,30 +225,30 @@ func (s *Shelf) Compact(ctx context.Context, id string) error {
 
 // Damage tells what is wrong with a diary or was since it was opened, and gives
 // the paths of what was set aside. That it cannot be read is among what is told.
-func (s *Shelf) Damage(ctx context.Context, id string) (told, aside []string) {
+func (s *Dir) Damage(ctx context.Context, id string) (found, aside []string) {
 	_, err := s.Entries(ctx, id)
 	if err == nil {
 		err = s.with(id, func(log *journalLog) error {
-			told, aside = notice.Damage(s.dir, log.Warnings(), log.Stats())
+			found, aside = notice.Damage(s.dir, log.Warnings(), log.Stats())
 			return nil
 		})
 	}
 	if err != nil {
-		told = append(told, err.Error())
+		found = append(found, err.Error())
 	}
-	for i, text := range told {
-		told[i] = warning(id, text)
+	for i, text := range found {
+		found[i] = warning(id, text)
 	}
-	return told, aside
+	return found, aside
 }
 
 func warning(id, text string) string { return fmt.Sprintf("diary of %s: %s", id, text) }
 
 // with runs do on a diary, which need not exist.
-func (s *Shelf) with(id string, do func(*journalLog) error) error {
+func (s *Dir) with(id string, do func(*journalLog) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.open, func(b *book) bool { return b.id == id }); i >= 0 {
+	if i := slices.IndexFunc(s.open, func(b *openDiary) bool { return b.id == id }); i >= 0 {
 		b := s.open[i]
 		s.open = append(slices.Delete(s.open, i, i+1), b)
 		return s.use(b, do)
@@ -193,7 +259,7 @@ func (s *Shelf) with(id string, do func(*journalLog) error) error {
 	if err != nil {
 		return err
 	}
-	b := &book{id: id, log: log}
+	b := &openDiary{id: id, log: log}
 	s.open = append(s.open, b)
 	var closed error
 	if len(s.open) > maxOpen {
@@ -204,14 +270,14 @@ func (s *Shelf) with(id string, do func(*journalLog) error) error {
 }
 
 // use runs do, and tells what it found wrong with the files.
-func (s *Shelf) use(b *book, do func(*journalLog) error) error {
+func (s *Dir) use(b *openDiary, do func(*journalLog) error) error {
 	err := do(b.log)
 	warnings := b.log.Warnings()
-	for _, w := range warnings[min(b.told, len(warnings)):] {
+	for _, w := range warnings[min(b.shown, len(warnings)):] {
 		if s.opts.Notices != nil {
 			s.opts.Notices.Add("%s", warning(b.id, w.Text))
 		}
 	}
-	b.told = len(warnings)
+	b.shown = len(warnings)
 	return err
 }
