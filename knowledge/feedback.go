@@ -14,9 +14,9 @@ import (
 
 // Vote says whether a fact was of use.
 type Vote struct {
-	Category string `json:"category" short:"c" jsonschema:"the room"`
-	Key      string `json:"key" short:"k" jsonschema:"the fact"`
-	Vote     string `json:"vote" enum:"up,down" jsonschema:"up or down"`
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
+	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+	Vote     string `json:"vote" arg:"3" enum:"up,down" jsonschema:"up or down"`
 }
 
 // Voted is a vote as recorded.

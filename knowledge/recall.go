@@ -20,7 +20,7 @@ type Question struct {
 	Query           string `json:"query,omitempty" arg:"1" jsonschema:"words to look for"`
 	Category        string `json:"category,omitempty" short:"c" jsonschema:"only this room; alone: list the room"`
 	Key             string `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key or alias"`
-	Mode            string `json:"mode,omitempty" short:"m" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
+	Mode            string `json:"mode,omitempty" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
 	AsOf            string `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
 	KnownAt         string `json:"known_at,omitempty" jsonschema:"by what was recorded until then"`
 	Limit           int    `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`

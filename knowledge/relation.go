@@ -16,9 +16,9 @@ import (
 
 // Link names two facts and how the first stands to the second.
 type Link struct {
-	Category string `json:"category" short:"c" jsonschema:"room of the first fact"`
-	Key      string `json:"key" short:"k" jsonschema:"the first fact"`
-	Target   string `json:"target" jsonschema:"the second fact, as category/key"`
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the first fact"`
+	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the first fact"`
+	Target   string `json:"target" arg:"3" jsonschema:"the second fact, as category/key"`
 	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"how they are linked (default related_to)"`
 }
 

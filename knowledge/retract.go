@@ -17,8 +17,8 @@ import (
 
 // Withdrawal takes a fact back.
 type Withdrawal struct {
-	Category string `json:"category" short:"c" jsonschema:"the room; pattern or gotcha remove a lesson"`
-	Key      string `json:"key" short:"k" jsonschema:"the fact"`
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room; pattern or gotcha remove a lesson"`
+	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
 	Erase    bool   `json:"erase,omitempty" jsonschema:"take it off the disk with its history, for good"`
 	Confirm  bool   `json:"confirm,omitempty" jsonschema:"needed with erase"`
 }

@@ -17,10 +17,10 @@ import (
 
 // Verdict settles how two facts that might be in conflict stand to each other.
 type Verdict struct {
-	Category string `json:"category" short:"c" jsonschema:"room of the fact"`
-	Key      string `json:"key" short:"k" jsonschema:"the fact"`
-	Target   string `json:"target" jsonschema:"the other fact, as category/key"`
-	Verdict  string `json:"verdict" enum:"supersedes,compatible,unrelated" jsonschema:"supersedes ends the target now; the others only silence the advice"`
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the fact"`
+	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+	Target   string `json:"target" arg:"3" jsonschema:"the other fact, as category/key"`
+	Verdict  string `json:"verdict" arg:"4" enum:"supersedes,compatible,unrelated" jsonschema:"supersedes ends the target now; the others only silence the advice"`
 }
 
 var verdicts = []string{"supersedes", "compatible", "unrelated"}

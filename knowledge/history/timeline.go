@@ -17,7 +17,7 @@ import (
 // Span asks for the history of a room or of one fact.
 type Span struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
-	Key      string `json:"key,omitempty" short:"k" jsonschema:"only this fact"`
+	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"only this fact"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"most versions to show, the newest ones (default 100)"`
 }
 

@@ -35,7 +35,7 @@ const (
 // Incoming names a file to import.
 type Incoming struct {
 	File        string `json:"file" arg:"1" jsonschema:"the file: an export, JSONL, an array, or lean-ctx's own knowledge.json"`
-	Merge       string `json:"merge,omitempty" short:"m" enum:"skip-existing,replace,append" jsonschema:"what to do with facts that are there already (default skip-existing)"`
+	Merge       string `json:"merge,omitempty" enum:"skip-existing,replace,append" jsonschema:"what to do with facts that are there already (default skip-existing)"`
 	DryRun      bool   `json:"dry_run,omitempty" jsonschema:"say what would happen, write nothing"`
 	SkipBad     bool   `json:"skip_bad,omitempty" jsonschema:"import the good lines of a file with bad ones"`
 	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"keep lean-ctx's project_only, which is its default"`

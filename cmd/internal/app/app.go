@@ -103,7 +103,9 @@ func (r *run) plain() []cli.Plain {
 // warn prints what is no error and counts it for --strict.
 func (r *run) warn(text string) {
 	r.warnings++
-	cli.Warn(r.errs, text)
+	if !r.globals.Quiet {
+		cli.Warn(r.errs, text)
+	}
 }
 
 // end closes what is open and says how it went.
@@ -111,9 +113,9 @@ func (r *run) end(ctx context.Context, err error) int {
 	code := exitCode(ctx, err)
 	switch {
 	case is[*transfer.InterruptedError](err): // who ended it should know what is in, at once
-		report(r.errs, err)
+		r.report(err, code)
 	case code != done && code != interrupted:
-		report(r.errs, r.stale(err))
+		r.report(r.stale(err), code)
 	}
 	if r.stores != nil {
 		// What was answered is on disk already; closing only drops caches, so a

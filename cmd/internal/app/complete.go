@@ -32,6 +32,8 @@ func (r *run) known(ctx context.Context, b cli.Blank) []string {
 			return agentCategories(b.Action)
 		}
 		return r.rooms(ctx)
+	case "key":
+		return r.keys(ctx, b.Category)
 	case "agent_type":
 		return []string{"claude", "codex", "cursor", "gemini", "copilot", "opencode"}
 	case "agent", "agent_id", "to_agent":
@@ -77,6 +79,23 @@ func (r *run) rooms(ctx context.Context) []string {
 	out := make([]string, len(list.Rooms))
 	for i, room := range list.Rooms {
 		out[i] = room.Category + "\t" + prose.Count(room.Facts, "fact")
+	}
+	return out
+}
+
+// keys are the facts of a category.
+func (r *run) keys(ctx context.Context, category string) []string {
+	store, err := r.stores.look(ctx, r.scope())
+	if err != nil {
+		return []string{}
+	}
+	list, err := store.Recall(ctx, knowledge.Question{Category: category, Limit: 200})
+	if err != nil {
+		return []string{}
+	}
+	out := make([]string, len(list.Facts))
+	for i, f := range list.Facts {
+		out[i] = f.Key + "\t" + f.Value
 	}
 	return out
 }

@@ -2,10 +2,11 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -65,10 +66,25 @@ type hinted interface {
 	Hint() string
 }
 
-// report prints what went wrong and, apart, what to do about it.
-func report(w io.Writer, err error) {
-	fmt.Fprintf(w, "%s: error: %s\n", cli.Name, strings.TrimRight(err.Error(), "\n"))
-	if h, ok := errors.AsType[hinted](err); ok && h.Hint() != "" {
-		fmt.Fprintf(w, "%s: hint: %s\n", cli.Name, h.Hint())
+// report prints what went wrong and, apart, what to do about it. Under --json it
+// is one object; the flag counts also where the command line could not be read.
+func (r *run) report(err error, code int) {
+	text, hint := strings.TrimRight(err.Error(), "\n"), ""
+	if h, ok := errors.AsType[hinted](err); ok {
+		hint = h.Hint()
+	}
+	if r.globals.JSON || slices.Contains(r.args, "--json") {
+		e := json.NewEncoder(r.errs)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(struct { // nobody is left to be told of an error
+			Error string `json:"error"`
+			Hint  string `json:"hint,omitempty"`
+			Code  int    `json:"exit_code"`
+		}{text, hint, code})
+		return
+	}
+	fmt.Fprintf(r.errs, "%s: error: %s\n", cli.Name, text)
+	if hint != "" {
+		fmt.Fprintf(r.errs, "%s: hint: %s\n", cli.Name, hint)
 	}
 }

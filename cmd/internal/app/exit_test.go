@@ -66,8 +66,21 @@ func TestReport(t *testing.T) {
 		"lean-ctx: error: LOG: loud\nlean-ctx: hint: be quiet\n": &config.Error{What: "LOG", Problem: "loud", Advice: "be quiet"},
 	} {
 		var got bytes.Buffer
-		if report(&got, err); got.String() != want {
+		r := run{errs: &got, globals: &cli.Globals{}}
+		if r.report(err, 1); got.String() != want {
 			t.Errorf("got %q, want %q", got.String(), want)
+		}
+	}
+}
+
+func TestReportAsJSON(t *testing.T) {
+	home(t)
+	for want, args := range map[string][]string{
+		`{"error":"No fact found: [a] b","exit_code":3}`: {"knowledge", "remove", "a/b", "--json"},
+		`{"error":"lean-ctx knowledge recall: unknown flag --nothing","hint":"lean-ctx knowledge recall --help lists the flags; -- ends them, for a value that begins with -","exit_code":2}`: {"knowledge", "recall", "--nothing", "--json"},
+	} {
+		if _, out, errs := do(t, "", args...); out != "" || errs != want+"\n" {
+			t.Errorf("%q: got %s%s", args, out, errs)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func projectTool(s *stores) *op.Tool {
 				Shown("to", "my-app", "path", "."),
 			op.New("unlink", "Make a directory a project of its own.", op.Changes, s.unlinkProject),
 			op.New("forget", "Take a project out of the map, and with --erase its memory off the disk.", op.Destroys, s.forgetProject, "ref").
-				Shown("ref", "my-app"),
+				Shown("ref", "my-app", "confirm", true),
 		},
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"leanctx/agents"
+	"leanctx/agents/share"
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
-	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/transfer"
 )
@@ -73,45 +75,87 @@ func (s *stores) stamp() string {
 // server must not touch either.
 func (s *stores) commands(in io.Reader) []*op.Tool {
 	tools := slices.DeleteFunc(s.served(), func(t *op.Tool) bool { return t.Name == op.RecallName })
-	s.fromHere(tools)
-	t := tools[0]
-	instead(t, "import", func(ctx context.Context, k *knowledge.Store, a transfer.Incoming) (transfer.Imported, error) {
-		if a.File == "-" {
-			a.Data = in
+	for _, t := range tools {
+		for i := range t.Operations {
+			s.fromShell(t.Command, &t.Operations[i], in)
 		}
-		return transfer.Import(ctx, k, a)
-	}, s.open)
-	instead(t, "export", func(ctx context.Context, k *knowledge.Store, a transfer.Outgoing) (transfer.Exported, error) {
-		if a.File == "-" {
-			a.File = ""
-		}
-		return transfer.Export(ctx, k, a)
-	}, s.open)
+	}
 	return append(tools, op.TokenReport(s.reading()))
 }
 
-// instead gives a row another method; all else about it stays.
-func instead[T, A any, R op.Result](t *op.Tool, name string, method func(context.Context, T, A) (R, error), open func(context.Context, op.Scope) (T, error)) {
-	o, ok := t.Operation(name)
-	if !ok {
-		return
+// fromShell has a row understand what only a shell gives it.
+func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
+	switch command + " " + o.Name {
+	case "knowledge import":
+		op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Incoming) error {
+			if a.File == "-" {
+				a.Data = in
+			}
+			return nil
+		})
+	case "knowledge export":
+		op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Outgoing) error {
+			if a.File == "-" {
+				a.File = ""
+			}
+			return nil
+		})
+	case "agent claim":
+		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.Claiming) error { return s.fromHere(ctx, sc, &a.Path) })
+	case "agent release":
+		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.Releasing) error { return s.fromHere(ctx, sc, &a.Path) })
+	case "share push":
+		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *share.Offer) error {
+			for i := range a.Paths {
+				if err := s.fromHere(ctx, sc, &a.Paths[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
-	var required []string
-	for _, p := range o.Params {
-		if p.Required {
-			required = append(required, p.Name)
+}
+
+// fromHere takes a path as typed to one seen from the project's root: in a shell
+// it is seen from the working directory, as in every other program; in MCP from
+// the root, since a client has no directory. Who works on a project from outside
+// of it (--project) means the root. The store refuses what leads out of it.
+func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error {
+	if *path == "" || filepath.IsAbs(*path) || os.IsPathSeparator((*path)[0]) {
+		return nil
+	}
+	c, err := s.config()
+	if err != nil {
+		return err
+	}
+	dir, err := c.Path(".")
+	if err != nil {
+		return err
+	}
+	p, err := s.lookup(ctx, sc)
+	if err != nil {
+		return err
+	}
+	if dir = beneath(p.Root, dir); dir != "" {
+		*path = filepath.Join(dir, *path)
+	}
+	return nil
+}
+
+// beneath is dir relative to root, or nothing where it lies outside. The shell
+// may have come there by a symbolic link.
+func beneath(root, dir string) string {
+	for _, follow := range []func(string) (string, error){filepath.Abs, filepath.EvalSymlinks} {
+		r, err := follow(root)
+		d, err2 := follow(dir)
+		if err != nil || err2 != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(r, d); err == nil && filepath.IsLocal(rel) {
+			return rel
 		}
 	}
-	row := op.New(o.Name, o.Summary, o.Effect, func(ctx context.Context, sc op.Scope, a A) (R, error) {
-		store, err := open(ctx, sc)
-		if err != nil {
-			var none R
-			return none, err
-		}
-		return method(ctx, store, a)
-	}, required...)
-	row.Example, row.Also = o.Example, o.Also
-	*o = row
+	return ""
 }
 
 // briefing is the wake-up text of the server's own project, or nothing: a

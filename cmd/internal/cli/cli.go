@@ -34,6 +34,7 @@ type Globals struct {
 	Agent   string
 	JSON    bool
 	Strict  bool
+	Quiet   bool
 
 	known func(context.Context, Blank) []string // see [Options]
 }
@@ -97,10 +98,20 @@ func New(o Options) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&g.Project, "project", "", "path of the project (default: the working directory's)")
 	flags.StringVar(&g.Agent, "agent", "", "your agent id")
-	flags.BoolVar(&g.JSON, "json", false, "the result as JSON")
-	flags.BoolVar(&g.Strict, "strict", false, "exit code 4 where there were warnings")
+	flags.BoolVar(&g.JSON, "json", false, "print results and errors as JSON")
+	flags.BoolVarP(&g.Quiet, "quiet", "q", false, "no warnings, and no answer of commands that change something")
+	flags.BoolVar(&g.Strict, "strict", false, "exit with 4 if there were warnings")
 	for _, t := range o.Tools(g) {
-		root.AddCommand(tool(t, call{globals: g, warn: o.Warn, made: o.Made}))
+		k := call{tool: t, globals: g, warn: o.Warn, made: o.Made}
+		if t.Command == "knowledge" {
+			for _, name := range everyday {
+				if row, ok := t.Operation(name); ok {
+					k.op = row
+					root.AddCommand(operation(k))
+				}
+			}
+		}
+		root.AddCommand(tool(t, k))
 	}
 	for _, p := range o.Plain {
 		parent := root
@@ -116,6 +127,9 @@ func New(o Options) *cobra.Command {
 	root.InitDefaultHelpFlag()
 	return root
 }
+
+// everyday are the actions of knowledge that also work without the noun.
+var everyday = [...]string{"remember", "recall", "search", "wakeup", "status"}
 
 func plain(p Plain, g *Globals) *cobra.Command {
 	return &cobra.Command{
@@ -136,7 +150,6 @@ func none(c *cobra.Command, args []string) error {
 // tool is a command of which the operations are subcommands; a tool without
 // actions is a command itself.
 func tool(t *op.Tool, k call) *cobra.Command {
-	k.tool = t
 	if t.Actionless() {
 		k.op = &t.Operations[0]
 		c := operation(k)

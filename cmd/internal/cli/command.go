@@ -92,11 +92,10 @@ func (k *call) use() string {
 
 // example is a call that is right, as one would type it.
 func (k *call) example() string {
-	if len(k.op.Example) == 0 {
-		return ""
+	if line := k.tool.CommandLine(k.op); line != "" {
+		return Name + " " + line
 	}
-	e := op.UsageError{Tool: k.tool, Action: k.op.Name, Example: k.op.Example}
-	return Name + " " + e.CommandLine()
+	return ""
 }
 
 func (k *call) run(c *cobra.Command, words []string) error {
@@ -119,8 +118,10 @@ func (k *call) run(c *cobra.Command, words []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(c.OutOrStdout(), text); err != nil {
-		return fmt.Errorf("done, but the answer could not be written: %w", err)
+	if !k.globals.Quiet || k.op.Effect == op.Reads {
+		if _, err := fmt.Fprintln(c.OutOrStdout(), text); err != nil {
+			return fmt.Errorf("done, but the answer could not be written: %w", err)
+		}
 	}
 	k.noted(answer, args, text)
 	return nil
@@ -164,7 +165,7 @@ func (k *call) arguments(c *cobra.Command, words []string) (map[string]any, erro
 // that its flag gave already leaves its place to the next one.
 func (k *call) position(c *cobra.Command, words []string, args map[string]any) error {
 	dash := c.ArgsLenAtDash()
-	open := slices.DeleteFunc(slices.Clone(k.args), func(p op.Param) bool { _, given := args[p.Name]; return given })
+	words, open := k.places(words, func(p op.Param) bool { _, given := args[p.Name]; return given })
 	for i, word := range words {
 		if i >= len(open) {
 			return k.tooMany(c, words[i:], len(open) > 0)
@@ -185,6 +186,43 @@ func (k *call) position(c *cobra.Command, words []string, args map[string]any) e
 	}
 	return nil
 }
+
+// places is which parameter each word is for. A fact is named by two words or
+// by category/key: of the latter two are made where a word would be missing.
+func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op.Param) {
+	open := slices.DeleteFunc(slices.Clone(k.args), given)
+	category, hasCategory := k.op.Param(categoryName)
+	key, hasKey := k.op.Param(keyName)
+	if !hasCategory || !hasKey || given(category) || given(key) {
+		return words, open
+	}
+	named := open
+	if category.Required && category.Arg == 0 { // remember architecture/auth "JWT RS256"
+		named = append([]op.Param{category, key}, open...)
+	} else if category.Arg == 0 {
+		return words, open
+	}
+	need := 0
+	for _, p := range named {
+		if p.Required || p.Name == categoryName || p.Name == keyName {
+			need++
+		}
+	}
+	if len(words) == 0 || len(words) != need-1 {
+		return words, open
+	}
+	room, name, ok := strings.Cut(words[0], "/")
+	if !ok || room == "" || name == "" {
+		return words, open
+	}
+	return append([]string{room, name}, words[1:]...), named
+}
+
+// The parameters that name a fact.
+const (
+	categoryName = "category"
+	keyName      = "key"
+)
 
 func (k *call) tooMany(c *cobra.Command, rest []string, some bool) error {
 	e := &UsageError{Problem: fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), rest[0]), Advice: k.example()}

@@ -16,6 +16,7 @@ type Blank struct {
 	Tool     string // the command of the tool; empty: an argument of every command
 	Action   string // empty where the tool has none
 	Argument string
+	Category string // of the fact whose key it is, as far as it was typed
 }
 
 // completionTime is how long a shell is made to wait for what stands in a
@@ -37,14 +38,13 @@ func (k *call) complete(c *cobra.Command) {
 			continue
 		}
 		// It fails only for a flag that there is not, or that has one already.
-		_ = c.RegisterFlagCompletionFunc(p.Flag, func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return k.fill(c.Context(), p, nil)
+		_ = c.RegisterFlagCompletionFunc(p.Flag, func(c *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return k.fill(c.Context(), p, k.category(words), nil, typed)
 		})
 	}
-	c.ValidArgsFunction = func(c *cobra.Command, words []string, _ string) ([]string, cobra.ShellCompDirective) {
-		open := slices.DeleteFunc(slices.Clone(k.args), func(p op.Param) bool {
-			return slices.ContainsFunc(k.flags, func(f *flag) bool { return f.param.Name == p.Name && f.given() })
-		})
+	c.ValidArgsFunction = func(c *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
+		words, open := k.places(append(words, typed), func(p op.Param) bool { return k.given(p.Name) != "" })
+		words = words[:len(words)-1]
 		if len(open) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -52,16 +52,60 @@ func (k *call) complete(c *cobra.Command) {
 		if len(words) >= len(open) && p.Type != op.TypeArray {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return k.fill(c.Context(), p, words)
+		return k.fill(c.Context(), p, k.category(words), words, typed)
 	}
 }
 
+// given is what a flag holds, or nothing.
+func (k *call) given(name string) string {
+	for _, f := range k.flags {
+		if f.param.Name == name && f.given() {
+			return f.texts[len(f.texts)-1] // cobra parses the flags twice
+		}
+	}
+	return ""
+}
+
+// category is the category of the fact that is being named.
+func (k *call) category(words []string) string {
+	if c := k.given(categoryName); c != "" {
+		return c
+	}
+	if p, ok := k.op.Param(categoryName); ok && p.Arg == 1 && len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}
+
 // fill lists the values of an argument, those left out that stand there
-// already.
-func (k *call) fill(ctx context.Context, p op.Param, there []string) ([]string, cobra.ShellCompDirective) {
+// already. A fact is completed as category/key where a slash was typed.
+func (k *call) fill(ctx context.Context, p op.Param, category string, there []string, typed string) ([]string, cobra.ShellCompDirective) {
+	ask := func(argument, category string) []string {
+		return k.globals.values(ctx, Blank{Tool: k.tool.Command, Action: k.op.Name, Argument: argument, Category: category})
+	}
+	const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	room, _, slash := strings.Cut(typed, "/")
+	if _, keyed := k.op.Param(keyName); slash && (p.Name == "target" || keyed && (p.Name == categoryName || p.Name == keyName)) {
+		var facts []string
+		for _, key := range ask(keyName, room) {
+			facts = append(facts, room+"/"+key)
+		}
+		return facts, done
+	}
+	if p.Name == "target" {
+		var rooms []string
+		for _, room := range ask(categoryName, "") {
+			name, about, _ := strings.Cut(room, "\t")
+			rooms = append(rooms, described(name+"/\t"+about))
+		}
+		return rooms, done | cobra.ShellCompDirectiveNoSpace
+	}
 	values := slices.Clone(p.Enum)
-	if len(values) == 0 {
-		values = k.globals.values(ctx, Blank{Tool: k.tool.Command, Action: k.op.Name, Argument: p.Name})
+	if len(values) == 0 && (p.Name != keyName || category != "") {
+		if p.Name != keyName {
+			category = ""
+		}
+		values = ask(p.Name, category)
 	}
 	if values == nil && slices.Contains(files, p.Name) {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -73,7 +117,7 @@ func (k *call) fill(ctx context.Context, p op.Param, there []string) ([]string, 
 		word, _, _ := strings.Cut(v, "\t")
 		return slices.Contains(there, word)
 	})
-	return values, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return values, done
 }
 
 // globalCompletions is complete for the flags that every command has.

@@ -31,13 +31,13 @@ func TestComplete(t *testing.T) {
 			t.Error("a shell would wait for ever")
 		}
 		switch b {
-		case Blank{"knowledge", "remember", "category"}:
+		case Blank{Tool: "knowledge", Action: "remember", Argument: "category"}:
 			return []string{"auth\t3 facts", "db\t" + strings.Repeat("x\n", 50)}
-		case Blank{"knowledge", "remember", "tags"}:
+		case Blank{Tool: "knowledge", Action: "remember", Argument: "tags"}:
 			return []string{}
 		case Blank{Argument: "agent"}:
 			return []string{"cursor-1\tdev"}
-		case Blank{"overview", "", "task"}:
+		case Blank{Tool: "overview", Argument: "task"}:
 			return []string{"t-1", "t-2"}
 		}
 		return nil

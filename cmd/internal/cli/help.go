@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,7 +18,7 @@ func help(c *cobra.Command, _ []string) {
 	if text == "" {
 		text = c.Short
 	}
-	fmt.Fprintln(w, text)
+	fmt.Fprintln(w, wrap(text, 0))
 	if c.Example != "" {
 		section(w, "Example", indent(c.Example))
 	}
@@ -27,7 +28,7 @@ func help(c *cobra.Command, _ []string) {
 	}
 	c.InitDefaultHelpFlag()
 	if own := c.LocalNonPersistentFlags(); own.HasAvailableFlags() {
-		section(w, "Flags", strings.TrimRight(own.FlagUsagesWrapped(100), "\n"))
+		section(w, "Flags", strings.TrimRight(own.FlagUsagesWrapped(columns), "\n"))
 	}
 	if common := commonFlags(c); common != "" {
 		section(w, "Flags of every command", common)
@@ -63,7 +64,7 @@ func commands(c *cobra.Command) string {
 	var lines []string
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() && sub.Name() != "help" {
-			lines = append(lines, fmt.Sprintf("  %-*s  %s", width, sub.Name(), firstSentence(sub.Short)))
+			lines = append(lines, fmt.Sprintf("  %-*s  %s", width, sub.Name(), wrap(firstSentence(sub.Short), width+4)))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -76,5 +77,38 @@ func commonFlags(c *cobra.Command) string {
 		set = pflag.NewFlagSet("", pflag.ContinueOnError)
 		set.AddFlagSet(c.PersistentFlags())
 	}
-	return strings.TrimRight(set.FlagUsagesWrapped(100), "\n")
+	return strings.TrimRight(set.FlagUsagesWrapped(columns), "\n")
+}
+
+// columns is how wide a help text may be.
+const columns = 80
+
+// wrap breaks lines that are too long at spaces. The first begins at column
+// indent, the others are indented so far, beside their own indentation.
+func wrap(text string, indent int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		own := len(line) - len(strings.TrimLeft(line, " "))
+		if b.Len() > 0 {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+		}
+		b.WriteString(line[:own])
+		at := indent + own
+		for i, word := range strings.Fields(line) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case i == 0:
+			case at+1+n > columns:
+				b.WriteString("\n" + strings.Repeat(" ", indent+own))
+				at = indent + own
+			default:
+				b.WriteByte(' ')
+				at++
+			}
+			b.WriteString(word)
+			at += n
+		}
+	}
+	return b.String()
 }

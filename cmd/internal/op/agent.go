@@ -20,22 +20,22 @@ func Agent(st Stores) *Tool {
 			New("list", "List the agents.", Reads, on(open, (*agents.Store).List)).Shown().Tried("agents", "who", "presence"),
 			New("post", "Message everybody, one agent, or any one of a type.", Adds, on(open, (*agents.Store).Post), "message").
 				Teach("category", "to_agent", "ttl", "private").Shown("message", "schema is migrated, rebase first", "category", "warning").Tried("send", "message", "broadcast", "say", "write"),
-			New("read", "Your unread messages, each once.", Changes, on(open, (*agents.Store).Read)).Teach().Shown().Tried("inbox", "receive", "messages", "poll"),
+			New("read", "Your unread messages, each once.", Changes, on(open, (*agents.Store).Read)).Teach().ByAgent().Shown().Tried("inbox", "receive", "messages", "poll"),
 			New("status", "Set your status.", Changes, on(open, (*agents.Store).Status)).
-				Teach("status", "message").Shown("status", "active", "message", "writing the tests").Tried("set_status", "state"),
+				Teach("status", "message").ByAgent().Shown("status", "active", "message", "writing the tests").Tried("set_status", "state"),
 			New("info", "Counts of agents, and who you are.", Reads, on(open, (*agents.Store).Info)).Shown().Tried("whoami", "stats"),
 			New("handoff", "Give your open tasks and claims to another agent.", Changes, on(open, (*agents.Store).Handoff), "to_agent", "message").
-				Teach().Shown("to_agent", "claude", "message", "tests are green; the docs are left").Tried("transfer", "delegate", "pass"),
-			New("sync", "Who is here, claims, your open tasks, what was handed to you.", Changes, on(open, (*agents.Store).Sync)).Teach().Shown().Tried("refresh", "update"),
+				Teach().ByAgent().Shown("to_agent", "claude", "message", "tests are green; the docs are left").Tried("transfer", "delegate", "pass"),
+			New("sync", "Who is here, claims, your open tasks, what was handed to you.", Changes, on(open, (*agents.Store).Sync)).Teach().ByAgent().Shown().Tried("refresh", "update"),
 			New("diary", "Note what you found, decided or finished.", Adds, on(open, (*agents.Store).Diary), "message").
-				Teach("category").Shown("message", "Found N+1 query in user loading", "category", "discovery").Tried("log", "note", "journal"),
+				Teach("category").ByAgent().Shown("message", "Found N+1 query in user loading", "category", "discovery").Tried("log", "note", "journal"),
 			New("recall_diary", "Read a diary, yours or another agent's.", Reads, on(open, (*agents.Store).RecallDiary)).
 				Teach("agent_id").Shown("agent_id", "cursor-a3f8").Tried("read_diary", "diary_read"),
 			New("diaries", "List the diaries.", Reads, on(open, (*agents.Store).Diaries)).Shown().Tried("list_diaries"),
 			New("claim", "Reserve a file or directory before you edit it.", Changes, on(open, (*agents.Store).Claim), "path").
-				Teach("ttl").Shown("path", "src/auth.ts", "ttl", "30m").Tried("lock", "lease", "reserve", "acquire"),
+				Teach("ttl").ByAgent().Shown("path", "src/auth.ts", "ttl", "30m").Tried("lock", "lease", "reserve", "acquire"),
 			New("release", "Release a claim.", Changes, on(open, (*agents.Store).Release), "path").
-				Teach().Shown("path", "src/auth.ts").Tried("unlock", "unclaim", "free"),
+				Teach().ByAgent().Shown("path", "src/auth.ts").Tried("unlock", "unclaim", "free"),
 		},
 	}
 }

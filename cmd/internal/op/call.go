@@ -26,6 +26,7 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 		return Answer{}, err
 	}
 	c.scope.Caller, _ = ctx.Value(callerKey{}).(Caller)
+	c.bound.adjust = o.adjust
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c.bound)
 	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Action: o.Name, Scope: c.scope}
 	if err != nil {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -219,6 +220,7 @@ func brief(v any) string {
 type bound struct {
 	values    []boundValue
 	confirmed bool
+	adjust    func(ctx context.Context, sc Scope, args any) error
 }
 
 type boundValue struct {

@@ -37,6 +37,7 @@ package op
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 )
@@ -98,9 +99,11 @@ type Operation struct {
 	Also     []string       // names that people try for it; only suggested, never taken
 
 	instead []example // see [Operation.Instead]
+	byAgent bool      // see [Operation.ByAgent]
 	taught  []string  // the optional arguments that models are told of; nil: the operation is only named to them
 
-	run func(ctx context.Context, sc Scope, b bound) (Result, error)
+	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
+	run    func(ctx context.Context, sc Scope, b bound) (Result, error)
 }
 
 // example is a call that helps where one argument is wrong.
@@ -145,6 +148,11 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 					return nil, &unconfirmedError{why}
 				}
 			}
+			if b.adjust != nil {
+				if err := b.adjust(ctx, sc, a); err != nil {
+					return nil, err
+				}
+			}
 			r, err := run(ctx, sc, *a)
 			if err != nil {
 				return nil, err
@@ -183,6 +191,33 @@ func (o Operation) Alias(name, other string) Operation {
 		}
 	}
 	return o
+}
+
+// Adjust has a surface change the arguments of a row before it runs, for example
+// the paths that were typed in a directory of the project.
+func Adjust[A any](o *Operation, change func(context.Context, Scope, *A) error) {
+	o.adjust = func(ctx context.Context, sc Scope, args any) error { return change(ctx, sc, args.(*A)) }
+}
+
+// ByAgent says that only a registered agent may call the operation. In a shell
+// its id must be given, so command lines that are shown give one.
+func (o Operation) ByAgent() Operation {
+	o.byAgent = true
+	return o
+}
+
+// CommandLine is the operation's example as a command, without the program's
+// name, or nothing where it has none.
+func (t *Tool) CommandLine(o *Operation) string {
+	if len(o.Example) == 0 && !o.byAgent {
+		return ""
+	}
+	args := o.Example
+	if o.byAgent {
+		args = maps.Clone(args)
+		args[agentName] = someAgent
+	}
+	return t.commandLine(o.Name, args)
 }
 
 // Teach has the operation described to models, with these of its optional

@@ -52,9 +52,14 @@ func (t *Tool) reference(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", name, kind, cell(meaning))
 	}
 	b.WriteString("\n```sh\n")
-	for _, o := range t.Operations {
-		if o.Example != nil {
-			fmt.Fprintf(b, "lean-ctx %s\n", t.commandLine(o.Name, o.Example))
+	for i := range t.Operations {
+		o := &t.Operations[i]
+		line := t.CommandLine(o)
+		if line == "" && o.Example != nil {
+			line = t.commandLine(o.Name, nil)
+		}
+		if line != "" {
+			fmt.Fprintf(b, "lean-ctx %s\n", line)
 		}
 	}
 	b.WriteString("```\n")

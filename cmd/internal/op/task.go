@@ -28,7 +28,7 @@ func Task(st Stores) *Tool {
 				Teach("state", "message", "artifact").Shown("task_id", "t-a3f8c1", "state", "Working").
 				Instead("state", "message", "task_id", "t-a3f8c1", "message", "the token is in the vault").Tried("set", "state", "progress", "complete", "done", "finish"),
 			New("claim", "Take a free task.", Changes, on(open, (*tasks.Store).Claim), "task_id").
-				Teach().Shown("task_id", "t-a3f8c1").Tried("take", "accept", "start"),
+				Teach().ByAgent().Shown("task_id", "t-a3f8c1").Tried("take", "accept", "start"),
 			New("list", "List tasks, open ones first.", Reads, on(open, (*tasks.Store).List)).Teach("state", "agent_id").Shown("state", "open").Tried("tasks", "all"),
 			New("get", "One task in full.", Reads, on(open, (*tasks.Store).Get), "task_id").Teach().Shown("task_id", "t-a3f8c1").Tried("show", "read", "view"),
 			New("cancel", "Cancel a task.", Changes, on(open, (*tasks.Store).Cancel), "task_id").Teach("message").Shown("task_id", "t-a3f8c1").Tried("abort", "remove", "delete"),
