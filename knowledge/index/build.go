@@ -129,9 +129,10 @@ func remove(dir string) error {
 	return err
 }
 
-// Sync writes what Apply brought as the next generation on disk, and answers from that from then on. extraAt gives what
-// is kept beside the facts at the position that is written; nil: nothing is. If another process has written a generation that is as new, it is used instead. Searches and
-// Apply go on meanwhile. It returns ErrBusy if another writer is at work. After an error the index is as before.
+// Sync writes what Apply brought as the next generation on disk, and answers from that from then on. extraAt gives
+// what is kept beside the facts at the position that is written; nil: nothing is. If another process has written a
+// generation that is as new, it is used instead. Searches and Apply go on meanwhile. It returns ErrBusy if another
+// writer is at work. After an error the index is as before.
 func (x *Index) Sync(ctx context.Context, extraAt func(Position) ([]byte, error)) error {
 	if !x.syncing.TryLock() {
 		return ErrBusy

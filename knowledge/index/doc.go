@@ -6,7 +6,7 @@
 // [Build] writes an index of all facts. [Open] opens the newest one read-only. [Index.Position] says at which commit of
 // the journal it stands; the caller gives the facts that later commits changed to [Index.Apply]. From then on
 // [Index.Search], [Index.Fact], [Index.Named], [Index.Hashed] and [Index.Rooms] answer as of that later commit.
-// [Index.Sync] writes what Apply brought as the next generation on disk. An Index without any generation works too: it
+// [Index.Sync] writes what Apply brought as the next generation on disk. [Index.Fork] answers as of the disk. An Index without any generation works too: it
 // holds in memory what Apply gives it. A small store needs no more.
 //
 // # On disk
