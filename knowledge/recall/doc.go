@@ -24,11 +24,12 @@
 // form, by the words that it begins, by those one edit away, or by its own beginning, each for less than the word itself.
 // Of more than 24 words the rarest count. A task of more than 30 words is compared by meaning sentence by sentence.
 // Then a newer fact that is about the same thing as an older one takes its place, with the older one right behind it.
-// It is the same thing by the share of its words, the cosine of the two, the category, and words such as "switched".
+// It is the same thing by the share of its words, the cosine of the two, the category, and words such as "switched". Facts
+// of one form about several subjects, and facts that were told within an hour, do not take each other's place.
 //
 // # Whether to answer
 //
-//	log odds = 3·words/Σw + 2·coverage + 4.4·cosine + 1.2·ln(1 + n) − 5.9 − .25·ln(N/90)     n words
+//	log odds = 5·words/Σw + 4.2·cosine + 1.4·ln(1 + n) − 6.15 − .25·ln(N/90)     n words of the question
 //
 // is the probability that a fact answers, and its score. From .50 on it is an answer, from .15 on a maybe, below nothing.
 // A fact's score is never above that of one told before it. The name of a fact has the score 1.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis"
@@ -140,12 +141,12 @@ func readDocuments(t testing.TB, name string) *documents {
 	dir := filepath.Join(evalDir(t), name)
 	d := &documents{name: name, groups: map[string]*group{}, right: map[string]map[string]bool{}}
 	facts, ids := map[string][]Candidate{}, map[string][]string{}
-	for _, x := range jsonLines[document](t, filepath.Join(dir, "corpus.jsonl.gz")) {
+	for i, x := range jsonLines[document](t, filepath.Join(dir, "corpus.jsonl.gz")) {
 		category := x.Title
 		if category == "" {
 			category = "document"
 		}
-		c := Candidate{Category: category, Key: x.ID, Value: x.Text}
+		c := Candidate{Category: category, Key: x.ID, Value: x.Text, Since: today.Add(time.Duration(i) * time.Second)}
 		c.Vector = encode(t, factText(&c))[0]
 		facts[x.Group] = append(facts[x.Group], c)
 		ids[x.Group] = append(ids[x.Group], x.ID)
@@ -200,11 +201,7 @@ func (g *group) candidates(t testing.TB, q *Question, m *Meaning) (at []int, fac
 	if err := q.Resolve(g); err != nil {
 		t.Fatal(err)
 	}
-	of := q.Words()
-	for i := range of {
-		of[i].Weight = 1 // bleve weighs by rarity itself
-	}
-	at = g.search(t, of, fieldWeights, 50)
+	at = g.search(t, q.Words(), fieldWeights, 50)
 	if m != nil {
 		for _, i := range g.near(m, 50) {
 			if !slices.Contains(at, i) {
@@ -295,4 +292,56 @@ func (d *documents) foreign(t testing.TB, sets []*documents) float64 {
 	}
 	t.Logf("%s: foreign strangers answered firmly %.3f of %d", d.name, float64(firm)/float64(n), n)
 	return float64(firm) / float64(n)
+}
+
+// TestConsolidation: of facts that say the same about many subjects the right one comes first, in a stream where later
+// ones take the place of earlier ones under the same key.
+func TestConsolidation(t *testing.T) {
+	dir := filepath.Join(evalDir(t), "factconsolidation")
+	for _, size := range []string{"6k", "32k"} {
+		type statement struct{ Text, Subject, Relation, Object string }
+		current := map[string]statement{}
+		var order []string
+		for _, f := range jsonLines[statement](t, filepath.Join(dir, "facts_"+size+".jsonl.gz")) {
+			name := f.Relation + "/" + f.Subject
+			if _, ok := current[name]; !ok {
+				order = append(order, name)
+			}
+			current[name] = f
+		}
+		var facts []Candidate
+		for i, name := range order {
+			f := current[name]
+			c := Candidate{Category: f.Relation, Key: f.Subject, Value: f.Text, Since: today.Add(time.Duration(i) * time.Second)}
+			c.Vector = encode(t, factText(&c))[0]
+			facts = append(facts, c)
+		}
+		g := newGroup(t, facts, order)
+		right, n := 0, 0
+		for _, x := range jsonLines[struct {
+			Question, Hops string
+			Answers        []string
+		}](t, filepath.Join(dir, "questions_"+size+".jsonl.gz")) {
+			if x.Hops != "single" || !slices.ContainsFunc(order, func(name string) bool {
+				return slices.Contains(x.Answers, current[name].Object) && strings.Contains(x.Question, current[name].Subject)
+			}) {
+				continue
+			}
+			n++
+			q := Parse(x.Question, nil)
+			m := &Meaning{Vectors: encode(t, q.Texts...)}
+			_, c := g.candidates(t, q, m)
+			if a := q.Rank(c, m); len(a) > 0 && !a[0].Maybe && slices.ContainsFunc(x.Answers, func(s string) bool { return strings.Contains(c[a[0].Index].Value, s) }) {
+				right++
+			} else if len(a) > 0 {
+				t.Logf("%s %q: %q %.2f outdated by %v", size, x.Question, c[a[0].Index].Value, a[0].Score, a[0].Outdated)
+			} else {
+				t.Logf("%s %q: nothing", size, x.Question)
+			}
+		}
+		t.Logf("%s: %d of %d", size, right, n)
+		if right != n {
+			t.Errorf("%s: %d of %d are right", size, right, n)
+		}
+	}
 }

@@ -251,7 +251,7 @@ type trial struct {
 	stale    map[int]bool
 	features []features
 	meaning  *Meaning
-	stored   int
+	stored   int  // see [projectSet.at]
 	leftOut  bool // its answers were taken out of the store
 }
 
@@ -325,10 +325,12 @@ func (c *counts) add(r *trial, answers []Answer) {
 
 func (c *counts) share(n int) float64 { return float64(n) / float64(max(c.n, 1)) }
 
-// TestProjects measures the four projects without stored questions, with all of them, and with those of every other fact.
+// TestProjects measures the four projects without stored questions, with all of them, with those of every other fact, and by
+// words alone.
 func TestProjects(t *testing.T) {
 	projects := readProjects(t)
-	for stored, name := range []string{"no questions", "all questions", "half of the questions"} {
+	for row, name := range []string{"no questions", "all questions", "half of the questions", "no questions, by words alone"} {
+		stored := row % 3
 		all := map[string]*counts{}
 		for _, k := range kinds {
 			all[k] = &counts{}
@@ -337,6 +339,9 @@ func TestProjects(t *testing.T) {
 		for _, p := range projects {
 			for _, x := range p.questions {
 				r := p.put(t, x, stored, false)
+				if row == 3 {
+					r.meaning = nil
+				}
 				answers := r.q.Rank(r.facts, r.meaning)
 				all[r.kind].add(r, answers)
 				if r.kind != "few" && r.kind != "stranger" {
@@ -350,6 +355,9 @@ func TestProjects(t *testing.T) {
 			t.Logf("  %-8s first %.2f  among three %.2f  outdated first %.2f  firm %.2f  nothing %.2f", k, c.share(c.first), c.share(c.three), c.share(c.stale), c.share(c.firm), c.share(c.silent))
 		}
 		t.Logf("  given up, but for few: %.3f", others.share(others.silent))
+		if row == 3 {
+			continue
+		}
 		for _, floor := range []struct {
 			kind  string
 			three [3]float64

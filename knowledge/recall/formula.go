@@ -1,6 +1,9 @@
 package recall
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // BM25F: how much a word counts in a field (boost), how much the length of the field matters (b), and how soon more of
 // the same word counts no more (k1). The usual values; a key names what its fact is about.
@@ -37,7 +40,7 @@ type decision struct {
 }
 
 var (
-	byBoth    = decision{formula{words: 3, coverage: 2, cosine: 4.4}, 1.2, -5.9}
+	byBoth    = decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}
 	byWords   = decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}
 	byMeaning = decision{formula{cosine: 8.7}, 0, -3.3}
 )
@@ -98,13 +101,18 @@ func logOdds(p float64) float64 { return math.Log(max(p, 1e-3) / max(1-p, 1e-3))
 
 // Whether a newer fact b has taken the place of a: log odds, fitted on the pairs that the projects name.
 const (
-	pairConstant = -12.1
-	pairShare    = 20   // times the share of a's words that b has, each weighed by how few candidates have it
-	pairCosine   = 9    // times the cosine of the two
-	pairCategory = 2.8  // same category
-	pairMarker   = 2    // b says that something is different now
-	pairLeast    = -.85 // probability .3: an older fact told second costs less than one told first
+	pairConstant    = -12.1
+	pairShare       = 20   // times the share of a's words that b has, each weighed by how few candidates have it
+	pairCosine      = 9    // times the cosine of the two
+	pairCategory    = 2.8  // same category
+	pairMarker      = 2    // b says that something is different now
+	priorCandidates = 5    // added to their number: a word that all have still tells a little
+	pairLeast       = -.85 // probability .3: an older fact told second costs less than one told first
 )
+
+// leastBetween is the time between two facts of which one may take the other's place: what is told in one go does not
+// contradict itself.
+const leastBetween = time.Hour
 
 // Bounds of the work.
 const (
@@ -117,6 +125,7 @@ const (
 	maxRead          = 512 << 10 // bytes of all candidates that are cut into words
 	maxPaired        = 200       // words of a fact that are compared with another one's
 	maxSuperseded    = 6         // answers for which a newer fact is looked for
+	maxTwins         = 2         // facts that are alike: of more none takes another's place
 	maxChain         = 3         // facts that took each other's place
 	minAlike         = 4         // letters of a word that others may be like
 	minClip          = 5         // letters that are left of a word cut at its end

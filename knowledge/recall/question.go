@@ -362,15 +362,15 @@ func (q *Question) rarity(df int) float64 {
 // Word is a word to look for in the index.
 type Word struct {
 	Text   string
-	Weight float64
+	Weight float64 // 1, less for what only stands for a word of the question; rarity is for the index to weigh
 }
 
-// Words are what to look for in the index, each word with its weight.
+// Words are what to look for in the index. They are known after [Question.Resolve].
 func (q *Question) Words() []Word {
 	var out []Word
 	for _, t := range q.terms {
 		for _, s := range t.standIns {
-			out = append(out, Word{s.text, t.weight * s.share})
+			out = append(out, Word{s.text, s.share})
 		}
 	}
 	return out

@@ -42,6 +42,7 @@ type Answer struct {
 type features struct {
 	words, coverage, cosine float64
 	named                   bool // the question is its name
+	keyed                   bool // the question holds all words of its key
 	rank                    float64
 	ids                     []int32 // the words of key and value, each once
 }
@@ -86,7 +87,8 @@ type matcher struct {
 	ids     map[string]int32
 	matches [][]match // by id
 	seen    []int     // by id: the candidate that had the word last
-	df      []float64 // by id: candidates that have it
+	df      []float64 // by id: candidates that have it in key or value
+	rarity  []float64 // by id: what it tells about two candidates that share it
 
 	name      string // of the question as a name
 	x, share  []float64
@@ -157,26 +159,27 @@ func (m *matcher) field(c *Candidate, f field, out *features) {
 	}
 	m.left -= len(text)
 	clear(m.tf)
-	length, hit := 0, false
+	length, hits := 0, 0
 	m.known.Scan(text, func(t words.Token) {
 		id := m.id(t.Term)
+		if t.Kind == words.Word {
+			length++
+			if len(m.matches[id]) > 0 {
+				hits++
+			}
+		}
 		for _, at := range m.matches[id] {
 			m.tf[at.term] += at.share
 			m.share[at.term] = max(m.share[at.term], at.share)
-			hit = true
 		}
-		if t.Kind != words.Word {
-			return
-		}
-		length++
-		if (f == keyField || f == valueField) && m.seen[id] != m.candidate && len(out.ids) < maxPaired {
+		if t.Kind == words.Word && (f == keyField || f == valueField) && m.seen[id] != m.candidate && len(out.ids) < maxPaired {
 			m.seen[id] = m.candidate
 			m.df[id]++
 			out.ids = append(out.ids, id)
 		}
 	})
-	if !hit {
-		return
+	if f == keyField {
+		out.keyed = hits > 0 && hits == length
 	}
 	norm := 1 - fieldB[f] + fieldB[f]*float64(length)/m.q.size.average(f)
 	for i := range m.tf {

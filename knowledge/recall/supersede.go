@@ -9,6 +9,10 @@ import (
 // supersede lets a newer fact that is about the same thing take the place of an older one, which comes right behind it.
 // Where the question asks for what was, the older one stays first.
 func (m *matcher) supersede(candidates []Candidate, all []features, answers []Answer) {
+	m.rarity = make([]float64, len(m.df))
+	for id, df := range m.df {
+		m.rarity[id] = math.Log(float64(len(candidates)+priorCandidates) / max(df, 1))
+	}
 	for at := 0; at < min(maxSuperseded, len(answers)); at++ {
 		by, newest := answers[at].Index, -1
 		for range maxChain {
@@ -37,48 +41,62 @@ func (m *matcher) supersede(candidates []Candidate, all []features, answers []An
 	}
 }
 
-// newer finds the candidate that has most likely taken the place of a, -1 if none has.
+// newer finds the candidate that has most likely taken the place of a, -1 if none has. Where several are as like it, older
+// ones counted, they are of one form ("the capital of X is Y"), and none takes another's place.
 func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer, a int) int {
-	weight := func(id int32) float64 { return math.Log(float64(len(candidates)+5) / m.df[id]) }
 	mass, has := 0.0, make(map[int32]bool, len(all[a].ids))
 	for _, id := range all[a].ids {
 		has[id] = true
-		mass += weight(id)
+		mass += m.rarity[id]
 	}
-	best, p := -1, 0.0
+	best, p, twins := -1, 0.0, 0
 	for _, x := range answers {
 		b := x.Index
-		if !candidates[b].Since.After(candidates[a].Since) {
+		if b == a {
 			continue
 		}
 		var shared float64
 		for _, id := range all[b].ids {
 			if has[id] {
-				shared += weight(id)
+				shared += m.rarity[id]
 			}
 		}
-		z := pairConstant + pairShare*shared/max(mass, 1e-9) +
-			pairCosine*max(dot(candidates[a].Vector, candidates[b].Vector), dot(candidates[a].Asked, candidates[b].Asked))
+		z := pairConstant + pairShare*shared/max(mass, 1e-9)
 		if candidates[a].Category == candidates[b].Category {
 			z += pairCategory
 		}
-		if z+pairMarker > 0 && marked(candidates[b].Value) {
+		if z+pairCosine+pairMarker < pairLeast {
+			continue // no cosine would be enough
+		}
+		z += pairCosine * max(dot(candidates[a].Vector, candidates[b].Vector), dot(candidates[a].Asked, candidates[b].Asked))
+		if z > pairLeast {
+			twins++
+		}
+		if candidates[b].Since.Sub(candidates[a].Since) < leastBetween {
+			continue
+		}
+		if marked(candidates[b].Value) {
 			z += pairMarker
+		} else if all[a].keyed {
+			continue // the question names the older one, and nothing says that it is over
 		}
 		if z > p || best < 0 && z > pairLeast {
 			best, p = b, z
 		}
 	}
+	if twins > maxTwins {
+		return -1
+	}
 	return best
 }
 
 // changes are the words with which somebody says that something is different now.
-var changes = []string{"now", "no longer", "no more", "switched", "moved", "migrated", "replaced", "replaces", "instead of", "raised", "lowered", "gone", "is out", "dropped",
-	"removed", "threw out", "left", "since", "deprecated", "renamed", "taken over", "retired", "deleted"}
+var changes = []string{"now", "no longer", "no more", "any more", "anymore", "from now on", "switched", "moved", "migrated", "replaced", "replaces", "instead of", "raised", "lowered", "gone", "is out", "dropped",
+	"removed", "threw out", "left", "since", "deprecated", "renamed", "taken over", "retired", "deleted", "shut down", "decommissioned"}
 
 // marked reports whether a text says that something is different now.
 func marked(text string) bool {
-	text = strings.ToLower(cut(text, maxMarked))
+	text = strings.ToLower(cut(text, maxEncoded))
 	for _, w := range changes {
 		for at := 0; ; {
 			i := strings.Index(text[at:], w)
@@ -94,7 +112,5 @@ func marked(text string) bool {
 	}
 	return false
 }
-
-const maxMarked = 2 << 10
 
 func letterAt(s string, i int) bool { return s[i] >= 'a' && s[i] <= 'z' || s[i] >= 0x80 }
