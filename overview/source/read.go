@@ -44,16 +44,15 @@ func Read(name, src string) *File {
 		r.out.Generated = true
 		return r.out
 	}
-	r.x = newLexer(r.out.Language, src)
-	switch r.out.Language {
+	switch l := r.out.Language; l {
 	case Go:
-		r.golang()
+		r.golang(name, src)
 	case Python:
-		r.python()
+		r.python(src)
 	case Ruby:
-		r.ruby()
+		r.ruby(src)
 	case TypeScript, JavaScript, Rust, Java, Kotlin, C, CPP, CSharp, PHP:
-		r.braces()
+		r.braces(l, src)
 	default:
 		r.plain(src)
 	}
@@ -63,40 +62,10 @@ func Read(name, src string) *File {
 
 // reader gathers what a file says.
 type reader struct {
-	x     *lexer
 	out   *File
 	terms terms
-	prose int    // words of comments so far
-	held  token  // a token that was put back
-	has   bool   // held is one
-	paren int    // depth of ( and [
-	stack []mode // of braces
-	opens mode   // what the next brace opens
-	name  string // a type that counts only if a brace follows
-	given bool   // an = was met in this statement
-	named bool   // this statement has its definition
-	uses  int    // how deep in braces of a use of Rust
-	back  [3]token
+	prose int // words of comments so far
 }
-
-// next is the next token. What was said in comments before it is taken in,
-// where comments speak of definitions.
-func (r *reader) next() token {
-	if r.has {
-		r.has = false
-		return r.held
-	}
-	t := r.x.next()
-	if len(r.x.groups) > 0 {
-		for _, g := range r.x.taken() {
-			r.say(g.body, g.main)
-		}
-	}
-	return t
-}
-
-// put puts a token back.
-func (r *reader) put(t token) { r.held, r.has = t, true }
 
 // define notes a definition.
 func (r *reader) define(name string) {
@@ -184,7 +153,7 @@ func boilerplate(clean string) bool {
 	}
 	first, _, _ := strings.Cut(low, "\n")
 	head, _, _ := strings.Cut(first, " ")
-	code := isOneOf(head, "const", "let", "var") && strings.Contains(first, "=") || strings.HasSuffix(first, ";") || strings.HasSuffix(first, "{") || strings.HasSuffix(first, "}")
+	code := slices.Contains([]string{"const", "let", "var"}, head) && strings.Contains(first, "=") || strings.HasSuffix(first, ";") || strings.HasSuffix(first, "{") || strings.HasSuffix(first, "}")
 	return code || strings.TrimLeft(low, "-=*#_~+. \n") == ""
 }
 
@@ -207,7 +176,7 @@ func sentence(clean string) string {
 // abbreviated reports whether the full stop after s ends a short form.
 func abbreviated(s string) bool {
 	last := s[strings.LastIndexByte(s, ' ')+1:]
-	return isOneOf(last, "e.g", "i.e", "vs", "cf", "etc", "approx", "Dr", "St", "No") || len(last) == 1
+	return slices.Contains([]string{"e.g", "i.e", "vs", "cf", "etc", "approx", "Dr", "St", "No"}, last) || len(last) == 1
 }
 
 // Clip shortens a text to n bytes, at a word if one ends near.
