@@ -119,7 +119,9 @@ func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 // fromHere takes a path as typed to one seen from the project's root: in a shell
 // it is seen from the working directory, as in every other program; in MCP from
 // the root, since a client has no directory. Who works on a project from outside
-// of it (--project) means the root. The store refuses what leads out of it.
+// of it (--project) means the root. The store refuses what leads out of it. The path is
+// not cleaned: the store looks for secrets in it first, and a URL without its slashes
+// shows none.
 func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error {
 	if *path == "" || filepath.IsAbs(*path) || os.IsPathSeparator((*path)[0]) {
 		return nil
@@ -136,8 +138,8 @@ func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error 
 	if err != nil {
 		return err
 	}
-	if dir = beneath(p.Root, dir); dir != "" {
-		*path = filepath.Join(dir, *path)
+	if dir = beneath(p.Root, dir); dir != "" && dir != "." {
+		*path = dir + string(filepath.Separator) + *path
 	}
 	return nil
 }
