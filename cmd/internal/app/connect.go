@@ -45,14 +45,14 @@ func (c connection) options() hook.ConnectOptions {
 
 type disconnection struct {
 	Clients []string `json:"clients,omitempty" arg:"1" jsonschema:"which clients (default: all)"`
-	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"which entries (default user)"`
+	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"which entries (default: all that were connected from this machine)"`
 	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
 }
 
-// told is an answer that is only text.
-type told string
+// plainText is an answer that is only text.
+type plainText string
 
-func (t told) Text() string { return string(t) }
+func (t plainText) Text() string { return string(t) }
 
 func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result, error) {
 	p, err := r.stores.machine(ctx, sc)
@@ -69,10 +69,10 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 			return nil, err
 		}
 		done, err := hook.WritePlugin(dir, p.Command, build().Version)
-		return told(done), err
+		return plainText(done), err
 	case a.Print:
 		done, err := p.Print(a.options())
-		return told(done), asUsage(err)
+		return plainText(done), asUsage(err)
 	}
 	report, err := p.Connect(a.options())
 	if err == nil && a.AgentsMD {
@@ -93,8 +93,8 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 	return r.reported(sc, report, err)
 }
 
-// reported is a report as an answer; one of failures is printed, and an error
-// beside.
+// reported is a report as an answer. If a file could not be edited, the report
+// is printed and an error returned.
 func (r *run) reported(sc op.Scope, report hook.Report, err error) (op.Result, error) {
 	if err != nil {
 		return nil, asUsage(err)
@@ -124,7 +124,7 @@ func say(w io.Writer, sc op.Scope, x op.Result) error {
 	return json.NewEncoder(w).Encode(x)
 }
 
-// asUsage makes a client that there is not a mistake in the arguments.
+// asUsage makes an unknown client a usage error.
 func asUsage(err error) error {
 	if e, ok := errors.AsType[*hook.UnknownError](err); ok {
 		return &cli.UsageError{Problem: e.What, Advice: e.Advice}
@@ -149,7 +149,7 @@ func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error)
 			return p, err
 		}
 	}
-	// A configuration of ours that is broken is no reason not to look at others'.
+	// A broken configuration of ours must not keep us from looking at others'.
 	if projects, dir, err := s.atlas(sc); err == nil {
 		if project, err := projects.Lookup(ctx, dir); err == nil {
 			p.Root = project.Root
@@ -163,9 +163,9 @@ func onPath(name string) bool {
 	return err == nil
 }
 
-// program is what starts this program from a client: its name, if that is what
-// the name means there, else its path. The path is not the one behind links:
-// a package manager's link stays when the version behind it goes.
+// program is what starts this program from a client: the name lean-ctx if that
+// is this program on PATH, else its path. Links in the path are not resolved: a
+// package manager's link stays when the version behind it goes.
 func program() string {
 	exe, err := os.Executable()
 	if err != nil {

@@ -20,6 +20,7 @@ func manual() cli.Manual {
 			{Name: config.ConfigDirVar, Meaning: "Where config.json is; the data directory by default."},
 			{Name: config.ProjectVar, Meaning: "The project, as --project names it; by default the one that the working directory is in."},
 			{Name: config.AgentVar, Meaning: "The id of the agent that calls, as --agent gives it."},
+			{Name: config.HooksVar, Meaning: "With off the hooks of clients say nothing."},
 			{Name: config.LogVar, Meaning: "What a server says on standard error: debug, info, warn or error; warn by default."},
 			{Name: config.ModelsDirVar, Meaning: "Where the models for recall by meaning are; models in the data directory by default."},
 			{Name: config.DownloadVar, Meaning: "With 1 a server fetches a model when it first needs one; nothing is fetched by default."},

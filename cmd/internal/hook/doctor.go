@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// How much a finding matters.
+// The levels of a finding.
 const (
 	Fine    = "ok"
 	Remark  = "note"
@@ -118,7 +118,7 @@ func (x *examiner) program() {
 	x.add(f)
 }
 
-// data looks at the data directory: what is in it is nobody else's.
+// data looks at the data directory, which must be the user's alone.
 func (x *examiner) data() {
 	f := Finding{Level: Fine, Subject: "data directory", Text: x.m.Data}
 	info, err := os.Stat(x.m.Data)
@@ -151,7 +151,7 @@ func (x *examiner) data() {
 }
 
 // unreadable is the first file or directory below dir that we may not read and
-// write: one that was made by another user, or that a backup brought back.
+// write. Another user made it, or a backup restored it so.
 func unreadable(dir string) (path string) {
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

@@ -20,11 +20,11 @@ type file struct {
 	new  bool // it does not exist yet
 }
 
-// mostLinks is how many links in a row are followed.
+// mostLinks is the most symbolic links that are followed in a row.
 const mostLinks = 40
 
-// target follows links, also one that leads to nothing yet: people keep the
-// files of their home in a repository and link to them.
+// target follows symbolic links, also to a file that does not exist yet: people
+// keep the files of their home in a repository and link to them.
 func target(path string) (string, error) {
 	for range mostLinks {
 		info, err := os.Lstat(path)
@@ -43,7 +43,7 @@ func target(path string) (string, error) {
 	return "", fmt.Errorf("%s: too many links", path)
 }
 
-// mostBytes is the size from which on a file is no configuration.
+// mostBytes is the largest file that is taken for a configuration.
 const mostBytes = 64 << 20
 
 func readFile(path string) (file, error) {
@@ -79,8 +79,8 @@ func sameDir(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// makeDirs makes the directory of a file with those above it, and lists
-// what it made, the outermost first.
+// makeDirs makes the directory of a file and those above it. It returns what it
+// made, the outermost first.
 func makeDirs(path string, mode fs.FileMode) (made []string, err error) {
 	var missing []string
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
@@ -106,8 +106,8 @@ func removeDirs(dirs []string) {
 	}
 }
 
-// write puts data in the place of what was read: a new file beside it, synced,
-// that takes its name. It fails if the file is no longer what was read.
+// write replaces the file: it writes a new one beside it, syncs it and renames
+// it. It fails if the file has changed since it was read.
 func (f file) write(data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".lean-ctx-*")
 	if err != nil {
@@ -123,7 +123,7 @@ func (f file) write(data []byte) error {
 	if _, err := tmp.Write(data); err != nil {
 		return err
 	}
-	// Before the rename: else a power cut could leave the name with nothing behind it.
+	// Before the rename, or a power cut could leave an empty file under the name.
 	if err := tmp.Sync(); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (f file) write(data []byte) error {
 	return syncDir(filepath.Dir(f.path))
 }
 
-// unchanged fails if somebody wrote the file since it was read.
+// unchanged fails if the file has changed since it was read.
 func (f file) unchanged() error {
 	now, err := os.ReadFile(f.path)
 	switch {
@@ -153,8 +153,7 @@ func (f file) unchanged() error {
 	return nil
 }
 
-// syncDir makes a rename last. Not every system lets a directory be synced;
-// there the rename is as lasting as it gets.
+// syncDir makes a rename durable, where the system lets a directory be synced.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

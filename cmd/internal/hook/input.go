@@ -13,26 +13,25 @@ import (
 	"sync"
 )
 
-// mostInput is how much a client may say: a tool's whole output may be in it.
-const mostInput = 32 << 20 // bytes
+// mostInput is the most bytes that a client may send. A tool's whole output may
+// be in it.
+const mostInput = 32 << 20
 
-const byteOrderMark = "\ufeff"
-
-// input is what a client said. Its members are looked at one by one: none of
-// them need be there, or be what it is elsewhere.
+// input is the JSON that a client sent. Its members are decoded one by one,
+// since each may be missing or of another type.
 type input map[string]json.RawMessage
 
-// read takes one JSON object. It does not wait for the end of the input, which
-// some clients leave open. Nothing at all is an empty object. Shells of Windows
-// put a byte order mark before it.
+// read reads one JSON object. It does not wait for the end of the input, which
+// some clients leave open. No input is an empty object. Shells of Windows put a
+// byte order mark before it.
 func read(in io.Reader) (input, error) {
 	if in == nil {
 		return input{}, nil
 	}
 	limited := &io.LimitedReader{R: in, N: mostInput}
 	text := bufio.NewReader(limited)
-	if b, err := text.Peek(1); err == nil && b[0] == byteOrderMark[0] { // more may never come
-		if b, err := text.Peek(len(byteOrderMark)); err == nil && string(b) == byteOrderMark {
+	if b, err := text.Peek(1); err == nil && b[0] == bom[0] { // to peek at more could block
+		if b, err := text.Peek(len(bom)); err == nil && string(b) == bom {
 			_, _ = text.Discard(len(b))
 		}
 	}
@@ -49,7 +48,7 @@ func read(in io.Reader) (input, error) {
 	return x, nil
 }
 
-// text is the first of the members that is a text.
+// text is the first of the named members that is a non-empty string.
 func (in input) text(names ...string) string {
 	for _, n := range names {
 		var s string
@@ -60,7 +59,7 @@ func (in input) text(names ...string) string {
 	return ""
 }
 
-// texts is a member that is a list of texts, or one text.
+// texts is a member that is a list of strings, or one string.
 func (in input) texts(name string) (list []string) {
 	if json.Unmarshal(in[name], &list) != nil {
 		list = nil
@@ -71,7 +70,8 @@ func (in input) texts(name string) (list []string) {
 	return list
 }
 
-// inner is the first of the members that is an object, or a text that is one.
+// inner is the first of the named members that is an object, or a string that
+// holds one.
 func (in input) inner(names ...string) (x input) {
 	for _, n := range names {
 		raw := in[n]
@@ -85,7 +85,7 @@ func (in input) inner(names ...string) (x input) {
 	return nil
 }
 
-// inners is a member that is a list of objects, or a text that is one.
+// inners is a member that is a list of objects, or a string that holds one.
 func (in input) inners(name string) (list []input) {
 	raw := in[name]
 	if s := in.text(name); strings.HasPrefix(strings.TrimSpace(s), "[") {
@@ -101,15 +101,14 @@ func (in input) session() string {
 	return in.text("session_id", "sessionId", "conversation_id", "sessionID", "taskId")
 }
 
-// prompt is what was asked, without what hooks put before it: Gemini CLI shows
-// its prompt hook what the session hook said, and our own briefing would find
-// itself.
+// prompt is the user's prompt without what hooks put before it. Gemini CLI sends
+// the briefing along, which would find its own facts.
 func (in input) prompt() string {
-	said := in.text("prompt", "user_prompt", "userPrompt", "task", "description")
-	if said == "" {
-		said = in.inner("userPromptSubmit").text("prompt")
+	prompt := in.text("prompt", "user_prompt", "userPrompt", "task", "description")
+	if prompt == "" {
+		prompt = in.inner("userPromptSubmit").text("prompt")
 	}
-	return hookContext().ReplaceAllString(said, "")
+	return hookContext().ReplaceAllString(prompt, "")
 }
 
 var hookContext = sync.OnceValue(func() *regexp.Regexp {
@@ -129,8 +128,8 @@ func (in input) dir() string {
 	return ""
 }
 
-// client is who is really at the other end: others run the hooks that were
-// written for Claude Code.
+// client is the client that really calls. Others run the hooks that were written
+// for Claude Code.
 func (in input) client(named string) string {
 	switch {
 	case named != "claude-code":
@@ -142,7 +141,7 @@ func (in input) client(named string) string {
 	return named
 }
 
-// event is what the client calls the event: at most 40 letters.
+// event is the client's name of the event, at most 40 letters.
 func (in input) event() string {
 	e := in.text("hook_event_name", "hookEventName")
 	if len(e) > 40 || strings.ContainsFunc(e, func(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }) {
@@ -151,7 +150,7 @@ func (in input) event() string {
 	return e
 }
 
-// patched finds the files in a patch as Codex's tool takes it.
+// patched matches the files in a patch of Codex.
 var patched = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`) })
 
 // files lists the files that a tool read or edited, as absolute paths.
@@ -197,5 +196,5 @@ func (in input) files(dir string) (files []string) {
 	return files
 }
 
-// mostFiles is how many files one call of a tool is taken to be about.
+// mostFiles is the most files that we look at in one call of a tool.
 const mostFiles = 20

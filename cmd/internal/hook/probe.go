@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // serverCommand is how a client starts a server.
@@ -64,8 +66,8 @@ func (s serverCommand) String() string {
 // probeTimeout is how long a server may take to list its tools.
 const probeTimeout = 10 * time.Second
 
-// handshake is what a client says first. It is written by hand: the whole of
-// an MCP client would be a large library for two questions.
+// handshake initializes the server and asks for its tools. It is written by
+// hand: the SDK's client would be much for two requests.
 const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lean-ctx-doctor","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
@@ -103,7 +105,7 @@ func (s serverCommand) probe(ctx context.Context, dir string) (version string, t
 		err = fmt.Errorf("no answer within %s", probeTimeout)
 	}
 	if line := strings.TrimSpace(stderr.String()); err != nil && line != "" {
-		err = fmt.Errorf("%w; it said: %s", err, clip(strings.Join(strings.Fields(line), " "), 200))
+		err = fmt.Errorf("%w; it said: %s", err, prose.Clip(strings.Join(strings.Fields(line), " "), 200))
 	}
 	return version, tools, err
 }
@@ -130,7 +132,7 @@ func listen(r *bufio.Reader) (version string, tools []string, err error) {
 			} `json:"error"`
 		}
 		if json.Unmarshal(line, &m) != nil {
-			return "", nil, fmt.Errorf("it printed something that is not MCP: %s", clip(strings.TrimSpace(string(line)), 80))
+			return "", nil, fmt.Errorf("it printed something that is not MCP: %s", prose.Clip(strings.TrimSpace(string(line)), 80))
 		}
 		switch {
 		case m.Error != nil:
@@ -144,12 +146,4 @@ func listen(r *bufio.Reader) (version string, tools []string, err error) {
 			return version, tools, nil
 		}
 	}
-}
-
-// clip is the beginning of a text, in bytes, at a whole character.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
