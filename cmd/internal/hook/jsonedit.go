@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"reflect"
 	"regexp"
 	"slices"
@@ -329,30 +328,34 @@ func isOwnHook(l list) bool {
 	})
 }
 
-// ownHooks gives the hooks of ours in the list of an event, from the last to the
-// first: the index of the group, and that of the hook in the group's hooks. For
-// a hook without a group the second is -1.
-func ownHooks(events list) iter.Seq2[int, int] {
-	return func(yield func(group, hook int) bool) { eachOwnHook(events, yield) }
+// ownHook is the first hook of ours in the list of an event, in a group or not.
+func ownHook(l list) (hook list, ok bool) {
+	for i := range l.len() {
+		x := l.item(i)
+		if isOwnHook(x) {
+			return x, true
+		}
+		if at := x.find("hooks"); at >= 0 {
+			if hook, ok = ownHook(x.item(at)); ok {
+				return hook, true
+			}
+		}
+	}
+	return list{}, false
 }
 
-func eachOwnHook(events list, yield func(group, hook int) bool) {
-	for i := events.len() - 1; i >= 0; i-- {
-		entry := events.item(i)
-		if entry.object == nil {
-			continue
-		}
-		if isOwnHook(entry) {
-			if !yield(i, -1) {
-				return
-			}
-			continue
-		}
-		if at := entry.find("hooks"); at >= 0 {
-			for inner, j := entry.item(at), entry.item(at).len()-1; inner.array != nil && j >= 0; j-- {
-				if isOwnHook(inner.item(j)) && !yield(i, j) {
-					return
-				}
+// removeOwnHooks takes our hooks out of the list of an event, and the groups
+// that held nothing else.
+func (f *jsonFile) removeOwnHooks(l list) {
+	for i := l.len() - 1; i >= 0; i-- {
+		x := l.item(i)
+		if isOwnHook(x) {
+			f.remove(l, i)
+		} else if at := x.find("hooks"); at >= 0 {
+			group := x.item(at)
+			had := group.len()
+			if f.removeOwnHooks(group); had > 0 && group.len() == 0 {
+				f.remove(l, i)
 			}
 		}
 	}
@@ -375,14 +378,8 @@ func (f *jsonFile) addHook(event string, entry any) error {
 		e.Line, e.Column = f.position(l.value(i).StartOffset)
 		return e
 	}
-	have := list{}
-	for group, hook := range ownHooks(found) {
-		have = found.item(group)
-		if hook >= 0 {
-			have = have.item(have.find("hooks")).item(hook)
-		}
-	}
-	if have.object == nil {
+	have, ok := ownHook(found)
+	if !ok {
 		return f.insert(found, "", entry)
 	}
 	given := entry.(object)
@@ -401,27 +398,12 @@ func (f *jsonFile) addHook(event string, entry any) error {
 	return nil
 }
 
-// removeHooks takes our hooks out of the lists of all events, and the groups
-// that held nothing else. An earlier version may have asked for other events.
+// removeHooks takes our hooks out of the lists of all events: an earlier
+// version may have asked for others.
 func (f *jsonFile) removeHooks() {
-	all, missing, err := f.reach([]string{"hooks"})
-	if err != nil || len(missing) > 0 {
-		return
-	}
-	for i := range all.len() {
-		events := all.item(i)
-		if events.array == nil {
-			continue
-		}
-		for group, hook := range ownHooks(events) {
-			if hook >= 0 {
-				entry := events.item(group)
-				if inner := entry.item(entry.find("hooks")); inner.len() > 1 {
-					f.remove(inner, hook)
-					continue
-				}
-			}
-			f.remove(events, group)
+	if all, missing, err := f.reach([]string{"hooks"}); err == nil && len(missing) == 0 {
+		for i := range all.len() {
+			f.removeOwnHooks(all.item(i))
 		}
 	}
 }
@@ -436,10 +418,8 @@ func hasHook(data []byte, event string) bool {
 	if err != nil || len(missing) > 0 || l.find(event) < 0 {
 		return false
 	}
-	for range ownHooks(l.item(l.find(event))) {
-		return true
-	}
-	return false
+	_, ok := ownHook(l.item(l.find(event)))
+	return ok
 }
 
 // same compares a value of a file with one of ours by meaning.
