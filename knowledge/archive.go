@@ -19,18 +19,21 @@ import (
 // still see it.
 const (
 	archiveBelow = 0.30                // effective confidence
-	archiveIdle  = 90 * 24 * time.Hour // neither confirmed, recorded nor retrieved, and asserted once
+	archiveIdle  = 90 * 24 * time.Hour // neither confirmed, restored, recorded nor retrieved
 	maintainEach = 24 * time.Hour
 )
 
-// archivable reports whether v leaves the active set at t. covered is how long
-// the record of retrievals reaches back: what it cannot tell counts as read.
+// archivable reports whether v leaves the active set at t: its confidence has
+// faded, and nobody asked for it lately. A low confidence that it was given is
+// no reason. covered is how long the record of retrievals reaches back: what it
+// cannot tell counts as read.
 func archivable(v *fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
-	if v.Pinned || v.ArchivedAt != nil || fact.Structural(v) || !fact.Believed(v) || !fact.PeriodOf(v).Contains(t) {
+	if v.ArchivedAt != nil || !fact.Believed(v) || !fact.PeriodOf(v).Contains(t) {
 		return false
 	}
-	if fact.EffectiveConfidence(v, t, r) < archiveBelow {
-		return true
+	left := fact.EffectiveConfidence(v, t, r)
+	if left >= archiveBelow || left == min(max(v.Confidence, 0), 1) {
+		return false
 	}
 	last := v.LastConfirmed
 	for _, at := range []time.Time{v.RecordedFrom, r.Last} {
@@ -38,7 +41,7 @@ func archivable(v *fact.Version, t time.Time, r fact.Retrievals, covered time.Du
 			last = at
 		}
 	}
-	return v.ConfirmationCount <= 1 && covered >= archiveIdle && t.Sub(last) > archiveIdle
+	return covered >= archiveIdle && t.Sub(last) > archiveIdle
 }
 
 // archivedAtOnce is the most facts that one commit archives: a large store may
@@ -49,6 +52,7 @@ const archivedAtOnce = 1000
 // own, at most once a day unless forced. It returns how many facts it archived.
 // One that is interrupted is not noted, so that the next one goes on.
 func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
+	s.use.Begin()
 	s.use.Refresh()
 	var faded []drawn
 	err := s.View(ctx, func(st *state.State, now time.Time) error {

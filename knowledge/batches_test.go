@@ -18,11 +18,15 @@ func TestMaintainInBatches(t *testing.T) {
 	const n = 2*ArchivedAtOnce + 7
 	var lines strings.Builder
 	for i := range n {
-		fmt.Fprintf(&lines, `{"category":"fact","key":"key %d","value":"value %d","confidence":0.1,"timestamp":"2025-01-01T00:00:00Z"}`+"\n", i, i)
+		fmt.Fprintf(&lines, `{"category":"status","key":"key %d","value":"value %d","confidence":0.8,"timestamp":"2025-01-01T00:00:00Z"}`+"\n", i, i)
 	}
 	if _, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(lines.String())}); err != nil {
 		t.Fatal(err)
 	}
+	if got, err := s.Maintain(t.Context(), true); err != nil || got != 0 {
+		t.Fatalf("%d, %v: nobody can know yet what was read", got, err)
+	}
+	s.days(100)
 	before := must[Status](t)(s.Status(t.Context(), Nothing{}))
 	if got, err := s.Maintain(t.Context(), false); err != nil || got != n {
 		t.Fatalf("%d, %v, want %d", got, err, n)

@@ -57,7 +57,7 @@ func rich(t *testing.T) *story {
 	s.remember(t, Assertion{Category: "deployment", Key: "region", Value: "eu-central-1"})
 	s.remember(t, Assertion{Category: "deployment", Key: "gone", Value: "for ever"})
 	s.remember(t, Assertion{Category: "deployment", Key: "back", Value: "first life"})
-	s.remember(t, Assertion{Category: "notes", Key: "fading", Value: "nobody asks", Confidence: new(.2)})
+	s.remember(t, Assertion{Category: "findings", Key: "fading", Value: "nobody asks"})
 	ctx := t.Context()
 	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "region"}))
 	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "gone", Erase: true, Confirm: true}))
@@ -71,6 +71,7 @@ func rich(t *testing.T) *story {
 	must[Reminded](t)(s.Remind(ctx, Intention{Value: "rotate keys", Due: "2026-06-01", Keyword: "keys"}))
 	done := must[Reminded](t)(s.Remind(ctx, Intention{Value: "write README", Path: "docs/**"}))
 	must[Reminded](t)(s.RemindDone(ctx, Done{ID: done.Reminder.ID}))
+	must[int](t)(s.Maintain(ctx, true)) // from here on it is known what is read
 	s.days(400)
 	if n, err := s.Maintain(ctx, true); err != nil || n == 0 {
 		t.Fatalf("%d archived, %v", n, err)

@@ -163,8 +163,7 @@ type Selection struct {
 	MoreGotchas   int            `json:"more_gotchas,omitempty"`
 	MoreReminders int            `json:"more_reminders,omitempty"`
 	MoreAgents    int            `json:"more_agents,omitempty"`
-
-	hideCount bool // the budget has no room for the line that counts what is left out
+	Uncounted     bool           `json:"-"` // the budget has no room for the line that counts facts
 }
 
 // Select makes the briefing of what passes a filter: pinned facts first, then by
@@ -198,7 +197,7 @@ func (o *Occasion) Select(st *state.State, f *state.Filter) Selection {
 	shown := r.fill(*all, rooms, today, budget-len(r.tail()))
 	if r.MoreFacts > 0 { // the line that counts them takes room too
 		shown = r.fill(*all, rooms, today, budget-len(r.tail())-len(r.more())-len("99"))
-		r.hideCount = len(r.tail())+len(r.more()) > budget
+		r.Uncounted = len(r.tail())+len(r.more()) > budget
 	}
 	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(d candidate) bool { return shown[d.name] })
 	r.Decisions = texts(decisions)

@@ -51,7 +51,7 @@ func overviewFact(category string, p formats.Pair) string {
 
 // more is the line that counts the facts over the budget.
 func (r Selection) more() string {
-	if r.MoreFacts == 0 || r.hideCount {
+	if r.MoreFacts == 0 || r.Uncounted {
 		return ""
 	}
 	text := fmt.Sprintf("+%s in %s", prose.Count(r.MoreFacts, "more fact"), prose.Count(r.MoreRooms, "room"))

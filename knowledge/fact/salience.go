@@ -2,12 +2,12 @@ package fact
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
-)
 
-// halfLife is how long a plain fact that nobody confirms or reads takes to
-// lose half of its confidence.
-const halfLife = 90 * 24 * time.Hour
+	"leanctx/formats"
+)
 
 // floor is the effective confidence below which a fact does not fall.
 const floor = 0.05
@@ -21,29 +21,89 @@ type Retrievals struct {
 // EffectiveConfidence is what is left at t of the confidence a version was
 // given, 0..1:
 //
-//	max(c · 2^(−age/H), min(c, 0.05)),  age = t − last confirmation
-//	H = 90 days · stability of the archetype · (1 + ½·log2(1+retrievals)), retrievals counted up to 15
+//	max(c · 2^(−age/H), min(c, 0.05)),  age = t − last confirmation or restoration
+//	H = half-life of its kind · (1 + ½·log2(1+retrievals)), retrievals counted up to 15
 //
-// It depends on the version and t alone: how often anything else was written
-// does not matter, and computing it twice changes nothing.
+// Some versions keep what they were given: see [Decays]. It depends on the
+// version and t alone: how often anything else was written does not matter.
 func EffectiveConfidence(v *Version, t time.Time, r Retrievals) float64 {
 	c := min(max(v.Confidence, 0), 1)
-	age := max(t.Sub(v.LastConfirmed), 0)
-	h := float64(halfLife) * stability(v) * (1 + 0.5*math.Log2(1+float64(min(r.Count, 15))))
-	return max(c*math.Exp2(-float64(age)/h), min(c, floor))
+	if !Decays(v) {
+		return c
+	}
+	h := float64(KindOf(v).HalfLife) * (1 + 0.5*math.Log2(1+float64(min(r.Count, 15))))
+	return max(c*math.Exp2(-float64(max(t.Sub(v.LastConfirmed), 0))/h), min(c, floor))
 }
 
-func stability(v *Version) float64 {
-	if a, ok := archetypes[v.Archetype]; ok {
-		return a.stability
+// Decays reports whether the confidence of v falls with time. That of a pinned
+// fact, a gotcha or a pattern does not, nor that of what a user asserted, unless
+// its kind is perishable.
+func Decays(v *Version) bool {
+	switch kind := KindOf(v); {
+	case v.Pinned, kind == Lesson:
+		return false
+	case kind == Perishable:
+		return true
 	}
-	return 1
+	return !slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Kind == KindUser })
+}
+
+// Kind is what sort of knowledge a fact is, which decides how long it lasts.
+type Kind struct {
+	Name     string
+	HalfLife time.Duration // of the confidence; zero: it does not fall
+}
+
+// The kinds.
+var (
+	Lasting    = Kind{"lasting", 365 * 24 * time.Hour}
+	Perishable = Kind{"perishable", 30 * 24 * time.Hour}
+	Lesson     = Kind{"lesson", 0} // a gotcha or a pattern
+)
+
+// KindOf is the kind of a version. Its category decides, else its archetype.
+func KindOf(v *Version) Kind {
+	switch strings.TrimSuffix(formats.FoldName(v.Category), "s") {
+	case "blocker", "bug", "statu", "progres", "result", "finding", "insight", "release", "version", "session", // status and progress without their s
+		"dependency", "dependencie", "dep":
+		return Perishable
+	case "gotcha", "pattern":
+		return Lesson
+	}
+	if v.Archetype == "observation" {
+		return Perishable
+	}
+	return Lasting
+}
+
+// Witnesses is how many different authors stand behind a version, at least 1.
+// An author who confirms it on another day counts again, since that is another
+// session; to repeat what a briefing said adds nothing. It counts up to 20.
+func Witnesses(v *Version) int {
+	const most = 20
+	type witness struct {
+		kind, by string
+		day      int64
+	}
+	var seen []witness
+	for _, s := range v.Sources {
+		w := witness{s.Kind, s.By, s.At.Unix() / (24 * 60 * 60)}
+		if !slices.Contains(seen, w) {
+			if seen = append(seen, w); len(seen) == most {
+				break
+			}
+		}
+	}
+	if len(v.Sources) == 0 { // a file of before sources were kept
+		return max(min(v.ConfirmationCount, most), 1)
+	}
+	return len(seen)
 }
 
 // Salience is how much a version matters at t, 0..100:
 //
 //	40 · effective confidence
-//	20 · (1 − 1/confirmations)
+//	20 · (1 − 1/witnesses)
 //	15 · archetype bonus / 15
 //	10 · ln(1+retrievals)/ln(32), at most 10
 //	10 · 2^(−days since it was last confirmed or read / 14)
@@ -58,12 +118,20 @@ func Salience(v *Version, t time.Time, r Retrievals) float64 {
 	}
 	idle := max(t.Sub(touched).Hours()/24, 0)
 	s := 40*EffectiveConfidence(v, t, r) +
-		20*(1-1/float64(max(v.ConfirmationCount, 1))) +
-		archetypes[v.Archetype].bonus +
+		20*(1-1/float64(Witnesses(v))) +
+		bonus[v.Archetype] +
 		min(10, 10*math.Log1p(float64(r.Count))/math.Log(32)) +
 		10*math.Exp2(-idle/14) +
 		5*math.Tanh(float64(v.FeedbackUp-v.FeedbackDown)/4)
 	return min(max(s, 0), 100)
+}
+
+// bonus is what an archetype adds to salience, 0..15. The archetypes are those
+// that the existing program infers from a category, so that files keep their
+// meaning.
+var bonus = map[string]float64{
+	"architecture": 15, "gotcha": 14, "decision": 12, "pattern": 10, "convention": 8,
+	"workflow": 7, "dependency": 6, "preference": 5, "observation": 3,
 }
 
 // StartOfDay is the instant the briefing is computed for, so that it has the
@@ -74,30 +142,4 @@ func StartOfDay(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour)
 // the day, retrievals aside, rounded to 0.01.
 func DayConfidence(v *Version, t time.Time) float64 {
 	return math.Round(100*EffectiveConfidence(v, StartOfDay(t), Retrievals{})) / 100
-}
-
-// Structural reports whether v tells how the project is built: such a fact
-// fades slower and is never archived.
-func Structural(v *Version) bool { return archetypes[v.Archetype].structural }
-
-// archetype is what kind of knowledge a category holds.
-type archetype struct {
-	bonus      float64 // added to salience, 0..15
-	stability  float64 // factor on the half-life
-	structural bool
-}
-
-// archetypes are the ones the existing program infers from a category, with
-// the same names, so that files keep their meaning.
-var archetypes = map[string]archetype{
-	"architecture": {15, 1.5, true},
-	"gotcha":       {14, 1.25, true},
-	"decision":     {12, 1, false},
-	"pattern":      {10, 1.1, false},
-	"convention":   {8, 1.3, true},
-	"workflow":     {7, 1, false},
-	"dependency":   {6, 1.4, true},
-	"preference":   {5, 1, false},
-	"observation":  {3, 1, false},
-	"fact":         {0, 1, false},
 }

@@ -39,6 +39,9 @@ type Behind struct {
 	Sources  []formats.Source `json:"sources"`
 
 	Earlier []formats.Belief `json:"earlier_periods,omitempty"` // as its valid period was held before
+
+	Kind     string `json:"kind"`                // see [fact.KindOf]
+	HalfLife int    `json:"half_life,omitempty"` // of its confidence, in days; 0: it does not fall
 }
 
 // Why tells every assertion behind a fact: who, when, from where, how often,
@@ -73,7 +76,10 @@ func why(st *state.State, q Subject, now time.Time) (Provenance, bool) {
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
 	for _, v := range slices.Backward(vs) {
-		b := Behind{Entry: entry(v, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Earlier: v.Beliefs}
+		b := Behind{Entry: entry(v, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		if fact.Decays(v) {
+			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
+		}
 		if old := st.ByID(string(v.Supersedes)); old != nil && v.Outcome != "resumed" {
 			b.Replaced = old.Value
 		}
@@ -99,6 +105,7 @@ func (p Provenance) Text() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Line(p.Category), prose.Line(p.Key), prose.Count(len(p.Versions), "version"))
+	b.WriteString("\n  Kind: " + p.kind())
 	for _, v := range p.Versions {
 		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, v.period(), prose.Percent(v.Confidence), v.Confirmations)
 		if v.Replaced != "" {
@@ -119,6 +126,15 @@ func (p Provenance) Text() string {
 		}
 	}
 	return b.String()
+}
+
+// kind tells how long the fact's confidence lasts, for its newest version.
+func (p Provenance) kind() string {
+	v := p.Versions[0]
+	if v.HalfLife == 0 {
+		return v.Kind + ", its confidence does not fall"
+	}
+	return fmt.Sprintf("%s, half-life %d days", v.Kind, v.HalfLife)
 }
 
 func assertedBy(s formats.Source) string {

@@ -61,6 +61,15 @@ func (u *Record) Covers(t time.Time) time.Duration {
 	return t.Sub(u.since)
 }
 
+// Begin starts the record if there is none: from now on it can tell what was
+// not read.
+func (u *Record) Begin() {
+	if f, err := os.OpenFile(u.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		_, _ = fmt.Fprintln(f, u.now().Unix())
+		_ = f.Close()
+	}
+}
+
 // Refresh reads what was appended since the last time.
 func (u *Record) Refresh() {
 	u.mu.Lock()
