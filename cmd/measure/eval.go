@@ -176,16 +176,20 @@ type corpus struct {
 	stored  bool // with stored questions
 }
 
+// version is a value of a fact.
+type version struct{ category, key, value string }
+
 // corpusStore is a corpus in lean-ctx and, beside it, in plain bleve.
 type corpusStore struct {
 	projects map[string]string // group → directory
 	stored   map[string]map[name]fact
+	earlier  map[string]map[version]string // the id of each value that was remembered
 	plain    map[string]*plainIndex
 }
 
 // fill remembers the facts, in order; those that leaveOut names are left out.
 func (e *evaluator) fill(c corpus, leaveOut map[string]bool) (*corpusStore, error) {
-	s := &corpusStore{map[string]string{}, map[string]map[name]fact{}, map[string]*plainIndex{}}
+	s := &corpusStore{map[string]string{}, map[string]map[name]fact{}, map[string]map[version]string{}, map[string]*plainIndex{}}
 	for _, f := range c.facts {
 		if leaveOut[f.id] {
 			continue
@@ -195,7 +199,7 @@ func (e *evaluator) fill(c corpus, leaveOut map[string]bool) (*corpusStore, erro
 			if err != nil {
 				return nil, err
 			}
-			s.projects[f.group], s.stored[f.group] = dir, map[name]fact{}
+			s.projects[f.group], s.stored[f.group], s.earlier[f.group] = dir, map[name]fact{}, map[version]string{}
 		}
 		args := maps.Clone(f.args)
 		if c.stored {
@@ -210,6 +214,8 @@ func (e *evaluator) fill(c corpus, leaveOut map[string]bool) (*corpusStore, erro
 			return nil, fmt.Errorf("fact %s: %w", f.id, err)
 		}
 		s.stored[f.group][name{stored.Category, stored.Key}] = f
+		value, _ := f.args["value"].(string)
+		s.earlier[f.group][version{stored.Category, stored.Key, value}] = f.id
 	}
 	for group, facts := range s.stored {
 		if e.models != "" {
@@ -240,7 +246,11 @@ func (e *evaluator) ask(s *corpusStore, q query, mode string, limit int) (ids []
 		firm, any = firm || !f.Maybe, true
 		of := s.stored[q.group][name{f.Category, f.Key}]
 		id := of.id
-		if f.Value != of.args["value"] {
+		switch earlier := s.earlier[q.group][version{f.Category, f.Key, f.Value}]; {
+		case f.Value == of.args["value"]:
+		case earlier != "" && earlier != id:
+			id = earlier // a set in which each value is a fact of its own
+		default:
 			id += superseded
 		}
 		ids = append(ids, id)
