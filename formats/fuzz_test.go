@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -13,9 +14,8 @@ func FuzzDecodeNative(f *testing.F) {
 	f.Add([]byte(`{"facts":[{"category":"c","key":"k","value":"v","created_at":"2026-01-01T00:00:00+02:00","supersedes":"c/k","privacy":"ProjectOnly"}],"patterns":[{"examples":["x"]}],"history":[{"summary":"s"}],"judged_pairs":[{"verdict":"Compatible"}]}`))
 	f.Add([]byte(`{"schema":1,"relations":[{"from":{"category":"a","key":"b","x":1},"kind":"y","count":2}],"gotchas":[{"severity":"info"}],"reminders":[{"due":"2026-01-01T00:00:00Z"}],"tombstones":[{"key":"k"}]}`))
 	for _, s := range hostile {
-		var w writer
-		w.text(s)
-		f.Add([]byte(`{"schema":1,"facts":[{"category":"c","key":"k","value":` + string(w.buf) + `,"created_at":"2026-01-01T00:00:00Z"}],` + string(w.buf) + `:[{}]}`))
+		text, _ := json.Marshal(s)
+		f.Add([]byte(`{"schema":1,"facts":[{"category":"c","key":"k","value":` + string(text) + `,"created_at":"2026-01-01T00:00:00Z"}],` + string(text) + `:[{}]}`))
 		f.Add([]byte(s))
 	}
 	f.Add([]byte(`{"facts":[{"category":"c","key":"k","value":"\ud83e\udd8a\ud800\u0000","created_at":"2026-01-01T00:00:00+00:00","confidence":1e-7}]}`))
@@ -41,9 +41,8 @@ func fuzzRecords(f *testing.F, open, between, shut string, encode func(*bytes.Bu
 		f.Add([]byte(open + good + between + c.line + between + good + shut))
 	}
 	for _, s := range hostile {
-		var w writer
-		w.text(s)
-		f.Add([]byte(open + `{"category":"x","key":` + string(w.buf) + `,"value":` + string(w.buf) + `}` + between + s + shut))
+		text, _ := json.Marshal(s)
+		f.Add([]byte(open + `{"category":"x","key":` + string(text) + `,"value":` + string(text) + `}` + between + s + shut))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ParseDocument(bytes.NewReader(data))

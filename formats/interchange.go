@@ -1,14 +1,39 @@
 package formats
 
 import (
-	"encoding/json"
+	"bufio"
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
+
+// Kind is which format a file turned out to be in.
+type Kind string
+
+// The kinds of a [Parsed].
+const (
+	Native  Kind = "native"  // our own fact file
+	LeanCtx Kind = "leanctx" // the fact file of lean-ctx
+	Array   Kind = "array"   // a JSON array of records
+	JSONL   Kind = "jsonl"   // a record a line
+)
+
+// Parsed is what a file holds: a Document when its kind is native or leanctx,
+// else Records and the lines that gave none.
+type Parsed struct {
+	Kind     Kind
+	Document *Document
+	Records  []Record
+	Lines    []int // the line that each record begins on
+	Bad      []BadLine
+}
 
 // BadLine is a line of an interchange file that gives no record.
 type BadLine struct {
@@ -21,77 +46,19 @@ func (b BadLine) Error() string { return fmt.Sprintf("line %d: %v", b.Line, b.Er
 // Unwrap gives the error without the line.
 func (b BadLine) Unwrap() error { return b.Err }
 
-func (c *Record) fields(p *pass) {
-	p.word("category", &c.Category)
-	p.text("key", &c.Key)
-	p.text("value", &c.Value)
-	p.share("confidence", &c.Confidence)
-	p.textOmit("source", &c.Source)
-	p.moment("valid_from", &c.ValidFrom)
-	p.moment("valid_until", &c.ValidUntil)
-	if p.w == nil || c.Confirmations != 0 {
-		p.count("confirmations", &c.Confirmations)
-	}
-	p.moment("timestamp", &c.Timestamp)
-	p.wordOmit("privacy", &c.Privacy)
-}
-
-// extra is for what a record has besides; other programs' members have no
-// place in a fact.
-func (c *Record) extra() *map[string]json.RawMessage { return new(map[string]json.RawMessage) }
-
-// share is a number of 0..1 that may be left out.
-func (p *pass) share(name string, f **float64) {
-	if p.w != nil && *f == nil {
-		return
-	}
-	member(p, name, f, func(w *writer, f *float64) { w.number(*f) }, func(r *reader) (*float64, error) {
-		f, err := r.number()
-		if err == nil && (f < 0 || f > 1) {
-			err = r.fail("%v is outside 0..1", f)
-		}
-		return &f, err
-	})
-}
-
-// moment is a time that may be left out: RFC 3339, or a day, which stands for
-// its start in UTC.
-func (p *pass) moment(name string, t **time.Time) {
-	if p.w != nil {
-		p.maybeOmit(name, t)
-		return
-	}
-	member(p, name, t, nil, func(r *reader) (*time.Time, error) {
-		b, err := r.bytes("a time")
-		if err != nil {
-			return nil, err
-		}
-		if len(b) == len(time.DateOnly) {
-			b = append(b[:len(b):len(b)], "T00:00:00Z"...)
-		}
-		t, err := parseTime(b)
-		if err != nil {
-			return nil, r.fail("%v", err)
-		}
-		return &t, nil
-	})
-}
-
-// record reads the one object that r's text is.
-func (r *reader) record() (Record, *BadLine) {
-	first := r.first
+// record reads the one object that a text is; first is the number of its first line.
+func record(text []byte, first int) (Record, *BadLine) {
 	bad := func(line int, field, problem string) (Record, *BadLine) {
 		return Record{}, &BadLine{line, &MistakeError{Field: field, Problem: problem}}
 	}
-	if !utf8.Valid(r.data) {
+	if !utf8.Valid(text) {
 		return bad(first, "", "not UTF-8 text")
 	}
 	c := Record{Category: absent, Key: absent, Value: absent}
-	err := r.read(&c)
-	if err == nil {
-		err = r.end()
+	if jsontext.Value(text).Kind() == 'n' {
+		return bad(first, "", "want an object, found null")
 	}
-	if m, ok := errors.AsType[*MistakeError](err); ok {
+	if m, ok := errors.AsType[*MistakeError](mistake(json.Unmarshal(text, &c, decoding), text, first)); ok {
 		return bad(m.Line, m.Field, m.Problem)
 	}
 	for _, m := range []struct{ name, text string }{{"category", c.Category}, {"key", c.Key}, {"value", c.Value}} {
@@ -103,6 +70,8 @@ func (r *reader) record() (Record, *BadLine) {
 		}
 	}
 	switch {
+	case c.Confidence != nil && (*c.Confidence < 0 || *c.Confidence > 1):
+		return bad(first, "confidence", fmt.Sprintf("%v is outside 0..1", *c.Confidence))
 	case c.Confirmations < 0:
 		return bad(first, "confirmations", "negative")
 	case c.ValidFrom != nil && c.ValidUntil != nil && !c.ValidUntil.After(*c.ValidFrom):
@@ -111,24 +80,10 @@ func (r *reader) record() (Record, *BadLine) {
 	return c, nil
 }
 
-// collector gathers what the records of one file hold.
-type collector struct {
-	Parsed
-	r reader
-}
-
-func newCollector(k Kind) *collector {
-	return &collector{Parsed{Kind: k}, reader{words: map[string]string{}}}
-}
-
-// add keeps the record that data holds, or what is wrong with it.
-func (p *collector) add(data []byte, line int) {
-	p.r.data, p.r.pos, p.r.first = data, 0, line
-	c, bad := p.r.record()
+// add keeps the record that a text holds, or what is wrong with it.
+func (p *Parsed) add(text []byte, line int) {
+	c, bad := record(text, line)
 	if bad != nil {
-		if !json.Valid(data) {
-			bad.Err = fmt.Errorf("not JSON: %w", bad.Err)
-		}
 		p.Bad = append(p.Bad, *bad)
 		return
 	}
@@ -136,44 +91,124 @@ func (p *collector) add(data []byte, line int) {
 	p.Lines = append(p.Lines, line)
 }
 
-// writeRecords writes list. A number or time that JSON has no form for is an
-// error that names the record.
-func writeRecords(w *writer, list []Record, each func(*Record)) error {
-	for i := range list {
-		if each(&list[i]); w.err != nil {
-			return fmt.Errorf("record %d (%s/%s): %w", i+1, clip(list[i].Category), clip(list[i].Key), w.err)
-		}
+// ParseDocument reads a file of any of our formats, which it tells from the
+// text. A byte order mark, line feeds of either kind and empty lines do no harm;
+// lines may be of any length; a file without any holds nothing. In JSONL and in an array, what is wrong with a
+// record is in Bad; the error is for a file that cannot be read on.
+func ParseDocument(r io.Reader) (Parsed, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return Parsed{}, err
 	}
-	return nil
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return Parsed{}, &MistakeError{Line: 1, Problem: "this is UTF-16 text: save it as UTF-8"}
+	}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	text := bytes.TrimLeft(data, " \t\r\n")
+	first := 1 + bytes.Count(data[:len(data)-len(text)], []byte{'\n'})
+	switch {
+	case len(text) == 0:
+		return Parsed{Kind: JSONL}, nil // an export of nothing, as JSONL
+	case text[0] == '[':
+		return parseArray(data)
+	case text[0] == '{':
+		if top, _ := look(data); top.isDocument() {
+			return parseDocument(data)
+		}
+		p := Parsed{Kind: JSONL}
+		if jsontext.Value(text).IsValid(decoding) {
+			p.add(text, first) // a single record, be it over several lines
+			return p, nil
+		}
+		return parseJSONL(data), nil
+	case bytes.Contains(data, []byte("\n{")):
+		return parseJSONL(data), nil
+	default:
+		return Parsed{}, wantFirst("a fact file, an array of records or a record a line", data)
+	}
 }
 
-// EncodeJSONL writes one record a line.
-func EncodeJSONL(out io.Writer, list []Record) error {
-	w := &writer{out: out, compact: true}
-	err := writeRecords(w, list, func(c *Record) {
-		w.write(c)
-		w.buf = append(w.buf, '\n')
-	})
+func parseDocument(data []byte) (Parsed, error) {
+	d, err := DecodeNative(data)
 	if err != nil {
+		return Parsed{}, err
+	}
+	if d.Schema == 0 {
+		return Parsed{Kind: LeanCtx, Document: d}, nil
+	}
+	return Parsed{Kind: Native, Document: d}, nil
+}
+
+func parseJSONL(data []byte) Parsed {
+	p := Parsed{Kind: JSONL}
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			p.add(text, line)
+		}
+	}
+	return p
+}
+
+// parseArray reads element by element, so that one bad record does not take the
+// others with it. What is no JSON is an error: nothing can be told of what
+// would follow.
+func parseArray(data []byte) (Parsed, error) {
+	p := Parsed{Kind: Array}
+	line, counted := 1, 0
+	d := newDecoder(data)
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() != ']' {
+		var text jsontext.Value
+		if text, err = d.ReadValue(); err != nil {
+			break
+		}
+		from := int(d.InputOffset()) - len(text)
+		line += bytes.Count(data[counted:from], []byte{'\n'})
+		counted = from
+		p.add(text, line)
+	}
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	if err == nil {
+		if _, err = d.ReadToken(); err == io.EOF {
+			return p, nil
+		}
+		if err == nil {
+			err = wantFirst("the end of the file", data[d.InputOffset()-1:])
+		}
+	}
+	return Parsed{}, mistake(err, data, 1)
+}
+
+// EncodeJSONL writes one record a line. A number or time that JSON has no form
+// for is an error that names the record.
+func EncodeJSONL(out io.Writer, list []Record) error {
+	w := bufio.NewWriter(out)
+	e := jsontext.NewEncoder(w, encoding)
+	if err := writeRecords(e, list); err != nil {
 		return err
 	}
-	w.flush()
-	return w.err
+	return w.Flush()
 }
 
 // EncodeArray writes the records as one indented JSON array.
 func EncodeArray(out io.Writer, list []Record) error {
-	w := &writer{out: out}
-	w.open('[')
-	err := writeRecords(w, list, func(c *Record) {
-		w.element()
-		w.write(c)
-	})
-	if err != nil {
+	w := bufio.NewWriter(out)
+	e := jsontext.NewEncoder(w, encoding, jsontext.WithIndent("  "))
+	if err := cmp.Or(e.WriteToken(jsontext.BeginArray), writeRecords(e, list), e.WriteToken(jsontext.EndArray)); err != nil {
 		return err
 	}
-	w.close(']')
-	w.buf = append(w.buf, '\n')
-	w.flush()
-	return w.err
+	return w.Flush()
+}
+
+func writeRecords(e *jsontext.Encoder, list []Record) error {
+	for i := range list {
+		if err := json.MarshalEncode(e, &list[i]); err != nil {
+			return fmt.Errorf("record %d (%s/%s): %w", i+1, clip(list[i].Category), clip(list[i].Key), err)
+		}
+	}
+	return nil
 }

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // ReadLeanCtxDir reads a project's directory of lean-ctx, the program whose
@@ -37,23 +38,27 @@ func ReadLeanCtxDir(fsys fs.FS) (*Document, error) {
 	if d.Schema != 0 {
 		return nil, fmt.Errorf("knowledge.json has schema %d: it is our own fact file, not one to take over", d.Schema)
 	}
-	var mistakes gotchaFile
+	var mistakes struct {
+		Gotchas []Gotcha `json:"gotchas"`
+	}
 	if err := readBeside(fsys, "gotchas.json", &mistakes); err != nil {
 		return nil, err
 	}
-	var links relationFile
+	var links struct {
+		Edges []Relation `json:"edges"`
+	}
 	if err := readBeside(fsys, "relations.json", &links); err != nil {
 		return nil, err
 	}
-	d.Gotchas = append(d.Gotchas, mistakes.gotchas...)
-	d.Relations = append(d.Relations, links.edges...)
+	d.Gotchas = append(d.Gotchas, mistakes.Gotchas...)
+	d.Relations = append(d.Relations, links.Edges...)
 	d.adoptLists()
 	return d, nil
 }
 
 // readBeside reads a file that need not be there. That program wrote these
 // files in place, so an empty one is what a crash left: nothing.
-func readBeside(fsys fs.FS, name string, rec record) error {
+func readBeside(fsys fs.FS, name string, into any) error {
 	data, err := fs.ReadFile(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -65,33 +70,11 @@ func readBeside(fsys fs.FS, name string, rec record) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil
 	}
-	r := newReader(data, 1)
-	if err = r.read(rec); err == nil {
-		err = r.end()
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err := json.Unmarshal(data, into, decoding); err != nil {
+		return fmt.Errorf("%s: %w", name, mistake(err, data, 1))
 	}
 	return nil
 }
-
-type gotchaFile struct {
-	gotchas []Gotcha
-	rest    map[string]json.RawMessage
-}
-
-func (g *gotchaFile) fields(p *pass) { records(p, "gotchas", &g.gotchas) }
-
-func (g *gotchaFile) extra() *map[string]json.RawMessage { return &g.rest }
-
-type relationFile struct {
-	edges []Relation
-	rest  map[string]json.RawMessage
-}
-
-func (f *relationFile) fields(p *pass) { records(p, "edges", &f.edges) }
-
-func (f *relationFile) extra() *map[string]json.RawMessage { return &f.rest }
 
 // adopt gives facts the defaults and spellings that lean-ctx means.
 func (d *Document) adopt() {

@@ -78,9 +78,9 @@ func TestReadLeanCtxDirMistakes(t *testing.T) {
 		"ours":             {fstest.MapFS{"knowledge.json": file(`{"schema": 1, "facts": []}`)}, "our own fact file"},
 		"newer":            {fstest.MapFS{"knowledge.json": file(`{"schema": 7}`)}, "knowledge.json: schema 7 is newer"},
 		"damaged":          {fstest.MapFS{"knowledge.json": file("{\"facts\": [\n{\"category\": 1}]}")}, "knowledge.json: line 2: facts[0].category: want a string, found a number"},
-		"damaged beside":   {fstest.MapFS{"knowledge.json": file(good), "gotchas.json": file(`{"gotchas": [`)}, "gotchas.json: line 1: gotchas[0]: want an object"},
+		"damaged beside":   {fstest.MapFS{"knowledge.json": file(good), "gotchas.json": file(`{"gotchas": [`)}, "gotchas.json: line 1: gotchas: the file ends too early"},
 		"wrong relations":  {fstest.MapFS{"knowledge.json": file(good), "relations.json": file(`{"edges": [{"count": "1"}]}`)}, "relations.json: line 1: edges[0].count: want a whole number"},
-		"more in the file": {fstest.MapFS{"knowledge.json": file(good), "relations.json": file(`{} {}`)}, "relations.json: line 1: more text"},
+		"more in the file": {fstest.MapFS{"knowledge.json": file(good), "relations.json": file(`{} {}`)}, "relations.json: line 1: not JSON: invalid character '{' after top-level value"},
 	} {
 		if _, err := ReadLeanCtxDir(c.files); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)

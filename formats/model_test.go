@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -33,10 +34,10 @@ func times() *rapid.Generator[time.Time] {
 	})
 }
 
-var unknownMembers = []map[string]json.RawMessage{
+var unknownMembers = []Unknown{
 	nil,
-	{"sensitivity": json.RawMessage(`"public"`)},
-	{"": json.RawMessage(`null`), `a"b`: json.RawMessage(`{"deep":[1,{"x":-0.0}],"e":{}}`), "ключ": json.RawMessage(`1e400`)},
+	{"sensitivity": jsontext.Value(`"public"`)},
+	{"": jsontext.Value(`null`), `a"b`: jsontext.Value(`{"deep":[1,{"x":-0.0}],"e":{}}`), "ключ": jsontext.Value(`1e400`)},
 }
 
 // fill gives every exported field, at any depth, some value; so a field that is
@@ -46,7 +47,7 @@ func fill(t *rapid.T, v reflect.Value) {
 	case *time.Time:
 		*x = times().Draw(t, "time")
 		return
-	case *map[string]json.RawMessage:
+	case *Unknown:
 		*x = rapid.SampledFrom(unknownMembers).Draw(t, "extra")
 		return
 	}
@@ -164,7 +165,7 @@ func byTags(t *rapid.T, b *bytes.Buffer, v reflect.Value) {
 		b.WriteByte('{')
 		for i := range v.NumField() {
 			name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if name == "-" || option == "omitempty" && (v.Field(i).IsZero() || v.Field(i).Kind() == reflect.Slice && v.Field(i).Len() == 0) {
+			if name == "-" || option == "embed" || option != "" && option != "embed" && (v.Field(i).IsZero() || v.Field(i).Kind() == reflect.Slice && v.Field(i).Len() == 0) {
 				continue
 			}
 			leaf(name)
@@ -188,7 +189,7 @@ func byTags(t *rapid.T, b *bytes.Buffer, v reflect.Value) {
 }
 
 func unknownByName(b *bytes.Buffer, extra reflect.Value, leaf func(any)) {
-	members := extra.Interface().(map[string]json.RawMessage)
+	members := extra.Interface().(Unknown)
 	for _, name := range []string{"", `a"b`, "sensitivity", "ключ"} {
 		if raw, ok := members[name]; ok {
 			b.WriteByte(',')

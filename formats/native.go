@@ -6,8 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // NewerError is what reading a fact file gives that a newer build wrote.
@@ -32,11 +39,11 @@ func EncodeNative(w io.Writer, d *Document) error {
 	if c.Schema == 0 {
 		c.Schema = Schema
 	}
-	out := &writer{out: w, buf: make([]byte, 0, flushAt+flushAt/4)}
-	out.write(c)
-	out.buf = append(out.buf, '\n')
-	out.flush()
-	return out.err
+	if err := json.MarshalWrite(w, c, encoding, jsontext.WithIndent("  ")); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte{'\n'})
+	return err
 }
 
 // canonical is a copy of d whose lists are in the order they are written in.
@@ -131,12 +138,12 @@ func DecodeNative(data []byte) (*Document, error) {
 	case !top.isDocument():
 		return nil, &MistakeError{Problem: "this is no fact file: it has neither a schema nor facts"}
 	}
-	r, d := newReader(data, 1), new(Document)
-	if err := r.read(d); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(r.end(), err); err != nil {
-		return nil, err
+	d, ok := decodeInParts(data)
+	if !ok {
+		d = new(Document)
+		if err := json.Unmarshal(data, d, decodingFile); err != nil {
+			return nil, mistake(err, data, 1)
+		}
 	}
 	if d.Schema > Schema { // a second member of that name
 		return nil, &NewerError{d.Schema, Schema}
@@ -168,31 +175,89 @@ func look(data []byte) (o outline, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return o, errEmpty
 	}
-	r := newReader(data, 1)
-	if err := r.expect('{', "an object"); err != nil {
-		return o, err
+	d := newDecoder(data)
+	if d.PeekKind() != '{' {
+		return o, wantFirst("an object", data)
 	}
-	for r.peek() != '}' {
-		name, err := r.text()
+	if _, err := d.ReadToken(); err != nil {
+		return o, mistake(err, data, 1)
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
 		if err != nil {
-			return o, err
+			return o, mistake(err, data, 1)
 		}
-		if err := r.expect(':', "a colon"); err != nil {
-			return o, err
+		switch name.String() {
+		case "schema":
+			o.hasSchema = true
+			return o, mistake(json.UnmarshalDecode(d, &o.schema, decoding), data, 1)
+		case "facts":
+			o.hasFacts = d.PeekKind() == '['
 		}
-		if name == "schema" {
-			n, err := r.count()
-			o.schema, o.hasSchema = int(n), true
-			return o, within(err, name)
+		if err := d.SkipValue(); err != nil {
+			return o, mistake(err, data, 1)
 		}
-		o.hasFacts = o.hasFacts || name == "facts" && r.peek() == '['
-		if err := r.skip(); err != nil {
-			return o, within(err, name)
-		}
-		if r.peek() != ',' {
-			break
-		}
-		r.pos++
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return o, mistake(err, data, 1)
 	}
 	return o, nil
+}
+
+func newDecoder(data []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(data), decoding)
+}
+
+// wantFirst is the mistake of a text that begins with something else.
+func wantFirst(what string, data []byte) error {
+	text := bytes.TrimLeft(data, " \t\r\n")
+	line := 1 + bytes.Count(data[:len(data)-len(text)], []byte{'\n'})
+	r, _ := utf8.DecodeRune(text)
+	found := strconv.QuoteRune(r)
+	if k := jsontext.Value(text[:1]).Kind(); strings.ContainsRune(`{["0`, rune(k)) {
+		found = kindName(k)
+	}
+	return &MistakeError{Line: line, Problem: "want " + what + ", found " + found}
+}
+
+// What stands around the facts in a file as EncodeNative writes it.
+const (
+	factsOpen    = "\n  \"facts\": [\n"
+	factsShut    = "\n    }\n  ]"
+	factsBetween = "\n    },\n    {"
+	partsFrom    = 1 << 20 // bytes of a file that is read in parts
+)
+
+// decodeInParts reads a large file that EncodeNative wrote, its facts on all
+// processors at once. ok is false for any other file, and for one with a mistake.
+func decodeInParts(data []byte) (d *Document, ok bool) {
+	from := bytes.Index(data, []byte(factsOpen)) + len(factsOpen)
+	if len(data) < partsFrom || from < len(factsOpen) || bytes.Count(data[:from], []byte("{")) > 1 || bytes.Count(data[:from], []byte("[")) > 1 {
+		return nil, false
+	}
+	to := from + bytes.Index(data[from:], []byte(factsShut)) + len("\n    }")
+	rest := slices.Concat(data[:from], data[to:])
+	d = new(Document)
+	if to <= from || json.Unmarshal(rest, d, decodingFile) != nil || len(d.Facts) > 0 {
+		return nil, false
+	}
+	n := runtime.GOMAXPROCS(0)
+	parts, errs := make([][]*Fact, n), make([]error, n)
+	facts := data[from:to]
+	var wg sync.WaitGroup
+	for i := range n {
+		part := facts
+		if at := bytes.Index(facts[min(len(facts), (to-from)/n):], []byte(factsBetween)); i < n-1 && at >= 0 {
+			end := min(len(facts), (to-from)/n) + at + len("\n    }")
+			part, facts = facts[:end], facts[end+1:]
+		} else {
+			facts = nil
+		}
+		wg.Go(func() {
+			errs[i] = json.Unmarshal(slices.Concat([]byte("["), part, []byte("]")), &parts[i], decodingFile)
+		})
+	}
+	wg.Wait()
+	d.Facts = slices.Concat(parts...)
+	return d, errors.Join(errs...) == nil
 }

@@ -19,9 +19,9 @@ const absentCount = math.MinInt32
 func absentTime() time.Time { return time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // unsaid is a fact of which nothing is known yet.
-func unsaid() *Fact {
+func unsaid() Fact {
 	t := absentTime()
-	return &Fact{
+	return Fact{
 		ID: absent, Category: absent, Key: absent, Value: absent, Privacy: absent, Archetype: absent,
 		Confidence: math.NaN(), ConfirmationCount: absentCount, RevisionCount: absentCount,
 		CreatedAt: t, LastConfirmed: t, ValidFrom: t, RecordedFrom: t,
@@ -38,8 +38,13 @@ func or[T comparable](v *T, marked, instead T) {
 func (d *Document) settle() error {
 	nameless := false
 	for i, f := range d.Facts {
-		if err := f.settle(d.UpdatedAt); err != nil {
-			return within(err, "facts["+strconv.Itoa(i)+"]")
+		field := "facts[" + strconv.Itoa(i) + "]"
+		if f == nil {
+			return &MistakeError{Field: field, Problem: "want an object, found null"}
+		}
+		if m := f.settle(d.UpdatedAt); m != nil {
+			m.Field = field + "." + m.Field
+			return m
 		}
 		nameless = nameless || f.ID == ""
 	}
@@ -49,7 +54,7 @@ func (d *Document) settle() error {
 	return nil
 }
 
-func (f *Fact) settle(updated time.Time) error {
+func (f *Fact) settle(updated time.Time) *MistakeError {
 	for _, m := range []struct{ name, value string }{{"category", f.Category}, {"key", f.Key}, {"value", f.Value}} {
 		if m.value == absent {
 			return &MistakeError{Field: m.name, Problem: "missing" + f.called()}

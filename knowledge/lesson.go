@@ -156,7 +156,7 @@ func keepResolution(g *formats.Gotcha, now time.Time) error {
 	}
 	g.Extra = maps.Clone(g.Extra) // the stored one is never written into
 	if g.Extra == nil {
-		g.Extra = map[string]json.RawMessage{}
+		g.Extra = formats.Unknown{}
 	}
 	g.Extra[earlierResolutions] = raw
 	return nil
@@ -167,21 +167,21 @@ func keepResolution(g *formats.Gotcha, now time.Time) error {
 const lessonBy = "asserted_by"
 
 // signed is the further members of a lesson that the caller records.
-func (s *Store) signed(extra map[string]json.RawMessage) map[string]json.RawMessage {
+func (s *Store) signed(extra formats.Unknown) formats.Unknown {
 	raw, err := json.Marshal(s.actor.Agent)
 	if err != nil || s.actor.Agent == "" {
 		return extra
 	}
 	extra = maps.Clone(extra) // the stored one is never written into
 	if extra == nil {
-		extra = map[string]json.RawMessage{}
+		extra = formats.Unknown{}
 	}
 	extra[lessonBy] = raw
 	return extra
 }
 
 // signedBy tells whether an agent recorded a lesson last.
-func signedBy(extra map[string]json.RawMessage, agent string) bool {
+func signedBy(extra formats.Unknown, agent string) bool {
 	var by string
 	return agent != "" && json.Unmarshal(extra[lessonBy], &by) == nil && by == agent
 }

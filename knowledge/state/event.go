@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"time"
 
 	"leanctx/formats"
@@ -12,21 +11,21 @@ import (
 // member is set. Events say what is so afterwards, not what to do: folding
 // one twice changes nothing more.
 type Event struct {
-	Open      *Opened                    `json:"open,omitempty"`
-	Put       *fact.Version              `json:"put,omitempty"`
-	Confirm   *Confirmation              `json:"confirm,omitempty"`
-	Pattern   *formats.Pattern           `json:"pattern,omitempty"`
-	Unpattern *formats.Pattern           `json:"unpattern,omitempty"`
-	Gotcha    *formats.Gotcha            `json:"gotcha,omitempty"`
-	Ungotcha  string                     `json:"ungotcha,omitempty"`
-	Relate    *formats.Relation          `json:"relate,omitempty"`
-	Unrelate  *formats.Relation          `json:"unrelate,omitempty"`
-	Remind    *formats.Reminder          `json:"remind,omitempty"`
-	Judge     *formats.JudgedPair        `json:"judge,omitempty"`
-	Note      *formats.Insight           `json:"note,omitempty"`
-	Erase     *formats.Tombstone         `json:"erase,omitempty"`
-	Extra     map[string]json.RawMessage `json:"extra,omitempty"`  // members of an imported file that we do not know
-	Revive    *formats.Tombstone         `json:"revive,omitempty"` // an import with replace may bring an erased name back
+	Open      *Opened             `json:"open,omitempty"`
+	Put       *fact.Version       `json:"put,omitempty"`
+	Confirm   *Confirmation       `json:"confirm,omitempty"`
+	Pattern   *formats.Pattern    `json:"pattern,omitempty"`
+	Unpattern *formats.Pattern    `json:"unpattern,omitempty"`
+	Gotcha    *formats.Gotcha     `json:"gotcha,omitempty"`
+	Ungotcha  string              `json:"ungotcha,omitempty"`
+	Relate    *formats.Relation   `json:"relate,omitempty"`
+	Unrelate  *formats.Relation   `json:"unrelate,omitempty"`
+	Remind    *formats.Reminder   `json:"remind,omitempty"`
+	Judge     *formats.JudgedPair `json:"judge,omitempty"`
+	Note      *formats.Insight    `json:"note,omitempty"`
+	Erase     *formats.Tombstone  `json:"erase,omitempty"`
+	Extra     formats.Unknown     `json:"extra,omitempty"`  // members of an imported file that we do not know
+	Revive    *formats.Tombstone  `json:"revive,omitempty"` // an import with replace may bring an erased name back
 }
 
 // Opened names the project, in a store's first commit.

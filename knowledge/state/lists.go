@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +16,8 @@ type Lists struct {
 	Relations []formats.Relation
 	Reminders []formats.Reminder
 	Judged    []formats.JudgedPair
-	History   []formats.Insight          // the store's own log, the oldest first
-	Extra     map[string]json.RawMessage // members of the file that we do not know
+	History   []formats.Insight // the store's own log, the oldest first
+	Extra     formats.Unknown   // members of the file that we do not know
 }
 
 // The categories that patterns and gotchas are found by and removed with.

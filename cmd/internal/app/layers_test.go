@@ -79,6 +79,7 @@ var mayImport = map[string][]string{
 // onlyIn says which packages may import a library: the rest of the program
 // does not know that it exists.
 var onlyIn = map[string][]string{
+	"github.com/go-json-experiment/":         {"formats"},
 	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/search/segment", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
 	"github.com/spf13/":                      {"cmd/internal/cli"},

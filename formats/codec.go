@@ -1,0 +1,370 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+)
+
+// Optional is a string that is written as null when it is empty.
+type Optional string
+
+// The types of the fact file without their methods: what the library reads and
+// writes by the tags.
+type (
+	plainSource    Source
+	plainBelief    Belief
+	plainFact      Fact
+	plainPattern   Pattern
+	plainGotcha    Gotcha
+	plainReminder  Reminder
+	plainJudged    JudgedPair
+	plainInsight   Insight
+	plainTombstone Tombstone
+)
+
+// plainRelation has its ends with their unknown members.
+type plainRelation struct {
+	From          relationEnd `json:"from"`
+	To            relationEnd `json:"to"`
+	Kind          string      `json:"kind"`
+	CreatedAt     time.Time   `json:"created_at"`
+	LastSeen      *time.Time  `json:"last_seen"`
+	Count         int         `json:"count"`
+	SourceSession string      `json:"source_session"`
+
+	Extra Unknown `json:",embed"`
+}
+
+type relationEnd struct {
+	Category string `json:"category"`
+	Key      string `json:"key"`
+
+	Extra Unknown `json:",embed"`
+}
+
+type (
+	encoder = *jsontext.Encoder
+	decoder = *jsontext.Decoder
+)
+
+// maxDepth is how deep an unknown value may be nested: laid out, it takes its
+// depth squared.
+const maxDepth = 1000
+
+// encoding is how everything is written.
+var encoding = json.JoinOptions(json.Deterministic(true), jsontext.EscapeForJS(true), jsontext.AllowInvalidUTF8(true),
+	jsontext.AllowDuplicateNames(true), json.WithMarshalers(json.JoinMarshalers(
+		json.MarshalToFunc(writeTime), json.MarshalToFunc(writeOptional), json.MarshalToFunc(writeRelation),
+		json.MarshalToFunc(func(e encoder, x *Source) error { return json.MarshalEncode(e, (*plainSource)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Belief) error { return json.MarshalEncode(e, (*plainBelief)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Fact) error { return json.MarshalEncode(e, (*plainFact)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Pattern) error { return json.MarshalEncode(e, (*plainPattern)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Gotcha) error { return json.MarshalEncode(e, (*plainGotcha)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Reminder) error { return json.MarshalEncode(e, (*plainReminder)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *JudgedPair) error { return json.MarshalEncode(e, (*plainJudged)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Insight) error { return json.MarshalEncode(e, (*plainInsight)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Tombstone) error { return json.MarshalEncode(e, (*plainTombstone)(x)) }),
+	)))
+
+// decodingSyntax is which JSON is read.
+var decodingSyntax = jsontext.AllowDuplicateNames(true)
+
+// decoding is how everything is read. A null leaves what is there.
+var decoding = json.JoinOptions(decodingSyntax, jsonv1.MergeWithLegacySemantics(true),
+	json.WithUnmarshalers(json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(readTime), json.UnmarshalFromFunc(readOptional), json.UnmarshalFromFunc(readRelation), json.UnmarshalFromFunc(readUnknown),
+		json.UnmarshalFromFunc(func(d decoder, x *Source) error { return json.UnmarshalDecode(d, (*plainSource)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Belief) error { return json.UnmarshalDecode(d, (*plainBelief)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Fact) error { return json.UnmarshalDecode(d, (*plainFact)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Pattern) error { return json.UnmarshalDecode(d, (*plainPattern)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Gotcha) error { return json.UnmarshalDecode(d, (*plainGotcha)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Reminder) error { return json.UnmarshalDecode(d, (*plainReminder)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *JudgedPair) error { return json.UnmarshalDecode(d, (*plainJudged)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Insight) error { return json.UnmarshalDecode(d, (*plainInsight)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Tombstone) error { return json.UnmarshalDecode(d, (*plainTombstone)(x)) }),
+	)))
+
+// decodingFile is decoding for a fact file: what a fact leaves out is marked,
+// for [Fact.settle].
+var decodingFile = json.JoinOptions(decoding, json.WithUnmarshalers(json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(func(d decoder, x *Fact) error {
+		*x = unsaid()
+		return json.UnmarshalDecode(d, (*plainFact)(x))
+	}), unmarshalers(decoding))))
+
+func unmarshalers(o json.Options) *json.Unmarshalers {
+	u, _ := json.GetOption(o, json.WithUnmarshalers)
+	return u
+}
+
+// The methods below are for encoding/json.
+
+// MarshalJSON writes null for the empty string.
+func (o Optional) MarshalJSON() ([]byte, error) { return json.Marshal(&o, encoding) }
+
+// UnmarshalJSON reads a string or null.
+func (o *Optional) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, o, decoding) }
+
+// MarshalJSON writes s with its unknown members.
+func (s Source) MarshalJSON() ([]byte, error) { return json.Marshal(&s, encoding) }
+
+// UnmarshalJSON reads s and keeps unknown members.
+func (s *Source) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, s, decoding) }
+
+// MarshalJSON writes b with its unknown members.
+func (b Belief) MarshalJSON() ([]byte, error) { return json.Marshal(&b, encoding) }
+
+// UnmarshalJSON reads b and keeps unknown members.
+func (b *Belief) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, b, decoding) }
+
+// MarshalJSON writes f with its unknown members.
+func (f Fact) MarshalJSON() ([]byte, error) { return json.Marshal(&f, encoding) }
+
+// UnmarshalJSON reads f and keeps unknown members.
+func (f *Fact) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, f, decoding) }
+
+// MarshalJSON writes c with its unknown members.
+func (c Pattern) MarshalJSON() ([]byte, error) { return json.Marshal(&c, encoding) }
+
+// UnmarshalJSON reads c and keeps unknown members.
+func (c *Pattern) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, c, decoding) }
+
+// MarshalJSON writes g with its unknown members.
+func (g Gotcha) MarshalJSON() ([]byte, error) { return json.Marshal(&g, encoding) }
+
+// UnmarshalJSON reads g and keeps unknown members.
+func (g *Gotcha) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, g, decoding) }
+
+// MarshalJSON writes r with its unknown members.
+func (r Relation) MarshalJSON() ([]byte, error) { return json.Marshal(&r, encoding) }
+
+// UnmarshalJSON reads r and keeps unknown members.
+func (r *Relation) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, r, decoding) }
+
+// MarshalJSON writes r with its unknown members.
+func (r Reminder) MarshalJSON() ([]byte, error) { return json.Marshal(&r, encoding) }
+
+// UnmarshalJSON reads r and keeps unknown members.
+func (r *Reminder) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, r, decoding) }
+
+// MarshalJSON writes j with its unknown members.
+func (j JudgedPair) MarshalJSON() ([]byte, error) { return json.Marshal(&j, encoding) }
+
+// UnmarshalJSON reads j and keeps unknown members.
+func (j *JudgedPair) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, j, decoding) }
+
+// MarshalJSON writes i with its unknown members.
+func (i Insight) MarshalJSON() ([]byte, error) { return json.Marshal(&i, encoding) }
+
+// UnmarshalJSON reads i and keeps unknown members.
+func (i *Insight) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, i, decoding) }
+
+// MarshalJSON writes t with its unknown members.
+func (t Tombstone) MarshalJSON() ([]byte, error) { return json.Marshal(&t, encoding) }
+
+// UnmarshalJSON reads t and keeps unknown members.
+func (t *Tombstone) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, t, decoding) }
+
+func writeOptional(e encoder, o *Optional) error {
+	if *o == "" {
+		return e.WriteToken(jsontext.Null)
+	}
+	return e.WriteToken(jsontext.String(string(*o)))
+}
+
+func readOptional(d decoder, o *Optional) error {
+	if d.PeekKind() == 'n' {
+		*o = ""
+		return d.SkipValue()
+	}
+	return json.UnmarshalDecode(d, (*string)(o))
+}
+
+func writeRelation(e encoder, r *Relation) error {
+	return json.MarshalEncode(e, &plainRelation{
+		relationEnd{r.From.Category, r.From.Key, r.FromExtra}, relationEnd{r.To.Category, r.To.Key, r.ToExtra},
+		r.Kind, r.CreatedAt, r.LastSeen, r.Count, r.SourceSession, r.Extra,
+	})
+}
+
+func readRelation(d decoder, r *Relation) error {
+	var p plainRelation
+	err := json.UnmarshalDecode(d, &p)
+	*r = Relation{Name{p.From.Category, p.From.Key}, Name{p.To.Category, p.To.Key}, p.Kind, p.CreatedAt, p.LastSeen, p.Count, p.SourceSession, p.Extra, p.From.Extra, p.To.Extra}
+	return err
+}
+
+// readUnknown keeps the value of an unknown member.
+func readUnknown(d decoder, v *jsontext.Value) error {
+	text, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	depth, inner := 0, jsontext.NewDecoder(bytes.NewBuffer(text), decodingSyntax)
+	for k := text.Kind(); (k == '{' || k == '[') && depth <= maxDepth; {
+		if _, err := inner.ReadToken(); err != nil {
+			break
+		}
+		depth = max(depth, inner.StackDepth())
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("nested deeper than %d levels", maxDepth)
+	}
+	*v = text.Clone()
+	return v.Compact(decodingSyntax)
+}
+
+// writeTime writes RFC 3339 in UTC.
+func writeTime(e encoder, t *time.Time) error {
+	u := t.UTC()
+	if y := u.Year(); y < 1 || y > 9999 {
+		return fmt.Errorf("a time lies in the years 1 to 9999, not in %d", y)
+	}
+	b := append(e.AvailableBuffer(), '"')
+	b = u.AppendFormat(b, time.RFC3339Nano)
+	return e.WriteValue(append(b, '"'))
+}
+
+// readTime reads RFC 3339, or a day, which stands for its start in UTC.
+func readTime(d decoder, t *time.Time) error {
+	if k := d.PeekKind(); k != '"' {
+		if k == 'n' {
+			return d.SkipValue()
+		}
+		return fmt.Errorf("want a time, found %s", kindName(k))
+	}
+	v, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	text := v[1 : len(v)-1]
+	if len(text) == len(time.DateOnly) {
+		text = append(text[:len(text):len(text)], "T00:00:00Z"...)
+	}
+	var u time.Time
+	if err := u.UnmarshalText(text); err != nil {
+		return fmt.Errorf("%q is not a time as in 2026-01-15T10:00:00Z", clip(string(v[1:len(v)-1])))
+	}
+	u = u.UTC()
+	if y := u.Year(); y < 1 || y > 9999 {
+		return fmt.Errorf("%q: a time lies in the years 1 to 9999", clip(string(v[1:len(v)-1])))
+	}
+	*t = u
+	return nil
+}
+
+// MistakeError says what is wrong with a file, and where.
+type MistakeError struct {
+	Line    int    // 1 is the first; 0 when no one line is to blame
+	Field   string // the way to the member, such as facts[3].confidence; may be empty
+	Problem string
+}
+
+func (e *MistakeError) Error() string {
+	s := e.Problem
+	if e.Field != "" {
+		s = e.Field + ": " + s
+	}
+	if e.Line > 0 {
+		s = "line " + strconv.Itoa(e.Line) + ": " + s
+	}
+	return s
+}
+
+// mistake says where in a text an error of the library lies. first is the
+// number of the text's first line.
+func mistake(err error, text []byte, first int) error {
+	m := &MistakeError{}
+	var at int64
+	var pointer jsontext.Pointer
+	if e, ok := errors.AsType[*json.SemanticError](err); ok {
+		at, pointer, m.Problem = min(e.ByteOffset, int64(len(text))), e.JSONPointer, misfit(e)
+		at += int64(len(text[at:]) - len(bytes.TrimLeft(text[at:], " \t\r\n:,"))) // to where the value begins
+	} else if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at, pointer, m.Problem = e.ByteOffset, e.JSONPointer, "not JSON: "+strings.TrimPrefix(e.Err.Error(), "jsontext: ")
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			m.Problem = "the file ends too early"
+		}
+	} else {
+		return err
+	}
+	m.Line = first + bytes.Count(text[:min(at, int64(len(text)))], []byte{'\n'})
+	for name := range pointer.Tokens() {
+		if _, err := strconv.Atoi(name); err == nil {
+			m.Field += "[" + name + "]"
+		} else {
+			m.Field = strings.TrimPrefix(m.Field+"."+name, ".")
+		}
+	}
+	m.Field = clip(m.Field)
+	return m
+}
+
+// misfit says that a value is not what its place wants.
+func misfit(e *json.SemanticError) string {
+	want := "another value"
+	switch t := e.GoType; {
+	case t == nil:
+	case t == reflect.TypeFor[time.Time]():
+		want = "a time"
+	case t.Kind() == reflect.String:
+		want = "a string"
+	case t.Kind() == reflect.Bool:
+		want = "true or false"
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Uint64:
+		want = "a whole number"
+	case t.Kind() == reflect.Float64:
+		want = "a number"
+	case t.Kind() == reflect.Slice:
+		want = "a list"
+	case t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer:
+		want = "an object"
+	}
+	switch {
+	case e.JSONKind == '0' && len(e.JSONValue) > 0: // of the right kind
+		return fmt.Sprintf("%s is not %s that fits", clip(string(e.JSONValue)), want)
+	case e.Err != nil:
+		return e.Err.Error()
+	}
+	return "want " + want + ", found " + kindName(e.JSONKind)
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 't', 'f':
+		return "true or false"
+	}
+	return k.String()
+}
+
+// clip shortens a text for an error, at a whole character.
+func clip(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	n := most
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
