@@ -42,7 +42,7 @@ func readDuration(argument, text string, least, most time.Duration) (time.Durati
 func checkedText(argument, text string, most int) (string, error) {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
-		return "", refusal.Argument(argument, "needs %s", argument)
+		return "", refusal.Missing(argument, "")
 	case len(text) > most:
 		return "", refusal.Argument(argument, "%s has %d bytes, more than %d: put it into a file and share that", argument, len(text), most)
 	}
@@ -56,7 +56,7 @@ func checkedWord(argument, name string, most int) (string, error) {
 	bad := strings.IndexFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) >= 0
 	switch {
 	case w == "":
-		return "", refusal.Argument(argument, "needs %s", argument)
+		return "", refusal.Missing(argument, "")
 	case len(w) > most:
 		return "", refusal.Argument(argument, "%s has %d bytes, more than %d", argument, len(w), most)
 	case bad || w[0] == '-' || w[len(w)-1] == '-':
@@ -86,7 +86,7 @@ func pathWithin(root, path string) (string, error) {
 	project, given := root, strings.TrimSpace(path)
 	switch {
 	case given == "":
-		return "", refusal.Argument("path", "needs path")
+		return "", refusal.Missing("path", "")
 	case len(given) > maxPath:
 		return "", refusal.Argument("path", "path has %d bytes, more than %d", len(given), maxPath)
 	case strings.ContainsRune(given, 0) || !utf8.ValidString(given):

@@ -259,7 +259,7 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 // successor is who goes on with an agent's work.
 func (p *project) successor(me *agent, name string, now time.Time) (id, note string, err error) {
 	if strings.TrimSpace(name) == "" {
-		return "", "", refusal.Argument("to_agent", "needs to_agent")
+		return "", "", refusal.Missing("to_agent", "")
 	}
 	to, err := p.addressee(name)
 	if err != nil {

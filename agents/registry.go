@@ -163,9 +163,10 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		old := p.agents[id]
 		switch {
 		case old == nil:
-			return nil, refusal.NotFound("No agent found: %s (register without agent gives a new id)", prose.Line(prose.Clip(id, maxWord)))
+			return nil, unknownAgent(id, " (register without agent gives a new id)")
 		case old.Type != r.AgentType:
-			return nil, refusal.Argument("agent_type", "%s is of type %s, not %s: register without agent for another one", id, old.Type, r.AgentType)
+			return nil, &refusal.ArgumentError{Argument: "agent_type", Subject: id,
+				Problem: fmt.Sprintf("%s is of type %s, not %s: register without agent for another one", id, old.Type, r.AgentType)}
 		}
 		a := *old
 		if a.Status == statusFinished {
@@ -257,7 +258,7 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	case strings.TrimSpace(a.Message) != "":
 		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
 	case status == "":
-		err = refusal.Argument("status", "needs status")
+		err = refusal.Missing("status", "")
 	}
 	if err == nil {
 		err = s.begin(ctx)
@@ -325,14 +326,14 @@ func (s *Store) Self() string {
 func (s *Store) self(p *project) (*agent, error) {
 	id := s.Self()
 	if id == "" {
-		return nil, refusal.Argument("agent", "needs agent: the id that register gave; register first")
+		return nil, refusal.Missing("agent", "the id that register gave; register first")
 	}
 	if a := p.agents[id]; a != nil {
 		return a, nil
 	}
 	a, err := p.only(id)
 	if _, unknown := errors.AsType[*NotFoundError](err); unknown {
-		err = refusal.NotFound("No agent found: %s (register gives an id)", prose.Line(prose.Clip(id, maxWord)))
+		err = unknownAgent(id, " (register gives an id)")
 	}
 	return a, err
 }
@@ -485,4 +486,9 @@ func (s *Store) Silent(ctx context.Context, id string) (since time.Time, silent 
 		return nil
 	})
 	return since, silent, err
+}
+
+// unknownAgent says that there is no agent of that id, and what to do.
+func unknownAgent(id, advice string) error {
+	return &refusal.NotFoundError{What: "No agent found: " + prose.Line(prose.Clip(id, maxWord)) + advice, Subject: id}
 }

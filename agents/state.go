@@ -212,7 +212,7 @@ func (p *project) resolve(argument, name string) (address, error) {
 	}
 	switch len(found) {
 	case 0:
-		return address{}, refusal.NotFound("No agent found: %s", prose.Line(prose.Clip(name, maxWord)))
+		return address{}, unknownAgent(name, "")
 	case 1:
 		return address{agent: p.agents[found[0]]}, nil
 	}

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -93,7 +92,7 @@ func (s *Store) weighRival(ctx context.Context, c *Contradiction) {
 	}
 }
 
-func (c *Contradiction) text(b *strings.Builder, archived bool) {
+func (c *Contradiction) text(b *strings.Builder, archived bool, call prose.Syntax) {
 	subject, standing := "Fact", fmt.Sprintf("was confirmed %dx", c.Confirmations)
 	if c.Severity == fact.High {
 		subject = "High-confidence fact"
@@ -105,21 +104,12 @@ func (c *Contradiction) text(b *strings.Builder, archived bool) {
 	if archived {
 		b.WriteString(" Previous value archived.")
 	}
-	fmt.Fprintf(b, "\n  Severity: %s. If the old value still holds: action=remember category=%s key=%s value=%s",
-		c.Severity, word(c.Category), word(c.Key), strconv.Quote(c.OldValue)) // whole: it is there to be copied
+	back := []any{"category", c.Category, "key", c.Key, "value", prose.Quoted(c.OldValue)} // whole: it is there to be copied
 	if c.Within != nil {
-		fmt.Fprintf(b, " valid_from=%s", c.Within.From.Format(time.RFC3339))
+		back = append(back, "valid_from", c.Within.From.Format(time.RFC3339))
 		if c.Within.Until != nil {
-			fmt.Fprintf(b, " valid_until=%s", c.Within.Until.Format(time.RFC3339))
+			back = append(back, "valid_until", c.Within.Until.Format(time.RFC3339))
 		}
 	}
-	b.WriteString(" correct=true")
-}
-
-// word quotes an argument only when it needs to be.
-func word(s string) string {
-	if strings.ContainsAny(s, " \t\"'\\=") || s != prose.Line(s) {
-		return strconv.Quote(s)
-	}
-	return s
+	fmt.Fprintf(b, "\n  Severity: %s. If the old value still holds: %s", c.Severity, call("remember", append(back, "correct", true)...))
 }

@@ -103,23 +103,26 @@ func (r Recalled) ids() []string {
 }
 
 // Text gives the answer's lines.
-func (r Recalled) Text() string {
+func (r Recalled) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r Recalled) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	if len(r.Facts) == 0 {
 		b.WriteString(r.nothing())
 		if r.outside > 0 {
-			fmt.Fprintf(&b, "\n  %d archived: include_archived=true shows them, action=restore brings them back", r.outside)
+			fmt.Fprintf(&b, "\n  %d archived: %s shows them, %s brings them back", r.outside, call("", "include_archived", true), call("restore"))
 		}
 	} else {
-		r.list(&b)
+		r.list(&b, call)
 	}
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  Reminder %s: %s (action=remind_done id=%s when done)", x.ID, prose.Brief(x.Text), x.ID)
+		fmt.Fprintf(&b, "\n  Reminder %s: %s (%s when done)", x.ID, prose.Brief(x.Text), call("remind_done", "id", x.ID))
 	}
 	return b.String()
 }
 
-func (r Recalled) list(b *strings.Builder) {
+func (r Recalled) list(b *strings.Builder, call prose.Syntax) {
 	shown := fmt.Sprintf("(showing %d/%d):", len(r.Facts), r.Total)
 	switch f := r.frame; {
 	case f.timeful:
@@ -142,7 +145,7 @@ func (r Recalled) list(b *strings.Builder) {
 		fmt.Fprintf(b, "\n  … %d more (limit=%d)", more, r.frame.Limit)
 	}
 	if slices.ContainsFunc(r.Facts, func(f Found) bool { return f.Archived }) {
-		b.WriteString("\n  [archived] facts are outside the active set: action=restore query=… brings them back")
+		fmt.Fprintf(b, "\n  [archived] facts are outside the active set: %s brings them back", call("restore", "query", "…"))
 	}
 }
 

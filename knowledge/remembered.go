@@ -60,7 +60,10 @@ type Similar struct {
 }
 
 // Text gives the answer's lines.
-func (r Remembered) Text() string {
+func (r Remembered) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r Remembered) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected", Refined: "Refined"}[r.Outcome]
 	if verb == "" {
@@ -73,7 +76,7 @@ func (r Remembered) Text() string {
 	b.WriteByte(')')
 	switch {
 	case r.Contradiction != nil && r.Contradiction.Severity != fact.Low:
-		r.Contradiction.text(&b, r.Was != nil)
+		r.Contradiction.text(&b, r.Was != nil, call)
 	case r.Was != nil && r.Outcome == Refined:
 		b.WriteString("\n  was: " + prose.Brief(r.Was.Value))
 	case r.Was != nil:
@@ -86,7 +89,7 @@ func (r Remembered) Text() string {
 	if r.dated || r.Outcome == Planned {
 		fmt.Fprintf(&b, "\n  Valid %s (%s)", fact.Period{From: r.ValidFrom, Until: r.ValidUntil}.Ahead(r.RecordedAt), r.Outcome)
 		if r.Asked != nil {
-			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with correct=true", r.Asked)
+			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Asked, call("", "correct", true))
 		}
 		for _, d := range r.Displaced {
 			fmt.Fprintf(&b, "\n  '%s' %s", prose.Brief(d.Value), d.now())
@@ -94,8 +97,8 @@ func (r Remembered) Text() string {
 	}
 	b.WriteString(prose.Redacted(r.Redacted))
 	for _, s := range r.Similar {
-		fmt.Fprintf(&b, "\n  Similar: [%s/%s] %s. Settle it: action=judge category=%s key=%s target=%s verdict=supersedes|compatible|unrelated",
-			prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value), word(r.Category), word(r.Key), word(s.Category+"/"+s.Key))
+		fmt.Fprintf(&b, "\n  Similar: [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value),
+			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes|compatible|unrelated"))
 	}
 	return b.String()
 }

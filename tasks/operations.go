@@ -336,7 +336,7 @@ func (s *Store) Message(ctx context.Context, m Comment) (Commented, error) {
 		return Commented{}, in.err
 	}
 	if text == "" {
-		return Commented{}, refusal.Argument("message", "needs message")
+		return Commented{}, refusal.Missing("message", "")
 	}
 	r := Commented{Redacted: in.redacted}
 	if err := s.settle(ctx); err != nil {
@@ -369,9 +369,9 @@ func (s *Store) Reassign(ctx context.Context, from, to, reason string) ([]string
 	case in.err != nil:
 		return nil, in.err
 	case from == "":
-		return nil, refusal.Argument("from", "needs from")
+		return nil, refusal.Missing("from", "")
 	case to == "":
-		return nil, refusal.Argument("to", "needs to")
+		return nil, refusal.Missing("to", "")
 	}
 	var ids []string
 	err := s.update(ctx, func(st *state, now time.Time) (events []event, err error) {

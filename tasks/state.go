@@ -260,7 +260,7 @@ func newID(seed string, at time.Time, taken func(id string) bool) string {
 func (s *state) find(project, argument, name string) (*record, error) {
 	text := strings.TrimSpace(name)
 	if text == "" {
-		return nil, refusal.Argument(argument, "needs %s", argument)
+		return nil, refusal.Missing(argument, "")
 	}
 	id := idPrefix + strings.TrimPrefix(strings.ToLower(text), idPrefix)
 	if r := s.projects[project][id]; r != nil {

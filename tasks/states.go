@@ -55,7 +55,7 @@ func parseState(text string) (State, error) {
 		}
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", refusal.Argument("state", "needs state")
+		return "", refusal.Missing("state", "")
 	}
 	return "", refusal.Argument("state", "state %q is none of %s", prose.Clip(text, 40), stateNames(nil))
 }

@@ -144,7 +144,7 @@ type AgentCosts struct {
 func (u *Usage) Agent(ctx context.Context, q AgentQuery) (AgentCosts, error) {
 	name := cmp.Or(clean(q.AgentID), u.actor.Agent, u.actor.Client)
 	if name == "" {
-		return AgentCosts{}, refusal.Argument("agent_id", "needs agent_id")
+		return AgentCosts{}, refusal.Missing("agent_id", "")
 	}
 	t, err := u.totals(ctx)
 	if err != nil {

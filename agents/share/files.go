@@ -92,7 +92,7 @@ func (s *Store) sources(paths []string) ([]source, error) {
 		return nil, refusal.Argument("paths", "nothing was shared: %s", list)
 	}
 	if len(out) == 0 {
-		return nil, refusal.Argument("paths", "needs paths")
+		return nil, refusal.Missing("paths", "")
 	}
 	return out, nil
 }

@@ -107,7 +107,7 @@ func (s *Store) self(ctx context.Context) (string, error) {
 		id = s.agents.Self()
 	}
 	if id == "" {
-		return "", refusal.Argument("agent", "needs agent: the id that register gave; register first")
+		return "", refusal.Missing("agent", "the id that register gave; register first")
 	}
 	if found, _, err := s.agents.Resolve(ctx, id); err != nil || found != id || isType(id) {
 		return "", refusal.NotFound("No agent found: %s (register gives an id)", prose.Line(prose.Clip(id, 80)))

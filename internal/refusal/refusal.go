@@ -15,26 +15,41 @@ import (
 // ArgumentError says which argument is wrong and why.
 type ArgumentError struct {
 	Argument string // its name as callers know it: to_agent
-	Problem  string // names the thing: needs message
+	Problem  string // names the thing: message has 70,000 bytes
+	Missing  bool   // it was not given
+	Why      string // of a missing one, what is wanted; may be empty
+	Subject  string // the agent or thing that the call named, where that is what is wrong
 }
 
 // Error is the problem.
 func (e *ArgumentError) Error() string { return e.Problem }
 
 // NotFoundError says that a named thing does not exist.
-type NotFoundError struct{ What string }
+type NotFoundError struct {
+	What    string
+	Subject string // the name that was not found, where one was given
+}
 
 // Error is what does not exist.
 func (e *NotFoundError) Error() string { return e.What }
 
 // Argument is an [*ArgumentError] whose problem is formatted.
 func Argument(name, format string, args ...any) error {
-	return &ArgumentError{name, fmt.Sprintf(format, args...)}
+	return &ArgumentError{Argument: name, Problem: fmt.Sprintf(format, args...)}
+}
+
+// Missing is an [*ArgumentError] about an argument that was not given.
+func Missing(name, why string) error {
+	problem := "needs " + name
+	if why != "" {
+		problem += ": " + why
+	}
+	return &ArgumentError{Argument: name, Problem: problem, Missing: true, Why: why}
 }
 
 // NotFound is a [*NotFoundError] that is formatted.
 func NotFound(format string, args ...any) error {
-	return &NotFoundError{fmt.Sprintf(format, args...)}
+	return &NotFoundError{What: fmt.Sprintf(format, args...)}
 }
 
 // Required is an [*ArgumentError] about the first argument that is blank: pairs
@@ -42,7 +57,7 @@ func NotFound(format string, args ...any) error {
 func Required(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if strings.TrimSpace(pairs[i+1]) == "" {
-			return Argument(pairs[i], "needs %s", pairs[i])
+			return Missing(pairs[i], "")
 		}
 	}
 	return nil

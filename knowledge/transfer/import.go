@@ -79,9 +79,12 @@ type BadFileError struct {
 	Bad  []BadLine
 }
 
-func (e *BadFileError) Error() string {
+func (e *BadFileError) Error() string { return e.TextIn(prose.MCP) }
+
+// TextIn is the error in the caller's syntax.
+func (e *BadFileError) TextIn(call prose.Syntax) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, nothing was imported (skip_bad imports the rest)", e.File, prose.Count(len(e.Bad), "bad line"))
+	fmt.Fprintf(&b, "%s: %s, nothing was imported (%s imports the rest)", e.File, prose.Count(len(e.Bad), "bad line"), call("", "skip_bad", true))
 	for _, bad := range e.Bad[:min(5, len(e.Bad))] {
 		fmt.Fprintf(&b, "\n  %v", bad)
 	}

@@ -22,12 +22,12 @@ import (
 	"strings"
 	"syscall"
 
-	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/demo"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge/transfer"
 )
 
@@ -132,19 +132,20 @@ func (r *run) end(ctx context.Context, err error) int {
 
 // stale says where an agent's name comes from that nobody typed.
 func (r *run) stale(err error) error {
-	u, refused := errors.AsType[*cli.UsageError](err)
-	if !is[*agents.NotFoundError](err) && !refused || r.globals.Agent != "" {
+	missing, _ := errors.AsType[*refusal.NotFoundError](err)
+	wrong, _ := errors.AsType[*refusal.ArgumentError](err)
+	if missing == nil && wrong == nil || r.globals.Agent != "" {
 		return err
 	}
 	c, e := r.stores.config()
-	if e != nil || c.Agent == "" || !strings.Contains(err.Error(), c.Agent) {
+	if e != nil || c.Agent == "" {
 		return err
 	}
-	if refused { // as when another agent is to be registered
-		if !strings.Contains(u.Problem, " is of type ") {
-			return err
-		}
-		return &cli.UsageError{Problem: u.Problem, Advice: fmt.Sprintf("%s says who you are; unset it for: %s %s", config.AgentVar, cli.Name, strings.Join(r.args, " "))}
+	if wrong != nil && wrong.Subject == c.Agent { // as when another agent is to be registered
+		return &cli.UsageError{Problem: err.Error(), Advice: fmt.Sprintf("%s says who you are; unset it for: %s %s", config.AgentVar, cli.Name, strings.Join(r.args, " "))}
+	}
+	if missing == nil || missing.Subject != c.Agent {
+		return err
 	}
 	return fmt.Errorf("%w; it is %s that says so: unset it, or set it to the id that register gives", err, config.AgentVar)
 }

@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"overview/project": {"internal/journal", "internal/refusal"},
 	"overview":         {"internal/prose", "internal/refusal"},
 	// floor 2
-	"cmd/internal/op": {"knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
+	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":    {"cmd/internal/op"},
 	"cmd/internal/mcpsrv": {"cmd/internal/op", "internal/prose"},
@@ -70,7 +70,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
 	// floors 3 and 4
-	"cmd/internal/app": {"cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
+	"cmd/internal/app": {"internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
 		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 	"cmd/measure":  {"knowledge/words"}, // the rest it uses from outside, as a user does

@@ -46,7 +46,7 @@ func TestReadmeCommandLines(t *testing.T) {
 	if seen < 60 {
 		t.Errorf("only %d command lines were found", seen)
 	}
-	for _, bad := range []string{"recall rooms", "knowledge rooms --nothing"} {
+	for _, bad := range []string{"nothing rooms", "knowledge rooms --nothing"} {
 		if unparsed(strings.Fields(bad)) == "" {
 			t.Errorf("%s was taken", bad)
 		}

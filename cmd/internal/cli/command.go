@@ -103,7 +103,7 @@ func (k *call) run(c *cobra.Command, words []string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := k.tool.Call(c.Context(), k.op.Name, args)
+	answer, err := k.tool.Call(op.InShell(c.Context()), k.op.Name, args)
 	// After the answer, so that in a terminal it is not scrolled away by it.
 	defer func() {
 		for _, n := range answer.Notices {

@@ -13,7 +13,13 @@ import (
 )
 
 // UsageError is a command line that is not one of ours.
-type UsageError struct{ Problem, Advice string }
+type UsageError struct {
+	Problem, Advice string
+	Cause           error // may be nil
+}
+
+// Unwrap is the cause.
+func (e *UsageError) Unwrap() error { return e.Cause }
 
 func (e *UsageError) Error() string { return e.Problem }
 
@@ -21,18 +27,13 @@ func (e *UsageError) Error() string { return e.Problem }
 func (e *UsageError) Hint() string { return e.Advice }
 
 // explain makes of an argument error one for the command line: the example is
-// a command, and what MCP clients send as "confirm" is --yes.
+// a command.
 func (k *call) explain(err error) error {
 	u, ok := errors.AsType[*op.UsageError](err)
 	if !ok {
 		return err
 	}
-	problem := u.Problem
-	if u.Argument == "confirm" {
-		problem, _, _ = strings.Cut(problem, ": repeat with")
-		problem += ": repeat with --yes"
-	}
-	return &UsageError{Problem: problem, Advice: Name + " " + u.CommandLine()}
+	return &UsageError{Problem: u.Problem, Advice: Name + " " + u.CommandLine(), Cause: u}
 }
 
 // flagError words what the flag parser found.

@@ -2,8 +2,11 @@ package op
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
+
+	"leanctx/internal/prose"
 )
 
 // Answer is what a call came to.
@@ -13,7 +16,12 @@ type Answer struct {
 	Output  string   // "text" or "json", as the caller asked
 	Action  string   // the operation's name
 	Scope   Scope    // where and for whom it was done; zero where the call came to no operation
+
+	syntax prose.Syntax // the caller's
 }
+
+// suggesting is met by results and errors that tell what to type next.
+type suggesting interface{ TextIn(prose.Syntax) string }
 
 // Made is a call that a surface has answered, for those who count.
 type Made struct {
@@ -28,7 +36,13 @@ func (a Answer) Render() (string, error) {
 	if a.Output == "json" {
 		return a.JSON()
 	}
-	return strings.TrimRight(a.Result.Text(), "\n"), nil
+	text := ""
+	if r, ok := a.Result.(suggesting); ok {
+		text = r.TextIn(a.syntax)
+	} else {
+		text = a.Result.Text()
+	}
+	return strings.TrimRight(text, "\n"), nil
 }
 
 // JSON is the result on one line, as it stands in the struct: no HTML
@@ -42,4 +56,40 @@ func (a Answer) JSON() (string, error) {
 		return "", err
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+type shellKey struct{}
+
+// InShell says that the caller types commands: answers and errors then name
+// commands and flags, else actions and arguments.
+func InShell(ctx context.Context) context.Context { return context.WithValue(ctx, shellKey{}, true) }
+
+func inShell(ctx context.Context) bool { return ctx.Value(shellKey{}) != nil }
+
+// inSyntax is an error in the words of a shell.
+type inSyntax struct {
+	error
+	text string
+}
+
+func (e inSyntax) Error() string { return e.text }
+func (e inSyntax) Unwrap() error { return e.error }
+
+// shell is the syntax of commands: lean-ctx knowledge restore "…".
+func (t *Tool) shell(action string, pairs ...any) string {
+	args := make(map[string]any, len(pairs)/2)
+	var flags []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name := pairs[i].(string)
+		args[name] = pairs[i+1]
+		if pairs[i+1] == true {
+			flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-"))
+		} else {
+			flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-")+" "+shellWord(pairs[i+1]))
+		}
+	}
+	if action == "" {
+		return strings.Join(flags, " ")
+	}
+	return "lean-ctx " + t.commandLine(action, args)
 }

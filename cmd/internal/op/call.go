@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"leanctx/internal/prose"
 )
 
 const actionName = "action"
@@ -21,16 +23,20 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	if err != nil {
 		return Answer{}, err
 	}
-	c, err := t.check(o, args)
+	shell := inShell(ctx)
+	c, err := t.check(o, args, shell)
 	if err != nil {
 		return Answer{}, err
 	}
 	c.scope.Caller, _ = ctx.Value(callerKey{}).(Caller)
 	c.bound.adjust = o.adjust
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c.bound)
-	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Action: o.Name, Scope: c.scope}
+	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Action: o.Name, Scope: c.scope, syntax: prose.MCP}
+	if shell {
+		a.syntax = t.shell
+	}
 	if err != nil {
-		return a, t.explain(o, c, err)
+		return a, t.explain(o, c, err, shell)
 	}
 	return a, nil
 }
@@ -96,14 +102,16 @@ type checker struct {
 	tool     *Tool
 	o        *Operation
 	out      checked
+	shell    bool
 	seen     map[string]bool // parameters that have a value
+	wrong    map[string]bool // parameters whose value was refused
 	problems []string
 	argument string   // the first one that a problem is about
 	unknown  []string // arguments that the tool does not have, which were ignored
 }
 
-func (t *Tool) check(o *Operation, args map[string]any) (checked, error) {
-	c := &checker{tool: t, o: o, seen: make(map[string]bool)}
+func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checked, error) {
+	c := &checker{tool: t, o: o, shell: shell, seen: make(map[string]bool), wrong: make(map[string]bool)}
 	c.out.scope.Output = "text"
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if name != actionName || t.Actionless() {
@@ -133,7 +141,8 @@ func (c *checker) take(name string, v any) {
 		if p.Type == TypeNumber && p.Description != "" { // which numbers stands there
 			what = ": " + p.Description
 		}
-		c.problem(p.Name, fmt.Sprintf("%q %v%s", p.Name, err, what))
+		c.wrong[p.Name] = true
+		c.problem(p.Name, fmt.Sprintf("%s %v%s", p.in(c.shell), err, what))
 		return
 	}
 	if !present || c.seen[p.Name] {
@@ -234,10 +243,10 @@ func (c *checker) missing() {
 	var names []string
 	first := ""
 	for _, p := range c.o.Params {
-		if !p.Required || c.seen[p.Name] || c.wrong(p.Name) {
+		if !p.Required || c.seen[p.Name] || c.wrong[p.Name] {
 			continue
 		}
-		names = append(names, fmt.Sprintf("%q", p.Name))
+		names = append(names, p.in(c.shell))
 		if first == "" {
 			first = p.Name
 		}
@@ -249,11 +258,6 @@ func (c *checker) missing() {
 	case len(c.problems) > 0:
 		c.problems[0] = c.label() + ": " + c.problems[0]
 	}
-}
-
-// wrong reports whether an argument was given, but was found wrong.
-func (c *checker) wrong(name string) bool {
-	return slices.ContainsFunc(c.problems, func(s string) bool { return strings.HasPrefix(s, fmt.Sprintf("%q ", name)) })
 }
 
 func (c *checker) problem(argument, text string) {

@@ -2,20 +2,18 @@ package op
 
 import (
 	"errors"
-	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
 )
 
-// complaint is what one of the packages below says about an argument.
-func complaint(err error) (argument, problem string, ok bool) {
-	if e, ok := errors.AsType[*refusal.ArgumentError](err); ok {
-		return e.Argument, e.Problem, true
-	}
-	return "", "", false
+// suggestingError is an error that tells what to type next.
+type suggestingError interface {
+	error
+	suggesting
 }
 
 // unknown reports whether one of the packages below says that a named thing
@@ -27,7 +25,7 @@ func unknown(err error) bool {
 
 // classifyDomain knows the errors of the packages below.
 func classifyDomain(err error) (Class, bool) {
-	if _, _, ok := complaint(err); ok {
+	if _, ok := errors.AsType[*refusal.ArgumentError](err); ok {
 		return Usage, true
 	}
 	switch {
@@ -43,22 +41,36 @@ func classifyDomain(err error) (Class, bool) {
 
 // explain words the domain's own complaints about arguments as those found
 // here are worded.
-func (t *Tool) explain(o *Operation, c checked, err error) error {
+func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	if u, ok := errors.AsType[*unconfirmedError](err); ok {
-		e := t.usage(o, t.label(o)+": "+u.Error(), confirmName)
+		e := t.usage(o, t.label(o)+": "+u.in(shell), confirmName)
 		e.Example = c.given()
 		e.Example[confirmName] = true
 		return e
 	}
-	argument, said, ok := complaint(err)
+	if s, ok := errors.AsType[suggestingError](err); ok && shell {
+		return inSyntax{err, s.TextIn(t.shell)}
+	}
+	wrong, ok := errors.AsType[*refusal.ArgumentError](err)
 	if !ok {
 		return err
 	}
-	problem := t.label(o) + ": " + strings.TrimSuffix(said, ".")
-	if p, ok := o.Param(argument); ok && said == "needs "+p.Name {
-		problem = fmt.Sprintf("%s needs %q", t.label(o), p.Name)
+	argument := wrong.Argument
+	problem := t.label(o) + ": " + strings.TrimSuffix(wrong.Problem, ".")
+	if wrong.Missing {
+		name := strconv.Quote(argument)
+		for _, p := range append(ScopeParams(), o.Params...) {
+			if p.Name == argument {
+				name = p.in(shell)
+			}
+		}
+		problem = t.label(o) + " needs " + name
+		if wrong.Why != "" {
+			problem += ": " + wrong.Why
+		}
 	}
 	e := t.usage(o, problem, argument)
+	e.Cause = err
 	if argument == agentName {
 		e.Example = c.given()
 		e.Example[agentName] = someAgent

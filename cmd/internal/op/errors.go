@@ -18,7 +18,11 @@ type UsageError struct {
 	Argument string         // the first one that is wrong, or nothing
 	Problem  string         // what is wrong
 	Example  map[string]any // arguments of a call that is right
+	Cause    error          // what the domain said, or nil
 }
+
+// Unwrap is what the domain said.
+func (e *UsageError) Unwrap() error { return e.Cause }
 
 // Error is the problem and the example as JSON arguments.
 func (e *UsageError) Error() string {
@@ -42,6 +46,14 @@ func (t *Tool) usage(o *Operation, problem, argument string) *UsageError {
 type unconfirmedError struct{ why string }
 
 func (e *unconfirmedError) Error() string { return e.why + `: repeat with "confirm":true` }
+
+// in is the error in the caller's syntax.
+func (e *unconfirmedError) in(shell bool) string {
+	if shell {
+		return e.why + ". Repeat with --yes to confirm."
+	}
+	return e.Error()
+}
 
 // example is the arguments of a call that is right.
 func (o *Operation) example() map[string]any {

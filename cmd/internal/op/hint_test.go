@@ -7,8 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"leanctx/agents"
-	"leanctx/tasks"
+	"leanctx/internal/refusal"
 )
 
 type step struct {
@@ -21,10 +20,10 @@ type step struct {
 // would be refused again.
 func TestHintMendsTheMistake(t *testing.T) {
 	nobody := func(context.Context, Scope, step) (seen[step], error) {
-		return seen[step]{}, &agents.ArgumentError{Argument: "agent", Problem: "needs agent"}
+		return seen[step]{}, refusal.Missing("agent", "")
 	}
 	stateless := func(context.Context, Scope, step) (seen[step], error) {
-		return seen[step]{}, &tasks.ArgumentError{Argument: "state", Problem: "needs state"}
+		return seen[step]{}, refusal.Missing("state", "")
 	}
 	tool := &Tool{Name: "ctx_task", Command: "task", Operations: []Operation{
 		New("claim", "Take.", Changes, nobody).Shown("task_id", "t-a3f8c1"),

@@ -147,7 +147,7 @@ func TestUntaughtArgumentsAreAccepted(t *testing.T) {
 						args[need.Name] = anyValue(need)
 					}
 				}
-				c, err := tool.check(o, args)
+				c, err := tool.check(o, args, false)
 				if err != nil || len(c.notices) > 0 {
 					t.Errorf("%s %s with %s: %v, %q", tool.Name, o.Name, p.Name, err, c.notices)
 				}
@@ -179,7 +179,7 @@ func TestExamplesAreRight(t *testing.T) {
 			if o.Example == nil {
 				t.Errorf("%s %s has no example", tool.Name, o.Name)
 			}
-			c, err := tool.check(o, o.Example)
+			c, err := tool.check(o, o.Example, false)
 			if err != nil || len(c.notices) > 0 {
 				t.Errorf("%s %s: %v, %q", tool.Name, o.Name, err, c.notices)
 			}
@@ -221,7 +221,7 @@ func TestTriedNamesAreFree(t *testing.T) {
 func TestVoteMayBeCalledValue(t *testing.T) {
 	tool := Knowledge(Stores{})
 	o, _ := tool.Operation("feedback")
-	c, err := tool.check(o, map[string]any{"category": "a", "key": "k", "value": "UP"})
+	c, err := tool.check(o, map[string]any{"category": "a", "key": "k", "value": "UP"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,18 @@ const (
 	TypeArray   = "array" // of strings
 )
 
+// in is the parameter as callers know it: "to_agent", or --to-agent in a shell,
+// where one that is given by position is <value>.
+func (p Param) in(shell bool) string {
+	switch {
+	case !shell:
+		return strconv.Quote(p.Name)
+	case p.Arg > 0:
+		return "<" + p.Flag + ">"
+	}
+	return "--" + p.Flag
+}
+
 // Param is one argument of an operation.
 type Param struct {
 	Name        string // in MCP and JSON

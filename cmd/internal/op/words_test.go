@@ -1,9 +1,12 @@
 package op
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+
+	"leanctx/internal/prose"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -53,5 +56,36 @@ func TestNewRefuses(t *testing.T) {
 			}()
 			make()
 		})
+	}
+}
+
+// tip is a result and an error that tell what to type next.
+type tip struct{}
+
+func (tip) Text() string  { return tip{}.TextIn(prose.MCP) }
+func (tip) Error() string { return tip{}.Text() }
+func (tip) TextIn(call prose.Syntax) string {
+	return call("remember", "category", "a b", "value", prose.Quoted("JWT"), "correct", true) + " or " + call("", "dry_run", true)
+}
+
+// Answers and errors name commands in a shell, and actions elsewhere.
+func TestCallersSyntax(t *testing.T) {
+	tool := &Tool{Name: "ctx_sample", Command: "sample", Operations: []Operation{
+		New("remember", "Assert.", Adds, func(context.Context, Scope, sample) (tip, error) { return tip{}, nil }),
+		New("fail", "Fail.", Reads, func(context.Context, Scope, struct{}) (tip, error) { return tip{}, tip{} }),
+	}}
+	const actions = `action=remember category="a b" value="JWT" correct=true or dry_run=true`
+	const commands = `lean-ctx sample remember JWT --category "a b" --correct or --dry-run`
+	for want, ctx := range map[string]context.Context{actions: t.Context(), commands: InShell(t.Context())} {
+		a, err := tool.Call(ctx, "remember", map[string]any{"category": "a", "value": "v"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := a.Render(); err != nil || got != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+		if _, err := tool.Call(ctx, "fail", nil); err == nil || err.Error() != want || !errors.As(err, new(tip)) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
