@@ -19,7 +19,7 @@ import (
 
 	"leanctx/internal/refusal"
 	. "leanctx/knowledge"
-	"leanctx/knowledge/search"
+	"leanctx/knowledge/words"
 )
 
 // The environment of the abuse: how long (a duration; hours if you like) and from which seed. The children
@@ -142,19 +142,20 @@ func wreckOne(r *rand.Rand, dir string) bool {
 		return os.RemoveAll(path) == nil
 	case info.IsDir():
 		return false
-	case r.IntN(2) == 0:
-		return os.Truncate(path, r.Int64N(info.Size()+1)) == nil
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
+	// A file that a reader has mapped is not to be written into: that ends the
+	// reader. So another file takes its place.
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) == 0 {
 		return false
 	}
-	defer f.Close()
-	at, b := r.Int64N(info.Size()+1), make([]byte, 1)
-	_, _ = f.ReadAt(b, at)
-	b[0] ^= 1 << r.IntN(8)
-	_, err = f.WriteAt(b, at)
-	return err == nil
+	if r.IntN(2) == 0 {
+		data = data[:r.IntN(len(data))]
+	} else {
+		data[r.IntN(len(data))] ^= 1 << r.IntN(8)
+	}
+	other := filepath.Join(dir, fmt.Sprint("other-", r.Uint64()))
+	return os.WriteFile(other, data, 0o600) == nil && os.Rename(other, path) == nil
 }
 
 // abuser is one of the processes. The facts of its room are written by nobody else, so it knows them.
@@ -246,9 +247,9 @@ func (a *abuse) ask(ctx context.Context) {
 		query = strings.Fields(all.Facts[a.r.IntN(len(all.Facts))].Value)[1]
 	}
 	var want, got []string
-	words := search.Terms(query)
+	terms := words.Terms(query)
 	for _, f := range all.Facts {
-		if slices.Contains(search.Terms(f.Value), words[len(words)-1]) {
+		if slices.Contains(words.Terms(f.Value), terms[len(terms)-1]) {
 			want = append(want, f.Key+": "+f.Value)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/recall"
 	"leanctx/knowledge/state"
 )
 
@@ -28,7 +29,7 @@ const (
 // no reason. covered is how long the record of retrievals reaches back: what it
 // cannot tell counts as read.
 func archivable(v *fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
-	if v.ArchivedAt != nil || !fact.Believed(v) || !fact.PeriodOf(v).Contains(t) {
+	if v.ArchivedAt != nil || !fact.Believed(v) || !fact.PeriodNow(v, t).Contains(t) {
 		return false
 	}
 	left := fact.EffectiveConfidence(v, t, r)
@@ -57,8 +58,8 @@ func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
 	var faded []drawn
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		faded = nil
-		if !force && !maintenanceDue(st, now) {
-			return nil
+		if !force && !maintenanceDue(st, now) || st.At().Sub(s.Now()) > 24*time.Hour {
+			return nil // not by a clock that is wrong: see health
 		}
 		covered := s.use.Covers(now)
 		for n, v := range st.Each() {
@@ -151,17 +152,16 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		r.Facts, r.Total = r.Facts[:0], 0
 		var events []state.Event
-		f := frame{held: state.Filter{AsOf: now, Known: now}, now: now}
 		for _, version := range want {
 			v := st.ByID(version)
-			if v == nil || v.ArchivedAt == nil || !fact.Believed(v) || !fact.PeriodOf(v).Contains(now) {
+			if v == nil || v.ArchivedAt == nil || !fact.Believed(v) || !fact.PeriodNow(v, now).Contains(now) {
 				continue
 			}
 			if r.Total++; len(events) < limit {
 				w := *v
 				w.ArchivedAt, w.LastRetrieved = nil, &now
 				events = append(events, state.Event{Put: &w})
-				r.Facts = append(r.Facts, found(&w, &f))
+				r.Facts = append(r.Facts, FoundAt(&w, now))
 			}
 		}
 		return events, nil
@@ -172,7 +172,7 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 // archivedLike lists the ids of archived facts, best match first.
 func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error) {
 	if strings.TrimSpace(query) != "" {
-		r, err := s.ranked(ctx, Question{Query: query, Limit: refusal.MaxLimit, IncludeArchived: true}, true, nil)
+		r, _, err := s.rank(ctx, Question{Query: query, Limit: 20 * candidatesMost}, recall.Parse(query, &recall.Options{NoDates: true}), true)
 		return r.ids(), err
 	}
 	var out []*fact.Version

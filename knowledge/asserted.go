@@ -18,7 +18,7 @@ func (s *Store) Asserted(ctx context.Context, agent string, since time.Time) ([]
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		var found []*fact.Version
 		for _, v := range st.Each() {
-			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodOf(v).Contains(now) {
+			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodNow(v, now).Contains(now) {
 				found = append(found, v)
 			}
 		}

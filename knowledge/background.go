@@ -8,52 +8,41 @@ import (
 	"leanctx/internal/journal"
 )
 
-// How long a command may spend on the index after it has answered. Without a
-// generation on disk it is worth more: every later command would index all
-// facts again before it answers.
+// How long a command may spend after it has answered: on the index, on an index
+// that is missing, and on a journal that slows every command.
 const (
 	settleTime  = 200 * time.Millisecond
 	settleFirst = 500 * time.Millisecond
+	settleLong  = 3 * time.Second
 )
 
-// How many times its limit a journal may be long before a command spends time
-// on it after its answer, how long at most, and from which length in bytes on
-// that time would be too short.
 const (
-	overgrowth = 4
-	settleLong = 3 * time.Second
-	settleMost = 128 << 20
+	syncTail   = 64        // facts that may be only in memory before the index is written
+	buildMost  = 2000      // facts that a command builds an index of after its answer
+	overgrowth = 4         // times its limit that a journal may be long
+	settleMost = 128 << 20 // bytes of a journal that a command compacts
 )
 
-// tidyEach is how often a long-lived store looks after its index and whether a
-// maintenance pass is due.
+// tidyEach is how often a long-lived store looks after its index, its vectors
+// and whether a maintenance pass is due.
 const tidyEach = 10 * time.Second
-
-// bindAfter is how often in a row an index that is missing cannot be written before it is made in memory: damage that
-// was met on the way is mended by then.
-const bindAfter = 3
 
 // keep is the background work of a long-lived store, until ctx ends.
 func (s *Store) keep(ctx context.Context) {
 	tick := time.NewTicker(tidyEach)
 	defer tick.Stop()
 	var maintained time.Time
-	failed := 0
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-s.ix.wanted:
+		case <-s.behind:
 		}
 		if err := s.SyncIndex(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
-			if failed++; failed == bindAfter {
-				s.bind(ctx)
-			}
-		} else {
-			failed = 0
 		}
+		s.vectors.keep(ctx, s.Now())
 		if t := s.Now(); t.Sub(maintained) >= maintainEach {
 			maintained = t
 			if _, err := s.Maintain(ctx, false); err != nil && ctx.Err() == nil {
@@ -63,65 +52,66 @@ func (s *Store) keep(ctx context.Context) {
 	}
 }
 
-// bind has an index that is missing and cannot be written made in memory.
-func (s *Store) bind(ctx context.Context) {
-	s.ix.mu.Lock()
-	s.ix.bound = s.ix.lacking
-	s.ix.mu.Unlock()
-	if _, _, err := s.catchUp(ctx); err != nil && ctx.Err() == nil {
-		s.opts.Logger.Debug("no index", "error", err)
+// wake has a server write the index now.
+func (s *Store) wake() {
+	select {
+	case s.behind <- struct{}{}:
+	default: // it knows
 	}
 }
 
-// settle is what a command does after its answer: if it had to index many
-// facts for it, or to read all of them, the next one should not have to.
+// SyncIndex writes what the index holds only in memory, if it is worth it and no
+// other process is at it. What it has no time for is left to the next time.
+func (s *Store) SyncIndex(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) }
+
+// settle is what a command does after its answer, so that the next one is fast.
 func (s *Store) settle() {
-	defer s.settleVectors()
-	defer s.settleIndex()
 	s.settleJournal()
+	s.settleIndex()
+	s.vectors.settle(s.Now())
 }
 
-// settleJournal compacts what somebody left behind who was killed, and tells
-// whether it did: every command reads all of a journal. One within [Overgrown]
-// is left to servers and imports, and one so long that the time would not do is
-// left to the command that health names.
-func (s *Store) settleJournal() bool {
+// settleJournal compacts what somebody left behind who was killed: every command
+// reads all of a journal. One within [Overgrown] is left to servers and imports,
+// and one so long that the time would not do to the command that health names.
+func (s *Store) settleJournal() {
 	at := s.log.Stats()
 	if !Overgrown(at) || at.JournalBytes > settleMost {
-		return false
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
 	defer cancel()
-	err := s.Compact(ctx)
-	if err != nil {
+	if err := s.Compact(ctx); err != nil {
 		s.opts.Logger.Debug("the journal was not compacted", "error", err)
 	}
-	return err == nil
 }
 
-// Overgrown tells whether a journal is several times as long as it should get.
-func Overgrown(at journal.Stats) bool { return at.JournalBytes > overgrowth*at.Limit() }
-
+// settleIndex writes the index if the answer had to bring it up to many facts. In
+// a large store without an index another process is started for it.
 func (s *Store) settleIndex() {
-	s.ix.mu.Lock()
-	index, lacking := s.ix.index, s.ix.lacking
-	s.ix.mu.Unlock()
-	if index == nil {
+	at := s.log.IndexStatus()
+	switch {
+	case !at.Open || at.Pending < syncTail:
+		return
+	case !at.Stored && at.Pending > buildMost:
+		if s.opts.Detach != nil {
+			s.opts.Detach()
+		}
 		return
 	}
 	limit := settleTime
-	if _, _, ok := index.Since(); !ok {
+	if !at.Stored {
 		limit = settleFirst
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if index.Pending() < syncTail && !lacking && !index.Scattered(ctx) {
-		return
-	}
 	if err := s.SyncIndex(ctx); err != nil {
 		s.opts.Logger.Debug("the index was not written", "error", err)
 	}
 }
+
+// Overgrown tells whether a journal is several times as long as it should get.
+func Overgrown(at journal.Stats) bool { return at.JournalBytes > overgrowth*at.Limit() }
 
 // OvergrownLine says what a journal costs that is several times its limit.
 func OvergrownLine(size int64) string {

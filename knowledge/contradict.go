@@ -34,7 +34,7 @@ func (t *timeline) contradiction(old, v *fact.Version) *Contradiction {
 		Category: v.Category, Key: v.Key, OldValue: old.Value, NewValue: v.Value, OldConfidence: old.Confidence,
 		Confirmations: old.ConfirmationCount, OldAssertedBy: old.AssertedBy, Severity: t.severity(old),
 	}
-	if p := fact.PeriodOf(v); p.Until != nil || !p.Contains(t.now) {
+	if p := fact.PeriodOf(v); p.Until != nil || !p.Contains(t.present) {
 		c.Within = &p
 	}
 	c.rival = c.Severity == fact.Low && t.said.From == nil && old.AssertedBy != "" && old.AssertedBy != t.said.Source.By

@@ -38,7 +38,7 @@ func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, 
 		r.Entries = []meaning.VectorEntries{}
 	}
 	for i, e := range s.opts.Vectors.Encoders(false) {
-		n, err := s.backlog(ctx, e)
+		n, err := s.vectors.backlog(ctx, e, s.Now())
 		if err != nil {
 			return r, err
 		}
@@ -46,7 +46,7 @@ func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, 
 			r.Backlog = n
 		}
 		if r.Encoder == "" && (n == 0 || e.Instant) {
-			r.Encoder, r.IndexEntries = e.Name, s.entries(e.Name)
+			r.Encoder, r.IndexEntries = e.Name, s.vectors.entries(e.Name)
 			if i > 0 {
 				r.Why += "; built in until its backlog is empty"
 			}
@@ -87,7 +87,7 @@ func (s *Store) EmbeddingsReset(context.Context, Nothing) (VectorsReset, error) 
 		return VectorsReset{}, errNoVectors
 	}
 	r := VectorsReset{s.opts.Vectors.Report().Path}
-	return r, errors.Join(s.marks.Forget(), s.opts.Vectors.Drop(nil))
+	return r, errors.Join(s.vectors.marks.Forget(), s.opts.Vectors.Drop(nil))
 }
 
 // VectorsMade is what EmbeddingsReindex gives.
@@ -125,7 +125,7 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 	if s.opts.Vectors == nil {
 		return VectorsMade{}, errNoVectors
 	}
-	if err := s.marks.Forget(); err != nil {
+	if err := s.vectors.marks.Forget(); err != nil {
 		return VectorsMade{}, err
 	}
 	if over, err := s.over(ctx); err != nil {
@@ -138,19 +138,19 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 	var r VectorsMade
 	for _, e := range s.opts.Vectors.Encoders(true) {
 		if !e.Instant && !q.Wait {
-			n, err := s.backlog(ctx, e)
+			n, err := s.vectors.backlog(ctx, e, s.Now())
 			if err != nil {
 				return r, err
 			}
 			r.Backlog, r.Slow = n, e.Name
 			continue
 		}
-		n, err := s.learn(ctx, e, q.Progress)
+		n, err := s.vectors.learn(ctx, e, s.Now(), q.Progress)
 		if err != nil {
 			return r, err
 		}
 		if r.Encoder == "" {
-			r.Encoder, r.Made, r.Embedded = e.Name, n, s.entries(e.Name)
+			r.Encoder, r.Made, r.Embedded = e.Name, n, s.vectors.entries(e.Name)
 		}
 	}
 	return r, nil

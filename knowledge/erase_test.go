@@ -11,7 +11,8 @@ import (
 	"time"
 
 	. "leanctx/knowledge"
-	"leanctx/knowledge/search"
+	"leanctx/knowledge/index"
+	"leanctx/knowledge/words"
 )
 
 // files is every file under dir with its contents, but for locks and the
@@ -59,12 +60,18 @@ func holds(t testing.TB, dir, text string, want bool) {
 // hold in a form of their own.
 func finds(t *testing.T, dir, word string, want bool) {
 	t.Helper()
-	index, err := search.Open(filepath.Join(dir, "index"), nil)
+	x, err := index.Open(filepath.Join(dir, "index"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer index.Close()
-	hits, _, err := index.Search(t.Context(), search.Query{Text: word, Limit: 5}, func(string) bool { return true })
+	defer x.Close()
+	var terms []index.Term
+	for _, w := range words.Terms(word) {
+		terms = append(terms, index.Term{Text: w})
+	}
+	boosts := index.DefaultBoosts
+	boosts[index.Former] = 1
+	hits, err := x.Search(t.Context(), index.Query{Terms: terms, Boosts: boosts, Limit: 5})
 	if err != nil || (len(hits) > 0) != want {
 		t.Errorf("the index on disk finds %q: %v, %v", word, hits, err)
 	}
@@ -185,8 +192,9 @@ func TestEraseElsewhere(t *testing.T) {
 // An index that is not worth keeping once the fact is gone is gone with it.
 func TestEraseIndex(t *testing.T) {
 	s := testStore(t, nil)
-	for i := range SyncTail + 10 {
-		s.remember(t, Assertion{Category: "secret", Key: "codename", Value: fmt.Sprint(secretive, " ", i)})
+	s.remember(t, Assertion{Category: "secret", Key: "codename", Value: secretive})
+	for i := range SyncTail {
+		s.remember(t, Assertion{Category: "other", Key: fmt.Sprint("key ", i), Value: fmt.Sprint("value ", i)})
 	}
 	if err := s.SyncIndex(t.Context()); err != nil {
 		t.Fatal(err)

@@ -38,8 +38,8 @@ func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
 		return Voted{}, refusal.Argument("vote", "vote %q is neither up nor down", prose.Clip(v.Vote, 40))
 	}
 	var r Voted
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		old := fact.CurrentAt(st.Versions(fact.IDOf(v.Category, v.Key)), now)
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+		old := fact.Current(st.Versions(fact.IDOf(v.Category, v.Key)), s.at(now))
 		if old == nil {
 			return nil, NotFound(v.Category, v.Key)
 		}

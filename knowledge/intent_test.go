@@ -10,8 +10,8 @@ import (
 	"leanctx/knowledge/briefing"
 )
 
-// What an agent works on breaks ties in its recall and briefing, and nothing
-// else: neither for others, nor against relevance, nor against salience.
+// What an agent works on breaks ties in its briefing, and nothing else: neither
+// for others, nor against salience.
 func TestIntentBreaksTies(t *testing.T) {
 	on := map[string]string{"cursor-a3f8": "Mend the gateways of billing", "claude-b7e2": "the and for"}
 	current := func(_ context.Context, agent string) (string, error) {
@@ -20,11 +20,11 @@ func TestIntentBreaksTies(t *testing.T) {
 		}
 		return on[agent], nil
 	}
-	for _, tt := range []struct{ agent, recalled, briefed string }{
-		{"cursor-a3f8", "gateways billing omega alpha", "zeta billing gateways alpha omega"},
-		{"claude-b7e2", "omega gateways billing alpha", "zeta alpha billing gateways omega"},
-		{"", "omega gateways billing alpha", "zeta alpha billing gateways omega"},
-		{"broken-0000", "omega gateways billing alpha", "zeta alpha billing gateways omega"},
+	for _, tt := range []struct{ agent, briefed string }{
+		{"cursor-a3f8", "zeta billing gateways alpha omega"},
+		{"claude-b7e2", "zeta alpha billing gateways omega"},
+		{"", "zeta alpha billing gateways omega"},
+		{"broken-0000", "zeta alpha billing gateways omega"},
 	} {
 		s := testStore(t, &Options{Intent: current}).As(Actor{Agent: tt.agent})
 		for _, key := range []string{"alpha", "billing", "gateways", "omega"} {
@@ -35,22 +35,11 @@ func TestIntentBreaksTies(t *testing.T) {
 		if _, err := s.Remember(t.Context(), Assertion{Category: "service", Key: "zeta port", Value: "a port", Pinned: new(true)}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.Recall(t.Context(), Question{Query: "listens"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, f := range r.Facts {
-			got = append(got, strings.TrimSuffix(f.Key, " port"))
-		}
-		if strings.Join(got, " ") != tt.recalled {
-			t.Errorf("%q: recall gives %v, not %s", tt.agent, got, tt.recalled)
-		}
 		b, err := briefing.Wakeup(t.Context(), s, briefing.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = nil
+		var got []string
 		for _, p := range b.Rooms[0].Pairs {
 			got = append(got, strings.TrimSuffix(p.Key, " port"))
 		}

@@ -73,7 +73,7 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 	}
 	kind, description, examples := in.a, in.b, in.list
 	var r Learned
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		p := formats.Pattern{Type: kind, Description: description, Examples: []string{}, SourceSession: s.actor.Session, CreatedAt: now}
 		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return state.SamePattern(p, q) }); i >= 0 {
 			p, r.Known = st.Patterns[i], true
@@ -109,7 +109,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		return Learned{}, refusal.Argument("severity", "severity %q is none of critical, warning, info", prose.Clip(m.Severity, 40))
 	}
 	var r Learned
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		was := ""
 		g := formats.Gotcha{
 			ID: "g-" + formats.VersionID(state.RoomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
@@ -227,7 +227,7 @@ func (s *Store) clean(in *lessonTexts) error {
 }
 
 // lessonEvents removes the lessons that go by a key.
-func lessonEvents(st *state.State, category, key string) []state.Event {
+func lessonEvents(st state.Known, category, key string) []state.Event {
 	var out []state.Event
 	k := formats.FoldName(key)
 	for i, p := range st.Patterns {

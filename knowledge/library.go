@@ -12,7 +12,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/search"
+	"leanctx/knowledge/words"
 )
 
 // Lookup asks every project.
@@ -101,12 +101,12 @@ func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 
 // from adds what one store has.
 func (r *Results) from(ctx context.Context, s *Store, own bool) error {
-	found, err := s.ranked(ctx, Question{Query: r.query, Limit: refusal.MaxLimit}, false, nil)
+	found, err := s.search(ctx, Question{Query: r.query, Limit: candidatesMost})
 	if err != nil {
 		return err
 	}
 	project := filepath.Base(s.opts.ProjectRoot)
-	for _, f := range found.Facts {
+	for _, f := range found.Facts[:found.firm()] {
 		if own || f.Version.Privacy != PrivacyProjectOnly {
 			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Unconfirmed, own})
 		}
@@ -118,7 +118,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 		}
 		return ctx.Err()
 	}
-	terms := search.Terms(r.query)
+	terms := words.Terms(r.query)
 	for _, e := range entries {
 		category, conf, ok := session(e.Kind)
 		if !ok || !own && !strings.HasPrefix(e.Ref, diaryRef) {
@@ -138,7 +138,7 @@ const diaryRef = "diary:"
 // coverage is the share of terms that stand in a text.
 func coverage(terms []string, text string) float64 {
 	held := map[string]bool{}
-	for _, t := range search.Terms(text) {
+	for _, t := range words.Terms(text) {
 		held[t] = true
 	}
 	n := 0

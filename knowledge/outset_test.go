@@ -43,8 +43,7 @@ func TestBeginMeetsReminders(t *testing.T) {
 	}
 }
 
-// What somebody says it works on goes before what its tasks say, in recall and
-// briefing.
+// What somebody says it works on goes before what its tasks say, in the briefing.
 func TestWhatACallerSaysItWorksOn(t *testing.T) {
 	s := testStore(t, nil)
 	for _, key := range []string{"alpha", "billing", "omega"} {
@@ -56,9 +55,6 @@ func TestWhatACallerSaysItWorksOn(t *testing.T) {
 	}
 	if got := first(must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.On("billing"), briefing.Query{}))); got != "billing port" {
 		t.Errorf("wakeup begins with %s", got)
-	}
-	if got := must[Recalled](t)(s.On("billing").Recall(t.Context(), Question{Query: "listens"})).Facts[0].Key; got != "billing port" {
-		t.Errorf("recall begins with %s", got)
 	}
 	if d := cmp.Diff(must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.Store, briefing.Query{})), must[briefing.Selection](t)(briefing.Begin(t.Context(), s.Store, briefing.Work{}))); d != "" {
 		t.Error(d)

@@ -3,8 +3,6 @@ package knowledge_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,67 +185,4 @@ func TestLimitsOfQueries(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Salience settles near-ties and nothing else: in two stores that say the same
-// and differ in how much each fact matters, facts change places only if their
-// scores are within a band of one hundredth.
-func TestSalienceNeverOutranksRelevance(t *testing.T) {
-	words := strings.Fields("gateway timeout retry session cluster schema budget parser")
-	swapped := 0
-	for seed := range uint64(20) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		pick := func(n int) string {
-			var out []string
-			for range n {
-				out = append(out, words[r.IntN(len(words))])
-			}
-			return strings.Join(out, " ")
-		}
-		plain, vivid := testStore(t, nil), testStore(t, nil)
-		for i := range 14 {
-			a := Assertion{Category: "c", Key: fmt.Sprintf("k%02d", i), Value: pick(2 + r.IntN(3)), Confidence: new(0.5)}
-			plain.remember(t, a)
-			a.Confidence = new([]float64{0.05, 0.5, 1}[r.IntN(3)])
-			for range 1 + r.IntN(3) {
-				vivid.remember(t, a)
-			}
-		}
-		for range 5 {
-			q := Question{Query: pick(1 + r.IntN(2)), Limit: 100}
-			want, got := plain.recall(t, q).Facts, vivid.recall(t, q).Facts
-			swapped += compared(t, want, got)
-			if again := vivid.recall(t, q).Facts; !slices.EqualFunc(got, again, func(a, b Found) bool { return a.ID == b.ID }) {
-				t.Errorf("%q: another order the second time", q.Query)
-			}
-		}
-	}
-	if swapped == 0 {
-		t.Error("salience settled no tie at all")
-	}
-}
-
-// compared counts the pairs of facts that stand the other way round in got than
-// in want, and fails where they are no near-tie.
-func compared(t *testing.T, want, got []Found) (swapped int) {
-	t.Helper()
-	place := map[string]int{}
-	for i, f := range want {
-		place[f.Key] = i
-	}
-	if len(want) != len(got) {
-		t.Fatalf("%d facts, not %d", len(got), len(want))
-	}
-	for j, low := range got {
-		for _, high := range got[:j] {
-			if place[low.Key] > place[high.Key] {
-				continue
-			}
-			swapped++
-			if high.Score != low.Score {
-				t.Errorf("%s (score %.4f) stands above %s (score %.4f)", high.Key, high.Score, low.Key, low.Score)
-			}
-		}
-	}
-	return swapped
 }

@@ -8,24 +8,33 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/index"
+	"leanctx/knowledge/meaning"
+	"leanctx/knowledge/recall"
 	"leanctx/knowledge/state"
 )
 
 // Question asks for facts. Category and key filter, the query ranks; any may
 // be given together, none asks for what was confirmed last.
 type Question struct {
-	Query           string `json:"query,omitempty" arg:"1" jsonschema:"words to look for"`
-	Category        string `json:"category,omitempty" short:"c" jsonschema:"only this room; alone: list the room"`
-	Key             string `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key or alias"`
-	Mode            string `json:"mode,omitempty" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
-	AsOf            string `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
-	KnownAt         string `json:"known_at,omitempty" jsonschema:"by what was recorded until then"`
-	Limit           int    `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`
-	IncludeArchived bool   `json:"include_archived,omitempty" jsonschema:"also facts outside the active set"`
-	Explain         bool   `json:"explain,omitempty" jsonschema:"show the parts of each score"`
+	Query           string   `json:"query,omitempty" arg:"1" jsonschema:"words to look for"`
+	Category        string   `json:"category,omitempty" short:"c" jsonschema:"only this room; alone: list the room"`
+	Key             string   `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key or alias"`
+	Tags            []string `json:"tags,omitempty" jsonschema:"only facts that have all of these"`
+	Mode            string   `json:"mode,omitempty" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
+	AsOf            string   `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
+	KnownAt         string   `json:"known_at,omitempty" jsonschema:"by what was recorded until then"`
+	Limit           int      `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`
+	IncludeArchived bool     `json:"include_archived,omitempty" jsonschema:"also facts outside the active set"`
+	Explain         bool     `json:"explain,omitempty" jsonschema:"show the parts of each score"`
+
+	// Prompt says that nobody asked: the query is what somebody is about to do.
+	// Then no date is read from it, nothing weak is told, and no retrieval counts.
+	Prompt bool `json:"-"`
 }
 
 // The modes of a search.
@@ -45,11 +54,14 @@ const (
 // frame is a checked question and the instants it is about.
 type frame struct {
 	Question
-	held    state.Filter // what may be an answer, the query aside
-	asked   string       // as_of as given, "" for now
-	now     time.Time
-	timeful bool // as_of or known_at was given
-	named   bool // the query is the key: mode exact
+	filter   state.Filter // what may be an answer, the query aside
+	asOf     string       // as_of as given or read from the query, "" for now
+	now      time.Time
+	timeful  bool // as_of or known_at was given, or read from the query
+	read     bool // as_of was read from the query
+	unread   bool // the date in the query found nothing, and was then left out
+	named    bool // the query is the key: mode exact
+	archived bool // only what is outside the active set
 }
 
 // Recall gives back the facts that answer a question, best first. Only facts
@@ -70,7 +82,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err == nil {
 		r.Reminders, err = s.surfacing(ctx, &r.frame)
 	}
-	if err == nil && (q.Query != "" || q.Key != "") {
+	if err == nil && (q.Query != "" || q.Key != "") && !q.Prompt {
 		s.use.Note(r.ids())
 	}
 	return r, err
@@ -97,89 +109,86 @@ func (q *Question) check() error {
 // frame settles the instants a question is about.
 func (q Question) frame(now, clock time.Time) (frame, error) {
 	f := frame{Question: q, now: now, timeful: q.AsOf != "" || q.KnownAt != ""}
-	f.held = state.Filter{
-		Category: q.Category, Key: q.Key, AsOf: now, Known: now,
-		Archived: q.IncludeArchived || f.timeful || q.Key != "", // asked about another time, or by their exact key
+	f.filter = state.Filter{
+		Category: q.Category, Key: q.Key, Tags: q.Tags, Now: now, AsOf: now,
+		Archived: q.IncludeArchived || f.timeful || q.Key != "" || q.Query != "", // all but lists of what is current
 	}
 	if q.AsOf != "" {
 		t, err := fact.ParseInstant("as_of", q.AsOf, clock, true)
 		if err != nil {
 			return f, err
 		}
-		f.held.AsOf, f.asked = t.Time, t.Text
+		f.filter.AsOf, f.asOf = t.Time, t.Text
 	}
 	if q.KnownAt != "" {
 		t, err := fact.ParseInstant("known_at", q.KnownAt, clock, true)
 		if err != nil {
 			return f, err
 		}
-		f.held.Known = t.Time
+		f.filter.Known = t.Time
 		if q.AsOf == "" {
-			f.held.AsOf, f.asked = t.Time, t.Text
+			f.filter.AsOf, f.asOf = t.Time, t.Text
 		}
 	}
 	return f, nil
 }
 
-// holds reports whether v is an answer to f, its query aside; archived: though
-// it be outside the active set.
-func (f *frame) holds(v *fact.Version, archived bool) bool {
-	in := f.held
-	in.Archived = in.Archived || archived
-	return in.Matches(v)
-}
-
 // list answers a question without words to rank by: a room, a key, the latest.
-func (s *Store) list(ctx context.Context, q Question) (Recalled, error) {
-	var r Recalled
-	err := s.View(ctx, func(st *state.State, now time.Time) error {
-		named := q.Query != ""
-		if named {
-			q.Key, q.Query = q.Query, ""
-		}
-		f, err := q.frame(now, s.Now())
-		if err != nil {
-			return err
-		}
+func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
+	named := q.Query != ""
+	if named {
+		q.Key, q.Query = q.Query, ""
+	}
+	answer := func(vs []*fact.Version, f frame) {
 		f.named = named
-		vs := matching(st, &f)
 		s.order(vs, &f)
 		r = Recalled{frame: f, Total: len(vs)}
-		if len(vs) == 0 && !f.held.Archived {
-			all := f
-			all.held.Archived = true
-			r.outside = len(matching(st, &all))
-		}
 		for _, v := range vs[:min(f.Limit, len(vs))] {
 			r.Facts = append(r.Facts, found(v, &f))
 		}
 		r.cut()
-		return nil
-	})
-	return r, err
-}
-
-// matching lists the versions a frame holds, not all of them whole; a named
-// fact is looked up.
-func matching(st *state.State, f *frame) []*fact.Version {
-	var out []*fact.Version
-	keep := func(vs []*fact.Version) {
-		for _, v := range vs {
-			if f.holds(v, false) {
-				out = append(out, v)
+	}
+	if q.Key != "" {
+		return r, s.Look(ctx, func(k state.Known, now time.Time) error {
+			f, err := q.frame(now, s.Now())
+			if err == nil {
+				answer(append(state.MatchingNamed(k, &f.filter), matching(k.Lessons(), &f)...), f)
+			}
+			return err
+		})
+	}
+	return r, s.View(ctx, func(st *state.State, now time.Time) error {
+		f, err := q.frame(now, s.Now())
+		if err != nil {
+			return err
+		}
+		all := f
+		all.filter.Archived = true
+		var vs []*fact.Version
+		outside := 0
+		for _, v := range st.Matching(&all.filter) {
+			if f.filter.Matches(v) {
+				vs = append(vs, v)
+			} else {
+				outside++
 			}
 		}
-	}
-	if f.Category != "" && f.Key != "" {
-		if keep(st.Versions(fact.IDOf(f.Category, f.Key))); len(out) > 0 {
-			return out
+		if q.Category != "" {
+			vs = append(vs, matching(st.Lessons(), &f)...)
 		}
-	}
-	for _, v := range st.Matching(&f.held) {
-		out = append(out, v)
-	}
-	if f.Category != "" || f.Key != "" {
-		keep(st.Lessons())
+		answer(vs, f)
+		if len(vs) == 0 {
+			r.outside = outside
+		}
+		return nil
+	})
+}
+
+func matching(vs []*fact.Version, f *frame) (out []*fact.Version) {
+	for _, v := range vs {
+		if f.filter.Matches(v) {
+			out = append(out, v)
+		}
 	}
 	return out
 }
@@ -200,25 +209,284 @@ func (s *Store) salience(v *fact.Version, t time.Time) float64 {
 	return fact.Salience(v, t, s.use.Of(v))
 }
 
-// search answers a question with words. System 1 is the text index over
-// active facts, put into order by meaning; when it has nothing, or only weak
-// hits, System 2 looks at all vectors and at the archive, in place. Questions
-// about another time are answered by words alone, since only what holds now has
-// vectors.
+// search answers a question with words: package recall ranks what the index finds
+// by words and the vectors by meaning. A date in the question is taken for as_of
+// unless that finds nothing, or a stored value holds that date.
 func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
-	semantic := s.opts.Semantic != nil && q.Mode != modeLexical && q.AsOf == "" && q.KnownAt == ""
-	if !semantic && q.Mode == modeSemantic && s.opts.Semantic == nil {
+	if s.opts.Semantic == nil && q.Mode == modeSemantic {
 		return Recalled{}, refusal.Argument("mode", "mode semantic needs vectors, and this store has none: use mode=auto")
 	}
-	ask := func(archive bool) (Recalled, error) {
-		if semantic {
-			return s.searchBy(ctx, q, archive)
-		}
-		return s.ranked(ctx, q, archive, nil)
+	newest := s.Now()
+	if err := s.Look(ctx, func(k state.Known, now time.Time) error { newest = now; return nil }); err != nil {
+		return Recalled{}, err
 	}
-	hits, err := ask(false)
-	if err != nil || len(hits.Facts) > 0 || !hits.archived || q.Mode == modeLexical && !q.IncludeArchived {
-		return hits, err
+	o := recall.Options{Now: s.Now(), Newest: newest, NoDates: q.AsOf != "" || q.KnownAt != "" || q.Prompt}
+	asked := recall.Parse(q.Query, &o)
+	dated, held := q, false
+	if d := asked.Date; d != nil {
+		dated.AsOf = d.Day()
 	}
-	return ask(true)
+	r, held, err := s.rank(ctx, dated, asked, false)
+	if err != nil || asked.Date == nil {
+		return r, err
+	}
+	if len(r.Facts) > 0 && !held {
+		r.frame.read = true
+		return r, nil
+	}
+	o.NoDates = true
+	r, _, err = s.rank(ctx, q, recall.Parse(q.Query, &o), false)
+	r.frame.unread = !held
+	return r, err
 }
+
+// candidatesMost is how many hits by words, and how many by meaning, are ranked.
+const candidatesMost = 50
+
+// rank answers a question that was taken apart. held tells that a value holds the
+// date that the question names. archived: only what is outside the active set may
+// answer.
+func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, archived bool) (r Recalled, held bool, err error) {
+	m, err := s.meaningOf(ctx, q, asked)
+	if err != nil {
+		return r, false, err
+	}
+	err = s.log.Search(ctx, func(k state.Known, x *state.Index) error {
+		f, err := q.frame(s.at(k.At), s.Now())
+		if err != nil {
+			return err
+		}
+		f.archived = archived
+		r = Recalled{frame: f}
+		c, err := s.candidates(ctx, x, &f, asked, m)
+		if err != nil {
+			return err
+		}
+		held = asked.Date != nil && slices.ContainsFunc(c.versions, func(v *fact.Version) bool { return asked.Date.Mentions(v.Value) })
+		c.answer(&r, asked, m)
+		return nil
+	})
+	if x := s.log.IndexStatus(); s.opts.LongLived && (!x.Stored || x.Pending > 4*syncTail) {
+		s.wake()
+	}
+	return r, held, err
+}
+
+// candidates are the facts that may answer, each once.
+type candidates struct {
+	versions []*fact.Version
+	words    int // how many of them were found by words, the first ones
+	ranked   []recall.Candidate
+}
+
+func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked *recall.Question, m *questionMeaning) (*candidates, error) {
+	c, seen := &candidates{}, map[string]bool{}
+	add := func(v *fact.Version) {
+		if v != nil && !seen[v.ID] && f.filter.Matches(v) && (!f.archived || v.ArchivedAt != nil) {
+			seen[v.ID] = true
+			c.versions = append(c.versions, v)
+		}
+	}
+	if err := asked.Resolve(corpus{ctx, x}); err != nil {
+		return nil, err
+	}
+	if m == nil || !m.only {
+		boosts := index.DefaultBoosts
+		if f.timeful || asked.Past {
+			boosts[index.Former] = 1
+		}
+		query := index.Query{Boosts: boosts, Category: formats.FoldName(f.Category), Limit: max(candidatesMost, f.Limit)}
+		for _, t := range f.Tags {
+			query.Tags = append(query.Tags, formats.FoldName(t))
+		}
+		for _, w := range asked.Words() {
+			query.Terms = append(query.Terms, index.Term(w))
+		}
+		hits, err := x.Search(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			for _, v := range x.Versions(h.ID) {
+				add(v)
+			}
+		}
+	}
+	c.words = len(c.versions)
+	if m != nil {
+		for _, n := range m.near {
+			v, err := x.Version(ctx, n.ID)
+			if err != nil {
+				return nil, err
+			}
+			if add(v); len(c.versions) >= c.words+candidatesMost {
+				break
+			}
+		}
+	}
+	texts := make([]meaning.Text, len(c.versions))
+	for i, v := range c.versions {
+		texts[i] = meaning.Of(v)
+		c.ranked = append(c.ranked, recall.Candidate{
+			Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Since: fact.PeriodNow(v, f.now).From, Dormant: v.ArchivedAt != nil,
+		})
+	}
+	if m != nil && len(texts) > 0 {
+		vectors, err := s.opts.Semantic.Of(ctx, m.encoder.Name, texts)
+		if err != nil {
+			return nil, err
+		}
+		for i := range vectors {
+			c.ranked[i].Vector = vectors[i]
+		}
+	}
+	return c, nil
+}
+
+// answer ranks the candidates and takes over what is told. The answer says that
+// meaning had a part in it if words alone would not have found what is shown.
+func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
+	var by *recall.Meaning
+	if m != nil {
+		by = &recall.Meaning{Vectors: m.vectors, Only: m.only}
+	}
+	answers := asked.Rank(c.ranked, by)
+	if m != nil && !m.only && !r.frame.Prompt {
+		answers = byMeaning(answers, asked.Rank(c.ranked, &recall.Meaning{Vectors: m.vectors, Only: true}), r.frame.Mode == modeHybrid)
+	}
+	for _, a := range answers {
+		if a.Maybe && r.frame.Prompt {
+			continue
+		}
+		x := found(c.versions[a.Index], &r.frame)
+		x.Score, x.Maybe, x.Semantic = a.Score, a.Maybe, a.Cosine
+		if r.frame.Explain {
+			x.Parts = map[string]float64{"words": a.Words, "coverage": a.Coverage, "cosine": a.Cosine}
+		}
+		if len(r.Facts) < r.frame.Limit && (a.Index >= c.words || m != nil && m.only) {
+			r.Encoder = m.encoder.Name
+		}
+		r.Facts = append(r.Facts, x)
+	}
+	r.cut()
+}
+
+// maybeMost is how many weak hits are told.
+const maybeMost = 3
+
+// byMeaning adds what meaning alone would answer to the answers of words and
+// meaning together. firm: somebody asked for meaning, so these are answers too;
+// else they may be.
+func byMeaning(answers, near []recall.Answer, firm bool) []recall.Answer {
+	var out, weak []recall.Answer
+	for _, a := range answers {
+		if a.Maybe {
+			weak = append(weak, a)
+		} else {
+			out = append(out, a)
+		}
+	}
+	known := func(a recall.Answer) bool {
+		return slices.ContainsFunc(out, func(x recall.Answer) bool { return x.Index == a.Index })
+	}
+	maybe := 0
+	for _, a := range near {
+		if a.Maybe || known(a) {
+			continue
+		}
+		a.Score = min(a.Score, lastScore(out))
+		if a.Maybe = !firm; a.Maybe {
+			maybe++
+		}
+		if maybe <= maybeMost {
+			out = append(out, a)
+		}
+	}
+	for _, a := range weak {
+		if maybe < maybeMost && !known(a) {
+			maybe++
+			a.Score = min(a.Score, lastScore(out))
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// lastScore is the score of the last answer, 1 where there is none.
+func lastScore(list []recall.Answer) float64 {
+	if len(list) == 0 {
+		return 1
+	}
+	return list[len(list)-1].Score
+}
+
+// questionMeaning is a question as an encoder has it.
+type questionMeaning struct {
+	encoder meaning.Encoding
+	vectors [][]float32
+	near    []meaning.Near // of what is kept, the nearest first
+	only    bool           // words do not count
+}
+
+// nearMost is how many of the nearest vectors are looked at: some are of what no
+// longer holds, or of another room.
+const nearMost = 4 * candidatesMost
+
+// meaningOf encodes a question and looks at the vectors that are kept, with the
+// best encoder that can be used now; nil where words alone decide. A command has
+// no time for an installed model unless meaning was asked for. Of another time
+// there are no vectors, so the hits by words alone are compared.
+func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Question) (*questionMeaning, error) {
+	if s.opts.Semantic == nil || q.Mode == modeLexical {
+		return nil, nil
+	}
+	wanted := q.Mode == modeSemantic || q.Mode == modeHybrid
+	for _, e := range s.opts.Vectors.Encoders(true) {
+		if !e.Instant && !wanted && !s.opts.LongLived {
+			continue
+		}
+		tail, ready, err := s.vectors.ready(ctx, e, wanted, s.Now())
+		if err != nil {
+			return nil, err
+		}
+		if !ready && !e.Instant {
+			continue
+		}
+		vectors, err := s.opts.Semantic.Encode(ctx, e.Name, asked.Texts)
+		if err != nil {
+			s.opts.Logger.Debug("a question has no vector", "encoder", e.Name, "error", err)
+			continue
+		}
+		if len(vectors) == 0 {
+			continue
+		}
+		m := &questionMeaning{encoder: e, vectors: vectors, only: q.Mode == modeSemantic}
+		if ready && q.AsOf == "" && q.KnownAt == "" {
+			if m.near, err = s.opts.Semantic.Near(ctx, e.Name, vectors, nearMost); err != nil {
+				return nil, err
+			}
+			for _, t := range tail { // too few to be kept yet: all are candidates
+				m.near = append(m.near, meaning.Near{ID: t.ID})
+			}
+		}
+		return m, nil
+	}
+	return nil, nil
+}
+
+// corpus is the index as package recall asks it.
+type corpus struct {
+	ctx context.Context
+	*state.Index
+}
+
+func (c corpus) Size() recall.Size {
+	return recall.Size{
+		Facts: c.Count(), Key: c.Length(index.Key) + c.Length(index.Aliases), Questions: c.Length(index.Questions),
+		Value: c.Length(index.Value), Category: c.Length(index.Category),
+	}
+}
+
+func (c corpus) Frequencies(words []string) ([]int, error) { return c.Index.Frequencies(c.ctx, words) }
+
+func (c corpus) Words(prefix string) (map[string]int, error) { return c.Index.Words(c.ctx, prefix) }

@@ -29,11 +29,8 @@ type Recalled struct {
 	// decided.
 	Encoder string `json:"encoder,omitempty"`
 
-	frame    frame
-	outside  int     // where nothing is listed: how many archived facts would be
-	archived bool    // archived facts were met on the way
-	best     float64 // the relevance of the best hit by words
-	named    bool    // which is named by the query
+	frame   frame
+	outside int // where nothing is listed: how many archived facts would be
 }
 
 // Found is one fact of an answer.
@@ -60,16 +57,18 @@ type Found struct {
 	Unconfirmed   bool               `json:"unconfirmed,omitempty"` // known only from an import
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
-	Version *fact.Version `json:"-"` // what was found
+	Maybe bool `json:"maybe,omitempty"` // too weak to be told as an answer
 
-	raw   float64
-	named bool // the query is its name
+	Version *fact.Version `json:"-"` // what was found
 }
 
 // found is v as it was held at the instants of f.
 func found(v *fact.Version, f *frame) Found {
-	p, _ := fact.HeldAt(v, f.held.Known)
-	confirmations, confidence := fact.KnownAt(v, f.held.Known)
+	p, confirmations, confidence := fact.PeriodOf(v), v.ConfirmationCount, v.Confidence
+	if known := f.filter.Known; !known.IsZero() {
+		p, _ = fact.HeldAt(v, known)
+		confirmations, confidence = fact.KnownAt(v, known)
+	}
 	return Found{
 		ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: confidence,
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
@@ -81,17 +80,29 @@ func found(v *fact.Version, f *frame) Found {
 
 // FoundAt is a version as it is believed at an instant.
 func FoundAt(v *fact.Version, now time.Time) Found {
-	return found(v, &frame{held: state.Filter{AsOf: now, Known: now}, now: now})
+	return found(v, &frame{filter: state.Filter{Now: now, AsOf: now}, now: now})
 }
 
-// cut keeps the first of the facts, as many as were asked for.
+// cut keeps the first of the facts, as many as were asked for. Weak ones do not
+// count.
 func (r *Recalled) cut() {
-	r.AsOf, r.KnownAt = r.frame.held.AsOf, r.frame.held.Known
-	r.Total = max(r.Total, len(r.Facts))
+	r.AsOf, r.KnownAt = r.frame.filter.AsOf, r.frame.filter.Known
+	if r.KnownAt.IsZero() {
+		r.KnownAt = r.frame.now
+	}
+	r.Total = max(r.Total, r.firm())
 	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.frame.Limit)])
 	if r.Facts == nil {
 		r.Facts = []Found{}
 	}
+}
+
+// firm counts the facts that are told as answers; they come first.
+func (r *Recalled) firm() int {
+	if i := slices.IndexFunc(r.Facts, func(f Found) bool { return f.Maybe }); i >= 0 {
+		return i
+	}
+	return len(r.Facts)
 }
 
 func (r Recalled) ids() []string {
@@ -108,13 +119,22 @@ func (r Recalled) Text() string { return r.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (r Recalled) TextIn(call prose.Syntax) string {
 	var b strings.Builder
-	if len(r.Facts) == 0 {
+	if r.frame.unread {
+		fmt.Fprintf(&b, "Nothing was found for the date in the question, which was left out.\n")
+	}
+	if r.firm() == 0 {
 		b.WriteString(r.nothing())
 		if r.outside > 0 {
 			fmt.Fprintf(&b, "\n  %d archived: %s shows them, %s brings them back", r.outside, call("", "include_archived", true), call("restore"))
 		}
 	} else {
-		r.list(&b, call)
+		r.header(&b)
+	}
+	for _, f := range r.Facts {
+		r.line(&b, f)
+	}
+	if more := r.Total - r.firm(); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.frame.Limit)
 	}
 	for _, x := range r.Reminders {
 		fmt.Fprintf(&b, "\n  Reminder %s: %s (%s when done)", x.ID, prose.Brief(x.Text), call("remind_done", "id", x.ID))
@@ -122,13 +142,15 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	return b.String()
 }
 
-func (r Recalled) list(b *strings.Builder, call prose.Syntax) {
-	shown := fmt.Sprintf("(showing %d/%d):", len(r.Facts), r.Total)
+func (r Recalled) header(b *strings.Builder) {
+	shown := fmt.Sprintf("(showing %d/%d):", r.firm(), r.Total)
 	switch f := r.frame; {
+	case f.read:
+		fmt.Fprintf(b, "Facts as of %s, read from the question %s", f.asOf, shown)
 	case f.timeful:
-		fmt.Fprintf(b, "Facts as of %s %s", f.asked, shown)
+		fmt.Fprintf(b, "Facts as of %s %s", f.asOf, shown)
 	case f.Query != "" && r.Encoder != "":
-		fmt.Fprintf(b, "Semantic recall '%s' (showing %d):", prose.Brief(f.Query), len(r.Facts))
+		fmt.Fprintf(b, "Semantic recall '%s' (showing %d):", prose.Brief(f.Query), r.firm())
 	case f.Query != "":
 		fmt.Fprintf(b, "Matching facts %s", shown)
 	case f.Category != "":
@@ -138,15 +160,6 @@ func (r Recalled) list(b *strings.Builder, call prose.Syntax) {
 	default:
 		fmt.Fprintf(b, "Recent facts %s", shown)
 	}
-	for _, f := range r.Facts {
-		r.line(b, f)
-	}
-	if more := r.Total - len(r.Facts); more > 0 {
-		fmt.Fprintf(b, "\n  … %d more (limit=%d)", more, r.frame.Limit)
-	}
-	if slices.ContainsFunc(r.Facts, func(f Found) bool { return f.Archived }) {
-		fmt.Fprintf(b, "\n  [archived] facts are outside the active set: %s brings them back", call("restore", "query", "…"))
-	}
 }
 
 func (r Recalled) nothing() string {
@@ -154,7 +167,7 @@ func (r Recalled) nothing() string {
 	case f.Query != "":
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Query))
 	case f.timeful && !f.named:
-		return fmt.Sprintf("No facts valid at %s.", f.asked)
+		return fmt.Sprintf("No facts valid at %s.", f.asOf)
 	case f.Key != "":
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Key))
 	case f.Category != "":
@@ -166,7 +179,11 @@ func (r Recalled) nothing() string {
 }
 
 func (r Recalled) line(b *strings.Builder, f Found) {
-	fmt.Fprintf(b, "\n  [%s/%s]: %s (", prose.Line(f.Category), prose.Line(f.Key), prose.Line(f.Value))
+	maybe := ""
+	if f.Maybe {
+		maybe = "maybe: "
+	}
+	fmt.Fprintf(b, "\n  %s[%s/%s]: %s (", maybe, prose.Line(f.Category), prose.Line(f.Key), prose.Line(f.Value))
 	if r.frame.Query != "" {
 		fmt.Fprintf(b, "score: %s, ", prose.Percent(f.Score))
 	}
@@ -182,7 +199,7 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 		fmt.Fprintf(b, " [valid %s]", fact.Period{From: f.ValidFrom, Until: f.ValidUntil})
 	}
 	if f.Archived {
-		b.WriteString(" [archived]")
+		b.WriteString(" [dormant]")
 	}
 	if f.Unconfirmed {
 		b.WriteString(" [imported, unconfirmed]")

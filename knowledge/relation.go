@@ -42,7 +42,7 @@ func Slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n
 // Relate links two facts; the same link again is reinforced.
 func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 // Unrelate removes a link.
 func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
-	err := s.Update(ctx, func(st *state.State, _ time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, _ time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
 }
 
 // link checks that both ends exist.
-func linkOf(st *state.State, l Link) (formats.Relation, error) {
+func linkOf(st state.Known, l Link) (formats.Relation, error) {
 	if l.Kind == "" {
 		l.Kind = "related_to"
 	}
@@ -89,7 +89,7 @@ func linkOf(st *state.State, l Link) (formats.Relation, error) {
 }
 
 // PairOf resolves a fact and a target to two facts that exist and differ.
-func PairOf(st *state.State, category, key, target string) (from, to Name, err error) {
+func PairOf(st state.Known, category, key, target string) (from, to Name, err error) {
 	if err := refusal.Required("category", category, "key", key, "target", target); err != nil {
 		return from, to, err
 	}
@@ -112,7 +112,7 @@ func PairOf(st *state.State, category, key, target string) (from, to Name, err e
 
 // resolve reads "category/key", where either may hold slashes, or a key of the
 // same category.
-func resolve(st *state.State, target, category string) (fact.ID, bool) {
+func resolve(st state.Known, target, category string) (fact.ID, bool) {
 	for i, r := range target {
 		if r == '/' {
 			if n := fact.IDOf(target[:i], target[i+1:]); len(st.Versions(n)) > 0 {
@@ -150,7 +150,7 @@ func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, erro
 	at := func(n Name) bool {
 		return (q.Category == "" || formats.FoldName(n.Category) == formats.FoldName(q.Category)) && (q.Key == "" || formats.FoldName(n.Key) == formats.FoldName(q.Key))
 	}
-	err = s.View(ctx, func(st *state.State, _ time.Time) error {
+	err = s.Look(ctx, func(st state.Known, _ time.Time) error {
 		for _, x := range st.Relations {
 			if (at(x.From) || at(x.To)) && (q.Kind == "" || q.Kind == x.Kind) {
 				r.Relations = append(r.Relations, x)
@@ -191,4 +191,14 @@ func (r Relations) Text() string {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
 	}
 	return b.String()
+}
+
+// Judged reports whether there is a verdict on two facts.
+func Judged(judged []formats.JudgedPair, a, b fact.ID) bool {
+	name := func(n fact.ID) string { return n.Category + "/" + n.Key }
+	x, y := name(a), name(b)
+	return slices.ContainsFunc(judged, func(p formats.JudgedPair) bool {
+		k, l := formats.FoldName(p.KeyA), formats.FoldName(p.KeyB)
+		return k == x && l == y || k == y && l == x
+	})
 }

@@ -43,9 +43,12 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		return Remembered{}, err
 	}
 	var r Remembered
-	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		var events []state.Event
 		events, r, err = Assert(st, c, now)
+		if r.Outcome != Confirmed {
+			r.Similar = sameElsewhere(st, r, s.at(now))
+		}
 		return events, err
 	})
 	if err != nil {
@@ -54,6 +57,26 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	r.Redacted = c.Redacted
 	s.weighRival(ctx, r.Contradiction)
 	return r, nil
+}
+
+// similarMost is how many facts with the same value an answer names.
+const similarMost = 3
+
+// sameElsewhere names other current facts that say the same, unless somebody
+// judged that before. It is advice: nothing is done about them. A port or a yes
+// says little about another room's.
+func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
+	this := fact.IDOf(r.Category, r.Key)
+	for _, n := range k.Valued(r.Value) {
+		v := fact.Current(k.Versions(n), now)
+		switch {
+		case n == this || len(out) == similarMost || v == nil || v.ArchivedAt != nil || !fact.SameValue(v.Value, r.Value):
+		case n.Category != this.Category && len(fact.Words(r.Value)) < 3:
+		case !Judged(k.Judged, this, n):
+			out = append(out, Similar{v.Category, v.Key, v.Value, 1})
+		}
+	}
+	return out
 }
 
 // Assert is the whole policy of remember. Given what is believed, an assertion
@@ -72,14 +95,14 @@ func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered,
 	if err := c.checkLists(t.model()); err != nil {
 		return nil, Remembered{}, err
 	}
-	current := fact.CurrentAt(t.versions, now)
+	current := fact.CurrentAt(t.versions, t.present)
 	switch {
 	case !c.dated() && current != nil && t.equals(current):
 		return t.confirm(current)
 	case c.Correct:
 		return t.correct()
 	}
-	p, err := t.period(fact.Period{From: now})
+	p, err := t.period(fact.Period{From: t.present})
 	if err != nil {
 		return nil, Remembered{}, err
 	}
@@ -89,16 +112,16 @@ func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered,
 // correct replaces what was wrong. With the same value and another period it
 // is the period that is put right; this is how a fact is given an end.
 func (t *timeline) correct() ([]state.Event, Remembered, error) {
-	at := t.now
+	at := t.present
 	if t.said.From != nil {
 		at = *t.said.From
 	}
 	wrong := fact.CurrentAt(t.versions, at)
 	if wrong == nil {
-		wrong = fact.CurrentAt(t.versions, t.now)
+		wrong = fact.CurrentAt(t.versions, t.present)
 	}
 	if wrong == nil {
-		p, err := t.period(fact.Period{From: t.now})
+		p, err := t.period(fact.Period{From: t.present})
 		if err != nil {
 			return nil, Remembered{}, err
 		}
@@ -171,7 +194,7 @@ func (t *timeline) judge(v *fact.Version, r *Remembered) {
 	if old == nil || !slices.Contains(ids(t.displaced), old.ID) {
 		return
 	}
-	current := fact.CurrentAt(t.versions, t.now)
+	current := fact.CurrentAt(t.versions, t.present)
 	if current == nil || current.ID != old.ID {
 		r.Was = &Was{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy}
 	}
@@ -248,11 +271,11 @@ func (t *timeline) outcome(v *fact.Version, p fact.Period) Outcome {
 		return Corrected
 	case t.joined:
 		return Confirmed
-	case p.From.After(t.now):
+	case p.From.After(t.present):
 		return Planned
-	case p.Contains(t.now) && len(t.displaced) > 0:
+	case p.Contains(t.present) && len(t.displaced) > 0:
 		return Superseded
-	case p.Contains(t.now) || !slices.ContainsFunc(t.before, fact.Believed):
+	case p.Contains(t.present) || !slices.ContainsFunc(t.before, fact.Believed):
 		return Created
 	}
 	return Backdated
@@ -295,9 +318,10 @@ func (t *timeline) resume(v *fact.Version, p fact.Period) *fact.Version {
 
 // timeline is a fact's versions while an assertion takes its place among them.
 type timeline struct {
-	said Checked
-	form verdict.Form // of the asserted value
-	now  time.Time
+	said    Checked
+	form    verdict.Form // of the asserted value
+	now     time.Time    // the recorded time
+	present time.Time    // now, or the wall clock if the recorded time is far ahead of it
 
 	before     []*fact.Version // as they are stored
 	versions   []*fact.Version // as they will be
@@ -307,8 +331,25 @@ type timeline struct {
 	correcting bool
 }
 
+// newTimeline is that of an assertion. A version that a clock recorded which was
+// far ahead begins just before the present: see [fact.PeriodNow].
 func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
-	return &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), now: now, before: versions, versions: slices.Clone(versions)}
+	t := &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), now: now, present: now, before: versions}
+	if !c.At.IsZero() {
+		t.present = fact.Now(c.At, now)
+	}
+	for _, v := range versions {
+		switch p := fact.PeriodNow(v, t.present); {
+		case !fact.Believed(v) || p.From.Equal(v.ValidFrom):
+		case p.Contains(t.present):
+			p.From = t.present.Add(-time.Nanosecond)
+			v = fact.Reperiod(v, p, now)
+		default:
+			continue // it is over
+		}
+		t.versions = append(t.versions, v)
+	}
+	return t
 }
 
 // put adds a version, or replaces the one with its id.
@@ -329,7 +370,7 @@ func (t *timeline) put(v *fact.Version) {
 // model is the version that a new one takes tags, aliases, pin and privacy from:
 // the current one, else the last.
 func (t *timeline) model() *fact.Version {
-	if v := fact.CurrentAt(t.before, t.now); v != nil {
+	if v := fact.Current(t.before, t.present); v != nil {
 		return v
 	}
 	for _, v := range slices.Backward(t.before) {
@@ -345,7 +386,8 @@ func (t *timeline) model() *fact.Version {
 func (t *timeline) id(value string) string {
 	for n := 0; ; n++ {
 		id := formats.VersionID(t.said.Category, t.said.Key, value, t.now, n)
-		if !slices.ContainsFunc(t.versions, func(v *fact.Version) bool { return v.ID == id }) {
+		same := func(v *fact.Version) bool { return v.ID == id }
+		if !slices.ContainsFunc(t.versions, same) && !slices.ContainsFunc(t.before, same) {
 			return id
 		}
 	}
@@ -456,13 +498,14 @@ type Checked struct {
 	Tags, Aliases        []string
 	Pinned               *bool
 	Privacy              string
-	Redacted             []string // rules that found a secret
+	Redacted             []string  // rules that found a secret
+	At                   time.Time // when it was said, by the wall clock; zero: when it is recorded
 }
 
 // Check checks an assertion and takes secrets out of it. Every error is an
 // [ArgumentError].
 func (s *Store) Check(a Assertion) (Checked, error) {
-	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Pinned: a.Pinned, Session: s.actor.Session}
+	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
 	c.Source = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: strings.TrimSpace(a.Source)}
 	if c.Source.Ref == KindUser || c.Source.Ref == KindTool || c.Source.Ref == KindAgent {
 		c.Source.Kind, c.Source.Ref = c.Source.Ref, ""

@@ -74,7 +74,7 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 	if err := s.checkTask(ctx, x.Task); err != nil {
 		return Reminded{}, err
 	}
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		x.CreatedAt = now
 		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
 		return []state.Event{{Remind: &x}}, nil
@@ -114,7 +114,7 @@ func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
 		return Reminded{}, err
 	}
 	var r Reminded
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		i := slices.IndexFunc(st.Reminders, func(x formats.Reminder) bool { return x.ID == strings.TrimSpace(d.ID) })
 		if i < 0 {
 			return nil, refusal.NotFound("No reminder found: %s", prose.Brief(d.ID))
@@ -147,7 +147,7 @@ func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, erro
 		return Reminders{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
 	}
 	r := Reminders{Reminders: []formats.Reminder{}, state: q.State}
-	err := s.View(ctx, func(st *state.State, _ time.Time) error {
+	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
 		for _, x := range st.Reminders {
 			if q.State == "all" || x.State == q.State {
 				r.Reminders = append(r.Reminders, x)
@@ -184,7 +184,7 @@ func (r Reminders) Text() string {
 // that was to be taken over has been by now, or has said why not.
 func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
-	err = s.log.View(ctx, func(st *state.State) error {
+	err = s.log.Look(ctx, func(st state.Known) error {
 		open = reminder.Open(st.Reminders)
 		return nil
 	})

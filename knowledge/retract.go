@@ -72,9 +72,9 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return s.erase(ctx, w)
 	}
 	r := Withdrawn{Category: w.Category, Key: w.Key}
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		r.Touched = nil
-		events := Retract(st, fact.IDOf(w.Category, w.Key), now)
+		events := Retract(st, fact.IDOf(w.Category, w.Key), now, s.at(now))
 		if len(events) == 0 {
 			events = lessonEvents(st, w.Category, w.Key)
 			r.Lessons = len(events)
@@ -92,16 +92,18 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	return r, err
 }
 
-// retract ends what is valid now and withdraws whole what would begin later.
-func Retract(f state.Facts, n fact.ID, now time.Time) []state.Event {
+// Retract ends what is valid at present and withdraws whole what would begin
+// later. now is the recorded time.
+func Retract(f state.Facts, n fact.ID, now, present time.Time) []state.Event {
 	var out []state.Event
 	for _, v := range f.Versions(n) {
-		if !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
+		p := fact.PeriodNow(v, present)
+		if !fact.Believed(v) || !fact.Before(present, p.Until) {
 			continue
 		}
 		w := fact.Disbelieve(v, now)
-		if v.ValidFrom.Before(now) {
-			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &now}, now)
+		if v.ValidFrom.Before(present) {
+			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &present}, now)
 		}
 		w.RetractedAt = &now
 		out = append(out, state.Event{Put: w})
@@ -116,7 +118,7 @@ func Retract(f state.Facts, n fact.ID, now time.Time) []state.Event {
 func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
 	var gone []*fact.Version
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		n := fact.IDOf(w.Category, w.Key)
 		vs := st.Versions(n)
 		if len(vs) == 0 {
@@ -131,7 +133,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	if err != nil {
 		return Withdrawn{}, err
 	}
-	if err := errors.Join(s.log.Purge(ctx), s.ix.drop(s.dir), s.dropVectors(r.Touched)); err != nil {
+	if err := errors.Join(s.log.Purge(ctx), s.vectors.drop(r.Touched)); err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if err := s.SyncIndex(ctx); err != nil {

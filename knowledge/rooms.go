@@ -43,7 +43,7 @@ func (s *Store) Rooms(ctx context.Context, _ Nothing) (RoomList, error) {
 func RoomsAt(st *state.State, t time.Time) []Room {
 	byRoom := map[string]*Room{}
 	for n, vs := range st.All() {
-		v := fact.CurrentAt(vs, t)
+		v := fact.Current(vs, t)
 		if v == nil {
 			continue
 		}

@@ -1,9 +1,7 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -14,6 +12,7 @@ import (
 	"leanctx/internal/notice"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/state"
 	"leanctx/knowledge/usage"
@@ -54,8 +53,7 @@ type Options struct {
 	Logger *slog.Logger
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 
-	keysFrom  int64 // tests only: the smallest snapshot with a key table, in bytes; see [state.Options]
-	unindexed int   // tests only: how many versions are not indexed before an answer; else fewUnindexed
+	Detach func() // starts a process that compacts the store, which builds its index; may be nil
 }
 
 // Store is the facts of one project. It is safe for concurrent use, by any
@@ -79,19 +77,13 @@ type core struct {
 	notices notice.Pending
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 
-	ix    indexed
-	marks meaning.Marks[state.Cursor]
-
-	lacking atomic.Bool // a question would have needed vectors that there are not
-	looked  atomic.Bool // it was counted what an encoder lacks
-
-	began time.Time    // when the store was opened, by the machine's clock
-	rest  atomic.Int64 // nanoseconds from then until it is looked for facts alike again
+	vectors vectorSync
+	behind  chan struct{} // told that much is only in memory
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
-	c := &core{dir: dir, began: time.Now()}
+	c := &core{dir: dir, behind: make(chan struct{}, 1)}
 	if o != nil {
 		c.opts = *o
 	}
@@ -109,17 +101,15 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.ix.few = cmp.Or(c.opts.unindexed, fewUnindexed)
-	c.marks.Path = filepath.Join(dir, "index", "vectors.json")
+	c.vectors.semantic, c.vectors.vectors, c.vectors.log, c.vectors.logger, c.vectors.longLived = c.opts.Semantic, c.opts.Vectors, log, c.opts.Logger, c.opts.LongLived
+	c.vectors.marks.Path = filepath.Join(dir, "index", "vectors.json")
 	c.use = usage.Open(dir, c.opts.Now)
 	c.secrets = secret.NewLazy(c.opts.Redactor)
 	s := &Store{core: c}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	if c.opts.LongLived {
-		c.ix.wanted = make(chan struct{}, 1)
 		c.work.Go(func() { s.keep(ctx) })
-		c.work.Go(func() { s.keepVectors(ctx) })
 	}
 	return s, nil
 }
@@ -140,7 +130,7 @@ func (s *Store) Close() error {
 	if !s.opts.LongLived {
 		s.settle()
 	}
-	return errors.Join(s.log.Close(), s.ix.close())
+	return s.log.Close()
 }
 
 // Notices returns, once each, what the user should know beside the answer: a
@@ -153,28 +143,43 @@ func (s *Store) Now() time.Time { return s.opts.Now().UTC() }
 // Redact takes secrets out of a text and names the rules that found them.
 func (s *Store) Redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
-// View runs f on the newest state, without waiting for any writer. An answer is
-// about now unless another instant is asked for, and that is never before what
-// was last recorded, so that a clock set back hides nothing.
+// View runs f on the newest state with all facts, without waiting for any writer.
+// now is the instant that an answer is about.
 func (s *Store) View(ctx context.Context, f func(st *state.State, now time.Time) error) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.log.View(ctx, func(st *state.State) error {
-		now := s.Now()
-		if at := st.At(); at.After(now) {
-			now = at
-		}
-		return f(st, now)
-	})
+	return s.log.View(ctx, func(st *state.State) error { return f(st, s.at(st.At())) })
 }
 
-// Update commits what decide says, in a commit of its own.
+// Look is [Store.View] for what needs few facts: it need not read them all. f may
+// run twice.
+func (s *Store) Look(ctx context.Context, f func(k state.Known, now time.Time) error) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	return s.log.Look(ctx, func(k state.Known) error { return f(k, s.at(k.At)) })
+}
+
+// at is the instant that an answer is about unless another one is asked for: now,
+// and not before the newest commit, so that a clock set back hides nothing. A
+// newest commit far in the future is a clock that was wrong, and is not followed.
+func (s *Store) at(newest time.Time) time.Time { return fact.Now(s.Now(), newest) }
+
+// Update commits what decide returns for the newest state, in a commit of its own.
 func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
 	return s.log.Update(ctx, decide)
+}
+
+// Decide is [Store.Update] for decisions that need few facts.
+func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) ([]state.Event, error)) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	return s.log.Decide(ctx, decide)
 }
 
 // adopt calls Options.Adopt once. An attempt that fails is told, made again
@@ -205,6 +210,9 @@ func (s *Store) Warn(format string, args ...any) { s.notices.Add(format, args...
 
 // Warnings tell what was found damaged.
 func (s *Store) Warnings() []journal.Warning { return s.log.Warnings() }
+
+// IndexStatus tells about the text index.
+func (s *Store) IndexStatus() state.IndexStatus { return s.log.IndexStatus() }
 
 // Stats tells the sizes of the files.
 func (s *Store) Stats() journal.Stats { return s.log.Stats() }

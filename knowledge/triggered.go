@@ -22,7 +22,7 @@ func (s *Store) Triggered(ctx context.Context, file string) ([]formats.Reminder,
 		return nil, nil
 	}
 	var out []formats.Reminder
-	err := s.View(ctx, func(st *state.State, _ time.Time) error {
+	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
 		out = nil
 		for _, r := range reminder.Open(st.Reminders) {
 			if reminder.AtFile(r, file) {

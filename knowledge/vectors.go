@@ -1,9 +1,12 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"leanctx/knowledge/fact"
@@ -11,75 +14,17 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// unlearned lists what may lack a vector of an encoder, as far as the state can
-// tell without reading all facts.
-func (s *Store) unlearned(st *state.State, now time.Time, e meaning.Encoding) []meaning.Meant {
-	k, fed, ok := s.mark(st, e)
-	if !ok {
-		return meant(st, time.Time{}, now)
-	}
-	if fed.Of(st) {
-		return meantSince(st, fed, now)
-	}
-	return meant(st, k.At, now)
-}
+// vectorSync keeps the vectors in step with the facts. What holds now, or will,
+// has vectors; what is over needs none.
+type vectorSync struct {
+	semantic  meaning.Semantic // nil: the store has no vectors
+	vectors   meaning.Vectors
+	marks     meaning.Marks
+	log       *state.Log
+	logger    *slog.Logger
+	longLived bool
 
-// mark is that of an encoder; ok: it tells about this state.
-func (s *Store) mark(st *state.State, e meaning.Encoding) (k meaning.Learnt, fed state.Cursor, ok bool) {
-	k, fed, ok = s.marks.Of(e.Name)
-	return k, fed, ok && !k.Lacking && k.Epoch == st.Epoch() && s.entries(e.Name) >= k.Entries
-}
-
-// entries counts the vectors that there are of an encoder.
-func (s *Store) entries(encoder string) int {
-	for _, x := range s.opts.Vectors.Report().Entries {
-		if x.Encoder == encoder {
-			return x.Entries
-		}
-	}
-	return 0
-}
-
-// meant lists what holds, or will, and was touched after an instant; all of it
-// after the zero one.
-func meant(st *state.State, after, now time.Time) (out []meaning.Meant) {
-	add := func(v *fact.Version) {
-		if lasts(v, now) && fact.Touched(v).After(after) {
-			out = append(out, meaning.Of(v))
-		}
-	}
-	for _, v := range st.Each() {
-		add(v)
-	}
-	for _, v := range st.Lessons() {
-		add(v)
-	}
-	return out
-}
-
-// meantSince lists what holds of the facts changed since the vectors were brought
-// so far.
-func meantSince(st *state.State, fed state.Cursor, now time.Time) (out []meaning.Meant) {
-	add := func(vs []*fact.Version) {
-		for _, v := range vs {
-			if lasts(v, now) {
-				out = append(out, meaning.Of(v))
-			}
-		}
-	}
-	names, lessons := st.ChangedSince(fed)
-	for _, n := range names {
-		add(st.Versions(n))
-	}
-	if lessons {
-		add(st.Lessons())
-	}
-	return out
-}
-
-// lasts reports whether v is valid now or will be: what is over needs no vector.
-func lasts(v *fact.Version, now time.Time) bool {
-	return fact.Believed(v) && (v.ValidUntil == nil || v.ValidUntil.After(now))
+	lacking atomic.Bool // a question would have needed vectors that there are not
 }
 
 // How many texts may be encoded before an answer: none of them is kept, all are
@@ -90,142 +35,218 @@ const (
 	learnServer = 8192 // by a server, which does it once
 )
 
-// ready makes the vectors of an encoder usable for a question and reports
-// whether they are. Where meaning is wanted it takes the time that it takes;
-// else what is much is left for after the answer.
-func (s *Store) ready(ctx context.Context, e meaning.Encoding, wanted bool) (bool, error) {
-	if !e.Instant {
-		return s.complete(ctx, e)
+// lasting are those of some versions that are valid now or will be, as texts.
+func lasting(vs []*fact.Version, now time.Time) (out []meaning.Text) {
+	for _, v := range vs {
+		if lasts(v, now) {
+			out = append(out, meaning.Of(v))
+		}
 	}
-	n := 0
-	err := s.View(ctx, func(st *state.State, now time.Time) error {
-		n = len(s.unlearned(st, now, e))
+	return out
+}
+
+func lasts(v *fact.Version, now time.Time) bool {
+	return fact.Believed(v) && fact.Before(now, v.ValidUntil)
+}
+
+// missing lists what may lack a vector of an encoder. ok is false where that is
+// not known without looking at all facts.
+func (x *vectorSync) missing(k state.Known, e meaning.Encoding, now time.Time) (texts []meaning.Text, ok bool) {
+	m, done, marked := x.marks.Of(e.Name)
+	if !marked || m.Lacking || m.Epoch != k.Epoch() || x.entries(e.Name) < m.Entries {
+		return nil, false
+	}
+	if done > 0 {
+		if vs, ok := k.ChangedSince(done); ok {
+			return lasting(vs, now), true
+		}
+	}
+	vs, ok := k.TouchedAfter(m.At)
+	return lasting(vs, now), ok
+}
+
+// entries counts the vectors that are kept of an encoder.
+func (x *vectorSync) entries(encoder string) int {
+	for _, e := range x.vectors.Report().Entries {
+		if e.Encoder == encoder {
+			return e.Entries
+		}
+	}
+	return 0
+}
+
+// ready reports whether the vectors of an encoder can be searched for a question.
+// tail are the few texts that have none yet. Where meaning is wanted, what is
+// missing is made first; else much of it is left for after the answer.
+func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool, now time.Time) (tail []meaning.Text, ok bool, err error) {
+	known, n := false, 0
+	if err := x.log.Look(ctx, func(k state.Known) error {
+		if tail, known = x.missing(k, e, now); known {
+			n = len(tail)
+		} else {
+			n = k.Count
+		}
 		return nil
-	})
-	if err != nil {
-		return false, err
+	}); err != nil {
+		return nil, false, err
+	}
+	if known && len(tail) <= spotMost {
+		return tail, true, nil
 	}
 	most := learnMost
-	if s.opts.LongLived {
+	if x.longLived {
 		most = learnServer
 	}
 	switch {
-	case n <= spotMost:
-		return true, nil
-	case wanted, n <= most:
-		if _, err := s.learn(ctx, e, nil); err != nil {
+	case !e.Instant && wanted && !x.longLived:
+		n, err := x.backlog(ctx, e, now)
+		return nil, n == 0, err
+	case e.Instant && (wanted || n <= most):
+		if _, err := x.learn(ctx, e, now, nil); err != nil {
 			if ctx.Err() != nil {
-				return false, err
+				return nil, false, err
 			}
-			s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
 		}
-		return true, nil
+		return nil, true, nil
 	}
-	s.lacking.Store(true)
-	return false, nil
+	x.lacking.Store(true)
+	return nil, false, nil
 }
 
-// learn makes the vectors that an encoder lacks, what matters most first, and
-// says how many.
-func (s *Store) learn(ctx context.Context, e meaning.Encoding, progress func(done, missing int)) (n int, err error) {
-	u, err := s.unmade(ctx, e, !e.Instant)
+// learn makes the vectors that an encoder lacks, the most salient facts first,
+// and says how many.
+func (x *vectorSync) learn(ctx context.Context, e meaning.Encoding, now time.Time, progress func(done, missing int)) (n int, err error) {
+	texts, to, seq, err := x.all(ctx, e, now)
 	if err != nil {
 		return 0, err
 	}
-	if len(u.texts) > 0 {
-		if n, err = s.opts.Semantic.Learn(ctx, e.Name, u.texts, progress); err != nil {
+	if len(texts) > 0 {
+		if n, err = x.semantic.Learn(ctx, e.Name, texts, progress); err != nil {
 			return n, err
 		}
 	}
-	s.remark(e, u)
+	x.mark(e, to, seq)
 	return n, nil
 }
 
-// mattersFirst puts the texts of the most salient facts first.
-func (s *Store) mattersFirst(st *state.State, now time.Time, texts []meaning.Meant) {
-	weight := make(map[string]float64, len(texts))
-	for _, t := range texts {
-		if v := st.ByID(t.ID); v != nil {
-			weight[t.ID] = s.salience(v, now)
-		}
+// all lists what may lack a vector, and what is complete once it has one.
+func (x *vectorSync) all(ctx context.Context, e meaning.Encoding, now time.Time) (texts []meaning.Text, to meaning.Progress, seq uint64, err error) {
+	known := false
+	note := func(k state.Known) { to, seq = meaning.Progress{At: k.At, Epoch: k.Epoch()}, k.Seq }
+	if err = x.log.Look(ctx, func(k state.Known) error {
+		texts, known = x.missing(k, e, now)
+		note(k)
+		return nil
+	}); err != nil || known {
+		return texts, to, seq, err
 	}
-	slices.SortStableFunc(texts, func(a, b meaning.Meant) int {
-		switch x, y := weight[a.ID], weight[b.ID]; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-}
-
-// keepVectors brings the vectors of every encoder up to date, in the background
-// of a long-lived store until ctx ends: the instant one first, since it serves
-// until the others are complete.
-func (s *Store) keepVectors(ctx context.Context) {
-	if s.opts.Semantic == nil {
-		return
-	}
-	tick := time.NewTicker(tidyEach)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for _, e := range slices.Backward(s.opts.Vectors.Encoders(false)) {
-			if _, err := s.learn(ctx, e, nil); err != nil && ctx.Err() == nil {
-				s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+	err = x.log.View(ctx, func(st *state.State) error {
+		note(st.Known())
+		var vs []*fact.Version
+		for _, v := range st.Each() {
+			if lasts(v, now) {
+				vs = append(vs, v)
 			}
 		}
+		if !e.Instant { // it takes long: what matters most comes first
+			weight := make(map[*fact.Version]float64, len(vs))
+			for _, v := range vs {
+				weight[v] = fact.Salience(v, now, fact.Retrievals{})
+			}
+			slices.SortFunc(vs, func(a, b *fact.Version) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), fact.ByName(a, b)) })
+		}
+		texts = lasting(append(vs, st.Lessons()...), now)
+		return nil
+	})
+	return texts, to, seq, err
+}
+
+// mark notes how far an encoder came.
+func (x *vectorSync) mark(e meaning.Encoding, to meaning.Progress, seq uint64) {
+	if to.Entries = x.entries(e.Name); to.Entries == 0 {
+		return
+	}
+	if err := x.marks.Set(e.Name, to, seq); err != nil {
+		x.logger.Debug("the vectors' mark was not written", "error", err)
 	}
 }
 
-// settleVectors is for after a command's answer: the next one shall find
-// vectors.
-func (s *Store) settleVectors() {
-	if s.opts.Semantic == nil || !s.lacking.Load() {
+// backlog counts what has no vector of an encoder, and marks what it found, so
+// that the next look costs nothing.
+func (x *vectorSync) backlog(ctx context.Context, e meaning.Encoding, now time.Time) (n int, err error) {
+	texts, to, seq, err := x.all(ctx, e, now)
+	if err != nil {
+		return 0, err
+	}
+	if len(texts) > 0 {
+		n = x.semantic.Lacking(e.Name, texts)
+	}
+	to.Lacking = n > 0
+	x.mark(e, to, seq)
+	return n, nil
+}
+
+// keep brings the vectors of every encoder up to date, the instant one first,
+// since it serves until the others are complete.
+func (x *vectorSync) keep(ctx context.Context, now time.Time) {
+	if x.semantic == nil {
+		return
+	}
+	for _, e := range slices.Backward(x.vectors.Encoders(false)) {
+		if _, err := x.learn(ctx, e, now, nil); err != nil && ctx.Err() == nil {
+			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+		}
+	}
+}
+
+// settle is for after a command's answer: the next one shall find vectors.
+func (x *vectorSync) settle(now time.Time) {
+	if x.semantic == nil || !x.lacking.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
 	defer cancel()
-	for _, e := range s.opts.Vectors.Encoders(false) {
-		if !e.Instant {
-			continue
-		}
-		if _, err := s.learn(ctx, e, nil); err != nil {
-			s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+	if e := x.instant(); e != nil {
+		if _, err := x.learn(ctx, *e, now, nil); err != nil {
+			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
 		}
 	}
 }
 
-// dropVectors takes the vectors of erased versions off the disk: all, where it
-// is not known which they were.
-func (s *Store) dropVectors(ids []string) error {
-	if s.opts.Vectors == nil {
+// instant is the built-in encoder, nil where there is none.
+func (x *vectorSync) instant() *meaning.Encoding {
+	if x.semantic == nil {
+		return nil
+	}
+	all := x.vectors.Encoders(false)
+	if len(all) == 0 || !all[len(all)-1].Instant {
+		return nil
+	}
+	return &all[len(all)-1]
+}
+
+// drop takes the vectors of versions that were erased or removed off the disk:
+// all, where ids is empty.
+func (x *vectorSync) drop(ids []string) error {
+	if x.vectors == nil {
 		return nil
 	}
 	if len(ids) == 0 {
 		ids = nil
 	}
-	return errors.Join(s.marks.Forget(), s.opts.Vectors.Drop(ids))
+	return errors.Join(x.marks.Forget(), x.vectors.Drop(ids))
 }
 
 // BuiltInVectors brings the vectors of the built-in encoder up to date. It
 // returns nil where there is none.
 func (s *Store) BuiltInVectors(ctx context.Context) (*meaning.Encoding, error) {
-	if s.opts.Semantic == nil {
+	e := s.vectors.instant()
+	if e == nil {
 		return nil, nil
 	}
-	all := s.opts.Vectors.Encoders(false)
-	if len(all) == 0 || !all[len(all)-1].Instant {
-		return nil, nil
-	}
-	e := all[len(all)-1]
-	if _, err := s.learn(ctx, e, nil); err != nil {
+	if _, err := s.vectors.learn(ctx, *e, s.Now(), nil); err != nil {
 		s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
 	}
-	return &e, ctx.Err()
+	return e, ctx.Err()
 }

@@ -48,7 +48,7 @@ const (
 type likely struct {
 	name   knowledge.Name
 	value  string
-	meant  meaning.Meant
+	meant  meaning.Text
 	at     time.Time // recorded; what was imported at once has one
 	from   time.Time // valid
 	digits []string
@@ -93,7 +93,7 @@ func nearly(ctx context.Context, s *knowledge.Store, st *state.State, e meaning.
 	slices.SortFunc(facts, func(a, b likely) int {
 		return cmp.Or(b.at.Compare(a.at), b.from.Compare(a.from), cmp.Compare(knowledge.Slashed(a.name), knowledge.Slashed(b.name)))
 	})
-	texts := make([]meaning.Meant, len(facts))
+	texts := make([]meaning.Text, len(facts))
 	for i, f := range facts {
 		texts[i] = f.meant
 	}
@@ -108,7 +108,7 @@ func nearly(ctx context.Context, s *knowledge.Store, st *state.State, e meaning.
 	pairs := []Pair{}
 	for _, p := range near {
 		a, b := &facts[p.A], &facts[p.B]
-		if !settled(st, fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
+		if !knowledge.Judged(st.Judged, fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
 			pairs = append(pairs, Pair{a.name, a.value, b.name, b.value, p.Cosine})
 		}
 	}

@@ -61,14 +61,14 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		var likes []likely
 		same := values{}
 		for n, vs := range st.Sorted() {
-			switch v := fact.CurrentAt(vs, now); {
+			switch v := fact.Current(vs, now); {
 			case v == nil:
 			case v.ArchivedAt != nil:
 				r.Archived++
 			default:
 				r.Facts++
 				r.look(st, v, now)
-				if w, known := same.met(n, v); known && !settled(st, n, fact.IDOf(w.Category, w.Key)) {
+				if w, known := same.met(n, v); known && !knowledge.Judged(st.Judged, n, fact.IDOf(w.Category, w.Key)) {
 					r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
 				}
 				if encoder != nil {
@@ -85,7 +85,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		return err
 	})
 	r.stalest()
-	r.Index = s.IndexStatus()
+	r.Index = indexStatus(s.IndexStatus())
 	r.damage(ctx, s)
 	return r, err
 }
@@ -205,4 +205,15 @@ func (r Report) TextIn(call prose.Syntax) string {
 		}
 	}
 	return b.String()
+}
+
+// indexStatus says what the index is.
+func indexStatus(x state.IndexStatus) string {
+	switch {
+	case !x.Open:
+		return "not opened yet (made when first searched)"
+	case !x.Stored:
+		return "in memory, " + prose.Count(x.Pending, "fact")
+	}
+	return fmt.Sprintf("on disk up to %s, %s in memory", x.At.Format(time.RFC3339), prose.Count(x.Pending, "fact"))
 }

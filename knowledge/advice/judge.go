@@ -38,7 +38,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 		return Judged{}, refusal.Argument("verdict", "verdict %q is none of %s", prose.Clip(v.Verdict, 40), strings.Join(verdicts, ", "))
 	}
 	var r Judged
-	err := s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		a, b, err := knowledge.PairOf(st, v.Category, v.Key, v.Target)
 		if err != nil {
 			return nil, err
@@ -46,7 +46,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 		r = Judged{Pair: formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
 		events := []state.Event{{Judge: &r.Pair}}
 		if v.Verdict == "supersedes" {
-			for _, e := range knowledge.Retract(st, fact.IDOf(b.Category, b.Key), now) {
+			for _, e := range knowledge.Retract(st, fact.IDOf(b.Category, b.Key), now, fact.Now(s.Now(), now)) {
 				e.Put.RetractedAt = nil // superseded, not withdrawn
 				r.Ended = append(r.Ended, e.Put.ID)
 				events = append(events, e)
@@ -67,14 +67,4 @@ func (j Judged) Text() string {
 		return fmt.Sprintf("Judged: %s supersedes %s (target was not current)", a, b)
 	}
 	return fmt.Sprintf("Judged: %s and %s are %s", a, b, j.Pair.Verdict)
-}
-
-// settled reports whether there is a verdict on two facts.
-func settled(st *state.State, a, b fact.ID) bool {
-	name := func(n fact.ID) string { return n.Category + "/" + n.Key }
-	x, y := name(a), name(b)
-	return slices.ContainsFunc(st.Judged, func(p formats.JudgedPair) bool {
-		k, l := formats.FoldName(p.KeyA), formats.FoldName(p.KeyB)
-		return k == x && l == y || k == y && l == x
-	})
 }

@@ -121,7 +121,7 @@ func occasionOf(ctx context.Context, s *knowledge.Store) Occasion {
 		s.Warn("the agents at work are not known: %v", err)
 	}
 	var open []formats.Reminder
-	if err := s.View(ctx, func(st *state.State, _ time.Time) error {
+	if err := s.Look(ctx, func(st state.Known, _ time.Time) error {
 		open = reminder.Open(st.Reminders)
 		return nil
 	}); err == nil {
@@ -133,7 +133,7 @@ func occasionOf(ctx context.Context, s *knowledge.Store) Occasion {
 // selection is the briefing of what held at an instant; "" is now.
 func (o *Occasion) selection(ctx context.Context, s *knowledge.Store, asOf string) (r Selection, err error) {
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		f := state.Filter{AsOf: now, Known: now}
+		f := state.Filter{Now: now, AsOf: now}
 		if asOf != "" {
 			t, err := fact.ParseInstant("as_of", asOf, s.Now(), true)
 			if err != nil {

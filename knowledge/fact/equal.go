@@ -1,6 +1,8 @@
 package fact
 
 import (
+	"hash/fnv"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +36,18 @@ func SameValue(a, b string) bool {
 		}
 	}
 	return true
+}
+
+// ValueHash is the same for values that are the same by [SameValue]. Others may
+// share it, so who finds a value by it compares the two.
+func ValueHash(value string) string {
+	fold := cases.Fold()
+	h := fnv.New64a()
+	for _, w := range Words(value) {
+		_, _ = h.Write([]byte(fold.String(w))) // never fails
+		_, _ = h.Write([]byte{' '})
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // Words are those of a value as [SameValue] compares them, its closing mark set

@@ -1,6 +1,8 @@
 package fact
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestSameValue(t *testing.T) {
 	same := [][2]string{

@@ -57,3 +57,16 @@ func parseAge(text string) (time.Duration, bool) {
 	}
 	return time.Duration(n) * unit, true
 }
+
+// MostAhead is how far the newest commit may lie ahead of the wall clock and
+// still be taken for the present.
+const MostAhead = time.Hour
+
+// Now is the instant that is the present: the wall clock, or the newest commit if
+// that is a little later.
+func Now(clock, newest time.Time) time.Time {
+	if newest.After(clock) && newest.Sub(clock) <= MostAhead {
+		return newest
+	}
+	return clock
+}

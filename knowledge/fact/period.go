@@ -1,6 +1,8 @@
 package fact
 
-import "time"
+import (
+	"time"
+)
 
 // Period is a half-open stretch of valid time, [From, Until). A nil Until is
 // open: true until something else is said.

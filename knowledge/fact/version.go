@@ -85,6 +85,32 @@ func CurrentAt(vs []*Version, t time.Time) *Version {
 	return nil
 }
 
+// PeriodNow is the valid period of v for questions about the present and later. A
+// beginning that nobody gave, recorded by a clock that was far ahead, counts as
+// now; what such a version was superseded by ended it.
+func PeriodNow(v *Version, now time.Time) Period {
+	p := PeriodOf(v)
+	if !p.From.Equal(v.RecordedFrom) || p.From.Sub(now) <= MostAhead {
+		return p
+	}
+	p.From = now
+	if n := len(v.Beliefs); n > 0 && p.Until != nil && !p.Until.After(v.Beliefs[n-1].RecordedUntil) {
+		p.Until = &p.From
+	}
+	return p
+}
+
+// Current returns the version of a fact that is believed to be valid now; see
+// [PeriodNow].
+func Current(vs []*Version, now time.Time) *Version {
+	for _, v := range slices.Backward(vs) {
+		if Believed(v) && PeriodNow(v, now).Contains(now) {
+			return v
+		}
+	}
+	return nil
+}
+
 // ByPeriod orders the versions of a fact: by valid_from, then recorded_from.
 func ByPeriod(a, b *Version) int {
 	return cmp.Or(a.ValidFrom.Compare(b.ValidFrom), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))

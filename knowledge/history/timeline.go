@@ -127,10 +127,10 @@ func mark(v *fact.Version, now time.Time) string {
 		return markRetracted
 	case !fact.Believed(v):
 		return markCorrected
-	case v.ValidFrom.After(now):
-		return markPlanned
-	case fact.PeriodOf(v).Contains(now):
+	case fact.PeriodNow(v, now).Contains(now):
 		return markCurrent
+	case fact.PeriodNow(v, now).From.After(now):
+		return markPlanned
 	}
 	return markArchived
 }

@@ -1,32 +1,35 @@
 package meaning
 
-import "context"
+import (
+	"context"
+)
 
 // Semantic compares texts by meaning. Vectors of two encoders are never
 // compared: whoever asks names the encoder, by one of [Vectors.Encoders].
 type Semantic interface {
-	// Encode gives the vector of a question, nil where it holds no word that
-	// the encoder knows.
-	Encode(ctx context.Context, encoder, text string) ([]float32, error)
+	// Encode gives the vectors of those questions that hold a word which the
+	// encoder knows.
+	Encode(ctx context.Context, encoder string, questions []string) ([][]float32, error)
 
-	// Near gives what is nearest in meaning, the nearest first.
-	Near(ctx context.Context, encoder string, n Nearby) ([]Near, error)
+	// Of gives the vectors of facts. An instant encoder makes them, of another one
+	// those that are kept are found; nil for one that there is not.
+	Of(ctx context.Context, encoder string, texts []Text) ([][]float32, error)
 
-	// Ahead begins to compare a vector with all that is kept, so that Near, asked
-	// for all with this as Nearby.Ahead, has the less to do. It is to be closed.
-	Ahead(ctx context.Context, encoder string, vector []float32) Ahead
+	// Near gives the kept vectors that are nearest to any of these, the nearest
+	// first.
+	Near(ctx context.Context, encoder string, questions [][]float32, limit int) ([]Near, error)
 
 	// Learn makes and keeps the vectors that these texts lack, in their order,
 	// and says how many it made. When ctx ends what was made is kept, so that
 	// the next call goes on from there.
-	Learn(ctx context.Context, encoder string, texts []Meant, progress func(done, missing int)) (int, error)
+	Learn(ctx context.Context, encoder string, texts []Text, progress func(done, missing int)) (int, error)
 
 	// Pairs gives the pairs of texts that are near, the nearest first, by the
 	// vectors that are kept.
 	Pairs(ctx context.Context, encoder string, p Pairing) ([]Pair, error)
 
 	// Lacking counts those of texts that have no vector of an encoder.
-	Lacking(encoder string, texts []Meant) int
+	Lacking(encoder string, texts []Text) int
 }
 
 // Vectors tells about vectors, and takes them away.
@@ -50,32 +53,13 @@ type Encoding struct {
 	Instant bool
 }
 
-// Meant is a text to be encoded, and the version of a fact that it is of.
-type Meant struct{ ID, Text string }
-
-// Ahead is a comparison that was begun beside other work; only who began it
-// knows more of it.
-type Ahead interface{ Close() }
-
-// Nearby asks for what is near a vector.
-type Nearby struct {
-	Vector  []float32
-	Limit   int
-	Allowed func(id string) bool // nil: all
-
-	// Among, where it is not nil, is all that is compared: an instant encoder
-	// encodes it on the spot, of another one only what is kept is found.
-	Among []Meant
-	// Tail may have no vectors yet: an instant encoder encodes it on the spot.
-	Tail []Meant
-	// Ahead is what was begun for this vector, nil if nothing was.
-	Ahead Ahead
-}
+// Text is a text to be encoded, and the version of a fact that it is of.
+type Text struct{ ID, Text string }
 
 // Pairing asks which of some texts are near each other: each of the first so many
 // with all after it.
 type Pairing struct {
-	Texts []Meant
+	Texts []Text
 	First int
 	Least float64 // the cosine of a pair
 	Limit int     // the most pairs that one of the first is given

@@ -18,53 +18,53 @@ import (
 // vector is known by the vectors that there are, never by a mark alone: a mark
 // may go at any time.
 
-// Learnt says what the vectors of an encoder are complete to, or that they were
+// Progress says what the vectors of an encoder are complete to, or that they were
 // looked at then and some were missing.
-type Learnt struct {
+type Progress struct {
 	At      time.Time `json:"at"`
 	Epoch   string    `json:"epoch"`
 	Entries int       `json:"entries"` // that there were at least
 	Lacking bool      `json:"lacking,omitempty"`
 }
 
-// Marks are those of a store. F says how far this process has brought an
-// encoder; only the caller knows what that is.
-type Marks[F any] struct {
+// Marks are those of a store.
+type Marks struct {
 	Path string // of their file
 
 	mu   sync.Mutex
 	read bool
-	all  map[string]Learnt
-	fed  map[string]F
+	all  map[string]Progress
+	fed  map[string]uint64 // the commit that this process has brought an encoder to
 }
 
 // load reads the marks once. Called under the lock.
-func (x *Marks[F]) load() {
+func (x *Marks) load() {
 	if x.read {
 		return
 	}
-	x.read, x.all, x.fed = true, map[string]Learnt{}, map[string]F{}
+	x.read, x.all, x.fed = true, map[string]Progress{}, map[string]uint64{}
 	if data, err := os.ReadFile(x.Path); err == nil {
 		_ = json.Unmarshal(data, &x.all) // what cannot be read is no mark
 	}
 	if x.all == nil {
-		x.all = map[string]Learnt{}
+		x.all = map[string]Progress{}
 	}
 }
 
 // Forget makes all vectors be looked at anew.
-func (x *Marks[F]) Forget() error {
+func (x *Marks) Forget() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.read, x.all, x.fed = true, map[string]Learnt{}, map[string]F{}
+	x.read, x.all, x.fed = true, map[string]Progress{}, map[string]uint64{}
 	if err := os.Remove(x.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// Of is the mark of an encoder.
-func (x *Marks[F]) Of(encoder string) (Learnt, F, bool) {
+// Of is the mark of an encoder, and the commit that this process has brought it
+// to, 0 for none.
+func (x *Marks) Of(encoder string) (Progress, uint64, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.load()
@@ -74,7 +74,7 @@ func (x *Marks[F]) Of(encoder string) (Learnt, F, bool) {
 
 // Set notes how far an encoder came. The file is a cache: where it cannot be
 // written, the next process looks at all facts.
-func (x *Marks[F]) Set(encoder string, m Learnt, fed F) error {
+func (x *Marks) Set(encoder string, m Progress, fed uint64) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.load()

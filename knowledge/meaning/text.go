@@ -7,14 +7,14 @@ import (
 	"leanctx/knowledge/fact"
 )
 
-// meantMost is how much of a text is encoded, in bytes. More would cost a
+// maxText is how much of a text is encoded, in bytes. More would cost a
 // command that compares fifty facts what it has not.
-const meantMost = 4 << 10
+const maxText = 4 << 10
 
 // Of is the text by which a version is found: the words of its key and
 // aliases, then its value. Of a key the parts that hold a digit are left out;
 // they are numbers, dates and ids more often than words.
-func Of(v *fact.Version) Meant {
+func Of(v *fact.Version) Text {
 	var b strings.Builder
 	for _, name := range append([]string{v.Key}, v.Aliases...) {
 		for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -28,11 +28,8 @@ func Of(v *fact.Version) Meant {
 	if text != "" {
 		text += ": "
 	}
-	return Meant{v.ID, cutBytes(text+v.Value, meantMost)}
+	return Text{v.ID, cutBytes(text+v.Value, maxText)}
 }
-
-// Asked is as much of a question as is encoded.
-func Asked(question string) string { return cutBytes(question, meantMost) }
 
 func cutBytes(s string, most int) string {
 	if len(s) <= most {

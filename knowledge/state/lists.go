@@ -1,6 +1,7 @@
 package state
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ type Lists struct {
 	Judged    []formats.JudgedPair
 	History   []formats.Insight // the store's own log, the oldest first
 	Extra     formats.Unknown   // members of the file that we do not know
+
+	tombstones map[fact.ID]formats.Tombstone // of facts that were erased
 }
 
 // The categories that patterns and gotchas are found by and removed with.
@@ -34,6 +37,12 @@ func (l *Lists) Last(kind string) (h formats.Insight, ok bool) {
 		}
 	}
 	return h, false
+}
+
+// Erased returns what is left of a fact that was erased; ok: it was.
+func (l *Lists) Erased(n fact.ID) (t formats.Tombstone, ok bool) {
+	t, ok = l.tombstones[n]
+	return t, ok
 }
 
 // Lessons are the patterns and gotchas as versions, so that they are found,
@@ -73,7 +82,7 @@ func GotchaVersion(g *formats.Gotcha) *fact.Version {
 	}
 }
 
-// fold applies an event that is about no fact.
+// fold applies what an event says beside a fact's versions.
 func (l *Lists) fold(e Event) {
 	switch {
 	case e.Judge != nil:
@@ -94,6 +103,17 @@ func (l *Lists) fold(e Event) {
 		l.Relations = upsert(l.Relations, *e.Relate, SameRelation)
 	case e.Unrelate != nil:
 		l.Relations = without(l.Relations, *e.Unrelate, SameRelation)
+	case e.Revive != nil:
+		l.tombstones = maps.Clone(l.tombstones)
+		delete(l.tombstones, fact.IDOf(e.Revive.Category, e.Revive.Key))
+	case e.Erase != nil:
+		n := fact.IDOf(e.Erase.Category, e.Erase.Key)
+		l.tombstones = maps.Clone(l.tombstones)
+		if l.tombstones == nil {
+			l.tombstones = map[fact.ID]formats.Tombstone{}
+		}
+		l.tombstones[n] = *e.Erase
+		l.unlink(n)
 	case e.Remind != nil:
 		l.Reminders = upsert(l.Reminders, *e.Remind, SameReminder)
 	}

@@ -2,12 +2,17 @@ package state
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/knowledge/index"
 )
 
 // Options of a [Log]. The zero value works.
@@ -20,40 +25,211 @@ type Options struct {
 	Fault     func(op, name string) error // for crash tests: called before each file operation
 }
 
-// Log is the state of one directory, kept by a journal. It is safe for
-// concurrent use, by any number of processes.
+// Log is the state of one directory, kept by a journal, and the text index that
+// follows it. It is safe for concurrent use, by any number of processes.
 type Log struct {
-	log  *journal.Log[*State, Event]
+	dir  string
 	opts Options
+
+	mu      sync.Mutex
+	some    *journal.Log[*State, Event] // begins at the index; nil where there is none, or once whole serves
+	base    *starter                    // what some begins at
+	whole   *journal.Log[*State, Event] // has all facts in memory; nil until it is needed
+	loading sync.WaitGroup
+
+	index follower
 }
 
 // Open opens the state kept in dir; nothing is created before the first
-// commit.
+// commit. A server answers from the index at once, and has all facts in memory
+// a little later.
 func Open(dir string, o *Options) (*Log, error) {
-	l := &Log{}
+	l := &Log{dir: dir}
 	if o != nil {
 		l.opts = *o
 	}
-	log, err := journal.Open(dir, machine{}, &journal.Options{
-		Name: "knowledge", Schema: formats.Schema, Now: l.opts.Now, LongLived: l.opts.LongLived, Logger: l.opts.Logger, Fault: l.opts.Fault,
-	})
-	if err != nil {
+	if l.opts.Logger == nil {
+		l.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	l.index.dir = filepath.Join(dir, "index")
+	l.index.logger = l.opts.Logger
+	if err := l.openSome(); err != nil {
 		return nil, err
 	}
-	l.log = log
+	if l.some == nil {
+		_, err := l.wholeLog()
+		return l, err
+	}
+	if l.opts.LongLived {
+		l.loading.Go(l.load)
+	}
 	return l, nil
 }
 
-// View runs f on the newest state, without waiting for any writer.
-func (l *Log) View(ctx context.Context, f func(*State) error) error {
-	return l.log.View(ctx, func(st *State, _ journal.Head) error { return f(st) })
+// openSome opens the log that begins at the index, if there is one that it can
+// begin at.
+func (l *Log) openSome() error {
+	if !index.Exists(l.index.dir) {
+		return nil
+	}
+	m := &starter{dir: l.index.dir, logger: l.opts.Logger}
+	log, err := journal.Open(l.dir, m, l.options(false))
+	if err != nil {
+		return err
+	}
+	if m.index != nil {
+		l.some, l.base, l.index.index = log, m, m.index.Fork()
+		return nil
+	}
+	l.index.forget() // it is of another journal, or too old
+	if l.opts.LongLived {
+		return log.Close()
+	}
+	l.whole = log // it was read whole
+	return nil
 }
 
-// Update commits what decide returns for the newest state, all of it or
-// nothing; no events is no commit. decide may run more than once. The time is
-// that of the commit, later than any before.
+func (l *Log) options(longLived bool) *journal.Options {
+	return &journal.Options{Name: "knowledge", Schema: formats.Schema, Now: l.opts.Now, LongLived: longLived, Logger: l.opts.Logger, Fault: l.opts.Fault}
+}
+
+// load has all facts in memory, and lets that answer from then on.
+func (l *Log) load() {
+	w, err := l.wholeLog()
+	if err != nil {
+		return // the next one who needs it is told
+	}
+	// From now on the index follows the whole state, which knows the changes
+	// since its snapshot. Those before are brought to the index first.
+	if some := l.someLog(); some != nil {
+		_ = some.View(context.Background(), func(st *State, h journal.Head) error { return l.index.follow(st, h) })
+	}
+	_ = w.View(context.Background(), func(*State, journal.Head) error { return nil })
+	l.mu.Lock()
+	some := l.some
+	l.some = nil
+	l.mu.Unlock()
+	if some != nil {
+		_ = some.Close() // it only read, or wrote what is synced
+	}
+}
+
+// wholeLog opens the log that has all facts in memory.
+func (l *Log) wholeLog() (*journal.Log[*State, Event], error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.whole != nil {
+		return l.whole, nil
+	}
+	w, err := journal.Open(l.dir, machine{}, l.options(l.opts.LongLived))
+	if err != nil {
+		return nil, err
+	}
+	l.whole = w
+	return w, nil
+}
+
+func (l *Log) someLog() *journal.Log[*State, Event] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.some
+}
+
+// View runs f on the newest state with all facts, without waiting for any
+// writer.
+func (l *Log) View(ctx context.Context, f func(*State) error) error {
+	w, err := l.wholeLog()
+	if err != nil {
+		return err
+	}
+	return w.View(ctx, func(st *State, _ journal.Head) error { return f(st) })
+}
+
+// Look runs f on the newest state, for what needs few facts: they may come from
+// the index. f may run twice.
+func (l *Log) Look(ctx context.Context, f func(Known) error) error {
+	return l.look(ctx, func(st *State, _ journal.Head) error { return f(st.Known()) })
+}
+
+// look runs f on a state that may have a base.
+func (l *Log) look(ctx context.Context, f func(*State, journal.Head) error) error {
+	if some := l.someLog(); some != nil {
+		err := some.View(ctx, func(st *State, h journal.Head) error {
+			return st.checked(f(st, h))
+		})
+		if !l.unusable(err) {
+			return err
+		}
+	}
+	w, err := l.wholeLog()
+	if err != nil {
+		return err
+	}
+	return w.View(ctx, f)
+}
+
+// unusable reports whether what was read from the index is no answer, and then
+// has all facts in memory answer from now on.
+func (l *Log) unusable(err error) bool {
+	if errors.Is(err, journal.ErrClosed) {
+		return l.someLog() == nil // closed since it was asked for
+	}
+	if _, ok := errors.AsType[*baseError](err); !ok {
+		return false
+	}
+	l.opts.Logger.Warn("the index could not be read, the facts are", "dir", l.dir, "error", err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.some = nil // not closed: others may be reading
+	return true
+}
+
+// baseError says that an index could not give what a state was asked for.
+type baseError struct{ reason error }
+
+func (e *baseError) Error() string { return "the index: " + e.reason.Error() }
+func (e *baseError) Unwrap() error { return e.reason }
+
+// checked is err, unless the state could not give an answer.
+func (s *State) checked(err error) error {
+	if reason := s.base.failed(); reason != nil {
+		return &baseError{reason}
+	}
+	return err
+}
+
+// Decide commits what decide returns for the newest state, all of it or
+// nothing; no events is no commit. It is for decisions that need few facts.
+// decide may run more than once. The time is that of the commit, later than any
+// before.
+func (l *Log) Decide(ctx context.Context, decide func(Known, time.Time) ([]Event, error)) error {
+	on := func(st *State, now time.Time) ([]Event, error) {
+		events, err := decide(st.Known(), now)
+		return events, st.checked(err)
+	}
+	if some := l.someLog(); some != nil {
+		if err := l.update(ctx, some, on); !l.unusable(err) {
+			return err
+		}
+	}
+	w, err := l.wholeLog()
+	if err != nil {
+		return err
+	}
+	return l.update(ctx, w, on)
+}
+
+// Update is [Log.Decide] for decisions that need all facts.
 func (l *Log) Update(ctx context.Context, decide func(*State, time.Time) ([]Event, error)) error {
-	_, err := l.log.Update(ctx, func(st *State, now time.Time) ([]Event, error) {
+	w, err := l.wholeLog()
+	if err != nil {
+		return err
+	}
+	return l.update(ctx, w, decide)
+}
+
+func (l *Log) update(ctx context.Context, log *journal.Log[*State, Event], decide func(*State, time.Time) ([]Event, error)) error {
+	_, err := log.Update(ctx, func(st *State, now time.Time) ([]Event, error) {
 		events, err := decide(st, now.UTC())
 		if err != nil || len(events) == 0 {
 			return nil, err
@@ -66,34 +242,71 @@ func (l *Log) Update(ctx context.Context, decide func(*State, time.Time) ([]Even
 	return err
 }
 
+// any is a log that is open.
+func (l *Log) any() *journal.Log[*State, Event] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.whole != nil {
+		return l.whole
+	}
+	return l.some
+}
+
 // Compact writes the state into its one readable file.
-func (l *Log) Compact(ctx context.Context) error { return l.log.Compact(ctx) }
+func (l *Log) Compact(ctx context.Context) error { return l.any().Compact(ctx) }
 
 // Purge writes everything anew and deletes what held it before, so that what
-// was erased is on the disk no more.
-func (l *Log) Purge(ctx context.Context) error { return l.log.Purge(ctx) }
+// was erased is on the disk no more: not in the index either.
+func (l *Log) Purge(ctx context.Context) error {
+	return errors.Join(l.any().Purge(ctx), l.index.remove())
+}
 
 // Stats tells the sizes of the files.
-func (l *Log) Stats() journal.Stats { return l.log.Stats() }
+func (l *Log) Stats() journal.Stats { return l.any().Stats() }
 
 // Warnings tells what was found damaged.
-func (l *Log) Warnings() []journal.Warning { return l.log.Warnings() }
+func (l *Log) Warnings() (all []journal.Warning) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, log := range []*journal.Log[*State, Event]{l.some, l.whole} {
+		if log != nil {
+			for _, w := range log.Warnings() {
+				if !slices.ContainsFunc(all, func(x journal.Warning) bool { return x.Text == w.Text }) {
+					all = append(all, w)
+				}
+			}
+		}
+	}
+	return all
+}
 
 // Close ends background work and closes the files.
-func (l *Log) Close() error { return l.log.Close() }
+func (l *Log) Close() error {
+	l.loading.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, log := range []*journal.Log[*State, Event]{l.some, l.whole} {
+		if log != nil {
+			errs = append(errs, log.Close())
+		}
+	}
+	if l.base != nil {
+		l.base.close()
+	}
+	return errors.Join(append(errs, l.index.close())...)
+}
 
 // machine tells the journal how the state is made, folded and written.
 type machine struct{}
 
-var _ journal.Machine[*State, Event] = machine{}
-
 func (machine) New() *State { return New() }
 
 func (machine) Fold(s *State, c journal.Commit[Event]) *State {
+	s.seq, s.at = c.Seq, c.At
 	for _, e := range c.Events {
 		s.fold(e)
 	}
-	s.seq, s.at = c.Seq, c.At
 	return s
 }
 
@@ -109,4 +322,43 @@ func (machine) Decode(data []byte) (*State, error) {
 		return nil, err
 	}
 	return fromDocument(d), nil
+}
+
+// starter is a machine whose state begins at the index. That is opened for the
+// state alone and never brought further: the facts below a state must be those of
+// the commit where it began.
+type starter struct {
+	machine
+	dir    string
+	logger *slog.Logger
+	index  *index.Index // of the newest state; nil: it was read whole
+}
+
+var (
+	_ journal.Machine[*State, Event] = machine{}
+	_ journal.Starter[*State]        = (*starter)(nil)
+)
+
+// Start is [journal.Starter.Start]. No view is running then.
+func (m *starter) Start(reached func(journal.Head) bool) (*State, bool) {
+	m.close()
+	x, err := index.Open(m.dir, &index.Options{Log: m.logger})
+	if err != nil {
+		return nil, false
+	}
+	if _, ok := x.OnDisk(); ok {
+		if s, at, err := fromIndex(x); err == nil && reached(at) {
+			m.index = x
+			return s, true
+		}
+	}
+	_ = x.Close() // it was only read
+	return nil, false
+}
+
+func (m *starter) close() {
+	if m.index != nil {
+		_ = m.index.Close() // it was only read
+		m.index = nil
+	}
 }

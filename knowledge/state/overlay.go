@@ -1,6 +1,8 @@
 package state
 
-import "leanctx/knowledge/fact"
+import (
+	"leanctx/knowledge/fact"
+)
 
 // Overlay is what is known, with decisions folded in that are not committed
 // yet, so that the next decision can build on them. [Over] makes one.
@@ -26,6 +28,12 @@ func (o *Overlay) Versions(n fact.ID) []*fact.Version {
 	}
 	return o.facts.Versions(n)
 }
+
+// Named is [Facts.Named]. It does not see names that were folded in.
+func (o *Overlay) Named(name string) []fact.ID { return o.facts.Named(name) }
+
+// Valued is [Facts.Valued]. It does not see values that were folded in.
+func (o *Overlay) Valued(value string) []fact.ID { return o.facts.Valued(value) }
 
 // Room is [Facts.Room].
 func (o *Overlay) Room(category string) string {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"leanctx/formats"
@@ -18,8 +19,27 @@ type Facts interface {
 	// Versions returns every version of a fact, by valid_from, then recorded_from.
 	Versions(fact.ID) []*fact.Version
 
+	// Named lists the facts that may go by a key, category/key or alias. Who asks
+	// compares them: an alias may have gone.
+	Named(name string) []fact.ID
+
+	// Valued lists the facts that may have a value. Who asks compares them.
+	Valued(value string) []fact.ID
+
 	// Room returns the spelling a category was first given, "" for a new one.
 	Room(category string) string
+}
+
+// Known is what can be asked without having all facts in memory.
+type Known struct {
+	Facts
+	*Lists
+
+	Seq   uint64    // the number of the last commit, 0 before the first
+	At    time.Time // its recorded time, zero before the first
+	Count int       // versions of all facts
+
+	state *State
 }
 
 // State is all that a project knows. Whatever its maps point at is never
@@ -29,22 +49,37 @@ type State struct {
 	Lists
 
 	root, hash string
-	seq        uint64    // the last commit
+	from, seq  uint64    // the commit it was read at, and the last commit
 	at         time.Time // its recorded time; zero before the first
 
-	facts      map[fact.ID][]*fact.Version
-	aliases    map[string][]fact.ID // folded alias → facts that may go by it
-	names      map[string]fact.ID   // version id → the fact it belongs to
-	rooms      map[string]string    // folded category → first spelling
-	tombstones map[fact.ID]formats.Tombstone
+	base  *base     // the index that holds all other facts; nil: all are here
+	began time.Time // the recorded time of the commit that the base is as of
 
-	changed []fact.ID // facts whose text changed, in order; see [Cursor]
-	epoch   uint64    // moves when what is derived must be made anew: an import or an erasure
+	facts   map[fact.ID][]*fact.Version
+	aliases map[string][]fact.ID // folded alias → facts that may go by it
+	names   map[string]fact.ID   // version id → the fact it belongs to
+	rooms   map[string]string    // folded category → first spelling
+	values  *values
+	count   int // versions of all facts
+
+	changed []change // facts that commits after from changed, in order
+}
+
+// change is a fact that a commit changed; the zero ID stands for patterns and
+// gotchas.
+type change struct {
+	seq  uint64
+	name fact.ID
 }
 
 // New is the state of a project that knows nothing.
 func New() *State {
-	return &State{facts: map[fact.ID][]*fact.Version{}, aliases: map[string][]fact.ID{}, names: map[string]fact.ID{}, rooms: map[string]string{}, tombstones: map[fact.ID]formats.Tombstone{}}
+	return &State{facts: map[fact.ID][]*fact.Version{}, aliases: map[string][]fact.ID{}, names: map[string]fact.ID{}, rooms: map[string]string{}, values: &values{}}
+}
+
+// Known is the state as those see it who need few facts.
+func (s *State) Known() Known {
+	return Known{Facts: s, Lists: &s.Lists, Seq: s.seq, At: s.at, Count: s.count, state: s}
 }
 
 // Seq is the number of the last commit, zero before the first.
@@ -55,27 +90,91 @@ func (s *State) At() time.Time { return s.at }
 
 // Versions returns every version of a fact, by valid_from, then recorded_from;
 // none of one that there is not, or that was erased.
-func (s *State) Versions(n fact.ID) []*fact.Version { return s.facts[n] }
+func (s *State) Versions(n fact.ID) []*fact.Version {
+	if vs, ok := s.facts[n]; ok || s.base == nil {
+		return vs
+	}
+	return s.base.versions(n)
+}
 
-// VersionCount is how many versions there are of all facts.
-func (s *State) VersionCount() int { return len(s.names) }
+// Named is [Facts.Named].
+func (s *State) Named(name string) []fact.ID {
+	name = formats.FoldName(name)
+	names := slices.Clone(s.aliases[name])
+	for r := range s.rooms {
+		names = append(names, fact.ID{Category: r, Key: name})
+	}
+	for i := range len(name) {
+		if name[i] == '/' {
+			names = append(names, fact.ID{Category: name[:i], Key: name[i+1:]})
+		}
+	}
+	if s.base != nil {
+		names = append(names, s.base.named(name)...)
+	}
+	slices.SortFunc(names, fact.ID.Compare)
+	names = slices.Compact(names)
+	return slices.DeleteFunc(names, func(n fact.ID) bool { return len(s.Versions(n)) == 0 })
+}
+
+// Valued is [Facts.Valued].
+func (s *State) Valued(value string) []fact.ID {
+	h := fact.ValueHash(value)
+	names := s.values.of(s.facts, h)
+	if s.base != nil {
+		names = append(names, s.base.valued(h)...)
+	}
+	slices.SortFunc(names, fact.ID.Compare)
+	return slices.Compact(names)
+}
+
+// values finds facts by the hash of a value. It is made when it is first asked
+// for, and kept up from then on.
+type values struct {
+	mu  sync.Mutex // views run side by side
+	all map[string][]fact.ID
+}
+
+func (x *values) of(facts map[fact.ID][]*fact.Version, hash string) []fact.ID {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.all == nil {
+		x.all = make(map[string][]fact.ID, len(facts))
+		for n, vs := range facts {
+			x.add(n, vs)
+		}
+	}
+	return slices.Clone(x.all[hash])
+}
+
+// note adds the values of a fact, if any were asked for yet.
+func (x *values) note(n fact.ID, vs []*fact.Version) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.all != nil {
+		x.add(n, vs)
+	}
+}
+
+func (x *values) add(n fact.ID, vs []*fact.Version) {
+	for _, v := range vs {
+		if fact.Believed(v) {
+			if h := fact.ValueHash(v.Value); !slices.Contains(x.all[h], n) {
+				x.all[h] = append(x.all[h], n)
+			}
+		}
+	}
+}
 
 // Room returns the spelling a category was first given, "" for a new one.
 func (s *State) Room(category string) string { return s.rooms[formats.FoldName(category)] }
 
-// Erased returns what is left of a fact that was erased; ok: it was.
-func (s *State) Erased(n fact.ID) (t formats.Tombstone, ok bool) {
-	t = s.tombstones[n]
-	return t, !t.ErasedAt.IsZero()
-}
+// VersionCount is how many versions there are of all facts.
+func (s *State) VersionCount() int { return s.count }
 
 // ByID returns the version with an id, nil if there is none.
 func (s *State) ByID(version string) *fact.Version {
-	n, ok := s.names[version]
-	if !ok {
-		return nil
-	}
-	for _, v := range s.facts[n] {
+	for _, v := range s.facts[s.names[version]] {
 		if v.ID == version {
 			return v
 		}
@@ -122,14 +221,22 @@ func (s *State) Within(room string) iter.Seq2[fact.ID, *fact.Version] {
 // which instants.
 type Filter struct {
 	Category, Key string    // as given; all where empty
+	Now           time.Time // the present; see [fact.PeriodNow]
 	AsOf          time.Time // valid then
-	Known         time.Time // by what was known then
+	Known         time.Time // by what was known then; zero: by all that is known
 	Archived      bool      // also outside the active set
+	Tags          []string  // with all of these
 }
 
 // Matches reports whether a version passes the filter.
 func (f *Filter) Matches(v *fact.Version) bool {
-	p, ok := fact.HeldAt(v, f.Known)
+	p, ok := fact.PeriodOf(v), fact.Believed(v)
+	switch {
+	case !f.Known.IsZero():
+		p, ok = fact.HeldAt(v, f.Known)
+	case !f.Now.IsZero() && !f.AsOf.Before(f.Now):
+		p = fact.PeriodNow(v, f.Now)
+	}
 	switch {
 	case !ok || !p.Contains(f.AsOf):
 		return false
@@ -138,15 +245,25 @@ func (f *Filter) Matches(v *fact.Version) bool {
 	case f.Category != "" && formats.FoldName(v.Category) != formats.FoldName(f.Category):
 		return false
 	}
+	for _, t := range f.Tags {
+		if !slices.ContainsFunc(v.Tags, func(x string) bool { return formats.FoldName(x) == formats.FoldName(t) }) {
+			return false
+		}
+	}
 	return f.Key == "" || fact.GoesBy(v, f.Key)
 }
 
 // Matching yields the versions that pass a filter, in no order.
 func (s *State) Matching(f *Filter) iter.Seq2[fact.ID, *fact.Version] {
-	if f.Key != "" {
-		return s.matchingNamed(f)
-	}
 	return func(yield func(fact.ID, *fact.Version) bool) {
+		if f.Key != "" {
+			for _, v := range MatchingNamed(s, f) {
+				if !yield(fact.IDOf(v.Category, v.Key), v) {
+					return
+				}
+			}
+			return
+		}
 		for n, v := range s.Within(f.Category) {
 			if f.Matches(v) && !yield(n, v) {
 				return
@@ -155,32 +272,16 @@ func (s *State) Matching(f *Filter) iter.Seq2[fact.ID, *fact.Version] {
 	}
 }
 
-// matchingNamed looks the facts up that may go by the filter's key: in each
-// room, as category/key, and by their aliases.
-func (s *State) matchingNamed(f *Filter) iter.Seq2[fact.ID, *fact.Version] {
-	key, room := formats.FoldName(f.Key), formats.FoldName(f.Category)
-	names := slices.Clone(s.aliases[key])
-	for r := range s.rooms {
-		names = append(names, fact.ID{Category: r, Key: key})
-	}
-	for i := range len(key) {
-		if key[i] == '/' {
-			names = append(names, fact.ID{Category: key[:i], Key: key[i+1:]})
-		}
-	}
-	slices.SortFunc(names, fact.ID.Compare)
-	return func(yield func(fact.ID, *fact.Version) bool) {
-		for _, n := range slices.Compact(names) {
-			if room != "" && n.Category != room {
-				continue
-			}
-			for _, v := range s.facts[n] {
-				if f.Matches(v) && !yield(n, v) {
-					return
-				}
+// MatchingNamed returns the versions that pass a filter with a key.
+func MatchingNamed(facts Facts, f *Filter) (out []*fact.Version) {
+	for _, n := range facts.Named(f.Key) {
+		for _, v := range facts.Versions(n) {
+			if f.Matches(v) {
+				out = append(out, v)
 			}
 		}
 	}
+	return out
 }
 
 func (s *State) fold(e Event) {
@@ -193,27 +294,30 @@ func (s *State) fold(e Event) {
 		s.confirm(e.Confirm)
 	case e.Erase != nil:
 		s.erase(*e.Erase)
-	case e.Revive != nil:
-		delete(s.tombstones, fact.IDOf(e.Revive.Category, e.Revive.Key))
+		s.Lists.fold(e)
 	default:
 		s.Lists.fold(e)
-		if e.Pattern != nil || e.Gotcha != nil {
-			s.changed = append(s.changed, lessonsID)
-		}
-		if e.Note != nil && e.Note.Kind == NoteImport {
-			s.epoch++
+		if e.Pattern != nil || e.Unpattern != nil || e.Gotcha != nil || e.Ungotcha != "" {
+			s.note(lessons)
 		}
 	}
 }
 
+// lessons stands for patterns and gotchas in the list of changes.
+var lessons = fact.ID{}
+
+// note notes that the commit that is folded changes a fact.
+func (s *State) note(n fact.ID) { s.changed = append(s.changed, change{s.seq, n}) }
+
 // put adds a version or takes the place of the one with its id.
 func (s *State) put(v *fact.Version) {
 	n := fact.IDOf(v.Category, v.Key)
-	vs := slices.Clone(s.facts[n])
+	vs := slices.Clone(s.Versions(n))
 	if i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
 		vs[i] = v
 	} else {
 		vs = append(vs, v)
+		s.count++
 	}
 	slices.SortStableFunc(vs, fact.ByPeriod)
 	s.set(n, vs)
@@ -221,12 +325,11 @@ func (s *State) put(v *fact.Version) {
 	if s.rooms[n.Category] == "" {
 		s.rooms[n.Category] = v.Category
 	}
-	s.changed = append(s.changed, n)
 }
 
 func (s *State) confirm(c *Confirmation) {
 	n := fact.IDOf(c.Category, c.Key)
-	vs := slices.Clone(s.facts[n])
+	vs := slices.Clone(s.Versions(n))
 	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == c.ID })
 	if i < 0 {
 		return // a damaged commit took the version with it; the loss is reported by the journal
@@ -241,7 +344,6 @@ func (s *State) confirm(c *Confirmation) {
 	}
 	if c.Aliases != nil {
 		v.Aliases = c.Aliases
-		s.changed = append(s.changed, n)
 	}
 	if c.Pinned != nil {
 		v.Pinned = *c.Pinned
@@ -255,13 +357,16 @@ func (s *State) confirm(c *Confirmation) {
 
 func (s *State) erase(t formats.Tombstone) {
 	n := fact.IDOf(t.Category, t.Key)
-	for _, v := range s.facts[n] {
+	for _, v := range s.Versions(n) {
 		delete(s.names, v.ID)
+		s.count--
 	}
-	delete(s.facts, n)
-	s.tombstones[n] = t
-	s.unlink(n)
-	s.epoch++
+	if s.base == nil {
+		delete(s.facts, n)
+	} else {
+		s.facts[n] = nil // the base must not be asked
+	}
+	s.note(n)
 }
 
 // set gives a fact its versions and notes by which other names it goes. A name
@@ -275,27 +380,35 @@ func (s *State) set(n fact.ID, vs []*fact.Version) {
 			}
 		}
 	}
+	s.values.note(n, vs)
+	s.note(n)
 }
 
 // clone is shallow, and only read fact by fact.
 func (s *State) clone() *State {
 	c := *s
-	c.facts, c.names, c.aliases, c.changed = maps.Clone(s.facts), nil, nil, nil
-	c.rooms, c.tombstones = maps.Clone(s.rooms), maps.Clone(s.tombstones)
+	c.facts, c.names, c.aliases, c.changed, c.values = maps.Clone(s.facts), nil, nil, nil, &values{}
+	c.rooms = maps.Clone(s.rooms)
 	c.Lists = s.Lists.clipped()
 	return &c
 }
 
 // Document is the state as a fact file, as of a commit.
 func (s *State) Document(h journal.Header) *formats.Document {
+	d := s.document(h)
+	for _, vs := range s.facts {
+		d.Facts = append(d.Facts, vs...)
+	}
+	return d
+}
+
+// document is the fact file without its facts.
+func (s *State) document(h journal.Header) *formats.Document {
 	d := &formats.Document{
 		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
 		Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Checksum: h.Checksum,
 		Patterns: s.Patterns, Gotchas: s.Gotchas, Relations: s.Relations, Reminders: s.Reminders,
 		JudgedPairs: s.Judged, History: s.History, Extra: s.Extra,
-	}
-	for _, vs := range s.facts {
-		d.Facts = append(d.Facts, vs...)
 	}
 	for _, t := range s.tombstones {
 		d.Tombstones = append(d.Tombstones, t)
@@ -306,7 +419,7 @@ func (s *State) Document(h journal.Header) *formats.Document {
 // fromDocument is the state that a fact file holds.
 func fromDocument(d *formats.Document) *State {
 	s := New()
-	s.root, s.hash, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.UpdatedAt
+	s.root, s.hash, s.from, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.Seq, d.UpdatedAt
 	s.Lists = Lists{
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
 		Judged: d.JudgedPairs, History: d.History, Extra: d.Extra,
@@ -325,54 +438,73 @@ func fromDocument(d *formats.Document) *State {
 		slices.SortStableFunc(vs, fact.ByPeriod)
 		s.set(n, vs)
 	}
+	s.tombstones = make(map[fact.ID]formats.Tombstone, len(d.Tombstones))
 	for _, t := range d.Tombstones {
 		s.tombstones[fact.IDOf(t.Category, t.Key)] = t
 	}
+	s.changed, s.count = nil, len(d.Facts)
 	return s
 }
 
-// lessonsID stands in the list of changed facts for patterns and gotchas.
-var lessonsID = fact.ID{}
-
-// Cursor says how far somebody has followed a state; the zero one, not at all.
-// Two are compared with ==.
-type Cursor struct {
-	of    *State
-	seen  int // how much of its changed list
-	epoch uint64
+// changedSince lists the facts that commits after seq changed, each once, and
+// tells whether patterns or gotchas did. ok is false where the state does not
+// know: it was read at a later commit.
+func (s *State) changedSince(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
+	if seq < s.from {
+		return nil, false, false
+	}
+	seen := map[fact.ID]bool{}
+	for _, c := range slices.Backward(s.changed) {
+		if c.seq <= seq {
+			break
+		}
+		if c.name == lessons {
+			lessonsToo = true
+		} else if !seen[c.name] {
+			seen[c.name] = true
+			names = append(names, c.name)
+		}
+	}
+	return names, lessonsToo, true
 }
 
-// Cursor is how far the state is now.
-func (s *State) Cursor() Cursor { return Cursor{s, len(s.changed), s.epoch} }
-
-// Of reports whether c is of this state, which then knows what has changed
-// since. Else one begins anew.
-func (c Cursor) Of(s *State) bool { return c.of == s && c.epoch == s.epoch }
-
-// ChangedSince lists the facts whose text changed since c, which is of s, each
-// once, and tells whether a pattern or a gotcha did.
-func (s *State) ChangedSince(c Cursor) (names []fact.ID, lessons bool) {
-	seen := map[fact.ID]bool{}
-	for _, n := range s.changed[c.seen:] {
-		if seen[n] {
-			continue
-		}
-		if seen[n] = true; n == lessonsID {
-			lessons = true
-			continue
-		}
-		names = append(names, n)
+// ChangedSince returns the versions of the facts that commits after seq changed,
+// patterns and gotchas among them. ok is false where that is not known.
+func (k Known) ChangedSince(seq uint64) (vs []*fact.Version, ok bool) {
+	names, lessonsToo, ok := k.state.changedSince(seq)
+	for _, n := range names {
+		vs = append(vs, k.Versions(n)...)
 	}
-	return names, lessons
+	if lessonsToo {
+		vs = append(vs, k.Lessons()...)
+	}
+	return vs, ok
+}
+
+// TouchedAfter returns the versions whose text a commit after an instant changed,
+// see [fact.Touched], and all patterns and gotchas. ok is false where that is not
+// known without reading all facts.
+func (k Known) TouchedAfter(at time.Time) (vs []*fact.Version, ok bool) {
+	if k.state.base != nil && at.Before(k.state.began) {
+		return nil, false
+	}
+	for _, all := range k.state.facts {
+		for _, v := range all {
+			if fact.Touched(v).After(at) {
+				vs = append(vs, v)
+			}
+		}
+	}
+	return append(vs, k.Lessons()...), true
 }
 
 // Epoch names the set of facts that older recorded times cannot join: an
 // import brings recorded times of its own, an erasure takes facts out.
-func (s *State) Epoch() string {
+func (l *Lists) Epoch() string {
 	erased := int64(0)
-	for _, t := range s.tombstones {
+	for _, t := range l.tombstones {
 		erased = max(erased, t.ErasedAt.UnixNano())
 	}
-	imported, _ := s.Last(NoteImport)
+	imported, _ := l.Last(NoteImport)
 	return strconv.FormatInt(imported.Timestamp.UnixNano(), 36) + "-" + strconv.FormatInt(erased, 36)
 }

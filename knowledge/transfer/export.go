@@ -100,7 +100,7 @@ func exportOf(st *state.State, o knowledge.Options) *formats.Document {
 func recordsOf(st *state.State, now time.Time) []formats.Record {
 	out := []formats.Record{}
 	for _, vs := range st.Sorted() {
-		v := fact.CurrentAt(vs, now)
+		v := fact.Current(vs, now)
 		if v == nil {
 			continue
 		}

@@ -165,7 +165,7 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 
 // replace lets the file's current value supersede ours.
 func (m *merger) replace(in incoming) error {
-	theirs := fact.CurrentAt(in.versions, m.now)
+	theirs := fact.Current(in.versions, m.now)
 	if theirs == nil {
 		m.r.Skipped += in.records
 		return nil
@@ -191,7 +191,7 @@ func (m *merger) replace(in incoming) error {
 // brought back.
 func (m *merger) append(n fact.ID, in incoming) {
 	added := false
-	if vs := m.st.Versions(n); vs[len(vs)-1].RetractedAt == nil || fact.CurrentAt(vs, m.now) != nil {
+	if vs := m.st.Versions(n); vs[len(vs)-1].RetractedAt == nil || fact.Current(vs, m.now) != nil {
 		for _, v := range in.versions {
 			added = fact.Believed(v) && m.fill(n, v) || added
 		}

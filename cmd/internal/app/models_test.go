@@ -112,7 +112,7 @@ func TestReindexWithModel(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r.Embedded != 0 {
 		t.Fatalf("stopped: %+v, %v", r, err)
 	}
-	text := meaning.Meant{}
+	text := meaning.Text{}
 	if err := peek(s, x, done.Name, &text); err != nil || !strings.Contains(text.Text, "Bread") {
 		t.Errorf("the first one is %q, %v", text.Text, err)
 	}
@@ -140,18 +140,18 @@ func TestReindexWithModel(t *testing.T) {
 }
 
 // peek finds the one text that has a vector of an encoder.
-func peek(s *knowledge.Store, x *vectored, encoder string, found *meaning.Meant) error {
+func peek(s *knowledge.Store, x *vectored, encoder string, found *meaning.Text) error {
 	r, err := s.Recall(context.Background(), knowledge.Question{Category: "decision"})
 	if err != nil {
 		return err
 	}
 	for _, f := range r.Facts {
-		t := meaning.Meant{ID: f.ID, Text: f.Key + ": " + f.Value}
-		near, err := x.Near(context.Background(), encoder, meaning.Nearby{Vector: make([]float32, 32), Limit: 1, Among: []meaning.Meant{t}})
+		t := meaning.Text{ID: f.ID, Text: f.Key + ": " + f.Value}
+		vectors, err := x.Of(context.Background(), encoder, []meaning.Text{t})
 		if err != nil {
 			return err
 		}
-		if len(near) == 1 {
+		if len(vectors[0]) > 0 {
 			*found = t
 		}
 	}

@@ -1,0 +1,362 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/index"
+)
+
+// follower keeps the text index in step with the state. The index may be thrown
+// away at any time. Every version that is believed is in it, and what does not
+// answer a question is masked when it is asked, so that time passing costs
+// nothing.
+type follower struct {
+	dir    string
+	logger *slog.Logger
+
+	mu    sync.Mutex // held while the index is brought up to a state
+	index *index.Index
+	rest  func() ([]byte, error) // beside the facts, as of the index's position
+	stale bool                   // what is on disk is of another journal, or too old: it is to be built anew
+}
+
+// open opens the index if it is not open.
+func (x *follower) open() (*index.Index, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.opened()
+}
+
+func (x *follower) opened() (*index.Index, error) {
+	if x.index != nil {
+		return x.index, nil
+	}
+	dir := x.dir
+	if x.stale {
+		dir = "" // in memory, until it is built anew
+	}
+	i, err := index.Open(dir, &index.Options{Log: x.logger})
+	if err == nil {
+		x.index = i
+	}
+	return i, err
+}
+
+// forget has what is on disk not used.
+func (x *follower) forget() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.index, x.rest, x.stale = nil, nil, true // not closed: others may be searching
+}
+
+// reopen has it opened anew: it was damaged and set aside, or written by Build.
+func (x *follower) reopen() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.index, x.rest, x.stale = nil, nil, false
+}
+
+// remove takes the index off the disk: it may hold what was erased.
+func (x *follower) remove() error {
+	x.reopen()
+	return index.Remove(x.dir)
+}
+
+func (x *follower) close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.index == nil {
+		return nil
+	}
+	err := x.index.Close()
+	x.index = nil
+	return err
+}
+
+// follow brings the index up to a state.
+func (x *follower) follow(s *State, h journal.Head) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i, err := x.opened()
+	if err != nil {
+		return err
+	}
+	at := i.Position().Seq
+	if at > s.seq || at == s.seq && x.rest != nil {
+		return nil // another process, or another call, brought it further
+	}
+	names, lessonsToo, ok := s.changedSince(at)
+	if !ok {
+		// Another process wrote the journal anew; it wrote the index as well.
+		if err := i.Reload(); err != nil {
+			return err
+		}
+		names, lessonsToo, ok = s.changedSince(i.Position().Seq)
+	}
+	if !ok {
+		x.stale = true
+		names, lessonsToo = nil, true
+		for n := range s.facts {
+			names = append(names, n)
+		}
+	}
+	now := s.at
+	var docs []index.Doc
+	var removed []string
+	for _, n := range names {
+		if vs := s.Versions(n); len(vs) > 0 {
+			d, err := docOf(n, vs, now)
+			if err != nil {
+				return err
+			}
+			docs = append(docs, d)
+		} else {
+			removed = append(removed, docID(n))
+		}
+	}
+	if lessonsToo {
+		docs = append(docs, lessonDocs(&s.Lists)...)
+	}
+	if err := s.checked(nil); err != nil {
+		return err
+	}
+	if s.seq > at || len(docs) > 0 {
+		if err := i.Apply(positionOf(h), docs, removed); err != nil {
+			return err
+		}
+	}
+	c := *s // the rest is made only where the index is written
+	c.Lists, c.rooms = s.Lists.clipped(), maps.Clone(s.rooms)
+	x.rest = func() ([]byte, error) { return c.rest(h) }
+	return nil
+}
+
+func positionOf(h journal.Head) index.Position {
+	return index.Position{Seq: h.Seq, Checksum: fmt.Sprintf("%08x", h.Sum), Generation: h.Generation, At: h.At}
+}
+
+// docOf is a fact as it is indexed. What is valid at now or later is what it
+// says; what was before is found by those who ask about that time.
+func docOf(n fact.ID, vs []*fact.Version, now time.Time) (index.Doc, error) {
+	text, err := json.Marshal(vs)
+	d := index.Doc{ID: docID(n), Category: vs[0].Category, Key: vs[0].Key, JSON: text}
+	for _, v := range vs {
+		for _, a := range v.Aliases {
+			d.Aliases = appendNew(d.Aliases, a)
+		}
+		for _, t := range v.Tags {
+			d.Tags = appendNew(d.Tags, t)
+		}
+		if fact.Believed(v) && fact.Before(now, v.ValidUntil) {
+			d.Value = append(d.Value, v.Value)
+			d.Hashes = append(d.Hashes, fact.ValueHash(v.Value), versionTerm(v.ID))
+			d.Room = v.Category
+		} else {
+			d.Former = append(d.Former, v.Value)
+		}
+	}
+	return d, err
+}
+
+// versionTerm finds the fact of a version that has a vector.
+func versionTerm(id string) string { return "id " + id }
+
+func appendNew(list []string, s string) []string {
+	for _, x := range list {
+		if x == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+// lessonDocs are patterns and gotchas as they are indexed.
+func lessonDocs(l *Lists) (docs []index.Doc) {
+	for _, v := range l.Lessons() {
+		docs = append(docs, index.Doc{ID: lessonID(v.ID), Category: v.Category, Key: v.Key, Value: []string{v.Value}, Tags: v.Tags, Hashes: []string{versionTerm(v.ID)}})
+	}
+	return docs
+}
+
+// Search runs f on the newest state, and the index of that state.
+func (l *Log) Search(ctx context.Context, f func(Known, *Index) error) error {
+	run := func() error {
+		return l.look(ctx, func(st *State, h journal.Head) error {
+			if err := l.index.follow(st, h); err != nil {
+				return err
+			}
+			x := &Index{Index: l.index.index, state: st, lessons: map[string]*fact.Version{}}
+			for _, v := range st.Lessons() {
+				x.lessons[v.ID] = v
+			}
+			return f(st.Known(), x)
+		})
+	}
+	err := run()
+	if errors.Is(err, index.ErrDamaged) {
+		l.index.reopen() // it was set aside
+		err = run()
+	}
+	return err
+}
+
+// Index is the text index at the commit of a state.
+type Index struct {
+	*index.Index
+	state   *State
+	lessons map[string]*fact.Version
+}
+
+// Versions are those of a document that was found.
+func (x *Index) Versions(id string) []*fact.Version {
+	n, ok := factOf(id)
+	if ok {
+		return x.state.Versions(n)
+	}
+	if v := x.lessons[n.Key]; v != nil {
+		return []*fact.Version{v}
+	}
+	return nil
+}
+
+// Version is the believed version with an id, nil if there is none.
+func (x *Index) Version(ctx context.Context, id string) (*fact.Version, error) {
+	if v := x.lessons[id]; v != nil {
+		return v, nil
+	}
+	if x.state.base == nil {
+		return x.state.ByID(id), nil
+	}
+	docs, err := x.Hashed(ctx, versionTerm(id))
+	for _, doc := range docs {
+		for _, v := range x.Versions(doc) {
+			if v.ID == id {
+				return v, nil
+			}
+		}
+	}
+	return nil, err
+}
+
+// errMoved says that the index was brought further while it was written.
+var errMoved = errors.New("the index moved on meanwhile")
+
+// Sync writes what the index holds only in memory, if there are at least so many
+// facts, and builds the index where there is none that can be used. It ends soon
+// after ctx does. If another process is at it, there is nothing to do.
+func (l *Log) Sync(ctx context.Context, least int, progress func(done int)) error {
+	err := l.sync(ctx, least, progress)
+	if errors.Is(err, index.ErrDamaged) { // or replaced by another process
+		l.index.reopen()
+		err = l.sync(ctx, least, progress)
+	}
+	return err
+}
+
+func (l *Log) sync(ctx context.Context, least int, progress func(done int)) error {
+	if err := l.Search(ctx, func(Known, *Index) error { return nil }); err != nil {
+		return err
+	}
+	l.index.mu.Lock()
+	x, stale := l.index.index, l.index.stale
+	l.index.mu.Unlock()
+	_, stored := x.OnDisk()
+	if x.Pending() < least && (!stale || x.Count() < least) {
+		return nil
+	}
+	erased := l.erased(ctx)
+	var err error
+	if stored && !stale {
+		err = x.Sync(ctx, func(to index.Position) ([]byte, error) {
+			l.index.mu.Lock()
+			defer l.index.mu.Unlock()
+			if l.index.index != x || x.Position() != to || l.index.rest == nil {
+				return nil, errMoved
+			}
+			return l.index.rest()
+		})
+	} else {
+		err = l.build(ctx, progress)
+	}
+	if errors.Is(err, index.ErrBusy) || errors.Is(err, errMoved) {
+		return nil
+	}
+	if err == nil && l.erased(ctx) != erased {
+		return l.index.remove() // it may hold what was erased meanwhile
+	}
+	return err
+}
+
+// erased counts the facts that were erased.
+func (l *Log) erased(ctx context.Context) (n int) {
+	_ = l.Look(ctx, func(k Known) error { n = len(k.tombstones); return nil })
+	return n
+}
+
+// build writes the index of all facts.
+func (l *Log) build(ctx context.Context, progress func(done int)) error {
+	var c *State
+	var at journal.Head
+	w, err := l.wholeLog()
+	if err != nil {
+		return err
+	}
+	if err := w.View(ctx, func(st *State, h journal.Head) error { c, at = st.clone(), h; return nil }); err != nil {
+		return err
+	}
+	rest, err := c.rest(at)
+	if err != nil {
+		return err
+	}
+	if err := index.Build(ctx, l.index.dir, positionOf(at), c.docs(), rest, progress); err != nil {
+		return err
+	}
+	l.index.reopen()
+	return nil
+}
+
+// docs are all facts, patterns and gotchas as they are indexed.
+func (s *State) docs() iter.Seq[index.Doc] {
+	return func(yield func(index.Doc) bool) {
+		for n, vs := range s.facts {
+			if d, err := docOf(n, vs, s.at); err == nil && len(vs) > 0 && !yield(d) {
+				return
+			}
+		}
+		for _, d := range lessonDocs(&s.Lists) {
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// IndexStatus tells about the text index.
+type IndexStatus struct {
+	At      time.Time // of the newest commit that the index on disk has
+	Pending int       // facts that only memory has
+	Stored  bool      // there is one on disk
+	Open    bool      // it was used yet
+}
+
+// IndexStatus tells about the index without opening it.
+func (l *Log) IndexStatus() IndexStatus {
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
+	x := l.index.index
+	if x == nil {
+		return IndexStatus{}
+	}
+	at, stored := x.OnDisk()
+	return IndexStatus{at.At, x.Pending(), stored && !l.index.stale, true}
+}

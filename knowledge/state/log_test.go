@@ -1,0 +1,165 @@
+package state
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"leanctx/formats"
+	"leanctx/knowledge/fact"
+)
+
+func openLog(t *testing.T, dir string) *Log {
+	t.Helper()
+	l, err := Open(dir, &Options{ProjectRoot: "/home/u/my-app", ProjectHash: "14958352f5925e3e"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// random is a commit of some events on few facts.
+func random(r *rand.Rand, k Known, now time.Time) (events []Event) {
+	for range 1 + r.IntN(4) {
+		category, key := fmt.Sprint("Room ", r.IntN(3)), fmt.Sprint("key/", r.IntN(8))
+		n := fact.IDOf(category, key)
+		vs := k.Versions(n)
+		switch x := r.IntN(10); {
+		case x < 5 || len(vs) == 0:
+			events = append(events, Event{Put: &fact.Version{
+				ID: formats.VersionID(category, key, "", now, len(events)), Category: category, Key: key, Value: fmt.Sprint("value ", r.IntN(5)),
+				Confidence: .8, ConfirmationCount: 1, CreatedAt: now, LastConfirmed: now, ValidFrom: now, RecordedFrom: now, Aliases: []string{fmt.Sprint("other ", r.IntN(4))},
+			}})
+		case x < 8:
+			v := vs[r.IntN(len(vs))]
+			events = append(events, Event{Confirm: &Confirmation{Category: category, Key: key, ID: v.ID, Confidence: .9, Source: formats.Source{At: now}}})
+		case x < 9:
+			events = append(events, Event{Gotcha: &formats.Gotcha{ID: fmt.Sprint("g-", r.IntN(3)), Trigger: fmt.Sprint("trigger ", r.IntN(9)), Resolution: "mind it", FirstSeen: now, LastSeen: now}})
+		default:
+			events = append(events, Event{Erase: &formats.Tombstone{Category: category, Key: key, ErasedAt: now}})
+		}
+	}
+	return events
+}
+
+// told is what Known says of every fact, with the names and values that lead to it.
+func told(k Known) (lines []string) {
+	for i := range 3 {
+		for j := range 8 {
+			n := fact.IDOf(fmt.Sprint("Room ", i), fmt.Sprint("key/", j))
+			for _, v := range k.Versions(n) {
+				lines = append(lines, fmt.Sprint(k.Room(n.Category), n.Key, " ", v.ID, v.Value, v.ConfirmationCount, len(v.Sources), v.Aliases,
+					slices.Contains(k.Named(n.Key), n), slices.Contains(k.Named(v.Aliases[0]), n), slices.Contains(k.Valued(v.Value), n)))
+			}
+			if _, erased := k.Erased(n); erased {
+				lines = append(lines, fmt.Sprint(n, " erased"))
+			}
+		}
+	}
+	for _, v := range k.Lessons() {
+		lines = append(lines, v.ID+v.Value)
+	}
+	slices.Sort(lines)
+	return append(lines, fmt.Sprint(k.Seq, k.Count))
+}
+
+// A state that begins at the index says what one with all facts in memory says,
+// whatever was committed, compacted and indexed before, by however many handles.
+func TestStateFromIndexIsTheWholeState(t *testing.T) {
+	begun := 0
+	for seed := range uint64(12) {
+		r, dir := rand.New(rand.NewPCG(seed, 1)), t.TempDir()
+		logs := []*Log{openLog(t, dir)}
+		for step := range 40 {
+			l := logs[r.IntN(len(logs))]
+			switch x := r.IntN(10); {
+			case x < 6:
+				must(t, l.Decide(t.Context(), func(k Known, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
+			case x < 7:
+				must(t, l.Compact(t.Context()))
+			case x < 9:
+				must(t, l.Sync(t.Context(), 1, nil))
+			default:
+				logs = append(logs, openLog(t, dir))
+			}
+			var want []string
+			cold := openLog(t, dir)
+			must(t, cold.View(t.Context(), func(st *State) error { want = told(st.Known()); return nil }))
+			for i, l := range append([]*Log{cold}, logs...) {
+				must(t, l.Look(t.Context(), func(k Known) error {
+					if k.state.base != nil {
+						begun++
+					}
+					if diff := cmp.Diff(want, told(k)); diff != "" {
+						t.Fatalf("seed %d, step %d, log %d of %d (-whole +looked):\n%s", seed, step, i, len(logs), diff)
+					}
+					return nil
+				}))
+				must(t, l.Search(t.Context(), func(k Known, x *Index) error {
+					for _, v := range x.state.Lessons() {
+						if got, err := x.Version(t.Context(), v.ID); err != nil || got == nil {
+							t.Errorf("%s: %v, %v", v.ID, got, err)
+						}
+					}
+					docs, err := x.Named(t.Context(), "key/3")
+					for _, d := range docs {
+						if vs := x.Versions(d); len(vs) == 0 {
+							t.Errorf("the index has %q, the state has not", d)
+						}
+					}
+					return err
+				}))
+			}
+			must(t, cold.Close())
+		}
+		for _, l := range logs {
+			must(t, l.Close())
+		}
+	}
+	if begun < 100 {
+		t.Errorf("only %d states began at the index", begun)
+	}
+}
+
+// An index that is damaged under a state, or is of another journal, changes no
+// answer.
+func TestDamagedBaseIsLeftForTheFacts(t *testing.T) {
+	dir := t.TempDir()
+	l := openLog(t, dir)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 30 {
+		must(t, l.Decide(t.Context(), func(k Known, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
+	}
+	must(t, l.Sync(t.Context(), 1, nil))
+	must(t, l.Close())
+	l = openLog(t, dir)
+	defer l.Close()
+	var want, got []string
+	calls := 0
+	must(t, l.View(t.Context(), func(st *State) error { want = told(st.Known()); return nil }))
+	must(t, l.Look(t.Context(), func(k Known) error {
+		if calls++; calls == 1 {
+			k.state.base.fail(fmt.Errorf("a file is gone"))
+		}
+		got = told(k)
+		return nil
+	}))
+	if diff := cmp.Diff(want, got); diff != "" || calls != 2 {
+		t.Errorf("%d calls: %s", calls, diff)
+	}
+	must(t, l.Look(t.Context(), func(k Known) error { got = told(k); return nil }))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
