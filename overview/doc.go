@@ -6,6 +6,6 @@
 //     files hang together;
 //   - scan.go and cache.go: each file is read once, and again only when its size or time has changed;
 //   - rank.go: the words of the task, what flows over the imports, what was touched last and what facts name;
-//     central.go: without a task, what a newcomer should read;
+//     centrality.go: without a task, what a newcomer should read;
 //   - tier.go: the lines.
 package overview

@@ -124,7 +124,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 		o.note("no file matches the task: what is central")
 	}
 	if m.o.Memory != nil {
-		w := Work{Task: q.Task, Files: r.met(order, matched), Budget: max(1, int(float64(budget)*briefingShare))}
+		w := Work{Task: q.Task, Files: r.workFiles(order, matched), Budget: max(1, int(float64(budget)*briefingShare))}
 		if o.Briefing, err = m.o.Memory.Briefing(ctx, w); err != nil {
 			return Overview{}, fmt.Errorf("the briefing: %w", err)
 		}

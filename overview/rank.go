@@ -22,18 +22,18 @@ type ranking struct {
 	memory  []string
 
 	tested  bool // the task is about tests
-	stands  []stand
+	roles   []role
 	score   []float64
 	subject []int // what a test tests, as far as names tell, else -1; nil without a task
 }
 
 // How the parts of a score count, each of which is 0 to 1.
 const (
-	weighWords  = 0.60 // the task's words in path, names and comments
-	weighGraph  = 0.25 // what flows to a file over the import graph
-	weighSaid   = 0.50 // what commits say that touched a file, beside 1 for its own words
-	weighRecent = 0.07
-	weighNamed  = 0.20 // a fact or gotcha names it
+	weighWords   = 0.60 // the task's words in path, names and comments
+	weighGraph   = 0.25 // what flows to a file over the import graph
+	weighCommits = 0.50 // what commits say that touched a file, beside 1 for its own words
+	weighRecent  = 0.07
+	weighNamed   = 0.20 // a fact or gotcha names it
 )
 
 // BM25's parameters, as is usual: how soon more of the same word says less,
@@ -46,10 +46,10 @@ const (
 // rank gives the numbers of the entries that can be listed, best first, and
 // whether any matches the task.
 func (r *ranking) rank() (order []int, matched bool) {
-	words, named, said := r.words(), r.named(), r.said()
+	words, named, commits := r.words(), r.named(), r.commitScores()
 	seed := make([]float64, len(r.entries))
 	for i := range words {
-		words[i] += weighSaid * said[i]
+		words[i] += weighCommits * commits[i]
 	}
 	for i, w := range graph.Scaled(words) {
 		seed[i] = w*w + 0.3*named[i]
@@ -57,7 +57,7 @@ func (r *ranking) rank() (order []int, matched bool) {
 	}
 	low := strings.ToLower(r.task)
 	r.tested = strings.Contains(low, "test") || strings.Contains(low, "benchmark")
-	r.score, r.stands = make([]float64, len(r.entries)), r.standing()
+	r.score, r.roles = make([]float64, len(r.entries)), r.roleOfEach()
 	if g := graph.New(r.files()); r.task != "" && matched {
 		r.spread(words, named, g.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12}))
 	} else {
@@ -95,9 +95,9 @@ func (r *ranking) spread(words, named, flow []float64) {
 	}
 }
 
-// met are the files that the work is about: those below the path that was asked
+// workFiles are the files that the work is about: those below the path that was asked
 // for, else those that answer the task best.
-func (r *ranking) met(order []int, matched bool) (files []string) {
+func (r *ranking) workFiles(order []int, matched bool) (files []string) {
 	if r.below != "" {
 		for _, e := range r.entries {
 			if under(e.Path, r.below) {
@@ -231,10 +231,10 @@ func (r *ranking) prior(i int) float64 {
 			p = 0.35
 		}
 	}
-	if r.stands[i].built {
+	if r.roles[i].built {
 		p *= builtShare
 	}
-	if r.stands[i].test && !r.tested {
+	if r.roles[i].test && !r.tested {
 		p *= testShare
 		if strings.Contains("/"+e.Path, "/testdata/") || strings.Contains("/"+e.Path, "/fixtures/") {
 			p *= 0.5
@@ -260,4 +260,44 @@ func (r *ranking) subjects() []int {
 		}
 	}
 	return out
+}
+
+// commitScores is how well what commits say that touched a file answers the task, scaled
+// to 1: people say there what a change is for, in words that may not stand in
+// the file. Of all commits that touched a file the best one counts, and one of many
+// files says less of each.
+func (r *ranking) commitScores() []float64 {
+	out := make([]float64, len(r.entries))
+	query := source.Query(r.task)
+	if len(query) == 0 || len(r.commits) == 0 {
+		return out
+	}
+	commits, in := make([][]uint32, len(r.commits)), map[uint32]float64{}
+	for i, c := range r.commits {
+		commits[i] = source.Query(c.Subject)
+		for _, t := range commits[i] {
+			in[t]++
+		}
+	}
+	best := map[string]float64{}
+	for i, c := range r.commits {
+		score := 0.0
+		for _, t := range query {
+			if slices.Contains(commits[i], t) {
+				score += math.Log1p(float64(len(commits)) / in[t])
+			}
+		}
+		if score == 0 {
+			continue
+		}
+		for _, f := range c.Files {
+			best[f] = max(best[f], score/math.Sqrt(float64(len(c.Files))))
+		}
+	}
+	for i, e := range r.entries {
+		if e.class == ordinary {
+			out[i] = best[e.Path]
+		}
+	}
+	return graph.Scaled(out)
 }

@@ -4,6 +4,7 @@ package graph
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"leanctx/overview/source"
@@ -177,4 +178,418 @@ func tested(base string) string {
 		return ""
 	}
 	return s
+}
+
+// resolver finds the file, or group of files, that an import means. What is
+// not in the project means nothing.
+type resolver struct {
+	g       *Graph
+	files   []File
+	paths   map[string]int32
+	bases   map[string][]int32 // by the last part of the path, where that is how things are found: C, Ruby, PHP
+	modules map[string]string  // Go module → directory
+	crates  map[string]string  // Rust crate → directory of its sources
+	nodes   map[string]string  // Node package → directory
+	aliases []alias            // of tsconfig files, the longest prefix first
+	roots   []string           // directories that Python, PHP and Ruby look in
+	classes map[string]int32   // Java, Kotlin and PHP: package and file name
+
+	last          string // the directory of the file that was placed last
+	siblings, pkg int32  // its groups, or -1
+}
+
+// alias says where specifiers that begin with from are looked for.
+type alias struct{ scope, from, to string }
+
+func newResolver(g *Graph, files []File) *resolver {
+	r := &resolver{
+		g: g, files: files, paths: make(map[string]int32, len(files)), bases: map[string][]int32{},
+		modules: map[string]string{}, crates: map[string]string{}, nodes: map[string]string{}, classes: map[string]int32{}, siblings: -1, pkg: -1,
+	}
+	roots := map[string]bool{"": true}
+	for i := range files {
+		e := &files[i]
+		if e.Path == "" {
+			continue
+		}
+		r.paths[e.Path] = int32(i)
+		r.settings(e)
+		dir, base := path.Split(e.Path)
+		switch e.Language {
+		case source.C, source.CPP, source.Ruby:
+			r.bases[base] = append(r.bases[base], int32(i))
+		case source.Python:
+			roots[pythonRoot(dir)] = true
+		}
+	}
+	for root := range roots {
+		r.roots = append(r.roots, root)
+	}
+	slices.Sort(r.roots)
+	slices.SortStableFunc(r.aliases, func(a, b alias) int { return len(b.scope+b.from) - len(a.scope+a.from) })
+	return r
+}
+
+// pythonRoot is where the packages of a directory are counted from: the
+// directory above it, if that is src, lib or python.
+func pythonRoot(dir string) string {
+	for _, name := range []string{"src/", "lib/", "python/"} {
+		if i := strings.Index("/"+dir, "/"+name); i >= 0 {
+			return dir[:i+len(name)]
+		}
+	}
+	return ""
+}
+
+// settings takes in a module file.
+func (r *resolver) settings(e *File) {
+	dir, base := path.Split(e.Path)
+	switch {
+	case base == "go.mod" && e.Package != "":
+		r.modules[e.Package] = dir
+	case base == "Cargo.toml" && e.Package != "":
+		r.crates[e.Package] = dir + "src/"
+	case base == "package.json" && e.Package != "":
+		r.nodes[e.Package] = dir
+	case strings.HasSuffix(base, ".json") && e.Language != "JSON":
+		baseURL, hasBase := "", false
+		for _, line := range e.Imports {
+			if v, ok := strings.CutPrefix(line, "baseUrl="); ok {
+				baseURL, hasBase = v, true
+			}
+		}
+		if hasBase {
+			r.aliases = append(r.aliases, alias{dir, "", join(dir, baseURL) + "/"})
+		}
+		for _, line := range e.Imports {
+			v, ok := strings.CutPrefix(line, "paths=")
+			from, to, ok2 := strings.Cut(v, "=")
+			if ok && ok2 {
+				to = join(dir, path.Join(baseURL, strings.TrimSuffix(to, "*")))
+				if strings.HasSuffix(from, "/*") {
+					to += "/"
+				}
+				r.aliases = append(r.aliases, alias{dir, strings.TrimSuffix(from, "*"), to})
+			}
+		}
+	}
+}
+
+// join is a cleaned path below the root; "" for the root itself.
+func join(dir, rel string) string {
+	p := path.Join(dir, rel)
+	if p == "." {
+		return ""
+	}
+	return p
+}
+
+// place puts a file into its groups and beside its test.
+func (r *resolver) place(i int32, e *File) {
+	dir, base := path.Split(e.Path)
+	if dir != r.last || r.siblings < 0 {
+		r.last, r.siblings, r.pkg = dir, r.g.group("dir:"+dir, true), -1
+	}
+	r.g.edge(i, r.siblings, weighSibling)
+	switch e.Language {
+	case source.Go:
+		if !strings.HasSuffix(base, "_test.go") {
+			if r.pkg < 0 {
+				r.pkg = r.g.group("go:"+dir, true)
+			}
+			r.g.edge(r.pkg, i, weighImport)
+		}
+	case source.Java, source.Kotlin:
+		r.classes[e.Package+"."+strings.TrimSuffix(base, path.Ext(base))] = i
+		r.g.edge(r.g.group("java:"+e.Package, true), i, weighImport)
+	case source.CSharp:
+		if e.Package != "" {
+			r.g.edge(r.g.group("cs:"+e.Package, true), i, weighImport)
+		}
+	case source.PHP:
+		r.classes[e.Package+`\`+strings.TrimSuffix(base, path.Ext(base))] = i
+	}
+	if to := r.first(Tested(e.Path)...); to >= 0 {
+		r.g.edge(i, to, weighTest)
+		r.g.edge(to, i, weighTest/2)
+	}
+}
+
+// resolve adds an edge for each import that is found.
+func (r *resolver) resolve(i int32, e *File) {
+	dir := path.Dir(e.Path)
+	if dir == "." {
+		dir = ""
+	}
+	for _, spec := range e.Imports {
+		to := int32(-1)
+		switch e.Language {
+		case source.Go:
+			to = r.golang(spec)
+		case source.TypeScript, source.JavaScript:
+			to = r.script(dir, spec)
+		case source.Python:
+			to = r.python(dir, spec)
+		case source.Rust:
+			to = r.rust(e.Path, spec)
+		case source.Java, source.Kotlin:
+			to = r.java(spec)
+		case source.C, source.CPP:
+			to = r.include(dir, spec)
+		case source.CSharp:
+			to = r.g.group("cs:"+spec, false)
+		case source.Ruby:
+			to = r.ruby(dir, spec)
+		case source.PHP:
+			to = r.php(dir, spec)
+		}
+		if to >= 0 {
+			r.g.edge(i, to, weighImport)
+		}
+	}
+}
+
+// first is the first of some paths that is a file, or -1.
+func (r *resolver) first(names ...string) int32 {
+	for _, n := range names {
+		if i, ok := r.paths[n]; ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// nearest is the only file among some that are called the same, or the one that is
+// closest to dir.
+func (r *resolver) nearest(dir string, among []int32, suffix string) int32 {
+	best, score := int32(-1), -1
+	for _, i := range among {
+		p := r.files[i].Path
+		if p != suffix && !strings.HasSuffix(p, "/"+suffix) {
+			continue
+		}
+		n := 0
+		for n < len(p) && n < len(dir) && p[n] == dir[n] {
+			n++
+		}
+		if n > score {
+			best, score = i, n
+		}
+	}
+	return best
+}
+
+// golang finds a package by the module whose path its path begins with. The
+// standard library's own module is called std and stands in no path.
+func (r *resolver) golang(spec string) int32 {
+	for prefix := spec; prefix != ""; {
+		if dir, ok := r.modules[prefix]; ok {
+			rest := strings.TrimPrefix(strings.TrimPrefix(spec, prefix), "/")
+			return r.g.group("go:"+asDir(dir+rest), false)
+		}
+		prefix = prefix[:max(strings.LastIndexByte(prefix, '/'), 0)]
+	}
+	if dir, ok := r.modules["std"]; ok {
+		return r.g.group("go:"+asDir(dir+spec), false)
+	}
+	return -1
+}
+
+// asDir is a directory with one slash at the end; the root is empty.
+func asDir(dir string) string {
+	dir = strings.Trim(dir, "/")
+	if dir == "" {
+		return ""
+	}
+	return dir + "/"
+}
+
+// scriptEndings are what may follow a specifier of JavaScript.
+var scriptEndings = [...]string{"", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte",
+	"/index.ts", "/index.tsx", "/index.js", "/index.jsx", "/index.mjs"}
+
+func (r *resolver) script(dir, spec string) int32 {
+	if strings.HasPrefix(spec, ".") {
+		return r.scriptFile(join(dir, spec))
+	}
+	for _, a := range r.aliases {
+		rest, ok := strings.CutPrefix(spec, a.from)
+		if !ok || !strings.HasPrefix(dir+"/", a.scope) || rest != "" && a.from != "" && !strings.HasSuffix(a.from, "/") {
+			continue
+		}
+		if i := r.scriptFile(join(a.to, rest)); i >= 0 {
+			return i
+		}
+	}
+	name, rest, _ := strings.Cut(spec, "/")
+	if strings.HasPrefix(spec, "@") {
+		scope, after, _ := strings.Cut(rest, "/")
+		name, rest = name+"/"+scope, after
+	}
+	at, ok := r.nodes[name]
+	if !ok {
+		return -1
+	}
+	if rest != "" {
+		if i := r.scriptFile(join(at, rest)); i >= 0 {
+			return i
+		}
+		return r.scriptFile(join(at, path.Join("src", rest)))
+	}
+	for _, main := range []string{"src", "index", "lib", "main"} {
+		if i := r.scriptFile(join(at, main)); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func (r *resolver) scriptFile(p string) int32 {
+	for _, e := range scriptEndings {
+		if i, ok := r.paths[p+e]; ok {
+			return i
+		}
+	}
+	// TypeScript names the file that it will be compiled to.
+	for from, to := range map[string]string{".js": ".ts", ".jsx": ".tsx", ".mjs": ".mts", ".cjs": ".cts"} {
+		if s, ok := strings.CutSuffix(p, from); ok {
+			return r.first(s+to, s+".tsx")
+		}
+	}
+	return -1
+}
+
+// python finds "a.b", "a.b:name" and, with leading dots, what is relative.
+func (r *resolver) python(dir, spec string) int32 {
+	module, name, _ := strings.Cut(spec, ":")
+	roots := r.roots
+	if rest := strings.TrimLeft(module, "."); rest != module {
+		for range len(module) - len(rest) - 1 {
+			dir = join(dir, "..")
+		}
+		module, roots = rest, []string{asDir(dir)}
+	} else {
+		roots = append([]string{asDir(dir)}, roots...)
+	}
+	p := strings.ReplaceAll(module, ".", "/")
+	for _, root := range roots {
+		at := strings.TrimSuffix(root+p, "/")
+		if name != "" {
+			sub := strings.TrimPrefix(at+"/"+name, "/")
+			if i := r.first(sub+".py", sub+"/__init__.py", sub+".pyi"); i >= 0 {
+				return i
+			}
+			continue
+		}
+		if i := r.first(at+".py", strings.TrimPrefix(at+"/__init__.py", "/"), at+".pyi"); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// rust finds "mod:name" beside or below the file, and paths from crate, super,
+// self or the name of a crate in the project.
+func (r *resolver) rust(file, spec string) int32 {
+	dir, base := path.Split(file)
+	below := dir + strings.TrimSuffix(base, ".rs") + "/"
+	if base == "mod.rs" || base == "lib.rs" || base == "main.rs" {
+		below = dir
+	}
+	if name, ok := strings.CutPrefix(spec, "mod:"); ok {
+		return r.first(below+name+".rs", below+name+"/mod.rs")
+	}
+	parts := strings.Split(spec, "::")
+	at := ""
+	switch head := parts[0]; head {
+	case "crate":
+		at = r.crateOf(file)
+	case "self":
+		at = below
+	case "super":
+		at = asDir(path.Dir(strings.TrimSuffix(below, "/")))
+		for len(parts) > 1 && parts[1] == "super" {
+			at, parts = asDir(path.Dir(strings.TrimSuffix(at, "/"))), parts[1:]
+		}
+	default:
+		src, ok := r.crates[head]
+		if !ok {
+			return -1
+		}
+		at = src
+	}
+	for n := len(parts) - 1; n > 0; n-- {
+		p := at + strings.Join(parts[1:1+n], "/")
+		if i := r.first(p+".rs", p+"/mod.rs"); i >= 0 {
+			return i
+		}
+	}
+	return r.first(at+"lib.rs", at+"mod.rs", at+"main.rs", strings.TrimSuffix(at, "/")+".rs")
+}
+
+// crateOf is the directory of the sources that a file of Rust belongs to.
+func (r *resolver) crateOf(file string) string {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		at := asDir(strings.TrimPrefix(dir, "."))
+		if r.first(at+"lib.rs", at+"main.rs") >= 0 {
+			return at
+		}
+		if dir == "." || dir == "/" {
+			return ""
+		}
+	}
+}
+
+// java finds a class by its package and name; an import of all of a package
+// means the package, one of a member or inner class its class.
+func (r *resolver) java(spec string) int32 {
+	if pkg, ok := strings.CutSuffix(spec, ".*"); ok {
+		if i := r.g.group("java:"+pkg, false); i >= 0 {
+			return i
+		}
+		spec = pkg
+	}
+	for ; strings.Contains(spec, "."); spec = spec[:strings.LastIndexByte(spec, '.')] {
+		if i, ok := r.classes[spec]; ok {
+			return i
+		}
+		if i := r.g.group("java:"+spec[:strings.LastIndexByte(spec, '.')], false); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// include finds a header beside the file, below a directory that is usual for
+// headers, or wherever the project has the only one of that path.
+func (r *resolver) include(dir, spec string) int32 {
+	if i := r.first(join(dir, spec), join("", spec), join("include", spec), join("src", spec)); i >= 0 {
+		return i
+	}
+	clean := strings.TrimLeft(path.Clean(spec), "./")
+	return r.nearest(dir, r.bases[path.Base(clean)], clean)
+}
+
+func (r *resolver) ruby(dir, spec string) int32 {
+	if strings.HasPrefix(spec, "./") {
+		p := join(dir, spec)
+		return r.first(p+".rb", p)
+	}
+	if i := r.first("lib/"+spec+".rb", spec+".rb", "app/"+spec+".rb", spec); i >= 0 {
+		return i
+	}
+	if !strings.Contains(spec, "/") {
+		return r.nearest(dir, r.bases[spec+".rb"], "lib/"+spec+".rb")
+	}
+	return r.nearest(dir, r.bases[path.Base(spec)+".rb"], spec+".rb")
+}
+
+func (r *resolver) php(dir, spec string) int32 {
+	if rest, ok := strings.CutPrefix(spec, "./"); ok {
+		return r.first(join(dir, rest), join("", rest))
+	}
+	if i, ok := r.classes[spec]; ok {
+		return i
+	}
+	return -1
 }

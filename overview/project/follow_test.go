@@ -13,7 +13,7 @@ import (
 )
 
 // twins makes a repository e that is known, and a clone of it with the same remote.
-func twins(t *testing.T) (*bench, *Atlas, Project) {
+func twins(t *testing.T) (*bench, *Registry, Project) {
 	t.Helper()
 	b := newBench(t)
 	p := b.open(nil)

@@ -40,7 +40,7 @@
 //
 // # The hash
 //
-// We derive the hash from the identity at first sight: SHA-256 of the kind and the name, the first 16 hex
+// We derive the hash from the identity at first observation: SHA-256 of the kind and the name, the first 16 hex
 // digits. A random one was rejected: a command that only reads could then not name the place
 // of a project that nobody has written to yet without writing itself, and a lost projects.json would
 // orphan every project. Where the derived hash is taken, or belonged to a project that was
@@ -56,6 +56,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -76,11 +77,11 @@ type Options struct {
 	Logger      *slog.Logger
 }
 
-// Atlas is the map of what is known of projects to their hashes. It is safe for
+// Registry is the map of what is known of projects to their hashes. It is safe for
 // concurrent use, by many processes too.
-type Atlas struct {
+type Registry struct {
 	o   Options
-	log *journal.Log[*atlas, change]
+	log *journal.Log[*registry, change]
 }
 
 // Project is what is known of a project.
@@ -100,8 +101,8 @@ type Project struct {
 }
 
 // Open opens the map in the data directory. It creates nothing until a project is recorded.
-func Open(dataDir string, o *Options) (*Atlas, error) {
-	p := &Atlas{}
+func Open(dataDir string, o *Options) (*Registry, error) {
+	p := &Registry{}
 	if o != nil {
 		p.o = *o
 	}
@@ -121,8 +122,8 @@ func Open(dataDir string, o *Options) (*Atlas, error) {
 	if p.o.Now == nil {
 		p.o.Now = time.Now
 	}
-	log, err := journal.Open(dataDir, atlasMachine{}, &journal.Options{
-		Name: "projects", Schema: atlasSchema, Now: p.o.Now, LockTimeout: p.o.LockTimeout, Logger: p.o.Logger,
+	log, err := journal.Open(dataDir, machine{}, &journal.Options{
+		Name: "projects", Schema: schema, Now: p.o.Now, LockTimeout: p.o.LockTimeout, Logger: p.o.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -132,39 +133,39 @@ func Open(dataDir string, o *Options) (*Atlas, error) {
 }
 
 // Close closes the map.
-func (p *Atlas) Close() error { return p.log.Close() }
+func (p *Registry) Close() error { return p.log.Close() }
 
 // Resolve tells which project a path is in, and records what is new about it: the project
 // itself, a move, an added remote. An empty path is the working directory. The path must
 // be a directory.
-func (p *Atlas) Resolve(ctx context.Context, path string) (Project, error) {
+func (p *Registry) Resolve(ctx context.Context, path string) (Project, error) {
 	return p.resolve(ctx, path, true)
 }
 
 // Lookup is Resolve for an operation that only reads: it records nothing. The hash of a project
 // that is not recorded yet (Known is false) is the one that Resolve would give it now.
-func (p *Atlas) Lookup(ctx context.Context, path string) (Project, error) {
+func (p *Registry) Lookup(ctx context.Context, path string) (Project, error) {
 	return p.resolve(ctx, path, false)
 }
 
-func (p *Atlas) resolve(ctx context.Context, path string, record bool) (Project, error) {
+func (p *Registry) resolve(ctx context.Context, path string, record bool) (Project, error) {
 	s, err := p.look(path)
 	if err != nil {
 		return Project{}, err
 	}
 	s.learn = record
-	var v verdict
+	var v resolution
 	for {
-		if err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
-			v = a.judge(s)
+		if err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
+			v = a.decide(s)
 			return nil
 		}); err != nil {
 			return Project{}, err
 		}
 		if !v.ask && record && len(v.changes) > 0 {
-			err := p.update(ctx, func(a *atlas, now time.Time) ([]change, error) {
+			err := p.update(ctx, func(a *registry, now time.Time) ([]change, error) {
 				s.now = now
-				if v = a.judge(s); v.ask {
+				if v = a.decide(s); v.ask {
 					return nil, nil // the state changed: ask, without the lock
 				}
 				return v.changes, nil
@@ -182,8 +183,8 @@ func (p *Atlas) resolve(ctx context.Context, path string, record bool) (Project,
 	}
 }
 
-// project is the answer to a sight.
-func (v verdict) project(s *sight) Project {
+// project is the answer to a observation.
+func (v resolution) project(s *observation) Project {
 	out := v.record.project()
 	out.Root, out.Name, out.Notices = s.root, projectName(s.root), v.notices
 	out.Created = v.created && s.learn
@@ -195,7 +196,7 @@ func (v verdict) project(s *sight) Project {
 
 // update commits changes and rewrites projects.json, so that people find in it what is. That
 // is cheap: it is small, and changes seldom.
-func (p *Atlas) update(ctx context.Context, decide func(*atlas, time.Time) ([]change, error)) error {
+func (p *Registry) update(ctx context.Context, decide func(*registry, time.Time) ([]change, error)) error {
 	if _, err := p.log.Update(ctx, decide); err != nil {
 		return err
 	}
@@ -206,9 +207,9 @@ func (p *Atlas) update(ctx context.Context, decide func(*atlas, time.Time) ([]ch
 }
 
 // List returns the recorded projects, sorted by name, root and hash.
-func (p *Atlas) List(ctx context.Context) ([]Project, error) {
+func (p *Registry) List(ctx context.Context) ([]Project, error) {
 	var out []Project
-	err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
+	err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
 		for _, r := range a.records {
 			out = append(out, r.project())
 		}
@@ -222,9 +223,9 @@ func (p *Atlas) List(ctx context.Context) ([]Project, error) {
 
 // Show returns the project that ref names: a hash, four or more of its first digits, an
 // identity, a name, if only one project has it, or a path.
-func (p *Atlas) Show(ctx context.Context, ref string) (Project, error) {
+func (p *Registry) Show(ctx context.Context, ref string) (Project, error) {
 	var out Project
-	err := p.log.View(ctx, func(a *atlas, _ journal.Head) error {
+	err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
 		r, err := a.named(ref)
 		if err == nil {
 			out = r.project()
@@ -242,4 +243,116 @@ func (p *Atlas) Show(ctx context.Context, ref string) (Project, error) {
 
 func looksLikePath(ref string) bool {
 	return strings.ContainsAny(ref, `/\`) || ref == "." || ref == ".." || filepath.IsAbs(ref)
+}
+
+// Link makes the place of a path part of the recorded project that ref names (see Show). What
+// was remembered there under another hash stays under that hash, and a notice says so.
+func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) {
+	s, err := p.look(path)
+	if err != nil {
+		return Project{}, err
+	}
+	if s.ID != "" {
+		return Project{}, fmt.Errorf("%s says which project this is: change %s instead", s.idFile(), idFileName)
+	}
+	if err := p.ask(ctx, s); err != nil {
+		return Project{}, err
+	}
+	var out Project
+	err = p.update(ctx, func(a *registry, now time.Time) ([]change, error) {
+		s.now = now
+		to, err := a.named(ref)
+		if err != nil {
+			return nil, err
+		}
+		from, _ := a.at(s)
+		if from != nil && from.Hash == to.Hash {
+			out = to.project()
+			return nil, nil
+		}
+		var changes []change
+		var notices []string
+		if from != nil {
+			changes = append(changes, change{Put: from.without(s)})
+			notices = []string{fmt.Sprintf("what was remembered here before stays in project %s", from.Hash)}
+		}
+		next := to.with(s, to.placeOf(s))
+		next.Apart = slices.DeleteFunc(slices.Clone(next.Apart), func(k string) bool { return k == s.key() || k == s.birthKey() })
+		out = next.project()
+		out.Notices = notices
+		return append(changes, change{Put: next}), nil
+	})
+	return out, err
+}
+
+// Unlink takes the place of a path out of its project; the path is a project of its own from
+// then on, a repository the one it was before it was linked, and is not followed back. The
+// project keeps its memory.
+func (p *Registry) Unlink(ctx context.Context, path string) (Project, error) {
+	s, err := p.look(path)
+	if err != nil {
+		return p.unlinkGone(ctx, path, err)
+	}
+	if s.ID != "" {
+		return Project{}, fmt.Errorf("%s says which project this is: remove or change it", s.idFile())
+	}
+	return p.take(ctx, s, path)
+}
+
+// unlinkGone takes out a place that is no more.
+func (p *Registry) unlinkGone(ctx context.Context, path string, cause error) (Project, error) {
+	root, err := absolute(path)
+	if err != nil {
+		return Project{}, errors.Join(cause, err)
+	}
+	out, err := p.take(ctx, &observation{Place: Place{Root: root}, root: root}, path)
+	if isNotFound(err) {
+		return Project{}, cause
+	}
+	return out, err
+}
+
+func (p *Registry) take(ctx context.Context, s *observation, path string) (Project, error) {
+	var out Project
+	err := p.update(ctx, func(a *registry, _ time.Time) ([]change, error) {
+		r, i := a.at(s)
+		if r == nil {
+			return nil, notRecorded(path)
+		}
+		gone := *s
+		gone.Place = r.Places[i]
+		next := r.without(&gone)
+		next.unmark(gone.Birth)
+		next.Apart = append(slices.Clone(next.Apart), gone.key())
+		if gone.Birth != "" && !next.born(gone.Birth) { // else it was a copy of what stays
+			next.Apart = append(next.Apart, gone.birthKey())
+		}
+		slices.Sort(next.Apart)
+		next.Apart = slices.Compact(next.Apart)
+		out = next.project()
+		return []change{{Put: next}}, nil
+	})
+	return out, err
+}
+
+// Forgotten is a project that is no longer in the map.
+type Forgotten struct {
+	Project
+	Data string `json:"data"` // where its facts are, relative to the data directory; not removed
+}
+
+// Forget takes a project (see Show) out of the map. Its data stay where they are until the
+// caller removes them, and its hash is never given to another project.
+func (p *Registry) Forget(ctx context.Context, ref string) (Forgotten, error) {
+	found, err := p.Show(ctx, ref)
+	if err != nil {
+		return Forgotten{}, err
+	}
+	err = p.update(ctx, func(a *registry, now time.Time) ([]change, error) {
+		if a.records[found.Hash] == nil {
+			return nil, notRecorded(ref)
+		}
+		return []change{{Forget: found.Hash}}, nil
+	})
+	return Forgotten{Project: found, Data: "knowledge/" + found.Hash}, err
 }

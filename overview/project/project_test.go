@@ -48,7 +48,7 @@ func newBench(tb testing.TB) *bench {
 	return &bench{TB: tb, data: filepath.Join(tb.TempDir(), "data"), dir: dir}
 }
 
-func (b *bench) open(o *Options) *Atlas {
+func (b *bench) open(o *Options) *Registry {
 	b.Helper()
 	p, err := Open(b.data, o)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *bench) remove(name string) {
 	}
 }
 
-func (b *bench) resolve(p *Atlas, name string) Project {
+func (b *bench) resolve(p *Registry, name string) Project {
 	b.Helper()
 	found, err := p.Resolve(b.Context(), b.path(name))
 	if err != nil {
@@ -122,7 +122,7 @@ func (b *bench) resolve(p *Atlas, name string) Project {
 	return found
 }
 
-func (b *bench) lookup(p *Atlas, name string) Project {
+func (b *bench) lookup(p *Registry, name string) Project {
 	b.Helper()
 	found, err := p.Lookup(b.Context(), b.path(name))
 	if err != nil {

@@ -22,6 +22,7 @@
 package tree
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -29,9 +30,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -165,4 +169,287 @@ func (l *lister) stat(ctx context.Context, names []string) error {
 // full notes that not all files are listed.
 func (l *lister) full() {
 	l.out.Note = fmt.Sprintf("more files than are looked at: only the first %d are listed", l.o.Most)
+}
+
+// Vendored reports whether a file is somebody else's, kept within the project: the
+// directory that says so, with a slash at the end.
+func Vendored(name string) (dir string, ok bool) {
+	for from := 0; ; {
+		i := strings.IndexByte(name[from:], '/')
+		if i < 0 {
+			return "", false
+		}
+		if part := name[from : from+i]; vendors[part] || installed[part] {
+			return name[:from+i+1], true
+		}
+		from += i + 1
+	}
+}
+
+// vendors are directories of others' code that is kept with the project.
+var vendors = map[string]bool{"vendor": true, "third_party": true, "thirdparty": true, "3rdparty": true, "Godeps": true, "_vendor": true}
+
+// installed are directories that a package manager fills. They are not looked
+// into where git does not say that they are kept.
+var installed = map[string]bool{
+	"node_modules": true, "bower_components": true, "jspm_packages": true, ".venv": true, "site-packages": true, "__pycache__": true,
+	".tox": true, ".nox": true, ".mypy_cache": true, ".pytest_cache": true, ".ruff_cache": true, "Pods": true, "Carthage": true, ".gradle": true, ".yarn": true,
+}
+
+// caches are directories of a home directory that programs keep things in which
+// they can get again. Only at the top of a walk they are taken for that.
+var caches = map[string]bool{
+	".cache": true, ".npm": true, ".cargo": true, ".rustup": true, ".pyenv": true, ".nvm": true, ".m2": true, ".local": true, ".bun": true, ".deno": true, ".Trash": true,
+}
+
+// pending is a directory to be walked.
+type pending struct {
+	dir   string // relative, with a slash at the end; empty for the root
+	rules *rules
+}
+
+// walk lists the files without git, directory by directory.
+func (l *lister) walk(ctx context.Context) error {
+	base := &rules{}
+	base = base.with("", readRules(l.excludesFile(ctx)))
+	base = base.with("", readRules(filepath.Join(l.root, ".git", "info", "exclude")))
+	todo, names := []pending{{"", base}}, []string(nil)
+	for len(todo) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		files, below := l.directory(next)
+		todo, names = append(todo, below...), append(names, files...)
+		if len(names) > l.o.Most {
+			break // stat says so
+		}
+	}
+	return l.stat(ctx, names)
+}
+
+// directory gives the files of one directory, and the directories below it. One
+// that cannot be read has none.
+func (l *lister) directory(at pending) (files []string, below []pending) {
+	full := filepath.Join(l.root, filepath.FromSlash(at.dir))
+	entries, err := os.ReadDir(full)
+	if err != nil && len(entries) == 0 {
+		l.o.Logger.Debug("a directory is left out", "directory", full, "error", err)
+		return nil, nil
+	}
+	has := func(name string) bool {
+		_, found := slices.BinarySearchFunc(entries, name, func(e os.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+		return found
+	}
+	if at.dir != "" && has(".git") { // a work tree of its own
+		l.out.Apart = append(l.out.Apart, at.dir)
+		return nil, nil
+	}
+	active := at.rules
+	if has(".gitignore") {
+		active = active.with(at.dir, readRules(filepath.Join(full, ".gitignore")))
+	}
+	for _, e := range entries {
+		name := at.dir + e.Name()
+		switch {
+		case e.Name() == ".git":
+		case e.IsDir():
+			if active.ignore(name, true) {
+				continue
+			}
+			if installed[e.Name()] || at.dir == "" && caches[e.Name()] || name == "go/pkg" {
+				l.out.Apart = append(l.out.Apart, name+"/")
+				continue
+			}
+			below = append(below, pending{name + "/", active})
+		case e.Type().IsRegular():
+			if !active.ignore(name, false) {
+				files = append(files, name)
+			}
+		}
+	}
+	return files, below
+}
+
+// rules are the patterns that hold in a directory: its own, and those of the
+// directories above.
+type rules struct {
+	above *rules
+	dir   string // relative, with a slash at the end
+	own   []pattern
+}
+
+// with adds the patterns of a directory.
+func (r *rules) with(dir string, own []pattern) *rules {
+	if len(own) == 0 {
+		return r
+	}
+	return &rules{r, dir, own}
+}
+
+// ignore tells whether a path is ignored: the last pattern that matches
+// decides, those of deeper directories first.
+func (r *rules) ignore(name string, isDir bool) bool {
+	for ; r != nil; r = r.above {
+		rest := strings.TrimPrefix(name, r.dir)
+		for i := len(r.own) - 1; i >= 0; i-- {
+			if p := &r.own[i]; p.matches(rest, path.Base(rest), isDir) {
+				return !p.negated
+			}
+		}
+	}
+	return false
+}
+
+// place is where a directory stands, as git sees it.
+type place struct {
+	bare   bool
+	inside bool // in a git directory
+	tree   bool // in a work tree
+	head   string
+}
+
+// place asks git about the root; not known if there is no git, no repository, or git refuses to speak of it.
+func (l *lister) place(ctx context.Context) (place, bool) {
+	out, err := git(ctx, l.root, &l.o, "rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-inside-work-tree", "--verify", "-q", "HEAD")
+	lines := strings.Fields(string(out))
+	if len(lines) < 3 { // before the first commit the three answers come with an error
+		l.o.Logger.Debug("git does not know the directory", "root", l.root, "error", err)
+		return place{}, false
+	}
+	p := place{bare: lines[0] == "true", inside: lines[1] == "true", tree: lines[2] == "true"}
+	if len(lines) > 3 {
+		p.head = lines[3]
+	}
+	p.bare = p.bare && !p.tree
+	return p, true
+}
+
+// lsFiles are the names of what git keeps and of what it would, each once.
+func (l *lister) lsFiles(ctx context.Context) ([]string, error) {
+	out, err := git(ctx, l.root, &l.o, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, bytes.Count(out, []byte{0}))
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		switch {
+		case name == "":
+		case strings.HasSuffix(name, "/"): // an untracked repository within
+			l.out.Apart = append(l.out.Apart, name)
+		default:
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names) // unmerged ones stand there three times
+	return l.withoutModules(names), nil
+}
+
+// withoutModules takes submodules out of the names. Git lists them like
+// files; they are directories.
+func (l *lister) withoutModules(names []string) []string {
+	data, err := os.ReadFile(filepath.Join(l.root, ".gitmodules"))
+	if err != nil {
+		return names
+	}
+	for line := range strings.Lines(string(data)) {
+		key, value, ok := strings.Cut(line, "=")
+		if !ok || strings.TrimSpace(key) != "path" {
+			continue
+		}
+		module := strings.Trim(strings.TrimSpace(value), `"`)
+		if i, found := slices.BinarySearch(names, module); found {
+			names = slices.Delete(names, i, i+1)
+			l.out.Apart = append(l.out.Apart, module+"/")
+		}
+	}
+	return names
+}
+
+// excludesFile is the user's own excludes file, as git has it configured.
+func (l *lister) excludesFile(ctx context.Context) string {
+	if l.o.Excludes != "" {
+		return l.o.Excludes
+	}
+	out, err := git(ctx, l.root, &l.o, "config", "--get", "--type=path", "core.excludesFile")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+// History is what the last commits say.
+type History struct {
+	Touched map[string]int // files, and how many commits ago: 0 for those of the newest commit, 1 for the one before, and so on
+	Commits []Commit       // the newest first, without those of more than togetherMost files
+}
+
+// Commit is what one commit did.
+type Commit struct {
+	Subject string   // the first line of what it says
+	Files   []string // that it touched
+}
+
+// togetherMost is how many files a commit may touch for it to tell which belong
+// together: a larger one renames, formats or imports.
+const togetherMost = 30
+
+// Recent tells what the last commits touched, at most so many back from head.
+// Names are relative to root. It takes two seconds at most; what git does not tell
+// in that time is not known.
+func Recent(ctx context.Context, root, head string, commits int, o *Options) (History, error) {
+	settings := Options{}
+	if o != nil {
+		settings = *o
+	}
+	if settings.Git == "" {
+		settings.Git = "git"
+	}
+	settings.GitTimeout = 2 * time.Second
+	out, err := git(ctx, root, &settings, "log", "-z", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01%s", head)
+	if err != nil {
+		return History{}, err
+	}
+	h := History{Touched: map[string]int{}}
+	n := 0
+	for part := range strings.SplitSeq(string(out), "\x01") {
+		subject, rest, _ := strings.Cut(part, "\x00")
+		files := strings.FieldsFunc(strings.TrimPrefix(rest, "\n"), func(c rune) bool { return c == 0 })
+		if subject == "" && len(files) == 0 {
+			continue
+		}
+		for _, f := range files {
+			if _, known := h.Touched[f]; !known {
+				h.Touched[f] = n
+			}
+		}
+		if len(files) > 0 && len(files) <= togetherMost {
+			h.Commits = append(h.Commits, Commit{subject, files})
+		}
+		n++
+	}
+	return h, nil
+}
+
+// git runs git in dir, as a reader that asks nobody, fetches nothing and runs
+// nothing that the repository's configuration names.
+func git(ctx context.Context, dir string, o *Options, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.GitTimeout)
+	defer cancel()
+	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
+	cmd := exec.CommandContext(ctx, o.Git, append(fixed, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	cmd.WaitDelay = time.Second
+	return cmd.Output()
+}
+
+// withoutGit leaves out what would point git at another repository, as inside
+// of a git hook. Where its configuration stands is the user's word and stays.
+func withoutGit(env []string) []string {
+	return slices.DeleteFunc(env, func(v string) bool {
+		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG_") && !strings.HasPrefix(v, "GIT_CEILING_")
+	})
 }

@@ -150,7 +150,7 @@ func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error)
 		}
 	}
 	// A broken configuration of ours must not keep us from looking at others'.
-	if projects, dir, err := s.atlas(sc); err == nil {
+	if projects, dir, err := s.projectRegistry(sc); err == nil {
 		if project, err := projects.Lookup(ctx, dir); err == nil {
 			p.Root = project.Root
 		}

@@ -56,7 +56,7 @@ func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
 		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "fix the file"}}
 	}
 	found := []hook.Finding{{Level: hook.Fine, Subject: "configuration", Text: "can be read"}, s.models()}
-	projects, dir, err := s.atlas(sc)
+	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return append(found, hook.Finding{Level: hook.Problem, Subject: "projects", Text: err.Error()})
 	}

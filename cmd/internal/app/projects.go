@@ -48,7 +48,7 @@ func (l projectList) Text() string {
 }
 
 func (s *stores) listProjects(ctx context.Context, sc op.Scope, _ nothing) (projectList, error) {
-	projects, _, err := s.atlas(sc)
+	projects, _, err := s.projectRegistry(sc)
 	if err != nil {
 		return projectList{}, err
 	}
@@ -95,7 +95,7 @@ func (p shown) Text() string {
 }
 
 func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (shown, error) {
-	projects, dir, err := s.atlas(sc)
+	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return shown{}, err
 	}
@@ -173,7 +173,7 @@ func (f forgotten) Text() string {
 }
 
 func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget) (forgotten, error) {
-	projects, _, err := s.atlas(sc)
+	projects, _, err := s.projectRegistry(sc)
 	if err != nil {
 		return forgotten{}, err
 	}
@@ -199,8 +199,8 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 }
 
 // at is the map, and a path that was given or the project's own.
-func (s *stores) at(sc op.Scope, given string) (*project.Atlas, string, error) {
-	projects, dir, err := s.atlas(sc)
+func (s *stores) at(sc op.Scope, given string) (*project.Registry, string, error) {
+	projects, dir, err := s.projectRegistry(sc)
 	if err != nil || given == "" {
 		return projects, dir, err
 	}

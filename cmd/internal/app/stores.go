@@ -32,18 +32,18 @@ type stores struct {
 	beside sync.WaitGroup // what is done beside calls
 
 	mu         sync.Mutex
-	projects   map[string]*project.Atlas   // by what the work trees do
-	knowledge  map[string]*knowledge.Store // by project hash
-	guests     map[string]*knowledge.Store // other projects', opened for a search
-	perProject map[string]*projectStores   // by project hash
-	usages     map[string]*cost.Usage      // by project hash
-	loaded     *models                     // once it is asked for
+	projects   map[string]*project.Registry // by what the work trees do
+	knowledge  map[string]*knowledge.Store  // by project hash
+	guests     map[string]*knowledge.Store  // other projects', opened for a search
+	perProject map[string]*projectStores    // by project hash
+	usages     map[string]*cost.Usage       // by project hash
+	loaded     *models                      // once it is asked for
 }
 
 func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 	return &stores{
 		config: sync.OnceValues(load), warn: warn, logger: slog.New(slog.DiscardHandler),
-		projects:  make(map[string]*project.Atlas),
+		projects:  make(map[string]*project.Registry),
 		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
 		perProject: make(map[string]*projectStores), usages: make(map[string]*cost.Usage),
 	}
@@ -208,7 +208,7 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 	if err != nil {
 		return nil, err
 	}
-	projects, _, err := s.atlas(sc)
+	projects, _, err := s.projectRegistry(sc)
 	if err != nil {
 		return nil, err
 	}

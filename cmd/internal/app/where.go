@@ -36,9 +36,9 @@ func (s *stores) warnOnce(text string) {
 	}
 }
 
-// atlas is the map of projects as the project of a call wants it, and the
+// projectRegistry is the map of projects as the project of a call wants it, and the
 // directory of the call.
-func (s *stores) atlas(sc op.Scope) (*project.Atlas, string, error) {
+func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error) {
 	settings, dir, err := s.settings(sc)
 	if err != nil {
 		return nil, "", err
@@ -63,7 +63,7 @@ func (s *stores) atlas(sc op.Scope) (*project.Atlas, string, error) {
 // resolve tells which project a call is about, and records what is new about
 // it.
 func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, error) {
-	projects, dir, err := s.atlas(sc)
+	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return project.Project{}, err
 	}
@@ -77,7 +77,7 @@ func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, err
 // followed to another place by its first commit, which is often made after the
 // first thing was remembered.
 func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, error) {
-	projects, dir, err := s.atlas(sc)
+	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return project.Project{}, err
 	}

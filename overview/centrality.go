@@ -31,7 +31,7 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 	seed, says := make([]float64, n), make([]float64, n)
 	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.class == ordinary && e.language.Code() })
 	for i, e := range r.entries {
-		if e.class != ordinary || r.stands[i].test || !e.language.Code() && (!prose || e.language == "") {
+		if e.class != ordinary || r.roles[i].test || !e.language.Code() && (!prose || e.language == "") {
 			continue // where nobody writes code, all other text counts
 		}
 		seed[i] = 1
@@ -51,7 +51,7 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 			r.score[i] += centralRecent * r.touched[i] * r.shape(i)
 		}
 	}
-	r.thin()
+	r.favourVariety()
 }
 
 // public is about how many of a file's definitions are for others to use: a row of
@@ -88,7 +88,7 @@ func (r *ranking) shared(used []float64) {
 // shape is how much a file counts for what it is where nobody asks for tests
 // or data.
 func (r *ranking) shape(i int) float64 {
-	switch e, s := r.entries[i], r.stands[i]; {
+	switch e, s := r.entries[i], r.roles[i]; {
 	case e.class != ordinary:
 		return 0
 	case s.test || s.example:
@@ -101,11 +101,11 @@ func (r *ranking) shape(i int) float64 {
 	return 1
 }
 
-// stand is where a file stands among the others.
-type stand struct{ test, example, built bool }
+// role is what a file is for, as its place in the tree tells.
+type role struct{ test, example, built bool }
 
-func (r *ranking) standing() []stand {
-	out := make([]stand, len(r.entries))
+func (r *ranking) roleOfEach() []role {
+	out := make([]role, len(r.entries))
 	for i, e := range r.entries {
 		dir, ok := e.Path[:max(strings.LastIndexByte(e.Path, '/'), 0)], false
 		if i > 0 {
@@ -134,7 +134,7 @@ var (
 // Deeper ones count less, and so does each of many programs.
 func (r *ranking) entrance(i, programs int) float64 {
 	e := r.entries[i]
-	if e.class != ordinary || r.stands[i].test || r.stands[i].example {
+	if e.class != ordinary || r.roles[i].test || r.roles[i].example {
 		return 0
 	}
 	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, r.below), "/")
@@ -157,7 +157,7 @@ const programsMost = 2
 // programs counts where programs begin.
 func (r *ranking) programs() (n int) {
 	for i, e := range r.entries {
-		if e.class == ordinary && !r.stands[i].test && !r.stands[i].example && begins(e, stemOf(e.Path)) {
+		if e.class == ordinary && !r.roles[i].test && !r.roles[i].example && begins(e, stemOf(e.Path)) {
 			n++
 		}
 	}
@@ -187,9 +187,9 @@ func begins(e *entry, stem string) bool {
 	return false
 }
 
-// thin lets the best files of each directory stand before the rest of it, so that
+// favourVariety lets the best files of each directory stand before the rest of it, so that
 // one directory does not fill a tier.
-func (r *ranking) thin() {
+func (r *ranking) favourVariety() {
 	order := make([]int, 0, len(r.score))
 	for i := range r.score {
 		if r.score[i] > 0 {

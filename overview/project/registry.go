@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/refusal"
 )
 
 // Place is where a project is, or was when it was last seen.
@@ -45,26 +47,26 @@ type change struct {
 	Forget string  `json:"forget,omitempty"` // a hash
 }
 
-// atlas is the state of the map.
-type atlas struct {
+// registry is the state of the map.
+type registry struct {
 	records   map[string]*record   // by hash
 	forgotten map[string]time.Time // hashes that are not given out again
 }
 
-const atlasSchema = 1
+const schema = 1
 
-// atlasMachine makes a journal of the map.
-type atlasMachine struct{}
+// machine makes a journal of the map.
+type machine struct{}
 
-func (atlasMachine) New() *atlas {
-	return &atlas{records: map[string]*record{}, forgotten: map[string]time.Time{}}
+func (machine) New() *registry {
+	return &registry{records: map[string]*record{}, forgotten: map[string]time.Time{}}
 }
 
-func (atlasMachine) Clone(a *atlas) *atlas {
-	return &atlas{records: maps.Clone(a.records), forgotten: maps.Clone(a.forgotten)}
+func (machine) Clone(a *registry) *registry {
+	return &registry{records: maps.Clone(a.records), forgotten: maps.Clone(a.forgotten)}
 }
 
-func (atlasMachine) Fold(a *atlas, c journal.Commit[change]) *atlas {
+func (machine) Fold(a *registry, c journal.Commit[change]) *registry {
 	for _, e := range c.Events {
 		if e.Put != nil {
 			a.records[e.Put.Hash] = e.Put
@@ -88,7 +90,7 @@ type atlasFile struct {
 	Forgotten  map[string]time.Time `json:"forgotten,omitempty"`
 }
 
-func (atlasMachine) Encode(w io.Writer, a *atlas, h journal.Header) error {
+func (machine) Encode(w io.Writer, a *registry, h journal.Header) error {
 	records := slices.Collect(maps.Values(a.records))
 	slices.SortFunc(records, func(a, b *record) int {
 		return strings.Compare(a.root()+"\x00"+a.Hash, b.root()+"\x00"+b.Hash)
@@ -102,7 +104,7 @@ func (atlasMachine) Encode(w io.Writer, a *atlas, h journal.Header) error {
 	})
 }
 
-func (m atlasMachine) Decode(data []byte) (*atlas, error) {
+func (m machine) Decode(data []byte) (*registry, error) {
 	var f atlasFile
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, err
@@ -140,9 +142,9 @@ func (r *record) project() Project {
 	}
 }
 
-// with is the record with what a sight knows better. The sight is the place number i, or a
+// with is the record with what a observation knows better. The observation is the place number i, or a
 // new one if i is negative.
-func (r *record) with(s *sight, i int) *record {
+func (r *record) with(s *observation, i int) *record {
 	next := *r
 	next.Places = slices.Clone(r.Places)
 	switch {
@@ -165,8 +167,8 @@ func (r *record) with(s *sight, i int) *record {
 	return &next
 }
 
-// without is the record without the places that a sight is at.
-func (r *record) without(s *sight) *record {
+// without is the record without the places that a observation is at.
+func (r *record) without(s *observation) *record {
 	next := *r
 	next.Places, next.Former = nil, slices.Clone(r.Former)
 	for _, p := range r.Places {
@@ -201,8 +203,8 @@ func (r *record) unmark(birth string) {
 	r.Marks = slices.DeleteFunc(slices.Clone(r.Marks), func(m string) bool { return m == birth })
 }
 
-// learn takes over what a sight knows better.
-func (r *record) learn(s *sight) {
+// learn takes over what a observation knows better.
+func (r *record) learn(s *observation) {
 	if s.Remote != "" {
 		r.Remote = s.Remote
 	}
@@ -217,9 +219,9 @@ func (r *record) learn(s *sight) {
 	}
 }
 
-// at finds the record that has the place of a sight, and which of its places it is. What is
+// at finds the record that has the place of a observation, and which of its places it is. What is
 // spelled the same comes before what is the same file under another spelling.
-func (a *atlas) at(s *sight) (*record, int) {
+func (a *registry) at(s *observation) (*record, int) {
 	for _, same := range []func(a, b string) bool{equalPath, sameFile} {
 		for _, r := range a.records {
 			if i := slices.IndexFunc(r.Places, func(p Place) bool { return s.at(p, same) }); i >= 0 {
@@ -230,21 +232,21 @@ func (a *atlas) at(s *sight) (*record, int) {
 	return nil, 0
 }
 
-// at reports whether a sight is of a recorded place: of the same git directory, or of the same
+// at reports whether a observation is of a recorded place: of the same git directory, or of the same
 // root, unless that is known as another repository's.
-func (s *sight) at(p Place, same func(a, b string) bool) bool {
+func (s *observation) at(p Place, same func(a, b string) bool) bool {
 	if s.GitDir != "" && p.GitDir != "" {
 		return same(s.GitDir, p.GitDir)
 	}
 	return same(s.Root, p.Root)
 }
 
-// placeOf is the number of the record's place that a sight is at, or negative.
-func (r *record) placeOf(s *sight) int {
+// placeOf is the number of the record's place that a observation is at, or negative.
+func (r *record) placeOf(s *observation) int {
 	return slices.IndexFunc(r.Places, func(p Place) bool { return s.at(p, sameFile) })
 }
 
-func (a *atlas) byID(id string) *record {
+func (a *registry) byID(id string) *record {
 	for _, r := range a.records {
 		if r.ID == id {
 			return r
@@ -254,7 +256,7 @@ func (a *atlas) byID(id string) *record {
 }
 
 // free is a hash for an identity that no project has or had.
-func (a *atlas) free(identity string) string {
+func (a *registry) free(identity string) string {
 	for n := 1; ; n++ {
 		text := identity
 		if n > 1 {
@@ -282,4 +284,58 @@ func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// named finds the record that a person means.
+func (a *registry) named(ref string) (*record, error) {
+	if r := a.records[ref]; r != nil {
+		return r, nil
+	}
+	path := ref
+	if looksLikePath(ref) {
+		path, _ = absolute(ref)
+	}
+	matches := []func(*record) bool{
+		func(r *record) bool { return r.ID != "" && r.ID == ref },
+		func(r *record) bool {
+			return slices.ContainsFunc(r.Places, func(p Place) bool { return p.Root == path })
+		},
+		func(r *record) bool { return slices.Contains(r.Former, path) },
+		func(r *record) bool { return projectName(r.root()) == ref },
+		func(r *record) bool { return len(ref) >= 4 && strings.HasPrefix(r.Hash, ref) },
+	}
+	for _, match := range matches {
+		var found []*record
+		for _, r := range a.records {
+			if match(r) {
+				found = append(found, r)
+			}
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		if len(found) > 1 {
+			return nil, refusal.NotFound("%q could be any of %s", ref, list(found))
+		}
+	}
+	return nil, notRecorded(ref)
+}
+
+// list names records to a person.
+func list(records []*record) string {
+	names := make([]string, len(records))
+	for i, r := range records {
+		names[i] = fmt.Sprintf("project %s (%s)", r.Hash, r.root())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func notRecorded(ref string) error {
+	return refusal.NotFound("no project %q: see `lean-ctx project list`", ref)
+}
+
+func isNotFound(err error) bool {
+	_, ok := errors.AsType[*refusal.NotFoundError](err)
+	return ok
 }

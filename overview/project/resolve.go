@@ -5,7 +5,192 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
+
+// observation is what was seen at a path.
+type observation struct {
+	Place         // as it would be recorded
+	root   string // the work tree or directory that the path is in
+	ID     string // of the identity file
+	Remote string
+	common string // the repository's common directory, where config and objects are
+	head   string // the git directory whose HEAD is the work tree's
+	born   bool   // that HEAD is a commit
+
+	asked     bool               // git was asked, if there was reason to
+	firsts    []string           // the first commits, sorted, if git knew
+	found     map[Place]presence // what is at the places of the records that are like it
+	kept      map[string]bool    // records, by hash, whose first commits are in the repository, if only as what was amended
+	elsewhere map[string]string  // where records, by hash, are that left their places
+
+	learn bool // what is new about a known project is worth a write
+	now   time.Time
+}
+
+// resolution is which project a observation is.
+type resolution struct {
+	record  *record
+	created bool // the record is new
+	ask     bool // git has to be asked first; record is what it looks like till then
+	changes []change
+	notices []string
+}
+
+const askAgain = 24 * time.Hour
+
+// decide decides which project a observation is. It looks at nothing but the observation and the state, so
+// that it can run again, under the lock, on a state that another process changed meanwhile.
+func (a *registry) decide(s *observation) resolution {
+	var v resolution
+	r, i := a.at(s)
+	if s.ID != "" {
+		if named := a.byID(s.ID); named != nil {
+			if r != nil && r != named {
+				v.leaves(r, s, "the identity file names another project: what was remembered here before stays in project %s", r.Hash)
+			}
+			return v.known(named, named.placeOf(s), s)
+		}
+		if r != nil && r.ID != "" {
+			v.leaves(r, s, "the identity file changed: what was remembered here before stays in project %s", r.Hash)
+			return a.fresh(s, v)
+		}
+	}
+	if r != nil {
+		return a.standing(r, i, s)
+	}
+	if s.GitDir != "" {
+		return a.moved(s, nil, v)
+	}
+	if s.ID == "" {
+		notice, ask := a.renamed(s)
+		if notice != "" {
+			v.notices = append(v.notices, notice)
+		}
+		v = a.fresh(s, v)
+		v.ask = ask
+		return v
+	}
+	return a.fresh(s, v)
+}
+
+// standing is the resolution for a observation at place i of a record: that record, unless another
+// repository stands there now.
+func (a *registry) standing(r *record, i int, s *observation) resolution {
+	var v resolution
+	p := r.Places[i]
+	is := same(r, p, s)
+	if is == unknown {
+		return resolution{record: r, ask: true}
+	}
+	const left = "another repository used to be at %s: its memory stays in project %s (`lean-ctx project link` if it is the same after all)"
+	if p.GitDir != "" && s.GitDir != "" && p.Birth != s.Birth && !r.born(s.Birth) {
+		c, _ := a.candidatesFor(s, r)
+		if next, notice, ok := c.arrived(s); ok {
+			v.leaves(r, s, left, s.root, r.Hash)
+			v.follows(next, notice)
+			return v
+		}
+	}
+	if is == yes {
+		return v.known(r, i, s)
+	}
+	v.leaves(r, s, left, s.root, r.Hash)
+	return a.moved(s, r, v)
+}
+
+// leaves takes the place of the observation out of a record.
+func (v *resolution) leaves(r *record, s *observation, notice string, args ...any) {
+	v.changes = append(v.changes, change{Put: r.without(s)})
+	v.notices = append(v.notices, fmt.Sprintf(notice, args...))
+}
+
+// known is the resolution for a record, of whose places the observation is number i, or a new one if i
+// is negative; changes are what the observation knows better.
+func (v resolution) known(r *record, i int, s *observation) resolution {
+	v.record = r
+	if !s.learn {
+		return v
+	}
+	if s.born && len(r.FirstCommits) == 0 && !s.asked && s.now.Sub(r.AskedAt) > askAgain {
+		v.ask = true
+		return v
+	}
+	next := r.with(s, i)
+	if !next.equal(r) {
+		v.record, v.changes = next, append(v.changes, change{Put: next})
+	}
+	return v
+}
+
+func (r *record) equal(o *record) bool {
+	return r.ID == o.ID && r.Remote == o.Remote && r.AskedAt.Equal(o.AskedAt) &&
+		slices.Equal(r.FirstCommits, o.FirstCommits) && slices.Equal(r.Places, o.Places) && slices.Equal(r.Former, o.Former) && slices.Equal(r.Marks, o.Marks)
+}
+
+// fresh is the resolution for a project that is not recorded.
+func (a *registry) fresh(s *observation, v resolution) resolution {
+	if s.learn && s.born && !s.asked {
+		v.ask = true
+	}
+	r := &record{Hash: a.free(s.identity()), CreatedAt: s.now, Places: []Place{s.Place}}
+	r.learn(s)
+	v.record, v.created = r, true
+	v.changes = append(v.changes, change{Put: r})
+	return v
+}
+
+type answer int
+
+const (
+	no answer = iota
+	yes
+	unknown // until git was asked
+)
+
+// same reports whether the repository at a recorded place is still the recorded one.
+func same(r *record, p Place, s *observation) answer {
+	if p.GitDir == "" || s.GitDir == "" || p.Birth == s.Birth {
+		return yes // no repository to be mistaken for, or not a new one
+	}
+	if !s.asked {
+		return unknown
+	}
+	if len(r.FirstCommits) > 0 && len(s.firsts) > 0 {
+		if intersect(r.FirstCommits, s.firsts) || s.kept[r.Hash] {
+			return yes
+		}
+		return no
+	}
+	// Shallow, without a commit, or no git at hand: only the remote can speak for it.
+	if r.Remote != "" && r.Remote == s.Remote {
+		return yes
+	}
+	return no
+}
+
+func intersect(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+}
+
+// identity is what the hash of a new project is made of.
+func (s *observation) identity() string {
+	if s.ID != "" {
+		return "id:" + s.ID
+	}
+	return s.key()
+}
+
+// key names the place.
+func (s *observation) key() string {
+	if s.GitDir != "" {
+		return "git:" + s.GitDir
+	}
+	return "path:" + s.Root
+}
+
+// birthKey names the birth mark, beside the keys of places.
+func (s *observation) birthKey() string { return "birth:" + s.Birth }
 
 // candidate is a record that what was seen could be, and why it was not followed, if it was not.
 type candidate struct {
@@ -14,7 +199,7 @@ type candidate struct {
 	why   string // in a notice, after the record's name
 }
 
-// candidates are the records that a sight could be, by how sure that is.
+// candidates are the records that a observation could be, by how sure that is.
 type candidates struct {
 	moved []candidate // its birth mark, and gone from where it had it
 	back  []candidate // its birth mark, from before another repository was taken for it
@@ -24,7 +209,7 @@ type candidates struct {
 
 // candidatesFor sorts the records by what they have in common with a repository. It needs git to
 // have been asked, unless nothing is in common.
-func (a *atlas) candidatesFor(s *sight, not *record) (c candidates, ask bool) {
+func (a *registry) candidatesFor(s *observation, not *record) (c candidates, ask bool) {
 	for _, r := range a.records {
 		if r == not || !r.couldBe(s) {
 			continue
@@ -43,8 +228,8 @@ func (a *atlas) candidatesFor(s *sight, not *record) (c candidates, ask bool) {
 	return c, false
 }
 
-// byBirth sorts in a record with the birth mark of the sight.
-func (c *candidates) byBirth(r *record, s *sight, shares bool) {
+// byBirth sorts in a record with the birth mark of the observation.
+func (c *candidates) byBirth(r *record, s *observation, shares bool) {
 	i := slices.IndexFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth && s.found[p] != there })
 	isAt := slices.ContainsFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth })
 	other := len(r.FirstCommits) > 0 && len(s.firsts) > 0 && !shares && !s.kept[r.Hash]
@@ -63,8 +248,8 @@ func (c *candidates) byBirth(r *record, s *sight, shares bool) {
 	}
 }
 
-// byCommit sorts in a record with the first commit of the sight.
-func (c *candidates) byCommit(r *record, s *sight) {
+// byCommit sorts in a record with the first commit of the observation.
+func (c *candidates) byCommit(r *record, s *observation) {
 	switch at := s.elsewhere[r.Hash]; {
 	case !r.gone(s):
 		c.like = append(c.like, candidate{r, -1, "which is still there"})
@@ -80,7 +265,7 @@ func (c *candidates) byCommit(r *record, s *sight) {
 }
 
 // arrived is the project that a repository is by its birth mark alone.
-func (c candidates) arrived(s *sight) (record *record, notice string, ok bool) {
+func (c candidates) arrived(s *observation) (record *record, notice string, ok bool) {
 	switch {
 	case len(c.moved) == 1:
 		record, notice = c.moved[0].follow(s)
@@ -92,8 +277,8 @@ func (c candidates) arrived(s *sight) (record *record, notice string, ok bool) {
 	return record, notice, true
 }
 
-// moved is the verdict for a repository at a place that no project has; it is not the one left out.
-func (a *atlas) moved(s *sight, not *record, v verdict) verdict {
+// moved is the resolution for a repository at a place that no project has; it is not the one left out.
+func (a *registry) moved(s *observation, not *record, v resolution) resolution {
 	c, ask := a.candidatesFor(s, not)
 	if ask {
 		v = a.fresh(s, v)
@@ -116,17 +301,17 @@ func (a *atlas) moved(s *sight, not *record, v verdict) verdict {
 	return a.fresh(s, v)
 }
 
-// follows makes the verdict a record that the sight was found to be.
-func (v *verdict) follows(r *record, notice string) {
+// follows makes the resolution a record that the observation was found to be.
+func (v *resolution) follows(r *record, notice string) {
 	v.record = r
 	v.changes = append(v.changes, change{Put: r})
 	v.notices = append(v.notices, notice)
 }
 
 // follow is the record of a repository that moved.
-func (c candidate) follow(s *sight) (*record, string) {
+func (c candidate) follow(s *observation) (*record, string) {
 	from := c.Places[c.place]
-	if s.found[from] == renewed {
+	if s.found[from] == recreated {
 		return c.with(s, -1), fmt.Sprintf("followed from %s; what is there now belongs to project %s too: `lean-ctx project unlink %s` makes it a project of its own", from.Root, c.Hash, from.Root)
 	}
 	next := c.with(s, -1)
@@ -139,7 +324,7 @@ func (c candidate) follow(s *sight) (*record, string) {
 }
 
 // comeBack is the record of a repository for which another was taken meanwhile.
-func (c candidate) comeBack(s *sight) (*record, string) {
+func (c candidate) comeBack(s *observation) (*record, string) {
 	if c.gone(s) {
 		next, _ := c.replace(s)
 		return next, fmt.Sprintf("this is project %s again, formerly at %s: it is the same git directory", c.Hash, c.root())
@@ -155,7 +340,7 @@ func (c candidate) comeBack(s *sight) (*record, string) {
 }
 
 // replace is the record of a project that is nowhere but where it was seen.
-func (c candidate) replace(s *sight) (*record, string) {
+func (c candidate) replace(s *observation) (*record, string) {
 	r := *c.record
 	r.Places, r.Former = nil, slices.Clone(r.Former)
 	for _, p := range c.Places {
@@ -184,7 +369,7 @@ func doubt(all []candidate) string {
 }
 
 // renamed is the notice for a plain directory of which nothing is known: what may be its memory.
-func (a *atlas) renamed(s *sight) (notice string, ask bool) {
+func (a *registry) renamed(s *observation) (notice string, ask bool) {
 	var gone []*record
 	for _, r := range a.records {
 		if !r.beside(s) {
@@ -204,9 +389,9 @@ func (a *atlas) renamed(s *sight) (notice string, ask bool) {
 	return fmt.Sprintf("project %s was at %s, which is gone: if this is that directory under a new name, `lean-ctx project link %s` brings its memory here", r.Hash, r.root(), r.Hash), false
 }
 
-// couldBe reports whether a record could be followed to the place of a sight, if it is gone from
+// couldBe reports whether a record could be followed to the place of a observation, if it is gone from
 // its own.
-func (r *record) couldBe(s *sight) bool {
+func (r *record) couldBe(s *observation) bool {
 	if slices.Contains(r.Apart, s.birthKey()) || slices.Contains(r.Apart, s.key()) && !r.born(s.Birth) {
 		return false
 	}
