@@ -183,7 +183,7 @@ func (p *Registry) resolve(ctx context.Context, path string, record bool) (Proje
 	}
 }
 
-// project is the answer to a observation.
+// project is the answer to an observation.
 func (v resolution) project(s *observation) Project {
 	out := v.record.project()
 	out.Root, out.Name, out.Notices = s.root, projectName(s.root), v.notices

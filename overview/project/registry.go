@@ -142,7 +142,7 @@ func (r *record) project() Project {
 	}
 }
 
-// with is the record with what a observation knows better. The observation is the place number i, or a
+// with is the record with what an observation knows better. The observation is the place number i, or a
 // new one if i is negative.
 func (r *record) with(s *observation, i int) *record {
 	next := *r
@@ -167,7 +167,7 @@ func (r *record) with(s *observation, i int) *record {
 	return &next
 }
 
-// without is the record without the places that a observation is at.
+// without is the record without the places that an observation is at.
 func (r *record) without(s *observation) *record {
 	next := *r
 	next.Places, next.Former = nil, slices.Clone(r.Former)
@@ -203,7 +203,7 @@ func (r *record) unmark(birth string) {
 	r.Marks = slices.DeleteFunc(slices.Clone(r.Marks), func(m string) bool { return m == birth })
 }
 
-// learn takes over what a observation knows better.
+// learn takes over what an observation knows better.
 func (r *record) learn(s *observation) {
 	if s.Remote != "" {
 		r.Remote = s.Remote
@@ -219,7 +219,7 @@ func (r *record) learn(s *observation) {
 	}
 }
 
-// at finds the record that has the place of a observation, and which of its places it is. What is
+// at finds the record that has the place of an observation, and which of its places it is. What is
 // spelled the same comes before what is the same file under another spelling.
 func (a *registry) at(s *observation) (*record, int) {
 	for _, same := range []func(a, b string) bool{equalPath, sameFile} {
@@ -232,7 +232,7 @@ func (a *registry) at(s *observation) (*record, int) {
 	return nil, 0
 }
 
-// at reports whether a observation is of a recorded place: of the same git directory, or of the same
+// at reports whether an observation is of a recorded place: of the same git directory, or of the same
 // root, unless that is known as another repository's.
 func (s *observation) at(p Place, same func(a, b string) bool) bool {
 	if s.GitDir != "" && p.GitDir != "" {
@@ -241,7 +241,7 @@ func (s *observation) at(p Place, same func(a, b string) bool) bool {
 	return same(s.Root, p.Root)
 }
 
-// placeOf is the number of the record's place that a observation is at, or negative.
+// placeOf is the number of the record's place that an observation is at, or negative.
 func (r *record) placeOf(s *observation) int {
 	return slices.IndexFunc(r.Places, func(p Place) bool { return s.at(p, sameFile) })
 }

@@ -28,7 +28,7 @@ type observation struct {
 	now   time.Time
 }
 
-// resolution is which project a observation is.
+// resolution is which project an observation is.
 type resolution struct {
 	record  *record
 	created bool // the record is new
@@ -39,7 +39,7 @@ type resolution struct {
 
 const askAgain = 24 * time.Hour
 
-// decide decides which project a observation is. It looks at nothing but the observation and the state, so
+// decide decides which project an observation is. It looks at nothing but the observation and the state, so
 // that it can run again, under the lock, on a state that another process changed meanwhile.
 func (a *registry) decide(s *observation) resolution {
 	var v resolution
@@ -74,7 +74,7 @@ func (a *registry) decide(s *observation) resolution {
 	return a.fresh(s, v)
 }
 
-// standing is the resolution for a observation at place i of a record: that record, unless another
+// standing is the resolution for an observation at place i of a record: that record, unless another
 // repository stands there now.
 func (a *registry) standing(r *record, i int, s *observation) resolution {
 	var v resolution
@@ -199,7 +199,7 @@ type candidate struct {
 	why   string // in a notice, after the record's name
 }
 
-// candidates are the records that a observation could be, by how sure that is.
+// candidates are the records that an observation could be, by how sure that is.
 type candidates struct {
 	moved []candidate // its birth mark, and gone from where it had it
 	back  []candidate // its birth mark, from before another repository was taken for it
@@ -389,7 +389,7 @@ func (a *registry) renamed(s *observation) (notice string, ask bool) {
 	return fmt.Sprintf("project %s was at %s, which is gone: if this is that directory under a new name, `lean-ctx project link %s` brings its memory here", r.Hash, r.root(), r.Hash), false
 }
 
-// couldBe reports whether a record could be followed to the place of a observation, if it is gone from
+// couldBe reports whether a record could be followed to the place of an observation, if it is gone from
 // its own.
 func (r *record) couldBe(s *observation) bool {
 	if slices.Contains(r.Apart, s.birthKey()) || slices.Contains(r.Apart, s.key()) && !r.born(s.Birth) {
