@@ -88,7 +88,7 @@ func TestACloneDoesNotTakeOverWhatWasRenamed(t *testing.T) {
 	b.different("a writer", e, b.resolve(p, "eclone"))
 	moved := b.resolve(p, "e-moved")
 	b.same("moved", e, moved)
-	b.says(moved, "followed from .*/e, which is gone")
+	b.says(moved, "moved from .*/e, which is gone")
 }
 
 func TestACloneInPlaceOfADeletedOneIsFollowedUntilTheOldOneTurnsUp(t *testing.T) {
@@ -98,7 +98,7 @@ func TestACloneInPlaceOfADeletedOneIsFollowedUntilTheOldOneTurnsUp(t *testing.T)
 	b.same("a reader", e, b.lookup(p, "eclone"))
 	eclone := b.resolve(p, "eclone")
 	b.same("taken for it", e, eclone)
-	b.says(eclone, "followed from .*/e, which is gone: first commit and remote agree; .*lean-ctx project unlink .*/eclone")
+	b.says(eclone, "moved from .*/e, which is gone .same first commit and remote.; .*lean-ctx project unlink .*/eclone")
 	b.says(b.lookup(p, "far/away/e"), "lean-ctx project unlink .*/eclone")
 	back := b.resolve(p, "far/away/e")
 	b.same("it is the one", e, back)
@@ -168,7 +168,7 @@ func TestAMoveIsFollowedByTheBirthMark(t *testing.T) {
 				b.same("a reader", e, b.lookup(p, "moved"))
 				moved := b.resolve(p, "moved")
 				b.same("moved", e, moved)
-				b.says(moved, "followed from .*/e, which is gone: it is the same git directory")
+				b.says(moved, "moved from .*/e, which is gone .same Git directory.")
 				if len(moved.Places) != 1 || moved.Former[0] != e.Root {
 					t.Errorf("%+v", moved)
 				}

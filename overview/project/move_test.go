@@ -22,7 +22,7 @@ func TestAMoveIsFollowed(t *testing.T) {
 	}
 	moved := b.resolve(p, "moved")
 	b.same("moved", app, moved, b.resolve(p, "moved"))
-	b.says(moved, `followed from .*/app, which is gone`)
+	b.says(moved, `moved from .*/app, which is gone`)
 	if again := b.resolve(p, "moved"); len(again.Notices) != 0 || again.Former[0] != app.Root {
 		t.Errorf("%+v", again)
 	}

@@ -312,7 +312,7 @@ func (v *resolution) follows(r *record, notice string) {
 func (c candidate) follow(s *observation) (*record, string) {
 	from := c.Places[c.place]
 	if s.found[from] == recreated {
-		return c.with(s, -1), fmt.Sprintf("followed from %s; what is there now belongs to project %s too: `lean-ctx project unlink %s` makes it a project of its own", from.Root, c.Hash, from.Root)
+		return c.with(s, -1), fmt.Sprintf("moved from %s; what is there now belongs to project %s too: run `lean-ctx project unlink %s` to make it a project of its own", from.Root, c.Hash, from.Root)
 	}
 	next := c.with(s, -1)
 	next.Places[c.place] = s.Place
@@ -320,7 +320,7 @@ func (c candidate) follow(s *observation) (*record, string) {
 	next.leave(from)
 	next.unmark(s.Birth)
 	next.Former = slices.DeleteFunc(next.Former, func(f string) bool { return f == s.Root })
-	return next, fmt.Sprintf("followed from %s, which is gone: it is the same git directory", from.Root)
+	return next, fmt.Sprintf("moved from %s, which is gone (same Git directory); its memory came along", from.Root)
 }
 
 // comeBack is the record of a repository for which another was taken meanwhile.
@@ -346,7 +346,7 @@ func (c candidate) replace(s *observation) (*record, string) {
 	for _, p := range c.Places {
 		r.leave(p)
 	}
-	return r.with(s, -1), fmt.Sprintf("followed from %s, which is gone: first commit and remote agree; if it is another, `lean-ctx project unlink %s` parts them", c.root(), s.Root)
+	return r.with(s, -1), fmt.Sprintf("moved from %s, which is gone (same first commit and remote); if this is another project, run `lean-ctx project unlink %s`", c.root(), s.Root)
 }
 
 const mostNamed = 3 // projects in one notice
@@ -365,7 +365,7 @@ func doubt(all []candidate) string {
 	if n := len(all) - len(names); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("this repository looks like %s%s: it has a memory of its own unless `lean-ctx project link %s` joins them", strings.Join(names, "; "), more, to)
+	return fmt.Sprintf("this repository looks like %s%s. The two have separate memories; run `lean-ctx project link %s` to share one", strings.Join(names, "; "), more, to)
 }
 
 // renamed is the notice for a plain directory of which nothing is known: what may be its memory.

@@ -113,9 +113,7 @@ func (r *reader) title(src string) {
 		if r.out.Doc == "" {
 			r.out.Doc = sentence(strings.ToValidUTF8(line, "?"))
 		}
-		for w := range words(line) {
-			r.terms.one(w, weighProse)
-		}
+		r.terms.add(line, weighProse)
 	}
 }
 

@@ -25,8 +25,9 @@ const (
 	docMost     = 140 // bytes
 	importsMost = 400
 	termsMost   = 400
-	proseMost   = 300 // words of comments
-	lateDoc     = 3   // definitions before a comment that is not about the file
+	proseMost   = 300 // words of comments, after which no further comment is taken in
+	proseBytes  = 4 << 10
+	lateDoc     = 3 // definitions before a comment that is not about the file
 )
 
 // Read reads a file of the given name. Text that is not UTF-8, does not
@@ -39,7 +40,7 @@ const (
 // path; C# a namespace; Ruby "./path" for require_relative and "path"; PHP
 // `A\B\C`, and "./path" for included files.
 func Read(name, src string) *File {
-	r := &reader{out: &File{Language: Of(name)}}
+	r := &reader{out: &File{Language: Of(name)}, terms: newTerms()}
 	r.terms.path(name)
 	if generated(r.out.Language, name, src) {
 		r.out.Generated = true
@@ -64,7 +65,7 @@ func Read(name, src string) *File {
 // reader gathers what a file says.
 type reader struct {
 	out   *File
-	terms terms
+	terms *terms
 	prose int // words of comments so far
 }
 
@@ -103,12 +104,8 @@ func (r *reader) say(comment string, main bool) {
 	if main && len(r.out.Names) < lateDoc && r.out.Doc == "" && strings.ContainsAny(clean, " .\n") {
 		r.out.Doc = sentence(clean)
 	}
-	for w := range words(clean) {
-		if r.prose >= proseMost {
-			return
-		}
-		r.prose++
-		r.terms.one(w, weighProse)
+	if r.prose < proseMost {
+		r.prose += r.terms.add(Clip(clean, proseBytes), weighProse)
 	}
 }
 

@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"agents/share": {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"tasks":        {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
+	"overview/source":  {"knowledge/words"},
 	"overview/graph":   {"overview/source"},
 	"overview/project": {"internal/journal", "internal/refusal"},
 	"overview":         {"internal/prose", "internal/refusal"},
