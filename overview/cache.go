@@ -20,7 +20,7 @@ import (
 // them. It is not JSON because it is read at every call: 10,000 entries take
 // 7 MB, which JSON would take 100 ms to parse.
 const (
-	cacheMagic = "lean-ctx map 3\n"
+	cacheMagic = "lean-ctx map 4\n"
 	cacheMost  = 1 << 30 // bytes; what is larger is not ours
 )
 
