@@ -3,6 +3,8 @@ package secret
 // cleanTexts are what people and agents write about projects. None holds a secret.
 var cleanTexts = []string{
 	"JWT RS256", "OAuth2 + PKCE", "uses sk-learn for the classifier", "sk-toggleable-content-label is the CSS class", "PostgreSQL 16",
+	"mysql -p asks for it", "run mysql -u root -p, then type it", "mysql --password=$DB_PASSWORD", "the login form password field is first", "cp -pr a b", "mkdir -p build/mysql",
+	"curl -u \"$USER:$PASS\" https://x.example.com", "curl -u name https://x.example.com", "docker run -u 1000:1000 app", "set --password=<yours>", "nmap -p80,443 host",
 	"token: refresh weekly", "access token: 15 minutes, refresh token: 30 days", "auth: middleware in internal/auth/middleware.go",
 	"3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b", "fixed in commit 3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b",
 	"auth fix commit: 3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b", "sourcegraph pinned to 3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b",

@@ -5,11 +5,11 @@
 //
 // The rules are gitleaks' (github.com/gitleaks/gitleaks, MIT, see LICENSE.gitleaks), which are
 // well kept and written for RE2. We do not link gitleaks: it brings viper and dozens of other
-// modules. gen/main.go reads its rules as text and writes gitleaks_table.go; a newer gitleaks is a changed
+// modules. gen/main.go reads its rules as text and writes gitleaks_table.go and stopwords.txt; a newer gitleaks is a changed
 // version number there and go generate. Left out are rules that need a file's name, and public
 // identifiers. own.go adds what gitleaks has not: passwords and tokens in URLs, private keys
 // whose end is missing, password = value where it is certain enough, Bearer and Basic headers,
-// and the keys of newer services.
+// passwords of .netrc, mysql -p, --password= and curl -u, and the keys of newer services.
 //
 // Facts are prose, and gitleaks is made for source code. So we differ in both directions:
 //   - A token is found also before a comma, a bracket or a full stop.

@@ -1,6 +1,15 @@
 package secret
 
-import "strings"
+import (
+	_ "embed"
+	"strings"
+)
+
+// genericStopwords are the words, one a line, that gitleaks takes for a sign of
+// an ordinary name.
+//
+//go:embed stopwords.txt
+var genericStopwords string
 
 // In prose, an identifier, a colon and a long word are no sign of a secret. These are the
 // tests that gitleaks, made for source code, does not have.
@@ -27,7 +36,7 @@ func (m *matcher) valued(text string, got match) bool {
 
 // stopped reports whether a lower-case value holds one of gitleaks' stop words.
 func stopped(value string) bool {
-	for w := range strings.SplitSeq(genericStopwords, "\n") {
+	for w := range strings.FieldsSeq(genericStopwords) {
 		if strings.Contains(value, w) {
 			return true
 		}

@@ -10,6 +10,9 @@ var ownRules = [...]rule{
 	{id: "url-parameter", form: coded, broad: 1, find: urlParameter,
 		triggers: []string{"password=", "passwd=", "pwd=", "token=", "secret=", "key=", "sig=", "signature="}},
 	{id: "password-assignment", form: coded, triggers: []string{"password", "passwd", "passphrase", "pwd"}, find: password, broad: 2},
+	{id: "netrc-password", form: coded, triggers: []string{"password"}, find: netrc, start: true},
+	{id: "command-password", form: coded, triggers: []string{"--password=", "-p"}, find: flagPassword, broad: 1},
+	{id: "curl-password", form: coded, triggers: []string{"-u", "--user"}, find: curlPassword, broad: 1},
 	{id: "bearer-token", form: coded, triggers: []string{"bearer"}, find: bearer, start: true, broad: 1},
 	{id: "basic-auth", form: prefixed, triggers: []string{"authorization"}, solid: 13,
 		body: `(?i)authorization["']?\s*[:=]\s*["']?basic\s+([a-z0-9+/]{8,}={0,2})`},
@@ -148,6 +151,107 @@ func urlParameter(text string, at int) (start, end int) {
 	}
 	return start, end
 }
+
+// netrc takes the password of "machine host login user password secret", the
+// entry of a .netrc file, whatever it is. Without the machine it must look like one.
+func netrc(text string, at int) (start, end int) {
+	i := at + len("password")
+	start = i + run(text[i:], space)
+	end = start + run(text[start:], func(c byte) bool { return !space(c) })
+	before := strings.Fields(text[max(0, at-512):at])
+	n := len(before)
+	if start == i || n < 2 || !strings.EqualFold(before[n-2], "login") || placeholder(text[start:end]) {
+		return 0, 0
+	}
+	entry := n >= 4 && strings.EqualFold(before[n-4], "machine") || n >= 3 && strings.EqualFold(before[n-3], "default")
+	if !entry && !passwordLike(text[start:end], true) {
+		return 0, 0
+	}
+	return start, end
+}
+
+// flagPassword takes the value of --password=, and of -p where mysql is called:
+// there it follows directly.
+func flagPassword(text string, at int) (start, end int) {
+	start = at + len("--password=")
+	if text[at+1] != '-' {
+		start = at + len("-p")
+		if text[at+1] != 'p' || !called(text, at, "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mariadb", "mariadb-dump") {
+			return 0, 0
+		}
+	}
+	if at > 0 && !space(text[at-1]) && strings.IndexByte("'\"`", text[at-1]) < 0 {
+		return 0, 0
+	}
+	return argument(text, start)
+}
+
+// curlPassword takes what follows the colon of curl's -u user:password.
+func curlPassword(text string, at int) (start, end int) {
+	i := at + len("-u")
+	if text[at+1] == '-' {
+		i = at + len("--user")
+	} else if text[at+1] != 'u' {
+		return 0, 0
+	}
+	if !called(text, at, "curl") || at > 0 && !space(text[at-1]) {
+		return 0, 0
+	}
+	i += run(text[i:], func(c byte) bool { return space(c) || c == '=' })
+	start, end = argument(text, i)
+	colon := strings.IndexByte(text[start:end], ':')
+	if colon < 0 || placeholder(text[start+colon+1:end]) {
+		return 0, 0
+	}
+	return start + colon + 1, end
+}
+
+// called reports whether a command of one of the names stands before at, in the
+// same line or one that is continued.
+func called(text string, at int, names ...string) bool {
+	before := text[max(0, at-1024):at]
+	for i := len(before) - 1; i >= 0; i-- {
+		if before[i] == '\n' && (i == 0 || before[i-1] != '\\') {
+			before = before[i+1:]
+			break
+		}
+	}
+	for f := range strings.FieldsSeq(before) {
+		f = strings.Trim(f, "\"'`$()")
+		for _, n := range names {
+			if f == n || strings.HasSuffix(f, "/"+n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// argument is the word of a command that begins at start, without its quotes;
+// none if it is a placeholder.
+func argument(text string, start int) (from, to int) {
+	if start >= len(text) {
+		return 0, 0
+	}
+	from = start
+	if q := text[start]; q == '\'' || q == '"' {
+		from++
+		n := strings.IndexByte(text[from:min(len(text), from+256)], q)
+		if n < 0 {
+			return 0, 0
+		}
+		to = from + n
+	} else {
+		to = from + run(text[from:], func(c byte) bool { return !space(c) && strings.IndexByte("'\"`;|&", c) < 0 })
+		to = from + len(strings.TrimRight(text[from:to], ".,:)]}")) // of the sentence
+	}
+	if from == to || placeholder(text[from:to]) {
+		return 0, 0
+	}
+	return from, to
+}
+
+func space(c byte) bool { return c <= ' ' }
 
 // bearer takes the token of "Bearer token".
 func bearer(text string, at int) (start, end int) {
