@@ -237,3 +237,23 @@ func TestBrokenModel(t *testing.T) {
 		}
 	}
 }
+
+// What was removed has no vector any more.
+func TestRemoveTakesTheVector(t *testing.T) {
+	dir := t.TempDir()
+	s := semanticStore(t, dir, false)
+	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	assert(t, s, "db", "primary", "PostgreSQL 16 is the primary data store.")
+	if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil {
+		t.Fatal(err)
+	}
+	for want, key := range [][2]string{{"db", "primary"}, {"security", "login"}} {
+		if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: key[0], Key: key[1]}); err != nil {
+			t.Fatal(err)
+		}
+		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		if err != nil || st.IndexEntries != 1-want {
+			t.Errorf("%d vectors after %s was removed, want %d, %v", st.IndexEntries, key, 1-want, err)
+		}
+	}
+}
