@@ -19,9 +19,9 @@ func percent() int {
 func TestCollector(t *testing.T) {
 	before := debug.SetGCPercent(usualPercent)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
-	rest()
-	if got := percent(); got != restingPercent {
-		t.Errorf("a command begins with %d, want %d", got, restingPercent)
+	deferGC()
+	if got := percent(); got != deferredPercent {
+		t.Errorf("a command begins with %d, want %d", got, deferredPercent)
 	}
 	runtime.GC()
 	for until := time.Now().Add(time.Minute); percent() != usualPercent; runtime.Gosched() {
@@ -29,17 +29,17 @@ func TestCollector(t *testing.T) {
 			t.Fatalf("after a collection it is %d, want %d", percent(), usualPercent)
 		}
 	}
-	rest()
-	if awake(); percent() != usualPercent {
+	deferGC()
+	if restoreGC(); percent() != usualPercent {
 		t.Errorf("a server begins with %d, want %d", percent(), usualPercent)
 	}
 	const chosen = 70
 	debug.SetGCPercent(chosen)
-	rest()
+	deferGC()
 	if percent() != chosen {
 		t.Errorf("rest made %d of %d", percent(), chosen)
 	}
-	awake()
+	restoreGC()
 	if percent() != chosen {
 		t.Errorf("awake made %d of %d", percent(), chosen)
 	}

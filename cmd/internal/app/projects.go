@@ -157,7 +157,7 @@ func (f projectForget) NeedsConfirm() string {
 	if f.Erase {
 		return "erasing a project removes everything that is remembered about it"
 	}
-	return "nothing leads to the memory of a project that is forgotten"
+	return "this project's memory will no longer be reachable"
 }
 
 type forgotten struct {

@@ -13,7 +13,7 @@ import (
 // watch is a command that prints what happens in the project, line by line as
 // it happens, until it is interrupted.
 func (r *run) watch(ctx context.Context, g cli.Globals, start func(context.Context, op.Scope) (follower, error)) error {
-	awake()
+	restoreGC()
 	store, err := start(ctx, op.Scope{Project: g.Project, Agent: g.Agent, Caller: op.Caller{Kind: "user"}})
 	if err != nil {
 		return err
