@@ -12,7 +12,7 @@ import (
 // that is missing, and on a journal that slows every command.
 const (
 	settleTime  = 200 * time.Millisecond
-	settleFirst = 500 * time.Millisecond
+	settleFirst = 2 * time.Second
 	settleLong  = 3 * time.Second
 )
 
@@ -81,7 +81,7 @@ func (s *Store) settleJournal() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
 	defer cancel()
-	if err := s.Compact(ctx); err != nil {
+	if err := s.log.Compact(ctx); err != nil {
 		s.opts.Logger.Debug("the journal was not compacted", "error", err)
 	}
 }

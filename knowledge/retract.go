@@ -89,11 +89,8 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		}
 		return events, nil
 	})
-	if err == nil && len(r.Touched) > 0 {
-		// What is not believed needs no vector. Recall would not tell it anyway.
-		if err := s.vectors.drop(r.Touched); err != nil {
-			s.Warn("the vector of [%s] %s was not removed: %v", r.Category, r.Key, err)
-		}
+	if err == nil {
+		s.vectors.forget(r.Touched)
 	}
 	return r, err
 }

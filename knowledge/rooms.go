@@ -86,22 +86,24 @@ func (r RoomList) Text() string {
 
 // Status counts what a project knows.
 type Status struct {
-	Project   string    `json:"project"`
-	Hash      string    `json:"project_hash"`
-	Facts     int       `json:"facts"`
-	Archived  int       `json:"archived"`
-	Versions  int       `json:"versions"`
-	Patterns  int       `json:"patterns"`
-	Gotchas   int       `json:"gotchas"`
-	Relations int       `json:"relations"`
-	Reminders int       `json:"reminders"` // open ones
-	UpdatedAt time.Time `json:"updated_at,omitzero"`
-	Commits   uint64    `json:"commits"`
-	Snapshot  int64     `json:"snapshot_bytes"`
-	Journal   int64     `json:"journal_bytes"`
-	Overgrown bool      `json:"journal_overgrown,omitempty"` // so long that it slows every command: compact mends it
-	Dir       string    `json:"dir"`
-	Rooms     []Room    `json:"rooms"`
+	Project    string    `json:"project"`
+	Hash       string    `json:"project_hash"`
+	Facts      int       `json:"facts"`
+	Archived   int       `json:"archived"`   // superseded and dormant
+	Superseded int       `json:"superseded"` // versions whose time is over
+	Dormant    int       `json:"dormant"`    // facts outside the active set
+	Versions   int       `json:"versions"`
+	Patterns   int       `json:"patterns"`
+	Gotchas    int       `json:"gotchas"`
+	Relations  int       `json:"relations"`
+	Reminders  int       `json:"reminders"` // open ones
+	UpdatedAt  time.Time `json:"updated_at,omitzero"`
+	Commits    uint64    `json:"commits"`
+	Snapshot   int64     `json:"snapshot_bytes"`
+	Journal    int64     `json:"journal_bytes"`
+	Overgrown  bool      `json:"journal_overgrown,omitempty"` // so long that it slows every command: compact mends it
+	Dir        string    `json:"dir"`
+	Rooms      []Room    `json:"rooms"`
 }
 
 // Status counts facts, rooms and bytes.
@@ -110,8 +112,14 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		r.Rooms = RoomsAt(st, now)
 		for _, room := range r.Rooms {
-			r.Facts, r.Archived = r.Facts+room.Facts, r.Archived+room.Archived
+			r.Facts, r.Dormant = r.Facts+room.Facts, r.Dormant+room.Archived
 		}
+		for _, v := range st.Each() {
+			if p := fact.PeriodNow(v, now); fact.Believed(v) && v.RetractedAt == nil && !p.From.After(now) && !p.Contains(now) {
+				r.Superseded++
+			}
+		}
+		r.Archived = r.Superseded + r.Dormant
 		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.VersionCount(), len(st.Patterns), len(st.Gotchas), len(st.Relations)
 		r.Reminders = len(reminder.Open(st.Reminders))
 		r.UpdatedAt, r.Commits = st.At(), st.Seq()
@@ -125,7 +133,11 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 // Text gives the answer's lines.
 func (r Status) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Project Knowledge: %s (%d archived), %s, %s, %s, %s", prose.Count(r.Facts, "active fact"), r.Archived,
+	archived := fmt.Sprintf("%d archived", r.Archived)
+	if r.Archived > 0 {
+		archived += fmt.Sprintf(": %d superseded, %d dormant", r.Superseded, r.Dormant)
+	}
+	fmt.Fprintf(&b, "Project Knowledge: %s (%s), %s, %s, %s, %s", prose.Count(r.Facts, "active fact"), archived,
 		prose.Count(r.Versions, "version"), prose.Count(r.Patterns, "pattern"), prose.Count(r.Gotchas, "gotcha"), prose.Count(r.Reminders, "open reminder"))
 	if r.Project != "" {
 		fmt.Fprintf(&b, "\nProject: %s (%s)", prose.Line(r.Project), r.Hash)

@@ -214,25 +214,46 @@ func (s *Store) Warnings() []journal.Warning { return s.log.Warnings() }
 // IndexStatus tells about the text index.
 func (s *Store) IndexStatus() state.IndexStatus { return s.log.IndexStatus() }
 
+// Retrievals returns what tells how often and when a version was read.
+func (s *Store) Retrievals() func(v *fact.Version) fact.Retrievals {
+	s.use.Refresh()
+	return s.use.Of
+}
+
 // Stats tells the sizes of the files.
 func (s *Store) Stats() journal.Stats { return s.log.Stats() }
 
 // Settle does at once, after much was written, what a server does in the
 // background: it compacts a journal that is over its limit, so that no later
-// command reads it all, and brings the index up to date.
+// command reads it all, and brings index and vectors up to date.
 func (s *Store) Settle(ctx context.Context) {
 	if at := s.log.Stats(); at.JournalBytes > at.Limit() {
 		if err := s.log.Compact(ctx); err != nil {
 			s.Warn("the journal was not compacted: %v", err)
 		}
 	}
-	if err := s.SyncIndex(ctx); err != nil {
+	if err := s.derive(ctx); err != nil {
 		s.Warn("the index was not written: %v", err)
 	}
 }
 
-// Compact writes the whole store into its one readable file.
-func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+// derive brings index and vectors up to date.
+func (s *Store) derive(ctx context.Context) error {
+	err := s.SyncIndex(ctx)
+	if _, failed := s.BuiltInVectors(ctx); err == nil {
+		err = failed
+	}
+	return err
+}
+
+// Compact writes the whole store into its one readable file, and its index and
+// vectors.
+func (s *Store) Compact(ctx context.Context) error {
+	if err := s.log.Compact(ctx); err != nil {
+		return err
+	}
+	return s.derive(ctx)
+}
 
 // The ways in which a call cannot be done as it was made.
 type (

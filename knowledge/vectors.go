@@ -207,6 +207,10 @@ func (x *vectorSync) settle(now time.Time) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
 	defer cancel()
+	few := false
+	if err := x.log.Look(ctx, func(k state.Known) error { few = k.Count <= learnServer; return nil }); err != nil || !few {
+		return // it takes longer: imports, compactions and servers do it
+	}
 	if e := x.instant(); e != nil {
 		if _, err := x.learn(ctx, *e, now, nil); err != nil {
 			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
@@ -224,6 +228,24 @@ func (x *vectorSync) instant() *meaning.Encoding {
 		return nil
 	}
 	return &all[len(all)-1]
+}
+
+// forget takes the vectors of versions that are no longer believed off the disk.
+func (x *vectorSync) forget(ids []string) {
+	if x.vectors == nil || len(ids) == 0 {
+		return
+	}
+	if err := x.vectors.Drop(ids); err != nil {
+		x.logger.Debug("vectors were not removed", "error", err)
+	}
+	for _, e := range x.vectors.Encoders(false) { // there are fewer now, and none is missing
+		if m, done, ok := x.marks.Of(e.Name); ok && !m.Lacking {
+			m.Entries = min(m.Entries, x.entries(e.Name))
+			if err := x.marks.Set(e.Name, m, done); err != nil {
+				x.logger.Debug("the vectors' mark was not written", "error", err)
+			}
+		}
+	}
 }
 
 // drop takes the vectors of versions that were erased or removed off the disk:

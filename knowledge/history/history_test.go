@@ -32,7 +32,7 @@ func TestMarksAndChanges(t *testing.T) {
 		"was wrong":                 {fact.Version{ValidFrom: day(1), RecordedUntil: new(day(16))}, "corrected", []string{"corrected 16"}},
 		"was wrong before":          {fact.Version{ValidFrom: day(1), RecordedUntil: new(day(5))}, "corrected", nil},
 		"was wrong, and taken back": {fact.Version{ValidFrom: day(30), RecordedUntil: new(day(16)), RetractedAt: new(day(16))}, "retracted", []string{"retracted 16"}},
-		"left the active set":       {fact.Version{ValidFrom: day(1), ArchivedAt: new(day(17))}, "CURRENT", []string{"archived 17"}},
+		"left the active set":       {fact.Version{ValidFrom: day(1), ArchivedAt: new(day(17))}, "dormant", []string{"archived 17"}},
 	} {
 		var got []string
 		for _, c := range appendChanges(nil, &tt.v, from, to) {

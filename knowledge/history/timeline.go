@@ -28,6 +28,7 @@ const (
 	markCorrected = "corrected"
 	markRetracted = "retracted"
 	markPlanned   = "planned"
+	markDormant   = "dormant" // current, and outside the active set
 )
 
 // Chronicle is a timeline: every version, oldest first.
@@ -127,6 +128,8 @@ func mark(v *fact.Version, now time.Time) string {
 		return markRetracted
 	case !fact.Believed(v):
 		return markCorrected
+	case fact.PeriodNow(v, now).Contains(now) && v.ArchivedAt != nil:
+		return markDormant
 	case fact.PeriodNow(v, now).Contains(now):
 		return markCurrent
 	case fact.PeriodNow(v, now).From.After(now):
@@ -152,9 +155,6 @@ func (r Chronicle) Text() string {
 	for _, e := range r.Entries {
 		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
 			e.period(), prose.Percent(e.Confidence), e.Confirmations)
-		if e.Archived {
-			b.WriteString(" (outside the active set)")
-		}
 	}
 	return b.String()
 }

@@ -67,7 +67,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 		}
 		switch o.Format {
 		case formatJSON:
-			return formats.EncodeNative(&b, exportOf(st, s.Options()))
+			return formats.EncodeNative(&b, exportOf(st, s))
 		case formatJSONL:
 			return formats.EncodeJSONL(&b, recordsOf(st, now))
 		case formatArray:
@@ -86,13 +86,23 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 }
 
 // export is the fact file without what belongs to this store alone: its place
-// in the journal, and the notes of imports into it.
-func exportOf(st *state.State, o knowledge.Options) *formats.Document {
+// in the journal, and the notes of imports into it. It has the retrievals that
+// were counted beside the facts.
+func exportOf(st *state.State, s *knowledge.Store) *formats.Document {
+	o := s.Options()
 	d := st.Document(journal.Header{At: st.At()})
 	if d.ProjectHash == "" {
 		d.ProjectRoot, d.ProjectHash = o.ProjectRoot, o.ProjectHash
 	}
 	d.History = slices.DeleteFunc(slices.Clone(d.History), func(h formats.Insight) bool { return h.Kind == state.NoteImport || h.Kind == state.NoteAdopt })
+	read := s.Retrievals()
+	for i, v := range d.Facts {
+		if r := read(v); r.Count != v.RetrievalCount {
+			w := *v
+			w.RetrievalCount, w.LastRetrieved = r.Count, &r.Last
+			d.Facts[i] = &w
+		}
+	}
 	return d
 }
 

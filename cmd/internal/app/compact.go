@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -93,4 +94,17 @@ func stored(file string) bool {
 		}
 	}
 	return false
+}
+
+// detach has another process compact a project, which also builds its index. Nobody waits for it; a test does not start
+// its own program again.
+func detach(root string) {
+	self, err := os.Executable()
+	if err != nil || strings.HasSuffix(strings.TrimSuffix(self, ".exe"), ".test") {
+		return
+	}
+	c := exec.Command(self, "compact", "--project", root)
+	if c.Start() == nil {
+		_ = c.Process.Release() // it ends on its own
+	}
 }

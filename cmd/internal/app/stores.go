@@ -160,6 +160,7 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 	o := &knowledge.Options{
 		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger,
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
+		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
 		Intent: w.current,
 	}
