@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +16,9 @@ import (
 
 const module = "leanctx"
 
-// mayImport says which of our packages each of them may import. A package
-// below a listed one stands where that one stands. What is not listed here
-// fails the test: it has to be decided where it stands.
+// mayImport lists, for each of our packages, which of the others it may import.
+// A package follows the rule of the nearest listed one above it. A package without
+// a rule fails the test: add one.
 var mayImport = map[string][]string{
 	// floor 0
 	"internal/journal":  {},
@@ -29,7 +32,7 @@ var mayImport = map[string][]string{
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
 	"knowledge":          {"knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":     {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // of words what a stop word is
+	"knowledge/fact":     {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/index", "internal/journal", "formats"},
 	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
@@ -70,11 +73,11 @@ var mayImport = map[string][]string{
 	"cmd/internal/app": {"internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
 		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
-	"cmd/measure":  {"knowledge/words"}, // the rest it uses from outside, as a user does
+	"cmd/measure":  {"knowledge/words"}, // it runs the rest through the binary, as a user does
 }
 
-// onlyIn says which packages may import a library: the rest of the program
-// does not know that it exists.
+// onlyIn lists the packages that may import a library. No other package may depend
+// on it.
 var onlyIn = map[string][]string{
 	"github.com/go-json-experiment/":         {"formats"},
 	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/words"},
@@ -97,16 +100,28 @@ var onlyIn = map[string][]string{
 	"os/signal":                              {"cmd/internal/app", "cmd/measure"},
 }
 
+// maxDoc is how many lines a package's documentation may have.
+const maxDoc = 40
+
+// withoutDoc and withLongDoc list the packages that do not meet that rule yet.
+// Remove a package when it does; add none.
+var (
+	withoutDoc  = []string{"knowledge/advice", "knowledge/transfer"}
+	withLongDoc = []string{"internal/secret", "knowledge/meaning", "overview/project"}
+)
+
 type listed struct {
 	ImportPath string
+	Dir        string
+	GoFiles    []string
 	Imports    []string
 }
 
-// listPackages asks the go command for our packages and their imports, tests
-// left out.
+// listPackages asks the go command for our packages and their imports, without
+// tests.
 func listPackages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", module+"/...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"/...")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -132,9 +147,9 @@ func TestLayers(t *testing.T) {
 	}
 	for _, p := range packages {
 		own := strings.TrimPrefix(p.ImportPath, module+"/")
-		allowed, listed := stands(own)
+		allowed, listed := rule(own)
 		if !listed {
-			t.Errorf("%s: say in mayImport where it stands", own)
+			t.Errorf("%s: add its rule to mayImport", own)
 		}
 		for _, imported := range p.Imports {
 			if ours, ok := strings.CutPrefix(imported, module+"/"); ok && !slices.Contains(allowed, ours) && !within(ours, own) {
@@ -152,8 +167,32 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// stands finds the entry of a package, or of the nearest one it lies in.
-func stands(own string) ([]string, bool) {
+func TestEveryPackageHasAShortDoc(t *testing.T) {
+	for _, p := range listPackages(t) {
+		own, lines := strings.TrimPrefix(p.ImportPath, module+"/"), 0
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += strings.Count(f.Doc.Text(), "\n")
+		}
+		without, long := slices.Contains(withoutDoc, own), slices.Contains(withLongDoc, own)
+		switch {
+		case lines == 0 && !without:
+			t.Errorf("%s has no package documentation", own)
+		case lines > maxDoc && !long:
+			t.Errorf("the documentation of %s has %d lines, more than %d; measurements go to its MEASURED.md", own, lines, maxDoc)
+		case lines > 0 && without:
+			t.Errorf("%s has documentation now: remove it from withoutDoc", own)
+		case lines <= maxDoc && long:
+			t.Errorf("the documentation of %s has %d lines now: remove it from withLongDoc", own, lines)
+		}
+	}
+}
+
+// rule finds the entry of a package, or of the nearest package above it.
+func rule(own string) ([]string, bool) {
 	for at := own; ; {
 		if allowed, ok := mayImport[at]; ok {
 			return allowed, true
