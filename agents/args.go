@@ -15,8 +15,8 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// readDuration reads whole numbers, each with a unit of s, m, h, d, w: 90s,
-// 1h30m. It must be from least to most.
+// readDuration reads whole numbers, each with a unit s, m, h, d or w: 90s, 1h30m. The sum
+// must be from least to most.
 func readDuration(argument, text string, least, most time.Duration) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
@@ -37,8 +37,7 @@ func readDuration(argument, text string, least, most time.Duration) (time.Durati
 	return 0, refusal.Argument(argument, "%s %q is not between %s and %s", argument, prose.Clip(text, maxWord), prose.Span(least), prose.Span(most))
 }
 
-// checkedText is what somebody wrote, of most bytes at most, without blanks around it
-// and valid UTF-8.
+// checkedText trims a text and makes it valid UTF-8. It may have at most `most` bytes.
 func checkedText(argument, text string, most int) (string, error) {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
@@ -49,8 +48,8 @@ func checkedText(argument, text string, most int) (string, error) {
 	return strings.ToValidUTF8(text, string(utf8.RuneError)), nil
 }
 
-// checkedWord is a name of letters, digits and dashes, of most bytes at most, in lower
-// case.
+// checkedWord is a name in lower case, of letters, digits and dashes, with at most `most`
+// bytes.
 func checkedWord(argument, name string, most int) (string, error) {
 	w := strings.ToLower(strings.TrimSpace(name))
 	bad := strings.IndexFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) >= 0
@@ -65,11 +64,10 @@ func checkedWord(argument, name string, most int) (string, error) {
 	return w, nil
 }
 
-// maxLimit is the most that a list shows or a reading gives.
+// maxLimit is the largest number of entries in one answer.
 const maxLimit = 1000
 
-// checkedLimit is how many at most are wanted; standard if nobody says, never more
-// than maxLimit.
+// checkedLimit is the limit of a list: standard if it is 0, never more than maxLimit.
 func checkedLimit(limit, standard int) (int, error) {
 	if limit < 0 {
 		return 0, refusal.Argument("limit", "limit %d is negative", limit)
@@ -77,11 +75,11 @@ func checkedLimit(limit, standard int) (int, error) {
 	return min(cmp.Or(limit, standard), maxLimit), nil
 }
 
-// maxPath is how many bytes a path has at most.
+// maxPath is the maximum length of a path in bytes.
 const maxPath = 4096
 
-// pathWithin is a path within the project at root, relative to it and with slashes.
-// Symbolic links are followed, so that a file has one name; it need not exist.
+// pathWithin is a path relative to the project at root, with slashes. It follows symbolic
+// links, so that a file has one name. The file need not exist.
 func pathWithin(root, path string) (string, error) {
 	project, given := root, strings.TrimSpace(path)
 	switch {
@@ -90,7 +88,7 @@ func pathWithin(root, path string) (string, error) {
 	case len(given) > maxPath:
 		return "", refusal.Argument("path", "path has %d bytes, more than %d", len(given), maxPath)
 	case strings.ContainsRune(given, 0) || !utf8.ValidString(given):
-		return "", refusal.Argument("path", "path %q is no file name", prose.Clip(given, maxWord))
+		return "", refusal.Argument("path", "path %q is not a valid file name", prose.Clip(given, maxWord))
 	}
 	if root == "" {
 		root = string(filepath.Separator)
@@ -108,7 +106,7 @@ func pathWithin(root, path string) (string, error) {
 	}
 	real, err := followed(abs)
 	if err != nil {
-		return "", refusal.Argument("path", "path %q cannot be followed: %v", prose.Clip(given, maxWord), err)
+		return "", refusal.Argument("path", "path %q cannot be resolved: %v", prose.Clip(given, maxWord), err)
 	}
 	if r, err := followed(root); err == nil {
 		root = r
@@ -120,9 +118,9 @@ func pathWithin(root, path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-var errNowhere = errors.New("a symbolic link in it leads nowhere")
+var errNowhere = errors.New("it contains a broken symbolic link")
 
-// followed is a path without symbolic links, as far as it exists.
+// followed resolves the symbolic links in a path, as far as the path exists.
 func followed(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -75,12 +75,12 @@ func BenchmarkCrowd(b *testing.B) {
 	})
 	b.Run("post", func(b *testing.B) {
 		for b.Loop() {
-			must[Posted](b)(s.Post(ctx, Posting{Message: "one more"}))
+			must[Posted](b)(s.Post(ctx, PostArgs{Message: "one more"}))
 		}
 	})
 	b.Run("claim", func(b *testing.B) {
 		for b.Loop() {
-			must[Claimed](b)(s.Claim(ctx, Claiming{Path: "src/auth.ts"}))
+			must[Claimed](b)(s.Claim(ctx, ClaimArgs{Path: "src/auth.ts"}))
 		}
 	})
 	if err := s.Compact(ctx); err != nil {
@@ -107,7 +107,7 @@ func BenchmarkColdAllRead(b *testing.B) {
 	bd := newBed(b)
 	bd.opts.Now = time.Now
 	s := crowd(b, bd, benchAgents, 0)
-	post(b, s, Posting{Message: "hello"})
+	post(b, s, PostArgs{Message: "hello"})
 	if err := s.Compact(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func BenchmarkPostRead(b *testing.B) {
 		bd.opts.Now = time.Now
 		from, to := join(b, bd.open(), "cursor", ""), join(b, bd.open(), "claude", "")
 		for b.Loop() {
-			post(b, from, Posting{Message: "the login page has lost its colours"})
+			post(b, from, PostArgs{Message: "the login page has lost its colours"})
 			if len(read(b, to).Messages) != 1 {
 				b.Fatal("not read")
 			}

@@ -15,7 +15,7 @@ func TestRenew(t *testing.T) {
 	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
 	claim := func(by *Store, path, ttl string) string {
 		t.Helper()
-		return plain(must[Claimed](t)(by.Claim(ctx, Claiming{Path: path, TTL: ttl})).Text(), a, c)
+		return plain(must[Claimed](t)(by.Claim(ctx, ClaimArgs{Path: path, TTL: ttl})).Text(), a, c)
 	}
 	expect(t, "first", claim(a, "x", "1h30m"), "Claimed: x (by cursor-A for 1h, token 1)")
 	b.clock.pass(time.Minute)
@@ -44,28 +44,28 @@ func TestClocksJump(t *testing.T) {
 	x := odd.As(Actor{Agent: join(t, odd, "codex", "").Self()})
 	held := func(by *Store, path string) bool {
 		t.Helper()
-		_, err := by.Claim(ctx, Claiming{Path: path})
+		_, err := by.Claim(ctx, ClaimArgs{Path: path})
 		_, ok := errors.AsType[*HeldError](err)
 		if err != nil && !ok {
 			t.Fatal(err)
 		}
 		return ok
 	}
-	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "a"}))
-	post(t, a, Posting{Message: "before", TTL: "1h"})
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "a"}))
+	post(t, a, PostArgs{Message: "before", TTL: "1h"})
 	wrong.pass(365 * 24 * time.Hour)
-	post(t, x, Posting{Message: "the whole registry is a year ahead now"})
-	must[Claimed](t)(x.Claim(ctx, Claiming{Path: "x"}))
+	post(t, x, PostArgs{Message: "the whole registry is a year ahead now"})
+	must[Claimed](t)(x.Claim(ctx, ClaimArgs{Path: "x"}))
 	expect(t, "a's claim, by c", held(c, "a"), true)
 	expect(t, "the claim of the wrong clock, by c", held(c, "x"), false)
-	must[Claimed](t)(c.Claim(ctx, Claiming{Path: "c"}))
+	must[Claimed](t)(c.Claim(ctx, ClaimArgs{Path: "c"}))
 	expect(t, "who is here", must[Presence](t)(c.Presence(ctx)).Agents, slices.Sorted(slices.Values([]string{a.Self() + "(a)", c.Self()})))
 	expect(t, "what c reads", texts(read(t, c)), []string{"before", "the whole registry is a year ahead now"})
 	b.clock.pass(11 * time.Minute)
 	expect(t, "a's claim, by c, later", held(c, "a"), false)
 	expect(t, "c's claim, by a, later", held(a, "c"), false)
 
-	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "z"}))
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "z"}))
 	b.clock.pass(-30 * time.Minute) // set right by the network
 	expect(t, "a claim before the clock was set back", held(c, "z"), true)
 	b.clock.pass(41 * time.Minute)
@@ -107,12 +107,12 @@ func TestTokensGrow(t *testing.T) {
 		s := b.open()
 		a := join(t, s, "cursor", "")
 		for _, path := range []string{"a", "b"} {
-			c := must[Claimed](t)(a.Claim(ctx, Claiming{Path: path, TTL: "1m"}))
+			c := must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: path, TTL: "1m"}))
 			if c.Token <= last || c.Renewed {
 				t.Errorf("%+v after %d", c, last)
 			}
 			last = c.Token
-			must[Released](t)(a.Release(ctx, Releasing{Path: path}))
+			must[Released](t)(a.Release(ctx, ReleaseArgs{Path: path}))
 		}
 		if i%2 == 1 {
 			if err := s.Compact(ctx); err != nil {
@@ -128,14 +128,14 @@ func TestClaimsEnd(t *testing.T) {
 	b := newBed(t)
 	s, ctx := b.open(), t.Context()
 	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
-	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "a"}))
-	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "b", TTL: "2h"}))
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "a"}))
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "b", TTL: "2h"}))
 	u := must[Updated](t)(a.Status(ctx, StatusArgs{Status: "finished"}))
 	expect(t, "released", u.Released, []string{"a", "b"})
-	must[Claimed](t)(c.Claim(ctx, Claiming{Path: "b"}))
+	must[Claimed](t)(c.Claim(ctx, ClaimArgs{Path: "b"}))
 	b.clock.pass(10 * time.Minute)
 	expect(t, "claims", len(must[Synced](t)(c.Sync(ctx, NoArgs{})).Claims), 0)
-	if _, err := c.Release(ctx, Releasing{Path: "b"}); err != nil {
+	if _, err := c.Release(ctx, ReleaseArgs{Path: "b"}); err != nil {
 		t.Errorf("release of one's own that expired: %v", err)
 	}
 }

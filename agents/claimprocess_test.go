@@ -35,7 +35,7 @@ func (j job) claim(ctx context.Context, s *Store) error {
 		if err := enc.Encode(t); err != nil { // what it is about to do: it may be killed
 			return err
 		}
-		c, err := s.Claim(ctx, Claiming{Path: t.Path})
+		c, err := s.Claim(ctx, ClaimArgs{Path: t.Path})
 		if _, held := errors.AsType[*HeldError](err); err != nil && !held {
 			return err
 		}
@@ -50,7 +50,7 @@ func (j job) claim(ctx context.Context, s *Store) error {
 		if err := enc.Encode(t); err != nil {
 			return err
 		}
-		if _, err := s.Release(ctx, Releasing{Path: t.Path}); err != nil {
+		if _, err := s.Release(ctx, ReleaseArgs{Path: t.Path}); err != nil {
 			return err
 		}
 		t.Return = time.Now().UnixNano()

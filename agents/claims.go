@@ -16,7 +16,7 @@ type (
 	Held      = lease.Held      // a claim as lists show it
 )
 
-// held is the error that a lease stands in the way of who wants a path.
+// held is the error for a path that another agent's lease covers.
 func (p *project) held(path string, l *lease.Lease, now time.Time) error {
 	holder := l.Holder
 	if a := p.agents[holder]; a != nil {
@@ -25,7 +25,7 @@ func (p *project) held(path string, l *lease.Lease, now time.Time) error {
 	return &HeldError{Path: path, Claim: l.Path, Holder: holder, Token: l.Token, Left: l.Until().Sub(now)}
 }
 
-// claim decides whether the caller may have a path, and what to commit then.
+// claim decides whether the caller may have a path, and returns the events to commit.
 func (p *project) claim(w lease.Wanted, now time.Time) (*lease.Lease, []event, error) {
 	w.Fence = p.fence
 	d := p.leases.Decide(w, now)
@@ -39,13 +39,14 @@ func (p *project) claim(w lease.Wanted, now time.Time) (*lease.Lease, []event, e
 	return d.Given, append(events, event{By: w.By, Claim: d.Given}), nil
 }
 
-// Claiming is a file or directory that an agent wants to work on alone.
-type Claiming struct {
+// ClaimArgs is the arguments of claim: a file or directory that an agent wants to work on
+// alone.
+type ClaimArgs struct {
 	Path string `json:"path" arg:"1" jsonschema:"a file or directory of the project"`
 	TTL  string `json:"ttl,omitempty" jsonschema:"how long, e.g. 30m or 1h30m (default 10m, at most 1d); claim again to renew"`
 }
 
-// Claimed is a lease that was given.
+// Claimed is the result of claim.
 type Claimed struct {
 	Path    string    `json:"path"`
 	AgentID string    `json:"agent_id"`
@@ -64,8 +65,8 @@ func (c Claimed) Text() string {
 	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, prose.Line(c.Path), c.AgentID, prose.Span(c.ttl), c.Token)
 }
 
-// place is a path within the project. Secrets are looked for in the path as it was given,
-// since cleaning it takes the slashes out of a URL by which a password is known.
+// place is a path relative to the project. It looks for secrets in the path as it was
+// given, because cleaning removes slashes and would hide a password in a URL.
 func (s *Store) place(given string) (path string, err error) {
 	if err := s.plain("path", given); err != nil {
 		return "", err
@@ -76,10 +77,10 @@ func (s *Store) place(given string) (path string, err error) {
 	return path, err
 }
 
-// Claim gives the caller a path for a while, or prolongs what it has. It is
-// refused with a [*HeldError] while another agent has the path, a directory it
-// is in, or something in it.
-func (s *Store) Claim(ctx context.Context, w Claiming) (Claimed, error) {
+// Claim gives the caller a path for a while, or renews its claim. It fails with a
+// [*HeldError] while another agent holds the path, a directory above it, or something in
+// it.
+func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 	path, err := s.place(w.Path)
 	if err != nil {
 		return Claimed{}, err
@@ -108,12 +109,12 @@ func (s *Store) Claim(ctx context.Context, w Claiming) (Claimed, error) {
 	return c, err
 }
 
-// Releasing names a path that is free again.
-type Releasing struct {
+// ReleaseArgs is the arguments of release.
+type ReleaseArgs struct {
 	Path string `json:"path" arg:"1" jsonschema:"the file or directory that you claimed"`
 }
 
-// Released is a claim that ended.
+// Released is the result of release.
 type Released struct {
 	Path    string `json:"path"`
 	AgentID string `json:"agent_id"`
@@ -122,8 +123,8 @@ type Released struct {
 // Text gives the answer's line.
 func (r Released) Text() string { return "Released: " + prose.Line(r.Path) }
 
-// Release ends a claim of the caller's.
-func (s *Store) Release(ctx context.Context, a Releasing) (Released, error) {
+// Release ends one of the caller's claims.
+func (s *Store) Release(ctx context.Context, a ReleaseArgs) (Released, error) {
 	path, err := s.place(a.Path)
 	if err != nil {
 		return Released{}, err

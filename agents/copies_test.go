@@ -21,7 +21,7 @@ func TestCopies(t *testing.T) {
 	other := must[Registered](t)(s.Register(ctx, Registration{AgentType: "claude"})).AgentID
 	must[diary.Noted](t)(me.Diary(ctx, Note{Message: "nothing of it"}))
 	must[diary.Noted](t)(me.Diary(ctx, Note{Message: "done", Context: "the magic word"}))
-	for _, p := range []Posting{{Message: "hello"}, {Message: "the magic word", Category: "finding"}, {Message: "magic, between us", ToAgent: other, Private: true}} {
+	for _, p := range []PostArgs{{Message: "hello"}, {Message: "the magic word", Category: "finding"}, {Message: "magic, between us", ToAgent: other, Private: true}} {
 		must[Posted](t)(me.Post(ctx, p))
 	}
 	must[Updated](t)(me.Status(ctx, StatusArgs{Message: "thinking of magic"}))

@@ -93,7 +93,7 @@ func office(t *testing.T) *bed {
 	from := s.As(Actor{Agent: sender})
 	must[diary.Noted](t)(from.Diary(t.Context(), Note{Message: "half done"}))
 	for _, path := range []string{"a.go", "b.go"} {
-		must[Claimed](t)(from.Claim(t.Context(), Claiming{Path: path}))
+		must[Claimed](t)(from.Claim(t.Context(), ClaimArgs{Path: path}))
 	}
 	d, err := openDesk(b.dir, nil)
 	if err != nil {
@@ -258,7 +258,7 @@ func TestTornRegistry(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := join(t, c.open(), "cursor", "")
-		post(t, a, Posting{Message: "after"})
+		post(t, a, PostArgs{Message: "after"})
 		expect(t, "list", must[Agents](t)(c.open().List(t.Context(), ListArgs{})).Total >= 1, true)
 	}
 }

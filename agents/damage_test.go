@@ -20,7 +20,7 @@ func TestDamageIsTold(t *testing.T) {
 	me := s.As(Actor{Agent: id})
 	must[diary.Noted](t)(me.Diary(t.Context(), Note{Message: "first"}))
 	must[diary.Noted](t)(me.Diary(t.Context(), Note{Message: "second"}))
-	must[Posted](t)(me.Post(t.Context(), Posting{Message: "one"}))
+	must[Posted](t)(me.Post(t.Context(), PostArgs{Message: "one"}))
 	if told, aside, err := s.Damage(t.Context()); err != nil || len(told)+len(aside) != 0 {
 		t.Fatal(told, aside, err)
 	}
@@ -31,7 +31,7 @@ func TestDamageIsTold(t *testing.T) {
 	other := b.open()
 	me = other.As(Actor{Agent: id})
 	must[diary.Noted](t)(me.Diary(t.Context(), Note{Message: "third"}))
-	must[Posted](t)(me.Post(t.Context(), Posting{Message: "two"}))
+	must[Posted](t)(me.Post(t.Context(), PostArgs{Message: "two"}))
 	notices := strings.Join(other.Notices(), "\n")
 	if !strings.Contains(notices, "diary of "+id+": commit 1 is damaged and lost") || !strings.Contains(notices, "registry.journal.torn") {
 		t.Errorf("told: %s", notices)

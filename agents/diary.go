@@ -11,7 +11,7 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// Note is a diary entry to be.
+// Note is the arguments of diary: a new entry.
 type Note struct {
 	Message  string `json:"message" arg:"1" jsonschema:"what you found, decided, finished, or are held up by"`
 	Category string `json:"category,omitempty" short:"c" enum:"discovery,decision,blocker,progress,insight,found,decided,blocked,done" jsonschema:"what it is (default progress)"`
@@ -34,7 +34,7 @@ func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 			return diary.Noted{}, err
 		}
 	}
-	s.alive(ctx)
+	s.touchQuietly(ctx)
 	o := diary.Owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		me, err := s.self(p)
@@ -50,7 +50,7 @@ func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 	return diary.Noted{AgentID: o.AgentID, Entry: e.Shown(), Redacted: append(redacted, more...)}, err
 }
 
-// DiaryQuery names a diary.
+// DiaryQuery is the arguments of recall_diary.
 type DiaryQuery struct {
 	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"whose diary: an id or the beginning of one (default: your own)"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"most entries to show, the newest first (default 20)"`
@@ -58,8 +58,7 @@ type DiaryQuery struct {
 
 const standardDiary = 20
 
-// RecallDiary shows the diary of any agent of the project, also of one that
-// has finished.
+// RecallDiary shows the diary of any agent of the project, also of a finished one.
 func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, error) {
 	limit, err := checkedLimit(q.Limit, standardDiary)
 	if err != nil {
@@ -80,7 +79,7 @@ func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, 
 	return diary.Recall(id, all, limit, s.now()), err
 }
 
-// writer is the one agent whose diary is meant; the caller, if none is named.
+// writer is the agent whose diary is asked for; the caller, if no name is given.
 func (s *Store) writer(p *project, name string) (*agent, error) {
 	if strings.TrimSpace(name) == "" {
 		return s.self(p)
@@ -96,7 +95,7 @@ func (s *Store) writer(p *project, name string) (*agent, error) {
 	return p.agents[ids[0]], nil
 }
 
-// Diaries lists the diaries of the project, those of agents that are gone too.
+// Diaries lists the diaries of the project, also of agents that finished.
 func (s *Store) Diaries(ctx context.Context, q ListArgs) (diary.Listed, error) {
 	limit, err := checkedLimit(q.Limit, standardList)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Store) Diaries(ctx context.Context, q ListArgs) (diary.Listed, error) {
 	return diary.List(all, limit, s.now()), nil
 }
 
-// writers are the agents of the project that have a diary, by id.
+// writers lists the ids of the project's agents that have a diary.
 func (s *Store) writers(ctx context.Context) (ids []string, err error) {
 	all, err := s.diaries.Writers()
 	if err != nil {
@@ -137,20 +136,19 @@ func (s *Store) writers(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// Finding is what an agent wrote down and what may become a fact.
+// Finding is a diary entry or message that may become a fact.
 type Finding struct {
 	Kind string    // decision, insight, blocker, finding; discovery: a diary's, for searches
 	Text string    // in the agent's words
 	By   string    // agent id
-	Ref  string    // names it for good: diary:cursor-a3f8/12, message:17
+	Ref  string    // its permanent name: diary:cursor-a3f8/12, message:17
 	At   time.Time // when it was written
 }
 
-// Findings lists what was written since an instant in the project's diaries,
-// but for progress, and what was posted as a finding, decision, insight or
-// blocker, but for those that have expired. A message to one agent counts like
-// one to all, for the scratchpad is the project's; a private one never does. The
-// oldest comes first.
+// Findings lists what agents wrote since an instant, the oldest first: diary entries
+// except progress, and unexpired messages of the categories finding, decision, insight and
+// blocker. Messages to one agent count too, because the scratchpad belongs to the project.
+// Private messages never do.
 func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
 	ids, err := s.writers(ctx)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"leanctx/internal/prose"
 )
 
-// maxRecent is how many commits are kept for those who follow, at least.
+// maxRecent is how many commits are kept for followers, at least.
 const maxRecent = 4096
 
-// remember keeps a commit for those who follow. It is no part of the state: a state that
-// was loaded anew has none.
+// remember keeps a commit for followers. It is not part of the state: a state that was
+// loaded again has none.
 func (s *state) remember(c journal.Commit[event]) {
 	if s.recent = append(s.recent, c); len(s.recent) >= 2*maxRecent {
 		s.recent = slices.Clone(s.recent[maxRecent:])
 	}
 }
 
-// pollEvery is how often a follower looks at the journal.
+// pollEvery is the interval at which a follower polls the journal.
 const pollEvery = 500 * time.Millisecond
 
-// Follow gives a line for everything that happens in the project from now on:
-// who comes and goes, what is posted, claimed, released and handed over, what
-// is written in diaries, but for private messages. It looks twice a second and
-// ends with ctx or with the first error of do; the end of ctx is no error.
+// Follow calls do with a line for each later event of the project: agents that come and
+// go, messages, claims, releases, handoffs and diary entries. It leaves out private
+// messages. It polls twice a second and ends with ctx (no error) or with the first error
+// of do.
 func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 	f := follower{Store: s, written: map[string]int{}}
 	err := s.log.View(ctx, func(st *state, h journal.Head) error {
@@ -67,17 +67,17 @@ func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 	return err
 }
 
-// follower is how far somebody who follows has seen.
+// follower is the progress of one Follow.
 type follower struct {
 	*Store
 	seen    uint64         // the registry's last commit
 	written map[string]int // agent id → its diary's last entry
 	sizes   map[string]int64
-	watcher string // the agent who follows, or nobody
-	fence   uint64 // the last token seen: a claim with it or one before is renewed
+	watcher string // the agent that follows; may be empty
+	fence   uint64 // the last token seen: a claim with a token up to it is a renewal
 }
 
-// commits are the lines of what was committed to the registry since.
+// commits are lines for the registry's new commits.
 func (f *follower) commits(ctx context.Context) (lines []string, err error) {
 	err = f.log.View(ctx, func(st *state, h journal.Head) error {
 		first, _ := slices.BinarySearchFunc(st.recent, f.seen+1, func(c journal.Commit[event], seq uint64) int { return cmp.Compare(c.Seq, seq) })
@@ -94,8 +94,8 @@ func (f *follower) commits(ctx context.Context) (lines []string, err error) {
 	return lines, err
 }
 
-// entries are the lines of what was written in diaries since; the first time
-// there are none. Only diaries whose journal has another size are opened.
+// entries are lines for new diary entries; none on the first call. It opens only diaries
+// whose journal has another size than before.
 func (f *follower) entries(ctx context.Context) (lines []string, err error) {
 	first := f.sizes == nil
 	if first {
@@ -127,7 +127,7 @@ func (f *follower) entries(ctx context.Context) (lines []string, err error) {
 
 func stamp(at time.Time) string { return at.Local().Format(time.TimeOnly) }
 
-// lines tells of one commit.
+// lines describes one commit.
 func (f *follower) lines(c journal.Commit[event]) []string {
 	var out []string
 	for _, e := range c.Events {
@@ -146,7 +146,7 @@ func (f *follower) lines(c journal.Commit[event]) []string {
 	return out
 }
 
-// line tells of one event to a watcher, who may be an agent.
+// line describes one event to a watcher, which may be an agent.
 func (e event) line(watcher string) string {
 	switch {
 	case e.Agent != nil:
@@ -173,7 +173,7 @@ func (e event) line(watcher string) string {
 	return ""
 }
 
-// claimLine tells of a claim to who has seen the tokens up to fence.
+// claimLine describes a claim to a watcher that has seen the tokens up to fence.
 func claimLine(l *lease.Lease, fence uint64) string {
 	verb := "claimed"
 	if l.Token <= fence {

@@ -31,21 +31,21 @@ func TestFollow(t *testing.T) {
 		done <- watcher.Follow(ctx, func(line string) error { lines <- line; return nil })
 	}()
 	<-started
-	post(t, a, Posting{Message: "until it is seen"})
+	post(t, a, PostArgs{Message: "until it is seen"})
 	var first string
 	for first == "" { // the follower may have begun after the first
 		select {
 		case first = <-lines:
 		case <-time.After(50 * time.Millisecond):
-			post(t, a, Posting{Message: "until it is seen"})
+			post(t, a, PostArgs{Message: "until it is seen"})
 		}
 	}
 	var seen []string
-	post(t, a, Posting{Message: "between us", ToAgent: c.Self(), Private: true})
-	post(t, a, Posting{Message: "two\nlines", ToAgent: "claude", Category: "request"})
-	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "f", TTL: "1h"}))
-	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "f", TTL: "2h"}))
-	must[Released](t)(a.Release(ctx, Releasing{Path: "f"}))
+	post(t, a, PostArgs{Message: "between us", ToAgent: c.Self(), Private: true})
+	post(t, a, PostArgs{Message: "two\nlines", ToAgent: "claude", Category: "request"})
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "f", TTL: "1h"}))
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "f", TTL: "2h"}))
+	must[Released](t)(a.Release(ctx, ReleaseArgs{Path: "f"}))
 	must[HandedOver](t)(a.Handoff(ctx, HandoffArgs{ToAgent: c.Self(), Message: "go on"}))
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "watch me", Category: "decision"}))
 	for got := false; !got; { // it has been seen, and is not shown again with what comes next

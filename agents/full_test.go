@@ -24,12 +24,12 @@ func TestReadOnFullDisk(t *testing.T) {
 	}
 	s, ctx := b.open(), t.Context()
 	a, c, d := join(t, s, "cursor", ""), join(t, s, "claude", ""), join(t, s, "codex", "")
-	post(t, a, Posting{Message: "the disk fills up"})
-	post(t, a, Posting{Message: "for you", ToAgent: c.Self(), Private: true})
+	post(t, a, PostArgs{Message: "the disk fills up"})
+	post(t, a, PostArgs{Message: "for you", ToAgent: c.Self(), Private: true})
 	must[HandedOver](t)(d.Handoff(ctx, HandoffArgs{ToAgent: c.Self(), Message: "go on"}))
 
 	full.Store(new(error(syscall.ENOSPC)))
-	if _, err := a.Post(ctx, Posting{Message: "lost"}); !errors.Is(err, syscall.ENOSPC) {
+	if _, err := a.Post(ctx, PostArgs{Message: "lost"}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("posted: %v", err)
 	}
 	sync := must[Synced](t)(c.Sync(ctx, NoArgs{}))
@@ -55,7 +55,7 @@ func TestReadOnFullDisk(t *testing.T) {
 	expect(t, "another process", must[Info](t)(b.open().As(Actor{Agent: c.Self()}).Info(ctx, NoArgs{})).Unread, 0)
 
 	// What is no matter of writing is an error as it ever was.
-	post(t, a, Posting{Message: "one more"})
+	post(t, a, PostArgs{Message: "one more"})
 	for _, err := range []error{journal.ErrLocked, journal.ErrCorrupt, journal.ErrNewer} {
 		full.Store(&err)
 		if r, got := c.Read(ctx, ReadArgs{}); !errors.Is(got, err) {

@@ -16,7 +16,7 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// handoffRecord is work that goes from one agent to another, as it is stored.
+// handoffRecord is a handoff, as it is stored.
 type handoffRecord struct {
 	ID      string        `json:"id"`
 	Number  uint64        `json:"number"`
@@ -28,7 +28,7 @@ type handoffRecord struct {
 	Tasks   []string      `json:"tasks,omitempty"`
 	Claims  []movedClaim  `json:"claims,omitempty"`
 	Facts   []string      `json:"facts,omitempty"` // category/key
-	Files   []string      `json:"files,omitempty"` // that the sender has shared
+	Files   []string      `json:"files,omitempty"` // paths that the sender has shared
 	Diary   []diary.Entry `json:"diary,omitempty"` // its last entries, the newest first
 	At      time.Time     `json:"timestamp"`
 }
@@ -39,19 +39,18 @@ type movedClaim struct {
 	Token uint64 `json:"token"`
 }
 
-// The states of a handoff. Pending is a promise on disk that tasks and claims
-// will move; it is kept by whoever comes next if its process is killed.
+// The states of a handoff. A pending one is a promise on disk that tasks and claims will
+// move. If its process is killed, the next process that uses the project completes it.
 const (
 	handoffPending = "pending"
 	handoffDone    = "done"
 	handoffOff     = "off" // the tasks could not be moved, so nothing was
 )
 
-// handoffs is the handoffs of a project that are not over, by their ids.
+// handoffs holds the unfinished handoffs of a project by id.
 type handoffs map[string]*handoffRecord
 
-// put adds a handoff, takes the place of the one with its id, or takes out one
-// that was called off.
+// put adds or replaces a handoff, or removes one that was called off.
 func (s handoffs) put(h *handoffRecord) {
 	if h.State == handoffOff {
 		delete(s, h.ID)
@@ -60,18 +59,18 @@ func (s handoffs) put(h *handoffRecord) {
 	s[h.ID] = h
 }
 
-// waiting lists those that wait for an agent, or for any one of its type, the oldest
+// waiting lists the handoffs that wait for an agent or for any one of its type, the oldest
 // first.
 func (s handoffs) waiting(id, kind string) []*handoffRecord {
 	return s.list(func(h *handoffRecord) bool { return (h.To == id || h.To == kind) && h.State == handoffDone })
 }
 
-// unreceived is how many wait, for whomever.
+// unreceived counts the handoffs that wait for anybody.
 func (s handoffs) unreceived() int {
 	return len(s.list(func(h *handoffRecord) bool { return h.State == handoffDone }))
 }
 
-// pending lists copies of the promises that were not kept yet, the oldest first.
+// pending lists copies of the handoffs that were not completed yet, the oldest first.
 func (s handoffs) pending() []*handoffRecord {
 	out := s.list(func(h *handoffRecord) bool { return h.State == handoffPending })
 	for i, h := range out {
@@ -80,7 +79,7 @@ func (s handoffs) pending() []*handoffRecord {
 	return out
 }
 
-// list is by number.
+// list returns the matching handoffs sorted by number.
 func (s handoffs) list(which func(*handoffRecord) bool) []*handoffRecord {
 	var out []*handoffRecord
 	for _, h := range s {
@@ -92,7 +91,7 @@ func (s handoffs) list(which func(*handoffRecord) bool) []*handoffRecord {
 	return out
 }
 
-// Bundle is work that an agent receives.
+// Bundle is handed-over work as its receiver gets it.
 type Bundle struct {
 	From    string        `json:"from_agent"`
 	Role    string        `json:"role,omitempty"`
@@ -105,8 +104,8 @@ type Bundle struct {
 	At      time.Time     `json:"timestamp"`
 }
 
-// received is what an agent gets of handoffs, and the claims that become its own by
-// that: those handed to its type. The ones handed to the agent itself are its own already.
+// received returns the bundles of the handoffs and the claims that now become the agent's:
+// those handed to its type. Claims handed to the agent itself are its own already.
 func (p *project) received(id string, list []*handoffRecord, now time.Time) (out []Bundle, claims []event) {
 	token := p.fence
 	for _, h := range list {
@@ -130,7 +129,7 @@ func (p *project) received(id string, list []*handoffRecord, now time.Time) (out
 	return out, claims
 }
 
-// lines is a bundle as it is read.
+// lines formats a bundle.
 func (b Bundle) lines(now time.Time) []string {
 	from := b.From
 	if b.Role != "" {
@@ -163,13 +162,13 @@ func (p *project) fileHandoff(h *handoffRecord) {
 	p.handoffs.put(h)
 }
 
-// HandoffArgs is work that the caller passes on.
+// HandoffArgs is the arguments of handoff.
 type HandoffArgs struct {
 	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type; the last active agent of that type is taken, else the next one that comes"`
 	Message string `json:"message" arg:"2" jsonschema:"what was done, what is left, what to watch for"`
 }
 
-// HandedOver is what was passed on.
+// HandedOver is the result of handoff.
 type HandedOver struct {
 	From    string   `json:"from_agent"`
 	To      string   `json:"to_agent"`
@@ -191,7 +190,7 @@ func (h HandedOver) Text() string {
 	return text + prose.Redacted(h.Redacted)
 }
 
-// named counts things and names them: 2 tasks (a, b).
+// named counts things and lists them: 2 tasks (a, b).
 func named(list []string, noun string) string {
 	if len(list) == 0 {
 		return prose.Count(0, noun)
@@ -199,23 +198,21 @@ func named(list []string, noun string) string {
 	return prose.Count(len(list), noun) + " (" + prose.Line(strings.Join(list, ", ")) + ")"
 }
 
-// What a bundle holds at most.
+// The most that a bundle holds.
 const (
 	bundleDiary = 10
 	bundleFacts = 5 // of the sender's session, the newest
 	bundleFiles = 30
 )
 
-// Handoff passes the caller's open tasks and claims on, with a summary and
-// what the receiver needs to go on, which it gets once, with its next read or
-// sync.
+// Handoff passes the caller's open tasks and claims to another agent, with a summary and
+// what it needs to continue. The receiver gets them once, with its next read or sync.
 //
-// Tasks and claims are in two stores. First the promise is committed here, then the
-// tasks move, then one commit moves the claims and gives the bundle. A
-// kill before the first commit leaves nothing done; after it the next call of anybody
-// in the project that looks at agents, claims or tasks goes on with it before it
-// looks (moving tasks twice moves nothing more; see [Store.Settle]), so it is
-// done. An error of the tasks' store takes the promise back.
+// Tasks and claims are in two stores. So the handoff is first committed here as pending;
+// then the tasks move; then one commit moves the claims and gives the bundle. A kill
+// before the first commit leaves nothing done. After a later kill, the next call in the
+// project that reads agents, claims or tasks completes the handoff first (see
+// [Store.Settle]). An error of the store of tasks calls the handoff off.
 func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) {
 	summary, redacted, err := s.text("message", a.Message, maxText)
 	if err != nil {
@@ -256,7 +253,7 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	return r, nil
 }
 
-// successor is who goes on with an agent's work.
+// successor finds the agent that takes over.
 func (p *project) successor(me *agent, name string, now time.Time) (id, note string, err error) {
 	if strings.TrimSpace(name) == "" {
 		return "", "", refusal.Missing("to_agent", "")
@@ -284,8 +281,7 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 	return to.agent.ID, absence(now, to.agent), nil
 }
 
-// pack puts into a bundle what the registry does not know. since is when the sender's
-// session began.
+// pack adds to a bundle what other stores know. since is when the sender's session began.
 func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (err error) {
 	if h.Diary, err = s.diaries.Tail(ctx, h.From, bundleDiary); err != nil {
 		return err
@@ -305,7 +301,7 @@ func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (er
 	return nil
 }
 
-// handOver commits the promise and keeps it.
+// handOver commits a pending handoff and carries it out.
 func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*project, time.Time) error) error {
 	if s.opts.Tasks != nil {
 		tasks, err := s.opts.Tasks.OpenTasks(ctx, h.From)
@@ -325,7 +321,7 @@ func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*proje
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // what was begun is not left half
+	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave it half done
 	err = s.moveTasks(ctx, h)
 	if err != nil && !errors.Is(err, journal.ErrInDoubt) {
 		if off := s.callOff(ctx, h); off == nil {
@@ -341,7 +337,7 @@ func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*proje
 	return nil
 }
 
-// moveTasks has the tasks' store do its part. Done again it moves nothing more.
+// moveTasks moves the tasks. Repeated, it moves nothing more.
 func (s *Store) moveTasks(ctx context.Context, h *handoffRecord) error {
 	if s.opts.Tasks == nil {
 		return nil
@@ -358,7 +354,7 @@ func (s *Store) moveTasks(ctx context.Context, h *handoffRecord) error {
 	return nil
 }
 
-// settle is the commit that makes a promise a handoff.
+// settle commits the completion of a pending handoff.
 func (s *Store) settle(ctx context.Context, h *handoffRecord) error {
 	return s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		was := p.handoffs[h.ID]
@@ -369,7 +365,7 @@ func (s *Store) settle(ctx context.Context, h *handoffRecord) error {
 	})
 }
 
-// complete is the commit that moves the claims and gives the bundle.
+// complete returns the events that move the claims and give the bundle.
 func (p *project) complete(h *handoffRecord, now time.Time) []event {
 	h.State, h.Claims = handoffDone, nil
 	var events []event
@@ -391,7 +387,7 @@ func (p *project) complete(h *handoffRecord, now time.Time) []event {
 	return append(events, event{Handoff: new(*h)})
 }
 
-// back makes an agent active again that passed its work on and takes up more.
+// back makes an agent active again that had handed its work off.
 func (p *project) back(a *agent) []event {
 	if a.HandedTo == "" {
 		return nil
@@ -401,7 +397,7 @@ func (p *project) back(a *agent) []event {
 	return []event{{By: a.ID, Agent: &x}}
 }
 
-// callOff takes a promise back.
+// callOff cancels a pending handoff.
 func (s *Store) callOff(ctx context.Context, h *handoffRecord) error {
 	return s.update(ctx, func(p *project, _ time.Time) ([]event, error) {
 		if p.handoffs[h.ID] == nil {
@@ -413,32 +409,31 @@ func (s *Store) callOff(ctx context.Context, h *handoffRecord) error {
 	})
 }
 
-// begin is what a call does first: it notes that the caller is at work, and
-// goes on with the handoffs whose process was killed. One that cannot be
-// completed yet is told of, and keeps nobody from working.
+// begin runs at the start of a call. It records the caller's activity and completes
+// handoffs whose process was killed. A handoff that cannot be completed yet becomes a
+// notice and does not stop the call.
 func (s *Store) begin(ctx context.Context) error {
 	var pending []*handoffRecord
-	var x sign
+	var x activity
 	err := s.view(ctx, func(p *project, now time.Time) error {
-		x = s.sign(p, now)
+		x = s.activity(p, now)
 		pending = p.handoffs.pending()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s.noted(s.touch(ctx, x))
-	if err := s.keep(ctx, pending); err != nil {
+	s.logTouch(s.touch(ctx, x))
+	if err := s.resumeAll(ctx, pending); err != nil {
 		s.notices.Add("%v", err)
 	}
 	return nil
 }
 
-// Settle completes the handoffs whose process was killed half-way, so that
-// whoever looks at tasks next sees them with their new agent. It is one look
-// at the state when there are none. A handoff that another process
-// works on now is left to it. The error names each that cannot be
-// completed yet.
+// Settle completes the handoffs whose process was killed, so that the next reader of tasks
+// sees them with their new agent. Without such handoffs it costs one view of the state. It
+// skips a handoff that another process is completing. The error names each one that cannot
+// be completed yet.
 func (s *Store) Settle(ctx context.Context) error {
 	var pending []*handoffRecord
 	err := s.view(ctx, func(p *project, _ time.Time) error {
@@ -448,23 +443,23 @@ func (s *Store) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.keep(ctx, pending)
+	return s.resumeAll(ctx, pending)
 }
 
-// keep keeps promises, each unless another process does so now.
-func (s *Store) keep(ctx context.Context, pending []*handoffRecord) error {
+// resumeAll completes handoffs, each unless another process is completing it.
+func (s *Store) resumeAll(ctx context.Context, pending []*handoffRecord) error {
 	var errs []error
 	for _, h := range pending {
-		if _, err := s.live.Alone(h.From, func() error { return s.goOn(ctx, h) }); err != nil {
+		if _, err := s.live.Alone(h.From, func() error { return s.resumeHandoff(ctx, h) }); err != nil {
 			errs = append(errs, fmt.Errorf("the handoff of %s to %s was interrupted and is not complete yet: %w", h.From, h.To, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// goOn keeps a promise unless somebody did so before the lock was had. It
-// never takes one back: the tasks may have moved already.
-func (s *Store) goOn(ctx context.Context, h *handoffRecord) error {
+// resumeHandoff completes a handoff that is still pending once the lock is held. It never
+// calls one off: the tasks may have moved already.
+func (s *Store) resumeHandoff(ctx context.Context, h *handoffRecord) error {
 	open := false
 	err := s.view(ctx, func(p *project, _ time.Time) error {
 		was := p.handoffs[h.ID]

@@ -11,10 +11,10 @@ import (
 	"leanctx/internal/prose"
 )
 
-// NoArgs is the argument of what needs none.
+// NoArgs is the argument of an operation without arguments.
 type NoArgs struct{}
 
-// Present is an agent as lists show it.
+// Present is an agent in a list.
 type Present struct {
 	AgentID    string    `json:"agent_id"`
 	AgentType  string    `json:"agent_type"`
@@ -23,7 +23,7 @@ type Present struct {
 	Message    string    `json:"status_message,omitempty"`
 	Registered time.Time `json:"started_at"`
 	LastActive time.Time `json:"last_active"`
-	// Joined is when it last came by register, for the first time or again.
+	// Joined is when it last registered, for the first time or again.
 	Joined time.Time `json:"-"`
 }
 
@@ -43,12 +43,12 @@ func (a Present) line(now time.Time) string {
 	return text + " (last active: " + prose.Ago(now, a.LastActive) + ")"
 }
 
-// ListArgs asks for the agents that are here.
+// ListArgs is the arguments of list.
 type ListArgs struct {
 	Limit int `json:"limit,omitempty" jsonschema:"most agents to show (default 50)"`
 }
 
-// Agents is who is here.
+// Agents is the result of list.
 type Agents struct {
 	Agents []Present `json:"agents"`
 	Total  int       `json:"total"`
@@ -72,8 +72,8 @@ func (r Agents) Text() string {
 	return b.String()
 }
 
-// List shows the agents that are here, the last active one first. Those that
-// finished or did nothing for 24 hours are not.
+// List shows the active agents, the most recently active first. It leaves out those that
+// finished or were inactive for 24 hours.
 func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
 	limit, err := checkedLimit(a.Limit, standardList)
 	if err != nil {
@@ -94,13 +94,14 @@ func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
 	return r, err
 }
 
-// Presence is what a briefing tells of agents.
+// Presence is what a briefing says about agents.
 type Presence struct {
 	Agents []string `json:"agents"` // id(role), by id
 	Unread int      `json:"unread"` // messages that the caller has not read
 }
 
-// Presence is who is here and how much the caller has not read, in one look.
+// Presence counts the active agents and the caller's unread messages in one view of the
+// state.
 func (s *Store) Presence(ctx context.Context) (Presence, error) {
 	var r Presence
 	err := s.view(ctx, func(p *project, now time.Time) error {
@@ -121,12 +122,12 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 	return r, err
 }
 
-// Info is the registry in numbers.
+// Info is the counts of the registry.
 type Info struct {
 	You      *Present `json:"you,omitempty"`
 	Agents   int      `json:"agents"` // ever registered
 	Active   int      `json:"active"`
-	Waiting  int      `json:"messages"` // on the scratchpad: somebody may still be to see them
+	Waiting  int      `json:"messages"` // on the scratchpad, not read by everybody yet
 	Claims   int      `json:"claims"`
 	Handoffs int      `json:"handoffs"` // bundles that nobody has received yet
 	Unread   int      `json:"unread"`   // by the caller
@@ -143,7 +144,7 @@ func (i Info) Text() string {
 	return text
 }
 
-// Info counts what the registry holds, and shows who the caller is.
+// Info counts what the registry holds and shows who the caller is.
 func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	var i Info
 	if err := s.begin(ctx); err != nil {
@@ -161,7 +162,7 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	return i, err
 }
 
-// Synced is what an agent should know before it goes on.
+// Synced is the result of sync.
 type Synced struct {
 	You      *Present  `json:"you,omitempty"`
 	Agents   []Present `json:"agents"`
@@ -172,12 +173,12 @@ type Synced struct {
 	Tasks    []string  `json:"tasks"`  // the caller's open ones
 	Free     []string  `json:"free_tasks,omitempty"`
 	Handoffs []Bundle  `json:"handoffs,omitempty"`
-	Unmarked string    `json:"unmarked,omitempty"` // why the handoffs could not be marked as received: they will come again
+	Unmarked string    `json:"unmarked,omitempty"` // why the handoffs could not be marked as received; the next call gives them again
 	now      time.Time
 }
 
-// Sync tells who is here, who has claimed what, which tasks are the caller's
-// and how much it has not read, and gives it what was handed over to it.
+// Sync shows the active agents, the claims, the caller's tasks and its unread count, and
+// gives it the work that was handed to it.
 func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 	if err := s.begin(ctx); err != nil {
 		return Synced{}, err
@@ -190,7 +191,7 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 			r.Agents = append(r.Agents, shown(a))
 		}
 		if s.Self() == "" {
-			return nil, nil // somebody who looks on
+			return nil, nil // the caller is no agent: it only looks
 		}
 		me, err := s.self(p)
 		if err != nil {
@@ -215,24 +216,24 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 	return r, err
 }
 
-// waiting tells what waits for the caller in other stores. What is handed over
-// must not stay behind because they cannot be read.
+// waiting adds what waits for the caller in the other stores. If one cannot be read, the
+// answer says so and the handoffs are still given.
 func (s *Store) waiting(ctx context.Context, r *Synced) {
 	var err error
 	if s.opts.Free != nil {
 		if r.Free, err = s.opts.Free(ctx, r.You.AgentID); err != nil {
-			s.notices.Add("which tasks you may claim is not known: %v", err)
+			s.notices.Add("could not list the tasks you may claim: %v", err)
 		}
 	}
 	if s.opts.Shared != nil {
 		if r.Shared, err = s.opts.Shared(ctx, r.You.AgentID); err != nil {
-			s.notices.Add("what is shared with you is not known: %v", err)
+			s.notices.Add("could not list what is shared with you: %v", err)
 		}
 	}
 }
 
-// mostFree is how many tasks that are free a text names.
-const mostFree = 10
+// maxFree is how many free tasks a text names.
+const maxFree = 10
 
 // Text gives the answer's lines.
 func (r Synced) Text() string {
@@ -258,7 +259,7 @@ func (r Synced) Text() string {
 		}
 		lines = append(lines, tasks)
 		if n := len(r.Free); n > 0 {
-			lines = append(lines, fmt.Sprintf("  Tasks you may claim: %d (%s)", n, strings.Join(r.Free[:min(n, mostFree)], ", ")))
+			lines = append(lines, fmt.Sprintf("  Tasks you may claim: %d (%s)", n, strings.Join(r.Free[:min(n, maxFree)], ", ")))
 		}
 		lines = append(lines, fmt.Sprintf("  Unread messages: %d", r.Unread))
 	}

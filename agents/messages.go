@@ -15,7 +15,7 @@ import (
 	"leanctx/internal/prose"
 )
 
-// message is one post, as it is stored.
+// message is one message, as it is stored.
 type message struct {
 	Number   uint64    `json:"number"`
 	From     string    `json:"from_agent"`
@@ -33,15 +33,15 @@ func (m *message) expired(now time.Time) bool { return !m.Expires.IsZero() && !n
 
 func (m *message) toAll() bool { return m.To == "" && m.ToType == "" }
 
-// ref names a message for good: message:17.
+// ref is the permanent name of the message: message:17.
 func (m *message) ref() string { return "message:" + strconv.FormatUint(m.Number, 10) }
 
-// finding tells whether consolidation may make a fact of a message.
+// finding reports whether consolidation may make a fact of the message.
 func (m *message) finding() bool {
 	return !m.Private && slices.Contains([]string{"finding", "decision", "insight", "blocker"}, m.Category)
 }
 
-// The priorities. Urgent messages are read first; low ones are only marked.
+// The priorities. Critical and high messages are read first; a low one is only labelled.
 const (
 	priorityLow      = "low"
 	priorityNormal   = "normal" // stored as nothing
@@ -60,25 +60,25 @@ func (m *message) urgency() int {
 }
 
 const (
-	holdFor     = 7 * 24 * time.Hour // a broadcast waits so long for an agent that is silent
-	newsFor     = 24 * time.Hour     // how far back a newcomer sees broadcasts
-	newsMost    = 100                // how many of them at most
-	maxFindings = 500                // findings that are kept at least; the oldest go first
-	tidyFrom    = 512                // broadcasts that there are at least before any of them go
-	maxPage     = 256 << 10          // bytes of text in one reading, unless one message has more
+	holdFor     = 7 * 24 * time.Hour // how long a broadcast waits for an inactive agent
+	newsFor     = 24 * time.Hour     // a new agent sees the broadcasts of this time
+	newsMost    = 100                // and at most this many of them
+	maxFindings = 500                // the newest findings that are always kept
+	tidyFrom    = 512                // tidy never runs below this many broadcasts
+	maxPage     = 256 << 10          // bytes of text in one answer; a single message may have more
 )
 
-// messages are those of one project. Broadcasts are one list, in which each reader
-// has a cursor; direct messages wait in a list of their addressee, those to a type in
-// one of the type. So a post costs the same for two readers and for a thousand. What
-// the lists and maps point at is never changed in place, so a clone stays as it was.
+// messages holds the messages of one project. Broadcasts are one list in which each reader
+// has a cursor. Direct messages wait in a list of the addressee, messages to a type in a
+// list of the type. So a post costs the same with two readers or a thousand. Values in the
+// lists and maps are never changed in place, so a clone stays as it was.
 type messages struct {
 	broadcasts []*message // by number
 	direct     map[string][]*message
 	typed      map[string][]*message
-	findings   []*message // kept for consolidation also when everybody has read them
+	findings   []*message // for consolidation, kept also after everybody has read them
 	last       uint64     // the last message's number
-	tidyAt     int        // how many broadcasts there are when the next tidy looks
+	tidyAt     int        // number of broadcasts at which tidy runs next
 }
 
 func newMessageLists() *messages {
@@ -91,7 +91,7 @@ func (p *messages) clone() *messages {
 	return &q
 }
 
-// put files a message under those who are to read it.
+// put adds a message to the list of its readers.
 func (p *messages) put(m *message) {
 	switch {
 	case m.To != "":
@@ -103,7 +103,7 @@ func (p *messages) put(m *message) {
 	}
 }
 
-// after is the place of the first broadcast with a larger number.
+// after is the index of the first broadcast with a larger number.
 func (p *messages) after(number uint64) int {
 	return sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].Number > number })
 }
@@ -120,7 +120,7 @@ func (p *messages) all() iter.Seq[*message] {
 	return slices.Values(list)
 }
 
-// waiting is how many of them somebody may still have to read.
+// waiting counts the messages that somebody may not have read yet.
 func (p *messages) waiting(now time.Time) (n int) {
 	for m := range p.all() {
 		if !m.expired(now) {
@@ -133,8 +133,8 @@ func (p *messages) waiting(now time.Time) (n int) {
 // position is how far an agent has read, as it is stored.
 type position struct {
 	Cursor uint64    `json:"cursor,omitempty"`       // broadcasts up to this number were read
-	Ahead  []uint64  `json:"ahead,omitempty"`        // and these beyond it, in order: urgent ones are read first
-	Missed time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone unread
+	Ahead  []uint64  `json:"ahead,omitempty"`        // sorted; read although beyond the cursor, because urgent ones are read first
+	Missed time.Time `json:"missed_before,omitzero"` // older broadcasts may have been dropped unread
 }
 
 func (at position) read(number uint64) bool {
@@ -142,14 +142,15 @@ func (at position) read(number uint64) bool {
 	return ahead || number <= at.Cursor
 }
 
-// reader is an agent as it reads.
+// reader is an agent and its position.
 type reader struct {
 	id, kind string
 	at       position
 }
 
-// post adds a message that is new, and returns the position of its author, who
-// need not read it: else one who only writes would hold all that it wrote.
+// post adds a new message and returns the position of its author. The author's cursor
+// moves past it, because an agent that only writes would otherwise keep all its messages
+// from being dropped.
 func (p *messages) post(m *message, author position) position {
 	if m.Number <= p.last {
 		return author
@@ -168,8 +169,8 @@ func (p *messages) post(m *message, author position) position {
 	return author
 }
 
-// newsCursor is the cursor of an agent that is new at an instant: it sees the
-// broadcasts of the last day, a hundred at most.
+// newsCursor is the cursor of an agent that registers at an instant: it sees the
+// broadcasts of the last day, at most a hundred.
 func (p *messages) newsCursor(at time.Time) uint64 {
 	from := at.Add(-newsFor)
 	i := sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].At.After(from) })
@@ -179,9 +180,9 @@ func (p *messages) newsCursor(at time.Time) uint64 {
 	return p.last
 }
 
-// positionAt is the position now of an agent that was last active at another time.
-// One that was away for longer than broadcasts wait goes on with the news, as a
-// newcomer does, and Missed says before when some may be gone.
+// positionAt is the position at now of an agent that was last active at `last`. After an
+// absence longer than broadcasts wait, the agent continues like a new one, and Missed says
+// before when broadcasts may be gone.
 func (p *messages) positionAt(at position, last, now time.Time) position {
 	if now.Sub(last) > holdFor {
 		if floor := p.newsCursor(now); floor > at.Cursor {
@@ -191,9 +192,9 @@ func (p *messages) positionAt(at position, last, now time.Time) position {
 	return at
 }
 
-// tidy drops the oldest broadcasts once the list has doubled: those that all agents
-// who may come back have read (seen), that no newcomer is to see, and expired ones
-// right after them.
+// tidy drops the oldest broadcasts once the list has doubled: those that every agent who
+// may return has read (seen) and that no new agent would see, and the expired ones right
+// after them.
 func (p *messages) tidy(seen uint64, now time.Time) {
 	n := p.after(min(seen, p.newsCursor(now)))
 	for n < len(p.broadcasts) && p.broadcasts[n].expired(now) {
@@ -203,8 +204,8 @@ func (p *messages) tidy(seen uint64, now time.Time) {
 	p.tidyAt = max(tidyFrom, 2*len(p.broadcasts))
 }
 
-// unread yields what an agent has not read, with the number of the list: the
-// broadcasts, its own, its type's. Each list is by number.
+// unread yields the agent's unread messages with the index of their list: broadcasts, its
+// own, its type's. Each list is sorted by number.
 func (p *messages) unread(r reader, now time.Time) iter.Seq2[int, *message] {
 	return func(yield func(int, *message) bool) {
 		for i, list := range [][]*message{p.broadcasts[p.after(r.at.Cursor):], p.direct[r.id], p.typed[r.kind]} {
@@ -224,8 +225,8 @@ func (p *messages) countUnread(r reader, now time.Time) (n int) {
 	return n
 }
 
-// page is what an agent reads next: the critical, then the high ones, then in the
-// order they were posted. total is how many are unread.
+// page is what an agent reads next: critical messages, then high ones, then the rest in
+// the order of posting. total is the number of unread messages.
 func (p *messages) page(r reader, now time.Time, limit int) (page []*message, total int) {
 	var found [3][3]int // by list and urgency
 	for list, m := range p.unread(r, now) {
@@ -248,7 +249,7 @@ func (p *messages) page(r reader, now time.Time, limit int) (page []*message, to
 	return page, total
 }
 
-// reading is what an agent was given, for good, as the journal keeps it.
+// reading is what an agent has been given, as the journal keeps it. It is not given again.
 type reading struct {
 	Upto     uint64   `json:"upto,omitempty"`  // broadcasts up to this number
 	Ahead    []uint64 `json:"ahead,omitempty"` // all that are read beyond it
@@ -257,8 +258,8 @@ type reading struct {
 	Handoffs []string `json:"handoffs,omitempty"`
 }
 
-// reading is what has been given with a page, which may be empty. Messages
-// that nobody will be shown any more go with it.
+// reading is the record of giving a page, which may be empty. It also removes messages
+// that nobody will see any more.
 func (p *messages) reading(r reader, page []*message, now time.Time) *reading {
 	at, x := r.at, &reading{Upto: r.at.Cursor}
 	at.Ahead = slices.Clone(at.Ahead)
@@ -294,15 +295,15 @@ func (p *messages) reading(r reader, page []*message, now time.Time) *reading {
 	return x
 }
 
-// read takes out what a reader was given, and returns its position then.
+// read removes the messages that a reader was given, and returns its new position.
 func (p *messages) read(r reader, x *reading) position {
-	take(p.direct, r.id, x.Direct)
-	take(p.typed, r.kind, x.Typed)
+	remove(p.direct, r.id, x.Direct)
+	remove(p.typed, r.kind, x.Typed)
 	return position{Cursor: max(r.at.Cursor, x.Upto), Ahead: x.Ahead}
 }
 
-// take takes messages out of a list. numbers are in order.
-func take(lists map[string][]*message, name string, numbers []uint64) {
+// remove deletes messages from a list. numbers is sorted.
+func remove(lists map[string][]*message, name string, numbers []uint64) {
 	if len(numbers) == 0 {
 		return
 	}
@@ -315,7 +316,7 @@ func take(lists map[string][]*message, name string, numbers []uint64) {
 	}
 }
 
-// post adds a message that is new to the project.
+// post adds a new message to the project.
 func (p *project) post(m *message) {
 	author := agent{}
 	if a := p.agents[m.From]; a != nil {
@@ -330,10 +331,9 @@ func (p *project) post(m *message) {
 	}
 }
 
-// seen is the broadcast up to which every agent has read when a message is
-// posted, but for those that have finished or are away for long. That an
-// agent is away is not believed to one clock: another agent must have been
-// active as long after it.
+// seen is the last broadcast that every agent has read when m is posted. Agents that
+// finished or were away longer than broadcasts wait do not count. One clock alone cannot
+// declare an agent away: another agent must have been active that much later.
 func (p *project) seen(m *message) uint64 {
 	seen, latest := uint64(math.MaxUint64), time.Time{}
 	for _, a := range p.agents {
@@ -349,7 +349,7 @@ func (p *project) seen(m *message) uint64 {
 	return seen
 }
 
-// read takes out what one agent was given.
+// read removes what one agent was given.
 func (p *project) read(id string, r *reading) {
 	old := p.agents[id]
 	if old == nil {
@@ -363,12 +363,12 @@ func (p *project) read(id string, r *reading) {
 	}
 }
 
-// reader is an agent with how far it has read by now.
+// reader is an agent and its position at now.
 func (p *project) reader(a *agent, now time.Time) reader {
 	return reader{a.ID, a.Type, p.messages.positionAt(a.position, a.Active, now)}
 }
 
-// Message is a message as an agent reads it.
+// Message is a message in an answer.
 type Message struct {
 	Number   uint64    `json:"number"`
 	From     string    `json:"from_agent"`
@@ -381,7 +381,7 @@ type Message struct {
 	any      bool
 }
 
-// shownMessages is what an agent reads of a page.
+// shownMessages converts a page for an answer.
 func shownMessages(page []*message) []Message {
 	out := make([]Message, len(page))
 	for i, m := range page {
@@ -393,7 +393,7 @@ func shownMessages(page []*message) []Message {
 	return out
 }
 
-// line is a message as it is read: whole.
+// line is the message in full.
 func (m Message) line(now time.Time) string {
 	marks := []string{prose.Ago(now, m.At)}
 	switch {

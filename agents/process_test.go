@@ -84,7 +84,7 @@ func (j job) talk(ctx context.Context, s *Store) error {
 		return err
 	}
 	for i := range j.Count {
-		p := Posting{Message: said(j.Number, i)}
+		p := PostArgs{Message: said(j.Number, i)}
 		if i%2 == 1 {
 			p.ToAgent = fmt.Sprintf("talker-%04x", j.addressee(j.Number, i))
 		}

@@ -15,19 +15,19 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// Registration is an agent that comes in.
+// Registration is the arguments of register.
 type Registration struct {
 	AgentType string `json:"agent_type" arg:"1" alias:"type" jsonschema:"what you are, e.g. cursor, claude, reviewer"`
 	Role      string `json:"role,omitempty" arg:"2" jsonschema:"what you are here for, in a few words"`
 }
 
-// Registered is an agent that may act now.
+// Registered is the result of register.
 type Registered struct {
 	AgentID    string    `json:"agent_id"`
 	AgentType  string    `json:"agent_type"`
 	Role       string    `json:"role,omitempty"`
 	Resumed    bool      `json:"resumed"`
-	LastActive time.Time `json:"last_active,omitzero"` // before, of one that was resumed
+	LastActive time.Time `json:"last_active,omitzero"` // before it was resumed
 	Unread     int       `json:"unread"`
 	Redacted   []string  `json:"redacted,omitempty"`
 	now        time.Time
@@ -48,17 +48,17 @@ func (r Registered) Text() string {
 const (
 	maxType    = 32 // bytes
 	firstHex   = 4  // digits of an id
-	triesAsBig = 3  // tries with as many digits
+	triesAsBig = 3  // tries before an id gets more digits
 	maxTries   = 30
 )
 
-// errTaken means that another process took an id meanwhile.
+// errTaken means that another process took the id in the meantime.
 var errTaken = errors.New("the id was taken")
 
-// Register makes the caller an agent. It resumes the agent that Actor.Agent
-// names, else one of the same type and role that no living connection holds,
-// with its diary and what it has not read; else it makes a new one. The liveness
-// lock is taken before the commit, so that two never resume one agent.
+// Register makes the caller an agent. If Actor.Agent names an agent, that one is resumed.
+// Otherwise it resumes one of the same type and role that no live connection holds, with
+// its diary and unread messages. If there is none, it creates a new agent. It takes the
+// liveness lock before the commit, so two callers never resume the same agent.
 func (s *Store) Register(ctx context.Context, a Registration) (Registered, error) {
 	r, err := s.registration(a)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 	return r, nil
 }
 
-// registerAny resumes an agent that nobody holds, or makes a new one.
+// registerAny resumes an agent that nobody holds, or creates one.
 func (s *Store) registerAny(ctx context.Context, r *Registered) error {
 	var idle []string
 	err := s.view(ctx, func(p *project, _ time.Time) error {
@@ -132,10 +132,10 @@ func randomHex(digits int) string {
 	return hex.EncodeToString(b)[:digits]
 }
 
-// maxResumable bounds how many locks a registration tries.
+// maxResumable is how many agents a registration tries to lock.
 const maxResumable = 64
 
-// resumable lists the agents of a type and role, the last active one first.
+// resumable lists the agents of a type and role, the most recently active first.
 func (p *project) resumable(kind, role string) []string {
 	var ids []string
 	for _, a := range p.ofType(kind) {
@@ -150,9 +150,9 @@ func sameRole(a, b string) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
-// resume goes on as an agent that is registered. named tells whether the
-// caller gave the id: then it may go on although a living connection has it,
-// which may be its own.
+// resume lets the caller continue as a registered agent. named means that the caller gave
+// the id: then a live connection that holds the agent is no obstacle, since it may be the
+// caller's own.
 func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool) error {
 	if named && s.known(ctx, id) {
 		if err := s.live.Join(id, s.actor.Session); err != nil {
@@ -170,7 +170,7 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		}
 		a := *old
 		if a.Status == statusFinished {
-			a.Cursor = max(a.Cursor, p.messages.newsCursor(now)) // it gave up what was posted meanwhile
+			a.Cursor = max(a.Cursor, p.messages.newsCursor(now)) // it does not get what was posted after it finished
 		}
 		if r.Role == "" {
 			r.Role = a.Role
@@ -187,7 +187,7 @@ func (s *Store) known(ctx context.Context, id string) (ok bool) {
 	return ok
 }
 
-// create registers a new agent under an id, if nobody ever had it.
+// create registers a new agent under an id that was never used.
 func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 	if ok, err := s.live.Hold(id, s.actor.Session); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 	return nil
 }
 
-// StatusArgs is what an agent says of itself.
+// StatusArgs is the arguments of status.
 type StatusArgs struct {
 	Status  string `json:"status,omitempty" arg:"1" jsonschema:"active, idle, or finished: the agent leaves the list and its claims (default: as it is)"`
 	Message string `json:"message,omitempty" arg:"2" short:"m" jsonschema:"what it is doing"`
@@ -246,8 +246,8 @@ func (u Updated) Text() string {
 	return text + prose.Redacted(u.Redacted)
 }
 
-// Status notes what the caller says it is doing. Who has finished leaves the
-// list and lets go of its claims; register takes it up again.
+// Status sets the caller's status and message. An agent that finishes leaves the list and
+// releases its claims; register makes it active again.
 func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	status := statusOf(a.Status)
 	u := Updated{}
@@ -271,7 +271,7 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 		if err != nil {
 			return nil, err
 		}
-		events := p.standing(me, status, u.Message)
+		events := p.statusEvents(me, status, u.Message)
 		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.messages.countUnread(p.reader(me, now), now), nil
 		for _, e := range events[1:] {
 			u.Released = append(u.Released, e.Release)
@@ -284,9 +284,9 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	return u, err
 }
 
-// statusOf is the status that a word stands for, in the spellings that agents try;
-// empty for any other. A word that says more than a status has is refused and not
-// turned into another: busy, blocked, paused.
+// statusOf is the status for a word, in the spellings that agents try. It is empty for any
+// other word, also for busy, blocked and paused: they say more than a status can hold, so
+// they are refused.
 func statusOf(word string) string {
 	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word)) {
 	case statusActive, "working", "inprogress", "running":
@@ -299,8 +299,8 @@ func statusOf(word string) string {
 	return ""
 }
 
-// standing is the agent's new record first, then the claims it lets go of.
-func (p *project) standing(me *agent, status, message string) []event {
+// statusEvents are the agent's new record, followed by the claims it releases.
+func (p *project) statusEvents(me *agent, status, message string) []event {
 	a := *me
 	a.Status, a.Message, a.HandedTo = cmp.Or(status, a.Status), message, ""
 	events := []event{{By: me.ID, Agent: &a}}
@@ -312,9 +312,8 @@ func (p *project) standing(me *agent, status, message string) []event {
 	return events
 }
 
-// Self is the id of the caller: the one it gave, else the one that its
-// connection registered last; empty if there is neither. It may be an id that
-// nobody registered.
+// Self is the id of the caller: the one it passed, else the one its connection registered
+// last. It is empty if there is neither. The id may be one that nobody registered.
 func (s *Store) Self() string {
 	if id := strings.ToLower(strings.TrimSpace(s.actor.Agent)); id != "" {
 		return id
@@ -338,8 +337,8 @@ func (s *Store) self(p *project) (*agent, error) {
 	return a, err
 }
 
-// only is the one agent that a name means: an id, the beginning of one, or a
-// type of which there is just one agent, or just one that is here.
+// only finds the single agent for a name: an id, a prefix of one, or a type with just one
+// agent or just one that has not finished.
 func (p *project) only(name string) (*agent, error) {
 	to, err := p.resolve("agent", name)
 	if err != nil || to.agent != nil {
@@ -363,9 +362,9 @@ func (p *project) only(name string) (*agent, error) {
 	return nil, refusal.Argument("agent", "agent %q may be %s: give the id", to.kind, alternatives(ids))
 }
 
-// Named is the id of the one agent that a name means: an id, the beginning of
-// one (three characters or more), or a type of which there is just one agent. The error
-// is a [*NotFoundError], or an [*ArgumentError] that names those it may be.
+// Named is the id of the single agent for a name: an id, a prefix of at least three
+// characters, or a type with just one agent. The error is a [*NotFoundError], or an
+// [*ArgumentError] that lists the candidates.
 func (s *Store) Named(ctx context.Context, name string) (id string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		a, err := p.only(name)
@@ -377,18 +376,17 @@ func (s *Store) Named(ctx context.Context, name string) (id string, err error) {
 	return id, err
 }
 
-// touchAfter is how old an agent's last activity is when a call that changes
-// nothing else writes it down.
+// touchAfter is how old the recorded activity of an agent must be before Touch writes it
+// again.
 const touchAfter = 5 * time.Minute
 
-// Touch notes that the caller is at work, if it is an agent. It writes once in
-// five minutes at most, and so costs nearly nothing. A server also takes
-// a liveness lock of the agent, lest somebody else resume an agent that goes on
-// after the server was started anew, or after its other server ended.
+// Touch records that the caller is active, if it is an agent. It writes at most once in
+// five minutes. A server also takes the agent's liveness lock. Otherwise somebody else
+// could resume an agent that continues after a restart of the server.
 func (s *Store) Touch(ctx context.Context) error {
-	var x sign
+	var x activity
 	err := s.view(ctx, func(p *project, now time.Time) error {
-		x = s.sign(p, now)
+		x = s.activity(p, now)
 		return nil
 	})
 	if err != nil {
@@ -397,27 +395,27 @@ func (s *Store) Touch(ctx context.Context) error {
 	return s.touch(ctx, x)
 }
 
-// sign is what is to be noted of a caller.
-type sign struct {
-	id  string // empty: nothing, it is no agent or has finished
-	old bool   // its last activity is
+// activity is what Touch has to record of a caller.
+type activity struct {
+	id  string // empty: nothing to record; the caller is no agent or has finished
+	due bool   // the recorded activity is old
 }
 
-func (s *Store) sign(p *project, now time.Time) sign {
+func (s *Store) activity(p *project, now time.Time) activity {
 	a, err := s.self(p)
 	if err != nil || a.Status == statusFinished {
-		return sign{}
+		return activity{}
 	}
-	return sign{a.ID, now.Sub(a.Active) >= touchAfter}
+	return activity{a.ID, now.Sub(a.Active) >= touchAfter}
 }
 
-func (s *Store) touch(ctx context.Context, x sign) error {
+func (s *Store) touch(ctx context.Context, x activity) error {
 	if x.id != "" && s.opts.LongLived {
 		if err := s.live.Join(x.id, s.actor.Session); err != nil {
 			return err
 		}
 	}
-	if !x.old {
+	if !x.due {
 		return nil
 	}
 	return s.update(ctx, func(p *project, _ time.Time) ([]event, error) {
@@ -428,25 +426,24 @@ func (s *Store) touch(ctx context.Context, x sign) error {
 	})
 }
 
-// alive is Touch for those who have something else to do: a sign of life that
-// cannot be written must not keep them from it.
-func (s *Store) alive(ctx context.Context) { s.noted(s.Touch(ctx)) }
+// touchQuietly is Touch for a call that has something else to do: a failed write is only
+// logged.
+func (s *Store) touchQuietly(ctx context.Context) { s.logTouch(s.Touch(ctx)) }
 
-func (s *Store) noted(err error) {
+func (s *Store) logTouch(err error) {
 	if err != nil {
-		s.opts.Logger.Debug("a sign of life was not written", "agent", s.Self(), "error", err)
+		s.opts.Logger.Debug("the agent's activity was not recorded", "agent", s.Self(), "error", err)
 	}
 }
 
-// Leave says that a connection has ended: the agents it registered may be
-// resumed by others. A process that ends need not call it.
+// Leave ends a connection: others may resume the agents it registered. A process that
+// exits need not call it.
 func (s *Store) Leave(session string) error { return s.live.End(session) }
 
-// Resolve finds to whom something goes: an id, the beginning of exactly one id
-// (three characters or more), or a type. A type is returned as it is: any one agent of
-// it may take what goes there, and note says so if nobody of it has come yet.
-// The error is a [*NotFoundError], or an [*ArgumentError] that names the ids a
-// beginning may stand for.
+// Resolve finds a recipient by an id, a unique prefix of at least three characters, or a
+// type. For a type it returns the type: any one agent of it may take what is sent. note
+// says so if no agent of that type has registered yet. The error is a [*NotFoundError], or
+// an [*ArgumentError] that lists the ids with that prefix.
 func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		to, err := p.addressee(name)
@@ -464,8 +461,8 @@ func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err 
 	return id, note, err
 }
 
-// Silent tells whether an agent, or everybody of a type, has finished or done
-// nothing for 24 hours, and since when.
+// Silent reports whether an agent, or every agent of a type, has finished or was inactive
+// for 24 hours, and its last activity.
 func (s *Store) Silent(ctx context.Context, id string) (since time.Time, silent bool, err error) {
 	err = s.view(ctx, func(p *project, now time.Time) error {
 		to, err := p.resolve("agent_id", id)
@@ -488,7 +485,7 @@ func (s *Store) Silent(ctx context.Context, id string) (since time.Time, silent 
 	return since, silent, err
 }
 
-// unknownAgent says that there is no agent of that id, and what to do.
+// unknownAgent is the error for an id that does not exist, with what to do.
 func unknownAgent(id, advice string) error {
 	return &refusal.NotFoundError{What: "No agent found: " + prose.Line(prose.Clip(id, maxWord)) + advice, Subject: id}
 }

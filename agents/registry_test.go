@@ -34,7 +34,7 @@ func TestRegister(t *testing.T) {
 	if x := register(other, "claude-code", "dev"); x.Resumed {
 		t.Errorf("a living connection's agent was resumed: %+v", x)
 	}
-	post(t, other.As(Actor{}), Posting{Message: "m"})
+	post(t, other.As(Actor{}), PostArgs{Message: "m"})
 	if err := s.live.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestSilence(t *testing.T) {
 	expect(t, "listed after a day", listed(), 1)
 	expect(t, "silent", []bool{silent(a.Self()), silent("cursor"), silent(c.Self())}, []bool{true, true, false})
 	expect(t, "diary", must[diary.Recalled](t)(c.RecallDiary(ctx, DiaryQuery{AgentID: a.Self()})).Total, 1)
-	expect(t, "note", plain(post(t, c, Posting{Message: "m", ToAgent: a.Self()}).Text(), a), "Posted [status] to cursor-A: m (cursor-A was last seen 1d ago)")
+	expect(t, "note", plain(post(t, c, PostArgs{Message: "m", ToAgent: a.Self()}).Text(), a), "Posted [status] to cursor-A: m (cursor-A was last seen 1d ago)")
 	expect(t, "read", texts(read(t, a)), []string{"m"})
 	expect(t, "back", []any{listed(), silent("cursor")}, []any{2, false})
 	must[Updated](t)(a.Status(ctx, StatusArgs{Status: "Finished"}))
@@ -157,8 +157,8 @@ func TestFindings(t *testing.T) {
 		b.clock.pass(time.Minute)
 	}
 	since := b.clock.Now()
-	post(t, a, Posting{Message: "posted", Category: "finding"})
-	post(t, a, Posting{Message: "chatter"})
+	post(t, a, PostArgs{Message: "posted", Category: "finding"})
+	post(t, a, PostArgs{Message: "chatter"})
 	b.clock.pass(time.Minute)
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "diary insight", Category: "insight"}))
 	read(t, join(t, s, "claude", "")) // what was read counts too
@@ -215,7 +215,7 @@ func TestGoroutines(t *testing.T) {
 		read[n] = map[string]int{}
 		wg.Go(func() {
 			for i := range 20 {
-				if _, err := me.Post(context.Background(), Posting{Message: said(n, i)}); err != nil {
+				if _, err := me.Post(context.Background(), PostArgs{Message: said(n, i)}); err != nil {
 					t.Error(err)
 				}
 				if _, err := me.Diary(context.Background(), Note{Message: said(n, i)}); err != nil {

@@ -14,8 +14,8 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// Posting is something to say to other agents.
-type Posting struct {
+// PostArgs is the arguments of post.
+type PostArgs struct {
 	Message  string `json:"message" arg:"1" jsonschema:"what to say"`
 	Category string `json:"category,omitempty" short:"c" jsonschema:"a word such as status, finding, decision, blocker, request, warning (default status)"`
 	ToAgent  string `json:"to_agent,omitempty" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
@@ -24,7 +24,7 @@ type Posting struct {
 	Priority string `json:"priority,omitempty" enum:"low,normal,high,critical" jsonschema:"high and critical ones are read first (default normal)"`
 }
 
-// Posted is a message that was posted.
+// Posted is the result of post.
 type Posted struct {
 	Number   uint64   `json:"number"`
 	From     string   `json:"from_agent"`
@@ -32,7 +32,7 @@ type Posted struct {
 	Category string   `json:"category"`
 	Private  bool     `json:"private,omitempty"`
 	Message  string   `json:"message"`
-	Note     string   `json:"note,omitempty"` // why it may wait long for a reader
+	Note     string   `json:"note,omitempty"` // why nobody may read it soon
 	Redacted []string `json:"redacted,omitempty"`
 	any      bool
 }
@@ -59,10 +59,9 @@ const (
 	maxCategory   = 40 // bytes
 )
 
-// Post puts a message on the scratchpad: for everybody, for one agent, or for
-// any one agent of a type. Who has not registered may post too, under the name
-// of the client.
-func (s *Store) Post(ctx context.Context, a Posting) (Posted, error) {
+// Post sends a message to everybody, to one agent, or to any one agent of a type. A caller
+// that has not registered may post too, under the name of its client.
+func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
 	m, ttl, redacted, err := s.draft(a)
 	if err == nil {
 		err = s.begin(ctx)
@@ -96,7 +95,7 @@ func (s *Store) Post(ctx context.Context, a Posting) (Posted, error) {
 	return r, err
 }
 
-// poster is the agent that posts, empty for a caller that never registered.
+// poster is the agent that posts; empty for a caller that never registered.
 func (s *Store) poster(p *project) (string, error) {
 	if s.Self() == "" {
 		return "", nil
@@ -108,8 +107,8 @@ func (s *Store) poster(p *project) (string, error) {
 	return a.ID, nil
 }
 
-// draft is the message as far as the arguments alone decide it.
-func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []string, err error) {
+// draft is the message as far as the arguments alone determine it.
+func (s *Store) draft(a PostArgs) (m message, ttl time.Duration, redacted []string, err error) {
 	text, redacted, err := s.text("message", a.Message, maxText)
 	if err != nil {
 		return m, 0, nil, err
@@ -137,7 +136,7 @@ func (s *Store) draft(a Posting) (m message, ttl time.Duration, redacted []strin
 	return m, ttl, redacted, err
 }
 
-// addressed fills in to whom a message goes, and says why it may wait long.
+// addressed sets the recipient of a message and returns a note if nobody may read it soon.
 func (p *project) addressed(m *message, name string, now time.Time) (note string, err error) {
 	if strings.TrimSpace(name) == "" {
 		for _, a := range p.agents {
@@ -174,7 +173,7 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 	return absence(now, others...), nil
 }
 
-// onlyOne is the agent of a type when there is just one.
+// onlyOne is the agent of a type that has just one.
 func (p *project) onlyOne(to address, not string, now time.Time) (address, error) {
 	var ids []string
 	for _, a := range p.ofType(to.kind) {
@@ -191,7 +190,7 @@ func (p *project) onlyOne(to address, not string, now time.Time) (address, error
 	return to, refusal.Argument("to_agent", "a private message is for one agent: to_agent %q may be %s", to.kind, alternatives(ids))
 }
 
-// absence says when none of the addressees is there.
+// absence is a note for the case that no recipient is active.
 func absence(now time.Time, list ...*agent) string {
 	for _, a := range list {
 		if a.present(now) {
@@ -205,17 +204,17 @@ func absence(now time.Time, list ...*agent) string {
 	return fmt.Sprintf("%s was last seen %s", a.ID, prose.Ago(now, a.Active))
 }
 
-// ReadArgs asks for what is new.
+// ReadArgs is the arguments of read.
 type ReadArgs struct {
 	Limit int `json:"limit,omitempty" jsonschema:"most messages to give at once (default 50); the rest stays unread"`
 }
 
-// Messages is what an agent was given, and has read now.
+// Messages is the result of read: messages that now count as read.
 type Messages struct {
 	Handoffs    []Bundle  `json:"handoffs,omitempty"`
 	Messages    []Message `json:"messages"`
-	Unread      int       `json:"unread"`                 // that are left
-	Unmarked    string    `json:"unmarked,omitempty"`     // why they could not be marked as read: they will come again
+	Unread      int       `json:"unread"`                 // messages that remain unread
+	Unmarked    string    `json:"unmarked,omitempty"`     // why they could not be marked as read; the next read gives them again
 	MissedSince time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone
 	now         time.Time
 	limit       int
@@ -229,10 +228,10 @@ const (
 	noNewMessages = "No new messages."
 )
 
-// Read gives the caller the messages it has not read, urgent ones first, and
-// the work that was handed to it; none of them is given again. What does not
-// fit into one answer is counted and stays unread. Where it cannot be written
-// down what was read, as on a full disk, the answer says so and comes again.
+// Read gives the caller its unread messages, urgent ones first, and the work that was
+// handed to it. Each is given once. What does not fit into one answer is counted and stays
+// unread. If the commit fails, as on a full disk, the answer says so and the next read
+// gives the same again.
 func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 	limit, err := checkedLimit(a.Limit, standardPage)
 	if err != nil {
@@ -261,7 +260,7 @@ func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 	return r, err
 }
 
-// given is the commit by which a reader has what it was given.
+// given is the event that marks a page and its bundles as given.
 func (p *project) given(r reader, page []*message, bundles []*handoffRecord, now time.Time) event {
 	read := p.messages.reading(r, page, now)
 	for _, h := range bundles {
@@ -270,9 +269,9 @@ func (p *project) given(r reader, page []*message, bundles []*handoffRecord, now
 	return event{By: r.id, Read: read}
 }
 
-// receive commits what look makes of the state. That there is nothing new is
-// the common answer, and needs no lock. If the commit cannot be written,
-// unmarked says why, and what look gave stands.
+// receive commits the events that look returns. Usually there is nothing new: then it
+// takes no lock. If the commit cannot be written, unmarked says why, and the result of
+// look stands.
 func (s *Store) receive(ctx context.Context, look func(*project, time.Time) ([]event, error)) (unmarked string, err error) {
 	fresh := false
 	err = s.view(ctx, func(p *project, now time.Time) error {
@@ -295,9 +294,8 @@ func (s *Store) receive(ctx context.Context, look func(*project, time.Time) ([]e
 	return err.Error(), nil
 }
 
-// unwritten tells whether an error of a commit is that of writing it, and not
-// one by which we know less than who asks next: that somebody else has the lock,
-// or that the files are not to be believed.
+// unwritten reports whether a commit failed while it was written. Other errors mean that
+// our view may be stale: somebody else holds the lock, or the files are damaged.
 func unwritten(err error) bool {
 	for _, other := range []error{journal.ErrLocked, journal.ErrCorrupt, journal.ErrNewer, journal.ErrForeign} {
 		if errors.Is(err, other) {
@@ -307,9 +305,9 @@ func unwritten(err error) bool {
 	return true
 }
 
-// again is the line that says that what was given will be given once more.
+// again is the line that announces that the same will be given again.
 func again(unmarked string) string {
-	return "This could not be marked as read, and will come again: " + prose.Brief(unmarked)
+	return "This could not be marked as read and will be given again: " + prose.Brief(unmarked)
 }
 
 // Text gives the answer's lines.
@@ -343,8 +341,8 @@ func (r Messages) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// Inbox shows what an agent has not read, and leaves it unread. Private
-// messages are shown to the agent itself alone, others learn how many there are.
+// Inbox shows an agent's unread messages and leaves them unread. It shows private messages
+// only to the agent itself; others see their number.
 func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 	var r Inbox
 	err := s.view(ctx, func(p *project, now time.Time) error {
@@ -368,12 +366,12 @@ func (s *Store) Inbox(ctx context.Context, id string) (Inbox, error) {
 	return r, err
 }
 
-// Inbox is what an agent has not read.
+// Inbox is the unread messages of an agent.
 type Inbox struct {
 	AgentID  string    `json:"agent_id"`
 	Unread   int       `json:"unread"`
 	Handoffs int       `json:"handoffs"`          // bundles of work that wait for it
-	Private  int       `json:"private,omitempty"` // not shown: they are for the agent alone
+	Private  int       `json:"private,omitempty"` // number of private messages, which only the agent sees
 	Messages []Message `json:"messages"`
 	now      time.Time
 }

@@ -36,20 +36,20 @@ func TestInterruptedHandoffIsCompleted(t *testing.T) {
 		"settle": func(ctx context.Context, from, _ *Store) error { return from.Settle(ctx) },
 		"list":   func(ctx context.Context, from, _ *Store) error { return ignore(from.List(ctx, ListArgs{})) },
 		"info":   func(ctx context.Context, _, to *Store) error { return ignore(to.Info(ctx, NoArgs{})) },
-		"post":   func(ctx context.Context, from, _ *Store) error { return ignore(from.Post(ctx, Posting{Message: "x"})) },
+		"post":   func(ctx context.Context, from, _ *Store) error { return ignore(from.Post(ctx, PostArgs{Message: "x"})) },
 		"status": func(ctx context.Context, from, _ *Store) error {
 			return ignore(from.Status(ctx, StatusArgs{Status: "finished"}))
 		},
-		"receiver claims": func(ctx context.Context, _, to *Store) error { return ignore(to.Claim(ctx, Claiming{Path: "a.go"})) },
+		"receiver claims": func(ctx context.Context, _, to *Store) error { return ignore(to.Claim(ctx, ClaimArgs{Path: "a.go"})) },
 		"sender claims": func(ctx context.Context, from, _ *Store) error {
-			_, err := from.Claim(ctx, Claiming{Path: "a.go"})
+			_, err := from.Claim(ctx, ClaimArgs{Path: "a.go"})
 			if _, held := errors.AsType[*HeldError](err); !held {
 				t.Errorf("the sender claims what it handed over: %v", err)
 			}
 			return nil
 		},
 		"sender releases": func(ctx context.Context, from, _ *Store) error {
-			_, err := from.Release(ctx, Releasing{Path: "a.go"})
+			_, err := from.Release(ctx, ReleaseArgs{Path: "a.go"})
 			if _, held := errors.AsType[*HeldError](err); !held {
 				t.Errorf("the sender releases what it handed over: %v", err)
 			}
@@ -105,12 +105,12 @@ func TestBackAfterHandoff(t *testing.T) {
 	if got, want := status(), "idle handed off to "+other.Self(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	must[Claimed](t)(me.Claim(t.Context(), Claiming{Path: "f"}))
+	must[Claimed](t)(me.Claim(t.Context(), ClaimArgs{Path: "f"}))
 	if got := status(); got != "active " {
 		t.Errorf("%q", got)
 	}
 	must[Updated](t)(me.Status(t.Context(), StatusArgs{Status: "idle", Message: "lunch"}))
-	must[Claimed](t)(me.Claim(t.Context(), Claiming{Path: "g"}))
+	must[Claimed](t)(me.Claim(t.Context(), ClaimArgs{Path: "g"}))
 	if got := status(); got != "idle lunch" { // what it said itself stays
 		t.Errorf("%q", got)
 	}

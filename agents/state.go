@@ -16,13 +16,12 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// state is all that the registry knows, of every project. Whatever its maps
-// and lists point at is never changed in place: a fold puts a new value there,
-// so that a shallow clone stays as it was.
+// state is the registry of all projects. Values in its maps and lists are never changed in
+// place: a fold puts a new value there, so a shallow clone stays as it was.
 type state struct {
 	projects map[string]*project     // by hash
 	owners   map[string]string       // agent id → project hash: ids name files that all projects share
-	recent   []journal.Commit[event] // what was folded last, for those who follow
+	recent   []journal.Commit[event] // the last commits, for [Store.Follow]
 }
 
 // project is one project's part.
@@ -37,24 +36,24 @@ type project struct {
 	handed   uint64 // the last handoff's number
 }
 
-// The states of an agent, as it says.
+// The statuses an agent can set.
 const (
 	statusActive   = "active"
 	statusIdle     = "idle"
 	statusFinished = "finished"
 )
 
-// silentAfter is how long an agent may do nothing before it is not listed.
+// silentAfter is the inactivity after which an agent is no longer listed.
 const silentAfter = 24 * time.Hour
 
-// agent is one that registered.
+// agent is a registered agent, as it is stored.
 type agent struct {
 	ID         string    `json:"agent_id"`
 	Type       string    `json:"agent_type"`
 	Role       string    `json:"role,omitempty"`
 	Status     string    `json:"status"`
 	Message    string    `json:"status_message,omitempty"`
-	HandedTo   string    `json:"handed_to,omitempty"` // who took over its work, until it takes up more
+	HandedTo   string    `json:"handed_to,omitempty"` // who took over its work; empty once it works again
 	Client     string    `json:"client,omitempty"`
 	Registered time.Time `json:"started_at"`
 	Joined     time.Time `json:"joined_at,omitzero"` // when it was last resumed
@@ -62,12 +61,12 @@ type agent struct {
 	position
 }
 
-// present tells whether an agent is listed.
+// present reports whether the agent is listed.
 func (a *agent) present(now time.Time) bool {
-	return a.Status != statusFinished && now.Sub(a.Active).Abs() < silentAfter // a clock far ahead proves nothing
+	return a.Status != statusFinished && now.Sub(a.Active).Abs() < silentAfter // Abs: a clock far ahead proves nothing
 }
 
-// joined is when its session began: when it registered, or was last resumed.
+// joined is when the agent's session began: when it registered or was last resumed.
 func (a *agent) joined() time.Time {
 	if a.Joined.IsZero() {
 		return a.Registered
@@ -75,7 +74,7 @@ func (a *agent) joined() time.Time {
 	return a.Joined
 }
 
-// name is an agent as briefings and errors write it: id(role).
+// name is the agent as briefings and errors show it: id (role).
 func (a *agent) name() string {
 	if a.Role == "" {
 		return a.ID
@@ -96,7 +95,7 @@ func newProject(root string) *project {
 	}
 }
 
-// project is a project's part, an empty one if nobody registered there.
+// project returns the part of one project; an empty one if nobody has registered there.
 func (s *state) project(hash string) *project {
 	if p := s.projects[hash]; p != nil {
 		return p
@@ -115,7 +114,7 @@ func (s *state) clone() *state {
 	return c
 }
 
-// put adds an agent or takes the place of the one with its id.
+// put adds the agent, or replaces the one with its id.
 func (p *project) put(a *agent) {
 	if p.agents[a.ID] == nil {
 		p.types[a.Type] = append(slices.Clip(p.types[a.Type]), a.ID)
@@ -123,7 +122,7 @@ func (p *project) put(a *agent) {
 	p.agents[a.ID] = a
 }
 
-// touch notes that an agent did something.
+// touch records that an agent was active.
 func (p *project) touch(id string, at time.Time) {
 	old := p.agents[id]
 	if old == nil {
@@ -134,12 +133,12 @@ func (p *project) touch(id string, at time.Time) {
 	p.agents[id] = &a
 }
 
-// byActivity orders agents, the last active one first.
+// byActivity sorts agents by their last activity, the most recent first.
 func byActivity(a, b *agent) int {
 	return cmp.Or(b.Active.Compare(a.Active), cmp.Compare(a.ID, b.ID))
 }
 
-// present lists the agents that are there, the last active one first.
+// present lists the active agents, the most recently active first.
 func (p *project) present(now time.Time) []*agent {
 	var out []*agent
 	for _, a := range p.agents {
@@ -151,7 +150,7 @@ func (p *project) present(now time.Time) []*agent {
 	return out
 }
 
-// ofType lists the agents of a type, the last active one first.
+// ofType lists the agents of a type, the most recently active first.
 func (p *project) ofType(name string) []*agent {
 	var out []*agent
 	for _, id := range p.types[name] {
@@ -161,17 +160,17 @@ func (p *project) ofType(name string) []*agent {
 	return out
 }
 
-// minPrefix is the shortest beginning of an id that may stand for it.
+// minPrefix is the shortest prefix of an id that is accepted for it.
 const minPrefix = 3
 
-// address is to whom something goes: one agent, or any one of a type, of which
-// nobody need be here yet.
+// address is a recipient: one agent, or any one agent of a type. Nobody of that type needs
+// to be registered yet.
 type address struct {
 	agent *agent
 	kind  string // the type, when there is no agent
 }
 
-// addressee finds to whom something goes: as resolve, or a type that nobody has yet.
+// addressee resolves a recipient. Unlike resolve it accepts a type that nobody has yet.
 func (p *project) addressee(name string) (address, error) {
 	to, err := p.resolve("to_agent", name)
 	if _, unknown := errors.AsType[*NotFoundError](err); !unknown || isID(name) {
@@ -184,16 +183,17 @@ func (p *project) addressee(name string) (address, error) {
 	return address{kind: kind}, nil
 }
 
-// isID tells whether a name is in the form of an agent's id, whose agent must exist.
+// isID reports whether a name has the form of an agent's id. Such an agent must exist.
 func isID(name string) bool {
 	i := strings.LastIndexByte(name, '-')
 	return i > 0 && len(name)-i > firstHex && strings.Trim(strings.ToLower(name[i+1:]), "0123456789abcdef") == ""
 }
 
-// waits says that what goes to a type waits, because nobody of it has come yet.
+// waits is the note for something sent to a type that nobody has yet.
 func waits(kind string) string { return "no " + kind + " is here yet: it waits" }
 
-// resolve finds whom a name means: an id, a type, or the beginning of one id.
+// resolve finds the agent or the type for a name: an id, a type, or a unique prefix of an
+// id.
 func (p *project) resolve(argument, name string) (address, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if a := p.agents[name]; a != nil {
@@ -220,7 +220,7 @@ func (p *project) resolve(argument, name string) (address, error) {
 	return address{}, refusal.Argument(argument, "%s %q may be %s: give more of the id", argument, name, alternatives(found))
 }
 
-// alternatives names up to four.
+// alternatives lists up to four names.
 func alternatives(list []string) string {
 	const most = 4
 	if more := len(list) - most; more > 0 {
@@ -229,22 +229,22 @@ func alternatives(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
-// event is one change of the registry, as the journal keeps it. Events say
-// what is so afterwards, not what to do: folding one twice changes nothing more.
+// event is one change of the registry, as the journal keeps it. It holds the new values
+// and not an action, so folding it twice changes nothing more.
 type event struct {
 	Project string         `json:"project"`        // hash
-	By      string         `json:"by,omitempty"`   // the agent that did it, which is active thereby
-	Clock   time.Time      `json:"clock,omitzero"` // of who did it, when it is behind the recorded time
+	By      string         `json:"by,omitempty"`   // the agent that did it; this counts as its activity
+	Clock   time.Time      `json:"clock,omitzero"` // the author's clock, if it is behind the recorded time
 	Open    *opened        `json:"open,omitempty"`
-	Agent   *agent         `json:"agent,omitempty"` // registered, resumed, or of another status
+	Agent   *agent         `json:"agent,omitempty"` // it registered, was resumed, or changed its status
 	Post    *message       `json:"post,omitempty"`
-	Read    *reading       `json:"read,omitempty"` // by By
+	Read    *reading       `json:"read,omitempty"` // what the agent By has read
 	Claim   *lease.Lease   `json:"claim,omitempty"`
 	Release string         `json:"release,omitempty"` // a path
 	Handoff *handoffRecord `json:"handoff,omitempty"`
 }
 
-// opened names a project, in its first commit.
+// opened names a project. It is part of the project's first commit.
 type opened struct {
 	Root string `json:"project_root"`
 }
@@ -282,7 +282,7 @@ func (s *state) fold(e event, at time.Time) {
 	}
 }
 
-// machine tells the journal how the state is made, folded and written.
+// machine implements the journal's state machine: make, fold and write the state.
 type machine struct{}
 
 func (machine) New() *state { return newState() }
@@ -299,7 +299,7 @@ func (machine) Clone(s *state) *state { return s.clone() }
 
 var _ journal.Machine[*state, event] = machine{}
 
-// document is the state as registry.json.
+// document is the form of the state in registry.json.
 type document struct {
 	Schema     int       `json:"schema"`
 	UpdatedAt  time.Time `json:"updated_at"`
@@ -309,7 +309,7 @@ type document struct {
 	Projects   []section `json:"projects"`
 }
 
-// section is one project's part of it.
+// section is one project in it.
 type section struct {
 	Hash       string           `json:"project_hash"`
 	Root       string           `json:"project_root"`
@@ -319,8 +319,8 @@ type section struct {
 	Agents     []*agent         `json:"agents"`
 	Claims     []*lease.Lease   `json:"claims"`
 	Handoffs   []*handoffRecord `json:"handoffs"`
-	Scratchpad []*message       `json:"scratchpad"` // what somebody may still have to read
-	Findings   []*message       `json:"findings"`   // what everybody has read and consolidation may want
+	Scratchpad []*message       `json:"scratchpad"` // messages that somebody may not have read yet
+	Findings   []*message       `json:"findings"`   // read by everybody, kept for consolidation
 }
 
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {

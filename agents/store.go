@@ -18,22 +18,22 @@ import (
 	"leanctx/internal/secret"
 )
 
-// schema is the newest one of the registry's file that this program reads.
+// schema is the version of registry.json. Newer ones are refused.
 const schema = 1
 
-// Actor is who speaks to the store.
+// Actor is the caller of the store.
 type Actor struct {
 	Agent   string // the id that register gave, passed with the call; may be empty
 	Client  string // the MCP client's or the shell's name; may be empty
 	Session string // one connection; may be empty
 }
 
-// Reassigner moves tasks from agent to agent. It is met by a store of tasks.
+// Reassigner moves tasks between agents. The store of tasks implements it.
 type Reassigner interface {
-	// Reassign gives every open task of one agent to another and returns the
-	// tasks' ids. Done again it finds nothing more to do.
+	// Reassign gives all open tasks of one agent to another and returns their ids. A
+	// second call finds nothing more to do.
 	Reassign(ctx context.Context, from, to, reason string) (ids []string, err error)
-	// OpenTasks lists the ids of the open tasks that an agent is to do.
+	// OpenTasks lists the ids of an agent's open tasks.
 	OpenTasks(ctx context.Context, agent string) ([]string, error)
 }
 
@@ -46,14 +46,13 @@ type Options struct {
 	Redactor    *secret.Redactor // default: the built-in rules
 	Logger      *slog.Logger
 	Tasks       Reassigner // moved by a handoff; may be nil
-	// Facts lists what (category/key) an agent asserted since an instant, and Files the
-	// paths it has shared, the newest first, for a handoff; both may be nil.
+	// For a handoff. Facts lists the facts (category/key) that an agent asserted since an
+	// instant; Files lists the paths it has shared, the newest first. Both may be nil.
 	Facts func(ctx context.Context, agent string, since time.Time) ([]string, error)
 	Files func(ctx context.Context, agent string) ([]string, error)
 	// Free lists the ids of the tasks that an agent may claim; may be nil.
 	Free func(ctx context.Context, agent string) ([]string, error)
-	// Shared counts what was shared with an agent and it has not had yet; may be
-	// nil.
+	// Shared counts the shares that an agent has not pulled yet; may be nil.
 	Shared func(ctx context.Context, agent string) (int, error)
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 }
@@ -65,7 +64,7 @@ type Store struct {
 	actor Actor
 }
 
-// core is what all handles on a store share.
+// core is the state that all handles on a store share.
 type core struct {
 	dir     string
 	opts    Options
@@ -113,14 +112,13 @@ func (s *Store) As(a Actor) *Store {
 	return &Store{core: s.core, actor: a}
 }
 
-// Close lets go of the agents that this process kept alive.
+// Close releases the liveness locks of this process and closes the files.
 func (s *Store) Close() error {
 	return errors.Join(s.live.Close(), s.diaries.Close(), s.log.Close())
 }
 
-// Compact writes the registry and the diaries of the project's agents into
-// their readable files, one each. A diary that cannot be written keeps no other
-// from it.
+// Compact writes the registry and each diary of the project's agents into its snapshot
+// file. An error in one diary does not stop the others.
 func (s *Store) Compact(ctx context.Context) error {
 	ids, err := s.writers(ctx)
 	errs := []error{err, s.log.Compact(ctx)}
@@ -130,27 +128,27 @@ func (s *Store) Compact(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Notices returns, once each, what the user should know beside the answer: a
-// torn write dropped, damage set aside.
+// Notices returns warnings for the user, each once: torn writes that were dropped, damaged
+// files that were set aside.
 func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
-// redact takes secrets out of a text and names the rules that found them.
+// redact removes secrets from a text and lists the rules that matched.
 func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
-// now is by the clock of this process. It may go back, and differ between
-// processes; see the package's documentation of why it is not the recorded time.
+// now is the clock of this process. It may go back and differ between processes. The
+// package documentation says why it is not the recorded time.
 func (s *Store) now() time.Time { return s.opts.Now().UTC() }
 
-// view runs f on the newest state of the project, without waiting for any
-// writer. f must not change it nor keep it, and may be called twice.
+// view runs f on the newest state of the project without waiting for a writer. f must not
+// change or keep the state, and may be called twice.
 func (s *Store) view(ctx context.Context, f func(*project, time.Time) error) error {
 	return s.log.View(ctx, func(st *state, _ journal.Head) error {
 		return f(st.project(s.opts.ProjectHash), s.now())
 	})
 }
 
-// update commits what decide says, in a commit of its own. decide must not
-// change the state. The first commit of a project also names it.
+// update commits the events that decide returns, in one commit. decide must not change the
+// state. The first commit of a project also names it.
 func (s *Store) update(ctx context.Context, decide func(*project, time.Time) ([]event, error)) error {
 	return s.updateAll(ctx, func(st *state, now time.Time) ([]event, error) {
 		return decide(st.project(s.opts.ProjectHash), now)
@@ -178,7 +176,7 @@ func (s *Store) updateAll(ctx context.Context, decide func(*state, time.Time) ([
 	return err
 }
 
-// sender is the name under which somebody who registered no agent posts.
+// sender is the name for a message of a caller that has not registered.
 func (s *Store) sender(p *project) string {
 	name := cmp.Or(prose.Line(prose.Clip(s.actor.Client, maxWord)), "anonymous")
 	if p.agents[name] != nil {
@@ -187,33 +185,32 @@ func (s *Store) sender(p *project) string {
 	return name
 }
 
-// The errors of calls that cannot be done as they were made.
+// Errors that a caller can tell apart.
 type (
-	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
 	NotFoundError = refusal.NotFoundError // a named thing does not exist
 )
 
-// Damage tells what is wrong with the registry's file or was since it was
-// opened, and with the diaries of the project's agents, and gives the paths of
-// what was set aside: damaged files and torn writes. A diary that cannot be read
-// is among what is told; err is the registry's.
-func (s *Store) Damage(ctx context.Context) (told, aside []string, err error) {
+// Damage reports what is or was wrong, since it was opened, with the registry's file and
+// the diaries of the project's agents. aside lists the paths of damaged files and torn
+// writes that were set aside. A diary that cannot be read is in found; err is about the
+// registry.
+func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
 	ids, err := s.writers(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	told, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
+	found, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
 	for _, id := range ids {
-		t, a := s.diaries.Damage(ctx, id)
-		told, aside = append(told, t...), append(aside, a...)
+		f, a := s.diaries.Damage(ctx, id)
+		found, aside = append(found, f...), append(aside, a...)
 	}
-	return told, aside, nil
+	return found, aside, nil
 }
 
-// Copies names what is written in the project's diaries, on its scratchpad and
-// in its handoffs that holds something: diary:cursor-a3f8/12, message:17,
-// handoff:h-3. It is for who erases something elsewhere; nothing is changed, and
-// private messages are named like others, without a word of theirs.
+// Copies lists the diary entries, messages, agents and handoffs of the project whose text
+// matches: diary:cursor-a3f8/12, message:17, handoff:h-3. It serves callers that erase the
+// text elsewhere; it changes nothing. Private messages are listed without their text.
 func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
 	ids, err := s.writers(ctx)
 	if err != nil {
@@ -238,8 +235,8 @@ func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs 
 	return append(refs, more...), err
 }
 
-// copies are those in the registry. A finding that somebody is still to read
-// stands there twice.
+// copies lists the matches in the registry. A finding that somebody has not read yet is in
+// two lists; it is named once.
 func (p *project) copies(holds func(text string) bool) (refs []string) {
 	named := map[uint64]bool{}
 	name := func(m *message) {
@@ -273,8 +270,7 @@ const (
 	maxWord = 60       // runes of a name that an error repeats
 )
 
-// text checks and redacts what somebody wrote. found are the rules that took
-// something out.
+// text checks and redacts a text of the caller. found are the rules that matched.
 func (s *Store) text(argument, text string, most int) (clean string, found []string, err error) {
 	if text, err = checkedText(argument, text, most); err != nil {
 		return "", nil, err
@@ -283,8 +279,8 @@ func (s *Store) text(argument, text string, most int) (clean string, found []str
 	return clean, found, nil
 }
 
-// plain refuses a name that holds a secret: it stands for something, so nothing
-// can be taken out of it. The error does not repeat it.
+// plain refuses a name that holds a secret. A name must stay whole, so nothing can be
+// removed from it. The error does not repeat the name.
 func (s *Store) plain(argument, name string) error {
 	if _, found := s.redact(name); len(found) > 0 {
 		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))

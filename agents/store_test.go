@@ -87,7 +87,7 @@ func join(t testing.TB, s *Store, kind, role string) *Store {
 	return s.As(Actor{Agent: r.AgentID})
 }
 
-func post(t testing.TB, s *Store, p Posting) Posted {
+func post(t testing.TB, s *Store, p PostArgs) Posted {
 	t.Helper()
 	return must[Posted](t)(s.Post(t.Context(), p))
 }
@@ -146,14 +146,14 @@ func TestStory(t *testing.T) {
   [DECIDED] Switched to batch loading with DataLoader (5m ago)
   [FOUND] Found N+1 query in user loading [auth] (7m ago)`)
 	say("diaries", must[diary.Listed](t)(two.Diaries(ctx, ListArgs{})).Text(), "Agent Diaries (1):\n  cursor-A: 2 entries (5m ago)")
-	say("post", post(t, one, Posting{Message: "auth is half migrated", Category: "finding"}).Text(), "Posted [finding] to all agents: auth is half migrated")
+	say("post", post(t, one, PostArgs{Message: "auth is half migrated", Category: "finding"}).Text(), "Posted [finding] to all agents: auth is half migrated")
 	say("read", read(t, two).Text(), "New messages (1):\n  [finding] from cursor-A (0s ago): auth is half migrated")
 	say("read again", read(t, two).Text(), "No new messages.")
-	say("claim", must[Claimed](t)(one.Claim(ctx, Claiming{Path: "src/auth.ts"})).Text(), "Claimed: src/auth.ts (by cursor-A for 10m, token 1)")
+	say("claim", must[Claimed](t)(one.Claim(ctx, ClaimArgs{Path: "src/auth.ts"})).Text(), "Claimed: src/auth.ts (by cursor-A for 10m, token 1)")
 	b.clock.pass(3 * time.Minute)
-	_, err := two.Claim(ctx, Claiming{Path: "./src/auth.ts"})
+	_, err := two.Claim(ctx, ClaimArgs{Path: "./src/auth.ts"})
 	say("refused", err.Error(), "src/auth.ts is claimed by cursor-A (implementing auth module) for another 7m: ask its holder, or wait")
-	say("renewed", must[Claimed](t)(one.Claim(ctx, Claiming{Path: "src/auth.ts", TTL: "1h"})).Text(), "Renewed: src/auth.ts (by cursor-A for 1h, token 1)")
+	say("renewed", must[Claimed](t)(one.Claim(ctx, ClaimArgs{Path: "src/auth.ts", TTL: "1h"})).Text(), "Renewed: src/auth.ts (by cursor-A for 1h, token 1)")
 	say("list", must[Agents](t)(two.List(ctx, ListArgs{})).Text(), `Active agents (2):
   cursor-A [cursor] role=implementing auth module status=active (last active: 0s ago)
   claude-B [claude] role=review status=active (last active: 3m ago)`)
@@ -175,7 +175,7 @@ Handoff from cursor-A (implementing auth module) (1m ago): tests are green,
     [DECIDED] Switched to batch loading with DataLoader (9m ago)
     [FOUND] Found N+1 query in user loading [auth] (11m ago)`)
 	say("the bundle comes once", read(t, two).Text(), "No new messages.")
-	say("release", must[Released](t)(two.Release(ctx, Releasing{Path: "src/auth.ts"})).Text(), "Released: src/auth.ts")
+	say("release", must[Released](t)(two.Release(ctx, ReleaseArgs{Path: "src/auth.ts"})).Text(), "Released: src/auth.ts")
 	say("info", must[Info](t)(two.Info(ctx, NoArgs{})).Text(), `Agent Registry: 2 agents, 2 active
   Scratchpad: 1 message
   Claims: 0
@@ -193,10 +193,10 @@ func TestRestart(t *testing.T) {
 		s := b.open()
 		a := join(t, s, "cursor", "dev")
 		c := join(t, s, "claude", "")
-		post(t, a, Posting{Message: "one"})
-		post(t, a, Posting{Message: "two", ToAgent: c.Self(), Private: true, Priority: "critical", TTL: "1h"})
-		post(t, a, Posting{Message: "three", ToAgent: "claude", Category: "finding"})
-		must[Claimed](t)(a.Claim(t.Context(), Claiming{Path: "x"}))
+		post(t, a, PostArgs{Message: "one"})
+		post(t, a, PostArgs{Message: "two", ToAgent: c.Self(), Private: true, Priority: "critical", TTL: "1h"})
+		post(t, a, PostArgs{Message: "three", ToAgent: "claude", Category: "finding"})
+		must[Claimed](t)(a.Claim(t.Context(), ClaimArgs{Path: "x"}))
 		must[HandedOver](t)(a.Handoff(t.Context(), HandoffArgs{ToAgent: c.Self(), Message: "go on"}))
 		if compact {
 			if err := s.Compact(t.Context()); err != nil {
@@ -240,8 +240,8 @@ func TestSecrets(t *testing.T) {
 	r := must[Registered](t)(s.As(Actor{Client: "c " + secret}).Register(ctx, Registration{AgentType: "cursor", Role: "uses " + secret}))
 	a := s.As(Actor{Agent: r.AgentID})
 	other := join(t, s, "claude", "")
-	post(t, s.As(Actor{Client: "c " + secret}), Posting{Message: "hello"})
-	p := post(t, a, Posting{Message: "token " + secret})
+	post(t, s.As(Actor{Client: "c " + secret}), PostArgs{Message: "hello"})
+	p := post(t, a, PostArgs{Message: "token " + secret})
 	expect(t, "post says so", cmp.Compare(len(p.Redacted), 0), 1)
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "d " + secret, Context: secret}))
 	must[Updated](t)(a.Status(ctx, StatusArgs{Message: "s " + secret}))
@@ -268,17 +268,17 @@ func TestProjectsAreApart(t *testing.T) {
 	if a.Self() == x.Self() {
 		t.Fatal("another project's agent was resumed")
 	}
-	post(t, x, Posting{Message: "there", Category: "finding"})
+	post(t, x, PostArgs{Message: "there", Category: "finding"})
 	must[diary.Noted](t)(x.Diary(ctx, Note{Message: "there", Category: "decision"}))
-	must[Claimed](t)(x.Claim(ctx, Claiming{Path: "f"}))
+	must[Claimed](t)(x.Claim(ctx, ClaimArgs{Path: "f"}))
 	expect(t, "read", texts(read(t, a)), []string{})
-	must[Claimed](t)(a.Claim(ctx, Claiming{Path: "f"}))
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "f"}))
 	expect(t, "list", must[Agents](t)(a.List(ctx, ListArgs{})).Total, 1)
 	expect(t, "diaries", must[diary.Listed](t)(a.Diaries(ctx, ListArgs{})).Total, 0)
 	expect(t, "findings", len(must[[]Finding](t)(a.Findings(ctx, time.Time{}))), 0)
 	stranger := x.Self()
 	for what, do := range map[string]func() error{
-		"post":    func() error { _, err := a.Post(ctx, Posting{Message: "m", ToAgent: stranger}); return err },
+		"post":    func() error { _, err := a.Post(ctx, PostArgs{Message: "m", ToAgent: stranger}); return err },
 		"diary":   func() error { _, err := a.RecallDiary(ctx, DiaryQuery{AgentID: stranger}); return err },
 		"handoff": func() error { _, err := a.Handoff(ctx, HandoffArgs{ToAgent: stranger, Message: "m"}); return err },
 		"inbox":   func() error { _, err := a.Inbox(ctx, stranger); return err },

@@ -14,11 +14,11 @@ func TestTypeThatIsNotHereYet(t *testing.T) {
 	b, ctx := newBed(t), t.Context()
 	s := b.open()
 	cursor := join(t, s, "cursor", "dev")
-	posted := must[Posted](t)(cursor.Post(ctx, Posting{Message: "rebase first", ToAgent: "Claude"}))
+	posted := must[Posted](t)(cursor.Post(ctx, PostArgs{Message: "rebase first", ToAgent: "Claude"}))
 	if want := "Posted [status] to any claude: rebase first (no claude is here yet: it waits)"; posted.Text() != want {
 		t.Errorf("%q, want %q", posted.Text(), want)
 	}
-	must[Claimed](t)(cursor.Claim(ctx, Claiming{Path: "src"}))
+	must[Claimed](t)(cursor.Claim(ctx, ClaimArgs{Path: "src"}))
 	handed := must[HandedOver](t)(cursor.Handoff(ctx, HandoffArgs{ToAgent: "claude", Message: "go on"}))
 	if !strings.HasSuffix(handed.Text(), "\n  no claude is here yet: it waits") || len(handed.Claims) != 1 {
 		t.Error(handed.Text())
