@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// AgentCard is the card by which a client learns what this server does.
+// AgentCard describes this server to A2A clients.
 type AgentCard struct {
 	Name                string           `json:"name"`
 	Description         string           `json:"description"`
-	SupportedInterfaces []AgentInterface `json:"supportedInterfaces"` // empty while no server listens
+	SupportedInterfaces []AgentInterface `json:"supportedInterfaces"` // empty unless a server listens
 	Version             string           `json:"version"`
 	Capabilities        Capabilities     `json:"capabilities"`
 	DefaultInputModes   []string         `json:"defaultInputModes"`
@@ -18,7 +18,7 @@ type AgentCard struct {
 	Skills              []Skill          `json:"skills"`
 }
 
-// AgentInterface is an address at which the agent can be spoken to.
+// AgentInterface is an address of the agent.
 type AgentInterface struct {
 	URL             string `json:"url"`
 	ProtocolBinding string `json:"protocolBinding"` // JSONRPC, GRPC or HTTP+JSON
@@ -31,7 +31,7 @@ type Capabilities struct {
 	PushNotifications bool `json:"pushNotifications"`
 }
 
-// Skill is one thing that the agent can do.
+// Skill is one ability of the agent.
 type Skill struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -40,8 +40,8 @@ type Skill struct {
 	Examples    []string `json:"examples,omitempty"`
 }
 
-// card is the agent card of this program: version is its version, base the address
-// that it is served at, without a slash at the end, or nothing.
+// card is the agent card of this program. base is the address it is served at, without a
+// final slash; it may be empty.
 func card(version, base string) AgentCard {
 	c := AgentCard{
 		Name:                "lean-ctx",
@@ -67,7 +67,7 @@ func card(version, base string) AgentCard {
 	return c
 }
 
-// Text is the card for people.
+// Text shows the card to people.
 func (c AgentCard) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Agent card: %s %s (A2A 1.0)\n  %s", c.Name, c.Version, c.Description)

@@ -1,5 +1,5 @@
 // Package tasks keeps the work that the agents of a project give each other: what
-// to do, who does it, its state, what was said about it and its results.
+// to do, who does it, its state, its messages and its results.
 //
 // # States
 //
@@ -14,15 +14,15 @@
 // A task is addressed to an agent, to a type of agent, or to nobody. The first agent
 // that claims an unclaimed task, or works on it, has it. This is decided under the
 // store's lock on the newest state, so exactly one of many has it. Nobody need be
-// there yet: a task waits for the first agent of its type.
+// registered yet: a task waits for the first agent of its type.
 //
 // The assignee and the giver change a task. The giver starts one itself only while it
 // is unclaimed. An agent that takes over the giver's work stands in for it. Every other
 // agent is refused and told who may; all may comment. A caller that is no agent, be it a
-// person or a client that did not register, may do all that the table allows.
+// person or a client that did not register, may do anything that the table allows.
 //
 // A task whose assignee is silent says so wherever it is shown, and another agent may
-// claim it. Silence is looked at when a task is shown and never stored.
+// claim it. Silence is computed when a task is shown; it is never stored.
 //
 // # The file
 //
@@ -35,5 +35,5 @@
 // Ids are made from what is recorded. Random ids were rejected because a decision that
 // is made again must give the same id.
 //
-// A final task takes no message, as in A2A: it is in nobody's list of work any more.
+// A final task takes no message, as in A2A: it is in nobody's work list.
 package tasks

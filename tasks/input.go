@@ -9,7 +9,7 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// What a task may hold. Sizes are those of the text as it was given.
+// Limits of a task. They apply to the text as it was given.
 const (
 	MaxTitle     = 200      // characters of a title
 	MaxText      = 64 << 10 // bytes of a description, a message or an artifact
@@ -18,7 +18,7 @@ const (
 	maxName      = 100      // characters of an agent's name
 )
 
-// input cleans the texts of one call. The first error stays.
+// input checks and cleans the texts of one call. It keeps the first error.
 type input struct {
 	s        *Store
 	redacted []string
@@ -32,7 +32,7 @@ func (in *input) fail(argument, format string, args ...any) string {
 	return ""
 }
 
-// text takes a text of any number of lines.
+// text checks a text of any number of lines.
 func (in *input) text(argument, v string) string {
 	switch {
 	case len(v) > MaxText:
@@ -43,7 +43,7 @@ func (in *input) text(argument, v string) string {
 	return in.clean(strings.TrimSpace(v))
 }
 
-// line takes a text of one line.
+// line checks a text of one line.
 func (in *input) line(argument, v string, most int) string {
 	if v = strings.TrimSpace(v); len(v) <= MaxText && utf8.ValidString(v) {
 		if n := utf8.RuneCountInString(v); n > most {
@@ -57,7 +57,7 @@ func (in *input) line(argument, v string, most int) string {
 }
 
 func (in *input) clean(v string) string {
-	if in.s == nil { // a question; nothing is stored
+	if in.s == nil { // a query: nothing is stored
 		return v
 	}
 	v, found := in.s.redact(v)
@@ -69,7 +69,7 @@ func (in *input) clean(v string) string {
 	return v
 }
 
-// references takes them as they are given: a fact (category/key), a task, a file.
+// references checks references: a fact (category/key), a task, a file.
 func (in *input) references(list []string) []string {
 	var out []string
 	for _, v := range list {
@@ -83,7 +83,7 @@ func (in *input) references(list []string) []string {
 	return out
 }
 
-// agentName checks what cannot be an agent's name before anybody is asked.
+// agentName refuses a name that no agent can have.
 func (in *input) agentName(argument, v string) string {
 	v = in.line(argument, v, maxName)
 	if strings.ContainsAny(v, `/\`) || v == "." || v == ".." {

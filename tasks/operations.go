@@ -12,19 +12,19 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// Draft is a task to be created.
+// Draft is the arguments of create.
 type Draft struct {
-	Title       string   `json:"title" arg:"1" jsonschema:"what is to be done, in one line of 200 characters at most"`
-	Description string   `json:"description,omitempty" short:"d" jsonschema:"all that is needed to do it"`
-	ToAgent     string   `json:"to_agent,omitempty" alias:"to" jsonschema:"who is to do it: an agent's id, the beginning of one, or a type of which any one agent may claim it"`
+	Title       string   `json:"title" arg:"1" jsonschema:"what to do, in one line of at most 200 characters"`
+	Description string   `json:"description,omitempty" short:"d" jsonschema:"everything needed to do it"`
+	ToAgent     string   `json:"to_agent,omitempty" alias:"to" jsonschema:"who should do it: an agent's id, a prefix of it, or a type, of which any one agent may claim it"`
 	Parent      string   `json:"parent,omitempty" jsonschema:"the task that this one is a part of"`
 	References  []string `json:"references,omitempty" jsonschema:"facts (category/key), tasks or files that belong to it"`
 }
 
-// CreatedTask is a task that was created.
+// CreatedTask is the result of create.
 type CreatedTask struct {
 	Task     Task     `json:"task"`
-	Note     string   `json:"note,omitempty"` // why it may wait long
+	Note     string   `json:"note,omitempty"` // why nobody may take it soon
 	Redacted []string `json:"redacted,omitempty"`
 }
 
@@ -41,8 +41,8 @@ func (r CreatedTask) Text() string {
 	return text + prose.Redacted(r.Redacted)
 }
 
-// Create makes a task. To_agent is an agent or a type, which may be one that nobody
-// has yet; without it the task belongs to whoever claims it first.
+// Create makes a task. ToAgent is an agent or a type, which may be one that nobody has
+// yet. Without it the task belongs to the first agent that claims it.
 func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 	in := &input{s: s}
 	r := &record{
@@ -56,7 +56,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 	if in.err != nil {
 		return CreatedTask{}, in.err
 	}
-	err := s.settle(ctx) // what is created for an agent is no part of what it handed off before
+	err := s.settle(ctx) // an earlier handoff of the assignee must not move this task
 	if err != nil {
 		return CreatedTask{}, err
 	}
@@ -73,8 +73,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 	return CreatedTask{r.Task.shown(), note, in.redacted}, err
 }
 
-// create decides about a new task, of which everything is known but its id,
-// its parent and its time.
+// create returns the events for a new task. The record lacks only its id, parent and time.
 func (s *state) create(r *record, parent string, now time.Time) ([]event, error) {
 	if parent != "" {
 		p, err := s.find(r.Project, "parent", parent)
@@ -89,8 +88,8 @@ func (s *state) create(r *record, parent string, now time.Time) ([]event, error)
 	return []event{{Create: r}}, nil
 }
 
-// resolve asks the directory whom a name stands for, and why that one may be long in
-// coming.
+// resolve asks the directory for the agent or type with a name. note says why nobody may
+// take the task soon.
 func (s *Store) resolve(ctx context.Context, name string) (id, note string, err error) {
 	if name == "" || s.opts.Agents == nil {
 		return name, "", nil
@@ -98,18 +97,18 @@ func (s *Store) resolve(ctx context.Context, name string) (id, note string, err 
 	return s.opts.Agents.Resolve(ctx, name)
 }
 
-// Update is what is to be done with a task.
+// Update is the arguments of update.
 type Update struct {
-	TaskID       string `json:"task_id" arg:"1" jsonschema:"the task's id, or the beginning of it"`
-	State        string `json:"state,omitempty" arg:"2" jsonschema:"the state it comes to: Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected"`
-	Message      string `json:"message,omitempty" short:"m" jsonschema:"why, or what came of it; kept in the history"`
-	Artifact     string `json:"artifact,omitempty" jsonschema:"a text that the work brought forth: a report, a patch"`
-	ArtifactName string `json:"artifact_name,omitempty" jsonschema:"what it is called (default result)"`
+	TaskID       string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
+	State        string `json:"state,omitempty" arg:"2" jsonschema:"the new state: Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected"`
+	Message      string `json:"message,omitempty" short:"m" jsonschema:"why, or the outcome; kept in the history"`
+	Artifact     string `json:"artifact,omitempty" jsonschema:"a text that the work produced: a report, a patch"`
+	ArtifactName string `json:"artifact_name,omitempty" jsonschema:"name of the artifact (default result)"`
 	ToAgent      string `json:"to_agent,omitempty" alias:"to" jsonschema:"give the task to this agent or type instead"`
 	Parent       string `json:"parent,omitempty" jsonschema:"make it a part of this task"`
 }
 
-// Updated is what became of a task.
+// Updated is the result of update, cancel and claim.
 type Updated struct {
 	Task     Task     `json:"task"`
 	From     State    `json:"from"`
@@ -117,12 +116,12 @@ type Updated struct {
 	Why      string   `json:"why,omitempty"`
 	Artifact string   `json:"artifact,omitempty"` // its name
 	Open     []string `json:"open_children,omitempty"`
-	Note     string   `json:"note,omitempty"` // why the new assignee may be long in coming
+	Note     string   `json:"note,omitempty"` // why the new assignee may not take it soon
 	Redacted []string `json:"redacted,omitempty"`
 
 	was       Task
-	stepped   bool // a state was asked for
-	given     bool // another assignee was
+	stepped   bool // the call asked for a state
+	given     bool // the call asked for another assignee
 	claimed   bool
 	unchanged bool
 }
@@ -134,7 +133,7 @@ func (r Updated) Text() string {
 	case r.unchanged && r.claimed:
 		return fmt.Sprintf("Task %s is already claimed by %s (state: %s)", r.Task.ID, prose.Brief(r.Task.Assignee), r.To)
 	case r.unchanged:
-		return fmt.Sprintf("Task %s is as it was (state: %s)", r.Task.ID, r.To)
+		return fmt.Sprintf("Task %s is unchanged (state: %s)", r.Task.ID, r.To)
 	case r.claimed:
 		verb = "claimed by " + prose.Brief(r.Task.Assignee)
 	}
@@ -154,7 +153,7 @@ func (r Updated) Text() string {
 	return text + prose.Redacted(r.Redacted)
 }
 
-// more says what changed beside the state, of what was asked for.
+// more lists the changes other than the state.
 func (r Updated) more() []string {
 	var out []string
 	if r.given {
@@ -172,11 +171,10 @@ func (r Updated) more() []string {
 	return out
 }
 
-// Update moves a task to another state, by the table in states.go. Working
-// means "I am at it": of a task that is free for the caller it is a claim, and
-// one that is another agent's it does not begin. Artifacts, the assignee and
-// the parent can be given with a state or alone, while the task is open. An
-// agent that neither has the task nor gave it gets a [TakenError].
+// Update moves a task to another state, by the table in states.go. Working claims a task
+// that is free for the caller. It does not start a task of another agent. Artifacts, the
+// assignee and the parent can be set with a state or alone, while the task is open. An
+// agent that is neither the assignee nor the giver gets a [TakenError].
 func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 	in := &input{s: s}
 	w := taskChange{
@@ -212,27 +210,28 @@ func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 	return r, err
 }
 
-// Cancellation is a task to be canceled.
+// Cancellation is the arguments of cancel.
 type Cancellation struct {
-	TaskID  string `json:"task_id" arg:"1" jsonschema:"the task's id, or the beginning of it"`
+	TaskID  string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
 	Message string `json:"message,omitempty" short:"m" jsonschema:"why"`
 }
 
-// Cancel ends a task that is not wanted any more. Tasks below it stay as they
-// are; those still open are named.
+// Cancel ends a task that is no longer wanted. Its subtasks stay as they are; the answer
+// names the open ones.
 func (s *Store) Cancel(ctx context.Context, a Cancellation) (Updated, error) {
 	return s.Update(ctx, Update{TaskID: a.TaskID, State: string(Canceled), Message: a.Message})
 }
 
-// TaskClaim is a task to be claimed.
+// TaskClaim is the arguments of claim.
 type TaskClaim struct {
-	TaskID string `json:"task_id" arg:"1" jsonschema:"the task's id, or the beginning of it"`
+	TaskID string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
 }
 
-// Claim takes a task that is nobody's, or addressed to the caller's type, or given by
-// the caller to a type of which nobody has claimed it, and begins it. Of all that claim one at the same time exactly one has it; the
-// others get a [TakenError]. The task of an agent that went silent may be
-// claimed too: that is the only way it changes hands without its holder.
+// Claim takes and starts a task that is unassigned or addressed to the caller's type. It
+// also takes an unclaimed task that the caller gave to another type. If several agents
+// claim a task at once, exactly one gets it; the others get a [TakenError]. The task of a
+// silent agent may be claimed too. There is no other way to take a task from its assignee
+// without its help.
 func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 	if s.actor.Agent == "" {
 		return Updated{}, refusal.Argument("agent", "a claim needs agent: register first and give the id")
@@ -255,7 +254,7 @@ func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 	return s.do(ctx, w)
 }
 
-// task is a task as it is now.
+// task returns the current state of a task.
 func (s *Store) task(ctx context.Context, argument, id string) (Task, error) {
 	var t Task
 	err := s.view(ctx, func(st *state, _ time.Time) error {
@@ -310,13 +309,13 @@ func openIDs(list []*record) []string {
 	return out
 }
 
-// Comment is a message to a task's thread.
+// Comment is the arguments of message.
 type Comment struct {
-	TaskID  string `json:"task_id" arg:"1" jsonschema:"the task's id, or the beginning of it"`
-	Message string `json:"message" arg:"2" short:"m" jsonschema:"what is to be said to those who work on it"`
+	TaskID  string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
+	Message string `json:"message" arg:"2" short:"m" jsonschema:"what to tell those who work on it"`
 }
 
-// Commented is a task with one message more.
+// Commented is the result of message.
 type Commented struct {
 	Task     Task     `json:"task"`
 	Redacted []string `json:"redacted,omitempty"`
@@ -327,8 +326,8 @@ func (r Commented) Text() string {
 	return "Message added to task " + r.Task.ID + prose.Redacted(r.Redacted)
 }
 
-// Message adds to a task's thread. Its state stays as it is; one that is final
-// takes no more messages, as A2A has it.
+// Message adds a message to a task's thread and keeps its state. A final task takes no
+// message, as in A2A.
 func (s *Store) Message(ctx context.Context, m Comment) (Commented, error) {
 	in := &input{s: s}
 	text := in.text("message", m.Message)
@@ -357,11 +356,11 @@ func (s *Store) Message(ctx context.Context, m Comment) (Commented, error) {
 	return r, err
 }
 
-// Reassign moves all open tasks of an agent to another, or to a type, in one commit and
-// gives their ids. With the open tasks that the agent gave to others, an agent that
-// takes over stands in for it: it may cancel them and answer what they wait for. Done
-// again it finds nothing to move, unless the agent was given tasks in between. The
-// directory is not asked: its own writer may be the caller.
+// Reassign moves all open tasks of an agent to another agent or type, in one commit, and
+// returns their ids. The new agent also stands in for the old one as the giver of its open
+// tasks: it may cancel them and answer their questions. A second call finds nothing to
+// move unless the agent got tasks in between. It does not ask the directory, because the
+// directory's own writer may be the caller.
 func (s *Store) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
 	in := &input{s: s}
 	from, to, reason = in.agentName("from", from), in.agentName("to", to), in.text("reason", reason)

@@ -6,21 +6,21 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// taskChange is what somebody wants done with a task: an update, or a claim. Its
-// decide is the whole policy of who may do what when.
+// taskChange is a requested change of a task: an update or a claim. decide is the whole
+// policy of who may do what when.
 type taskChange struct {
 	project, id string
-	agent, by   string // by is also set for those who are no agents
-	to          State  // empty: as it is
+	agent, by   string // by is set also for a caller that is no agent
+	to          State  // empty: unchanged
 	why         string
 	artifact    *artifact
-	assignee    string // who gets the task
-	parent      string // the task that it becomes a part of
-	claim       bool   // the caller takes the task, and begins it if nobody has
-	silent      string // the assignee who is known to be silent
+	assignee    string // the new assignee
+	parent      string // the new parent task
+	claim       bool   // the caller takes the task, and starts it if nobody has
+	silent      string // the assignee, if it is known to be silent
 }
 
-// decide gives the change to commit, an empty one if all is as wanted already.
+// decide returns the change to commit. It is empty if the task is already as wanted.
 func (w taskChange) decide(s *state) (change, error) {
 	r, err := s.find(w.project, "task_id", w.id)
 	if err != nil {
@@ -47,23 +47,23 @@ func (w taskChange) decide(s *state) (change, error) {
 	return c, err
 }
 
-// empty reports whether nothing is changed.
+// empty reports whether the change changes nothing.
 func (c change) empty() bool { return c.To == "" && c.Artifact == nil && c.Message == "" }
 
-// may reports whether the caller may say how a task stands: as the assignee or
-// one who could be it, as the giver or its stand-in, or as somebody who is no agent,
-// be it a person or a client that did not register.
+// may reports whether the caller may set the task's state. The assignee may, anybody who
+// could become it, the giver or its stand-in, and a caller that is no agent: a person or a
+// client that did not register.
 func (w taskChange) may(t Task) bool {
 	return w.agent == "" || w.agent == t.Assignee || w.canTake(t) || w.gave(t)
 }
 
 func (w taskChange) gave(t Task) bool { return w.agent == t.CreatedBy || w.agent == t.StandsIn }
 
-// canTake reports whether the task is there for the caller to take. That the
-// giver is not of the type it was meant for does not matter until somebody has it.
+// canTake reports whether the caller may take the task. The giver may take an unclaimed
+// task even if it is addressed to another type.
 func (w taskChange) canTake(t Task) bool { return t.freeFor(w.agent) || w.gave(t) && t.unclaimed() }
 
-// place gives the task to somebody else, or makes it a part of another one.
+// place sets the assignee or the parent.
 func (w taskChange) place(s *state, t Task, c *change) (err error) {
 	if w.assignee != "" && w.assignee != t.Assignee {
 		c.Assignee = w.assignee
@@ -76,7 +76,7 @@ func (w taskChange) place(s *state, t Task, c *change) (err error) {
 	return err
 }
 
-// take is a claim.
+// take decides a claim.
 func (w taskChange) take(t Task, c *change) error {
 	switch {
 	case t.Assignee == w.agent:
@@ -92,8 +92,9 @@ func (w taskChange) take(t Task, c *change) error {
 	return nil
 }
 
-// step is a transition by somebody who may make one. Who works on an unclaimed
-// task has it from then on. The giver does not work on a task beside its assignee.
+// step decides a transition by a caller that may make one. An agent that works on an
+// unclaimed task becomes its assignee. The giver cannot work on a task that has an
+// assignee.
 func (w taskChange) step(t Task, c *change) error {
 	if !slices.Contains(t.State.Next(), w.to) {
 		return &TransitionError{t.ID, t.State, w.to}
@@ -109,14 +110,14 @@ func (w taskChange) step(t Task, c *change) error {
 	return nil
 }
 
-// below is the id of the task that t is to be a part of.
+// below is the id of the new parent of t.
 func (s *state) below(project string, t Task, parent string) (string, error) {
 	p, err := s.find(project, "parent", parent)
 	if err != nil {
 		return "", err
 	}
 	up := p
-	for range s.projects[project] { // ends even if the file has a circle in it
+	for range s.projects[project] { // bounded, in case the file contains a cycle
 		if up == nil {
 			break
 		}

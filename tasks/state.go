@@ -17,30 +17,30 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// Task is what a list shows of a task. Times are recorded times, in UTC.
+// Task is a task as lists show it. Times are recorded times in UTC.
 type Task struct {
 	ID        string    `json:"id"`
 	Project   string    `json:"project,omitempty"` // 16 hex digits; left out of answers
 	State     State     `json:"state"`
-	Assignee  string    `json:"assignee,omitempty"` // an agent's id, or a type of which any one agent may take it
+	Assignee  string    `json:"assignee,omitempty"` // an agent's id, or a type: any one agent of it may take the task
 	Title     string    `json:"title"`
 	CreatedBy string    `json:"created_by"`
-	StandsIn  string    `json:"stands_in,omitempty"` // an agent's id: it answers for CreatedBy, who handed its work over
+	StandsIn  string    `json:"stands_in,omitempty"` // the agent that CreatedBy handed its work to; it acts as the giver
 	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`         // when anything was last done with it
-	WorkedAt  time.Time `json:"worked_at,omitzero"` // when it last was in, came to or left Working
-	Parent    string    `json:"parent,omitempty"`   // id of the task that it is a part of
-	Messages  int       `json:"message_count"`      // how many there are
+	UpdatedAt time.Time `json:"updated_at"`         // the last change of any kind
+	WorkedAt  time.Time `json:"worked_at,omitzero"` // when it was last Working
+	Parent    string    `json:"parent,omitempty"`   // id of the task above it
+	Messages  int       `json:"message_count"`      // number of messages
 }
 
-// Message is one text of a task's thread.
+// Message is one message of a task's thread.
 type Message struct {
 	By   string    `json:"by"`
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 }
 
-// Artifact is something that the work brought forth.
+// Artifact is something that the work produced.
 type Artifact struct {
 	Name string    `json:"name"`
 	By   string    `json:"by"`
@@ -48,8 +48,8 @@ type Artifact struct {
 	Text string    `json:"text"`
 }
 
-// Transition is one line of a task's history. From and To are equal if only the
-// assignee or the parent changed, and for news of progress.
+// Transition is one line of a task's history. From and To are equal for a change of
+// assignee or parent, and for a progress report.
 type Transition struct {
 	From     State     `json:"from,omitempty"` // empty: the task was created
 	To       State     `json:"to"`
@@ -61,7 +61,7 @@ type Transition struct {
 	StandsIn string    `json:"stands_in,omitempty"` // likewise
 }
 
-// thread is what a list does not show of a task.
+// thread is the part of a task that lists do not show.
 type thread struct {
 	Description string       `json:"description"`
 	References  []string     `json:"references,omitempty"`
@@ -70,14 +70,13 @@ type thread struct {
 	Artifacts   []Artifact   `json:"artifacts,omitempty"`
 }
 
-// record is a task as it is stored. Records are never changed: a change makes a
-// new one.
+// record is a task, as it is stored. Records are never changed; a change makes a new one.
 type record struct {
 	Task
 	thread
 }
 
-// state is the tasks of all projects: project hash → id → task.
+// state holds the tasks of all projects: project hash → id → task.
 type state struct{ projects map[string]map[string]*record }
 
 func newState() *state { return &state{map[string]map[string]*record{}} }
@@ -91,19 +90,19 @@ func (s *state) put(r *record) {
 	list[r.ID] = r
 }
 
-// event is one change of the state, as the journal keeps it. Exactly one member
-// is set; none in journals that have a kind of event no longer in use.
+// event is one change of the state, as the journal keeps it. Exactly one member is set.
+// None is set in journals with a kind of event that is no longer used.
 type event struct {
 	Create *record `json:"create,omitempty"`
 	Change *change `json:"change,omitempty"`
 }
 
-// change is what was done with one task at the instant of its commit.
+// change is one change of a task, made at the time of its commit.
 type change struct {
 	Project  string    `json:"project,omitempty"`
 	ID       string    `json:"id"`
 	By       string    `json:"by"`
-	To       State     `json:"to,omitempty"` // set if there is a line for the history
+	To       State     `json:"to,omitempty"` // set if the history gets a line
 	Why      string    `json:"why,omitempty"`
 	Assignee string    `json:"assignee,omitempty"`  // the new one
 	Parent   string    `json:"parent,omitempty"`    // the new one
@@ -112,7 +111,7 @@ type change struct {
 	Artifact *artifact `json:"artifact,omitempty"`
 }
 
-// artifact is the part of an [Artifact] that its change does not hold.
+// artifact is the part of an [Artifact] that is not already in the change.
 type artifact struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -123,15 +122,16 @@ func (s *state) fold(e event, at time.Time) {
 	case e.Create != nil:
 		s.put(new(*e.Create))
 	case e.Change != nil:
-		// If a damaged commit took the task with it, the journal reports that.
+		// The task may be missing because its commit was damaged; the journal reports
+		// that.
 		if r := s.projects[e.Change.Project][e.Change.ID]; r != nil {
 			s.put(r.with(e.Change, at))
 		}
 	}
 }
 
-// with is the task after a change. Folding a change again changes nothing: at is
-// not after the task's last change then.
+// with is the task after a change. Folding a change again changes nothing: then `at` is
+// not after the task's last change.
 func (r *record) with(c *change, at time.Time) *record {
 	if !at.After(r.UpdatedAt) {
 		return r
@@ -158,7 +158,7 @@ func (r *record) with(c *change, at time.Time) *record {
 	return &x
 }
 
-// machine tells the journal how the state is made, folded and written.
+// machine implements the journal's state machine: make, fold and write the state.
 type machine struct{}
 
 var _ journal.Machine[*state, event] = machine{}
@@ -180,7 +180,7 @@ func (machine) Clone(s *state) *state {
 	return c
 }
 
-// document is the state as tasks.json.
+// document is the form of the state in tasks.json.
 type document struct {
 	Schema     int       `json:"schema"`
 	Checksum   string    `json:"checksum"`
@@ -188,11 +188,11 @@ type document struct {
 	Generation uint64    `json:"generation"`
 	UpdatedAt  time.Time `json:"updated_at"`
 	Tasks      []*record `json:"tasks"`
-	Old        []*record `json:"old,omitempty"` // earlier versions kept tasks finished long ago apart
+	Old        []*record `json:"old,omitempty"` // earlier versions kept old finished tasks here
 }
 
-// Encode writes tasks by project, the finished ones first in the order they were
-// finished, then the open ones by age.
+// Encode writes tasks by project: the finished ones in the order they were finished, then
+// the open ones by age.
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 	d := document{Schema: h.Schema, Checksum: h.Checksum, Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Tasks: []*record{}}
 	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
@@ -221,7 +221,7 @@ func (machine) Decode(data []byte) (*state, error) {
 	return s, nil
 }
 
-// openness sorts open tasks behind finished ones.
+// openness sorts open tasks after finished ones.
 func openness(r *record) int {
 	if r.State.Final() {
 		return 0
@@ -229,7 +229,7 @@ func openness(r *record) int {
 	return 1
 }
 
-// filed is the time that orders a task in the file.
+// filed is the time by which a task is sorted in the file.
 func (r *record) filed() time.Time {
 	if r.State.Final() {
 		return r.UpdatedAt
@@ -239,12 +239,12 @@ func (r *record) filed() time.Time {
 
 const (
 	idPrefix  = "t-"
-	idDigits  = 6 // of a new id, at least
-	minPrefix = 3 // digits that a prefix must have
+	idDigits  = 6 // minimum of a new id
+	minPrefix = 3 // minimum of a prefix
 )
 
-// newID makes an id that is not taken from what is recorded and nothing else:
-// a decision that is made again gives the same id.
+// newID derives an unused id from recorded data only, so that repeating the decision gives
+// the same id.
 func newID(seed string, at time.Time, taken func(id string) bool) string {
 	sum := sha256.Sum256([]byte(seed + "\x00" + at.UTC().Format(time.RFC3339Nano)))
 	digits := hex.EncodeToString(sum[:])
@@ -255,8 +255,8 @@ func newID(seed string, at time.Time, taken func(id string) bool) string {
 	}
 }
 
-// find returns the task of a project with an id or a unique prefix of one; the
-// letters before the digits may be left out. argument is the argument with the id.
+// find returns the project's task with an id or a unique prefix of one. The letters before
+// the digits may be omitted. argument names the argument that holds the id.
 func (s *state) find(project, argument, name string) (*record, error) {
 	text := strings.TrimSpace(name)
 	if text == "" {
@@ -284,7 +284,7 @@ func (s *state) find(project, argument, name string) (*record, error) {
 	return nil, refusal.Argument(argument, "%s %q is ambiguous: %s", argument, text, namesOf(found))
 }
 
-// children are the tasks that are part of one, by id.
+// children lists the tasks directly below a task, by id.
 func (s *state) children(project, id string) (out []*record) {
 	for _, r := range s.projects[project] {
 		if r.Parent == id {
@@ -295,7 +295,7 @@ func (s *state) children(project, id string) (out []*record) {
 	return out
 }
 
-// root is the id of the task that x is a part of and that is a part of none.
+// root is the id of the topmost task above x; x itself if it has no parent.
 func (s *state) root(x *record) string {
 	for seen := map[string]bool{}; !seen[x.ID]; { // ends even if the file has a circle in it
 		seen[x.ID] = true
@@ -312,13 +312,13 @@ func sortByID(list []*record) {
 	slices.SortFunc(list, func(a, b *record) int { return strings.Compare(a.ID, b.ID) })
 }
 
-// shown is a task as answers show it.
+// shown is the task as answers show it.
 func (t Task) shown() Task {
 	t.Project = ""
 	return t
 }
 
-// named is a task in a sentence.
+// named is the task in a sentence.
 func (t Task) named() string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Brief(t.Title)) }
 
 // namesOf lists at most five tasks, by id.
@@ -334,7 +334,7 @@ func namesOf(list []*record) string {
 	return strings.Join(names, ", ")
 }
 
-// typeOf is the agent type that an id begins with, "" for what is no id.
+// typeOf is the agent type in an id; "" if it is not an id.
 func typeOf(id string) string {
 	i := strings.LastIndexByte(id, '-')
 	if i < 1 || len(id)-i-1 < 4 || strings.Trim(id[i+1:], "0123456789abcdef") != "" {
@@ -343,15 +343,15 @@ func typeOf(id string) string {
 	return id[:i]
 }
 
-// giver is who says beside the assignee how the task stands: its creator, or who
-// stands in for that one.
+// giver is the agent that may set the task's state beside the assignee: its creator, or
+// the agent that stands in for the creator.
 func (t Task) giver() string { return cmp.Or(t.StandsIn, t.CreatedBy) }
 
-// unclaimed reports whether the task is nobody's or addressed to a type.
+// unclaimed reports whether the task has no assignee or is addressed to a type.
 func (t Task) unclaimed() bool { return typeOf(t.Assignee) == "" }
 
-// freeFor reports whether the task waits for an agent like this one: it is
-// nobody's, or addressed to the agent's type.
+// freeFor reports whether the agent may take the task: it is unassigned, or addressed to
+// the agent's type.
 func (t Task) freeFor(agent string) bool {
 	return t.Assignee == "" || t.Assignee == typeOf(agent)
 }

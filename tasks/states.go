@@ -8,7 +8,7 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// State is where a task stands, by the name that people see.
+// State is the state of a task, by the name that people see.
 type State string
 
 // The states of A2A 1.0. Created is its SUBMITTED.
@@ -23,12 +23,12 @@ const (
 	Rejected      State = "Rejected"
 )
 
-// states is the closed table of transitions, in the order states are listed
-// in. A state that leads nowhere is final.
+// states is the closed table of transitions, in the order in which states are listed. A
+// state without a successor is final.
 var states = [...]struct {
 	state     State
-	spellings string  // other words for it, without separators
-	next      []State // what may follow; Working after Working is progress
+	spellings string  // accepted synonyms, without separators
+	next      []State // possible successors; Working after Working reports progress
 }{
 	{Created, "submitted new pending todo queued ready unstarted notstarted",
 		[]State{Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected}},
@@ -44,9 +44,8 @@ var states = [...]struct {
 	{Rejected, "reject refused declined denied wontdo", nil},
 }
 
-// parseState reads a state in any common spelling: Working, in_progress,
-// input-required, TASK_STATE_COMPLETED, done, cancelled. The error says which
-// states there are.
+// parseState reads a state in any common spelling: Working, in_progress, input-required,
+// TASK_STATE_COMPLETED, done, cancelled. The error lists the states.
 func parseState(text string) (State, error) {
 	word := strings.TrimPrefix(plain(text), "taskstate")
 	for _, s := range states {
@@ -60,7 +59,7 @@ func parseState(text string) (State, error) {
 	return "", refusal.Argument("state", "state %q is none of %s", prose.Clip(text, 40), stateNames(nil))
 }
 
-// plain is a spelling without case and separators.
+// plain is a spelling in lower case without separators.
 func plain(text string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		switch r {
@@ -71,7 +70,7 @@ func plain(text string) string {
 	}, text))
 }
 
-// stateNames lists states for a sentence; nil stands for all.
+// stateNames lists states for a sentence; nil means all.
 func stateNames(list []State) string {
 	if list == nil {
 		list = allStates()
@@ -83,7 +82,7 @@ func stateNames(list []State) string {
 	return strings.Join(names, ", ")
 }
 
-// allStates are the states, in the table's order.
+// allStates lists the states in the table's order.
 func allStates() []State {
 	var all []State
 	for i := range states {
@@ -92,7 +91,7 @@ func allStates() []State {
 	return all
 }
 
-// Next is what may follow a state, in the table's order; nothing after a final one.
+// Next lists the possible successors of a state in the table's order.
 func (s State) Next() []State { return slices.Clone(s.next()) }
 
 func (s State) next() []State {
@@ -104,7 +103,7 @@ func (s State) next() []State {
 	return nil
 }
 
-// Final reports whether nothing follows the state.
+// Final reports whether the state has no successor.
 func (s State) Final() bool { return len(s.next()) == 0 }
 
 // Interrupted reports whether the task waits for its creator.

@@ -18,39 +18,39 @@ import (
 
 const schema = 1
 
-// Actor is who speaks to the store.
+// Actor is the caller of the store.
 type Actor struct {
 	Agent   string // the id that register gave; may be empty
 	Client  string // the client's or shell's name
 	Session string // one connection
 }
 
-// name is who did something, for the history.
+// name is the caller's name in the history.
 func (a Actor) name() string { return cmp.Or(a.Agent, a.Client, "user") }
 
 // Directory knows the agents of the project.
 type Directory interface {
-	// Resolve turns an id, a unique prefix of one, or a type into the id or type
-	// that a task is addressed to. note says why it may wait long. The error is a
+	// Resolve turns an id, a unique prefix of one, or a type into the id or type that a
+	// task is addressed to. note says why nobody may take the task soon. The error is a
 	// [*NotFoundError] for an id that nobody has.
 	Resolve(ctx context.Context, name string) (id, note string, err error)
-	// Silent tells since when nothing was heard of an agent that counts as silent.
+	// Silent reports whether an agent counts as silent, and its last activity.
 	Silent(ctx context.Context, id string) (since time.Time, silent bool, err error)
-	// Settle completes the handoffs whose process was killed half-way: they move
-	// tasks, by [Store.Reassign]. It is called before each operation.
+	// Settle completes the handoffs whose process was killed. They move tasks with
+	// [Store.Reassign]. It is called before each operation.
 	Settle(ctx context.Context) error
 }
 
 // Options of a store. The zero value works.
 type Options struct {
-	ProjectRoot string           // named in the log; the file knows projects by their hash
+	ProjectRoot string           // for the log only
 	ProjectHash string           // the project whose tasks a handle sees
 	Version     string           // of this program, for the agent card
 	LongLived   bool             // a server: snapshots are written in the background
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
 	Logger      *slog.Logger
-	Agents      Directory                   // nil: an assignee is taken as given, and nobody counts as silent
+	Agents      Directory                   // nil: assignees are not checked and nobody counts as silent
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 }
 
@@ -61,7 +61,7 @@ type Store struct {
 	actor Actor
 }
 
-// core is what all handles on a store share.
+// core is the state that all handles on a store share.
 type core struct {
 	dir     string
 	opts    Options
@@ -71,8 +71,8 @@ type core struct {
 	notices notice.Pending
 }
 
-// Open opens the store kept in dir as tasks.json, which holds the tasks of
-// every project; nothing is created before the first write.
+// Open opens the store kept in dir as tasks.json, which holds the tasks of all projects.
+// Nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
 	c := &core{dir: dir, poll: pollEvery}
 	if o != nil {
@@ -100,8 +100,8 @@ func Open(dir string, o *Options) (*Store, error) {
 	return &Store{core: c}, nil
 }
 
-// As is the same store for another caller. A name is stored with what its
-// bearer does, so secrets are taken out of it too.
+// As is the same store for another caller. The client's name is stored in the history, so
+// secrets are removed from it too.
 func (s *Store) As(a Actor) *Store {
 	a.Agent, _ = s.redact(a.Agent)
 	a.Client, _ = s.redact(a.Client)
@@ -112,26 +112,26 @@ func (s *Store) As(a Actor) *Store {
 // Close ends background work.
 func (s *Store) Close() error { return s.log.Close() }
 
-// Compact writes all tasks into the one readable file.
+// Compact writes all tasks into the snapshot file.
 func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
-// Notices returns, once each, what the user should know beside the answer: a
-// torn write dropped, damage set aside.
+// Notices returns warnings for the user, each once: torn writes that were dropped, damaged
+// files that were set aside.
 func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
-// Damage tells what is wrong with the tasks' file or was since it was opened,
-// and gives the paths of what was set aside: damaged files and torn writes.
-func (s *Store) Damage(ctx context.Context) (told, aside []string, err error) {
+// Damage reports what is or was wrong with the tasks' file since it was opened. aside
+// lists the paths of damaged files and torn writes that were set aside.
+func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
 	if err := s.view(ctx, func(*state, time.Time) error { return nil }); err != nil {
 		return nil, nil, err
 	}
-	told, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
-	return told, aside, nil
+	found, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
+	return found, aside, nil
 }
 
-// Copies names the project's tasks that hold something, in their title,
-// description, thread, history or artifacts: task:t-a3f8c1. It is for a caller that
-// erases something from another store; nothing is changed.
+// Copies lists the project's tasks whose title, description, thread, history or artifacts
+// match: task:t-a3f8c1. It serves callers that erase the text in another store; it changes
+// nothing.
 func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
 	err = s.view(ctx, func(st *state, _ time.Time) error {
 		refs = nil
@@ -153,23 +153,23 @@ func (r *record) holds(holds func(text string) bool) bool {
 		slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return holds(a.Name) || holds(a.Text) })
 }
 
-// redact takes secrets out of a text and names the rules that found them.
+// redact removes secrets from a text and lists the rules that matched.
 func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
 
-// view runs f on the newest state, without waiting for any writer. now is the
-// instant that the answer is about.
+// view runs f on the newest state without waiting for a writer. now is the time that the
+// answer is about.
 func (s *Store) view(ctx context.Context, f func(st *state, now time.Time) error) error {
 	return s.log.View(ctx, func(st *state, h journal.Head) error { return f(st, s.now(h)) })
 }
 
-// update commits what decide says, in a commit of its own.
+// update commits the events that decide returns, in one commit.
 func (s *Store) update(ctx context.Context, decide func(st *state, now time.Time) ([]event, error)) error {
 	_, err := s.log.Update(ctx, decide)
 	return err
 }
 
-// settle completes interrupted handoffs before the caller decides on tasks that
-// they may move.
+// settle completes interrupted handoffs, because they may move the tasks that the caller
+// is about to change.
 func (s *Store) settle(ctx context.Context) error {
 	if s.opts.Agents == nil {
 		return nil
@@ -177,16 +177,15 @@ func (s *Store) settle(ctx context.Context) error {
 	return s.opts.Agents.Settle(ctx)
 }
 
-// settled is settle for those who only look: a directory that cannot answer
-// makes no task unreadable.
-func (s *Store) settled(ctx context.Context) {
+// settleQuietly is settle for reads: if the directory fails, tasks can still be read.
+func (s *Store) settleQuietly(ctx context.Context) {
 	if err := s.settle(ctx); err != nil {
-		s.opts.Logger.Warn("tasks may be shown with an agent that handed them off", "error", err)
+		s.opts.Logger.Warn("a handoff is incomplete: tasks may be shown with their former agent", "error", err)
 	}
 }
 
-// now is the instant that an answer is about: never before what was last
-// recorded, so that a clock set back makes no age negative.
+// now is the time that an answer is about. It is never before the last recorded time, so
+// no age is negative after a clock was set back.
 func (s *Store) now(h journal.Head) time.Time {
 	if t := s.opts.Now().UTC(); t.After(h.At) {
 		return t
@@ -194,9 +193,9 @@ func (s *Store) now(h journal.Head) time.Time {
 	return h.At
 }
 
-// silent tells since when the assignee of an open task has been silent; nil if
-// it has not, or nobody knows. A directory that cannot answer makes no task
-// unreadable. known holds answers for the next tasks; it may be nil.
+// silent is the last activity of the assignee of an open task if that agent is silent,
+// else nil. If the directory fails it is nil too. known caches answers for further tasks;
+// it may be nil.
 func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time) *time.Time {
 	if s.opts.Agents == nil || t.Assignee == "" || t.State.Final() {
 		return nil
@@ -207,7 +206,7 @@ func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time)
 	var out *time.Time
 	since, silent, err := s.opts.Agents.Silent(ctx, t.Assignee)
 	if err != nil {
-		s.opts.Logger.Debug("nobody knows whether an assignee is silent", "agent", t.Assignee, "error", err)
+		s.opts.Logger.Debug("could not check whether an assignee is silent", "agent", t.Assignee, "error", err)
 	} else if silent {
 		out = new(since.UTC())
 	}
@@ -217,17 +216,17 @@ func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time)
 	return out
 }
 
-// The errors of calls that cannot be done as they were made.
+// Errors that a caller can tell apart.
 type (
-	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
 	NotFoundError = refusal.NotFoundError // a named thing does not exist
 )
 
-// TakenError says that a task is another agent's.
+// TakenError means that a task belongs to another agent.
 type TakenError struct {
 	Task, By string     // By is its assignee: an id or a type
-	Creator  string     // who else says how it stands; empty where only the assignee could do it
-	Silent   *time.Time // since when By is silent, if it is
+	Creator  string     // who else may set its state; empty if only the assignee could
+	Silent   *time.Time // the last activity of By, if it is silent
 }
 
 func (e *TakenError) Error() string {
@@ -236,12 +235,12 @@ func (e *TakenError) Error() string {
 	case e.Silent != nil:
 		return text + ", who is silent since " + stamp(*e.Silent) + "; claim it to take it over"
 	case e.Creator != "" && e.Creator != e.By:
-		text += ", given by " + prose.Brief(e.Creator) + ": only those two say how it stands"
+		text += ", given by " + prose.Brief(e.Creator) + ": only they may change its state"
 	}
 	return text + "; send it a message, or have it handed over"
 }
 
-// TransitionError says that a task cannot go from one state to another.
+// TransitionError means that a task cannot go from one state to another.
 type TransitionError struct {
 	Task     string // its id
 	From, To State

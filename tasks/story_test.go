@@ -116,7 +116,7 @@ func TestUpdateWithoutState(t *testing.T) {
 	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id})), "error: needs state")
 	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id, Artifact: "x"})), "Task "+id+" updated: artifact: result")
 	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id, Parent: above, ToAgent: "claude"})), "Task "+id+" updated: assignee: claude, parent: "+above)
-	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id, Parent: above, ToAgent: "claude"})), "Task "+id+" is as it was (state: Created)")
+	mustBe(t, text(cursor.Update(ctx, Update{TaskID: id, Parent: above, ToAgent: "claude"})), "Task "+id+" is unchanged (state: Created)")
 	mustBe(t, text(cursor.Update(ctx, Update{TaskID: above, Parent: id})), "error: task "+above+" cannot be below "+id+", which is the same or already below it")
 	mustBe(t, text(cursor.Cancel(ctx, Cancellation{above, "not wanted"})), "Task "+above+" updated: Created → Canceled\n  still open below it: "+id)
 	mustBe(t, text(cursor.Cancel(ctx, Cancellation{TaskID: above})), "error: task "+above+" is Canceled, which is final; for more work create a task with references="+above)

@@ -14,9 +14,9 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// TaskRef names one task.
+// TaskRef is the arguments of get.
 type TaskRef struct {
-	TaskID string `json:"task_id" arg:"1" jsonschema:"the task's id, or the beginning of it"`
+	TaskID string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
 }
 
 // Details is everything about one task.
@@ -24,7 +24,7 @@ type Details struct {
 	Listed
 	Description string       `json:"description"`
 	References  []string     `json:"references"`
-	Context     string       `json:"context_id"` // the task at the root of those that it is a part of, or itself
+	Context     string       `json:"context_id"` // the topmost task above it, or itself
 	Above       *Task        `json:"parent_task,omitempty"`
 	Children    []Task       `json:"children"`
 	History     []Transition `json:"history"`
@@ -34,9 +34,9 @@ type Details struct {
 	now time.Time
 }
 
-// Get shows a task whole: description, messages, history and artifacts in full.
+// Get shows a task in full: description, messages, history and artifacts.
 func (s *Store) Get(ctx context.Context, p TaskRef) (Details, error) {
-	s.settled(ctx)
+	s.settleQuietly(ctx)
 	var r Details
 	err := s.view(ctx, func(st *state, now time.Time) error {
 		x, err := st.find(s.opts.ProjectHash, "task_id", p.TaskID)
@@ -52,8 +52,7 @@ func (s *Store) Get(ctx context.Context, p TaskRef) (Details, error) {
 	return r, nil
 }
 
-// details gathers what there is about a task. Lists are never nil, so that JSON
-// has them.
+// details collects everything about a task. Lists are never nil, so JSON shows [].
 func (s *state) details(x *record, now time.Time) Details {
 	r := Details{
 		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: s.root(x), now: now,
@@ -69,8 +68,8 @@ func (s *state) details(x *record, now time.Time) Details {
 	return r
 }
 
-// Text gives the answer's lines. What people wrote is indented, so that no
-// text can be taken for a heading.
+// Text gives the answer's lines. Texts of people are indented, so that none can pass for a
+// heading.
 func (r Details) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task %s [%s]", r.named(), r.State)
@@ -134,7 +133,7 @@ func (r Details) writeThread(b *strings.Builder) {
 	}
 }
 
-// what is a line of history without when and why.
+// what is a line of history without its time and reason.
 func (h Transition) what() string {
 	text := fmt.Sprintf("%s → %s", h.From, h.To)
 	var more []string
@@ -164,20 +163,20 @@ func (h Transition) what() string {
 	return text
 }
 
-// stamp is an instant in an answer.
+// stamp formats a time for an answer.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 const (
 	defaultLimit = 50
 	maxLimit     = 1000
-	oldAfter     = 90 * 24 * time.Hour // after its end a task leaves the lists that name no state
+	oldAfter     = 90 * 24 * time.Hour // after this, lists that name no state omit a finished task
 )
 
-// Query is which tasks are listed.
+// Query is the arguments of list.
 type Query struct {
-	State   string `json:"state,omitempty" jsonschema:"only those in this state, or open, closed, all (default: all but those finished over 90 days ago)"`
-	AgentID string `json:"agent_id,omitempty" jsonschema:"only those of this agent (an id, the beginning of one, or a type), with what its type may claim"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most (default 50)"`
+	State   string `json:"state,omitempty" jsonschema:"only tasks in this state, or open, closed, all (default: all except those finished over 90 days ago)"`
+	AgentID string `json:"agent_id,omitempty" jsonschema:"only tasks of this agent (an id, a prefix of one, or a type), and tasks its type may claim"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most tasks to show (default 50)"`
 }
 
 // Listed is a task in a list.
@@ -186,26 +185,25 @@ type Listed struct {
 	SilentSince *time.Time `json:"assignee_silent_since,omitempty"`
 }
 
-// List is the tasks that were asked for: open ones first, in each part the one
-// with the newest activity first.
+// List is the result of list: open tasks first, each part with the newest activity first.
 type List struct {
-	Total int      `json:"total"` // how many there are, shown or not
+	Total int      `json:"total"` // number of matching tasks, shown or not
 	Tasks []Listed `json:"tasks"`
-	Older bool     `json:"older,omitempty"` // there are some that were finished over 90 days ago and not asked for
+	Older bool     `json:"older,omitempty"` // tasks finished over 90 days ago were omitted
 
 	limit int
 	what  string // for "No … tasks"
 	now   time.Time
 }
 
-// List lists tasks of the project. Those finished over 90 days ago are in it
-// only when a state was asked for, closed and all among them.
+// List lists tasks of the project. It omits tasks finished over 90 days ago unless the
+// query names a state; closed and all count as states.
 func (s *Store) List(ctx context.Context, q Query) (List, error) {
 	f, err := q.filter()
 	if err != nil {
 		return List{}, err
 	}
-	s.settled(ctx)
+	s.settleQuietly(ctx)
 	var r List
 	err = s.view(ctx, func(st *state, now time.Time) error {
 		r = List{Tasks: []Listed{}, limit: f.limit, what: f.what, now: now}
@@ -233,12 +231,12 @@ func (s *Store) List(ctx context.Context, q Query) (List, error) {
 	return r, err
 }
 
-// filter is a choice that was checked.
+// filter is a checked Query.
 type filter struct {
 	state  func(State) bool
 	agent  string
 	limit  int
-	recent bool // no state was asked for
+	recent bool // the query names no state
 	what   string
 }
 
@@ -260,7 +258,7 @@ func (q Query) filter() (filter, error) {
 	return f, nil
 }
 
-// in sets the states that are wanted.
+// in sets the wanted states.
 func (f *filter) in(text string) error {
 	switch word := strings.ToLower(strings.TrimSpace(text)); word {
 	case "", "all":
@@ -281,8 +279,8 @@ func (f *filter) in(text string) error {
 	return err
 }
 
-// of reports whether a task is an agent's: by its id, the beginning of it or
-// its type, or because it may claim it, being of that kind.
+// of reports whether a task belongs to an agent: by its id, a prefix of it or its type, or
+// because an agent of that type may claim it.
 func (t *Task) of(agent, kind string) bool {
 	if strings.HasPrefix(t.Assignee, agent) {
 		return len(agent) > 3 || t.Assignee == agent || typeOf(t.Assignee) == agent
@@ -290,8 +288,8 @@ func (t *Task) of(agent, kind string) bool {
 	return kind != "" && t.Assignee == kind
 }
 
-// tasks are the tasks of a project that are wanted, in the order of a list: open ones
-// first, in each part the newest activity first.
+// tasks lists the project's tasks that match: open ones first, each part with the newest
+// activity first.
 func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) {
 	for _, r := range s.projects[project] {
 		if wanted(&r.Task) {
@@ -304,7 +302,7 @@ func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) 
 	return list
 }
 
-// open are the open ones of them.
+// open lists the open tasks that match.
 func (s *state) open(project string, wanted func(*Task) bool) []*record {
 	return s.tasks(project, func(t *Task) bool { return !t.State.Final() && wanted(t) })
 }
@@ -345,17 +343,16 @@ func (t Listed) line(now time.Time) string {
 
 func silence(since, now time.Time) string { return "assignee silent since " + prose.Age(now, since) }
 
-// NoArgs is the argument of what takes none.
+// NoArgs is the argument of an operation without arguments.
 type NoArgs struct{}
 
-// StateCount is how many tasks are in a state.
+// StateCount is the number of tasks in a state.
 type StateCount struct {
 	State State `json:"state"`
 	Count int   `json:"count"`
 }
 
-// Info is the state of the project's tasks and the card of the server that
-// keeps them.
+// Info is the project's task counts and the card of its server.
 type Info struct {
 	Total      int          `json:"total"`
 	Open       int          `json:"open"`
@@ -371,8 +368,8 @@ type Info struct {
 func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	r := Info{Silent: []Listed{}, Card: card(s.opts.Version, "")}
 	counts := map[State]int{}
-	var given []Task // open ones that somebody has
-	s.settled(ctx)
+	var given []Task // open tasks with an assignee
+	s.settleQuietly(ctx)
 	err := s.view(ctx, func(st *state, now time.Time) error {
 		r.now = now
 		for _, x := range st.tasks(s.opts.ProjectHash, func(*Task) bool { return true }) {
@@ -402,7 +399,7 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	return r, err
 }
 
-// silentShown is how many silent assignees the text of Info names.
+// silentShown is how many tasks of silent assignees the text of Info names.
 const silentShown = 10
 
 // Text gives the answer's lines.
@@ -430,15 +427,14 @@ func (r Info) Text() string {
 	return b.String()
 }
 
-// OpenTasks lists the ids of an agent's open tasks, the newest activity first.
-// Those that its type may claim are not its own.
+// OpenTasks lists the ids of an agent's open tasks, the newest activity first. It leaves
+// out tasks that the agent may claim by its type.
 func (s *Store) OpenTasks(ctx context.Context, agent string) ([]string, error) {
 	return s.openIDs(ctx, func(t *Task) bool { return agent != "" && t.Assignee == agent })
 }
 
-// FreeFor lists the ids of the open tasks that an agent may claim, addressed to
-// its type or to nobody, the newest activity first. Those it gave are not among
-// them.
+// FreeFor lists the ids of the open tasks that an agent may claim: unassigned or addressed
+// to its type, the newest activity first. It leaves out tasks that the agent gave.
 func (s *Store) FreeFor(ctx context.Context, agent string) ([]string, error) {
 	return s.openIDs(ctx, func(t *Task) bool { return t.freeFor(agent) && t.giver() != agent })
 }
@@ -454,17 +450,17 @@ func (s *Store) openIDs(ctx context.Context, wanted func(*Task) bool) (ids []str
 	return ids, err
 }
 
-// Result is what came of a task that was completed.
+// Result is the outcome of a completed task.
 type Result struct {
 	Kind string    // "result"
-	Text string    // title, then what was said on completion or else the last artifact
+	Text string    // title, then the completion message or else the last artifact
 	By   string    // who completed it
-	Ref  string    // task:<id>, for good
+	Ref  string    // its permanent name: task:<id>
 	At   time.Time // when
 }
 
-// Results lists what came of tasks completed since an instant, the oldest
-// first. A task that was completed without a word has no result.
+// Results lists the outcomes of tasks completed since an instant, the oldest first. A task
+// completed without a message or artifact has none.
 func (s *Store) Results(ctx context.Context, since time.Time) ([]Result, error) {
 	var out []Result
 	err := s.view(ctx, func(st *state, _ time.Time) error {
@@ -495,8 +491,8 @@ func (x *record) result() (Result, bool) {
 	return r, x.State == Completed && strings.TrimSpace(text) != ""
 }
 
-// Reached reports whether a task is or was in a state, which may be in any
-// spelling. An unknown task or state is an error.
+// Reached reports whether a task is or was in a state, given in any spelling. An unknown
+// task or state is an error.
 func (s *Store) Reached(ctx context.Context, task, name string) (reached bool, err error) {
 	wanted, err := parseState(name)
 	if err != nil {
@@ -512,19 +508,19 @@ func (s *Store) Reached(ctx context.Context, task, name string) (reached bool, e
 	return reached, err
 }
 
-// LastTask is the title of the task last worked on and not canceled, "" if there is
-// none.
+// LastTask is the title of the most recently active task that was not canceled, "" if
+// there is none.
 func (s *Store) LastTask(ctx context.Context) (title string, err error) {
 	return s.lastOf(ctx, func(t *Task) bool { return !t.WorkedAt.IsZero() && t.State != Canceled })
 }
 
-// Current is the title of the task that an agent is working on, the one last
-// touched if there are several, "" if there is none.
+// Current is the title of the task that an agent is working on, the most recently active
+// one of several, "" if there is none.
 func (s *Store) Current(ctx context.Context, agent string) (title string, err error) {
 	return s.lastOf(ctx, func(t *Task) bool { return t.State == Working && agent != "" && t.Assignee == agent })
 }
 
-// lastOf is the title of the task last worked on among those wanted.
+// lastOf is the title of the most recently active matching task.
 func (s *Store) lastOf(ctx context.Context, wanted func(*Task) bool) (title string, err error) {
 	err = s.view(ctx, func(st *state, _ time.Time) error {
 		list := st.tasks(s.opts.ProjectHash, wanted)
@@ -538,13 +534,12 @@ func (s *Store) lastOf(ctx context.Context, wanted func(*Task) bool) (title stri
 	return title, err
 }
 
-// pollEvery is how often Follow looks: a look at a file nobody wrote to costs
-// one stat and eight bytes.
+// pollEvery is the interval at which Follow polls. Polling an unchanged file costs one
+// stat and eight bytes.
 const pollEvery = 500 * time.Millisecond
 
-// Follow calls line for everything that is done with the project's tasks from
-// now on, in the order it was done, whoever does it. It returns nil when ctx
-// ends, else the error of line or of the store.
+// Follow calls line for each later change of the project's tasks, in order, whoever makes
+// it. It returns nil when ctx ends, else the error of line or of the store.
 func (s *Store) Follow(ctx context.Context, line func(string) error) error {
 	_, last, err := s.since(ctx, time.Time{}, true)
 	tick := time.NewTicker(s.poll)
@@ -568,14 +563,14 @@ func (s *Store) Follow(ctx context.Context, line func(string) error) error {
 	return err
 }
 
-// activity is one thing that was done.
+// activity is one change in a feed.
 type activity struct {
 	at   time.Time
 	text string
 }
 
-// since lists what was done after an instant, and gives the instant to go on
-// from. With skip it only gives the instant.
+// since lists the changes after an instant, and the instant to continue from. With skip it
+// only gives that instant.
 func (s *Store) since(ctx context.Context, last time.Time, skip bool) (list []activity, head time.Time, err error) {
 	err = s.log.View(ctx, func(st *state, h journal.Head) error {
 		head = h.At
@@ -590,13 +585,13 @@ func (s *Store) since(ctx context.Context, last time.Time, skip bool) (list []ac
 		return nil
 	})
 	slices.SortStableFunc(list, func(a, b activity) int { return a.at.Compare(b.at) })
-	if head.Before(last) { // the store was cut back or is gone
+	if head.Before(last) { // the store was cut short or removed
 		head = last
 	}
 	return list, head, err
 }
 
-// news is what was done with one task after an instant.
+// news lists the changes of one task after an instant.
 func (x *record) news(last time.Time) (list []activity) {
 	add := func(at time.Time, what, text string) {
 		if !at.After(last) {

@@ -1,13 +1,13 @@
-// Package lease has the rules of claims: what a lease is, when it ends, and who
-// may have a path that somebody has. It is values and pure functions; the
-// fencing tokens and the leases themselves are the package agents' to keep.
+// Package lease has the rules of claims: what a lease is, when it expires, and who may
+// claim a path that somebody has. It has values and pure functions only; package agents
+// stores the leases and the fencing tokens.
 //
 // # Clocks
 //
-// We compare clocks and not recorded times: a process whose clock is a year
-// ahead moves the recorded time of the whole registry by a year, and must not
-// end everybody's claims by that, nor keep later ones from ending. A claim of a
-// clock that is further ahead than any lease can last is void.
+// Leases compare wall clocks, not recorded times. A process whose clock is a year ahead
+// moves the recorded time of the whole registry by a year. That must neither end all
+// claims nor keep later ones alive. A claim whose clock is further ahead than any lease
+// can last is void.
 package lease
 
 import (
@@ -22,7 +22,7 @@ import (
 	"leanctx/internal/prose"
 )
 
-// How long a lease is given for.
+// Limits of a lease's duration.
 const (
 	Standard = 10 * time.Minute
 	Least    = time.Second
@@ -30,45 +30,44 @@ const (
 )
 
 const (
-	sweepAfter = 1000 // an expired lease is kept until so many were given after it
-	maxSwept   = 32   // and a claim clears so many away
+	sweepAfter = 1000 // an expired lease is kept until this many newer ones were given
+	maxSwept   = 32   // a claim removes at most this many expired leases
 )
 
-// Lease is a claim on a path, as it is stored. It ends by itself.
+// Lease is a claim on a path, as it is stored. It expires by itself.
 type Lease struct {
 	Path    string    `json:"path"` // within the project, with slashes
 	Holder  string    `json:"agent_id"`
 	Token   uint64    `json:"token"`       // larger than that of every lease before it
 	Since   time.Time `json:"claimed_at"`  // by the holder's clock
-	Seconds int64     `json:"ttl_seconds"` // how long it holds
+	Seconds int64     `json:"ttl_seconds"` // its duration
 }
 
-// Until is when a lease ends, by the clock.
+// Until is when the lease expires, by the holder's clock.
 func (l *Lease) Until() time.Time { return l.Since.Add(l.TTL()) }
 
-// TTL is how long a lease holds.
+// TTL is the lease's duration.
 func (l *Lease) TTL() time.Duration { return time.Duration(l.Seconds) * time.Second }
 
-// Expired tells whether a lease has ended for one whose clock says now.
+// Expired reports whether the lease has expired by the given clock.
 func (l *Lease) Expired(clock time.Time) bool {
 	return !clock.Before(l.Until()) || l.Since.Sub(clock) > Most
 }
 
-// HandedTo is a lease that another agent has from now on, with a token of its
-// own. Its receiver has not seen it yet, so it has time to.
+// HandedTo is the lease with another holder and a new token. The new holder has not seen
+// it yet, so it gets at least the standard time.
 func (l *Lease) HandedTo(agent string, token uint64, clock time.Time) *Lease {
 	return &Lease{Path: l.Path, Holder: agent, Token: token, Since: clock, Seconds: l.renewed(clock)}
 }
 
-// renewed is how many seconds a lease has when it is given anew and nobody says
-// for how long: the usual time, and never less than is left of it.
+// renewed is the duration in seconds of a renewal without a ttl: the standard time, or
+// what is left if that is more.
 func (l *Lease) renewed(clock time.Time) int64 {
 	left := min(l.Until().Sub(clock), Most) + time.Second - 1
 	return int64(max(left, Standard) / time.Second)
 }
 
-// Key is how paths are compared: as the file system does where that pays no
-// heed to case.
+// Key is the form of a path for comparison. It ignores case where the file system does.
 func Key(path string) string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(path)
@@ -76,19 +75,19 @@ func Key(path string) string {
 	return path
 }
 
-// covers tells whether a claim on one path is a claim on the other: a
-// directory stands for all that is in it.
+// covers reports whether a claim on dir also claims path. A claim on a directory covers
+// everything in it.
 func covers(dir, path string) bool {
 	return dir == "." || dir == path || strings.HasPrefix(path, dir+"/")
 }
 
-// Set is the leases of a project, by the keys of their paths.
+// Set holds the leases of a project by [Key] of their paths.
 type Set map[string]*Lease
 
-// Put adds a lease, or takes the place of the one on its path.
+// Put adds a lease, or replaces the one on its path.
 func (s Set) Put(l *Lease) { s[Key(l.Path)] = l }
 
-// Holding lists the leases that hold, by path.
+// Holding lists the leases that have not expired, by path.
 func (s Set) Holding(clock time.Time) []*Lease {
 	var out []*Lease
 	for _, l := range s {
@@ -111,19 +110,19 @@ func (s Set) Of(agent string) []*Lease {
 	return out
 }
 
-// Wanted is what a claim asks for.
+// Wanted is a request for a claim.
 type Wanted struct {
 	Path  string // with slashes
 	By    string
-	TTL   time.Duration // 0: Standard, or what is left of the caller's own if that is more
+	TTL   time.Duration // 0: Standard, or the rest of the caller's own lease if that is more
 	Fence uint64        // the last token that was given
 }
 
-// Decision is what is to become of a claim.
+// Decision is the answer to a request for a claim.
 type Decision struct {
 	Given *Lease   // nil if it is refused
-	InWay *Lease   // of another agent, on the path, a directory it is in, or something in it
-	Swept []string // paths of leases that ended long ago
+	InWay *Lease   // another agent's, on the path, a directory above it, or something in it
+	Swept []string // paths of long-expired leases to remove
 }
 
 // Decide is the policy of claims.
@@ -132,7 +131,7 @@ func (s Set) Decide(w Wanted, clock time.Time) (d Decision) {
 	for k, l := range s {
 		switch {
 		case l.Expired(clock):
-			// Not at once: the clock that says so may be the wrong one.
+			// Not as soon as it expires: our clock may be the wrong one.
 			if k != key && l.Token+sweepAfter < w.Fence && len(d.Swept) < maxSwept {
 				d.Swept = append(d.Swept, l.Path)
 			}
@@ -147,7 +146,7 @@ func (s Set) Decide(w Wanted, clock time.Time) (d Decision) {
 	}
 	l := &Lease{Path: w.Path, Holder: w.By, Token: w.Fence + 1, Since: clock, Seconds: int64(cmp.Or(w.TTL, Standard) / time.Second)}
 	if mine := s[key]; mine != nil && mine.Holder == w.By && !mine.Expired(clock) {
-		l.Path, l.Token = mine.Path, mine.Token // renewed: nobody else had it in between
+		l.Path, l.Token = mine.Path, mine.Token // a renewal: nobody else had it in between
 		if w.TTL == 0 {
 			l.Seconds = mine.renewed(clock)
 		}
@@ -156,13 +155,13 @@ func (s Set) Decide(w Wanted, clock time.Time) (d Decision) {
 	return d
 }
 
-// HeldError says that another agent has a claim.
+// HeldError means that another agent has a claim.
 type HeldError struct {
-	Path   string        // what was asked for
-	Claim  string        // what is claimed: the same, or a directory that one is in the other of
+	Path   string        // the requested path
+	Claim  string        // the claimed path: the same, or one contains the other
 	Holder string        // its id, with its role
 	Token  uint64        // of its lease
-	Left   time.Duration // until it ends, unless it is renewed
+	Left   time.Duration // time until it expires
 }
 
 func (e *HeldError) Error() string {
@@ -173,7 +172,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is claimed by %s for another %s: ask its holder, or wait", what, e.Holder, prose.Left(e.Left))
 }
 
-// Held is a claim as lists show it.
+// Held is a claim in a list.
 type Held struct {
 	Path    string    `json:"path"`
 	AgentID string    `json:"agent_id"`
@@ -182,7 +181,7 @@ type Held struct {
 	left    time.Duration
 }
 
-// Shown is what lists show of leases at an instant.
+// Shown converts leases for a list.
 func Shown(list []*Lease, clock time.Time) []Held {
 	out := make([]Held, len(list))
 	for i, l := range list {
@@ -191,7 +190,7 @@ func Shown(list []*Lease, clock time.Time) []Held {
 	return out
 }
 
-// Line is a claim in one line, with the time that is left of it.
+// Line is the claim in one line, with its remaining time.
 func (h Held) Line() string {
 	return fmt.Sprintf("%s by %s, %s left (token %d)", prose.Line(h.Path), h.AgentID, prose.Left(h.left), h.Token)
 }

@@ -1,9 +1,9 @@
-// Package live tells whether anybody lives who acts as an agent: a process holds
-// a lock file for each agent that it registered, and the kernel lets go of it
-// with the process. An agent whose lock can be had is nobody's.
+// Package live finds out whether a process or connection still acts as an agent. A process
+// holds a lock file for each agent that it registered; the kernel releases it when the
+// process ends. An agent whose lock is free may be resumed by anybody.
 //
-// Of an agent that a process has, the connections that act as it are counted
-// here too: when the last one ends, others may have it.
+// Within a process, the package also counts the connections that act as an agent. When the
+// last one ends, others may resume the agent.
 package live
 
 import (
@@ -15,7 +15,7 @@ import (
 	"leanctx/internal/journal"
 )
 
-// Locks are those of one process. It is safe for concurrent use.
+// Locks holds the agent locks of one process. It is safe for concurrent use.
 type Locks struct {
 	dir string
 
@@ -24,30 +24,29 @@ type Locks struct {
 	held     map[string]*holder // agents whose lock is ours
 }
 
-// New is a process that holds none. dir is made with the first lock.
+// New returns the locks of a process that holds none. dir is created with the first lock.
 func New(dir string) *Locks {
 	return &Locks{dir: dir, sessions: map[string]string{}, held: map[string]*holder{}}
 }
 
-// holder keeps an agent from being resumed by somebody else.
+// holder is a lock held on an agent.
 type holder struct {
 	lock     *journal.FileLock
 	file     string          // its name
 	sessions map[string]bool // the connections whose agent it is
 }
 
-// An agent has up to two locks: whoever
-// registered it has the first one alone, and all that act as it beside share
-// the second one, so that it is free when nobody has either. One lock that all
-// share was rejected: who takes it alone to find out whether anybody lives
-// would have to let go of it to share it, and two could do so at a time.
+// An agent has up to two locks. The connection that registered it holds the first one
+// exclusively; all others that act as it share the second one. The agent is free when
+// nobody holds either. One shared lock was rejected: a process that tests for life must
+// take it exclusively, then release it to share it, and two processes could do so at once.
 func firstLock(id string) string { return id + ".lock" }
 func otherLock(id string) string { return id + ".others.lock" }
 
 func (l *Locks) open() (*os.Root, error) { return journal.OpenDir(l.dir) }
 
-// Hold takes an agent that nobody has, for a connection. ok is false when a living connection,
-// of this process or of another, acts as it.
+// Hold takes a free agent for a connection. ok is false if a live connection of any
+// process acts as it.
 func (l *Locks) Hold(id, session string) (ok bool, err error) {
 	root, err := l.open()
 	if err != nil {
@@ -60,13 +59,13 @@ func (l *Locks) Hold(id, session string) (ok bool, err error) {
 	}
 	h := &holder{lock: lock, file: firstLock(id)}
 	if free, err := unshared(root, id); !free {
-		return false, errors.Join(err, h.letGo(root, id))
+		return false, errors.Join(err, h.release(root, id))
 	}
 	return true, l.holding(root, id, session, h)
 }
 
-// unshared tells whether nobody shares an agent, and removes what is left of
-// those who did.
+// unshared reports whether nobody shares an agent, and removes the lock file of those who
+// did.
 func unshared(root *os.Root, id string) (bool, error) {
 	if _, err := root.Lstat(otherLock(id)); errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -75,13 +74,13 @@ func unshared(root *os.Root, id string) (bool, error) {
 	if !ok {
 		return false, err
 	}
-	_ = root.Remove(otherLock(id)) // only litter where it cannot be removed
+	_ = root.Remove(otherLock(id)) // a leftover does no harm
 	return true, lock.Unlock()
 }
 
-// Join makes a connection one of those that act as an agent, whoever else
-// does. Should somebody look just now whether the agent is free, it is not had
-// yet: the caller's next call tries again.
+// Join adds a connection to those that act as an agent, regardless of others. If another
+// process is just testing whether the agent is free, Join gets no lock; the caller's next
+// call tries again.
 func (l *Locks) Join(id, session string) error {
 	if l.joined(id, session) {
 		return nil
@@ -103,8 +102,8 @@ func (l *Locks) Join(id, session string) error {
 	return l.holding(root, id, session, &holder{lock: lock, file: file})
 }
 
-// joined adds the connection to those of this process that act as an agent, if
-// there is one.
+// joined adds the connection to those of this process that act as an agent, if there are
+// any.
 func (l *Locks) joined(id, session string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +114,8 @@ func (l *Locks) joined(id, session string) bool {
 	return h != nil
 }
 
-// holding notes a lock that was taken. Two calls of one process may take both
-// locks of an agent; the later one is let go of.
+// holding records a lock that was taken. Two calls of one process may take both locks of
+// an agent; the later one is released.
 func (l *Locks) holding(root *os.Root, id, session string, h *holder) error {
 	h.sessions = map[string]bool{}
 	l.mu.Lock()
@@ -129,11 +128,10 @@ func (l *Locks) holding(root *os.Root, id, session string, h *holder) error {
 	if kept {
 		return nil
 	}
-	return h.letGo(root, id)
+	return h.release(root, id)
 }
 
-// Leave lets go of an agent. Its lock file goes too, lest there be one for
-// every agent that ever was.
+// Leave releases an agent and removes its lock file, so that files do not pile up.
 func (l *Locks) Leave(id string) error {
 	l.mu.Lock()
 	h := l.held[id]
@@ -147,13 +145,13 @@ func (l *Locks) Leave(id string) error {
 		return h.lock.Unlock()
 	}
 	defer root.Close()
-	return h.letGo(root, id)
+	return h.release(root, id)
 }
 
-// letGo unlocks, and removes the file if nobody else has it.
-func (h *holder) letGo(root *os.Root, id string) error {
+// release unlocks, and removes the file if nobody else has it.
+func (h *holder) release(root *os.Root, id string) error {
 	if h.file == firstLock(id) {
-		_ = root.Remove(h.file) // Windows does not remove what is open: it is only litter
+		_ = root.Remove(h.file) // Windows cannot remove an open file; a leftover does no harm
 		return h.lock.Unlock()
 	}
 	err := h.lock.Unlock()
@@ -163,8 +161,7 @@ func (h *holder) letGo(root *os.Root, id string) error {
 	return err
 }
 
-// End says that a connection has ended: the agents that it alone acted as may
-// be had by others.
+// End ends a connection: others may resume the agents that only it acted as.
 func (l *Locks) End(session string) error {
 	l.mu.Lock()
 	delete(l.sessions, session)
@@ -178,7 +175,7 @@ func (l *Locks) End(session string) error {
 	return l.leave(ids)
 }
 
-// Close lets go of all agents. A process that ends need not call it.
+// Close releases all agents. A process that exits need not call it.
 func (l *Locks) Close() error {
 	l.mu.Lock()
 	var ids []string
@@ -197,29 +194,29 @@ func (l *Locks) leave(ids []string) error {
 	return errors.Join(errs...)
 }
 
-// Holds tells whether this process has an agent.
+// Holds reports whether this process has an agent.
 func (l *Locks) Holds(id string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held[id] != nil
 }
 
-// Registered notes which agent a connection registered last.
+// Registered records which agent a connection registered last.
 func (l *Locks) Registered(session, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sessions[session] = id
 }
 
-// Agent is the agent that a connection registered last, empty if it did not.
+// Agent is the agent that a connection registered last, or empty.
 func (l *Locks) Agent(session string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.sessions[session]
 }
 
-// Alone runs do as the one process that works on an agent's handoff; done is
-// false when another one does.
+// Alone runs do unless another process is working on the same agent's handoff; then done
+// is false.
 func (l *Locks) Alone(from string, do func() error) (done bool, err error) {
 	root, err := l.open()
 	if err != nil {
@@ -232,6 +229,6 @@ func (l *Locks) Alone(from string, do func() error) (done bool, err error) {
 		return false, err
 	}
 	err = do()
-	_ = root.Remove(name) // only litter where it cannot be removed
+	_ = root.Remove(name) // a leftover does no harm
 	return true, errors.Join(err, lock.Unlock())
 }
