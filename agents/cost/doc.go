@@ -1,20 +1,20 @@
-// Package cost knows what the calls of all tools cost in tokens: by agent, by
+// Package cost counts the tokens that tool calls cost: by agent, by
 // tool, by session and by day, project by project.
 //
-// [Usage.Note] takes a receipt of a call: tool and action, for whom, and how much
+// [Usage.Note] takes a receipt of a call: the tool, the action, the caller, and how much
 // went in and came out. It puts the receipt into a queue in memory, so it neither blocks
 // nor fails a call. A server writes the queue at most half a second later, a command in
 // [Usage.Close], after its answer. Reports read the files and write nothing.
 //
 // # Files
 //
-//	costs/2026-03.jsonl   what was noted in that month (UTC), by all processes
+//	costs/2026-03.jsonl   the receipts of that month (UTC) from all processes
 //
 // Each receipt is a line of JSON with names, numbers and the time, and nothing of what
 // was said. Processes append whole lines with one write, so none overwrites another. Each
 // write begins with a line feed: a line torn by a kill or a full disk damages no other,
-// and lines that cannot be read are skipped. A reset is a line too; what stands before it
-// does not count any more.
+// and lines that cannot be read are skipped. A reset is a line too; earlier lines
+// do not count any more.
 //
 // Writes are not synced, except for a reset. A kill loses the queue of that process, up
 // to a second; a power cut also loses what the kernel had not written. A command's receipt

@@ -19,10 +19,10 @@ const (
 	maxLimit     = 1000
 )
 
-// Report is what everything cost.
+// Report is the cost of the project's calls.
 type Report struct {
 	Total  Counts    `json:"total"`
-	Since  time.Time `json:"since,omitzero"` // of the last reset
+	Since  time.Time `json:"since,omitzero"` // the last reset
 	Agent  string    `json:"agent,omitempty"`
 	Agents []Share   `json:"by_agent,omitzero"`
 	Tools  []Share   `json:"by_tool,omitzero"`
@@ -31,15 +31,14 @@ type Report struct {
 	limit int
 }
 
-// ReportQuery asks for a report.
+// ReportQuery is the arguments of report.
 type ReportQuery struct {
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many agents and tools to show (default 10)"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most agents and tools to show (default 10)"`
 	AgentID string `json:"agent_id,omitempty" jsonschema:"only the calls of this agent"`
 	By      string `json:"by,omitempty" enum:"agent,tool,day" jsonschema:"one list only: by agent, by tool, or by day, the newest first (default: by agent and by tool)"`
 }
 
-// Report sums the project's costs up by agent and by tool, or by one of agent,
-// tool and day.
+// Report sums the project's costs by agent and by tool, or by one of agent, tool and day.
 func (u *Usage) Report(ctx context.Context, q ReportQuery) (Report, error) {
 	limit, err := limited(q.Limit)
 	if err != nil {
@@ -107,7 +106,7 @@ func (r Report) Text() string {
 	return b.String()
 }
 
-// agent finds the agent that an id or the beginning of one means.
+// agent finds the agent with an id or a prefix of one.
 func (t *totals) agent(name string) (string, error) {
 	var found []string
 	for _, s := range shares(t.rows, byAgent) {
@@ -128,19 +127,19 @@ func (t *totals) agent(name string) (string, error) {
 	return "", refusal.Argument("agent_id", "agent_id %q is ambiguous: %s or %s", name, found[0], found[1])
 }
 
-// AgentQuery names an agent.
+// AgentQuery is the arguments of agent.
 type AgentQuery struct {
-	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"the agent's id, or the beginning of it (default: who asks)"`
+	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"the agent's id, or a prefix of it (default: the caller)"`
 }
 
-// AgentCosts is what one agent's calls cost.
+// AgentCosts is the cost of one agent's calls.
 type AgentCosts struct {
 	Agent string  `json:"agent"`
 	Total Counts  `json:"total"`
 	Tools []Share `json:"by_tool"`
 }
 
-// Agent sums up what one agent's calls cost.
+// Agent sums the cost of one agent's calls.
 func (u *Usage) Agent(ctx context.Context, q AgentQuery) (AgentCosts, error) {
 	name := cmp.Or(clean(q.AgentID), u.actor.Agent, u.actor.Client)
 	if name == "" {
@@ -167,10 +166,10 @@ func (a AgentCosts) Text() string {
 	return b.String()
 }
 
-// maxSessions is how many sessions are listed.
+// maxSessions is the maximum number of sessions in a list.
 const maxSessions = 500
 
-// Everything is all that is known of the project's calls.
+// Everything is all recorded costs of the project.
 type Everything struct {
 	Project  string    `json:"project_hash"`
 	Root     string    `json:"project_root,omitempty"`
@@ -183,7 +182,7 @@ type Everything struct {
 	Older    Counts    `json:"older_sessions,omitzero"` // those beyond 500
 }
 
-// JSONQuery asks for everything; it has no arguments.
+// JSONQuery is the argument of json: nothing.
 type JSONQuery struct{}
 
 // JSON gives all totals: by agent, tool, day and session.
@@ -209,17 +208,17 @@ func (u *Usage) JSON(ctx context.Context, _ JSONQuery) (Everything, error) {
 func (e Everything) Text() string {
 	out, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
-		return err.Error() // numbers and strings cannot do this
+		return err.Error() // unreachable: numbers and strings can be encoded
 	}
 	return string(out)
 }
 
-// ToolQuery asks for the costs of tools.
+// ToolQuery is the arguments of tool.
 type ToolQuery struct {
-	Limit int `json:"limit,omitempty" jsonschema:"how many tools to show (default 10)"`
+	Limit int `json:"limit,omitempty" jsonschema:"most tools to show (default 10)"`
 }
 
-// Tools is what each tool cost.
+// Tools is the cost of each tool.
 type Tools struct {
 	Total Counts      `json:"total"`
 	Tools []ToolShare `json:"by_tool"`
@@ -227,13 +226,13 @@ type Tools struct {
 	limit int
 }
 
-// ToolShare is what a tool cost, and each of its actions.
+// ToolShare is the cost of a tool and of each of its actions.
 type ToolShare struct {
 	Share
 	Actions []Share `json:"by_action"`
 }
 
-// Tool sums the project's costs up by tool and action.
+// Tool sums the project's costs by tool and action.
 func (u *Usage) Tool(ctx context.Context, q ToolQuery) (Tools, error) {
 	limit, err := limited(q.Limit)
 	if err != nil {
@@ -271,12 +270,12 @@ func (t Tools) Text() string {
 	return b.String()
 }
 
-// SessionQuery names a session.
+// SessionQuery is the arguments of session.
 type SessionQuery struct {
-	SessionID string `json:"session_id,omitempty" arg:"1" jsonschema:"which session (default: this one, or else the one last used)"`
+	SessionID string `json:"session_id,omitempty" arg:"1" jsonschema:"the session's id (default: this one, or else the most recent one)"`
 }
 
-// SessionCosts is one session with its counters.
+// SessionCosts is the cost of one session, and its counters.
 type SessionCosts struct {
 	Session string    `json:"session"`
 	Started time.Time `json:"started,omitzero"`
@@ -284,14 +283,14 @@ type SessionCosts struct {
 	Agents  []Share   `json:"by_agent"`
 	Tools   []Share   `json:"by_tool"`
 
-	// How often the session said what it is working on.
-	Explicit int64 `json:"intents_explicit"` // a call named its task
-	Inferred int64 `json:"intents_inferred"` // a task of the project was taken up
+	// How often a call of the session named or took up a task.
+	Explicit int64 `json:"intents_explicit"` // the call named its task
+	Inferred int64 `json:"intents_inferred"` // the call took up a task of the project
 }
 
-// Session sums up what a session's calls cost. A caller whose own session has
-// none yet sees the one last used: a command is a session of its own, and asks
-// about another.
+// Session sums the cost of a session's calls. If the caller's own session has no calls, it
+// shows the most recent one: each command is a session of its own, and the user asks about
+// another.
 func (u *Usage) Session(ctx context.Context, q SessionQuery) (SessionCosts, error) {
 	t, err := u.totals(ctx)
 	if err != nil {
@@ -320,7 +319,7 @@ func (u *Usage) Session(ctx context.Context, q SessionQuery) (SessionCosts, erro
 	}, nil
 }
 
-// toolName is the tool that asks about costs: a session that did only that is nobody's work.
+// toolName is the tool that reports costs. Sessions that used only that tool are skipped.
 const toolName = "ctx_cost"
 
 // Text gives the answer's lines.
@@ -339,20 +338,20 @@ func (s SessionCosts) Text() string {
 	return b.String()
 }
 
-// Reset asks to begin anew; it has no arguments.
+// Reset is the argument of reset: nothing.
 type Reset struct{}
 
-// NeedsConfirm says what cannot be undone.
-func (Reset) NeedsConfirm() string { return "a reset forgets every count of the project" }
+// NeedsConfirm says why the operation asks for confirmation.
+func (Reset) NeedsConfirm() string { return "a reset deletes all token counts of the project" }
 
-// Forgotten says what a reset took away.
+// Forgotten is the result of reset.
 type Forgotten struct {
 	Total Counts    `json:"total"`
 	At    time.Time `json:"at"`
 }
 
-// Reset forgets the project's costs. What is noted while it runs is either
-// forgotten with them or counted afterwards, never both.
+// Reset drops the project's costs. Calls recorded while it runs are either dropped or
+// counted afterwards, never both.
 func (u *Usage) Reset(ctx context.Context, _ Reset) (Forgotten, error) {
 	t, err := u.totals(ctx)
 	if err != nil {
@@ -367,8 +366,7 @@ func (f Forgotten) Text() string {
 	return fmt.Sprintf("Costs reset: %s in %s forgotten.", prose.Count(f.Total.Tokens(), "token"), prose.Count(f.Total.Calls, "call"))
 }
 
-// The columns that names take in a report, in characters; longer names widen
-// them.
+// Minimum widths of the name columns in a report, in characters.
 const (
 	agentColumn = 13
 	toolColumn  = 18
@@ -390,14 +388,14 @@ func list(b *strings.Builder, title string, column int, shares []Share, limit in
 	more(b, "\n    ", len(shares), limit)
 }
 
-// more says that a list was cut.
+// more notes that a list was cut.
 func more(b *strings.Builder, indent string, have, limit int) {
 	if have > limit {
 		fmt.Fprintf(b, "%s… %d more (limit=%d)", indent, have-limit, limit)
 	}
 }
 
-// estimated says how many of the tokens were not counted.
+// estimated notes how many of the tokens are estimates.
 func estimated(b *strings.Builder, c Counts) {
 	if c.Estimated > 0 {
 		fmt.Fprintf(b, "\n\n  Of these, %s estimated from bytes (commands do not load the tokenizer).", prose.Count(c.Estimated, "token"))

@@ -10,17 +10,16 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// Tokenizer counts o200k tokens. The zero value is ready; the first count sets
-// up the table, which takes some 50 ms and 15 MB once a process. It is safe
-// for concurrent use.
+// Tokenizer counts o200k tokens. The zero value is ready to use. The first count sets up
+// the table, about 50 ms and 15 MB once per process. It is safe for concurrent use.
 type Tokenizer struct {
 	once  sync.Once
 	codec *codec.Codec
 }
 
-// Count returns how many tokens a text is. What is not UTF-8 counts as the
-// replacement characters that a model is shown in its place. White space in
-// runs of more than maxBlank bytes counts up to one token in each maxBlank too many.
+// Count returns the number of tokens of a text. Invalid UTF-8 counts as the replacement
+// characters that a model sees instead. In a longer run of white space, each further
+// maxBlank bytes count one token extra at most.
 func (t *Tokenizer) Count(text string) int {
 	if text == "" {
 		return 0
@@ -30,22 +29,22 @@ func (t *Tokenizer) Count(text string) int {
 	for part := range parts(strings.ToValidUTF8(text, "\uFFFD")) {
 		tokens, err := t.codec.Count(part)
 		if err != nil {
-			tokens = Estimate(len(part)) // a time limit of the splitting expression, and we set none
+			tokens = Estimate(len(part)) // unreachable: the only error is a time limit, which we do not set
 		}
 		n += tokens
 	}
 	return n
 }
 
-// maxBlank is how long a run of white space may be, in bytes. The library looks
-// at all of a run with line feeds anew for each of them, so that 64 KiB of them
-// take seconds.
+// maxBlank is the longest run of white space in bytes that is counted in one piece. For
+// each line feed in a run the library scans the rest of it again, so 64 KiB of them take
+// seconds.
 const maxBlank = 256
 
-// parts cuts a text where white space is too long.
+// parts splits a text inside long runs of white space.
 func parts(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		begin, blank := 0, 0 // of the part, of the run of white space at hand
+		begin, blank := 0, 0 // start of the part, length of the current run of white space
 		for i, r := range text {
 			switch {
 			case !unicode.IsSpace(r):
@@ -61,6 +60,6 @@ func parts(text string) iter.Seq[string] {
 	}
 }
 
-// Estimate is how many tokens a text of so many bytes probably is: a quarter,
+// Estimate is the estimated number of tokens of a text with that many bytes: a quarter,
 // rounded up.
 func Estimate(bytes int) int { return (bytes + 3) / 4 }

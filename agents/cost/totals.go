@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Counts is what some calls cost.
+// Counts is the cost of some calls.
 type Counts struct {
 	Calls     int64     `json:"calls"`
 	In        int64     `json:"tokens_in"`
 	Out       int64     `json:"tokens_out"`
-	Estimated int64     `json:"tokens_estimated"` // of those in and out: bytes/4, not counted
+	Estimated int64     `json:"tokens_estimated"` // part of in and out that is estimated as bytes/4
 	BytesIn   int64     `json:"bytes_in"`
 	BytesOut  int64     `json:"bytes_out"`
 	First     time.Time `json:"first_used,omitzero"`
 	Last      time.Time `json:"last_used,omitzero"`
 }
 
-// Tokens is in and out together.
+// Tokens is the sum of in and out.
 func (c Counts) Tokens() int64 { return c.In + c.Out }
 
 func (c Counts) plus(d Counts) Counts {
@@ -37,12 +37,12 @@ func (c Counts) plus(d Counts) Counts {
 	return c
 }
 
-// key is all that is known of a call but its time of day.
+// key is everything known about a call except its time of day.
 type key struct{ Session, Agent, Client, Tool, Action, Day string }
 
-// totals is what the calls of one project cost.
+// totals is the cost of one project's calls.
 type totals struct {
-	since   time.Time // of the last reset, zero if there was none
+	since   time.Time // the last reset, zero if there was none
 	rows    map[key]Counts
 	intents map[string]map[Intent]int64 // by session
 }
@@ -70,8 +70,8 @@ func (t *totals) add(n *line) {
 	}
 }
 
-// attribute gives calls without an agent to the one agent of their session, else
-// to their client.
+// attribute assigns calls without an agent to the single agent of their session, else to
+// their client.
 func (t *totals) attribute() {
 	type agents struct {
 		name    string
@@ -94,7 +94,7 @@ func (t *totals) attribute() {
 	t.rows = rows
 }
 
-// where is the rows that are wanted.
+// where selects rows.
 func (t *totals) where(wanted func(key) bool) map[key]Counts {
 	rows := map[key]Counts{}
 	for k, c := range t.rows {
@@ -112,7 +112,7 @@ func sum(rows map[key]Counts) (total Counts) {
 	return total
 }
 
-// Share is a part of a whole.
+// Share is one row of a list, with its percentage.
 type Share struct {
 	Name string `json:"name"`
 	Counts
@@ -125,7 +125,7 @@ func byAction(k key) string  { return k.Action }
 func byDay(k key) string     { return k.Day }
 func bySession(k key) string { return k.Session }
 
-// shares sums rows up by a name, the dearest first.
+// shares sums rows by a name, the most expensive first.
 func shares(rows map[key]Counts, by func(key) string) []Share {
 	sums := map[string]Counts{}
 	for k, c := range rows {
@@ -148,9 +148,8 @@ func shares(rows map[key]Counts, by func(key) string) []Share {
 	return out
 }
 
-// percentages are the parts of a whole in tenths of a percent. They add up to
-// 1000, unless all are 0: what rounding down leaves over goes to the largest
-// remainders, the first of equal ones first.
+// percentages are the parts in tenths of a percent. They add up to 1000, unless all are 0:
+// the remainder goes to the largest fractions, the first of equal ones first.
 func percentages(parts []int64) []int {
 	var sum int64
 	for _, p := range parts {

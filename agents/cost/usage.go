@@ -21,14 +21,14 @@ import (
 
 const (
 	folder        = "costs"
-	flushAfter    = 500 * time.Millisecond // from the first receipt in the queue to the write
-	maxTexts      = 1 << 20                // bytes of text that wait to be counted
-	maxQueue      = 16384                  // receipts that wait; more are dropped: the disk stands still
-	closeCounting = 200 * time.Millisecond // how long Close counts; the rest is estimated
-	maxName       = 120                    // bytes of a name that are kept
+	flushAfter    = 500 * time.Millisecond // delay between the first queued receipt and the write
+	maxTexts      = 1 << 20                // bytes of text that may wait to be counted
+	maxQueue      = 16384                  // receipts that may wait; further ones are dropped (the disk hangs)
+	closeCounting = 200 * time.Millisecond // time that Close spends counting; the rest is estimated
+	maxName       = 120                    // bytes; longer names are cut
 )
 
-// Actor is whose calls a handle notes when a receipt does not say.
+// Actor is the caller of a handle. It is used for receipts that do not name one.
 type Actor struct {
 	Agent   string // agent id; may be empty
 	Client  string // the client's name, under which calls without an agent are listed
@@ -38,8 +38,8 @@ type Actor struct {
 // Options of a usage. The zero value works.
 type Options struct {
 	ProjectRoot string
-	ProjectHash string           // the project whose costs are seen, and that of receipts that name none
-	LongLived   bool             // a server: tokens are counted, and written down, in the background
+	ProjectHash string           // the project to report on, and of receipts that name none
+	LongLived   bool             // a server: counts and writes in the background
 	Now         func() time.Time // default time.Now
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for tests: called before each file operation
@@ -52,7 +52,7 @@ type Usage struct {
 	actor Actor
 }
 
-// core is what all handles on a usage share.
+// core is the state that all handles on a usage share.
 type core struct {
 	dir   string
 	opts  Options
@@ -61,7 +61,7 @@ type core struct {
 	stop  context.CancelFunc
 	work  sync.WaitGroup
 
-	flushing sync.Mutex // one block after another
+	flushing sync.Mutex // serialises writes
 }
 
 // Open returns the usage kept in dir, the data directory. It opens no file.
@@ -93,7 +93,7 @@ func (u *Usage) As(a Actor) *Usage {
 	return &Usage{core: u.core, actor: Actor{clean(a.Agent), clean(a.Client), clean(a.Session)}}
 }
 
-// Close writes down what was noted. Later notes are dropped.
+// Close writes the queue. Later notes are dropped.
 func (u *Usage) Close() error {
 	u.stop()
 	u.work.Wait()
@@ -102,7 +102,7 @@ func (u *Usage) Close() error {
 	return nil
 }
 
-// Receipt says that a tool was called. Empty Agent, Client, Session, Project and At are
+// Receipt describes one call of a tool. Empty Agent, Client, Session, Project and At are
 // those of the usage and the clock.
 type Receipt struct {
 	Tool, Action    string // "ctx_knowledge", "recall"
@@ -111,12 +111,12 @@ type Receipt struct {
 	Session         string
 	Project         string // 16 hex digits
 	Intent          Intent
-	In, Out         string // what went in and came out; only counted, never stored
-	InSize, OutSize int    // bytes, where the text is not at hand
+	In, Out         string // the input and output; only counted, never stored
+	InSize, OutSize int    // bytes, if the text is not available
 	At              time.Time
 }
 
-// Intent says how a call told what the session is working on.
+// Intent is how a call showed what the session works on.
 type Intent string
 
 // The intents of calls.
@@ -141,7 +141,7 @@ type line struct {
 	BytesIn   int    `json:"bi"`
 	BytesOut  int    `json:"bo"`
 	Estimated bool   `json:"e,omitempty"`
-	Reset     bool   `json:"reset,omitempty"` // what stands before it does not count any more
+	Reset     bool   `json:"reset,omitempty"` // earlier lines do not count any more
 }
 
 func (r *Receipt) line() line {
@@ -153,7 +153,7 @@ func (r *Receipt) line() line {
 	return n
 }
 
-// clean makes a name fit for one line of a report.
+// clean makes a name fit into one line of a report.
 func clean(name string) string {
 	name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD"))
 	name = strings.Map(func(r rune) rune {
@@ -175,24 +175,23 @@ func clean(name string) string {
 // pending is a receipt in the queue.
 type pending struct {
 	line
-	in, out string // still to be counted
+	in, out string // not counted yet
 }
 
 func (p *pending) size() int { return len(p.in) + len(p.out) }
 
-// queue is what was noted and not yet written.
+// queue holds the receipts that are not written yet.
 type queue struct {
-	wake chan struct{} // says that the queue is not empty any more
+	wake chan struct{} // signals that the queue is not empty
 	keep bool          // texts are kept until they are counted
 
 	mu     sync.Mutex
 	list   []pending
-	texts  int // bytes of text, in the list and in the block being counted
+	texts  int // bytes of text, in the queue and in the block being counted
 	closed bool
 }
 
-// Note takes a receipt. It never blocks and never fails; after Close it does
-// nothing.
+// Note records a receipt. It never blocks and never fails. After Close it does nothing.
 func (u *Usage) Note(r Receipt) {
 	r.Agent = cmp.Or(r.Agent, u.actor.Agent)
 	r.Client = cmp.Or(r.Client, u.actor.Client)
@@ -217,7 +216,7 @@ func (q *queue) add(p pending) {
 	q.list = append(q.list, p)
 	select {
 	case q.wake <- struct{}{}:
-	default: // it is awake already
+	default: // a signal is already pending
 	}
 }
 
@@ -229,7 +228,7 @@ func (q *queue) take() []pending {
 	return list
 }
 
-// counted gives back the room that a text took.
+// counted frees the room that a text took.
 func (q *queue) counted(bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -242,7 +241,7 @@ func (q *queue) close() {
 	q.closed, q.list = true, nil
 }
 
-// run writes the queue down while a server lives.
+// run writes the queue in the background while a server runs.
 func (c *core) run(ctx context.Context) {
 	for {
 		select {
@@ -259,8 +258,8 @@ func (c *core) run(ctx context.Context) {
 	}
 }
 
-// flush writes down what is in the queue. After the deadline texts are not counted any
-// more; a zero deadline lets it count everything.
+// flush writes the queue. After the deadline it estimates instead of counting; a zero
+// deadline means no limit.
 func (c *core) flush(deadline time.Time) {
 	c.flushing.Lock()
 	defer c.flushing.Unlock()
@@ -282,7 +281,7 @@ func (c *core) flush(deadline time.Time) {
 	}
 }
 
-// measure counts the tokens of a receipt whose texts are at hand.
+// measure counts the tokens of a receipt that has its texts.
 func (c *core) measure(p *pending) {
 	p.Estimated = false
 	if p.in != "" || p.BytesIn == 0 {
@@ -297,10 +296,10 @@ func (c *core) measure(p *pending) {
 	}
 }
 
-// append writes lines to the month's file, with one write. After an error they are not
-// written again: nobody knows how much of them is there.
+// append writes lines to the month's file with one write. After an error it does not
+// retry, because part of the lines may be in the file.
 func (c *core) append(lines []line, sync bool) error {
-	block := []byte("\n") // ends a line that somebody's kill left torn
+	block := []byte("\n") // ends a line that a killed process left torn
 	for i := range lines {
 		text, err := json.Marshal(&lines[i])
 		if err != nil {
@@ -333,10 +332,10 @@ func (c *core) append(lines []line, sync bool) error {
 	if _, err := file.Write(block); err != nil || !sync {
 		return err
 	}
-	return file.Sync() // a reset was answered: a power cut must not undo it
+	return file.Sync() // a power cut must not undo a reset that was confirmed
 }
 
-// totals reads what the project's calls cost, this process's latest included.
+// totals reads the cost of the project's calls, including this process's queue.
 func (u *Usage) totals(ctx context.Context) (*totals, error) {
 	u.flush(time.Time{})
 	root, err := os.OpenRoot(u.dir)
@@ -347,7 +346,7 @@ func (u *Usage) totals(ctx context.Context) (*totals, error) {
 		return nil, err
 	}
 	defer root.Close()
-	months, err := fs.Glob(root.FS(), folder+"/*.jsonl") // in the order of time
+	months, err := fs.Glob(root.FS(), folder+"/*.jsonl") // sorted by time
 	if err != nil {
 		return nil, err
 	}
@@ -366,12 +365,12 @@ func (u *Usage) totals(ctx context.Context) (*totals, error) {
 	return t, nil
 }
 
-// read adds the lines of a file that are the project's. Damaged lines are skipped.
+// read adds a file's lines that belong to the project. It skips damaged lines.
 func (t *totals) read(data []byte, project string) *totals {
 	mark, _ := json.Marshal(project)
 	for text := range bytes.Lines(data) {
 		if !bytes.Contains(text, mark) {
-			continue // cheaper than decoding it
+			continue // cheaper than decoding the line
 		}
 		var n line
 		switch {
@@ -386,8 +385,8 @@ func (t *totals) read(data []byte, project string) *totals {
 	return t
 }
 
-// The errors of calls that cannot be done as they were made.
+// Errors that a caller can tell apart.
 type (
-	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
 	NotFoundError = refusal.NotFoundError // a named thing does not exist
 )

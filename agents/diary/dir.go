@@ -20,7 +20,7 @@ import (
 	"leanctx/internal/notice"
 )
 
-// Owner says whose diary a file is.
+// Owner identifies the agent whose diary a file is.
 type Owner struct {
 	AgentID   string `json:"agent_id"`
 	AgentType string `json:"agent_type"`
@@ -28,13 +28,13 @@ type Owner struct {
 	Root      string `json:"project_root"`
 }
 
-// diary is one agent's.
+// diary is one agent's diary.
 type diary struct {
 	owner   Owner
-	entries []Entry // the oldest first; never changed
+	entries []Entry // the oldest first; the slice is never changed in place
 }
 
-// event is an entry, with the owner in a diary's first commit.
+// event is a new entry. A diary's first commit also has its owner.
 type event struct {
 	Owner *Owner `json:"owner,omitempty"`
 	Entry *Entry `json:"entry,omitempty"`
@@ -58,7 +58,7 @@ func (machine) Fold(d *diary, c journal.Commit[event]) *diary {
 
 func (machine) Clone(d *diary) *diary { return new(*d) }
 
-// document is a diary as its file.
+// document is the form of a diary in its snapshot file.
 type document struct {
 	Schema int `json:"schema"`
 	Owner
@@ -84,13 +84,13 @@ func (machine) Decode(data []byte) (*diary, error) {
 
 var _ journal.Machine[*diary, event] = machine{}
 
-// schema is the newest one of a diary's files that this program reads.
+// schema is the version of a diary's files. Newer ones are refused.
 const schema = 1
 
 const (
 	suffix  = ".journal"
 	maxOpen = 8
-	grown   = 256 << 10 // bytes of a journal after which a server writes the diary's file anew
+	grown   = 256 << 10 // journal size in bytes at which a server compacts a diary
 )
 
 // Options of a directory. The zero value works.
@@ -98,29 +98,29 @@ type Options struct {
 	LongLived bool             // a server: it keeps the diaries' journals short
 	Now       func() time.Time // default time.Now
 	Logger    *slog.Logger
-	Notices   *notice.Pending             // is told what was found wrong with a file; may be nil
+	Notices   *notice.Pending             // receives warnings about damaged files; may be nil
 	Fault     func(op, name string) error // for crash tests: called before each file operation
 }
 
 type journalLog = journal.Log[*diary, event]
 
-// Dir is the diaries of a directory, a few of them open: each holds two files.
-// It is safe for concurrent use, by any number of processes.
+// Dir is a directory of diaries. It keeps a few of them open, because each needs two
+// files. It is safe for concurrent use, by any number of processes.
 type Dir struct {
 	dir  string
 	opts Options
 
 	mu   sync.Mutex
-	open []*openDiary // the last used one last
+	open []*openDiary // the most recently used one last
 }
 
 type openDiary struct {
 	id    string
 	log   *journalLog
-	shown int // how many of the log's warnings were given as notices
+	shown int // number of the log's warnings that became notices
 }
 
-// New is the diaries of a directory, which need not exist.
+// New returns the diaries of a directory, which need not exist.
 func New(dir string, o *Options) *Dir {
 	s := &Dir{dir: dir}
 	if o != nil {
@@ -144,7 +144,7 @@ func (s *Dir) Close() error {
 	return errors.Join(errs...)
 }
 
-// Writers are the ids of those who have a diary, in order.
+// Writers lists the ids of the agents that have a diary, sorted.
 func (s *Dir) Writers() ([]string, error) {
 	files, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -159,8 +159,8 @@ func (s *Dir) Writers() ([]string, error) {
 	return ids, nil
 }
 
-// Size is how many bytes the journal of a diary has: another size says that
-// something was written.
+// Size is the size of a diary's journal in bytes. A different size means that something
+// was written.
 func (s *Dir) Size(id string) (int64, error) {
 	fi, err := os.Stat(filepath.Join(s.dir, id+suffix))
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Dir) Size(id string) (int64, error) {
 	return fi.Size(), nil
 }
 
-// Entries are those of a diary, the oldest first. They must not be changed.
+// Entries lists a diary's entries, the oldest first. The caller must not change the slice.
 func (s *Dir) Entries(ctx context.Context, id string) (list []Entry, err error) {
 	err = s.with(id, func(log *journalLog) error {
 		return log.View(ctx, func(d *diary, _ journal.Head) error {
@@ -180,7 +180,7 @@ func (s *Dir) Entries(ctx context.Context, id string) (list []Entry, err error) 
 	return list, err
 }
 
-// Tail is the last entries of a diary, the newest first.
+// Tail lists the last entries of a diary, the newest first.
 func (s *Dir) Tail(ctx context.Context, id string, most int) ([]Entry, error) {
 	all, err := s.Entries(ctx, id)
 	out := slices.Clone(all[max(0, len(all)-most):])
@@ -188,7 +188,7 @@ func (s *Dir) Tail(ctx context.Context, id string, most int) ([]Entry, error) {
 	return out, err
 }
 
-// Enter adds an entry, and gives it its number and time.
+// Enter adds an entry and sets its number and time.
 func (s *Dir) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
 	err := s.with(o.AgentID, func(log *journalLog) error {
 		_, err := log.Update(ctx, func(d *diary, now time.Time) ([]event, error) {
@@ -196,7 +196,7 @@ func (s *Dir) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
 				e.Number = d.entries[len(d.entries)-1].Number + 1
 			}
 			x := event{Entry: new(e)}
-			if d.owner != o { // it is new, or its first commit is lost
+			if d.owner != o { // the diary is new, or its first commit was lost
 				x.Owner = &o
 			}
 			return []event{x}, nil
@@ -205,7 +205,7 @@ func (s *Dir) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
 			return err
 		}
 		if size := log.Stats(); size.JournalBytes > max(grown, size.SnapshotBytes/4) {
-			if err := log.Compact(ctx); err != nil { // the entry is safe
+			if err := log.Compact(ctx); err != nil { // only logged: the entry is safe
 				s.opts.Logger.Warn("a diary was not compacted", "agent", o.AgentID, "error", err)
 			}
 		}
@@ -214,7 +214,7 @@ func (s *Dir) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
 	return e, err
 }
 
-// Compact writes a diary into its readable file.
+// Compact writes a diary into its snapshot file.
 func (s *Dir) Compact(ctx context.Context, id string) error {
 	err := s.with(id, func(log *journalLog) error { return log.Compact(ctx) })
 	if err != nil {
@@ -223,8 +223,8 @@ func (s *Dir) Compact(ctx context.Context, id string) error {
 	return nil
 }
 
-// Damage tells what is wrong with a diary or was since it was opened, and gives
-// the paths of what was set aside. That it cannot be read is among what is told.
+// Damage reports what is or was wrong with a diary since it was opened, also that it
+// cannot be read. aside lists the paths of files that were set aside.
 func (s *Dir) Damage(ctx context.Context, id string) (found, aside []string) {
 	_, err := s.Entries(ctx, id)
 	if err == nil {
@@ -269,7 +269,7 @@ func (s *Dir) with(id string, do func(*journalLog) error) error {
 	return cmp.Or(s.use(b, do), closed)
 }
 
-// use runs do, and tells what it found wrong with the files.
+// use runs do and reports damage found in the files as notices.
 func (s *Dir) use(b *openDiary, do func(*journalLog) error) error {
 	err := do(b.log)
 	warnings := b.log.Warnings()

@@ -247,7 +247,7 @@ func TestOrphans(t *testing.T) {
 	first := b.push(cursor, "", "", "a.md")
 	old := time.Now().Add(-2 * orphanAfter)
 	for _, id := range []string{"s-dead", "s-young"} {
-		if err := b.s.keep(id, map[string]string{hash(nil): ""}); err != nil {
+		if err := b.s.writeContents(id, map[string]string{hash(nil): ""}); err != nil {
 			t.Fatal(err)
 		}
 	}

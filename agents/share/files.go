@@ -30,9 +30,9 @@ const (
 	MaxMessage = 64 << 10 // bytes
 )
 
-// source is a file of the project as it was read.
+// source is a project file that was read.
 type source struct {
-	path string // from the project's root, with slashes
+	path string // relative to the project, with slashes
 	data []byte
 }
 
@@ -49,7 +49,7 @@ func (s *Store) project() (*os.Root, error) {
 	return os.OpenRoot(s.opts.ProjectRoot)
 }
 
-// sources reads the files that paths name: all of them, or none.
+// sources reads the files at the given paths: all of them, or none.
 func (s *Store) sources(paths []string) ([]source, error) {
 	root, err := s.project()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Store) sources(paths []string) ([]source, error) {
 	return out, nil
 }
 
-// split takes a list in one text apart, unless there is a file of that name.
+// split splits a text that lists several paths, unless a file has that name.
 func split(root *os.Root, paths []string) []string {
 	var out []string
 	for _, p := range paths {
@@ -118,13 +118,13 @@ func split(root *os.Root, paths []string) []string {
 
 var errOutside = errors.New("is not in the project")
 
-// inside is a path from the project's root.
+// inside is a path relative to the project's root.
 func (s *Store) inside(given string) (string, error) {
 	path := filepath.FromSlash(given)
 	if filepath.IsAbs(path) {
 		at, err := filepath.Rel(s.opts.ProjectRoot, path)
 		if err != nil || !filepath.IsLocal(at) {
-			// the root may be known by another name than the one given
+			// The root may have another name than the given one.
 			real, err1 := filepath.EvalSymlinks(s.opts.ProjectRoot)
 			dir, err2 := filepath.EvalSymlinks(filepath.Dir(path))
 			if err1 != nil || err2 != nil {
@@ -147,9 +147,9 @@ func (s *Store) inside(given string) (string, error) {
 	return path, nil
 }
 
-// allow refuses a path that leads out of the project, into Git's own files, or to a name
-// that a rule finds sensitive, by itself or through symbolic links. A link that is made
-// after this look cannot lead out either, since the file is opened through an os.Root.
+// allow refuses a path outside the project, Git's own files, and names that match a secret
+// rule, also behind symbolic links. A link made after this check cannot lead out either,
+// because the file is opened through an os.Root.
 func (s *Store) allow(path string) error {
 	real := path
 	if root, err := filepath.EvalSymlinks(s.opts.ProjectRoot); err == nil {
@@ -172,8 +172,8 @@ func (s *Store) allow(path string) error {
 	return nil
 }
 
-// sensitiveError says that a rule finds a file's name sensitive. It has the name without
-// what the rule found, which may be a secret.
+// sensitiveError means that a file's name matches a secret rule. It holds the redacted
+// name, because the name may contain a secret.
 type sensitiveError struct {
 	name  string
 	rules []string
@@ -181,7 +181,7 @@ type sensitiveError struct {
 
 func (e *sensitiveError) Error() string { return "is sensitive (" + strings.Join(e.rules, ", ") + ")" }
 
-// readSource reads a text file, but not one that is too big.
+// readSource reads a text file of at most MaxFile bytes.
 func readSource(root *os.Root, path string) ([]byte, error) {
 	info, err := root.Stat(path)
 	if err == nil && info.Mode().IsRegular() && info.Size() <= MaxFile {
@@ -212,7 +212,7 @@ func readText(root *os.Root, path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, plain(err)
-	case len(data) > MaxFile: // it grew meanwhile
+	case len(data) > MaxFile: // it grew after the check
 		return nil, tooBig(int64(len(data)))
 	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
 		return nil, errors.New("is binary: only UTF-8 text is shared")
@@ -220,7 +220,7 @@ func readText(root *os.Root, path string) ([]byte, error) {
 	return data, nil
 }
 
-// plain says what is the matter without saying again where.
+// plain is the error without the path.
 func plain(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("does not exist")
@@ -240,7 +240,7 @@ const (
 	stateDamaged    = "damaged"
 )
 
-// compare tells what became of a shared file in the project.
+// compare is the state of a shared file in the project.
 func compare(root *os.Root, x stored) string {
 	path := filepath.FromSlash(x.Path)
 	info, err := root.Stat(path)
@@ -269,13 +269,12 @@ func compare(root *os.Root, x stored) string {
 
 const (
 	filesDir    = "files"
-	orphanAfter = time.Hour // a push takes no longer than that
+	orphanAfter = time.Hour // longer than any push takes
 )
 
-// keep writes the contents of a share to be. They are on disk, with their
-// names, when it returns: the commit that follows must not name what a power
-// cut could take.
-func (s *Store) keep(id string, texts map[string]string) error {
+// writeContents writes the contents of a new share. It syncs files and names before it
+// returns, so a power cut cannot lose contents that the following commit names.
+func (s *Store) writeContents(id string, texts map[string]string) error {
 	root, err := journal.OpenDir(filepath.Join(s.dir, filesDir, id))
 	if err != nil {
 		return err
@@ -312,7 +311,7 @@ func (s *Store) writeFile(root *os.Root, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncDir puts names on disk. Windows knows no such thing and does it itself.
+// syncDir syncs a directory. Windows has no such call and does it by itself.
 func syncDir(root *os.Root) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -324,8 +323,7 @@ func syncDir(root *os.Root) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// contents reads what is stored of a file; ok is false when it is not what
-// was shared.
+// contents reads a stored file. ok is false if it is not what was shared.
 func (s *Store) contents(id string, x stored) (text string, ok bool) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -336,8 +334,8 @@ func (s *Store) contents(id string, x stored) (text string, ok bool) {
 	return string(data), err == nil && hash(data) == x.Hash
 }
 
-// drop removes the contents of shares that are not there any more. What cannot
-// be removed is an orphan, for sweep.
+// drop removes the contents of deleted shares. sweep removes later what cannot be removed
+// now.
 func (s *Store) drop(ids ...string) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -356,8 +354,7 @@ func (s *Store) drop(ids ...string) {
 	}
 }
 
-// sweep removes what killed processes left: contents of shares that nobody
-// committed.
+// sweep removes contents of shares that a killed process never committed.
 func (s *Store) sweep(known map[string]*shared) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, filesDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

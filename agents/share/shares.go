@@ -17,14 +17,14 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// Offer is what is to be shared.
+// Offer is the arguments of push.
 type Offer struct {
 	Paths   []string `json:"paths" arg:"1" jsonschema:"files of the project"`
 	ToAgent string   `json:"to_agent,omitempty" alias:"to" jsonschema:"an agent's id, the beginning of it, or a type (default: everybody)"`
 	Message string   `json:"message,omitempty" short:"m" jsonschema:"what they are for"`
 }
 
-// Offered is what was shared.
+// Offered is the result of push.
 type Offered struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`
@@ -32,8 +32,8 @@ type Offered struct {
 	Files    []File   `json:"files"`
 	Tokens   int      `json:"tokens"`
 	Message  string   `json:"message,omitempty"`
-	Note     string   `json:"note,omitempty"`     // why it may wait long
-	Redacted []string `json:"redacted,omitempty"` // rules that took something out
+	Note     string   `json:"note,omitempty"`     // why nobody may pull it soon
+	Redacted []string `json:"redacted,omitempty"` // secret rules that matched
 }
 
 // File is a shared file.
@@ -42,10 +42,11 @@ type File struct {
 	Tokens   int      `json:"tokens"`
 	Redacted []string `json:"redacted,omitempty"`
 	State    string   `json:"state,omitempty"`   // stale, gone, unreadable or damaged
-	Content  *string  `json:"content,omitempty"` // when it was asked for
+	Content  *string  `json:"content,omitempty"` // if it was requested
 }
 
-// Push stores files of the project for another agent, or for everybody.
+// Push stores files of the project for another agent, for any agent of a type, or for
+// everybody.
 func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 	x, note, err := s.address(ctx, o)
 	if err != nil {
@@ -80,7 +81,7 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 	return out, err
 }
 
-// address checks who shares with whom, and how long the message is.
+// address checks the recipient and the message.
 func (s *Store) address(ctx context.Context, o Offer) (x *shared, note string, err error) {
 	x = &shared{}
 	if x.From, err = s.self(ctx); err != nil {
@@ -102,10 +103,10 @@ func (s *Store) address(ctx context.Context, o Offer) (x *shared, note string, e
 
 func (x stored) file() File { return File{Path: x.Path, Tokens: x.Tokens, Redacted: x.Redacted} }
 
-// commit stores a share: first its contents, then that it is there.
+// commit writes a share's contents, then commits the share.
 func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) error {
 	x.ID = newID()
-	err := s.keep(x.ID, texts)
+	err := s.writeContents(x.ID, texts)
 	if err != nil {
 		s.drop(x.ID)
 		return fmt.Errorf("share %s: %w", x.ID, err)
@@ -114,7 +115,7 @@ func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) 
 		x.At = now.UTC()
 		return []event{{Push: x}}, nil
 	}); err != nil {
-		return err // the contents stay: the commit may yet turn out to be there; if not they are swept
+		return err // keep the contents: the commit may have succeeded; if not, sweep removes them
 	}
 	var known map[string]*shared
 	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
@@ -124,11 +125,11 @@ func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) 
 	if err == nil {
 		s.sweep(known)
 	}
-	return nil // it is shared
+	return nil // the share is committed
 }
 
-// newID is the id of a share. It names a directory, too, so it is decided
-// before the commit and must be unlike any other.
+// newID is the id of a share. It is also the name of a directory, so it is chosen before
+// the commit and must be unique.
 func newID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
@@ -153,17 +154,17 @@ func (o Offered) Text() string {
 	return b.String()
 }
 
-// PullArgs asks for what was shared with the caller.
+// PullArgs is the arguments of pull.
 type PullArgs struct {
 	Content bool `json:"content,omitempty" jsonschema:"give the files' contents, not only their names"`
 }
 
-// Received is what others shared with the caller and it did not have yet.
+// Received is the result of pull.
 type Received struct {
 	Shares []Share `json:"shares"`
 }
 
-// Share is one push, as its receiver sees it.
+// Share is one push in an answer.
 type Share struct {
 	ID      string    `json:"id"`
 	From    string    `json:"from"`
@@ -171,7 +172,7 @@ type Share struct {
 	Message string    `json:"message,omitempty"`
 	At      time.Time `json:"at"`
 	Files   []File    `json:"files"`
-	Pulled  []string  `json:"pulled,omitempty"` // in a list: who had it
+	Pulled  []string  `json:"pulled,omitempty"` // in a list: who pulled it
 }
 
 func (x *shared) share() Share {
@@ -182,8 +183,8 @@ func (x *shared) share() Share {
 	return out
 }
 
-// Pull gives the caller what was shared with it, once: the names, and with
-// Content the contents, which may be asked for after the names.
+// Pull gives the caller what was shared with it. Each share's names are given once. With
+// Content the contents are given once, also after the names.
 func (s *Store) Pull(ctx context.Context, r PullArgs) (Received, error) {
 	me, err := s.self(ctx)
 	if err != nil {
@@ -195,7 +196,7 @@ func (s *Store) Pull(ctx context.Context, r PullArgs) (Received, error) {
 	}
 	ready := make(map[string]Share, len(waiting))
 	for _, x := range waiting {
-		ready[x.ID] = s.look(x, r.Content) // before the commit: what cannot be shown must not count as had
+		ready[x.ID] = s.read(x, r.Content) // before the commit: what cannot be shown must not count as pulled
 	}
 	var got []string
 	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) {
@@ -228,14 +229,14 @@ func (s *Store) waiting(ctx context.Context, me string, content bool) (list []*s
 	return list, err
 }
 
-// Waiting counts the shares that an agent would be given by its next pull.
+// Waiting counts the shares that the agent's next pull would give.
 func (s *Store) Waiting(ctx context.Context, agent string) (int, error) {
 	list, err := s.waiting(ctx, agent, false)
 	return len(list), err
 }
 
-// look is a share with what became of its files, and their contents.
-func (s *Store) look(x *shared, content bool) Share {
+// read is a share with the state of its files, and their contents on request.
+func (s *Store) read(x *shared, content bool) Share {
 	out := x.share()
 	root, err := s.project()
 	if err == nil {
@@ -304,7 +305,7 @@ func (x Share) write(b *strings.Builder) {
 	}
 }
 
-// fence is a run of backticks longer than any in a text.
+// fence is a run of backticks longer than any in the text.
 func fence(text string) string {
 	longest, run := 2, 0
 	for i := range len(text) {
@@ -318,19 +319,19 @@ func fence(text string) string {
 	return strings.Repeat("`", longest+1)
 }
 
-// List is every share of the project.
+// List is the result of list: every share of the project.
 type List struct {
 	Shares []Share `json:"shares"`
 	now    time.Time
 }
 
-// List gives every share of the project, the oldest first, and takes none.
+// List shows every share of the project, the oldest first. It marks none as pulled.
 func (s *Store) List(ctx context.Context, _ NoArgs) (List, error) {
 	l := List{Shares: []Share{}, now: s.opts.Now()}
 	err := s.log.View(ctx, func(st *state, _ journal.Head) error {
 		for _, x := range st.sorted() {
 			y := x.share()
-			y.Message = "" // it is its receivers' alone
+			y.Message = "" // only its receivers may see it
 			y.Pulled = slices.Clone(x.Seen)
 			l.Shares = append(l.Shares, y)
 		}
@@ -362,8 +363,8 @@ func (l List) Text() string {
 	return b.String()
 }
 
-// Paths lists the files that an agent has shared and not cleared, each once,
-// the newest first.
+// Paths lists the files that an agent has shared and not cleared, each once, the newest
+// first.
 func (s *Store) Paths(ctx context.Context, agent string) (paths []string, err error) {
 	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
 		for _, x := range slices.Backward(st.sorted()) {
@@ -391,13 +392,13 @@ func brief(files []File) string {
 	return strings.Join(names, ", ")
 }
 
-// Cleared says what was taken back.
+// Cleared is the result of clear.
 type Cleared struct {
 	Shares int `json:"shares"`
 	Files  int `json:"files"`
 }
 
-// Clear removes what the caller shared, had or not, with its contents.
+// Clear removes the caller's shares with their contents, pulled or not.
 func (s *Store) Clear(ctx context.Context, _ NoArgs) (Cleared, error) {
 	me, err := s.self(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"leanctx/internal/journal"
 )
 
-// shared is one push.
+// shared is one push, as it is stored.
 type shared struct {
 	ID      string    `json:"id"`
 	From    string    `json:"from"`
@@ -23,13 +23,13 @@ type shared struct {
 	Given   []string  `json:"given,omitempty"` // who got its contents
 }
 
-// stored is one file of a push.
+// stored is one file of a push, as it is stored.
 type stored struct {
 	Path     string   `json:"path"`
 	Tokens   int      `json:"tokens"`
 	Bytes    int      `json:"bytes"`
-	Hash     string   `json:"hash"`   // SHA-256 of what is stored
-	Source   string   `json:"source"` // and of what the file held
+	Hash     string   `json:"hash"`   // SHA-256 of the stored contents
+	Source   string   `json:"source"` // and of the file itself
 	Redacted []string `json:"redacted,omitempty"`
 }
 
@@ -40,15 +40,14 @@ type event struct {
 	Clear []string `json:"clear,omitempty"` // ids
 }
 
-// pulled says that somebody got shares.
+// pulled records that an agent pulled shares.
 type pulled struct {
 	By       string   `json:"by"`
 	IDs      []string `json:"ids"`
 	Contents bool     `json:"contents,omitempty"`
 }
 
-// state is every share by its id. What the map points at is never changed in
-// place.
+// state holds every share by its id. Values in the map are never changed in place.
 type state struct{ shares map[string]*shared }
 
 func (s *state) fold(e event) {
@@ -73,7 +72,7 @@ func (s *state) fold(e event) {
 	}
 }
 
-// with is a list with a name in it; the old list stays as it was.
+// with is a copy of the list with a name added.
 func with(list []string, name string) []string {
 	if slices.Contains(list, name) {
 		return list
@@ -88,8 +87,7 @@ func (s *state) sorted() []*shared {
 	})
 }
 
-// waits tells whether a share is still to be given to an agent: its names, or
-// its contents.
+// waits reports whether the agent has yet to get the share's names, or its contents.
 func (x *shared) waits(agent string, contents bool) bool {
 	if x.From == agent || contents && slices.Contains(x.Given, agent) || !contents && slices.Contains(x.Seen, agent) {
 		return false
@@ -103,12 +101,12 @@ func (x *shared) waits(agent string, contents bool) bool {
 	return false
 }
 
-// waiting lists what is still to be given to an agent.
+// waiting lists the shares that an agent has yet to get.
 func (s *state) waiting(agent string, contents bool) []*shared {
 	return slices.DeleteFunc(s.sorted(), func(x *shared) bool { return !x.waits(agent, contents) })
 }
 
-// machine tells the journal how the state is made, folded and written.
+// machine implements the journal's state machine: make, fold and write the state.
 type machine struct{}
 
 func (machine) New() *state { return &state{map[string]*shared{}} }
@@ -122,7 +120,7 @@ func (machine) Fold(s *state, c journal.Commit[event]) *state {
 
 func (machine) Clone(s *state) *state { return &state{maps.Clone(s.shares)} }
 
-// document is the state as shares.json.
+// document is the form of the state in shares.json.
 type document struct {
 	Schema     int       `json:"schema"`
 	UpdatedAt  time.Time `json:"updated_at,omitzero"`

@@ -17,24 +17,22 @@ import (
 // schema is the version of shares.json.
 const schema = 1
 
-// Directory knows the agents of the project, and which of them calls. A handle
-// on a store of agents meets it.
+// Directory knows the project's agents and the caller. The store of agents implements it.
 type Directory interface {
 	// Self is the caller's id, empty if it has none.
 	Self() string
-	// Resolve finds whom a name means: the id of an agent, or a type as it is. note
-	// says why it may wait long.
+	// Resolve turns a name into an agent's id or a type. note says why nobody may pull the
+	// share soon.
 	Resolve(ctx context.Context, name string) (id, note string, err error)
 }
 
-// Options of a store. The zero value works, but for ProjectRoot: without it
-// nothing can be shared.
+// Options of a store. Only ProjectRoot is required to share files.
 type Options struct {
 	ProjectRoot string
 	LongLived   bool             // a server: snapshots are written in the background
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
-	Tokens      func(string) int // how many tokens a text is; default: a quarter of its bytes
+	Tokens      func(string) int // counts a text's tokens; default: a quarter of its bytes
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 }
@@ -46,7 +44,7 @@ type Store struct {
 	agents Directory
 }
 
-// core is what all handles on a store share.
+// core is the state that all handles on a store share.
 type core struct {
 	dir     string
 	opts    Options
@@ -56,8 +54,8 @@ type core struct {
 	notices notice.Pending
 }
 
-// Open opens the store kept in dir; nothing is created before the first push.
-// The caller is nobody until As names one.
+// Open opens the store kept in dir. Nothing is created before the first push. There is no
+// caller until As sets one.
 func Open(dir string, o *Options) (*Store, error) {
 	c := &core{dir: filepath.Clean(dir)}
 	if o != nil {
@@ -87,17 +85,17 @@ func Open(dir string, o *Options) (*Store, error) {
 	return &Store{core: c}, nil
 }
 
-// As is the same store for the caller that a handle on the agents stands for.
+// As is the same store for the caller that d reports.
 func (s *Store) As(d Directory) *Store { return &Store{core: s.core, agents: d} }
 
-// Close waits for what is under way.
+// Close waits for running calls and closes the files.
 func (s *Store) Close() error { return s.log.Close() }
 
-// Compact writes the store into its one readable file.
+// Compact writes the store into its snapshot file.
 func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
-// Notices returns, once each, what the user should know beside the answer: a
-// torn write dropped, damage set aside.
+// Notices returns warnings for the user, each once: torn writes that were dropped, damaged
+// files that were set aside.
 func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // self is the caller's id; it must be registered.
@@ -115,12 +113,12 @@ func (s *Store) self(ctx context.Context) (string, error) {
 	return id, nil
 }
 
-// idForm is how an agent's id looks: its type and four or more hex digits.
+// idForm matches an agent's id: its type and four or more hex digits.
 var idForm = regexp.MustCompile(`^(.+)-[0-9a-f]{4,}$`)
 
 func isType(name string) bool { return !idForm.MatchString(name) }
 
-// typeOf is the type of the agent with an id.
+// typeOf is the type in an agent's id.
 func typeOf(id string) string {
 	if m := idForm.FindStringSubmatch(id); m != nil {
 		return m[1]
@@ -128,17 +126,17 @@ func typeOf(id string) string {
 	return ""
 }
 
-// NoArgs is the argument of what takes none.
+// NoArgs is the argument of an operation without arguments.
 type NoArgs struct{}
 
-// The errors of calls that cannot be done as they were made.
+// Errors that a caller can tell apart.
 type (
-	ArgumentError = refusal.ArgumentError // which argument is wrong and why
+	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
 	NotFoundError = refusal.NotFoundError // a named thing does not exist
 )
 
-// Damage tells what is wrong with the shares' file or was since it was opened,
-// and gives the paths of what was set aside: damaged files and torn writes.
+// Damage reports what is or was wrong with the shares' file since it was opened. aside
+// lists the paths of damaged files and torn writes that were set aside.
 func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
 	if err := s.log.View(ctx, func(*state, journal.Head) error { return nil }); err != nil {
 		return nil, nil, err
@@ -147,10 +145,9 @@ func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
 	return found, aside, nil
 }
 
-// Copies names the shares that hold something, in their message or in a file as
-// it was shared: share:<id> and share:<id>/<path>. It is for who erases
-// something elsewhere; nothing is changed. A file whose contents cannot be read
-// any more holds nothing.
+// Copies lists the shares whose message or stored file matches: share:<id> and
+// share:<id>/<path>. It serves callers that erase the text elsewhere; it changes nothing.
+// It skips files whose contents cannot be read.
 func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
 	var list []*shared
 	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
