@@ -103,7 +103,9 @@ func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 	case "agent claim":
 		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.ClaimArgs) error { return s.fromHere(ctx, sc, &a.Path) })
 	case "agent release":
-		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.ReleaseArgs) error { return s.fromHere(ctx, sc, &a.Path) })
+		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.ReleaseArgs) error {
+			return s.fromHere(ctx, sc, &a.Path)
+		})
 	case "share push":
 		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *share.Offer) error {
 			for i := range a.Paths {
