@@ -116,3 +116,22 @@ func TestImportEndedInTheMiddle(t *testing.T) {
 		}
 	}
 }
+
+// An import tells how far it is, up to its end, and never goes back.
+func TestImportTellsHowFarItIs(t *testing.T) {
+	s := batched(t, 30, nil)
+	var lines strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&lines, `{"category":"room","key":"key %d","value":"value %d"}`+"\n", i, i)
+	}
+	told, calls := 0, 0
+	_, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(lines.String()), BatchSize: 30, Progress: func(done, total int) {
+		if done < told || total != 300 {
+			t.Errorf("told %d of %d after %d", done, total, told)
+		}
+		told, calls = done, calls+1
+	}})
+	if err != nil || told != 300 || calls < 100 {
+		t.Errorf("told %d in %d calls: %v", told, calls, err)
+	}
+}

@@ -225,21 +225,22 @@ func (s *Store) Stats() journal.Stats { return s.log.Stats() }
 
 // Settle does at once, after much was written, what a server does in the
 // background: it compacts a journal that is over its limit, so that no later
-// command reads it all, and brings index and vectors up to date.
-func (s *Store) Settle(ctx context.Context) {
+// command reads it all, and brings index and vectors up to date. progress is told
+// how many facts of a new index are done; it may be nil.
+func (s *Store) Settle(ctx context.Context, progress func(done int)) {
 	if at := s.log.Stats(); at.JournalBytes > at.Limit() {
 		if err := s.log.Compact(ctx); err != nil {
 			s.Warn("the journal was not compacted: %v", err)
 		}
 	}
-	if err := s.derive(ctx); err != nil {
+	if err := s.derive(ctx, progress); err != nil {
 		s.Warn("the index was not written: %v", err)
 	}
 }
 
 // derive brings index and vectors up to date.
-func (s *Store) derive(ctx context.Context) error {
-	err := s.SyncIndex(ctx)
+func (s *Store) derive(ctx context.Context, progress func(done int)) error {
+	err := s.log.Sync(ctx, syncTail, progress)
 	if _, failed := s.BuiltInVectors(ctx); err == nil {
 		err = failed
 	}
@@ -252,7 +253,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	if err := s.log.Compact(ctx); err != nil {
 		return err
 	}
-	return s.derive(ctx)
+	return s.derive(ctx, nil)
 }
 
 // The ways in which a call cannot be done as it was made.

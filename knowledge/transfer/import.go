@@ -42,6 +42,8 @@ type Incoming struct {
 
 	Data      io.Reader `json:"-"` // instead of the file, when the caller has it
 	BatchSize int       `json:"-"` // the most facts of one commit; 0: 50,000
+
+	Progress func(done, total int) `json:"-"` // told how far the import is; may be nil
 }
 
 // Imported is what became of an import. A fact counts once, however many
@@ -118,10 +120,13 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	if len(parsed.Records) > importEach || parsed.Document != nil && len(parsed.Document.Facts) > importEach {
 		defer sparing()()
 	}
+	m.all = countOf(parsed)
 	err = m.commitAll(ctx, parsed)
 	if err == nil && !in.DryRun {
-		s.Settle(ctx) // whatever it added: an import before may have been killed here
+		// Whatever it added: an import before may have been killed here.
+		s.Settle(ctx, func(indexed int) { m.tell(2*m.all + min(indexed, m.all)) })
 	}
+	m.tell(3 * m.all)
 	return m.r, err
 }
 
@@ -265,13 +270,12 @@ func batches(p formats.Parsed, most int) []formats.Parsed {
 // commitAll imports a file, batch by batch.
 func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 	each := cmp.Or(m.in.BatchSize, importEach)
-	all := countOf(parsed)
 	parts := batches(parsed, each)
 	for i := range parts {
 		m.before = m.r
 		err := m.commit(ctx, parts[i])
 		if err != nil && ctx.Err() != nil && !errors.Is(err, journal.ErrInDoubt) {
-			return &InterruptedError{In: m.before.Parsed, Of: all, cause: err}
+			return &InterruptedError{In: m.before.Parsed, Of: m.all, cause: err}
 		}
 		if err != nil && i > 0 {
 			return fmt.Errorf("%s of the file are in and stay, import it again for the rest: %w", prose.Count(m.before.Parsed, "fact"), err)
@@ -282,6 +286,13 @@ func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 		parts[i] = formats.Parsed{}
 	}
 	return nil
+}
+
+// tell tells how far the import is: each fact is read, merged and indexed.
+func (m *merger) tell(done int) {
+	if m.in.Progress != nil && m.all > 0 {
+		m.in.Progress(done, 3*m.all)
+	}
 }
 
 // countOf is how many facts a file has, as [Imported] counts them.

@@ -23,6 +23,7 @@ type merger struct {
 	store *knowledge.Store
 	in    Incoming
 	r     Imported
+	all   int  // facts in the file, counted as [Imported] counts them
 	whole bool // a store is taken over as it is: nothing of it is refused
 
 	before Imported          // what the batches before did
@@ -59,6 +60,7 @@ func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, 
 			return nil, ctx.Err()
 		}
 		m.r.Parsed += grouped[n].records
+		m.tell(b.Parsed + len(p.Records) + m.r.Parsed)
 		if err := m.fact(n, grouped[n]); err != nil {
 			return nil, err
 		}
@@ -99,10 +101,11 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 		m.rooms = map[string]string{}
 	}
 	alone := state.Over(state.New(), m.rooms)
-	for _, r := range p.Records {
+	for i, r := range p.Records {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
+		m.tell(2*m.before.Parsed + i)
 		c, err := m.check(r)
 		if err != nil {
 			return nil, nil, err

@@ -44,3 +44,36 @@ func TestProgressIsSentToWhoAsks(t *testing.T) {
 		}
 	})
 }
+
+// A call that reads does not wait for an import of the same connection; one that
+// writes does.
+func TestReadsDoNotWaitForLongWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read, loaded := make(chan struct{}), false
+		load := func(context.Context, op.Scope, struct{}) (said, error) {
+			defer func() { loaded = true }()
+			select {
+			case <-read:
+				return "loaded beside a read", nil
+			case <-time.After(time.Minute):
+				return "nobody read meanwhile", nil
+			}
+		}
+		recall := func(context.Context, op.Scope, struct{}) (said, error) { close(read); return "read", nil }
+		remember := func(context.Context, op.Scope, struct{}) (said, error) {
+			if !loaded {
+				return "did not wait", nil
+			}
+			return "written after it", nil
+		}
+		tools := []*op.Tool{{Name: "ctx_long", Command: "long", Title: "Long", Summary: "Long.", Operations: []op.Operation{
+			op.New("load", "Long.", op.Changes, load).Long(), op.New("recall", "Short.", op.Reads, recall), op.New("remember", "Short.", op.Changes, remember),
+		}}}
+		list := serve(t, tools, nil, strings.NewReader(call("1", "ctx_long", `{"action":"load"}`)+call("2", "ctx_long", `{"action":"recall"}`)+call("3", "ctx_long", `{"action":"remember"}`)))
+		for id, want := range map[string]string{"1": "loaded beside a read", "2": "read", "3": "written after it"} {
+			if got := one(t, list, id).text(t); got != want {
+				t.Errorf("call %s: %s, want %s", id, got, want)
+			}
+		}
+	})
+}

@@ -59,6 +59,7 @@ const (
 	free    order = iota // at once, whatever else is going on
 	shared               // beside others, but not beside one that is alone
 	alone                // when all before it are answered
+	long                 // like one that is alone, but what reads does not wait for it
 	open                 // free, and not expected to end by itself
 	closing              // open, and told to end
 	orders  = iota
@@ -84,8 +85,11 @@ func (s *Server) order(req *jsonrpc.Request) order {
 		return shared
 	}
 	args, _ := arguments(p.Arguments)
-	if t.EffectOf(args) == op.Reads {
+	switch {
+	case t.EffectOf(args) == op.Reads:
 		return shared
+	case t.TakesLong(args):
+		return long
 	}
 	return alone
 }
@@ -200,7 +204,7 @@ func (p *pipe) turn() *jsonrpc.Request {
 
 // free reports whether a request of an order may run beside those that do.
 func (p *pipe) free(o order) bool {
-	return p.running[alone] == 0 && (o != alone || p.running[shared] == 0)
+	return p.running[alone] == 0 && (o == shared || p.running[shared]+p.running[long] == 0)
 }
 
 // full reports whether so many requests wait that reading should too.
@@ -292,7 +296,7 @@ func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
 		return false, false
 	}
 	p.pending[req.ID] = o
-	if (o == shared || o == alone) && (len(p.held) > 0 || !p.free(o)) {
+	if (o == shared || o == alone || o == long) && (len(p.held) > 0 || !p.free(o)) {
 		p.held = append(p.held, req)
 		return false, true
 	}

@@ -127,13 +127,13 @@ func keeping(st Stores) []Operation {
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
 		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).
 			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
-		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, function(transfer.Import)), "file").
+		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, imported), "file").Long().
 			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, (*knowledge.Store).EmbeddingsStatus)).
 			Shown().Tried("embeddings", "vectors", "semantic_status"),
 		New("embeddings_reset", "Delete all vectors; they are made again when needed.", Changes, on(open, (*knowledge.Store).EmbeddingsReset)).
 			Shown().Tried("reset_embeddings"),
-		New("embeddings_reindex", "Encode the facts that have no vector yet.", Changes, on(open, reindex)).
+		New("embeddings_reindex", "Encode the facts that have no vector yet.", Changes, on(open, reindex)).Long().
 			Shown().Tried("reindex", "embed"),
 		New("status", "Counts, and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
 		New("briefings", "What hooks gave to each session of the last 30 days.", Reads, func(ctx context.Context, sc Scope, q BriefingsQuery) (Result, error) {
@@ -200,6 +200,12 @@ func Recall(st Stores) *Tool {
 		}
 	}
 	return t
+}
+
+// imported tells who called how far it is.
+func imported(s *knowledge.Store, ctx context.Context, in transfer.Incoming) (transfer.Imported, error) {
+	in.Progress = Progress(ctx)
+	return transfer.Import(ctx, s, in)
 }
 
 // reindex tells who called how far it is.

@@ -100,6 +100,7 @@ type Operation struct {
 
 	instead []example // see [Operation.Instead]
 	byAgent bool      // see [Operation.ByAgent]
+	long    bool      // see [Operation.Long]
 	taught  []string  // the optional arguments that models are told of; nil: the operation is only named to them
 
 	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
@@ -203,6 +204,13 @@ func Adjust[A any](o *Operation, change func(context.Context, Scope, *A) error) 
 // its id must be given, so command lines that are shown give one.
 func (o Operation) ByAgent() Operation {
 	o.byAgent = true
+	return o
+}
+
+// Long says that the operation may take many seconds. On one connection, calls
+// that read do not wait for it.
+func (o Operation) Long() Operation {
+	o.long = true
 	return o
 }
 
@@ -321,4 +329,10 @@ func (t *Tool) EffectOf(args map[string]any) Effect {
 		return o.Effect
 	}
 	return t.Effect()
+}
+
+// TakesLong reports whether the operation that args ask for may take many seconds.
+func (t *Tool) TakesLong(args map[string]any) bool {
+	o, err := t.find("", args)
+	return err == nil && o.long
 }
