@@ -1,5 +1,5 @@
-// Package notice keeps what a user should know beside an answer until it is
-// told: what a store found out itself, and the warnings of its journal.
+// Package notice collects warnings for the user until an answer shows them: a store's own
+// findings and the warnings of its journal.
 package notice
 
 import (
@@ -11,15 +11,15 @@ import (
 	"leanctx/internal/journal"
 )
 
-// Pending is what is still to be told. The zero value is empty; it is safe for
-// concurrent use.
+// Pending holds the warnings that were not shown yet. The zero value is empty. It is safe
+// for concurrent use.
 type Pending struct {
 	mu     sync.Mutex
 	list   []string
-	warned int // how many of the journal's warnings were told
+	warned int // number of the journal's warnings already taken
 }
 
-// Add notes something, unless the same waits to be told already.
+// Add adds a warning, unless the same one is already waiting.
 func (b *Pending) Add(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -28,8 +28,8 @@ func (b *Pending) Add(format string, args ...any) {
 	}
 }
 
-// Take gives, once each, what was added, and then those of a journal's
-// warnings that are new. warnings are all of them, in the journal's order.
+// Take returns the added warnings and the journal's new ones, each once. warnings are all
+// warnings of the journal, in its order.
 func (b *Pending) Take(warnings []journal.Warning) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,14 +42,14 @@ func (b *Pending) Take(warnings []journal.Warning) []string {
 	return out
 }
 
-// Damage is what a journal's warnings say, and the paths of what was set aside
-// in its directory.
-func Damage(dir string, warnings []journal.Warning, stats journal.Stats) (told, aside []string) {
+// Damage returns the texts of a journal's warnings and the paths of the files set aside in
+// its directory.
+func Damage(dir string, warnings []journal.Warning, stats journal.Stats) (found, aside []string) {
 	for _, w := range warnings {
-		told = append(told, w.Text)
+		found = append(found, w.Text)
 	}
 	for _, name := range stats.SetAside {
 		aside = append(aside, filepath.Join(dir, name))
 	}
-	return told, aside
+	return found, aside
 }

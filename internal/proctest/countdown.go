@@ -2,8 +2,8 @@ package proctest
 
 import "context"
 
-// Countdown is a context that ends after it was looked at so many times, so
-// that a test may end what looks at it at each of those places.
+// Countdown is a context that is canceled after Err was called `looks` times. A test can
+// thus stop code at each place that checks its context.
 func Countdown(ctx context.Context, looks int) context.Context { return &countdown{ctx, looks} }
 
 type countdown struct {

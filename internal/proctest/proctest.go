@@ -5,7 +5,7 @@
 //	...
 //	err := proctest.Run(proctest.Command(t, job{Do: "claim", Dir: dir}), func(line string) { ... })
 //
-// It is imported by tests alone.
+// Only tests import it.
 package proctest
 
 import (
@@ -23,9 +23,8 @@ import (
 // variable holds the job, as JSON.
 const variable = "LEANCTX_TEST_JOB"
 
-// Main runs the tests; in a process that [Command] made it runs its job
-// instead, of which an error is printed and the exit code is 1. run is, as a
-// rule, a method of the job.
+// Main runs the tests. In a process made by [Command] it runs that process's job instead;
+// on an error it prints the error and exits with 1.
 func Main[J any](m *testing.M, run func(J, context.Context) error) {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -42,8 +41,8 @@ func Main[J any](m *testing.M, run func(J, context.Context) error) {
 	}
 }
 
-// Command is a job in a process of its own, not started yet. It is killed when
-// the test ends. The job goes through JSON.
+// Command returns a command, not started yet, that runs the job in a process of its own.
+// The process is killed when the test ends. The job is passed as JSON.
 func Command(t testing.TB, job any) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -59,9 +58,8 @@ func Command(t testing.TB, job any) *exec.Cmd {
 	return c
 }
 
-// Run starts a command, calls each with every whole line that it prints, and
-// waits for its end; each may kill it. Where nobody else listens to what it
-// says on stderr, that goes to the test's.
+// Run starts a command, calls each with every complete line of its output, and waits for
+// its end. each may kill the process. If the command has no Stderr, it uses the test's.
 func Run(c *exec.Cmd, each func(line string)) error {
 	if c.Stderr == nil {
 		c.Stderr = os.Stderr

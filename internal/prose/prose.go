@@ -1,12 +1,12 @@
-// Package prose puts what people wrote, numbers and ages into the answers that
-// people and models read.
+// Package prose formats texts of people, numbers and ages for answers that people and
+// models read.
 //
-// An answer is lines. What somebody wrote stands in one of them as [Line] or
-// [Brief] gives it, or in several as [Indent] does, so that no text can pass
-// for a line of the answer itself or move a terminal's cursor.
+// An answer consists of lines. A text of somebody is shown in one line ([Line], [Brief])
+// or in several ([Indent]), so that it cannot pass for a line of the answer or move a
+// terminal's cursor.
 //
-// We show control characters as escapes; to leave them out was rejected because
-// two texts that differ would look the same.
+// Control characters are shown as escapes. Dropping them was rejected, because two
+// different texts would look the same.
 package prose
 
 import (
@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// Clip is a text of that many runes at most, with … where it was cut.
+// Clip shortens a text to a number of runes and adds … if it cut something.
 func Clip(s string, runes int) string {
 	n := 0
 	for i := range s {
@@ -30,8 +30,8 @@ func Clip(s string, runes int) string {
 // briefRunes is how much [Brief] shows of a text.
 const briefRunes = 300
 
-// Brief is a text in one line, of 300 runes at most; a longer one is followed
-// by how many bytes it has.
+// Brief is a text in one line, at most 300 runes. A longer text is followed by its size in
+// bytes.
 func Brief(s string) string {
 	if short := Clip(s, briefRunes); short != s {
 		return fmt.Sprintf("%s (%d bytes)", Line(short), len(s))
@@ -39,12 +39,12 @@ func Brief(s string) string {
 	return Line(s)
 }
 
-// Line is a text in one line. Characters that nobody sees ([IsHidden]) are
-// written as [Shown], bytes that are not UTF-8 as U+FFFD. The < of "</" is
-// written so too, so that no text can close a tag around it.
+// Line is a text in one line. Hidden characters ([IsHidden]) are written as [Shown],
+// invalid UTF-8 as U+FFFD. The < of "</" is escaped too, so that no text can close a tag
+// around it.
 func Line(s string) string { return escape(s, "") }
 
-// Indent is a text of several lines, each behind the same blanks. Tabs stay.
+// Indent indents each line of a text with the same blanks. Tabs stay.
 func Indent(s, blanks string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, line := range lines {
@@ -53,15 +53,14 @@ func Indent(s, blanks string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Block is a text that is read, behind the beginning of a line: its line breaks
-// stay, and the lines after the first are indented deeper than any line of an
-// answer's own.
+// Block is a text that follows the start of a line. Its line breaks stay. Its further
+// lines are indented deeper than any line of the answer itself.
 func Block(s string) string {
 	const blanks = "      "
 	return strings.TrimPrefix(Indent(strings.TrimSpace(s), blanks), blanks)
 }
 
-// escape shows what a reader cannot see, except the characters of keep.
+// escape makes hidden characters visible, except those in keep.
 func escape(s, keep string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
 	if !strings.ContainsFunc(s, IsHidden) && !strings.Contains(s, "</") {
@@ -79,8 +78,8 @@ func escape(s, keep string) string {
 	return b.String()
 }
 
-// Shown is how a character is written that must not stand as it is: \n, \t,
-// \r, or \u{…} with its code point in hexadecimal digits.
+// Shown is the escape of a character:  , \t, \r, or \u{…} with its code point in
+// hexadecimal.
 func Shown(r rune) string {
 	switch r {
 	case '\n':
@@ -100,9 +99,9 @@ func IsControl(r rune) bool {
 		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// IsHidden covers what [IsControl] does and the other characters that a model
-// reads and a person does not see: zero-width characters, direction marks, tag
-// characters and the variation selectors that can carry text.
+// IsHidden covers [IsControl] and other characters that a model reads and a person does
+// not see: zero-width characters, direction marks, tag characters, and variation selectors
+// that can carry text.
 func IsHidden(r rune) bool {
 	switch {
 	case r < 0xa0:
@@ -115,8 +114,8 @@ func IsHidden(r rune) bool {
 	return IsControl(r)
 }
 
-// Redacted is the line below an answer that names the rules by which something
-// was taken out of a text, and nothing where none did.
+// Redacted is the line below an answer that names the secret rules that matched; empty if
+// none did.
 func Redacted(rules []string) string {
 	if len(rules) == 0 {
 		return ""

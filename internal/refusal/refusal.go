@@ -1,10 +1,8 @@
-// Package refusal has the two errors by which every package of the domain says
-// that a call cannot be done as it was made. The packages have them under their
-// own names as aliases, so that who serves them all asks for one type each.
+// Package refusal has the two errors with which every package of the domain rejects a
+// call. Those packages export them as aliases, so a caller checks for one type each.
 //
-// We have one type for all of them; a type in each package was rejected because
-// what maps errors to exit codes and examples had to know every one, and one
-// that was forgotten passed for a failure of the program.
+// A type in each package was rejected: the code that maps errors to exit codes had to know
+// every one, and a forgotten one counted as an internal error.
 package refusal
 
 import (
@@ -15,25 +13,25 @@ import (
 // ArgumentError says which argument is wrong and why.
 type ArgumentError struct {
 	Argument string // its name as callers know it: to_agent
-	Problem  string // names the thing: message has 70,000 bytes
-	Missing  bool   // it was not given
-	Why      string // of a missing one, what is wanted; may be empty
-	Subject  string // the agent or thing that the call named, where that is what is wrong
+	Problem  string // names the subject: message has 70,000 bytes
+	Missing  bool   // the argument was not given
+	Why      string // for a missing argument, what is expected; may be empty
+	Subject  string // the name in the call that is wrong, if that is the problem
 }
 
 // Error is the problem.
 func (e *ArgumentError) Error() string { return e.Problem }
 
-// NotFoundError says that a named thing does not exist.
+// NotFoundError means that a named thing does not exist.
 type NotFoundError struct {
 	What    string
-	Subject string // the name that was not found, where one was given
+	Subject string // the name that was not found, if one was given
 }
 
-// Error is what does not exist.
+// Error says what does not exist.
 func (e *NotFoundError) Error() string { return e.What }
 
-// Argument is an [*ArgumentError] whose problem is formatted.
+// Argument formats an [*ArgumentError].
 func Argument(name, format string, args ...any) error {
 	return &ArgumentError{Argument: name, Problem: fmt.Sprintf(format, args...)}
 }
@@ -47,13 +45,13 @@ func Missing(name, why string) error {
 	return &ArgumentError{Argument: name, Problem: problem, Missing: true, Why: why}
 }
 
-// NotFound is a [*NotFoundError] that is formatted.
+// NotFound formats a [*NotFoundError].
 func NotFound(format string, args ...any) error {
 	return &NotFoundError{What: fmt.Sprintf(format, args...)}
 }
 
-// Required is an [*ArgumentError] about the first argument that is blank: pairs
-// are names and values in turn.
+// Required returns an [*ArgumentError] for the first blank argument. pairs alternates
+// names and values.
 func Required(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if strings.TrimSpace(pairs[i+1]) == "" {
@@ -63,11 +61,11 @@ func Required(pairs ...string) error {
 	return nil
 }
 
-// MaxLimit is the most rows that any list shows.
+// MaxLimit is the maximum number of rows in any list.
 const MaxLimit = 10_000
 
-// Limit checks an argument "limit": 0 means standard, and more than [MaxLimit]
-// means that.
+// Limit checks an argument "limit". 0 means standard; values above [MaxLimit] are lowered
+// to it.
 func Limit(limit, standard int) (int, error) {
 	switch {
 	case limit < 0:

@@ -4,9 +4,9 @@
 //
 // # What decides
 //
-// Flags, then the environment, then the project's file, then the user's file,
-// then the default; the first that says something wins. An environment
-// variable that is set to nothing says nothing.
+// Flags, then the environment, the project's file, the user's file,
+// then the default; the first one that is set wins. An environment
+// variable with an empty value counts as not set.
 //
 //	LEAN_CTX_DATA_DIR       where everything is kept    (default ~/.lean-ctx)
 //	LEAN_CTX_CONFIG_DIR     where config.json is        (default: the data directory)
@@ -47,7 +47,7 @@ import (
 	"strings"
 )
 
-// The variables that are read.
+// The environment variables.
 const (
 	varPrefix    = "LEAN_CTX_"
 	DataDirVar   = varPrefix + "DATA_DIR"
@@ -69,7 +69,7 @@ const (
 	modelsDirName = "models"
 )
 
-// Options say where to look; nil and zero are the process's own.
+// Options replace parts of the process's environment. Nil and zero mean the process's own.
 type Options struct {
 	Getenv  func(string) string
 	HomeDir func() (string, error)
@@ -78,7 +78,7 @@ type Options struct {
 	Agent   string // --agent
 }
 
-// Config is what a process was told. Paths are absolute and clean.
+// Config holds the flags and the environment. Paths are absolute and clean.
 type Config struct {
 	DataDir   string
 	ConfigDir string
@@ -172,8 +172,8 @@ func (c *Config) dataDir(given string) (string, error) {
 	return filepath.Join(home, dataDirName), nil
 }
 
-// legacy is where the existing program keeps its data: in our directory, and
-// unless that was given, in the two places where it looks next.
+// legacy lists the data directories of the existing program: ours, and, unless that was
+// set, the two places where it looks next.
 func (c *Config) legacy(env func(string) string) []string {
 	dirs := []string{c.DataDir}
 	home, err := c.homeDir()
@@ -209,8 +209,8 @@ func (c *Config) project(flag, env string) (string, error) {
 	return dir, nil
 }
 
-// Path makes a path that a person wrote absolute: ~ and ~/x are in the home
-// directory, a relative one is seen from the working directory.
+// Path makes a path of a user absolute: ~ is the home directory, and a relative path
+// starts at the working directory.
 func (c *Config) Path(p string) (string, error) {
 	if rest, ok := strings.CutPrefix(p, "~"); ok {
 		if rest != "" && !os.IsPathSeparator(rest[0]) {
@@ -246,7 +246,7 @@ func (c *Config) homeDir() (string, error) {
 	return home, nil
 }
 
-// Error is a mistake in what the program was told, with what to do about it.
+// Error is a mistake in the configuration, with what to do about it.
 type Error struct{ What, Problem, Advice string }
 
 func (e *Error) Error() string { return e.What + ": " + e.Problem }
@@ -254,8 +254,8 @@ func (e *Error) Error() string { return e.What + ": " + e.Problem }
 // Hint is what to do about it.
 func (e *Error) Hint() string { return e.Advice }
 
-// Environ is the process's environment for a child of ours: without the
-// variables that are read here, and with those of set.
+// Environ is the process's environment for a child process, without the variables above
+// and with those of set.
 func Environ(set map[string]string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, varPrefix) })
 	for _, name := range slices.Sorted(maps.Keys(set)) {

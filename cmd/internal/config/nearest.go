@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// nearest finds among names the one that was probably meant: two edits away at
-// most, and no more than a third of its length.
+// nearest finds the name that was probably meant: at most two edits away, and at most a
+// third of its length.
 func nearest(name string, names []string) (string, bool) {
 	best, at := "", 3
 	for _, n := range names {
@@ -15,8 +15,8 @@ func nearest(name string, names []string) (string, bool) {
 	return best, best != ""
 }
 
-// distance counts the letters to insert, delete, replace or swap with their
-// neighbour (optimal string alignment).
+// distance is the optimal string alignment distance: letters inserted, deleted, replaced
+// or swapped with their neighbour.
 func distance(a, b string) int {
 	var before []int
 	row := make([]int, len(b)+1)

@@ -14,13 +14,13 @@ import (
 	"leanctx/internal/secret"
 )
 
-// What worktrees can be.
+// The values of "worktrees".
 const (
 	Share   = "share"   // work trees of one repository share one memory
 	Isolate = "isolate" // each has its own
 )
 
-// Settings are what the files say about one project.
+// Settings are the settings for one project.
 type Settings struct {
 	Worktrees          string
 	CrossProjectSearch bool
@@ -30,7 +30,7 @@ type Settings struct {
 	Warnings           []string      // unknown keys, things a project's file may not do
 }
 
-// file is a configuration file; nil is "says nothing".
+// file is a configuration file. A nil member is not set.
 type file struct {
 	Worktrees          *string       `json:"worktrees"`
 	CrossProjectSearch *bool         `json:"cross_project_search"`
@@ -49,9 +49,9 @@ const (
 
 var knownKeys = [...]string{worktreesKey, crossKey, diaryKey, hooksKey, sensitiveKey}
 
-// For reads what the user's file and the one of the project that dir is in
-// say. A file that is not there says nothing; one that cannot be read as such
-// is an error, since guessing what it meant could leak.
+// For reads the settings for the project that contains dir, from the user's and the
+// project's file. A missing file sets nothing. A malformed file is an error, because a
+// wrong guess could leak data.
 func (c *Config) For(dir string) (Settings, error) {
 	s := Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true, Hooks: true}
 	user, err := s.read(c.UserFile())
@@ -70,7 +70,7 @@ func (c *Config) For(dir string) (Settings, error) {
 			s.CrossProjectSearch = *f.CrossProjectSearch
 		}
 		if f.AutoDiary != nil {
-			s.AutoDiary = s.AutoDiary && *f.AutoDiary // off is off, whoever says so
+			s.AutoDiary = s.AutoDiary && *f.AutoDiary // either file can switch it off
 		}
 		if f.Hooks != nil {
 			s.Hooks = s.Hooks && *f.Hooks
@@ -87,8 +87,7 @@ func (s *Settings) warn(path, format string, args ...any) {
 	s.Warnings = append(s.Warnings, path+": "+fmt.Sprintf(format, args...))
 }
 
-// project reads the file of the project and takes out of it what a clone may
-// not decide.
+// project reads the project's file and drops what a cloned file may not set.
 func (s *Settings) project(dir string, user file, userFile string) (file, error) {
 	path := findProjectFile(dir)
 	if path == "" {
@@ -130,8 +129,8 @@ func (s *Settings) read(path string) (file, error) {
 	return parse(path, members)
 }
 
-// readMembers reads a JSON object without looking into its members. A file
-// that is missing is an empty one.
+// readMembers reads a JSON object without decoding its members. A missing file is an empty
+// object.
 func readMembers(path string) (map[string]json.RawMessage, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +150,7 @@ func readMembers(path string) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// place words a JSON error with the line it is on.
+// place adds the line to a JSON error.
 func place(data []byte, err error) string {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
@@ -189,8 +188,7 @@ func parse(path string, members map[string]json.RawMessage) (file, error) {
 	return f, nil
 }
 
-// check refuses rules that could not be used, or that would blot out
-// everything.
+// check refuses invalid rules and rules that would redact everything.
 func check(path string, rules []secret.Rule) error {
 	if len(rules) == 0 {
 		return nil
@@ -201,9 +199,8 @@ func check(path string, rules []secret.Rule) error {
 	return nil
 }
 
-// findProjectFile looks in dir and above it, as far as the enclosing git work
-// tree reaches. Outside of one only dir itself counts: what lies above is not
-// the project's.
+// findProjectFile looks in dir and its parents, up to the root of the Git work tree.
+// Outside of one it looks only in dir: a parent does not belong to the project.
 func findProjectFile(dir string) string {
 	dir = filepath.Clean(dir)
 	found := ""
