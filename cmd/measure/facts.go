@@ -72,12 +72,12 @@ func spelled(i int) string {
 	const onsets, vowels = "bdfgklmnprstvzhjcw", "aeiou"
 	const syllables = uint64(len(onsets) * len(vowels))
 	n := uint64(i) * 48_271 % (syllables * syllables * syllables)
-	word := ""
+	var word strings.Builder
 	for range 3 {
-		word += string(onsets[n%syllables/uint64(len(vowels))]) + string(vowels[n%uint64(len(vowels))])
+		word.WriteString(string(onsets[n%syllables/uint64(len(vowels))]) + string(vowels[n%uint64(len(vowels))]))
 		n /= syllables
 	}
-	return word
+	return word.String()
 }
 
 func (g *generator) chance(percent int) bool { return g.rng.IntN(100) < percent }

@@ -222,14 +222,14 @@ func (s *server) call(action string, args object) (string, error) {
 	if err := json.Unmarshal(result, &answer); err != nil {
 		return "", err
 	}
-	text := ""
+	var text strings.Builder
 	for _, c := range answer.Content {
-		text += c.Text
+		text.WriteString(c.Text)
 	}
 	if answer.IsError {
-		return "", toolError(text)
+		return "", toolError(text.String())
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // ask calls an action and decodes its answer as JSON.

@@ -351,16 +351,6 @@ func after(lines []line, seq uint64) []line {
 	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.seq <= seq })
 }
 
-// contiguous tells whether lines are the commits after seq, one by one.
-func contiguous(lines []line, seq uint64) bool {
-	for _, l := range lines {
-		if seq++; l.seq != seq {
-			return false
-		}
-	}
-	return true
-}
-
 // union sorts the commits of two journals. Where both have one, the first wins
 // unless it lost it.
 func union(a, b []line) []line {

@@ -265,3 +265,25 @@ func TestStartReadsOnlyTheTail(t *testing.T) {
 		t.Error("there is a snapshot, and the test proves nothing")
 	}
 }
+
+func read(t testing.TB, path ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t testing.TB, data []byte, path ...string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(path...), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flipped(b []byte, at int, with byte) []byte {
+	b = bytes.Clone(b)
+	b[at] ^= with
+	return b
+}

@@ -3,7 +3,6 @@
 package journal_test
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -138,22 +137,6 @@ func told(t testing.TB, dir string) *story {
 	return s
 }
 
-func read(t testing.TB, path ...string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func write(t testing.TB, data []byte, path ...string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(path...), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // image is a directory's content: names and the files they stand for, of
 // which two names may have the same.
 type image struct {
@@ -195,12 +178,6 @@ func (m image) put(t testing.TB, dir string) {
 		first[ino] = name
 		write(t, m.files[ino], dir, name)
 	}
-}
-
-func flipped(b []byte, at int, with byte) []byte {
-	b = bytes.Clone(b)
-	b[at] ^= with
-	return b
 }
 
 // scratch gives out directories that are removed as soon as they were used,

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,13 +29,6 @@ type follower struct {
 	index *index.Index
 	rest  func() ([]byte, error) // beside the facts, as of the index's position
 	stale bool                   // what is on disk is of another journal, or too old: it is to be built anew
-}
-
-// open opens the index if it is not open.
-func (x *follower) open() (*index.Index, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.opened()
 }
 
 func (x *follower) opened() (*index.Index, error) {
@@ -172,10 +166,8 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) (index.Doc, error) {
 func versionTerm(id string) string { return "id " + id }
 
 func appendNew(list []string, s string) []string {
-	for _, x := range list {
-		if x == s {
-			return list
-		}
+	if slices.Contains(list, s) {
+		return list
 	}
 	return append(list, s)
 }
