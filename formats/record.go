@@ -91,6 +91,8 @@ type Fact struct {
 	Sources           []Source   `json:"sources"`
 	Tags              []string   `json:"tags"`
 	Aliases           []string   `json:"aliases"`
+	Questions         []string   `json:"questions,omitempty"`    // that somebody would ask who does not know the value's words
+	QuestionsAt       *time.Time `json:"questions_at,omitempty"` // when they were given; nil: with an assertion
 	Pinned            bool       `json:"pinned"`
 	ArchivedAt        *time.Time `json:"archived_at"`
 	RetractedAt       *time.Time `json:"retracted_at,omitempty"`
@@ -105,6 +107,7 @@ type Pattern struct {
 	Type          string    `json:"pattern_type"`
 	Description   string    `json:"description"`
 	Examples      []string  `json:"examples"`
+	Questions     []string  `json:"questions,omitempty"`
 	SourceSession string    `json:"source_session"`
 	CreatedAt     time.Time `json:"created_at"`
 
@@ -118,6 +121,7 @@ type Gotcha struct {
 	Severity    string    `json:"severity"` // critical, warning, info
 	Trigger     string    `json:"trigger"`
 	Resolution  string    `json:"resolution"`
+	Questions   []string  `json:"questions,omitempty"`
 	Occurrences int       `json:"occurrences"`
 	FirstSeen   time.Time `json:"first_seen"`
 	LastSeen    time.Time `json:"last_seen"`
@@ -229,5 +233,6 @@ type Record struct {
 	ValidUntil    *time.Time `json:"valid_until,omitempty"`
 	Confirmations int        `json:"confirmations,omitzero"`
 	Timestamp     *time.Time `json:"timestamp,omitempty"`
-	Privacy       string     `json:"privacy,omitempty"` // left out: shared
+	Privacy       string     `json:"privacy,omitempty"`   // left out: shared
+	Questions     string     `json:"questions,omitempty"` // divided by ;
 }

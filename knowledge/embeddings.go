@@ -156,13 +156,13 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 	return r, nil
 }
 
-// over lists the versions that need no vector any more.
+// over lists the vectors that may be of versions which need none any more.
 func (s *Store) over(ctx context.Context) (out []string, err error) {
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		out = out[:0]
 		for _, v := range st.Each() {
 			if !lasts(v, now) {
-				out = append(out, v.ID)
+				out = append(out, v.ID, meaning.QuestionsID(v.ID))
 			}
 		}
 		return nil

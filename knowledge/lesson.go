@@ -19,9 +19,10 @@ import (
 
 // Lesson is a convention of the project.
 type Lesson struct {
-	Type     string   `json:"pattern_type" jsonschema:"what the convention is about, e.g. naming"`
-	Value    string   `json:"value" arg:"1" jsonschema:"the convention"`
-	Examples []string `json:"examples,omitempty" jsonschema:"examples of it"`
+	Type      string   `json:"pattern_type" jsonschema:"what the convention is about, e.g. naming"`
+	Value     string   `json:"value" arg:"1" jsonschema:"the convention"`
+	Examples  []string `json:"examples,omitempty" jsonschema:"examples of it"`
+	Questions string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, divided by ;"`
 }
 
 // Learned is what became of a [Lesson] or a [Mistake].
@@ -67,7 +68,7 @@ func (l Learned) line() string {
 
 // Pattern records a convention. The same one again adds its examples.
 func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
-	in := lessonTexts{nameA: "pattern_type", a: a.Type, nameB: "value", b: a.Value, list: a.Examples}
+	in := lessonTexts{nameA: "pattern_type", a: a.Type, nameB: "value", b: a.Value, list: a.Examples, questions: a.Questions}
 	if err := s.clean(&in); err != nil {
 		return Learned{}, err
 	}
@@ -79,6 +80,9 @@ func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
 			p, r.Known = st.Patterns[i], true
 		}
 		p.Examples = merge(p.Examples, examples)
+		if in.parts != nil {
+			p.Questions = in.parts
+		}
 		p.Extra = s.signed(p.Extra)
 		r = Learned{Room: state.RoomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
 		return []state.Event{{Pattern: &p}}, nil
@@ -91,13 +95,14 @@ type Mistake struct {
 	Trigger    string `json:"trigger" arg:"1" jsonschema:"what leads to it"`
 	Resolution string `json:"resolution" arg:"2" jsonschema:"what to do instead"`
 	Severity   string `json:"severity,omitempty" enum:"critical,warning,info" jsonschema:"how bad it is (default warning)"`
+	Questions  string `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, divided by ;"`
 }
 
 // Gotcha records a mistake not to repeat. The same trigger again counts as one
 // occurrence more. Another resolution takes the place of the old one, which is
 // told and kept.
 func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
-	in := lessonTexts{nameA: "trigger", a: m.Trigger, nameB: "resolution", b: m.Resolution}
+	in := lessonTexts{nameA: "trigger", a: m.Trigger, nameB: "resolution", b: m.Resolution, questions: m.Questions}
 	if err := s.clean(&in); err != nil {
 		return Learned{}, err
 	}
@@ -119,7 +124,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		if i >= 0 {
 			g = st.Gotchas[i]
 			if !fact.SameValue(g.Resolution, resolution) {
-				was = g.Resolution
+				was, g.Questions = g.Resolution, nil
 				if err := keepResolution(&g, now); err != nil {
 					return nil, err
 				}
@@ -127,6 +132,9 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		}
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
 		g.Occurrences++
+		if in.parts != nil {
+			g.Questions = in.parts
+		}
 		g.Extra = s.signed(g.Extra)
 		r = Learned{Room: state.RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
 		return []state.Event{{Gotcha: &g}}, nil
@@ -191,6 +199,8 @@ func signedBy(extra formats.Unknown, agent string) bool {
 type lessonTexts struct {
 	nameA, a, nameB, b string
 	list               []string
+	questions          string
+	parts              []string // the questions, taken apart
 	redacted           []string
 }
 
@@ -215,6 +225,10 @@ func (s *Store) clean(in *lessonTexts) error {
 		if !utf8.ValidString(*x.text) {
 			return refusal.Argument(x.argument, "%s is not valid UTF-8", x.argument)
 		}
+	}
+	in.parts = splitQuestions(text(in.questions))
+	if err := checkQuestions(in.parts); err != nil {
+		return err
 	}
 	list := in.list
 	in.list = make([]string, 0, len(list))

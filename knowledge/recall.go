@@ -216,8 +216,8 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 	if s.opts.Semantic == nil && q.Mode == modeSemantic {
 		return Recalled{}, refusal.Argument("mode", "mode semantic needs vectors, and this store has none: use mode=auto")
 	}
-	newest := s.Now()
-	if err := s.Look(ctx, func(k state.Known, now time.Time) error { newest = now; return nil }); err != nil {
+	var newest time.Time
+	if err := s.Look(ctx, func(k state.Known, now time.Time) error { newest = k.At; return nil }); err != nil {
 		return Recalled{}, err
 	}
 	o := recall.Options{Now: s.Now(), Newest: newest, NoDates: q.AsOf != "" || q.KnownAt != "" || q.Prompt}
@@ -315,7 +315,11 @@ func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked 
 	c.words = len(c.versions)
 	if m != nil {
 		for _, n := range m.near {
-			v, err := x.Version(ctx, n.ID)
+			id := meaning.VersionOf(n.ID)
+			if seen[id] {
+				continue
+			}
+			v, err := x.Version(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -325,10 +329,15 @@ func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked 
 		}
 	}
 	texts := make([]meaning.Text, len(c.versions))
+	var with []int // those that have questions; their texts come behind
 	for i, v := range c.versions {
 		texts[i] = meaning.Of(v)
+		if t, ok := meaning.OfQuestions(v); ok {
+			with, texts = append(with, i), append(texts, t)
+		}
 		c.ranked = append(c.ranked, recall.Candidate{
-			Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Since: fact.PeriodNow(v, f.now).From, Dormant: v.ArchivedAt != nil,
+			Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Questions: strings.Join(v.Questions, "\n"),
+			Since: fact.PeriodNow(v, f.now).From, Dormant: v.ArchivedAt != nil,
 		})
 	}
 	if m != nil && len(texts) > 0 {
@@ -336,8 +345,11 @@ func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked 
 		if err != nil {
 			return nil, err
 		}
-		for i := range vectors {
+		for i := range c.ranked {
 			c.ranked[i].Vector = vectors[i]
+		}
+		for i, at := range with {
+			c.ranked[at].Asked = vectors[len(c.ranked)+i]
 		}
 	}
 	return c, nil
@@ -350,11 +362,7 @@ func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMean
 	if m != nil {
 		by = &recall.Meaning{Vectors: m.vectors, Only: m.only}
 	}
-	answers := asked.Rank(c.ranked, by)
-	if m != nil && !m.only && !r.frame.Prompt {
-		answers = byMeaning(answers, asked.Rank(c.ranked, &recall.Meaning{Vectors: m.vectors, Only: true}), r.frame.Mode == modeHybrid)
-	}
-	for _, a := range answers {
+	for _, a := range asked.Rank(c.ranked, by) {
 		if a.Maybe && r.frame.Prompt {
 			continue
 		}
@@ -369,55 +377,6 @@ func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMean
 		r.Facts = append(r.Facts, x)
 	}
 	r.cut()
-}
-
-// maybeMost is how many weak hits are told.
-const maybeMost = 3
-
-// byMeaning adds what meaning alone would answer to the answers of words and
-// meaning together. firm: somebody asked for meaning, so these are answers too;
-// else they may be.
-func byMeaning(answers, near []recall.Answer, firm bool) []recall.Answer {
-	var out, weak []recall.Answer
-	for _, a := range answers {
-		if a.Maybe {
-			weak = append(weak, a)
-		} else {
-			out = append(out, a)
-		}
-	}
-	known := func(a recall.Answer) bool {
-		return slices.ContainsFunc(out, func(x recall.Answer) bool { return x.Index == a.Index })
-	}
-	maybe := 0
-	for _, a := range near {
-		if a.Maybe || known(a) {
-			continue
-		}
-		a.Score = min(a.Score, lastScore(out))
-		if a.Maybe = !firm; a.Maybe {
-			maybe++
-		}
-		if maybe <= maybeMost {
-			out = append(out, a)
-		}
-	}
-	for _, a := range weak {
-		if maybe < maybeMost && !known(a) {
-			maybe++
-			a.Score = min(a.Score, lastScore(out))
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// lastScore is the score of the last answer, 1 where there is none.
-func lastScore(list []recall.Answer) float64 {
-	if len(list) == 0 {
-		return 1
-	}
-	return list[len(list)-1].Score
 }
 
 // questionMeaning is a question as an encoder has it.

@@ -51,6 +51,7 @@ type Found struct {
 	Archetype     string             `json:"archetype"`
 	Tags          []string           `json:"tags,omitempty"`
 	Aliases       []string           `json:"aliases,omitempty"`
+	Questions     []string           `json:"questions,omitempty"`
 	Pinned        bool               `json:"pinned,omitempty"`
 	Privacy       string             `json:"privacy"`
 	Archived      bool               `json:"archived,omitempty"`
@@ -73,7 +74,7 @@ func found(v *fact.Version, f *frame) Found {
 		ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: confidence,
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
 		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
-		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Pinned: v.Pinned, Privacy: v.Privacy,
+		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions, Pinned: v.Pinned, Privacy: v.Privacy,
 		Archived: v.ArchivedAt != nil, Unconfirmed: fact.Unconfirmed(v), Version: v,
 	}
 }

@@ -28,6 +28,7 @@ type Assertion struct {
 	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`
 	Source     string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
 	Correct    bool     `json:"correct,omitempty" jsonschema:"true when the old value was wrong all along, not when the world changed"`
+	Questions  string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, divided by ;"`
 	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`
 	Aliases    []string `json:"aliases,omitempty" jsonschema:"other names the key is found by, 20 at most"`
 	Pinned     *bool    `json:"pinned,omitempty" jsonschema:"always in the briefing"`
@@ -282,7 +283,8 @@ func (t *timeline) outcome(v *fact.Version, p fact.Period) Outcome {
 }
 
 // create makes a new version. Tags, aliases, pin and privacy are the fact's, not
-// the value's: they carry over from the version before.
+// the value's: they carry over from the version before. Questions do where the
+// new value refines the old one.
 func (t *timeline) create(p fact.Period) *fact.Version {
 	c := t.said
 	v := &fact.Version{
@@ -301,6 +303,9 @@ func (t *timeline) create(p fact.Period) *fact.Version {
 	}
 	if m := t.model(); m != nil {
 		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
+	}
+	if old := fact.CurrentAt(t.before, p.From); old != nil && t.compare(old) == verdict.Refined {
+		v.Questions, v.QuestionsAt = old.Questions, old.QuestionsAt
 	}
 	c.describe(v)
 	return v
@@ -415,7 +420,7 @@ func (t *timeline) asserted(v *fact.Version) *fact.Version {
 // confirm is the common case: nothing changes but the count and its evidence.
 func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
 	w := t.asserted(v)
-	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.source(), Pinned: t.said.Pinned, Privacy: t.said.Privacy}
+	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.source(), Questions: t.said.Questions, Pinned: t.said.Pinned, Privacy: t.said.Privacy}
 	if len(w.Tags) > len(v.Tags) {
 		e.Tags = w.Tags
 	}
@@ -496,6 +501,7 @@ type Checked struct {
 	Session              string
 	Correct              bool
 	Tags, Aliases        []string
+	Questions            []string // nil: those that the fact has stay
 	Pinned               *bool
 	Privacy              string
 	Redacted             []string  // rules that found a secret
@@ -523,6 +529,7 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	c.Category, c.Key = text("category", strings.TrimSpace(a.Category)), text("key", strings.TrimSpace(a.Key))
 	c.Source.Ref = text("source", c.Source.Ref)
 	c.Tags, c.Aliases = names("tags", a.Tags, text), names("aliases", a.Aliases, text)
+	c.Questions = splitQuestions(text("questions", a.Questions))
 	if err != nil {
 		return c, err
 	}
@@ -554,6 +561,9 @@ func (c *Checked) Validate() error {
 		if err := checkName("key", c.Key); err != nil {
 			return err
 		}
+	}
+	if err := checkQuestions(c.Questions); err != nil {
+		return err
 	}
 	return checkNames(c.Tags, c.Aliases)
 }
@@ -679,6 +689,9 @@ func (c *Checked) describe(v *fact.Version) {
 	}
 	if c.Privacy != "" {
 		v.Privacy = c.Privacy
+	}
+	if c.Questions != nil {
+		v.Questions, v.QuestionsAt = c.Questions, nil
 	}
 }
 

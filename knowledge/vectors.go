@@ -40,6 +40,9 @@ func lasting(vs []*fact.Version, now time.Time) (out []meaning.Text) {
 	for _, v := range vs {
 		if lasts(v, now) {
 			out = append(out, meaning.Of(v))
+			if t, ok := meaning.OfQuestions(v); ok {
+				out = append(out, t)
+			}
 		}
 	}
 	return out
@@ -235,7 +238,7 @@ func (x *vectorSync) forget(ids []string) {
 	if x.vectors == nil || len(ids) == 0 {
 		return
 	}
-	if err := x.vectors.Drop(ids); err != nil {
+	if err := x.vectors.Drop(withQuestions(ids)); err != nil {
 		x.logger.Debug("vectors were not removed", "error", err)
 	}
 	for _, e := range x.vectors.Encoders(false) { // there are fewer now, and none is missing
@@ -254,10 +257,15 @@ func (x *vectorSync) drop(ids []string) error {
 	if x.vectors == nil {
 		return nil
 	}
-	if len(ids) == 0 {
-		ids = nil
+	return errors.Join(x.marks.Forget(), x.vectors.Drop(withQuestions(ids)))
+}
+
+// withQuestions are the ids of all vectors that versions may have.
+func withQuestions(ids []string) (all []string) {
+	for _, id := range ids {
+		all = append(all, id, meaning.QuestionsID(id))
 	}
-	return errors.Join(x.marks.Forget(), x.vectors.Drop(ids))
+	return all
 }
 
 // BuiltInVectors brings the vectors of the built-in encoder up to date. It

@@ -29,7 +29,8 @@ type Report struct {
 	Versions       int               `json:"-"`               // of all facts
 	Stale          []knowledge.Found `json:"stale"`           // effective confidence under a half
 	StaleTotal     int               `json:"stale_total"`
-	Unconfirmed    int               `json:"unconfirmed"` // known only from an import
+	Unconfirmed    int               `json:"unconfirmed"`       // known only from an import
+	Unasked        int               `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
 	Maintenance    *formats.Insight  `json:"maintenance,omitempty"`
 	Index          string            `json:"index"`
 	Journal        int64             `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
@@ -76,6 +77,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 				}
 			}
 		}
+		r.Unasked = len(knowledge.WithoutQuestions(st, now))
 		if last, any := st.Last(state.NoteMaintenance); any {
 			r.Maintenance = &last
 		}
@@ -181,6 +183,9 @@ func (r Report) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
 	for _, f := range r.Stale {
 		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
+	}
+	if r.Unasked > 0 {
+		fmt.Fprintf(&b, "\nWithout questions: %d (%s lists them)", r.Unasked, call("questions"))
 	}
 	if r.Maintenance != nil {
 		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", fact.Day(r.Maintenance.Timestamp), r.Maintenance.Summary)

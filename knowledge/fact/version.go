@@ -117,10 +117,14 @@ func ByPeriod(a, b *Version) int {
 }
 
 // Touched is no earlier than the commit that last changed the text of v: its
-// making, or an assertion that added an alias.
+// making, an assertion that added an alias, or the giving of questions.
 func Touched(v *Version) time.Time {
-	if v.LastConfirmed.After(v.RecordedFrom) {
-		return v.LastConfirmed
+	t := v.RecordedFrom
+	if v.LastConfirmed.After(t) {
+		t = v.LastConfirmed
 	}
-	return v.RecordedFrom
+	if v.QuestionsAt != nil && v.QuestionsAt.After(t) {
+		t = *v.QuestionsAt
+	}
+	return t
 }

@@ -33,10 +33,11 @@ type Provenance struct {
 // Behind is one version with who stands behind it.
 type Behind struct {
 	Entry
-	Category string           `json:"category"`
-	Replaced string           `json:"replaced,omitempty"` // the value it took the place of
-	Imported string           `json:"imported_from,omitempty"`
-	Sources  []formats.Source `json:"sources"`
+	Category  string           `json:"category"`
+	Replaced  string           `json:"replaced,omitempty"` // the value it took the place of
+	Imported  string           `json:"imported_from,omitempty"`
+	Sources   []formats.Source `json:"sources"`
+	Questions []string         `json:"questions,omitempty"` // that were stored with it
 
 	Earlier []formats.Belief `json:"earlier_periods,omitempty"` // as its valid period was held before
 
@@ -76,7 +77,7 @@ func why(st *state.State, q Subject, now time.Time) (Provenance, bool) {
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
 	for _, v := range slices.Backward(vs) {
-		b := Behind{Entry: entry(v, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		b := Behind{Entry: entry(v, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
@@ -116,6 +117,9 @@ func (p Provenance) Text() string {
 		}
 		if v.Imported != "" {
 			fmt.Fprintf(&b, "\n    imported from %s", prose.Line(v.Imported))
+		}
+		if len(v.Questions) > 0 {
+			fmt.Fprintf(&b, "\n    questions: %s", prose.Line(strings.Join(v.Questions, "; ")))
 		}
 		const most = 20 // of each version; --json and output=json have all
 		for _, s := range v.Sources[:min(most, len(v.Sources))] {

@@ -14,7 +14,7 @@ import (
 
 // mappingVersion names the fields and the analyzer. A generation of another version is not opened. Raise it with
 // each change of either, that of package words included.
-const mappingVersion = 1
+const mappingVersion = 2
 
 // Doc is a fact as it is indexed, with all its versions.
 type Doc struct {

@@ -74,7 +74,7 @@ type Pair struct {
 	Cosine float64
 }
 
-// Near is a version and its cosine, -1 to 1.
+// Near is the id of a [Text] and its cosine, -1 to 1.
 type Near struct {
 	ID     string
 	Cosine float64

@@ -31,6 +31,20 @@ func Of(v *fact.Version) Text {
 	return Text{v.ID, cutBytes(text+v.Value, maxText)}
 }
 
+// questionsID follows the id of a version in the id of its questions' vector.
+const questionsID = "?"
+
+// OfQuestions is the text of a version's questions; ok: it has some.
+func OfQuestions(v *fact.Version) (t Text, ok bool) {
+	return Text{QuestionsID(v.ID), strings.Join(v.Questions, "; ")}, len(v.Questions) > 0
+}
+
+// QuestionsID is the id of the vector of a version's questions.
+func QuestionsID(version string) string { return version + questionsID }
+
+// VersionOf is the version that a vector is of.
+func VersionOf(id string) string { return strings.TrimSuffix(id, questionsID) }
+
 func cutBytes(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -14,6 +14,7 @@ type Event struct {
 	Open      *Opened             `json:"open,omitempty"`
 	Put       *fact.Version       `json:"put,omitempty"`
 	Confirm   *Confirmation       `json:"confirm,omitempty"`
+	Questions *NewQuestions       `json:"questions,omitempty"`
 	Pattern   *formats.Pattern    `json:"pattern,omitempty"`
 	Unpattern *formats.Pattern    `json:"unpattern,omitempty"`
 	Gotcha    *formats.Gotcha     `json:"gotcha,omitempty"`
@@ -44,8 +45,18 @@ type Confirmation struct {
 	Source     formats.Source `json:"source"`
 	Tags       []string       `json:"tags,omitempty"` // whole lists, when they changed
 	Aliases    []string       `json:"aliases,omitempty"`
+	Questions  []string       `json:"questions,omitempty"`
 	Pinned     *bool          `json:"pinned,omitempty"`
 	Privacy    string         `json:"privacy,omitempty"`
+}
+
+// NewQuestions gives a version its questions. It is no confirmation.
+type NewQuestions struct {
+	Category  string    `json:"category"`
+	Key       string    `json:"key"`
+	ID        string    `json:"id"`
+	Questions []string  `json:"questions"`
+	At        time.Time `json:"at"`
 }
 
 // The kinds of a note in the store's own log.

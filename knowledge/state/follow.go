@@ -153,6 +153,7 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) (index.Doc, error) {
 		}
 		if fact.Believed(v) && fact.Before(now, v.ValidUntil) {
 			d.Value = append(d.Value, v.Value)
+			d.Questions = append(d.Questions, v.Questions...)
 			d.Hashes = append(d.Hashes, fact.ValueHash(v.Value), versionTerm(v.ID))
 			d.Room = v.Category
 		} else {
@@ -175,7 +176,7 @@ func appendNew(list []string, s string) []string {
 // lessonDocs are patterns and gotchas as they are indexed.
 func lessonDocs(l *Lists) (docs []index.Doc) {
 	for _, v := range l.Lessons() {
-		docs = append(docs, index.Doc{ID: lessonID(v.ID), Category: v.Category, Key: v.Key, Value: []string{v.Value}, Tags: v.Tags, Hashes: []string{versionTerm(v.ID)}})
+		docs = append(docs, index.Doc{ID: lessonID(v.ID), Category: v.Category, Key: v.Key, Value: []string{v.Value}, Questions: v.Questions, Tags: v.Tags, Hashes: []string{versionTerm(v.ID)}})
 	}
 	return docs
 }

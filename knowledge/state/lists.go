@@ -68,7 +68,7 @@ func PatternVersion(p *formats.Pattern) *fact.Version {
 	return &fact.Version{
 		ID: "p-" + formats.VersionID(RoomPattern, p.Type, p.Description, time.Time{}, 0)[2:], Category: RoomPattern, Key: p.Type, Value: value,
 		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, ValidFrom: p.CreatedAt,
-		RecordedFrom: p.CreatedAt, Archetype: "pattern", Privacy: fact.PrivacyShared,
+		RecordedFrom: p.CreatedAt, Archetype: "pattern", Privacy: fact.PrivacyShared, Questions: p.Questions,
 	}
 }
 
@@ -78,7 +78,7 @@ func GotchaVersion(g *formats.Gotcha) *fact.Version {
 	return &fact.Version{
 		ID: "g-" + strings.TrimPrefix(g.ID, "g-"), Category: RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution,
 		Confidence: g.Confidence, ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen,
-		ValidFrom: g.FirstSeen, RecordedFrom: g.FirstSeen, Archetype: "gotcha", Privacy: fact.PrivacyShared, Tags: []string{g.Severity},
+		ValidFrom: g.FirstSeen, RecordedFrom: g.FirstSeen, Archetype: "gotcha", Privacy: fact.PrivacyShared, Tags: []string{g.Severity}, Questions: g.Questions,
 	}
 }
 

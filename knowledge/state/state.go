@@ -292,6 +292,8 @@ func (s *State) fold(e Event) {
 		s.put(e.Put)
 	case e.Confirm != nil:
 		s.confirm(e.Confirm)
+	case e.Questions != nil:
+		s.question(e.Questions)
 	case e.Erase != nil:
 		s.erase(*e.Erase)
 		s.Lists.fold(e)
@@ -327,14 +329,28 @@ func (s *State) put(v *fact.Version) {
 	}
 }
 
-func (s *State) confirm(c *Confirmation) {
-	n := fact.IDOf(c.Category, c.Key)
+// change replaces one version by a copy that f has changed.
+func (s *State) change(n fact.ID, id string, f func(*fact.Version)) {
 	vs := slices.Clone(s.Versions(n))
-	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == c.ID })
+	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == id })
 	if i < 0 {
 		return // a damaged commit took the version with it; the loss is reported by the journal
 	}
 	v := *vs[i]
+	f(&v)
+	vs[i] = &v
+	s.set(n, vs)
+}
+
+func (s *State) question(a *NewQuestions) {
+	s.change(fact.IDOf(a.Category, a.Key), a.ID, func(v *fact.Version) { v.Questions, v.QuestionsAt = a.Questions, &a.At })
+}
+
+func (s *State) confirm(c *Confirmation) {
+	s.change(fact.IDOf(c.Category, c.Key), c.ID, c.apply)
+}
+
+func (c *Confirmation) apply(v *fact.Version) {
 	v.ConfirmationCount++
 	v.RevisionCount++
 	v.Confidence, v.LastConfirmed, v.ArchivedAt = c.Confidence, c.Source.At, nil
@@ -345,14 +361,15 @@ func (s *State) confirm(c *Confirmation) {
 	if c.Aliases != nil {
 		v.Aliases = c.Aliases
 	}
+	if c.Questions != nil {
+		v.Questions, v.QuestionsAt = c.Questions, nil
+	}
 	if c.Pinned != nil {
 		v.Pinned = *c.Pinned
 	}
 	if c.Privacy != "" {
 		v.Privacy = c.Privacy
 	}
-	vs[i] = &v
-	s.set(n, vs)
 }
 
 func (s *State) erase(t formats.Tombstone) {

@@ -240,7 +240,7 @@ func (m *merger) resemble(events []state.Event, version string, after *fact.Vers
 func restated(v *fact.Version) knowledge.Checked {
 	c := knowledge.Checked{
 		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
-		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases,
+		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions,
 		Source: formats.Source{Kind: knowledge.KindImport, By: v.AssertedBy, Confidence: v.Confidence},
 	}
 	if len(v.Sources) > 0 {
@@ -298,7 +298,7 @@ func (m *merger) clean(p *formats.Parsed) {
 	}
 	good, lines := p.Records[:0], p.Lines[:0]
 	for i, r := range p.Records {
-		m.text(&r.Category, &r.Key, &r.Value, &r.Source)
+		m.text(&r.Category, &r.Key, &r.Value, &r.Source, &r.Questions)
 		if _, err := m.check(r); err != nil {
 			m.r.Bad = append(m.r.Bad, BadLine{p.Lines[i], err.Error()})
 			continue
@@ -327,6 +327,7 @@ func (m *merger) cleanDocument(d *formats.Document) {
 		m.text(&v.Category, &v.Key, &v.Value)
 		m.texts(v.Tags)
 		m.texts(v.Aliases)
+		m.texts(v.Questions)
 		for i := range v.Sources {
 			m.text(&v.Sources[i].Ref)
 		}
@@ -335,9 +336,11 @@ func (m *merger) cleanDocument(d *formats.Document) {
 	for i := range d.Patterns {
 		m.text(&d.Patterns[i].Type, &d.Patterns[i].Description)
 		m.texts(d.Patterns[i].Examples)
+		m.texts(d.Patterns[i].Questions)
 	}
 	for i := range d.Gotchas {
 		m.text(&d.Gotchas[i].Trigger, &d.Gotchas[i].Resolution)
+		m.texts(d.Gotchas[i].Questions)
 	}
 	for i := range d.Reminders {
 		m.text(&d.Reminders[i].Text, &d.Reminders[i].Keyword, &d.Reminders[i].Path)
@@ -350,7 +353,7 @@ func (m *merger) cleanDocument(d *formats.Document) {
 // refused reports whether a version of a fact file breaks a rule that every
 // assertion obeys. Such a file has no lines to name; the fact is named.
 func (m *merger) refused(v *fact.Version) bool {
-	c := knowledge.Checked{Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence}
+	c := knowledge.Checked{Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, Questions: v.Questions}
 	err := c.Validate()
 	if err == nil && formats.FoldName(v.Key) == "" {
 		err = refusal.Argument("key", "key is empty")
@@ -363,7 +366,7 @@ func (m *merger) refused(v *fact.Version) bool {
 
 // check is a record as an assertion, checked like any other.
 func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
-	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Privacy: r.Privacy})
+	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Questions: r.Questions, Privacy: r.Privacy})
 	if err != nil {
 		return c, err
 	}

@@ -238,6 +238,37 @@ func TestBrokenModel(t *testing.T) {
 	}
 }
 
+// Questions have a vector of their own: given to a fact that has a vector already,
+// in another process too, they are found in other words, and removed with the fact.
+func TestQuestionsHaveAVector(t *testing.T) {
+	dir := t.TempDir()
+	s := semanticStore(t, dir, true)
+	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	assert(t, s, "db", "primary", "PostgreSQL 16 is the primary data store.")
+	q := knowledge.Question{Query: "lunch menu", Mode: "semantic"}
+	if r := recall(t, s, q); len(r.Facts) > 0 {
+		t.Fatalf("%s", r.Text())
+	}
+	other := semanticStore(t, dir, false)
+	if _, err := other.Questions(t.Context(), knowledge.FactQuestions{Category: "db", Key: "primary", Questions: "what meals does the canteen serve at noon"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, store := range []*knowledge.Store{s, other, semanticStore(t, dir, false)} {
+		if r := recall(t, store, q); len(r.Facts) != 1 || r.Facts[0].Key != "primary" {
+			t.Errorf("%s", r.Text())
+		}
+	}
+	if r, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil || r.Embedded != 3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "db", Key: "primary"}); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.IndexEntries != 1 || st.Backlog != 0 {
+		t.Errorf("%s, %v", st.Text(), err)
+	}
+}
+
 // What was removed has no vector any more.
 func TestRemoveTakesTheVector(t *testing.T) {
 	dir := t.TempDir()

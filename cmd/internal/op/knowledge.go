@@ -71,7 +71,7 @@ func knowing(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remember", "Assert a fact; the same value confirms it, another supersedes it.", Adds, on(open, (*knowledge.Store).Remember), "category", "value").
-			Teach("key", "confidence", "valid_from", "valid_until", "source", "correct", "pinned").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
+			Teach("key", "confidence", "valid_from", "valid_until", "source", "correct", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
 		New("recall", "Find facts by words and meaning, or list a category. Nothing found? Ask again in other words.", Reads, on(open, (*knowledge.Store).Recall)).
 			Teach("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
@@ -86,9 +86,11 @@ func knowing(st Stores) []Operation {
 		New("diff", "What changed between two instants.", Reads, on(open, function(history.Diff)), "from").
 			Teach("to").Shown("from", "7d").Tried("changes", "compare"),
 		New("pattern", "Record a convention.", Adds, on(open, (*knowledge.Store).Pattern), "pattern_type", "value").
-			Teach().Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
+			Teach("questions").Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
 		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, (*knowledge.Store).Gotcha), "trigger", "resolution").
-			Teach("severity").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
+			Teach("severity", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
+		New("questions", "List facts without questions, or give a fact its questions.", Adds, on(open, (*knowledge.Store).Questions)).
+			Teach().Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Tried("ask", "unasked"),
 	}
 }
 
@@ -149,6 +151,7 @@ func knowledgeWords() Words {
 		"category":     "room, e.g. architecture, decision; recall with it alone lists it",
 		"key":          "name in the room, e.g. auth",
 		"value":        "what is true; pattern: the convention; remind: the reminder",
+		"questions":    "up to three short questions it answers, in other words, divided by ;",
 		"query":        "",
 		"limit":        "most rows",
 		"target":       "other fact, category/key",

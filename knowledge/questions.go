@@ -1,0 +1,185 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// MaxQuestions is how many letters the questions of a fact have at most, with
+// the signs that divide them.
+const MaxQuestions = 300
+
+// splitQuestions takes questions apart at each semicolon; nil where there are
+// none. A line break is a blank.
+func splitQuestions(text string) (out []string) {
+	for part := range strings.SplitSeq(text, ";") {
+		if part = strings.Join(strings.Fields(part), " "); part != "" && !slices.Contains(out, part) {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// checkQuestions refuses questions that are too long or hold control characters.
+func checkQuestions(list []string) error {
+	letters := max(0, len(list)-1)
+	for _, q := range list {
+		letters += utf8.RuneCountInString(q)
+		switch {
+		case !utf8.ValidString(q):
+			return refusal.Argument("questions", "questions is not valid UTF-8")
+		case strings.IndexFunc(q, prose.IsControl) >= 0:
+			return refusal.Argument("questions", "questions holds a control character: %q", prose.Clip(q, 40))
+		}
+	}
+	if letters > MaxQuestions {
+		return refusal.Argument("questions", "questions has %d letters, more than %d", letters, MaxQuestions)
+	}
+	return nil
+}
+
+// FactQuestions gives a fact its questions. Without any argument it asks which facts
+// have none.
+type FactQuestions struct {
+	Category  string `json:"category,omitempty" arg:"1" short:"c" jsonschema:"the room"`
+	Key       string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"the fact"`
+	Questions string `json:"questions,omitempty" arg:"3" jsonschema:"up to three short questions that the fact answers, in other words than its value, divided by ;"`
+	Limit     int    `json:"limit,omitempty" jsonschema:"most facts to list (default 20)"`
+}
+
+// QuestionsResult is the outcome of an [FactQuestions]: the fact with its questions, or the facts
+// that have none.
+type QuestionsResult struct {
+	Category  string   `json:"category,omitempty"`
+	Key       string   `json:"key,omitempty"`
+	Questions []string `json:"questions,omitempty"`
+	Redacted  []string `json:"redacted,omitempty"`
+
+	Without []Found `json:"without,omitempty"`
+	Total   int     `json:"total"` // facts without questions
+	limit   int
+}
+
+// Questions lists the facts that have no questions, the most salient first, or
+// gives a fact its questions. That is no confirmation of the fact.
+func (s *Store) Questions(ctx context.Context, a FactQuestions) (r QuestionsResult, err error) {
+	if a.Key != "" || a.Questions != "" {
+		return s.giveQuestions(ctx, a)
+	}
+	if r.limit, err = refusal.Limit(a.Limit, 20); err != nil {
+		return r, err
+	}
+	s.use.Refresh()
+	return r, s.View(ctx, func(st *state.State, now time.Time) error {
+		vs := WithoutQuestions(st, now)
+		if a.Category != "" {
+			vs = slices.DeleteFunc(vs, func(v *fact.Version) bool { return formats.FoldName(v.Category) != formats.FoldName(a.Category) })
+		}
+		weight := make(map[*fact.Version]float64, len(vs))
+		for _, v := range vs {
+			weight[v] = s.salience(v, now)
+		}
+		slices.SortFunc(vs, func(a, b *fact.Version) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), fact.ByName(a, b)) })
+		r.Total, r.Without = len(vs), nil
+		for _, v := range vs[:min(r.limit, len(vs))] {
+			r.Without = append(r.Without, FoundAt(v, now))
+		}
+		return nil
+	})
+}
+
+// WithoutQuestions are the active facts, patterns and gotchas that have no
+// questions, in no order.
+func WithoutQuestions(st *state.State, now time.Time) (out []*fact.Version) {
+	for _, vs := range st.All() {
+		if v := fact.Current(vs, now); v != nil && v.ArchivedAt == nil && len(v.Questions) == 0 {
+			out = append(out, v)
+		}
+	}
+	for _, v := range st.Lessons() {
+		if len(v.Questions) == 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (s *Store) giveQuestions(ctx context.Context, a FactQuestions) (r QuestionsResult, err error) {
+	if err := refusal.Required("category", a.Category, "key", a.Key, "questions", a.Questions); err != nil {
+		return r, err
+	}
+	clean, redacted := s.Redact(a.Questions)
+	r.Redacted = redacted
+	if r.Questions = splitQuestions(clean); r.Questions == nil {
+		return r, refusal.Argument("questions", "questions is empty")
+	}
+	if err := checkQuestions(r.Questions); err != nil {
+		return r, err
+	}
+	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+		if v := fact.Current(st.Versions(fact.IDOf(a.Category, a.Key)), s.at(now)); v != nil {
+			r.Category, r.Key = v.Category, v.Key
+			return []state.Event{{Questions: &state.NewQuestions{Category: v.Category, Key: v.Key, ID: v.ID, Questions: r.Questions, At: now}}}, nil
+		}
+		events := lessonQuestions(st, a, &r)
+		if len(events) == 0 {
+			return nil, NotFound(a.Category, a.Key)
+		}
+		return events, nil
+	})
+	return r, err
+}
+
+// lessonQuestions gives the patterns and gotchas that go by a name their questions.
+func lessonQuestions(st state.Known, a FactQuestions, r *QuestionsResult) (events []state.Event) {
+	named := func(v *fact.Version) bool {
+		if formats.FoldName(v.Category) != formats.FoldName(a.Category) || !fact.GoesBy(v, a.Key) {
+			return false
+		}
+		r.Category, r.Key = v.Category, v.Key
+		return true
+	}
+	for _, p := range st.Patterns {
+		if named(state.PatternVersion(&p)) {
+			p.Questions = r.Questions
+			events = append(events, state.Event{Pattern: &p})
+		}
+	}
+	for _, g := range st.Gotchas {
+		if named(state.GotchaVersion(&g)) {
+			g.Questions = r.Questions
+			events = append(events, state.Event{Gotcha: &g})
+		}
+	}
+	return events
+}
+
+// Text gives the answer's lines.
+func (r QuestionsResult) Text() string {
+	if r.Questions != nil {
+		return fmt.Sprintf("Questions of [%s] %s: %s", prose.Line(r.Category), prose.Line(r.Key), prose.Line(strings.Join(r.Questions, "; "))) + prose.Redacted(r.Redacted)
+	}
+	if r.Total == 0 {
+		return "Every fact has questions."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Facts without questions (showing %d/%d):", len(r.Without), r.Total)
+	for _, f := range r.Without {
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
+	}
+	if more := r.Total - len(r.Without); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	return b.String()
+}
