@@ -39,7 +39,7 @@ func (s *Store) Triggered(ctx context.Context, file string) ([]formats.Reminder,
 func (s *Store) GotchasAt(ctx context.Context, file string) ([]formats.Gotcha, error) {
 	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
 	var out []formats.Gotcha
-	err := s.View(ctx, func(st *state.State, _ time.Time) error {
+	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
 		out = nil
 		for _, g := range st.Gotchas {
 			if slices.ContainsFunc(strings.Fields(g.Trigger), func(word string) bool { return reminder.Names(word, file) }) {
