@@ -31,7 +31,7 @@ func TestAnsweredBeforeIndexed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := filled(t, 400)
+			dir := filled(t, 100)
 			want := ask(t, named(t, dir))
 			if len(generations(dir)) != 1 {
 				t.Fatalf("%d generations", len(generations(dir)))
