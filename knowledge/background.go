@@ -18,6 +18,7 @@ const (
 
 const (
 	syncTail   = 64        // facts that may be only in memory before the index is written
+	wakeEach   = 500       // commits after which a server writes the index
 	buildMost  = 2000      // facts that a command builds an index of after its answer
 	overgrowth = 4         // times its limit that a journal may be long
 	settleMost = 128 << 20 // bytes of a journal that a command compacts

@@ -79,6 +79,7 @@ type core struct {
 
 	vectors vectorSync
 	behind  chan struct{} // told that much is only in memory
+	decided atomic.Int64  // commits of single facts
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
@@ -179,7 +180,13 @@ func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) 
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.log.Decide(ctx, decide)
+	if err := s.log.Decide(ctx, decide); err != nil {
+		return err
+	}
+	if s.opts.LongLived && s.decided.Add(1)%wakeEach == 0 {
+		s.wake() // so that the next question does not have to index all of a burst
+	}
+	return nil
 }
 
 // adopt calls Options.Adopt once. An attempt that fails is told, made again
