@@ -362,7 +362,11 @@ func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMean
 	if m != nil {
 		by = &recall.Meaning{Vectors: m.vectors, Only: m.only}
 	}
-	for _, a := range asked.Rank(c.ranked, by) {
+	answers := asked.Rank(c.ranked, by)
+	if m != nil && !m.only && !r.frame.Prompt {
+		answers = byMeaning(answers, asked.Rank(c.ranked, &recall.Meaning{Vectors: m.vectors, Only: true}), r.frame.Mode == modeHybrid)
+	}
+	for _, a := range answers {
 		if a.Maybe && r.frame.Prompt {
 			continue
 		}
@@ -377,6 +381,55 @@ func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMean
 		r.Facts = append(r.Facts, x)
 	}
 	r.cut()
+}
+
+// maybeMost is how many weak hits are told.
+const maybeMost = 3
+
+// byMeaning adds what meaning alone would answer to the answers of words and
+// meaning together. firm: somebody asked for meaning, so these are answers too;
+// else they may be.
+func byMeaning(answers, near []recall.Answer, firm bool) []recall.Answer {
+	var out, weak []recall.Answer
+	for _, a := range answers {
+		if a.Maybe {
+			weak = append(weak, a)
+		} else {
+			out = append(out, a)
+		}
+	}
+	known := func(a recall.Answer) bool {
+		return slices.ContainsFunc(out, func(x recall.Answer) bool { return x.Index == a.Index })
+	}
+	maybe := 0
+	for _, a := range near {
+		if a.Maybe || known(a) {
+			continue
+		}
+		a.Score = min(a.Score, lastScore(out))
+		if a.Maybe = !firm; a.Maybe {
+			maybe++
+		}
+		if maybe <= maybeMost {
+			out = append(out, a)
+		}
+	}
+	for _, a := range weak {
+		if maybe < maybeMost && !known(a) {
+			maybe++
+			a.Score = min(a.Score, lastScore(out))
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// lastScore is the score of the last answer, 1 where there is none.
+func lastScore(list []recall.Answer) float64 {
+	if len(list) == 0 {
+		return 1
+	}
+	return list[len(list)-1].Score
 }
 
 // questionMeaning is a question as an encoder has it.
