@@ -29,6 +29,7 @@ type (
 	plainGotcha    Gotcha
 	plainReminder  Reminder
 	plainJudged    JudgedPair
+	plainDispute   Dispute
 	plainInsight   Insight
 	plainTombstone Tombstone
 )
@@ -73,6 +74,7 @@ var encoding = json.JoinOptions(json.Deterministic(true), jsontext.EscapeForJS(t
 		json.MarshalToFunc(func(e encoder, x *Gotcha) error { return json.MarshalEncode(e, (*plainGotcha)(x)) }),
 		json.MarshalToFunc(func(e encoder, x *Reminder) error { return json.MarshalEncode(e, (*plainReminder)(x)) }),
 		json.MarshalToFunc(func(e encoder, x *JudgedPair) error { return json.MarshalEncode(e, (*plainJudged)(x)) }),
+		json.MarshalToFunc(func(e encoder, x *Dispute) error { return json.MarshalEncode(e, (*plainDispute)(x)) }),
 		json.MarshalToFunc(func(e encoder, x *Insight) error { return json.MarshalEncode(e, (*plainInsight)(x)) }),
 		json.MarshalToFunc(func(e encoder, x *Tombstone) error { return json.MarshalEncode(e, (*plainTombstone)(x)) }),
 	)))
@@ -91,6 +93,7 @@ var decoding = json.JoinOptions(decodingSyntax, jsonv1.MergeWithLegacySemantics(
 		json.UnmarshalFromFunc(func(d decoder, x *Gotcha) error { return json.UnmarshalDecode(d, (*plainGotcha)(x)) }),
 		json.UnmarshalFromFunc(func(d decoder, x *Reminder) error { return json.UnmarshalDecode(d, (*plainReminder)(x)) }),
 		json.UnmarshalFromFunc(func(d decoder, x *JudgedPair) error { return json.UnmarshalDecode(d, (*plainJudged)(x)) }),
+		json.UnmarshalFromFunc(func(d decoder, x *Dispute) error { return json.UnmarshalDecode(d, (*plainDispute)(x)) }),
 		json.UnmarshalFromFunc(func(d decoder, x *Insight) error { return json.UnmarshalDecode(d, (*plainInsight)(x)) }),
 		json.UnmarshalFromFunc(func(d decoder, x *Tombstone) error { return json.UnmarshalDecode(d, (*plainTombstone)(x)) }),
 	)))
@@ -163,6 +166,12 @@ func (j JudgedPair) MarshalJSON() ([]byte, error) { return json.Marshal(&j, enco
 
 // UnmarshalJSON reads j and keeps unknown members.
 func (j *JudgedPair) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, j, decoding) }
+
+// MarshalJSON writes x with its unknown members.
+func (x Dispute) MarshalJSON() ([]byte, error) { return json.Marshal(&x, encoding) }
+
+// UnmarshalJSON reads x and keeps unknown members.
+func (x *Dispute) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, x, decoding) }
 
 // MarshalJSON writes i with its unknown members.
 func (i Insight) MarshalJSON() ([]byte, error) { return json.Marshal(&i, encoding) }

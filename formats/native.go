@@ -66,6 +66,7 @@ func canonical(d *Document) *Document {
 	c.JudgedPairs = sorted(d.JudgedPairs, func(a, b JudgedPair) int {
 		return cmp.Or(strings.Compare(a.KeyA, b.KeyA), strings.Compare(a.KeyB, b.KeyB), a.JudgedAt.Compare(b.JudgedAt))
 	})
+	c.Disputes = sorted(d.Disputes, func(a, b Dispute) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
 	c.History = sorted(d.History, func(a, b Insight) int { return a.Timestamp.Compare(b.Timestamp) })
 	c.Tombstones = sorted(d.Tombstones, func(a, b Tombstone) int {
 		return cmp.Or(compareNames(a.Category, b.Category), compareNames(a.Key, b.Key), a.ErasedAt.Compare(b.ErasedAt))

@@ -18,7 +18,7 @@
 // category, folded key, valid_from, recorded_from, id; patterns of type,
 // description, created_at; gotchas of category, trigger, first_seen, id;
 // relations of from, to, kind, created_at; reminders of created_at, id; judged
-// pairs of key_a, key_b, judged_at; history of timestamp; tombstones of
+// pairs of key_a, key_b, judged_at; disputes of at, id; history of timestamp; tombstones of
 // category, key, erased_at. What is equal by these keeps its order, and so does
 // every list inside a record. Unknown members come last, by name.
 //
@@ -179,6 +179,35 @@ type JudgedPair struct {
 	Extra Unknown `json:",embed"`
 }
 
+// The states of a [Dispute].
+const (
+	DisputeOpen     = "open"
+	DisputeAccepted = "accepted"
+	DisputeRejected = "rejected"
+	DisputeClosed   = "closed" // its value became believed, or its opponent ended
+)
+
+// Dispute is an assertion that stands against a believed version of a fact and
+// had not the authority to replace it.
+type Dispute struct {
+	ID         string     `json:"id"`
+	Category   string     `json:"category"`
+	Key        string     `json:"key"`
+	Value      string     `json:"value,omitempty"` // none for a removal
+	Confidence float64    `json:"confidence,omitzero"`
+	Source     Source     `json:"source"`
+	At         time.Time  `json:"at"`
+	ValidFrom  *time.Time `json:"valid_from,omitempty"` // as given
+	ValidUntil *time.Time `json:"valid_until,omitempty"`
+	Correct    bool       `json:"correct,omitzero"`  // it says that the believed value never was true
+	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true
+	Against    string     `json:"against"`           // id of the believed version
+	State      string     `json:"state"`             // open, accepted, rejected, closed
+	Settled    *Source    `json:"settled,omitempty"` // who judged it and when
+
+	Extra Unknown `json:",embed"`
+}
+
 // Insight is a note in the store's own log: an import, a consolidation, a
 // maintenance pass.
 type Insight struct {
@@ -216,6 +245,7 @@ type Document struct {
 	Relations   []Relation   `json:"relations"`
 	Reminders   []Reminder   `json:"reminders"`
 	JudgedPairs []JudgedPair `json:"judged_pairs"`
+	Disputes    []Dispute    `json:"disputes,omitempty"`
 	History     []Insight    `json:"history"`
 	Tombstones  []Tombstone  `json:"tombstones,omitempty"`
 

@@ -52,18 +52,10 @@ func (t *timeline) severity(old *fact.Version) fact.Severity {
 		return fact.High
 	case t.said.From != nil || t.said.Source.Kind == KindUser:
 		return fact.Low
-	case lastKind(old) == KindUser, old.AssertedBy != "" && agentType(old.AssertedBy) != agentType(t.said.Source.By):
+	case old.AssertedBy != "" && agentType(old.AssertedBy) != agentType(t.said.Source.By):
 		return fact.Medium
 	}
 	return fact.Low
-}
-
-// lastKind is the kind of the source that asserted a version last.
-func lastKind(v *fact.Version) string {
-	if len(v.Sources) == 0 {
-		return ""
-	}
-	return v.Sources[len(v.Sources)-1].Kind
 }
 
 // agentType is the type of an agent: cursor for cursor-a3f8. A name that no

@@ -14,6 +14,7 @@ type Name = formats.Name
 // The kinds of a [Source].
 const (
 	KindUser   = fact.KindUser
+	KindFile   = fact.KindFile
 	KindAgent  = fact.KindAgent
 	KindTool   = fact.KindTool
 	KindImport = fact.KindImport
@@ -37,4 +38,5 @@ const (
 	Corrected  Outcome = "corrected"  // we were wrong: another value never was true
 	Backdated  Outcome = "backdated"  // true for a period that is over, or before what is current
 	Planned    Outcome = "planned"    // true only in the future
+	Disputed   Outcome = "disputed"   // it has not the authority to replace what is believed
 )

@@ -79,6 +79,9 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	} else {
 		r, err = s.list(ctx, q)
 	}
+	if err == nil && len(r.Facts) > 0 {
+		err = s.Look(ctx, func(k state.Known, _ time.Time) error { r.markDisputed(k); return nil })
+	}
 	if err == nil {
 		r.Reminders, err = s.surfacing(ctx, &r.frame)
 	}

@@ -56,6 +56,7 @@ type Found struct {
 	Privacy       string             `json:"privacy"`
 	Archived      bool               `json:"archived,omitempty"`
 	Unconfirmed   bool               `json:"unconfirmed,omitempty"` // known only from an import
+	Disputed      bool               `json:"disputed,omitempty"`    // an open dispute stands against it
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
 	Maybe bool `json:"maybe,omitempty"` // too weak to be told as an answer
@@ -95,6 +96,15 @@ func (r *Recalled) cut() {
 	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.frame.Limit)])
 	if r.Facts == nil {
 		r.Facts = []Found{}
+	}
+}
+
+// markDisputed marks the facts that an open dispute stands against.
+func (r *Recalled) markDisputed(k state.Known) {
+	for _, d := range state.OpenDisputes(k, k.Disputed, r.frame.now) {
+		for i := range r.Facts {
+			r.Facts[i].Disputed = r.Facts[i].Disputed || r.Facts[i].ID == d.Against
+		}
 	}
 }
 
@@ -204,6 +214,9 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	}
 	if f.Unconfirmed {
 		b.WriteString(" [imported, unconfirmed]")
+	}
+	if f.Disputed {
+		b.WriteString(" [disputed]")
 	}
 	for _, name := range sortedKeys(f.Parts) {
 		fmt.Fprintf(b, "\n      %s: %.3f", name, f.Parts[name])

@@ -88,11 +88,14 @@ func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
 //     spelling stays. Package verdict says which values are equal.
 //   - Another value with Correct is a correction: the old value never was true in
 //     the period of the assertion, which is that of the old version unless given.
+//   - What has not the authority to replace a version that would make room for it
+//     is disputed: nothing changes but the list of disputes. See [mayReplace].
 //   - Anything else takes its place in valid time: see [timeline.place]. What it
 //     says about the value that it replaces is in [timeline.judge].
-func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered, error) {
+func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered, error) {
 	c.name(f)
 	t := newTimeline(c, f.Versions(fact.IDOf(c.Category, c.Key)), now)
+	t.facts = f
 	if err := c.checkLists(t.model()); err != nil {
 		return nil, Remembered{}, err
 	}
@@ -134,6 +137,9 @@ func (t *timeline) correct() ([]state.Event, Remembered, error) {
 	}
 	t.correcting = true
 	if t.equals(wrong) {
+		if !p.Equal(fact.PeriodOf(wrong)) && !t.mayReplace(wrong) {
+			return t.disputed(wrong)
+		}
 		t.cutAround(p, wrong.ID)
 		w := t.asserted(fact.Reperiod(wrong, p, t.now))
 		t.put(w)
@@ -323,6 +329,7 @@ func (t *timeline) resume(v *fact.Version, p fact.Period) *fact.Version {
 
 // timeline is a fact's versions while an assertion takes its place among them.
 type timeline struct {
+	facts   state.Claims
 	said    Checked
 	form    verdict.Form // of the asserted value
 	now     time.Time    // the recorded time
@@ -412,15 +419,16 @@ func (t *timeline) asserted(v *fact.Version) *fact.Version {
 	w.Confidence = max(v.Confidence, t.said.Confidence)
 	w.LastConfirmed, w.ArchivedAt = t.now, nil
 	w.Sources = append(slices.Clip(v.Sources), t.source())
-	t.said.describe(&w)
+	said := t.permitted(v)
+	said.describe(&w)
 	t.joined = true
 	return &w
 }
 
 // confirm is the common case: nothing changes but the count and its evidence.
 func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
-	w := t.asserted(v)
-	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.source(), Questions: t.said.Questions, Pinned: t.said.Pinned, Privacy: t.said.Privacy}
+	w, said := t.asserted(v), t.permitted(v)
+	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.source(), Questions: said.Questions, Pinned: said.Pinned, Privacy: said.Privacy}
 	if len(w.Tags) > len(v.Tags) {
 		e.Tags = w.Tags
 	}
@@ -433,6 +441,9 @@ func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
 
 // finish turns the timeline into events and the answer.
 func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, Remembered, error) {
+	if old := t.protected(); old != nil {
+		return t.disputed(old)
+	}
 	r := t.remembered(v, t.outcome(v, wanted))
 	switch r.Outcome {
 	case Superseded, Backdated:
@@ -498,6 +509,7 @@ type Checked struct {
 	Confidence           float64
 	From, Until          *time.Time // nil where not given
 	Source               Source     // its At is set when it is recorded
+	Authority            string     // the kind of source in whose name it speaks; empty: that of Source
 	Session              string
 	Correct              bool
 	Tags, Aliases        []string
@@ -512,10 +524,7 @@ type Checked struct {
 // [ArgumentError].
 func (s *Store) Check(a Assertion) (Checked, error) {
 	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
-	c.Source = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: strings.TrimSpace(a.Source)}
-	if c.Source.Ref == KindUser || c.Source.Ref == KindTool || c.Source.Ref == KindAgent {
-		c.Source.Kind, c.Source.Ref = c.Source.Ref, ""
-	}
+	c.Source = s.Source(a.Source, defaultConfidence)
 	var err error
 	text := func(argument, v string) string {
 		v, found := s.Redact(v)
@@ -533,7 +542,6 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Source.Confidence = c.Confidence
 	if a.Confidence != nil {
 		c.Confidence, c.Source.Confidence = *a.Confidence, *a.Confidence
 	}

@@ -123,9 +123,9 @@ func TestAssert(t *testing.T) {
 			{day: 5, value: "B", want: Superseded, severity: fact.High},
 		}, []string{"A 1-5 x2", "B 5-… x1"}},
 		{"contradiction of a user", []say{
-			{day: 1, value: "A", by: KindUser, want: Created}, {day: 5, value: "B", by: "claude-a3f8", want: Superseded, severity: fact.Medium},
+			{day: 1, value: "A", by: KindUser, want: Created}, {day: 5, value: "B", by: "claude-a3f8", want: Disputed},
 			{day: 6, value: "C", by: KindUser, want: Superseded, severity: fact.Low},
-		}, []string{"A 1-5 x1", "B 5-6 x1", "C 6-… x1"}},
+		}, []string{"A 1-6 x1", "C 6-… x1"}},
 		{"contradiction of an agent of another type", []say{
 			{day: 1, value: "A", by: "cursor-a3f8", want: Created}, {day: 5, value: "B", by: "claude-b7e2", want: Superseded, severity: fact.Medium},
 		}, []string{"A 1-5 x1", "B 5-… x1"}},

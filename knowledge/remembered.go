@@ -5,34 +5,37 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
 )
 
 // Remembered is what became of an assertion.
 type Remembered struct {
-	Outcome       Outcome        `json:"outcome"`
-	ID            string         `json:"id"`
-	Category      string         `json:"category"`
-	Key           string         `json:"key"`
-	Value         string         `json:"value"`
-	Confidence    float64        `json:"confidence"`
-	Confirmations int            `json:"confirmations"`
-	ValidFrom     time.Time      `json:"valid_from"`
-	ValidUntil    *time.Time     `json:"valid_until"`
-	RecordedAt    time.Time      `json:"recorded_at"`
-	Touched       []string       `json:"touched"`                 // ids of every version that changed
-	Was           *Was           `json:"was,omitempty"`           // the value that is no longer current
-	Contradiction *Contradiction `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
-	Displaced     []Displacement `json:"displaced,omitempty"`
-	Similar       []Similar      `json:"similar,omitempty"` // advice only: nothing was done about them
-	Redacted      []string       `json:"redacted,omitempty"`
+	Outcome       Outcome          `json:"outcome"`
+	ID            string           `json:"id"`
+	Category      string           `json:"category"`
+	Key           string           `json:"key"`
+	Value         string           `json:"value"`
+	Confidence    float64          `json:"confidence"`
+	Confirmations int              `json:"confirmations"`
+	ValidFrom     time.Time        `json:"valid_from"`
+	ValidUntil    *time.Time       `json:"valid_until"`
+	RecordedAt    time.Time        `json:"recorded_at"`
+	Touched       []string         `json:"touched"`                 // ids of every version that changed
+	Was           *Was             `json:"was,omitempty"`           // the value that is no longer current
+	Contradiction *Contradiction   `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
+	Dispute       *formats.Dispute `json:"dispute,omitempty"`       // the assertion, which is not believed; all else tells of what is
+	Displaced     []Displacement   `json:"displaced,omitempty"`
+	Similar       []Similar        `json:"similar,omitempty"` // advice only: nothing was done about them
+	Redacted      []string         `json:"redacted,omitempty"`
 
 	// Asked is the period that was asked for, when what is stored is another:
 	// confirming a value never shortens it.
 	Asked *fact.Period `json:"asked,omitempty"`
 
-	dated bool // the assertion gave a period, so the answer tells what was stored
+	stays *fact.Version // what is believed against a dispute
+	dated bool          // the assertion gave a period, so the answer tells what was stored
 }
 
 // Was is the value that the fact had until this assertion.
@@ -59,12 +62,20 @@ type Similar struct {
 	Relevance float64 `json:"relevance"` // 0..1
 }
 
+// Warned reports whether the assertion is disputed.
+func (r Remembered) Warned() bool { return r.Dispute != nil }
+
 // Text gives the answer's lines.
 func (r Remembered) Text() string { return r.TextIn(prose.MCP) }
 
 // TextIn gives the answer's lines in the caller's syntax.
 func (r Remembered) TextIn(call prose.Syntax) string {
 	var b strings.Builder
+	if r.Dispute != nil {
+		Contested{*r.Dispute, r.stays}.text(&b, call)
+		b.WriteString(prose.Redacted(r.Redacted))
+		return b.String()
+	}
 	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected", Refined: "Refined"}[r.Outcome]
 	if verb == "" {
 		verb = "Remembered"

@@ -19,6 +19,7 @@ import (
 type Withdrawal struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room; pattern or gotcha remove a lesson"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 	Erase    bool   `json:"erase,omitempty" jsonschema:"take it off the disk with its history, for good"`
 	Confirm  bool   `json:"confirm,omitempty" jsonschema:"needed with erase"`
 }
@@ -33,16 +34,28 @@ func (w Withdrawal) NeedsConfirm() string {
 
 // Withdrawn is what was taken back.
 type Withdrawn struct {
-	Category string   `json:"category"`
-	Key      string   `json:"key"`
-	Touched  []string `json:"touched"`
-	Erased   bool     `json:"erased"`
-	Lessons  int      `json:"lessons,omitempty"` // how many patterns or gotchas it was
-	Copies   []string `json:"copies,omitempty"`  // what agents wrote that holds an erased value, or that it came from; it stays
+	Category string           `json:"category"`
+	Key      string           `json:"key"`
+	Touched  []string         `json:"touched"`
+	Erased   bool             `json:"erased"`
+	Lessons  int              `json:"lessons,omitempty"` // how many patterns or gotchas it was
+	Dispute  *formats.Dispute `json:"dispute,omitempty"` // nothing was taken back: what is believed has more authority
+	Copies   []string         `json:"copies,omitempty"`  // what agents wrote that holds an erased value, or that it came from; it stays
+
+	stays *fact.Version // what is believed against a dispute
 }
 
-// Text gives the answer's line.
-func (w Withdrawn) Text() string {
+// Warned reports whether nothing was taken back.
+func (w Withdrawn) Warned() bool { return w.Dispute != nil }
+
+// Text gives the answer's lines.
+func (w Withdrawn) Text() string { return w.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (w Withdrawn) TextIn(call prose.Syntax) string {
+	if w.Dispute != nil {
+		return Contested{*w.Dispute, w.stays}.TextIn(call)
+	}
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
 			prose.Line(w.Category), prose.Line(w.Key), prose.Line(strings.Join(w.Copies, ", ")))
@@ -73,8 +86,12 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	}
 	r := Withdrawn{Category: w.Category, Key: w.Key}
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
-		r.Touched = nil
-		events := Retract(st, fact.IDOf(w.Category, w.Key), now, s.at(now))
+		r.Touched, r.Dispute, r.stays = nil, nil, nil
+		events, x := End(st, fact.IDOf(w.Category, w.Key), s.Source(w.Source, 1), now, s.at(now))
+		if x != nil {
+			r.disputed(x)
+			return events, nil
+		}
 		if len(events) == 0 {
 			events = lessonEvents(st, w.Category, w.Key)
 			r.Lessons = len(events)
@@ -93,6 +110,11 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		s.vectors.forget(r.Touched)
 	}
 	return r, err
+}
+
+// disputed says that nothing was taken back.
+func (w *Withdrawn) disputed(x *Contested) {
+	w.Category, w.Key, w.Dispute, w.stays, w.Erased = x.Old.Category, x.Old.Key, &x.Dispute, x.Old, false
 }
 
 // Retract ends what is valid at present and withdraws whole what would begin
@@ -130,11 +152,19 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			}
 			return nil, nil
 		}
+		by := s.Source(w.Source, 1)
+		if events, x := End(st, n, by, now, s.at(now)); x != nil {
+			r.disputed(x)
+			return events, nil
+		}
+		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !mayReplace(by, v) }) {
+			return nil, refusal.Argument("source", "the history of [%s] %s holds what somebody of more authority asserted: ask the user, and pass on the answer with source=user", prose.Line(w.Category), prose.Line(w.Key))
+		}
 		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
 		return []state.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
 	})
-	if err != nil {
-		return Withdrawn{}, err
+	if err != nil || r.Dispute != nil {
+		return r, err
 	}
 	if err := errors.Join(s.log.Purge(ctx), s.vectors.drop(r.Touched)); err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)

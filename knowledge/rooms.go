@@ -96,7 +96,8 @@ type Status struct {
 	Patterns   int       `json:"patterns"`
 	Gotchas    int       `json:"gotchas"`
 	Relations  int       `json:"relations"`
-	Reminders  int       `json:"reminders"` // open ones
+	Reminders  int       `json:"reminders"`          // open ones
+	Disputes   int       `json:"disputes,omitempty"` // open ones
 	UpdatedAt  time.Time `json:"updated_at,omitzero"`
 	Commits    uint64    `json:"commits"`
 	Snapshot   int64     `json:"snapshot_bytes"`
@@ -122,6 +123,7 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 		r.Archived = r.Superseded + r.Dormant
 		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.VersionCount(), len(st.Patterns), len(st.Gotchas), len(st.Relations)
 		r.Reminders = len(reminder.Open(st.Reminders))
+		r.Disputes = len(state.OpenDisputes(st, st.Disputed, now))
 		r.UpdatedAt, r.Commits = st.At(), st.Seq()
 		return nil
 	})
@@ -139,6 +141,9 @@ func (r Status) Text() string {
 	}
 	fmt.Fprintf(&b, "Project Knowledge: %s (%s), %s, %s, %s, %s", prose.Count(r.Facts, "active fact"), archived,
 		prose.Count(r.Versions, "version"), prose.Count(r.Patterns, "pattern"), prose.Count(r.Gotchas, "gotcha"), prose.Count(r.Reminders, "open reminder"))
+	if r.Disputes > 0 {
+		fmt.Fprintf(&b, ", %s", prose.Count(r.Disputes, "open dispute"))
+	}
 	if r.Project != "" {
 		fmt.Fprintf(&b, "\nProject: %s (%s)", prose.Line(r.Project), r.Hash)
 	}

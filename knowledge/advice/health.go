@@ -19,24 +19,25 @@ import (
 
 // Report tells what deserves a look.
 type Report struct {
-	Facts          int               `json:"facts"`
-	Archived       int               `json:"archived"`
-	Contradictions []OpenQuestion    `json:"contradictions"`  // sure values that were replaced and the new one not confirmed since
-	Duplicates     []OpenQuestion    `json:"duplicates"`      // the same value under two names
-	Nearly         []Pair            `json:"nearly_same"`     // of which one is among the newest facts
-	Looked         bool              `json:"nearly_looked"`   // for the latter: there are vectors, and not too many versions
-	Compared       int               `json:"nearly_compared"` // so many of the newest facts with all others
-	Versions       int               `json:"-"`               // of all facts
-	Stale          []knowledge.Found `json:"stale"`           // effective confidence under a half
-	StaleTotal     int               `json:"stale_total"`
-	Unconfirmed    int               `json:"unconfirmed"`       // known only from an import
-	Unasked        int               `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
-	Maintenance    *formats.Insight  `json:"maintenance,omitempty"`
-	Index          string            `json:"index"`
-	Journal        int64             `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
-	Clock          string            `json:"clock,omitempty"`             // the newest commit is dated in the future
-	Damage         []string          `json:"damage"`
-	SetAside       []string          `json:"set_aside"` // damaged or torn files kept beside the store
+	Facts          int                   `json:"facts"`
+	Archived       int                   `json:"archived"`
+	Contradictions []OpenQuestion        `json:"contradictions"`     // sure values that were replaced and the new one not confirmed since
+	Disputes       []knowledge.Disputing `json:"disputes,omitempty"` // open ones
+	Duplicates     []OpenQuestion        `json:"duplicates"`         // the same value under two names
+	Nearly         []Pair                `json:"nearly_same"`        // of which one is among the newest facts
+	Looked         bool                  `json:"nearly_looked"`      // for the latter: there are vectors, and not too many versions
+	Compared       int                   `json:"nearly_compared"`    // so many of the newest facts with all others
+	Versions       int                   `json:"-"`                  // of all facts
+	Stale          []knowledge.Found     `json:"stale"`              // effective confidence under a half
+	StaleTotal     int                   `json:"stale_total"`
+	Unconfirmed    int                   `json:"unconfirmed"`       // known only from an import
+	Unasked        int                   `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
+	Maintenance    *formats.Insight      `json:"maintenance,omitempty"`
+	Index          string                `json:"index"`
+	Journal        int64                 `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
+	Clock          string                `json:"clock,omitempty"`             // the newest commit is dated in the future
+	Damage         []string              `json:"damage"`
+	SetAside       []string              `json:"set_aside"` // damaged or torn files kept beside the store
 }
 
 // OpenQuestion is a pair of values somebody should settle.
@@ -78,6 +79,9 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 			}
 		}
 		r.Unasked = len(knowledge.WithoutQuestions(st, now))
+		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
+			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
+		}
 		if last, any := st.Last(state.NoteMaintenance); any {
 			r.Maintenance = &last
 		}
@@ -171,6 +175,12 @@ func (r Report) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "\nOpen contradictions: %d", len(r.Contradictions))
 	for _, q := range r.Contradictions[:min(healthMost, len(r.Contradictions))] {
 		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with %s", knowledge.Slashed(q.First), prose.Brief(q.Old), prose.Brief(q.New), call("", "correct", true))
+	}
+	if len(r.Disputes) > 0 {
+		fmt.Fprintf(&b, "\nOpen disputes: %d", len(r.Disputes))
+	}
+	for _, d := range r.Disputes[:min(healthMost, len(r.Disputes))] {
+		b.WriteString("\n  " + d.Line())
 	}
 	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
 	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {

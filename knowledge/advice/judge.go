@@ -19,16 +19,27 @@ import (
 type Verdict struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the fact"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
-	Target   string `json:"target" arg:"3" jsonschema:"the other fact, as category/key"`
-	Verdict  string `json:"verdict" arg:"4" enum:"supersedes,compatible,unrelated" jsonschema:"supersedes ends the target now; the others only silence the advice"`
+	Target   string `json:"target" arg:"3" jsonschema:"the other fact, as category/key, or a dispute, as d-3f2a"`
+	Verdict  string `json:"verdict" arg:"4" enum:"supersedes,compatible,unrelated,accept,reject" jsonschema:"supersedes ends the target now; compatible and unrelated silence the advice; accept and reject settle a dispute"`
+	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 
-var verdicts = []string{"supersedes", "compatible", "unrelated"}
+// The verdicts on a dispute.
+const (
+	accept = "accept"
+	reject = "reject"
+)
+
+var verdicts = []string{"supersedes", "compatible", "unrelated", accept, reject}
 
 // Judged is a verdict as recorded.
 type Judged struct {
-	Pair  formats.JudgedPair `json:"pair"`
-	Ended []string           `json:"ended,omitempty"` // ids of the target's versions that are no longer true
+	Pair    *formats.JudgedPair  `json:"pair,omitempty"`
+	Settled *knowledge.Disputing `json:"settled,omitempty"` // the dispute that was judged
+	Dispute *formats.Dispute     `json:"dispute,omitempty"` // the target stays: it has more authority
+	Ended   []string             `json:"ended,omitempty"`   // ids of the target's versions that are no longer true
+
+	contested *knowledge.Contested
 }
 
 // Judge records a verdict. With supersedes, the target is no longer true from
@@ -37,16 +48,24 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 	if !slices.Contains(verdicts, v.Verdict) {
 		return Judged{}, refusal.Argument("verdict", "verdict %q is none of %s", prose.Clip(v.Verdict, 40), strings.Join(verdicts, ", "))
 	}
+	if v.Verdict == accept || v.Verdict == reject {
+		return settle(ctx, s, v)
+	}
 	var r Judged
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		a, b, err := knowledge.PairOf(st, v.Category, v.Key, v.Target)
 		if err != nil {
 			return nil, err
 		}
-		r = Judged{Pair: formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
-		events := []state.Event{{Judge: &r.Pair}}
+		r = Judged{Pair: &formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
+		events := []state.Event{{Judge: r.Pair}}
 		if v.Verdict == "supersedes" {
-			for _, e := range knowledge.Retract(st, fact.IDOf(b.Category, b.Key), now, fact.Now(s.Now(), now)) {
+			ended, x := knowledge.End(st, fact.IDOf(b.Category, b.Key), s.Source(v.Source, 1), now, fact.Now(s.Now(), now))
+			if x != nil {
+				r = Judged{Dispute: &x.Dispute, contested: x}
+				return ended, nil
+			}
+			for _, e := range ended {
 				e.Put.RetractedAt = nil // superseded, not withdrawn
 				r.Ended = append(r.Ended, e.Put.ID)
 				events = append(events, e)
@@ -57,8 +76,46 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 	return r, err
 }
 
-// Text gives the answer's line.
-func (j Judged) Text() string {
+// settle judges a dispute.
+func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
+	if err := refusal.Required("category", v.Category, "key", v.Key, "target", v.Target); err != nil {
+		return Judged{}, err
+	}
+	var r Judged
+	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+		d, ok := st.Dispute(strings.TrimSpace(v.Target))
+		if !ok || fact.IDOf(d.Category, d.Key) != fact.IDOf(v.Category, v.Key) {
+			return nil, refusal.NotFound("No dispute %s about [%s] %s", prose.Line(prose.Clip(v.Target, 40)), prose.Line(v.Category), prose.Line(v.Key))
+		}
+		events, err := knowledge.Settle(st, d, v.Verdict == accept, s.Source(v.Source, 1), s.Actor().Session, now, fact.Now(s.Now(), now))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range events {
+			if e.Dispute != nil {
+				d = *e.Dispute
+			}
+		}
+		r.Settled = new(knowledge.DisputingOf(st, d, now))
+		return events, nil
+	})
+	return r, err
+}
+
+// Warned reports whether the target stays.
+func (j Judged) Warned() bool { return j.Dispute != nil }
+
+// Text gives the answer's lines.
+func (j Judged) Text() string { return j.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (j Judged) TextIn(call prose.Syntax) string {
+	switch {
+	case j.contested != nil:
+		return j.contested.TextIn(call)
+	case j.Settled != nil:
+		return "Judged: " + j.Settled.Line()
+	}
 	a, b := prose.Line(j.Pair.KeyA), prose.Line(j.Pair.KeyB)
 	switch {
 	case j.Pair.Verdict == "supersedes" && len(j.Ended) > 0:

@@ -154,6 +154,7 @@ type Selection struct {
 	Decisions     []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
 	Gotchas       []string       `json:"gotchas"`
 	Reminders     []string       `json:"reminders"`
+	Disputes      []string       `json:"disputes,omitempty"`  // open ones, by name
 	LastTask      string         `json:"last_task,omitempty"` // the project's task last worked on
 	Agents        []string       `json:"agents,omitempty"`    // at work, as id(role)
 	Unread        int            `json:"unread,omitempty"`    // messages the caller has not read
@@ -161,6 +162,7 @@ type Selection struct {
 	MoreRooms     int            `json:"more_rooms"`
 	MorePinned    int            `json:"more_pinned,omitempty"` // of the facts left out
 	MoreGotchas   int            `json:"more_gotchas,omitempty"`
+	MoreDisputes  int            `json:"more_disputes,omitempty"`
 	MoreReminders int            `json:"more_reminders,omitempty"`
 	MoreAgents    int            `json:"more_agents,omitempty"`
 	Uncounted     bool           `json:"-"` // the budget has no room for the line that counts facts
@@ -191,6 +193,9 @@ func (o *Occasion) Select(st *state.State, f *state.Filter) Selection {
 	r := Selection{
 		Decisions: texts(decisions), Gotchas: gotchaLines(st, f), Reminders: o.dueLines(st.Reminders, today),
 		LastTask: prose.Clip(o.LastTask, 120), Agents: o.Agents, Unread: o.Unread,
+	}
+	for _, d := range state.OpenDisputes(st, st.Disputed, f.AsOf) {
+		r.Disputes = append(r.Disputes, prose.Line(d.Category)+"/"+prose.Line(d.Key)+" ("+d.ID+")")
 	}
 	budget := max(cmp.Or(o.Budget, DefaultBudget)*bytesPerToken-len(heading), 0)
 	r.fit(budget / 2)
@@ -323,6 +328,7 @@ func (r *Selection) fit(budget int) {
 		r.LastTask = strings.Join(task, "")
 	}
 	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions)
+	r.Disputes, r.MoreDisputes = keep("DISPUTES", r.Disputes)
 	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas)
 	r.Reminders, r.MoreReminders = keep("REMINDERS", r.Reminders)
 	r.Agents, r.MoreAgents = keep("AGENTS", r.Agents)

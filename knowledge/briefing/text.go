@@ -80,6 +80,7 @@ func (r Selection) tail() string {
 		line("LAST_TASK", "|", []string{r.LastTask}, 0)
 	}
 	line("RECENT_DECISIONS", "|", r.Decisions, 0)
+	line("DISPUTES", "|", r.Disputes, r.MoreDisputes)
 	line("GOTCHAS", "|", r.Gotchas, r.MoreGotchas)
 	line("REMINDERS", "|", r.Reminders, r.MoreReminders)
 	line("AGENTS", ",", r.Agents, r.MoreAgents)

@@ -3,6 +3,7 @@ package fact
 // The kinds of a source: who made an assertion.
 const (
 	KindUser   = "user"
+	KindFile   = "file" // an agent that names a file of the project
 	KindAgent  = "agent"
 	KindTool   = "tool"
 	KindImport = "import"

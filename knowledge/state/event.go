@@ -23,6 +23,7 @@ type Event struct {
 	Unrelate  *formats.Relation   `json:"unrelate,omitempty"`
 	Remind    *formats.Reminder   `json:"remind,omitempty"`
 	Judge     *formats.JudgedPair `json:"judge,omitempty"`
+	Dispute   *formats.Dispute    `json:"dispute,omitempty"`
 	Note      *formats.Insight    `json:"note,omitempty"`
 	Erase     *formats.Tombstone  `json:"erase,omitempty"`
 	Extra     formats.Unknown     `json:"extra,omitempty"`  // members of an imported file that we do not know

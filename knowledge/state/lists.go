@@ -17,6 +17,7 @@ type Lists struct {
 	Relations []formats.Relation
 	Reminders []formats.Reminder
 	Judged    []formats.JudgedPair
+	Disputed  []formats.Dispute // assertions against believed versions, settled ones too
 	History   []formats.Insight // the store's own log, the oldest first
 	Extra     formats.Unknown   // members of the file that we do not know
 
@@ -87,6 +88,8 @@ func (l *Lists) fold(e Event) {
 	switch {
 	case e.Judge != nil:
 		l.Judged = append(l.Judged, *e.Judge)
+	case e.Dispute != nil:
+		l.Disputed = upsert(l.Disputed, *e.Dispute, SameDispute)
 	case e.Note != nil:
 		l.History = append(l.History, *e.Note)
 	case e.Extra != nil:
@@ -119,17 +122,18 @@ func (l *Lists) fold(e Event) {
 	}
 }
 
-// unlink drops the relations of a fact.
+// unlink drops the relations and the disputes of a fact.
 func (l *Lists) unlink(n fact.ID) {
 	l.Relations = slices.DeleteFunc(slices.Clone(l.Relations), func(r formats.Relation) bool {
 		return fact.IDOf(r.From.Category, r.From.Key) == n || fact.IDOf(r.To.Category, r.To.Key) == n
 	})
+	l.Disputed = slices.DeleteFunc(slices.Clone(l.Disputed), func(d formats.Dispute) bool { return fact.IDOf(d.Category, d.Key) == n })
 }
 
 // clipped is for a clone: what is appended to either is not seen in the other.
 func (l Lists) clipped() Lists {
 	l.Patterns, l.Gotchas, l.Relations = slices.Clip(l.Patterns), slices.Clip(l.Gotchas), slices.Clip(l.Relations)
-	l.Reminders, l.Judged, l.History = slices.Clip(l.Reminders), slices.Clip(l.Judged), slices.Clip(l.History)
+	l.Reminders, l.Judged, l.Disputed, l.History = slices.Clip(l.Reminders), slices.Clip(l.Judged), slices.Clip(l.Disputed), slices.Clip(l.History)
 	return l
 }
 
@@ -147,6 +151,9 @@ func SameRelation(a, b formats.Relation) bool {
 	return a.Kind == b.Kind && fact.IDOf(a.From.Category, a.From.Key) == fact.IDOf(b.From.Category, b.From.Key) &&
 		fact.IDOf(a.To.Category, a.To.Key) == fact.IDOf(b.To.Category, b.To.Key)
 }
+
+// SameDispute reports whether two disputes are one.
+func SameDispute(a, b formats.Dispute) bool { return a.ID == b.ID }
 
 // SameReminder reports whether two reminders are one.
 func SameReminder(a, b formats.Reminder) bool { return a.ID == b.ID }

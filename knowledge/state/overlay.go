@@ -1,20 +1,22 @@
 package state
 
 import (
+	"leanctx/formats"
 	"leanctx/knowledge/fact"
 )
 
 // Overlay is what is known, with decisions folded in that are not committed
 // yet, so that the next decision can build on them. [Over] makes one.
 type Overlay struct {
-	facts   Facts
-	changed map[fact.ID][]*fact.Version
-	rooms   map[string]string
+	facts    Claims
+	changed  map[fact.ID][]*fact.Version
+	rooms    map[string]string
+	disputed []formats.Dispute
 }
 
 // Over is an overlay without decisions. rooms maps folded categories to
 // spellings that facts does not have; folding adds to it. It may be nil.
-func Over(facts Facts, rooms map[string]string) *Overlay {
+func Over(facts Claims, rooms map[string]string) *Overlay {
 	if rooms == nil {
 		rooms = map[string]string{}
 	}
@@ -43,7 +45,26 @@ func (o *Overlay) Room(category string) string {
 	return o.rooms[fact.IDOf(category, "").Category]
 }
 
-// Fold applies puts and confirmations, with the same code as the state.
+// Disputes is [Claims.Disputes].
+func (o *Overlay) Disputes(n fact.ID) []formats.Dispute {
+	list := o.facts.Disputes(n)
+	for _, d := range disputesOf(o.disputed, n) {
+		list = upsert(list, d, SameDispute)
+	}
+	return list
+}
+
+// Dispute is [Claims.Dispute].
+func (o *Overlay) Dispute(id string) (formats.Dispute, bool) {
+	for _, d := range o.disputed {
+		if d.ID == id {
+			return d, true
+		}
+	}
+	return o.facts.Dispute(id)
+}
+
+// Fold applies puts, confirmations and new disputes, with the same code as the state.
 func (o *Overlay) Fold(events ...Event) {
 	for _, e := range events {
 		var n fact.ID
@@ -52,6 +73,9 @@ func (o *Overlay) Fold(events ...Event) {
 			n = fact.IDOf(e.Put.Category, e.Put.Key)
 		case e.Confirm != nil:
 			n = fact.IDOf(e.Confirm.Category, e.Confirm.Key)
+		case e.Dispute != nil:
+			o.disputed = upsert(o.disputed, *e.Dispute, SameDispute)
+			continue
 		default:
 			continue
 		}

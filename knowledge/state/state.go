@@ -425,7 +425,7 @@ func (s *State) document(h journal.Header) *formats.Document {
 		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
 		Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Checksum: h.Checksum,
 		Patterns: s.Patterns, Gotchas: s.Gotchas, Relations: s.Relations, Reminders: s.Reminders,
-		JudgedPairs: s.Judged, History: s.History, Extra: s.Extra,
+		JudgedPairs: s.Judged, Disputes: s.Disputed, History: s.History, Extra: s.Extra,
 	}
 	for _, t := range s.tombstones {
 		d.Tombstones = append(d.Tombstones, t)
@@ -439,7 +439,7 @@ func fromDocument(d *formats.Document) *State {
 	s.root, s.hash, s.from, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.Seq, d.UpdatedAt
 	s.Lists = Lists{
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
-		Judged: d.JudgedPairs, History: d.History, Extra: d.Extra,
+		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Extra: d.Extra,
 	}
 	s.facts, s.names = make(map[fact.ID][]*fact.Version, len(d.Facts)), make(map[string]fact.ID, len(d.Facts))
 	first := map[string]time.Time{}

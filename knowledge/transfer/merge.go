@@ -2,9 +2,11 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -175,9 +177,15 @@ func (m *merger) replace(in incoming) error {
 	}
 	c := restated(theirs)
 	c.From, c.Until = nil, nil
+	c.Authority = cmp.Or(m.store.Actor().Kind, knowledge.KindAgent) // whoever runs it, whatever the file says of itself
 	events, got, err := knowledge.Assert(m.over, c, m.now)
 	if err != nil {
 		return err
+	}
+	if got.Outcome == knowledge.Disputed {
+		m.add(events...)
+		m.r.Skipped += in.records
+		return nil
 	}
 	if got.Outcome == knowledge.Confirmed {
 		m.r.Skipped += in.records // it says nothing new, and saying it in a file does not confirm it
@@ -345,10 +353,18 @@ func (m *merger) cleanDocument(d *formats.Document) {
 	for i := range d.Reminders {
 		m.text(&d.Reminders[i].Text, &d.Reminders[i].Keyword, &d.Reminders[i].Path)
 	}
+	d.Disputes = slices.DeleteFunc(d.Disputes, func(x formats.Dispute) bool { return !disputeForm.MatchString(x.ID) })
+	for i := range d.Disputes {
+		x := &d.Disputes[i]
+		m.text(&x.Category, &x.Key, &x.Value, &x.Source.Ref, &x.Source.By)
+	}
 	for i := range d.History {
 		m.text(&d.History[i].Summary)
 	}
 }
+
+// disputeForm is how the ids of disputes look.
+var disputeForm = regexp.MustCompile(`^d-[0-9a-f]{4,32}$`)
 
 // refused reports whether a version of a fact file breaks a rule that every
 // assertion obeys. Such a file has no lines to name; the fact is named.
@@ -473,6 +489,12 @@ func (m *merger) log(d *formats.Document) {
 	for _, p := range d.JudgedPairs {
 		if _, equal := known(m.st.Judged, p, func(a, b formats.JudgedPair) bool { return identical(a, b) }); !equal {
 			m.events = append(m.events, state.Event{Judge: &p})
+		}
+	}
+	for _, x := range d.Disputes {
+		n := fact.IDOf(x.Category, x.Key)
+		if _, taken := m.over.Dispute(x.ID); !taken && len(m.over.Versions(n)) > 0 {
+			m.add(state.Event{Dispute: &x})
 		}
 	}
 	for _, h := range d.History {

@@ -52,10 +52,39 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	r := &run{in: in, out: out, errs: errs, args: args}
 	root := cli.New(cli.Options{
 		In: in, Out: out, Err: errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known, Manual: manual,
-		Tools: r.tools, Plain: r.plain(), Warn: r.warn, Made: func(m op.Made) { r.stores.count(m) },
+		Tools: r.tools, Plain: r.plain(), Warn: r.warn, Made: r.made,
 	})
 	root.SetArgs(args)
-	return r.end(ctx, execute(withBar(op.WithCaller(ctx, op.Caller{Kind: "user"}), errs), root.ExecuteContext))
+	return r.end(ctx, execute(withBar(op.WithCaller(ctx, caller(in, out)), errs), root.ExecuteContext))
+}
+
+// clientMarks are the variables by which a command knows the client whose agent
+// runs it.
+var clientMarks = []struct{ variable, client string }{
+	{"CLAUDECODE", "claude-code"}, {"CURSOR_AGENT", "cursor"}, {"GEMINI_CLI", "gemini"},
+	{"CODEX_THREAD_ID", "codex"}, {"CODEX_SANDBOX", "codex"}, {"OPENCODE", "opencode"},
+}
+
+// caller is who runs a command: the agent of a client that left its mark, a user
+// at a terminal, else a program.
+func caller(in io.Reader, out io.Writer) op.Caller {
+	for _, m := range clientMarks {
+		if config.Getenv(m.variable) != "" {
+			return op.Caller{Kind: "agent", Name: m.client}
+		}
+	}
+	if cli.Terminal(in) && cli.Terminal(out) {
+		return op.Caller{Kind: "user"}
+	}
+	return op.Caller{Kind: "tool"}
+}
+
+// made counts a call, and under --strict what it warns of.
+func (r *run) made(m op.Made) {
+	if m.Warned {
+		r.warnings++
+	}
+	r.stores.count(m)
 }
 
 // execute turns a panic into an error: the exit code of one would be that of a

@@ -108,7 +108,9 @@ func TestAgentIsWhoAsserts(t *testing.T) {
 	do(t, "", "knowledge", "remember", "one", "-c", "a", "-k", "env")
 	do(t, "", "knowledge", "remember", "two", "-c", "a", "-k", "flag", "--agent", "claude-b7e2")
 	t.Setenv(config.AgentVar, "")
-	do(t, "", "knowledge", "remember", "three", "-c", "a", "-k", "user")
+	do(t, "", "knowledge", "remember", "three", "-c", "a", "-k", "shell")
+	t.Setenv("CLAUDECODE", "1")
+	do(t, "", "knowledge", "remember", "four", "-c", "a", "-k", "client")
 	_, out, _ := do(t, "", "knowledge", "export")
 	var doc struct {
 		Facts []struct {
@@ -124,10 +126,37 @@ func TestAgentIsWhoAsserts(t *testing.T) {
 	for _, f := range doc.Facts {
 		got[f.Key] = f.By + " " + f.Sources[0].Kind
 	}
-	for key, want := range map[string]string{"env": "cursor-a3f8 agent", "flag": "claude-b7e2 agent", "user": " user"} {
+	for key, want := range map[string]string{"env": "cursor-a3f8 agent", "flag": "claude-b7e2 agent", "shell": " tool", "client": "claude-code agent"} {
 		if got[key] != want {
 			t.Errorf("%s: got %q, want %q", key, got[key], want)
 		}
+	}
+}
+
+// A user is who types at a terminal; the null device is none, and a client's mark
+// tells of an agent there too.
+func TestCaller(t *testing.T) {
+	open := func(path string) *os.File {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	terminal, null := open("/dev/ptmx"), open(os.DevNull)
+	for _, x := range []struct {
+		in   io.Reader
+		out  io.Writer
+		want string
+	}{{terminal, terminal, "user"}, {null, terminal, "tool"}, {terminal, null, "tool"}, {terminal, &bytes.Buffer{}, "tool"}, {null, null, "tool"}} {
+		if got := caller(x.in, x.out).Kind; got != x.want {
+			t.Errorf("%v, %v: %s, want %s", x.in, x.out, got, x.want)
+		}
+	}
+	t.Setenv("CODEX_THREAD_ID", "0")
+	if c := caller(terminal, terminal); c.Kind != "agent" || c.Name != "codex" {
+		t.Error(c)
 	}
 }
 

@@ -20,6 +20,9 @@ import (
 const asProgram = "LEANCTX_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	for _, m := range clientMarks { // whoever runs the tests
+		os.Unsetenv(m.variable)
+	}
 	if os.Getenv(asProgram) == "" {
 		os.Exit(m.Run())
 	}

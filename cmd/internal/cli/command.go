@@ -136,7 +136,7 @@ func (k *call) noted(a op.Answer, args map[string]any, text string) {
 	if err != nil {
 		return // what a shell gives can always be written; and nothing may fail for a count
 	}
-	k.made(op.Made{Tool: k.tool.Name, Action: a.Action, Scope: a.Scope, In: string(in), Out: text})
+	k.made(op.Made{Tool: k.tool.Name, Action: a.Action, Scope: a.Scope, In: string(in), Out: text, Warned: a.Warned()})
 }
 
 // arguments gathers what was given by flag and by position.
@@ -264,12 +264,14 @@ func Warn(w io.Writer, text string) {
 	fmt.Fprintf(w, "%s: warning: %s\n", Name, text)
 }
 
-// Terminal reports whether f is one, as far as the standard library can tell.
+// Terminal reports whether f is one, as far as the standard library can tell. The
+// null device, which a program gives to those it starts, is none.
 func Terminal(f any) bool {
 	file, ok := f.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	null, none := os.Stat(os.DevNull)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (none != nil || !os.SameFile(info, null))
 }

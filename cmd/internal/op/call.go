@@ -307,6 +307,13 @@ type Made struct {
 	Tool, Action string
 	Scope        Scope
 	In, Out      string // the arguments as JSON, the answer as it was given
+	Warned       bool   // what was asked for was not done, and that is no error
+}
+
+// Warned reports whether the result tells that what was asked for was not done.
+func (a Answer) Warned() bool {
+	w, ok := a.Result.(interface{ Warned() bool })
+	return ok && w.Warned()
 }
 
 // Render is the result in the form that was asked for. The notices are left

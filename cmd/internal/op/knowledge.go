@@ -100,8 +100,10 @@ func relating(st Stores) []Operation {
 	return []Operation{
 		New("feedback", "Say whether a fact was useful.", Changes, on(open, (*knowledge.Store).Feedback), "category", "key", "vote").Alias("vote", "value").
 			Teach().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
-		New("judge", "Settle a possible conflict between two facts.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
-			Teach().Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
+		New("judge", "Settle a possible conflict between two facts, or a dispute.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
+			Teach("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
+		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, (*knowledge.Store).Disputes)).
+			Shown("state", "all").Tried("conflicts"),
 		New("relate", "Link two facts.", Adds, on(open, (*knowledge.Store).Relate), "category", "key", "target").
 			Teach("kind").Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
 		New("unrelate", "Remove a link.", Changes, on(open, (*knowledge.Store).Unrelate), "category", "key", "target").
@@ -124,7 +126,7 @@ func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remove", "Retract a fact; its history stays, unless erase=true.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
-			Teach().Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
+			Teach("source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
 		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).
@@ -154,7 +156,7 @@ func knowledgeWords() Words {
 		"questions":    "up to three short questions it answers, in other words, divided by ;",
 		"query":        "",
 		"limit":        "most rows",
-		"target":       "other fact, category/key",
+		"target":       "other fact, category/key; or dispute, d-…",
 		"as_of":        "true then: RFC 3339, day, or age such as 3d",
 		"confidence":   "0 to 1, default 0.8",
 		"valid_from":   "since when: RFC 3339, day, age; default now",
@@ -163,6 +165,7 @@ func knowledgeWords() Words {
 		"correct":      "true if the old value was wrong all along",
 		"pinned":       "always in the briefing",
 		"kind":         "",
+		"state":        "",
 		"pattern_type": "e.g. naming",
 		"trigger":      "what leads to the mistake",
 		"resolution":   "",
@@ -182,7 +185,7 @@ func knowledgeWords() Words {
 }
 
 // recalled are the operations of the read-only twin.
-var recalled = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "why", "status", "health", "relations", "reminders"}
+var recalled = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "why", "status", "health", "disputes", "relations", "reminders"}
 
 // RecallName is the read-only twin's name.
 const RecallName = "ctx_recall"

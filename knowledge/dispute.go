@@ -1,0 +1,409 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
+)
+
+// authority ranks the kinds of a source: user, file or tool, agent, import. A
+// claim of less authority than the believed version does not replace it.
+func authority(kind string) int {
+	switch kind {
+	case KindUser:
+		return 3
+	case KindFile, KindTool:
+		return 2
+	case KindImport:
+		return 0
+	}
+	return 1
+}
+
+// authorityOf is the highest authority that asserted a version. A file is not
+// looked at again, so it protects a version no more than the agent that named it.
+func authorityOf(v *fact.Version) int {
+	most := 0
+	for _, s := range v.Sources {
+		if s.Kind == KindFile {
+			s.Kind = KindAgent
+		}
+		most = max(most, authority(s.Kind))
+	}
+	return most
+}
+
+// The confidence below which a claim never replaces another author's version,
+// and the one from which a version is safe from it.
+const (
+	doubtful = 0.5
+	firm     = 0.8
+)
+
+// mayReplace reports whether a claim may end or change a version. What is
+// pinned is the user's to change.
+func mayReplace(by Source, v *fact.Version) bool {
+	needed := authorityOf(v)
+	if v.Pinned {
+		needed = authority(KindUser)
+	}
+	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind)
+	return authority(by.Kind) >= needed && !(another && by.Confidence < doubtful && v.Confidence >= firm)
+}
+
+// authorOf names who stands behind one assertion.
+func authorOf(s Source) string {
+	switch {
+	case s.Kind == KindUser:
+		return KindUser
+	case s.By != "":
+		return s.By
+	case strings.HasPrefix(s.Ref, "tool:"):
+		return s.Ref
+	case s.Kind == KindTool:
+		return "tool:cli"
+	}
+	return s.Kind
+}
+
+// AuthorOf names who stands behind a version: its source of most authority.
+func AuthorOf(v *fact.Version) string {
+	if len(v.Sources) == 0 {
+		return KindImport
+	}
+	return authorOf(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(authority(a.Kind), authority(b.Kind)) }))
+}
+
+// Source is who speaks, with the evidence that a call gives: user or tool:NAME
+// for whom an agent passes it on, or what it points at.
+func (s *Store) Source(ref string, confidence float64) Source {
+	x := Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: strings.TrimSpace(ref), Confidence: confidence}
+	switch {
+	case x.Ref == KindUser, x.Ref == KindTool, x.Ref == KindAgent:
+		x.Kind, x.Ref = x.Ref, ""
+	case strings.HasPrefix(x.Ref, "tool:"):
+		x.Kind = KindTool
+	case x.Kind == KindAgent && s.isFile(x.Ref):
+		x.Kind = KindFile
+	}
+	return x
+}
+
+var linesOfFile = regexp.MustCompile(`:\d+(-\d+)?$`)
+
+// isFile reports whether a source names a file of the project.
+func (s *Store) isFile(ref string) bool {
+	path := filepath.FromSlash(linesOfFile.ReplaceAllString(ref, ""))
+	if ref == "" || s.opts.ProjectRoot == "" || !filepath.IsLocal(path) {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(s.opts.ProjectRoot, path))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Contested is a claim that was not believed, and the version that stays.
+type Contested struct {
+	Dispute formats.Dispute
+	Old     *fact.Version
+}
+
+// contest records a claim against a version, unless the same one is open or was
+// rejected: a claim does not win by being repeated.
+func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, *Contested) {
+	d.Category, d.Key, d.Against, d.At, d.Source.At, d.State = old.Category, old.Key, old.ID, present, present, formats.DisputeOpen
+	for _, x := range slices.Backward(f.Disputes(fact.IDOf(d.Category, d.Key))) {
+		same := x.Against == d.Against && x.Removal == d.Removal && (d.Removal || verdict.Compare(d.Key, x.Value, d.Value) == verdict.Equal)
+		if same && (x.State == formats.DisputeRejected || state.StandingOf(f, x, present) == formats.DisputeOpen) {
+			return nil, &Contested{x, old}
+		}
+	}
+	d.ID = disputeID(f, d)
+	return []state.Event{{Dispute: &d}}, &Contested{d, old}
+}
+
+// disputeID is short, because people type it.
+func disputeID(f state.Claims, d formats.Dispute) string {
+	for n := 0; ; n++ {
+		digits := formats.VersionID(d.Category, d.Key, d.Value, d.At, n)[len("f-"):]
+		for size := 4; size <= len(digits); size++ {
+			if _, taken := f.Dispute("d-" + digits[:size]); !taken {
+				return "d-" + digits[:size]
+			}
+		}
+	}
+}
+
+// disputed is what becomes of an assertion that may not replace a version.
+func (t *timeline) disputed(old *fact.Version) ([]state.Event, Remembered, error) {
+	c := t.said
+	t.changed, t.displaced = nil, nil
+	r := t.remembered(old, Disputed)
+	events, x := contest(t.facts, formats.Dispute{
+		Value: c.Value, Confidence: c.Confidence, Source: c.Source, ValidFrom: c.From, ValidUntil: c.Until, Correct: c.Correct,
+	}, old, t.present)
+	r.Dispute, r.stays = &x.Dispute, old
+	return events, r, nil
+}
+
+// protected is the version among those that had to make room that the
+// assertion may not replace.
+func (t *timeline) protected() *fact.Version {
+	for _, v := range t.displaced {
+		if !t.mayReplace(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+func (t *timeline) mayReplace(v *fact.Version) bool {
+	by := t.said.Source
+	by.Kind, by.Confidence = cmp.Or(t.said.Authority, by.Kind), t.said.Confidence
+	return mayReplace(by, v)
+}
+
+// permitted is the assertion without what it may not take from a version that
+// it confirms: the pin and the privacy that somebody of more authority gave.
+func (t *timeline) permitted(v *fact.Version) Checked {
+	c := t.said
+	if authority(cmp.Or(c.Authority, c.Source.Kind)) >= authorityOf(v) {
+		return c
+	}
+	if v.Pinned {
+		c.Pinned = nil
+	}
+	if v.Privacy == PrivacyProjectOnly {
+		c.Privacy = ""
+	}
+	return c
+}
+
+// End retracts a fact in the name of a source. If that may not end what is
+// believed, the events record a dispute instead.
+func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.Event, *Contested) {
+	for _, v := range f.Versions(n) {
+		if fact.Believed(v) && fact.Before(present, fact.PeriodNow(v, present).Until) && !mayReplace(by, v) {
+			return contest(f, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, v, present)
+		}
+	}
+	return Retract(f, n, now, present), nil
+}
+
+// Settle judges a dispute. Accepting asserts the value anew with the judge's
+// authority; rejecting leaves what is believed, or brings it back after an
+// acceptance. Who has not the authority is refused. It is pure.
+func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session string, now, present time.Time) ([]state.Event, error) {
+	refused := refusal.Argument("source", "%s is for the user to judge: ask the user, and pass on the answer with source=user", d.ID)
+	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, defaultConfidence)
+	if d.Settled != nil && authority(by.Kind) < authority(d.Settled.Kind) || !accept && authority(by.Kind) < authority(d.Source.Kind) {
+		return nil, refused
+	}
+	verdict, was := formats.DisputeRejected, d.State
+	if accept {
+		verdict = formats.DisputeAccepted
+	}
+	if was == verdict {
+		return nil, nil
+	}
+	n := fact.IDOf(d.Category, d.Key)
+	c := Checked{Category: d.Category, Key: d.Key, Value: d.Value, Confidence: by.Confidence, From: d.ValidFrom, Until: d.ValidUntil, Source: by, Session: session, Correct: d.Correct, At: present}
+	if c.From == nil && !c.Correct {
+		c.From = &d.At
+	}
+	var events []state.Event
+	assert := len(f.Versions(n)) > 0
+	switch {
+	case accept && d.Removal:
+		ended, x := End(f, n, by, now, present)
+		if x != nil {
+			return nil, refused
+		}
+		events, assert = ended, false
+	case !accept:
+		c, assert = restored(f, d, c, present)
+		assert = assert && was == formats.DisputeAccepted
+	}
+	if assert {
+		made, r, err := Assert(f, c, now)
+		if err != nil {
+			return nil, err
+		}
+		if r.Outcome == Disputed {
+			return nil, refused
+		}
+		events = made
+	}
+	d.State, d.Settled = verdict, &by
+	return append(events, state.Event{Dispute: &d}), nil
+}
+
+// restored is c made an assertion of what was believed before a dispute was
+// accepted; ok: that acceptance still holds.
+func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (_ Checked, ok bool) {
+	vs := f.Versions(fact.IDOf(d.Category, d.Key))
+	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == d.Against })
+	current := fact.Current(vs, present)
+	if i < 0 {
+		return c, false
+	}
+	c.Value, c.Confidence, c.From, c.Until, c.Correct = vs[i].Value, vs[i].Confidence, nil, nil, true
+	if d.Removal {
+		c.From, c.Correct = vs[i].ValidUntil, false
+		return c, current == nil && vs[i].RetractedAt != nil
+	}
+	return c, current != nil && verdict.Compare(d.Key, current.Value, d.Value) == verdict.Equal
+}
+
+func (x Contested) text(b *strings.Builder, call prose.Syntax) {
+	d := x.Dispute
+	fmt.Fprintf(b, "Disputed [%s] %s: still '%s' (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), prose.Brief(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
+	if d.Removal {
+		b.WriteString("its removal")
+	} else {
+		b.WriteString("'" + prose.Brief(d.Value) + "'")
+	}
+	if d.State == formats.DisputeRejected {
+		fmt.Fprintf(b, " was rejected as %s", d.ID)
+		if d.Settled != nil {
+			fmt.Fprintf(b, " on %s by %s", d.Settled.At.Format(time.DateOnly), prose.Line(authorOf(*d.Settled)))
+		}
+		return
+	}
+	undone := "believed"
+	if d.Removal {
+		undone = "done"
+	}
+	fmt.Fprintf(b, " is recorded as %s, not %s. To settle, ask the user, then: %s", d.ID, undone,
+		call("judge", "category", d.Category, "key", d.Key, "target", d.ID, "verdict", "accept", "source", KindUser))
+}
+
+// TextIn gives the lines of the answer in the caller's syntax.
+func (x Contested) TextIn(call prose.Syntax) string {
+	var b strings.Builder
+	x.text(&b, call)
+	return b.String()
+}
+
+// DisputeQuery asks for disputes.
+type DisputeQuery struct {
+	State string `json:"state,omitempty" enum:"open,accepted,rejected,all" jsonschema:"which (default open)"`
+	Limit int    `json:"limit,omitempty" jsonschema:"most rows (default 50)"`
+}
+
+// Disputing is a dispute and the version that it is against.
+type Disputing struct {
+	ID         string    `json:"id"`
+	Category   string    `json:"category"`
+	Key        string    `json:"key"`
+	Value      string    `json:"value,omitempty"`
+	Removal    bool      `json:"removal,omitempty"`
+	By         string    `json:"by"`
+	Confidence float64   `json:"confidence"`
+	At         time.Time `json:"at"`
+	Against    string    `json:"against"` // the value that it is against
+	AgainstBy  string    `json:"against_by"`
+	Believed   float64   `json:"against_confidence"`
+	State      string    `json:"state"`
+	SettledBy  string    `json:"settled_by,omitempty"`
+	SettledAt  time.Time `json:"settled_at,omitzero"`
+}
+
+// Line is the dispute in one line.
+func (d Disputing) Line() string {
+	claim := "its removal"
+	if !d.Removal {
+		claim = "'" + prose.Brief(d.Value) + "'"
+	}
+	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), claim, prose.Line(d.By),
+		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), prose.Brief(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
+	if d.State != formats.DisputeOpen {
+		line += ", " + d.State
+	}
+	if d.SettledBy != "" {
+		line += fmt.Sprintf(" %s by %s", d.SettledAt.Format(time.DateOnly), prose.Line(d.SettledBy))
+	}
+	return line
+}
+
+// DisputingOf tells of a dispute as it stands at an instant.
+func DisputingOf(f state.Facts, d formats.Dispute, at time.Time) Disputing {
+	r := Disputing{
+		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, By: authorOf(d.Source), Confidence: d.Confidence,
+		At: d.At, State: state.StandingOf(f, d, at),
+	}
+	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
+		if v.ID != d.Against {
+			continue
+		}
+		r.Against, r.AgainstBy, r.Believed = v.Value, AuthorOf(v), v.Confidence
+	}
+	if d.Settled != nil {
+		r.SettledBy, r.SettledAt = authorOf(*d.Settled), d.Settled.At
+	}
+	return r
+}
+
+// DisputeList is the disputes that were asked for, the newest first.
+type DisputeList struct {
+	Disputes []Disputing `json:"disputes"`
+	Total    int         `json:"total"`
+	of       DisputeQuery
+}
+
+// Disputes lists what stands against believed facts.
+func (s *Store) Disputes(ctx context.Context, q DisputeQuery) (DisputeList, error) {
+	var err error
+	if q.Limit, err = refusal.Limit(q.Limit, 50); err != nil {
+		return DisputeList{}, err
+	}
+	q.State = cmp.Or(q.State, formats.DisputeOpen)
+	if states := []string{formats.DisputeOpen, formats.DisputeAccepted, formats.DisputeRejected, "all"}; !slices.Contains(states, q.State) {
+		return DisputeList{}, refusal.Argument("state", "state %q is none of %s", prose.Clip(q.State, 40), strings.Join(states, ", "))
+	}
+	r := DisputeList{of: q}
+	err = s.Look(ctx, func(st state.Known, now time.Time) error {
+		r.Disputes = []Disputing{}
+		for _, d := range slices.Backward(st.Disputed) {
+			if x := DisputingOf(st, d, now); q.State == "all" || x.State == q.State {
+				r.Disputes = append(r.Disputes, x)
+			}
+		}
+		return nil
+	})
+	r.Total = len(r.Disputes)
+	r.Disputes = r.Disputes[:min(q.Limit, r.Total)]
+	return r, err
+}
+
+// Text gives the answer's lines.
+func (r DisputeList) Text() string {
+	of := r.of.State + " "
+	if of == "all " {
+		of = ""
+	}
+	if r.Total == 0 {
+		return "No " + of + "disputes."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Disputes (%d):", r.Total)
+	for _, d := range r.Disputes {
+		b.WriteString("\n  " + d.Line())
+	}
+	if more := r.Total - len(r.Disputes); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
+	}
+	return b.String()
+}

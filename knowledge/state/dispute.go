@@ -1,0 +1,73 @@
+package state
+
+import (
+	"time"
+
+	"leanctx/formats"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/verdict"
+)
+
+// Claims is what a decision asks that may end in a dispute. [Known] meets it, a
+// [State], and an [Overlay].
+type Claims interface {
+	Facts
+
+	// Disputes returns every assertion that stood against a version of a fact, the oldest first.
+	Disputes(fact.ID) []formats.Dispute
+
+	// Dispute returns the dispute with an id.
+	Dispute(id string) (d formats.Dispute, ok bool)
+}
+
+// Disputes is [Claims.Disputes].
+func (l *Lists) Disputes(n fact.ID) []formats.Dispute { return disputesOf(l.Disputed, n) }
+
+func disputesOf(list []formats.Dispute, n fact.ID) (out []formats.Dispute) {
+	for _, d := range list {
+		if fact.IDOf(d.Category, d.Key) == n {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Dispute is [Claims.Dispute].
+func (l *Lists) Dispute(id string) (d formats.Dispute, ok bool) {
+	for _, d := range l.Disputed {
+		if d.ID == id {
+			return d, true
+		}
+	}
+	return d, false
+}
+
+// OpenDisputes lists those of some disputes that are to be settled at an instant,
+// the oldest first.
+func OpenDisputes(f Facts, list []formats.Dispute, at time.Time) (out []formats.Dispute) {
+	for _, d := range list {
+		if !d.At.After(at) && StandingOf(f, d, at) == formats.DisputeOpen {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// StandingOf is the state of a dispute at an instant. An open one closes by
+// itself when its value is believed or its opponent has ended, also by the mere
+// passing of time.
+func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
+	if d.State != formats.DisputeOpen {
+		return d.State
+	}
+	vs := f.Versions(fact.IDOf(d.Category, d.Key))
+	if v := fact.Current(vs, at); v != nil && !d.Correct && d.ValidUntil == nil && !d.Removal && verdict.Compare(v.Key, v.Value, d.Value) == verdict.Equal {
+		return formats.DisputeClosed
+	}
+	for _, v := range vs {
+		if v.ID == d.Against && fact.Believed(v) && fact.Before(at, fact.PeriodNow(v, at).Until) {
+			return formats.DisputeOpen
+		}
+	}
+	return formats.DisputeClosed
+}
