@@ -262,3 +262,9 @@ func decodeInParts(data []byte) (d *Document, ok bool) {
 	d.Facts = slices.Concat(parts...)
 	return d, errors.Join(errs...) == nil
 }
+
+// EncodeSparse writes facts as JSON without what is zero. To read it, no defaults may
+// be put in place of what is left out: it is for caches, not for exchange.
+func EncodeSparse(facts []*Fact) ([]byte, error) {
+	return json.Marshal(facts, encoding, json.OmitZeroStructFields(true))
+}

@@ -28,7 +28,7 @@ func largeDoc(n, round int) index.Doc {
 	value := strings.Join(words, " ")
 	return index.Doc{
 		ID: category + "/" + key, Category: category, Key: key, Room: category, Value: []string{value}, Hashes: []string{fmt.Sprintf("%016x", r.Uint64())},
-		JSON: fmt.Appendf(nil, `{"id":"%016x%016x","category":%q,"key":%q,"value":%q,"confidence":0.9,"valid_from":"2026-01-02T03:04:05Z","recorded_at":"2026-01-02T03:04:05.000000001Z","source":{"agent":"claude-code","session":"0123456789abcdef"}}`,
+		Stored: fmt.Appendf(nil, `{"id":"%016x%016x","category":%q,"key":%q,"value":%q,"confidence":0.9,"valid_from":"2026-01-02T03:04:05Z","recorded_at":"2026-01-02T03:04:05.000000001Z","source":{"agent":"claude-code","session":"0123456789abcdef"}}`,
 			r.Uint64(), r.Uint64(), category, key, value),
 	}
 }
@@ -71,7 +71,7 @@ func BenchmarkBuild(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			facts := 0
 			for d := range largeDocs(n) {
-				facts += len(d.JSON) + 1
+				facts += len(d.Stored) + 1
 			}
 			for b.Loop() {
 				dir := filepath.Join(b.TempDir(), "index")

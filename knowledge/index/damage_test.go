@@ -64,7 +64,7 @@ func (j job) sync(ctx context.Context) error {
 			return err
 		}
 		for i := range n + 1 {
-			if text, err := x.Fact(ctx, numbered(i).ID); err != nil || !bytes.Equal(text, numbered(i).JSON) {
+			if text, err := x.Fact(ctx, numbered(i).ID); err != nil || !bytes.Equal(text, numbered(i).Stored) {
 				return fmt.Errorf("fact %d after commit %d: %q, %w", i, n+1, text, err)
 			}
 		}
@@ -311,7 +311,7 @@ func TestReaderOutlivesItsGeneration(t *testing.T) {
 	if _, err := os.Stat(generation); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal("the older generation is still there")
 	}
-	if hits := found(t, x, index.Query{Terms: terms("redis")}); len(hits) != 3 || len(hits[0].JSON) == 0 {
+	if hits := found(t, x, index.Query{Terms: terms("redis")}); len(hits) != 3 || len(hits[0].Stored) == 0 {
 		t.Errorf("%v", hits)
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -206,7 +206,7 @@ func (x *Index) Length(f Field) float64 {
 	return float64(x.size.Content[f]) / float64(max(1, x.size.Docs))
 }
 
-// Fact is the JSON of the fact with a name, category/key, folded; nil if there is none.
+// Fact is what is stored of the fact with a name, category/key, folded; nil if there is none.
 func (x *Index) Fact(_ context.Context, id string) (text []byte, err error) {
 	err = x.view(func() (err error) {
 		text, err = x.fact(id)
@@ -217,9 +217,9 @@ func (x *Index) Fact(_ context.Context, id string) (text []byte, err error) {
 
 func (x *Index) fact(id string) ([]byte, error) {
 	if d, ok := x.tail[id]; ok {
-		return d.JSON, nil
+		return d.Stored, nil
 	}
-	return x.disk.stored(id, jsonField)
+	return x.disk.stored(id, storedField)
 }
 
 // Named lists the IDs of the facts with a key, category/key or alias, folded, in order.

@@ -19,7 +19,7 @@ import (
 // doc is a fact with a value of its own.
 func doc(category, key, value string) index.Doc {
 	return index.Doc{ID: category + "/" + key, Category: category, Key: key, Room: category, Value: []string{value},
-		Hashes: []string{"h" + value}, JSON: fmt.Appendf(nil, `{"key":%q,"value":%q}`, key, value)}
+		Hashes: []string{"h" + value}, Stored: fmt.Appendf(nil, `{"key":%q,"value":%q}`, key, value)}
 }
 
 func position(seq uint64) index.Position {
@@ -231,8 +231,8 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	facts := []index.Doc{
-		{ID: "deployment/region", Category: "deployment", Key: "region", Value: []string{"Frankfurt (eu-central-1)"}, JSON: []byte(`{"key":"region"}`)},
-		{ID: "decision/cache", Category: "decision", Key: "cache", Value: []string{"Redis in front of PostgreSQL"}, JSON: []byte(`{"key":"cache"}`)},
+		{ID: "deployment/region", Category: "deployment", Key: "region", Value: []string{"Frankfurt (eu-central-1)"}, Stored: []byte(`{"key":"region"}`)},
+		{ID: "decision/cache", Category: "decision", Key: "cache", Value: []string{"Redis in front of PostgreSQL"}, Stored: []byte(`{"key":"cache"}`)},
 	}
 	ctx := context.Background()
 	if err := index.Build(ctx, dir, index.Position{Seq: 2}, slices.Values(facts), nil, nil); err != nil {
@@ -244,7 +244,7 @@ func Example() {
 	}
 	defer x.Close()
 	hits, err := x.Search(ctx, index.Query{Terms: []index.Term{{Text: "redi"}, {Text: "cach"}}})
-	fmt.Println(len(hits), hits[0].ID, string(hits[0].JSON), err)
+	fmt.Println(len(hits), hits[0].ID, string(hits[0].Stored), err)
 	// Output: 1 decision/cache {"key":"cache"} <nil>
 }
 

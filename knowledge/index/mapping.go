@@ -13,8 +13,8 @@ import (
 )
 
 // mappingVersion names the fields and the analyzer. A generation of another version is not opened. Raise it with
-// each change of either, that of package words included.
-const mappingVersion = 2
+// each change of either, that of package words included, and of how the state packs versions.
+const mappingVersion = 3
 
 // Doc is a fact as it is indexed, with all its versions.
 type Doc struct {
@@ -28,7 +28,7 @@ type Doc struct {
 	Former    []string // values of past versions: searched only if a query asks for them
 	Questions []string // that the fact answers
 	Hashes    []string // of the current values
-	JSON      []byte   // what Fact and Search give back
+	Stored    []byte   // what Fact and Search give back
 }
 
 // Field is an analysed field.
@@ -72,7 +72,7 @@ const (
 	tagField      = "tag"
 	roomField     = "room"
 	hashField     = "hash"
-	jsonField     = "json"
+	storedField   = "stored"
 )
 
 // names are the folded names that a fact is called by.
@@ -100,7 +100,7 @@ func (d *Doc) data() map[string]any {
 		categoryField: words.FoldName(d.Category),
 		tagField:      folded(d.Tags),
 		hashField:     d.Hashes,
-		jsonField:     string(d.JSON),
+		storedField:   string(d.Stored),
 	}
 	if d.Room != "" {
 		out[roomField] = d.Room
@@ -159,7 +159,7 @@ var factMapping = sync.OnceValues(func() (*mapping.IndexMappingImpl, error) {
 		add(name, keyword.Name, true, false)
 	}
 	add(roomField, keyword.Name, true, true)
-	add(jsonField, keyword.Name, false, true)
+	add(storedField, keyword.Name, false, true)
 	m := mapping.NewIndexMapping()
 	m.DefaultMapping = doc
 	m.DefaultAnalyzer = keyword.Name

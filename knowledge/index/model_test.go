@@ -110,7 +110,7 @@ func (m *model) check(t *rapid.T) {
 		for _, key := range vocabulary {
 			id := c + "/" + key
 			got, err := m.x.Fact(ctx, id)
-			same("Fact "+id, string(got), string(m.facts[id].JSON), err)
+			same("Fact "+id, string(got), string(m.facts[id].Stored), err)
 			if room := m.facts[id].Room; room != "" {
 				rooms[room]++
 			}
@@ -147,7 +147,7 @@ func (m *model) check(t *rapid.T) {
 		var ids []string
 		for i, h := range hits {
 			ids = append(ids, h.ID)
-			same("JSON of "+h.ID, string(h.JSON), string(m.facts[h.ID].JSON), nil)
+			same("what is stored of "+h.ID, string(h.Stored), string(m.facts[h.ID].Stored), nil)
 			if i > 0 && (hits[i-1].Score < h.Score || hits[i-1].Score == h.Score && hits[i-1].ID > h.ID) {
 				t.Fatalf("%v comes before %v", hits[i-1], h)
 			}

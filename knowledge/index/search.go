@@ -52,9 +52,9 @@ func (q *Query) fields() (out []Field) {
 
 // Hit is a fact found.
 type Hit struct {
-	ID    string
-	Score float64 // BM25 as bleve computes it: the order of one answer, without a meaning between two queries
-	JSON  []byte
+	ID     string
+	Score  float64 // BM25 as bleve computes it: the order of one answer, without a meaning between two queries
+	Stored []byte
 }
 
 // Search finds the facts that hold terms of the query, the best first; equals by ID.
@@ -92,7 +92,7 @@ func (x *Index) search(ctx context.Context, q *Query) ([]Hit, error) {
 	slices.SortFunc(hits, byScore)
 	hits = hits[:min(q.Limit, len(hits))]
 	for i, h := range hits {
-		if hits[i].JSON, err = x.fact(h.ID); err != nil {
+		if hits[i].Stored, err = x.fact(h.ID); err != nil {
 			return nil, err
 		}
 	}

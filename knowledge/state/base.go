@@ -60,7 +60,7 @@ func (b *base) versions(n fact.ID) []*fact.Version {
 	}
 	text, err := b.index.Fact(context.Background(), docID(n))
 	if err == nil && text != nil {
-		vs, err = decodeVersions(text)
+		vs, err = unpackVersions(text)
 	}
 	if err != nil {
 		b.fail(err)
@@ -105,10 +105,6 @@ func lessonID(version string) string { return "\x00" + version }
 func factOf(id string) (n fact.ID, ok bool) {
 	category, key, _ := strings.Cut(id, "\x00")
 	return fact.ID{Category: category, Key: key}, category != ""
-}
-
-func decodeVersions(text []byte) (vs []*fact.Version, err error) {
-	return vs, json.Unmarshal(text, &vs)
 }
 
 // rest is what is stored beside the facts of a generation.

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -142,8 +141,8 @@ func positionOf(h journal.Head) index.Position {
 // docOf is a fact as it is indexed. What is valid at now or later is what it
 // says; what was before is found by those who ask about that time.
 func docOf(n fact.ID, vs []*fact.Version, now time.Time) (index.Doc, error) {
-	text, err := json.Marshal(vs)
-	d := index.Doc{ID: docID(n), Category: vs[0].Category, Key: vs[0].Key, JSON: text}
+	packed, err := packVersions(vs)
+	d := index.Doc{ID: docID(n), Category: vs[0].Category, Key: vs[0].Key, Stored: packed}
 	for _, v := range vs {
 		for _, a := range v.Aliases {
 			d.Aliases = appendNew(d.Aliases, a)
