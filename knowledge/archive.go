@@ -53,10 +53,24 @@ const archivedAtOnce = 1000
 // own, at most once a day unless forced. It returns how many facts it archived.
 // One that is interrupted is not noted, so that the next one goes on.
 func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
+	faded, err := s.faded(ctx, force)
+	total := 0
+	for at := 0; at < len(faded) && err == nil; at += archivedAtOnce {
+		some := faded[at:min(at+archivedAtOnce, len(faded))]
+		var n int
+		n, err = s.archive(ctx, some, func(n int) (string, bool) {
+			return fmt.Sprintf("Archived %s", prose.Count(total+n, "fact")), at+len(some) == len(faded) && total+n > 0
+		})
+		total += n
+	}
+	return total, err
+}
+
+// faded lists what a maintenance pass would archive now, by name.
+func (s *Store) faded(ctx context.Context, force bool) (faded []drawn, err error) {
 	s.use.Begin()
 	s.use.Refresh()
-	var faded []drawn
-	err := s.View(ctx, func(st *state.State, now time.Time) error {
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		faded = nil
 		if !force && !maintenanceDue(st, now) || st.At().Sub(s.Now()) > 24*time.Hour {
 			return nil // not by a clock that is wrong: see health
@@ -70,16 +84,7 @@ func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
 		slices.SortFunc(faded, drawn.compare)
 		return nil
 	})
-	total := 0
-	for at := 0; at < len(faded) && err == nil; at += archivedAtOnce {
-		some := faded[at:min(at+archivedAtOnce, len(faded))]
-		var n int
-		n, err = s.archive(ctx, some, func(n int) (string, bool) {
-			return fmt.Sprintf("Archived %s", prose.Count(total+n, "fact")), at+len(some) == len(faded) && total+n > 0
-		})
-		total += n
-	}
-	return total, err
+	return faded, err
 }
 
 // drawn is a version that is still to be read.

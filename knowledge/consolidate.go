@@ -71,7 +71,11 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		return events, err
 	}
 	if p.DryRun {
-		err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
+		if err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err }); err != nil {
+			return r, err
+		}
+		faded, err := s.faded(ctx, true)
+		r.Archived = len(faded)
 		return r, err
 	}
 	if err := s.Update(ctx, decide); err != nil {
@@ -190,9 +194,11 @@ func (p Promoted) Text() string {
 		verb = "[DRY RUN] Would consolidate"
 	}
 	fmt.Fprintf(&b, "%s %s, %d left over the budget", verb, prose.Count(len(p.Facts), "finding"), p.Left)
-	if !p.DryRun {
-		fmt.Fprintf(&b, ", archived %s", prose.Count(p.Archived, "fact"))
+	archived := "archived"
+	if p.DryRun {
+		archived = "archive"
 	}
+	fmt.Fprintf(&b, ", %s %s", archived, prose.Count(p.Archived, "fact"))
 	for _, f := range p.Facts {
 		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence))
 	}

@@ -280,3 +280,36 @@ func TestRecordsKeepPrivacy(t *testing.T) {
 func adopts(dirs ...string) func(context.Context, *Store) error {
 	return func(ctx context.Context, s *Store) error { return transfer.Adopt(ctx, s, dirs) }
 }
+
+// An import says what keeps removed facts out, and what would bring them back.
+func TestImportOfRemovedFacts(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "db", Key: "engine", Value: "PostgreSQL"})
+	s.remember(t, Assertion{Category: "db", Key: "port", Value: "5432"})
+	file := s.whole(t)
+	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "db", Key: "engine"}))
+	for _, merge := range []string{"", "append"} {
+		r := s.load(t, merge, file)
+		if r.Skipped == 0 || r.Removed != 1 || !strings.Contains(r.Text(), "1 of the skipped were removed here: merge=replace brings them back") {
+			t.Errorf("merge %q: %s", merge, r.Text())
+		}
+	}
+	if r := s.load(t, "replace", file); r.Removed != 0 || r.Added+r.Replaced != 1 {
+		t.Errorf("replace: %s", r.Text())
+	}
+}
+
+// A dry run shows all that a consolidation would do, the forgetting included.
+func TestDryRunShowsForgetting(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "status", Key: "build", Value: "is red"})
+	must[int](t)(s.Maintain(t.Context(), true)) // from here on it is known what is read
+	s.days(200)
+	dry := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{DryRun: true}))
+	if dry.Archived != 1 || !strings.Contains(dry.Text(), "archive 1 fact") {
+		t.Errorf("dry run: %s", dry.Text())
+	}
+	if got := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{})); got.Archived != dry.Archived {
+		t.Errorf("then: %s", got.Text())
+	}
+}

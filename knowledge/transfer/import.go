@@ -54,6 +54,7 @@ type Imported struct {
 	Parsed   int              `json:"parsed"`
 	Added    int              `json:"added"`
 	Skipped  int              `json:"skipped"`
+	Removed  int              `json:"removed,omitempty"` // of the skipped: removed or erased here
 	Replaced int              `json:"replaced"`
 	Lessons  int              `json:"lessons"` // patterns, gotchas, relations, reminders that were new
 	Redacted int              `json:"redacted"`
@@ -162,7 +163,10 @@ func (in Incoming) parse() (formats.Parsed, error) {
 }
 
 // Text gives the answer's lines.
-func (r Imported) Text() string {
+func (r Imported) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r Imported) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Parsed %s from %s", prose.Count(r.Parsed, "fact"), prose.Line(r.File))
 	if r.DryRun {
@@ -175,6 +179,9 @@ func (r Imported) Text() string {
 		}
 	} else {
 		fmt.Fprintf(&b, "\nImport complete: %d added, %d skipped, %d replaced", r.Added, r.Skipped, r.Replaced)
+	}
+	if r.Removed > 0 {
+		fmt.Fprintf(&b, "\n  %d of the skipped were removed here: %s brings them back", r.Removed, call("", "merge", mergeReplace))
 	}
 	if r.Lessons > 0 {
 		fmt.Fprintf(&b, "\nPatterns, gotchas, relations and reminders: %d new", r.Lessons)

@@ -49,7 +49,7 @@ func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, 
 	m.st, m.now, m.events = st, now, nil
 	m.over = state.Over(st, nil)
 	b := &m.before
-	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Replaced, b.Lessons, slices.Clip(b.First)
+	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Removed, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Removed, b.Replaced, b.Lessons, slices.Clip(b.First)
 	grouped, order, err := m.group(ctx, p)
 	if err != nil {
 		return nil, err
@@ -155,6 +155,9 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 	switch {
 	case erased && !existing, existing && m.in.Merge == mergeSkip:
 		m.r.Skipped += in.records
+		if erased || withdrawn(m.st.Versions(n), m.now) {
+			m.r.Removed += in.records
+		}
 	case !existing:
 		for _, v := range in.versions {
 			m.add(state.Event{Put: m.unique(v)})
@@ -202,16 +205,25 @@ func (m *merger) replace(in incoming) error {
 // brought back.
 func (m *merger) append(n fact.ID, in incoming) {
 	added := false
-	if vs := m.st.Versions(n); vs[len(vs)-1].RetractedAt == nil || fact.Current(vs, m.now) != nil {
+	if vs := m.st.Versions(n); !withdrawn(vs, m.now) {
 		for _, v := range in.versions {
 			added = fact.Believed(v) && m.fill(n, v) || added
 		}
 	}
 	if !added {
 		m.r.Skipped += in.records
+		if withdrawn(m.st.Versions(n), m.now) {
+			m.r.Removed += in.records
+		}
 		return
 	}
 	m.counted(in, false)
+}
+
+// withdrawn reports whether the last version of a fact was retracted, with
+// nothing in its place.
+func withdrawn(vs []*fact.Version, now time.Time) bool {
+	return vs[len(vs)-1].RetractedAt != nil && fact.Current(vs, now) == nil
 }
 
 // fill reports whether there was any room for v.
