@@ -190,6 +190,7 @@ func (o *Occasion) Select(st *state.State, f *state.Filter) Selection {
 			add(fact.IDOf(v.Category, v.Key), v)
 		}
 	}
+	heap.Init(all)
 	r := Selection{
 		Decisions: texts(decisions), Gotchas: gotchaLines(st, f), Reminders: o.dueLines(st.Reminders, today),
 		LastTask: prose.Clip(o.LastTask, 120), Agents: o.Agents, Unread: o.Unread,
@@ -248,7 +249,10 @@ func (c *candidates) Pop() any {
 // salient. Those within a point are ordered by the words they share with the
 // task; ties by name.
 func bestFirst(a, b *candidate) int {
-	return cmp.Or(cmp.Compare(b.pinned(), a.pinned()), cmp.Compare(math.Floor(b.salience), math.Floor(a.salience)), cmp.Compare(b.shared, a.shared), cmp.Compare(b.salience, a.salience), byName(a, b))
+	if c := cmp.Or(cmp.Compare(b.pinned(), a.pinned()), cmp.Compare(math.Floor(b.salience), math.Floor(a.salience)), cmp.Compare(b.shared, a.shared), cmp.Compare(b.salience, a.salience)); c != 0 {
+		return c
+	}
+	return byName(a, b) // the dearest, and most are told apart before
 }
 
 func byName(a, b *candidate) int {
@@ -338,14 +342,13 @@ func (r *Selection) fit(budget int) {
 // budget before no more are looked at.
 const fillTries = 64
 
-// fill takes facts best first while they fit. Rooms come in the order of their
+// fill takes facts of a heap best first while they fit. Rooms come in the order of their
 // best fact. It returns the names of the facts taken.
 func (r *Selection) fill(all candidates, rooms map[string]int, today time.Time, budget int) (shown map[fact.ID]bool) {
 	shown = map[fact.ID]bool{}
 	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken
 	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(all), 0, 0
-	c := slices.Clone(all)
-	heap.Init(&c)
+	c := slices.Clone(all) // a heap as well
 	for tries := 0; tries < fillTries && c.Len() > 0; {
 		x := heap.Pop(&c).(candidate)
 		n, v := x.name, x.version
