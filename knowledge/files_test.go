@@ -101,3 +101,24 @@ func (s *story) anything(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 }
+
+// What a clock recorded that was far ahead ends where the next value begins, and
+// so does what was true before it: no two values hold at one time.
+func TestClockThatWasAheadLeavesNoOverlap(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "c", Key: "k", Value: "X"})
+	s.days(400)
+	s.remember(t, Assertion{Category: "c", Key: "k", Value: "A"})
+	s.now = s.now.AddDate(0, 0, -399)
+	s.remember(t, Assertion{Category: "c", Key: "k", Value: "B"})
+	want := s.whole(t)
+	to := testStore(t, nil)
+	to.now = s.now
+	to.load(t, "", want)
+	if diff := cmp.Diff(itsOwn.ReplaceAllString(want, ""), itsOwn.ReplaceAllString(to.whole(t), "")); diff != "" {
+		t.Errorf("imported (-exported +imported):\n%s", diff)
+	}
+	if f := s.only(t, "c", "k"); f.Value != "B" {
+		t.Errorf("now: %q", f.Value)
+	}
+}

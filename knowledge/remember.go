@@ -335,11 +335,12 @@ type timeline struct {
 	now     time.Time    // the recorded time
 	present time.Time    // now, or the wall clock if the recorded time is far ahead of it
 
-	before     []*fact.Version // as they are stored
-	versions   []*fact.Version // as they will be
-	changed    []*fact.Version // the ones that differ, in the order of the changes
-	displaced  []*fact.Version // other values that had to make room, as they were
-	joined     bool            // the assertion became one with a version of the same value
+	before     []*fact.Version     // as they are stored
+	versions   []*fact.Version     // as they will be
+	changed    []*fact.Version     // the ones that differ, in the order of the changes
+	displaced  []*fact.Version     // other values that had to make room, as they were
+	ended      map[string][]string // ids of what ended where a version of a clock that was ahead begins
+	joined     bool                // the assertion became one with a version of the same value
 	correcting bool
 }
 
@@ -350,18 +351,36 @@ func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
 	if !c.At.IsZero() {
 		t.present = fact.Now(c.At, now)
 	}
+	var ahead []*fact.Version
 	for _, v := range versions {
 		switch p := fact.PeriodNow(v, t.present); {
 		case !fact.Believed(v) || p.From.Equal(v.ValidFrom):
 		case p.Contains(t.present):
 			p.From = t.present.Add(-time.Nanosecond)
 			v = fact.Reperiod(v, p, now)
+			ahead = append(ahead, v)
 		default:
 			continue // it is over
 		}
 		t.versions = append(t.versions, v)
 	}
+	for _, v := range ahead {
+		t.endAt(v)
+	}
 	return t
+}
+
+// endAt ends what was believed where v begins now. It is stored when v is.
+func (t *timeline) endAt(v *fact.Version) {
+	for i, w := range t.versions {
+		if p := fact.PeriodOf(w); w.ID != v.ID && fact.Believed(w) && p.From.Before(v.ValidFrom) && fact.Before(v.ValidFrom, p.Until) {
+			t.versions[i] = fact.Reperiod(w, fact.Period{From: p.From, Until: &v.ValidFrom}, t.now)
+			if t.ended == nil {
+				t.ended = map[string][]string{}
+			}
+			t.ended[v.ID] = append(t.ended[v.ID], w.ID)
+		}
+	}
 }
 
 // put adds a version, or replaces the one with its id.
@@ -376,6 +395,13 @@ func (t *timeline) put(v *fact.Version) {
 		t.changed[i] = v
 	} else {
 		t.changed = append(t.changed, v)
+	}
+	ended := t.ended[v.ID]
+	delete(t.ended, v.ID)
+	for _, id := range ended {
+		if i := slices.IndexFunc(t.versions, func(w *fact.Version) bool { return w.ID == id }); i >= 0 {
+			t.put(t.versions[i])
+		}
 	}
 }
 
