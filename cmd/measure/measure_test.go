@@ -299,8 +299,8 @@ func TestTransformerFloors(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(r.Text())
-	if auto := *r.Rows[0].NDCG; auto < .36 {
-		t.Errorf("nDCG@10 of paraphrased questions in auto %.3f, want .36", auto)
+	if auto := *r.Rows[0].NDCG; auto < .33 {
+		t.Errorf("nDCG@10 of paraphrased questions in auto %.3f, want .33", auto)
 	}
 }
 
