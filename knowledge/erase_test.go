@@ -163,12 +163,11 @@ func TestErase(t *testing.T) {
 // Another process that has read the fact writes nothing of it once it is erased.
 func TestEraseElsewhere(t *testing.T) {
 	s := littered(t)
-	other := &story{dir: s.dir, now: s.now}
+	other := &story{dir: s.dir, now: s.now.Add(time.Hour)}
 	other.open(t, &Options{LongLived: true})
 	if r := other.recall(t, Question{Query: secretive}); len(r.Facts) != 1 {
 		t.Fatal(r.Text())
 	}
-	other.now = other.now.Add(time.Hour)
 	s.erase(t)
 	for i := range SyncTail + 10 {
 		other.remember(t, Assertion{Category: "new", Key: fmt.Sprint("key ", i), Value: fmt.Sprint("new value ", i)})
