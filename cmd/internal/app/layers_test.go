@@ -62,10 +62,11 @@ var mayImport = map[string][]string{
 	// floor 2
 	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
-	"cmd/internal/cli":    {"cmd/internal/op"},
-	"cmd/internal/mcpsrv": {"cmd/internal/op", "internal/prose"},
-	"cmd/internal/web":    {"cmd/internal/op"},
-	"cmd/internal/hook":   {"cmd/internal/op", "internal/prose"},
+	"cmd/internal/cli":      {"cmd/internal/op"},
+	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose"},
+	"cmd/internal/web":      {"cmd/internal/op"},
+	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
+	"cmd/internal/hook":     {"cmd/internal/op", "internal/prose"},
 	// beside them
 	"cmd/internal/config": {"internal/secret"},
 	"cmd/internal/demo":   {},
