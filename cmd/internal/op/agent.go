@@ -11,26 +11,26 @@ func Agent(st Stores) *Tool {
 	open := st.Agents
 	return &Tool{
 		Name: "ctx_agent", Command: "agent", Title: "Agents of the project",
-		Summary: "Work beside other agents in this project: messages, claims on files, a diary that outlives the session, handoff.",
-		Hint:    "multi-agent: register, messages, diary, claim files, handoff",
+		Summary: "Work beside other agents in this project: messages, claims on files, diary, handoff.",
+		Hint:    "multi-agent: messages, diary, claim files, handoff",
 		Words:   agentWords(),
 		Operations: []Operation{
 			New("register", "Say who you are; pass the id it gives as agent from then on.", Adds, on(open, (*agents.Store).Register), "agent_type").
 				Teach("role").Shown("agent_type", "cursor", "role", "implementing auth module").Tried("join", "hello", "login", "start", "connect"),
 			New("list", "List the agents.", Reads, on(open, (*agents.Store).List)).Shown().Tried("agents", "who", "presence"),
-			New("post", "Message everybody, one agent, or any one of a type.", Adds, on(open, (*agents.Store).Post), "message").
+			New("post", "Message everybody, an agent or a type.", Adds, on(open, (*agents.Store).Post), "message").
 				Teach("category", "to_agent", "ttl", "private").Shown("message", "schema is migrated, rebase first", "category", "warning").Tried("send", "message", "broadcast", "say", "write"),
 			New("read", "Your unread messages, each once.", Changes, on(open, (*agents.Store).Read)).Teach().ByAgent().Shown().Tried("inbox", "receive", "messages", "poll"),
 			New("status", "Set your status.", Changes, on(open, (*agents.Store).Status)).
 				Teach("status", "message").ByAgent().Shown("status", "active", "message", "writing the tests").Tried("set_status", "state"),
 			New("info", "Counts of agents, and who you are.", Reads, on(open, (*agents.Store).Info)).Shown().Tried("whoami", "stats"),
-			New("handoff", "Give your open tasks and claims to another agent.", Changes, on(open, (*agents.Store).Handoff), "to_agent", "message").
+			New("handoff", "Give your open tasks and claims away.", Changes, on(open, (*agents.Store).Handoff), "to_agent", "message").
 				Teach().ByAgent().Shown("to_agent", "claude", "message", "tests are green; the docs are left").Tried("transfer", "delegate", "pass"),
 			New("sync", "Who is here, claims, your open tasks, what was handed to you.", Changes, on(open, (*agents.Store).Sync)).Teach().ByAgent().Shown().Tried("refresh", "update"),
 			New("diary", "Note what you found, decided or finished.", Adds, on(open, (*agents.Store).Diary), "message").
 				Teach("category").ByAgent().Shown("message", "Found N+1 query in user loading", "category", "discovery").Tried("log", "note", "journal"),
 			New("recall_diary", "Read a diary, yours or another agent's.", Reads, on(open, (*agents.Store).RecallDiary)).
-				Teach("agent_id").Shown("agent_id", "cursor-a3f8").Tried("read_diary", "diary_read"),
+				Shown("agent_id", "cursor-a3f8").Tried("read_diary", "diary_read"),
 			New("diaries", "List the diaries.", Reads, on(open, (*agents.Store).Diaries)).Shown().Tried("list_diaries"),
 			New("claim", "Reserve a file or directory before you edit it.", Changes, on(open, (*agents.Store).Claim), "path").
 				Teach("ttl").ByAgent().Shown("path", "src/auth.ts", "ttl", "30m").Tried("lock", "lease", "reserve", "acquire"),
@@ -42,16 +42,16 @@ func Agent(st Stores) *Tool {
 
 func agentWords() Words {
 	return Words{
-		"agent_type": "e.g. cursor, claude, reviewer",
+		"agent_type": "e.g. cursor, reviewer",
 		"role":       "what you are here for",
 		"message":    "",
-		"category":   "post: e.g. finding, blocker; diary: discovery, decision, blocker, progress, insight",
+		"category":   "post: e.g. finding; diary: discovery, decision, blocker, progress, insight",
 		"to_agent":   "id, its beginning, or type",
 		"agent_id":   "whose",
-		"path":       "file or directory",
+		"path":       "",
 		"private":    "only you two see it",
 		"status":     "active, idle or finished",
-		"ttl":        "e.g. 30m, 2h",
+		"ttl":        "e.g. 30m",
 		"limit":      "most rows to show",
 	}
 }

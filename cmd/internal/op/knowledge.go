@@ -42,16 +42,19 @@ func All(st Stores) []*Tool {
 
 // Knowledge is the tool of the project's facts. Its operations stand in the
 // order in which one meets them. Of those that only read it teaches recall
-// alone: [Recall] teaches the others.
+// alone: [Recall] teaches the rest.
 func Knowledge(st Stores) *Tool {
 	t := &Tool{
 		Name: "ctx_knowledge", Command: "knowledge", Title: "Project memory",
-		Summary: "Remember and recall facts about this project across sessions and agents, with their history: decisions, conventions, mistakes not to repeat.",
-		Hint:    "project memory: remember, recall, facts, decisions, conventions, timeline",
+		Summary: "Remember and recall facts about this project across sessions, with their history: decisions, conventions, mistakes not to repeat.",
+		Hint:    "project memory: remember, recall, decisions, conventions",
 		Words:   knowledgeWords(), Operations: facts(st),
 	}
 	for i := range t.Operations {
-		if o := &t.Operations[i]; o.Name != "recall" && slices.Contains(recalled[:], o.Name) {
+		switch o := &t.Operations[i]; {
+		case o.Name == "recall":
+			o.taught = []string{"query", "category", "limit"}
+		case slices.Contains(recalled[:], o.Name):
 			o.taught = nil
 		}
 	}
@@ -76,12 +79,12 @@ func knowing(st Stores) []Operation {
 			Teach("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
 			Teach().Shown("query", "database").Tried("search_all", "global"),
-		New("wakeup", "What matters most, in a few lines.", Reads, on(open, function(briefing.Wakeup))).
+		New("wakeup", "The briefing: what matters most.", Reads, on(open, function(briefing.Wakeup))).
 			Teach("budget").Shown("budget", 800).Tried("brief", "briefing", "summary", "context", "wake_up"),
 		New("rooms", "Categories with counts.", Reads, on(open, (*knowledge.Store).Rooms)).Teach().Shown().Tried("categories", "topics"),
 		New("timeline", "Every version of a category's facts, oldest first.", Reads, on(open, function(history.Timeline)), "category").
 			Teach("key").Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),
-		New("why", "Who asserted a fact, when, from what source, and what it replaced.", Reads, on(open, function(history.Why)), "category", "key").
+		New("why", "Who asserted a fact, when, and what it replaced.", Reads, on(open, function(history.Why)), "category", "key").
 			Teach().Shown("category", exampleCategory, "key", exampleKey).Tried("explain", "provenance", "source", "blame"),
 		New("diff", "What changed between two instants.", Reads, on(open, function(history.Diff)), "from").
 			Teach("to").Shown("from", "7d").Tried("changes", "compare"),
@@ -90,7 +93,7 @@ func knowing(st Stores) []Operation {
 		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, (*knowledge.Store).Gotcha), "trigger", "resolution").
 			Teach("severity", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
 		New("questions", "List facts without questions, or give a fact its questions.", Adds, on(open, (*knowledge.Store).Questions)).
-			Teach().Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Tried("ask", "unasked"),
+			Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Tried("ask", "unasked"),
 	}
 }
 
@@ -100,22 +103,22 @@ func relating(st Stores) []Operation {
 	return []Operation{
 		New("feedback", "Say whether a fact was useful.", Changes, on(open, (*knowledge.Store).Feedback), "category", "key", "vote").Alias("vote", "value").
 			Teach().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
-		New("judge", "Settle a possible conflict between two facts, or a dispute.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
+		New("judge", "Settle a possible conflict, or a dispute.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
 			Teach("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
 		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, (*knowledge.Store).Disputes)).
 			Shown("state", "all").Tried("conflicts"),
 		New("relate", "Link two facts.", Adds, on(open, (*knowledge.Store).Relate), "category", "key", "target").
-			Teach("kind").Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
+			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
 		New("unrelate", "Remove a link.", Changes, on(open, (*knowledge.Store).Unrelate), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Tried("unlink", "disconnect"),
 		New("relations", "List links.", Reads, on(open, (*knowledge.Store).Relations)).
 			Shown("category", exampleCategory, "key", exampleKey).Tried("links", "graph"),
-		New("remind", "Leave a reminder for a path, a word or a date.", Adds, on(open, (*knowledge.Store).Remind), "value").
+		New("remind", "Leave a reminder.", Adds, on(open, (*knowledge.Store).Remind), "value").
 			Teach("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").
 			Instead("task", "remind", "value", "tell the users", "task", "t-a3f8c1:Completed").Tried("reminder", "todo", "remember_to"),
 		New("reminders", "List reminders.", Reads, on(open, (*knowledge.Store).Reminders)).Shown().Tried("todos"),
 		New("remind_done", "Finish a reminder.", Changes, on(open, (*knowledge.Store).RemindDone), "id").
-			Teach().Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),
+			Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),
 		New("consolidate", "Turn diary entries, findings and finished tasks into facts.", Changes, on(open, (*knowledge.Store).Consolidate)).
 			Shown("dry_run", true).Tried("promote", "compact", "merge"),
 	}
@@ -125,7 +128,7 @@ func relating(st Stores) []Operation {
 func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
-		New("remove", "Retract a fact; its history stays, unless erase=true.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
+		New("remove", "Retract a fact; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
 			Teach("source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
@@ -150,19 +153,19 @@ func keeping(st Stores) []Operation {
 // knowledgeWords are the descriptions of the schema, in as few words as will do.
 func knowledgeWords() Words {
 	return Words{
-		"category":     "room, e.g. architecture, decision; recall with it alone lists it",
+		"category":     "room, e.g. architecture, decision",
 		"key":          "name in the room, e.g. auth",
-		"value":        "what is true; pattern: the convention; remind: the reminder",
-		"questions":    "up to three short questions it answers, in other words, divided by ;",
+		"value":        "what is true, the convention or the reminder",
+		"questions":    "up to three questions it answers, divided by ;",
 		"query":        "",
-		"limit":        "most rows",
-		"target":       "other fact, category/key; or dispute, d-…",
-		"as_of":        "true then: RFC 3339, day, or age such as 3d",
+		"limit":        "",
+		"target":       "category/key of the other fact, or dispute d-…",
+		"as_of":        "what was true then: RFC 3339, day, or age such as 3d",
 		"confidence":   "0 to 1, default 0.8",
-		"valid_from":   "since when: RFC 3339, day, age; default now",
-		"valid_until":  "until when",
-		"source":       "e.g. src/auth.ts:12; user when the user said it",
-		"correct":      "true if the old value was wrong all along",
+		"valid_from":   "since: RFC 3339, day, or age such as 3d; default now",
+		"valid_until":  "",
+		"source":       "e.g. src/auth.ts:12; user if the user said it",
+		"correct":      "the old value was always wrong",
 		"pinned":       "always in the briefing",
 		"kind":         "",
 		"state":        "",
@@ -173,11 +176,11 @@ func knowledgeWords() Words {
 		"verdict":      "",
 		"vote":         "",
 		"path":         "glob",
-		"keyword":      "when a query holds this word",
+		"keyword":      "word of a query",
 		"due":          "day or instant",
-		"budget":       "tokens, default 800",
-		"from":         "earlier instant: RFC 3339, day, age",
-		"to":           "later instant, default now",
+		"budget":       "tokens",
+		"from":         "",
+		"to":           "",
 		"id":           "",
 		"dry_run":      "say what would happen, change nothing",
 		"file":         "path of the file; export without it answers with the facts",

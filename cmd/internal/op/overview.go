@@ -7,9 +7,9 @@ import "leanctx/overview"
 func Overview(st Stores) *Tool {
 	return &Tool{
 		Name: "ctx_overview", Command: "overview", Title: "Project overview",
-		Summary: "Which files of this project matter for a task, and the project's briefing. Ask this first, before you list or read files.",
-		Hint:    "project overview: relevant files for a task, structure, briefing",
-		Words:   Words{"task": "what you are about to do, in a sentence", "path": "only this directory", "budget": "tokens, default 2000"},
+		Summary: "Which files of this project matter for a task, and the briefing. Ask before you list or read files.",
+		Hint:    "project overview: relevant files, structure",
+		Words:   Words{"task": "what you are about to do", "path": "only this directory", "budget": "tokens"},
 		Operations: []Operation{
 			New("", "The project's files in tiers for a task, and the briefing.", Reads, on(st.Overview, (*overview.Map).Overview)).
 				Teach("task", "path", "budget").Shown("task", "fix the refresh of expired tokens"),

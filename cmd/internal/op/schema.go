@@ -32,7 +32,7 @@ func (t *Tool) Schema() json.RawMessage {
 		}
 		if words, ok := t.Words[p.Name]; ok {
 			p.Description = words
-		} else if p.Name == "project" { // says it itself, in seven tools
+		} else if p.Name == "project" || p.Name == agentName { // seven tools have them
 			p.Description = ""
 		}
 		if b.Bytes()[b.Len()-1] != '{' {
@@ -132,14 +132,15 @@ func (t *Tool) merged(name string, shows func(*Operation, Param) bool) Param {
 
 // Description is what MCP clients show a model: the summary, and a line for
 // each action that is taught with its arguments, those it needs before the
-// semicolon.
+// semicolon. Actions that are only named answer a call that lacks something with
+// an example.
 func (t *Tool) Description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary)
-	if t.Actionless() {
+	if !slices.ContainsFunc(t.Operations, func(o Operation) bool { return o.Name != "" && o.taught != nil }) {
 		return b.String()
 	}
-	b.WriteString("\nActions (needed; optional); the others explain themselves when called:")
+	b.WriteString("\nActions (needed; optional), others explain themselves:")
 	for i := range t.Operations {
 		if o := &t.Operations[i]; o.taught != nil {
 			fmt.Fprintf(&b, "\n%s%s %s", o.Name, o.signature(), o.Summary)

@@ -8,9 +8,9 @@ func Share(st Stores) *Tool {
 	return &Tool{
 		Name: "ctx_share", Command: "share", Title: "Shared files",
 		Summary: "Give files of the project, as they are now, to other agents.",
-		Hint:    "share files with another agent",
+		Hint:    "share files",
 		Words: Words{
-			"paths": "files", "message": "what they are for", "content": "give contents too",
+			"paths": "", "message": "what they are for", "content": "contents too",
 			"to_agent": "id, its beginning, or type; default everybody",
 		},
 		Operations: []Operation{
