@@ -96,6 +96,7 @@ type Fact struct {
 	Pinned            bool       `json:"pinned"`
 	ArchivedAt        *time.Time `json:"archived_at"`
 	RetractedAt       *time.Time `json:"retracted_at,omitempty"`
+	RetractedBy       string     `json:"retracted_by,omitempty"` // who withdrew it; empty: nobody noted it
 	Beliefs           []Belief   `json:"earlier_periods,omitempty"`
 	Outcome           string     `json:"outcome"` // what the assertion that made it turned out to be
 

@@ -199,7 +199,7 @@ func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.
 			return contest(f, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, v, present)
 		}
 	}
-	return Retract(f, n, now, present), nil
+	return Retract(f, n, authorOf(by), now, present), nil
 }
 
 // Settle judges a dispute. Accepting asserts the value anew with the judge's

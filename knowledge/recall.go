@@ -57,11 +57,12 @@ type frame struct {
 	filter   state.Filter // what may be an answer, the query aside
 	asOf     string       // as_of as given or read from the query, "" for now
 	now      time.Time
-	timeful  bool // as_of or known_at was given, or read from the query
-	read     bool // as_of was read from the query
-	unread   bool // the date in the query found nothing, and was then left out
-	named    bool // the query is the key: mode exact
-	archived bool // only what is outside the active set
+	caller   string // who asks, as an author is named
+	timeful  bool   // as_of or known_at was given, or read from the query
+	read     bool   // as_of was read from the query
+	unread   bool   // the date in the query found nothing, and was then left out
+	named    bool   // the query is the key: mode exact
+	archived bool   // only what is outside the active set
 }
 
 // Recall gives back the facts that answer a question, best first. Only facts
@@ -80,7 +81,11 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 		r, err = s.list(ctx, q)
 	}
 	if err == nil && len(r.Facts) > 0 {
-		err = s.Look(ctx, func(k state.Known, _ time.Time) error { r.markDisputed(k); return nil })
+		err = s.Look(ctx, func(k state.Known, _ time.Time) error {
+			r.markDisputed(k)
+			r.addPlans(k)
+			return nil
+		})
 	}
 	if err == nil {
 		r.Reminders, err = s.surfacing(ctx, &r.frame)
@@ -110,8 +115,9 @@ func (q *Question) check() error {
 }
 
 // frame settles the instants a question is about.
-func (q Question) frame(now, clock time.Time) (frame, error) {
-	f := frame{Question: q, now: now, timeful: q.AsOf != "" || q.KnownAt != ""}
+func (s *Store) frame(q Question, now time.Time) (frame, error) {
+	clock := s.Now()
+	f := frame{Question: q, now: now, timeful: q.AsOf != "" || q.KnownAt != "", caller: authorOf(s.Source("", 0))}
 	f.filter = state.Filter{
 		Category: q.Category, Key: q.Key, Tags: q.Tags, Now: now, AsOf: now,
 		Archived: q.IncludeArchived || f.timeful || q.Key != "" || q.Query != "", // all but lists of what is current
@@ -153,15 +159,16 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 	}
 	if q.Key != "" {
 		return r, s.Look(ctx, func(k state.Known, now time.Time) error {
-			f, err := q.frame(now, s.Now())
+			f, err := s.frame(q, now)
 			if err == nil {
 				answer(append(state.MatchingNamed(k, &f.filter), matching(k.Lessons(), &f)...), f)
+				r.missingNamed(k)
 			}
 			return err
 		})
 	}
 	return r, s.View(ctx, func(st *state.State, now time.Time) error {
-		f, err := q.frame(now, s.Now())
+		f, err := s.frame(q, now)
 		if err != nil {
 			return err
 		}
@@ -255,7 +262,7 @@ func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, ar
 		return r, false, err
 	}
 	err = s.log.Search(ctx, func(k state.Known, x *state.Index) error {
-		f, err := q.frame(s.at(k.At), s.Now())
+		f, err := s.frame(q, s.at(k.At))
 		if err != nil {
 			return err
 		}
@@ -267,6 +274,7 @@ func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, ar
 		}
 		held = asked.Date != nil && slices.ContainsFunc(c.versions, func(v *fact.Version) bool { return asked.Date.Mentions(v.Value) })
 		c.answer(&r, asked, m)
+		r.missingIn(asked, c.without)
 		return nil
 	})
 	if x := s.log.IndexStatus(); s.opts.LongLived && (!x.Stored || x.Pending > 4*syncTail) {
@@ -280,6 +288,7 @@ type candidates struct {
 	versions []*fact.Version
 	words    int // how many of them were found by words, the first ones
 	ranked   []recall.Candidate
+	without  [][]*fact.Version // facts found by words that have no value at the time asked about
 }
 
 func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked *recall.Question, m *questionMeaning) (*candidates, error) {
@@ -310,8 +319,12 @@ func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked 
 			return nil, err
 		}
 		for _, h := range hits {
-			for _, v := range x.Versions(h.ID) {
+			vs, before := x.Versions(h.ID), len(c.versions)
+			for _, v := range vs {
 				add(v)
+			}
+			if len(vs) > 0 && len(c.versions) == before {
+				c.without = append(c.without, vs)
 			}
 		}
 	}

@@ -21,6 +21,9 @@ type Recalled struct {
 	AsOf    time.Time `json:"as_of"`    // the instant of valid time it is about
 	KnownAt time.Time `json:"known_at"` // and of recorded time
 
+	// Missing are facts that the question names and that have no value now.
+	Missing []Missing `json:"missing,omitempty"`
+
 	// Reminders are the open ones whose keyword stands in the query, and
 	// those that are due or whose task has come to its state.
 	Reminders []formats.Reminder `json:"reminders,omitempty"`
@@ -59,7 +62,8 @@ type Found struct {
 	Disputed      bool               `json:"disputed,omitempty"`    // an open dispute stands against it
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
-	Maybe bool `json:"maybe,omitempty"` // too weak to be told as an answer
+	Maybe   bool  `json:"maybe,omitempty"`   // too weak to be told as an answer
+	Planned *Plan `json:"planned,omitempty"` // its next change, if the question is about now
 
 	Version *fact.Version `json:"-"` // what was found
 }
@@ -108,6 +112,16 @@ func (r *Recalled) markDisputed(k state.Known) {
 	}
 }
 
+// addPlans adds the planned changes of the facts.
+func (r *Recalled) addPlans(k state.Known) {
+	if r.frame.timeful {
+		return
+	}
+	for i := range r.Facts {
+		r.Facts[i].Planned = planOf(k.Versions(fact.IDOf(r.Facts[i].Category, r.Facts[i].Key)), r.frame.now)
+	}
+}
+
 // firm counts the facts that are told as answers; they come first.
 func (r *Recalled) firm() int {
 	if i := slices.IndexFunc(r.Facts, func(f Found) bool { return f.Maybe }); i >= 0 {
@@ -147,6 +161,11 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	if more := r.Total - r.firm(); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.frame.Limit)
 	}
+	if r.firm() > 0 {
+		for _, m := range r.Missing {
+			b.WriteString("\n  " + m.Line())
+		}
+	}
 	for _, x := range r.Reminders {
 		fmt.Fprintf(&b, "\n  Reminder %s: %s (%s when done)", x.ID, prose.Brief(x.Text), call("remind_done", "id", x.ID))
 	}
@@ -175,6 +194,12 @@ func (r Recalled) header(b *strings.Builder) {
 
 func (r Recalled) nothing() string {
 	switch f := r.frame; {
+	case len(r.Missing) > 0:
+		lines := make([]string, len(r.Missing))
+		for i, m := range r.Missing {
+			lines[i] = m.Line()
+		}
+		return strings.Join(lines, "\n")
 	case f.Query != "":
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Query))
 	case f.timeful && !f.named:
@@ -218,9 +243,33 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	if f.Disputed {
 		b.WriteString(" [disputed]")
 	}
+	b.WriteString(r.origin(f))
 	for _, name := range sortedKeys(f.Parts) {
 		fmt.Fprintf(b, "\n      %s: %.3f", name, f.Parts[name])
 	}
+}
+
+// authorRunes is how much of an author's name stands beside a fact: of most agents
+// all. With it, the origin of a fact takes at most 16 tokens.
+const authorRunes = 16
+
+// origin says since when a fact is true and who says so, and what is planned. What
+// the caller recorded today needs neither.
+func (r Recalled) origin(f Found) (text string) {
+	if r.frame.timeful {
+		return ""
+	}
+	author := ""
+	if len(f.Version.Sources) > 0 || f.AssertedBy != "" || f.Unconfirmed {
+		author = AuthorOf(f.Version)
+	}
+	if fact.Day(f.Version.RecordedFrom) != fact.Day(r.frame.now) || author != r.frame.caller {
+		text = " since " + fact.Day(f.ValidFrom) + by(prose.Clip(author, authorRunes))
+	}
+	if f.Planned != nil {
+		text += "; " + f.Planned.text()
+	}
+	return text
 }
 
 func sortedKeys(m map[string]float64) []string { return slices.Sorted(maps.Keys(m)) }

@@ -118,8 +118,8 @@ func (w *Withdrawn) disputed(x *Contested) {
 }
 
 // Retract ends what is valid at present and withdraws whole what would begin
-// later. now is the recorded time.
-func Retract(f state.Facts, n fact.ID, now, present time.Time) []state.Event {
+// later. by names who does it; now is the recorded time.
+func Retract(f state.Facts, n fact.ID, by string, now, present time.Time) []state.Event {
 	var out []state.Event
 	for _, v := range f.Versions(n) {
 		p := fact.PeriodNow(v, present)
@@ -130,7 +130,7 @@ func Retract(f state.Facts, n fact.ID, now, present time.Time) []state.Event {
 		if v.ValidFrom.Before(present) {
 			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &present}, now)
 		}
-		w.RetractedAt = &now
+		w.RetractedAt, w.RetractedBy = &now, by
 		out = append(out, state.Event{Put: w})
 	}
 	return out

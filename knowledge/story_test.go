@@ -80,7 +80,7 @@ DEPLOYMENT:host=AWS ECS★★★|region=eu-central-1★★★`)
 	if _, err := s.Remove(t.Context(), Withdrawal{Category: "architecture", Key: "auth"}); err == nil || err.Error() != `No fact found: [architecture] auth` {
 		t.Errorf("removing it again: %v", err)
 	}
-	expect(s.recall(t, Question{Query: "auth"}), `No facts matching 'auth'.`)
+	expect(s.recall(t, Question{Query: "auth"}), `No current fact [architecture/auth]: removed 2026-03-20 by cursor-a3f8 (was 'OAuth2 + PKCE').`)
 	expect(s.recall(t, Question{Category: "architecture", AsOf: "2026-02-01"}), `
 Facts as of 2026-02-01 (showing 1/1):
   [architecture/auth]: JWT RS256 (conf: 95%) [valid 2026-01-15 → 2026-03-20]`)

@@ -66,7 +66,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 				return ended, nil
 			}
 			for _, e := range ended {
-				e.Put.RetractedAt = nil // superseded, not withdrawn
+				e.Put.RetractedAt, e.Put.RetractedBy = nil, "" // superseded, not withdrawn
 				r.Ended = append(r.Ended, e.Put.ID)
 				events = append(events, e)
 			}

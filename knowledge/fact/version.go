@@ -45,7 +45,7 @@ func Reperiod(v *Version, p Period, now time.Time) *Version {
 		ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil, RecordedFrom: since, RecordedUntil: now,
 	})
 	if !SameEnd(v.ValidUntil, p.Until) {
-		w.RetractedAt = nil
+		w.RetractedAt, w.RetractedBy = nil, ""
 	}
 	w.ValidFrom, w.ValidUntil = p.From, p.Until
 	return &w

@@ -127,6 +127,7 @@ const (
 	maxSuperseded    = 6         // answers for which a newer fact is looked for
 	maxTwins         = 2         // facts that are alike: of more none takes another's place
 	maxChain         = 3         // facts that took each other's place
+	mostNaming       = 4         // words of a question in which one of them may be a name
 	minAlike         = 4         // letters of a word that others may be like
 	minClip          = 5         // letters that are left of a word cut at its end
 	maxClipped       = 24        // bytes of a word that is misspelled or cut

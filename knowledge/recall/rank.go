@@ -203,6 +203,35 @@ func (m *matcher) named(c *Candidate) bool {
 	return false
 }
 
+// Names reports whether the question names a fact by its key or an alias: it holds all of its words. A name of one word
+// may be there by chance in a longer question, unless that holds the category too. A task names nothing.
+func (q *Question) Names(category, name string) bool {
+	if q.Long {
+		return false
+	}
+	holds := func(text string) (all bool, n int) {
+		all = true
+		words.Scan(text, func(t words.Token) {
+			if t.Kind == words.Word {
+				n++
+				all = all && slices.ContainsFunc(q.terms, func(of term) bool { return of.text == t.Term || of.stoodFor(t.Term) })
+			}
+		})
+		return all && n > 0, n
+	}
+	all, n := holds(name)
+	if n == 1 && len(q.terms) > mostNaming {
+		inRoom, _ := holds(category)
+		return all && inRoom
+	}
+	return all
+}
+
+// stoodFor reports whether a word is the short or the long form of a term.
+func (t *term) stoodFor(word string) bool {
+	return slices.ContainsFunc(t.standIns, func(s standIn) bool { return s.text == word && s.share >= shareShort })
+}
+
 func (m *Meaning) cosine(c *Candidate) float64 {
 	best := 0.0
 	for _, v := range m.Vectors {

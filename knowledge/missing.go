@@ -1,0 +1,142 @@
+package knowledge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/recall"
+	"leanctx/knowledge/state"
+)
+
+// Missing is a fact that a question names and that has no current value, with what
+// became of it.
+type Missing struct {
+	Category string    `json:"category"`
+	Key      string    `json:"key"`
+	Value    string    `json:"value,omitempty"` // the last one that it had; none if it is only planned
+	Removed  bool      `json:"removed,omitempty"`
+	At       time.Time `json:"at,omitzero"` // when it was removed, or ended
+	By       string    `json:"by,omitempty"`
+	Planned  *Plan     `json:"planned,omitempty"`
+}
+
+// Plan is what a fact will become.
+type Plan struct {
+	From  time.Time `json:"from"`
+	Value string    `json:"value,omitempty"` // none: it ends then
+	By    string    `json:"by,omitempty"`
+}
+
+// missingMost is how many missing facts an answer tells of.
+const missingMost = 3
+
+// missingOf tells what became of a fact; ok is false if it has a value now, or never
+// was believed.
+func missingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
+	if fact.Current(vs, now) != nil {
+		return m, false
+	}
+	var last *fact.Version // the last to end
+	for _, v := range vs {
+		switch p := fact.PeriodNow(v, now); {
+		case v.RetractedAt != nil && v.RetractedAt.After(m.At):
+			last, m.At = v, *v.RetractedAt
+		case fact.Believed(v) && v.RetractedAt == nil && p.Until != nil && !p.Until.After(now) && p.Until.After(m.At):
+			last, m.At = v, *p.Until
+		}
+	}
+	m.Planned = planOf(vs, now)
+	if last == nil && m.Planned == nil {
+		return m, false
+	}
+	m.Category, m.Key = vs[0].Category, vs[0].Key
+	if last != nil {
+		m.Value, m.Removed = last.Value, last.RetractedAt != nil
+		if m.Removed {
+			m.By = last.RetractedBy
+		}
+	}
+	return m, true
+}
+
+// planOf is the first change of a fact that is planned, nil if there is none.
+func planOf(vs []*fact.Version, now time.Time) (plan *Plan) {
+	for _, v := range vs {
+		if p := fact.PeriodNow(v, now); fact.Believed(v) && p.From.After(now) && (plan == nil || p.From.Before(plan.From)) {
+			plan = &Plan{From: p.From, Value: v.Value, By: AuthorOf(v)}
+		}
+	}
+	v := fact.Current(vs, now)
+	if v == nil {
+		return plan
+	}
+	if end := fact.PeriodNow(v, now).Until; end != nil && (plan == nil || end.Before(plan.From)) {
+		plan = &Plan{From: *end}
+	}
+	return plan
+}
+
+// missingNamed adds the facts without a current value that go by a key.
+func (r *Recalled) missingNamed(k state.Known) {
+	f := &r.frame
+	for _, n := range k.Named(f.Key) {
+		vs := k.Versions(n)
+		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return fact.GoesBy(v, f.Key) }) {
+			r.addMissing(vs)
+		}
+	}
+}
+
+// missingIn adds the facts without a current value that a question in words names.
+func (r *Recalled) missingIn(asked *recall.Question, without [][]*fact.Version) {
+	for _, vs := range without {
+		v := vs[len(vs)-1]
+		if slices.ContainsFunc(append([]string{v.Key}, v.Aliases...), func(name string) bool { return asked.Names(v.Category, name) }) {
+			r.addMissing(vs)
+		}
+	}
+}
+
+func (r *Recalled) addMissing(vs []*fact.Version) {
+	f := &r.frame
+	if f.timeful || f.Prompt || f.archived || len(r.Missing) == missingMost || f.Category != "" && fact.IDOf(f.Category, "") != fact.IDOf(vs[0].Category, "") {
+		return
+	}
+	if m, ok := missingOf(vs, f.now); ok {
+		r.Missing = append(r.Missing, m)
+	}
+}
+
+// Line says what became of the fact.
+func (m Missing) Line() string {
+	var parts []string
+	if !m.At.IsZero() {
+		what := "ended "
+		if m.Removed {
+			what = "removed "
+		}
+		parts = append(parts, what+fact.Day(m.At)+by(m.By)+" (was '"+prose.Brief(m.Value)+"')")
+	}
+	if m.Planned != nil {
+		parts = append(parts, m.Planned.text())
+	}
+	return fmt.Sprintf("No current fact [%s/%s]: %s.", prose.Line(m.Category), prose.Line(m.Key), strings.Join(parts, ", "))
+}
+
+func (p *Plan) text() string {
+	if p.Value == "" {
+		return "ends " + fact.Day(p.From)
+	}
+	return "planned from " + fact.Day(p.From) + ": '" + prose.Brief(p.Value) + "'" + by(p.By)
+}
+
+func by(author string) string {
+	if author == "" {
+		return ""
+	}
+	return " by " + prose.Line(author)
+}
