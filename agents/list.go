@@ -96,8 +96,19 @@ func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
 
 // Presence is what a briefing says about agents.
 type Presence struct {
-	Agents []string `json:"agents"` // id(role), by id
-	Unread int      `json:"unread"` // messages that the caller has not read
+	Agents []Coworker // by id
+	Unread int        // messages that the caller has not read
+}
+
+// Coworker is an active agent as a briefing names it.
+type Coworker struct{ ID, Role string }
+
+// String is "id(role)", or the id of an agent without a role.
+func (c Coworker) String() string {
+	if c.Role == "" {
+		return c.ID
+	}
+	return c.ID + "(" + c.Role + ")"
 }
 
 // Presence counts the active agents and the caller's unread messages in one view of the
@@ -105,15 +116,11 @@ type Presence struct {
 func (s *Store) Presence(ctx context.Context) (Presence, error) {
 	var r Presence
 	err := s.view(ctx, func(p *project, now time.Time) error {
-		r = Presence{Agents: []string{}}
+		r = Presence{}
 		for _, a := range p.present(now) {
-			name := a.ID
-			if a.Role != "" {
-				name += "(" + prose.Line(a.Role) + ")"
-			}
-			r.Agents = append(r.Agents, name)
+			r.Agents = append(r.Agents, Coworker{a.ID, prose.Line(a.Role)})
 		}
-		slices.Sort(r.Agents)
+		slices.SortFunc(r.Agents, func(a, b Coworker) int { return strings.Compare(a.ID, b.ID) })
 		if a, err := s.self(p); err == nil {
 			r.Unread = p.messages.countUnread(p.reader(a, now), now) + len(p.handoffs.waiting(a.ID, a.Type))
 		}

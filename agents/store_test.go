@@ -183,7 +183,7 @@ Handoff from cursor-A (implementing auth module) (1m ago): tests are green,
   You: claude-B [claude] role=review status=active (last active: 0s ago), 0 unread messages`)
 	say("status", must[Updated](t)(one.Status(ctx, StatusArgs{Status: "finished", Message: "done for today"})).Text(), "Status updated: cursor-A → finished (done for today)")
 	say("list", must[Agents](t)(two.List(ctx, ListArgs{})).Text(), "Active agents (1):\n  claude-B [claude] role=review status=active (last active: 0s ago)")
-	expect(t, "presence", must[Presence](t)(two.Presence(ctx)), Presence{Agents: []string{two.Self() + "(review)"}})
+	expect(t, "presence", must[Presence](t)(two.Presence(ctx)), Presence{Agents: []Coworker{{two.Self(), "review"}}})
 }
 
 // What one process wrote another finds, also after the registry was compacted.

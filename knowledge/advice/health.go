@@ -34,6 +34,7 @@ type Report struct {
 	Unasked        int                   `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
 	Maintenance    *formats.Insight      `json:"maintenance,omitempty"`
 	Index          string                `json:"index"`
+	Reindexing     bool                  `json:"-"`                           // the index on disk was damaged or gone, and holds no fact yet
 	Journal        int64                 `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
 	Clock          string                `json:"clock,omitempty"`             // the newest commit is dated in the future
 	Damage         []string              `json:"damage"`
@@ -91,7 +92,8 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		return err
 	})
 	r.stalest()
-	r.Index = indexStatus(s.IndexStatus())
+	x := s.IndexStatus()
+	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && x.Pending == 0 && r.Facts > 0
 	r.damage(ctx, s)
 	return r, err
 }

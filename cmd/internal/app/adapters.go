@@ -140,10 +140,11 @@ func (c coworkers) Company(ctx context.Context, agent string) ([]string, int, er
 		return nil, 0, err
 	}
 	p, err := a.As(agents.Actor{Agent: agent}).Presence(ctx)
-	for i, name := range p.Agents {
-		p.Agents[i] = strings.ReplaceAll(name, ",", ";") // the briefing puts commas between them
+	names := make([]string, len(p.Agents))
+	for i, c := range p.Agents {
+		names[i] = strings.ReplaceAll(c.String(), ",", ";") // the briefing puts commas between them
 	}
-	return p.Agents, p.Unread, err
+	return names, p.Unread, err
 }
 
 func (c coworkers) Reached(ctx context.Context, task, state string) (bool, error) {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
@@ -110,9 +109,8 @@ func (r *run) present(ctx context.Context) []string {
 		return []string{}
 	}
 	out := make([]string, len(p.Agents))
-	for i, a := range p.Agents { // id(role)
-		id, role, _ := strings.Cut(strings.TrimSuffix(a, ")"), "(")
-		out[i] = id + "\t" + role
+	for i, a := range p.Agents {
+		out[i] = a.ID + "\t" + a.Role
 	}
 	return out
 }

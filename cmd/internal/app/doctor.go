@@ -95,8 +95,8 @@ func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 			Fix: "the rest is whole and in use; see what was in those files, then move them away"}
 	}
 	index := hook.Finding{Level: hook.Fine, Subject: "index", Text: h.Index}
-	if strings.HasPrefix(h.Index, "in memory, 0 ") && h.Facts > 0 {
-		index.Text = "was damaged or gone, and is being made anew"
+	if h.Reindexing {
+		index.Text = "damaged or missing; it is being rebuilt"
 	}
 	return []hook.Finding{f, index}
 }

@@ -162,14 +162,14 @@ func beneath(root, dir string) string {
 	return ""
 }
 
-// briefing is the wake-up text of the server's own project, or nothing: a
+// briefing is the briefing of the server's own project without a heading, or nothing: a
 // handshake must not fail, nor record a project, because of it.
 func (s *stores) briefing(ctx context.Context) string {
 	store, err := s.look(ctx, op.Scope{})
 	if err == nil {
 		var b briefing.Selection
 		if b, err = briefing.Wakeup(ctx, store, briefing.Query{}); err == nil {
-			return b.Text()
+			return b.Body()
 		}
 	}
 	s.logger.Warn("no briefing", "error", err)

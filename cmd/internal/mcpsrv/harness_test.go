@@ -51,8 +51,14 @@ func (n *notebook) list(_ context.Context, _ op.Scope, a about) (said, error) {
 	return said(a.Category + "[" + strings.Join(n.lines, " ") + "]"), nil
 }
 
-func (n *notebook) wakeup(context.Context, op.Scope, about) (said, error) {
-	return "WAKE-UP BRIEFING:\nARCHITECTURE:auth=JWT★★★", nil
+// wokenUp is a briefing, which has a heading.
+type wokenUp string
+
+func (b wokenUp) Text() string { return "WAKE-UP BRIEFING:\n" + b.Body() + "\n" }
+func (b wokenUp) Body() string { return string(b) }
+
+func (n *notebook) wakeup(context.Context, op.Scope, about) (wokenUp, error) {
+	return "ARCHITECTURE:auth=JWT★★★", nil
 }
 
 func (n *notebook) wait(ctx context.Context, _ op.Scope, _ struct{}) (said, error) {

@@ -72,23 +72,11 @@ func (s *Server) instructions(ctx context.Context, req mcp.Request) string {
 	ctx, cancel := context.WithTimeout(ctx, briefingDeadline)
 	defer cancel()
 	room := instructionsMax - utf8.RuneCountInString(fixed) - utf8.RuneCountInString(dataLine) - len("\n\n\n")
-	briefing := cut(headless(s.options.Briefing(ctx)), room)
+	briefing := cut(s.options.Briefing(ctx), room)
 	if briefing == "" {
 		return fixed
 	}
 	return fixed + "\n\n" + dataLine + "\n" + briefing
-}
-
-// headless is a briefing without the heading that the wakeup action prints.
-func headless(briefing string) string {
-	briefing = strings.TrimSpace(briefing)
-	if first, rest, ok := strings.Cut(briefing, "\n"); ok && strings.HasPrefix(first, "WAKE-UP BRIEFING") {
-		return rest
-	}
-	if strings.HasPrefix(briefing, "WAKE-UP BRIEFING") {
-		return ""
-	}
-	return briefing
 }
 
 // cut is a briefing in at most room characters, whole facts only. Facts stand

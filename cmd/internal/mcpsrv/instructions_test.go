@@ -10,18 +10,16 @@ import (
 )
 
 func TestInstructions(t *testing.T) {
-	briefing := "WAKE-UP BRIEFING:\nARCHITECTURE:auth=JWT★★★|db=a\\|b★★\nDEPLOYMENT:host=AWS★"
+	briefing := "ARCHITECTURE:auth=JWT★★★|db=a\\|b★★\nDEPLOYMENT:host=AWS★"
 	o := &Options{Briefing: func(context.Context) string { return briefing }}
 	c := connect(t, New(new(notebook).table(), o))
 	got := c.InitializeResult().Instructions
-	if want := strings.TrimSpace(instructionText) + "\n\n" + dataLine + "\n" + strings.TrimPrefix(briefing, "WAKE-UP BRIEFING:\n"); got != want {
+	if want := strings.TrimSpace(instructionText) + "\n\n" + dataLine + "\n" + briefing; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for _, none := range []string{"", "WAKE-UP BRIEFING:", "WAKE-UP BRIEFING:\n"} {
-		briefing = none
-		if got := connect(t, New(new(notebook).table(), o)).InitializeResult().Instructions; got != strings.TrimSpace(instructionText) {
-			t.Errorf("with the briefing %q: %q", none, got)
-		}
+	briefing = ""
+	if got := connect(t, New(new(notebook).table(), o)).InitializeResult().Instructions; got != strings.TrimSpace(instructionText) {
+		t.Errorf("without a briefing: %q", got)
 	}
 	briefing = "ARCHITECTURE:" + strings.Repeat("ключ=значение★★★|", 500)
 	got = connect(t, New(new(notebook).table(), o)).InitializeResult().Instructions

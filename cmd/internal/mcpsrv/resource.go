@@ -129,15 +129,6 @@ func (src source) call(uri string) (args map[string]any, ok bool) {
 	return args, ok && err == nil && strings.TrimSpace(last) != ""
 }
 
-// text is the text of a reading operation.
-func (s *Server) text(ctx context.Context, action string, args map[string]any) (string, error) {
-	a, err := s.tools[reader].Call(ctx, action, args)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimRight(a.Result.Text(), "\n"), nil
-}
-
 // protocolError is a failure where there is no isError to say it with.
 func protocolError(err error) error {
 	code := int64(jsonrpc.CodeInternalError)
@@ -169,14 +160,18 @@ func (s *Server) addPrompts() {
 	}, s.handoff)
 }
 
-// briefing is the wake-up text under the line that says what it is.
+// headed is a result whose text has a heading, and a body without it.
+type headed interface{ Body() string }
+
+// briefing is the briefing under the line that says that it is data.
 func (s *Server) briefing(ctx context.Context, ss *mcp.ServerSession, args map[string]any) (string, error) {
-	text, err := s.text(op.WithCaller(ctx, s.caller(ss)), "wakeup", args)
+	a, err := s.tools[reader].Call(op.WithCaller(ctx, s.caller(ss)), "wakeup", args)
 	if err != nil {
 		return "", protocolError(err)
 	}
-	if text = headless(text); text == "" {
-		text = "(nothing is remembered yet)"
+	text := "(nothing is remembered yet)"
+	if r, ok := a.Result.(headed); ok && r.Body() != "" {
+		text = r.Body()
 	}
 	return dataLine + "\n" + text, nil
 }

@@ -37,8 +37,8 @@ import (
 type Options struct {
 	Version string // of the program
 
-	// Briefing gives the project's wake-up text for the instructions, or
-	// nothing. It is called with each handshake.
+	// Briefing gives the project's briefing for the instructions, without a
+	// heading; nothing where there is none. It is called with each handshake.
 	Briefing func(context.Context) string
 
 	// Briefed tells whether a client, by the name that it gives itself, shows
