@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -217,6 +218,7 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 	if err != nil {
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(p project.Project) bool { return !sc.Grant.Reaches(p.Hash) })
 	l.Others = s.others(all, here.Hash)
 	return l, nil
 }
@@ -311,6 +313,10 @@ func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
 	for _, w := range settings.Warnings {
 		s.warnOnce(w)
 	}
+	if err != nil && sc.Grant.Restricted() {
+		s.logger.Warn("the configuration of a project cannot be read", "error", err)
+		err = &op.ForbiddenError{What: unreachable}
+	}
 	return settings, dir, err
 }
 
@@ -352,9 +358,26 @@ func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, err
 	if err != nil {
 		return project.Project{}, err
 	}
+	if sc.Grant.Restricted() { // it must not make a project of what it may not reach
+		p, err := projects.Lookup(ctx, dir)
+		if err = reachable(sc, p, err); err != nil {
+			return project.Project{}, err
+		}
+	}
 	p, err := projects.Resolve(ctx, dir)
 	return s.noticed(sc, p, err)
 }
+
+// reachable refuses a project that the caller may not reach. It does not say whether there
+// is one.
+func reachable(sc op.Scope, p project.Project, err error) error {
+	if sc.Grant.Restricted() && (err != nil || !sc.Grant.Reaches(p.Hash)) {
+		return &op.ForbiddenError{What: unreachable}
+	}
+	return err
+}
+
+const unreachable = "this access does not reach that project"
 
 // lookup is resolve for what only reads: it leaves no trace of a project of
 // which nothing is remembered, and works where nothing can be written. What is
@@ -367,7 +390,7 @@ func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, erro
 		return project.Project{}, err
 	}
 	p, err := projects.Lookup(ctx, dir)
-	if err == nil && p.Known {
+	if err = reachable(sc, p, err); err == nil && p.Known {
 		if learned, err := projects.Resolve(ctx, dir); err == nil {
 			p = learned
 		}

@@ -31,6 +31,9 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 		return Answer{}, err
 	}
 	c.scope.Caller, _ = ctx.Value(callerKey{}).(Caller)
+	if err := GrantOf(ctx).admit(o, t.label(o), &c); err != nil {
+		return Answer{}, err
+	}
 	c.bound.adjust = o.adjust
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c.bound)
 	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Action: o.Name, Scope: c.scope, syntax: prose.MCP}

@@ -192,6 +192,7 @@ const (
 	Locked                   // another process holds the store (11)
 	Unreadable               // the store is corrupt, or newer than this program (12)
 	Interrupted              // the caller gave up (130)
+	Forbidden                // the caller may not (1); only over the network
 )
 
 // Classify says what an error means.
@@ -201,6 +202,9 @@ func Classify(err error) Class {
 	}
 	if c, ok := classifyDomain(err); ok {
 		return c
+	}
+	if _, ok := errors.AsType[*ForbiddenError](err); ok {
+		return Forbidden
 	}
 	if errors.Is(err, context.Canceled) {
 		return Interrupted

@@ -132,9 +132,9 @@ func keeping(st Stores) []Operation {
 			Teach("source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
-		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).
+		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).Files("file").
 			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
-		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, imported), "file").Long().
+		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, imported), "file").Files("file").Long().
 			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, (*knowledge.Store).EmbeddingsStatus)).
 			Shown().Tried("embeddings", "vectors", "semantic_status"),

@@ -65,6 +65,7 @@ type Scope struct {
 	Agent   string // the id that register gave; empty: the caller's own
 	Output  string // "text" or "json"
 	Caller  Caller // who is at the other end, as the surface knows it
+	Grant   *Grant // what the caller may do; nil: everything
 }
 
 // Caller is who an operation is done for, as far as the surface can tell.
@@ -101,6 +102,7 @@ type Operation struct {
 	instead []example // see [Operation.Instead]
 	byAgent bool      // see [Operation.ByAgent]
 	long    bool      // see [Operation.Long]
+	file    string    // see [Operation.Files]
 	taught  []string  // the optional arguments that models are told of; nil: the operation is only named to them
 
 	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]

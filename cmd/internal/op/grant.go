@@ -1,0 +1,73 @@
+package op
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Grant is what a caller over the network may do. A caller without one may do
+// everything, as a command may.
+type Grant struct {
+	// Project is the path that calls are about unless they name another.
+	Project string
+
+	// Projects are the hashes of the projects that the caller may reach; nil: all.
+	// Whoever resolves a path checks it with [Grant.Reaches].
+	Projects []string
+
+	ReadOnly bool // only operations that read
+	NoFiles  bool // no file of this machine by its name, as import and export take
+}
+
+type grantKey struct{}
+
+// WithGrant limits the calls that are made with ctx. [Tool.Call] enforces it and
+// hands it on in the [Scope].
+func WithGrant(ctx context.Context, g *Grant) context.Context {
+	return context.WithValue(ctx, grantKey{}, g)
+}
+
+// GrantOf is the grant of ctx, or nil.
+func GrantOf(ctx context.Context) *Grant {
+	g, _ := ctx.Value(grantKey{}).(*Grant)
+	return g
+}
+
+// Restricted reports whether some projects are out of reach.
+func (g *Grant) Restricted() bool { return g != nil && g.Projects != nil }
+
+// Reaches reports whether the caller may reach a project, by its hash.
+func (g *Grant) Reaches(hash string) bool {
+	return !g.Restricted() || slices.Contains(g.Projects, hash)
+}
+
+// ForbiddenError is a call that the caller's grant does not allow.
+type ForbiddenError struct{ What string }
+
+func (e *ForbiddenError) Error() string { return e.What }
+
+// admit applies the grant to a call that was checked.
+func (g *Grant) admit(o *Operation, label string, c *checked) error {
+	c.scope.Grant = g
+	if g == nil {
+		return nil
+	}
+	if c.scope.Project == "" {
+		c.scope.Project = g.Project
+	}
+	if g.ReadOnly && o.Effect != Reads {
+		return &ForbiddenError{fmt.Sprintf("%s changes something, and this access is read-only", label)}
+	}
+	if i := slices.IndexFunc(c.bound.values, func(v boundValue) bool { return v.param.Name == o.file }); g.NoFiles && o.file != "" && i >= 0 {
+		return &ForbiddenError{fmt.Sprintf("%s: %q names a file of the server's machine, which this access does not reach", label, o.file)}
+	}
+	return nil
+}
+
+// Files says which argument names a file of the machine that the program runs
+// on. A caller over the network may be kept from it.
+func (o Operation) Files(argument string) Operation {
+	o.file = argument
+	return o
+}

@@ -1,0 +1,232 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"leanctx/cmd/internal/op"
+)
+
+// maxBody is in bytes.
+const maxBody = 4 << 20
+
+// bounded reads the body of a request, if it is JSON of a size and depth that can be
+// decoded safely. A handler finds it whole.
+func bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body == nil || r.Body == http.NoBody {
+			next.ServeHTTP(w, r)
+			return
+		}
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder in a test has none
+		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		_ = control.SetReadDeadline(time.Time{})
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			refusal{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}.write(w)
+			return
+		}
+		if err != nil {
+			refusal{http.StatusRequestTimeout, "timeout", "the body did not come in time"}.write(w)
+			return
+		}
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if kind == "application/x-www-form-urlencoded" { // the page's forms
+			r.Body = io.NopCloser(bytes.NewReader(data))
+			next.ServeHTTP(w, r)
+			return
+		}
+		if err := op.Bounded(data); err != nil {
+			refusal{http.StatusBadRequest, "usage", "the body " + err.Error()}.write(w)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(data))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// call runs an operation by the names of its tool, with or without ctx_, and its action.
+func (s *Server) call(ctx context.Context, tool, action string, args map[string]any) (op.Answer, error) {
+	t := s.tool(tool)
+	if t == nil {
+		return op.Answer{}, &unknownToolError{tool}
+	}
+	return t.Call(ctx, action, args)
+}
+
+type unknownToolError struct{ name string }
+
+func (e *unknownToolError) Error() string { return fmt.Sprintf("unknown tool %.40q", e.name) }
+
+func (s *Server) tool(name string) *op.Tool {
+	for _, t := range s.o.Tools {
+		if t.Name == name || strings.TrimPrefix(t.Name, "ctx_") == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// answer is the body of an answer of /api.
+type answer struct {
+	Result  any      `json:"result,omitempty"` // as --json prints it
+	Text    string   `json:"text,omitempty"`   // instead, with "output":"text"
+	Notices []string `json:"notices,omitempty"`
+}
+
+// api answers POST /api/{tool}/{action}.
+func (s *Server) api(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if len(data) > 0 && (err != nil || kind != "application/json") {
+		s.refuse(w, r, http.StatusUnsupportedMediaType, "usage", "Content-Type must be application/json")
+		return
+	}
+	args := map[string]any{}
+	if d := json.NewDecoder(bytes.NewReader(data)); len(bytes.TrimSpace(data)) > 0 {
+		d.UseNumber()
+		if err := d.Decode(&args); err != nil {
+			s.refuse(w, r, http.StatusBadRequest, "usage", `the body must be an object of arguments such as {"query":"auth"}: `+err.Error())
+			return
+		}
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			s.refuse(w, r, http.StatusBadRequest, "usage", "more than one JSON value in the body")
+			return
+		}
+	}
+	tool, action := r.PathValue("tool"), r.PathValue("action")
+	if args["output"] == nil {
+		if args == nil {
+			args = map[string]any{}
+		}
+		args["output"] = "json"
+	}
+	who := callerOf(r)
+	ctx := op.WithCaller(r.Context(), op.Caller{Kind: "tool", Name: who.name})
+	a, err := s.call(ctx, tool, action, args)
+	text := ""
+	if err == nil {
+		text, err = a.Render()
+	}
+	if s.o.Made != nil && a.Action != "" {
+		out := text
+		if err != nil {
+			out = err.Error()
+		}
+		s.o.Made(op.Made{Tool: s.tool(tool).Name, Action: a.Action, Scope: a.Scope, In: string(data), Out: out})
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	body := answer{Notices: a.Notices}
+	if a.Output == "json" {
+		body.Result = json.RawMessage(text)
+	} else {
+		body.Text = text
+	}
+	writeJSON(w, http.StatusOK, body)
+}
+
+func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", http.MethodPost)
+	s.refuse(w, r, http.StatusMethodNotAllowed, "usage", "operations are called by POST /api/{tool}/{action}")
+}
+
+// refusal is an error as it is answered.
+type refusal struct {
+	status  int
+	code    string
+	message string
+}
+
+type errorBody struct {
+	Error struct {
+		Code     string         `json:"code"`
+		Message  string         `json:"message"`
+		Argument string         `json:"argument,omitempty"` // which one is wrong
+		Example  map[string]any `json:"example,omitempty"`  // a call that is right
+	} `json:"error"`
+}
+
+func (f refusal) write(w http.ResponseWriter) {
+	var b errorBody
+	b.Error.Code, b.Error.Message = f.code, f.message
+	writeJSON(w, f.status, b)
+}
+
+func (s *Server) refuse(w http.ResponseWriter, _ *http.Request, status int, code, message string) {
+	refusal{status, code, message}.write(w)
+}
+
+// fail answers with an error of an operation.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, code := statusOf(err)
+	if status >= 500 {
+		s.logger.Warn("a request failed", "route", route(r), "error", err)
+	}
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	var b errorBody
+	b.Error.Code, b.Error.Message = code, err.Error()
+	if u, ok := errors.AsType[*op.UsageError](err); ok {
+		b.Error.Message, b.Error.Argument, b.Error.Example = u.Problem, u.Argument, u.Example
+	}
+	writeJSON(w, status, b)
+}
+
+// statusOf is what an error is in HTTP: the status, and a word for programs.
+func statusOf(err error) (status int, code string) {
+	if _, ok := errors.AsType[*unknownToolError](err); ok {
+		return http.StatusNotFound, "not_found"
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return http.StatusInsufficientStorage, "full"
+	}
+	switch op.Classify(err) {
+	case op.Usage:
+		return http.StatusBadRequest, "usage"
+	case op.NotFound:
+		return http.StatusNotFound, "not_found"
+	case op.Forbidden:
+		return http.StatusForbidden, "forbidden"
+	case op.Locked:
+		return http.StatusServiceUnavailable, "locked"
+	case op.Unreadable:
+		return http.StatusInternalServerError, "unreadable"
+	case op.Interrupted:
+		return http.StatusServiceUnavailable, "interrupted"
+	}
+	return http.StatusInternalServerError, "failed"
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		status = http.StatusInternalServerError
+		b.Reset()
+		b.WriteString(`{"error":{"code":"failed","message":"the answer cannot be written as JSON"}}` + "\n")
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the client is gone
+}

@@ -1,0 +1,412 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"leanctx/cmd/internal/op"
+)
+
+// Tokens knows who may come in.
+type Tokens struct {
+	own  *token // of this machine's user; nil: there is none
+	open bool   // whoever comes is let in
+
+	file   string // named tokens; empty: none
+	logger *slog.Logger
+
+	mu    sync.Mutex
+	named []*token
+	read  fileMark // of what named was read from
+}
+
+// token is one token and what it is good for.
+type token struct {
+	name   string
+	sum    [sha256.Size]byte
+	grant  *op.Grant
+	gone   context.Context // ends when the token is revoked
+	revoke context.CancelFunc
+}
+
+// caller is who makes a request.
+type caller struct {
+	name  string // the token's; empty for the user of this machine
+	grant *op.Grant
+	gone  context.Context // may be nil
+}
+
+type callerKey struct{}
+
+// callerOf is who makes a request that was let in.
+func callerOf(r *http.Request) *caller { return r.Context().Value(callerKey{}).(*caller) }
+
+// ownTokenName is the file of the data directory with the token of this machine.
+const ownTokenName = "serve.token"
+
+// OwnToken is the token of this machine. It is made at the first call, in a file that
+// only the user can read. Several servers of one data directory share it.
+func OwnToken(dataDir string) (string, error) {
+	path := filepath.Join(dataDir, ownTokenName)
+	for range 50 {
+		data, err := os.ReadFile(path)
+		if err == nil {
+			if err := private(path); err != nil {
+				return "", err
+			}
+			if t := strings.TrimSpace(string(data)); len(t) >= minToken {
+				return t, nil
+			}
+			return "", fmt.Errorf("%s holds no token: remove it, and it is made anew", path)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if err := makeToken(dataDir, path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s comes and goes", path)
+}
+
+// makeToken writes a token to a file that is not there yet. It comes under its name
+// whole: another process must not read half of one.
+func makeToken(dataDir, path string) error {
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dataDir, ownTokenName+".*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(rand.Text() + "\n")
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path) // unlike a rename it replaces nothing
+}
+
+// private refuses a file with tokens that others may read.
+func private(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s can be read by others (mode %04o): chmod 600 it, and change the tokens if anybody may have read them", path, info.Mode().Perm())
+	}
+	return nil
+}
+
+// minToken is in characters. A shorter one could be guessed.
+const minToken = 16
+
+// NewTokens makes what knows the token of this machine (own, may be empty) and the named
+// tokens of a file (may be empty). With open, a request without a token is let in too.
+func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error) {
+	t := &Tokens{file: file, open: open, logger: logger}
+	if t.logger == nil {
+		t.logger = slog.New(slog.DiscardHandler)
+	}
+	if own != "" {
+		t.own = newToken("", own, &op.Grant{})
+	}
+	if file == "" {
+		return t, nil
+	}
+	var err error
+	if t.named, t.read, err = readTokens(file); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func newToken(name, text string, g *op.Grant) *token {
+	t := &token{name: name, sum: sha256.Sum256([]byte(text)), grant: g}
+	t.gone, t.revoke = context.WithCancel(context.Background())
+	return t
+}
+
+// fileMark tells whether a file is the one that was read.
+type fileMark struct {
+	size int64
+	at   time.Time
+}
+
+func mark(path string) (m fileMark, err error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		m = fileMark{info.Size(), info.ModTime()}
+	}
+	return m, err
+}
+
+// tokenFile is the file of named tokens.
+type tokenFile struct {
+	Tokens []namedToken `json:"tokens"`
+}
+
+type namedToken struct {
+	Name     string   `json:"name"`
+	Token    string   `json:"token"`
+	Projects []string `json:"projects"` // hashes, or "*" for all
+	Rights   string   `json:"rights"`   // read or write
+}
+
+func readTokens(path string) ([]*token, fileMark, error) {
+	m, err := mark(path) // before the file is read: what is written after it is read again
+	if err != nil {
+		return nil, m, err
+	}
+	if err := private(path); err != nil {
+		return nil, m, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, m, err
+	}
+	var f tokenFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, m, fmt.Errorf(`%s must be JSON such as {"tokens":[{"name":"ci","token":"…","projects":["*"],"rights":"read"}]}: %w`, path, err)
+	}
+	var all []*token
+	for i, n := range f.Tokens {
+		t, err := n.token()
+		if err != nil {
+			return nil, m, fmt.Errorf("%s: token %d: %w", path, i+1, err)
+		}
+		if slices.ContainsFunc(all, func(o *token) bool { return o.name == t.name || o.sum == t.sum }) {
+			return nil, m, fmt.Errorf("%s: token %d: another one has the same name or text", path, i+1)
+		}
+		all = append(all, t)
+	}
+	return all, m, nil
+}
+
+func (n namedToken) token() (*token, error) {
+	g := &op.Grant{NoFiles: true}
+	switch {
+	case n.Name == "":
+		return nil, errors.New(`"name" is missing`)
+	case len(n.Token) < minToken:
+		return nil, fmt.Errorf("%s: \"token\" must have at least %d characters, such as: %s", n.Name, minToken, rand.Text())
+	case len(n.Projects) == 0:
+		return nil, fmt.Errorf(`%s: "projects" must list hashes, or "*" for all`, n.Name)
+	}
+	switch n.Rights {
+	case "write":
+	case "read":
+		g.ReadOnly = true
+	default:
+		return nil, fmt.Errorf(`%s: "rights" must be "read" or "write"`, n.Name)
+	}
+	if !slices.Contains(n.Projects, "*") {
+		for _, hash := range n.Projects {
+			if !hashForm.MatchString(hash) {
+				return nil, fmt.Errorf("%s: %q is no project: give its 16 hex digits (lean-ctx project list)", n.Name, hash)
+			}
+		}
+		g.Projects = n.Projects
+	}
+	return newToken(n.Name, n.Token, g), nil
+}
+
+// refresh reads the named tokens again if their file has changed, and revokes those that
+// are gone or changed. If the file cannot be read, there are none: one that was taken out
+// must not live on because of a mistake beside it.
+func (t *Tokens) refresh() {
+	if t.file == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m, err := mark(t.file)
+	if err == nil && m == t.read {
+		return
+	}
+	var named []*token
+	if err == nil {
+		named, m, err = readTokens(t.file)
+	}
+	if err != nil && (m != t.read || len(t.named) > 0) {
+		t.logger.Error("no named token is valid", "error", err)
+	}
+	for i, old := range t.named {
+		same := func(n *token) bool {
+			return n.name == old.name && n.sum == old.sum && n.grant.ReadOnly == old.grant.ReadOnly && slices.Equal(n.grant.Projects, old.grant.Projects)
+		}
+		if j := slices.IndexFunc(named, same); j >= 0 {
+			named[j] = t.named[i]
+		} else {
+			old.revoke()
+		}
+	}
+	t.named, t.read = named, m
+}
+
+// find is the token with a text, or nil. Every token is compared, in constant time.
+func (t *Tokens) find(text string) (found *token) {
+	t.refresh()
+	sum := sha256.Sum256([]byte(text))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := t.named
+	if t.own != nil {
+		all = append([]*token{t.own}, all...)
+	}
+	for _, k := range all {
+		if subtle.ConstantTimeCompare(sum[:], k.sum[:]) == 1 {
+			found = k
+		}
+	}
+	return found
+}
+
+// Watch notices a change of the tokens' file also when nobody makes a request, so that
+// the streams of a revoked token end. It returns with ctx.
+func (t *Tokens) Watch(ctx context.Context, every time.Duration) {
+	if t.file == "" {
+		return
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			t.refresh()
+		}
+	}
+}
+
+// given is the token of a request.
+func given(r *http.Request) (text string, any bool) {
+	if kind, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") {
+		return strings.TrimSpace(rest), true
+	}
+	if r.Header.Get("Authorization") != "" {
+		return "", true
+	}
+	if c, err := r.Cookie(cookieName(r)); err == nil {
+		return c.Value, true
+	}
+	return "", false
+}
+
+// cookieName has the port in it: browsers keep one set of cookies for all ports of a host.
+func cookieName(r *http.Request) string {
+	_, port := splitHost(r.Host)
+	return "lean-ctx" + strings.TrimSuffix("-"+port, "-")
+}
+
+// cookieLasts is how long a browser stays logged in.
+const cookieLasts = 30 * 24 * time.Hour
+
+// authorized lets in who has a token.
+func (s *Server) authorized(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Query().Has("token") {
+			s.logIn(w, r)
+			return
+		}
+		text, any := given(r)
+		var t *token
+		switch {
+		case any:
+			t = s.o.Tokens.find(text)
+		case s.o.Tokens.open:
+			t = &token{name: "open", grant: &op.Grant{NoFiles: true}}
+		}
+		if t == nil {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
+			s.refuse(w, r, http.StatusUnauthorized, "unauthorized", unauthorized)
+			return
+		}
+		who := callerOf(r)
+		who.name, who.grant, who.gone = t.name, t.grant, t.gone
+		next.ServeHTTP(w, r)
+	})
+}
+
+const unauthorized = "a token is needed: open the address that lean-ctx serve printed, or send Authorization: Bearer …"
+
+// logIn takes the token out of the address, where it would stay in the browser's history,
+// and puts it into a cookie.
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	text := q.Get("token")
+	if s.o.Tokens.find(text) == nil {
+		s.refuse(w, r, http.StatusUnauthorized, "unauthorized", unauthorized)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: text, Path: "/", MaxAge: int(cookieLasts.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.o.TLS,
+	})
+	q.Del("token")
+	to := &url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: q.Encode()} // never another host
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+}
+
+// fromHere refuses requests for another host and those of other sites' pages.
+func (s *Server) fromHere(next http.Handler) http.Handler {
+	sites := http.NewCrossOriginProtection() // by Sec-Fetch-Site, where a browser sends it
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.ourHost(r.Host) {
+			s.refuse(w, r, http.StatusForbidden, "forbidden", "this server has another name: --host gives it one more")
+			return
+		}
+		if o := r.Header.Get("Origin"); o != "" && !sameOrigin(o, r.Host) || sites.Check(r) != nil {
+			s.refuse(w, r, http.StatusForbidden, "forbidden", "requests from pages of other sites are refused")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ourHost reports whether a Host header names this server. An address needs no DNS, so
+// nobody else can make it point here.
+func (s *Server) ourHost(hostport string) bool {
+	host, _ := splitHost(hostport)
+	if slices.ContainsFunc(s.o.Hosts, func(n string) bool { return strings.EqualFold(n, host) }) {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host == "localhost"
+	}
+	return !s.o.Loopback || ip.Unmap().IsLoopback()
+}
+
+// splitHost is a Host header in lower case, without and with its port.
+func splitHost(hostport string) (host, port string) {
+	u := url.URL{Host: strings.ToLower(hostport)}
+	return strings.TrimSuffix(u.Hostname(), "."), u.Port()
+}
+
+func sameOrigin(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
+}

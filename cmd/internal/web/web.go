@@ -1,0 +1,392 @@
+// Package web serves the table of operations over HTTP, for many clients at one
+// address: programs, MCP clients, A2A clients and people.
+//
+//	/healthz                        open; all else needs a token
+//	/projects                       the projects that the caller may reach
+//	POST /api/{tool}/{action}       an operation; arguments and answer are JSON
+//	/events                         server-sent events: facts, agents and tasks as they change
+//	/mcp                            MCP over streamable HTTP, stateless
+//	/a2a, /a2a/v1/…                 A2A 1.0: JSON-RPC and REST
+//	/.well-known/agent-card.json    the A2A agent card
+//	/                               the page for people
+//
+// These are the project that the server was started in. The same addresses below
+// /p/<project-hash> are another project.
+//
+// # Who may do what
+//
+// A request passes these checks in this order; the first that fails answers it.
+//
+//   - The Host is one of ours. A name that somebody else's DNS points at us is refused.
+//   - The Origin, if there is one, is the Host. A page of another site can do nothing here.
+//   - The token is known. Tokens are compared in constant time. A browser sends it once
+//     as ?token= and from then on as a cookie, which no script can read.
+//   - The body is JSON of bounded size and depth and comes within [bodyWithin].
+//   - The token's grant ([op.Grant]) reaches the project and allows the operation.
+//
+// The log has no contents: no arguments, no answers, no names of facts, no tokens.
+//
+// # Streams
+//
+// A stream ends when its client does not read for [writeWithin], when its token is
+// revoked, and when the server shuts down. All other requests that are in flight are
+// answered before the server ends.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"leanctx/cmd/internal/op"
+)
+
+// Options are what a [Server] serves. Logger, Hosts and what is a func may be nil:
+// then that part is not there.
+type Options struct {
+	Version string
+	Tools   []*op.Tool
+
+	Own      Project                                  // the project at /
+	Projects func(context.Context) ([]Project, error) // all that are known
+
+	Tokens   *Tokens
+	Hosts    []string // names of this server, beside localhost and addresses
+	Loopback bool     // it listens on a loopback address: requests for other addresses are refused
+	TLS      bool     // it is reached by https
+	ReadOnly bool     // no operation that changes anything, whatever the token allows
+
+	MCP   func(Project) http.Handler
+	Page  func(Mount) http.Handler
+	Watch func(context.Context, Project) (Poll, error) // for /events
+
+	Made   func(op.Made) // is told of each call of /api once it is answered
+	Logger *slog.Logger
+}
+
+// Project is a project that can be served.
+type Project struct {
+	Hash string `json:"hash"`
+	Name string `json:"name"`
+	Root string `json:"-"` // its path
+}
+
+// Mount is what the page of one project needs.
+type Mount struct {
+	Project  Project
+	Prefix   string // "" or "/p/<project-hash>"
+	Call     func(ctx context.Context, tool, action string, args map[string]any) (op.Answer, error)
+	ReadOnly func(*http.Request) bool
+}
+
+// Server serves. Make it with [New].
+type Server struct {
+	o      Options
+	routes http.Handler
+	logger *slog.Logger
+
+	mu       sync.Mutex
+	projects map[string]*mounted // by prefix and hash
+
+	closing chan struct{} // closed when the server begins to shut down
+	once    sync.Once
+	streams sync.WaitGroup
+}
+
+// New makes a server. It does no I/O.
+func New(o Options) *Server {
+	s := &Server{o: o, logger: o.Logger, projects: map[string]*mounted{}, closing: make(chan struct{})}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", s.health)
+	inner := http.NewServeMux()
+	inner.HandleFunc("GET /projects", s.listProjects)
+	inner.HandleFunc("/p/{hash}/", s.other)
+	inner.HandleFunc("/", s.own)
+	mux.Handle("/", s.authorized(bounded(inner)))
+	s.routes = s.logged(s.recovered(s.fromHere(mux)))
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
+
+// Time limits. Nothing limits how long an operation may take.
+const (
+	headerWithin = 10 * time.Second
+	bodyWithin   = 30 * time.Second
+	writeWithin  = 20 * time.Second // for each write: of an answer, or of an event
+	idleWithin   = 2 * time.Minute
+	maxHeader    = 64 << 10
+)
+
+// Serve answers requests on a listener until ctx ends. Then it takes no more, ends
+// the streams, and answers what is in flight for at most grace.
+func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
+	hs := &http.Server{
+		Handler: s, ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug), // a client that goes away is no error of ours
+	}
+	hs.RegisterOnShutdown(s.endStreams)
+	ended := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		wait, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		err := hs.Shutdown(wait)
+		if err != nil {
+			err = errors.Join(fmt.Errorf("requests were still running after %s", grace), hs.Close())
+		}
+		ended <- err
+	})
+	err := hs.Serve(l)
+	if stop() { // it ended by itself
+		s.endStreams()
+		return err
+	}
+	return <-ended
+}
+
+func (s *Server) endStreams() { s.once.Do(func() { close(s.closing) }) }
+
+// Close ends what runs beside requests. Serve has returned by then.
+func (s *Server) Close() {
+	s.endStreams()
+	s.streams.Wait()
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, struct {
+		Status  string `json:"status"`
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}{"ok", "lean-ctx", s.o.Version})
+}
+
+// listed is a project at /projects.
+type listed struct {
+	Project
+	URL string `json:"url"`
+}
+
+func (s *Server) listProjects(w http.ResponseWriter, r *http.Request) {
+	all, err := s.o.Projects(r.Context())
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	list, who := []listed{}, callerOf(r)
+	for _, p := range all {
+		if who.grant.Reaches(p.Hash) {
+			list = append(list, listed{p, "/p/" + p.Hash + "/"})
+		}
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Projects []listed `json:"projects"`
+	}{list})
+}
+
+// mounted is one project at one prefix.
+type mounted struct {
+	http.Handler
+	project Project
+	feed    *feed
+}
+
+// own is the project that the server was started in.
+func (s *Server) own(w http.ResponseWriter, r *http.Request) {
+	s.serveProject(w, r, s.o.Own, "")
+}
+
+var hashForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+// other is the project whose hash the address begins with. One that the caller may not
+// reach is answered like one that does not exist.
+func (s *Server) other(w http.ResponseWriter, r *http.Request) {
+	hash := r.PathValue("hash")
+	if !hashForm.MatchString(hash) || !callerOf(r).grant.Reaches(hash) {
+		s.refuse(w, r, http.StatusNotFound, "not_found", "there is no such project")
+		return
+	}
+	p := s.o.Own
+	if hash != p.Hash {
+		all, err := s.o.Projects(r.Context())
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		p = Project{}
+		for _, x := range all {
+			if x.Hash == hash {
+				p = x
+			}
+		}
+	}
+	if p.Hash == "" {
+		s.refuse(w, r, http.StatusNotFound, "not_found", "there is no such project")
+		return
+	}
+	s.serveProject(w, r, p, "/p/"+hash)
+}
+
+func (s *Server) serveProject(w http.ResponseWriter, r *http.Request, p Project, prefix string) {
+	who := callerOf(r)
+	if !who.grant.Reaches(p.Hash) {
+		s.refuse(w, r, http.StatusForbidden, "forbidden", "this token does not reach the project at /; see /projects")
+		return
+	}
+	g := *who.grant
+	g.Project = p.Root
+	g.ReadOnly = g.ReadOnly || s.o.ReadOnly
+	r = r.WithContext(op.WithGrant(r.Context(), &g))
+	m := s.mount(p, prefix)
+	if prefix == "" {
+		m.ServeHTTP(w, r)
+		return
+	}
+	http.StripPrefix(prefix, m).ServeHTTP(w, r)
+}
+
+// mount makes what serves a project, once.
+func (s *Server) mount(p Project, prefix string) *mounted {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.projects[prefix+" "+p.Hash]; m != nil && m.project == p {
+		return m
+	}
+	m := &mounted{project: p}
+	for _, at := range s.projects { // one feed and one MCP server for a project, wherever it is mounted
+		if at.project == p {
+			m.feed = at.feed
+		}
+	}
+	if m.feed == nil && s.o.Watch != nil {
+		m.feed = newFeed(s, func(ctx context.Context) (Poll, error) { return s.o.Watch(ctx, p) })
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/{tool}", s.api)
+	mux.HandleFunc("POST /api/{tool}/{action}", s.api)
+	mux.HandleFunc("/api/", s.notAllowed)
+	if m.feed != nil {
+		mux.HandleFunc("GET /events", m.feed.serve)
+	}
+	if s.o.MCP != nil {
+		mux.Handle("/mcp", s.o.MCP(p))
+	}
+	if s.o.Page != nil {
+		mux.Handle("/", s.o.Page(Mount{Project: p, Prefix: prefix, Call: s.call, ReadOnly: func(r *http.Request) bool {
+			g := op.GrantOf(r.Context())
+			return g != nil && g.ReadOnly
+		}}))
+	} else {
+		mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+			s.refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at this address")
+		})
+	}
+	m.Handler = mux
+	s.projects[prefix+" "+p.Hash] = m
+	return m
+}
+
+// recovered answers a request whose handler panicked.
+func (s *Server) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if cause == http.ErrAbortHandler {
+				panic(cause)
+			}
+			s.logger.Error("panic", "route", route(r), "cause", cause, "stack", string(debug.Stack()))
+			if m, ok := w.(*metered); ok && m.status == 0 {
+				s.refuse(w, r, http.StatusInternalServerError, "failed", "internal error; the server's log has the stack")
+				return
+			}
+			panic(http.ErrAbortHandler)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// logged writes a line for each request.
+func (s *Server) logged(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m := &metered{ResponseWriter: w, control: http.NewResponseController(w)}
+		who := new(caller)
+		start := time.Now()
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
+		defer func() {
+			s.logger.Info("request", "method", r.Method, "route", route(r), "status", m.status, "bytes", m.bytes,
+				"ms", time.Since(start).Milliseconds(), "token", who.name, "remote", r.RemoteAddr)
+		}()
+		next.ServeHTTP(m, r)
+	})
+}
+
+// route is the part of an address that names no content: a fact's address holds its name.
+func route(r *http.Request) string {
+	path := r.URL.Path
+	prefix := ""
+	if rest, ok := strings.CutPrefix(path, "/p/"); ok && len(rest) >= 16 && hashForm.MatchString(rest[:16]) {
+		prefix, path = path[:len("/p/")+16], rest[16:]
+	}
+	parts := strings.SplitN(path, "/", 5)
+	keep := 2
+	if len(parts) > 1 && parts[1] == "api" {
+		keep = 4
+	}
+	for i, p := range parts {
+		if i >= keep {
+			parts[i] = "…"
+		} else if len(p) > 40 {
+			parts[i] = p[:40] + "…"
+		}
+	}
+	return prefix + strings.Join(parts, "/")
+}
+
+// metered notes what was answered, and limits the time of each write: a client that does
+// not read must not hold a handler for ever.
+type metered struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	status  int
+	bytes   int64
+}
+
+func (m *metered) WriteHeader(status int) {
+	if m.status == 0 && status >= 200 {
+		m.status = status
+	}
+	m.ResponseWriter.WriteHeader(status)
+}
+
+func (m *metered) Write(b []byte) (int, error) {
+	if m.status == 0 {
+		m.status = http.StatusOK
+	}
+	_ = m.control.SetWriteDeadline(time.Now().Add(writeWithin)) // a recorder in a test has none
+	n, err := m.ResponseWriter.Write(b)
+	m.bytes += int64(n)
+	return n, err
+}
+
+// Flush implements [http.Flusher], which some libraries ask for.
+func (m *metered) Flush() {
+	_ = m.control.SetWriteDeadline(time.Now().Add(writeWithin))
+	_ = m.control.Flush()
+}
+
+// Unwrap is for [http.ResponseController].
+func (m *metered) Unwrap() http.ResponseWriter { return m.ResponseWriter }
