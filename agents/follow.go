@@ -32,17 +32,7 @@ const pollEvery = 500 * time.Millisecond
 // messages. It polls twice a second and ends with ctx (no error) or with the first error
 // of do.
 func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
-	f := follower{Store: s, written: map[string]int{}}
-	err := s.log.View(ctx, func(st *state, h journal.Head) error {
-		f.seen, f.fence = h.Seq, st.project(s.opts.ProjectHash).fence
-		if me, err := s.self(st.project(s.opts.ProjectHash)); err == nil {
-			f.watcher = me.ID
-		}
-		return nil
-	})
-	if err == nil {
-		_, err = f.entries(ctx)
-	}
+	next, err := s.Watch(ctx)
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
 	for err == nil {
@@ -51,11 +41,9 @@ func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 			return nil
 		case <-tick.C:
 		}
-		var lines, more []string
-		if lines, err = f.commits(ctx); err == nil {
-			more, err = f.entries(ctx)
-		}
-		for _, l := range append(lines, more...) {
+		var lines []string
+		lines, err = next(ctx)
+		for _, l := range lines {
 			if err == nil {
 				err = do(l)
 			}
@@ -65,6 +53,30 @@ func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
 		return nil
 	}
 	return err
+}
+
+// Watch returns a function that lists the events since it was last called; the first
+// time, since Watch.
+func (s *Store) Watch(ctx context.Context) (next func(context.Context) ([]string, error), err error) {
+	f := follower{Store: s, written: map[string]int{}}
+	err = s.log.View(ctx, func(st *state, h journal.Head) error {
+		f.seen, f.fence = h.Seq, st.project(s.opts.ProjectHash).fence
+		if me, err := s.self(st.project(s.opts.ProjectHash)); err == nil {
+			f.watcher = me.ID
+		}
+		return nil
+	})
+	if err == nil {
+		_, err = f.entries(ctx)
+	}
+	return func(ctx context.Context) ([]string, error) {
+		lines, err := f.commits(ctx)
+		if err != nil {
+			return lines, err
+		}
+		more, err := f.entries(ctx)
+		return append(lines, more...), err
+	}, err
 }
 
 // follower is the progress of one Follow.

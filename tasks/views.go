@@ -541,7 +541,7 @@ const pollEvery = 500 * time.Millisecond
 // Follow calls line for each later change of the project's tasks, in order, whoever makes
 // it. It returns nil when ctx ends, else the error of line or of the store.
 func (s *Store) Follow(ctx context.Context, line func(string) error) error {
-	_, last, err := s.since(ctx, time.Time{}, true)
+	next, err := s.Watch(ctx)
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
 	for err == nil {
@@ -550,17 +550,31 @@ func (s *Store) Follow(ctx context.Context, line func(string) error) error {
 			return nil
 		case <-tick.C:
 		}
-		var news []activity
-		if news, last, err = s.since(ctx, last, false); ctx.Err() != nil {
+		var lines []string
+		if lines, err = next(ctx); ctx.Err() != nil {
 			return nil
 		}
-		for _, n := range news {
-			if err = line(n.text); err != nil {
+		for _, l := range lines {
+			if err = line(l); err != nil {
 				return err
 			}
 		}
 	}
 	return err
+}
+
+// Watch returns a function that lists the changes of the project's tasks since it was
+// last called, a line each; the first time, since Watch.
+func (s *Store) Watch(ctx context.Context) (next func(context.Context) ([]string, error), err error) {
+	_, last, err := s.since(ctx, time.Time{}, true)
+	return func(ctx context.Context) (lines []string, err error) {
+		var news []activity
+		news, last, err = s.since(ctx, last, false)
+		for _, n := range news {
+			lines = append(lines, n.text)
+		}
+		return lines, err
+	}, err
 }
 
 // activity is one change in a feed.

@@ -116,7 +116,7 @@ func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.stores = newStores(func() (*config.Config, error) {
 		return config.Load(&config.Options{Project: g.Project, Agent: g.Agent})
 	}, r.warn)
-	return append(append(r.stores.commands(r.in), projectTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool()), r.clientTools()...)
+	return append(append(r.stores.commands(r.in), projectTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool(), r.serveTool()), r.clientTools()...)
 }
 
 // plain are the commands that are no operations.
@@ -194,7 +194,7 @@ func (r *run) mcp(ctx context.Context, _ cli.Globals) error {
 	if cli.Terminal(r.in) {
 		fmt.Fprintf(r.errs, "%s: this is an MCP server; it waits for a client's messages on standard input (Ctrl-C ends it)\n", cli.Name)
 	}
-	return r.stores.server().ServeStdio(ctx, r.in, r.out)
+	return r.stores.server(op.Scope{}).ServeStdio(ctx, r.in, r.out)
 }
 
 // demo plays the story with this very program as the server.

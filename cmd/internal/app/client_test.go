@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/op"
 )
 
 // asProgram makes the test binary the program.
@@ -133,7 +134,7 @@ func serving(t *testing.T) *stores {
 // dial opens one more connection to a server.
 func dial(t *testing.T, s *stores, protocol string) client {
 	t.Helper()
-	server := s.server()
+	server := s.server(op.Scope{})
 	toServer, in := io.Pipe()
 	out, fromServer := io.Pipe()
 	done := make(chan error, 1)

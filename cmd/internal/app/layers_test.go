@@ -97,7 +97,7 @@ var onlyIn = map[string][]string{
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},
 	"github.com/anishathalye/porcupine":      {},
-	"net/http":                               {"cmd/internal/web", "embed"},
+	"net/http":                               {"cmd/internal/web", "cmd/internal/mcpsrv", "cmd/internal/app", "embed"},
 	"os/signal":                              {"cmd/internal/app", "cmd/measure"},
 }
 

@@ -42,28 +42,36 @@ func (s *stores) served() []*op.Tool {
 	return all
 }
 
-// server serves the tools to MCP clients. serve comes before it.
-func (s *stores) server() *mcpsrv.Server {
+// server serves the tools to MCP clients, for the project of a scope. serve comes before it.
+func (s *stores) server(sc op.Scope) *mcpsrv.Server {
 	return mcpsrv.New(s.served(), &mcpsrv.Options{
-		Version: build().Version, Briefing: s.briefing, Briefed: s.briefed, Made: s.count, Left: s.left, Logger: s.logger,
-		Hidden: []*op.Tool{op.Inbox(s.reading())}, Stamp: s.stamp,
+		Version: build().Version, Briefed: s.briefed, Made: s.count, Left: s.left, Logger: s.logger,
+		Briefing: func(ctx context.Context) string { return s.briefing(ctx, sc) },
+		Hidden:   []*op.Tool{op.Inbox(s.reading())}, Stamp: func() string { return s.stamp(sc) },
 	})
 }
 
-// stamp is another text whenever something was written about the server's own
-// project: the sizes of the journals, which only grow, and of the files that
+// stamp is another text whenever something was written about the project of a
+// scope: the sizes of the journals, which only grow, and of the files that
 // they go into.
-func (s *stores) stamp() string {
-	parts, err := s.parts(context.Background(), op.Scope{})
+func (s *stores) stamp(sc op.Scope) string {
+	parts, err := s.parts(context.Background(), sc)
 	if err != nil {
 		return ""
 	}
 	var b strings.Builder
 	for _, p := range parts {
-		for _, name := range []string{p.file, strings.TrimSuffix(p.file, ".json") + ".journal"} {
-			if info, err := os.Stat(name); err == nil {
-				fmt.Fprintf(&b, "%d %d ", info.Size(), info.ModTime().UnixNano())
-			}
+		b.WriteString(sizes(p.file))
+	}
+	return b.String()
+}
+
+// sizes are those of a file and its journal, with their times.
+func sizes(file string) string {
+	var b strings.Builder
+	for _, name := range []string{file, strings.TrimSuffix(file, ".json") + ".journal"} {
+		if info, err := os.Stat(name); err == nil {
+			fmt.Fprintf(&b, "%d %d ", info.Size(), info.ModTime().UnixNano())
 		}
 	}
 	return b.String()
@@ -162,10 +170,10 @@ func beneath(root, dir string) string {
 	return ""
 }
 
-// briefing is the briefing of the server's own project without a heading, or nothing: a
+// briefing is the briefing of a scope's project without a heading, or nothing: a
 // handshake must not fail, nor record a project, because of it.
-func (s *stores) briefing(ctx context.Context) string {
-	store, err := s.look(ctx, op.Scope{})
+func (s *stores) briefing(ctx context.Context, sc op.Scope) string {
+	store, err := s.look(ctx, sc)
 	if err == nil {
 		var b briefing.Selection
 		if b, err = briefing.Wakeup(ctx, store, briefing.Query{}); err == nil {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"leanctx/cmd/internal/op"
 )
 
 const transcripts = "../../../testdata/mcp/agents"
@@ -65,7 +67,7 @@ func converse(t *testing.T, s *stores, in []byte) string {
 	r, fromServer := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := s.server().ServeStdio(context.Background(), toServer, fromServer)
+		err := s.server(op.Scope{}).ServeStdio(context.Background(), toServer, fromServer)
 		fromServer.Close()
 		done <- err
 	}()

@@ -105,7 +105,7 @@ func (s *Server) read(src source) mcp.ResourceHandler {
 		if !ok {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
-		a, err := s.tools[src.tool].Call(op.WithCaller(ctx, s.caller(req.Session)), src.action, args)
+		a, err := s.tools[src.tool].Call(op.WithCaller(ctx, s.caller(ctx, req)), src.action, args)
 		if err != nil {
 			return nil, protocolError(err)
 		}
@@ -164,8 +164,8 @@ func (s *Server) addPrompts() {
 type headed interface{ Body() string }
 
 // briefing is the briefing under the line that says that it is data.
-func (s *Server) briefing(ctx context.Context, ss *mcp.ServerSession, args map[string]any) (string, error) {
-	a, err := s.tools[reader].Call(op.WithCaller(ctx, s.caller(ss)), "wakeup", args)
+func (s *Server) briefing(ctx context.Context, req request, args map[string]any) (string, error) {
+	a, err := s.tools[reader].Call(op.WithCaller(ctx, s.caller(ctx, req)), "wakeup", args)
 	if err != nil {
 		return "", protocolError(err)
 	}
@@ -181,7 +181,7 @@ func (s *Server) wakeup(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 	if b := req.Params.Arguments["budget"]; b != "" {
 		args["budget"] = b
 	}
-	briefing, err := s.briefing(ctx, req.Session, args)
+	briefing, err := s.briefing(ctx, req, args)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (s *Server) wakeup(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 }
 
 func (s *Server) handoff(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	briefing, err := s.briefing(ctx, req.Session, nil)
+	briefing, err := s.briefing(ctx, req, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -113,9 +114,6 @@ func New(tools []*op.Tool, o *Options) *Server {
 	return s
 }
 
-// MCP is the server itself, for transports other than stdio.
-func (s *Server) MCP() *mcp.Server { return s.mcp }
-
 // listTTL is how long a client may keep a list. It only bounds how long an
 // old list outlives an upgrade of the program.
 const listTTL = 5 * time.Minute
@@ -131,17 +129,36 @@ func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 	}
 }
 
-// caller is who is at the other end of a request.
-func (s *Server) caller(ss *mcp.ServerSession) op.Caller {
-	c := op.Caller{Kind: "agent", Session: s.session}
-	if ss == nil {
-		return c
+// MCP is the server itself, for other transports.
+func (s *Server) MCP() *mcp.Server { return s.mcp }
+
+// HTTP serves MCP over streamable HTTP. It keeps no session, so it serves both protocol
+// eras, and an agent is known only by the id that it passes. Who may call, for which
+// project, and how large a body may be is settled before it is called.
+func (s *Server) HTTP() http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, &mcp.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, Logger: s.options.Logger,
+	})
+}
+
+// request is what all requests tell of who makes them.
+type request interface {
+	GetSession() mcp.Session
+	ClientInfo() *mcp.Implementation
+}
+
+// caller is who is at the other end of a request. A surface that knows who calls, as HTTP
+// does, has said so in ctx; it has no connection that an agent could be known by.
+func (s *Server) caller(ctx context.Context, req request) op.Caller {
+	c, known := op.CallerOf(ctx)
+	if !known {
+		c = op.Caller{Kind: "agent", Session: s.session}
+		if ss, ok := req.GetSession().(*mcp.ServerSession); ok && ss != nil && ss.ID() != "" {
+			c.Session = ss.ID()
+		}
 	}
-	if id := ss.ID(); id != "" {
-		c.Session = id
-	}
-	if p := ss.InitializeParams(); p != nil && p.ClientInfo != nil {
-		c.Name = p.ClientInfo.Name
+	if info := req.ClientInfo(); info != nil && info.Name != "" {
+		c.Name = info.Name
 	}
 	return c
 }

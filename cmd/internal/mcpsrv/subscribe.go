@@ -27,12 +27,18 @@ type watch struct {
 
 	mu    sync.Mutex
 	to    map[string]map[*mcp.ServerSession]bool // who is subscribed, by URI
-	shown map[string]string                      // what a resource last showed
+	shown map[string]shown                       // what a resource last showed
 	stop  func()                                 // ends the looking and waits for it; nil while nobody is subscribed
 }
 
+// shown is what a resource showed, and for whom: the grant in ctx may say of which project.
+type shown struct {
+	ctx  context.Context
+	text string
+}
+
 func newWatch(s *Server) *watch {
-	return &watch{server: s, to: make(map[string]map[*mcp.ServerSession]bool), shown: make(map[string]string)}
+	return &watch{server: s, to: make(map[string]map[*mcp.ServerSession]bool), shown: make(map[string]shown)}
 }
 
 func (w *watch) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
@@ -44,7 +50,7 @@ func (w *watch) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.to[uri] == nil {
-		w.to[uri], w.shown[uri] = make(map[*mcp.ServerSession]bool), shows
+		w.to[uri], w.shown[uri] = make(map[*mcp.ServerSession]bool), shown{context.WithoutCancel(ctx), shows}
 	}
 	w.to[uri][req.Session] = true
 	if w.stop == nil {
@@ -133,18 +139,23 @@ func (w *watch) look(ctx context.Context) {
 
 // compare tells the subscribers of a resource if it shows something else.
 func (w *watch) compare(ctx context.Context, uri string) {
-	shows, err := w.server.shows(ctx, uri)
+	w.mu.Lock()
+	was, subscribed := w.shown[uri]
+	w.mu.Unlock()
+	if !subscribed {
+		return
+	}
+	shows, err := w.server.shows(was.ctx, uri)
 	if err != nil {
 		w.server.options.Logger.Debug("a resource cannot be watched", "uri", uri, "error", err)
 		return
 	}
 	w.mu.Lock()
-	was, subscribed := w.shown[uri]
-	if subscribed {
-		w.shown[uri] = shows
+	if was, subscribed = w.shown[uri]; subscribed {
+		w.shown[uri] = shown{was.ctx, shows}
 	}
 	w.mu.Unlock()
-	if !subscribed || was == shows {
+	if !subscribed || was.text == shows {
 		return
 	}
 	if err := w.server.mcp.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {

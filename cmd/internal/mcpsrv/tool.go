@@ -64,7 +64,7 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 		if err != nil {
 			return failed(err), nil
 		}
-		a, err := t.Call(op.WithCaller(s.reporting(ctx, req), s.caller(req.Session)), "", args)
+		a, err := t.Call(op.WithCaller(s.reporting(ctx, req), s.caller(ctx, req)), "", args)
 		text := ""
 		if err == nil {
 			text, err = a.Render()

@@ -30,7 +30,7 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	if err != nil {
 		return Answer{}, err
 	}
-	c.scope.Caller, _ = ctx.Value(callerKey{}).(Caller)
+	c.scope.Caller, _ = CallerOf(ctx)
 	if err := GrantOf(ctx).admit(o, t.label(o), &c); err != nil {
 		return Answer{}, err
 	}

@@ -85,6 +85,12 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
+// CallerOf is the caller of ctx, if a surface gave it one.
+func CallerOf(ctx context.Context) (c Caller, ok bool) {
+	c, ok = ctx.Value(callerKey{}).(Caller)
+	return c, ok
+}
+
 // Result is what an operation has to say: Text for people and models, its
 // exported fields for those who asked for JSON.
 type Result interface{ Text() string }

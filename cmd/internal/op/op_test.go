@@ -218,7 +218,7 @@ func TestScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"Args":{},"Scope":{"Project":"/p","Agent":"cursor-a3f8","Output":"json","Caller":{"Kind":"agent","Name":"claude-code","Session":"s1"}}}`; got != want {
+	if want := `{"Args":{},"Scope":{"Project":"/p","Agent":"cursor-a3f8","Output":"json","Caller":{"Kind":"agent","Name":"claude-code","Session":"s1"},"Grant":null}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

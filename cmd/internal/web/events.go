@@ -106,7 +106,7 @@ func (f *feed) run(ctx context.Context, poll Poll) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.server.closing:
+		case <-f.server.closing.Done():
 			return
 		case <-tick.C:
 		}
@@ -186,7 +186,7 @@ func (f *feed) serve(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case <-f.server.closing:
+		case <-f.server.closing.Done():
 			return
 		case <-gone:
 			return

@@ -35,6 +35,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -96,14 +97,15 @@ type Server struct {
 	mu       sync.Mutex
 	projects map[string]*mounted // by prefix and hash
 
-	closing chan struct{} // closed when the server begins to shut down
-	once    sync.Once
+	closing context.Context // ends when the server begins to shut down
+	close   context.CancelFunc
 	streams sync.WaitGroup
 }
 
 // New makes a server. It does no I/O.
 func New(o Options) *Server {
-	s := &Server{o: o, logger: o.Logger, projects: map[string]*mounted{}, closing: make(chan struct{})}
+	s := &Server{o: o, logger: o.Logger, projects: map[string]*mounted{}}
+	s.closing, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -137,7 +139,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		Handler: s, ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug), // a client that goes away is no error of ours
 	}
-	hs.RegisterOnShutdown(s.endStreams)
+	hs.RegisterOnShutdown(s.close)
 	ended := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		wait, cancel := context.WithTimeout(context.Background(), grace)
@@ -150,26 +152,45 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	})
 	err := hs.Serve(l)
 	if stop() { // it ended by itself
-		s.endStreams()
+		s.close()
 		return err
 	}
 	return <-ended
 }
 
-func (s *Server) endStreams() { s.once.Do(func() { close(s.closing) }) }
-
 // Close ends what runs beside requests. Serve has returned by then.
 func (s *Server) Close() {
-	s.endStreams()
+	s.close()
 	s.streams.Wait()
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, struct {
-		Status  string `json:"status"`
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	}{"ok", "lean-ctx", s.o.Version})
+	writeJSON(w, http.StatusOK, health{"ok", programName, s.o.Version})
+}
+
+const programName = "lean-ctx"
+
+type health struct {
+	Status  string `json:"status"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Answers reports whether a server of this program listens at an address, without TLS.
+func Answers(ctx context.Context, addr string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	var said health
+	return json.NewDecoder(http.MaxBytesReader(nil, answer.Body, 1024)).Decode(&said) == nil && said.Name == programName
 }
 
 // listed is a project at /projects.
@@ -280,7 +301,7 @@ func (s *Server) mount(p Project, prefix string) *mounted {
 		mux.HandleFunc("GET /events", m.feed.serve)
 	}
 	if s.o.MCP != nil {
-		mux.Handle("/mcp", s.o.MCP(p))
+		mux.Handle("/mcp", s.mcp(s.o.MCP(p)))
 	}
 	if s.o.Page != nil {
 		mux.Handle("/", s.o.Page(Mount{Project: p, Prefix: prefix, Call: s.call, ReadOnly: func(r *http.Request) bool {
@@ -295,6 +316,22 @@ func (s *Server) mount(p Project, prefix string) *mounted {
 	m.Handler = mux
 	s.projects[prefix+" "+p.Hash] = m
 	return m
+}
+
+// mcp makes who calls known to an MCP handler, and ends its streams when they must end.
+func (s *Server) mcp(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := callerOf(r)
+		ctx, cancel := context.WithCancel(op.WithCaller(r.Context(), op.Caller{Kind: "agent", Name: who.name}))
+		defer cancel()
+		if who.gone != nil {
+			defer context.AfterFunc(who.gone, cancel)()
+		}
+		if r.Header.Get("Mcp-Method") == "subscriptions/listen" {
+			defer context.AfterFunc(s.closing, cancel)()
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // recovered answers a request whose handler panicked.

@@ -1,0 +1,327 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/op"
+	"leanctx/cmd/internal/web"
+	"leanctx/cmd/internal/web/page"
+	"leanctx/knowledge/history"
+	"leanctx/overview/project"
+)
+
+// defaultAddr is where a server listens unless told.
+const defaultAddr = "127.0.0.1:7337"
+
+// serveArgs say how a server is reached, and by whom.
+type serveArgs struct {
+	Addr      string   `json:"addr,omitempty" jsonschema:"where to listen, host:port (default 127.0.0.1:7337)"`
+	TokenFile string   `json:"token_file,omitempty" jsonschema:"file of named tokens, each with projects and rights; needed unless the address is a loopback one"`
+	TLSCert   string   `json:"tls_cert,omitempty" jsonschema:"certificate, PEM; with --tls-key"`
+	TLSKey    string   `json:"tls_key,omitempty" jsonschema:"key of the certificate, PEM"`
+	Insecure  bool     `json:"insecure,omitempty" jsonschema:"listen on another than a loopback address without TLS: tokens and facts can be read on the way"`
+	Open      bool     `json:"open,omitempty" jsonschema:"ask for no token: every user of this machine may read and write; loopback only"`
+	ReadOnly  bool     `json:"read_only,omitempty" jsonschema:"refuse every operation that changes something"`
+	Host      []string `json:"host,omitempty" jsonschema:"a further name that clients reach the server by, such as a proxy's"`
+}
+
+func (r *run) serveTool() *op.Tool {
+	const summary = "Serve the memory over HTTP: for MCP and A2A clients, programs, and people in a browser."
+	return &op.Tool{Name: "serve", Command: "serve", Summary: summary,
+		Operations: []op.Operation{op.New("", summary, op.Reads, r.serve)}}
+}
+
+// shutdownGrace is how long requests in flight may go on after a signal.
+const shutdownGrace = 30 * time.Second
+
+// serve answers requests until it is interrupted.
+func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, error) {
+	c, err := r.stores.config()
+	if err != nil {
+		return "", err
+	}
+	level := c.LogLevel
+	if config.Getenv(config.LogVar) == "" {
+		level = slog.LevelInfo // the access log
+	}
+	access := slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: level}))
+	r.stores.serve(slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: c.LogLevel})))
+	server, certificate, err := r.listening(ctx, sc, a, access)
+	if err != nil {
+		return "", err
+	}
+	defer server.Close()
+	l, err := listen(ctx, a.addr())
+	if err != nil {
+		return "", err
+	}
+	scheme := "http"
+	if certificate != nil {
+		scheme = "https"
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	}
+	if err := r.greet(scheme, l.Addr().String(), a); err != nil {
+		return "", errors.Join(err, l.Close())
+	}
+	if err := server.Serve(ctx, l, shutdownGrace); err != nil {
+		return "", err
+	}
+	return "Stopped.", nil
+}
+
+func (a serveArgs) addr() string {
+	if a.Addr == "" {
+		return defaultAddr
+	}
+	return a.Addr
+}
+
+// listening makes the server that the arguments ask for. The certificate is nil without TLS.
+func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *slog.Logger) (*web.Server, *tls.Certificate, error) {
+	host, loopback, err := a.check()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := r.stores.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	hosts := append(slices.Clone(a.Host), host)
+	if name, err := os.Hostname(); err == nil && !loopback {
+		hosts = append(hosts, name)
+	}
+	certificate, names, err := a.certificate(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := ""
+	if loopback {
+		if own, err = web.OwnToken(c.DataDir); err != nil {
+			return nil, nil, err
+		}
+	}
+	file := a.TokenFile
+	if file != "" {
+		if file, err = c.Path(file); err != nil {
+			return nil, nil, err
+		}
+	}
+	tokens, err := web.NewTokens(own, file, a.Open, logger)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := r.stores.lookup(ctx, sc)
+	if err != nil {
+		return nil, nil, err
+	}
+	return web.New(web.Options{
+		Version: build().Version, Tools: r.stores.served(), Own: webProject(p), Projects: r.stores.webProjects(sc),
+		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
+		MCP: r.stores.mcpHandler, Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
+	}), certificate, nil
+}
+
+// check refuses what would let strangers in.
+func (a serveArgs) check() (host string, loopback bool, err error) {
+	host, port, err := net.SplitHostPort(a.addr())
+	if err != nil || port == "" {
+		return "", false, &cli.UsageError{Problem: fmt.Sprintf("--addr %q is no address", a.addr()), Advice: "give host:port, such as " + defaultAddr}
+	}
+	ip := net.ParseIP(host)
+	loopback = host == "localhost" || ip != nil && ip.IsLoopback()
+	switch {
+	case (a.TLSCert == "") != (a.TLSKey == ""):
+		return "", false, &cli.UsageError{Problem: "--tls-cert and --tls-key go together", Advice: "give both"}
+	case a.Open && !loopback:
+		return "", false, &cli.UsageError{Problem: "--open would let everybody on the network in", Advice: "use it on a loopback address, or give --token-file"}
+	case !loopback && a.TokenFile == "":
+		return "", false, &cli.UsageError{Problem: fmt.Sprintf("--addr %s can be reached by other machines, so it needs --token-file", a.addr()), Advice: "see lean-ctx serve --help; " + defaultAddr + " needs none"}
+	case !loopback && a.TLSCert == "" && !a.Insecure:
+		return "", false, &cli.UsageError{Problem: fmt.Sprintf("--addr %s needs --tls-cert and --tls-key: tokens and facts would be readable on the way", a.addr()), Advice: "or say --insecure, behind a proxy that does TLS"}
+	}
+	return host, loopback, nil
+}
+
+// certificate reads the TLS files. names are those that it is good for.
+func (a serveArgs) certificate(c *config.Config) (cert *tls.Certificate, names []string, err error) {
+	if a.TLSCert == "" {
+		return nil, nil, nil
+	}
+	var files [2]string
+	for i, f := range []string{a.TLSCert, a.TLSKey} {
+		if files[i], err = c.Path(f); err != nil {
+			return nil, nil, err
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(files[0], files[1])
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range pair.Leaf.DNSNames {
+		if !strings.HasPrefix(n, "*") {
+			names = append(names, n)
+		}
+	}
+	return &pair, names, nil
+}
+
+// listen says who has the port, if it is taken.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err == nil || !errors.Is(err, syscall.EADDRINUSE) {
+		return l, err
+	}
+	e := &config.Error{What: addr, Problem: "another program listens there", Advice: "choose another port: lean-ctx serve --addr 127.0.0.1:7338"}
+	if web.Answers(ctx, addr) {
+		e.Problem = "another lean-ctx serve listens there"
+	}
+	return nil, e
+}
+
+// greet prints where the server is reached.
+func (r *run) greet(scheme, addr string, a serveArgs) error {
+	c, err := r.stores.config()
+	if err != nil {
+		return err
+	}
+	base, query := scheme+"://"+addr, ""
+	if _, loopback, _ := a.check(); loopback && !a.Open {
+		token, err := web.OwnToken(c.DataDir)
+		if err != nil {
+			return err
+		}
+		query = "?token=" + token
+	}
+	_, err = fmt.Fprintf(r.out, "Serving at %s\n  Page: %s/%s\n  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, base, query, base, base)
+	return err
+}
+
+func webProject(p project.Project) web.Project {
+	return web.Project{Hash: p.Hash, Name: p.Name, Root: p.Root}
+}
+
+// webProjects lists the projects that a server can serve: those whose directory is there.
+func (s *stores) webProjects(sc op.Scope) func(context.Context) ([]web.Project, error) {
+	return func(ctx context.Context) ([]web.Project, error) {
+		projects, _, err := s.projectRegistry(sc)
+		if err != nil {
+			return nil, err
+		}
+		list, err := projects.List(ctx)
+		var all []web.Project
+		for _, p := range list {
+			all = append(all, webProject(p))
+		}
+		return all, err
+	}
+}
+
+// pageFor is the page of a project.
+func pageFor(m web.Mount) http.Handler {
+	return page.New(page.Options{Call: m.Call, Project: m.Project.Name, Prefix: m.Prefix, Events: m.Prefix + "/events", ReadOnly: m.ReadOnly})
+}
+
+// mcpHandler serves MCP for a project.
+func (s *stores) mcpHandler(p web.Project) http.Handler {
+	return s.server(op.Scope{Project: p.Root}).HTTP()
+}
+
+// changed is what changed, as /events tells it.
+type changed struct {
+	At    time.Time     `json:"at"` // when it was seen
+	Text  string        `json:"text,omitempty"`
+	Facts []changedFact `json:"facts,omitempty"`
+}
+
+type changedFact struct {
+	Kind     string `json:"kind"` // as diff says it: true, false, corrected, retracted, archived
+	Category string `json:"category"`
+	Key      string `json:"key"`
+}
+
+// watchProject follows what is written about a project, by whatever process. A look costs
+// a few stats while nothing is.
+func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, error) {
+	sc := op.Scope{Project: p.Root}
+	store, err := s.look(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	registry, err := s.working(s.lookup)(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	board, err := s.doing(s.lookup)(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	moves, err := registry.Watch(ctx) // as nobody: private messages are left out
+	if err != nil {
+		return nil, err
+	}
+	work, err := board.Watch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts, stamp, since := s.factStamp(p.Hash), s.stamp(sc), store.Now()
+	return func(ctx context.Context) (list []web.Event, err error) {
+		now := s.stamp(sc)
+		if now == stamp {
+			return nil, nil
+		}
+		stamp = now
+		at := time.Now().UTC()
+		if was := facts; was != s.factStamp(p.Hash) {
+			facts = s.factStamp(p.Hash)
+			d, err := history.Diff(ctx, store, history.Interval{From: since.Format(time.RFC3339Nano), Limit: mostChanges})
+			if err != nil {
+				return nil, err
+			}
+			since = d.To
+			c := changed{At: at}
+			for _, x := range d.Changes {
+				c.Facts = append(c.Facts, changedFact{x.Kind, x.Category, x.Key})
+			}
+			list = append(list, web.Event{Kind: "fact", Data: c})
+		}
+		for _, source := range []struct {
+			kind string
+			next func(context.Context) ([]string, error)
+		}{{"agent", moves}, {"task", work}} {
+			lines, err := source.next(ctx)
+			if err != nil {
+				return list, err
+			}
+			for _, l := range lines {
+				list = append(list, web.Event{Kind: source.kind, Data: changed{At: at, Text: l}})
+			}
+		}
+		return list, nil
+	}, nil
+}
+
+// mostChanges is how many facts one event names.
+const mostChanges = 50
+
+// factStamp is another text whenever something was written about a project's facts.
+func (s *stores) factStamp(hash string) string {
+	dir, err := s.knowledgeDir(hash)
+	if err != nil {
+		return ""
+	}
+	return sizes(filepath.Join(dir, "knowledge.json"))
+}
