@@ -136,10 +136,16 @@ func (s *Server) MCP() *mcp.Server { return s.mcp }
 // eras, and an agent is known only by the id that it passes. Who may call, for which
 // project, and how large a body may be is settled before it is called.
 func (s *Server) HTTP() http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, &mcp.StreamableHTTPOptions{
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, Logger: s.options.Logger,
 	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), statelessKey{}, true)))
+	})
 }
+
+// statelessKey marks the context of a request without a connection.
+type statelessKey struct{}
 
 // request is what all requests tell of who makes them.
 type request interface {
@@ -147,12 +153,14 @@ type request interface {
 	ClientInfo() *mcp.Implementation
 }
 
-// caller is who is at the other end of a request. A surface that knows who calls, as HTTP
-// does, has said so in ctx; it has no connection that an agent could be known by.
+// caller is who is at the other end of a request. Over HTTP the context says whose token
+// it is, and there is no connection that an agent could be known by.
 func (s *Server) caller(ctx context.Context, req request) op.Caller {
-	c, known := op.CallerOf(ctx)
-	if !known {
-		c = op.Caller{Kind: "agent", Session: s.session}
+	c := op.Caller{Kind: "agent"}
+	if ctx.Value(statelessKey{}) != nil {
+		c, _ = op.CallerOf(ctx)
+	} else {
+		c.Session = s.session
 		if ss, ok := req.GetSession().(*mcp.ServerSession); ok && ss != nil && ss.ID() != "" {
 			c.Session = ss.ID()
 		}
