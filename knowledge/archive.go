@@ -24,12 +24,12 @@ const (
 	maintainEach = 24 * time.Hour
 )
 
-// archivable reports whether v leaves the active set at t: its confidence has
+// archivable reports whether v, one of the versions vs of a fact, leaves the active set at t: its confidence has
 // faded, and nobody asked for it lately. A low confidence that it was given is
 // no reason. covered is how long the record of retrievals reaches back: what it
 // cannot tell counts as read.
-func archivable(v *fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
-	if v.ArchivedAt != nil || !fact.Believed(v) || !fact.PeriodNow(v, t).Contains(t) {
+func archivable(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
+	if v.ArchivedAt != nil || !fact.HoldsAt(v, vs, t) {
 		return false
 	}
 	left := fact.EffectiveConfidence(v, t, r)
@@ -77,7 +77,7 @@ func (s *Store) faded(ctx context.Context, force bool) (faded []drawn, err error
 		}
 		covered := s.use.Covers(now)
 		for n, v := range st.Each() {
-			if archivable(v, now, s.use.Of(v), covered) {
+			if archivable(v, st.Versions(n), now, s.use.Of(v), covered) {
 				faded = append(faded, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
 			}
 		}
@@ -110,7 +110,7 @@ func (s *Store) archive(ctx context.Context, some []drawn, noted func(int) (stri
 	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		var events []state.Event
 		for _, d := range some {
-			if v := st.ByID(d.version); v != nil && archivable(v, now, s.use.Of(v), s.use.Covers(now)) {
+			if v := st.ByID(d.version); v != nil && archivable(v, st.Versions(d.name), now, s.use.Of(v), s.use.Covers(now)) {
 				w := *v
 				w.ArchivedAt = &now
 				events = append(events, state.Event{Put: &w})
@@ -159,7 +159,7 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 		var events []state.Event
 		for _, version := range want {
 			v := st.ByID(version)
-			if v == nil || v.ArchivedAt == nil || !fact.Believed(v) || !fact.PeriodNow(v, now).Contains(now) {
+			if v == nil || v.ArchivedAt == nil || !fact.HoldsAt(v, st.Versions(fact.IDOf(v.Category, v.Key)), now) {
 				continue
 			}
 			if r.Total++; len(events) < limit {

@@ -49,7 +49,7 @@ func TestArchivable(t *testing.T) {
 		{"gotcha", with(func(v *fact.Version) { v.Category = "gotcha"; v.Confidence = .1 }), fact.Retrievals{}, long, false},
 		{"history is left alone", with(func(v *fact.Version) { v.ValidUntil = new(day0.AddDate(0, 0, 5)) }), fact.Retrievals{}, long, false},
 	} {
-		if got := Archivable(tt.v, later, tt.r, tt.covered); got != tt.want {
+		if got := Archivable(tt.v, []*fact.Version{tt.v}, later, tt.r, tt.covered); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

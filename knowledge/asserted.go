@@ -17,8 +17,8 @@ func (s *Store) Asserted(ctx context.Context, agent string, since time.Time) ([]
 	var out []string
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		var found []*fact.Version
-		for _, v := range st.Each() {
-			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.Believed(v) && fact.PeriodNow(v, now).Contains(now) {
+		for n, v := range st.Each() {
+			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.HoldsAt(v, st.Versions(n), now) {
 				found = append(found, v)
 			}
 		}

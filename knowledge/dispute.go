@@ -194,9 +194,9 @@ func (t *timeline) permitted(v *fact.Version) Checked {
 // End retracts a fact in the name of a source. If that may not end what is
 // believed, the events record a dispute instead.
 func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.Event, *Contested) {
-	for _, v := range f.Versions(n) {
-		if fact.Believed(v) && fact.Before(present, fact.PeriodNow(v, present).Until) && !mayReplace(by, v) {
-			return contest(f, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, v, present)
+	for _, v := range fact.Timeline(f.Versions(n), present) {
+		if fact.Before(present, v.Period.Until) && !mayReplace(by, v.Version) {
+			return contest(f, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, v.Version, present)
 		}
 	}
 	return Retract(f, n, authorOf(by), now, present), nil

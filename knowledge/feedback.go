@@ -39,7 +39,7 @@ func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
 	}
 	var r Voted
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
-		old := fact.Current(st.Versions(fact.IDOf(v.Category, v.Key)), s.at(now))
+		old := fact.Current(st.Versions(fact.IDOf(v.Category, v.Key)), s.present(now))
 		if old == nil {
 			return nil, NotFound(v.Category, v.Key)
 		}

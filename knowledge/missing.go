@@ -42,11 +42,13 @@ func missingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
 	}
 	var last *fact.Version // the last to end
 	for _, v := range vs {
-		switch p := fact.PeriodNow(v, now); {
-		case v.RetractedAt != nil && v.RetractedAt.After(m.At):
+		if v.RetractedAt != nil && v.RetractedAt.After(m.At) {
 			last, m.At = v, *v.RetractedAt
-		case fact.Believed(v) && v.RetractedAt == nil && p.Until != nil && !p.Until.After(now) && p.Until.After(m.At):
-			last, m.At = v, *p.Until
+		}
+	}
+	for _, h := range fact.Timeline(vs, now) {
+		if end := h.Period.Until; h.RetractedAt == nil && end != nil && !end.After(now) && end.After(m.At) {
+			last, m.At = h.Version, *end
 		}
 	}
 	m.Planned = planOf(vs, now)
@@ -65,17 +67,14 @@ func missingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
 
 // planOf is the first change of a fact that is planned, nil if there is none.
 func planOf(vs []*fact.Version, now time.Time) (plan *Plan) {
-	for _, v := range vs {
-		if p := fact.PeriodNow(v, now); fact.Believed(v) && p.From.After(now) && (plan == nil || p.From.Before(plan.From)) {
-			plan = &Plan{From: p.From, Value: v.Value, By: AuthorOf(v)}
+	for _, h := range fact.Timeline(vs, now) {
+		p := h.Period
+		if p.From.After(now) && (plan == nil || !p.From.After(plan.From)) {
+			plan = &Plan{From: p.From, Value: h.Value, By: AuthorOf(h.Version)}
 		}
-	}
-	v := fact.Current(vs, now)
-	if v == nil {
-		return plan
-	}
-	if end := fact.PeriodNow(v, now).Until; end != nil && (plan == nil || end.Before(plan.From)) {
-		plan = &Plan{From: *end}
+		if p.Contains(now) && p.Until != nil && (plan == nil || p.Until.Before(plan.From)) {
+			plan = &Plan{From: *p.Until}
+		}
 	}
 	return plan
 }

@@ -128,7 +128,7 @@ func (s *Store) giveQuestions(ctx context.Context, a FactQuestions) (r Questions
 		return r, err
 	}
 	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
-		if v := fact.Current(st.Versions(fact.IDOf(a.Category, a.Key)), s.at(now)); v != nil {
+		if v := fact.Current(st.Versions(fact.IDOf(a.Category, a.Key)), s.present(now)); v != nil {
 			r.Category, r.Key = v.Category, v.Key
 			return []state.Event{{Questions: &state.NewQuestions{Category: v.Category, Key: v.Key, ID: v.ID, Questions: r.Questions, At: now}}}, nil
 		}

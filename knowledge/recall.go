@@ -161,7 +161,7 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 		return r, s.Look(ctx, func(k state.Known, now time.Time) error {
 			f, err := s.frame(q, now)
 			if err == nil {
-				answer(append(state.MatchingNamed(k, &f.filter), matching(k.Lessons(), &f)...), f)
+				answer(append(state.MatchingNamed(k, &f.filter), matching(k, k.Lessons(), &f)...), f)
 				r.missingNamed(k)
 			}
 			return err
@@ -177,14 +177,14 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 		var vs []*fact.Version
 		outside := 0
 		for _, v := range st.Matching(&all.filter) {
-			if f.filter.Matches(v) {
+			if f.filter.Matches(st, v) {
 				vs = append(vs, v)
 			} else {
 				outside++
 			}
 		}
 		if q.Category != "" {
-			vs = append(vs, matching(st.Lessons(), &f)...)
+			vs = append(vs, matching(st, st.Lessons(), &f)...)
 		}
 		answer(vs, f)
 		if len(vs) == 0 {
@@ -194,9 +194,9 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 	})
 }
 
-func matching(vs []*fact.Version, f *frame) (out []*fact.Version) {
+func matching(facts state.Facts, vs []*fact.Version, f *frame) (out []*fact.Version) {
 	for _, v := range vs {
-		if f.filter.Matches(v) {
+		if f.filter.Matches(facts, v) {
 			out = append(out, v)
 		}
 	}
@@ -268,7 +268,7 @@ func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, ar
 		}
 		f.archived = archived
 		r = Recalled{frame: f}
-		c, err := s.candidates(ctx, x, &f, asked, m)
+		c, err := s.candidates(ctx, k, x, &f, asked, m)
 		if err != nil {
 			return err
 		}
@@ -291,10 +291,10 @@ type candidates struct {
 	without  [][]*fact.Version // facts found by words that have no value at the time asked about
 }
 
-func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked *recall.Question, m *questionMeaning) (*candidates, error) {
+func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f *frame, asked *recall.Question, m *questionMeaning) (*candidates, error) {
 	c, seen := &candidates{}, map[string]bool{}
 	add := func(v *fact.Version) {
-		if v != nil && !seen[v.ID] && f.filter.Matches(v) && (!f.archived || v.ArchivedAt != nil) {
+		if v != nil && !seen[v.ID] && f.filter.Matches(k, v) && (!f.archived || v.ArchivedAt != nil) {
 			seen[v.ID] = true
 			c.versions = append(c.versions, v)
 		}
@@ -347,13 +347,14 @@ func (s *Store) candidates(ctx context.Context, x *state.Index, f *frame, asked 
 	texts := make([]meaning.Text, len(c.versions))
 	var with []int // those that have questions; their texts come behind
 	for i, v := range c.versions {
+		since, _ := state.PeriodNow(k, v, f.now)
 		texts[i] = meaning.Of(v)
 		if t, ok := meaning.OfQuestions(v); ok {
 			with, texts = append(with, i), append(texts, t)
 		}
 		c.ranked = append(c.ranked, recall.Candidate{
 			Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Questions: strings.Join(v.Questions, "\n"),
-			Since: fact.PeriodNow(v, f.now).From, Dormant: v.ArchivedAt != nil,
+			Since: since.From, Dormant: v.ArchivedAt != nil,
 		})
 	}
 	if m != nil && len(texts) > 0 {

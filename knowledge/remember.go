@@ -48,7 +48,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		var events []state.Event
 		events, r, err = Assert(st, c, now)
 		if r.Outcome != Confirmed {
-			r.Similar = sameElsewhere(st, r, s.at(now))
+			r.Similar = sameElsewhere(st, r, s.present(now))
 		}
 		return events, err
 	})
@@ -296,7 +296,7 @@ func (t *timeline) create(p fact.Period) *fact.Version {
 	v := &fact.Version{
 		ID:       t.id(c.Value),
 		Category: c.Category, Key: c.Key, Value: c.Value, SourceSession: c.Session,
-		Confidence: c.Confidence, CreatedAt: t.now, LastConfirmed: t.now,
+		Confidence: c.Confidence, CreatedAt: t.present, LastConfirmed: t.now,
 		ValidFrom: p.From, ValidUntil: p.Until, ConfirmationCount: 1, RevisionCount: 1,
 		Privacy: PrivacyShared, Archetype: formats.Archetype(c.Category), RecordedFrom: t.now,
 		AssertedBy: c.Source.By, Sources: []Source{t.source()}, Tags: []string{}, Aliases: []string{},
@@ -335,52 +335,24 @@ type timeline struct {
 	now     time.Time    // the recorded time
 	present time.Time    // now, or the wall clock if the recorded time is far ahead of it
 
-	before     []*fact.Version     // as they are stored
-	versions   []*fact.Version     // as they will be
-	changed    []*fact.Version     // the ones that differ, in the order of the changes
-	displaced  []*fact.Version     // other values that had to make room, as they were
-	ended      map[string][]string // ids of what ended where a version of a clock that was ahead begins
-	joined     bool                // the assertion became one with a version of the same value
+	before    []*fact.Version // as they are believed before the assertion: see [fact.Settle]
+	versions  []*fact.Version // as they will be
+	changed   []*fact.Version // the ones that differ from those stored, in the order of the changes
+	displaced []*fact.Version // other values that had to make room, as they were
+
+	joined     bool // the assertion became one with a version of the same value
 	correcting bool
 }
 
-// newTimeline is that of an assertion. A version that a clock recorded which was
-// far ahead begins just before the present: see [fact.PeriodNow].
+// newTimeline is that of an assertion about a fact with these versions.
 func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
-	t := &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), now: now, present: now, before: versions}
+	t := &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), now: now, present: now}
 	if !c.At.IsZero() {
-		t.present = fact.Now(c.At, now)
+		t.present = fact.Present(c.At, now)
 	}
-	var ahead []*fact.Version
-	for _, v := range versions {
-		switch p := fact.PeriodNow(v, t.present); {
-		case !fact.Believed(v) || p.From.Equal(v.ValidFrom):
-		case p.Contains(t.present):
-			p.From = t.present.Add(-time.Nanosecond)
-			v = fact.Reperiod(v, p, now)
-			ahead = append(ahead, v)
-		default:
-			continue // it is over
-		}
-		t.versions = append(t.versions, v)
-	}
-	for _, v := range ahead {
-		t.endAt(v)
-	}
+	t.before, t.changed = fact.Settle(versions, t.present, now)
+	t.versions = slices.Clone(t.before)
 	return t
-}
-
-// endAt ends what was believed where v begins now. It is stored when v is.
-func (t *timeline) endAt(v *fact.Version) {
-	for i, w := range t.versions {
-		if p := fact.PeriodOf(w); w.ID != v.ID && fact.Believed(w) && p.From.Before(v.ValidFrom) && fact.Before(v.ValidFrom, p.Until) {
-			t.versions[i] = fact.Reperiod(w, fact.Period{From: p.From, Until: &v.ValidFrom}, t.now)
-			if t.ended == nil {
-				t.ended = map[string][]string{}
-			}
-			t.ended[v.ID] = append(t.ended[v.ID], w.ID)
-		}
-	}
 }
 
 // put adds a version, or replaces the one with its id.
@@ -396,19 +368,12 @@ func (t *timeline) put(v *fact.Version) {
 	} else {
 		t.changed = append(t.changed, v)
 	}
-	ended := t.ended[v.ID]
-	delete(t.ended, v.ID)
-	for _, id := range ended {
-		if i := slices.IndexFunc(t.versions, func(w *fact.Version) bool { return w.ID == id }); i >= 0 {
-			t.put(t.versions[i])
-		}
-	}
 }
 
 // model is the version that a new one takes tags, aliases, pin and privacy from:
 // the current one, else the last.
 func (t *timeline) model() *fact.Version {
-	if v := fact.Current(t.before, t.present); v != nil {
+	if v := fact.CurrentAt(t.before, t.present); v != nil {
 		return v
 	}
 	for _, v := range slices.Backward(t.before) {
@@ -461,7 +426,7 @@ func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
 	if len(w.Aliases) > len(v.Aliases) {
 		e.Aliases = w.Aliases
 	}
-	t.changed = append(t.changed, w)
+	t.changed = []*fact.Version{w}
 	return []state.Event{{Confirm: e}}, t.remembered(w, Confirmed), nil
 }
 

@@ -87,7 +87,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key}
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		r.Touched, r.Dispute, r.stays = nil, nil, nil
-		events, x := End(st, fact.IDOf(w.Category, w.Key), s.Source(w.Source, 1), now, s.at(now))
+		events, x := End(st, fact.IDOf(w.Category, w.Key), s.Source(w.Source, 1), now, s.present(now))
 		if x != nil {
 			r.disputed(x)
 			return events, nil
@@ -121,9 +121,9 @@ func (w *Withdrawn) disputed(x *Contested) {
 // later. by names who does it; now is the recorded time.
 func Retract(f state.Facts, n fact.ID, by string, now, present time.Time) []state.Event {
 	var out []state.Event
-	for _, v := range f.Versions(n) {
-		p := fact.PeriodNow(v, present)
-		if !fact.Believed(v) || !fact.Before(present, p.Until) {
+	versions, changed := fact.Settle(f.Versions(n), present, now)
+	for _, v := range versions {
+		if !fact.Believed(v) || !fact.Before(present, v.ValidUntil) {
 			continue
 		}
 		w := fact.Disbelieve(v, now)
@@ -131,7 +131,13 @@ func Retract(f state.Facts, n fact.ID, by string, now, present time.Time) []stat
 			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &present}, now)
 		}
 		w.RetractedAt, w.RetractedBy = &now, by
+		changed = slices.DeleteFunc(changed, func(x *fact.Version) bool { return x.ID == w.ID })
 		out = append(out, state.Event{Put: w})
+	}
+	if len(out) > 0 {
+		for _, v := range changed {
+			out = append(out, state.Event{Put: v})
+		}
 	}
 	return out
 }
@@ -153,7 +159,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			return nil, nil
 		}
 		by := s.Source(w.Source, 1)
-		if events, x := End(st, n, by, now, s.at(now)); x != nil {
+		if events, x := End(st, n, by, now, s.present(now)); x != nil {
 			r.disputed(x)
 			return events, nil
 		}

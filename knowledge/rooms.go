@@ -115,8 +115,8 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 		for _, room := range r.Rooms {
 			r.Facts, r.Dormant = r.Facts+room.Facts, r.Dormant+room.Archived
 		}
-		for _, v := range st.Each() {
-			if p := fact.PeriodNow(v, now); fact.Believed(v) && v.RetractedAt == nil && !p.From.After(now) && !p.Contains(now) {
+		for n, v := range st.Each() {
+			if p, ok := fact.PeriodNow(v, st.Versions(n), now); ok && v.RetractedAt == nil && !p.From.After(now) && !p.Contains(now) {
 				r.Superseded++
 			}
 		}

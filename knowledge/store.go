@@ -167,6 +167,9 @@ func (s *Store) Look(ctx context.Context, f func(k state.Known, now time.Time) e
 // newest commit far in the future is a clock that was wrong, and is not followed.
 func (s *Store) at(newest time.Time) time.Time { return fact.Now(s.Now(), newest) }
 
+// present is the instant that a decision is about: see [fact.Present].
+func (s *Store) present(recorded time.Time) time.Time { return fact.Present(s.Now(), recorded) }
+
 // Update commits what decide returns for the newest state, in a commit of its own.
 func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
 	if err := s.adopt(ctx); err != nil {

@@ -60,13 +60,15 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 		r = Judged{Pair: &formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
 		events := []state.Event{{Judge: r.Pair}}
 		if v.Verdict == "supersedes" {
-			ended, x := knowledge.End(st, fact.IDOf(b.Category, b.Key), s.Source(v.Source, 1), now, fact.Now(s.Now(), now))
+			ended, x := knowledge.End(st, fact.IDOf(b.Category, b.Key), s.Source(v.Source, 1), now, fact.Present(s.Now(), now))
 			if x != nil {
 				r = Judged{Dispute: &x.Dispute, contested: x}
 				return ended, nil
 			}
 			for _, e := range ended {
-				e.Put.RetractedAt, e.Put.RetractedBy = nil, "" // superseded, not withdrawn
+				if e.Put.RetractedAt != nil && e.Put.RetractedAt.Equal(now) {
+					e.Put.RetractedAt, e.Put.RetractedBy = nil, "" // superseded, not withdrawn
+				}
 				r.Ended = append(r.Ended, e.Put.ID)
 				events = append(events, e)
 			}
@@ -87,7 +89,7 @@ func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) 
 		if !ok || fact.IDOf(d.Category, d.Key) != fact.IDOf(v.Category, v.Key) {
 			return nil, refusal.NotFound("No dispute %s about [%s] %s", prose.Line(prose.Clip(v.Target, 40)), prose.Line(v.Category), prose.Line(v.Key))
 		}
-		events, err := knowledge.Settle(st, d, v.Verdict == accept, s.Source(v.Source, 1), s.Actor().Session, now, fact.Now(s.Now(), now))
+		events, err := knowledge.Settle(st, d, v.Verdict == accept, s.Source(v.Source, 1), s.Actor().Session, now, fact.Present(s.Now(), now))
 		if err != nil {
 			return nil, err
 		}

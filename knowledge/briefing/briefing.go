@@ -186,7 +186,7 @@ func (o *Occasion) Select(st *state.State, f *state.Filter) Selection {
 		add(n, v)
 	}
 	for i := range st.Patterns {
-		if v := state.PatternVersion(&st.Patterns[i]); f.Matches(v) {
+		if v := state.PatternVersion(&st.Patterns[i]); f.Matches(st, v) {
 			add(fact.IDOf(v.Category, v.Key), v)
 		}
 	}

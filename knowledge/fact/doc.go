@@ -10,6 +10,7 @@
 // # Files
 //
 //	version.go   a version, and what is believed of it when
+//	timeline.go  the versions of a fact as they are believed now: [Timeline]
 //	source.go    who asserts, and whom a fact is for
 //	period.go    half-open periods and their ends
 //	instant.go   points in time as somebody wrote them

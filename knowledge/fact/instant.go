@@ -70,3 +70,12 @@ func Now(clock, newest time.Time) time.Time {
 	}
 	return clock
 }
+
+// Present is the instant that a decision is about: the time at which it is
+// recorded, or the wall clock if a commit far ahead of it pushed that time on.
+func Present(clock, recorded time.Time) time.Time {
+	if recorded.Sub(clock) > MostAhead {
+		return clock
+	}
+	return recorded
+}

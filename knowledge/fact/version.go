@@ -12,6 +12,9 @@ import (
 // periods and everyone who asserted it.
 type Version = formats.Fact
 
+// Belief is an earlier valid period of a version.
+type Belief = formats.Belief
+
 // HeldAt is the valid period of v as it was believed at the recorded instant
 // known; ok is false when v was not believed then.
 func HeldAt(v *Version, known time.Time) (p Period, ok bool) {
@@ -41,9 +44,11 @@ func Reperiod(v *Version, p Period, now time.Time) *Version {
 	if n := len(v.Beliefs); n > 0 {
 		since = v.Beliefs[n-1].RecordedUntil
 	}
-	w.Beliefs = append(v.Beliefs[:len(v.Beliefs):len(v.Beliefs)], formats.Belief{
-		ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil, RecordedFrom: since, RecordedUntil: now,
-	})
+	if since.Before(now) { // else no commit ever held that period
+		w.Beliefs = append(slices.Clip(v.Beliefs), Belief{
+			ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil, RecordedFrom: since, RecordedUntil: now,
+		})
+	}
 	if !SameEnd(v.ValidUntil, p.Until) {
 		w.RetractedAt, w.RetractedBy = nil, ""
 	}
@@ -79,32 +84,6 @@ func KnownAt(v *Version, known time.Time) (confirmations int, confidence float64
 func CurrentAt(vs []*Version, t time.Time) *Version {
 	for _, v := range slices.Backward(vs) {
 		if Believed(v) && PeriodOf(v).Contains(t) {
-			return v
-		}
-	}
-	return nil
-}
-
-// PeriodNow is the valid period of v for questions about the present and later. A
-// beginning that nobody gave, recorded by a clock that was far ahead, counts as
-// now; what such a version was superseded by ended it.
-func PeriodNow(v *Version, now time.Time) Period {
-	p := PeriodOf(v)
-	if !p.From.Equal(v.RecordedFrom) || p.From.Sub(now) <= MostAhead {
-		return p
-	}
-	p.From = now
-	if n := len(v.Beliefs); n > 0 && p.Until != nil && !p.Until.After(v.Beliefs[n-1].RecordedUntil) {
-		p.Until = &p.From
-	}
-	return p
-}
-
-// Current returns the version of a fact that is believed to be valid now; see
-// [PeriodNow].
-func Current(vs []*Version, now time.Time) *Version {
-	for _, v := range slices.Backward(vs) {
-		if Believed(v) && PeriodNow(v, now).Contains(now) {
 			return v
 		}
 	}

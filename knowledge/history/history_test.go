@@ -41,7 +41,7 @@ func TestMarksAndChanges(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if got := mark(&tt.v, to); got != tt.mark {
+		if got := mark(&tt.v, []*fact.Version{&tt.v}, to); got != tt.mark {
 			t.Errorf("%s: %s, not %s", name, got, tt.mark)
 		}
 	}

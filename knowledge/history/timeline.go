@@ -81,7 +81,7 @@ func timeline(st *state.State, q Span, now time.Time) Chronicle {
 	vs := past(st, q.Category, q.Key)
 	r.Total = len(vs)
 	for _, v := range vs[max(0, len(vs)-q.Limit):] {
-		r.Entries = append(r.Entries, entry(v, now))
+		r.Entries = append(r.Entries, entry(v, st.Versions(fact.IDOf(v.Category, v.Key)), now))
 	}
 	return r
 }
@@ -105,9 +105,10 @@ func past(st *state.State, category, key string) []*fact.Version {
 	return out
 }
 
-func entry(v *fact.Version, now time.Time) Entry {
+// entry is v, one of the versions vs of a fact.
+func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
 	return Entry{
-		ID: v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
+		ID: v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
 	}
@@ -122,17 +123,18 @@ func (e Entry) period() string {
 	return p.String()
 }
 
-func mark(v *fact.Version, now time.Time) string {
+func mark(v *fact.Version, vs []*fact.Version, now time.Time) string {
+	p, ok := fact.PeriodNow(v, vs, now)
 	switch {
 	case v.RetractedAt != nil:
 		return markRetracted
 	case !fact.Believed(v):
 		return markCorrected
-	case fact.PeriodNow(v, now).Contains(now) && v.ArchivedAt != nil:
+	case ok && p.Contains(now) && v.ArchivedAt != nil:
 		return markDormant
-	case fact.PeriodNow(v, now).Contains(now):
+	case ok && p.Contains(now):
 		return markCurrent
-	case fact.PeriodNow(v, now).From.After(now):
+	case ok && p.From.After(now):
 		return markPlanned
 	}
 	return markArchived

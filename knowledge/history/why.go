@@ -77,7 +77,7 @@ func why(st *state.State, q Subject, now time.Time) (Provenance, bool) {
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
 	for _, v := range slices.Backward(vs) {
-		b := Behind{Entry: entry(v, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		b := Behind{Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}

@@ -64,8 +64,8 @@ func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
 	if v := fact.Current(vs, at); v != nil && !d.Correct && d.ValidUntil == nil && !d.Removal && verdict.Compare(v.Key, v.Value, d.Value) == verdict.Equal {
 		return formats.DisputeClosed
 	}
-	for _, v := range vs {
-		if v.ID == d.Against && fact.Believed(v) && fact.Before(at, fact.PeriodNow(v, at).Until) {
+	for _, v := range fact.Timeline(vs, at) {
+		if v.ID == d.Against && fact.Before(at, v.Period.Until) {
 			return formats.DisputeOpen
 		}
 	}

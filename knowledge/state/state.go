@@ -221,21 +221,21 @@ func (s *State) Within(room string) iter.Seq2[fact.ID, *fact.Version] {
 // which instants.
 type Filter struct {
 	Category, Key string    // as given; all where empty
-	Now           time.Time // the present; see [fact.PeriodNow]
+	Now           time.Time // the present; see [fact.Timeline]
 	AsOf          time.Time // valid then
 	Known         time.Time // by what was known then; zero: by all that is known
 	Archived      bool      // also outside the active set
 	Tags          []string  // with all of these
 }
 
-// Matches reports whether a version passes the filter.
-func (f *Filter) Matches(v *fact.Version) bool {
+// Matches reports whether a version of one of the facts passes the filter.
+func (f *Filter) Matches(facts Facts, v *fact.Version) bool {
 	p, ok := fact.PeriodOf(v), fact.Believed(v)
 	switch {
 	case !f.Known.IsZero():
 		p, ok = fact.HeldAt(v, f.Known)
 	case !f.Now.IsZero() && !f.AsOf.Before(f.Now):
-		p = fact.PeriodNow(v, f.Now)
+		p, ok = PeriodNow(facts, v, f.Now)
 	}
 	switch {
 	case !ok || !p.Contains(f.AsOf):
@@ -253,6 +253,14 @@ func (f *Filter) Matches(v *fact.Version) bool {
 	return f.Key == "" || fact.GoesBy(v, f.Key)
 }
 
+// PeriodNow is [fact.PeriodNow] of a version of one of the facts.
+func PeriodNow(facts Facts, v *fact.Version, now time.Time) (fact.Period, bool) {
+	if !fact.RecordedAfter(v, now) {
+		return fact.PeriodOf(v), fact.Believed(v)
+	}
+	return fact.PeriodNow(v, facts.Versions(fact.IDOf(v.Category, v.Key)), now)
+}
+
 // Matching yields the versions that pass a filter, in no order.
 func (s *State) Matching(f *Filter) iter.Seq2[fact.ID, *fact.Version] {
 	return func(yield func(fact.ID, *fact.Version) bool) {
@@ -265,7 +273,7 @@ func (s *State) Matching(f *Filter) iter.Seq2[fact.ID, *fact.Version] {
 			return
 		}
 		for n, v := range s.Within(f.Category) {
-			if f.Matches(v) && !yield(n, v) {
+			if f.Matches(s, v) && !yield(n, v) {
 				return
 			}
 		}
@@ -276,7 +284,7 @@ func (s *State) Matching(f *Filter) iter.Seq2[fact.ID, *fact.Version] {
 func MatchingNamed(facts Facts, f *Filter) (out []*fact.Version) {
 	for _, n := range facts.Named(f.Key) {
 		for _, v := range facts.Versions(n) {
-			if f.Matches(v) {
+			if f.Matches(facts, v) {
 				out = append(out, v)
 			}
 		}

@@ -31,10 +31,11 @@ type merger struct {
 	before Imported          // what the batches before did
 	rooms  map[string]string // the spellings of categories in the file, the first ones
 
-	st     *state.State
-	now    time.Time
-	over   *state.Overlay
-	events []state.Event
+	st      *state.State
+	now     time.Time // the recorded time
+	present time.Time // see [fact.Present]
+	over    *state.Overlay
+	events  []state.Event
 }
 
 // incoming is what a file says of one fact.
@@ -46,7 +47,7 @@ type incoming struct {
 // decide is one commit of the import; mostly it has no other. It gives up when
 // ctx ends: of tens of thousands of facts it takes seconds.
 func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, now time.Time) ([]state.Event, error) {
-	m.st, m.now, m.events = st, now, nil
+	m.st, m.now, m.present, m.events = st, now, fact.Present(m.store.Now(), now), nil
 	m.over = state.Over(st, nil)
 	b := &m.before
 	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Removed, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Removed, b.Replaced, b.Lessons, slices.Clip(b.First)
@@ -155,7 +156,7 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 	switch {
 	case erased && !existing, existing && m.in.Merge == mergeSkip:
 		m.r.Skipped += in.records
-		if erased || withdrawn(m.st.Versions(n), m.now) {
+		if erased || withdrawn(m.st.Versions(n), m.present) {
 			m.r.Removed += in.records
 		}
 	case !existing:
@@ -173,12 +174,12 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 
 // replace lets the file's current value supersede ours.
 func (m *merger) replace(in incoming) error {
-	theirs := fact.Current(in.versions, m.now)
+	theirs := fact.Current(in.versions, m.present)
 	if theirs == nil {
 		m.r.Skipped += in.records
 		return nil
 	}
-	c := restated(theirs)
+	c := m.restated(theirs)
 	c.From, c.Until = nil, nil
 	c.Authority = cmp.Or(m.store.Actor().Kind, knowledge.KindAgent) // whoever runs it, whatever the file says of itself
 	events, got, err := knowledge.Assert(m.over, c, m.now)
@@ -205,14 +206,14 @@ func (m *merger) replace(in incoming) error {
 // brought back.
 func (m *merger) append(n fact.ID, in incoming) {
 	added := false
-	if vs := m.st.Versions(n); !withdrawn(vs, m.now) {
+	if vs := m.st.Versions(n); !withdrawn(vs, m.present) {
 		for _, v := range in.versions {
 			added = fact.Believed(v) && m.fill(n, v) || added
 		}
 	}
 	if !added {
 		m.r.Skipped += in.records
-		if withdrawn(m.st.Versions(n), m.now) {
+		if withdrawn(m.st.Versions(n), m.present) {
 			m.r.Removed += in.records
 		}
 		return
@@ -229,9 +230,9 @@ func withdrawn(vs []*fact.Version, now time.Time) bool {
 // fill reports whether there was any room for v.
 func (m *merger) fill(n fact.ID, v *fact.Version) bool {
 	p := fact.PeriodOf(v)
-	for _, w := range m.over.Versions(n) {
-		q := fact.PeriodOf(w)
-		if !fact.Believed(w) || !q.Overlaps(p) {
+	for _, w := range fact.Timeline(m.over.Versions(n), m.present) {
+		q := w.Period
+		if !q.Overlaps(p) {
 			continue
 		}
 		if !p.From.Before(q.From) {
@@ -239,7 +240,7 @@ func (m *merger) fill(n fact.ID, v *fact.Version) bool {
 		}
 		p.Until = fact.EarlierEnd(p.Until, &q.From)
 	}
-	c := restated(v)
+	c := m.restated(v)
 	c.From, c.Until = &p.From, p.Until
 	events, got, err := knowledge.Assert(m.over, c, m.now)
 	if err != nil {
@@ -257,10 +258,10 @@ func (m *merger) resemble(events []state.Event, version string, after *fact.Vers
 }
 
 // restated is a version of a file as an assertion.
-func restated(v *fact.Version) knowledge.Checked {
+func (m *merger) restated(v *fact.Version) knowledge.Checked {
 	c := knowledge.Checked{
 		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
-		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions,
+		Session: v.SourceSession, At: m.store.Now(), Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions,
 		Source: formats.Source{Kind: knowledge.KindImport, By: v.AssertedBy, Confidence: v.Confidence},
 	}
 	if len(v.Sources) > 0 {
@@ -417,28 +418,30 @@ func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
 func (m *merger) settle(vs []*fact.Version, foreign bool) []*fact.Version {
 	out := slices.Clone(vs)
 	slices.SortStableFunc(out, fact.ByPeriod)
-	last := -1
+	var held []fact.Held
 	for i, v := range out {
 		if foreign {
 			v = m.adopted(v)
 			out[i] = v
 		}
-		if !fact.Believed(v) {
-			continue
+		if fact.Believed(v) {
+			held = append(held, fact.Held{Version: v, Period: fact.PeriodOf(v)})
 		}
-		if v.ValidUntil != nil && !v.ValidFrom.Before(*v.ValidUntil) {
+	}
+	held = fact.Separate(held) // in the order of out
+	for i, v := range out {
+		switch {
+		case !fact.Believed(v):
+		case len(held) == 0 || held[0].Version != v:
 			out[i] = fact.Disbelieve(v, m.now)
-			continue
-		}
-		if last >= 0 && fact.Before(v.ValidFrom, out[last].ValidUntil) {
-			w := *out[last]
-			w.ValidUntil = &v.ValidFrom
-			if !w.ValidFrom.Before(v.ValidFrom) {
-				w = *fact.Disbelieve(out[last], m.now)
+		default:
+			if p := held[0].Period; !p.Equal(fact.PeriodOf(v)) {
+				w := *v
+				w.ValidUntil = p.Until
+				out[i] = &w
 			}
-			out[last] = &w
+			held = held[1:]
 		}
-		last = i
 	}
 	return out
 }

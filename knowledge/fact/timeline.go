@@ -1,0 +1,169 @@
+package fact
+
+import (
+	"slices"
+	"time"
+)
+
+// Held is a believed version with its valid period.
+type Held struct {
+	*Version
+	Period Period
+}
+
+// Timeline lists the believed versions of a fact, oldest first, as they are for
+// questions about now and later. It is the one place that turns stored periods
+// into believed ones. No two of its periods overlap.
+//
+// A boundary that nobody gave is the clock's: a version began, or ended, when it
+// was recorded. Such a boundary after now was recorded by a clock that was ahead.
+// It counts as just before now, and several keep their order. So what that clock
+// recorded has begun, and what it superseded or retracted has ended. A version
+// that has begun like this runs to the start of the next one.
+func Timeline(vs []*Version, now time.Time) []Held {
+	moved := misdated(vs, now)
+	held := make([]Held, 0, len(vs))
+	for _, v := range vs {
+		if Believed(v) {
+			held = append(held, Held{v, moved.period(v, now)})
+		}
+	}
+	if len(moved) > 0 {
+		held = Separate(held)
+	}
+	return held
+}
+
+// Separate puts versions in the order of their beginnings and ends each where the
+// next one begins. A version of which nothing is left is not in the result.
+func Separate(held []Held) []Held {
+	held = slices.DeleteFunc(held, Held.empty)
+	slices.SortStableFunc(held, func(a, b Held) int {
+		if c := a.Period.From.Compare(b.Period.From); c != 0 {
+			return c
+		}
+		return a.RecordedFrom.Compare(b.RecordedFrom)
+	})
+	for i := range held[:max(0, len(held)-1)] {
+		held[i].Period.Until = EarlierEnd(held[i].Period.Until, &held[i+1].Period.From)
+	}
+	return slices.DeleteFunc(held, Held.empty)
+}
+
+func (h Held) empty() bool { return !Before(h.Period.From, h.Period.Until) }
+
+// instants are boundaries of a fact's periods, in order.
+type instants []time.Time
+
+// misdated lists the boundaries after now that a clock gave.
+func misdated(vs []*Version, now time.Time) (out instants) {
+	for _, v := range vs {
+		if !RecordedAfter(v, now) {
+			continue
+		}
+		if (v.ValidFrom.Equal(v.RecordedFrom) || v.ValidFrom.Equal(v.CreatedAt)) && v.ValidFrom.After(now) {
+			out = append(out, v.ValidFrom)
+		}
+		if end := v.ValidUntil; end != nil && end.After(now) && slices.ContainsFunc(v.Beliefs, func(b Belief) bool { return b.RecordedUntil.Equal(*end) }) {
+			out = append(out, *end)
+		}
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return slices.CompactFunc(out, time.Time.Equal)
+}
+
+// RecordedAfter reports whether any of v was recorded after an instant.
+func RecordedAfter(v *Version, t time.Time) bool {
+	n := len(v.Beliefs)
+	return v.RecordedFrom.After(t) || n > 0 && v.Beliefs[n-1].RecordedUntil.After(t)
+}
+
+// period is that of v with the instants in x counted as just before now.
+func (x instants) period(v *Version, now time.Time) Period {
+	p := PeriodOf(v)
+	if len(x) == 0 {
+		return p
+	}
+	p.From = x.move(p.From, now)
+	if p.Until != nil {
+		p.Until = new(x.move(*p.Until, now))
+	}
+	return p
+}
+
+func (x instants) move(t, now time.Time) time.Time {
+	i := slices.IndexFunc(x, t.Equal)
+	if i < 0 {
+		return t
+	}
+	return now.Add(time.Duration(i - len(x)))
+}
+
+// PeriodNow is the valid period of v, one of the versions vs of a fact, for
+// questions about now and later: see [Timeline]. ok is false where v is not
+// believed.
+func PeriodNow(v *Version, vs []*Version, now time.Time) (p Period, ok bool) {
+	if !Believed(v) {
+		return Period{}, false
+	}
+	if !RecordedAfter(v, now) {
+		return PeriodOf(v), true
+	}
+	same := func(w *Version) bool { return w.ID == v.ID }
+	if !slices.ContainsFunc(vs, same) {
+		vs = []*Version{v}
+	}
+	for _, h := range Timeline(vs, now) {
+		if same(h.Version) {
+			return h.Period, true
+		}
+	}
+	return Period{}, false
+}
+
+// HoldsAt reports whether v, one of the versions vs of a fact, is believed to be
+// valid at an instant, which is now.
+func HoldsAt(v *Version, vs []*Version, now time.Time) bool {
+	p, ok := PeriodNow(v, vs, now)
+	return ok && p.Contains(now)
+}
+
+// Current returns the version of a fact that is believed to be valid now: see
+// [Timeline].
+func Current(vs []*Version, now time.Time) *Version {
+	if !slices.ContainsFunc(vs, func(v *Version) bool { return RecordedAfter(v, now) }) {
+		return CurrentAt(vs, now)
+	}
+	for _, h := range Timeline(vs, now) {
+		if h.Period.Contains(now) {
+			return h.Version
+		}
+	}
+	return nil
+}
+
+// Settle gives the versions of a fact the periods that [Timeline] says they have
+// at an instant, so that what is recorded next finds them as they are believed.
+// changed are the versions that differ from those stored. now is the recorded time.
+func Settle(vs []*Version, present, now time.Time) (settled, changed []*Version) {
+	settled = slices.Clone(vs)
+	if len(misdated(vs, present)) == 0 {
+		return settled, nil
+	}
+	held := Timeline(vs, present)
+	for i, v := range vs {
+		if !Believed(v) {
+			continue
+		}
+		w := Disbelieve(v, now)
+		if at := slices.IndexFunc(held, func(h Held) bool { return h.ID == v.ID }); at >= 0 {
+			if held[at].Period.Equal(PeriodOf(v)) {
+				continue
+			}
+			w = Reperiod(v, held[at].Period, now)
+			w.RetractedAt, w.RetractedBy = v.RetractedAt, v.RetractedBy
+		}
+		settled[i], changed = w, append(changed, w)
+	}
+	return settled, changed
+}
