@@ -30,6 +30,7 @@ require (
 	github.com/blevesearch/scorch_segment_api/v2 v2.4.10 // indirect
 	github.com/blevesearch/vellum v1.2.0 // indirect
 	github.com/blevesearch/zapx/v17 v17.2.3 // indirect
+	github.com/yuin/goldmark v1.8.7 // indirect
 )
 
 require (

@@ -264,6 +264,7 @@ type Record struct {
 	ValidUntil    *time.Time `json:"valid_until,omitempty"`
 	Confirmations int        `json:"confirmations,omitzero"`
 	Timestamp     *time.Time `json:"timestamp,omitempty"`
-	Privacy       string     `json:"privacy,omitempty"`   // left out: shared
+	Privacy       string     `json:"privacy,omitempty"` // left out: shared
+	Tags          []string   `json:"tags,omitempty"`
 	Questions     string     `json:"questions,omitempty"` // divided by ;
 }

@@ -1,0 +1,186 @@
+// Package foreign reads what other programs remember about a project and turns
+// it into records that an import can assert. It decides nothing: it imports
+// formats alone.
+//
+// A program is recognised by the content of its files:
+//
+//	MCP memory server   JSON lines of type entity and relation (memory.jsonl)
+//	engram              a JSON object with observations and sessions
+//	mem0                a JSON object with results, or an array of {id, memory}
+//	Claude Code         MEMORY.md and notes with name, description and type
+//	basic-memory        Markdown with front matter and "- [category] text" lines
+//	Open Knowledge      Markdown with front matter that gives a type
+//	instructions        Markdown without those: CLAUDE.md, AGENTS.md, GEMINI.md
+//
+// What has no place in a record is counted in [Memory.LeftOut], never dropped
+// silently.
+//
+// # Names
+//
+// A record needs a category and a key that are the same at the next import. The
+// key of an entity's observation is the entity's name and a number. The key of
+// a line of text is its heading and its label ("Database: PostgreSQL" has the
+// label Database), or else its heading and its first words. Two values that
+// would share a key get a number.
+package foreign
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"leanctx/formats"
+)
+
+// File is one file of a program. Name is relative to the project where the file
+// is in it; it becomes part of a record's source.
+type File struct {
+	Name string
+	Text []byte
+}
+
+// Memory is what the files of a program hold.
+type Memory struct {
+	Program string // for people: "MCP memory server"
+	Records []formats.Record
+	Lines   []int // where each record begins in its file, 1 is the first; 0: not known
+	Bad     []formats.BadLine
+	LeftOut []LeftOut
+}
+
+// LeftOut is what a record has no place for.
+type LeftOut struct {
+	What  string `json:"what"` // for people, in the plural: "sessions"
+	Count int    `json:"count"`
+}
+
+// ErrUnknown says that the content is of no program that this package knows.
+var ErrUnknown = errors.New("not the memory of a known program")
+
+// ErrTasks says that the content is beads' issues, which are tasks.
+var ErrTasks = errors.New("these are issues of beads, which become tasks")
+
+// ProjectError says that a file holds several projects and not the one asked for.
+type ProjectError struct {
+	Want string
+	Have []string
+}
+
+func (e *ProjectError) Error() string {
+	return fmt.Sprintf("the file holds the projects %s, and none is %s", strings.Join(e.Have, ", "), e.Want)
+}
+
+// Parse reads the files of one program. project is the name of the project that
+// the facts are for; of a file with several projects only its facts are taken.
+// Errors are [ErrUnknown], [ErrTasks], a [*ProjectError], and what makes a file
+// of a known program unreadable.
+func Parse(files []File, project string) (*Memory, error) {
+	b := &builder{project: project, keys: map[string]string{}}
+	names := map[string]bool{}
+	for _, f := range files {
+		names[path.Base(f.Name)] = true
+	}
+	for _, f := range files {
+		text := bytes.TrimPrefix(f.Text, []byte("\uFEFF"))
+		read := reader(f.Name, text)
+		if read == nil {
+			return nil, ErrUnknown
+		}
+		b.file, b.files = f.Name, names
+		if err := read(b, text); err != nil {
+			return nil, err
+		}
+	}
+	b.m.Program = strings.Join(b.programs, " and ")
+	b.m.LeftOut = b.left
+	return &b.m, nil
+}
+
+// reader is how a text is read, or nil.
+func reader(name string, text []byte) func(*builder, []byte) error {
+	start := bytes.TrimLeft(text, " \t\r\n")
+	switch {
+	case len(start) == 0:
+		return nil
+	case start[0] == '{' || start[0] == '[':
+		return jsonReader(start)
+	case isMarkdown(name, start):
+		return (*builder).markdown
+	}
+	return nil
+}
+
+// builder collects the records of a memory.
+type builder struct {
+	m        Memory
+	project  string
+	file     string
+	files    map[string]bool   // base names of all files
+	keys     map[string]string // category and key, folded: the value that has them
+	programs []string
+	left     []LeftOut
+}
+
+func (b *builder) program(name string) {
+	if !slices.Contains(b.programs, name) {
+		b.programs = append(b.programs, name)
+	}
+}
+
+func (b *builder) leave(what string, n int) {
+	if n == 0 {
+		return
+	}
+	for i := range b.left {
+		if b.left[i].What == what {
+			b.left[i].Count += n
+			return
+		}
+	}
+	b.left = append(b.left, LeftOut{what, n})
+}
+
+// add keeps a record under a key that no other value of the files has. line is
+// where it stands, or 0.
+func (b *builder) add(r formats.Record, line int) {
+	r.Category, r.Key, r.Value = strings.TrimSpace(r.Category), strings.TrimSpace(r.Key), strings.TrimSpace(r.Value)
+	if r.Value == "" {
+		b.leave("empty texts", 1)
+		return
+	}
+	r.Key = cmp.Or(r.Key, slug(r.Value))
+	base := r.Key
+	for n := 2; ; n++ {
+		name := formats.FoldName(r.Category) + "\x00" + formats.FoldName(r.Key)
+		had, taken := b.keys[name]
+		if !taken {
+			b.keys[name] = r.Value
+			break
+		}
+		if had == r.Value {
+			return // said twice
+		}
+		r.Key = fmt.Sprintf("%s-%d", base, n)
+	}
+	b.m.Records, b.m.Lines = append(b.m.Records, r), append(b.m.Lines, line)
+}
+
+// slug is the first five words of a text, letters and digits of any script in
+// lower case joined by hyphens, at most 48 runes; "note" where there are none.
+func slug(texts ...string) string {
+	var words []string
+	for _, text := range texts {
+		all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		words = append(words, all[:min(5, len(all))]...)
+	}
+	for len(words) > 1 && len([]rune(strings.Join(words, "-"))) > 48 {
+		words = words[:len(words)-1]
+	}
+	out := []rune(strings.Join(words, "-"))
+	return cmp.Or(string(out[:min(48, len(out))]), "note")
+}

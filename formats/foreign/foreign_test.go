@@ -1,0 +1,221 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// facts shows what a memory holds, a line a record.
+func facts(m *Memory) (out []string) {
+	for i, r := range m.Records {
+		s := fmt.Sprintf("[%s/%s] %s", r.Category, r.Key, r.Value)
+		if r.Source != "" {
+			s += " <" + r.Source + ">"
+		}
+		if len(r.Tags) > 0 {
+			s += " #" + strings.Join(r.Tags, " #")
+		}
+		if r.ValidFrom != nil {
+			s += r.ValidFrom.Format(" from 2006-01-02")
+		}
+		if r.ValidUntil != nil {
+			s += r.ValidUntil.Format(" until 2006-01-02")
+		}
+		if r.Questions != "" {
+			s += " ? " + r.Questions
+		}
+		out = append(out, s)
+		if len(m.Lines) <= i {
+			panic("a record without a line")
+		}
+	}
+	for _, l := range m.LeftOut {
+		out = append(out, fmt.Sprintf("left out: %d %s", l.Count, l.What))
+	}
+	for _, b := range m.Bad {
+		out = append(out, b.Error())
+	}
+	return out
+}
+
+func parse(t *testing.T, files ...File) *Memory {
+	t.Helper()
+	m, err := Parse(files, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func check(t *testing.T, program string, m *Memory, want ...string) {
+	t.Helper()
+	if m.Program != program {
+		t.Errorf("program %q, want %q", m.Program, program)
+	}
+	if d := cmp.Diff(want, facts(m)); d != "" {
+		t.Error(d)
+	}
+}
+
+// The file was written by @modelcontextprotocol/server-memory 2026.8.31.
+func TestMemoryServer(t *testing.T) {
+	text, err := os.ReadFile("testdata/memory.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "MCP memory server", parse(t, File{"memory.jsonl", text}),
+		"[service/checkout-service#1] written in Go 1.26",
+		"[service/checkout-service#2] owns the payments table",
+		"[service/checkout-service#3] deployed to eu-central-1",
+		"[person/Ana Pires#1] maintains checkout-service",
+		"[person/Ana Pires maintains] checkout-service",
+		"[service/checkout-service stores data in] PostgreSQL",
+		"left out: 1 entities without observations")
+	bad := parse(t, File{"memory.jsonl", []byte(`{"type":"entity","name":"a","entityType":"b","observations":["c"]}` + "\n{\n" + `{"type":"note"}`)})
+	if len(bad.Records) != 1 || len(bad.Bad) != 2 || bad.Bad[0].Line != 2 || bad.Bad[1].Line != 3 {
+		t.Errorf("%+v", bad)
+	}
+}
+
+const engramText = `{"version":"1.20.0","exported_at":"2026-11-01","sessions":[{"id":"s1","project":"shop","summary":"x"}],"prompts":[],
+"observations":[
+ {"id":1,"type":"decision","title":"Auth uses JWT","content":"RS256, keys rotate monthly","project":"shop","scope":"project","topic_key":"architecture/auth","created_at":"2026-03-20 09:30:00","updated_at":"2026-04-01 00:00:00"},
+ {"id":2,"type":"bugfix","title":"Double charge","content":"Double charge came from a retried webhook","project":"shop","created_at":"2026-05-02 10:00:00"},
+ {"id":3,"type":"decision","title":"Other","content":"of another project","project":"blog"},
+ {"id":4,"type":"decision","title":"Gone","content":"deleted","project":"shop","deleted_at":"2026-05-03 10:00:00"},
+ {"id":5,"type":"preference","title":"Tea","content":"mine","project":"shop","scope":"personal"}]}`
+
+func TestEngramOfOneProject(t *testing.T) {
+	check(t, "engram", parse(t, File{"e.json", []byte(engramText)}),
+		"[architecture/auth] Auth uses JWT: RS256, keys rotate monthly from 2026-03-20",
+		"[bugfix/double-charge] Double charge came from a retried webhook from 2026-05-02",
+		"left out: 1 sessions", "left out: 1 observations of other projects", "left out: 1 deleted observations", "left out: 1 personal observations")
+	_, err := Parse([]File{{"e.json", []byte(engramText)}}, "another")
+	if e, ok := errors.AsType[*ProjectError](err); !ok || len(e.Have) != 2 {
+		t.Errorf("a file without the project: %v", err)
+	}
+}
+
+func TestMem0(t *testing.T) {
+	const item = `{"id":"1","memory":"Prefers pnpm over npm","hash":"h","metadata":{"category":"tooling","app":"x"},"created_at":"2026-02-03T04:05:06.123456-07:00","updated_at":null}`
+	want := []string{"[tooling/prefers-pnpm-over-npm] Prefers pnpm over npm from 2026-02-03", "left out: 1 fields of metadata"}
+	check(t, "mem0", parse(t, File{"m.json", []byte(`{"count":1,"results":[` + item + `]}`)}), want...)
+	check(t, "mem0", parse(t, File{"m.json", []byte(`[` + item + `]`)}), want...)
+	check(t, "mem0", parse(t, File{"m.json", []byte(`{"results":[{"id":"1","memory":"Node SDK","createdAt":"2026-01-02T00:00:00Z","metadata":{}}]}`)}),
+		"[memory/node-sdk] Node SDK from 2026-01-02")
+}
+
+func TestInstructions(t *testing.T) {
+	const text = `# Shop
+
+Payments are in cents.
+
+## Stack
+- **Database**: PostgreSQL 16
+- Queue: ` + "`NATS`" + ` (see [the notes](docs/queue.md))
+- Never deploy on Friday
+  afternoons
+- Before a release:
+  - run ` + "`make check`" + `
+  - tag it
+
+<!-- lean-ctx:begin v1 -->
+## Memory
+- call ctx_knowledge
+<!-- lean-ctx:end -->
+
+## Build
+Build with:
+
+` + "```sh\nmake build\n```" + `
+
+` + "```sh\nmake alone\n```" + `
+
+| command | does |
+|---|---|
+| make test | runs all tests |
+`
+	check(t, "CLAUDE.md", parse(t, File{"CLAUDE.md", []byte(text)}),
+		"[convention/shop-payments-are-in-cents] Payments are in cents. <CLAUDE.md:3>",
+		"[convention/stack-database] PostgreSQL 16 <CLAUDE.md:6>",
+		"[convention/stack-queue] `NATS` (see the notes (docs/queue.md)) <CLAUDE.md:7>",
+		"[convention/stack-never-deploy-on-friday-afternoons] Never deploy on Friday afternoons <CLAUDE.md:8-9>",
+		"[convention/stack-before-a-release-run-make] Before a release: run `make check` <CLAUDE.md:11>",
+		"[convention/stack-before-a-release-tag-it] Before a release: tag it <CLAUDE.md:12>",
+		"[convention/build-build-with] make build <CLAUDE.md:20-23>",
+		"[convention/build-make-test] runs all tests <CLAUDE.md:32>",
+		"left out: 1 blocks of code")
+}
+
+func TestClaudeAutoMemory(t *testing.T) {
+	m := parse(t,
+		File{"memory/MEMORY.md", []byte("- [Testing](testing.md) — how tests run\n- Uses bun\n")},
+		File{"memory/testing.md", []byte("---\nname: testing\ndescription: How are tests run?\ntype: feedback\n---\n\nRun one package at a time.\n\n**Why:** memory is short.\n")})
+	check(t, "Claude Code's auto memory", m,
+		"[memory/uses-bun] Uses bun <memory/MEMORY.md:2>",
+		"[convention/testing] Run one package at a time.\nWhy: memory is short. <memory/testing.md:6-9> ? How are tests run?",
+		"left out: 1 lines of the index")
+}
+
+func TestBasicMemory(t *testing.T) {
+	check(t, "basic-memory", parse(t, File{"auth.md", []byte("---\ntitle: Auth\ntype: note\ntags: [auth]\npermalink: architecture/auth\n---\n# Auth\n\n- [decision] JWT RS256 #security (chosen over HS256)\n- depends_on [[Database]] (users table)\n- depends_on [[Mail]]\n- plain words\n")}),
+		"[decision/auth-jwt-rs256-chosen-over-hs256] JWT RS256 (chosen over HS256) <auth.md:9> #auth #security",
+		"[note/Auth depends_on] Database, Mail <auth.md> #auth",
+		"[note/auth-plain-words] plain words <auth.md:12> #auth")
+}
+
+func TestOpenKnowledge(t *testing.T) {
+	check(t, "Open Knowledge Format", parse(t, File{"k/auth.md", []byte("---\ntype: decision\ntitle: Auth uses JWT\ndescription: how do users log in\ntags: [auth]\ngenerated: {by: \"x/1.0\", at: 2026-11-01T10:00:00Z}\nleanctx_category: architecture\nleanctx_key: auth\nleanctx_valid_from: 2026-10-01T10:00:00Z\n---\nJWT RS256, verified against the public key.\n")}),
+		"[architecture/auth] JWT RS256, verified against the public key. <k/auth.md:11> #auth from 2026-10-01 ? how do users log in")
+	check(t, "Open Knowledge Format", parse(t, File{"old.md", []byte("---\ntype: decision\nstatus: deprecated\n---\nGone.\n")}), "left out: 1 deprecated notes")
+}
+
+func TestOthersAreNotTaken(t *testing.T) {
+	for _, text := range []string{"", "  ", "words alone", `{"schema":1,"facts":[]}`, `[{"category":"a","key":"b","value":"c"}]`, `{"category":"a","key":"b","value":"c"}`, "{", "[", "[1]", "\x00\x01"} {
+		if m, err := Parse([]File{{"f", []byte(text)}}, "shop"); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q: %+v, %v", text, m, err)
+		}
+	}
+	if _, err := Parse([]File{{"issues.jsonl", []byte(`{"id":"bd-1","title":"x","status":"open","issue_type":"task"}`)}}, ""); !errors.Is(err, ErrTasks) {
+		t.Errorf("beads: %v", err)
+	}
+	if _, err := Parse([]File{{"a.md", []byte("---\ntitle: [\n---\nx\n")}}, ""); err == nil || !strings.Contains(err.Error(), "a.md: front matter") {
+		t.Errorf("broken front matter: %v", err)
+	}
+}
+
+// Two statements never share a name, and a statement told twice is one.
+func TestNamesAreUnique(t *testing.T) {
+	m := parse(t, File{"AGENTS.md", []byte("# A\n- run the tests first\n- run the tests first\n- run the tests first!\n- 日本語の規則\n- !!!\n")})
+	check(t, "AGENTS.md", m,
+		"[convention/a-run-the-tests-first] run the tests first <AGENTS.md:2>",
+		"[convention/a-run-the-tests-first-2] run the tests first! <AGENTS.md:4>",
+		"[convention/a-日本語の規則] 日本語の規則 <AGENTS.md:5>",
+		"[convention/a] !!! <AGENTS.md:6>")
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("CLAUDE.md", "# A\n- b: c\n\n```\nd\n```\n|a|b|\n|-|-|\n|c|d|\n")
+	f.Add("n.md", "---\ntitle: x\ntags: a, b\n---\n- [a] b #c\n- d [[E]]\n")
+	f.Add("m.jsonl", `{"type":"entity","name":"a","entityType":"b","observations":["c"]}`)
+	f.Add("e.json", engramText)
+	f.Fuzz(func(t *testing.T, name, text string) {
+		m, err := Parse([]File{{name, []byte(text)}}, "shop")
+		if err != nil {
+			return
+		}
+		names := map[string]bool{}
+		for i, r := range m.Records {
+			n := strings.ToLower(r.Category + "\x00" + r.Key)
+			if strings.TrimSpace(r.Value) == "" || r.Key == "" || names[n] {
+				t.Errorf("record %d: %+v", i, r)
+			}
+			names[n] = true
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+)
+
+// jsonReader tells the JSON formats apart by the members of the first object.
+func jsonReader(text []byte) func(*builder, []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if text[0] == '[' {
+		if _, err := d.Token(); err != nil || !d.More() {
+			return nil
+		}
+	}
+	first, err := members(d, "schema", "facts", "project_root")
+	has := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(first, n) })
+	}
+	switch {
+	case err != nil:
+		return nil
+	case text[0] == '[' && has("id", "memory"):
+		return (*builder).mem0
+	case text[0] == '[':
+		return nil
+	case has("type", "name", "entityType"), has("type", "from", "relationType"):
+		return (*builder).memoryServer
+	case has("id", "title", "status", "issue_type"):
+		return func(*builder, []byte) error { return ErrTasks }
+	case has("observations", "sessions"), has("observations", "exported_at"):
+		return (*builder).engram
+	case has("results"):
+		return (*builder).mem0
+	}
+	return nil
+}
+
+// members is the names in the object that comes next. It ends early at one of
+// stop, since a fact file can be long.
+func members(d *json.Decoder, stop ...string) (names []string, err error) {
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, err
+	}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := t.(string)
+		if names = append(names, name); slices.Contains(stop, name) {
+			return names, nil
+		}
+		var skip json.RawMessage
+		if err := d.Decode(&skip); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// memoryServer reads memory.jsonl of @modelcontextprotocol/server-memory: a line
+// is an entity with observations or a relation between two entities. An
+// observation becomes a fact of the entity's type, a relation a fact of the
+// entity that it begins at.
+func (b *builder) memoryServer(text []byte) error {
+	b.program("MCP memory server")
+	type line struct {
+		Type, Name, EntityType string
+		Observations           []string
+		From, To, RelationType string
+	}
+	kinds := map[string]string{} // an entity's type
+	type pair struct{ from, kind string }
+	targets := map[pair][]string{}
+	var order []pair
+	firsts := map[pair]int{}
+	n := 0
+	for raw := range bytes.Lines(text) {
+		n++
+		if raw = bytes.TrimSpace(raw); len(raw) == 0 {
+			continue
+		}
+		var l line
+		if err := json.Unmarshal(raw, &l); err != nil {
+			b.bad(n, err)
+			continue
+		}
+		switch {
+		case l.Type == "entity" && l.Name != "":
+			kinds[l.Name] = l.EntityType
+			for i, o := range l.Observations {
+				b.add(formats.Record{Category: orElse(l.EntityType, "entity"), Key: fmt.Sprintf("%s#%d", l.Name, i+1), Value: o}, n)
+			}
+			if len(l.Observations) == 0 {
+				b.leave("entities without observations", 1)
+			}
+		case l.Type == "relation" && l.From != "" && l.To != "":
+			p := pair{l.From, l.RelationType}
+			if _, ok := targets[p]; !ok {
+				order, firsts[p] = append(order, p), n
+			}
+			if !slices.Contains(targets[p], l.To) {
+				targets[p] = append(targets[p], l.To)
+			}
+		default:
+			b.bad(n, fmt.Errorf("neither an entity nor a relation"))
+		}
+	}
+	for _, p := range order {
+		b.add(formats.Record{Category: orElse(kinds[p.from], "entity"), Key: p.from + " " + p.kind, Value: strings.Join(targets[p], ", ")}, firsts[p])
+	}
+	return nil
+}
+
+// engram reads engram's export. An observation becomes a fact under its topic,
+// or under its type and title.
+func (b *builder) engram(text []byte) error {
+	b.program("engram")
+	var e struct {
+		Sessions     []json.RawMessage
+		Prompts      []json.RawMessage
+		Observations []struct {
+			Type, Title, Content, Project, Scope string
+			TopicKey                             string `json:"topic_key"`
+			Created                              string `json:"created_at"`
+			Updated                              string `json:"updated_at"`
+			Deleted                              string `json:"deleted_at"`
+			Revisions                            int    `json:"revision_count"`
+		}
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		return err
+	}
+	b.leave("sessions", len(e.Sessions))
+	b.leave("prompts", len(e.Prompts))
+	var projects []string
+	for _, o := range e.Observations {
+		if o.Project != "" && !slices.Contains(projects, o.Project) {
+			projects = append(projects, o.Project)
+		}
+	}
+	ours := func(name string) bool { return name == "" || len(projects) == 1 || strings.EqualFold(name, b.project) }
+	if len(projects) > 1 && !slices.ContainsFunc(projects, ours) {
+		return &ProjectError{b.project, projects}
+	}
+	for _, o := range e.Observations {
+		switch {
+		case o.Deleted != "":
+			b.leave("deleted observations", 1)
+			continue
+		case !ours(o.Project):
+			b.leave("observations of other projects", 1)
+			continue
+		case o.Scope == "personal":
+			b.leave("personal observations", 1)
+			continue
+		}
+		r := formats.Record{Category: orElse(o.Type, "note"), Key: slug(o.Title), Value: o.Content, ValidFrom: instant(o.Created), Timestamp: instant(o.Updated)}
+		if category, key, ok := strings.Cut(o.TopicKey, "/"); ok {
+			r.Category, r.Key = category, key
+		}
+		if o.Title != "" && !strings.Contains(strings.ToLower(o.Content), strings.ToLower(o.Title)) {
+			r.Value = strings.TrimSpace(o.Title + ": " + o.Content)
+		}
+		b.add(r, 0)
+	}
+	return nil
+}
+
+// mem0 reads what mem0's get_all gives, of its platform or of its libraries: an
+// object with results, or the results alone.
+func (b *builder) mem0(text []byte) error {
+	b.program("mem0")
+	type item struct {
+		Memory     string
+		Metadata   map[string]any
+		Categories []string
+		Created    string `json:"created_at"`
+		Updated    string `json:"updated_at"`
+		CreatedJS  string `json:"createdAt"`
+		UpdatedJS  string `json:"updatedAt"`
+	}
+	var all struct {
+		Results   []item
+		Relations []json.RawMessage
+	}
+	err := json.Unmarshal(text, &all)
+	if text = bytes.TrimSpace(text); text[0] == '[' {
+		err = json.Unmarshal(text, &all.Results)
+	}
+	if err != nil {
+		return err
+	}
+	b.leave("relations", len(all.Relations))
+	for _, m := range all.Results {
+		category, _ := m.Metadata["category"].(string)
+		if category == "" && len(m.Categories) > 0 {
+			category = m.Categories[0]
+		}
+		r := formats.Record{Category: orElse(category, "memory"), Value: m.Memory, Tags: m.Categories,
+			ValidFrom: instant(orElse(m.Created, m.CreatedJS)), Timestamp: instant(orElse(m.Updated, m.UpdatedJS))}
+		for name := range m.Metadata {
+			if name != "category" {
+				b.leave("fields of metadata", 1)
+			}
+		}
+		b.add(r, 0)
+	}
+	return nil
+}
+
+func (b *builder) bad(line int, err error) {
+	b.m.Bad = append(b.m.Bad, formats.BadLine{Line: line, Err: err})
+}
+
+func orElse(s, other string) string {
+	if strings.TrimSpace(s) == "" {
+		return other
+	}
+	return s
+}
+
+// instant reads the forms in which the programs write a time; those without a
+// zone are UTC. An unreadable one is no time.
+func instant(s string) *time.Time {
+	for _, form := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999", time.DateOnly} {
+		if t, err := time.Parse(form, s); err == nil {
+			t = t.UTC()
+			return &t
+		}
+	}
+	return nil
+}

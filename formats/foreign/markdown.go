@@ -1,0 +1,373 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	table "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+
+	"leanctx/formats"
+)
+
+// shortNote is the longest body, in bytes, that is one fact. A longer one gives
+// a fact for each line of its lists and for each paragraph.
+const shortNote = 600
+
+var (
+	markdownLine = regexp.MustCompile(`(?m)^(#{1,6} |[-*+] )`)
+	ownBlock     = regexp.MustCompile(`(?s)<!-- lean-ctx:begin.*?<!-- lean-ctx:end -->`)
+	observation  = regexp.MustCompile(`^\[([\pL][\pL\d _-]*)\]\s+(.+)$`)
+	noteRelation = regexp.MustCompile(`^([\pL][\pL\d _-]*?)\s+\[\[([^\]]+)\]\]\s*(\(.*\))?$`)
+	hashTag      = regexp.MustCompile(`(?:^|\s)#([\pL\d_/-]+)`)
+)
+
+func isMarkdown(name string, start []byte) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".mdc", ".markdown":
+		return true
+	}
+	return bytes.HasPrefix(start, []byte("---\n")) || markdownLine.Match(start)
+}
+
+// frontMatter is what a note says of itself.
+type frontMatter struct {
+	Name, Title, Description, Type, Permalink, Status string
+	Tags                                              any
+	Metadata                                          struct{ Type string }
+	Timestamp                                         string
+	Generated                                         struct{ At string }
+	StaleAfter                                        string `yaml:"stale_after"`
+	Verified                                          []struct{ At string }
+	Category                                          string `yaml:"leanctx_category"`
+	Key                                               string `yaml:"leanctx_key"`
+	ValidFrom                                         string `yaml:"leanctx_valid_from"`
+	ValidUntil                                        string `yaml:"leanctx_valid_until"`
+	Confidence                                        *float64
+	LeanConfidence                                    *float64 `yaml:"leanctx_confidence"`
+}
+
+// markdown reads one Markdown file: a note with front matter, or instructions.
+func (b *builder) markdown(src []byte) error {
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	src = ownBlock.ReplaceAllFunc(src, func(block []byte) []byte {
+		return bytes.Repeat([]byte("\n"), bytes.Count(block, []byte("\n"))) // the lines below keep their numbers
+	})
+	var head frontMatter
+	body, first, has, err := cutFrontMatter(src, &head)
+	if err != nil {
+		return fmt.Errorf("%s: front matter: %w", b.file, err)
+	}
+	lines := b.lines(body, first)
+	kind := orElse(head.Type, head.Metadata.Type)
+	switch {
+	case path.Base(b.file) == "MEMORY.md":
+		b.program("Claude Code's auto memory")
+		b.texts("memory", "", b.notIndex(lines), nil)
+	case has && head.Name != "" && slices.Contains([]string{"user", "feedback", "project", "reference"}, kind):
+		b.program("Claude Code's auto memory")
+		b.note(map[string]string{"feedback": "convention"}[kind], head, kind, body, lines, first)
+	case head.Permalink != "", has && slices.ContainsFunc(lines, func(l line) bool { return observation.MatchString(l.text) }):
+		b.program("basic-memory")
+		b.observations(head, lines)
+	case has && kind != "":
+		b.program("Open Knowledge Format")
+		b.note(head.Category, head, kind, body, lines, first)
+	default:
+		b.program(orElse(path.Base(b.file), "Markdown"))
+		b.texts("convention", "", lines, nil)
+	}
+	return nil
+}
+
+// cutFrontMatter divides a file. first is the number of the body's first line.
+func cutFrontMatter(src []byte, into *frontMatter) (body []byte, first int, has bool, err error) {
+	rest, ok := bytes.CutPrefix(src, []byte("---\n"))
+	if !ok {
+		return src, 1, false, nil
+	}
+	head, body, ok := bytes.Cut(rest, []byte("\n---"))
+	if !ok {
+		return src, 1, false, nil
+	}
+	_, body, _ = bytes.Cut(body, []byte("\n"))
+	if err := yaml.Unmarshal(head, into); err != nil {
+		return nil, 0, false, err
+	}
+	return body, 1 + bytes.Count(src[:len(src)-len(body)], []byte("\n")), true, nil
+}
+
+// line is one statement of a text: an item of a list, a paragraph, a row.
+type line struct {
+	heading string // the innermost heading above it
+	text    string
+	item    bool // of a list
+	led     bool // it begins with the statement that introduces it
+	from    int  // the number of its first line
+	to      int  // and of its last
+}
+
+// lines reads the statements of a text, of which number is the first line.
+func (b *builder) lines(src []byte, number int) []line {
+	md := goldmark.New(goldmark.WithExtensions(extension.Table))
+	w := &walker{b: b, src: src, number: number}
+	w.blocks(md.Parser().Parse(text.NewReader(src)), "")
+	return w.out
+}
+
+type walker struct {
+	b       *builder
+	src     []byte
+	number  int
+	heading string
+	out     []line
+}
+
+// blocks collects the statements below a node. lead stands before each: the
+// text of the item that they explain.
+func (w *walker) blocks(parent ast.Node, lead string) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			w.heading = w.inline(n)
+		case *ast.Paragraph, *ast.TextBlock:
+			w.statement(n, lead, parent.Kind() == ast.KindListItem)
+		case *ast.List, *ast.Blockquote:
+			own := lead
+			if last := len(w.out) - 1; last >= 0 && n.PreviousSibling() != nil && n.PreviousSibling().Kind() != ast.KindHeading && strings.HasSuffix(w.out[last].text, ":") {
+				own = w.out[last].text + " " // the statement that introduces the list is told with each item
+				w.out = w.out[:last]
+			}
+			w.blocks(n, own)
+		case *ast.ListItem:
+			w.blocks(n, lead)
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			w.code(n)
+		case *table.Table:
+			w.rows(n, lead)
+		case *ast.HTMLBlock:
+			w.b.leave("blocks of HTML", 1)
+		}
+	}
+}
+
+func (w *walker) statement(n ast.Node, lead string, item bool) {
+	from, to := w.at(n)
+	if t := w.inline(n); t != "" {
+		w.out = append(w.out, line{w.heading, lead + t, item, lead != "", from, to})
+	}
+}
+
+// code belongs to the statement before it that ends with a colon.
+func (w *walker) code(n ast.Node) {
+	var code strings.Builder
+	for i := range n.Lines().Len() {
+		s := n.Lines().At(i)
+		code.Write(s.Value(w.src))
+	}
+	last := len(w.out) - 1
+	if last < 0 || !strings.HasSuffix(w.out[last].text, ":") || n.PreviousSibling() == nil {
+		w.b.leave("blocks of code", 1)
+		return
+	}
+	w.out[last].text += " " + strings.TrimSpace(code.String())
+	_, w.out[last].to = w.at(n)
+}
+
+// rows tells each row of a table as a statement: its first cell, then the others.
+func (w *walker) rows(t ast.Node, lead string) {
+	var head []string
+	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
+			cells = append(cells, w.inline(c))
+		}
+		if row.Kind() == table.KindTableHeader {
+			head = cells
+			continue
+		}
+		var rest []string
+		for i, c := range cells[min(1, len(cells)):] {
+			if c != "" && len(cells) > 2 && head[i+1] != "" {
+				c = head[i+1] + " " + c
+			}
+			if c != "" {
+				rest = append(rest, c)
+			}
+		}
+		from, to := w.at(row)
+		if len(rest) > 0 {
+			w.out = append(w.out, line{w.heading, lead + cells[0] + ": " + strings.Join(rest, ", "), true, lead != "", from, to})
+		}
+	}
+}
+
+// inline is the text of a block without Markdown's marks; code keeps its
+// back-ticks, a link its target.
+func (w *walker) inline(n ast.Node) string {
+	var b strings.Builder
+	var walk func(ast.Node)
+	walk = func(n ast.Node) {
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			switch c := c.(type) {
+			case *ast.Text:
+				b.Write(c.Value(w.src))
+				if c.SoftLineBreak() || c.HardLineBreak() {
+					b.WriteByte(' ')
+				}
+			case *ast.CodeSpan:
+				b.WriteByte('`')
+				walk(c)
+				b.WriteByte('`')
+			case *ast.Link:
+				walk(c)
+				if target := string(c.Destination); !strings.HasPrefix(target, "#") && target != w.inline(c) {
+					fmt.Fprintf(&b, " (%s)", target)
+				}
+			case *ast.AutoLink:
+				b.Write(c.URL(w.src))
+			case *ast.RawHTML:
+			default:
+				walk(c)
+			}
+		}
+	}
+	walk(n)
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// at is the first and last line of a block.
+func (w *walker) at(n ast.Node) (from, to int) {
+	start, end := n.Pos(), n.Pos()
+	if n.Type() == ast.TypeBlock && n.Lines() != nil && n.Lines().Len() > 0 {
+		start, end = n.Lines().At(0).Start, n.Lines().At(n.Lines().Len()-1).Stop-1
+	}
+	count := func(offset int) int {
+		return w.number + bytes.Count(w.src[:max(0, min(offset, len(w.src)))], []byte("\n"))
+	}
+	return count(start), count(end)
+}
+
+// texts adds each statement as a fact. prefix begins their keys.
+func (b *builder) texts(category, prefix string, lines []line, tags []string) {
+	for _, l := range lines {
+		key, value := slug(orElse(prefix, l.heading), l.text), l.text
+		if label, rest, ok := strings.Cut(l.text, ": "); ok && !l.led && rest != "" && len(strings.Fields(label)) <= 4 && !strings.ContainsAny(label, ".!?`") {
+			key, value = slug(orElse(prefix, l.heading), label), rest
+		}
+		b.add(formats.Record{Category: category, Key: key, Value: value, Source: b.source(l), Tags: tags}, l.from)
+	}
+}
+
+// source names the lines of a file.
+func (b *builder) source(l line) string {
+	switch {
+	case b.file == "":
+		return ""
+	case l.to > l.from:
+		return fmt.Sprintf("%s:%d-%d", b.file, l.from, l.to)
+	}
+	return fmt.Sprintf("%s:%d", b.file, l.from)
+}
+
+// notIndex drops the lines of an index that only point to a file which is read too.
+func (b *builder) notIndex(lines []line) []line {
+	return slices.DeleteFunc(lines, func(l line) bool {
+		for name := range b.files {
+			if name != "MEMORY.md" && strings.Contains(l.text, "("+name+")") {
+				b.leave("lines of the index", 1)
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// note adds a file that is one subject: one fact when it is short, else a fact
+// for each of its statements.
+func (b *builder) note(category string, head frontMatter, kind string, body []byte, lines []line, first int) {
+	category = orElse(category, kind)
+	title := orElse(head.Title, orElse(head.Name, strings.TrimSuffix(path.Base(b.file), ".md")))
+	tags := tagList(head.Tags)
+	whole := line{from: first, to: first + bytes.Count(bytes.TrimRight(body, "\n"), []byte("\n"))}
+	if len(body) > shortNote && head.Key == "" {
+		b.texts(category, title, lines, tags)
+		return
+	}
+	var said []string
+	for _, l := range lines {
+		said = append(said, l.text)
+	}
+	r := formats.Record{Category: category, Key: orElse(head.Key, slug(title)), Value: orElse(strings.Join(said, "\n"), head.Description),
+		Source: b.source(whole), Tags: tags, Questions: head.Description,
+		ValidFrom: instant(head.ValidFrom), ValidUntil: instant(head.ValidUntil), Timestamp: instant(orElse(head.Generated.At, head.Timestamp)),
+		Confirmations: len(head.Verified), Confidence: head.LeanConfidence}
+	if len([]rune(r.Questions)) > 300 || r.Questions == r.Value {
+		r.Questions = ""
+	}
+	if head.Status == "deprecated" && r.ValidUntil == nil {
+		b.leave("deprecated notes", 1)
+		return
+	}
+	b.add(r, whole.from)
+}
+
+// observations adds the lines of a basic-memory note.
+func (b *builder) observations(head frontMatter, lines []line) {
+	title := orElse(head.Title, strings.TrimSuffix(path.Base(b.file), ".md"))
+	tags := tagList(head.Tags)
+	targets := map[string][]string{}
+	var kinds []string
+	var rest []line
+	for _, l := range lines {
+		if m := noteRelation.FindStringSubmatch(l.text); m != nil && l.item {
+			if targets[m[1]] == nil {
+				kinds = append(kinds, m[1])
+			}
+			targets[m[1]] = append(targets[m[1]], m[2])
+			continue
+		}
+		m := observation.FindStringSubmatch(l.text)
+		if m == nil || !l.item || m[1] == "x" {
+			rest = append(rest, l)
+			continue
+		}
+		own := slices.Clone(tags)
+		for _, t := range hashTag.FindAllStringSubmatch(m[2], -1) {
+			if !slices.Contains(own, t[1]) {
+				own = append(own, t[1])
+			}
+		}
+		value := strings.TrimSpace(hashTag.ReplaceAllString(m[2], ""))
+		b.add(formats.Record{Category: m[1], Key: slug(title, value), Value: value, Tags: own, Source: b.source(l)}, l.from)
+	}
+	category := orElse(head.Type, "note")
+	for _, kind := range kinds {
+		b.add(formats.Record{Category: category, Key: title + " " + kind, Value: strings.Join(targets[kind], ", "), Tags: tags, Source: b.file}, 0)
+	}
+	b.texts(category, title, rest, tags)
+}
+
+// tagList reads tags as a list or as one text divided by commas.
+func tagList(v any) (tags []string) {
+	switch v := v.(type) {
+	case string:
+		for t := range strings.SplitSeq(v, ",") {
+			tags = append(tags, strings.TrimSpace(t))
+		}
+	case []any:
+		for _, t := range v {
+			tags = append(tags, strings.TrimSpace(fmt.Sprint(t)))
+		}
+	}
+	tags = slices.DeleteFunc(tags, func(t string) bool { return t == "" })
+	return tags[:min(20, len(tags))]
+}
