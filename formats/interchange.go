@@ -23,6 +23,7 @@ const (
 	LeanCtx Kind = "leanctx" // the fact file of lean-ctx
 	Array   Kind = "array"   // a JSON array of records
 	JSONL   Kind = "jsonl"   // a record a line
+	Foreign Kind = "foreign" // another program's memory: see package foreign
 )
 
 // Parsed is what a file holds: a Document when its kind is native or leanctx,

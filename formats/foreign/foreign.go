@@ -10,7 +10,8 @@
 //	Claude Code         MEMORY.md and notes with name, description and type
 //	basic-memory        Markdown with front matter and "- [category] text" lines
 //	Open Knowledge      Markdown with front matter that gives a type
-//	instructions        Markdown without those: CLAUDE.md, AGENTS.md, GEMINI.md
+//	instructions        CLAUDE.md, AGENTS.md, GEMINI.md and their like
+//	Markdown            any other
 //
 // What has no place in a record is counted in [Memory.LeftOut], never dropped
 // silently.

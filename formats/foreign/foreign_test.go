@@ -113,14 +113,14 @@ func TestMem0(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	const text = `# Shop
 
-Payments are in cents.
+Payments are in cents. ![a picture](p.png)
 
 ## Stack
 - **Database**: PostgreSQL 16
 - Queue: ` + "`NATS`" + ` (see [the notes](docs/queue.md))
 - Never deploy on Friday
   afternoons
-- Before a release:
+- Releases are cut on Monday. Before one:
   - run ` + "`make check`" + `
   - tag it
 
@@ -145,8 +145,9 @@ Build with:
 		"[convention/stack-database] PostgreSQL 16 <CLAUDE.md:6>",
 		"[convention/stack-queue] `NATS` (see the notes (docs/queue.md)) <CLAUDE.md:7>",
 		"[convention/stack-never-deploy-on-friday-afternoons] Never deploy on Friday afternoons <CLAUDE.md:8-9>",
-		"[convention/stack-before-a-release-run-make] Before a release: run `make check` <CLAUDE.md:11>",
-		"[convention/stack-before-a-release-tag-it] Before a release: tag it <CLAUDE.md:12>",
+		"[convention/stack-releases-are-cut-on-monday] Releases are cut on Monday. <CLAUDE.md:10>",
+		"[convention/stack-before-one-run-make-check] Before one: run `make check` <CLAUDE.md:11>",
+		"[convention/stack-before-one-tag-it] Before one: tag it <CLAUDE.md:12>",
 		"[convention/build-build-with] make build <CLAUDE.md:20-23>",
 		"[convention/build-make-test] runs all tests <CLAUDE.md:32>",
 		"left out: 1 blocks of code")

@@ -24,6 +24,7 @@ const shortNote = 600
 
 var (
 	markdownLine = regexp.MustCompile(`(?m)^(#{1,6} |[-*+] )`)
+	instructions = regexp.MustCompile(`(?i)^(claude|agents|gemini)(\.local)?\.md$|^copilot-instructions\.md$|^\.?(cursor|windsurf)rules|\.mdc$|instructions\.md$`)
 	ownBlock     = regexp.MustCompile(`(?s)<!-- lean-ctx:begin.*?<!-- lean-ctx:end -->`)
 	observation  = regexp.MustCompile(`^\[([\pL][\pL\d _-]*)\]\s+(.+)$`)
 	noteRelation = regexp.MustCompile(`^([\pL][\pL\d _-]*?)\s+\[\[([^\]]+)\]\]\s*(\(.*\))?$`)
@@ -81,9 +82,12 @@ func (b *builder) markdown(src []byte) error {
 	case has && kind != "":
 		b.program("Open Knowledge Format")
 		b.note(head.Category, head, kind, body, lines, first)
-	default:
-		b.program(orElse(path.Base(b.file), "Markdown"))
+	case instructions.MatchString(path.Base(b.file)):
+		b.program(path.Base(b.file))
 		b.texts("convention", "", lines, nil)
+	default:
+		b.program("Markdown")
+		b.texts("note", "", lines, nil)
 	}
 	return nil
 }
@@ -143,8 +147,7 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 		case *ast.List, *ast.Blockquote:
 			own := lead
 			if last := len(w.out) - 1; last >= 0 && n.PreviousSibling() != nil && n.PreviousSibling().Kind() != ast.KindHeading && strings.HasSuffix(w.out[last].text, ":") {
-				own = w.out[last].text + " " // the statement that introduces the list is told with each item
-				w.out = w.out[:last]
+				own = w.lead(last) + " "
 			}
 			w.blocks(n, own)
 		case *ast.ListItem:
@@ -157,6 +160,21 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 			w.b.leave("blocks of HTML", 1)
 		}
 	}
+}
+
+// lead takes the sentence that introduces a list from the end of a statement: it
+// is told with each item.
+func (w *walker) lead(last int) string {
+	l := &w.out[last]
+	cut := strings.LastIndex(l.text, ". ")
+	if cut < 0 {
+		lead := l.text
+		w.out = w.out[:last]
+		return lead
+	}
+	lead := l.text[cut+2:]
+	l.text = l.text[:cut+1]
+	return lead
 }
 
 func (w *walker) statement(n ast.Node, lead string, item bool) {
@@ -234,7 +252,7 @@ func (w *walker) inline(n ast.Node) string {
 				}
 			case *ast.AutoLink:
 				b.Write(c.URL(w.src))
-			case *ast.RawHTML:
+			case *ast.RawHTML, *ast.Image:
 			default:
 				walk(c)
 			}

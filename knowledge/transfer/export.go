@@ -118,7 +118,7 @@ func recordsOf(st *state.State, now time.Time) []formats.Record {
 			Category: v.Category, Key: v.Key, Value: v.Value, Confidence: &v.Confidence, ValidFrom: &v.ValidFrom,
 			ValidUntil: v.ValidUntil, Confirmations: v.ConfirmationCount, Timestamp: &v.LastConfirmed,
 		}
-		r.Questions = strings.Join(v.Questions, "; ")
+		r.Questions, r.Tags = strings.Join(v.Questions, "; "), v.Tags
 		if v.Privacy == knowledge.PrivacyProjectOnly {
 			r.Privacy = v.Privacy
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/formats/foreign"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -34,7 +35,7 @@ const (
 
 // Incoming names a file to import.
 type Incoming struct {
-	File        string `json:"file" arg:"1" jsonschema:"the file: an export, JSONL, an array, or lean-ctx's own knowledge.json"`
+	File        string `json:"file" arg:"1" jsonschema:"an export, JSONL, an array, another program's memory, or a directory of notes"`
 	Merge       string `json:"merge,omitempty" enum:"skip-existing,replace,append" jsonschema:"what to do with facts that are there already (default skip-existing)"`
 	DryRun      bool   `json:"dry_run,omitempty" jsonschema:"say what would happen, write nothing"`
 	SkipBad     bool   `json:"skip_bad,omitempty" jsonschema:"import the good lines of a file with bad ones"`
@@ -49,18 +50,20 @@ type Incoming struct {
 // Imported is what became of an import. A fact counts once, however many
 // versions it has; a record of JSONL or an array counts by itself.
 type Imported struct {
-	File     string           `json:"file"`
-	Kind     string           `json:"kind"` // native, leanctx, array, jsonl
-	Parsed   int              `json:"parsed"`
-	Added    int              `json:"added"`
-	Skipped  int              `json:"skipped"`
-	Removed  int              `json:"removed,omitempty"` // of the skipped: removed or erased here
-	Replaced int              `json:"replaced"`
-	Lessons  int              `json:"lessons"` // patterns, gotchas, relations, reminders that were new
-	Redacted int              `json:"redacted"`
-	Bad      []BadLine        `json:"bad,omitempty"`
-	DryRun   bool             `json:"dry_run"`
-	First    []formats.Record `json:"-"` // of those that would be added
+	File     string            `json:"file"`
+	Kind     string            `json:"kind"`              // native, leanctx, array, jsonl, foreign
+	Program  string            `json:"program,omitempty"` // that wrote it, when it is another one
+	Parsed   int               `json:"parsed"`
+	Added    int               `json:"added"`
+	Skipped  int               `json:"skipped"`
+	Removed  int               `json:"removed,omitempty"` // of the skipped: removed or erased here
+	Replaced int               `json:"replaced"`
+	Lessons  int               `json:"lessons"` // patterns, gotchas, relations, reminders that were new
+	Redacted int               `json:"redacted"`
+	Bad      []BadLine         `json:"bad,omitempty"`
+	LeftOut  []foreign.LeftOut `json:"left_out,omitempty"` // what a fact has no place for
+	DryRun   bool              `json:"dry_run"`
+	First    []formats.Record  `json:"-"` // of those that would be added
 }
 
 // BadLine is a line that could not be imported.
@@ -109,11 +112,14 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	if !slices.Contains([]string{mergeSkip, mergeReplace, mergeAppend}, in.Merge) {
 		return Imported{}, refusal.Argument("merge", "merge %q is none of skip-existing, replace, append", prose.Clip(in.Merge, 40))
 	}
-	parsed, err := in.parse()
+	parsed, other, err := in.parse(s.Options().ProjectRoot)
 	if err != nil {
 		return Imported{}, err
 	}
 	m := &merger{store: s, in: in, r: Imported{File: in.name(), Kind: string(parsed.Kind), DryRun: in.DryRun}}
+	if other != nil {
+		m.r.Program, m.r.LeftOut = other.Program, other.LeftOut
+	}
 	m.clean(&parsed)
 	if len(m.r.Bad) > 0 && !in.SkipBad {
 		return Imported{}, &BadFileError{in.name(), m.r.Bad}
@@ -138,28 +144,50 @@ func (in Incoming) name() string {
 	return filepath.Base(in.File)
 }
 
-func (in Incoming) parse() (formats.Parsed, error) {
-	if in.Data != nil {
-		return formats.ParseDocument(in.Data)
-	}
-	if err := refusal.Required("file", in.File); err != nil {
-		return formats.Parsed{}, err
-	}
-	data, err := os.ReadFile(in.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return formats.Parsed{}, refusal.NotFound("No such file: %s", in.File)
+// parse reads the file. The memory says what else it holds when another program
+// wrote it; else it is nil.
+func (in Incoming) parse(root string) (formats.Parsed, *foreign.Memory, error) {
+	text, other, err := in.read(root)
+	if err == nil && other == nil {
+		other, err = in.parseForeign(root, text)
 	}
 	if err != nil {
-		return formats.Parsed{}, err
+		return formats.Parsed{}, nil, err
 	}
-	parsed, err := formats.ParseDocument(bytes.NewReader(data))
-	if err == nil && parsed.Kind == formats.LeanCtx {
+	if other != nil {
+		return formats.Parsed{Kind: formats.Foreign, Records: other.Records, Lines: other.Lines, Bad: other.Bad}, other, nil
+	}
+	parsed, err := formats.ParseDocument(bytes.NewReader(text))
+	if err == nil && parsed.Kind == formats.LeanCtx && in.Data == nil {
 		// its lessons and links are in files of their own beside it
 		if d, e := formats.ReadLeanCtxDir(os.DirFS(filepath.Dir(in.File))); e == nil && len(d.Facts) == len(parsed.Document.Facts) {
 			parsed.Document = d
 		}
 	}
-	return parsed, err
+	return parsed, nil, err
+}
+
+// read gives the text of the file, or the memory in a directory of notes.
+func (in Incoming) read(root string) ([]byte, *foreign.Memory, error) {
+	if in.Data != nil {
+		text, err := io.ReadAll(in.Data)
+		return text, nil, err
+	}
+	if err := refusal.Required("file", in.File); err != nil {
+		return nil, nil, err
+	}
+	info, err := os.Stat(in.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, refusal.NotFound("No such file: %s", in.File)
+	case err != nil:
+		return nil, nil, err
+	case info.IsDir():
+		other, err := in.parseNotes(root, in.File)
+		return nil, other, err
+	}
+	text, err := os.ReadFile(in.File)
+	return text, nil, err
 }
 
 // Text gives the answer's lines.
@@ -169,6 +197,9 @@ func (r Imported) Text() string { return r.TextIn(prose.MCP) }
 func (r Imported) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Parsed %s from %s", prose.Count(r.Parsed, "fact"), prose.Line(r.File))
+	if r.Program != "" && r.Program != r.File {
+		fmt.Fprintf(&b, " (%s)", prose.Line(r.Program))
+	}
 	if r.DryRun {
 		fmt.Fprintf(&b, "\n[DRY RUN] Would add: %d, skip: %d, replace: %d", r.Added, r.Skipped, r.Replaced)
 		for _, x := range r.First {
@@ -188,6 +219,9 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	}
 	if r.Redacted > 0 {
 		fmt.Fprintf(&b, "\nRedacted before storing: %s", prose.Count(r.Redacted, "secret"))
+	}
+	for _, l := range r.LeftOut {
+		fmt.Fprintf(&b, "\n  no place for %d %s", l.Count, l.What)
 	}
 	for _, bad := range r.Bad[:min(5, len(r.Bad))] {
 		fmt.Fprintf(&b, "\n  left out: %v", bad)

@@ -320,6 +320,7 @@ func (m *merger) clean(p *formats.Parsed) {
 	good, lines := p.Records[:0], p.Lines[:0]
 	for i, r := range p.Records {
 		m.text(&r.Category, &r.Key, &r.Value, &r.Source, &r.Questions)
+		m.texts(r.Tags)
 		if _, err := m.check(r); err != nil {
 			m.r.Bad = append(m.r.Bad, BadLine{p.Lines[i], err.Error()})
 			continue
@@ -395,7 +396,7 @@ func (m *merger) refused(v *fact.Version) bool {
 
 // check is a record as an assertion, checked like any other.
 func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
-	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Questions: r.Questions, Privacy: r.Privacy})
+	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Questions: r.Questions, Privacy: r.Privacy, Tags: r.Tags})
 	if err != nil {
 		return c, err
 	}

@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"internal/notice":   {"internal/journal"},
 	"internal/proctest": {},                 // for tests alone
 	"formats":           {"internal/prose"}, // how hidden characters are shown
+	"formats/foreign":   {"formats"},
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
@@ -37,7 +38,7 @@ var mayImport = map[string][]string{
 	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "internal/journal", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign"},
 	"knowledge/intent":   {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"knowledge/fact"},
@@ -88,7 +89,8 @@ var onlyIn = map[string][]string{
 	"github.com/knights-analytics/hugot":     {"embed"},
 	"github.com/tailscale/hujson":            {"cmd/internal/hook"},
 	"github.com/pelletier/go-toml":           {"cmd/internal/hook"},
-	"github.com/goccy/go-yaml":               {"cmd/internal/hook"},
+	"github.com/goccy/go-yaml":               {"cmd/internal/hook", "formats/foreign"},
+	"github.com/yuin/goldmark":               {"formats/foreign"},
 	"github.com/tiktoken-go/":                {"agents/cost"},
 	"github.com/a2aproject/":                 {"cmd/internal/web"},
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
