@@ -10,6 +10,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/drawing"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
@@ -130,6 +131,7 @@ type RelationQuery struct {
 	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"the fact; without it every link of the room or project"`
 	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"only links of this kind"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"most links to show (default 50)"`
+	Mermaid  bool   `json:"mermaid,omitempty" jsonschema:"as a Mermaid flowchart"`
 }
 
 // Relations are the links found.
@@ -165,6 +167,9 @@ func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, erro
 
 // Text gives the answer's lines.
 func (r Relations) Text() string {
+	if r.of.Mermaid {
+		return r.mermaid()
+	}
 	of := "project"
 	if r.of.Category != "" || r.of.Key != "" {
 		of = strings.Trim(prose.Line(r.of.Category)+"/"+prose.Line(r.of.Key), "/")
@@ -191,6 +196,19 @@ func (r Relations) Text() string {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
 	}
 	return b.String()
+}
+
+// mermaid draws the links; a line tells what was left out.
+func (r Relations) mermaid() string {
+	links := make([]drawing.Link, len(r.Relations))
+	for i, x := range r.Relations {
+		links[i] = drawing.Link{From: x.From.Category + "/" + x.From.Key, Kind: x.Kind, To: x.To.Category + "/" + x.To.Key}
+	}
+	text := drawing.Mermaid(links)
+	if more := r.Total - len(r.Relations); more > 0 {
+		text += fmt.Sprintf("\n  %%%% … %d more (limit=%d)", more, r.of.Limit)
+	}
+	return text
 }
 
 // Judged reports whether there is a verdict on two facts.

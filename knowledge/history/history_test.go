@@ -1,11 +1,15 @@
 package history
 
 import (
+	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 )
 
@@ -44,5 +48,18 @@ func TestMarksAndChanges(t *testing.T) {
 		if got := mark(&tt.v, []*fact.Version{&tt.v}, to); got != tt.mark {
 			t.Errorf("%s: %s, not %s", name, got, tt.mark)
 		}
+	}
+}
+
+// A drawing is written to a file only for a caller who owns the machine's files.
+func TestDrawingNeedsTheCommandLine(t *testing.T) {
+	s, err := knowledge.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, err = Timeline(t.Context(), s, Span{Category: "architecture", SVG: filepath.Join(t.TempDir(), "x.svg")})
+	if refused, ok := errors.AsType[*refusal.ArgumentError](err); !ok || refused.Argument != "svg" {
+		t.Errorf("not refused: %v", err)
 	}
 }

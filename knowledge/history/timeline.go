@@ -19,6 +19,11 @@ type Span struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
 	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"only this fact"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"most versions to show, the newest ones (default 100)"`
+	SVG      string `json:"svg,omitempty" jsonschema:"command line: draw it into this file; - prints the drawing"`
+
+	// Draw takes a drawing to the file that SVG names. Only a surface whose caller
+	// owns the machine's files sets it.
+	Draw func(file string, svg []byte) error `json:"-"`
 }
 
 // The marks of a version in a timeline.
@@ -38,6 +43,8 @@ type Chronicle struct {
 	Entries  []Entry `json:"entries"`
 	Total    int     `json:"total"`
 	limit    int
+	file     string // where the drawing is
+	svg      string // the drawing, if it is the answer
 }
 
 // Entry is one version in a timeline.
@@ -55,9 +62,11 @@ type Entry struct {
 	Archived      bool       `json:"archived,omitempty"` // outside the active set
 	Supersedes    string     `json:"supersedes,omitempty"`
 	AssertedBy    string     `json:"asserted_by,omitempty"`
+	Contradiction bool       `json:"contradiction,omitempty"` // it replaced a well-founded value
 }
 
-// Timeline lists every version of a room or of a fact, by valid time.
+// Timeline lists every version of a room or of a fact, by valid time, and draws them
+// where the caller wants a drawing.
 func Timeline(ctx context.Context, s *knowledge.Store, q Span) (r Chronicle, err error) {
 	if err := refusal.Required("category", q.Category); err != nil {
 		return r, err
@@ -65,10 +74,26 @@ func Timeline(ctx context.Context, s *knowledge.Store, q Span) (r Chronicle, err
 	if q.Limit, err = refusal.Limit(q.Limit, 100); err != nil {
 		return r, err
 	}
+	if q.SVG != "" && q.Draw == nil {
+		return r, refusal.Argument("svg", "svg writes a file, which only the command line does")
+	}
+	var disputes []knowledge.Disputing
+	var at time.Time
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		r = timeline(st, q, now)
+		r, at, disputes = timeline(st, q, now), now, nil
+		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
+			disputes = append(disputes, knowledge.DisputingOf(st, d, now))
+		}
 		return nil
 	})
+	if err == nil && q.SVG != "" {
+		svg := r.Drawing(disputes, at).SVG(nil)
+		if r.file = q.SVG; r.file == "-" {
+			r.svg = string(svg)
+		} else {
+			err = q.Draw(q.SVG, svg)
+		}
+	}
 	return r, err
 }
 
@@ -107,10 +132,12 @@ func past(st *state.State, category, key string) []*fact.Version {
 
 // entry is v, one of the versions vs of a fact.
 func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
+	i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == string(v.Supersedes) })
 	return Entry{
 		ID: v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
+		Contradiction: i >= 0 && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(vs[i]),
 	}
 }
 
@@ -142,6 +169,12 @@ func mark(v *fact.Version, vs []*fact.Version, now time.Time) string {
 
 // Text gives the answer's lines.
 func (r Chronicle) Text() string {
+	switch {
+	case r.svg != "":
+		return r.svg
+	case r.file != "":
+		return fmt.Sprintf("Drawn to %s (%s)", prose.Line(r.file), prose.Count(len(r.Entries), "version"))
+	}
 	if len(r.Entries) == 0 {
 		return fmt.Sprintf("No history for category '%s'.", prose.Brief(r.Category))
 	}

@@ -32,12 +32,12 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":          {"knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":          {"knowledge/drawing", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":     {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "internal/journal", "formats"},
 	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/history":  {"knowledge", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/history":  {"knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign"},
 	"knowledge/intent":   {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"knowledge/usage":    {"knowledge/fact"},
 	"knowledge/index":    {"knowledge/words", "internal/journal"},
 	"knowledge/words":    {},
+	"knowledge/drawing":  {"internal/prose"},
 	"knowledge/recall":   {"knowledge/words"},
 	"knowledge/verdict":  {"knowledge/words"},
 	"agents": {"agents/diary", "agents/lease", "agents/live",

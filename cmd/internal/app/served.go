@@ -14,6 +14,7 @@ import (
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/history"
 	"leanctx/knowledge/transfer"
 )
 
@@ -106,6 +107,11 @@ func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 			if a.File == "-" {
 				a.File = ""
 			}
+			return nil
+		})
+	case "knowledge timeline":
+		op.Adjust(o, func(_ context.Context, _ op.Scope, a *history.Span) error {
+			a.Draw = func(file string, svg []byte) error { return os.WriteFile(file, append(svg, '\n'), 0o666) }
 			return nil
 		})
 	case "agent claim":
