@@ -185,7 +185,8 @@ const (
 	DisputeOpen     = "open"
 	DisputeAccepted = "accepted"
 	DisputeRejected = "rejected"
-	DisputeClosed   = "closed" // its value became believed, or its opponent ended
+	DisputeClosed   = "closed"  // its value became believed, or its opponent ended
+	DisputeRefused  = "refused" // not recorded: too many about one fact are open
 )
 
 // Dispute is an assertion that stands against a believed version of a fact and
@@ -194,7 +195,7 @@ type Dispute struct {
 	ID         string     `json:"id"`
 	Category   string     `json:"category"`
 	Key        string     `json:"key"`
-	Value      string     `json:"value,omitempty"` // none for a removal
+	Value      string     `json:"value,omitempty"` // none for a removal, unless a rival asks for it
 	Confidence float64    `json:"confidence,omitzero"`
 	Source     Source     `json:"source"`
 	At         time.Time  `json:"at"`
@@ -202,6 +203,7 @@ type Dispute struct {
 	ValidUntil *time.Time `json:"valid_until,omitempty"`
 	Correct    bool       `json:"correct,omitzero"`  // it says that the believed value never was true
 	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true
+	Rival      *Name      `json:"rival,omitempty"`   // of a removal: the fact that has Value, which contradicts or supersedes this one
 	Against    string     `json:"against"`           // id of the believed version
 	State      string     `json:"state"`             // open, accepted, rejected, closed
 	Settled    *Source    `json:"settled,omitempty"` // who judged it and when

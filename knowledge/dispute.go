@@ -69,6 +69,8 @@ func authorOf(s Source) string {
 	switch {
 	case s.Kind == KindUser:
 		return KindUser
+	case formats.FoldName(s.By) == KindUser:
+		return s.Kind + ":" + s.By // only the user's word is shown as the user's
 	case s.By != "":
 		return s.By
 	case strings.HasPrefix(s.Ref, "tool:"):
@@ -120,18 +122,41 @@ type Contested struct {
 	Old     *fact.Version
 }
 
+// MaxDisputes is how many open disputes one fact has at most.
+const MaxDisputes = 20
+
 // contest records a claim against a version, unless the same one is open or was
-// rejected: a claim does not win by being repeated.
+// rejected: a claim does not win by being repeated. Nor by flooding: of very many
+// about one fact no more are recorded.
 func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, *Contested) {
 	d.Category, d.Key, d.Against, d.At, d.Source.At, d.State = old.Category, old.Key, old.ID, present, present, formats.DisputeOpen
+	open := 0
 	for _, x := range slices.Backward(f.Disputes(fact.IDOf(d.Category, d.Key))) {
-		same := x.Against == d.Against && x.Removal == d.Removal && (d.Removal || verdict.Compare(d.Key, x.Value, d.Value) == verdict.Equal)
-		if same && (x.State == formats.DisputeRejected || state.StandingOf(f, x, present) == formats.DisputeOpen) {
+		standing := state.StandingOf(f, x, present)
+		if sameClaim(x, d) && (standing == formats.DisputeRejected || standing == formats.DisputeOpen) {
 			return nil, &Contested{x, old}
 		}
+		if standing == formats.DisputeOpen {
+			open++
+		}
+	}
+	if open >= MaxDisputes {
+		d.State = formats.DisputeRefused
+		return nil, &Contested{d, old}
 	}
 	d.ID = disputeID(f, d)
 	return []state.Event{{Dispute: &d}}, &Contested{d, old}
+}
+
+// sameClaim reports whether two disputes say the same against one version.
+func sameClaim(a, b formats.Dispute) bool {
+	if a.Against != b.Against || a.Removal != b.Removal || (a.Rival == nil) != (b.Rival == nil) {
+		return false
+	}
+	if a.Rival != nil && fact.IDOf(a.Rival.Category, a.Rival.Key) != fact.IDOf(b.Rival.Category, b.Rival.Key) {
+		return false
+	}
+	return a.Removal && a.Rival == nil || verdict.Compare(a.Key, a.Value, b.Value) == verdict.Equal
 }
 
 // disputeID is short, because people type it.
@@ -194,12 +219,96 @@ func (t *timeline) permitted(v *fact.Version) Checked {
 // End retracts a fact in the name of a source. If that may not end what is
 // believed, the events record a dispute instead.
 func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.Event, *Contested) {
+	return end(f, n, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, now, present)
+}
+
+func end(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, *Contested) {
 	for _, v := range fact.Timeline(f.Versions(n), present) {
-		if fact.Before(present, v.Period.Until) && !mayReplace(by, v.Version) {
-			return contest(f, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, v.Version, present)
+		if fact.Before(present, v.Period.Until) && !mayReplace(claim.Source, v.Version) {
+			return contest(f, claim, v.Version, present)
 		}
 	}
-	return Retract(f, n, authorOf(by), now, present), nil
+	return Retract(f, n, authorOf(claim.Source), now, present), nil
+}
+
+// Supersede ends the fact old because the current value of another one, its rival,
+// has taken its place. It ends as superseded, not as withdrawn. Without the
+// authority for it the events record a dispute instead.
+func (s *Store) Supersede(f state.Claims, rival, old Name, by Source, now time.Time) ([]state.Event, *Contested, error) {
+	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), s.present(now))
+	if v == nil {
+		return nil, nil, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
+	}
+	events, x := end(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, s.present(now))
+	if x == nil {
+		superseded(events, now)
+	}
+	return events, x, nil
+}
+
+// superseded makes of a withdrawal that something took its place.
+func superseded(events []state.Event, now time.Time) {
+	for _, e := range events {
+		if at := e.Put.RetractedAt; at != nil && at.Equal(now) {
+			e.Put.RetractedAt, e.Put.RetractedBy = nil, ""
+		}
+	}
+}
+
+// rivalry is the claim that a fact is no longer true because of another one.
+func rivalry(rival *fact.Version, by Source) formats.Dispute {
+	return formats.Dispute{Value: rival.Value, Confidence: by.Confidence, Source: by, Removal: true, Rival: &Name{Category: rival.Category, Key: rival.Key}}
+}
+
+// flipFlopWithin is the time, and flipFlopChanges the number of changes, that make
+// a value going back and forth between two authors a dispute.
+const (
+	flipFlopWithin  = 14 * 24 * time.Hour
+	flipFlopChanges = 3
+)
+
+// flipFlop is the dispute that v opens when two authors change a fact back and
+// forth. v stays; the value that it replaced stands against it.
+func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, *Contested) {
+	old, current := fact.Current(t.before, t.present), fact.Current(t.versions, t.present)
+	if old == nil || current == nil || current.ID != v.ID || t.equals(old) {
+		return nil, nil
+	}
+	type turn struct {
+		value  string
+		source Source
+	}
+	var turns []turn // each assertion, the newest first
+	for _, w := range t.before {
+		for _, s := range w.Sources {
+			turns = append(turns, turn{w.Value, s})
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return b.source.At.Compare(a.source.At) })
+	changes := []turn{{t.said.Value, t.source()}} // the last ones, the newest first
+	for _, x := range turns {
+		last := &changes[len(changes)-1]
+		if verdict.Compare(v.Key, x.value, last.value) == verdict.Equal {
+			last.source = x.source // the same value was said before
+			continue
+		}
+		if len(changes) == flipFlopChanges {
+			changes = append(changes, x) // what was there before the first change
+			break
+		}
+		if n := len(changes); n > 1 && verdict.Compare(v.Key, x.value, changes[n-2].value) != verdict.Equal {
+			return nil, nil // a third value
+		}
+		changes = append(changes, x)
+	}
+	switch n := flipFlopChanges; {
+	case len(changes) <= n, t.now.Sub(changes[n-1].source.At) > flipFlopWithin,
+		verdict.Compare(v.Key, changes[n].value, changes[n-2].value) != verdict.Equal,
+		authorOf(changes[0].source) != authorOf(changes[2].source), authorOf(changes[0].source) == authorOf(changes[1].source):
+		return nil, nil
+	}
+	by := changes[1].source
+	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: by}, v, t.present)
 }
 
 // Settle judges a dispute. Accepting asserts the value anew with the judge's
@@ -207,16 +316,21 @@ func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.
 // acceptance. Who has not the authority is refused. It is pure.
 func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session string, now, present time.Time) ([]state.Event, error) {
 	refused := refusal.Argument("source", "%s is for the user to judge: ask the user, and pass on the answer with source=user", d.ID)
-	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, defaultConfidence)
-	if d.Settled != nil && authority(by.Kind) < authority(d.Settled.Kind) || !accept && authority(by.Kind) < authority(d.Source.Kind) {
-		return nil, refused
-	}
 	verdict, was := formats.DisputeRejected, d.State
 	if accept {
 		verdict = formats.DisputeAccepted
 	}
 	if was == verdict {
 		return nil, nil
+	}
+	reopened := d
+	reopened.State = formats.DisputeOpen
+	if d.State != formats.DisputeAccepted && state.StandingOf(f, reopened, present) == formats.DisputeClosed {
+		return nil, refusal.Argument("target", "%s has closed: its value is believed, or what it stood against is not believed any more", d.ID)
+	}
+	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, defaultConfidence)
+	if d.Settled != nil && authority(by.Kind) < authority(d.Settled.Kind) || !accept && authority(by.Kind) < authority(d.Source.Kind) {
+		return nil, refused
 	}
 	n := fact.IDOf(d.Category, d.Key)
 	c := Checked{Category: d.Category, Key: d.Key, Value: d.Value, Confidence: by.Confidence, From: d.ValidFrom, Until: d.ValidUntil, Source: by, Session: session, Correct: d.Correct, At: present}
@@ -231,7 +345,12 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 		if x != nil {
 			return nil, refused
 		}
+		if d.Rival != nil {
+			superseded(ended, now)
+		}
 		events, assert = ended, false
+	case !accept && was == formats.DisputeOpen:
+		c, assert = upheld(f, d, c)
 	case !accept:
 		c, assert = restored(f, d, c, present)
 		assert = assert && was == formats.DisputeAccepted
@@ -250,6 +369,18 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 	return append(events, state.Event{Dispute: &d}), nil
 }
 
+// upheld is c made an assertion of what stays believed; ok: the claim could have
+// replaced it, so that without the judge's word it could do so again.
+func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
+	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
+		if v.ID == d.Against {
+			c.Value, c.Confidence, c.From, c.Until, c.Correct = v.Value, v.Confidence, nil, nil, false
+			return c, mayReplace(d.Source, v)
+		}
+	}
+	return c, false
+}
+
 // restored is c made an assertion of what was believed before a dispute was
 // accepted; ok: that acceptance still holds.
 func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (_ Checked, ok bool) {
@@ -262,7 +393,7 @@ func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (
 	c.Value, c.Confidence, c.From, c.Until, c.Correct = vs[i].Value, vs[i].Confidence, nil, nil, true
 	if d.Removal {
 		c.From, c.Correct = vs[i].ValidUntil, false
-		return c, current == nil && vs[i].RetractedAt != nil
+		return c, current == nil && vs[i].ValidUntil != nil
 	}
 	return c, current != nil && verdict.Compare(d.Key, current.Value, d.Value) == verdict.Equal
 }
@@ -270,24 +401,39 @@ func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (
 func (x Contested) text(b *strings.Builder, call prose.Syntax) {
 	d := x.Dispute
 	fmt.Fprintf(b, "Disputed [%s] %s: still '%s' (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), prose.Brief(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
+	verdict, undone := "accept", "not believed"
 	if d.Removal {
-		b.WriteString("its removal")
-	} else {
-		b.WriteString("'" + prose.Brief(d.Value) + "'")
+		undone = "not done"
 	}
-	if d.State == formats.DisputeRejected {
-		fmt.Fprintf(b, " was rejected as %s", d.ID)
-		if d.Settled != nil {
-			fmt.Fprintf(b, " on %s by %s", d.Settled.At.Format(time.DateOnly), prose.Line(authorOf(*d.Settled)))
-		}
-		return
+	if d.Rival != nil {
+		b.WriteString("its end by ")
 	}
-	undone := "believed"
-	if d.Removal {
-		undone = "done"
+	b.WriteString(claimOf(d.Value, d.Removal, d.Rival) + recordOf(d, undone, verdict, call))
+}
+
+// recordOf says as what a claim is recorded, and how to settle it.
+func recordOf(d formats.Dispute, undone, verdict string, call prose.Syntax) string {
+	switch {
+	case d.State == formats.DisputeRefused:
+		return fmt.Sprintf(" is not recorded: %d disputes about this fact are open. To list them: %s", MaxDisputes, call("disputes"))
+	case d.State == formats.DisputeRejected && d.Settled != nil:
+		return fmt.Sprintf(" was rejected as %s on %s by %s", d.ID, d.Settled.At.Format(time.DateOnly), prose.Line(authorOf(*d.Settled)))
+	case d.State == formats.DisputeRejected:
+		return " was rejected as " + d.ID
 	}
-	fmt.Fprintf(b, " is recorded as %s, not %s. To settle, ask the user, then: %s", d.ID, undone,
-		call("judge", "category", d.Category, "key", d.Key, "target", d.ID, "verdict", "accept", "source", KindUser))
+	return fmt.Sprintf(" is recorded as %s, %s. To settle, ask the user, then: %s", d.ID, undone,
+		call("judge", "category", d.Category, "key", d.Key, "target", d.ID, "verdict", verdict, "source", KindUser))
+}
+
+// claimOf is what a dispute says.
+func claimOf(value string, removal bool, rival *Name) string {
+	switch {
+	case rival != nil:
+		return fmt.Sprintf("'%s' of [%s]", prose.Brief(value), Slashed(*rival))
+	case removal:
+		return "its removal"
+	}
+	return "'" + prose.Brief(value) + "'"
 }
 
 // TextIn gives the lines of the answer in the caller's syntax.
@@ -310,6 +456,7 @@ type Disputing struct {
 	Key        string    `json:"key"`
 	Value      string    `json:"value,omitempty"`
 	Removal    bool      `json:"removal,omitempty"`
+	Rival      *Name     `json:"rival,omitempty"` // the fact that has the value
 	By         string    `json:"by"`
 	Confidence float64   `json:"confidence"`
 	At         time.Time `json:"at"`
@@ -323,11 +470,7 @@ type Disputing struct {
 
 // Line is the dispute in one line.
 func (d Disputing) Line() string {
-	claim := "its removal"
-	if !d.Removal {
-		claim = "'" + prose.Brief(d.Value) + "'"
-	}
-	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), claim, prose.Line(d.By),
+	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), claimOf(d.Value, d.Removal, d.Rival), prose.Line(d.By),
 		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), prose.Brief(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
 	if d.State != formats.DisputeOpen {
 		line += ", " + d.State
@@ -341,7 +484,7 @@ func (d Disputing) Line() string {
 // DisputingOf tells of a dispute as it stands at an instant.
 func DisputingOf(f state.Facts, d formats.Dispute, at time.Time) Disputing {
 	r := Disputing{
-		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, By: authorOf(d.Source), Confidence: d.Confidence,
+		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rival: d.Rival, By: authorOf(d.Source), Confidence: d.Confidence,
 		At: d.At, State: state.StandingOf(f, d, at),
 	}
 	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {

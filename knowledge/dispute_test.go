@@ -227,3 +227,211 @@ func TestDisputesClose(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// Two authors who change a fact back and forth three times within 14 days open a
+// dispute. The newest value stays.
+func TestFlipFlop(t *testing.T) {
+	type say struct {
+		by    Source
+		value string
+		day   int
+	}
+	third := Source{Kind: KindAgent, By: "gemini-b7e2"}
+	for name, x := range map[string]struct {
+		says    []say
+		correct bool
+		want    string // the open dispute: who says what
+	}{
+		"three changes":           {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "A", 3}, {codex, "B", 4}}, false, "claude-a3f8: A"},
+		"by correcting":           {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "A", 3}, {codex, "B", 4}}, true, "claude-a3f8: A"},
+		"confirmed between":       {[]say{{claude, "A", 1}, {codex, "B", 2}, {codex, "b.", 3}, {claude, "A", 4}, {claude, "A", 5}, {codex, "B", 6}}, false, "claude-a3f8: A"},
+		"what was there is old":   {[]say{{claude, "A", 1}, {codex, "B", 100}, {claude, "A", 101}, {codex, "B", 114}}, false, "claude-a3f8: A"},
+		"someone else began":      {[]say{{third, "A", 1}, {codex, "B", 2}, {claude, "A", 3}, {codex, "B", 4}}, false, "claude-a3f8: A"},
+		"two changes":             {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "A", 3}}, false, ""},
+		"in more than 14 days":    {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "A", 3}, {codex, "B", 17}}, false, ""},
+		"one author":              {[]say{{claude, "A", 1}, {claude, "B", 2}, {claude, "A", 3}, {claude, "B", 4}}, false, ""},
+		"three authors":           {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "A", 3}, {third, "B", 4}}, false, ""},
+		"three values":            {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "C", 3}, {codex, "B", 4}}, false, ""},
+		"each time another value": {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "C", 3}, {codex, "D", 4}}, false, ""},
+		"a fourth change":         {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "A", 3}, {codex, "B", 4}, {claude, "A", 5}}, false, "codex-1acc: B"},
+	} {
+		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		var last Remembered
+		for _, s := range x.says {
+			c := claim(s.value, s.by, .8)
+			c.Correct = x.correct
+			last = assert(t, st, c, s.day)
+		}
+		now := at(x.says[len(x.says)-1].day)
+		var got strings.Builder
+		for _, d := range state.OpenDisputes(st, st.Disputes(n), now) {
+			got.WriteString(d.Source.By + ": " + d.Value)
+		}
+		current := fact.CurrentAt(st.Versions(n), now)
+		if got.String() != x.want || current.Value != last.Value || last.Outcome == Disputed || last.Warned() != (x.want != "") {
+			t.Errorf("%s: %q, want %q; %s is believed, the answer is %s", name, got.String(), x.want, current.Value, last.Text())
+		}
+		if x.want != "" && !strings.Contains(last.Text(), "\n  Changed back and forth 3 times within 14 days: '"+x.want[len(x.want)-1:]+"' is recorded as d-") {
+			t.Errorf("%s: %s", name, last.Text())
+		}
+	}
+}
+
+// Once a user has judged it, neither author changes the value again.
+func TestFlipFlopJudged(t *testing.T) {
+	for _, accept := range []bool{true, false} {
+		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		for i, by := range []Source{claude, codex, claude, codex} {
+			assert(t, st, claim("AB"[i%2:i%2+1], by, .8), i+1)
+		}
+		events, err := Settle(st, st.Disputes(n)[0], accept, user, "", at(5), at(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.Fold(events...)
+		wellFormed(t, st.Versions(n))
+		want, loser, by := "B", "A", claude
+		if accept {
+			want, loser, by = "A", "B", codex
+		}
+		r := assert(t, st, claim(loser, by, .9), 6)
+		v := fact.CurrentAt(st.Versions(n), at(7))
+		if r.Outcome != Disputed || v.Value != want || AuthorOf(v) != "user" {
+			t.Errorf("accepted %v: %s is believed of %s; %s", accept, v.Value, AuthorOf(v), r.Text())
+		}
+		if !accept && (!strings.Contains(r.Text(), "was rejected as d-") || len(st.Disputes(n)) != 1) {
+			t.Errorf("%s", r.Text())
+		}
+	}
+}
+
+// A fact has so many open disputes at most. What is settled makes room.
+func TestDisputesDoNotFlood(t *testing.T) {
+	st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+	assert(t, st, claim("right", user, 1), 1)
+	var r Remembered
+	for i := range MaxDisputes + 3 {
+		r = assert(t, st, claim(fmt.Sprintf("wrong %d", i), codex, .8), 2)
+	}
+	if got := len(st.Disputes(n)); got != MaxDisputes || r.Outcome != Disputed || !strings.Contains(r.Text(), "is not recorded: 20 disputes about this fact are open") {
+		t.Errorf("%d disputes; %s", got, r.Text())
+	}
+	events, err := Settle(st, st.Disputes(n)[3], false, user, "", at(3), at(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Fold(events...)
+	if r := assert(t, st, claim("wrong 21", codex, .8), 4); !strings.Contains(r.Text(), "is recorded as d-") {
+		t.Errorf("%s", r.Text())
+	}
+}
+
+// A dispute that closed by itself is not judged any more: what it was about is
+// not believed, or is settled.
+func TestClosedDisputesAreNotJudged(t *testing.T) {
+	for name, then := range map[string]Checked{"believed": claim("B", user, 1), "another": claim("C", user, 1)} {
+		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		assert(t, st, claim("A", user, 1), 1)
+		assert(t, st, claim("B", codex, .8), 2)
+		assert(t, st, then, 3)
+		for _, accept := range []bool{true, false} {
+			if _, err := Settle(st, st.Disputes(n)[0], accept, user, "", at(4), at(4)); err == nil || !strings.Contains(err.Error(), "has closed") {
+				t.Errorf("%s, accept %v: %v", name, accept, err)
+			}
+		}
+		// Nor is one that was rejected, once its opponent has ended.
+		if name == "another" {
+			d := st.Disputes(n)[0]
+			d.State = formats.DisputeRejected
+			if _, err := Settle(st, d, true, user, "", at(4), at(4)); err == nil {
+				t.Error("a rejected claim against what has ended was accepted")
+			}
+		}
+	}
+}
+
+// A link that contradicts opens a dispute; one that supersedes ends the target, if
+// who says it has the authority.
+func TestLinksHaveEffect(t *testing.T) {
+	s := testStore(t, nil)
+	codex, person := s.As(Actor{Agent: "codex-1acc"}), s.As(Actor{Kind: KindUser})
+	say := func(by *Store, key, value string) {
+		t.Helper()
+		if _, err := by.Remember(t.Context(), Assertion{Category: "c", Key: key, Value: value}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(by *Store, key, target, kind string) string {
+		t.Helper()
+		r, err := by.Relate(t.Context(), Link{Category: "c", Key: key, Target: "c/" + target, Kind: kind})
+		if err != nil {
+			return err.Error()
+		}
+		return r.Text()
+	}
+	open := func() (out string) {
+		t.Helper()
+		r, err := s.Disputes(t.Context(), DisputeQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range r.Disputes {
+			out += d.Line()[len(d.ID):] + "\n"
+		}
+		return out
+	}
+	judge := func(by *Store, accept bool) error {
+		return s.Decide(t.Context(), func(st state.Known, now time.Time) ([]state.Event, error) {
+			d := st.Disputed[len(st.Disputed)-1]
+			return Settle(st, d, accept, by.Source("", 1), "", now, now)
+		})
+	}
+	say(person, "db", "PostgreSQL 16")
+	say(codex, "store", "MySQL 8")
+	say(codex, "old", "SQLite")
+
+	const line = " [c/db] 'MySQL 8' of [c/store] (codex-1acc, 100%, 2026-01-15) against 'PostgreSQL 16' (user, 80%)\n"
+	got := link(codex, "store", "db", "contradicts")
+	if !strings.HasPrefix(got, "Relation added: c/store -(contradicts)-> c/db\n  'MySQL 8' of [c/store] against 'PostgreSQL 16' is recorded as d-") || open() != line {
+		t.Errorf("%s\n%s", got, open())
+	}
+	if link(codex, "store", "db", "contradicts"); open() != line {
+		t.Errorf("said twice: %s", open())
+	}
+	if _, err := codex.Unrelate(t.Context(), Link{Category: "c", Key: "store", Target: "c/db", Kind: "contradicts"}); err != nil || open() != "" {
+		t.Errorf("taken back: %v, %s", err, open())
+	}
+	link(codex, "store", "db", "contradicts")
+	if err := judge(codex, true); err == nil {
+		t.Error("an agent ended what a user asserted")
+	}
+	if say(codex, "store", "MariaDB"); open() != "" {
+		t.Errorf("the rival says something else: %s", open())
+	}
+	if got := link(codex, "store", "db", "supersedes"); !strings.HasPrefix(got, "Disputed [c] db: still 'PostgreSQL 16' (user, confidence: 80%)\n  its end by 'MariaDB' of [c/store] is recorded as d-") {
+		t.Error(got)
+	}
+	if err := judge(person, true); err != nil || open() != "" {
+		t.Errorf("%v, %s", err, open())
+	}
+	if got := s.recall(t, Question{Key: "db"}).Text(); got != "No current fact [c/db]: ended 2026-01-15 (was 'PostgreSQL 16')." {
+		t.Error(got)
+	}
+	if err := judge(person, false); err != nil || !strings.Contains(s.recall(t, Question{Key: "db"}).Text(), "PostgreSQL 16") {
+		t.Errorf("%v: judged again it is not back", err)
+	}
+	if got := link(codex, "store", "old", "supersedes"); got != "Relation added: c/store -(supersedes)-> c/old\n  c/old is no longer current" {
+		t.Error(got)
+	}
+	if got := link(codex, "old", "store", "supersedes"); !strings.Contains(got, "no current value") {
+		t.Error(got)
+	}
+	if got := link(codex, "old", "store", "contradicts"); got != "Relation added: c/old -(contradicts)-> c/store" || open() != "" {
+		t.Errorf("%s %s", got, open())
+	}
+	// What is erased stands in no dispute.
+	link(codex, "store", "db", "contradicts")
+	if _, err := codex.Remove(t.Context(), Withdrawal{Category: "c", Key: "store", Erase: true, Confirm: true}); err != nil || open() != "" {
+		t.Errorf("%v, %s", err, open())
+	}
+}

@@ -20,27 +20,54 @@ type Link struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the first fact"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the first fact"`
 	Target   string `json:"target" arg:"3" jsonschema:"the second fact, as category/key"`
-	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"how they are linked (default related_to)"`
+	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"how they are linked (default related_to); contradicts opens a dispute, supersedes ends the second fact"`
+	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 
-var relationKinds = []string{"depends_on", "related_to", "supports", "contradicts", "supersedes"}
+// The kinds of a link that do something to the second fact.
+const (
+	contradicts = "contradicts"
+	supersedes  = "supersedes"
+)
+
+var relationKinds = []string{"depends_on", "related_to", "supports", contradicts, supersedes}
 
 // Linked is what became of a link.
 type Linked struct {
-	Outcome  string           `json:"outcome"` // added, reinforced, removed
+	Outcome  string           `json:"outcome"` // added, reinforced, removed, disputed
 	Relation formats.Relation `json:"relation"`
+	Ended    []string         `json:"ended,omitempty"`   // ids of the second fact's versions that are no longer true
+	Dispute  *formats.Dispute `json:"dispute,omitempty"` // that the link opened
+
+	contested *Contested
 }
 
-// Text gives the answer's line.
-func (l Linked) Text() string {
+// Warned reports whether the link opened a dispute.
+func (l Linked) Warned() bool { return l.Dispute != nil }
+
+// Text gives the answer's lines.
+func (l Linked) Text() string { return l.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (l Linked) TextIn(call prose.Syntax) string {
 	r := l.Relation
-	return fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From), r.Kind, Slashed(r.To))
+	text := fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From), r.Kind, Slashed(r.To))
+	switch d := l.Dispute; {
+	case l.Outcome == string(Disputed):
+		return l.contested.TextIn(call)
+	case d != nil:
+		text += fmt.Sprintf("\n  %s against '%s'%s", claimOf(d.Value, true, d.Rival), prose.Brief(l.contested.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
+	case len(l.Ended) > 0:
+		text += fmt.Sprintf("\n  %s is no longer current", Slashed(r.To))
+	}
+	return text
 }
 
 // Slashed is a name as answers show it: category/key.
 func Slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n.Key) }
 
-// Relate links two facts; the same link again is reinforced.
+// Relate links two facts; the same link again is reinforced. A link that
+// supersedes ends the second fact, one that contradicts opens a dispute.
 func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
@@ -48,19 +75,49 @@ func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 		if err != nil {
 			return nil, err
 		}
-		r = Linked{"added", want}
+		r = Linked{Outcome: "added", Relation: want}
 		r.Relation.CreatedAt, r.Relation.SourceSession = now, s.actor.Session
 		if i := slices.IndexFunc(st.Relations, func(x formats.Relation) bool { return state.SameRelation(want, x) }); i >= 0 {
-			r = Linked{"reinforced", st.Relations[i]}
+			r = Linked{Outcome: "reinforced", Relation: st.Relations[i]}
 		}
 		r.Relation.Count++
 		r.Relation.LastSeen = &now
-		return []state.Event{{Relate: &r.Relation}}, nil
+		events, err := s.effect(st, &r, s.Source(l.Source, 1), now)
+		if err == nil && r.Outcome != string(Disputed) {
+			events = append(events, state.Event{Relate: &r.Relation})
+		}
+		return events, err
 	})
 	return r, err
 }
 
-// Unrelate removes a link.
+// effect is what a link does to the second fact: supersedes ends it, contradicts
+// opens a dispute.
+func (s *Store) effect(st state.Known, l *Linked, by Source, now time.Time) (events []state.Event, err error) {
+	from, to := l.Relation.From, l.Relation.To
+	switch l.Relation.Kind {
+	case supersedes:
+		events, l.contested, err = s.Supersede(st, from, to, by, now)
+		if l.contested != nil {
+			l.Outcome = string(Disputed)
+			break
+		}
+		for _, e := range events {
+			l.Ended = append(l.Ended, e.Put.ID)
+		}
+	case contradicts:
+		rival, old := fact.Current(st.Versions(fact.IDOf(from.Category, from.Key)), s.present(now)), fact.Current(st.Versions(fact.IDOf(to.Category, to.Key)), s.present(now))
+		if rival != nil && old != nil {
+			events, l.contested = contest(st, rivalry(rival, by), old, s.present(now))
+		}
+	}
+	if l.contested != nil {
+		l.Dispute = &l.contested.Dispute
+	}
+	return events, err
+}
+
+// Unrelate removes a link, and closes the dispute that it opened.
 func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
 	err := s.Decide(ctx, func(st state.Known, _ time.Time) ([]state.Event, error) {
@@ -68,11 +125,18 @@ func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
 		if err != nil {
 			return nil, err
 		}
-		r = Linked{"removed", want}
+		r = Linked{Outcome: "removed", Relation: want}
 		if !slices.ContainsFunc(st.Relations, func(x formats.Relation) bool { return state.SameRelation(want, x) }) {
 			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", Slashed(want.From), want.Kind, Slashed(want.To))
 		}
-		return []state.Event{{Unrelate: &want}}, nil
+		events := []state.Event{{Unrelate: &want}}
+		for _, d := range st.Disputes(fact.IDOf(want.To.Category, want.To.Key)) {
+			if want.Kind == contradicts && d.State == formats.DisputeOpen && d.Rival != nil && fact.IDOf(d.Rival.Category, d.Rival.Key) == fact.IDOf(want.From.Category, want.From.Key) {
+				d.State = formats.DisputeClosed // what opened it is taken back
+				events = append(events, state.Event{Dispute: &d})
+			}
+		}
+		return events, nil
 	})
 	return r, err
 }

@@ -90,6 +90,8 @@ func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
 //     the period of the assertion, which is that of the old version unless given.
 //   - What has not the authority to replace a version that would make room for it
 //     is disputed: nothing changes but the list of disputes. See [mayReplace].
+//     A value that goes back and forth between two authors is believed, and what
+//     it replaced is disputed. See [timeline.flipFlop].
 //   - Anything else takes its place in valid time: see [timeline.place]. What it
 //     says about the value that it replaces is in [timeline.judge].
 func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered, error) {
@@ -450,6 +452,9 @@ func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, R
 	events := make([]state.Event, len(t.changed))
 	for i, w := range t.changed {
 		events[i] = state.Event{Put: w}
+	}
+	if opened, x := t.flipFlop(v); x != nil {
+		events, r.Dispute = append(events, opened...), &x.Dispute
 	}
 	return events, r, nil
 }

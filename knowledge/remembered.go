@@ -25,7 +25,7 @@ type Remembered struct {
 	Touched       []string         `json:"touched"`                 // ids of every version that changed
 	Was           *Was             `json:"was,omitempty"`           // the value that is no longer current
 	Contradiction *Contradiction   `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
-	Dispute       *formats.Dispute `json:"dispute,omitempty"`       // the assertion, which is not believed; all else tells of what is
+	Dispute       *formats.Dispute `json:"dispute,omitempty"`       // with outcome disputed: the assertion, while all else tells of what is believed; else: the value it replaced, for the third time
 	Displaced     []Displacement   `json:"displaced,omitempty"`
 	Similar       []Similar        `json:"similar,omitempty"` // advice only: nothing was done about them
 	Redacted      []string         `json:"redacted,omitempty"`
@@ -62,7 +62,7 @@ type Similar struct {
 	Relevance float64 `json:"relevance"` // 0..1
 }
 
-// Warned reports whether the assertion is disputed.
+// Warned reports whether a dispute was recorded.
 func (r Remembered) Warned() bool { return r.Dispute != nil }
 
 // Text gives the answer's lines.
@@ -71,7 +71,7 @@ func (r Remembered) Text() string { return r.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (r Remembered) TextIn(call prose.Syntax) string {
 	var b strings.Builder
-	if r.Dispute != nil {
+	if r.Outcome == Disputed {
 		Contested{*r.Dispute, r.stays}.text(&b, call)
 		b.WriteString(prose.Redacted(r.Redacted))
 		return b.String()
@@ -105,6 +105,10 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 		for _, d := range r.Displaced {
 			fmt.Fprintf(&b, "\n  '%s' %s", prose.Brief(d.Value), d.now())
 		}
+	}
+	if r.Dispute != nil {
+		fmt.Fprintf(&b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
+			prose.Brief(r.Dispute.Value), recordOf(*r.Dispute, "not believed", "accept|reject", call))
 	}
 	b.WriteString(prose.Redacted(r.Redacted))
 	for _, s := range r.Similar {

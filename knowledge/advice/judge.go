@@ -60,15 +60,15 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 		r = Judged{Pair: &formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
 		events := []state.Event{{Judge: r.Pair}}
 		if v.Verdict == "supersedes" {
-			ended, x := knowledge.End(st, fact.IDOf(b.Category, b.Key), s.Source(v.Source, 1), now, fact.Present(s.Now(), now))
+			ended, x, err := s.Supersede(st, a, b, s.Source(v.Source, 1), now)
+			if err != nil {
+				return nil, err
+			}
 			if x != nil {
 				r = Judged{Dispute: &x.Dispute, contested: x}
 				return ended, nil
 			}
 			for _, e := range ended {
-				if e.Put.RetractedAt != nil && e.Put.RetractedAt.Equal(now) {
-					e.Put.RetractedAt, e.Put.RetractedBy = nil, "" // superseded, not withdrawn
-				}
 				r.Ended = append(r.Ended, e.Put.ID)
 				events = append(events, e)
 			}

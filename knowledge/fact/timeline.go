@@ -142,6 +142,17 @@ func Current(vs []*Version, now time.Time) *Version {
 	return nil
 }
 
+// AllCurrent returns the versions of a fact that are believed to be valid now, the
+// oldest first: one, or each of several values.
+func AllCurrent(vs []*Version, now time.Time) (out []*Version) {
+	for _, h := range Timeline(vs, now) {
+		if h.Period.Contains(now) {
+			out = append(out, h.Version)
+		}
+	}
+	return out
+}
+
 // Settle gives the versions of a fact the periods that [Timeline] says they have
 // at an instant, so that what is recorded next finds them as they are believed.
 // changed are the versions that differ from those stored. now is the recorded time.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"leanctx/formats"
@@ -54,20 +55,27 @@ func OpenDisputes(f Facts, list []formats.Dispute, at time.Time) (out []formats.
 }
 
 // StandingOf is the state of a dispute at an instant. An open one closes by
-// itself when its value is believed or its opponent has ended, also by the mere
-// passing of time.
+// itself when its value is believed, when its opponent has ended, or when its
+// rival no longer says the same, also by the mere passing of time.
 func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
 	if d.State != formats.DisputeOpen {
 		return d.State
 	}
 	vs := f.Versions(fact.IDOf(d.Category, d.Key))
-	if v := fact.Current(vs, at); v != nil && !d.Correct && d.ValidUntil == nil && !d.Removal && verdict.Compare(v.Key, v.Value, d.Value) == verdict.Equal {
+	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == d.Against })
+	if i < 0 {
 		return formats.DisputeClosed
 	}
-	for _, v := range fact.Timeline(vs, at) {
-		if v.ID == d.Against && fact.Before(at, v.Period.Until) {
-			return formats.DisputeOpen
-		}
+	if p, ok := fact.PeriodNow(vs[i], vs, at); !ok || !fact.Before(at, p.Until) {
+		return formats.DisputeClosed
 	}
-	return formats.DisputeClosed
+	held := func(vs []*fact.Version) bool {
+		return slices.ContainsFunc(fact.AllCurrent(vs, at), func(v *fact.Version) bool { return verdict.Compare(v.Key, v.Value, d.Value) == verdict.Equal })
+	}
+	switch {
+	case d.Rival != nil && !held(f.Versions(fact.IDOf(d.Rival.Category, d.Rival.Key))),
+		!d.Removal && !d.Correct && d.ValidUntil == nil && held(vs):
+		return formats.DisputeClosed
+	}
+	return formats.DisputeOpen
 }

@@ -127,7 +127,9 @@ func (l *Lists) unlink(n fact.ID) {
 	l.Relations = slices.DeleteFunc(slices.Clone(l.Relations), func(r formats.Relation) bool {
 		return fact.IDOf(r.From.Category, r.From.Key) == n || fact.IDOf(r.To.Category, r.To.Key) == n
 	})
-	l.Disputed = slices.DeleteFunc(slices.Clone(l.Disputed), func(d formats.Dispute) bool { return fact.IDOf(d.Category, d.Key) == n })
+	l.Disputed = slices.DeleteFunc(slices.Clone(l.Disputed), func(d formats.Dispute) bool {
+		return fact.IDOf(d.Category, d.Key) == n || d.Rival != nil && fact.IDOf(d.Rival.Category, d.Rival.Key) == n
+	})
 }
 
 // clipped is for a clone: what is appended to either is not seen in the other.

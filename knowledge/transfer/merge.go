@@ -31,6 +31,8 @@ type merger struct {
 	before Imported          // what the batches before did
 	rooms  map[string]string // the spellings of categories in the file, the first ones
 
+	disputed map[fact.ID]bool // facts with disputes in the file; true: the file brought the fact
+
 	st      *state.State
 	now     time.Time // the recorded time
 	present time.Time // see [fact.Present]
@@ -147,6 +149,9 @@ func (m *merger) add(events ...state.Event) {
 // fact merges one name by the mode of the import.
 func (m *merger) fact(n fact.ID, in incoming) error {
 	existing := len(m.st.Versions(n)) > 0
+	if _, ok := m.disputed[n]; ok {
+		m.disputed[n] = !existing
+	}
 	tombstone, erased := m.st.Erased(n)
 	if erased && !existing && m.in.Merge == mergeReplace {
 		t := tombstone // only one that is taken away outlives this call
@@ -367,10 +372,17 @@ func (m *merger) cleanDocument(d *formats.Document) {
 	for i := range d.Reminders {
 		m.text(&d.Reminders[i].Text, &d.Reminders[i].Keyword, &d.Reminders[i].Path)
 	}
-	d.Disputes = slices.DeleteFunc(d.Disputes, func(x formats.Dispute) bool { return !disputeForm.MatchString(x.ID) })
 	for i := range d.Disputes {
 		x := &d.Disputes[i]
 		m.text(&x.Category, &x.Key, &x.Value, &x.Source.Ref, &x.Source.By)
+		if x.Rival != nil {
+			m.text(&x.Rival.Category, &x.Rival.Key)
+		}
+	}
+	d.Disputes = slices.DeleteFunc(d.Disputes, m.refusedDispute)
+	m.disputed = map[fact.ID]bool{}
+	for _, x := range d.Disputes {
+		m.disputed[fact.IDOf(x.Category, x.Key)] = false
 	}
 	for i := range d.History {
 		m.text(&d.History[i].Summary)
@@ -379,6 +391,53 @@ func (m *merger) cleanDocument(d *formats.Document) {
 
 // disputeForm is how the ids of disputes look.
 var disputeForm = regexp.MustCompile(`^d-[0-9a-f]{4,32}$`)
+
+// refusedDispute reports whether a dispute of a fact file is none that this
+// program writes.
+func (m *merger) refusedDispute(x formats.Dispute) bool {
+	c := knowledge.Checked{Category: x.Category, Key: x.Key, Value: x.Value, Confidence: x.Confidence}
+	if x.Removal && x.Rival == nil {
+		c.Value = "-" // it has none
+	}
+	err := c.Validate()
+	kinds := []string{knowledge.KindUser, knowledge.KindFile, knowledge.KindTool, knowledge.KindAgent, knowledge.KindImport}
+	judged := x.State == formats.DisputeAccepted || x.State == formats.DisputeRejected
+	switch {
+	case err != nil:
+	case !disputeForm.MatchString(x.ID):
+		err = refusal.Argument("id", "%q is no id of a dispute", prose.Clip(x.ID, 40))
+	case !judged && x.State != formats.DisputeOpen && x.State != formats.DisputeClosed:
+		err = refusal.Argument("state", "state %q is none of a dispute", prose.Clip(x.State, 40))
+	case judged != (x.Settled != nil):
+		err = refusal.Argument("settled", "a dispute is judged by somebody, or not at all")
+	case !slices.Contains(kinds, x.Source.Kind), x.Settled != nil && !slices.Contains(kinds, x.Settled.Kind):
+		err = refusal.Argument("source", "its source is of no known kind")
+	case x.Rival != nil && (!x.Removal || formats.FoldName(x.Rival.Category) == "" || formats.FoldName(x.Rival.Key) == ""):
+		err = refusal.Argument("rival", "its rival is no fact")
+	}
+	if err != nil {
+		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("dispute about [%s/%s]: %v", prose.Line(prose.Clip(x.Category, 40)), prose.Line(prose.Clip(x.Key, 40)), err)})
+	}
+	return err != nil
+}
+
+// dispute takes over a dispute of a file. One about a fact that was here before
+// is an import's claim and not yet judged, whatever the file says, unless a user
+// has theirs replace ours.
+func (m *merger) dispute(x formats.Dispute) {
+	n := fact.IDOf(x.Category, x.Key)
+	_, taken := m.over.Dispute(x.ID)
+	if taken || !slices.ContainsFunc(m.over.Versions(n), func(v *fact.Version) bool { return v.ID == x.Against }) {
+		return
+	}
+	if !m.disputed[n] && !(m.in.Merge == mergeReplace && m.store.Actor().Kind == knowledge.KindUser) {
+		if x.State != formats.DisputeOpen || len(state.OpenDisputes(m.over, m.over.Disputes(n), m.now)) >= knowledge.MaxDisputes {
+			return
+		}
+		x.Source.Kind = knowledge.KindImport
+	}
+	m.add(state.Event{Dispute: &x})
+}
 
 // refused reports whether a version of a fact file breaks a rule that every
 // assertion obeys. Such a file has no lines to name; the fact is named.
@@ -456,6 +515,11 @@ func (m *merger) adopted(v *fact.Version) *fact.Version {
 	if len(w.Sources) == 0 {
 		w.Sources = []formats.Source{{Kind: knowledge.KindImport, By: w.SourceSession, At: w.RecordedFrom, Confidence: w.Confidence}}
 	}
+	w.Sources = slices.Clone(w.Sources)
+	for i := range w.Sources {
+		w.Sources[i].Kind = knowledge.KindImport
+	}
+	w.Pinned = false // the existing program has no pins, and a pin is the user's to give
 	return &w
 }
 
@@ -508,10 +572,7 @@ func (m *merger) log(d *formats.Document) {
 		}
 	}
 	for _, x := range d.Disputes {
-		n := fact.IDOf(x.Category, x.Key)
-		if _, taken := m.over.Dispute(x.ID); !taken && len(m.over.Versions(n)) > 0 {
-			m.add(state.Event{Dispute: &x})
-		}
+		m.dispute(x)
 	}
 	for _, h := range d.History {
 		if _, equal := known(m.st.History, h, func(a, b formats.Insight) bool { return identical(a, b) }); !equal {

@@ -107,7 +107,7 @@ func relating(st Stores) []Operation {
 			Teach("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
 		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, (*knowledge.Store).Disputes)).
 			Shown("state", "all").Tried("conflicts"),
-		New("relate", "Link two facts.", Adds, on(open, (*knowledge.Store).Relate), "category", "key", "target").
+		New("relate", "Link two facts; contradicts disputes the target, supersedes ends it.", Changes, on(open, (*knowledge.Store).Relate), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
 		New("unrelate", "Remove a link.", Changes, on(open, (*knowledge.Store).Unrelate), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Tried("unlink", "disconnect"),
