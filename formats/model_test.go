@@ -54,7 +54,7 @@ func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(strings.ToValidUTF8(texts().Draw(t, "text"), "?"))
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(rapid.Int64Range(0, 1<<40).Draw(t, "int"))
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, "uint"))

@@ -47,6 +47,20 @@ type Source struct {
 	At         time.Time `json:"at"`                  // recorded time of the assertion
 	Confidence float64   `json:"confidence,omitzero"` // 0..1, as given with this assertion
 
+	// Files are the project's files that stood behind the assertion, as they were
+	// then. A confirmation without a file takes those of the version anew.
+	Files []FileState `json:"files,omitempty"`
+
+	Extra Unknown `json:",embed"`
+}
+
+// FileState is what a file, or some lines of it, was like.
+type FileState struct {
+	Ref      string    `json:"ref"`      // path in the project, with slashes, and lines: src/auth.ts:12-20
+	Checksum string    `json:"checksum"` // sha256 of the lines, its first 16 hex digits
+	Size     int64     `json:"size"`     // bytes of the file
+	Modified time.Time `json:"modified"`
+
 	Extra Unknown `json:",embed"`
 }
 

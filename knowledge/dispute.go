@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,12 +30,12 @@ func authority(kind string) int {
 	return 1
 }
 
-// authorityOf is the highest authority that asserted a version. A file is not
-// looked at again, so it protects a version no more than the agent that named it.
-func authorityOf(v *fact.Version) int {
+// authorityOf is the highest authority that asserted a version. A file protects a
+// version while it is what it was; then it counts as the agent that named it.
+func authorityOf(f state.Claims, v *fact.Version) int {
 	most := 0
 	for _, s := range v.Sources {
-		if s.Kind == KindFile {
+		if s.Kind == KindFile && most < authority(KindFile) && !backed(f, v) {
 			s.Kind = KindAgent
 		}
 		most = max(most, authority(s.Kind))
@@ -55,8 +52,8 @@ const (
 
 // mayReplace reports whether a claim may end or change a version. What is
 // pinned is the user's to change.
-func mayReplace(by Source, v *fact.Version) bool {
-	needed := authorityOf(v)
+func mayReplace(f state.Claims, by Source, v *fact.Version) bool {
+	needed := authorityOf(f, v)
 	if v.Pinned {
 		needed = authority(KindUser)
 	}
@@ -92,28 +89,34 @@ func AuthorOf(v *fact.Version) string {
 // Source is who speaks, with the evidence that a call gives: user or tool:NAME
 // for whom an agent passes it on, or what it points at.
 func (s *Store) Source(ref string, confidence float64) Source {
-	x := Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: strings.TrimSpace(ref), Confidence: confidence}
+	x, _ := s.sourced(ref, confidence)
+	return x
+}
+
+// sourced is [Store.Source], with the reason why a file that it names will not be
+// checked.
+func (s *Store) sourced(ref string, confidence float64) (x Source, unchecked string) {
+	ref, _ = s.Redact(strings.TrimSpace(ref))
+	x = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: ref, Confidence: confidence}
 	switch {
 	case x.Ref == KindUser, x.Ref == KindTool, x.Ref == KindAgent:
 		x.Kind, x.Ref = x.Ref, ""
 	case strings.HasPrefix(x.Ref, "tool:"):
 		x.Kind = KindTool
-	case x.Kind == KindAgent && s.isFile(x.Ref):
-		x.Kind = KindFile
+	default:
+		now, err := s.files.Read(x.Ref)
+		if err != nil {
+			return x, err.Error()
+		}
+		if now == nil {
+			break
+		}
+		x.Files = []formats.FileState{*now}
+		if x.Kind == KindAgent {
+			x.Kind = KindFile
+		}
 	}
-	return x
-}
-
-var linesOfFile = regexp.MustCompile(`:\d+(-\d+)?$`)
-
-// isFile reports whether a source names a file of the project.
-func (s *Store) isFile(ref string) bool {
-	path := filepath.FromSlash(linesOfFile.ReplaceAllString(ref, ""))
-	if ref == "" || s.opts.ProjectRoot == "" || !filepath.IsLocal(path) {
-		return false
-	}
-	info, err := os.Stat(filepath.Join(s.opts.ProjectRoot, path))
-	return err == nil && info.Mode().IsRegular()
+	return x, ""
 }
 
 // Contested is a claim that was not believed, and the version that stays.
@@ -197,14 +200,14 @@ func (t *timeline) protected() *fact.Version {
 func (t *timeline) mayReplace(v *fact.Version) bool {
 	by := t.said.Source
 	by.Kind, by.Confidence = cmp.Or(t.said.Authority, by.Kind), t.said.Confidence
-	return mayReplace(by, v)
+	return mayReplace(t.facts, by, v)
 }
 
 // permitted is the assertion without what it may not take from a version that
 // it confirms: the pin and the privacy that somebody of more authority gave.
 func (t *timeline) permitted(v *fact.Version) Checked {
 	c := t.said
-	if authority(cmp.Or(c.Authority, c.Source.Kind)) >= authorityOf(v) {
+	if authority(cmp.Or(c.Authority, c.Source.Kind)) >= authorityOf(t.facts, v) {
 		return c
 	}
 	if v.Pinned {
@@ -224,7 +227,7 @@ func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.
 
 func end(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, *Contested) {
 	for _, v := range fact.Timeline(f.Versions(n), present) {
-		if fact.Before(present, v.Period.Until) && !mayReplace(claim.Source, v.Version) {
+		if fact.Before(present, v.Period.Until) && !mayReplace(f, claim.Source, v.Version) {
 			return contest(f, claim, v.Version, present)
 		}
 	}
@@ -318,7 +321,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 	refused := refusal.Argument("source", "%s is for the user to judge: ask the user, and pass on the answer with source=user", d.ID)
 	verdict, was := formats.DisputeRejected, d.State
 	if accept {
-		verdict = formats.DisputeAccepted
+		verdict, by.Files = formats.DisputeAccepted, d.Source.Files
 	}
 	if was == verdict {
 		return nil, nil
@@ -375,7 +378,7 @@ func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
 	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
 		if v.ID == d.Against {
 			c.Value, c.Confidence, c.From, c.Until, c.Correct = v.Value, v.Confidence, nil, nil, false
-			return c, mayReplace(d.Source, v)
+			return c, mayReplace(f, d.Source, v)
 		}
 	}
 	return c, false

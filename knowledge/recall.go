@@ -87,6 +87,9 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 			return nil
 		})
 	}
+	for i, f := range r.Facts {
+		r.Facts[i].SourceState = s.SourceState(f.Version, r.frame.now)
+	}
 	if err == nil {
 		r.Reminders, err = s.surfacing(ctx, &r.frame)
 	}

@@ -58,8 +58,9 @@ type Found struct {
 	Pinned        bool               `json:"pinned,omitempty"`
 	Privacy       string             `json:"privacy"`
 	Archived      bool               `json:"archived,omitempty"`
-	Unconfirmed   bool               `json:"unconfirmed,omitempty"` // known only from an import
-	Disputed      bool               `json:"disputed,omitempty"`    // an open dispute stands against it
+	Unconfirmed   bool               `json:"unconfirmed,omitempty"`  // known only from an import
+	Disputed      bool               `json:"disputed,omitempty"`     // an open dispute stands against it
+	SourceState   string             `json:"source_state,omitempty"` // changed or gone: the file that its source names is not what it was
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
 	Maybe   bool  `json:"maybe,omitempty"`   // too weak to be told as an answer
@@ -242,6 +243,9 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	}
 	if f.Disputed {
 		b.WriteString(" [disputed]")
+	}
+	if f.SourceState != "" {
+		b.WriteString(" [source " + f.SourceState + "]")
 	}
 	b.WriteString(r.origin(f))
 	for _, name := range sortedKeys(f.Parts) {

@@ -70,6 +70,7 @@ func Slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n
 // supersedes ends the second fact, one that contradicts opens a dispute.
 func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 	var r Linked
+	by := s.Source(l.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
 		if err != nil {
@@ -82,7 +83,7 @@ func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 		}
 		r.Relation.Count++
 		r.Relation.LastSeen = &now
-		events, err := s.effect(st, &r, s.Source(l.Source, 1), now)
+		events, err := s.effect(st, &r, by, now)
 		if err == nil && r.Outcome != string(Disputed) {
 			events = append(events, state.Event{Relate: &r.Relation})
 		}

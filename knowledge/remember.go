@@ -55,7 +55,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	if err != nil {
 		return Remembered{}, err
 	}
-	r.Redacted = c.Redacted
+	r.Redacted, r.Unchecked = c.Redacted, c.unchecked
 	s.weighRival(ctx, r.Contradiction)
 	return r, nil
 }
@@ -404,6 +404,16 @@ func (t *timeline) source() Source {
 	return s
 }
 
+// confirming is the source of an assertion that confirms v. Where it names no file
+// those behind v are taken anew.
+func (t *timeline) confirming(v *fact.Version) Source {
+	s := t.source()
+	if len(s.Files) == 0 {
+		s.Files = reread(t.facts, v)
+	}
+	return s
+}
+
 // asserted is a copy of v with one assertion more.
 func (t *timeline) asserted(v *fact.Version) *fact.Version {
 	w := *v
@@ -411,7 +421,7 @@ func (t *timeline) asserted(v *fact.Version) *fact.Version {
 	w.RevisionCount++
 	w.Confidence = max(v.Confidence, t.said.Confidence)
 	w.LastConfirmed, w.ArchivedAt = t.now, nil
-	w.Sources = append(slices.Clip(v.Sources), t.source())
+	w.Sources = append(slices.Clip(v.Sources), t.confirming(v))
 	said := t.permitted(v)
 	said.describe(&w)
 	t.joined = true
@@ -421,7 +431,7 @@ func (t *timeline) asserted(v *fact.Version) *fact.Version {
 // confirm is the common case: nothing changes but the count and its evidence.
 func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
 	w, said := t.asserted(v), t.permitted(v)
-	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.source(), Questions: said.Questions, Pinned: said.Pinned, Privacy: said.Privacy}
+	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.confirming(v), Questions: said.Questions, Pinned: said.Pinned, Privacy: said.Privacy}
 	if len(w.Tags) > len(v.Tags) {
 		e.Tags = w.Tags
 	}
@@ -514,13 +524,14 @@ type Checked struct {
 	Privacy              string
 	Redacted             []string  // rules that found a secret
 	At                   time.Time // when it was said, by the wall clock; zero: when it is recorded
+
+	unchecked string // why the file that the source names will not be checked
 }
 
 // Check checks an assertion and takes secrets out of it. Every error is an
 // [ArgumentError].
 func (s *Store) Check(a Assertion) (Checked, error) {
 	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
-	c.Source = s.Source(a.Source, defaultConfidence)
 	var err error
 	text := func(argument, v string) string {
 		v, found := s.Redact(v)
@@ -532,7 +543,7 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	}
 	c.Value = strings.TrimSpace(text("value", a.Value))
 	c.Category, c.Key = text("category", strings.TrimSpace(a.Category)), text("key", strings.TrimSpace(a.Key))
-	c.Source.Ref = text("source", c.Source.Ref)
+	c.Source, c.unchecked = s.sourced(text("source", a.Source), defaultConfidence)
 	c.Tags, c.Aliases = names("tags", a.Tags, text), names("aliases", a.Aliases, text)
 	c.Questions = splitQuestions(text("questions", a.Questions))
 	if err != nil {

@@ -29,6 +29,7 @@ type Remembered struct {
 	Displaced     []Displacement   `json:"displaced,omitempty"`
 	Similar       []Similar        `json:"similar,omitempty"` // advice only: nothing was done about them
 	Redacted      []string         `json:"redacted,omitempty"`
+	Unchecked     string           `json:"unchecked_source,omitempty"` // why the file that the source names will not be checked
 
 	// Asked is the period that was asked for, when what is stored is another:
 	// confirming a value never shortens it.
@@ -73,7 +74,7 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	if r.Outcome == Disputed {
 		Contested{*r.Dispute, r.stays}.text(&b, call)
-		b.WriteString(prose.Redacted(r.Redacted))
+		r.noteSource(&b)
 		return b.String()
 	}
 	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected", Refined: "Refined"}[r.Outcome]
@@ -110,12 +111,20 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
 			prose.Brief(r.Dispute.Value), recordOf(*r.Dispute, "not believed", "accept|reject", call))
 	}
-	b.WriteString(prose.Redacted(r.Redacted))
+	r.noteSource(&b)
 	for _, s := range r.Similar {
 		fmt.Fprintf(&b, "\n  Similar: [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value),
 			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes|compatible|unrelated"))
 	}
 	return b.String()
+}
+
+// noteSource tells what is to be known of the assertion's own text.
+func (r Remembered) noteSource(b *strings.Builder) {
+	if r.Unchecked != "" {
+		b.WriteString("\n  Source " + prose.Line(r.Unchecked) + ": it will not be checked")
+	}
+	b.WriteString(prose.Redacted(r.Redacted))
 }
 
 func (d Displacement) now() string {

@@ -85,9 +85,10 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return s.erase(ctx, w)
 	}
 	r := Withdrawn{Category: w.Category, Key: w.Key}
+	by := s.Source(w.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		r.Touched, r.Dispute, r.stays = nil, nil, nil
-		events, x := End(st, fact.IDOf(w.Category, w.Key), s.Source(w.Source, 1), now, s.present(now))
+		events, x := End(st, fact.IDOf(w.Category, w.Key), by, now, s.present(now))
 		if x != nil {
 			r.disputed(x)
 			return events, nil
@@ -149,6 +150,7 @@ func Retract(f state.Facts, n fact.ID, by string, now, present time.Time) []stat
 func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
 	var gone []*fact.Version
+	by := s.Source(w.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		n := fact.IDOf(w.Category, w.Key)
 		vs := st.Versions(n)
@@ -158,12 +160,11 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			}
 			return nil, nil
 		}
-		by := s.Source(w.Source, 1)
 		if events, x := End(st, n, by, now, s.present(now)); x != nil {
 			r.disputed(x)
 			return events, nil
 		}
-		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !mayReplace(by, v) }) {
+		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !mayReplace(st, by, v) }) {
 			return nil, refusal.Argument("source", "the history of [%s] %s holds what somebody of more authority asserted: ask the user, and pass on the answer with source=user", prose.Line(w.Category), prose.Line(w.Key))
 		}
 		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs

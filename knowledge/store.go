@@ -14,6 +14,7 @@ import (
 	"leanctx/internal/secret"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/meaning"
+	"leanctx/knowledge/sourcefile"
 	"leanctx/knowledge/state"
 	"leanctx/knowledge/usage"
 )
@@ -70,6 +71,7 @@ type core struct {
 	opts    Options
 	log     *state.Log
 	secrets *secret.Lazy
+	files   *sourcefile.Files // of the project, which sources name
 	use     *usage.Record
 	stop    context.CancelFunc
 	work    sync.WaitGroup
@@ -105,6 +107,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.vectors.semantic, c.vectors.vectors, c.vectors.log, c.vectors.logger, c.vectors.longLived = c.opts.Semantic, c.opts.Vectors, log, c.opts.Logger, c.opts.LongLived
 	c.vectors.marks.Path = filepath.Join(dir, "index", "vectors.json")
 	c.use = usage.Open(dir, c.opts.Now)
+	c.files = sourcefile.New(c.opts.ProjectRoot)
 	c.secrets = secret.NewLazy(c.opts.Redactor)
 	s := &Store{core: c}
 	ctx, stop := context.WithCancel(context.Background())
@@ -183,7 +186,13 @@ func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) 
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	if err := s.log.Decide(ctx, decide); err != nil {
+	err := s.withFiles(ctx, func(f *sourceFiles) error {
+		return s.log.Decide(ctx, func(k state.Known, now time.Time) ([]state.Event, error) {
+			k.Files = f.now
+			return f.decided(decide(k, now))
+		})
+	})
+	if err != nil {
 		return err
 	}
 	if s.opts.LongLived && s.decided.Add(1)%wakeEach == 0 {

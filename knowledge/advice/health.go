@@ -30,6 +30,7 @@ type Report struct {
 	Versions       int                   `json:"-"`                  // of all facts
 	Stale          []knowledge.Found     `json:"stale"`              // effective confidence under a half
 	StaleTotal     int                   `json:"stale_total"`
+	Sources        Checked               `json:"sources"`
 	Unconfirmed    int                   `json:"unconfirmed"`       // known only from an import
 	Unasked        int                   `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
 	Maintenance    *formats.Insight      `json:"maintenance,omitempty"`
@@ -83,6 +84,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
 			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
 		}
+		r.Sources = checkSources(ctx, s, st, now)
 		if last, any := st.Last(state.NoteMaintenance); any {
 			r.Maintenance = &last
 		}
@@ -195,6 +197,10 @@ func (r Report) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
 	for _, f := range r.Stale {
 		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
+	}
+	if len(r.Sources.Changed) > 0 {
+		fmt.Fprintf(&b, "\nSources that no longer match: %d", len(r.Sources.Changed))
+		b.WriteString(r.Sources.lines(healthMost))
 	}
 	if r.Unasked > 0 {
 		fmt.Fprintf(&b, "\nWithout questions: %d (%s lists them)", r.Unasked, call("questions"))

@@ -52,6 +52,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 		return settle(ctx, s, v)
 	}
 	var r Judged
+	by := s.Source(v.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		a, b, err := knowledge.PairOf(st, v.Category, v.Key, v.Target)
 		if err != nil {
@@ -60,7 +61,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 		r = Judged{Pair: &formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
 		events := []state.Event{{Judge: r.Pair}}
 		if v.Verdict == "supersedes" {
-			ended, x, err := s.Supersede(st, a, b, s.Source(v.Source, 1), now)
+			ended, x, err := s.Supersede(st, a, b, by, now)
 			if err != nil {
 				return nil, err
 			}
@@ -84,12 +85,13 @@ func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) 
 		return Judged{}, err
 	}
 	var r Judged
+	by := s.Source(v.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		d, ok := st.Dispute(strings.TrimSpace(v.Target))
 		if !ok || fact.IDOf(d.Category, d.Key) != fact.IDOf(v.Category, v.Key) {
 			return nil, refusal.NotFound("No dispute %s about [%s] %s", prose.Line(prose.Clip(v.Target, 40)), prose.Line(v.Category), prose.Line(v.Key))
 		}
-		events, err := knowledge.Settle(st, d, v.Verdict == accept, s.Source(v.Source, 1), s.Actor().Session, now, fact.Present(s.Now(), now))
+		events, err := knowledge.Settle(st, d, v.Verdict == accept, by, s.Actor().Session, now, fact.Present(s.Now(), now))
 		if err != nil {
 			return nil, err
 		}

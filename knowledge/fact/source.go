@@ -1,5 +1,11 @@
 package fact
 
+import (
+	"slices"
+
+	"leanctx/formats"
+)
+
 // The kinds of a source: who made an assertion.
 const (
 	KindUser   = "user"
@@ -23,4 +29,15 @@ func Unconfirmed(v *Version) bool {
 		}
 	}
 	return len(v.Sources) > 0
+}
+
+// Files are the project's files that stand behind v: those of the newest assertion
+// that names any.
+func Files(v *Version) []formats.FileState {
+	for _, s := range slices.Backward(v.Sources) {
+		if len(s.Files) > 0 {
+			return s.Files
+		}
+	}
+	return nil
 }

@@ -39,6 +39,8 @@ type Behind struct {
 	Sources   []formats.Source `json:"sources"`
 	Questions []string         `json:"questions,omitempty"` // that were stored with it
 
+	SourceState string `json:"source_state,omitempty"` // changed or gone: the file that its source names is not what it was
+
 	Earlier []formats.Belief `json:"earlier_periods,omitempty"` // as its valid period was held before
 
 	Kind     string `json:"kind"`                // see [fact.KindOf]
@@ -53,7 +55,7 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 	}
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		ok := false
-		if r, ok = why(st, q, now); !ok {
+		if r, ok = why(st, q, now, s.SourceState); !ok {
 			return knowledge.NotFound(q.Category, q.Key)
 		}
 		return nil
@@ -62,7 +64,7 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 }
 
 // why is false where there never was such a fact.
-func why(st *state.State, q Subject, now time.Time) (Provenance, bool) {
+func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Version, time.Time) string) (Provenance, bool) {
 	r := Provenance{Category: q.Category, Key: q.Key}
 	vs := st.Versions(fact.IDOf(q.Category, q.Key))
 	if len(vs) == 0 {
@@ -77,7 +79,7 @@ func why(st *state.State, q Subject, now time.Time) (Provenance, bool) {
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
 	for _, v := range slices.Backward(vs) {
-		b := Behind{Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		b := Behind{SourceState: sourceState(v, now), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
@@ -109,6 +111,9 @@ func (p Provenance) Text() string {
 	b.WriteString("\n  Kind: " + p.kind())
 	for _, v := range p.Versions {
 		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, v.period(), prose.Percent(v.Confidence), v.Confirmations)
+		if v.SourceState != "" {
+			b.WriteString(" [source " + v.SourceState + "]")
+		}
 		if v.Replaced != "" {
 			fmt.Fprintf(&b, "\n    replaced '%s'", prose.Brief(v.Replaced))
 		}

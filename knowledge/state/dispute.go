@@ -19,6 +19,21 @@ type Claims interface {
 
 	// Dispute returns the dispute with an id.
 	Dispute(id string) (d formats.Dispute, ok bool)
+
+	// FileNow is the project's file of was as it was looked at before the decision;
+	// there is false where it is gone.
+	FileNow(was formats.FileState) (now formats.FileState, there bool)
+}
+
+// FileNow is [Claims.FileNow]. A state by itself knows no files.
+func (s *State) FileNow(formats.FileState) (now formats.FileState, there bool) { return now, false }
+
+// FileNow is [Claims.FileNow].
+func (k Known) FileNow(was formats.FileState) (now formats.FileState, there bool) {
+	if k.Files == nil {
+		return now, false
+	}
+	return k.Files(was)
 }
 
 // Disputes is [Claims.Disputes].

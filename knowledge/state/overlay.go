@@ -64,6 +64,11 @@ func (o *Overlay) Dispute(id string) (formats.Dispute, bool) {
 	return o.facts.Dispute(id)
 }
 
+// FileNow is [Claims.FileNow].
+func (o *Overlay) FileNow(was formats.FileState) (now formats.FileState, there bool) {
+	return o.facts.FileNow(was)
+}
+
 // Fold applies puts, confirmations and new disputes, with the same code as the state.
 func (o *Overlay) Fold(events ...Event) {
 	for _, e := range events {

@@ -39,6 +39,8 @@ type Known struct {
 	At    time.Time // its recorded time, zero before the first
 	Count int       // versions of all facts
 
+	Files func(was formats.FileState) (now formats.FileState, there bool) // see [Claims]; may be nil
+
 	state *State
 }
 

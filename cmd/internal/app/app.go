@@ -84,6 +84,7 @@ func (r *run) made(m op.Made) {
 	if m.Warned {
 		r.warnings++
 	}
+	r.found = r.found || m.Found
 	r.stores.count(m)
 }
 
@@ -107,6 +108,7 @@ type run struct {
 	globals  *cli.Globals
 	stores   *stores
 	warnings int
+	found    bool // a check found something
 }
 
 // tools are the operations, and beside them what is worked like one on the
@@ -158,7 +160,7 @@ func (r *run) end(ctx context.Context, err error) int {
 			r.warn(e.Error())
 		}
 	}
-	if code == done && r.warnings > 0 && r.globals.Strict {
+	if code == done && (r.found || r.warnings > 0 && r.globals.Strict) {
 		return warned
 	}
 	return code
@@ -246,7 +248,7 @@ const (
 	failed      = 1
 	usage       = 2
 	notFound    = 3
-	warned      = 4 // only under --strict
+	warned      = 4 // under --strict, and of a check that found something
 	locked      = 11
 	unreadable  = 12 // corrupt, or written by a newer version
 	interrupted = 130

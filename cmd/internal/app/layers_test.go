@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
-	"knowledge":          {"knowledge/drawing", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":          {"knowledge/drawing", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":     {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "internal/journal", "formats"},
 	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
@@ -48,6 +48,8 @@ var mayImport = map[string][]string{
 	"knowledge/drawing":  {"internal/prose"},
 	"knowledge/recall":   {"knowledge/words"},
 	"knowledge/verdict":  {"knowledge/words"},
+	// the project's files
+	"knowledge/sourcefile": {"formats"},
 	"agents": {"agents/diary", "agents/lease", "agents/live",
 		"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/diary": {"internal/journal", "internal/notice", "internal/prose", "internal/refusal"},

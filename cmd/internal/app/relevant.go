@@ -16,7 +16,11 @@ func (v projectView) Relevant(ctx context.Context, prompt string) ([]hook.Notice
 	}
 	var list []hook.Notice
 	for _, f := range r.Facts {
-		list = append(list, hook.FactNotice(f.ID, f.Category, f.Key, f.Value))
+		mark := ""
+		if f.SourceState != "" {
+			mark = " [source " + f.SourceState + "]"
+		}
+		list = append(list, hook.FactNotice(f.ID, f.Category, f.Key, f.Value, mark))
 	}
 	for _, x := range r.Reminders {
 		list = append(list, hook.ReminderNotice(x.ID, x.Text, x.Keyword == ""))

@@ -136,7 +136,7 @@ func (k *call) noted(a op.Answer, args map[string]any, text string) {
 	if err != nil {
 		return // what a shell gives can always be written; and nothing may fail for a count
 	}
-	k.made(op.Made{Tool: k.tool.Name, Action: a.Action, Scope: a.Scope, In: string(in), Out: text, Warned: a.Warned()})
+	k.made(op.Made{Tool: k.tool.Name, Action: a.Action, Scope: a.Scope, In: string(in), Out: text, Warned: a.Warned(), Found: a.Found()})
 }
 
 // arguments gathers what was given by flag and by position.

@@ -42,14 +42,14 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := lay(filepath.Join(dir, "my-app")); err != nil {
+	if err := lay(filepath.Join(dir, "my-app"), files); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 
 	var messages buffer
-	err = playAll(ctx, o, func(ctx context.Context) (*mcp.ClientSession, error) {
+	err = playAll(ctx, o, filepath.Join(dir, "my-app"), func(ctx context.Context) (*mcp.ClientSession, error) {
 		return connect(ctx, o, dir, &messages)
 	})
 	if err != nil && messages.String() != "" {
@@ -58,8 +58,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// lay makes the project of the story.
-func lay(project string) error {
+// lay writes files of the project of the story.
+func lay(project string, files map[string]string) error {
 	for name, text := range files {
 		path := filepath.Join(project, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -89,6 +89,7 @@ func connect(ctx context.Context, o Options, dir string, messages io.Writer) (*m
 
 // stage is the story as it is played.
 type stage struct {
+	project  string
 	start    func(context.Context) (*mcp.ClientSession, error)
 	sessions map[string]*mcp.ClientSession // by who calls
 	names    names
@@ -96,8 +97,8 @@ type stage struct {
 
 // playAll plays the story. Each of its agents has a server of its own, as it
 // has when it works in a client of its own.
-func playAll(ctx context.Context, o Options, start func(context.Context) (*mcp.ClientSession, error)) (err error) {
-	s := &stage{start: start, sessions: map[string]*mcp.ClientSession{}}
+func playAll(ctx context.Context, o Options, project string, start func(context.Context) (*mcp.ClientSession, error)) (err error) {
+	s := &stage{project: project, start: start, sessions: map[string]*mcp.ClientSession{}}
 	defer func() {
 		for _, session := range s.sessions {
 			err = errors.Join(err, session.Close())
@@ -125,6 +126,9 @@ func (s *stage) play(ctx context.Context, out io.Writer) error {
 	}
 	for _, chapter := range story {
 		if _, err := fmt.Fprintf(out, "\n# %s\n", chapter.title); err != nil {
+			return err
+		}
+		if err := lay(s.project, chapter.files); err != nil {
 			return err
 		}
 		for _, c := range chapter.calls {

@@ -21,6 +21,7 @@ var files = map[string]string{
 type chapter struct {
 	title string
 	calls []call
+	files map[string]string // written before the calls
 }
 
 const opening = `A project's memory, told in the calls that agents make. Each line that begins
@@ -40,51 +41,51 @@ func claude(tool, arguments string) call { return call{"claude", tool, arguments
 // The dates are those of the story; nothing in it is valid from "now".
 var story = [...]chapter{
 	{"January: an agent remembers what it has learned", []call{
-		knowledge(`{"action":"remember","category":"architecture","key":"auth","value":"JWT RS256","confidence":0.95,"valid_from":"2026-01-15","source":"src/auth.ts:12"}`),
+		knowledge(`{"action":"remember","category":"architecture","key":"auth","value":"JWT RS256","confidence":0.95,"valid_from":"2026-01-15","source":"src/auth.ts:1"}`),
 		knowledge(`{"action":"remember","category":"architecture","key":"db","value":"PostgreSQL 16","confidence":0.95,"valid_from":"2026-01-15"}`),
 		knowledge(`{"action":"remember","category":"deployment","key":"host","value":"AWS ECS","confidence":0.8,"valid_from":"2026-01-20"}`),
-	}},
+	}, nil},
 	{"The same again, in other letters, is a confirmation and not a second fact", []call{
 		knowledge(`{"action":"remember","category":"architecture","key":"auth","value":"jwt rs256.","confidence":0.9}`),
-	}},
+	}, nil},
 	{"March: the world has changed, and the contradiction is named", []call{
 		knowledge(`{"action":"remember","category":"architecture","key":"auth","value":"OAuth2 + PKCE","confidence":0.9,"valid_from":"2026-03-20"}`),
-	}},
+	}, map[string]string{"src/auth.ts": "export const flow = 'authorization_code'\n\nexport function challenge(verifier) { return base64url(sha256(verifier)) }\n"}},
 	{"Nothing was overwritten: every version and its period", []call{
 		recall(`{"action":"timeline","category":"architecture","key":"auth"}`),
-	}},
+	}, nil},
 	{"What is so now, and what was so in February", []call{
 		recall(`{"action":"recall","query":"auth"}`),
 		recall(`{"action":"recall","category":"architecture","key":"auth","as_of":"2026-02-01"}`),
 		recall(`{"action":"recall","query":"favourite colour"}`),
-	}},
+	}, nil},
 	{"A question that shares no word with the fact is answered by its meaning", []call{
 		recall(`{"action":"recall","query":"amazon"}`),
-	}},
+	}, nil},
 	{"A mistake not to repeat", []call{
 		knowledge(`{"action":"gotcha","trigger":"migrations run twice on deploy","resolution":"take the advisory lock first","severity":"warning"}`),
-	}},
+	}, nil},
 	{"The rooms, and a search across all projects", []call{
 		recall(`{"action":"rooms"}`),
 		recall(`{"action":"search","query":"postgres"}`),
-	}},
+	}, nil},
 	{"What the next session begins with", []call{
 		recall(`{"action":"wakeup"}`),
-	}},
+	}, nil},
 	{"Two agents come in, each in a client and with a server process of its own", []call{
 		cursor("ctx_agent", `{"action":"register","agent_type":"cursor","role":"implementing auth module"}`),
 		claude("ctx_agent", `{"action":"register","agent_type":"claude","role":"review"}`),
-	}},
+	}, nil},
 	{"They talk, and write down what outlives them", []call{
 		cursor("ctx_agent", `{"action":"diary","message":"Found N+1 query in user loading","category":"discovery"}`),
 		cursor("ctx_agent", `{"action":"diary","message":"Switched to batch loading with DataLoader","category":"decision"}`),
 		cursor("ctx_agent", `{"action":"post","message":"schema is migrated, rebase first","category":"warning"}`),
 		claude("ctx_agent", `{"action":"read"}`),
-	}},
+	}, nil},
 	{"One file, one holder", []call{
 		cursor("ctx_agent", `{"action":"claim","path":"src/auth.ts","ttl":"30m"}`),
 		claude("ctx_agent", `{"action":"claim","path":"src"}`),
-	}},
+	}, nil},
 	{"A task and two files, and a handoff that brings all of it", []call{
 		claude("ctx_task", `{"action":"create","title":"Fix auth middleware","to_agent":"cursor"}`),
 		cursor("ctx_task", `{"action":"update","task_id":"t-a3f8c1","state":"Working"}`),
@@ -94,11 +95,11 @@ var story = [...]chapter{
 		claude("ctx_share", `{"action":"pull"}`),
 		claude("ctx_task", `{"action":"update","task_id":"t-a3f8c1","state":"Completed","message":"the middleware checks the token once, before routing"}`),
 		claude("ctx_task", `{"action":"list"}`),
-	}},
+	}, nil},
 	{"What was found and done becomes memory, and what it cost is known", []call{
 		knowledge(`{"action":"consolidate"}`),
 		recall(`{"action":"wakeup"}`),
 		{who: "claude"}, {who: "cursor"},
 		{"", "ctx_cost", `{"action":"report"}`},
-	}},
+	}, nil},
 }

@@ -20,10 +20,10 @@ type Notice struct {
 // hidden in it, so that it can neither pass for another line nor close a tag.
 func Line(s string) string { return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), 400)) }
 
-// FactNotice is a fact that a prompt has to do with.
-func FactNotice(id, category, key, value string) Notice {
+// FactNotice is a fact that a prompt has to do with. mark tells what is to be known of it.
+func FactNotice(id, category, key, value, mark string) Notice {
 	name := Line(category) + "/" + Line(key)
-	return Notice{ID: id, Text: fmt.Sprintf("[%s] %s", name, Line(value)), Fact: name}
+	return Notice{ID: id, Text: fmt.Sprintf("[%s] %s%s", name, Line(value), mark), Fact: name}
 }
 
 // ReminderNotice is a reminder whose time has come. One that is only due is

@@ -311,6 +311,13 @@ type Made struct {
 	Scope        Scope
 	In, Out      string // the arguments as JSON, the answer as it was given
 	Warned       bool   // what was asked for was not done, and that is no error
+	Found        bool   // a check found something
+}
+
+// Found reports whether the result is that of a check which found something.
+func (a Answer) Found() bool {
+	c, ok := a.Result.(interface{ Found() bool })
+	return ok && c.Found()
 }
 
 // Warned reports whether the result tells that what was asked for was not done.

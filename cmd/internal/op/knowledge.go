@@ -146,7 +146,8 @@ func keeping(st Stores) []Operation {
 		New("briefings", "What hooks gave to each session of the last 30 days.", Reads, func(ctx context.Context, sc Scope, q BriefingsQuery) (Result, error) {
 			return st.Briefings(ctx, sc, q)
 		}).Shown("limit", 5).Tried("sessions", "injected"),
-		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Teach().Shown().Tried("check", "doctor", "verify"),
+		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Teach().Shown().Tried("doctor"),
+		New("check", "Facts whose source file changed or is gone; exit code 4 when there are any.", Reads, on(open, function(advice.Check))).Shown().Tried("verify", "sources"),
 	}
 }
 
