@@ -95,6 +95,7 @@ func (s handoffs) list(which func(*handoffRecord) bool) []*handoffRecord {
 type Bundle struct {
 	From    string        `json:"from_agent"`
 	Role    string        `json:"role,omitempty"`
+	To      string        `json:"to_agent,omitempty"` // where it waits for somebody else
 	Summary string        `json:"summary"`
 	Tasks   []string      `json:"tasks,omitempty"`
 	Claims  []lease.Held  `json:"claims,omitempty"`

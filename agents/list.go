@@ -138,7 +138,11 @@ type Info struct {
 	Claims   int      `json:"claims"`
 	Handoffs int      `json:"handoffs"` // bundles that nobody has received yet
 	Unread   int      `json:"unread"`   // by the caller
-	now      time.Time
+
+	Held   []Held    `json:"held"`             // the claims
+	Recent []Message `json:"recent_messages"`  // the newest first, those that are not private
+	Work   []Bundle  `json:"waiting_handoffs"` // without diaries
+	now    time.Time
 }
 
 // Text gives the answer's lines.
@@ -161,12 +165,39 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 		i = Info{Agents: len(p.agents), Active: len(p.present(now)), Claims: len(p.leases.Holding(now)), now: now}
 		i.Waiting = p.messages.waiting(now)
 		i.Handoffs = p.handoffs.unreceived()
+		i.Held, i.Recent, i.Work = lease.Shown(p.leases.Holding(now), now), p.recent(now), p.waitingHandoffs()
 		if a, err := s.self(p); err == nil {
 			i.You, i.Unread = new(shown(a)), p.messages.countUnread(p.reader(a, now), now)
 		}
 		return nil
 	})
 	return i, err
+}
+
+// recent lists the latest messages that everybody may see, the newest first.
+func (p *project) recent(now time.Time) []Message {
+	var list []*message
+	for m := range p.messages.all() {
+		if !m.Private && !m.expired(now) {
+			list = append(list, m)
+		}
+	}
+	list = list[max(0, len(list)-standardList):]
+	slices.Reverse(list)
+	return shownMessages(list)
+}
+
+// waitingHandoffs lists the handoffs that nobody has received yet, the oldest first.
+func (p *project) waitingHandoffs() []Bundle {
+	out := []Bundle{}
+	for _, h := range p.handoffs.list(func(h *handoffRecord) bool { return h.State == handoffDone }) {
+		b := Bundle{From: h.From, Role: h.Role, To: h.To, Summary: h.Summary, Tasks: h.Tasks, Facts: h.Facts, Files: h.Files, At: h.At}
+		for _, c := range h.Claims {
+			b.Claims = append(b.Claims, lease.Held{Path: c.Path, AgentID: h.To, Token: c.Token})
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // Synced is the result of sync.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -132,6 +133,14 @@ func (s *Store) archive(ctx context.Context, some []drawn, noted func(int) (stri
 type Restoration struct {
 	Query string `json:"query,omitempty" arg:"1" jsonschema:"words to look for; all archived facts without"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most facts to restore (default 10)"`
+
+	Category string `json:"category,omitempty" short:"c" jsonschema:"only in this room"`
+	Key      string `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key"`
+}
+
+// wants reports whether a fact may be restored.
+func (q *Restoration) wants(v *fact.Version) bool {
+	return (q.Category == "" || formats.FoldName(v.Category) == formats.FoldName(q.Category)) && (q.Key == "" || formats.FoldName(v.Key) == formats.FoldName(q.Key))
 }
 
 // Restored are the facts brought back into the active set.
@@ -159,7 +168,7 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 		var events []state.Event
 		for _, version := range want {
 			v := st.ByID(version)
-			if v == nil || v.ArchivedAt == nil || !fact.HoldsAt(v, st.Versions(fact.IDOf(v.Category, v.Key)), now) {
+			if v == nil || v.ArchivedAt == nil || !q.wants(v) || !fact.HoldsAt(v, st.Versions(fact.IDOf(v.Category, v.Key)), now) {
 				continue
 			}
 			if r.Total++; len(events) < limit {

@@ -29,6 +29,7 @@ type Question struct {
 	AsOf            string   `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
 	KnownAt         string   `json:"known_at,omitempty" jsonschema:"by what was recorded until then"`
 	Limit           int      `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`
+	Offset          int      `json:"offset,omitempty" jsonschema:"in a list without a query: leave out so many facts first"`
 	IncludeArchived bool     `json:"include_archived,omitempty" jsonschema:"also facts outside the active set"`
 	Explain         bool     `json:"explain,omitempty" jsonschema:"show the parts of each score"`
 
@@ -105,6 +106,10 @@ func (q *Question) check() error {
 	switch {
 	case err != nil:
 		return err
+	case q.Offset < 0:
+		return refusal.Argument("offset", "offset %d is negative", q.Offset)
+	case q.Offset > 0 && strings.TrimSpace(q.Query) != "":
+		return refusal.Argument("offset", "offset is for lists: what answers a query has an order, and a limit")
 	case len(q.Query) > maxQuery:
 		return refusal.Argument("query", "query has %d bytes, more than %d", len(q.Query), maxQuery)
 	case !slices.Contains([]string{"", modeAuto, modeExact, modeLexical, modeSemantic, modeHybrid}, q.Mode):
@@ -155,7 +160,10 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 		f.named = named
 		s.order(vs, &f)
 		r = Recalled{frame: f, Total: len(vs)}
-		for _, v := range vs[:min(f.Limit, len(vs))] {
+		if vs = vs[min(f.Offset, len(vs)):]; len(vs) > f.Limit {
+			vs = vs[:f.Limit]
+		}
+		for _, v := range vs {
 			r.Facts = append(r.Facts, found(v, &f))
 		}
 		r.cut()

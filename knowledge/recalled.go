@@ -159,7 +159,7 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	for _, f := range r.Facts {
 		r.line(&b, f)
 	}
-	if more := r.Total - r.firm(); more > 0 {
+	if more := r.Total - r.frame.Offset - r.firm(); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.frame.Limit)
 	}
 	if r.firm() > 0 {

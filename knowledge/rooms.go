@@ -29,11 +29,28 @@ type RoomList struct {
 	Rooms []Room `json:"rooms"`
 }
 
-// Rooms counts the current facts by category.
-func (s *Store) Rooms(ctx context.Context, _ Nothing) (RoomList, error) {
+// RoomQuery asks for the rooms.
+type RoomQuery struct {
+	AsOf string `json:"as_of,omitempty" jsonschema:"the facts that were true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
+}
+
+// Rooms counts by category the facts that are current, or were at an instant.
+func (s *Store) Rooms(ctx context.Context, q RoomQuery) (RoomList, error) {
 	var r RoomList
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
-		r.Rooms = RoomsAt(st, now)
+		if q.AsOf == "" {
+			r.Rooms = RoomsAt(st, now)
+			return nil
+		}
+		t, err := fact.ParseInstant("as_of", q.AsOf, s.Now(), true)
+		if err != nil {
+			return err
+		}
+		then := counter{}
+		for _, v := range st.Matching(&state.Filter{Now: now, AsOf: t.Time, Archived: true}) {
+			then.room(st, fact.IDOf(v.Category, v.Key)).Facts++
+		}
+		r.Rooms = then.rooms()
 		return nil
 	})
 	return r, err
@@ -41,25 +58,36 @@ func (s *Store) Rooms(ctx context.Context, _ Nothing) (RoomList, error) {
 
 // RoomsAt counts the facts that are current at t by category, the fullest first.
 func RoomsAt(st *state.State, t time.Time) []Room {
-	byRoom := map[string]*Room{}
+	c := counter{}
 	for n, vs := range st.All() {
 		v := fact.Current(vs, t)
 		if v == nil {
 			continue
 		}
-		r := byRoom[n.Category]
-		if r == nil {
-			r = &Room{Category: st.Room(n.Category)}
-			byRoom[n.Category] = r
-		}
+		r := c.room(st, n)
 		if v.ArchivedAt != nil {
 			r.Archived++
 		} else {
 			r.Facts++
 		}
 	}
-	out := make([]Room, 0, len(byRoom))
-	for _, r := range byRoom {
+	return c.rooms()
+}
+
+// counter counts facts by category.
+type counter map[string]*Room
+
+func (c counter) room(st *state.State, n fact.ID) *Room {
+	if c[n.Category] == nil {
+		c[n.Category] = &Room{Category: st.Room(n.Category)}
+	}
+	return c[n.Category]
+}
+
+// rooms are the counts, the fullest room first.
+func (c counter) rooms() []Room {
+	out := make([]Room, 0, len(c))
+	for _, r := range c {
 		out = append(out, *r)
 	}
 	slices.SortFunc(out, func(a, b Room) int {
@@ -99,6 +127,7 @@ type Status struct {
 	Reminders  int       `json:"reminders"`          // open ones
 	Disputes   int       `json:"disputes,omitempty"` // open ones
 	UpdatedAt  time.Time `json:"updated_at,omitzero"`
+	Since      time.Time `json:"since,omitzero"` // when the oldest version begins
 	Commits    uint64    `json:"commits"`
 	Snapshot   int64     `json:"snapshot_bytes"`
 	Journal    int64     `json:"journal_bytes"`
@@ -116,6 +145,9 @@ func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 			r.Facts, r.Dormant = r.Facts+room.Facts, r.Dormant+room.Archived
 		}
 		for n, v := range st.Each() {
+			if r.Since.IsZero() || v.ValidFrom.Before(r.Since) {
+				r.Since = v.ValidFrom
+			}
 			if p, ok := fact.PeriodNow(v, st.Versions(n), now); ok && v.RetractedAt == nil && !p.From.After(now) && !p.Contains(now) {
 				r.Superseded++
 			}

@@ -49,7 +49,7 @@ Timeline [architecture] (2 entries):
   auth = OAuth2 + PKCE [CURRENT] (2026-03-20 → now) conf=90% x1`)
 	s.remember(t, Assertion{Category: "deployment", Key: "host", Value: "AWS ECS", Confidence: new(.8)})
 	s.remember(t, Assertion{Category: "deployment", Key: "region", Value: "eu-central-1", Confidence: new(.8)})
-	rooms, err := s.Rooms(t.Context(), Nothing{})
+	rooms, err := s.Rooms(t.Context(), RoomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 type Report struct {
 	Facts          int                   `json:"facts"`
 	Archived       int                   `json:"archived"`
+	Dormant        []knowledge.Found     `json:"dormant,omitempty"`  // the first hundred of the archived ones, by name
 	Contradictions []OpenQuestion        `json:"contradictions"`     // sure values that were replaced and the new one not confirmed since
 	Disputes       []knowledge.Disputing `json:"disputes,omitempty"` // open ones
 	Duplicates     []OpenQuestion        `json:"duplicates"`         // the same value under two names
@@ -51,8 +52,11 @@ type OpenQuestion struct {
 	New    string         `json:"new_value"`
 }
 
-// The most that health lists of each kind.
-const healthMost = 10
+// The most that health lists of each kind, and of dormant facts.
+const (
+	healthMost  = 10
+	dormantMost = 100
+)
 
 // Health looks for open contradictions, duplicates, stale facts and damage.
 func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Report, err error) {
@@ -68,7 +72,9 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 			switch v := fact.Current(vs, now); {
 			case v == nil:
 			case v.ArchivedAt != nil:
-				r.Archived++
+				if r.Archived++; r.Archived <= dormantMost {
+					r.Dormant = append(r.Dormant, knowledge.FoundAt(v, now))
+				}
 			default:
 				r.Facts++
 				r.look(st, v, now)

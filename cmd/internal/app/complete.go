@@ -71,7 +71,7 @@ func (r *run) rooms(ctx context.Context) []string {
 	if err != nil {
 		return []string{}
 	}
-	list, err := store.Rooms(ctx, knowledge.Nothing{})
+	list, err := store.Rooms(ctx, knowledge.RoomQuery{})
 	if err != nil {
 		return []string{}
 	}

@@ -1,0 +1,97 @@
+package knowledge_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
+)
+
+// The pages of a list are the list: each fact once, in order.
+func TestListInPages(t *testing.T) {
+	s := testStore(t, nil)
+	for i := range 25 {
+		s.remember(t, Assertion{Category: "c", Key: fmt.Sprintf("k%02d", i), Value: fmt.Sprintf("v%d", i)})
+	}
+	for _, room := range []string{"", "c"} {
+		var got []string
+		for at := 0; at < 30; at += 10 {
+			r := s.recall(t, Question{Category: room, Limit: 10, Offset: at})
+			if r.Total != 25 {
+				t.Errorf("offset %d: total %d", at, r.Total)
+			}
+			for _, f := range r.Facts {
+				got = append(got, f.ID)
+			}
+		}
+		all := s.recall(t, Question{Category: room, Limit: 100})
+		if len(got) != 25 {
+			t.Fatalf("room %q: %d facts in pages", room, len(got))
+		}
+		for i, f := range all.Facts {
+			if got[i] != f.ID {
+				t.Errorf("room %q: fact %d differs", room, i)
+			}
+		}
+	}
+	for _, q := range []Question{{Offset: -1}, {Query: "v1", Offset: 1}} {
+		if _, err := s.Recall(t.Context(), q); err == nil {
+			t.Errorf("%+v was answered", q)
+		}
+	}
+}
+
+// Rooms count what was true at an instant, and the status says how far back that goes.
+func TestRoomsAtAnInstant(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "a", Key: "old", Value: "x", ValidFrom: "2025-01-15", ValidUntil: "2025-06-01"})
+	s.remember(t, Assertion{Category: "b", Key: "new", Value: "y"})
+	for asOf, want := range map[string]string{"": "b", "2025-03-01": "a", "2024-01-01": ""} {
+		got := ""
+		for _, r := range must[RoomList](t)(s.Rooms(t.Context(), RoomQuery{AsOf: asOf})).Rooms {
+			got += r.Category
+		}
+		if got != want {
+			t.Errorf("as of %q: rooms %q", asOf, got)
+		}
+	}
+	if _, err := s.Rooms(t.Context(), RoomQuery{AsOf: "yesteryear"}); err == nil {
+		t.Error("an instant that is none was taken")
+	}
+	if since := must[Status](t)(s.Status(t.Context(), Nothing{})).Since; since.Format(time.DateOnly) != "2025-01-15" {
+		t.Errorf("since %v", since)
+	}
+}
+
+// One dormant fact is listed by health and restored by its name; others stay.
+func TestRestoreOneFact(t *testing.T) {
+	s := testStore(t, nil)
+	for _, key := range []string{"cdn", "dns"} {
+		s.remember(t, Assertion{Category: "status", Key: key, Value: "akamai " + key})
+	}
+	must[int](t)(s.Maintain(t.Context(), true))
+	s.days(400)
+	must[int](t)(s.Maintain(t.Context(), true))
+	dormant := func() (keys string) {
+		r, err := advice.Health(t.Context(), s.Store, Nothing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Dormant {
+			keys += f.Key + " "
+		}
+		return keys
+	}
+	if got := dormant(); got != "cdn dns " {
+		t.Fatalf("dormant: %q", got)
+	}
+	r, err := s.Restore(t.Context(), Restoration{Category: "Status", Key: "DNS"})
+	if err != nil || len(r.Facts) != 1 || r.Facts[0].Key != "dns" {
+		t.Fatalf("restored %+v, %v", r.Facts, err)
+	}
+	if got := dormant(); got != "cdn " {
+		t.Errorf("dormant afterwards: %q", got)
+	}
+}
