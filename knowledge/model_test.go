@@ -79,14 +79,15 @@ func (m *model) end(from int) int {
 func abs(n int) int { return max(n, -n) }
 
 // retract takes back the rest of time; what was true stays, and does not join
-// what begins at that instant (a negative stretch).
+// what begins at that instant (a negative stretch). What was planned to begin just
+// then is withdrawn whole, and the version before it was not.
 func (m *model) retract(day int) bool {
-	any := false
+	any, ends := false, m.stretch[day] == m.stretch[day-1]
 	for d := day; d <= horizon; d++ {
 		any = any || m.value[d] != ""
 		m.value[d], m.stretch[d] = "", 0
 	}
-	if any {
+	if any && ends {
 		last := m.stretch[day-1]
 		for d := range m.stretch {
 			if m.stretch[d] == last && last > 0 {

@@ -101,6 +101,7 @@ func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered
 	if err := c.checkLists(t.model()); err != nil {
 		return nil, Remembered{}, err
 	}
+	t.followWithinDay()
 	current := fact.CurrentAt(t.versions, t.present)
 	switch {
 	case !c.dated() && current != nil && t.equals(current):
@@ -113,6 +114,40 @@ func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered
 		return nil, Remembered{}, err
 	}
 	return t.finish(t.place(p), p)
+}
+
+// followWithinDay puts a beginning that was given as a day after the last version
+// that began on that day. A day means some time that day, so the order of recording
+// decides, and that version was true. A correction takes that version's place, and
+// the same value begins with it.
+func (t *timeline) followWithinDay() {
+	if !t.said.FromDay {
+		return
+	}
+	day := fact.Period{From: *t.said.From, Until: new(t.said.From.AddDate(0, 0, 1))}
+	if day.Contains(t.present) {
+		day.Until = new(t.present.Add(1)) // what is planned for later that day is no predecessor
+	}
+	var last *fact.Version
+	for _, v := range t.before {
+		if fact.Believed(v) && day.Contains(v.ValidFrom) && (last == nil || v.ValidFrom.After(last.ValidFrom)) {
+			last = v
+		}
+	}
+	if last == nil {
+		return
+	}
+	from := last.ValidFrom
+	switch end := last.ValidUntil; {
+	case t.said.Correct || t.equals(last):
+	case end != nil && end.Before(*day.Until):
+		from = *end // it was over on the same day
+	default:
+		from = from.Add(time.Nanosecond)
+	}
+	if fact.Before(from, t.said.Until) {
+		t.said.From = &from
+	}
 }
 
 // correct replaces what was wrong. With the same value and another period it
@@ -514,6 +549,7 @@ type Checked struct {
 	Category, Key, Value string
 	Confidence           float64
 	From, Until          *time.Time // nil where not given
+	FromDay              bool       // From is a day, without a time: the start of that day
 	Source               Source     // its At is set when it is recorded
 	Authority            string     // the kind of source in whose name it speaks; empty: that of Source
 	Session              string
@@ -664,6 +700,7 @@ func (c *Checked) parsePeriod(a Assertion, now time.Time) error {
 			return err
 		}
 		*p.to = &t.Time
+		c.FromDay = c.FromDay || t.Day && p.argument == "valid_from"
 	}
 	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
 		return refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", a.ValidUntil, a.ValidFrom)

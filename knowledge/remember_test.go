@@ -10,6 +10,7 @@ import (
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/history"
 	"leanctx/knowledge/state"
 )
 
@@ -294,5 +295,63 @@ func TestLinesOfAChange(t *testing.T) {
 		if diff := cmp.Diff(tt.want, r.Text()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+// A day without a time means some time that day: of two changes dated the same day
+// the one recorded later holds, and the other was true and is no error.
+func TestChangesOfOneDayFollowEachOther(t *testing.T) {
+	for name, tt := range map[string]struct {
+		said []Assertion
+		want string
+	}{
+		"two days": {[]Assertion{{Value: "A", ValidFrom: "2026-02-01"}, {Value: "B", ValidFrom: "2026-02-01"}, {Value: "C", ValidFrom: "2026-02-01"}}, `
+  k = A [archived] (2026-02-01 00:00 → 2026-02-01 00:00) conf=80% x1
+  k = B [archived] (2026-02-01 00:00 → 2026-02-01 00:00) conf=80% x1
+  k = C [CURRENT] (2026-02-01 00:00 → now) conf=80% x1`},
+		"the first with a time": {[]Assertion{{Value: "A", ValidFrom: "2026-02-01T15:00:00Z"}, {Value: "B", ValidFrom: "2026-02-01"}}, `
+  k = A [archived] (2026-02-01 15:00 → 2026-02-01 15:00) conf=80% x1
+  k = B [CURRENT] (2026-02-01 15:00 → now) conf=80% x1`},
+		"the second with a time, an earlier one": {[]Assertion{{Value: "A", ValidFrom: "2026-02-01"}, {Value: "B", ValidFrom: "2026-02-01T00:00:00Z"}}, `
+  k = A [corrected] (2026-02-01 00:00 → now) conf=80% x1
+  k = B [CURRENT] (2026-02-01 00:00 → now) conf=80% x1`},
+		"one that was over on the same day": {[]Assertion{{Value: "A", ValidFrom: "2026-02-01T09:00:00Z", ValidUntil: "2026-02-01T11:00:00Z"}, {Value: "B", ValidFrom: "2026-02-01"}}, `
+  k = A [archived] (2026-02-01 09:00 → 2026-02-01 11:00) conf=80% x1
+  k = B [CURRENT] (2026-02-01 11:00 → now) conf=80% x1`},
+		"the same value": {[]Assertion{{Value: "A", ValidFrom: "2026-02-01T09:00:00Z"}, {Value: "a.", ValidFrom: "2026-02-01"}}, `
+  k = A [CURRENT] (2026-02-01 → now) conf=80% x2`},
+		"a correction": {[]Assertion{{Value: "A", ValidFrom: "2026-02-01"}, {Value: "B", ValidFrom: "2026-02-01"}, {Value: "C", ValidFrom: "2026-02-01", Correct: true}}, `
+  k = A [archived] (2026-02-01 00:00 → 2026-02-01 00:00) conf=80% x1
+  k = B [corrected] (2026-02-01 00:00 → now) conf=80% x1
+  k = C [CURRENT] (2026-02-01 00:00 → now) conf=80% x1`},
+		"an end on that day": {[]Assertion{{Value: "A", ValidFrom: "2026-01-20"}, {Value: "A", ValidUntil: "2026-02-01", Correct: true}, {Value: "B", ValidFrom: "2026-02-01"}}, `
+  k = A [archived] (2026-01-20 → 2026-02-01) conf=80% x2
+  k = B [CURRENT] (2026-02-01 → now) conf=80% x1`},
+		"today, before what is planned for later": {[]Assertion{{Value: "A", ValidFrom: "2026-03-06T18:00:00Z"}, {Value: "B", ValidFrom: "2026-03-06"}}, `
+  k = B [CURRENT] (2026-03-06 00:00 → 2026-03-06 18:00) conf=80% x1
+  k = A [planned] (from 2026-03-06) conf=80% x1`},
+	} {
+		s := testStore(t, nil)
+		s.days(50) // 2026-03-06, 10:00
+		for _, a := range tt.said {
+			a.Category, a.Key = "c", "k"
+			s.remember(t, a)
+		}
+		r, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c"})
+		_, rows, _ := strings.Cut(r.Text(), "\n")
+		if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), rows); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// Records of one day follow each other too, in the order of the file.
+func TestRecordsOfOneDayFollowEachOther(t *testing.T) {
+	s := testStore(t, nil)
+	s.days(50)
+	s.load(t, "", `{"category":"c","key":"k","value":"A","valid_from":"2026-02-01"}`+"\n"+`{"category":"c","key":"k","value":"B","valid_from":"2026-02-01"}`)
+	r, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c"})
+	if err != nil || !strings.Contains(r.Text(), "A [archived]") || !strings.Contains(r.Text(), "B [CURRENT]") {
+		t.Errorf("%s, %v", r.Text(), err)
 	}
 }

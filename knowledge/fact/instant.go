@@ -13,6 +13,7 @@ import (
 type Instant struct {
 	time.Time
 	Text string // how answers name it
+	Day  bool   // it was given as a day, without a time
 }
 
 // ParseInstant reads RFC 3339, YYYY-MM-DD (the first instant of that day, UTC;
@@ -25,14 +26,14 @@ func ParseInstant(argument, text string, now time.Time, endOfDay bool) (Instant,
 		if endOfDay {
 			t = t.AddDate(0, 0, 1).Add(-time.Nanosecond)
 		}
-		return checkYear(argument, Instant{t, text})
+		return checkYear(argument, Instant{t, text, true})
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return checkYear(argument, Instant{t.UTC(), t.UTC().Format(time.RFC3339)})
+		return checkYear(argument, Instant{Time: t.UTC(), Text: t.UTC().Format(time.RFC3339)})
 	}
 	if d, ok := parseAge(text); ok {
 		t := now.Add(-d).UTC()
-		return checkYear(argument, Instant{t, t.Format(time.RFC3339)})
+		return checkYear(argument, Instant{Time: t, Text: t.Format(time.RFC3339)})
 	}
 	return Instant{}, refusal.Argument(argument, "%s %q is not a time: give RFC 3339 (2026-02-01T12:00:00Z), a day (2026-02-01) or an age (3d)", argument, prose.Clip(text, 60))
 }

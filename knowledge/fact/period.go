@@ -39,6 +39,16 @@ func (p Period) Equal(q Period) bool { return p.From.Equal(q.From) && SameEnd(p.
 // String is its first and last day, UTC: 2026-01-15 → now.
 func (p Period) String() string { return Day(p.From) + " → " + endDay(p.Until) }
 
+// Times is p with the time of day of its first and last instant, UTC, to the
+// minute: 2026-01-15 10:00 → now.
+func (p Period) Times() string {
+	const layout = "2006-01-02 15:04"
+	if p.Until == nil {
+		return p.From.UTC().Format(layout) + " → now"
+	}
+	return p.From.UTC().Format(layout) + " → " + p.Until.UTC().Format(layout)
+}
+
 // Ahead is p for people at an instant: a period that has not begun has no now
 // in which it would end, so an open one is only its first day.
 func (p Period) Ahead(now time.Time) string {

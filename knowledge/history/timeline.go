@@ -63,6 +63,8 @@ type Entry struct {
 	Supersedes    string     `json:"supersedes,omitempty"`
 	AssertedBy    string     `json:"asserted_by,omitempty"`
 	Contradiction bool       `json:"contradiction,omitempty"` // it replaced a well-founded value
+
+	timed bool // another version of the fact begins on the same day
 }
 
 // Timeline lists every version of a room or of a fact, by valid time, and draws them
@@ -133,8 +135,10 @@ func past(st *state.State, category, key string) []*fact.Version {
 // entry is v, one of the versions vs of a fact.
 func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
 	i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == string(v.Supersedes) })
+	sameDay := func(w *fact.Version) bool { return w.ID != v.ID && fact.Day(w.ValidFrom) == fact.Day(v.ValidFrom) }
 	return Entry{
-		ID: v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
+		timed: slices.ContainsFunc(vs, sameDay),
+		ID:    v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
 		Contradiction: i >= 0 && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(vs[i]),
@@ -144,8 +148,11 @@ func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
 // period is when a version is true, as people read it.
 func (e Entry) period() string {
 	p := fact.Period{From: e.ValidFrom, Until: e.ValidUntil}
-	if e.Mark == markPlanned {
+	switch {
+	case e.Mark == markPlanned:
 		return p.Ahead(time.Time{})
+	case e.timed:
+		return p.Times()
 	}
 	return p.String()
 }

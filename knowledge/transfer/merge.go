@@ -464,6 +464,7 @@ func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
 	if c.From == nil {
 		c.From = r.Timestamp
 	}
+	c.FromDay = c.From != nil && c.From.Equal(fact.StartOfDay(*c.From)) // a record does not tell a day from its first instant
 	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
 		return c, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", c.Until.Format(time.RFC3339), c.From.Format(time.RFC3339))
 	}
