@@ -14,6 +14,7 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // Interval asks what changed between two instants.
@@ -21,23 +22,57 @@ type Interval struct {
 	From     string `json:"from" arg:"1" jsonschema:"the earlier instant: RFC 3339, a day or an age"`
 	To       string `json:"to,omitempty" arg:"2" jsonschema:"the later instant (default now)"`
 	Category string `json:"category,omitempty" short:"c" jsonschema:"only this room"`
+	Axis     string `json:"axis,omitempty" enum:"recorded,valid" jsonschema:"recorded: what was learned, changed, corrected, confirmed and removed then (default); valid: what became true and false then"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"most changes to show (default 100)"`
 }
 
+// The axes of an [Interval].
+const (
+	axisRecorded = "recorded"
+	axisValid    = "valid"
+)
+
+// The kinds of a [Change] on the axis of recorded time.
+const (
+	learned     = "learned"
+	changed     = "changed"
+	corrected   = "corrected"
+	confirmed   = "confirmed"
+	redated     = "redated"     // the same value, true for another period
+	disbelieved = "disbelieved" // no longer believed, and nothing took its place
+	removed     = "removed"
+	erased      = "erased"
+	archived    = "archived" // out of the active set
+	disputed    = "disputed"
+)
+
+// The kinds of a [Change] on the axis of valid time.
+const (
+	becameTrue  = "true"
+	becameFalse = "false"
+)
+
 // Change is one difference between two instants.
 type Change struct {
-	Kind     string    `json:"kind"` // true, false, corrected, retracted, archived
-	Category string    `json:"category"`
-	Key      string    `json:"key"`
-	Value    string    `json:"value"`
-	At       time.Time `json:"at"`
-	ID       string    `json:"id"`
+	Kind       string    `json:"kind"`
+	Category   string    `json:"category"`
+	Key        string    `json:"key"`
+	Value      string    `json:"value,omitempty"`
+	Was        string    `json:"was,omitempty"`   // the value that it took the place of
+	Times      int       `json:"times,omitempty"` // how often it was confirmed
+	ValidFrom  time.Time `json:"valid_from,omitzero"`
+	ValidUntil time.Time `json:"valid_until,omitzero"`
+	At         time.Time `json:"at"`
+	ID         string    `json:"id"`
+
+	dated bool // its period is not simply from when it was recorded on
 }
 
-// Difference is what became true, false, corrected, retracted or archived.
+// Difference is what changed between two instants.
 type Difference struct {
 	From    time.Time `json:"from"`
 	To      time.Time `json:"to"`
+	Axis    string    `json:"axis"`
 	Changes []Change  `json:"changes"`
 	Total   int       `json:"total"`
 
@@ -45,11 +80,16 @@ type Difference struct {
 	limit    int
 }
 
-// Diff compares what was true at two instants, by what is known now, and lists
-// what was corrected, retracted or archived between them.
+// Diff lists what changed between two instants. On the axis of recorded time it is
+// what the store was told then, whenever that was true of the project. On the axis
+// of valid time it is what became true and false then, by what is known now.
 func Diff(ctx context.Context, s *knowledge.Store, q Interval) (r Difference, err error) {
 	if err := refusal.Required("from", q.From); err != nil {
 		return r, err
+	}
+	q.Axis = cmp.Or(q.Axis, axisRecorded)
+	if q.Axis != axisRecorded && q.Axis != axisValid {
+		return r, refusal.Argument("axis", "axis %q is neither recorded nor valid", prose.Clip(q.Axis, 40))
 	}
 	if q.Limit, err = refusal.Limit(q.Limit, 100); err != nil {
 		return r, err
@@ -68,6 +108,9 @@ func diff(st *state.State, q Interval, now, clock time.Time) (Difference, error)
 		return Difference{}, err
 	}
 	to := fact.Instant{Time: now, Text: "now"}
+	if q.Axis == axisRecorded && st.At().After(now) {
+		to.Time = st.At() // a clock that was ahead pushed recorded time on
+	}
 	if q.To != "" {
 		if to, err = fact.ParseInstant("to", q.To, clock, true); err != nil {
 			return Difference{}, err
@@ -76,11 +119,12 @@ func diff(st *state.State, q Interval, now, clock time.Time) (Difference, error)
 	if to.Before(from.Time) {
 		return Difference{}, refusal.Argument("to", "to %s is before from %s", to.Text, from.Text)
 	}
-	r := Difference{From: from.Time, To: to.Time, from: from.Text, to: to.Text, limit: q.Limit, Changes: []Change{}}
-	for n, v := range st.Each() {
-		if q.Category == "" || n.Category == formats.FoldName(q.Category) {
-			r.Changes = appendChanges(r.Changes, v, r.From, r.To)
-		}
+	r := Difference{From: from.Time, To: to.Time, Axis: q.Axis, from: from.Text, to: to.Text, limit: q.Limit, Changes: []Change{}}
+	within := window{from.Time, to.Time}
+	if q.Axis == axisRecorded {
+		r.Changes = within.recorded(r.Changes, st, q.Category)
+	} else {
+		r.Changes = within.valid(r.Changes, st, q.Category, now)
 	}
 	slices.SortFunc(r.Changes, func(a, b Change) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
@@ -90,24 +134,135 @@ func diff(st *state.State, q Interval, now, clock time.Time) (Difference, error)
 	return r, nil
 }
 
-func appendChanges(out []Change, v *fact.Version, from, to time.Time) []Change {
-	within := func(t *time.Time) bool { return t != nil && t.After(from) && !t.After(to) }
-	add := func(kind string, at time.Time) {
-		out = append(out, Change{Kind: kind, Category: v.Category, Key: v.Key, Value: v.Value, At: at, ID: v.ID})
+// window is the time after one instant up to another one.
+type window struct{ after, to time.Time }
+
+func (w window) holds(t time.Time) bool { return t.After(w.after) && !t.After(w.to) }
+
+func (w window) has(t *time.Time) bool { return t != nil && w.holds(*t) }
+
+func change(kind string, v *fact.Version, at time.Time) Change {
+	c := Change{Kind: kind, Category: v.Category, Key: v.Key, Value: v.Value, At: at, ID: v.ID, ValidFrom: v.ValidFrom}
+	if v.ValidUntil != nil {
+		c.ValidUntil = *v.ValidUntil
 	}
-	switch {
-	case within(v.RetractedAt):
-		add(markRetracted, *v.RetractedAt)
-	case within(v.RecordedUntil):
-		add(markCorrected, *v.RecordedUntil)
-	case fact.Believed(v) && within(v.ValidUntil) && !v.ValidUntil.Equal(v.ValidFrom):
-		add("false", *v.ValidUntil)
+	c.dated = c.ValidUntil != time.Time{} || fact.Day(v.ValidFrom) != fact.Day(v.RecordedFrom)
+	return c
+}
+
+// recorded adds what the store was told in the window.
+func (w window) recorded(out []Change, st *state.State, category string) []Change {
+	room := formats.FoldName(category)
+	for n, vs := range st.All() {
+		if room == "" || n.Category == room {
+			out = w.told(out, vs)
+		}
 	}
-	if fact.Believed(v) && within(&v.ValidFrom) {
-		add("true", v.ValidFrom)
+	in := func(c string) bool { return room == "" || formats.FoldName(c) == room }
+	for _, v := range st.Lessons() {
+		switch {
+		case !in(v.Category):
+		case w.holds(v.RecordedFrom):
+			out = append(out, change(learned, v, v.RecordedFrom))
+		case w.holds(v.LastConfirmed):
+			out = append(out, change(confirmed, v, v.LastConfirmed))
+		}
 	}
-	if within(v.ArchivedAt) {
-		add(markArchived, *v.ArchivedAt)
+	for t := range st.Tombstones() {
+		if in(t.Category) && w.holds(t.ErasedAt) {
+			out = append(out, Change{Kind: erased, Category: t.Category, Key: t.Key, At: t.ErasedAt})
+		}
+	}
+	for _, d := range st.Disputed {
+		if in(d.Category) && w.holds(d.At) {
+			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, At: d.At, ID: d.ID})
+		}
+	}
+	return out
+}
+
+// told adds what was told of one fact, whose versions are vs.
+func (w window) told(out []Change, vs []*fact.Version) []Change {
+	byID := make(map[string]*fact.Version, len(vs))
+	made := map[time.Time]bool{}      // when a version took its place among the others
+	moved := map[time.Time][]string{} // values whose period changed, by when
+	for _, v := range vs {
+		byID[v.ID] = v
+		made[v.RecordedFrom] = true
+		for _, b := range v.Beliefs {
+			moved[b.RecordedUntil] = append(moved[b.RecordedUntil], v.Value)
+		}
+	}
+	for _, v := range vs {
+		if w.holds(v.RecordedFrom) && v.Outcome != "resumed" {
+			c := change(learned, v, v.RecordedFrom)
+			if old := byID[string(v.Supersedes)]; old != nil {
+				c.Kind, c.Was = changed, old.Value
+				if v.Outcome == string(knowledge.Corrected) {
+					c.Kind = corrected
+				}
+			}
+			out = append(out, c)
+		}
+		if c := change(confirmed, v, v.RecordedFrom); w.confirmations(v, &c) {
+			out = append(out, c)
+		}
+		if b := v.Beliefs; len(b) > 0 && w.holds(b[len(b)-1].RecordedUntil) && !made[b[len(b)-1].RecordedUntil] && v.RetractedAt == nil {
+			c := change(redated, v, b[len(b)-1].RecordedUntil)
+			c.dated = true
+			out = append(out, c)
+		}
+		switch {
+		case w.has(v.RetractedAt):
+			out = append(out, change(removed, v, *v.RetractedAt))
+		case v.RetractedAt == nil && w.has(v.RecordedUntil) && !made[*v.RecordedUntil] && !joined(v, moved[*v.RecordedUntil]):
+			out = append(out, change(disbelieved, v, *v.RecordedUntil))
+		}
+		if w.has(v.ArchivedAt) {
+			out = append(out, change(archived, v, *v.ArchivedAt))
+		}
+	}
+	return out
+}
+
+// joined reports whether v became one with another version of its value.
+func joined(v *fact.Version, moved []string) bool {
+	return slices.ContainsFunc(moved, func(value string) bool { return verdict.Compare(v.Key, v.Value, value) == verdict.Equal })
+}
+
+// confirmations counts in c how often v was confirmed in the window, and when last.
+func (w window) confirmations(v *fact.Version, c *Change) bool {
+	for _, s := range v.Sources {
+		if w.holds(s.At) && s.At.After(v.RecordedFrom) {
+			c.Times++
+			c.At = s.At
+		}
+	}
+	return c.Times > 0
+}
+
+// valid adds what became true and false in the window.
+func (w window) valid(out []Change, st *state.State, category string, now time.Time) []Change {
+	room := formats.FoldName(category)
+	add := func(vs []*fact.Version) {
+		for _, h := range fact.Timeline(vs, now) {
+			if w.holds(h.Period.From) {
+				out = append(out, change(becameTrue, h.Version, h.Period.From))
+			}
+			if w.has(h.Period.Until) {
+				out = append(out, change(becameFalse, h.Version, *h.Period.Until))
+			}
+		}
+	}
+	for n, vs := range st.All() {
+		if room == "" || n.Category == room {
+			add(vs)
+		}
+	}
+	for _, v := range st.Lessons() {
+		if room == "" || formats.FoldName(v.Category) == room {
+			add([]*fact.Version{v})
+		}
 	}
 	return out
 }
@@ -119,12 +274,37 @@ func (r Difference) Text() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Changes %s → %s (%d):", r.from, r.to, r.Total)
-	sign := map[string]string{"true": "+ became true", "false": "- no longer true"}
 	for _, c := range r.Changes {
-		fmt.Fprintf(&b, "\n  %s %s: [%s/%s] %s", fact.Day(c.At), cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key), prose.Brief(c.Value))
+		b.WriteString("\n  " + fact.Day(c.At) + " " + c.text())
 	}
 	if more := r.Total - len(r.Changes); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
 	}
 	return b.String()
+}
+
+// text is the change without its day.
+func (c Change) text() string {
+	sign := map[string]string{
+		becameTrue: "+ became true", becameFalse: "- no longer true", learned: "+ learned", disbelieved: "- no longer believed",
+		removed: "- removed", erased: "- erased", confirmed: "= confirmed", disputed: "? disputed",
+	}
+	line := fmt.Sprintf("%s: [%s/%s]", cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key))
+	if c.Value != "" {
+		line += " " + prose.Brief(c.Value)
+	}
+	if c.Was != "" {
+		line += " (was '" + prose.Brief(c.Was) + "')"
+	}
+	if c.Times > 1 {
+		line += fmt.Sprintf(" (%dx)", c.Times)
+	}
+	if tells := c.Kind == learned || c.Kind == changed || c.Kind == corrected || c.Kind == redated; c.dated && tells {
+		p := fact.Period{From: c.ValidFrom}
+		if !c.ValidUntil.IsZero() {
+			p.Until = &c.ValidUntil
+		}
+		line += " [valid " + p.Ahead(c.At) + "]"
+	}
+	return line
 }

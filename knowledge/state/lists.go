@@ -1,6 +1,7 @@
 package state
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -45,6 +46,9 @@ func (l *Lists) Erased(n fact.ID) (t formats.Tombstone, ok bool) {
 	t, ok = l.tombstones[n]
 	return t, ok
 }
+
+// Tombstones are what is left of the facts that were erased, in no order.
+func (l *Lists) Tombstones() iter.Seq[formats.Tombstone] { return maps.Values(l.tombstones) }
 
 // Lessons are the patterns and gotchas as versions, so that they are found,
 // listed and shown like facts.
