@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ type Draft struct {
 	ToAgent     string   `json:"to_agent,omitempty" alias:"to" jsonschema:"who should do it: an agent's id, a prefix of it, or a type, of which any one agent may claim it"`
 	Parent      string   `json:"parent,omitempty" jsonschema:"the task that this one is a part of"`
 	References  []string `json:"references,omitempty" jsonschema:"facts (category/key), tasks or files that belong to it"`
+	After       []string `json:"after,omitempty" jsonschema:"tasks that must be completed before it"`
 }
 
 // CreatedTask is the result of create.
@@ -68,19 +70,33 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 		return CreatedTask{}, err
 	}
 	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		return st.create(r, d.Parent, now.UTC())
+		return st.create(r, d, now.UTC())
 	})
 	return CreatedTask{r.Task.shown(), note, in.redacted}, err
 }
 
-// create returns the events for a new task. The record lacks only its id, parent and time.
-func (s *state) create(r *record, parent string, now time.Time) ([]event, error) {
-	if parent != "" {
-		p, err := s.find(r.Project, "parent", parent)
+// create returns the events for a new task. The record lacks its id, its time, its
+// parent and the tasks that it waits for.
+func (s *state) create(r *record, d Draft, now time.Time) ([]event, error) {
+	r.Parent, r.After = "", nil // they are found anew when the commit is decided again
+	if d.Parent != "" {
+		p, err := s.find(r.Project, "parent", d.Parent)
 		if err != nil {
 			return nil, err
 		}
+		if plain(p.Title) == plain(r.Title) && plain(p.Description) == plain(r.Description) {
+			return nil, refusal.Argument("title", "the task says the same as its parent %s: give a part of it, or update the parent with to_agent", p.ID)
+		}
 		r.Parent = p.ID
+	}
+	for _, id := range d.After {
+		x, err := s.find(r.Project, "after", id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(r.After, x.ID) {
+			r.After = append(r.After, x.ID)
+		}
 	}
 	r.ID = newID(r.Project+"\x00"+r.Title, now, func(id string) bool { return s.projects[r.Project][id] != nil })
 	r.CreatedAt, r.UpdatedAt = now, now
@@ -291,7 +307,7 @@ func (s *Store) do(ctx context.Context, w taskChange) (Updated, error) {
 		if r.To.Final() {
 			r.Open = openIDs(st.children(w.project, old.ID))
 		}
-		return []event{{Change: &c}}, nil
+		return append([]event{{Change: &c}}, st.completeAbove(changed, w.by)...), nil
 	})
 	if err != nil {
 		return Updated{}, err

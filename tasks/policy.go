@@ -48,7 +48,9 @@ func (w taskChange) decide(s *state) (change, error) {
 }
 
 // empty reports whether the change changes nothing.
-func (c change) empty() bool { return c.To == "" && c.Artifact == nil && c.Message == "" }
+func (c change) empty() bool {
+	return c.To == "" && c.Artifact == nil && c.Message == "" && c.Planned == nil
+}
 
 // may reports whether the caller may set the task's state. The assignee may, anybody who
 // could become it, the giver or its stand-in, and a caller that is no agent: a person or a

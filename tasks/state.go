@@ -31,6 +31,10 @@ type Task struct {
 	WorkedAt  time.Time `json:"worked_at,omitzero"` // when it was last Working
 	Parent    string    `json:"parent,omitempty"`   // id of the task above it
 	Messages  int       `json:"message_count"`      // number of messages
+	After     []string  `json:"after,omitempty"`    // ids of the tasks that must be completed before it
+	Plan      string    `json:"plan,omitempty"`     // the item of a plan that it was made from: file#name
+	Phase     bool      `json:"phase,omitempty"`    // a heading of that plan
+	Order     int       `json:"order,omitempty"`    // its place among the tasks of one parent; 0: by age
 }
 
 // Message is one message of a task's thread.
@@ -109,6 +113,17 @@ type change struct {
 	StandsIn string    `json:"stands_in,omitempty"` // the new one
 	Message  string    `json:"message,omitempty"`
 	Artifact *artifact `json:"artifact,omitempty"`
+	Planned  *planned  `json:"planned,omitempty"` // set if the task's plan changed
+}
+
+// planned is what a plan says of a task.
+type planned struct {
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Parent      string   `json:"parent,omitempty"`
+	After       []string `json:"after,omitempty"`
+	Plan        string   `json:"plan"`
+	Order       int      `json:"order"`
 }
 
 // artifact is the part of an [Artifact] that is not already in the change.
@@ -151,6 +166,9 @@ func (r *record) with(c *change, at time.Time) *record {
 	if c.Message != "" {
 		x.Task.Messages++
 		x.thread.Messages = append(slices.Clip(x.thread.Messages), Message{By: c.By, At: at, Text: c.Message})
+	}
+	if p := c.Planned; p != nil {
+		x.Title, x.Description, x.Parent, x.After, x.Plan, x.Order = p.Title, p.Description, p.Parent, p.After, p.Plan, p.Order
 	}
 	if a := c.Artifact; a != nil {
 		x.Artifacts = append(slices.Clip(x.Artifacts), Artifact{Name: a.Name, By: c.By, At: at, Text: a.Text})

@@ -47,7 +47,7 @@ func TestStory(t *testing.T) {
 	mustBe(t, text(cursor.Update(ctx, Update{TaskID: limits, State: "done", Message: "100 a minute"})), "Task "+limits+" updated: Created → Completed")
 	mustBe(t, text(cursor.List(ctx, Query{})), `Tasks (2):
   `+id+` "Fix auth middleware" [Working] (assignee: claude-b7e2, 1 message)
-  `+limits+` "Add rate limiting" [Completed] (assignee: cursor-a3f8)`)
+    `+limits+` "Add rate limiting" [Completed] (assignee: cursor-a3f8)`)
 
 	c.pass(time.Minute)
 	mustBe(t, text(claude.Update(ctx, Update{TaskID: id, State: "finished", Message: "Clock skew of 30 s allowed.", Artifact: "--- a\n+++ b", ArtifactName: "auth.patch"})),

@@ -92,6 +92,9 @@ func (r Details) Text() string {
 	if r.Above != nil {
 		row("Parent", "%s [%s]", r.Above.named(), r.Above.State)
 	}
+	if len(r.After) > 0 {
+		row("After", "%s", strings.Join(r.After, ", "))
+	}
 	for i, ref := range r.References {
 		if i == 0 {
 			fmt.Fprintf(&b, "\n  References (%d):", len(r.References))
@@ -183,6 +186,9 @@ type Query struct {
 type Listed struct {
 	Task
 	SilentSince *time.Time `json:"assignee_silent_since,omitempty"`
+	WaitsFor    string     `json:"waits_for,omitempty"` // the first task that holds it back
+
+	depth int // in the tree that a list shows
 }
 
 // List is the result of list: open tasks first, each part with the newest activity first.
@@ -219,9 +225,7 @@ func (s *Store) List(ctx context.Context, q Query) (List, error) {
 			return true
 		})
 		r.Total = len(list)
-		for _, x := range list[:min(len(list), f.limit)] {
-			r.Tasks = append(r.Tasks, Listed{Task: x.shown()})
-		}
+		r.Tasks = st.tree(list[:min(len(list), f.limit)])
 		return nil
 	})
 	known := map[string]*time.Time{}
@@ -302,6 +306,39 @@ func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) 
 	return list
 }
 
+// tree puts each task below its parent, where the list has it. Parts of a plan stand in
+// the plan's order; else the order of the list stays.
+func (s *state) tree(list []*record) []Listed {
+	shown, parts := map[string]bool{}, map[string][]*record{}
+	for _, x := range list {
+		shown[x.ID] = true
+	}
+	for _, x := range list {
+		parent := x.Parent
+		if !shown[parent] {
+			parent = ""
+		}
+		parts[parent] = append(parts[parent], x)
+	}
+	out := []Listed{}
+	var add func(parent string, depth int)
+	add = func(parent string, depth int) {
+		below := parts[parent]
+		delete(parts, parent) // ends even if the file has a circle in it
+		slices.SortStableFunc(below, func(a, b *record) int { return cmp.Compare(a.Order, b.Order) })
+		for _, x := range below {
+			l := Listed{Task: x.shown(), depth: depth}
+			if y := s.waitsFor(x); y != nil && !x.State.Final() {
+				l.WaitsFor = y.ID
+			}
+			out = append(out, l)
+			add(x.ID, depth+1)
+		}
+	}
+	add("", 0)
+	return out
+}
+
 // open lists the open tasks that match.
 func (s *state) open(project string, wanted func(*Task) bool) []*record {
 	return s.tasks(project, func(t *Task) bool { return !t.State.Final() && wanted(t) })
@@ -315,7 +352,7 @@ func (r List) Text() string {
 		fmt.Fprintf(&b, "Tasks (%d):", r.Total)
 	}
 	for _, t := range r.Tasks {
-		b.WriteString("\n  " + t.line(r.now))
+		b.WriteString("\n  " + strings.Repeat("  ", min(t.depth, 8)) + t.line(r.now))
 	}
 	if more := r.Total - len(r.Tasks); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
@@ -337,6 +374,9 @@ func (t Listed) line(now time.Time) string {
 	}
 	if t.SilentSince != nil {
 		parts = append(parts, silence(*t.SilentSince, now))
+	}
+	if t.WaitsFor != "" {
+		parts = append(parts, "waits for "+t.WaitsFor)
 	}
 	return fmt.Sprintf("%s [%s] (%s)", t.named(), t.State, strings.Join(parts, ", "))
 }
@@ -393,7 +433,7 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	known := map[string]*time.Time{}
 	for _, t := range given {
 		if since := s.silent(ctx, t, known); since != nil {
-			r.Silent = append(r.Silent, Listed{t, since})
+			r.Silent = append(r.Silent, Listed{Task: t, SilentSince: since})
 		}
 	}
 	return r, err

@@ -31,7 +31,7 @@ func (in Incoming) parseForeign(root string, text []byte) (*foreign.Memory, erro
 	case errors.Is(err, foreign.ErrUnknown):
 		return nil, nil
 	case errors.Is(err, foreign.ErrTasks):
-		return nil, refusal.Argument("file", "%s: %v: lean-ctx task import", in.name(), err)
+		return nil, refusal.Argument("file", "%s: %v: lean-ctx task import %s", in.name(), err, in.name())
 	case err != nil:
 		return nil, refusal.Argument("file", "%s: %v", in.name(), err)
 	}

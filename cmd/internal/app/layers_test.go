@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"internal/proctest": {},                 // for tests alone
 	"formats":           {"internal/prose"}, // how hidden characters are shown
 	"formats/foreign":   {"formats"},
+	"formats/plan":      {},
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
@@ -57,7 +58,7 @@ var mayImport = map[string][]string{
 	"agents/live":  {"internal/journal"},
 	"agents/cost":  {"internal/prose", "internal/refusal"},
 	"agents/share": {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"tasks":        {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks":        {"formats/plan", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/source":  {"knowledge/words"},
 	"overview/graph":   {"overview/source"},

@@ -1,0 +1,411 @@
+// Package plan reads and writes plans: a Markdown checklist, and the issues of
+// beads. It decides nothing about tasks; it imports nothing of ours.
+//
+// # Checklist
+//
+// A heading above items is a phase; a heading below another is a part of it. A
+// phase waits for the phase before it at its level. An item is "- [ ] text" or
+// "- [x] text"; one that is indented belongs to the item above it. Other text
+// describes the item or phase above it. A heading with no item below it is no
+// phase.
+//
+// Write puts a task's id, state and assignee in a comment at the end of the
+// line. Markdown does not show it. Parse finds the task by that id again, also
+// when the text was changed.
+package plan
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Item is one task of a plan.
+type Item struct {
+	ID          string // of the task, when the file names it
+	Name        string // what the item is called in the file, the same at the next reading
+	Title       string
+	Description string
+	State       string // Completed, Working or Canceled; empty: to be done
+	Assignee    string
+	Parent      int   // index of the item above it, -1 for none
+	After       []int // indexes of the items that it waits for
+	Line        int   // 1 is the first
+	Phase       bool  // a heading
+
+	References []string
+}
+
+// Plan is the items of a file in its order. An item stands after its parent.
+type Plan struct {
+	Program string // that wrote the file when it is not a checklist: "beads"
+	Items   []Item
+	LeftOut map[string]int // what an item has no place for, and how often
+}
+
+// ErrNone says that a text is neither a checklist nor issues of beads.
+var ErrNone = errors.New("no item of a checklist (- [ ] text) and no issue of beads")
+
+var (
+	heading = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*$`)
+	item    = regexp.MustCompile(`^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*)$`)
+	marked  = regexp.MustCompile(`\s*<!--\s*(t-[0-9a-f]{3,64})(?:\s+(\w+))?(?:\s+(\S+))?\s*-->\s*$`)
+)
+
+// Parse reads a plan. A mistake is named with its line.
+func Parse(text []byte) (*Plan, error) {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	if start := bytes.TrimSpace(text); len(start) > 0 && start[0] == '{' {
+		return parseBeads(text)
+	}
+	return parseChecklist(text)
+}
+
+// level is an open heading or item while a checklist is read.
+type level struct {
+	index int
+	depth int // of a heading: its number of #; of an item: its indentation
+}
+
+func parseChecklist(text []byte) (*Plan, error) {
+	p := &Plan{LeftOut: map[string]int{}}
+	var phases, items []level
+	fence := ""
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	n := 0
+	last, indent := -1, 0 // the item that text belongs to, and how far its text is indented
+	for lines.Scan() {
+		n++
+		line := strings.TrimRight(lines.Text(), " \t\r")
+		bare := strings.TrimSpace(line)
+		if fence == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")) {
+			fence = bare[:3]
+		} else if fence != "" && strings.HasPrefix(bare, fence) {
+			fence = ""
+		} else if fence == "" {
+			if m := heading.FindStringSubmatch(line); m != nil {
+				depth := len(m[1])
+				phases = slices.DeleteFunc(phases, func(l level) bool { return l.depth >= depth })
+				items = nil
+				last, indent = p.add(m[2], above(phases), n, true), 0
+				phases = append(phases, level{last, depth})
+				continue
+			}
+			if m := item.FindStringSubmatch(line); m != nil {
+				depth := len(strings.ReplaceAll(m[1], "\t", "    "))
+				items = slices.DeleteFunc(items, func(l level) bool { return l.depth >= depth })
+				last, indent = p.add(m[3], above(append(slices.Clone(phases), items...)), n, false), depth+2
+				if m[2] != " " {
+					p.Items[last].State = "Completed"
+				}
+				items = append(items, level{last, depth})
+				continue
+			}
+		}
+		if last >= 0 {
+			p.Items[last].Description += described(line, indent) + "\n"
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", n+1, err)
+	}
+	p.prune()
+	if len(p.Items) == 0 {
+		return nil, ErrNone
+	}
+	if err := p.name(); err != nil {
+		return nil, err
+	}
+	p.chain()
+	return p, nil
+}
+
+// described is a line of a description without its indentation and escape.
+func described(line string, indent int) string {
+	for ; indent > 0 && strings.HasPrefix(line, " "); indent-- {
+		line = line[1:]
+	}
+	if rest, ok := strings.CutPrefix(line, `\`); ok && (heading.MatchString(rest) || item.MatchString(rest)) {
+		return rest
+	}
+	return line
+}
+
+func above(open []level) int {
+	if len(open) == 0 {
+		return -1
+	}
+	return open[len(open)-1].index
+}
+
+// add appends an item with the text of its line.
+func (p *Plan) add(text string, parent, line int, phase bool) int {
+	x := Item{Parent: parent, Line: line, Phase: phase}
+	if m := marked.FindStringSubmatch(text); m != nil {
+		text = text[:len(text)-len(m[0])]
+		x.ID, x.State, x.Assignee = m[1], m[2], m[3]
+		if x.State == "Created" {
+			x.State = ""
+		}
+	}
+	x.Title = strings.TrimSpace(text)
+	p.Items = append(p.Items, x)
+	return len(p.Items) - 1
+}
+
+// prune drops the headings without an item below them.
+func (p *Plan) prune() {
+	keep := make([]bool, len(p.Items))
+	for i := range p.Items {
+		if !p.Items[i].Phase {
+			for j := i; j >= 0 && !keep[j]; j = p.Items[j].Parent {
+				keep[j] = true
+			}
+		}
+	}
+	index := make([]int, len(p.Items))
+	var kept []Item
+	for i, x := range p.Items {
+		index[i] = len(kept)
+		if !keep[i] {
+			continue
+		}
+		if x.Parent >= 0 {
+			x.Parent = index[x.Parent]
+		}
+		x.Description = strings.TrimSpace(x.Description)
+		kept = append(kept, x)
+	}
+	p.Items = kept
+}
+
+// name gives each item the path of its titles, which is the same in the next
+// version of the file. Two items of one path get a number.
+func (p *Plan) name() error {
+	seen := map[string]bool{}
+	for i := range p.Items {
+		x := &p.Items[i]
+		if x.Title == "" {
+			return fmt.Errorf("line %d: an item without text", x.Line)
+		}
+		x.Name = slug(x.Title)
+		if x.Parent >= 0 {
+			x.Name = p.Items[x.Parent].Name + "/" + x.Name
+		}
+		base := x.Name
+		for n := 2; seen[x.Name]; n++ {
+			x.Name = fmt.Sprintf("%s-%d", base, n)
+		}
+		seen[x.Name] = true
+	}
+	return nil
+}
+
+// chain lets each phase wait for the one before it under the same parent.
+func (p *Plan) chain() {
+	before := map[int]int{} // a parent's last phase
+	for i := range p.Items {
+		x := &p.Items[i]
+		if !x.Phase {
+			continue
+		}
+		if j, ok := before[x.Parent]; ok {
+			x.After = []int{j}
+		}
+		before[x.Parent] = i
+	}
+}
+
+// slug is the letters and digits of a text in lower case, joined by hyphens, at
+// most 60 runes.
+func slug(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	out := []rune(strings.Join(words, "-"))
+	if len(out) == 0 {
+		return "item"
+	}
+	return string(out[:min(60, len(out))])
+}
+
+// issue is a line of beads' issues.jsonl.
+type issue struct {
+	ID, Title, Description, Design, Notes, Status, Assignee string
+
+	Criteria     string `json:"acceptance_criteria"`
+	External     string `json:"external_ref"`
+	Kind         string `json:"issue_type"`
+	Reason       string `json:"close_reason"`
+	Labels       []string
+	Comments     []json.RawMessage
+	Dependencies []struct {
+		On   string `json:"depends_on_id"`
+		Type string
+	}
+}
+
+// parseBeads reads the issues of beads, one JSON object a line. Epics are phases,
+// blocks is a wait, parent-child a part; other links become references.
+func parseBeads(text []byte) (*Plan, error) {
+	p := &Plan{Program: "beads", LeftOut: map[string]int{}}
+	var all []issue
+	index := map[string]int{}
+	n := 0
+	for raw := range bytes.Lines(text) {
+		n++
+		if raw = bytes.TrimSpace(raw); len(raw) == 0 {
+			continue
+		}
+		var x issue
+		if err := json.Unmarshal(raw, &x); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		_, twice := index[x.ID]
+		switch {
+		case x.ID == "" || x.Title == "" || x.Kind == "":
+			return nil, fmt.Errorf("line %d: an issue has an id, a title and an issue_type", n)
+		case twice:
+			return nil, fmt.Errorf("line %d: %s stands twice", n, x.ID)
+		case x.Status == "tombstone":
+			p.LeftOut["deleted issues"]++
+			continue
+		}
+		index[x.ID] = len(all)
+		all = append(all, x)
+		p.Items = append(p.Items, Item{Name: x.ID, Title: x.Title, Description: x.text(), Assignee: x.Assignee, Parent: -1, Line: n, Phase: x.Kind == "epic",
+			State: map[string]string{"closed": "Completed", "in_progress": "Working"}[x.Status]})
+	}
+	if len(all) == 0 {
+		return nil, ErrNone
+	}
+	for i, x := range all {
+		to := &p.Items[i]
+		p.LeftOut["labels"] += len(x.Labels)
+		p.LeftOut["comments"] += len(x.Comments)
+		if x.External != "" {
+			to.References = append(to.References, x.External)
+		}
+		for _, d := range x.Dependencies {
+			on, ok := index[d.On]
+			switch {
+			case !ok:
+				p.LeftOut["links to issues that are not there"]++
+			case d.Type == "parent-child" && to.Parent < 0:
+				to.Parent = on
+			case d.Type == "blocks" || d.Type == "":
+				to.After = append(to.After, on)
+			default:
+				to.References = append(to.References, d.Type+" "+d.On)
+			}
+		}
+	}
+	if err := p.sort(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (x issue) text() string {
+	var b strings.Builder
+	for _, part := range []struct{ name, text string }{{"", x.Description}, {"Design", x.Design}, {"Acceptance", x.Criteria}, {"Notes", x.Notes}, {"Closed", x.Reason}} {
+		switch {
+		case part.text == "":
+		case part.name == "":
+			b.WriteString(part.text + "\n")
+		default:
+			fmt.Fprintf(&b, "%s: %s\n", part.name, part.text)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// sort puts each item after its parent and keeps the order of the file else.
+func (p *Plan) sort() error {
+	place := make([]int, len(p.Items)) // 1 + the new index
+	var out []Item
+	var put func(i, depth int) error
+	put = func(i, depth int) error {
+		if place[i] > 0 {
+			return nil
+		}
+		x := p.Items[i]
+		if depth > len(p.Items) {
+			return fmt.Errorf("line %d: %s is a part of itself", x.Line, x.Name)
+		}
+		if x.Parent >= 0 {
+			if err := put(x.Parent, depth+1); err != nil {
+				return err
+			}
+		}
+		out = append(out, x)
+		place[i] = len(out)
+		return nil
+	}
+	for i := range p.Items {
+		if err := put(i, 0); err != nil {
+			return err
+		}
+	}
+	for i := range out {
+		if out[i].Parent >= 0 {
+			out[i].Parent = place[out[i].Parent] - 1
+		}
+		for j, a := range out[i].After {
+			out[i].After[j] = place[a] - 1
+		}
+	}
+	p.Items = out
+	return nil
+}
+
+// Write prints items as a checklist. Parents stand before their parts.
+func Write(w io.Writer, items []Item) error {
+	b := bufio.NewWriter(w)
+	children := map[int][]int{}
+	for i, x := range items {
+		children[x.Parent] = append(children[x.Parent], i)
+	}
+	var write func(i, headings, indent int)
+	write = func(i, headings, indent int) {
+		x := items[i]
+		mark := strings.TrimRight(fmt.Sprintf("<!-- %s %s %s", x.ID, x.State, x.Assignee), " ") + " -->"
+		title := strings.Join(strings.Fields(x.Title), " ")
+		space := strings.Repeat("  ", indent)
+		if x.Phase && indent == 0 && headings < 6 {
+			if headings++; b.Buffered() > 0 {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(b, "%s %s %s\n", strings.Repeat("#", headings), title, mark)
+			space = ""
+		} else {
+			box := " "
+			if x.State == "Completed" {
+				box = "x"
+			}
+			fmt.Fprintf(b, "%s- [%s] %s %s\n", space, box, title, mark)
+			indent++
+			space += "  "
+		}
+		for line := range strings.Lines(x.Description) {
+			line = strings.TrimRight(line, " \t\r\n")
+			if heading.MatchString(line) || item.MatchString(line) {
+				line = `\` + line // it is text, not a part of the plan
+			}
+			fmt.Fprintf(b, "%s\n", strings.TrimRight(space+line, " "))
+		}
+		for _, c := range children[i] {
+			write(c, headings, indent)
+		}
+	}
+	for _, i := range children[-1] {
+		write(i, 0, 0)
+	}
+	return b.Flush()
+}

@@ -1,0 +1,667 @@
+package tasks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats/plan"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+)
+
+// maxPlan is the most bytes of a plan's file, and maxItems the most tasks in it.
+const (
+	maxPlan  = 16 << 20
+	maxItems = 5_000
+)
+
+// inOrder lists the project's tasks as a tree is read: a parent, then its parts. Parts
+// stand in the order of their plan, else by age.
+func (s *state) inOrder(project string) []*record {
+	parts := map[string][]*record{}
+	all := s.projects[project]
+	for _, x := range all {
+		parent := x.Parent
+		if all[parent] == nil {
+			parent = ""
+		}
+		parts[parent] = append(parts[parent], x)
+	}
+	var out []*record
+	var add func(parent string)
+	add = func(parent string) {
+		list := parts[parent]
+		delete(parts, parent) // ends even if the file has a circle in it
+		slices.SortFunc(list, func(a, b *record) int {
+			return cmp.Or(cmp.Compare(a.Order, b.Order), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+		})
+		for _, x := range list {
+			out = append(out, x)
+			add(x.ID)
+		}
+	}
+	add("")
+	return out
+}
+
+// over reports whether nothing waits for a task any more: it is completed or canceled, or
+// all its parts are.
+func (s *state) over(x *record) bool { return s.overWith(x, nil, len(s.projects[x.Project])) }
+
+// overWith is over once some tasks are changed as given. depth bounds the search in a
+// file with a circle in it.
+func (s *state) overWith(x *record, changed map[string]*record, depth int) bool {
+	if c := changed[x.ID]; c != nil {
+		x = c
+	}
+	if depth == 0 {
+		return false
+	}
+	parts := s.children(x.Project, x.ID)
+	if x.State.Final() && (!x.Phase || len(parts) == 0) { // a phase may have got new parts
+		return x.State == Completed || x.State == Canceled
+	}
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p *record) bool { return !s.overWith(p, changed, depth-1) })
+}
+
+// waitsFor is the first task that holds x back, or nil. A task waits also for what the
+// tasks above it wait for.
+func (s *state) waitsFor(x *record) *record {
+	for range s.projects[x.Project] {
+		for _, id := range x.After {
+			if y := s.projects[x.Project][id]; y != nil && !s.over(y) {
+				return y
+			}
+		}
+		if x = s.projects[x.Project][x.Parent]; x == nil {
+			break
+		}
+	}
+	return nil
+}
+
+// completeAbove completes the phases of a plan whose last part a change has finished.
+func (s *state) completeAbove(changed *record, by string) (events []event) {
+	if !changed.State.Final() {
+		return nil
+	}
+	all := map[string]*record{changed.ID: changed}
+	for range s.projects[changed.Project] {
+		up := s.projects[changed.Project][changed.Parent]
+		if up == nil || !up.Phase || up.State.Final() || !s.overWith(up, all, len(s.projects[up.Project])) {
+			return events
+		}
+		events = append(events, event{Change: &change{Project: up.Project, ID: up.ID, By: by, To: Completed, Why: "all its tasks are finished"}})
+		completed := *up
+		completed.State = Completed
+		all[up.ID], changed = &completed, &completed
+	}
+	return events
+}
+
+// NextTask is the result of next.
+type NextTask struct {
+	Task     *Details `json:"task"` // nil: there is none
+	Claimed  bool     `json:"claimed,omitempty"`
+	Previous []Left   `json:"previous,omitempty"` // what the tasks before it left, the newest first
+	Open     int      `json:"open"`               // tasks that are not finished
+	Held     int      `json:"held_back"`          // of them, those that wait for another task
+	Others   int      `json:"of_others"`          // of them, those of other agents and types
+
+	agent string
+}
+
+// Left is what a completed task left to those after it.
+type Left struct {
+	Task      Task       `json:"task"`
+	Result    string     `json:"result,omitempty"` // what was said when it was completed
+	Message   string     `json:"message,omitempty"`
+	Artifacts []Artifact `json:"artifacts,omitempty"`
+}
+
+// previousShown is how many earlier tasks next tells about.
+const previousShown = 3
+
+// Next gives the caller its unfinished task, or claims the first task in the order of the
+// plan that is free for it and not held back. In one step, so two callers never get the
+// same one. A task of a silent agent is free too. A task with open parts is not given; its
+// parts are.
+func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
+	agent := s.actor.Agent
+	if agent == "" {
+		return NextTask{}, refusal.Argument("agent", "next needs agent: register first and give the id")
+	}
+	if err := s.settle(ctx); err != nil {
+		return NextTask{}, err
+	}
+	silent, err := s.silentAgents(ctx)
+	if err != nil {
+		return NextTask{}, err
+	}
+	var r NextTask
+	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+		r = NextTask{agent: agent}
+		x := st.next(s.opts.ProjectHash, agent, silent, &r)
+		if x == nil {
+			return nil, nil
+		}
+		r.Previous = st.left(x)
+		w := taskChange{project: x.Project, id: x.ID, agent: agent, by: s.actor.name(), claim: true}
+		if silent[x.Assignee] && x.Assignee != agent {
+			w.silent, w.why = x.Assignee, x.Assignee+" is silent"
+		}
+		c, err := w.decide(st)
+		if err != nil {
+			return nil, err
+		}
+		changed := x.with(&c, now.UTC())
+		r.Task, r.Claimed = new(st.details(changed, now)), x.Assignee != agent
+		if c.empty() {
+			return nil, nil
+		}
+		return []event{{Change: &c}}, nil
+	})
+	return r, err
+}
+
+// next chooses the task for an agent, and counts the open ones.
+func (s *state) next(project, agent string, silent map[string]bool, r *NextTask) (first *record) {
+	for _, x := range s.inOrder(project) {
+		if x.State.Final() {
+			continue
+		}
+		r.Open++
+		parts := s.children(project, x.ID)
+		free := x.freeFor(agent) || silent[x.Assignee]
+		switch {
+		case x.Assignee != agent && !free:
+			r.Others++
+		case s.waitsFor(x) != nil:
+			r.Held++
+		case slices.ContainsFunc(parts, func(p *record) bool { return !s.over(p) }), x.Phase, x.State.Interrupted():
+		case x.Assignee == agent && x.State == Working:
+			return x // what it has begun comes first
+		case first == nil:
+			first = x
+		}
+	}
+	return first
+}
+
+// silentAgents are the silent assignees of open tasks.
+func (s *Store) silentAgents(ctx context.Context) (map[string]bool, error) {
+	silent, known := map[string]bool{}, map[string]*time.Time{}
+	var open []Task
+	err := s.view(ctx, func(st *state, _ time.Time) error {
+		open = nil
+		for _, x := range st.open(s.opts.ProjectHash, func(t *Task) bool { return !t.unclaimed() }) {
+			open = append(open, x.Task)
+		}
+		return nil
+	})
+	for _, t := range open {
+		if s.silent(ctx, t, known) != nil {
+			silent[t.Assignee] = true
+		}
+	}
+	return silent, err
+}
+
+// left is what the completed tasks before x left: those it waits for with their parts, and
+// its earlier siblings.
+func (s *state) left(x *record) (out []Left) {
+	before := map[string]*record{}
+	var add func(y *record)
+	add = func(y *record) {
+		if y == nil || before[y.ID] != nil {
+			return
+		}
+		before[y.ID] = y
+		for _, p := range s.children(y.Project, y.ID) {
+			add(p)
+		}
+	}
+	all := s.projects[x.Project]
+	for up, n := x, 0; up != nil && n < len(all); up, n = all[up.Parent], n+1 {
+		for _, id := range up.After {
+			add(all[id])
+		}
+		for _, sibling := range s.children(x.Project, up.Parent) {
+			if up.Parent != "" && sibling.Order < up.Order {
+				add(sibling)
+			}
+		}
+	}
+	list := slices.SortedFunc(maps.Values(before), func(a, b *record) int {
+		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.Order, a.Order), strings.Compare(a.ID, b.ID))
+	})
+	for _, y := range list {
+		if y.State != Completed || y.Phase {
+			continue
+		}
+		l := Left{Task: y.shown(), Artifacts: y.Artifacts}
+		if n := len(y.History); n > 0 {
+			l.Result = y.History[n-1].Why
+		}
+		if n := len(y.thread.Messages); n > 0 {
+			l.Message = y.thread.Messages[n-1].Text
+		}
+		if out = append(out, l); len(out) == previousShown {
+			break
+		}
+	}
+	return out
+}
+
+// Text gives the answer's lines.
+func (r NextTask) Text() string {
+	if r.Task == nil {
+		text := "No task is next for " + prose.Brief(r.agent) + "."
+		if r.Open > 0 {
+			text += fmt.Sprintf(" Open: %d, held back: %d, of others: %d.", r.Open, r.Held, r.Others)
+		}
+		return text
+	}
+	var b strings.Builder
+	if r.Claimed {
+		fmt.Fprintf(&b, "Next, claimed by %s:\n", prose.Brief(r.agent))
+	} else {
+		fmt.Fprintf(&b, "Next, already of %s:\n", prose.Brief(r.agent))
+	}
+	b.WriteString(r.Task.Text())
+	for i, l := range r.Previous {
+		if i == 0 {
+			b.WriteString("\nLeft by the tasks before it:")
+		}
+		fmt.Fprintf(&b, "\n  %s", l.Task.named())
+		if l.Result != "" {
+			fmt.Fprintf(&b, "\n%s", prose.Indent(l.Result, "    "))
+		}
+		if l.Message != "" {
+			fmt.Fprintf(&b, "\n    Message:\n%s", prose.Indent(l.Message, "      "))
+		}
+		for _, a := range l.Artifacts {
+			fmt.Fprintf(&b, "\n    Artifact %s:\n%s", prose.Brief(a.Name), prose.Indent(a.Text, "      "))
+		}
+	}
+	return b.String()
+}
+
+// PlanFile is the arguments of import.
+type PlanFile struct {
+	File   string `json:"file" arg:"1" jsonschema:"a Markdown checklist, or issues.jsonl of beads"`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"say what would change, write nothing"`
+
+	Data io.Reader `json:"-"` // instead of the file, when the caller has it
+}
+
+// ImportedPlan is the result of import. A task counts once.
+type ImportedPlan struct {
+	File      string         `json:"file"`
+	Program   string         `json:"program,omitempty"` // that wrote it, when it is no checklist
+	Created   int            `json:"created"`
+	Changed   int            `json:"changed"`
+	Completed int            `json:"completed"`
+	Canceled  int            `json:"canceled"` // no longer in the file
+	Unchanged int            `json:"unchanged"`
+	Kept      []string       `json:"kept,omitempty"` // finished here, open in the file
+	LeftOut   map[string]int `json:"left_out,omitempty"`
+	Redacted  []string       `json:"redacted,omitempty"`
+	DryRun    bool           `json:"dry_run"`
+}
+
+// Text gives the answer's lines.
+func (r ImportedPlan) Text() string {
+	lead := "Plan " + prose.Line(r.File)
+	if r.Program != "" {
+		lead += " (" + r.Program + ")"
+	}
+	if r.DryRun {
+		lead = "[DRY RUN] " + lead
+	}
+	text := fmt.Sprintf("%s: %d created, %d changed, %d completed, %d canceled, %d unchanged", lead, r.Created, r.Changed, r.Completed, r.Canceled, r.Unchanged)
+	if len(r.Kept) > 0 {
+		text += "\n  finished here and open in the file, so left as they are: " + strings.Join(r.Kept, ", ")
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		if n := r.LeftOut[what]; n > 0 {
+			text += fmt.Sprintf("\n  no place for %d %s", n, what)
+		}
+	}
+	return text + prose.Redacted(r.Redacted)
+}
+
+// Import makes tasks of a plan, in one commit. The same file again changes only what
+// changed in it: an item is known by the id in its comment, or by its file and name. An
+// item that is no longer there is canceled if nobody began it.
+func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
+	text, name, err := a.read(s.opts.ProjectRoot)
+	if err != nil {
+		return ImportedPlan{}, err
+	}
+	p, err := plan.Parse(text)
+	if err == nil && len(p.Items) > maxItems {
+		err = fmt.Errorf("%d items, more than %d", len(p.Items), maxItems)
+	}
+	if err != nil {
+		return ImportedPlan{}, refusal.Argument("file", "%s: %v", prose.Clip(name, 100), err)
+	}
+	in := &input{s: s}
+	for i := range p.Items {
+		x := &p.Items[i]
+		where := fmt.Sprintf("line %d: title", x.Line)
+		if runes := []rune(x.Title); len(runes) > MaxTitle {
+			x.Title, x.Description = string(runes[:MaxTitle-1])+"…", strings.TrimSpace(string(runes)+"\n"+x.Description)
+		}
+		x.Title = in.line(where, x.Title, MaxTitle)
+		x.Description = in.text(fmt.Sprintf("line %d: description", x.Line), x.Description)
+		x.Assignee = in.agentName(fmt.Sprintf("line %d: assignee", x.Line), x.Assignee)
+		x.References = in.references(x.References)
+	}
+	if in.err != nil {
+		return ImportedPlan{}, in.err
+	}
+	if err := s.settle(ctx); err != nil {
+		return ImportedPlan{}, err
+	}
+	var r ImportedPlan
+	decide := func(st *state, now time.Time) ([]event, error) {
+		r = ImportedPlan{File: name, Program: p.Program, LeftOut: p.LeftOut, DryRun: a.DryRun, Redacted: in.redacted}
+		return st.adopt(s.opts.ProjectHash, s.actor.name(), name, p, now.UTC(), &r), nil
+	}
+	if a.DryRun {
+		return r, s.view(ctx, func(st *state, now time.Time) error { _, err := decide(st, now); return err })
+	}
+	return r, s.update(ctx, decide)
+}
+
+// read gives the text of the file and its name from the root of the project.
+func (a PlanFile) read(root string) (text []byte, name string, err error) {
+	if a.Data != nil {
+		text, err = io.ReadAll(io.LimitReader(a.Data, maxPlan+1))
+		name = "standard input"
+	} else {
+		if err := refusal.Required("file", a.File); err != nil {
+			return nil, "", err
+		}
+		name = filepath.Base(a.File)
+		if abs, e := filepath.Abs(a.File); e == nil && root != "" {
+			if rel, e := filepath.Rel(root, abs); e == nil && filepath.IsLocal(rel) {
+				name = filepath.ToSlash(rel)
+			}
+		}
+		var info os.FileInfo
+		switch info, err = os.Stat(a.File); {
+		case errors.Is(err, os.ErrNotExist):
+			return nil, "", refusal.NotFound("No such file: %s", a.File)
+		case err == nil && !info.Mode().IsRegular():
+			return nil, "", refusal.Argument("file", "%s is no ordinary file", a.File)
+		case err == nil && info.Size() <= maxPlan:
+			text, err = os.ReadFile(a.File)
+		case err == nil:
+			text = make([]byte, maxPlan+1)
+		}
+	}
+	if err == nil && len(text) > maxPlan {
+		err = refusal.Argument("file", "%s has more than %d MiB", name, maxPlan>>20)
+	}
+	return text, name, err
+}
+
+// adopt returns the events that make the tasks be as a plan says.
+func (s *state) adopt(project, by, file string, p *plan.Plan, now time.Time, r *ImportedPlan) (events []event) {
+	known := map[string]*record{} // by item
+	for _, x := range s.projects[project] {
+		if strings.HasPrefix(x.Plan, file+"#") {
+			known[x.Plan] = x
+		}
+	}
+	ids := make([]string, len(p.Items))
+	after := &state{map[string]map[string]*record{project: maps.Clone(s.projects[project])}}
+	if after.projects[project] == nil {
+		after.projects[project] = map[string]*record{}
+	}
+	finished := finishedPhases(p)
+	for i, it := range p.Items {
+		if finished[i] {
+			it.State = string(Completed)
+		}
+		name := file + "#" + it.Name
+		x := s.projects[project][it.ID]
+		if x == nil {
+			x = known[name]
+		}
+		delete(known, name)
+		if x != nil {
+			delete(known, x.Plan)
+		}
+		parent := ""
+		if it.Parent >= 0 {
+			parent = ids[it.Parent]
+		}
+		var changed []event
+		if x == nil {
+			changed = after.plan(project, by, parent, name, it, i+1, now, r)
+		} else {
+			ids[i] = x.ID
+			changed = x.planAgain(by, parent, name, it, i+1, r)
+		}
+		for _, e := range changed {
+			after.fold(e, now)
+			if e.Create != nil {
+				ids[i] = e.Create.ID
+			}
+		}
+		events = append(events, changed...)
+	}
+	// What an item waits for may stand after it in the file.
+	for i, it := range p.Items {
+		x := after.projects[project][ids[i]]
+		var waits []string
+		for _, j := range it.After {
+			waits = append(waits, ids[j])
+		}
+		if !slices.Equal(x.After, waits) && !x.State.Final() {
+			events = append(events, event{Change: &change{Project: project, ID: x.ID, By: by, Planned: x.planned(waits)}})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if x := known[name]; x.State == Created {
+			r.Canceled++
+			events = append(events, event{Change: &change{Project: project, ID: x.ID, By: by, To: Canceled, Why: "no longer in " + file}})
+		}
+	}
+	return merged(events)
+}
+
+// finishedPhases marks the phases of which every part is completed.
+func finishedPhases(p *plan.Plan) []bool {
+	finished := make([]bool, len(p.Items))
+	for i, x := range p.Items {
+		finished[i] = x.Phase
+	}
+	for i, x := range slices.Backward(p.Items) {
+		done := x.State == string(Completed) || finished[i]
+		if x.Parent >= 0 && !done {
+			finished[x.Parent] = false
+		}
+	}
+	return finished
+}
+
+// planned is what the plan said of a task, with other tasks to wait for.
+func (x *record) planned(after []string) *planned {
+	return &planned{x.Title, x.Description, x.Parent, after, x.Plan, x.Order}
+}
+
+// merged joins the changes of a commit that concern one task: a commit's second change of
+// a task would not be folded, since it is no later than the first.
+func merged(events []event) (out []event) {
+	at := map[string]int{}
+	for _, e := range events {
+		id := ""
+		if e.Create != nil {
+			id = e.Create.ID
+		} else {
+			id = e.Change.ID
+		}
+		i, seen := at[id]
+		switch {
+		case !seen:
+			at[id] = len(out)
+			out = append(out, e)
+		case out[i].Create != nil:
+			x := *out[i].Create
+			x.After = e.Change.Planned.After
+			out[i] = event{Create: &x}
+		default:
+			c := *out[i].Change
+			if c.Planned == nil {
+				c.Planned = e.Change.Planned
+			} else {
+				p := *c.Planned
+				p.After = e.Change.Planned.After
+				c.Planned = &p
+			}
+			out[i] = event{Change: &c}
+		}
+	}
+	return out
+}
+
+// plan makes the task of an item.
+func (s *state) plan(project, by, parent, name string, it plan.Item, order int, now time.Time, r *ImportedPlan) []event {
+	state := State(cmp.Or(it.State, string(Created)))
+	if state == Working { // nobody here works on it yet
+		state = Created
+	}
+	if state != Completed && state != Canceled {
+		state = Created
+	}
+	if r.Created++; state == Completed {
+		r.Completed++
+	}
+	x := &record{
+		Task: Task{
+			Project: project, State: state, Title: it.Title, CreatedBy: by, CreatedAt: now, UpdatedAt: now, Parent: parent, Plan: name, Phase: it.Phase, Order: order,
+			ID: newID(project+"\x00"+name, now, func(id string) bool { return s.projects[project][id] != nil }),
+		},
+		thread: thread{Description: it.Description, References: it.References, History: []Transition{{To: state, By: by, At: now, Parent: parent}}},
+	}
+	return []event{{Create: x}}
+}
+
+// planAgain changes a task to what its item says now.
+func (x *record) planAgain(by, parent, name string, it plan.Item, order int, r *ImportedPlan) []event {
+	c := &change{Project: x.Project, ID: x.ID, By: by}
+	completed := it.State == string(Completed)
+	switch {
+	case x.State.Final():
+		if !completed && x.State == Completed && !it.Phase {
+			r.Kept = append(r.Kept, x.ID)
+		} else {
+			r.Unchanged++
+		}
+		return nil
+	case completed:
+		c.To, c.Why = Completed, "completed in the plan"
+		r.Completed++
+	}
+	p := x.planned(x.After)
+	p.Title, p.Description, p.Parent, p.Plan = it.Title, it.Description, parent, name
+	if p.Order = order; p.Title != x.Title || p.Description != x.Description || p.Parent != x.Parent || p.Plan != x.Plan || p.Order != x.Order {
+		c.Planned = p
+	}
+	switch {
+	case c.Planned != nil && (p.Title != x.Title || p.Description != x.Description || p.Parent != x.Parent):
+		r.Changed++
+	case !completed:
+		r.Unchanged++
+	}
+	if c.empty() {
+		return nil
+	}
+	return []event{{Change: c}}
+}
+
+// PlanExport is the arguments of export.
+type PlanExport struct {
+	TaskID string `json:"task_id,omitempty" arg:"1" jsonschema:"only this task and its parts"`
+	Format string `json:"format,omitempty" short:"f" enum:"md" jsonschema:"md, a Markdown checklist (default)"`
+	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the plan"`
+}
+
+// ExportedPlan is the result of export.
+type ExportedPlan struct {
+	File  string `json:"file,omitempty"`
+	Tasks int    `json:"tasks"`
+	Data  string `json:"data,omitempty"`
+}
+
+// Text gives the plan itself, or where it was written.
+func (r ExportedPlan) Text() string {
+	if r.File == "" {
+		return strings.TrimSuffix(r.Data, "\n")
+	}
+	return fmt.Sprintf("Exported to %s (%s)", prose.Line(r.File), prose.Count(r.Tasks, "task"))
+}
+
+// Export writes the tasks as a checklist with states, which import reads again.
+func (s *Store) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
+	if a.Format != "" && a.Format != "md" {
+		return ExportedPlan{}, refusal.Argument("format", "format %q is not md", prose.Clip(a.Format, 40))
+	}
+	var items []plan.Item
+	err := s.view(ctx, func(st *state, _ time.Time) error {
+		root := ""
+		if items = nil; a.TaskID != "" {
+			x, err := st.find(s.opts.ProjectHash, "task_id", a.TaskID)
+			if err != nil {
+				return err
+			}
+			root = x.ID
+		}
+		items = st.items(s.opts.ProjectHash, root)
+		return nil
+	})
+	if err != nil {
+		return ExportedPlan{}, err
+	}
+	var b bytes.Buffer
+	if err := plan.Write(&b, items); err != nil {
+		return ExportedPlan{}, err
+	}
+	if a.File == "" {
+		return ExportedPlan{Tasks: len(items), Data: b.String()}, nil
+	}
+	return ExportedPlan{File: a.File, Tasks: len(items)}, os.WriteFile(a.File, b.Bytes(), 0o600)
+}
+
+// items is the tasks as a plan; root limits it to one task and its parts.
+func (s *state) items(project, root string) (items []plan.Item) {
+	index := map[string]int{}
+	for _, x := range s.inOrder(project) {
+		up, inside := index[x.Parent]
+		switch {
+		case root == "" && !inside, x.ID == root:
+			up = -1
+		case !inside:
+			continue
+		}
+		index[x.ID] = len(items)
+		items = append(items, plan.Item{
+			ID: x.ID, Title: x.Title, Description: x.Description, State: string(x.State), Assignee: x.Assignee, Parent: up, Phase: x.Phase,
+		})
+	}
+	return items
+}

@@ -1,0 +1,239 @@
+package tasks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const planText = `# Move
+
+## Prepare
+- [x] Design
+- [ ] Server
+  with three nodes
+## Switch
+- [ ] Writers
+- [ ] Readers
+`
+
+// load imports a plan's text under the name PLAN.md.
+func load(t *testing.T, s *Store, text string) ImportedPlan {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "PLAN.md")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Import(t.Context(), PlanFile{File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func next(t *testing.T, s *Store, agent string) NextTask {
+	t.Helper()
+	r, err := s.As(Actor{Agent: agent}).Next(t.Context(), NoArgs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func planStore(t *testing.T) (*Store, *clock) {
+	c := newClock()
+	seen := map[string]time.Time{}
+	for _, id := range []string{"claude-0001", "claude-0002", "codex-0001"} {
+		seen[id] = c.now()
+	}
+	return open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now, Agents: crowd{seen, c}}), c
+}
+
+// A plan of two phases is worked off by next alone, each task with what the one
+// before it left; a phase waits for the phase before it.
+func TestPlanIsWorkedOffByNextAlone(t *testing.T) {
+	s, c := planStore(t)
+	if r := load(t, s, planText); r.Created != 7 || r.Completed != 1 {
+		t.Fatal(r.Text())
+	}
+	c.pass(time.Minute)
+	first := next(t, s, "claude-0001")
+	if first.Task == nil || first.Task.Title != "Server" || first.Task.Description != "with three nodes" || first.Task.State != Working || first.Task.Assignee != "claude-0001" {
+		t.Fatalf("%+v", first)
+	}
+	if again := next(t, s, "claude-0001"); again.Task.ID != first.Task.ID || again.Claimed {
+		t.Errorf("its own unfinished task comes first: %s", again.Text())
+	}
+	if r := next(t, s, "codex-0001"); r.Task != nil || r.Held != 3 || !strings.HasPrefix(r.Text(), "No task is next for codex-0001.") {
+		t.Errorf("everything else is held back: %s", r.Text())
+	}
+	c.pass(time.Minute)
+	if _, err := s.As(Actor{Agent: "claude-0001"}).Update(t.Context(), Update{TaskID: first.Task.ID, State: "done", Message: "three nodes run", Artifact: "a.conf"}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.List(t.Context(), Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"Move" [Created]`, "\n    ", `"Prepare" [Completed]`} {
+		if !strings.Contains(list.Text(), want) {
+			t.Errorf("no %q in\n%s", want, list.Text())
+		}
+	}
+	second := next(t, s, "codex-0001")
+	if second.Task == nil || second.Task.Title != "Writers" {
+		t.Fatal(second.Text())
+	}
+	for _, want := range []string{"Left by the tasks before it:", "three nodes run", "a.conf"} {
+		if !strings.Contains(second.Text(), want) {
+			t.Errorf("no %q in\n%s", want, second.Text())
+		}
+	}
+	for _, id := range []string{second.Task.ID, next(t, s, "claude-0002").Task.ID} {
+		c.pass(time.Minute)
+		if _, err := s.Update(t.Context(), Update{TaskID: id, State: "done"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := next(t, s, "codex-0001"); r.Task != nil || r.Open != 0 {
+		t.Errorf("the whole plan is completed: %s", r.Text())
+	}
+}
+
+// The same file changes nothing; a changed one only what changed in it.
+func TestPlanAgain(t *testing.T) {
+	s, c := planStore(t)
+	load(t, s, planText)
+	if r := load(t, s, planText); r.Created+r.Changed+r.Completed+r.Canceled != 0 || r.Unchanged != 7 {
+		t.Error(r.Text())
+	}
+	c.pass(time.Minute)
+	done := next(t, s, "claude-0001").Task.ID
+	if _, err := s.Update(t.Context(), Update{TaskID: done, State: "done"}); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(time.Minute)
+	r := load(t, s, strings.NewReplacer("- [ ] Readers\n", "- [x] Writers of metrics\n", "with three nodes", "with five nodes", "- [ ] Writers", "- [x] Writers").Replace(planText))
+	if r.Created != 1 || r.Completed != 3 || r.Canceled != 1 || len(r.Kept) != 1 || r.Kept[0] != done {
+		t.Error(r.Text())
+	}
+	// An exported plan names its tasks, so that even a new wording changes the same one.
+	out, err := s.Export(t.Context(), PlanExport{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.Data, "<!-- t-"); n != 8 {
+		t.Errorf("%d tasks in\n%s", n, out.Data)
+	}
+	s2, _ := planStore(t)
+	load(t, s2, planText)
+	out, err = s2.Export(t.Context(), PlanExport{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := load(t, s2, strings.Replace(out.Data, "Readers", "All readers", 1)); r.Changed != 1 || r.Created != 0 || r.Canceled != 0 {
+		t.Errorf("%s\n%s", r.Text(), out.Data)
+	}
+}
+
+// A phase that waits keeps waiting when it gets new parts, and so does what is after it.
+func TestAfter(t *testing.T) {
+	s, _ := planStore(t)
+	a, err := s.Create(t.Context(), Draft{Title: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Create(t.Context(), Draft{Title: "b", After: []string{a.Task.ID, a.Task.ID}})
+	if err != nil || len(b.Task.After) != 1 {
+		t.Fatal(b, err)
+	}
+	if _, err := s.Create(t.Context(), Draft{Title: "part", Parent: a.Task.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if r := next(t, s, "claude-0001"); r.Task.Title != "part" {
+		t.Errorf("a task with an open part is not given: %s", r.Text())
+	}
+	if _, err := s.Create(t.Context(), Draft{Title: "c", After: []string{"t-ffffff"}}); err == nil {
+		t.Error("an unknown task is accepted")
+	}
+	if _, err := s.Create(t.Context(), Draft{Title: " A ", Parent: a.Task.ID, ToAgent: "codex"}); err == nil || !strings.Contains(err.Error(), "says the same as its parent") {
+		t.Errorf("a child that repeats its parent: %v", err)
+	}
+	if _, err := s.As(Actor{}).Next(t.Context(), NoArgs{}); err == nil {
+		t.Error("next without an agent")
+	}
+}
+
+// A silent agent's unfinished task is given to the next one that asks.
+func TestNextTakesOverFromTheSilent(t *testing.T) {
+	s, c := planStore(t)
+	load(t, s, planText)
+	id := next(t, s, "claude-0001").Task.ID
+	c.pass(2 * time.Hour)
+	r := next(t, s, "claude-0003")
+	if r.Task == nil || r.Task.ID != id || r.Task.Assignee != "claude-0003" {
+		t.Error(r.Text())
+	}
+}
+
+// Many callers at once get a task each, and never the same.
+func TestNextAtOnce(t *testing.T) {
+	s := open(t, t.TempDir(), nil)
+	var text strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&text, "- [ ] item %d\n", i)
+	}
+	load(t, s, text.String())
+	var wg sync.WaitGroup
+	got := make([]string, 20)
+	for i := range got {
+		wg.Go(func() {
+			r, err := s.As(Actor{Agent: fmt.Sprintf("claude-%04x", i)}).Next(t.Context(), NoArgs{})
+			if err == nil && r.Task != nil {
+				got[i] = r.Task.ID
+			}
+		})
+	}
+	wg.Wait()
+	seen := map[string]bool{}
+	for i, id := range got {
+		if id == "" || seen[id] {
+			t.Errorf("caller %d got %q", i, id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestBadPlanFiles(t *testing.T) {
+	s := open(t, t.TempDir(), nil)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"empty.md": "", "text.md": "# a\n", "long.md": "- [ ] " + strings.Repeat("x\n- [ ] x", maxItems)} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Import(t.Context(), PlanFile{File: path}); err == nil || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := s.Import(t.Context(), PlanFile{File: dir}); err == nil {
+		t.Error("a directory is accepted")
+	}
+	if _, err := s.Import(t.Context(), PlanFile{File: filepath.Join(dir, "none.md")}); err == nil {
+		t.Error("a missing file is accepted")
+	} else if _, ok := errors.AsType[*NotFoundError](err); !ok {
+		t.Error(err)
+	}
+	if r, err := s.Import(t.Context(), PlanFile{Data: strings.NewReader("- [ ] " + strings.Repeat("long ", 60))}); err != nil || r.Created != 1 {
+		t.Error(r, err)
+	}
+	if r, err := s.Import(t.Context(), PlanFile{Data: strings.NewReader("- [ ] use sk-ant-api03-" + strings.Repeat("a", 93) + "AA"), DryRun: true}); err != nil || r.Created != 1 || len(r.Redacted) == 0 {
+		t.Error(r, err)
+	}
+}
