@@ -329,16 +329,17 @@ func (r ImportedPlan) Text() string {
 	if r.DryRun {
 		lead = "[DRY RUN] " + lead
 	}
-	text := fmt.Sprintf("%s: %d created, %d changed, %d completed, %d canceled, %d unchanged", lead, r.Created, r.Changed, r.Completed, r.Canceled, r.Unchanged)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %d created, %d changed, %d completed, %d canceled, %d unchanged", lead, r.Created, r.Changed, r.Completed, r.Canceled, r.Unchanged)
 	if len(r.Kept) > 0 {
-		text += "\n  finished here and open in the file, so left as they are: " + strings.Join(r.Kept, ", ")
+		text.WriteString("\n  finished here and open in the file, so left as they are: " + strings.Join(r.Kept, ", "))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		if n := r.LeftOut[what]; n > 0 {
-			text += fmt.Sprintf("\n  no place for %d %s", n, what)
+			fmt.Fprintf(&text, "\n  no place for %d %s", n, what)
 		}
 	}
-	return text + prose.Redacted(r.Redacted)
+	return text.String() + prose.Redacted(r.Redacted)
 }
 
 // Import makes tasks of a plan, in one commit. The same file again changes only what

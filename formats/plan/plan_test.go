@@ -12,22 +12,23 @@ import (
 
 func shown(p *Plan) (out []string) {
 	for i, x := range p.Items {
-		s := fmt.Sprintf("%d: %s %q", i, x.Name, x.Title)
+		var s strings.Builder
+		fmt.Fprintf(&s, "%d: %s %q", i, x.Name, x.Title)
 		if x.Phase {
-			s += " phase"
+			s.WriteString(" phase")
 		}
 		if x.Parent >= 0 {
-			s += fmt.Sprintf(" in %d", x.Parent)
+			fmt.Fprintf(&s, " in %d", x.Parent)
 		}
 		if len(x.After) > 0 {
-			s += fmt.Sprintf(" after %v", x.After)
+			fmt.Fprintf(&s, " after %v", x.After)
 		}
 		for _, more := range []string{x.ID, x.State, x.Assignee, x.Description, strings.Join(x.References, ",")} {
 			if more != "" {
-				s += " | " + more
+				s.WriteString(" | " + more)
 			}
 		}
-		out = append(out, s)
+		out = append(out, s.String())
 	}
 	return out
 }
