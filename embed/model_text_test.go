@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"leanctx/internal/proctest"
 )
 
 func TestTextsWithoutMeaningGetZero(t *testing.T) {
@@ -59,7 +61,7 @@ func TestRandomTexts(t *testing.T) {
 	m := openTiny(t, "onnx/model_quantized.onnx")
 	for i, text := range randomTexts() {
 		checkIDs(t, m, text)
-		if !raced || i%10 == 0 {
+		if !proctest.Raced || i%10 == 0 {
 			checkText(t, m, text)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/internal/proctest"
 	. "leanctx/knowledge"
 	"leanctx/knowledge/index"
 	"leanctx/knowledge/words"
@@ -207,7 +208,7 @@ func TestEraseIndex(t *testing.T) {
 func TestEraseAgain(t *testing.T) {
 	total := 0
 	from := littered(t)
-	for n := 0; n <= total; n++ {
+	for n := 0; n <= total; n += proctest.Stride {
 		s := &story{dir: copied(t, from.dir), now: from.now}
 		at, failing := 0, true
 		o := &Options{Fault: func(op, name string) error {

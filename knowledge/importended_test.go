@@ -17,11 +17,15 @@ import (
 	"leanctx/knowledge/transfer"
 )
 
-// records are n facts as JSONL, each of a few hundred bytes.
+// longValue is the length of a value in words: few long ones fill a journal sooner than
+// many short ones.
+const longValue = 500
+
+// records are n facts as JSONL.
 func records(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, `{"category":"room-%d","key":"key %d","value":"value %d %s"}`+"\n", i%7, i, i, strings.Repeat("word ", 60))
+		fmt.Fprintf(&b, `{"category":"room-%d","key":"key %d","value":"value %d %s"}`+"\n", i%7, i, i, strings.Repeat("word ", longValue))
 	}
 	return b.String()
 }
@@ -57,15 +61,17 @@ func TestImportInterrupted(t *testing.T) {
 	}
 }
 
+const grownFacts = 2000
+
 // grown is a store whose facts are all in a journal of some 6 MB, as an import leaves it that was killed after its
 // last commit.
 func grown(t *testing.T) (s *story, text string) {
 	t.Helper()
-	s, text = testStore(t, nil), records(12_000)
+	s, text = testStore(t, nil), records(grownFacts)
 	must[Nothing](t)(Nothing{}, s.Update(t.Context(), func(st *state.State, now time.Time) (events []state.Event, err error) {
 		over := state.Over(st, nil)
-		for i := range 12_000 {
-			c := Checked{Category: fmt.Sprintf("room-%d", i%7), Key: fmt.Sprintf("key %d", i), Value: fmt.Sprintf("value %d %s", i, strings.Repeat("word ", 60)), Confidence: 0.8}
+		for i := range grownFacts {
+			c := Checked{Category: fmt.Sprintf("room-%d", i%7), Key: fmt.Sprintf("key %d", i), Value: fmt.Sprintf("value %d %s", i, strings.Repeat("word ", longValue)), Confidence: 0.8}
 			some, _, err := Assert(over, c, now)
 			if err != nil {
 				return nil, err
@@ -97,7 +103,7 @@ func (s *story) folded(t *testing.T) {
 // The import that repeats one which was killed adds nothing, and leaves the files as the first would have.
 func TestRepeatedImportFolds(t *testing.T) {
 	s, text := grown(t)
-	if r := s.load(t, "", text); r.Added != 0 || r.Skipped != 12_000 {
+	if r := s.load(t, "", text); r.Added != 0 || r.Skipped != grownFacts {
 		t.Errorf("%+v", r)
 	}
 	s.folded(t)

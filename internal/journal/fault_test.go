@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 )
 
 // TestEachOperationFailsOnce fails one operation after another, in several ways.
@@ -24,7 +25,7 @@ func TestEachOperationFailsOnce(t *testing.T) {
 	for name, scene := range scenes() {
 		for way, fault := range ways {
 			t.Run(name+"/"+way, func(t *testing.T) {
-				for at, done := 0, false; !done; at++ {
+				for at, done := 0, false; !done; at += proctest.Stride {
 					scratch(t, func(dir string) { done = failOnce(t, scene(t, dir), at, fault) })
 				}
 			})

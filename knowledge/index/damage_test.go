@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ type job struct {
 }
 
 func TestMain(m *testing.M) {
-	flag.Set("rapid.checks", "20") // each takes some 20 syncs; the command line may ask for more
+	flag.Set("rapid.checks", strconv.Itoa(proctest.Rounds(20))) // each takes some 20 syncs; the command line may ask for more
 	proctest.Main(m, job.run)
 }
 

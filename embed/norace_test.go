@@ -1,5 +1,0 @@
-//go:build !race
-
-package embed
-
-const raced = false
