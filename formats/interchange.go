@@ -32,17 +32,31 @@ type Parsed struct {
 	Kind     Kind
 	Document *Document
 	Records  []Record
-	Lines    []int // the line that each record begins on
+	Lines    []Position // where each record begins
 	Bad      []BadLine
+}
+
+// Position is a place in an interchange file. Lines do not tell the elements of an
+// array apart that is on one line.
+type Position struct {
+	Line    int // 1 is the first; 0: not known
+	Element int // of an array, 1 is the first; 0 in other files
+}
+
+func (p Position) String() string {
+	if p.Element > 0 {
+		return fmt.Sprintf("line %d (element %d)", p.Line, p.Element)
+	}
+	return fmt.Sprintf("line %d", p.Line)
 }
 
 // BadLine is a line of an interchange file that gives no record.
 type BadLine struct {
-	Line int // 1 is the first
-	Err  error
+	Position
+	Err error
 }
 
-func (b BadLine) Error() string { return fmt.Sprintf("line %d: %v", b.Line, b.Err) }
+func (b BadLine) Error() string { return fmt.Sprintf("%v: %v", b.Position, b.Err) }
 
 // Unwrap gives the error without the line.
 func (b BadLine) Unwrap() error { return b.Err }
@@ -50,7 +64,7 @@ func (b BadLine) Unwrap() error { return b.Err }
 // record reads the one object that a text is; first is the number of its first line.
 func record(text []byte, first int) (Record, *BadLine) {
 	bad := func(line int, field, problem string) (Record, *BadLine) {
-		return Record{}, &BadLine{line, &MistakeError{Field: field, Problem: problem}}
+		return Record{}, &BadLine{Position{Line: line}, &MistakeError{Field: field, Problem: problem}}
 	}
 	if !utf8.Valid(text) {
 		return bad(first, "", "not UTF-8 text")
@@ -82,14 +96,15 @@ func record(text []byte, first int) (Record, *BadLine) {
 }
 
 // add keeps the record that a text holds, or what is wrong with it.
-func (p *Parsed) add(text []byte, line int) {
-	c, bad := record(text, line)
+func (p *Parsed) add(text []byte, at Position) {
+	c, bad := record(text, at.Line)
 	if bad != nil {
+		bad.Element = at.Element
 		p.Bad = append(p.Bad, *bad)
 		return
 	}
 	p.Records = append(p.Records, c)
-	p.Lines = append(p.Lines, line)
+	p.Lines = append(p.Lines, at)
 }
 
 // ParseDocument reads a file of any of our formats, which it tells from the
@@ -118,7 +133,7 @@ func ParseDocument(r io.Reader) (Parsed, error) {
 		}
 		p := Parsed{Kind: JSONL}
 		if jsontext.Value(text).IsValid(decoding) {
-			p.add(text, first) // a single record, be it over several lines
+			p.add(text, Position{Line: first}) // a single record, be it over several lines
 			return p, nil
 		}
 		return parseJSONL(data), nil
@@ -146,7 +161,7 @@ func parseJSONL(data []byte) Parsed {
 	for text := range bytes.Lines(data) {
 		line++
 		if text = bytes.TrimSpace(text); len(text) > 0 {
-			p.add(text, line)
+			p.add(text, Position{Line: line})
 		}
 	}
 	return p
@@ -157,7 +172,7 @@ func parseJSONL(data []byte) Parsed {
 // would follow.
 func parseArray(data []byte) (Parsed, error) {
 	p := Parsed{Kind: Array}
-	line, counted := 1, 0
+	line, counted, element := 1, 0, 0
 	d := newDecoder(data)
 	_, err := d.ReadToken()
 	for err == nil && d.PeekKind() != ']' {
@@ -168,7 +183,8 @@ func parseArray(data []byte) (Parsed, error) {
 		from := int(d.InputOffset()) - len(text)
 		line += bytes.Count(data[counted:from], []byte{'\n'})
 		counted = from
-		p.add(text, line)
+		element++
+		p.add(text, Position{line, element})
 	}
 	if err == nil {
 		_, err = d.ReadToken()

@@ -121,8 +121,8 @@ func TestBadLines(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if p.Lines[1] != 4 {
-		t.Errorf("the second record is said to stand in line %d", p.Lines[1])
+	if p.Lines[1].Line != 4 {
+		t.Errorf("the second record is said to stand in %v", p.Lines[1])
 	}
 }
 
@@ -144,11 +144,11 @@ func TestBadElements(t *testing.T) {
 	for _, b := range p.Bad {
 		got = append(got, b.Error())
 	}
-	want := []string{"line 6: value: want a string, found a number", "line 7: want an object, found a number"}
+	want := []string{"line 6 (element 2): value: want a string, found a number", "line 7 (element 3): want an object, found a number"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int{2, 9}, p.Lines); diff != "" {
+	if diff := cmp.Diff([]Position{{2, 1}, {9, 4}}, p.Lines); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -102,6 +102,7 @@ func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered
 		return nil, Remembered{}, err
 	}
 	t.followWithinDay()
+	t.beginUnknown()
 	current := fact.CurrentAt(t.versions, t.present)
 	switch {
 	case !c.dated() && current != nil && t.equals(current):
@@ -147,6 +148,17 @@ func (t *timeline) followWithinDay() {
 	}
 	if fact.Before(from, t.said.Until) {
 		t.said.From = &from
+	}
+}
+
+// beginUnknown gives a beginning to what has ended and of which nobody knows when it
+// began: the least that can be said is that it was true just before its end. So what
+// was believed before stays.
+func (t *timeline) beginUnknown() {
+	c := &t.said
+	corrects := c.Correct && fact.CurrentAt(t.before, t.present) != nil // that version's end
+	if c.From == nil && c.Until != nil && !corrects && !c.Until.After(t.present) {
+		c.From = new(c.Until.Add(-time.Nanosecond))
 	}
 }
 

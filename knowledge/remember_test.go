@@ -201,9 +201,39 @@ func TestAssert(t *testing.T) {
 
 func TestUpsideDownPeriodsAreRefused(t *testing.T) {
 	st := state.Over(state.New(), nil)
-	c := Checked{Category: "c", Key: "k", Value: "A", Until: new(at(1))}
+	c := Checked{Category: "c", Key: "k", Value: "A", From: new(at(2)), Until: new(at(1))}
 	if _, _, err := Assert(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
-		t.Errorf("an end before now without a beginning: %v", err)
+		t.Errorf("an end before its beginning: %v", err)
+	}
+}
+
+// A fact that has ended may have no known beginning. It was true just before its
+// end, and what is believed of other times stays.
+func TestFactThatEndedWithoutABeginning(t *testing.T) {
+	for name, imports := range map[string]bool{"remember": false, "import": true} {
+		s := testStore(t, nil)
+		if imports {
+			s.load(t, "", `{"category":"c","key":"k","value":"a freeze","valid_until":"2025-01-01"}`)
+		} else {
+			s.remember(t, Assertion{Category: "c", Key: "k", Value: "a freeze", ValidUntil: "2025-01-01"})
+		}
+		if r := s.recall(t, Question{Category: "c"}); len(r.Facts) != 0 {
+			t.Errorf("%s: now: %s", name, r.Text())
+		}
+		if r := s.recall(t, Question{Category: "c", AsOf: "2024-12-31"}); len(r.Facts) != 1 {
+			t.Errorf("%s: on its last day: %s", name, r.Text())
+		}
+		if r := s.recall(t, Question{Query: "c/k"}); !strings.Contains(r.Text(), "ended 2025-01-01") {
+			t.Errorf("%s: %s", name, r.Text())
+		}
+	}
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "c", Key: "k", Value: "A", ValidFrom: "2024-01-01"})
+	s.remember(t, Assertion{Category: "c", Key: "k", Value: "B", ValidUntil: "2025-01-01"})
+	for day, want := range map[string]string{"2024-06-01": "A", "2024-12-31": "B", "2025-01-01": "A"} {
+		if r := s.recall(t, Question{Category: "c", AsOf: day}); len(r.Facts) != 1 || r.Facts[0].Value != want {
+			t.Errorf("%s: want %s: %s", day, want, r.Text())
+		}
 	}
 }
 

@@ -217,7 +217,7 @@ func (b *builder) mem0(text []byte) error {
 }
 
 func (b *builder) bad(line int, err error) {
-	b.m.Bad = append(b.m.Bad, formats.BadLine{Line: line, Err: err})
+	b.m.Bad = append(b.m.Bad, formats.BadLine{Position: formats.Position{Line: line}, Err: err})
 }
 
 func orElse(s, other string) string {

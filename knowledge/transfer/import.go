@@ -61,22 +61,29 @@ type Imported struct {
 	Lessons  int               `json:"lessons"` // patterns, gotchas, relations, reminders that were new
 	Redacted int               `json:"redacted"`
 	Bad      []BadLine         `json:"bad,omitempty"`
-	LeftOut  []foreign.LeftOut `json:"left_out,omitempty"` // what a fact has no place for
+	NotAdded []BadLine         `json:"not_added,omitempty"` // by append: what is believed here leaves no room
+	InPart   []BadLine         `json:"in_part,omitempty"`   // by append: added for a shorter period
+	LeftOut  []foreign.LeftOut `json:"left_out,omitempty"`  // what a fact has no place for
 	DryRun   bool              `json:"dry_run"`
 	First    []formats.Record  `json:"-"` // of those that would be added
 }
 
-// BadLine is a line that could not be imported.
+// BadLine is a line that could not be imported, or only in part.
 type BadLine struct {
-	Line    int    `json:"line,omitempty"` // 1 is the first; 0 in a fact file, whose problems name the fact
+	Line    int    `json:"line,omitempty"`    // 1 is the first; 0 in a fact file, whose problems name the fact
+	Element int    `json:"element,omitempty"` // of an array, 1 is the first
 	Problem string `json:"problem"`
+}
+
+func badLine(at formats.Position, problem string) BadLine {
+	return BadLine{at.Line, at.Element, problem}
 }
 
 func (b BadLine) String() string {
 	if b.Line == 0 {
 		return b.Problem
 	}
-	return fmt.Sprintf("line %d: %s", b.Line, b.Problem)
+	return formats.Position{Line: b.Line, Element: b.Element}.String() + ": " + b.Problem
 }
 
 // BadFileError says which lines of a file could not be read.
@@ -155,7 +162,11 @@ func (in Incoming) parse(root string) (formats.Parsed, *foreign.Memory, error) {
 		return formats.Parsed{}, nil, err
 	}
 	if other != nil {
-		return formats.Parsed{Kind: formats.Foreign, Records: other.Records, Lines: other.Lines, Bad: other.Bad}, other, nil
+		p := formats.Parsed{Kind: formats.Foreign, Records: other.Records, Bad: other.Bad}
+		for _, line := range other.Lines {
+			p.Lines = append(p.Lines, formats.Position{Line: line})
+		}
+		return p, other, nil
 	}
 	parsed, err := formats.ParseDocument(bytes.NewReader(text))
 	if err == nil && parsed.Kind == formats.LeanCtx && in.Data == nil {
@@ -223,14 +234,23 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	for _, l := range r.LeftOut {
 		fmt.Fprintf(&b, "\n  no place for %d %s", l.Count, l.What)
 	}
-	for _, bad := range r.Bad[:min(5, len(r.Bad))] {
-		fmt.Fprintf(&b, "\n  left out: %v", bad)
-	}
-	if more := len(r.Bad) - 5; more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more were left out", more)
+	for _, list := range []struct {
+		what  string
+		lines []BadLine
+		most  int
+	}{{"left out", r.Bad, 5}, {"not added", r.NotAdded, 20}, {"added in part", r.InPart, 20}} {
+		for _, line := range list.lines[:min(list.most, len(list.lines))] {
+			fmt.Fprintf(&b, "\n  %s: %v", list.what, line)
+		}
+		if more := len(list.lines) - list.most; more > 0 {
+			fmt.Fprintf(&b, "\n  … %d more %s (the JSON answer has all)", more, list.what)
+		}
 	}
 	return b.String()
 }
+
+// Warned reports whether anything of the file is not in.
+func (r Imported) Warned() bool { return len(r.Bad)+len(r.NotAdded)+len(r.InPart) > 0 }
 
 // One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory several
 // times (as facts, as events, as a line, as the state it makes), 9 GB of a file of a million, so a larger one is several

@@ -16,6 +16,7 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // merger works out what an import changes. A file's facts are merged a name at
@@ -44,6 +45,13 @@ type merger struct {
 type incoming struct {
 	versions []*fact.Version
 	records  int // how many entries of the file it is: the count that people see
+	from     []source
+}
+
+// source is a record of a file and the version that it made.
+type source struct {
+	at      formats.Position
+	version string
 }
 
 // decide is one commit of the import; mostly it has no other. It gives up when
@@ -53,6 +61,7 @@ func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, 
 	m.over = state.Over(st, nil)
 	b := &m.before
 	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Removed, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Removed, b.Replaced, b.Lessons, slices.Clip(b.First)
+	m.r.NotAdded, m.r.InPart = slices.Clip(b.NotAdded), slices.Clip(b.InPart)
 	grouped, order, err := m.group(ctx, p)
 	if err != nil {
 		return nil, err
@@ -88,7 +97,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 		if _, ok := grouped[n]; !ok {
 			order = append(order, n)
 		}
-		grouped[n] = incoming{versions, records}
+		grouped[n] = incoming{versions, records, grouped[n].from}
 	}
 	if d := p.Document; d != nil {
 		byName := map[fact.ID][]*fact.Version{}
@@ -98,7 +107,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 			add(n, nil, 0)
 		}
 		for n, vs := range byName {
-			grouped[n] = incoming{m.settle(vs, d.Schema == 0), 1}
+			grouped[n] = incoming{versions: m.settle(vs, d.Schema == 0), records: 1}
 		}
 	}
 	// Records are asserted one after another on nothing, as the file tells it.
@@ -123,6 +132,9 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 		alone.Fold(events...)
 		n := fact.IDOf(got.Category, got.Key)
 		add(n, alone.Versions(n), grouped[n].records+1)
+		in := grouped[n]
+		in.from = append(in.from, source{p.Lines[i], got.ID})
+		grouped[n] = in
 	}
 	return grouped, order, nil
 }
@@ -208,22 +220,75 @@ func (m *merger) replace(in incoming) error {
 
 // append puts the file's versions only where nothing of ours is believed, so
 // that there are never two values at one time. What was withdrawn here is not
-// brought back.
+// brought back. Each record counts by itself; one that is not in, or only for a
+// part of its period, is named.
 func (m *merger) append(n fact.ID, in incoming) {
-	added := false
-	if vs := m.st.Versions(n); !withdrawn(vs, m.present) {
-		for _, v := range in.versions {
-			added = fact.Believed(v) && m.fill(n, v) || added
-		}
-	}
-	if !added {
+	if withdrawn(m.st.Versions(n), m.present) {
 		m.r.Skipped += in.records
-		if withdrawn(m.st.Versions(n), m.present) {
-			m.r.Removed += in.records
-		}
+		m.r.Removed += in.records
 		return
 	}
-	m.counted(in, false)
+	fates := map[string]fate{} // by the id of the version that a record made
+	var filled []*fact.Version
+	for _, v := range in.versions {
+		x := fate{missing: naming(v) + ": the file itself holds it for wrong, or has another value for its whole period"}
+		if fact.Believed(v) {
+			x = m.fill(n, v)
+		}
+		if x.added {
+			filled = append(filled, v)
+		}
+		made := v.ID
+		if v.Outcome == "resumed" {
+			made = string(v.Supersedes) // a later part of one record
+		}
+		before := fates[made]
+		fates[made] = fate{x.added || before.added, cmp.Or(before.missing, x.missing), cmp.Or(before.partly, x.partly)}
+	}
+	added, left := 0, 0
+	tell := func(x fate, at formats.Position) {
+		if x.added {
+			added++
+		} else {
+			left++
+		}
+		switch {
+		case x.added && cmp.Or(x.partly, x.missing) != "":
+			m.r.InPart = append(m.r.InPart, badLine(at, cmp.Or(x.partly, x.missing)))
+		case x.missing != "":
+			m.r.NotAdded = append(m.r.NotAdded, badLine(at, x.missing))
+		}
+	}
+	for _, r := range in.from {
+		tell(fates[r.version], r.at)
+	}
+	if len(in.from) == 0 { // a fact file: what it says of the fact counts once, and each version is named
+		for _, v := range in.versions {
+			if x, ok := fates[v.ID]; ok {
+				tell(x, formats.Position{})
+			}
+		}
+		added, left = min(added, 1), 0
+		if added == 0 {
+			left = 1
+		}
+	}
+	m.r.Skipped += left
+	if added > 0 {
+		m.counted(incoming{versions: filled, records: added}, false)
+	}
+}
+
+// fate is what became of a record that was to be appended. Neither missing nor
+// partly is set where ours says the same.
+type fate struct {
+	added   bool
+	missing string // why it is not in
+	partly  string // why it is in for a shorter period
+}
+
+func naming(v *fact.Version) string {
+	return fmt.Sprintf("[%s/%s] '%s'", prose.Line(v.Category), prose.Line(v.Key), prose.Brief(v.Value))
 }
 
 // withdrawn reports whether the last version of a fact was retracted, with
@@ -232,28 +297,37 @@ func withdrawn(vs []*fact.Version, now time.Time) bool {
 	return vs[len(vs)-1].RetractedAt != nil && fact.Current(vs, now) == nil
 }
 
-// fill reports whether there was any room for v.
-func (m *merger) fill(n fact.ID, v *fact.Version) bool {
-	p := fact.PeriodOf(v)
+// fill adds v where nothing of ours is believed, from its beginning up to the next
+// version of ours.
+func (m *merger) fill(n fact.ID, v *fact.Version) fate {
+	p, x := fact.PeriodOf(v), fate{added: true}
 	for _, w := range fact.Timeline(m.over.Versions(n), m.present) {
 		q := w.Period
 		if !q.Overlaps(p) {
 			continue
 		}
-		if !p.From.Before(q.From) {
-			return false // ours holds where theirs begins
+		holds := fmt.Sprintf("'%s' holds %v here", prose.Brief(w.Value), q)
+		switch same := verdict.Compare(v.Key, w.Value, v.Value) == verdict.Equal; {
+		case p.From.Before(q.From):
+			p.Until = fact.EarlierEnd(p.Until, &q.From)
+			if x.partly == "" && !same {
+				x.partly = fmt.Sprintf("%s until %s: %s", naming(v), fact.Day(*p.Until), holds)
+			}
+		case same && q.Union(p).Equal(q):
+			return fate{}
+		default:
+			return fate{missing: naming(v) + ": " + holds}
 		}
-		p.Until = fact.EarlierEnd(p.Until, &q.From)
 	}
 	c := m.restated(v)
 	c.From, c.Until = &p.From, p.Until
 	events, got, err := knowledge.Assert(m.over, c, m.now)
 	if err != nil {
-		return false
+		return fate{missing: naming(v) + ": " + err.Error()}
 	}
 	m.resemble(events, got.ID, v)
 	m.add(events...)
-	return true
+	return x
 }
 
 // resemble keeps the count and the last confirmation of the version that a new
@@ -317,7 +391,7 @@ func known[T any](list []T, x T, same func(a, b T) bool) (there, equal bool) {
 // clean redacts everything a file brings and takes out what cannot be stored.
 func (m *merger) clean(p *formats.Parsed) {
 	for _, bad := range p.Bad {
-		m.r.Bad = append(m.r.Bad, BadLine{bad.Line, bad.Err.Error()})
+		m.r.Bad = append(m.r.Bad, badLine(bad.Position, bad.Err.Error()))
 	}
 	if d := p.Document; d != nil {
 		m.cleanDocument(d)
@@ -327,13 +401,13 @@ func (m *merger) clean(p *formats.Parsed) {
 		m.text(&r.Category, &r.Key, &r.Value, &r.Source, &r.Questions)
 		m.texts(r.Tags)
 		if _, err := m.check(r); err != nil {
-			m.r.Bad = append(m.r.Bad, BadLine{p.Lines[i], err.Error()})
+			m.r.Bad = append(m.r.Bad, badLine(p.Lines[i], err.Error()))
 			continue
 		}
 		good, lines = append(good, r), append(lines, p.Lines[i])
 	}
 	p.Records, p.Lines = good, lines
-	slices.SortStableFunc(m.r.Bad, func(a, b BadLine) int { return a.Line - b.Line })
+	slices.SortStableFunc(m.r.Bad, func(a, b BadLine) int { return cmp.Or(a.Line-b.Line, a.Element-b.Element) })
 }
 
 func (m *merger) text(texts ...*string) {
@@ -467,9 +541,6 @@ func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
 	c.FromDay = c.From != nil && c.From.Equal(fact.StartOfDay(*c.From)) // a record does not tell a day from its first instant
 	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
 		return c, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", c.Until.Format(time.RFC3339), c.From.Format(time.RFC3339))
-	}
-	if c.From == nil && c.Until != nil && !m.store.Now().Before(*c.Until) {
-		return c, refusal.Argument("valid_until", "valid_until %s is over, and there is no valid_from", c.Until.Format(time.RFC3339))
 	}
 	return c, nil
 }

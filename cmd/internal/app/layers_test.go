@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign"},
+	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign"},
 	"knowledge/intent":   {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"knowledge/fact"},
