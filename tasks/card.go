@@ -40,10 +40,9 @@ type Skill struct {
 	Examples    []string `json:"examples,omitempty"`
 }
 
-// card is the agent card of this program. base is the address it is served at, without a
-// final slash; it may be empty.
-func card(version, base string) AgentCard {
-	c := AgentCard{
+// card is the agent card of this program, without an address.
+func card(version string) AgentCard {
+	return AgentCard{
 		Name:                "lean-ctx",
 		Description:         "Keeps the tasks that coding agents of one project give each other, with their messages, history and results.",
 		SupportedInterfaces: []AgentInterface{},
@@ -58,13 +57,6 @@ func card(version, base string) AgentCard {
 			},
 		},
 	}
-	if base != "" {
-		c.SupportedInterfaces = []AgentInterface{
-			{URL: base + "/a2a", ProtocolBinding: "JSONRPC", ProtocolVersion: "1.0"},
-			{URL: base + "/a2a", ProtocolBinding: "HTTP+JSON", ProtocolVersion: "1.0"},
-		}
-	}
-	return c
 }
 
 // Text shows the card to people.

@@ -143,7 +143,7 @@ func fill(t testing.TB, s *Store, tasks ...Task) {
 			events = append(events, event{Create: &record{Task: x, thread: thread{
 				Description: strings.Repeat("all that is needed to do "+x.Title+". ", 10),
 				History:     []Transition{{To: Created, By: "cursor-a3f8", At: x.CreatedAt}},
-				Messages:    []Message{{"cursor-a3f8", x.CreatedAt, "look at the log of yesterday"}, {"claude-b7e2", x.UpdatedAt, "found it"}},
+				Messages:    []Message{{By: "cursor-a3f8", At: x.CreatedAt, Text: "look at the log of yesterday"}, {By: "claude-b7e2", At: x.UpdatedAt, Text: "found it"}},
 			}}})
 		}
 		return events, nil

@@ -21,6 +21,7 @@ type Draft struct {
 	Parent      string   `json:"parent,omitempty" jsonschema:"the task that this one is a part of"`
 	References  []string `json:"references,omitempty" jsonschema:"facts (category/key), tasks or files that belong to it"`
 	After       []string `json:"after,omitempty" jsonschema:"tasks that must be completed before it"`
+	MessageID   string   `json:"-"` // the giver's id of the message that it came with
 }
 
 // CreatedTask is the result of create.
@@ -49,7 +50,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 	in := &input{s: s}
 	r := &record{
 		Task:   Task{Project: s.opts.ProjectHash, State: Created, Title: in.line("title", d.Title, MaxTitle), CreatedBy: s.actor.name()},
-		thread: thread{Description: in.text("description", d.Description), References: in.references(d.References)},
+		thread: thread{Description: in.text("description", d.Description), References: in.references(d.References), MessageID: in.line("message_id", d.MessageID, MaxReference)},
 	}
 	to := in.agentName("to_agent", d.ToAgent)
 	if in.err == nil && r.Title == "" {
@@ -345,8 +346,12 @@ func (r Commented) Text() string {
 // Message adds a message to a task's thread and keeps its state. A final task takes no
 // message, as in A2A.
 func (s *Store) Message(ctx context.Context, m Comment) (Commented, error) {
+	return s.comment(ctx, m, "", false)
+}
+
+func (s *Store) comment(ctx context.Context, m Comment, messageID string, resume bool) (Commented, error) {
 	in := &input{s: s}
-	text := in.text("message", m.Message)
+	text, id := in.text("message", m.Message), in.line("message_id", messageID, MaxReference)
 	if in.err != nil {
 		return Commented{}, in.err
 	}
@@ -365,7 +370,10 @@ func (s *Store) Message(ctx context.Context, m Comment) (Commented, error) {
 		if old.State.Final() {
 			return nil, fmt.Errorf("no message added: %w", &TransitionError{Task: old.ID, From: old.State})
 		}
-		c := change{Project: old.Project, ID: old.ID, By: s.actor.name(), Message: text}
+		c := change{Project: old.Project, ID: old.ID, By: s.actor.name(), Message: text, MessageID: id}
+		if resume && old.State.Interrupted() {
+			c.To = Working
+		}
 		r.Task = old.with(&c, now.UTC()).shown()
 		return []event{{Change: &c}}, nil
 	})

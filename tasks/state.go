@@ -39,6 +39,7 @@ type Task struct {
 
 // Message is one message of a task's thread.
 type Message struct {
+	ID   string    `json:"id,omitempty"` // as its sender gave it
 	By   string    `json:"by"`
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
@@ -68,6 +69,7 @@ type Transition struct {
 // thread is the part of a task that lists do not show.
 type thread struct {
 	Description string       `json:"description"`
+	MessageID   string       `json:"message_id,omitempty"` // of the message that the task came with, as its giver gave it
 	References  []string     `json:"references,omitempty"`
 	History     []Transition `json:"history"`
 	Messages    []Message    `json:"messages,omitempty"`
@@ -103,17 +105,18 @@ type event struct {
 
 // change is one change of a task, made at the time of its commit.
 type change struct {
-	Project  string    `json:"project,omitempty"`
-	ID       string    `json:"id"`
-	By       string    `json:"by"`
-	To       State     `json:"to,omitempty"` // set if the history gets a line
-	Why      string    `json:"why,omitempty"`
-	Assignee string    `json:"assignee,omitempty"`  // the new one
-	Parent   string    `json:"parent,omitempty"`    // the new one
-	StandsIn string    `json:"stands_in,omitempty"` // the new one
-	Message  string    `json:"message,omitempty"`
-	Artifact *artifact `json:"artifact,omitempty"`
-	Planned  *planned  `json:"planned,omitempty"` // set if the task's plan changed
+	Project   string    `json:"project,omitempty"`
+	ID        string    `json:"id"`
+	By        string    `json:"by"`
+	To        State     `json:"to,omitempty"` // set if the history gets a line
+	Why       string    `json:"why,omitempty"`
+	Assignee  string    `json:"assignee,omitempty"`  // the new one
+	Parent    string    `json:"parent,omitempty"`    // the new one
+	StandsIn  string    `json:"stands_in,omitempty"` // the new one
+	Message   string    `json:"message,omitempty"`
+	MessageID string    `json:"message_id,omitempty"`
+	Artifact  *artifact `json:"artifact,omitempty"`
+	Planned   *planned  `json:"planned,omitempty"` // set if the task's plan changed
 }
 
 // planned is what a plan says of a task.
@@ -165,7 +168,7 @@ func (r *record) with(c *change, at time.Time) *record {
 	x.Assignee, x.Parent, x.StandsIn = cmp.Or(c.Assignee, x.Assignee), cmp.Or(c.Parent, x.Parent), cmp.Or(c.StandsIn, x.StandsIn)
 	if c.Message != "" {
 		x.Task.Messages++
-		x.thread.Messages = append(slices.Clip(x.thread.Messages), Message{By: c.By, At: at, Text: c.Message})
+		x.thread.Messages = append(slices.Clip(x.thread.Messages), Message{ID: c.MessageID, By: c.By, At: at, Text: c.Message})
 	}
 	if p := c.Planned; p != nil {
 		x.Title, x.Description, x.Parent, x.After, x.Plan, x.Order = p.Title, p.Description, p.Parent, p.After, p.Plan, p.Order

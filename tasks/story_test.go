@@ -188,9 +188,9 @@ Agent card: lean-ctx 1.2.3 (A2A 1.0)
   Keeps the tasks that coding agents of one project give each other, with their messages, history and results.
   No server listens yet.
   Skill task-board: Takes a task for an agent of the project, and tells its state, its messages and what came of it.`)
-	b, err := json.Marshal(card("1.2.3", "http://localhost:7777"))
+	b, err := json.Marshal(card("1.2.3"))
 	mustBe(t, string(b), `{"name":"lean-ctx","description":"Keeps the tasks that coding agents of one project give each other, with their messages, history and results.",`+
-		`"supportedInterfaces":[{"url":"http://localhost:7777/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"http://localhost:7777/a2a","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],`+
+		`"supportedInterfaces":[],`+
 		`"version":"1.2.3","capabilities":{"streaming":false,"pushNotifications":false},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
 		`"skills":[{"id":"task-board","name":"Task board","description":"Takes a task for an agent of the project, and tells its state, its messages and what came of it.","tags":["tasks","coordination"],"examples":["Fix auth middleware","Add rate limiting"]}]}`)
 	if err != nil {

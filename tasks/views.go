@@ -31,6 +31,8 @@ type Details struct {
 	Thread      []Message    `json:"messages"`
 	Artifacts   []Artifact   `json:"artifacts"`
 
+	MessageID string `json:"-"` // of the message that it came with, as its giver gave it
+
 	now time.Time
 }
 
@@ -55,7 +57,7 @@ func (s *Store) Get(ctx context.Context, p TaskRef) (Details, error) {
 // details collects everything about a task. Lists are never nil, so JSON shows [].
 func (s *state) details(x *record, now time.Time) Details {
 	r := Details{
-		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: s.root(x), now: now,
+		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: s.root(x), MessageID: x.MessageID, now: now,
 		References: append([]string{}, x.References...), History: append([]Transition{}, x.History...),
 		Thread: append([]Message{}, x.thread.Messages...), Artifacts: append([]Artifact{}, x.Artifacts...), Children: []Task{},
 	}
@@ -406,7 +408,7 @@ type Info struct {
 
 // Info counts tasks.
 func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
-	r := Info{Silent: []Listed{}, Card: card(s.opts.Version, "")}
+	r := Info{Silent: []Listed{}, Card: card(s.opts.Version)}
 	counts := map[State]int{}
 	var given []Task // open tasks with an assignee
 	s.settleQuietly(ctx)

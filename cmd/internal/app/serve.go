@@ -131,7 +131,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	return web.New(web.Options{
 		Version: build().Version, Tools: r.stores.served(), Own: webProject(p), Projects: r.stores.webProjects(sc),
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
-		MCP: r.stores.mcpHandler, Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
+		MCP: r.stores.mcpHandler, Tasks: r.stores.doing(r.stores.resolve), Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
 	}), certificate, nil
 }
 

@@ -48,6 +48,7 @@ import (
 	"time"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/tasks"
 )
 
 // Options are what a [Server] serves. Logger, Hosts and what is a func may be nil:
@@ -66,6 +67,7 @@ type Options struct {
 	ReadOnly bool     // no operation that changes anything, whatever the token allows
 
 	MCP   func(Project) http.Handler
+	Tasks func(context.Context, op.Scope) (*tasks.Store, error) // for A2A
 	Page  func(Mount) http.Handler
 	Watch func(context.Context, Project) (Poll, error) // for /events
 
@@ -299,6 +301,9 @@ func (s *Server) mount(p Project, prefix string) *mounted {
 	mux.HandleFunc("/api/", s.notAllowed)
 	if m.feed != nil {
 		mux.HandleFunc("GET /events", m.feed.serve)
+	}
+	if s.o.Tasks != nil {
+		s.a2aRoutes(mux, prefix)
 	}
 	if s.o.MCP != nil {
 		mux.Handle("/mcp", s.mcp(s.o.MCP(p)))
