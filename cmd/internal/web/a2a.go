@@ -460,7 +460,7 @@ func resting(d tasks.Details) bool { return d.State.Final() || d.State.Interrupt
 // token is revoked or the server shuts down. The first is the one that is given.
 func (b *board) changes(ctx context.Context, store *tasks.Store, d tasks.Details) iter.Seq2[tasks.Details, error] {
 	return func(yield func(tasks.Details, error) bool) {
-		tick := time.NewTicker(pollEvery)
+		tick := time.NewTicker(b.server.limits.poll)
 		defer tick.Stop()
 		var gone <-chan struct{}
 		if c, _ := ctx.Value(callerKey{}).(*caller); c.gone != nil {

@@ -21,16 +21,13 @@ const maxBody = 4 << 20
 
 // bounded reads the body of a request, if it is JSON of a size and depth that can be
 // decoded safely. A handler finds it whole.
-func bounded(next http.Handler) http.Handler {
+func (s *Server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
 			return
 		}
-		control := http.NewResponseController(w)
-		_ = control.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder in a test has none
 		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		_ = control.SetReadDeadline(time.Time{})
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			refusal{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}.write(w)
 			return
@@ -39,6 +36,7 @@ func bounded(next http.Handler) http.Handler {
 			refusal{http.StatusRequestTimeout, "timeout", "the body did not come in time"}.write(w)
 			return
 		}
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see logged
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if kind == "application/x-www-form-urlencoded" { // the page's forms
 			r.Body = io.NopCloser(bytes.NewReader(data))

@@ -22,7 +22,6 @@ type Event struct {
 type Poll func(context.Context) ([]Event, error)
 
 const (
-	pollEvery = 500 * time.Millisecond
 	pingEvery = 20 * time.Second
 	mostKept  = 256 // events kept for clients that come back
 	mostAhead = 64  // events that a client may be behind before it is dropped
@@ -100,7 +99,7 @@ func (f *feed) leave(ch chan sent) {
 
 // run looks for changes until ctx ends.
 func (f *feed) run(ctx context.Context, poll Poll) {
-	tick := time.NewTicker(pollEvery)
+	tick := time.NewTicker(f.server.limits.poll)
 	defer tick.Stop()
 	for {
 		select {

@@ -21,15 +21,15 @@
 //   - The Origin, if there is one, is the Host. A page of another site can do nothing here.
 //   - The token is known. Tokens are compared in constant time. A browser sends it once
 //     as ?token= and from then on as a cookie, which no script can read.
-//   - The body is JSON of bounded size and depth and comes within [bodyWithin].
+//   - The body is JSON of bounded size and depth and comes in time.
 //   - The token's grant ([op.Grant]) reaches the project and allows the operation.
 //
 // The log has no contents: no arguments, no answers, no names of facts, no tokens.
 //
 // # Streams
 //
-// A stream ends when its client does not read for [writeWithin], when its token is
-// revoked, and when the server shuts down. All other requests that are in flight are
+// A stream ends when its client does not read, when its token is revoked, and when the
+// server shuts down. All other requests that are in flight are
 // answered before the server ends.
 package web
 
@@ -95,6 +95,7 @@ type Server struct {
 	o      Options
 	routes http.Handler
 	logger *slog.Logger
+	limits limits
 
 	mu       sync.Mutex
 	projects map[string]*mounted // by prefix and hash
@@ -106,7 +107,7 @@ type Server struct {
 
 // New makes a server. It does no I/O.
 func New(o Options) *Server {
-	s := &Server{o: o, logger: o.Logger, projects: map[string]*mounted{}}
+	s := &Server{o: o, logger: o.Logger, limits: defaultLimits(), projects: map[string]*mounted{}}
 	s.closing, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -117,7 +118,7 @@ func New(o Options) *Server {
 	inner.HandleFunc("GET /projects", s.listProjects)
 	inner.HandleFunc("/p/{hash}/", s.other)
 	inner.HandleFunc("/", s.own)
-	mux.Handle("/", s.authorized(bounded(inner)))
+	mux.Handle("/", s.authorized(s.bounded(inner)))
 	s.routes = s.logged(s.recovered(s.fromHere(mux)))
 	return s
 }
@@ -125,20 +126,27 @@ func New(o Options) *Server {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
 
-// Time limits. Nothing limits how long an operation may take.
-const (
-	headerWithin = 10 * time.Second
-	bodyWithin   = 30 * time.Second
-	writeWithin  = 20 * time.Second // for each write: of an answer, or of an event
-	idleWithin   = 2 * time.Minute
-	maxHeader    = 64 << 10
-)
+// limits are how long a client may take, and how often a server looks for changes while
+// somebody wants to know of them. Nothing limits how long an operation may take.
+type limits struct {
+	header time.Duration // to send the header
+	body   time.Duration // to send the body
+	write  time.Duration // to take one write: of an answer, or of an event
+	idle   time.Duration // between two requests of a connection
+	poll   time.Duration // between two looks for changes
+}
+
+func defaultLimits() limits {
+	return limits{header: 10 * time.Second, body: 30 * time.Second, write: 20 * time.Second, idle: 2 * time.Minute, poll: 500 * time.Millisecond}
+}
+
+const maxHeader = 64 << 10 // bytes
 
 // Serve answers requests on a listener until ctx ends. Then it takes no more, ends
 // the streams, and answers what is in flight for at most grace.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	hs := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
+		Handler: s, ReadHeaderTimeout: s.limits.header, IdleTimeout: s.limits.idle, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug), // a client that goes away is no error of ours
 	}
 	hs.RegisterOnShutdown(s.close)
@@ -364,9 +372,12 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 // logged writes a line for each request.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m := &metered{ResponseWriter: w, control: http.NewResponseController(w)}
+		m := &metered{ResponseWriter: w, control: http.NewResponseController(w), within: s.limits.write}
 		who := new(caller)
 		start := time.Now()
+		if r.ContentLength != 0 { // a body that nobody reads is read away at the end, and takes its time too
+			_ = m.control.SetReadDeadline(start.Add(s.limits.body)) // a recorder in a test has none
+		}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 		defer func() {
 			s.logger.Info("request", "method", r.Method, "route", route(r), "status", m.status, "bytes", m.bytes,
@@ -403,6 +414,7 @@ func route(r *http.Request) string {
 type metered struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	within  time.Duration
 	status  int
 	bytes   int64
 }
@@ -418,7 +430,7 @@ func (m *metered) Write(b []byte) (int, error) {
 	if m.status == 0 {
 		m.status = http.StatusOK
 	}
-	_ = m.control.SetWriteDeadline(time.Now().Add(writeWithin)) // a recorder in a test has none
+	_ = m.control.SetWriteDeadline(time.Now().Add(m.within)) // a recorder in a test has none
 	n, err := m.ResponseWriter.Write(b)
 	m.bytes += int64(n)
 	return n, err
@@ -426,7 +438,7 @@ func (m *metered) Write(b []byte) (int, error) {
 
 // Flush implements [http.Flusher], which some libraries ask for.
 func (m *metered) Flush() {
-	_ = m.control.SetWriteDeadline(time.Now().Add(writeWithin))
+	_ = m.control.SetWriteDeadline(time.Now().Add(m.within))
 	_ = m.control.Flush()
 }
 

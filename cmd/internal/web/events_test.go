@@ -1,0 +1,162 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"leanctx/tasks"
+)
+
+// stream reads server-sent events.
+type stream struct {
+	io.Closer
+	r *bufio.Reader
+}
+
+func (f *fixture) listen(t *testing.T, lastID string) *stream {
+	t.Helper()
+	answer, err := http.DefaultTransport.RoundTrip(f.request(t, http.MethodGet, "/events", "", func(r *http.Request) {
+		if lastID != "" {
+			r.Header.Set("Last-Event-ID", lastID)
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind := answer.Header.Get("Content-Type"); answer.StatusCode != 200 || kind != "text/event-stream" {
+		t.Fatalf("%s %s", answer.Status, kind)
+	}
+	return &stream{answer.Body, bufio.NewReader(answer.Body)}
+}
+
+// next is the next event, without comments and retry.
+func (s *stream) next(t *testing.T) map[string]string {
+	t.Helper()
+	e := map[string]string{}
+	for {
+		line, err := s.r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line = strings.TrimSpace(line); line == "" && e["event"] != "" {
+			return e
+		}
+		name, value, _ := strings.Cut(line, ": ")
+		e[name] = value
+	}
+}
+
+// Who listens is told of what anybody writes, and who comes back of what it missed.
+func TestEvents(t *testing.T) {
+	f := serve(t, nil)
+	first, second := f.listen(t, ""), f.listen(t, "")
+	defer first.Close()
+	if _, err := f.tasks[f.server.o.Own.Root].Create(t.Context(), tasks.Draft{Title: "one"}); err != nil { // as another surface does
+		t.Fatal(err)
+	}
+	one := first.next(t)
+	if got := second.next(t); got["id"] != one["id"] || one["event"] != "task" || !strings.Contains(one["data"], `\"one\" Created`) {
+		t.Errorf("got %v and %v", one, got)
+	}
+	second.Close()
+	f.post(t, "/api/task/create", `{"title":"two"}`)
+	two := first.next(t)
+	back := f.listen(t, one["id"])
+	defer back.Close()
+	if got := back.next(t); got["id"] != two["id"] {
+		t.Errorf("missed %v, want %v", got, two)
+	}
+	for _, id := range []string{"other.1", "x", strings.Replace(one["id"], ".1", ".99", 1)} {
+		lost := f.listen(t, id)
+		if got := lost.next(t); got["event"] != "missed" {
+			t.Errorf("after %s: %v", id, got)
+		}
+		lost.Close()
+	}
+	elsewhere, err := http.DefaultTransport.RoundTrip(f.request(t, http.MethodGet, "/p/"+there+"/events", "", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Body.Close()
+	f.post(t, "/p/"+there+"/api/task/create", `{"title":"three"}`)
+	other := stream{elsewhere.Body, bufio.NewReader(elsewhere.Body)}
+	if got := other.next(t); !strings.Contains(got["data"], "three") {
+		t.Errorf("of the other project: %v", got)
+	}
+}
+
+// A client that never reads is dropped, and the others are told all the same.
+func TestAClientThatNeverReads(t *testing.T) {
+	told := make(chan []Event, 1)
+	f := serve(t, func(o *Options, _ *tasks.Options) {
+		o.Watch = func(context.Context, Project) (Poll, error) {
+			return func(context.Context) ([]Event, error) {
+				select {
+				case list := <-told:
+					return list, nil
+				default:
+					return nil, nil
+				}
+			}, nil
+		}
+	})
+	f.server.limits.write = 50 * time.Millisecond
+	deaf, err := net.Dial("tcp", f.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	if err := deaf.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(deaf, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", own)
+	reading := f.listen(t, "")
+	defer reading.Close()
+	for { // until both listen
+		m := f.server.mount(f.server.o.Own, "")
+		m.feed.mu.Lock()
+		n := len(m.feed.to)
+		m.feed.mu.Unlock()
+		if n == 2 {
+			break
+		}
+	}
+	const size = 1 << 20 // more than what the system holds for a connection, soon
+	for n := 0; ; n++ {
+		told <- []Event{{"task", strings.Repeat("x", size)}}
+		if got := reading.next(t); len(got["data"]) < size {
+			t.Fatalf("event %d has %d bytes", n, len(got["data"]))
+		}
+		m := f.server.mount(f.server.o.Own, "")
+		m.feed.mu.Lock()
+		left := len(m.feed.to)
+		m.feed.mu.Unlock()
+		if left == 1 {
+			break
+		}
+		if n > 40 {
+			t.Fatal("it is still served")
+		}
+	}
+}
+
+// Nothing looks for changes while nobody listens.
+func TestNobodyListens(t *testing.T) {
+	ended := make(chan bool, 1)
+	f := serve(t, func(o *Options, _ *tasks.Options) {
+		o.Watch = func(ctx context.Context, _ Project) (Poll, error) {
+			context.AfterFunc(ctx, func() { ended <- true })
+			return func(context.Context) ([]Event, error) { return nil, nil }, nil
+		}
+	})
+	s := f.listen(t, "")
+	s.Close()
+	<-ended
+}
