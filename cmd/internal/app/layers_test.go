@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	// floor 2½: none imports another
 	"cmd/internal/cli":      {"cmd/internal/op"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose"},
-	"cmd/internal/web":      {"cmd/internal/op"},
+	"cmd/internal/web":      {"cmd/internal/op", "tasks"},
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
 	"cmd/internal/hook":     {"cmd/internal/op", "internal/prose"},
 	// beside them

@@ -164,14 +164,14 @@ func (f *feed) serve(w http.ResponseWriter, r *http.Request) {
 		_, err := w.Write([]byte(text))
 		return err == nil && control.Flush() == nil
 	}
-	first := "retry: 2000\n\n"
+	first := []string{"retry: 2000\n\n"}
 	if !known { // whoever shows something loads it again
-		first += "event: missed\ndata: {}\n\n"
+		first = append(first, "event: missed\ndata: {}\n\n")
 	}
 	for _, e := range missed {
-		first += e.text
+		first = append(first, e.text)
 	}
-	if !write(first) {
+	if !write(strings.Join(first, "")) {
 		return
 	}
 	var gone <-chan struct{}
