@@ -39,7 +39,7 @@ type Bar struct {
 	Recorded      time.Time
 	Mark          string
 	Contradiction bool   // with the version before it
-	Link          string // where a page tells more; empty: nowhere
+	Link          string // where a page tells more, for inner drawings; empty: nowhere
 }
 
 // Dispute is an assertion that stands against a fact.
@@ -90,6 +90,8 @@ type plot struct {
 	left  float64
 	right float64 // now, or the last change that is planned
 	end   float64 // where versions without an end stop
+
+	bottom float64 // where what is pointed at is told
 }
 
 // SVG draws the timeline.
@@ -235,7 +237,7 @@ func (p *plot) dispute(d Dispute) {
 
 // open begins what can be pointed at.
 func (p *plot) open(class, link, detail string) {
-	if link != "" {
+	if p.o.Inner && link != "" {
 		fmt.Fprintf(&p.body, `<a href="%s" class="%s" aria-label="%s"><title>%s</title>`, escape(link), class, escape(prose.Line(detail)), escape(prose.Line(detail)))
 		return
 	}
@@ -248,7 +250,7 @@ const bottomMark = "\x00"
 // close ends it, with what is shown below the axis while it is pointed at.
 func (p *plot) close(link, detail string) {
 	fmt.Fprintf(&p.body, `<text x="%d" y="%s" class="tl-detail">%s</text>`, margin, bottomMark, escape(clip(prose.Line(detail), float64(p.o.Width-2*margin))))
-	if link != "" {
+	if p.o.Inner && link != "" {
 		p.body.WriteString("</a>")
 	} else {
 		p.body.WriteString("</g>")
@@ -364,6 +366,7 @@ func (p *plot) legend() {
 		words = append(words, "▼?: dispute")
 	}
 	p.y += 6
+	p.bottom = p.y + 10 // in the place of the legend
 	line := ""
 	flush := func() {
 		p.text(p.left, p.y+10, "tl-legend", line, float64(p.o.Width))
@@ -380,7 +383,6 @@ func (p *plot) legend() {
 
 // whole is the finished drawing.
 func (p *plot) whole() []byte {
-	p.y += labels
 	var b bytes.Buffer
 	height := int(p.y + margin)
 	title, about := escape(prose.Line("Timeline of "+p.Title)), escape(p.about())
@@ -390,7 +392,7 @@ func (p *plot) whole() []byte {
 	if !p.o.Inner {
 		fmt.Fprintf(&b, `<style>%s</style><rect width="100%%" height="100%%" class="tl-ground"/>`, Style)
 	}
-	b.Write(bytes.ReplaceAll(p.body.Bytes(), []byte(bottomMark), fmt.Appendf(nil, "%.1f", p.y-6)))
+	b.Write(bytes.ReplaceAll(p.body.Bytes(), []byte(bottomMark), fmt.Appendf(nil, "%.1f", p.bottom)))
 	b.WriteString("</svg>")
 	return b.Bytes()
 }

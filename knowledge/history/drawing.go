@@ -38,7 +38,7 @@ func (r Chronicle) Drawing(disputes []knowledge.Disputing, now time.Time) drawin
 		if i := slices.IndexFunc(entries, func(e Entry) bool {
 			return formats.FoldName(x.Category) == formats.FoldName(r.Category) && formats.FoldName(x.Key) == formats.FoldName(e.Key)
 		}); i >= 0 {
-			d.Disputes = append(d.Disputes, drawing.Dispute{Row: row(entries[i].Key), Name: x.ID, Detail: x.Line(), At: x.At})
+			d.Disputes = append(d.Disputes, drawing.Dispute{Row: row(entries[i].Key), Name: x.ID, Detail: x.Line(), At: x.At, Link: "#" + x.ID})
 		}
 	}
 	return d

@@ -10,16 +10,30 @@
 // in the name of the user.
 //
 // Every view works without JavaScript: links, and forms that POST. JavaScript adds
-// search as you type, live parts, the slider and keys.
+// search as you type, live parts, the slider and keys. Style and script are files with
+// the hash of their contents in the address; the policy allows no other.
+//
+// Every value is escaped by html/template. Hidden and bidirectional characters are
+// written as escapes, so that a value reads as what it is.
 //
 // The handler answers below the address it is mounted at; [Options.Prefix] has been
 // stripped by then. Who may see the page, and where a POST may come from, is settled
 // before it is called.
+//
+// # Tests
+//
+// go test holds each view, each button and the sizes. LEAN_CTX_CHROMIUM=1 go test -run
+// Chromium opens every view of a served store in Debian's Chromium, at two widths, light
+// and dark, and writes the pictures to LEAN_CTX_PICTURES if that is set.
 package page
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"net/http"
+	"strings"
+	"sync"
 
 	"leanctx/cmd/internal/op"
 )
@@ -47,11 +61,82 @@ type Options struct {
 // /agents, /briefings, /health and /page/… (style and script); POST /do/{action}
 // (buttons), which answers with a redirect.
 func New(o Options) http.Handler {
-	return &handler{o: o}
+	h := &handler{o: o}
+	mux := http.NewServeMux()
+	for path, view := range map[string]view{
+		"/{$}": (*request).facts, "/facts/{category}/{key}": (*request).fact, "/facts/{$}": (*request).fact, "/doubts": (*request).doubts,
+		"/agents": (*request).agents, "/briefings": (*request).briefings, "/health": (*request).health,
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.show(w, r, view) })
+	}
+	mux.HandleFunc("GET /page/{hash}/{file}", serveAsset)
+	mux.HandleFunc("POST /do/{action}", h.do)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		h.show(w, r, func(*request) (string, any, error) {
+			return "", nil, &missingError{"There is no page at this address."}
+		})
+	})
+	h.mux = mux
+	return h
 }
 
-type handler struct{ o Options }
+type handler struct {
+	o   Options
+	mux *http.ServeMux
+
+	mu   sync.Mutex
+	said []said // what buttons were answered lately
+}
+
+// policy lets a page load its own style and script and nothing else.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	http.NotFound(w, r)
+	head := w.Header()
+	head.Set("Content-Security-Policy", policy)
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "same-origin") // a form's Origin is sent, and no address leaves the site
+	head.Set("Cross-Origin-Opener-Policy", "same-origin")
+	head.Set("Cross-Origin-Resource-Policy", "same-origin")
+	head.Set("Cache-Control", "no-store")
+	h.mux.ServeHTTP(w, r)
+}
+
+// view makes what a template shows: its name and its data.
+type view func(*request) (template string, data any, err error)
+
+// show answers with a view, or with what went wrong.
+func (h *handler) show(w http.ResponseWriter, r *http.Request, v view) {
+	q := &request{Request: r, h: h}
+	status := http.StatusOK
+	name, data, err := "", any(nil), q.read()
+	if err == nil {
+		name, data, err = v(q)
+	}
+	if err != nil {
+		name = "error.html"
+		data, status = explain(err)
+	}
+	var b bytes.Buffer
+	if err := views()[name].ExecuteTemplate(&b, "layout.html", q.frame(name, data)); err != nil {
+		http.Error(w, "the page could not be made: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	send(w, r, status, b.Bytes())
+}
+
+// send writes a body, compressed where the client takes that.
+func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // a client that went away is no error
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z := gzip.NewWriter(w)
+	_, _ = z.Write(body)
+	_ = z.Close()
 }

@@ -1,0 +1,149 @@
+'use strict';
+// Search as you type, live parts, the as-of slider and keys. Without this file the page
+// works by links and forms.
+(() => {
+  const $ = (s, at = document) => at.querySelector(s);
+  document.documentElement.classList.add('script');
+
+  // load fetches an address and puts its parts in the place of ours. A later call ends an
+  // earlier one.
+  let current = null;
+  async function load(url, swap) {
+    current?.abort();
+    const mine = current = new AbortController();
+    try {
+      const answer = await fetch(url, {signal: mine.signal, headers: {Accept: 'text/html'}});
+      if (!(answer.headers.get('Content-Type') || '').startsWith('text/html')) return;
+      const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      if (!mine.signal.aborted) swap(next);
+    } catch (e) {
+      if (e.name !== 'AbortError') document.body.dataset.away = 'true';
+    }
+  }
+
+  // whole shows another address in this page; what is typed into the heading stays.
+  function whole(next) {
+    document.documentElement.className = next.documentElement.className + ' script';
+    document.title = next.title;
+    $('main').replaceWith(next.querySelector('main'));
+    $('body > nav ul').replaceWith(next.querySelector('body > nav ul'));
+    for (const s of ['.then', '.said']) {
+      $(s)?.remove();
+      const found = next.querySelector(s);
+      if (found) $('header').after(found);
+    }
+    document.body.dataset.events = next.body.dataset.events;
+    const asOf = next.querySelector('.asof');
+    if (asOf && !$('.asof').contains(document.activeElement)) $('.asof').replaceWith(asOf);
+    else if (asOf) $('.asof').action = asOf.getAttribute('action');
+    const hidden = next.querySelector('.search [name=as_of]');
+    $('.search [name=as_of]')?.remove();
+    if (hidden) $('.search').append(hidden);
+    bindAsOf();
+    listen();
+  }
+
+  function go(url) {
+    history.replaceState(null, '', url);
+    return load(url, whole);
+  }
+
+  function address(form, extra) {
+    const u = new URL(form.action);
+    for (const [k, v] of new FormData(form)) if (v !== '') u.searchParams.set(k, v);
+    for (const [k, v] of Object.entries(extra || {})) v ? u.searchParams.set(k, v) : u.searchParams.delete(k);
+    return u;
+  }
+
+  let waiting = 0;
+  function soon(f, ms) {
+    clearTimeout(waiting);
+    waiting = setTimeout(f, ms);
+  }
+
+  const q = $('#q');
+  q.addEventListener('input', () => soon(() => go(address(q.form)), 120));
+  q.form.addEventListener('submit', e => { e.preventDefault(); soon(() => go(address(q.form)), 0); });
+
+  // The slider and the date say the same; a move of either moves the whole page.
+  function bindAsOf() {
+    const slider = $('#slider'), date = $('#as_of'), form = date.form;
+    const move = ms => soon(() => {
+      const u = new URL(location.href);
+      u.searchParams.delete('said');
+      u.searchParams.delete('page');
+      if (date.value && Number(slider.value) < Number(slider.max)) u.searchParams.set('as_of', date.value);
+      else u.searchParams.delete('as_of');
+      go(u);
+    }, ms);
+    slider.oninput = () => {
+      date.value = new Date(slider.value * 86400000).toISOString().slice(0, 10);
+      move(80);
+    };
+    date.onchange = () => form.requestSubmit();
+    form.onsubmit = e => {
+      e.preventDefault();
+      if (!date.value) date.value = new Date(slider.max * 86400000).toISOString().slice(0, 10);
+      const day = Date.parse(date.value) / 86400000;
+      if (!(day <= Number(slider.max))) { // to come: the slider ends today
+        const u = new URL(location.href);
+        u.searchParams.set('as_of', date.value);
+        location.href = u;
+        return;
+      }
+      slider.value = day;
+      move(0);
+    };
+  }
+  bindAsOf();
+
+  // Live parts are loaded again when something changed, unless somebody is at work in them.
+  let feed = null;
+  function listen() {
+    const at = document.body.dataset.events;
+    if (feed && feed.at === at) return;
+    feed?.source.close();
+    feed = null;
+    if (!at || !window.EventSource) return;
+    feed = {at, source: new EventSource(at)};
+    for (const kind of ['message', 'fact', 'agent', 'task', 'missed']) {
+      feed.source.addEventListener(kind, () => soon(refresh, 150));
+    }
+  }
+  function refresh() {
+    load(location.href, next => {
+      for (const part of document.querySelectorAll('[data-live]')) {
+        const fresh = next.getElementById(part.id);
+        const busy = part.contains(document.activeElement) && document.activeElement.matches('input,textarea,select');
+        if (!fresh || busy || fresh.innerHTML === part.innerHTML) continue;
+        const had = new Map([...part.querySelectorAll('li[id],article[id]')].map(e => [e.id, e.innerHTML]));
+        const focused = document.activeElement?.closest('li[id],article[id]')?.id;
+        part.innerHTML = '';
+        part.append(...fresh.childNodes);
+        for (const e of part.querySelectorAll('li[id],article[id]')) if (had.get(e.id) !== e.innerHTML) e.classList.add('changed');
+        if (focused) document.getElementById(focused)?.querySelector('a,button')?.focus();
+      }
+      const nav = next.querySelector('body > nav ul');
+      if (nav && nav.innerHTML !== $('body > nav ul').innerHTML) $('body > nav ul').innerHTML = nav.innerHTML;
+    });
+  }
+  listen();
+
+  addEventListener('keydown', e => {
+    const typing = e.target.matches('input,textarea,select');
+    if (e.key === 'Escape' && typing) { e.target.blur(); return; }
+    if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
+    const link = $(`nav a[data-key="${CSS.escape(e.key)}"]`);
+    if (e.key === '/') { e.preventDefault(); q.focus(); q.select(); }
+    else if (link) link.click();
+    else if (e.key === 'n') $('#now')?.click();
+    else if (e.key === 'j' || e.key === 'k') {
+      const rows = [...document.querySelectorAll('.rows > li, article.doubt, .tasks > li')];
+      const at = rows.findIndex(r => r.contains(document.activeElement));
+      const row = rows[at < 0 ? 0 : Math.min(Math.max(at + (e.key === 'j' ? 1 : -1), 0), rows.length - 1)];
+      const target = row?.querySelector('a,button,summary') || row;
+      if (target === row) row?.setAttribute('tabindex', '-1');
+      target?.focus();
+    }
+  });
+})();

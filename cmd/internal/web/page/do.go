@@ -1,0 +1,160 @@
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
+)
+
+// said is what a button was answered: the sentence that the program says.
+type said struct {
+	id   string
+	at   time.Time
+	Text string
+	Kind string // done, warned or failed
+}
+
+// What is said is kept in memory until the page that it belongs to is loaded.
+const (
+	saidMost = 200
+	saidFor  = 5 * time.Minute
+)
+
+// say keeps an answer and gives its id, which nobody can guess: an address must not be
+// able to put words on the page.
+func (h *handler) say(text, kind string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.said = append(h.said, said{rand.Text(), time.Now(), text, kind})
+	h.said = slices.Clone(h.said[max(0, len(h.said)-saidMost):])
+	return h.said[len(h.said)-1].id
+}
+
+// recall gives an answer back.
+func (h *handler) recall(id string) *said {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.said {
+		if id != "" && s.id == id && time.Since(s.at) < saidFor {
+			return &s
+		}
+	}
+	return nil
+}
+
+// button is an operation that a form calls.
+type button struct {
+	action string
+	fields []string       // of the form, that become arguments
+	fixed  map[string]any // arguments that the button stands for
+	shown  bool           // asserts the value that the page showed
+}
+
+var buttons = map[string]button{
+	"confirm":  {action: "remember", shown: true},
+	"pin":      {action: "remember", shown: true, fixed: map[string]any{"pinned": true}},
+	"unpin":    {action: "remember", shown: true, fixed: map[string]any{"pinned": false}},
+	"change":   {action: "remember", fields: []string{"category", "key", "value", "correct", "valid_from", "confidence"}},
+	"add":      {action: "remember", fields: []string{"category", "key", "value"}},
+	"remove":   {action: "remove", fields: []string{"category", "key"}},
+	"judge":    {action: "judge", fields: []string{"category", "key", "target", "verdict"}},
+	"restore":  {action: "restore", fields: []string{"category", "key"}},
+	"question": {action: "questions", fields: []string{"category", "key", "questions"}},
+	"relate":   {action: "relate", fields: []string{"category", "key", "target", "kind"}},
+	"unrelate": {action: "unrelate", fields: []string{"category", "key", "target", "kind"}},
+}
+
+// maxForm is in bytes: a value has at most 64 KiB, and a form writes a byte as three.
+const maxForm = 1 << 20
+
+// do answers a button: it calls the operation and sends the browser back to the view,
+// which shows the sentence that came of it.
+func (h *handler) do(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	b, known := buttons[r.PathValue("action")]
+	err := r.ParseForm()
+	switch {
+	case h.o.ReadOnly != nil && h.o.ReadOnly(r):
+		http.Error(w, "This page may only be read.", http.StatusForbidden)
+		return
+	case !known:
+		http.Error(w, "There is no such button.", http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, "The form cannot be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	text, kind := h.press(r.Context(), b, r.PostForm)
+	back := r.PostForm.Get("back")
+	if !h.local(back) {
+		back = h.o.Prefix + "/"
+	}
+	u, err := url.Parse(back)
+	if err != nil {
+		u = &url.URL{Path: h.o.Prefix + "/"}
+	}
+	v := u.Query()
+	v.Set("said", h.say(text, kind))
+	u.RawQuery, u.Fragment = v.Encode(), ""
+	w.Header().Set("Location", u.String())
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// press calls the operation and words what came of it.
+func (h *handler) press(ctx context.Context, b button, form url.Values) (text, kind string) {
+	args, err := map[string]any{}, error(nil)
+	for name, value := range b.fixed {
+		args[name] = value
+	}
+	for _, name := range b.fields {
+		if value := form.Get(name); strings.TrimSpace(value) != "" {
+			args[name] = strings.ReplaceAll(value, "\r\n", "\n")
+		}
+	}
+	if b.shown {
+		err = h.shown(ctx, form, args)
+	}
+	if err == nil {
+		var a op.Answer
+		a, err = h.o.Call(asUser(ctx), tool, b.action, args)
+		if err == nil {
+			text, err = a.Render()
+		}
+		if err == nil {
+			text = strings.Join(append([]string{text}, a.Notices...), "\n")
+			if a.Warned() {
+				return text, "warned"
+			}
+			return text, "done"
+		}
+	}
+	f, _ := explain(err)
+	return f.Title + ": " + f.Text, "failed"
+}
+
+// errChanged tells that what the page showed is not what is there.
+var errChanged = errors.New("the fact has changed since the page was loaded; look at it again")
+
+// shown adds the value that the page showed to the arguments, if it is still current.
+func (h *handler) shown(ctx context.Context, form url.Values, args map[string]any) error {
+	q := &request{Request: (&http.Request{}).WithContext(ctx), h: h}
+	r, err := call[knowledge.Recalled](q, tool, "recall", map[string]any{"category": form.Get("category"), "key": form.Get("key"), "limit": 100})
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Facts {
+		if f.ID == form.Get("id") {
+			args["category"], args["key"], args["value"], args["confidence"] = f.Category, f.Key, f.Value, f.Confidence
+			return nil
+		}
+	}
+	return errChanged
+}
