@@ -24,39 +24,9 @@ func (s *state) remember(c journal.Commit[event]) {
 	}
 }
 
-// pollEvery is the interval at which a follower polls the journal.
-const pollEvery = 500 * time.Millisecond
-
-// Follow calls do with a line for each later event of the project: agents that come and
-// go, messages, claims, releases, handoffs and diary entries. It leaves out private
-// messages. It polls twice a second and ends with ctx (no error) or with the first error
-// of do.
-func (s *Store) Follow(ctx context.Context, do func(line string) error) error {
-	next, err := s.Watch(ctx)
-	tick := time.NewTicker(s.poll)
-	defer tick.Stop()
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		var lines []string
-		lines, err = next(ctx)
-		for _, l := range lines {
-			if err == nil {
-				err = do(l)
-			}
-		}
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-// Watch returns a function that lists the events since it was last called; the first
-// time, since Watch.
+// Watch returns a function that lists the events of the project since it was last called; the
+// first time, since Watch: agents that come and go, messages, claims, releases, handoffs
+// and diary entries. Private messages are left out, but for the two that they concern.
 func (s *Store) Watch(ctx context.Context) (next func(context.Context) ([]string, error), err error) {
 	f := follower{Store: s, written: map[string]int{}}
 	err = s.log.View(ctx, func(st *state, h journal.Head) error {
@@ -79,7 +49,7 @@ func (s *Store) Watch(ctx context.Context) (next func(context.Context) ([]string
 	}, err
 }
 
-// follower is the progress of one Follow.
+// follower is the progress of one Watch.
 type follower struct {
 	*Store
 	seen    uint64         // the registry's last commit

@@ -21,7 +21,7 @@ import (
 type state struct {
 	projects map[string]*project     // by hash
 	owners   map[string]string       // agent id → project hash: ids name files that all projects share
-	recent   []journal.Commit[event] // the last commits, for [Store.Follow]
+	recent   []journal.Commit[event] // the last commits, for [Store.Watch]
 }
 
 // project is one project's part.

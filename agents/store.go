@@ -72,7 +72,6 @@ type core struct {
 	secrets *secret.Lazy
 
 	live    *live.Locks
-	poll    time.Duration // of Follow
 	notices notice.Pending
 	diaries *diary.Dir
 }
@@ -80,7 +79,7 @@ type core struct {
 // Open opens the store kept in dir; nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
 	dir = filepath.Clean(dir)
-	c := &core{dir: dir, poll: pollEvery, live: live.New(filepath.Join(dir, "live"))}
+	c := &core{dir: dir, live: live.New(filepath.Join(dir, "live"))}
 	if o != nil {
 		c.opts = *o
 	}

@@ -67,14 +67,13 @@ type core struct {
 	opts    Options
 	log     *journal.Log[*state, event]
 	secrets *secret.Lazy
-	poll    time.Duration // of Follow
 	notices notice.Pending
 }
 
 // Open opens the store kept in dir as tasks.json, which holds the tasks of all projects.
 // Nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
-	c := &core{dir: dir, poll: pollEvery}
+	c := &core{dir: dir}
 	if o != nil {
 		c.opts = *o
 	}

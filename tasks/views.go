@@ -576,35 +576,6 @@ func (s *Store) lastOf(ctx context.Context, wanted func(*Task) bool) (title stri
 	return title, err
 }
 
-// pollEvery is the interval at which Follow polls. Polling an unchanged file costs one
-// stat and eight bytes.
-const pollEvery = 500 * time.Millisecond
-
-// Follow calls line for each later change of the project's tasks, in order, whoever makes
-// it. It returns nil when ctx ends, else the error of line or of the store.
-func (s *Store) Follow(ctx context.Context, line func(string) error) error {
-	next, err := s.Watch(ctx)
-	tick := time.NewTicker(s.poll)
-	defer tick.Stop()
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		var lines []string
-		if lines, err = next(ctx); ctx.Err() != nil {
-			return nil
-		}
-		for _, l := range lines {
-			if err = line(l); err != nil {
-				return err
-			}
-		}
-	}
-	return err
-}
-
 // Watch returns a function that lists the changes of the project's tasks since it was
 // last called, a line each; the first time, since Watch.
 func (s *Store) Watch(ctx context.Context) (next func(context.Context) ([]string, error), err error) {

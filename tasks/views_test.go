@@ -1,10 +1,7 @@
 package tasks
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -104,78 +101,49 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Follow tells what others do, in order, once, and ends with its context.
-func TestFollow(t *testing.T) {
+// A follower is told what others do, in order, once.
+func TestWatch(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	s := open(t, dir, &Options{ProjectHash: hash, Now: c.now})
-	s.poll = time.Millisecond
 	other := open(t, dir, &Options{ProjectHash: hash, Now: c.now}).as("claude-b7e2")
 	old := made(t, other, Draft{Title: "old"})
-	ctx, stop := context.WithCancel(t.Context())
-	lines, done := make(chan string), make(chan error)
-	go func() {
-		done <- s.Follow(ctx, func(line string) error { lines <- line; return nil })
-	}()
-	// Something is told only once Follow has begun: the first line may be of any of these.
-	var first string
-	for n := 0; first == ""; n++ {
-		if _, err := other.Message(ctx, Comment{old, fmt.Sprint("are you there? ", n)}); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case first = <-lines:
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	if !strings.Contains(first, `"old" message by claude-b7e2: are you there?`) {
-		t.Error(first)
+	next, err := s.Watch(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
 	c.pass(time.Minute)
 	id := made(t, other, Draft{Title: "new", ToAgent: "cursor"})
 	made(t, open(t, dir, &Options{ProjectHash: "00000000000000ff", Now: c.now}), Draft{Title: "theirs"})
 	stepped(t, other, Update{TaskID: id, State: "Canceled", Message: "not\nwanted", Artifact: "x"})
-	if err := other.Compact(ctx); err != nil {
+	if err := other.Compact(t.Context()); err != nil {
 		t.Fatal(err)
-	}
-	var got []string
-	for len(got) < 3 {
-		if line := <-lines; !strings.Contains(line, "are you there") {
-			got = append(got, line)
-		}
 	}
 	want := []string{
 		id + ` "new" Created by claude-b7e2 (assignee: cursor)`,
 		id + ` "new" Created → Canceled by claude-b7e2: not\nwanted`,
 		id + ` "new" artifact result by claude-b7e2`,
 	}
-	for i := range got {
-		var at string
-		if at, got[i], _ = strings.Cut(got[i], " "); at != time.Date(2026, 3, 20, 9, 31, 0, 0, time.UTC).Local().Format(time.TimeOnly) {
-			t.Errorf("at %s", at)
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Errorf("ended with %v", err)
-	}
-	ended := errors.New("pipe closed")
-	go func() {
-		done <- s.Follow(t.Context(), func(string) error { return ended })
-	}()
-	for n := 0; ; n++ {
-		if _, err := other.Message(t.Context(), Comment{old, fmt.Sprint(n)}); err != nil {
+	told := func() (lines []string) {
+		t.Helper()
+		lines, err := next(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case err := <-done:
-			if !errors.Is(err, ended) {
-				t.Errorf("ended with %v", err)
+		for i, line := range lines {
+			var at string
+			if at, lines[i], _ = strings.Cut(line, " "); at != time.Date(2026, 3, 20, 9, 31, 0, 0, time.UTC).Local().Format(time.TimeOnly) {
+				t.Errorf("at %s", at)
 			}
-			return
-		case <-time.After(20 * time.Millisecond):
 		}
+		return lines
+	}
+	if diff := cmp.Diff(want, told()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := other.Message(t.Context(), Comment{old, "are you there?"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{old + ` "old" message by claude-b7e2: are you there?`}, told()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -127,10 +127,6 @@ func (r *run) plain() []cli.Plain {
 		{Name: "mcp", Summary: "Serve MCP on standard input and output.", Run: r.mcp,
 			Long: "Serve MCP on standard input and output, for the configuration of an MCP client.\nIt ends with its input."},
 		{Name: hookName, Summary: "Answer an event of a client's session: lean-ctx hook <client> <event>.", Run: r.hookHelp, Long: hookLong},
-		{Under: "agent", Name: "watch", Summary: "Follow what agents do, as it happens.", Run: r.watchAgents,
-			Long: "Follow what agents do in this project, a line each: who comes and goes, what is posted, claimed,\nreleased and handed over. Private messages are shown to those they concern (--agent). With --json each\nline is an object: {\"at\":when it was seen,\"text\":the line}. Ctrl-C ends it, with exit code 0."},
-		{Under: "task", Name: "watch", Summary: "Follow what is done with tasks, as it happens.", Run: r.watchTasks,
-			Long: "Follow what is done with the tasks of this project, a line each; with --json an object each:\n{\"at\":when it was seen,\"text\":the line}. Ctrl-C ends it, with exit code 0."},
 		{Name: "demo", Summary: "Show the story of a project's memory, with the real server.", Run: r.demo,
 			Long: "Show the story of a project's memory: starts the real server in a temporary directory,\ndrives it with a real MCP client and prints each call with its answer."},
 	}
@@ -212,14 +208,12 @@ func (r *run) demo(ctx context.Context, _ cli.Globals) error {
 	return err
 }
 
-// A command has done what it does before there is garbage worth collecting: the
-// collections of one question among 100,000 facts took 6 of its 50 ms and found
-// next to nothing. So the collector rests until the heap has grown to 128 MiB,
-// which is 4 MiB times deferredPercent, and works as ever from the first
-// collection on. In a server, and in a command that follows what happens, it
-// works from the start. To turn it off was rejected: an import or an export takes
-// what it is given. So was a limit of memory in its stead: what needs more than
-// that would be collected without end.
+// A command ends before there is garbage worth collecting: while it answered one question
+// among 100,000 facts, collections took 6 of 50 ms and found next to nothing. So the
+// first collection comes at a heap of 128 MiB (4 MiB times deferredPercent), and the
+// collector works as usual from then on. A server restores the usual setting at its start.
+// We do not turn the collector off: an import may need any amount of memory. We do not
+// set a memory limit instead: a program that needs more would collect all the time.
 const (
 	usualPercent    = 100
 	deferredPercent = 3200

@@ -64,7 +64,6 @@ type Options struct {
 
 // Plain is a command that is no operation.
 type Plain struct {
-	Under               string // the command of which it is a subcommand; empty: none
 	Name, Summary, Long string
 	Run                 func(ctx context.Context, g Globals) error
 }
@@ -114,13 +113,7 @@ func New(o Options) *cobra.Command {
 		root.AddCommand(tool(t, k))
 	}
 	for _, p := range o.Plain {
-		parent := root
-		for _, c := range root.Commands() {
-			if p.Under != "" && c.Name() == p.Under {
-				parent = c
-			}
-		}
-		parent.AddCommand(plain(p, g))
+		root.AddCommand(plain(p, g))
 	}
 	root.AddCommand(completion(), manual(o.Manual))
 	globalCompletions(root, g)
