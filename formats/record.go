@@ -109,6 +109,7 @@ type Fact struct {
 	QuestionsAt       *time.Time `json:"questions_at,omitempty"` // when they were given; nil: with an assertion
 	Pinned            bool       `json:"pinned"`
 	ArchivedAt        *time.Time `json:"archived_at"`
+	RestoredAt        *time.Time `json:"restored_at,omitempty"` // when it was last brought back into the active set
 	RetractedAt       *time.Time `json:"retracted_at,omitempty"`
 	RetractedBy       string     `json:"retracted_by,omitempty"` // who withdrew it; empty: nobody noted it
 	Beliefs           []Belief   `json:"earlier_periods,omitempty"`

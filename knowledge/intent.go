@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"leanctx/internal/prose"
-	"leanctx/knowledge/intent"
+	"leanctx/knowledge/recall"
+	"leanctx/knowledge/state"
 )
 
 // On is the same store for the same caller, who says what it works on, in a
@@ -14,18 +15,48 @@ func (s *Store) On(task string) *Store {
 	return &Store{core: s.core, actor: s.actor, task: prose.Clip(task, 2000)}
 }
 
-// Intent asks what the caller is working on. What is not known breaks no tie.
-func (s *Store) Intent(ctx context.Context) intent.Words {
+// Task is what the caller is working on, "" where that is not known.
+func (s *Store) Task(ctx context.Context) string {
 	if strings.TrimSpace(s.task) != "" {
-		return intent.Of(s.task)
+		return s.task
 	}
 	if s.opts.Intent == nil || s.actor.Agent == "" {
-		return nil
+		return ""
 	}
 	task, err := s.opts.Intent(ctx, s.actor.Agent)
 	if err != nil {
 		s.opts.Logger.Debug("the caller's task is not known", "error", err)
-		return nil
 	}
-	return intent.Of(task)
+	return prose.Clip(task, 2000)
+}
+
+// Related lists the ids of versions, patterns and gotchas that may help with a task,
+// the likeliest first: also those that are too weak for an answer, since who begins
+// a task does not know what to ask. Nothing counts as read.
+func (s *Store) Related(ctx context.Context, task string) (related []string, err error) {
+	q := Question{Query: task, Prompt: true}
+	if err := q.check(); err != nil || q.Query == "" {
+		return nil, err
+	}
+	asked := recall.Parse(q.Query, &recall.Options{NoDates: true})
+	m, err := s.meaningOf(ctx, q, asked)
+	if err != nil {
+		return nil, err
+	}
+	err = s.log.Search(ctx, func(k state.Known, x *state.Index) error {
+		f, err := s.frame(q, s.at(k.At))
+		if err != nil {
+			return err
+		}
+		c, err := s.candidates(ctx, k, x, &f, asked, m)
+		if err != nil {
+			return err
+		}
+		related = related[:0]
+		for _, a := range asked.Related(c.ranked, m.compared()) {
+			related = append(related, c.versions[a.Index].ID)
+		}
+		return nil
+	})
+	return related, err
 }

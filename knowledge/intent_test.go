@@ -10,9 +10,9 @@ import (
 	"leanctx/knowledge/briefing"
 )
 
-// What an agent works on breaks ties in its briefing, and nothing else: neither
-// for others, nor against salience.
-func TestIntentBreaksTies(t *testing.T) {
+// What an agent works on begins its briefing, before what is pinned, and nobody
+// else's.
+func TestBriefingBeginsWithTheTask(t *testing.T) {
 	on := map[string]string{"cursor-a3f8": "Mend the gateways of billing", "claude-b7e2": "the and for"}
 	current := func(_ context.Context, agent string) (string, error) {
 		if agent == "broken-0000" {
@@ -21,24 +21,17 @@ func TestIntentBreaksTies(t *testing.T) {
 		return on[agent], nil
 	}
 	for _, tt := range []struct{ agent, briefed string }{
-		{"cursor-a3f8", "zeta billing gateways alpha omega"},
+		{"cursor-a3f8", "gateways billing zeta alpha omega"},
 		{"claude-b7e2", "zeta alpha billing gateways omega"},
 		{"", "zeta alpha billing gateways omega"},
 		{"broken-0000", "zeta alpha billing gateways omega"},
 	} {
 		s := testStore(t, &Options{Intent: current}).As(Actor{Agent: tt.agent})
 		for _, key := range []string{"alpha", "billing", "gateways", "omega"} {
-			if _, err := s.Remember(t.Context(), Assertion{Category: "service", Key: key + " port", Value: "listens there"}); err != nil {
-				t.Fatal(err)
-			}
+			must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "service", Key: key + " port", Value: "listens there"}))
 		}
-		if _, err := s.Remember(t.Context(), Assertion{Category: "service", Key: "zeta port", Value: "a port", Pinned: new(true)}); err != nil {
-			t.Fatal(err)
-		}
-		b, err := briefing.Wakeup(t.Context(), s, briefing.Query{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "service", Key: "zeta port", Value: "a port", Pinned: new(true)}))
+		b := must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s, briefing.Query{}))
 		var got []string
 		for _, p := range b.Rooms[0].Pairs {
 			got = append(got, strings.TrimSuffix(p.Key, " port"))

@@ -53,7 +53,7 @@ func TestWhatACallerSaysItWorksOn(t *testing.T) {
 	if got := first(must[briefing.Selection](t)(briefing.Begin(t.Context(), s.Store, briefing.Work{Task: "close the omega port"}))); got != "omega port" {
 		t.Errorf("the briefing begins with %s", got)
 	}
-	if got := first(must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.On("billing"), briefing.Query{}))); got != "billing port" {
+	if got := first(must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.Store, briefing.Query{Task: "billing"}))); got != "billing port" {
 		t.Errorf("wakeup begins with %s", got)
 	}
 	if d := cmp.Diff(must[briefing.Selection](t)(briefing.Wakeup(t.Context(), s.Store, briefing.Query{})), must[briefing.Selection](t)(briefing.Begin(t.Context(), s.Store, briefing.Work{}))); d != "" {

@@ -178,6 +178,9 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 			return err
 		})
 	}
+	if q.AsOf == "" && q.KnownAt == "" && len(q.Tags) == 0 {
+		return s.listPresent(ctx, q)
+	}
 	return r, s.View(ctx, func(st *state.State, now time.Time) error {
 		f, err := s.frame(q, now)
 		if err != nil {
@@ -203,6 +206,68 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 		}
 		return nil
 	})
+}
+
+// listed is a fact of a list, not read yet.
+type listed struct {
+	name fact.ID
+	fact.Summary
+	lesson   *fact.Version // a pattern or gotcha
+	salience float64
+}
+
+// listPresent lists a room, or the latest facts, as they are now: all are put in
+// order by their summaries, and those that are shown are read.
+func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err error) {
+	err = s.Look(ctx, func(k state.Known, now time.Time) error {
+		f, err := s.frame(q, now)
+		if err != nil {
+			return err
+		}
+		r = Recalled{frame: f}
+		room := fact.IDOf(q.Category, "").Category
+		var all []listed
+		add := func(n fact.ID, x fact.Summary, lesson *fact.Version) {
+			if x.Archived && !f.filter.Archived {
+				r.outside++
+				return
+			}
+			all = append(all, listed{n, x, lesson, x.Salience(now, s.use.With(x.ID, x.Read))})
+		}
+		for n, x := range k.Summaries(now) {
+			if x.Period.Contains(now) && (q.Category == "" || n.Category == room) {
+				add(n, x, nil)
+			}
+		}
+		if q.Category != "" {
+			for _, v := range matching(k, k.Lessons(), &f) {
+				add(fact.IDOf(v.Category, v.Key), fact.Summarize(v), v)
+			}
+		}
+		slices.SortFunc(all, func(a, b listed) int {
+			first := cmp.Compare(b.salience, a.salience)
+			if q.Category == "" {
+				first = b.LastConfirmed.Compare(a.LastConfirmed)
+			}
+			return cmp.Or(first, a.name.Compare(b.name), a.Period.From.Compare(b.Period.From), cmp.Compare(a.ID, b.ID))
+		})
+		shown := all[min(f.Offset, len(all)):]
+		for _, x := range shown[:min(f.Limit, len(shown))] {
+			v := x.lesson
+			if v == nil {
+				v = state.Version(k, x.name, x.ID)
+			}
+			if v != nil { // else the index cannot be read, and this is done again
+				r.Facts = append(r.Facts, found(v, &f))
+			}
+		}
+		if r.Total = len(all); r.Total > 0 {
+			r.outside = 0
+		}
+		r.cut()
+		return nil
+	})
+	return r, err
 }
 
 func matching(facts state.Facts, vs []*fact.Version, f *frame) (out []*fact.Version) {
@@ -386,11 +451,7 @@ func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f
 // answer ranks the candidates and takes over what is told. The answer says that
 // meaning had a part in it if words alone would not have found what is shown.
 func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
-	var by *recall.Meaning
-	if m != nil {
-		by = &recall.Meaning{Vectors: m.vectors, Only: m.only}
-	}
-	answers := asked.Rank(c.ranked, by)
+	answers := asked.Rank(c.ranked, m.compared())
 	if m != nil && !m.only && !r.frame.Prompt {
 		answers = byMeaning(answers, asked.Rank(c.ranked, &recall.Meaning{Vectors: m.vectors, Only: true}), r.frame.Mode == modeHybrid)
 	}
@@ -466,6 +527,14 @@ type questionMeaning struct {
 	vectors [][]float32
 	near    []meaning.Near // of what is kept, the nearest first
 	only    bool           // words do not count
+}
+
+// compared is the question as package recall compares it; nil: by words alone.
+func (m *questionMeaning) compared() *recall.Meaning {
+	if m == nil {
+		return nil
+	}
+	return &recall.Meaning{Vectors: m.vectors, Only: m.only}
 }
 
 // nearMost is how many of the nearest vectors are looked at: some are of what no

@@ -37,11 +37,14 @@ type RoomQuery struct {
 // Rooms counts by category the facts that are current, or were at an instant.
 func (s *Store) Rooms(ctx context.Context, q RoomQuery) (RoomList, error) {
 	var r RoomList
-	err := s.View(ctx, func(st *state.State, now time.Time) error {
-		if q.AsOf == "" {
-			r.Rooms = RoomsAt(st, now)
+	if q.AsOf == "" {
+		err := s.Look(ctx, func(k state.Known, now time.Time) error {
+			r.Rooms = RoomsOf(k, now)
 			return nil
-		}
+		})
+		return r, err
+	}
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		t, err := fact.ParseInstant("as_of", q.AsOf, s.Now(), true)
 		if err != nil {
 			return err
@@ -56,20 +59,30 @@ func (s *Store) Rooms(ctx context.Context, q RoomQuery) (RoomList, error) {
 	return r, err
 }
 
-// RoomsAt counts the facts that are current at t by category, the fullest first.
-func RoomsAt(st *state.State, t time.Time) []Room {
+// RoomsOf counts the facts that are current at now, the present, by category, the
+// fullest first. One of several values counts once.
+func RoomsOf(k state.Known, now time.Time) []Room {
 	c := counter{}
-	for n, vs := range st.All() {
-		v := fact.Current(vs, t)
-		if v == nil {
+	var last fact.ID // the versions of a fact come one after the other
+	counted, active := false, false
+	for n, x := range k.Summaries(now) {
+		if n != last {
+			last, counted, active = n, false, false
+		}
+		if active || counted && x.Archived || !x.Period.Contains(now) {
 			continue
 		}
-		r := c.room(st, n)
-		if v.ArchivedAt != nil {
+		r := c.room(k, n)
+		switch {
+		case x.Archived:
 			r.Archived++
-		} else {
+		case counted: // another value of it is archived
+			r.Archived--
+			r.Facts++
+		default:
 			r.Facts++
 		}
+		counted, active = true, !x.Archived
 	}
 	return c.rooms()
 }
@@ -77,9 +90,9 @@ func RoomsAt(st *state.State, t time.Time) []Room {
 // counter counts facts by category.
 type counter map[string]*Room
 
-func (c counter) room(st *state.State, n fact.ID) *Room {
+func (c counter) room(facts state.Facts, n fact.ID) *Room {
 	if c[n.Category] == nil {
-		c[n.Category] = &Room{Category: st.Room(n.Category)}
+		c[n.Category] = &Room{Category: facts.Room(n.Category)}
 	}
 	return c[n.Category]
 }
@@ -140,7 +153,7 @@ type Status struct {
 func (s *Store) Status(ctx context.Context, _ Nothing) (Status, error) {
 	r := Status{Project: s.opts.ProjectRoot, Hash: s.opts.ProjectHash, Dir: s.dir}
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
-		r.Rooms = RoomsAt(st, now)
+		r.Rooms = RoomsOf(st.Known(), now)
 		for _, room := range r.Rooms {
 			r.Facts, r.Dormant = r.Facts+room.Facts, r.Dormant+room.Archived
 		}

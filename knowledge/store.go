@@ -43,11 +43,14 @@ type Options struct {
 	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
 	Coworkers   Coworkers        // who is at work and on what; may be nil
 	OtherStores OtherStores      // what is kept of the project beside its facts; may be nil
-	// Intent is the title of the task that an agent is working on, or nothing.
-	// It breaks near-ties in its recall and briefing; may be nil.
-	Intent   func(ctx context.Context, agent string) (string, error)
-	Semantic meaning.Semantic // recall by meaning; may be nil
-	Vectors  meaning.Vectors  // what it keeps; nil with it
+	// Intent is the title of the task that an agent is working on, or nothing. Its
+	// briefing begins with what is known for it; may be nil.
+	Intent func(ctx context.Context, agent string) (string, error)
+	// LastSession is when the last session of somebody before this one began, zero
+	// where that is not known; may be nil.
+	LastSession func(ctx context.Context, a Actor) (time.Time, error)
+	Semantic    meaning.Semantic // recall by meaning; may be nil
+	Vectors     meaning.Vectors  // what it keeps; nil with it
 	// Adopt is called before the store is first used. It may import what another
 	// program kept of the project. An error of it becomes a notice; may be nil.
 	Adopt  func(context.Context, *Store) error

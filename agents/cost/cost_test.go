@@ -340,3 +340,31 @@ func TestPercentages(t *testing.T) {
 		}
 	}
 }
+
+// The last session of an agent is told from its receipts; an agent that is new goes by
+// its client's; the present one is not the last.
+func TestLastSession(t *testing.T) {
+	dir, hour := t.TempDir(), func(n int) time.Time { return noon.Add(time.Duration(n) * time.Hour) }
+	noted(t, dir, Options{},
+		Receipt{At: hour(1), Agent: "cursor-a3f8", Client: "cursor", Session: "one", Tool: "t"}, Receipt{At: hour(5), Agent: "cursor-a3f8", Client: "cursor", Session: "one", Tool: "t"},
+		Receipt{At: hour(6), Client: "cursor", Session: "two", Tool: "t"},
+		Receipt{At: hour(8), Agent: "codex-1acc", Client: "codex", Session: "three", Tool: "t"},
+		Receipt{At: hour(9), Agent: "cursor-beef", Client: "cursor", Session: "now", Tool: "t"}, Receipt{At: hour(9), Agent: "cursor-a3f8", Client: "cursor", Session: "now", Tool: "t"},
+		Receipt{At: hour(2), Tool: "t"}, Receipt{At: hour(3), Tool: "t"},
+	)
+	u := open(t, dir, Options{})
+	for _, tt := range []struct {
+		agent, session string
+		want           time.Time
+	}{
+		{"cursor-a3f8", "now", hour(1)},
+		{"cursor-beef", "now", hour(6)},
+		{"cursor", "new", hour(9)},
+		{"", "", hour(3)},
+		{"gemini", "new", time.Time{}},
+	} {
+		if got, err := u.LastSession(t.Context(), tt.agent, tt.session); err != nil || !got.Equal(tt.want) {
+			t.Errorf("%q in %q: %v, %v, want %v", tt.agent, tt.session, got, err, tt.want)
+		}
+	}
+}

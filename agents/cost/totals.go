@@ -2,6 +2,7 @@ package cost
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 )
@@ -35,6 +36,52 @@ func (c Counts) plus(d Counts) Counts {
 		c.Last = d.Last
 	}
 	return c
+}
+
+// LastSession is when the last session before the present one began, of an agent or
+// else of its client; zero if there was none. A call by a command, which has no session,
+// is one by itself. An empty name is that of callers without a name.
+func (u *Usage) LastSession(ctx context.Context, agent, present string) (time.Time, error) {
+	t, err := u.read(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	client := agent
+	for k := range t.rows {
+		if k.Session == present && present != "" && k.Agent == agent && k.Client != "" {
+			client = k.Client
+		}
+	}
+	at := t.lastSession(present, func(k key) bool { return k.Agent == agent && (agent != "" || k.Client == "") })
+	if at.IsZero() && client != "" {
+		at = t.lastSession(present, func(k key) bool { return k.Client == client })
+	}
+	return at, nil
+}
+
+// lastSession is when the session began that ended last, of those but the present one
+// that have wanted rows.
+func (t *totals) lastSession(present string, wanted func(key) bool) time.Time {
+	began, ended := map[string]time.Time{}, map[string]time.Time{}
+	last := ""
+	for k, c := range t.rows {
+		if !wanted(k) || present != "" && k.Session == present {
+			continue
+		}
+		if at, ok := began[k.Session]; !ok || c.First.Before(at) {
+			began[k.Session] = c.First
+		}
+		if c.Last.After(ended[k.Session]) {
+			ended[k.Session] = c.Last
+		}
+	}
+	began[""] = ended[""]
+	for session, at := range ended {
+		if at.After(ended[last]) {
+			last = session
+		}
+	}
+	return began[last]
 }
 
 // key is everything known about a call except its time of day.

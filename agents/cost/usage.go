@@ -335,8 +335,17 @@ func (c *core) append(lines []line, sync bool) error {
 	return file.Sync() // a power cut must not undo a reset that was confirmed
 }
 
-// totals reads the cost of the project's calls, including this process's queue.
+// totals is the cost of the project's calls, by agents.
 func (u *Usage) totals(ctx context.Context) (*totals, error) {
+	t, err := u.read(ctx)
+	if err == nil {
+		t.attribute()
+	}
+	return t, err
+}
+
+// read reads the cost of the project's calls, including this process's queue.
+func (u *Usage) read(ctx context.Context) (*totals, error) {
 	u.flush(time.Time{})
 	root, err := os.OpenRoot(u.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -361,7 +370,6 @@ func (u *Usage) totals(ctx context.Context) (*totals, error) {
 			return nil, err
 		}
 	}
-	t.attribute()
 	return t, nil
 }
 

@@ -76,6 +76,7 @@ func (r Selection) tail() string {
 			fmt.Fprintf(&b, "%s:%s\n", name, strings.Join(parts, separator))
 		}
 	}
+	line("NEW", "|", r.News, r.MoreNews)
 	if r.LastTask != "" {
 		line("LAST_TASK", "|", []string{r.LastTask}, 0)
 	}

@@ -27,12 +27,11 @@ type Retrievals struct {
 // Some versions keep what they were given: see [Decays]. It depends on the
 // version and t alone: how often anything else was written does not matter.
 func EffectiveConfidence(v *Version, t time.Time, r Retrievals) float64 {
-	c := min(max(v.Confidence, 0), 1)
-	if !Decays(v) {
-		return c
+	s := Summary{Confidence: v.Confidence, Awake: awake(v)}
+	if Decays(v) {
+		s.HalfLife = KindOf(v).HalfLife
 	}
-	h := float64(KindOf(v).HalfLife) * (1 + 0.5*math.Log2(1+float64(min(r.Count, 15))))
-	return max(c*math.Exp2(-float64(max(t.Sub(v.LastConfirmed), 0))/h), min(c, floor))
+	return s.EffectiveConfidence(t, r)
 }
 
 // Decays reports whether the confidence of v falls with time. That of a pinned
@@ -45,7 +44,12 @@ func Decays(v *Version) bool {
 	case kind == Perishable:
 		return true
 	}
-	return !slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Kind == KindUser })
+	return !byUser(v)
+}
+
+// byUser reports whether a user asserted v.
+func byUser(v *Version) bool {
+	return slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Kind == KindUser })
 }
 
 // Kind is what sort of knowledge a fact is, which decides how long it lasts.
@@ -104,26 +108,16 @@ func Witnesses(v *Version) int {
 //
 //	40 · effective confidence
 //	20 · (1 − 1/witnesses)
-//	15 · archetype bonus / 15
+//	15 · bonus / 15, by archetype; all of it for what a user asserted
 //	10 · ln(1+retrievals)/ln(32), at most 10
-//	10 · 2^(−days since it was last confirmed or read / 14)
+//	10 · 2^(−days since it was last confirmed, restored or read / 14)
 //	 5 · tanh((votes up − votes down)/4), which may be negative
 //
 // The weights follow the order in which people judge a fact: whether it still
 // holds, who else says so, what kind it is, whether it is used.
 func Salience(v *Version, t time.Time, r Retrievals) float64 {
-	touched := v.LastConfirmed
-	if r.Last.After(touched) {
-		touched = r.Last
-	}
-	idle := max(t.Sub(touched).Hours()/24, 0)
-	s := 40*EffectiveConfidence(v, t, r) +
-		20*(1-1/float64(Witnesses(v))) +
-		bonus[v.Archetype] +
-		min(10, 10*math.Log1p(float64(r.Count))/math.Log(32)) +
-		10*math.Exp2(-idle/14) +
-		5*math.Tanh(float64(v.FeedbackUp-v.FeedbackDown)/4)
-	return min(max(s, 0), 100)
+	s := Summarize(v)
+	return s.Salience(t, r)
 }
 
 // bonus is what an archetype adds to salience, 0..15. The archetypes are those
@@ -132,6 +126,15 @@ func Salience(v *Version, t time.Time, r Retrievals) float64 {
 var bonus = map[string]float64{
 	"architecture": 15, "gotcha": 14, "decision": 12, "pattern": 10, "convention": 8,
 	"workflow": 7, "dependency": 6, "preference": 5, "observation": 3,
+}
+
+// bonusOf is the bonus of a version: what a user said to remember matters as much as
+// the architecture.
+func bonusOf(v *Version) float64 {
+	if byUser(v) {
+		return bonus["architecture"]
+	}
+	return bonus[v.Archetype]
 }
 
 // StartOfDay is the instant the briefing is computed for, so that it has the

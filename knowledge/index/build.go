@@ -69,6 +69,7 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 		return err
 	}
 	sealed := manifest{Position: to}
+	var summaries []byte
 	for d := range docs {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -77,6 +78,7 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 			return err
 		}
 		sealed.Size.add(analyse(&d))
+		summaries = appendSummary(summaries, d.ID, d.Summary)
 		if progress != nil && sealed.Size.Docs%1000 == 0 {
 			progress(sealed.Size.Docs)
 		}
@@ -85,6 +87,9 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 		return remove(dir)
 	}
 	if err := b.Close(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(made, summariesName), summaries, 0o600); err != nil {
 		return err
 	}
 	if err := sealed.seal(made, extra, nil); err != nil {
@@ -196,6 +201,9 @@ func (g *generation) extend(ctx context.Context, dir string, to Position, tail [
 	}
 	sealed := manifest{Position: to, Size: g.Size, Replaced: g.Replaced}
 	if err := sealed.apply(ctx, made, g, tail); err != nil {
+		return err
+	}
+	if err := writeSummaries(made, g, tail); err != nil {
 		return err
 	}
 	known := map[string]file{}

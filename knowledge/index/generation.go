@@ -61,6 +61,7 @@ type generation struct {
 	manifest
 	path  string
 	extra []byte
+	all   *os.File // the summaries; open, so that they can be read when another process has removed the generation
 	bleve bleve.Index
 	forks atomic.Int32 // how many indexes use it beside the first
 }
@@ -87,12 +88,15 @@ func openGeneration(path string) (*generation, error) {
 	if g.extra, err = os.ReadFile(filepath.Join(path, extraName)); err != nil {
 		return nil, err
 	}
+	if g.all, err = os.Open(filepath.Join(path, summariesName)); err != nil {
+		return nil, err
+	}
 	err = guard(func() (err error) {
 		g.bleve, err = bleve.OpenUsing(path, map[string]any{"read_only": true, "bolt_timeout": "1s"})
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, g.all.Close())
 	}
 	return g, nil
 }
@@ -115,7 +119,7 @@ func (g *generation) close() error {
 	if g == nil || g.forks.Add(-1) >= 0 {
 		return nil
 	}
-	return g.bleve.Close()
+	return errors.Join(g.bleve.Close(), g.all.Close())
 }
 
 // readManifest reads generation.json: one line, "crc32 SP json LF".

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 
@@ -251,30 +250,6 @@ func (x *Index) exactly(ctx context.Context, field, term string, holds func(*tai
 	return ids, err
 }
 
-// Rooms counts the facts of each room.
-func (x *Index) Rooms(ctx context.Context) (rooms map[string]int, err error) {
-	err = x.view(func() (err error) {
-		if rooms, err = x.disk.counts(ctx, roomField); err != nil {
-			return err
-		}
-		for id, d := range x.tail {
-			room, err := x.disk.stored(id, roomField)
-			if err != nil {
-				return err
-			}
-			if len(room) > 0 {
-				rooms[string(room)]--
-			}
-			if d.Room != "" {
-				rooms[d.Room]++
-			}
-		}
-		maps.DeleteFunc(rooms, func(_ string, n int) bool { return n == 0 })
-		return nil
-	})
-	return rooms, err
-}
-
 // view runs f while nothing changes.
 func (x *Index) view(f func() error) error {
 	x.mu.RLock()
@@ -374,34 +349,6 @@ func (g *generation) each(ctx context.Context, field, term string, do func(id st
 		do(id)
 	}
 	return err
-}
-
-// counts says how many documents hold each term of a keyword field. The dictionary alone would count documents too
-// that were replaced since.
-func (g *generation) counts(ctx context.Context, field string) (found map[string]int, err error) {
-	found = map[string]int{}
-	if g == nil {
-		return found, nil
-	}
-	err = g.view(func(r indexapi.IndexReader) (err error) {
-		d, err := r.FieldDict(field)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, d.Close()) }()
-		for {
-			e, err := d.Next()
-			if err != nil || e == nil {
-				return err
-			}
-			n, err := frequency(ctx, r, field, e.Term)
-			if err != nil {
-				return err
-			}
-			found[e.Term] = n
-		}
-	})
-	return found, err
 }
 
 // frequency is how many documents hold a term in a field.

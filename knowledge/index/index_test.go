@@ -18,7 +18,7 @@ import (
 
 // doc is a fact with a value of its own.
 func doc(category, key, value string) index.Doc {
-	return index.Doc{ID: category + "/" + key, Category: category, Key: key, Room: category, Value: []string{value},
+	return index.Doc{ID: category + "/" + key, Category: category, Key: key, Summary: []byte("of " + value), Value: []string{value},
 		Hashes: []string{"h" + value}, Stored: fmt.Appendf(nil, `{"key":%q,"value":%q}`, key, value)}
 }
 

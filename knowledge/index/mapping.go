@@ -14,7 +14,7 @@ import (
 
 // mappingVersion names the fields and the analyzer. A generation of another version is not opened. Raise it with
 // each change of either, that of package words included, and of how the state packs versions.
-const mappingVersion = 3
+const mappingVersion = 4
 
 // Doc is a fact as it is indexed, with all its versions.
 type Doc struct {
@@ -23,12 +23,12 @@ type Doc struct {
 	Key       string   // searched as text, and a name
 	Aliases   []string // likewise
 	Tags      []string // a filter
-	Room      string   // counted by Rooms; empty: not counted
 	Value     []string // the current value and planned ones
 	Former    []string // values of past versions: searched only if a query asks for them
 	Questions []string // that the fact answers
 	Hashes    []string // of the current values
 	Stored    []byte   // what Fact and Search give back
+	Summary   []byte   // what Summaries gives back; nil: nothing
 }
 
 // Field is an analysed field.
@@ -70,7 +70,6 @@ const (
 	nameField     = "name" // ID, key and aliases, folded
 	categoryField = "in"   // the category, folded
 	tagField      = "tag"
-	roomField     = "room"
 	hashField     = "hash"
 	storedField   = "stored"
 )
@@ -101,9 +100,6 @@ func (d *Doc) data() map[string]any {
 		tagField:      folded(d.Tags),
 		hashField:     d.Hashes,
 		storedField:   string(d.Stored),
-	}
-	if d.Room != "" {
-		out[roomField] = d.Room
 	}
 	for f, name := range fieldNames {
 		out[name] = d.text(Field(f))
@@ -158,7 +154,6 @@ var factMapping = sync.OnceValues(func() (*mapping.IndexMappingImpl, error) {
 	for _, name := range []string{nameField, categoryField, tagField, hashField} {
 		add(name, keyword.Name, true, false)
 	}
-	add(roomField, keyword.Name, true, true)
 	add(storedField, keyword.Name, false, true)
 	m := mapping.NewIndexMapping()
 	m.DefaultMapping = doc

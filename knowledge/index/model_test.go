@@ -75,7 +75,7 @@ func someDoc(t *rapid.T) index.Doc {
 	d.Former = []string{strings.Join(words.Draw(t, "former"), " ")}
 	d.Hashes = d.Hashes[:rapid.IntRange(0, 1).Draw(t, "hashes")]
 	if rapid.Bool().Draw(t, "retracted") {
-		d.Room, d.Value = "", nil
+		d.Summary, d.Value = nil, nil
 	}
 	return d
 }
@@ -105,19 +105,20 @@ func (m *model) check(t *rapid.T) {
 	ctx := t.Context()
 	same("Count", m.x.Count(), len(m.facts), nil)
 	same("Position", m.x.Position().Seq, m.seq(), nil)
-	rooms := map[string]int{}
+	summaries := map[string]string{}
 	for _, c := range []string{"decision", "testing"} {
 		for _, key := range vocabulary {
 			id := c + "/" + key
 			got, err := m.x.Fact(ctx, id)
 			same("Fact "+id, string(got), string(m.facts[id].Stored), err)
-			if room := m.facts[id].Room; room != "" {
-				rooms[room]++
+			if s := m.facts[id].Summary; s != nil {
+				summaries[id] = string(s)
 			}
 		}
 	}
-	got, err := m.x.Rooms(ctx)
-	same("Rooms", got, rooms, err)
+	got := map[string]string{}
+	err := m.x.Summaries(func(id string, summary []byte) bool { got[id] = string(summary); return true })
+	same("Summaries", got, summaries, err)
 
 	name := rapid.SampledFrom(vocabulary).Draw(t, "name")
 	var named, hashed []string

@@ -74,11 +74,12 @@ const (
 
 // What is told.
 const (
-	leastFirm  = .50 // an answer
-	leastMaybe = .15 // what a reader may want to look at: below, a stranger is as likely
-	mostMaybe  = 3   // so many of these
-	mostFall   = 4   // a firm answer's log odds may be less than the first one's by so much, so that weak ones do not trail behind a right one
-	mostLong   = 3   // answers to a task, which asks about several things
+	leastFirm    = .50 // an answer
+	leastMaybe   = .15 // what a reader may want to look at: below, a stranger is as likely
+	leastRelated = .05 // what may help with a task
+	mostMaybe    = 3   // so many of these
+	mostFall     = 4   // a firm answer's log odds may be less than the first one's by so much, so that weak ones do not trail behind a right one
+	mostLong     = 3   // answers to a task, which asks about several things
 )
 
 // told cuts the answers where they are too weak.

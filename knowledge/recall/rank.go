@@ -257,6 +257,12 @@ func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
 	return q.told(q.rank(candidates, meaning))
 }
 
+// Related puts candidates in order and leaves out only what has nothing to do with the question: for one who begins a
+// task, and does not know yet what to ask.
+func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
+	return slices.DeleteFunc(q.rank(candidates, meaning), func(a Answer) bool { return a.Score < leastRelated })
+}
+
 // rank gives all candidates in order.
 func (q *Question) rank(candidates []Candidate, meaning *Meaning) []Answer {
 	if len(candidates) == 0 {

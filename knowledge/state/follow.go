@@ -154,7 +154,8 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) (index.Doc, error) {
 			d.Value = append(d.Value, v.Value)
 			d.Questions = append(d.Questions, v.Questions...)
 			d.Hashes = append(d.Hashes, fact.ValueHash(v.Value), versionTerm(v.ID))
-			d.Room = v.Category
+			summary := fact.Summarize(v)
+			d.Summary = summary.Append(d.Summary)
 		} else {
 			d.Former = append(d.Former, v.Value)
 		}

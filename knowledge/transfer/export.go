@@ -62,7 +62,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		b.Reset()
 		r.Facts = 0
-		for _, room := range knowledge.RoomsAt(st, now) {
+		for _, room := range knowledge.RoomsOf(st.Known(), now) {
 			r.Facts += room.Facts
 		}
 		switch o.Format {

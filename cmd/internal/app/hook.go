@@ -89,6 +89,7 @@ type projectView struct {
 	project project.Project
 	store   *knowledge.Store // nil: nothing is known of the project
 	around  func() (sessionView, error)
+	news    func() briefing.News
 }
 
 // projectView opens the project of a scope. It leaves no trace. It is nil where
@@ -103,18 +104,19 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 	}
 	session.SeenIn(p.Hash) // also at events that do not ask who else is there
 	store, err := s.store(sc, p)
-	return projectView{p, store, sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) })}, err
+	return projectView{
+		project: p, store: store,
+		around: sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) }),
+		news: func() briefing.News {
+			return briefing.News{Since: session.BriefedBefore(), Own: func(author string) bool { return author == sc.Agent || akin(kindOf(author), session.Client) }}
+		},
+	}, err
 }
 
 // Briefing is what a session begins with, and the facts in it.
 func (v projectView) Briefing(ctx context.Context) (text string, facts []string, err error) {
-	b, err := briefing.Wakeup(ctx, v.store, briefing.Query{})
-	for _, room := range b.Rooms {
-		for _, pair := range room.Pairs {
-			facts = append(facts, strings.ToLower(room.Category)+"/"+pair.Key)
-		}
-	}
-	return b.Body(), facts, err
+	b, err := briefing.Start(ctx, v.store, v.news())
+	return b.Body(), b.Facts, err
 }
 
 // briefed tells whether the hooks of an MCP client bring the briefing of this

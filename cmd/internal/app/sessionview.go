@@ -75,7 +75,7 @@ func (n sessionView) claimed(file string) (list []hook.Notice) {
 		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
 			continue
 		}
-		name, holder := c.AgentID, agents.Present{AgentID: c.AgentID, AgentType: c.AgentID[:max(0, strings.LastIndex(c.AgentID, "-"))]}
+		name, holder := c.AgentID, agents.Present{AgentID: c.AgentID, AgentType: kindOf(c.AgentID)}
 		for _, a := range n.around.Agents {
 			if a.AgentID == c.AgentID {
 				name, holder = a.AgentID+" ("+a.Role+")", a
@@ -86,6 +86,14 @@ func (n sessionView) claimed(file string) (list []hook.Notice) {
 		}
 	}
 	return list
+}
+
+// kindOf is the kind of an agent, which its id begins with; a client's name is its own.
+func kindOf(agent string) string {
+	if idForm.MatchString(agent) {
+		return agent[:strings.LastIndex(agent, "-")]
+	}
+	return agent
 }
 
 // covers tells whether a claim on a path is one on a file: a directory stands

@@ -163,12 +163,24 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
-		Intent: w.current,
+		Intent: w.current, LastSession: s.lastSession(p),
 	}
 	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
 	o.Semantic, o.Vectors = m, m
 	o.Redactor, err = redactor(settings.Sensitive)
 	return o, err
+}
+
+// lastSession tells when the last session of somebody in a project began, from the
+// receipts of its calls.
+func (s *stores) lastSession(p project.Project) func(context.Context, knowledge.Actor) (time.Time, error) {
+	return func(ctx context.Context, a knowledge.Actor) (time.Time, error) {
+		usage, err := s.usage(p)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return usage.LastSession(ctx, a.Agent, a.Session)
+	}
 }
 
 // asserted lists what an agent knows of a project, for a handoff.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,21 @@ func (c Call) record(s *Session, facts []string) {
 	}
 	_, _ = f.Write(append(line, '\n')) // one write: lines of two processes do not mix
 	_ = f.Close()
+}
+
+// BriefedBefore is when hooks last gave a briefing to another session of the client
+// in the project; zero if they gave none in the last 30 days.
+func (s *Session) BriefedBefore() time.Time {
+	b, err := ReadBriefings(filepath.Dir(filepath.Dir(s.files)), s.project, math.MaxInt, s.now)
+	if err != nil {
+		return time.Time{}
+	}
+	for _, x := range b.Briefings {
+		if x.Client == s.Client && x.Event == SessionStart && (x.Session != s.id || s.id == "") && x.At.Before(s.now) {
+			return x.At
+		}
+	}
+	return time.Time{}
 }
 
 // dropBriefings removes the days that are too old.

@@ -80,7 +80,7 @@ func knowing(st Stores) []Operation {
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
 			Teach().Shown("query", "database").Tried("search_all", "global"),
 		New("wakeup", "The briefing: what matters most.", Reads, on(open, function(briefing.Wakeup))).
-			Teach("budget").Shown("budget", 800).Tried("brief", "briefing", "summary", "context", "wake_up"),
+			Teach("task", "since", "budget").Shown("task", "fix the login timeout").Tried("brief", "briefing", "summary", "context", "wake_up"),
 		New("rooms", "Categories with counts.", Reads, on(open, (*knowledge.Store).Rooms)).Teach().Shown().Tried("categories", "topics"),
 		New("timeline", "Every version of a category's facts, oldest first.", Reads, on(open, function(history.Timeline)), "category").
 			Teach("key").Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),

@@ -1,0 +1,422 @@
+package briefing
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/reminder"
+	"leanctx/knowledge/state"
+)
+
+// Selection is what an agent should know when it begins. The same state on the
+// same day gives the same bytes.
+type Selection struct {
+	Rooms         []formats.Room `json:"rooms"`
+	News          []string       `json:"new,omitempty"`    // what others recorded, the newest first; not in Rooms
+	Decisions     []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
+	Gotchas       []string       `json:"gotchas"`
+	Reminders     []string       `json:"reminders"`
+	Disputes      []string       `json:"disputes,omitempty"`  // open ones, by name
+	LastTask      string         `json:"last_task,omitempty"` // the project's task last worked on
+	Agents        []string       `json:"agents,omitempty"`    // at work, as id(role)
+	Unread        int            `json:"unread,omitempty"`    // messages the caller has not read
+	MoreFacts     int            `json:"more_facts"`          // left out over the budget
+	MoreRooms     int            `json:"more_rooms"`
+	MorePinned    int            `json:"more_pinned,omitempty"` // of the facts left out
+	MoreNews      int            `json:"more_new,omitempty"`
+	MoreGotchas   int            `json:"more_gotchas,omitempty"`
+	MoreDisputes  int            `json:"more_disputes,omitempty"`
+	MoreReminders int            `json:"more_reminders,omitempty"`
+	MoreAgents    int            `json:"more_agents,omitempty"`
+	Uncounted     bool           `json:"-"` // the budget has no room for the line that counts facts
+
+	Facts []string `json:"-"` // category/key of those in Rooms and News
+}
+
+// choice is the facts that a briefing may choose from.
+type choice struct {
+	known     state.Known
+	at, today time.Time
+	all       candidates
+	rooms     map[string]int // facts by folded room
+}
+
+func newChoice(k state.Known, at time.Time) *choice {
+	return &choice{known: k, at: at, today: fact.StartOfDay(at), rooms: map[string]int{}}
+}
+
+// add adds a version; v is nil where it was not read.
+func (c *choice) add(n fact.ID, x fact.Summary, v *fact.Version) {
+	c.all = append(c.all, candidate{n, x, v, x.Salience(c.today, fact.Retrievals{})})
+	c.rooms[n.Category]++
+}
+
+// read is the version of a candidate; nil where it cannot be read, and then the
+// answer is made anew from the whole state.
+func (c *choice) read(x candidate) *fact.Version {
+	if x.version != nil {
+		return x.version
+	}
+	return state.Version(c.known, x.name, x.ID)
+}
+
+// drop takes versions out of the choice.
+func (c *choice) drop(out map[string]bool) {
+	if len(out) == 0 {
+		return
+	}
+	c.all = slices.DeleteFunc(c.all, func(x candidate) bool {
+		if out[x.ID] {
+			c.rooms[x.name.Category]--
+		}
+		return out[x.ID]
+	})
+}
+
+// candidate is a fact that may stand in a briefing.
+type candidate struct {
+	name fact.ID
+	fact.Summary
+	version  *fact.Version // nil: not read yet
+	salience float64
+}
+
+// candidates is a heap, the best first: a store has a hundred thousand, and a
+// briefing takes thirty.
+type candidates []candidate
+
+func (c candidates) Len() int           { return len(c) }
+func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c candidates) Less(i, j int) bool { return bestFirst(&c[i], &c[j]) < 0 }
+func (c *candidates) Push(x any)        { *c = append(*c, x.(candidate)) }
+
+func (c *candidates) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
+}
+
+// bestFirst puts pinned facts first, a user's before others, then the more
+// salient; ties by name.
+func bestFirst(a, b *candidate) int {
+	if c := cmp.Or(cmp.Compare(b.Pinned, a.Pinned), cmp.Compare(b.salience, a.salience)); c != 0 {
+		return c
+	}
+	return byName(a, b) // the dearest, and most are told apart before
+}
+
+func byName(a, b *candidate) int {
+	return cmp.Or(a.name.Compare(b.name), cmp.Compare(a.ID, b.ID))
+}
+
+// selection makes the briefing of what may be chosen.
+func (o *Occasion) selection(c *choice) Selection {
+	k := c.known
+	news, decisions := o.news(c), c.decisions()
+	r := Selection{
+		Decisions: texts(decisions), Gotchas: o.gotchaLines(k.Gotchas, c.at), Reminders: o.dueLines(k.Reminders, c.today),
+		LastTask: prose.Clip(o.LastTask, 120), Agents: o.Agents, Unread: o.Unread,
+	}
+	for _, v := range news {
+		r.News = append(r.News, newsLine(v))
+	}
+	for _, d := range state.OpenDisputes(k, k.Disputed, c.at) {
+		r.Disputes = append(r.Disputes, prose.Line(d.Category)+"/"+prose.Line(d.Key)+" ("+d.ID+")")
+	}
+	budget := max(cmp.Or(o.Budget, DefaultBudget)*bytesPerToken-len(heading), 0)
+	r.fit(budget / 2)
+	told := map[string]bool{}
+	for _, v := range news[:len(r.News)] {
+		if !v.Pinned { // a rule stands in its room too
+			told[v.ID] = true
+		}
+		r.Facts = append(r.Facts, nameOf(v))
+	}
+	c.drop(told)
+	heap.Init(&c.all)
+	first := c.related(o.Related)
+	shown := r.fill(c, first, budget-len(r.tail()))
+	if r.MoreFacts > 0 { // the line that counts them takes room too
+		shown = r.fill(c, first, budget-len(r.tail())-len(r.more())-len("99"))
+		r.Uncounted = len(r.tail())+len(r.more()) > budget
+	}
+	for _, room := range r.Rooms {
+		for _, p := range room.Pairs {
+			r.Facts = append(r.Facts, strings.ToLower(room.Category)+"/"+p.Key)
+		}
+	}
+	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(v *fact.Version) bool { return shown[v.ID] || told[v.ID] })
+	r.Decisions = texts(decisions)
+	return r
+}
+
+func nameOf(v *fact.Version) string { return strings.ToLower(v.Category) + "/" + v.Key }
+
+// related are the candidates that recall found for the task, in its order.
+func (c *choice) related(ids []string) []candidate {
+	if len(ids) == 0 {
+		return nil
+	}
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	var out []candidate
+	for _, x := range c.all {
+		if _, ok := at[x.ID]; ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(at[a.ID], at[b.ID]) })
+	return out[:min(len(out), relatedMost)]
+}
+
+// relatedMost is how many facts for a task are looked at: half of the usual budget
+// holds fifteen.
+const relatedMost = 32
+
+// newsMost is how many new facts a briefing tells of, and newsRead how many it looks
+// at: their authors stand in the facts.
+const (
+	newsMost = 8
+	newsRead = 64
+)
+
+// news are the versions that others recorded, the newest first.
+func (o *Occasion) news(c *choice) (out []*fact.Version) {
+	if o.News.Since.IsZero() {
+		return nil
+	}
+	var recent []candidate
+	for _, x := range c.all {
+		if x.RecordedFrom.After(o.News.Since) {
+			recent = append(recent, x)
+		}
+	}
+	slices.SortFunc(recent, func(a, b candidate) int {
+		return cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), byName(&a, &b))
+	})
+	for _, x := range recent[:min(len(recent), newsRead)] {
+		if v := c.read(x); v != nil && (o.News.Own == nil || !o.News.Own(v.AssertedBy)) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// newsLine is a new fact with its author.
+func newsLine(v *fact.Version) string {
+	return v.Category + "/" + v.Key + "=" + prose.Clip(v.Value, 120) + " (" + prose.Clip(knowledge.AuthorOf(v), 40) + ")"
+}
+
+// decisionsMost is how many recent decisions a briefing has.
+const decisionsMost = 3
+
+// decisions are the newest ones, the newest first.
+func (c *choice) decisions() (out []*fact.Version) {
+	var list []candidate
+	for _, x := range c.all {
+		if !x.Decision {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(list, x, func(a, b candidate) int {
+			return cmp.Or(b.Period.From.Compare(a.Period.From), byName(&a, &b))
+		})
+		list = slices.Insert(list, i, x)
+		list = list[:min(len(list), decisionsMost)]
+	}
+	for _, x := range list {
+		if v := c.read(x); v != nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func texts(decisions []*fact.Version) []string {
+	out := make([]string, len(decisions))
+	for i, v := range decisions {
+		out[i] = prose.Clip(v.Value, 120)
+	}
+	return out
+}
+
+// gotchaLines are the gotchas, those for the task first, then the worst: by severity,
+// then by how often.
+func (o *Occasion) gotchaLines(all []formats.Gotcha, at time.Time) []string {
+	rank := map[string]int{"critical": 0, "warning": 1, "info": 2}
+	related := func(g *formats.Gotcha) int {
+		if i := slices.Index(o.Related, state.GotchaVersion(g).ID); i >= 0 {
+			return i
+		}
+		return len(o.Related)
+	}
+	list := slices.Clone(all)
+	slices.SortFunc(list, func(a, b formats.Gotcha) int {
+		return cmp.Or(cmp.Compare(related(&a), related(&b)), cmp.Compare(rank[strings.ToLower(a.Severity)], rank[strings.ToLower(b.Severity)]), cmp.Compare(b.Occurrences, a.Occurrences), cmp.Compare(a.Trigger, b.Trigger))
+	})
+	out := []string{}
+	for _, g := range list {
+		if !g.FirstSeen.After(at) {
+			out = append(out, prose.Clip(g.Trigger, 80)+" → "+prose.Clip(g.Resolution, 120))
+		}
+	}
+	return out
+}
+
+// dueLines are the reminders that the work at hand meets, then those due by the
+// end of the day, and those whose task has come to the state they wait for.
+func (o *Occasion) dueLines(list []formats.Reminder, today time.Time) []string {
+	met, out := []string{}, []string{}
+	for _, r := range reminder.Open(list) {
+		switch line := prose.Clip(r.Text, 120); {
+		case o.Meets != nil && o.Meets(r):
+			met = append(met, line)
+		case o.Reached[r.ID] || reminder.Due(r, today):
+			out = append(out, line)
+		}
+	}
+	return append(met, out...)
+}
+
+// tailMost is how many entries each line after the rooms has at most.
+const tailMost = 5
+
+// fit shortens the lines after the rooms to what a budget in bytes holds, and
+// counts what it leaves out. Decisions are facts, and counted with them.
+func (r *Selection) fit(budget int) {
+	keep := func(name string, list []string, most int) ([]string, int) {
+		cost, n := len(name)+len(":\n"), 0
+		for n < min(len(list), most) && cost+len(formats.Escape(list[n]))+len("|") <= budget {
+			cost += len(formats.Escape(list[n])) + len("|")
+			n++
+		}
+		if len(list) > 0 {
+			budget -= cost
+		}
+		return list[:n], len(list) - n
+	}
+	if r.LastTask != "" {
+		task, _ := keep("LAST_TASK", []string{r.LastTask}, 1)
+		r.LastTask = strings.Join(task, "")
+	}
+	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions, decisionsMost)
+	r.Disputes, r.MoreDisputes = keep("DISPUTES", r.Disputes, tailMost)
+	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas, tailMost)
+	r.Reminders, r.MoreReminders = keep("REMINDERS", r.Reminders, tailMost)
+	r.Agents, r.MoreAgents = keep("AGENTS", r.Agents, tailMost)
+	r.News, r.MoreNews = keep("NEW", r.News, newsMost)
+}
+
+// fillTries is how many facts in a row may be too long for what is left of the
+// budget before no more are looked at.
+const fillTries = 64
+
+// fill takes facts while they fit: the first ones in up to half of the budget, then
+// those of the heap, the best first. Rooms come in the order of their best fact. It
+// returns the ids of the versions taken.
+func (r *Selection) fill(c *choice, first []candidate, budget int) (shown map[string]bool) {
+	shown = map[string]bool{}
+	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken
+	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(c.all), 0, 0
+	take := func(x candidate, most int) (cost int, ok bool) {
+		v := c.read(x)
+		if v == nil {
+			return 0, false
+		}
+		i, known := at[x.name.Category]
+		room := roomOf(v, c.today)
+		if cost = costOf(room, known); cost > most {
+			return cost, false
+		}
+		r.MoreFacts--
+		shown[x.ID] = true
+		taken[x.name.Category]++
+		if known {
+			r.Rooms[i].Pairs = append(r.Rooms[i].Pairs, room.Pairs...)
+			return cost, true
+		}
+		at[x.name.Category] = len(r.Rooms)
+		r.Rooms = append(r.Rooms, room)
+		return cost, true
+	}
+	half := budget / 2
+	for _, x := range first {
+		if cost, ok := take(x, half); ok {
+			half -= cost
+			budget -= cost
+		}
+	}
+	rest := slices.Clone(c.all) // a heap as well
+	for tries := 0; tries < fillTries && rest.Len() > 0; {
+		x := heap.Pop(&rest).(candidate)
+		if shown[x.ID] {
+			continue
+		}
+		cost, ok := take(x, budget)
+		if !ok {
+			if x.Pinned != fact.Unpinned {
+				r.MorePinned++
+			}
+			tries++
+			continue
+		}
+		tries = 0
+		budget -= cost
+	}
+	for _, x := range rest { // those that were not looked at
+		if x.Pinned != fact.Unpinned && !shown[x.ID] {
+			r.MorePinned++
+		}
+	}
+	for name, n := range c.rooms {
+		if n > taken[name] {
+			r.MoreRooms++
+		}
+	}
+	return shown
+}
+
+// valueBytes is the most of a value that a briefing shows: 60 tokens.
+const valueBytes = 60 * bytesPerToken
+
+// shorten cuts a text at a word, in so many bytes.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	cut := most - len("…")
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	if i := strings.LastIndexFunc(text[:cut+1], unicode.IsSpace); i > cut/2 {
+		cut = i
+	}
+	return strings.TrimRightFunc(text[:cut], unicode.IsSpace) + "…"
+}
+
+// roomOf is the room of one fact that has nothing else.
+func roomOf(v *fact.Version, today time.Time) formats.Room {
+	stars := formats.Stars(fact.DayConfidence(v, today))
+	return formats.Room{Category: v.Category, Pairs: []formats.Pair{{Key: v.Key, Value: shorten(v.Value, valueBytes), Stars: stars, Unconfirmed: fact.Unconfirmed(v)}}}
+}
+
+// costOf is how many bytes the fact of a room takes, known: where there is a
+// line of the room already. It is that of the longer of the two renderings.
+func costOf(room formats.Room, known bool) int {
+	cost := len(formats.FormatAAAK([]formats.Room{room}))
+	if known {
+		cost -= len(formats.FormatAAAK([]formats.Room{{Category: room.Category, Pairs: []formats.Pair{{}}}})) - len("=★") - len("|")
+	}
+	return max(cost, len(overviewFact(room.Category, room.Pairs[0]))+len("|"))
+}

@@ -1,0 +1,77 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"leanctx/knowledge/fact"
+)
+
+// errEarlier says that the present lies before the commit of an index, so that what
+// ended in between is not in its summaries.
+var errEarlier = errors.New("the clock is before the commit of the index")
+
+// Summaries yields, in no order, the fact and the summary of every version that is
+// believed and not over at now, the present, with the period of [fact.Timeline]. Patterns and gotchas have none.
+func (k Known) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
+	return func(yield func(fact.ID, fact.Summary) bool) {
+		s := k.state
+		for n, vs := range s.facts {
+			for _, v := range vs {
+				p, ok := fact.PeriodNow(v, vs, now)
+				if !ok || !fact.Before(now, p.Until) {
+					continue
+				}
+				x := fact.Summarize(v)
+				if x.Period = p; !yield(n, x) {
+					return
+				}
+			}
+		}
+		if s.base == nil {
+			return
+		}
+		if now.Before(s.began) {
+			s.base.fail(errEarlier)
+			return
+		}
+		s.base.summaries(func(n fact.ID, x fact.Summary) bool {
+			_, changed := s.facts[n]
+			return changed || !fact.Before(now, x.Period.Until) || yield(n, x)
+		})
+	}
+}
+
+// summaries gives those of the index.
+func (b *base) summaries(visit func(fact.ID, fact.Summary) bool) {
+	var failed error
+	err := b.index.Summaries(func(id string, all []byte) bool {
+		n, _ := factOf(id)
+		for len(all) > 0 {
+			var x fact.Summary
+			if x, all, failed = fact.ParseSummary(all); failed != nil {
+				failed = fmt.Errorf("%q: %w", id, failed)
+				return false
+			}
+			if !visit(n, x) {
+				return false
+			}
+		}
+		return true
+	})
+	if err := errors.Join(err, failed); err != nil {
+		b.fail(err)
+	}
+}
+
+// Version is the version of a fact with an id, nil if there is none.
+func Version(facts Facts, n fact.ID, id string) *fact.Version {
+	for _, v := range facts.Versions(n) {
+		if v.ID == id {
+			return v
+		}
+	}
+	return nil
+}
