@@ -60,6 +60,27 @@ func TestTwoClonesAreTwoProjectsUntilLinked(t *testing.T) {
 	b.same("is not followed back", again, b.resolve(p, "two"))
 }
 
+// A directory without a repository has nothing but its path to be known by.
+func TestUnlinkedDirectoryIsWhatItWasBefore(t *testing.T) {
+	b := newBench(t)
+	p := b.open(nil)
+	b.mkdir("one")
+	b.mkdir("two")
+	one, two := b.resolve(p, "one"), b.resolve(p, "two")
+	b.different("two directories", one, two)
+	if _, err := p.Link(t.Context(), b.path("two"), one.Hash); err != nil {
+		t.Fatal(err)
+	}
+	b.same("linked", one, b.resolve(p, "two"))
+	out, err := p.Unlink(t.Context(), b.path("two"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.says(out, "is project "+two.Hash+" again")
+	b.same("unlinked", two, b.resolve(p, "two"))
+	b.same("the project that it left", one, b.resolve(p, "one"))
+}
+
 func TestUnlinkedPlacesAreNotFollowed(t *testing.T) {
 	b := newBench(t)
 	p := b.open(nil)

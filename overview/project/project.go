@@ -278,6 +278,9 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 		}
 		next := to.with(s, to.placeOf(s))
 		next.Apart = slices.DeleteFunc(slices.Clone(next.Apart), func(k string) bool { return k == s.key() || k == s.birthKey() })
+		if i := next.placeOf(s); from != nil && i >= 0 {
+			next.Places[i].LinkedFrom = from.Hash
+		}
 		out = next.project()
 		out.Notices = notices
 		return append(changes, change{Put: next}), nil
@@ -285,9 +288,9 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 	return out, err
 }
 
-// Unlink takes the place of a path out of its project; the path is a project of its own from
-// then on, a repository the one it was before it was linked, and is not followed back. The
-// project keeps its memory.
+// Unlink takes the place of a path out of its project, which keeps its memory. The path is the
+// project from then on that it was before [Registry.Link], else one of its own, and is not
+// followed back.
 func (p *Registry) Unlink(ctx context.Context, path string) (Project, error) {
 	s, err := p.look(path)
 	if err != nil {
@@ -330,7 +333,15 @@ func (p *Registry) take(ctx context.Context, s *observation, path string) (Proje
 		slices.Sort(next.Apart)
 		next.Apart = slices.Compact(next.Apart)
 		out = next.project()
-		return []change{{Put: next}}, nil
+		changes := []change{{Put: next}}
+		if from := a.records[gone.LinkedFrom]; from != nil {
+			back := *s
+			back.Place = gone.Place
+			back.LinkedFrom = ""
+			changes = append(changes, change{Put: from.with(&back, from.placeOf(&back))})
+			out.Notices = []string{fmt.Sprintf("%s is project %s again", path, from.Hash)}
+		}
+		return changes, nil
 	})
 	return out, err
 }

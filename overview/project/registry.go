@@ -25,6 +25,8 @@ type Place struct {
 	Root   string `json:"root"`              // the work tree or directory; slashes forward
 	GitDir string `json:"git_dir,omitempty"` // what it is known by, if it is a repository: the common directory, or the work tree's own when work trees are isolated
 	Birth  string `json:"birth,omitempty"`   // a mark of the git directory that a new one in its place would not have
+
+	LinkedFrom string `json:"linked_from,omitempty"` // the hash of the project it was before Link
 }
 
 // record is a project in the map. Records are never changed, only replaced.
