@@ -57,8 +57,8 @@ func adopt(ctx context.Context, s *knowledge.Store, dir string) error {
 		return append(events, state.Note(state.NoteAdopt, "Took over "+dir, now)), err
 	})
 	if err == nil && took {
-		s.Warn("took over %s, %s and %s from %s, which is left as it was",
-			prose.Count(len(d.Facts), "version"), prose.Count(len(d.Gotchas), "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
+		s.Warn("took over %s, %s, %s and %s from %s, which is left as it was", prose.Count(len(d.Facts), "version"),
+			prose.Count(len(d.Patterns), "pattern"), prose.Count(len(d.Gotchas), "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
 	}
 	return err
 }

@@ -27,7 +27,7 @@ type merger struct {
 	in    Incoming
 	r     Imported
 	all   int  // facts in the file, counted as [Imported] counts them
-	whole bool // a store is taken over as it is: nothing of it is refused
+	whole bool // a store is taken over as it is: nothing of it is refused, and its facts keep their standing
 
 	before Imported          // what the batches before did
 	rooms  map[string]string // the spellings of categories in the file, the first ones
@@ -578,18 +578,24 @@ func (m *merger) settle(vs []*fact.Version, foreign bool) []*fact.Version {
 	return out
 }
 
-// adopted gives a version of the existing program what ours have beside.
+// adopted gives a version of the existing program what ours have beside. In a store
+// that is taken over, who asserted it were the user's own agents; in a file that is
+// imported, nobody knows.
 func (m *merger) adopted(v *fact.Version) *fact.Version {
 	w := *v
 	if w.Privacy == knowledge.PrivacyProjectOnly && !m.in.KeepPrivacy {
 		w.Privacy = knowledge.PrivacyShared
 	}
+	kind := knowledge.KindImport
+	if m.whole {
+		kind = knowledge.KindAgent
+	}
 	if len(w.Sources) == 0 {
-		w.Sources = []formats.Source{{Kind: knowledge.KindImport, By: w.SourceSession, At: w.RecordedFrom, Confidence: w.Confidence}}
+		w.Sources = []formats.Source{{Kind: kind, By: w.SourceSession, At: w.RecordedFrom, Confidence: w.Confidence}}
 	}
 	w.Sources = slices.Clone(w.Sources)
 	for i := range w.Sources {
-		w.Sources[i].Kind = knowledge.KindImport
+		w.Sources[i].Kind = kind
 	}
 	w.Pinned = false // the existing program has no pins, and a pin is the user's to give
 	return &w
