@@ -89,6 +89,12 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 		})
 	}
 	for i, f := range r.Facts {
+		if q.Explain {
+			if f.Parts == nil {
+				r.Facts[i].Parts = map[string]float64{}
+			}
+			r.Facts[i].Parts["salience"] = s.salience(f.Version, r.frame.now)
+		}
 		r.Facts[i].SourceState = s.SourceState(f.Version, r.frame.now)
 	}
 	if err == nil {
@@ -550,6 +556,7 @@ func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Questio
 		return nil, nil
 	}
 	wanted := q.Mode == modeSemantic || q.Mode == modeHybrid
+	var failed error
 	for _, e := range s.opts.Vectors.Encoders(true) {
 		if !e.Instant && !wanted && !s.opts.LongLived {
 			continue
@@ -564,6 +571,7 @@ func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Questio
 		vectors, err := s.opts.Semantic.Encode(ctx, e.Name, asked.Texts)
 		if err != nil {
 			s.opts.Logger.Debug("a question has no vector", "encoder", e.Name, "error", err)
+			failed = cmp.Or(failed, err)
 			continue
 		}
 		if len(vectors) == 0 {
@@ -579,6 +587,9 @@ func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Questio
 			}
 		}
 		return m, nil
+	}
+	if q.Mode == modeSemantic { // words are no answer to it
+		return &questionMeaning{only: true}, failed
 	}
 	return nil, nil
 }

@@ -242,6 +242,9 @@ func (s *Store) Retrievals() func(v *fact.Version) fact.Retrievals {
 	return s.use.Of
 }
 
+// Dir is the directory that the store is kept in.
+func (s *Store) Dir() string { return s.dir }
+
 // Stats tells the sizes of the files.
 func (s *Store) Stats() journal.Stats { return s.log.Stats() }
 

@@ -130,6 +130,7 @@ type Log[S, E any] struct {
 	head    Head
 	loaded  bool     // the state is what the files say, up to the position
 	lost    []uint64 // commits of which only placeholders are left
+	torn    int      // bytes of an unfinished write after the position
 	started bool     // the state began with that of a Starter
 	ahead   bool     // the state has commits that are not on disk, or is none
 	former  *former[S]
@@ -280,6 +281,7 @@ type Stats struct {
 	At                          time.Time
 	Lost                        []uint64 // commits since the snapshot that are damaged and lost
 	SetAside                    []string // names of torn writes and damaged files that are kept
+	Torn                        string   // tells of an unfinished write at the journal's end; empty if there is none
 }
 
 // Limit is the length of the journal in bytes from which a long-lived log takes it up into a new snapshot: 1 MiB, or a
@@ -296,6 +298,9 @@ func (l *Log[S, E]) Stats() Stats {
 	}
 	s.SnapshotBytes, s.JournalBytes = l.d.size(l.d.n.snapshot), l.d.size(l.d.n.journal)
 	s.SetAside, _ = l.d.asides() // without the list there is nothing to name
+	if l.loaded && l.torn > 0 && s.JournalBytes == l.d.pos.off+int64(l.torn) {
+		s.Torn = fmt.Sprintf("an unfinished write of %d bytes stands at the end of %s; the next write sets it aside.", l.torn, l.d.n.journal)
+	}
 	return s
 }
 

@@ -33,7 +33,7 @@ func (l *Log[S, E]) goOn(s S, r *recovery) (err error) {
 		return err
 	}
 	l.d.adopt(r)
-	l.d.untidy, l.lost = r.untidy, append(l.lost, r.allLost()...)
+	l.d.untidy, l.torn, l.lost = r.untidy, len(r.torn), append(l.lost, r.allLost()...)
 	l.setState(s)
 	return nil
 }
@@ -161,7 +161,10 @@ func (l *Log[S, E]) take(r *recovery, locked bool) (err error) {
 	} else if err := l.d.repair(r); err != nil {
 		return err
 	}
-	l.d.untidy = r.untidy && !locked
+	l.d.untidy, l.torn = r.untidy && !locked, 0
+	if !locked {
+		l.torn = len(r.torn)
+	}
 	l.lost = r.allLost()
 	l.setState(s)
 	return nil

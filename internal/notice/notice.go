@@ -48,6 +48,9 @@ func Damage(dir string, warnings []journal.Warning, stats journal.Stats) (found,
 	for _, w := range warnings {
 		found = append(found, w.Text)
 	}
+	if stats.Torn != "" {
+		found = append(found, stats.Torn)
+	}
 	for _, name := range stats.SetAside {
 		aside = append(aside, filepath.Join(dir, name))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/internal/notice"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
@@ -40,7 +41,7 @@ type Report struct {
 	Journal        int64                 `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
 	Clock          string                `json:"clock,omitempty"`             // the newest commit is dated in the future
 	Damage         []string              `json:"damage"`
-	SetAside       []string              `json:"set_aside"` // damaged or torn files kept beside the store
+	SetAside       []string              `json:"set_aside"` // paths of damaged or torn files that are kept beside the store
 }
 
 // OpenQuestion is a pair of values somebody should settle.
@@ -126,15 +127,15 @@ func (x values) met(n fact.ID, v *fact.Version) (before knowledge.Name, known bo
 // damage adds what is wrong with the files of the facts, and of what is kept
 // elsewhere.
 func (r *Report) damage(ctx context.Context, s *knowledge.Store) {
-	for _, w := range s.Warnings() {
+	at := s.Stats()
+	warnings := slices.DeleteFunc(s.Warnings(), func(w journal.Warning) bool {
 		if w.Kind == journal.Ahead {
 			r.Clock = w.Text
-		} else {
-			r.Damage = append(r.Damage, w.Text)
 		}
-	}
-	at := s.Stats()
-	r.SetAside = append(r.SetAside, at.SetAside...)
+		return w.Kind == journal.Ahead
+	})
+	found, aside := notice.Damage(s.Dir(), warnings, at)
+	r.Damage, r.SetAside = append(r.Damage, found...), append(r.SetAside, aside...)
 	if knowledge.Overgrown(at) {
 		r.Journal = at.JournalBytes
 	}

@@ -45,6 +45,8 @@ type Behind struct {
 
 	Kind     string `json:"kind"`                // see [fact.KindOf]
 	HalfLife int    `json:"half_life,omitempty"` // of its confidence, in days; 0: it does not fall
+
+	Salience float64 `json:"salience"` // 0..100, see [fact.Salience]
 }
 
 // Why tells every assertion behind a fact: who, when, from where, how often,
@@ -53,9 +55,10 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 	if err := refusal.Required("category", q.Category, "key", q.Key); err != nil {
 		return r, err
 	}
+	retrievals := s.Retrievals()
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		ok := false
-		if r, ok = why(st, q, now, s.SourceState); !ok {
+		if r, ok = why(st, q, now, s.SourceState, retrievals); !ok {
 			return knowledge.NotFound(q.Category, q.Key)
 		}
 		return nil
@@ -64,7 +67,7 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 }
 
 // why is false where there never was such a fact.
-func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Version, time.Time) string) (Provenance, bool) {
+func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Version, time.Time) string, retrievals func(*fact.Version) fact.Retrievals) (Provenance, bool) {
 	r := Provenance{Category: q.Category, Key: q.Key}
 	vs := st.Versions(fact.IDOf(q.Category, q.Key))
 	if len(vs) == 0 {
@@ -79,7 +82,7 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
 	for _, v := range slices.Backward(vs) {
-		b := Behind{SourceState: sourceState(v, now), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		b := Behind{SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
@@ -140,10 +143,11 @@ func (p Provenance) Text() string {
 // kind tells how long the fact's confidence lasts, for its newest version.
 func (p Provenance) kind() string {
 	v := p.Versions[0]
-	if v.HalfLife == 0 {
-		return v.Kind + ", its confidence does not fall"
+	lasts := "its confidence does not fall"
+	if v.HalfLife > 0 {
+		lasts = fmt.Sprintf("half-life %d days", v.HalfLife)
 	}
-	return fmt.Sprintf("%s, half-life %d days", v.Kind, v.HalfLife)
+	return fmt.Sprintf("%s, %s, salience %.0f", v.Kind, lasts, v.Salience)
 }
 
 func assertedBy(s formats.Source) string {

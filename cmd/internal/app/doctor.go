@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"leanctx/cmd/internal/hook"
@@ -21,7 +23,7 @@ func (r *run) doctorTool() *op.Tool {
 }
 
 type checkup struct {
-	Fix bool `json:"fix,omitempty" jsonschema:"connect again what is not as it should be"`
+	Fix bool `json:"fix,omitempty" jsonschema:"connect again what is not as it should be, and delete damaged files that were set aside"`
 }
 
 func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, error) {
@@ -40,7 +42,7 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 		}
 		x = p.Examine(ctx, build().Version)
 	}
-	x.Findings = append(x.Findings, r.stores.examine(ctx, sc)...)
+	x.Findings = append(x.Findings, r.stores.examine(ctx, sc, a.Fix)...)
 	if x.Problems() == 0 {
 		return x, nil
 	}
@@ -51,7 +53,7 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 }
 
 // examine looks at the configuration, the model and the memory of this project.
-func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
+func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
 	if _, _, err := s.settings(sc); err != nil {
 		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "fix the file"}}
 	}
@@ -67,14 +69,14 @@ func (s *stores) examine(ctx context.Context, sc op.Scope) []hook.Finding {
 	case !p.Known:
 		return append(found, hook.Finding{Level: hook.Fine, Subject: "project", Text: p.Root + ": nothing is remembered of it yet"})
 	}
-	return append(found, s.health(ctx, sc)...)
+	return append(found, s.health(ctx, sc, fix)...)
 }
 
 // nowhere is a word that stands in no fact: to ask for it opens the index, which
 // is made anew if it is damaged, and counts as no use of a fact.
 const nowhere = "lean-ctx-doctor-looks-for-nothing"
 
-func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
+func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
 	store, err := s.look(ctx, sc)
 	var h advice.Report
 	if err == nil {
@@ -90,15 +92,46 @@ func (s *stores) health(ctx context.Context, sc op.Scope) []hook.Finding {
 		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
 	}
 	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair"))}
+	var removed []hook.Finding
+	if fix && len(h.SetAside) > 0 {
+		text := "deleted, which was set aside: " + strings.Join(h.SetAside, "; ")
+		if err := s.removeAside(h.SetAside); err != nil {
+			return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error()}}
+		}
+		removed, h.SetAside = []hook.Finding{{Level: hook.Fine, Subject: "store", Text: text}}, nil
+	}
 	if n := len(h.Damage) + len(h.SetAside); n > 0 {
 		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: prose.Count(n, "trace") + " of damage: " + strings.Join(append(h.Damage, h.SetAside...), "; "),
-			Fix: "the rest is whole and in use; see what was in those files, then move them away"}
+			Fix: "the rest is whole and in use; see what was in those files, then lean-ctx doctor --fix deletes them"}
 	}
 	index := hook.Finding{Level: hook.Fine, Subject: "index", Text: h.Index}
 	if h.Reindexing {
 		index.Text = "damaged or missing; it is being rebuilt"
 	}
-	return []hook.Finding{f, index}
+	return append(removed, f, index)
+}
+
+// removeAside deletes files of the data directory that were set aside.
+func (s *stores) removeAside(paths []string) error {
+	c, err := s.config()
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(c.DataDir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, path := range paths {
+		rel, err := filepath.Rel(c.DataDir, path)
+		if err == nil {
+			err = root.Remove(rel)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // models tells whether a transformer is installed and its files are, byte for

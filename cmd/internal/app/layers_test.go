@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"knowledge":          {"knowledge/drawing", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":     {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "internal/journal", "formats"},
-	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign"},
