@@ -9,8 +9,5 @@ const (
 	MaxQuery       = maxQuery
 )
 
-// Dir is where the store is kept.
-func (s *Store) Dir() string { return s.dir }
-
 // CloseSettled does what a command does after its answer.
 func (s *Store) CloseSettled() { s.settle() }
