@@ -1,0 +1,121 @@
+package okf
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+var sample = Room{Category: "architecture", At: time.Date(2026, 3, 20, 9, 30, 0, 0, time.UTC), Facts: []Fact{
+	{Key: "auth", Value: "OAuth2 + PKCE", ID: "f-1"},
+	{Key: "db", Value: "PostgreSQL 16\nwith logical replication", ID: "f-2"},
+	{Key: "odd **key**", Value: " \x1b[31m ", ID: "f-3"},
+}}
+
+const sampleText = `---
+type: room
+title: "architecture"
+generated: {by: lean-ctx, at: "2026-03-20T09:30:00Z"}
+leanctx_category: "architecture"
+leanctx_facts:
+- {key: "auth", id: "f-1", sum: caa044b92}
+- {key: "db", id: "f-2", sum: c5a5334ad}
+- {key: "odd **key**", id: "f-3", sum: c8a1c24c1}
+---
+
+# architecture
+
+- **auth**: OAuth2 + PKCE
+- **db**: PostgreSQL 16
+  with logical replication
+- **"odd \x2a\x2akey\x2a\x2a"**: " \x1b[31m "
+`
+
+func write(t testing.TB, r Room) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestRoomAsText(t *testing.T) {
+	if d := cmp.Diff(sampleText, write(t, sample)); d != "" {
+		t.Error(d)
+	}
+	if !IsRoom([]byte(sampleText)) || IsRoom([]byte("---\ntype: note\n---\n")) || IsRoom([]byte("leanctx_category: x")) {
+		t.Error("a room is not told from other files")
+	}
+}
+
+func TestEditedItems(t *testing.T) {
+	edited := strings.NewReplacer("OAuth2 + PKCE", "Passkeys", "- **db**: PostgreSQL 16\n  with logical replication\n", "\n- **cache**: Redis\n\n").Replace(sampleText)
+	r, err := Parse([]byte(strings.ReplaceAll(edited, "\n", "\r\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Room{Category: "architecture", At: sample.At, Facts: []Fact{
+		{Key: "auth", Value: "Passkeys", ID: "f-1", Edited: true, Line: 14},
+		{Key: "cache", Value: "Redis", Edited: true, Line: 16},
+		{Key: "odd **key**", Value: " \x1b[31m ", ID: "f-3", Line: 18},
+	}, Missing: []Fact{{Key: "db", ID: "f-2"}}}
+	if d := cmp.Diff(want, r); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMangledRoomsNameTheLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                 "line 1: no front matter",
+		"# x\n":            "line 1: no front matter",
+		"---\na: [\n---\n": "line 2: front matter",
+		"---\ntype: note\nleanctx_category: x\n---\n":                            "line 2: the front matter has no type: room",
+		strings.Replace(sampleText, "- **db**: P", "- db: P", 1):                 "line 15: neither an item",
+		strings.Replace(sampleText, "OAuth2 + PKCE", "", 1):                      "line 14: an item without a value",
+		strings.Replace(sampleText, `" \x1b[31m "`, `" \x1b[31m `, 1):            "line 17: a value with wrong quotes",
+		strings.Replace(sampleText, "\n  with logical", "\nwith logical", 1):     "line 16: neither an item",
+		strings.Replace(sampleText, "- **auth**", "<<<<<<< HEAD\n- **auth**", 1): "line 14: neither an item",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Whatever a room holds, nothing of it is edited when it is read again.
+func TestRoomRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := Room{Category: "a " + rapid.String().Draw(t, "category") + " b", At: sample.At}
+		for _, key := range rapid.SliceOfDistinct(rapid.StringN(1, 20, -1), rapid.ID[string]).Draw(t, "keys") {
+			if strings.TrimSpace(key) == "" || strings.ContainsRune(key, '\uFFFD') {
+				continue
+			}
+			value := rapid.SampledFrom([]string{"x", "- **a**: b", "a\nb", "a\n\nb", "# a", "---", "\n", "a  \nb", `"q"`, "é\u202e", "a\r\nb"}).Draw(t, "value") + rapid.String().Draw(t, "more")
+			if strings.ContainsRune(value, '\uFFFD') {
+				continue
+			}
+			r.Facts = append(r.Facts, Fact{Key: strings.TrimSpace(key), Value: value, ID: "f-1"})
+		}
+		var b bytes.Buffer
+		if err := Write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(b.Bytes())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+		if len(got.Facts) != len(r.Facts) || len(got.Missing) > 0 {
+			t.Fatalf("%d facts, want %d\n%s", len(got.Facts), len(r.Facts), b.String())
+		}
+		for i, f := range got.Facts {
+			if f.Edited || f.Key != r.Facts[i].Key || f.Value != r.Facts[i].Value {
+				t.Fatalf("%+v, want %+v\n%s", f, r.Facts[i], b.String())
+			}
+		}
+	})
+}
