@@ -19,6 +19,7 @@ import (
 	"hash/crc32"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -212,6 +213,9 @@ func (r *Room) compare(before []entry) error {
 				f.ID, f.Edited, used[j] = e.ID, !same, true
 				break
 			}
+		}
+		if f.Edited && (r.several(f.Key) || slices.ContainsFunc(before, func(e entry) bool { return e.Key == f.Key && e.ID != f.ID })) {
+			return &MistakeError{f.Line, fmt.Sprintf("%.60s has several values: change them with remember", f.Key)}
 		}
 		value, err := unquoted(f.Value)
 		if err != nil {

@@ -25,12 +25,12 @@ import (
 const (
 	formatJSON  = "json"
 	formatJSONL = "jsonl"
-	formatArray = "array"
+	formatArray = "array" // formatMarkdown is in rooms.go
 )
 
 // Outgoing asks for the whole store as a file.
 type Outgoing struct {
-	Format string `json:"format,omitempty" short:"f" enum:"json,jsonl,array" jsonschema:"json: everything; jsonl, array: the current facts (default json)"`
+	Format string `json:"format,omitempty" short:"f" enum:"json,jsonl,array,md" jsonschema:"json: everything; jsonl, array: the current facts; md: a directory with a file for each room (default json)"`
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the export"`
 }
 
@@ -51,11 +51,14 @@ func (e Exported) Text() string {
 }
 
 // Export writes every version, link and note (json), or the current facts in
-// a form that other programs read (jsonl, array). A file is replaced whole or
-// not at all.
+// a form that other programs read (jsonl, array) or that people edit (md). A file
+// is replaced whole or not at all.
 func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, error) {
 	if o.Format == "" {
 		o.Format = formatJSON
+	}
+	if o.Format == formatMarkdown {
+		return exportRooms(ctx, s, o.File)
 	}
 	r := Exported{Format: o.Format, File: o.File}
 	var b bytes.Buffer
@@ -73,7 +76,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 		case formatArray:
 			return formats.EncodeArray(&b, recordsOf(st, now))
 		}
-		return refusal.Argument("format", "format %q is none of json, jsonl, array", prose.Clip(o.Format, 40))
+		return refusal.Argument("format", "format %q is none of json, jsonl, array, md", prose.Clip(o.Format, 40))
 	})
 	if err != nil {
 		return Exported{}, err

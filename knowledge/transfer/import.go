@@ -64,6 +64,8 @@ type Imported struct {
 	NotAdded []BadLine         `json:"not_added,omitempty"` // by append: what is believed here leaves no room
 	InPart   []BadLine         `json:"in_part,omitempty"`   // by append: added for a shorter period
 	LeftOut  []foreign.LeftOut `json:"left_out,omitempty"`  // what a fact has no place for
+	Missing  []string          `json:"missing,omitempty"`   // facts whose item in a room's file was deleted
+	Disputed int               `json:"disputed,omitempty"`  // edits that stand against what has more authority
 	DryRun   bool              `json:"dry_run"`
 	First    []formats.Record  `json:"-"` // of those that would be added
 }
@@ -118,6 +120,13 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	}
 	if !slices.Contains([]string{mergeSkip, mergeReplace, mergeAppend}, in.Merge) {
 		return Imported{}, refusal.Argument("merge", "merge %q is none of skip-existing, replace, append", prose.Clip(in.Merge, 40))
+	}
+	rooms, err := in.readRooms(s.Options().ProjectRoot)
+	if err != nil {
+		return Imported{}, err
+	}
+	if len(rooms) > 0 {
+		return importRooms(ctx, s, in, rooms)
 	}
 	parsed, other, err := in.parse(s.Options().ProjectRoot)
 	if err != nil {
@@ -230,6 +239,12 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	}
 	if r.Redacted > 0 {
 		fmt.Fprintf(&b, "\nRedacted before storing: %s", prose.Count(r.Redacted, "secret"))
+	}
+	if r.Disputed > 0 {
+		fmt.Fprintf(&b, "\nDisputed: %d, see %s", r.Disputed, call("disputes"))
+	}
+	if len(r.Missing) > 0 {
+		fmt.Fprintf(&b, "\n  deleted in the file and kept here: %s; %s", prose.Line(strings.Join(r.Missing[:min(5, len(r.Missing))], ", ")), call("remove"))
 	}
 	for _, l := range r.LeftOut {
 		fmt.Fprintf(&b, "\n  no place for %d %s", l.Count, l.What)

@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"formats":           {"internal/prose"}, // how hidden characters are shown
 	"formats/foreign":   {"formats"},
 	"formats/plan":      {},
+	"formats/okf":       {},
 	"embed":             {},
 	"embed/vectors":     {"embed"},
 	// floor 1: siblings never import siblings
@@ -39,7 +40,7 @@ var mayImport = map[string][]string{
 	"knowledge/advice":   {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign"},
+	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
 	"knowledge/intent":   {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"knowledge/fact"},
@@ -93,7 +94,7 @@ var onlyIn = map[string][]string{
 	"github.com/knights-analytics/hugot":     {"embed"},
 	"github.com/tailscale/hujson":            {"cmd/internal/hook"},
 	"github.com/pelletier/go-toml":           {"cmd/internal/hook"},
-	"github.com/goccy/go-yaml":               {"cmd/internal/hook", "formats/foreign"},
+	"github.com/goccy/go-yaml":               {"cmd/internal/hook", "formats/foreign", "formats/okf"},
 	"github.com/yuin/goldmark":               {"formats/foreign"},
 	"github.com/tiktoken-go/":                {"agents/cost"},
 	"github.com/a2aproject/":                 {"cmd/internal/web"},

@@ -1,0 +1,239 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats/okf"
+	"leanctx/internal/journal"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// formatMarkdown is one readable file a room; see [okf].
+const formatMarkdown = "md"
+
+// indexName is the file that lists the rooms.
+const indexName = "index.md"
+
+// exportRooms writes a directory with a file for each room. Files of rooms that are
+// gone are removed unless somebody edited them.
+func exportRooms(ctx context.Context, s *knowledge.Store, dir string) (Exported, error) {
+	if err := refusal.Required("file", dir); err != nil {
+		return Exported{}, refusal.Missing("file", "a directory for the Markdown files")
+	}
+	r := Exported{Format: formatMarkdown, File: dir}
+	files := map[string][]byte{}
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
+		clear(files)
+		rooms, facts := roomsOf(st, now)
+		r.Facts = facts
+		var index bytes.Buffer
+		fmt.Fprintf(&index, "---\ntype: index\nokf_version: %q\n---\n\n# What is known\n\n", okf.Version)
+		for _, room := range rooms {
+			name := fileName(room.Category, files)
+			var b bytes.Buffer
+			if err := okf.Write(&b, room); err != nil {
+				return err
+			}
+			files[name] = b.Bytes()
+			fmt.Fprintf(&index, "- [%s](%s): %s\n", prose.Line(room.Category), name, prose.Count(len(room.Facts), "fact"))
+		}
+		if d := st.Document(journal.Header{At: st.At()}); len(d.Patterns)+len(d.Gotchas)+len(d.Relations)+len(d.Reminders) > 0 {
+			index.WriteString("\nPatterns, gotchas, relations, reminders and the history are in an export as JSON alone.\n")
+		}
+		files[indexName] = index.Bytes()
+		return nil
+	})
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err == nil {
+			err = replaceFile(filepath.Join(dir, name), files[name])
+		}
+	}
+	if err == nil {
+		err = removeRooms(dir, files)
+	}
+	return r, err
+}
+
+// roomsOf is the current facts by category, dormant ones too, and how many there are.
+func roomsOf(st *state.State, now time.Time) (rooms []okf.Room, facts int) {
+	place := map[string]int{}
+	for _, vs := range st.Sorted() {
+		for _, v := range fact.AllCurrent(vs, now) {
+			i, ok := place[v.Category]
+			if !ok {
+				i = len(rooms)
+				place[v.Category] = i
+				rooms = append(rooms, okf.Room{Category: v.Category, At: st.At()})
+			}
+			rooms[i].Facts = append(rooms[i].Facts, okf.Fact{Key: v.Key, Value: v.Value, ID: v.ID})
+			facts++
+		}
+	}
+	return rooms, facts
+}
+
+// fileName is the name of a room's file that no other room has.
+func fileName(category string, taken map[string][]byte) string {
+	base := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_', r > 127:
+			return r
+		}
+		return '-'
+	}, strings.ToLower(category))
+	base = cmp.Or(strings.Trim(prose.Clip(base, 60), "-…"), "room")
+	for n := 1; ; n++ {
+		name := base + ".md"
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d.md", base, n)
+		}
+		if _, ok := taken[name]; !ok && name != indexName {
+			return name
+		}
+	}
+}
+
+// removeRooms removes the files of rooms that are no longer there, as they were written.
+func removeRooms(dir string, kept map[string][]byte) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if _, ok := kept[e.Name()]; ok || !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".md" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if room, err := okf.Parse(text); okf.IsRoom(text) && err == nil && len(room.Missing) == 0 && !slices.ContainsFunc(room.Facts, func(f okf.Fact) bool { return f.Edited }) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// roomFile is a room as somebody left it.
+type roomFile struct {
+	okf.Room
+	name string
+}
+
+// readRooms reads a room's file or a directory of them; nil when it is neither.
+func (in Incoming) readRooms(root string) ([]roomFile, error) {
+	if in.Data != nil || in.File == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(in.File)
+	if err != nil {
+		return nil, nil // what is wrong is said by whoever reads it
+	}
+	names := []string{in.File}
+	if info.IsDir() {
+		if names, err = filepath.Glob(filepath.Join(globbed(in.File), "*.md")); err != nil {
+			return nil, err
+		}
+	}
+	var out []roomFile
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || !strings.EqualFold(filepath.Ext(name), ".md") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if !okf.IsRoom(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))) {
+			continue
+		}
+		room, err := okf.Parse(text)
+		if err != nil {
+			return nil, refusal.Argument("file", "%s: %v", filepath.Base(name), err)
+		}
+		out = append(out, roomFile{room, within(root, name)})
+	}
+	return out, nil
+}
+
+// globbed is a path in which nothing is a pattern.
+func globbed(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// importRooms asserts what was edited in the files, in the name of whoever imports them,
+// in one commit. What stands in a file as it was exported says nothing. A fact whose item
+// was deleted stays: that is what remove is for.
+func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []roomFile) (Imported, error) {
+	var said []knowledge.Checked
+	r := Imported{File: in.name(), Kind: formatMarkdown, DryRun: in.DryRun}
+	for _, file := range files {
+		for _, f := range file.Missing {
+			r.Missing = append(r.Missing, file.Category+"/"+f.Key)
+		}
+		for _, f := range file.Facts {
+			if r.Parsed++; !f.Edited {
+				r.Skipped++
+				continue
+			}
+			c, err := s.Check(knowledge.Assertion{Category: file.Category, Key: f.Key, Value: f.Value})
+			if err != nil {
+				return Imported{}, refusal.Argument("file", "%s: line %d: %v", file.name, f.Line, err)
+			}
+			r.Redacted += len(c.Redacted)
+			said = append(said, c)
+		}
+	}
+	before := r
+	decide := func(st *state.State, now time.Time) ([]state.Event, error) {
+		r = before
+		r.Missing = slices.Clone(before.Missing)
+		over := state.Over(st, nil)
+		var all []state.Event
+		for _, c := range said {
+			events, got, err := knowledge.Assert(over, c, now)
+			if err != nil {
+				return nil, err
+			}
+			switch got.Outcome {
+			case knowledge.Confirmed:
+				r.Skipped++
+				continue // somebody else has said it meanwhile
+			case knowledge.Disputed:
+				r.Disputed++
+			case knowledge.Created:
+				r.Added++
+			default:
+				r.Replaced++
+			}
+			over.Fold(events...)
+			all = append(all, events...)
+		}
+		if len(all) == 0 {
+			return nil, nil
+		}
+		return append(all, state.Note(state.NoteImport, fmt.Sprintf("Imported %s from %s", prose.Count(r.Added+r.Replaced, "fact"), in.name()), now)), nil
+	}
+	if in.DryRun {
+		return r, s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
+	}
+	return r, s.Update(ctx, decide)
+}
