@@ -79,7 +79,7 @@ func TestMangledRoomsNameTheLine(t *testing.T) {
 		strings.Replace(sampleText, "OAuth2 + PKCE", "", 1):                      "line 14: an item without a value",
 		strings.Replace(sampleText, `" \x1b[31m "`, `" \x1b[31m `, 1):            "line 17: a value with wrong quotes",
 		strings.Replace(sampleText, "\n  with logical", "\nwith logical", 1):     "line 16: neither an item",
-		strings.Replace(sampleText, "- **db**", "- **auth**", 1): "line 15: auth has several values",
+		strings.Replace(sampleText, "- **db**", "- **auth**", 1):                 "line 15: auth has several values",
 		strings.Replace(sampleText, "- **auth**", "<<<<<<< HEAD\n- **auth**", 1): "line 14: neither an item",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
