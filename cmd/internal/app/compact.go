@@ -12,7 +12,7 @@ import (
 
 // compactTool is `lean-ctx compact`.
 func compactTool(s *stores) *op.Tool {
-	const summary = "Write the project's whole memory into its readable files."
+	const summary = "Fold the project's journals into its readable JSON files."
 	return &op.Tool{Name: "compact", Command: "compact", Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Adds, s.compact)}}
 }

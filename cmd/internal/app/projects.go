@@ -15,7 +15,7 @@ import (
 // where the program found another than was meant.
 func projectTool(s *stores) *op.Tool {
 	return &op.Tool{
-		Name: "project", Command: "project", Summary: "The projects that have a memory, and which directories belong to them.",
+		Name: "project", Command: "project", Summary: "List the projects, and change which directory belongs to which.",
 		Operations: []op.Operation{
 			op.New("list", "List the projects that are known.", op.Reads, s.listProjects),
 			op.New("show", "Show a project: this one, or one by hash, name or path.", op.Reads, s.showProject),

@@ -13,7 +13,7 @@ import (
 // built-in rules.
 func sensitiveTool(s *stores) *op.Tool {
 	return &op.Tool{
-		Name: "sensitive", Command: "sensitive", Summary: "What is taken out of every text before it is stored.",
+		Name: "sensitive", Command: "sensitive", Summary: "The rules by which secrets are redacted before anything is stored.",
 		Operations: []op.Operation{
 			op.New("add", "Add a rule of your own to your configuration.", op.Changes, s.addRule, "id", "pattern").
 				Shown("id", "ticket", "pattern", "SEC-[0-9]{6}"),

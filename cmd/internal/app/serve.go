@@ -40,7 +40,7 @@ type serveArgs struct {
 }
 
 func (r *run) serveTool() *op.Tool {
-	const summary = "Serve the memory over HTTP: for MCP and A2A clients, programs, and people in a browser."
+	const summary = "Serve the memory over HTTP: MCP, A2A, an API for programs, and pages for people."
 	return &op.Tool{Name: "serve", Command: "serve", Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Reads, r.serve)}}
 }

@@ -98,7 +98,7 @@ func describe(info *debug.BuildInfo, told Build) Build {
 // versionTool is `lean-ctx version`.
 func versionTool() *op.Tool {
 	run := func(context.Context, op.Scope, struct{}) (Build, error) { return build(), nil }
-	const summary = "What this program was made of, and the versions of MCP that it speaks."
+	const summary = "Version, source commit, and the MCP protocol versions it speaks."
 	return &op.Tool{Name: "version", Command: "version", Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Reads, run)}}
 }

@@ -173,7 +173,7 @@ var shells = []struct{ name, now, always, needs string }{
 // completion is the command that writes them.
 func completion() *cobra.Command {
 	c := &cobra.Command{
-		Use: "completion", Short: "Write what a shell needs to complete this program's commands.",
+		Use: "completion", Short: "Write a completion script for your shell.",
 		Args: cobra.ArbitraryArgs, RunE: group, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	for _, s := range shells {

@@ -105,7 +105,7 @@ func TestManual(t *testing.T) {
 	}
 	for name, parts := range map[string][]string{
 		"lean-ctx.1":                    {`.TH "LEAN-CTX" "1" "Nov 2026"`, "One a\\\\b *c* _d_ <e> [f](g).", ".SH EXIT STATUS\n.TP\n\\fB0\\fP\nDone."},
-		"lean-ctx-knowledge-remember.1": {"Assert a fact.", "\\fB--category\\fP", `lean-ctx knowledge remember "JWT RS256" --category architecture`},
+		"lean-ctx-knowledge-remember.1": {"Assert a fact.", "lean-ctx knowledge remember <value> [vote] [flags]", "\\fB--category\\fP", `lean-ctx knowledge remember "JWT RS256" --category architecture`},
 		"lean-ctx-overview.1":           {"lean-ctx overview [task] [flags]"},
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, name))

@@ -63,15 +63,14 @@ func manual(about func() Manual) *cobra.Command {
 	}
 }
 
-// markdown escapes what Markdown, which cobra/doc goes by, would take for
-// markup.
+// markdown escapes markup: cobra/doc reads the texts as Markdown.
 func markdown() *strings.Replacer {
 	return strings.NewReplacer(`\`, `\\`, "<", `\<`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`)
 }
 
 // asMarkdown escapes the texts of a command and of those below it.
 func asMarkdown(c *cobra.Command) {
-	c.Short, c.Long = markdown().Replace(c.Short), markdown().Replace(c.Long)
+	c.Use, c.Short, c.Long = markdown().Replace(c.Use), markdown().Replace(c.Short), markdown().Replace(c.Long)
 	c.DisableAutoGenTag = true
 	for _, sub := range c.Commands() {
 		asMarkdown(sub)
