@@ -20,6 +20,7 @@ type Checked struct {
 
 // WrongSource is a fact whose source no longer matches.
 type WrongSource struct {
+	ID       string   `json:"id"` // of the version
 	Category string   `json:"category"`
 	Key      string   `json:"key"`
 	Value    string   `json:"value"`
@@ -51,7 +52,7 @@ func checkSources(ctx context.Context, s *knowledge.Store, st *state.State, now 
 		if mark == "" {
 			continue
 		}
-		x := WrongSource{v.Category, v.Key, v.Value, nil, mark}
+		x := WrongSource{v.ID, v.Category, v.Key, v.Value, nil, mark}
 		for _, f := range fact.Files(v) {
 			x.Files = append(x.Files, f.Ref)
 		}

@@ -65,7 +65,7 @@ func parseViews() map[string]*template.Template {
 		panic(err)
 	}
 	functions := template.FuncMap{
-		"visible": visible, "inline": inline, "brief": brief, "percent": percent, "meter": meter, "day": day, "ago": func(t time.Time) string { return prose.Ago(time.Now(), t) },
+		"visible": visible, "editable": editable, "inline": inline, "brief": brief, "percent": percent, "meter": meter, "day": day, "ago": func(t time.Time) string { return prose.Ago(time.Now(), t) },
 		"left":  func(t time.Time) string { return prose.Left(time.Until(t)) },
 		"clock": clock, "count": count, "number": prose.Number[int64], "spans": spans,
 	}

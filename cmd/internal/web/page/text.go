@@ -28,6 +28,14 @@ func visible(s string) string {
 	return b.String()
 }
 
+// editable is a text that a form offers for a change: none that holds what nobody sees.
+func editable(s string) string {
+	if visible(s) != s {
+		return ""
+	}
+	return s
+}
+
 // inline is a text in one line.
 func inline(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
 

@@ -103,7 +103,7 @@ func (q *request) fact() (string, any, error) {
 		d.Category, d.Key = q.URL.Query().Get("category"), q.URL.Query().Get("key")
 	}
 	name := func() map[string]any { return map[string]any{"category": d.Category, "key": d.Key} }
-	why, err := call[history.Provenance](q, tool, "why", name())
+	why, err := q.why(&d)
 	if err != nil {
 		if op.Classify(err) == op.NotFound {
 			err = errors.Join(&missingError{"There is no fact " + brief(d.Category) + "/" + brief(d.Key) + ", and there was none."}, err)
@@ -134,6 +134,27 @@ func (q *request) fact() (string, any, error) {
 		return "", nil, err
 	}
 	return "fact.html", &d, q.list(&d.factList)
+}
+
+// why asks what is behind the fact. A record that names a fact category/key does not tell
+// which slash divides them, where either holds one: then the first fact that is there counts.
+func (q *request) why(d *factPage) (history.Provenance, error) {
+	ask := func(category, key string) (history.Provenance, error) {
+		return call[history.Provenance](q, tool, "why", map[string]any{"category": category, "key": key})
+	}
+	r, err := ask(d.Category, d.Key)
+	full := d.Category + "/" + d.Key
+	const most = 20 // slashes
+	for i, tried := 0, 0; i < len(full) && tried < most && op.Classify(err) == op.NotFound; i++ {
+		if full[i] != '/' || i == 0 || i == len(full)-1 {
+			continue
+		}
+		tried++
+		if other, e := ask(full[:i], full[i+1:]); e == nil {
+			return other, nil
+		}
+	}
+	return r, err
 }
 
 // disputesOf are the disputes that are about the fact, the newest first.
@@ -190,6 +211,7 @@ type doubtsPage struct {
 	Open    []knowledge.Disputing
 	Settled []knowledge.Disputing // the latest
 	Report  advice.Report
+	Sources []advice.WrongSource
 	Past    bool // what health finds is about now
 }
 
@@ -208,9 +230,15 @@ func (q *request) doubts() (string, any, error) {
 			d.Settled = append(d.Settled, x)
 		}
 	}
-	if !d.Past {
-		d.Report, err = call[advice.Report](q, tool, "health", nil)
+	if d.Past {
+		return "doubts.html", &d, nil
 	}
+	sources, err := call[advice.Checked](q, tool, "check", nil)
+	if err != nil {
+		return "", nil, err
+	}
+	d.Sources = sources.Changed[:min(rowsMost, len(sources.Changed))]
+	d.Report, err = call[advice.Report](q, tool, "health", nil)
 	return "doubts.html", &d, err
 }
 
@@ -266,9 +294,13 @@ func tree(list []tasks.Listed) (top []*node) {
 }
 
 func (n *node) count() (done, total int) {
-	slices.SortStableFunc(n.Below, func(a, b *node) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortStableFunc(n.Below, func(a, b *node) int { return cmp.Or(cmp.Compare(a.Order, b.Order), a.CreatedAt.Compare(b.CreatedAt)) })
 	for _, b := range n.Below {
 		d, t := b.count()
+		if b.Phase { // it is no work of its own
+			n.Done, n.Total = n.Done+d, n.Total+t
+			continue
+		}
 		if t++; b.State.Final() {
 			d++
 		}
@@ -410,7 +442,10 @@ func (q *request) health() (string, any, error) {
 	if err == nil {
 		d.Vectors, err = a.Render()
 	}
-	return "health.html", &d, err
+	if err != nil { // a store without vectors has health all the same
+		d.Vectors = err.Error()
+	}
+	return "health.html", &d, nil
 }
 
 // local reports whether an address is one of this page.
