@@ -426,42 +426,47 @@ func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f
 			}
 		}
 	}
-	texts := make([]meaning.Text, len(c.versions))
-	var with []int // those that have questions; their texts come behind
-	for i, v := range c.versions {
+	for _, v := range c.versions {
 		since, _ := state.PeriodNow(k, v, f.now)
-		texts[i] = meaning.Of(v)
-		if t, ok := meaning.OfQuestions(v); ok {
-			with, texts = append(with, i), append(texts, t)
-		}
 		c.ranked = append(c.ranked, recall.Candidate{
 			Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Questions: strings.Join(v.Questions, "\n"),
 			Since: since.From, Dormant: v.ArchivedAt != nil,
 		})
 	}
-	if m != nil && len(texts) > 0 {
-		vectors, err := s.opts.Semantic.Of(ctx, m.encoder.Name, texts)
-		if err != nil {
+	if m != nil {
+		if err := s.vectorsOf(ctx, c, m.encoder); err != nil {
 			return nil, err
-		}
-		for i := range c.ranked {
-			c.ranked[i].Vector = vectors[i]
-		}
-		for i, at := range with {
-			c.ranked[at].Asked = vectors[len(c.ranked)+i]
 		}
 	}
 	return c, nil
 }
 
+// vectorsOf gives the candidates their vectors. Those of names are made where that
+// takes no time: they are not kept.
+func (s *Store) vectorsOf(ctx context.Context, c *candidates, e meaning.Encoding) error {
+	var texts []meaning.Text
+	var vectors []*[]float32 // where each goes
+	for i, v := range c.versions {
+		to := &c.ranked[i]
+		texts, vectors = append(texts, meaning.Of(v)), append(vectors, &to.Vector)
+		if t, ok := meaning.OfQuestions(v); ok {
+			texts, vectors = append(texts, t), append(vectors, &to.Asked)
+		}
+		if e.Instant {
+			texts, vectors = append(texts, meaning.OfName(v)), append(vectors, &to.Name)
+		}
+	}
+	found, err := s.opts.Semantic.Of(ctx, e.Name, texts)
+	for i, v := range found {
+		*vectors[i] = v
+	}
+	return err
+}
+
 // answer ranks the candidates and takes over what is told. The answer says that
 // meaning had a part in it if words alone would not have found what is shown.
 func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
-	answers := asked.Rank(c.ranked, m.compared())
-	if m != nil && !m.only && !r.frame.Prompt {
-		answers = byMeaning(answers, asked.Rank(c.ranked, &recall.Meaning{Vectors: m.vectors, Only: true}), r.frame.Mode == modeHybrid)
-	}
-	for _, a := range answers {
+	for _, a := range asked.Rank(c.ranked, m.compared()) {
 		if a.Maybe && r.frame.Prompt {
 			continue
 		}
@@ -478,55 +483,6 @@ func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMean
 	r.cut()
 }
 
-// maybeMost is how many weak hits are told.
-const maybeMost = 3
-
-// byMeaning adds what meaning alone would answer to the answers of words and
-// meaning together. firm: somebody asked for meaning, so these are answers too;
-// else they may be.
-func byMeaning(answers, near []recall.Answer, firm bool) []recall.Answer {
-	var out, weak []recall.Answer
-	for _, a := range answers {
-		if a.Maybe {
-			weak = append(weak, a)
-		} else {
-			out = append(out, a)
-		}
-	}
-	known := func(a recall.Answer) bool {
-		return slices.ContainsFunc(out, func(x recall.Answer) bool { return x.Index == a.Index })
-	}
-	maybe := 0
-	for _, a := range near {
-		if a.Maybe || known(a) {
-			continue
-		}
-		a.Score = min(a.Score, lastScore(out))
-		if a.Maybe = !firm; a.Maybe {
-			maybe++
-		}
-		if maybe <= maybeMost {
-			out = append(out, a)
-		}
-	}
-	for _, a := range weak {
-		if maybe < maybeMost && !known(a) {
-			maybe++
-			a.Score = min(a.Score, lastScore(out))
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// lastScore is the score of the last answer, 1 where there is none.
-func lastScore(list []recall.Answer) float64 {
-	if len(list) == 0 {
-		return 1
-	}
-	return list[len(list)-1].Score
-}
-
 // questionMeaning is a question as an encoder has it.
 type questionMeaning struct {
 	encoder meaning.Encoding
@@ -540,7 +496,7 @@ func (m *questionMeaning) compared() *recall.Meaning {
 	if m == nil {
 		return nil
 	}
-	return &recall.Meaning{Vectors: m.vectors, Only: m.only}
+	return &recall.Meaning{Vectors: m.vectors, Only: m.only, Transformer: !m.encoder.Instant}
 }
 
 // nearMost is how many of the nearest vectors are looked at: some are of what no
@@ -549,7 +505,8 @@ const nearMost = 4 * candidatesMost
 
 // meaningOf encodes a question and looks at the vectors that are kept, with the
 // best encoder that can be used now; nil where words alone decide. A command has
-// no time for an installed model unless meaning was asked for. Of another time
+// no time for an installed model unless meaning was asked for, and of a task, whose
+// sentences are compared one by one, the built-in encoder finds as much. Of another time
 // there are no vectors, so the hits by words alone are compared.
 func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Question) (*questionMeaning, error) {
 	if s.opts.Semantic == nil || q.Mode == modeLexical {
@@ -558,7 +515,7 @@ func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Questio
 	wanted := q.Mode == modeSemantic || q.Mode == modeHybrid
 	var failed error
 	for _, e := range s.opts.Vectors.Encoders(true) {
-		if !e.Instant && !wanted && !s.opts.LongLived {
+		if !e.Instant && !wanted && (asked.Long || !s.opts.LongLived) {
 			continue
 		}
 		tail, ready, err := s.vectors.ready(ctx, e, wanted, s.Now())

@@ -12,9 +12,21 @@ import (
 const maxText = 4 << 10
 
 // Of is the text by which a version is found: the words of its key and
-// aliases, then its value. Of a key the parts that hold a digit are left out;
-// they are numbers, dates and ids more often than words.
+// aliases, then its value.
 func Of(v *fact.Version) Text {
+	text := name(v)
+	if text != "" {
+		text += ": "
+	}
+	return Text{v.ID, cutBytes(text+v.Value, maxText)}
+}
+
+// OfName is the name of a version's fact.
+func OfName(v *fact.Version) Text { return Text{v.ID, cutBytes(name(v), maxText)} }
+
+// name is the words of a key and its aliases. Parts that hold a digit are left
+// out: they are numbers, dates and ids more often than words.
+func name(v *fact.Version) string {
 	var b strings.Builder
 	for _, name := range append([]string{v.Key}, v.Aliases...) {
 		for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -24,11 +36,7 @@ func Of(v *fact.Version) Text {
 			}
 		}
 	}
-	text := strings.TrimSuffix(b.String(), " ")
-	if text != "" {
-		text += ": "
-	}
-	return Text{v.ID, cutBytes(text+v.Value, maxText)}
+	return strings.TrimSuffix(b.String(), " ")
 }
 
 // questionsID follows the id of a version in the id of its questions' vector.

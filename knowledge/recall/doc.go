@@ -17,22 +17,23 @@
 //
 //	w(t)  = ln((N + 301) / (df + 1))                       rarity of a word; N facts, df of them have it
 //	words = Σ w·2.2x/(x + 1.2),  x = Σ boost·tf/(1 − b + b·length/average)    BM25F over key, questions, value, category
-//	rank  = .27·words + 1.2·coverage + 9·cosine
+//	rank  = .25·words + coverage + 9.5·cosine + 1.7·name      with a transformer .23·words + .6·coverage + 12·cosine
 //
 // coverage is the share of Σ w that the fact covers. cosine is the best of the question's texts with key and value, and
-// with the stored questions, the latter less .05. A word that the store lacks is stood for by its abbreviation or long
-// form, by the words that it begins, by those one edit away, or by its own beginning, each for less than the word itself.
-// Of more than 24 words the rarest count. A task of more than 30 words is compared by meaning sentence by sentence.
-// Then a newer fact that is about the same thing as an older one takes its place, with the older one right behind it.
-// It is the same thing by the share of its words, the cosine of the two, the category, and words such as "switched". Facts
-// of one form about several subjects, and facts that were told within an hour, do not take each other's place.
+// with the stored questions, the latter less .03; name that with the key alone or with the stored questions. A word that
+// the store lacks is stood for by its abbreviation or long form, by the words that it begins, by those one edit away, or
+// by its own beginning, each for less than the word itself. Of more than 24 words the rarest count. A task of more than 30
+// words is compared by meaning sentence by sentence. Then a newer fact that is about the same thing as an older one takes
+// its place, with the older one right behind it: by the share of its words, the cosine of the two, the category, and words
+// such as "switched". Facts of one form about several subjects, or told within an hour, do not take each other's place.
 //
 // # Whether to answer
 //
 //	log odds = 5·words/Σw + 4.2·cosine + 1.4·ln(1 + n) − 6.15 − .25·ln(N/90)     n words of the question
 //
-// is the probability that a fact answers, and its score. From .50 on it is an answer, from .15 on a maybe, below nothing.
-// A fact's score is never above that of one told before it. The name of a fact has the score 1.
+// is the probability that the first three answer, by the features of the first: its score. From .50 on it is an answer.
+// From .06 on three lines may answer: each second one is the nearest by meaning that is not told yet, since words and
+// meaning miss different facts. Scores never rise from line to line. The name of a fact has the score 1.
 //
 // What was tried, and what it gave, is in MEASURED.md.
 package recall

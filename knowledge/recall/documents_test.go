@@ -3,6 +3,7 @@ package recall
 import (
 	"bufio"
 	"compress/gzip"
+	"flag"
 	"maps"
 	"math"
 	"os"
@@ -110,7 +111,7 @@ func (g *group) near(m *Meaning, n int) []int {
 	at := make([]int, len(g.facts))
 	cos := make([]float64, len(g.facts))
 	for i := range at {
-		at[i], cos[i] = i, m.cosine(&g.facts[i])
+		at[i], cos[i] = i, first(m.cosine(&g.facts[i]))
 	}
 	slices.SortStableFunc(at, func(a, b int) int {
 		if cos[a] > cos[b] {
@@ -122,6 +123,8 @@ func (g *group) near(m *Meaning, n int) []int {
 	})
 	return at[:min(n, len(at))]
 }
+
+func first(x, _ float64) float64 { return x }
 
 type document struct {
 	ID    string `json:"_id"`
@@ -147,7 +150,8 @@ func readDocuments(t testing.TB, name string) *documents {
 			category = "document"
 		}
 		c := Candidate{Category: category, Key: x.ID, Value: x.Text, Since: today.Add(time.Duration(i) * time.Second)}
-		c.Vector = encode(t, factText(&c))[0]
+		v := encode(t, factText(&c), nameText(&c))
+		c.Vector, c.Name = v[0], v[1]
 		facts[x.Group] = append(facts[x.Group], c)
 		ids[x.Group] = append(ids[x.Group], x.ID)
 	}
@@ -215,6 +219,9 @@ func (g *group) candidates(t testing.TB, q *Question, m *Meaning) (at []int, fac
 	return at, facts
 }
 
+// every is for a whole run 1, of some minutes. A part of the questions tells as much of a change.
+var every = flag.Int("every", 4, "ask every `N`th question of the public sets")
+
 // TestDocuments compares with plain bleve on sets that nobody here wrote, and asks each set questions of another one.
 func TestDocuments(t *testing.T) {
 	var sets []*documents
@@ -223,7 +230,10 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, d := range sets {
 		sum, firm := map[string]float64{}, 0
-		for _, x := range d.queries {
+		n := 0.0
+		for i := 0; i < len(d.queries); i += *every {
+			n++
+			x := d.queries[i]
 			g, q := d.groups[x.Group], Parse(x.Text, nil)
 			add := func(name string, order []int) {
 				var ids []string
@@ -247,17 +257,16 @@ func TestDocuments(t *testing.T) {
 			add("bleve, value", g.search(t, plain, map[string]float64{"value": 1}, 10))
 			add("bleve, fields", g.search(t, plain, map[string]float64{"value": 1, "key": 1, "category": 1}, 10))
 			at, facts := g.candidates(t, q, nil)
-			add("lexical", ordered(at, q.rank(facts, nil)))
+			add("lexical", ordered(at, q.rank(facts, nil, &byWords)))
 			m := &Meaning{Vectors: encode(t, q.Texts...)}
 			at, facts = g.candidates(t, q, m)
-			add("auto", ordered(at, q.rank(facts, m)))
+			add("auto", ordered(at, q.rank(facts, m, m.by())))
 			answers := q.Rank(facts, m)
 			add("auto, told", ordered(at, answers))
 			if len(answers) > 0 && !answers[0].Maybe {
 				firm++
 			}
 		}
-		n := float64(len(d.queries))
 		for name := range sum {
 			sum[name] = math.Round(1000*sum[name]/n) / 1000
 		}
@@ -313,7 +322,8 @@ func TestConsolidation(t *testing.T) {
 		for i, name := range order {
 			f := current[name]
 			c := Candidate{Category: f.Relation, Key: f.Subject, Value: f.Text, Since: today.Add(time.Duration(i) * time.Second)}
-			c.Vector = encode(t, factText(&c))[0]
+			v := encode(t, factText(&c), nameText(&c))
+			c.Vector, c.Name = v[0], v[1]
 			facts = append(facts, c)
 		}
 		g := newGroup(t, facts, order)

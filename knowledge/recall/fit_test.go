@@ -2,8 +2,6 @@ package recall
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -184,102 +182,117 @@ func likelihood(cs []choice, beta []float64) (sum float64) {
 	return sum
 }
 
+// fit finds the constants that suit some trials best.
+func fit(trials []*trial) *constants {
+	var choices []choice
+	for _, r := range trials {
+		if len(r.expect) == 0 {
+			continue
+		}
+		var c choice
+		for i, f := range r.features {
+			c.x, c.right = append(c.x, []float64{f.words, f.coverage, f.cosine, f.name}), append(c.right, r.expect[i])
+		}
+		choices = append(choices, c)
+	}
+	w := conditional(choices, 4)
+	by := &constants{rank: formula{w[0], w[1], w[2]}, name: w[3]}
+	var rows []row
+	for _, r := range trials {
+		best := make([]int, len(r.features))
+		value := make([]float64, len(best))
+		for i, f := range r.features {
+			best[i], value[i] = i, by.rank.of(f.words, f.coverage, f.cosine)+by.name*f.name
+		}
+		slices.SortStableFunc(best, func(i, j int) int { return cmp.Compare(value[j], value[i]) })
+		first := r.features[best[0]]
+		right := slices.ContainsFunc(best[:min(3, len(best))], func(i int) bool { return r.expect[i] })
+		weight := 1.0
+		if r.leftOut {
+			weight = .3
+		}
+		rows = append(rows, row{[]float64{first.words / max(r.q.mass, 1e-9), first.cosine, math.Log1p(float64(len(r.q.terms)))}, right, weight})
+	}
+	w = logistic(rows, 3, .05)
+	by.answer = decision{formula{words: w[0], cosine: w[1]}, w[2], w[3]}
+	return by
+}
+
+// trialsOf puts all questions to all projects, with and without stored questions; those with an answer also to a store from
+// which it is taken out, where they are strangers of the same project.
+func trialsOf(t *testing.T, projects []*projectSet) (out []*trial) {
+	for stored := range 2 {
+		for _, p := range projects {
+			for _, x := range p.questions {
+				out = append(out, p.put(t, x, stored, false))
+				if x.Kind != "stranger" {
+					out = append(out, p.put(t, x, stored, true))
+				}
+			}
+		}
+	}
+	return out
+}
+
 // TestFit fits the constants of the order and of the probability on three projects and tells what they give on the
 // fourth. It prints; [TestProjects] holds the floors.
 func TestFit(t *testing.T) {
 	projects := readProjects(t)
-	var trials []*trial
-	for stored := range 2 {
-		for _, p := range projects {
-			for _, x := range p.questions {
-				r := p.put(t, x, stored, false)
-				r.stored = stored
-				trials = append(trials, r)
-				if x.Kind != "stranger" { // its answers taken out, it is a stranger of the same project
-					r := p.put(t, x, stored, true)
-					r.stored, r.leftOut = stored, true
-					trials = append(trials, r)
-				}
-			}
-		}
-	}
-	three, n := map[string]int{}, map[string]int{}
-	var strangers, others [2][]float64
+	trials := trialsOf(t, projects)
+	tried := []limits{usual, {.5, .05, .15, 0}, {.5, .10, .15, .04}, {.5, .15, .15, .15}, {.5, .25, .25, .25}}
+	rows := make([][2]table, len(tried))
+	var lines []scored
 	for _, held := range projects {
-		var choices []choice
-		for _, r := range trials {
-			if r.project == held.name || len(r.expect) == 0 {
-				continue
-			}
-			var c choice
-			for i, f := range r.features {
-				c.x, c.right = append(c.x, []float64{f.words, f.coverage, f.cosine}), append(c.right, r.expect[i])
-			}
-			choices = append(choices, c)
-		}
-		order := conditional(choices, 3)
-		sum := func(beta []float64, x ...float64) (z float64) {
-			for i := range x {
-				z += beta[i] * x[i]
-			}
-			return z
-		}
-		var rows []row
-		seen := func(r *trial) (at []int, x []float64) {
-			at = make([]int, len(r.features))
-			for i := range at {
-				at[i] = i
-			}
-			slices.SortStableFunc(at, func(i, j int) int {
-				a, b := r.features[i], r.features[j]
-				return cmp.Compare(sum(order, b.words, b.coverage, b.cosine), sum(order, a.words, a.coverage, a.cosine))
-			})
-			f := r.features[at[0]]
-			return at, []float64{f.words / max(r.q.mass, 1e-9), f.coverage, f.cosine, math.Log1p(float64(len(r.q.terms)))}
-		}
-		for _, r := range trials {
-			if r.project != held.name {
-				at, x := seen(r)
-				y := slices.ContainsFunc(at[:min(3, len(at))], func(i int) bool { return r.expect[i] })
-				rows = append(rows, row{x, y, map[bool]float64{false: 1, true: .3}[r.leftOut]})
-			}
-		}
-		answer := logistic(rows, 4, .05)
-		t.Logf("without %s: order %.2f, answer %.2f", held.name, order, answer)
+		by := fit(slices.DeleteFunc(slices.Clone(trials), func(r *trial) bool { return r.project == held.name }))
+		t.Logf("without %s: %.2f", held.name, *by)
 		for _, r := range trials {
 			if r.project != held.name || r.leftOut {
 				continue
 			}
-			at, x := seen(r)
-			p := 1 / (1 + math.Exp(-sum(answer, append(x, 1)...)))
-			switch r.kind {
-			case "stranger":
-				strangers[r.stored] = append(strangers[r.stored], p)
-				continue
-			case "few":
-			default:
-				others[r.stored] = append(others[r.stored], p)
-			}
-			key := fmt.Sprint(r.kind, " ", []string{"without", "with"}[r.stored])
-			n[key]++
-			if slices.ContainsFunc(at[:3], func(i int) bool { return r.expect[i] }) {
-				three[key]++
-			}
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(n)) {
-		t.Logf("%s: among three %.2f, all answered and without superseding", key, float64(three[key])/float64(n[key]))
-	}
-	for stored, name := range []string{"without", "with"} {
-		above, pairs := 0.0, 0.0
-		for _, a := range others[stored] {
-			for _, b := range strangers[stored] {
-				pairs++
-				if a > b {
-					above++
+			all := r.q.rank(r.facts, r.meaning, by)
+			for i, l := range tried {
+				answers := r.q.told(slices.Clone(all), l)
+				rows[i][r.stored].add(r, answers)
+				for place, a := range answers {
+					if l == usual {
+						lines = append(lines, scored{a.Score, r.expect[a.Index], place})
+					}
 				}
 			}
 		}
-		t.Logf("%s: questions but for few are above strangers in %.3f of pairs", name, above/pairs)
+	}
+	for i, l := range tried {
+		for stored, name := range []string{"without", "with"} {
+			t.Logf("limits %.2f, %s\n%s", l, name, rows[i][stored])
+		}
+	}
+	calibration(t, lines)
+}
+
+// scored is a line that was told.
+type scored struct {
+	score float64
+	right bool
+	place int
+}
+
+// calibration prints for lines of like scores the share that is right.
+func calibration(t *testing.T, lines []scored) {
+	for _, first := range []bool{true, false} {
+		for low := 0.0; low < 1; low += .1 {
+			n, right, sum := 0, 0, 0.0
+			for _, x := range lines {
+				if (x.place == 0) == first && x.score >= low && x.score < low+.1 {
+					n++
+					sum += x.score
+					if x.right {
+						right++
+					}
+				}
+			}
+			if n > 0 {
+				t.Logf("  first line %v, score %.2f on average: right %.2f of %d", first, sum/float64(n), float64(right)/float64(n), n)
+			}
+		}
 	}
 }

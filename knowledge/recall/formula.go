@@ -1,7 +1,9 @@
 package recall
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -25,25 +27,45 @@ const (
 	shareClip  = .4 // a word that it begins with
 )
 
-// formula is linear. Fitted by cross-validation over projects; see MEASURED.md.
+// formula is linear.
 type formula struct{ words, coverage, cosine float64 }
 
-// rank orders the facts. The optimum is flat: cosines weigh between 5 and 11 with the same result.
-var rank = formula{words: .27, coverage: 1.2, cosine: 9}
-
-// decision is the probability that a fact answers. Its words are BM25F over the question's weight, so that they mean the
-// same in a short question and in a long one, in a small store and in a large one.
+// decision is the probability that the first three hold an answer, by the features of the first. Its words are BM25F over
+// the question's weight, so that they mean the same in a short question and in a long one, in a small store and in a large one.
 type decision struct {
 	formula
 	terms    float64 // times ln(1 + words of the question): a long question is covered less by what answers it
 	constant float64
 }
 
+// constants are those of one way to compare. They are fitted by cross-validation over projects; see MEASURED.md.
+type constants struct {
+	rank   formula
+	name   float64 // times the cosine to the name alone
+	answer decision
+}
+
 var (
-	byBoth    = decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}
-	byWords   = decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}
-	byMeaning = decision{formula{cosine: 8.7}, 0, -3.3}
+	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
+	byTable = constants{formula{words: .25, coverage: 1, cosine: 9.5}, 1.7, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}}
+	// A transformer's cosines tell more, and lie otherwise than the table's.
+	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6}}
+	byWords       = constants{formula{words: .27, coverage: 1.2}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}}
+	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}}
 )
+
+// by says which constants count.
+func (m *Meaning) by() *constants {
+	switch {
+	case m == nil || len(m.Vectors) == 0:
+		return &byWords
+	case m.Only:
+		return &byMeaning
+	case m.Transformer:
+		return &byTransformer
+	}
+	return &byTable
+}
 
 // Chance finds something like the question the sooner, the more facts there are.
 const (
@@ -67,35 +89,87 @@ func (q *Question) probability(x *features, d *decision) float64 {
 }
 
 const (
-	askedLess   = .05 // off a cosine to stored questions, so that facts without them do not stand back
+	askedLess   = .03 // off a cosine to stored questions, so that facts without them do not stand back
 	dormantLess = .1  // off the rank of a dormant fact: breaks near-ties only
 	namedMore   = 100 // on the rank of a fact whose name the question is: it comes first
 )
 
-// What is told.
+// limits say what is told.
+type limits struct {
+	firm  float64 // probability of an answer
+	maybe float64 // of a first line that may answer: below, nothing is told
+	trail float64 // of a line that may answer, behind an answer
+	weak  float64 // of a line that may answer, behind another that may
+}
+
+var usual = limits{firm: .50, maybe: .06, trail: .15, weak: .04}
+
 const (
-	leastFirm    = .50 // an answer
-	leastMaybe   = .15 // what a reader may want to look at: below, a stranger is as likely
-	leastRelated = .05 // what may help with a task
-	mostMaybe    = 3   // so many of these
-	mostFall     = 4   // a firm answer's log odds may be less than the first one's by so much, so that weak ones do not trail behind a right one
+	leastRelated = .05 // probability of what may help with a task
+	mostMaybe    = 3   // so many lines that may answer
+	mostFall     = 4   // an answer's log odds may be less than the first one's by so much, so that weak ones do not trail behind a right one
+	trailLess    = 2   // off the log odds of a line that may answer behind another: the first one is right more often
 	mostLong     = 3   // answers to a task, which asks about several things
 )
 
-// told cuts the answers where they are too weak.
-func (q *Question) told(answers []Answer) []Answer {
-	maybe := 0
-	for i := range answers {
-		a := &answers[i]
-		a.Maybe = a.Score < leastFirm || maybe > 0 || logOdds(answers[0].Score)-logOdds(a.Score) > mostFall
-		if a.Maybe {
-			maybe++
-		}
-		if a.Score < leastMaybe || maybe > mostMaybe || q.Long && i >= mostLong {
-			return answers[:i]
+// told keeps the answers, and of what is too weak to be one the lines that may be. These are not simply the next ones:
+// words and meaning miss different things, so each second line is the nearest by meaning alone that is not told yet.
+func (q *Question) told(answers []Answer, l limits) []Answer {
+	if len(answers) == 0 || answers[0].Score < l.maybe {
+		return nil
+	}
+	least, most := l.trail, mostMaybe
+	n := 0
+	for n < len(answers) && answers[n].Score >= l.firm && logOdds(answers[0].Score)-logOdds(answers[n].Score) <= mostFall {
+		n++
+	}
+	if n == 0 {
+		n, least, most = 1, l.weak, most-1
+		answers[0].Maybe = true
+	}
+	if q.Long {
+		n = min(n, mostLong)
+		most = min(most, mostLong-n)
+	}
+	keep := make([]bool, len(answers))
+	for i := range n {
+		keep[i] = true
+	}
+	near := slices.Clone(answers[n:])
+	slices.SortStableFunc(near, func(a, b Answer) int { return cmp.Compare(b.Cosine, a.Cosine) })
+	place := func(index int) int { return slices.IndexFunc(answers, func(a Answer) bool { return a.Index == index }) }
+	next := func(list []Answer) {
+		for _, a := range list {
+			at := place(a.Index)
+			if a.Outdated >= 0 && !keep[place(a.Outdated)] {
+				at = place(a.Outdated)
+			}
+			if !keep[at] && answers[at].Score >= least {
+				keep[at], answers[at].Maybe = true, true
+				return
+			}
 		}
 	}
-	return answers
+	for i := range most {
+		if i%2 == 0 && !q.Long {
+			next(near)
+		} else {
+			next(answers)
+		}
+	}
+	out := answers[:0]
+	for i, a := range answers {
+		if keep[i] {
+			if len(out) > 0 {
+				if a.Maybe {
+					a.Score = 1 / (1 + math.Exp(trailLess-logOdds(a.Score)))
+				}
+				a.Score = min(a.Score, out[len(out)-1].Score)
+			}
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func logOdds(p float64) float64 { return math.Log(max(p, 1e-3) / max(1-p, 1e-3)) }

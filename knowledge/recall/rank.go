@@ -19,12 +19,14 @@ type Candidate struct {
 	Dormant       bool
 	Vector        []float32 // of key and value, of length 1; nil if there is none
 	Asked         []float32 // of the questions
+	Name          []float32 // of the words of the key
 }
 
 // Meaning is the question compared by meaning.
 type Meaning struct {
-	Vectors [][]float32 // of [Question.Texts]
-	Only    bool        // words do not count
+	Vectors     [][]float32 // of [Question.Texts]
+	Only        bool        // words do not count
+	Transformer bool        // a transformer made the vectors, not the built-in table
 }
 
 // Answer is a candidate that may be told.
@@ -41,8 +43,9 @@ type Answer struct {
 // features are what is known of a candidate.
 type features struct {
 	words, coverage, cosine float64
-	named                   bool // the question is its name
-	keyed                   bool // the question holds all words of its key
+	name                    float64 // the cosine to the key alone, or to the stored questions
+	named                   bool    // the question is its name
+	keyed                   bool    // the question holds all words of its key
 	rank                    float64
 	ids                     []int32 // the words of key and value, each once
 }
@@ -142,7 +145,7 @@ func (m *matcher) features(c *Candidate) features {
 		out.coverage /= m.q.mass
 	}
 	if m.meaning != nil {
-		out.cosine = m.meaning.cosine(c)
+		out.cosine, out.name = m.meaning.cosine(c)
 		if m.meaning.Only {
 			out.words, out.coverage = 0, 0
 		}
@@ -232,12 +235,13 @@ func (t *term) stoodFor(word string) bool {
 	return slices.ContainsFunc(t.standIns, func(s standIn) bool { return s.text == word && s.share >= shareShort })
 }
 
-func (m *Meaning) cosine(c *Candidate) float64 {
-	best := 0.0
+// cosine is the best of the question's texts with a fact, and with its name alone. Stored questions count for both.
+func (m *Meaning) cosine(c *Candidate) (fact, name float64) {
 	for _, v := range m.Vectors {
-		best = max(best, dot(v, c.Vector), dot(v, c.Asked)-askedLess)
+		asked := dot(v, c.Asked) - askedLess
+		fact, name = max(fact, dot(v, c.Vector), asked), max(name, dot(v, c.Name), asked)
 	}
-	return best
+	return fact, name
 }
 
 func dot(a, b []float32) float64 {
@@ -254,33 +258,32 @@ func dot(a, b []float32) float64 {
 // Rank puts candidates in order and leaves out what does not answer. Without meaning it goes by words alone. The same
 // candidates give the same answers in whatever order they come.
 func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
-	return q.told(q.rank(candidates, meaning))
+	return q.told(q.rank(candidates, meaning, meaning.by()), usual)
 }
 
 // Related puts candidates in order and leaves out only what has nothing to do with the question: for one who begins a
 // task, and does not know yet what to ask.
 func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
-	return slices.DeleteFunc(q.rank(candidates, meaning), func(a Answer) bool { return a.Score < leastRelated })
+	answers := q.rank(candidates, meaning, meaning.by())
+	for i := range answers {
+		if i > 0 {
+			answers[i].Score = min(answers[i].Score, answers[i-1].Score)
+		}
+		if answers[i].Score < leastRelated {
+			return answers[:i]
+		}
+	}
+	return answers
 }
 
-// rank gives all candidates in order.
-func (q *Question) rank(candidates []Candidate, meaning *Meaning) []Answer {
-	if len(candidates) == 0 {
-		return nil
-	}
-	by := &byBoth
-	switch {
-	case meaning == nil || len(meaning.Vectors) == 0:
-		by = &byWords
-	case meaning.Only:
-		by = &byMeaning
-	}
+// rank gives all candidates in order. Their scores need not fall.
+func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants) []Answer {
 	m := newMatcher(q, meaning)
 	all := make([]features, len(candidates))
 	order := make([]int, len(candidates))
 	for i := range candidates {
 		all[i] = m.features(&candidates[i])
-		all[i].rank = rank.of(all[i].words, all[i].coverage, all[i].cosine)
+		all[i].rank = by.rank.of(all[i].words, all[i].coverage, all[i].cosine) + by.name*all[i].name
 		if candidates[i].Dormant {
 			all[i].rank -= dormantLess
 		}
@@ -293,11 +296,10 @@ func (q *Question) rank(candidates []Candidate, meaning *Meaning) []Answer {
 		a, b := &candidates[i], &candidates[j]
 		return cmp.Or(cmp.Compare(all[j].rank, all[i].rank), b.Since.Compare(a.Since), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key))
 	})
-	answers, scores, p := make([]Answer, len(order)), make([]float64, len(order)), 1.0
+	answers, scores := make([]Answer, len(order)), make([]float64, len(order))
 	for at, i := range order {
 		x := &all[i]
-		p = min(p, q.probability(x, by))
-		scores[at] = p
+		scores[at] = q.probability(x, &by.answer)
 		answers[at] = Answer{Index: i, Outdated: -1, Words: x.words, Coverage: x.coverage, Cosine: x.cosine}
 	}
 	m.supersede(candidates, all, answers)

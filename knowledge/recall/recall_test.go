@@ -31,8 +31,8 @@ func some(t testing.TB) []Candidate {
 		{Category: "gotcha", Key: "migrations", Value: "Migrations lock the orders table: run them at night.", Since: day("2026-01-15")},
 	}
 	for i := range facts {
-		v := encode(t, factText(&facts[i]), facts[i].Questions)
-		facts[i].Vector = v[0]
+		v := encode(t, factText(&facts[i]), facts[i].Questions, nameText(&facts[i]))
+		facts[i].Vector, facts[i].Name = v[0], v[2]
 		if facts[i].Questions != "" {
 			facts[i].Asked = v[1]
 		}
@@ -212,15 +212,18 @@ func checkAnswers(t testing.TB, facts []Candidate, text string, meaning bool) {
 	last, maybe := 1.0, 0
 	seen := map[int]bool{}
 	for _, a := range answers {
-		if !(a.Score <= last && a.Score >= leastMaybe) || seen[a.Index] || a.Coverage > 1.000001 {
+		if !(a.Score <= last && a.Score >= 0) || seen[a.Index] || a.Coverage > 1.000001 {
 			t.Fatalf("%.60q: %+v", text, answers)
 		}
 		last, seen[a.Index] = a.Score, true
 		if a.Maybe {
 			maybe++
-		} else if maybe > 0 || a.Score < leastFirm {
+		} else if maybe > 0 || a.Score < usual.firm {
 			t.Fatalf("%.60q: a firm answer of %.2f behind a maybe", text, a.Score)
 		}
+	}
+	if len(answers) > 0 && answers[0].Score < usual.maybe {
+		t.Fatalf("%.60q: a first line of %.2f", text, answers[0].Score)
 	}
 	if maybe > mostMaybe {
 		t.Fatalf("%.60q: %d answers are maybe", text, maybe)
@@ -268,7 +271,7 @@ func TestMoreCoveredIsNeverBehind(t *testing.T) {
 		if err := q.Resolve(newMemory(facts)); err != nil {
 			t.Fatal(err)
 		}
-		if a := q.rank(facts, nil); a[0].Index != 1 {
+		if a := q.rank(facts, nil, &byWords); a[0].Index != 1 {
 			t.Fatalf("%q: %q before %q", asked, facts[0].Value, facts[1].Value)
 		}
 	}
