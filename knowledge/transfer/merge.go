@@ -124,6 +124,9 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 		if err != nil {
 			return nil, nil, err
 		}
+		if m.r.Program != "" && r.Source != "" {
+			c.Source.Files = m.store.Source(r.Source, c.Confidence).Files // so that a changed rule is marked
+		}
 		events, got, err := knowledge.Assert(alone, c, m.now)
 		if err != nil {
 			return nil, nil, err
