@@ -74,7 +74,11 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := b.Index(d.ID, d.data()); err != nil {
+		data, err := d.data()
+		if err == nil {
+			err = b.Index(d.ID, data)
+		}
+		if err != nil {
 			return err
 		}
 		sealed.Size.add(analyse(&d))
@@ -254,7 +258,11 @@ func (m *manifest) apply(ctx context.Context, path string, g *generation, tail [
 			continue
 		}
 		m.Size.add(d)
-		if err := batch.Index(d.ID, d.data()); err != nil {
+		data, err := d.data()
+		if err == nil {
+			err = batch.Index(d.ID, data)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -312,8 +312,12 @@ func TestReaderOutlivesItsGeneration(t *testing.T) {
 	if _, err := os.Stat(generation); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal("the older generation is still there")
 	}
-	if hits := found(t, x, index.Query{Terms: terms("redis")}); len(hits) != 3 || len(hits[0].Stored) == 0 {
-		t.Errorf("%v", hits)
+	hits := found(t, x, index.Query{Terms: terms("redis")})
+	if len(hits) != 3 {
+		t.Fatalf("%v", hits)
+	}
+	if stored, err := x.Fact(t.Context(), hits[0].ID); err != nil || len(stored) == 0 {
+		t.Errorf("%q, %v", stored, err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)

@@ -216,7 +216,7 @@ func (x *Index) Fact(_ context.Context, id string) (text []byte, err error) {
 
 func (x *Index) fact(id string) ([]byte, error) {
 	if d, ok := x.tail[id]; ok {
-		return d.Stored, nil
+		return d.stored()
 	}
 	return x.disk.stored(id, storedField)
 }

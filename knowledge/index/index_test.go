@@ -244,7 +244,11 @@ func Example() {
 	}
 	defer x.Close()
 	hits, err := x.Search(ctx, index.Query{Terms: []index.Term{{Text: "redi"}, {Text: "cach"}}})
-	fmt.Println(len(hits), hits[0].ID, string(hits[0].Stored), err)
+	if err != nil {
+		panic(err)
+	}
+	stored, err := x.Fact(ctx, hits[0].ID)
+	fmt.Println(len(hits), hits[0].ID, string(stored), err)
 	// Output: 1 decision/cache {"key":"cache"} <nil>
 }
 
@@ -293,5 +297,22 @@ func TestWordsOfDiskAndMemory(t *testing.T) {
 	counts, err := x.Frequencies(t.Context(), []string{"redi", "redistribut", "cach", "nothing"})
 	if want := []int{2, 1, 2, 0}; err != nil || !slices.Equal(counts, want) {
 		t.Errorf("%v for %v, %v", counts, want, err)
+	}
+}
+
+// What is stored of a fact is packed when it is written or asked for, not for a search.
+func TestPackedOnlyWhereItIsNeeded(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "index"), nil)
+	packed := 0
+	d := doc("decision", "cache", "Redis")
+	d.Stored, d.Pack = nil, func() ([]byte, error) { packed++; return []byte("packed"), nil }
+	if err := x.Apply(index.Position{Seq: 1}, []index.Doc{d}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if hits := found(t, x, index.Query{Terms: terms("redis")}); len(hits) != 1 || packed != 0 {
+		t.Errorf("%v, packed %d times", hits, packed)
+	}
+	if text, err := x.Fact(t.Context(), d.ID); err != nil || string(text) != "packed" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

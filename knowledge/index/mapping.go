@@ -27,8 +27,19 @@ type Doc struct {
 	Former    []string // values of past versions: searched only if a query asks for them
 	Questions []string // that the fact answers
 	Hashes    []string // of the current values
-	Stored    []byte   // what Fact and Search give back
+	Stored    []byte   // what Fact gives back
 	Summary   []byte   // what Summaries gives back; nil: nothing
+
+	// Pack makes Stored where it is needed: on disk, and for Fact. Nil: Stored is it.
+	Pack func() ([]byte, error)
+}
+
+// stored is what is kept of a document.
+func (d *Doc) stored() ([]byte, error) {
+	if d.Pack == nil {
+		return d.Stored, nil
+	}
+	return d.Pack()
 }
 
 // Field is an analysed field.
@@ -93,18 +104,19 @@ func folded(names []string) []string {
 }
 
 // data is a document as the mapping takes it apart.
-func (d *Doc) data() map[string]any {
+func (d *Doc) data() (map[string]any, error) {
+	stored, err := d.stored()
 	out := map[string]any{
 		nameField:     d.names(),
 		categoryField: words.FoldName(d.Category),
 		tagField:      folded(d.Tags),
 		hashField:     d.Hashes,
-		storedField:   string(d.Stored),
+		storedField:   string(stored),
 	}
 	for f, name := range fieldNames {
 		out[name] = d.text(Field(f))
 	}
-	return out
+	return out, err
 }
 
 // analyzer is package words as bleve calls it. Analyzers with a memory of words are not for several goroutines at

@@ -148,7 +148,8 @@ func (m *model) check(t *rapid.T) {
 		var ids []string
 		for i, h := range hits {
 			ids = append(ids, h.ID)
-			same("what is stored of "+h.ID, string(h.Stored), string(m.facts[h.ID].Stored), nil)
+			stored, err := m.x.Fact(ctx, h.ID)
+			same("what is stored of "+h.ID, string(stored), string(m.facts[h.ID].Stored), err)
 			if i > 0 && (hits[i-1].Score < h.Score || hits[i-1].Score == h.Score && hits[i-1].ID > h.ID) {
 				t.Fatalf("%v comes before %v", hits[i-1], h)
 			}

@@ -52,9 +52,8 @@ func (q *Query) fields() (out []Field) {
 
 // Hit is a fact found.
 type Hit struct {
-	ID     string
-	Score  float64 // BM25 as bleve computes it: the order of one answer, without a meaning between two queries
-	Stored []byte
+	ID    string
+	Score float64 // BM25 as bleve computes it: the order of one answer, without a meaning between two queries
 }
 
 // Search finds the facts that hold terms of the query, the best first; equals by ID.
@@ -90,13 +89,7 @@ func (x *Index) search(ctx context.Context, q *Query) ([]Hit, error) {
 	}
 	hits = append(hits, inMemory...)
 	slices.SortFunc(hits, byScore)
-	hits = hits[:min(q.Limit, len(hits))]
-	for i, h := range hits {
-		if hits[i].Stored, err = x.fact(h.ID); err != nil {
-			return nil, err
-		}
-	}
-	return hits, nil
+	return hits[:min(q.Limit, len(hits))], nil
 }
 
 // onDisk searches the generation. Facts that memory replaces are left out, so more are asked for.

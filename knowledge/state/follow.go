@@ -108,11 +108,7 @@ func (x *follower) follow(s *State, h journal.Head) error {
 	var removed []string
 	for _, n := range names {
 		if vs := s.Versions(n); len(vs) > 0 {
-			d, err := docOf(n, vs, now)
-			if err != nil {
-				return err
-			}
-			docs = append(docs, d)
+			docs = append(docs, docOf(n, vs, now))
 		} else {
 			removed = append(removed, docID(n))
 		}
@@ -140,9 +136,8 @@ func positionOf(h journal.Head) index.Position {
 
 // docOf is a fact as it is indexed. What is valid at now or later is what it
 // says; what was before is found by those who ask about that time.
-func docOf(n fact.ID, vs []*fact.Version, now time.Time) (index.Doc, error) {
-	packed, err := packVersions(vs)
-	d := index.Doc{ID: docID(n), Category: vs[0].Category, Key: vs[0].Key, Stored: packed}
+func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
+	d := index.Doc{ID: docID(n), Category: vs[0].Category, Key: vs[0].Key, Pack: func() ([]byte, error) { return packVersions(vs) }}
 	for _, v := range vs {
 		for _, a := range v.Aliases {
 			d.Aliases = appendNew(d.Aliases, a)
@@ -160,7 +155,7 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) (index.Doc, error) {
 			d.Former = append(d.Former, v.Value)
 		}
 	}
-	return d, err
+	return d
 }
 
 // versionTerm finds the fact of a version that has a vector.
@@ -322,7 +317,7 @@ func (l *Log) build(ctx context.Context, progress func(done int)) error {
 func (s *State) docs() iter.Seq[index.Doc] {
 	return func(yield func(index.Doc) bool) {
 		for n, vs := range s.facts {
-			if d, err := docOf(n, vs, s.at); err == nil && len(vs) > 0 && !yield(d) {
+			if len(vs) > 0 && !yield(docOf(n, vs, s.at)) {
 				return
 			}
 		}
