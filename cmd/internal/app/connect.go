@@ -14,6 +14,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/cmd/internal/web"
 )
 
 // clientTools are the commands that have to do with other programs.
@@ -36,6 +37,8 @@ type connection struct {
 	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
 	Print    bool     `json:"print,omitempty" jsonschema:"only print what belongs into each file"`
 	Plugin   string   `json:"plugin,omitempty" jsonschema:"write a plugin for Claude Code, Codex and Copilot into this directory instead"`
+	URL      string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; always at project scope"`
+	Token    string   `json:"token,omitempty" jsonschema:"token for --url (default: this machine's)"`
 	AgentsMD bool     `json:"agents_md,omitempty" jsonschema:"also tell agents in the project's AGENTS.md"`
 }
 
@@ -56,9 +59,16 @@ func (t plainText) Text() string { return string(t) }
 
 func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result, error) {
 	p, err := r.stores.machine(ctx, sc)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	o := a.options()
+	if a.URL != "" {
+		if o.Remote, err = r.stores.remote(ctx, sc, a); err != nil {
+			return nil, asUsage(err)
+		}
+	}
+	switch {
 	case a.Plugin != "":
 		c, err := r.stores.config()
 		if err != nil {
@@ -71,10 +81,10 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		done, err := hook.WritePlugin(dir, p.Command, build().Version)
 		return plainText(done), err
 	case a.Print:
-		done, err := p.Print(a.options())
+		done, err := p.Print(o)
 		return plainText(done), asUsage(err)
 	}
-	report, err := p.Connect(a.options())
+	report, err := p.Connect(o)
 	if err == nil && a.AgentsMD {
 		var f hook.FileReport
 		if f, err = p.Advise(a.DryRun); err == nil {
@@ -82,6 +92,24 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		}
 	}
 	return r.reported(sc, report, err)
+}
+
+// remote is the server that --url names. Without a path it is the one of this project; the
+// project is recorded, so that the server knows it by its hash.
+func (s *stores) remote(ctx context.Context, sc op.Scope, a connection) (hook.Remote, error) {
+	c, err := s.config()
+	if err != nil {
+		return hook.Remote{}, err
+	}
+	p, err := s.resolve(ctx, sc)
+	if err != nil {
+		return hook.Remote{}, err
+	}
+	remote, err := hook.ParseRemote(a.URL, a.Token, p.Hash)
+	if err == nil && remote.Token == "" {
+		remote.Token, err = web.OwnToken(c.DataDir)
+	}
+	return remote, err
 }
 
 func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.Result, error) {

@@ -35,6 +35,7 @@ type client struct {
 	signs    []string           // or if one of these paths exists
 	servers  map[Scope]location // where its MCP servers are listed
 	entry    func(command string) any
+	remote   func(Remote) object // the entry of a server that is reached by its address; nil: the client has no such scope
 	hooks    hooks
 	rule     rule   // of the project
 	note     string // what the user must do after hooks were written
@@ -112,7 +113,8 @@ func clients() []client {
 			Project: {file: "{project}/.mcp.json", keys: servers},
 			Local:   {file: "{claude.json}", keys: []string{"projects", "{project}", "mcpServers"}},
 		},
-		entry: typed("stdio"),
+		entry:  typed("stdio"),
+		remote: remoteTyped("http"),
 		hooks: hooks{
 			files:  map[Scope]string{User: "{claude}/settings.json", Project: "{project}/.claude/settings.json", Local: "{project}/.claude/settings.local.json"},
 			events: claudeEvents(), entry: grouped("claude-code", 1),
@@ -124,7 +126,8 @@ func clients() []client {
 			User:    {file: "{codex}/config.toml", keys: []string{"mcp_servers"}, format: toml},
 			Project: {file: "{project}/.codex/config.toml", keys: []string{"mcp_servers"}, format: toml},
 		},
-		entry: plain,
+		entry:  plain,
+		remote: remoteNamed("url", "http_headers"),
 		hooks: hooks{
 			files:  map[Scope]string{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
 			events: codexEvents(), entry: grouped("codex", 1),
@@ -135,6 +138,7 @@ func clients() []client {
 		name: "gemini", mcpName: "gemini-cli-mcp-client", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
 		servers: map[Scope]location{User: {file: "~/.gemini/settings.json", keys: servers}, Project: {file: "{project}/.gemini/settings.json", keys: servers}},
 		entry:   plain,
+		remote:  remoteNamed("httpUrl", "headers"),
 		hooks: hooks{
 			files:  map[Scope]string{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
 			events: geminiEvents(), entry: grouped("gemini", 1000), // its timeouts are in milliseconds
@@ -146,6 +150,7 @@ func clients() []client {
 		entry: func(command string) any {
 			return object{{"type", "local"}, {"command", command}, {"args", []string{"mcp"}}, {"tools", []string{"*"}}}
 		},
+		remote: remoteTyped("http", pair{"tools", []string{"*"}}),
 		hooks: hooks{
 			files:  map[Scope]string{User: "{copilot}/hooks/lean-ctx.json", Project: "{project}/.github/hooks/lean-ctx.json"},
 			events: copilotEvents(), root: []pair{{"version", 1}},
@@ -163,6 +168,7 @@ func clients() []client {
 		entry: func(command string) any {
 			return object{{"type", "local"}, {"command", []string{command, "mcp"}}, {"enabled", true}}
 		},
+		remote: remoteTyped("remote", pair{"enabled", true}),
 		hooks: hooks{
 			files:  map[Scope]string{User: "{xdg}/opencode/plugins/lean-ctx.js", Project: "{project}/.opencode/plugins/lean-ctx.js"},
 			format: whole, text: openCodePlugin,
@@ -173,7 +179,8 @@ func clients() []client {
 			User:    {file: "{xdg}/amp/settings.json|{xdg}/amp/settings.jsonc", keys: []string{"amp.mcpServers"}},
 			Project: {file: "{project}/.amp/settings.json|{project}/.amp/settings.jsonc", keys: []string{"amp.mcpServers"}},
 		},
-		entry: plain,
+		entry:  plain,
+		remote: remotePlain,
 		hooks: hooks{
 			files:  map[Scope]string{User: "{xdg}/amp/plugins/lean-ctx.ts", Project: "{project}/.amp/plugins/lean-ctx.ts"},
 			format: whole, text: ampPlugin,
@@ -188,6 +195,7 @@ func clients() []client {
 		name: "vscode", binaries: []string{"code"}, signs: []string{"{config}/Code"},
 		servers: map[Scope]location{User: {file: "{config}/Code/User/mcp.json", keys: []string{"servers"}}, Project: {file: "{project}/.vscode/mcp.json", keys: []string{"servers"}}},
 		entry:   typed("stdio"),
+		remote:  remoteTyped("http"),
 		// Copilot CLI reads these directories too, and VS Code reads Copilot's file.
 		hooks: hooks{
 			files:  map[Scope]string{User: "~/.copilot/hooks/lean-ctx-vscode.json", Project: "{project}/.github/hooks/lean-ctx-vscode.json"},
@@ -200,6 +208,7 @@ func clients() []client {
 		name: "cursor", binaries: []string{"cursor", "cursor-agent"}, signs: []string{"~/.cursor"},
 		servers: map[Scope]location{User: {file: "~/.cursor/mcp.json", keys: servers}, Project: {file: "{project}/.cursor/mcp.json", keys: servers}},
 		entry:   plain,
+		remote:  remotePlain,
 		hooks: hooks{
 			files:  map[Scope]string{User: "~/.cursor/hooks.json", Project: "{project}/.cursor/hooks.json"},
 			events: cursorEvents(), root: []pair{{"version", 1}},
@@ -214,7 +223,8 @@ func clients() []client {
 			User:    {file: "~/.codeium/windsurf/mcp_config.json|{xdg}/devin/mcp_config.json", keys: servers},
 			Project: {file: "{project}/.devin/mcp_config.json", keys: servers},
 		},
-		entry: plain,
+		entry:  plain,
+		remote: remoteNamed("serverUrl", "headers"),
 		// The hooks are those of Devin's own agent. Cascade's hooks can stop what
 		// it does and add nothing, so Cascade gets the rule.
 		hooks: hooks{
@@ -231,6 +241,7 @@ func clients() []client {
 		entry: func(command string) any {
 			return object{{"source", "custom"}, {"command", command}, {"args", []string{"mcp"}}, {"env", object{}}}
 		},
+		remote: remotePlain,
 	}, {
 		name: "cline", binaries: []string{"cline"}, signs: []string{"~/.cline", clineStorage},
 		servers: map[Scope]location{User: {file: "~/.cline/data/settings/cline_mcp_settings.json|" + clineStorage + "/settings/cline_mcp_settings.json", keys: servers}},

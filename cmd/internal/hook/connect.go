@@ -20,7 +20,24 @@ type ConnectOptions struct {
 	// Scope is by default the user's to connect, and every scope that was
 	// connected from this machine to disconnect.
 	Scope  Scope
-	DryRun bool // say what would be done
+	Remote Remote // if it has a URL: the server is reached by it, at project scope
+	DryRun bool   // say what would be done
+}
+
+// scope is where clients are connected.
+func (o ConnectOptions) scope() Scope {
+	if o.Remote.URL != "" {
+		return Project
+	}
+	return orUser(o.Scope)
+}
+
+// edits are what a client wants.
+func (o ConnectOptions) edits(c *client, m Machine) []edit {
+	if o.Remote.URL != "" {
+		return c.byURL(m, o.Remote)
+	}
+	return c.edits(m, o.scope())
 }
 
 // UnknownError says that there is no such client or scope, or not together.
@@ -52,8 +69,11 @@ func choose(names []string, standard func(*client) bool) ([]client, error) {
 // Connect writes the entries of clients. A file that cannot be edited is left
 // alone with a reason, and the others are done all the same.
 func (m Machine) Connect(o ConnectOptions) (Report, error) {
-	scope := orUser(o.Scope)
+	scope := o.scope()
 	r := Report{Files: []FileReport{}}
+	if o.Remote.URL != "" && o.Scope != "" && o.Scope != Project {
+		return r, &UnknownError{fmt.Sprintf("--url writes to scope project, not %s", o.Scope), "leave --scope out"}
+	}
 	chosen, err := choose(o.Clients, m.has)
 	if err != nil {
 		return r, err
@@ -68,7 +88,7 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 		return r, err
 	}
 	for _, c := range chosen {
-		edits := c.edits(m, scope)
+		edits := o.edits(&c, m)
 		if !serves(edits) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: left out, it has no scope %s", c.name, scope))
 			continue
@@ -82,8 +102,11 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 			r.Files = append(r.Files, f)
 			did = did || f.Outcome == connected || f.Outcome == wouldChange
 		}
-		if c.note != "" && did {
+		if c.note != "" && did && o.Remote.URL == "" {
 			r.Notes = append(r.Notes, c.note)
+		}
+		if did && o.Remote.URL != "" {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s holds the token of the server. Do not commit it.", c.name, edits[0].path))
 		}
 	}
 	if len(chosen) == 0 {
@@ -317,7 +340,7 @@ func (m Machine) Print(o ConnectOptions) (string, error) {
 	}
 	var b strings.Builder
 	for _, c := range chosen {
-		for _, e := range c.edits(m, orUser(o.Scope)) {
+		for _, e := range o.edits(&c, m) {
 			fmt.Fprintf(&b, "%s: %s\n%s\n\n", c.name, e.path, indented(e.snippet()))
 		}
 	}

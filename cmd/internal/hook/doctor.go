@@ -212,6 +212,10 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) bool {
 	if entry == nil {
 		return false
 	}
+	if address := addressOf(entry); address != "" {
+		x.add(Finding{Level: Fine, Subject: c.name, Text: fmt.Sprintf("%s (%s): reaches %s, where lean-ctx serve must be running", first.path, first.scope, address)})
+		return true
+	}
 	broken := Finding{Level: Problem, Subject: c.name, Fix: again, client: c.name, scope: first.scope}
 	s, ok := serverCommandOf(entry)
 	if !ok {

@@ -175,8 +175,12 @@ func (e edit) foreign(data []byte) string {
 }
 
 // startsUs tells whether an entry starts a version of this program, whatever it
-// was called and wherever it was: its only argument is ours.
+// was called and wherever it was: its only argument is ours, or its address is
+// a project's on a server of ours.
 func startsUs(entry map[string]any) bool {
+	if projectAddress.MatchString(addressOf(entry)) {
+		return true
+	}
 	start, ok := serverCommandOf(entry)
 	return ok && len(start.args) == 1 && start.args[0] == "mcp"
 }

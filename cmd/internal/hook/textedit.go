@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -224,8 +225,15 @@ func agrees(have map[string]any, want object) bool {
 }
 
 // pairLine is a line of an entry. JSON's strings, numbers and lists of strings
-// are TOML and YAML too.
+// are TOML and YAML too, its objects YAML.
 func (b block) pairLine(indent string, p pair, nl string) string {
+	if m, ok := p.value.(map[string]string); ok && b.format == toml {
+		var pairs []string
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			pairs = append(pairs, k+" = "+string(compact(m[k])))
+		}
+		return indent + p.key + " = { " + strings.Join(pairs, ", ") + " }" + nl
+	}
 	if b.format == yaml {
 		return indent + p.key + ": " + string(compact(p.value)) + nl
 	}

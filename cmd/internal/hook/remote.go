@@ -1,0 +1,76 @@
+package hook
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Remote is a server that listens at an address, as lean-ctx serve does.
+type Remote struct {
+	URL   string // of MCP
+	Token string
+}
+
+// headers are what each request to it needs.
+func (r Remote) headers() map[string]string {
+	return map[string]string{"Authorization": "Bearer " + r.Token}
+}
+
+// ParseRemote checks an address. One without a path is the server of a project of this
+// machine, by its hash. An empty token is the one of this machine, which goes to no other.
+func ParseRemote(address, token, hash string) (Remote, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return Remote{}, &UnknownError{fmt.Sprintf("--url %q is no address of a server", address), "give the one that lean-ctx serve prints, such as http://127.0.0.1:7337"}
+	}
+	if ip := net.ParseIP(u.Hostname()); token == "" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return Remote{}, &UnknownError{"--url leads to another machine, whose token is not known here", "give it with --token"}
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/p/" + hash + "/mcp"
+	}
+	return Remote{u.String(), token}, nil
+}
+
+// byURL are the edits for a client that reaches a server by its address: the server's
+// entry alone. Hooks work on the files of this machine, so connect without a URL writes
+// them. The file is the user's alone where it is new, since the token is in it.
+func (c *client) byURL(m Machine, r Remote) []edit {
+	all := c.edits(m, Project)
+	if !serves(all) || c.remote == nil {
+		return nil
+	}
+	e := all[0]
+	e.entry, e.root, e.events, e.private = c.remote(r), nil, nil, true
+	return []edit{e}
+}
+
+// addressOf is the address in an entry of a server that is reached by one.
+func addressOf(entry map[string]any) string {
+	for _, key := range []string{"url", "httpUrl", "serverUrl"} {
+		if address, ok := entry[key].(string); ok {
+			return address
+		}
+	}
+	return ""
+}
+
+// projectAddress is how the address of a project ends.
+var projectAddress = regexp.MustCompile(`/p/[0-9a-f]{16}/mcp$`)
+
+// The forms of such an entry.
+
+func remotePlain(r Remote) object { return object{{"url", r.URL}, {"headers", r.headers()}} }
+
+func remoteTyped(kind string, more ...pair) func(Remote) object {
+	return func(r Remote) object {
+		return append(object{{"type", kind}, {"url", r.URL}, {"headers", r.headers()}}, more...)
+	}
+}
+
+func remoteNamed(address, headers string) func(Remote) object {
+	return func(r Remote) object { return object{{address, r.URL}, {headers, r.headers()}} }
+}
