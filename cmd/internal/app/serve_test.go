@@ -1,0 +1,265 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/op"
+	"leanctx/cmd/internal/web"
+)
+
+// address is a server over HTTP within the test, and its token.
+type address struct {
+	url, token string
+	run        *run
+}
+
+// serveHTTP serves the project of home.
+func serveHTTP(t *testing.T, a serveArgs) address {
+	t.Helper()
+	r := &run{out: io.Discard, errs: io.Discard, globals: &cli.Globals{}}
+	r.stores = serving(t)
+	server, _, err := r.listening(t.Context(), op.Scope{}, a, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(server)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close(); server.Close() })
+	c, err := r.stores.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := web.OwnToken(c.DataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address{s.URL, token, r}
+}
+
+// RoundTrip sends a request with the token.
+func (a address) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+a.token)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// dial opens MCP at a path.
+func (a address) dial(t *testing.T, path, protocol string) client {
+	t.Helper()
+	return connect(t, &mcp.StreamableClientTransport{Endpoint: a.url + path, HTTPClient: &http.Client{Transport: a}, DisableStandaloneSSE: true}, protocol)
+}
+
+func (a address) post(t *testing.T, path, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	answer, err := a.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(data)
+}
+
+// Both protocol eras work over HTTP. Without a connection an agent is known by the id that it
+// passes, so that two clients of one server are not taken for each other.
+func TestMCPOverHTTP(t *testing.T) {
+	home(t)
+	a := serveHTTP(t, serveArgs{})
+	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(protocol, func(t *testing.T) {
+			one, two := a.dial(t, "/mcp", protocol), a.dial(t, "/mcp", protocol)
+			tools, err := one.ListTools(t.Context(), nil)
+			if err != nil || len(tools.Tools) != len(a.run.stores.served()) {
+				t.Fatalf("%+v, %v", tools, err)
+			}
+			one.must("ctx_knowledge", fmt.Sprintf(`{"action":"remember","category":"era","key":%q,"value":"spoken"}`, protocol))
+			if got := two.must("ctx_recall", `{"action":"recall","category":"era"}`); !strings.Contains(got, protocol) {
+				t.Errorf("recalled %s", got)
+			}
+			first, second := one.register("cursor", "dev "+protocol), two.register("cursor", "dev "+protocol)
+			if first == second {
+				t.Fatalf("both are %s", first)
+			}
+			if got := one.call("ctx_agent", `{"action":"diary","message":"whose?"}`); !strings.HasPrefix(got, "!") || !strings.Contains(got, `needs "agent"`) {
+				t.Errorf("without an agent: %s", got)
+			}
+			one.must("ctx_agent", fmt.Sprintf(`{"action":"post","agent":%q,"to_agent":%q,"message":"hello"}`, first, second))
+			if got := two.must("ctx_agent", fmt.Sprintf(`{"action":"read","agent":%q}`, second)); !strings.Contains(got, "hello") {
+				t.Errorf("read %s", got)
+			}
+		})
+	}
+}
+
+// A client of the newest protocol is told when a resource shows something else, also where
+// another process wrote it.
+func TestSubscriptionsOverHTTP(t *testing.T) {
+	home(t)
+	a := serveHTTP(t, serveArgs{})
+	c := a.dial(t, "/mcp", "2026-07-28")
+	const uri = "leanctx://facts/a"
+	if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
+		t.Fatal(err)
+	}
+	<-c.booked
+	if code, _, errs := do(t, "", "remember", "a/b", "c"); code != 0 {
+		t.Fatal(errs)
+	}
+	if got := <-c.updated; got != uri {
+		t.Errorf("updated %s", got)
+	}
+}
+
+// A token for one project reaches no other, whatever it names, and a search is of its own.
+func TestATokenReachesItsProjectsAlone(t *testing.T) {
+	dir := home(t)
+	other := filepath.Join(dir, "other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"remember", "a/here", "visible"}, {"--project", other, "remember", "a/there", "hidden visible"}} {
+		if code, _, errs := do(t, "", args...); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	var shown struct{ Hash string }
+	_, out, _ := do(t, "", "--json", "project", "show")
+	if err := json.Unmarshal([]byte(out), &shown); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "tokens.json")
+	const token = "a-token-of-one-project"
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"tokens":[{"name":"ci","token":%q,"projects":[%q],"rights":"write"}]}`, token, shown.Hash), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := serveHTTP(t, serveArgs{TokenFile: file})
+	if status, body := a.post(t, "/api/recall/search", `{"query":"visible"}`); status != 200 || !strings.Contains(body, "hidden") {
+		t.Errorf("this machine's token searches everywhere: %d %s", status, body)
+	}
+	a.token = token
+	if status, body := a.post(t, "/api/recall/search", `{"query":"visible"}`); status != 200 || !strings.Contains(body, "visible") || strings.Contains(body, "hidden") {
+		t.Errorf("search: %d %s", status, body)
+	}
+	fresh := filepath.Join(dir, "fresh")
+	if err := os.Mkdir(fresh, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{other, fresh, filepath.Join(dir, "nowhere"), "/etc/passwd", "../other", "~"} {
+		for _, call := range [][2]string{{"/api/recall/recall", `"query":"visible"`}, {"/api/knowledge/remember", `"category":"a","key":"b","value":"c"`}, {"/api/task/list", ``}, {"/api/agent/list", ``}, {"/api/overview", ``}, {"/api/cost/report", ``}, {"/api/share/list", ``}, {"/api/knowledge/briefings", ``}} {
+			status, body := a.post(t, call[0], strings.Replace(fmt.Sprintf(`{"project":%q,%s}`, path, call[1]), ",}", "}", 1))
+			if status != 403 || strings.Contains(body, "hidden") || !strings.Contains(body, "does not reach") {
+				t.Errorf("%s %s: %d %s", call[0], path, status, body)
+			}
+		}
+	}
+	c := a.dial(t, "/p/"+shown.Hash+"/mcp", "2026-07-28")
+	if got := c.call("ctx_recall", fmt.Sprintf(`{"action":"recall","query":"visible","project":%q}`, other)); !strings.HasPrefix(got, "!") || strings.Contains(got, "hidden") {
+		t.Errorf("over MCP: %s", got)
+	}
+	if _, out, _ := do(t, "", "project", "list"); strings.Contains(out, "fresh") {
+		t.Errorf("a project was made of what is out of reach:\n%s", out)
+	}
+}
+
+// What would let strangers in is refused before anything listens.
+func TestServeIsRefused(t *testing.T) {
+	home(t)
+	for want, args := range map[string][]string{
+		"is no address":                {"--addr", "7337"},
+		"needs --token-file":           {"--addr", "0.0.0.0:0"},
+		"--tls-cert and --tls-key":     {"--addr", "0.0.0.0:0", "--token-file", "x"},
+		"go together":                  {"--tls-cert", "x"},
+		"let everybody on the network": {"--addr", "0.0.0.0:0", "--open"},
+	} {
+		code, _, errs := do(t, "", append([]string{"serve"}, args...)...)
+		if code != usage || !strings.Contains(errs, want) {
+			t.Errorf("%v: %d %s", args, code, errs)
+		}
+	}
+	if code, _, errs := do(t, "", "serve", "--token-file", filepath.Join(t.TempDir(), "none")); code == 0 || !strings.Contains(errs, "no such file") && !strings.Contains(errs, "cannot find") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
+
+// A port that is taken is named with who has it. A second server of the same data directory
+// may listen elsewhere, with the same token.
+func TestOccupiedPort(t *testing.T) {
+	home(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if code, _, errs := do(t, "", "serve", "--addr", l.Addr().String()); code != usage || !strings.Contains(errs, "another program listens there") {
+		t.Errorf("%d %s", code, errs)
+	}
+	first, second := serveHTTP(t, serveArgs{}), serveHTTP(t, serveArgs{})
+	if code, _, errs := do(t, "", "serve", "--addr", strings.TrimPrefix(first.url, "http://")); code != usage || !strings.Contains(errs, "another lean-ctx serve listens there") {
+		t.Errorf("%d %s", code, errs)
+	}
+	if status, body := first.post(t, "/api/knowledge/remember", `{"category":"a","key":"b","value":"c"}`); status != 200 {
+		t.Fatalf("%d %s", status, body)
+	}
+	if status, body := second.post(t, "/api/recall/recall", `{"query":"c"}`); status != 200 || !strings.Contains(body, `"value":"c"`) || first.token != second.token {
+		t.Errorf("the other server: %d %s", status, body)
+	}
+}
+
+// It prints where it is reached, and stops in order.
+func TestServeGreets(t *testing.T) {
+	home(t)
+	ctx, stop := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		done <- Main(ctx, []string{"serve", "--addr", "127.0.0.1:0"}, strings.NewReader(""), in, io.Discard)
+		in.Close()
+	}()
+	var greeting bytes.Buffer
+	b := make([]byte, 4096)
+	for !strings.Contains(greeting.String(), "/a2a\n") {
+		n, err := out.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		greeting.Write(b[:n])
+	}
+	_, page, _ := strings.Cut(greeting.String(), "Page: ")
+	page, _, _ = strings.Cut(page, "\n")
+	answer, err := http.Get(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	// The client follows to the page without its cookie: the token is not in the address any more.
+	if answer.StatusCode != http.StatusUnauthorized || answer.Request.URL.RawQuery != "" {
+		t.Errorf("%s at %s", answer.Status, answer.Request.URL)
+	}
+	stop()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	if code := <-done; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
