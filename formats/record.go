@@ -107,6 +107,7 @@ type Fact struct {
 	Aliases           []string   `json:"aliases"`
 	Questions         []string   `json:"questions,omitempty"`    // that somebody would ask who does not know the value's words
 	QuestionsAt       *time.Time `json:"questions_at,omitempty"` // when they were given; nil: with an assertion
+	Also              bool       `json:"also"`                   // one of several values, true beside the others
 	Pinned            bool       `json:"pinned"`
 	ArchivedAt        *time.Time `json:"archived_at"`
 	RestoredAt        *time.Time `json:"restored_at,omitempty"` // when it was last brought back into the active set
@@ -210,13 +211,15 @@ type Dispute struct {
 	ID         string     `json:"id"`
 	Category   string     `json:"category"`
 	Key        string     `json:"key"`
-	Value      string     `json:"value,omitempty"` // none for a removal, unless a rival asks for it
+	Value      string     `json:"value,omitempty"` // of a removal: the one of several values, or the rival's; else all are meant
 	Confidence float64    `json:"confidence,omitzero"`
 	Source     Source     `json:"source"`
 	At         time.Time  `json:"at"`
 	ValidFrom  *time.Time `json:"valid_from,omitempty"` // as given
 	ValidUntil *time.Time `json:"valid_until,omitempty"`
 	Correct    bool       `json:"correct,omitzero"`  // it says that the believed value never was true
+	Also       bool       `json:"also,omitzero"`     // it would be true beside the others
+	Replaces   string     `json:"replaces,omitzero"` // the value, of several, that it would take the place of; * for all
 	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true
 	Rival      *Name      `json:"rival,omitempty"`   // of a removal: the fact that has Value, which contradicts or supersedes this one
 	Against    string     `json:"against"`           // id of the believed version
@@ -284,4 +287,5 @@ type Record struct {
 	Privacy       string     `json:"privacy,omitempty"` // left out: shared
 	Tags          []string   `json:"tags,omitempty"`
 	Questions     string     `json:"questions,omitempty"` // divided by ;
+	Also          bool       `json:"also,omitzero"`       // true beside the other values of the key
 }

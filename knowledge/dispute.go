@@ -159,7 +159,7 @@ func sameClaim(a, b formats.Dispute) bool {
 	if a.Rival != nil && fact.IDOf(a.Rival.Category, a.Rival.Key) != fact.IDOf(b.Rival.Category, b.Rival.Key) {
 		return false
 	}
-	return a.Removal && a.Rival == nil || verdict.Compare(a.Key, a.Value, b.Value) == verdict.Equal
+	return a.Also == b.Also && verdict.Compare(a.Key, a.Value, b.Value) == verdict.Equal
 }
 
 // disputeID is short, because people type it.
@@ -179,17 +179,15 @@ func (t *timeline) disputed(old *fact.Version) ([]state.Event, Remembered, error
 	c := t.said
 	t.changed, t.displaced = nil, nil
 	r := t.remembered(old, Disputed)
-	events, x := contest(t.facts, formats.Dispute{
-		Value: c.Value, Confidence: c.Confidence, Source: c.Source, ValidFrom: c.From, ValidUntil: c.Until, Correct: c.Correct,
-	}, old, t.present)
+	events, x := contest(t.facts, c.dispute(), old, t.present)
 	r.Dispute, r.stays = &x.Dispute, old
 	return events, r, nil
 }
 
-// protected is the version among those that had to make room that the
-// assertion may not replace.
-func (t *timeline) protected() *fact.Version {
-	for _, v := range t.displaced {
+// protected is the version that the assertion may not replace, among those that
+// had to make room, and those beside which put would stand.
+func (t *timeline) protected(put *fact.Version) *fact.Version {
+	for _, v := range slices.Concat(t.displaced, t.beside(put)) {
 		if !t.mayReplace(v) {
 			return v
 		}
@@ -225,13 +223,22 @@ func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.
 	return end(f, n, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, now, present)
 }
 
+// EndValue is [End] for one of several values; without one for all.
+func EndValue(f state.Claims, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, *Contested) {
+	return end(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
+}
+
 func end(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, *Contested) {
+	value := claim.Value
+	if claim.Rival != nil {
+		value = "" // the value is the rival's
+	}
 	for _, v := range fact.Timeline(f.Versions(n), present) {
-		if fact.Before(present, v.Period.Until) && !mayReplace(f, claim.Source, v.Version) {
+		if fact.Before(present, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, claim.Source, v.Version) {
 			return contest(f, claim, v.Version, present)
 		}
 	}
-	return Retract(f, n, authorOf(claim.Source), now, present), nil
+	return Retract(f, n, value, authorOf(claim.Source), now, present), nil
 }
 
 // Supersede ends the fact old because the current value of another one, its rival,
@@ -274,7 +281,7 @@ const (
 // forth. v stays; the value that it replaced stands against it.
 func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, *Contested) {
 	old, current := fact.Current(t.before, t.present), fact.Current(t.versions, t.present)
-	if old == nil || current == nil || current.ID != v.ID || t.equals(old) {
+	if t.several || old == nil || current == nil || current.ID != v.ID || t.equals(old) {
 		return nil, nil
 	}
 	type turn struct {
@@ -336,7 +343,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 		return nil, refused
 	}
 	n := fact.IDOf(d.Category, d.Key)
-	c := Checked{Category: d.Category, Key: d.Key, Value: d.Value, Confidence: by.Confidence, From: d.ValidFrom, Until: d.ValidUntil, Source: by, Session: session, Correct: d.Correct, At: present}
+	c := Checked{Category: d.Category, Key: d.Key, Value: d.Value, Confidence: by.Confidence, From: d.ValidFrom, Until: d.ValidUntil, Source: by, Session: session, Correct: d.Correct, Also: d.Also, Replaces: d.Replaces, At: present}
 	if c.From == nil && !c.Correct {
 		c.From = &d.At
 	}
@@ -344,12 +351,22 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 	assert := len(f.Versions(n)) > 0
 	switch {
 	case accept && d.Removal:
-		ended, x := End(f, n, by, now, present)
+		value := d.Value
+		if d.Rival != nil {
+			value = ""
+		}
+		ended, x := EndValue(f, n, value, by, now, present)
 		if x != nil {
 			return nil, refused
 		}
 		if d.Rival != nil {
 			superseded(ended, now)
+		}
+		events, assert = ended, false
+	case !accept && was == formats.DisputeAccepted && addedBeside(f, d, present):
+		ended, x := EndValue(f, n, d.Value, by, now, present)
+		if x != nil {
+			return nil, refused
 		}
 		events, assert = ended, false
 	case !accept && was == formats.DisputeOpen:
@@ -377,7 +394,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
 	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
 		if v.ID == d.Against {
-			c.Value, c.Confidence, c.From, c.Until, c.Correct = v.Value, v.Confidence, nil, nil, false
+			c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = v.Value, v.Confidence, nil, nil, false, v.Also, ""
 			return c, mayReplace(f, d.Source, v)
 		}
 	}
@@ -389,16 +406,27 @@ func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
 func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (_ Checked, ok bool) {
 	vs := f.Versions(fact.IDOf(d.Category, d.Key))
 	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == d.Against })
-	current := fact.Current(vs, present)
 	if i < 0 {
 		return c, false
 	}
-	c.Value, c.Confidence, c.From, c.Until, c.Correct = vs[i].Value, vs[i].Confidence, nil, nil, true
+	c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = vs[i].Value, vs[i].Confidence, nil, nil, true, false, ""
 	if d.Removal {
-		c.From, c.Correct = vs[i].ValidUntil, false
-		return c, current == nil && vs[i].ValidUntil != nil
+		c.From, c.Correct, c.Also = vs[i].ValidUntil, false, vs[i].Also
+		return c, currentWith(vs, vs[i].Value, present) == nil && vs[i].ValidUntil != nil
 	}
-	return c, current != nil && verdict.Compare(d.Key, current.Value, d.Value) == verdict.Equal
+	current := currentWith(vs, d.Value, present)
+	if current != nil && current.Also {
+		c.Replaces = current.Value
+	}
+	return c, current != nil
+}
+
+// addedBeside reports whether the accepted value of a dispute stands beside the
+// version that it was against.
+func addedBeside(f state.Claims, d formats.Dispute, present time.Time) bool {
+	vs := f.Versions(fact.IDOf(d.Category, d.Key))
+	added := currentWith(vs, d.Value, present)
+	return !d.Removal && added != nil && slices.ContainsFunc(fact.AllCurrent(vs, present), func(v *fact.Version) bool { return v.ID == d.Against && v.ID != added.ID })
 }
 
 func (x Contested) text(b *strings.Builder, call prose.Syntax) {

@@ -34,6 +34,7 @@ const (
 	Created    Outcome = "created"    // nothing was believed under this name
 	Confirmed  Outcome = "confirmed"  // the value was believed already
 	Refined    Outcome = "refined"    // the value says all that the old one said, and more
+	Added      Outcome = "added"      // the value is true beside the others that the fact has
 	Superseded Outcome = "superseded" // the world changed: another value was true until now
 	Corrected  Outcome = "corrected"  // we were wrong: another value never was true
 	Backdated  Outcome = "backdated"  // true for a period that is over, or before what is current

@@ -15,6 +15,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // Lesson is a convention of the project.
@@ -240,17 +241,19 @@ func (s *Store) clean(in *lessonTexts) error {
 	return nil
 }
 
-// lessonEvents removes the lessons that go by a key.
-func lessonEvents(st state.Known, category, key string) []state.Event {
+// lessonEvents removes the lessons that go by a key; those with a value, if one
+// is named.
+func lessonEvents(st state.Known, w Withdrawal) []state.Event {
 	var out []state.Event
-	k := formats.FoldName(key)
+	category, key, k := w.Category, w.Key, formats.FoldName(w.Key)
+	other := func(value string) bool { return w.Value != "" && verdict.Compare("", value, w.Value) != verdict.Equal }
 	for i, p := range st.Patterns {
-		if formats.FoldName(category) == state.RoomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) {
+		if formats.FoldName(category) == state.RoomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) && !other(p.Description) {
 			out = append(out, state.Event{Unpattern: &st.Patterns[i]})
 		}
 	}
 	for _, g := range st.Gotchas {
-		if formats.FoldName(category) == state.RoomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) {
+		if formats.FoldName(category) == state.RoomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) && !other(g.Resolution) {
 			out = append(out, state.Event{Ungotcha: g.ID})
 		}
 	}

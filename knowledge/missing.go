@@ -72,7 +72,7 @@ func planOf(vs []*fact.Version, now time.Time) (plan *Plan) {
 		if p.From.After(now) && (plan == nil || !p.From.After(plan.From)) {
 			plan = &Plan{From: p.From, Value: h.Value, By: AuthorOf(h.Version)}
 		}
-		if p.Contains(now) && p.Until != nil && (plan == nil || p.Until.Before(plan.From)) {
+		if p.Contains(now) && p.Until != nil && !h.Also && (plan == nil || p.Until.Before(plan.From)) {
 			plan = &Plan{From: *p.Until}
 		}
 	}

@@ -28,6 +28,8 @@ type Assertion struct {
 	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`
 	Source     string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
 	Correct    bool     `json:"correct,omitempty" jsonschema:"true when the old value was wrong all along, not when the world changed"`
+	Also       bool     `json:"also,omitempty" jsonschema:"the value is true beside those that the fact has"`
+	Replaces   string   `json:"replaces,omitempty" jsonschema:"the one of several values that it takes the place of; * for all of them"`
 	Questions  string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, divided by ;"`
 	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`
 	Aliases    []string `json:"aliases,omitempty" jsonschema:"other names the key is found by, 20 at most"`
@@ -69,9 +71,14 @@ const similarMost = 3
 func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
 	this := fact.IDOf(r.Category, r.Key)
 	for _, n := range k.Valued(r.Value) {
-		v := fact.Current(k.Versions(n), now)
+		var v *fact.Version
+		for _, x := range fact.AllCurrent(k.Versions(n), now) {
+			if fact.SameValue(x.Value, r.Value) {
+				v = x
+			}
+		}
 		switch {
-		case n == this || len(out) == similarMost || v == nil || v.ArchivedAt != nil || !fact.SameValue(v.Value, r.Value):
+		case n == this || len(out) == similarMost || v == nil || v.ArchivedAt != nil:
 		case n.Category != this.Category && len(fact.Words(r.Value)) < 3:
 		case !Judged(k.Judged, this, n):
 			out = append(out, Similar{v.Category, v.Key, v.Value, 1})
@@ -92,6 +99,8 @@ func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
 //     is disputed: nothing changes but the list of disputes. See [mayReplace].
 //     A value that goes back and forth between two authors is believed, and what
 //     it replaced is disputed. See [timeline.flipFlop].
+//   - Of a fact with several values an assertion ends none but the one that it
+//     replaces or refines; see [timeline.findLine].
 //   - Anything else takes its place in valid time: see [timeline.place]. What it
 //     says about the value that it replaces is in [timeline.judge].
 func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered, error) {
@@ -101,12 +110,16 @@ func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered
 	if err := c.checkLists(t.model()); err != nil {
 		return nil, Remembered{}, err
 	}
+	if err := t.findLine(); err != nil {
+		return nil, Remembered{}, err
+	}
 	t.followWithinDay()
 	t.beginUnknown()
-	current := fact.CurrentAt(t.versions, t.present)
+	held := valuesAt(t.versions, t.present)
+	same := slices.IndexFunc(held, t.equals)
 	switch {
-	case !c.dated() && current != nil && t.equals(current):
-		return t.confirm(current)
+	case same >= 0 && !c.dated() && (c.Replaces == "" || t.line == held[same]):
+		return t.confirm(held[same])
 	case c.Correct:
 		return t.correct()
 	}
@@ -131,7 +144,7 @@ func (t *timeline) followWithinDay() {
 	}
 	var last *fact.Version
 	for _, v := range t.before {
-		if fact.Believed(v) && day.Contains(v.ValidFrom) && (last == nil || v.ValidFrom.After(last.ValidFrom)) {
+		if fact.Believed(v) && (t.inLine(v) || t.equals(v)) && day.Contains(v.ValidFrom) && (last == nil || v.ValidFrom.After(last.ValidFrom)) {
 			last = v
 		}
 	}
@@ -169,9 +182,9 @@ func (t *timeline) correct() ([]state.Event, Remembered, error) {
 	if t.said.From != nil {
 		at = *t.said.From
 	}
-	wrong := fact.CurrentAt(t.versions, at)
+	wrong := t.wrongAt(at)
 	if wrong == nil {
-		wrong = fact.CurrentAt(t.versions, t.present)
+		wrong = t.wrongAt(t.present)
 	}
 	if wrong == nil {
 		p, err := t.period(fact.Period{From: t.present})
@@ -180,7 +193,13 @@ func (t *timeline) correct() ([]state.Event, Remembered, error) {
 		}
 		return t.finish(t.place(p), p)
 	}
-	p, err := t.period(fact.PeriodOf(wrong))
+	was := fact.PeriodOf(wrong)
+	if t.said.Replaces == AllValues {
+		for _, v := range valuesAt(t.versions, at) {
+			was = was.Union(fact.PeriodOf(v))
+		}
+	}
+	p, err := t.period(was)
 	if err != nil {
 		return nil, Remembered{}, err
 	}
@@ -197,6 +216,16 @@ func (t *timeline) correct() ([]state.Event, Remembered, error) {
 	return t.finish(t.place(p), p)
 }
 
+// wrongAt is the version that a correction is about, of those valid at t.
+func (t *timeline) wrongAt(at time.Time) (wrong *fact.Version) {
+	for _, v := range valuesAt(t.versions, at) {
+		if t.inLine(v) || t.line == nil && t.equals(v) {
+			wrong = v
+		}
+	}
+	return wrong
+}
+
 // place gives the assertion its place in valid time, period p.
 //
 // Versions with another value are cut where p covers them: the part before
@@ -211,6 +240,7 @@ func (t *timeline) place(p fact.Period) *fact.Version {
 		}
 	}
 	t.cutAround(p, ids(same)...)
+	t.markSeveral()
 	if len(same) == 0 {
 		v := t.create(p)
 		t.put(v)
@@ -229,6 +259,7 @@ func (t *timeline) place(p fact.Period) *fact.Version {
 		v = fact.Reperiod(v, whole, t.now)
 	}
 	v = t.asserted(v)
+	v.Also = t.several
 	t.put(v)
 	return v
 }
@@ -238,21 +269,28 @@ func (t *timeline) equals(v *fact.Version) bool { return t.compare(v) == verdict
 
 // compare tells how the asserted value relates to that of a version.
 func (t *timeline) compare(v *fact.Version) verdict.Kind {
-	return verdict.Canonical(v.Key, v.Value).Compare(t.form)
+	kind, known := t.kinds[v.Value]
+	if !known {
+		kind = verdict.Canonical(v.Key, v.Value).Compare(t.form)
+		t.kinds[v.Value] = kind
+	}
+	return kind
 }
 
-// judge says what the new version v means for the one that was believed where
-// its period begins. A value that says all that the old one said and more
+// judge says what the new version v means for the one that was believed at an
+// instant, where the asserted period begins. A value that says all that the old one said and more
 // refines it. Any other value changes it, and that is worth a warning when the
 // old value was well founded or somebody else's: see [severity].
-func (t *timeline) judge(v *fact.Version, r *Remembered) {
-	old := fact.CurrentAt(t.before, v.ValidFrom)
-	if old == nil || !slices.Contains(ids(t.displaced), old.ID) {
+func (t *timeline) judge(v *fact.Version, at time.Time, r *Remembered) {
+	old := t.replacedAt(at)
+	if old == nil {
 		return
 	}
-	current := fact.CurrentAt(t.versions, t.present)
-	if current == nil || current.ID != old.ID {
+	if !slices.Contains(ids(valuesAt(t.versions, t.present)), old.ID) {
 		r.Was = &Was{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy}
+		if len(t.displaced) > 1 && t.said.Replaces == AllValues {
+			r.Was.All = valuesOf(t.displaced)
+		}
 	}
 	if t.compare(old) == verdict.Refined {
 		if r.Outcome == Superseded {
@@ -261,6 +299,17 @@ func (t *timeline) judge(v *fact.Version, r *Remembered) {
 		return
 	}
 	r.Contradiction = t.contradiction(old, v)
+}
+
+// replacedAt is the version, valid at an instant, that the assertion took the place
+// of; the last one of several.
+func (t *timeline) replacedAt(at time.Time) *fact.Version {
+	for _, v := range slices.Backward(t.displaced) {
+		if fact.PeriodOf(v).Contains(at) {
+			return v
+		}
+	}
+	return nil
 }
 
 // touches reports whether a version and a period of the same value are one
@@ -275,7 +324,7 @@ func touches(v *fact.Version, p fact.Period) bool {
 func (t *timeline) cutAround(p fact.Period, keep ...string) {
 	for _, v := range slices.Clone(t.versions) {
 		q := fact.PeriodOf(v)
-		if !fact.Believed(v) || slices.Contains(keep, v.ID) || !q.Overlaps(p) {
+		if !fact.Believed(v) || slices.Contains(keep, v.ID) || !q.Overlaps(p) || !t.inLine(v) {
 			continue
 		}
 		t.displaced = append(t.displaced, v)
@@ -309,6 +358,9 @@ func (t *timeline) period(p fact.Period) (fact.Period, error) {
 		return p, nil
 	}
 	for _, v := range t.versions {
+		if t.several || t.said.Replaces == AllValues && v.Also {
+			continue // it has a timeline of its own, or ends
+		}
 		if fact.Believed(v) && v.ValidFrom.After(p.From) && fact.Before(v.ValidFrom, p.Until) {
 			p.Until = new(v.ValidFrom)
 			break
@@ -325,12 +377,14 @@ func (t *timeline) outcome(v *fact.Version, p fact.Period) Outcome {
 	switch {
 	case t.correcting:
 		return Corrected
-	case t.joined:
+	case t.joined && (t.said.Replaces == "" || len(t.displaced) == 0):
 		return Confirmed
 	case p.From.After(t.present):
 		return Planned
 	case p.Contains(t.present) && len(t.displaced) > 0:
 		return Superseded
+	case p.Contains(t.present) && t.several && len(valuesAt(t.versions, t.present)) > 1:
+		return Added
 	case p.Contains(t.present) || !slices.ContainsFunc(t.before, fact.Believed):
 		return Created
 	}
@@ -348,7 +402,7 @@ func (t *timeline) create(p fact.Period) *fact.Version {
 		Confidence: c.Confidence, CreatedAt: t.present, LastConfirmed: t.now,
 		ValidFrom: p.From, ValidUntil: p.Until, ConfirmationCount: 1, RevisionCount: 1,
 		Privacy: PrivacyShared, Archetype: formats.Archetype(c.Category), RecordedFrom: t.now,
-		AssertedBy: c.Source.By, Sources: []Source{t.source()}, Tags: []string{}, Aliases: []string{},
+		AssertedBy: c.Source.By, Sources: []Source{t.source()}, Tags: []string{}, Aliases: []string{}, Also: t.several,
 	}
 	if len(t.displaced) > 0 {
 		v.Supersedes = formats.Optional(t.displaced[len(t.displaced)-1].ID)
@@ -359,7 +413,7 @@ func (t *timeline) create(p fact.Period) *fact.Version {
 	if m := t.model(); m != nil {
 		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
 	}
-	if old := fact.CurrentAt(t.before, p.From); old != nil && t.compare(old) == verdict.Refined {
+	if old := t.replacedAt(p.From); old != nil && t.compare(old) == verdict.Refined {
 		v.Questions, v.QuestionsAt = old.Questions, old.QuestionsAt
 	}
 	c.describe(v)
@@ -380,9 +434,10 @@ func (t *timeline) resume(v *fact.Version, p fact.Period) *fact.Version {
 type timeline struct {
 	facts   state.Claims
 	said    Checked
-	form    verdict.Form // of the asserted value
-	now     time.Time    // the recorded time
-	present time.Time    // now, or the wall clock if the recorded time is far ahead of it
+	form    verdict.Form            // of the asserted value
+	kinds   map[string]verdict.Kind // how it relates to other values
+	now     time.Time               // the recorded time
+	present time.Time               // now, or the wall clock if the recorded time is far ahead of it
 
 	before    []*fact.Version // as they are believed before the assertion: see [fact.Settle]
 	versions  []*fact.Version // as they will be
@@ -391,11 +446,14 @@ type timeline struct {
 
 	joined     bool // the assertion became one with a version of the same value
 	correcting bool
+
+	several bool          // the assertion is one of several values
+	line    *fact.Version // the one of them that makes room for it; nil: none
 }
 
 // newTimeline is that of an assertion about a fact with these versions.
 func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
-	t := &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), now: now, present: now}
+	t := &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), kinds: map[string]verdict.Kind{}, now: now, present: now}
 	if !c.At.IsZero() {
 		t.present = fact.Present(c.At, now)
 	}
@@ -491,13 +549,13 @@ func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
 
 // finish turns the timeline into events and the answer.
 func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, Remembered, error) {
-	if old := t.protected(); old != nil {
+	if old := t.protected(v); old != nil {
 		return t.disputed(old)
 	}
 	r := t.remembered(v, t.outcome(v, wanted))
 	switch r.Outcome {
 	case Superseded, Backdated:
-		t.judge(v, &r)
+		t.judge(v, wanted.From, &r)
 	case Confirmed:
 		if !wanted.Equal(fact.PeriodOf(v)) {
 			r.Asked = &wanted
@@ -524,6 +582,9 @@ func (t *timeline) remembered(v *fact.Version, o Outcome) Remembered {
 	}
 	for _, w := range t.displaced {
 		r.Displaced = append(r.Displaced, t.displacement(w))
+	}
+	if t.several {
+		r.Values = valuesOf(valuesAt(t.versions, t.present))
 	}
 	return r
 }
@@ -566,6 +627,8 @@ type Checked struct {
 	Authority            string     // the kind of source in whose name it speaks; empty: that of Source
 	Session              string
 	Correct              bool
+	Also                 bool   // the value is true beside those that the fact has
+	Replaces             string // the one of several values that it takes the place of, or [AllValues]
 	Tags, Aliases        []string
 	Questions            []string // nil: those that the fact has stay
 	Pinned               *bool
@@ -579,7 +642,7 @@ type Checked struct {
 // Check checks an assertion and takes secrets out of it. Every error is an
 // [ArgumentError].
 func (s *Store) Check(a Assertion) (Checked, error) {
-	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
+	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Also: a.Also, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
 	var err error
 	text := func(argument, v string) string {
 		v, found := s.Redact(v)
@@ -589,7 +652,7 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 		}
 		return v
 	}
-	c.Value = strings.TrimSpace(text("value", a.Value))
+	c.Value, c.Replaces = strings.TrimSpace(text("value", a.Value)), strings.TrimSpace(text("replaces", a.Replaces))
 	c.Category, c.Key = text("category", strings.TrimSpace(a.Category)), text("key", strings.TrimSpace(a.Key))
 	c.Source, c.unchecked = s.sourced(text("source", a.Source), defaultConfidence)
 	c.Tags, c.Aliases = names("tags", a.Tags, text), names("aliases", a.Aliases, text)
@@ -605,6 +668,14 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	}
 	if c.Privacy, err = parsePrivacy(a.Privacy); err != nil {
 		return c, err
+	}
+	switch {
+	case c.Also && c.Correct:
+		return c, refusal.Argument("also", "also adds a value, correct replaces a wrong one: give one of the two")
+	case c.Also && c.Replaces != "":
+		return c, refusal.Argument("also", "also adds a value, replaces ends one: give one of the two")
+	case len(c.Replaces) > MaxValue:
+		return c, checkValue("replaces", c.Replaces)
 	}
 	return c, c.parsePeriod(a, s.Now())
 }

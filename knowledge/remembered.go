@@ -27,6 +27,7 @@ type Remembered struct {
 	Contradiction *Contradiction   `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
 	Dispute       *formats.Dispute `json:"dispute,omitempty"`       // with outcome disputed: the assertion, while all else tells of what is believed; else: the value it replaced, for the third time
 	Displaced     []Displacement   `json:"displaced,omitempty"`
+	Values        []string         `json:"values,omitempty"`  // all that are current, where the fact has several
 	Similar       []Similar        `json:"similar,omitempty"` // advice only: nothing was done about them
 	Redacted      []string         `json:"redacted,omitempty"`
 	Unchecked     string           `json:"unchecked_source,omitempty"` // why the file that the source names will not be checked
@@ -44,6 +45,7 @@ type Was struct {
 	Value      string    `json:"value"`
 	Since      time.Time `json:"since"`
 	AssertedBy string    `json:"asserted_by,omitempty"`
+	All        []string  `json:"all,omitempty"` // the values, where it had several
 }
 
 // Displacement tells what became of a version with another value: the periods
@@ -77,13 +79,18 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 		r.noteSource(&b)
 		return b.String()
 	}
-	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected", Refined: "Refined"}[r.Outcome]
+	verb := map[Outcome]string{Confirmed: "Confirmed", Corrected: "Corrected", Refined: "Refined", Added: "Added"}[r.Outcome]
 	if verb == "" {
 		verb = "Remembered"
 	}
-	fmt.Fprintf(&b, "%s [%s] %s: %s (confidence: %s", verb, prose.Line(r.Category), prose.Line(r.Key), prose.Brief(r.Value), prose.Percent(r.Confidence))
-	if r.Outcome == Confirmed {
-		fmt.Fprintf(&b, ", confirmed %dx", r.Confirmations)
+	fmt.Fprintf(&b, "%s [%s] %s: %s (", verb, prose.Line(r.Category), prose.Line(r.Key), prose.Brief(r.Value))
+	switch r.Outcome {
+	case Added:
+		b.WriteString(countValues(r.Values))
+	case Confirmed:
+		fmt.Fprintf(&b, "confidence: %s, confirmed %dx", prose.Percent(r.Confidence), r.Confirmations)
+	default:
+		b.WriteString("confidence: " + prose.Percent(r.Confidence))
 	}
 	b.WriteByte(')')
 	switch {
@@ -91,6 +98,8 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 		r.Contradiction.text(&b, r.Was != nil, call)
 	case r.Was != nil && r.Outcome == Refined:
 		b.WriteString("\n  was: " + prose.Brief(r.Was.Value))
+	case r.Was != nil && r.Was.All != nil:
+		b.WriteString("\n  was: " + nameValues(r.Was.All))
 	case r.Was != nil:
 		b.WriteString("\n  was: " + prose.Brief(r.Was.Value) + " (since " + r.Was.Since.Format(time.DateOnly))
 		if r.Was.AssertedBy != "" {

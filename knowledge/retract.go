@@ -19,6 +19,7 @@ import (
 type Withdrawal struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room; pattern or gotcha remove a lesson"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+	Value    string `json:"value,omitempty" jsonschema:"the one of several values that is no longer true"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 	Erase    bool   `json:"erase,omitempty" jsonschema:"take it off the disk with its history, for good"`
 	Confirm  bool   `json:"confirm,omitempty" jsonschema:"needed with erase"`
@@ -36,6 +37,8 @@ func (w Withdrawal) NeedsConfirm() string {
 type Withdrawn struct {
 	Category string           `json:"category"`
 	Key      string           `json:"key"`
+	Value    string           `json:"value,omitempty"`  // the one that was taken back
+	Values   []string         `json:"values,omitempty"` // those that stay beside it
 	Touched  []string         `json:"touched"`
 	Erased   bool             `json:"erased"`
 	Lessons  int              `json:"lessons,omitempty"` // how many patterns or gotchas it was
@@ -64,6 +67,12 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", prose.Line(w.Category), prose.Line(w.Key))
 	}
 	text := fmt.Sprintf("Removed [%s] %s", prose.Line(w.Category), prose.Line(w.Key))
+	if w.Value != "" {
+		text += ": " + prose.Brief(w.Value)
+	}
+	if len(w.Values) > 0 {
+		text += " (" + countValues(w.Values) + ")"
+	}
 	if w.Lessons > 1 {
 		text += fmt.Sprintf(" (%d of them)", w.Lessons)
 	}
@@ -82,27 +91,44 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		if !w.Confirm {
 			return Withdrawn{}, refusal.Argument("confirm", "%s: needs confirm=true", w.NeedsConfirm())
 		}
+		if w.Value != "" {
+			return Withdrawn{}, refusal.Argument("value", "erase takes the whole fact: leave value out, or leave erase out to retract that value")
+		}
 		return s.erase(ctx, w)
 	}
-	r := Withdrawn{Category: w.Category, Key: w.Key}
+	w.Value, _ = s.Redact(strings.TrimSpace(w.Value)) // as it was stored
+	var r Withdrawn
 	by := s.Source(w.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
-		r.Touched, r.Dispute, r.stays = nil, nil, nil
-		events, x := End(st, fact.IDOf(w.Category, w.Key), by, now, s.present(now))
+		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value}
+		n := fact.IDOf(w.Category, w.Key)
+		events, x := EndValue(st, n, w.Value, by, now, s.present(now))
 		if x != nil {
 			r.disputed(x)
 			return events, nil
 		}
 		if len(events) == 0 {
-			events = lessonEvents(st, w.Category, w.Key)
+			events = lessonEvents(st, w)
 			r.Lessons = len(events)
 		}
-		if len(events) == 0 {
+		switch {
+		case len(events) == 0 && w.Value != "" && fact.Current(st.Versions(n), s.present(now)) != nil:
+			return nil, noValue(w.Category, w.Key, w.Value)
+		case len(events) == 0:
 			return nil, NotFound(w.Category, w.Key)
 		}
 		for _, e := range events {
 			if e.Put != nil {
 				r.Category, r.Key, r.Touched = e.Put.Category, e.Put.Key, append(r.Touched, e.Put.ID)
+			}
+		}
+		if w.Value != "" {
+			for _, v := range fact.AllCurrent(st.Versions(n), s.present(now)) {
+				if hasValue(v, w.Value) {
+					r.Value = v.Value // as it was written
+				} else {
+					r.Values = append(r.Values, v.Value)
+				}
 			}
 		}
 		return events, nil
@@ -119,12 +145,12 @@ func (w *Withdrawn) disputed(x *Contested) {
 }
 
 // Retract ends what is valid at present and withdraws whole what would begin
-// later. by names who does it; now is the recorded time.
-func Retract(f state.Facts, n fact.ID, by string, now, present time.Time) []state.Event {
+// later: of all values, or of one. by names who does it; now is the recorded time.
+func Retract(f state.Facts, n fact.ID, value, by string, now, present time.Time) []state.Event {
 	var out []state.Event
 	versions, changed := fact.Settle(f.Versions(n), present, now)
 	for _, v := range versions {
-		if !fact.Believed(v) || !fact.Before(present, v.ValidUntil) {
+		if !fact.Believed(v) || !fact.Before(present, v.ValidUntil) || !hasValue(v, value) {
 			continue
 		}
 		w := fact.Disbelieve(v, now)

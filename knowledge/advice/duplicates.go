@@ -62,7 +62,7 @@ func newLikely(v *fact.Version) likely {
 // same reports whether two facts may be nearly the same. The same value is listed
 // apart.
 func (f *likely) same(g *likely) bool {
-	return f.denied == g.denied && slices.Equal(f.digits, g.digits) &&
+	return f.name != g.name && f.denied == g.denied && slices.Equal(f.digits, g.digits) &&
 		!slices.Equal(fact.Words(formats.FoldName(f.value)), fact.Words(formats.FoldName(g.value)))
 }
 

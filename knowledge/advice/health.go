@@ -70,16 +70,19 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		var likes []likely
 		same := values{}
 		for n, vs := range st.Sorted() {
-			switch v := fact.Current(vs, now); {
-			case v == nil:
-			case v.ArchivedAt != nil:
-				if r.Archived++; r.Archived <= dormantMost {
-					r.Dormant = append(r.Dormant, knowledge.FoundAt(v, now))
-				}
-			default:
+			current := fact.AllCurrent(vs, now)
+			active := slices.DeleteFunc(slices.Clone(current), func(v *fact.Version) bool { return v.ArchivedAt != nil })
+			switch {
+			case len(active) > 0:
 				r.Facts++
+			case len(current) > 0:
+				if r.Archived++; r.Archived <= dormantMost {
+					r.Dormant = append(r.Dormant, knowledge.FoundAt(current[0], now))
+				}
+			}
+			for _, v := range active {
 				r.look(st, v, now)
-				if w, known := same.met(n, v); known && !knowledge.Judged(st.Judged, n, fact.IDOf(w.Category, w.Key)) {
+				if w, known := same.met(n, v); known && w != nameOf(v) && !knowledge.Judged(st.Judged, n, fact.IDOf(w.Category, w.Key)) {
 					r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
 				}
 				if encoder != nil {

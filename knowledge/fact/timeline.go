@@ -13,7 +13,8 @@ type Held struct {
 
 // Timeline lists the believed versions of a fact, oldest first, as they are for
 // questions about now and later. It is the one place that turns stored periods
-// into believed ones. No two of its periods overlap.
+// into believed ones. No two of its periods overlap, unless they are those of
+// several values.
 //
 // A boundary that nobody gave is the clock's: a version began, or ended, when it
 // was recorded. Such a boundary after now was recorded by a clock that was ahead.
@@ -35,7 +36,8 @@ func Timeline(vs []*Version, now time.Time) []Held {
 }
 
 // Separate puts versions in the order of their beginnings and ends each where the
-// next one begins. A version of which nothing is left is not in the result.
+// next one of its line begins. Of several values each is a line of its own. A
+// version of which nothing is left is not in the result.
 func Separate(held []Held) []Held {
 	held = slices.DeleteFunc(held, Held.empty)
 	slices.SortStableFunc(held, func(a, b Held) int {
@@ -44,11 +46,19 @@ func Separate(held []Held) []Held {
 		}
 		return a.RecordedFrom.Compare(b.RecordedFrom)
 	})
-	for i := range held[:max(0, len(held)-1)] {
-		held[i].Period.Until = EarlierEnd(held[i].Period.Until, &held[i+1].Period.From)
+	for i := range held {
+		for j := i + 1; j < len(held) && Before(held[j].Period.From, held[i].Period.Until); j++ {
+			if sameLine(held[i], held[j]) {
+				held[i].Period.Until = EarlierEnd(held[i].Period.Until, &held[j].Period.From)
+				break
+			}
+		}
 	}
 	return slices.DeleteFunc(held, Held.empty)
 }
+
+// sameLine reports whether only one of two versions holds at a time.
+func sameLine(a, b Held) bool { return !a.Also && !b.Also || SameValue(a.Value, b.Value) }
 
 func (h Held) empty() bool { return !Before(h.Period.From, h.Period.Until) }
 

@@ -52,8 +52,8 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 	best, p, twins := -1, 0.0, 0
 	for _, x := range answers {
 		b := x.Index
-		if b == a {
-			continue
+		if b == a || candidates[a].Key == candidates[b].Key && candidates[a].Category == candidates[b].Category {
+			continue // one of several values is true beside the others
 		}
 		var shared float64
 		for _, id := range all[b].ids {

@@ -9,6 +9,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/verdict"
 )
 
 // Lists is what a project knows beside its facts. They are only to be read.
@@ -145,7 +146,7 @@ func (l Lists) clipped() Lists {
 
 // SamePattern reports whether two patterns have one type and one description.
 func SamePattern(a, b formats.Pattern) bool {
-	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && fact.SameValue(a.Description, b.Description)
+	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && verdict.Compare("", a.Description, b.Description) == verdict.Equal
 }
 
 // SameGotcha reports whether two gotchas are one.

@@ -113,27 +113,29 @@ func exportOf(st *state.State, s *knowledge.Store) *formats.Document {
 func recordsOf(st *state.State, now time.Time) []formats.Record {
 	out := []formats.Record{}
 	for _, vs := range st.Sorted() {
-		v := fact.Current(vs, now)
-		if v == nil {
-			continue
+		for _, v := range fact.AllCurrent(vs, now) {
+			out = append(out, recordOf(v))
 		}
-		r := formats.Record{
-			Category: v.Category, Key: v.Key, Value: v.Value, Confidence: &v.Confidence, ValidFrom: &v.ValidFrom,
-			ValidUntil: v.ValidUntil, Confirmations: v.ConfirmationCount, Timestamp: &v.LastConfirmed,
-		}
-		r.Questions, r.Tags = strings.Join(v.Questions, "; "), v.Tags
-		if v.Privacy == knowledge.PrivacyProjectOnly {
-			r.Privacy = v.Privacy
-		}
-		if len(v.Sources) > 0 {
-			r.Source = v.Sources[0].Ref
-			if r.Source == "" {
-				r.Source = v.Sources[0].By
-			}
-		}
-		out = append(out, r)
 	}
 	return out
+}
+
+func recordOf(v *fact.Version) formats.Record {
+	r := formats.Record{
+		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: &v.Confidence, ValidFrom: &v.ValidFrom,
+		ValidUntil: v.ValidUntil, Confirmations: v.ConfirmationCount, Timestamp: &v.LastConfirmed, Also: v.Also,
+	}
+	r.Questions, r.Tags = strings.Join(v.Questions, "; "), v.Tags
+	if v.Privacy == knowledge.PrivacyProjectOnly {
+		r.Privacy = v.Privacy
+	}
+	if len(v.Sources) > 0 {
+		r.Source = v.Sources[0].Ref
+		if r.Source == "" {
+			r.Source = v.Sources[0].By
+		}
+	}
+	return r
 }
 
 // replaceFile writes a file beside its place and renames it there. A symbolic

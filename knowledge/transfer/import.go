@@ -65,7 +65,7 @@ type Imported struct {
 	InPart   []BadLine         `json:"in_part,omitempty"`   // by append: added for a shorter period
 	LeftOut  []foreign.LeftOut `json:"left_out,omitempty"`  // what a fact has no place for
 	Missing  []string          `json:"missing,omitempty"`   // facts whose item in a room's file was deleted
-	Disputed int               `json:"disputed,omitempty"`  // edits that stand against what has more authority
+	Disputed int               `json:"disputed,omitempty"`  // what stands against what has more authority
 	DryRun   bool              `json:"dry_run"`
 	First    []formats.Record  `json:"-"` // of those that would be added
 }

@@ -60,7 +60,7 @@ func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, 
 	m.st, m.now, m.present, m.events = st, now, fact.Present(m.store.Now(), now), nil
 	m.over = state.Over(st, nil)
 	b := &m.before
-	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Removed, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Removed, b.Replaced, b.Lessons, slices.Clip(b.First)
+	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Removed, m.r.Disputed, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Removed, b.Disputed, b.Replaced, b.Lessons, slices.Clip(b.First)
 	m.r.NotAdded, m.r.InPart = slices.Clip(b.NotAdded), slices.Clip(b.InPart)
 	grouped, order, err := m.group(ctx, p)
 	if err != nil {
@@ -174,6 +174,8 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 		erased = false
 	}
 	switch {
+	case existing && len(several(in.versions, m.present)) > 0:
+		return m.several(n, in)
 	case erased && !existing, existing && m.in.Merge == mergeSkip:
 		m.r.Skipped += in.records
 		if erased || withdrawn(m.st.Versions(n), m.present) {
@@ -201,6 +203,9 @@ func (m *merger) replace(in incoming) error {
 	}
 	c := m.restated(theirs)
 	c.From, c.Until = nil, nil
+	if len(several(m.over.Versions(fact.IDOf(theirs.Category, theirs.Key)), m.present)) > 0 {
+		c.Replaces = knowledge.AllValues
+	}
 	c.Authority = cmp.Or(m.store.Actor().Kind, knowledge.KindAgent) // whoever runs it, whatever the file says of itself
 	events, got, err := knowledge.Assert(m.over, c, m.now)
 	if err != nil {
@@ -209,6 +214,7 @@ func (m *merger) replace(in incoming) error {
 	if got.Outcome == knowledge.Disputed {
 		m.add(events...)
 		m.r.Skipped += in.records
+		m.r.Disputed += in.records
 		return nil
 	}
 	if got.Outcome == knowledge.Confirmed {
@@ -219,6 +225,78 @@ func (m *merger) replace(in incoming) error {
 	m.add(events...)
 	m.counted(in, true)
 	return nil
+}
+
+// several are the current values of a fact that has several; none of another fact.
+func several(vs []*fact.Version, now time.Time) []*fact.Version {
+	return slices.DeleteFunc(fact.AllCurrent(vs, now), func(v *fact.Version) bool { return !v.Also })
+}
+
+// several merges a fact that has several values in the file: those that are not
+// here are added, as whoever runs the import might, but never as a user. With
+// replace ours that are not in the file end, and it is done as a user if one runs it.
+func (m *merger) several(n fact.ID, in incoming) error {
+	theirs, ours := several(in.versions, m.present), fact.AllCurrent(m.over.Versions(n), m.present)
+	replace, added, removed, ended := m.in.Merge == mergeReplace, 0, 0, 0
+	kind := cmp.Or(m.store.Actor().Kind, knowledge.KindAgent)
+	if kind == knowledge.KindUser && !replace {
+		kind = knowledge.KindTool
+	}
+	if replace {
+		by := m.store.Source("", 1)
+		for _, v := range ours {
+			if !holdsValue(theirs, v.Value) {
+				events, disputed := knowledge.EndValue(m.over, n, v.Value, by, m.now, m.present)
+				m.add(events...)
+				if disputed == nil {
+					ended++
+				} else {
+					m.r.Disputed++
+				}
+			}
+		}
+	}
+	for _, v := range theirs {
+		if holdsValue(ours, v.Value) {
+			continue
+		}
+		if !replace && slices.ContainsFunc(m.over.Versions(n), func(w *fact.Version) bool { return w.RetractedAt != nil && holdsValue([]*fact.Version{w}, v.Value) }) {
+			removed++
+			continue
+		}
+		c := m.restated(v)
+		c.Also, c.Authority = true, kind
+		if replace {
+			c.From, c.Until = nil, nil
+		}
+		events, got, err := knowledge.Assert(m.over, c, m.now)
+		if err != nil {
+			return err
+		}
+		if got.Outcome != knowledge.Disputed {
+			m.resemble(events, got.ID, v)
+			added++
+		} else {
+			m.r.Disputed++
+		}
+		m.add(events...)
+	}
+	if len(in.from) > 0 { // each record counts by itself
+		m.r.Skipped += in.records - added
+		in.records = added
+		m.r.Removed += removed
+	} else if added+ended == 0 {
+		m.r.Skipped += in.records
+		m.r.Removed += min(removed, in.records)
+	}
+	if added+ended > 0 {
+		m.counted(in, replace)
+	}
+	return nil
+}
+
+func holdsValue(vs []*fact.Version, value string) bool {
+	return slices.ContainsFunc(vs, func(v *fact.Version) bool { return verdict.Compare(v.Key, v.Value, value) == verdict.Equal })
 }
 
 // append puts the file's versions only where nothing of ours is believed, so
@@ -536,7 +614,7 @@ func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Source.Kind, c.Source.Ref = knowledge.KindImport, r.Source
+	c.Source.Kind, c.Source.Ref, c.Also = knowledge.KindImport, r.Source, r.Also
 	c.From, c.Until = r.ValidFrom, r.ValidUntil
 	if c.From == nil {
 		c.From = r.Timestamp

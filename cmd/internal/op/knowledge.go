@@ -74,7 +74,7 @@ func knowing(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remember", "Assert a fact; the same value confirms it, another supersedes it.", Adds, on(open, (*knowledge.Store).Remember), "category", "value").
-			Teach("key", "confidence", "valid_from", "valid_until", "source", "correct", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
+			Teach("key", "confidence", "valid_from", "valid_until", "source", "correct", "also", "replaces", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
 		New("recall", "Find facts by words and meaning, or list a category. Nothing found? Ask again in other words.", Reads, on(open, (*knowledge.Store).Recall)).
 			Teach("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
@@ -128,8 +128,8 @@ func relating(st Stores) []Operation {
 func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
-		New("remove", "Retract a fact; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
-			Teach("source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
+		New("remove", "Retract a fact, or one value; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
+			Teach("value", "source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
 		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).Files("file").
@@ -167,6 +167,8 @@ func knowledgeWords() Words {
 		"valid_until":  "",
 		"source":       "e.g. src/auth.ts:12; user if the user said it",
 		"correct":      "the old value was always wrong",
+		"also":         "true beside the values it has",
+		"replaces":     "the one of several values to end; * all",
 		"pinned":       "always in the briefing",
 		"kind":         "",
 		"state":        "",
