@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 	"github.com/yuin/goldmark"
@@ -22,21 +23,26 @@ import (
 // a fact for each line of its lists and for each paragraph.
 const shortNote = 600
 
+// The patterns are compiled when a file is first read: every command links this package.
 var (
-	markdownLine = regexp.MustCompile(`(?m)^(#{1,6} |[-*+] )`)
-	instructions = regexp.MustCompile(`(?i)^(claude|agents|gemini)(\.local)?\.md$|^copilot-instructions\.md$|^\.?(cursor|windsurf)rules|\.mdc$|instructions\.md$`)
-	ownBlock     = regexp.MustCompile(`(?s)<!-- lean-ctx:begin.*?<!-- lean-ctx:end -->`)
-	observation  = regexp.MustCompile(`^\[([\pL][\pL\d _-]*)\]\s+(.+)$`)
-	noteRelation = regexp.MustCompile(`^([\pL][\pL\d _-]*?)\s+\[\[([^\]]+)\]\]\s*(\(.*\))?$`)
-	hashTag      = regexp.MustCompile(`(?:^|\s)#([\pL\d_/-]+)`)
+	markdownLine = pattern(`(?m)^(#{1,6} |[-*+] )`)
+	instructions = pattern(`(?i)^(claude|agents|gemini)(\.local)?\.md$|^copilot-instructions\.md$|^\.?(cursor|windsurf)rules|\.mdc$|instructions\.md$`)
+	ownBlock     = pattern(`(?s)<!-- lean-ctx:begin.*?<!-- lean-ctx:end -->`)
+	observation  = pattern(`^\[([\pL][\pL\d _-]*)\]\s+(.+)$`)
+	noteRelation = pattern(`^([\pL][\pL\d _-]*?)\s+\[\[([^\]]+)\]\]\s*(\(.*\))?$`)
+	hashTag      = pattern(`(?:^|\s)#([\pL\d_/-]+)`)
 )
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 func isMarkdown(name string, start []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md", ".mdc", ".markdown":
 		return true
 	}
-	return bytes.HasPrefix(start, []byte("---\n")) || markdownLine.Match(start)
+	return bytes.HasPrefix(start, []byte("---\n")) || markdownLine().Match(start)
 }
 
 // frontMatter is what a note says of itself.
@@ -59,7 +65,7 @@ type frontMatter struct {
 // markdown reads one Markdown file: a note with front matter, or instructions.
 func (b *builder) markdown(src []byte) error {
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	src = ownBlock.ReplaceAllFunc(src, func(block []byte) []byte {
+	src = ownBlock().ReplaceAllFunc(src, func(block []byte) []byte {
 		return bytes.Repeat([]byte("\n"), bytes.Count(block, []byte("\n"))) // the lines below keep their numbers
 	})
 	var head frontMatter
@@ -76,13 +82,13 @@ func (b *builder) markdown(src []byte) error {
 	case has && head.Name != "" && slices.Contains([]string{"user", "feedback", "project", "reference"}, kind):
 		b.program("Claude Code's auto memory")
 		b.note(map[string]string{"feedback": "convention"}[kind], head, kind, body, lines, first)
-	case head.Permalink != "", has && slices.ContainsFunc(lines, func(l line) bool { return observation.MatchString(l.text) }):
+	case head.Permalink != "", has && slices.ContainsFunc(lines, func(l line) bool { return observation().MatchString(l.text) }):
 		b.program("basic-memory")
 		b.observations(head, lines)
 	case has && kind != "":
 		b.program("Open Knowledge Format")
 		b.note(head.Category, head, kind, body, lines, first)
-	case instructions.MatchString(path.Base(b.file)):
+	case instructions().MatchString(path.Base(b.file)):
 		b.program(path.Base(b.file))
 		b.texts("convention", "", lines, nil)
 	default:
@@ -346,25 +352,25 @@ func (b *builder) observations(head frontMatter, lines []line) {
 	var kinds []string
 	var rest []line
 	for _, l := range lines {
-		if m := noteRelation.FindStringSubmatch(l.text); m != nil && l.item {
+		if m := noteRelation().FindStringSubmatch(l.text); m != nil && l.item {
 			if targets[m[1]] == nil {
 				kinds = append(kinds, m[1])
 			}
 			targets[m[1]] = append(targets[m[1]], m[2])
 			continue
 		}
-		m := observation.FindStringSubmatch(l.text)
+		m := observation().FindStringSubmatch(l.text)
 		if m == nil || !l.item || m[1] == "x" {
 			rest = append(rest, l)
 			continue
 		}
 		own := slices.Clone(tags)
-		for _, t := range hashTag.FindAllStringSubmatch(m[2], -1) {
+		for _, t := range hashTag().FindAllStringSubmatch(m[2], -1) {
 			if !slices.Contains(own, t[1]) {
 				own = append(own, t[1])
 			}
 		}
-		value := strings.TrimSpace(hashTag.ReplaceAllString(m[2], ""))
+		value := strings.TrimSpace(hashTag().ReplaceAllString(m[2], ""))
 		b.add(formats.Record{Category: m[1], Key: slug(title, value), Value: value, Tags: own, Source: b.source(l)}, l.from)
 	}
 	category := orElse(head.Type, "note")

@@ -24,6 +24,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -53,11 +54,16 @@ type Plan struct {
 // ErrNone says that a text is neither a checklist nor issues of beads.
 var ErrNone = errors.New("no item of a checklist (- [ ] text) and no issue of beads")
 
+// The patterns are compiled when a plan is first read: every command links this package.
 var (
-	heading = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*$`)
-	item    = regexp.MustCompile(`^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*)$`)
-	marked  = regexp.MustCompile(`\s*<!--\s*(t-[0-9a-f]{3,64})(?:\s+(\w+))?(?:\s+(\S+))?\s*-->\s*$`)
+	heading = pattern(`^(#{1,6})\s+(.*?)\s*#*$`)
+	item    = pattern(`^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*)$`)
+	marked  = pattern(`\s*<!--\s*(t-[0-9a-f]{3,64})(?:\s+(\w+))?(?:\s+(\S+))?\s*-->\s*$`)
 )
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // Parse reads a plan. A mistake is named with its line.
 func Parse(text []byte) (*Plan, error) {
@@ -91,7 +97,7 @@ func parseChecklist(text []byte) (*Plan, error) {
 		} else if fence != "" && strings.HasPrefix(bare, fence) {
 			fence = ""
 		} else if fence == "" {
-			if m := heading.FindStringSubmatch(line); m != nil {
+			if m := heading().FindStringSubmatch(line); m != nil {
 				depth := len(m[1])
 				phases = slices.DeleteFunc(phases, func(l level) bool { return l.depth >= depth })
 				items = nil
@@ -99,7 +105,7 @@ func parseChecklist(text []byte) (*Plan, error) {
 				phases = append(phases, level{last, depth})
 				continue
 			}
-			if m := item.FindStringSubmatch(line); m != nil {
+			if m := item().FindStringSubmatch(line); m != nil {
 				depth := len(strings.ReplaceAll(m[1], "\t", "    "))
 				items = slices.DeleteFunc(items, func(l level) bool { return l.depth >= depth })
 				last, indent = p.add(m[3], above(append(slices.Clone(phases), items...)), n, false), depth+2
@@ -133,7 +139,7 @@ func described(line string, indent int) string {
 	for ; indent > 0 && strings.HasPrefix(line, " "); indent-- {
 		line = line[1:]
 	}
-	if rest, ok := strings.CutPrefix(line, `\`); ok && (heading.MatchString(rest) || item.MatchString(rest)) {
+	if rest, ok := strings.CutPrefix(line, `\`); ok && (heading().MatchString(rest) || item().MatchString(rest)) {
 		return rest
 	}
 	return line
@@ -149,7 +155,7 @@ func above(open []level) int {
 // add appends an item with the text of its line.
 func (p *Plan) add(text string, parent, line int, phase bool) int {
 	x := Item{Parent: parent, Line: line, Phase: phase}
-	if m := marked.FindStringSubmatch(text); m != nil {
+	if m := marked().FindStringSubmatch(text); m != nil {
 		text = text[:len(text)-len(m[0])]
 		x.ID, x.State, x.Assignee = m[1], m[2], m[3]
 		if x.State == "Created" {
@@ -395,7 +401,7 @@ func Write(w io.Writer, items []Item) error {
 		}
 		for line := range strings.Lines(x.Description) {
 			line = strings.TrimRight(line, " \t\r\n")
-			if heading.MatchString(line) || item.MatchString(line) {
+			if heading().MatchString(line) || item().MatchString(line) {
 				line = `\` + line // it is text, not a part of the plan
 			}
 			fmt.Fprintf(b, "%s\n", strings.TrimRight(space+line, " "))
