@@ -72,13 +72,13 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 		{&o.Reference, referenceMost, referenceFrom, total},
 	}
 	o.Critical, o.Important, o.Reference = []Listed{}, []Listed{}, []Listed{}
-	spent, tests, told := 0, r.tests(order), map[int]bool{}
+	spent, tests, taken := 0, r.tests(order), map[int]bool{}
 	for _, t := range tiers {
 		for ; len(order) > 0 && len(*t.list) < t.most; order = order[1:] {
-			if told[order[0]] {
+			if taken[order[0]] {
 				continue
 			}
-			own := slices.DeleteFunc(tests[order[0]], func(i int) bool { return told[i] })
+			own := slices.DeleteFunc(tests[order[0]], func(i int) bool { return taken[i] })
 			l := listed(r, order[0], own[:min(testsMost, len(own))])
 			cost := len(l.line())
 			if r.score[order[0]] < t.from*top || spent+cost > t.left {
@@ -87,7 +87,7 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 			spent += cost
 			*t.list = append(*t.list, l)
 			for _, i := range own[:len(l.Tests)] {
-				told[i] = true
+				taken[i] = true
 			}
 		}
 	}

@@ -265,7 +265,7 @@ func (r *reader) take(s *stripped, names, imports []find, bodies [][2]int, specs
 			names = names[1:]
 		}
 		if !slices.ContainsFunc(bodies, func(b [2]int) bool { return b[0] < remark.at && remark.at < b[1] }) {
-			r.say(remark.body, remark.main)
+			r.remark(remark.body, remark.main)
 		}
 	}
 	for _, n := range names {

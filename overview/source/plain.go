@@ -153,7 +153,7 @@ func (r *reader) leading(src string) {
 		}
 		lines = append(lines, line)
 	}
-	r.say(strings.Join(lines, "\n"), true)
+	r.remark(strings.Join(lines, "\n"), true)
 }
 
 // generated reports whether a program wrote the file.

@@ -93,10 +93,9 @@ func (r *reader) imports(spec string) {
 	}
 }
 
-// say takes in a comment; the first main one says what the file is for, unless
-// it is a heading of one word, or stands so late that it speaks of one
-// definition of many.
-func (r *reader) say(comment string, main bool) {
+// remark records a comment. The first main comment becomes the file's description,
+// unless it is one word, or comes after several definitions: then it describes one of them.
+func (r *reader) remark(comment string, main bool) {
 	clean := tidy(comment)
 	if clean == "" || boilerplate(clean) {
 		return

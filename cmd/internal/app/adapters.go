@@ -161,7 +161,7 @@ type otherStores struct{ w *projectStores }
 
 // Damage tells what is wrong with the files of agents, tasks and shares, and
 // gives the paths of what was set aside. Nothing is made where nobody ever worked.
-func (e otherStores) Damage(ctx context.Context) (told, aside []string, err error) {
+func (e otherStores) Damage(ctx context.Context) (warnings, aside []string, err error) {
 	a, t, s, err := e.all()
 	if err != nil {
 		return nil, nil, err
@@ -171,9 +171,9 @@ func (e otherStores) Damage(ctx context.Context) (told, aside []string, err erro
 		if err != nil { // it is what was asked for
 			more = append(more, err.Error())
 		}
-		told, aside = append(told, more...), append(aside, files...)
+		warnings, aside = append(warnings, more...), append(aside, files...)
 	}
-	return told, aside, nil
+	return warnings, aside, nil
 }
 
 // Copies names what in diaries, messages, handoffs, tasks and shares holds

@@ -128,7 +128,7 @@ func (r *run) reported(sc op.Scope, report hook.Report, err error) (op.Result, e
 		return nil, asUsage(err)
 	}
 	if n := report.Failed(); n > 0 {
-		if err := say(r.out, sc, report); err != nil {
+		if err := show(r.out, sc, report); err != nil {
 			return nil, err
 		}
 		return nil, errors.New(leftAlone(n))
@@ -143,8 +143,8 @@ func leftAlone(n int) string {
 	return fmt.Sprintf("%d files left as they are", n)
 }
 
-// say prints an answer that comes with an error.
-func say(w io.Writer, sc op.Scope, x op.Result) error {
+// show prints an answer that comes with an error.
+func show(w io.Writer, sc op.Scope, x op.Result) error {
 	if sc.Output != "json" {
 		_, err := fmt.Fprintln(w, x.Text())
 		return err

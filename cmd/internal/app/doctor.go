@@ -46,7 +46,7 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 	if x.Problems() == 0 {
 		return x, nil
 	}
-	if err := say(r.out, sc, x); err != nil {
+	if err := show(r.out, sc, x); err != nil {
 		return nil, err
 	}
 	return nil, errors.New(prose.Count(x.Problems(), "problem") + " found")

@@ -57,11 +57,11 @@ type modelName struct {
 
 // modelDone is a model of which something was done.
 type modelDone struct {
-	Name string `json:"name"`
-	said string
+	Name   string `json:"name"`
+	format string
 }
 
-func (m modelDone) Text() string { return fmt.Sprintf(m.said, m.Name) }
+func (m modelDone) Text() string { return fmt.Sprintf(m.format, m.Name) }
 
 func (s *stores) useModel(_ context.Context, _ op.Scope, a modelName) (modelDone, error) {
 	return s.withModel(a, "Model %s is in use.", embed.Use)
@@ -72,7 +72,7 @@ func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelD
 }
 
 // withModel does something with the installed model of a name.
-func (s *stores) withModel(a modelName, said string, do func(modelsDir, name string) error) (modelDone, error) {
+func (s *stores) withModel(a modelName, format string, do func(modelsDir, name string) error) (modelDone, error) {
 	c, err := s.config()
 	if err != nil {
 		return modelDone{}, err
@@ -81,7 +81,7 @@ func (s *stores) withModel(a modelName, said string, do func(modelsDir, name str
 	if err != nil {
 		return modelDone{}, absent(err)
 	}
-	return modelDone{name, said}, absent(do(c.ModelsDir, name))
+	return modelDone{name, format}, absent(do(c.ModelsDir, name))
 }
 
 // absent makes what does not exist the kind of error that says so.

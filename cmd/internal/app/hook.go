@@ -39,7 +39,7 @@ const hookLong = `Answer an event of a client's session: lean-ctx hook <client> 
 
 Events: session-start user-prompt post-tool pre-compact session-end stop subagent-start`
 
-// hookHelp runs when nothing was said of a client.
+// hookHelp runs when nothing was answer of a client.
 func (r *run) hookHelp(context.Context, cli.Globals) error {
 	_, err := fmt.Fprintln(r.out, hookLong)
 	return err
@@ -70,9 +70,9 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 		err := s.conclude(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
 		return joined(err, s.close())
 	}
-	if said := call.Run(ctx); len(said) > 0 {
+	if answer := call.Run(ctx); len(answer) > 0 {
 		// A client that has gone reads nothing, and that is no failure either.
-		_, _ = fmt.Fprintln(out, string(said))
+		_, _ = fmt.Fprintln(out, string(answer))
 	}
 	return done
 }

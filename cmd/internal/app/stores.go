@@ -25,7 +25,7 @@ type stores struct {
 	warn    func(string)
 	logger  *slog.Logger // a server's
 	lasting bool         // a server: it lives long
-	said    sync.Map     // warnings that were given
+	warned  sync.Map     // warnings that were given
 	placed  sync.Map     // the project that a scope's path last meant
 	touched sync.Map     // when an agent was last seen at work
 	intents sync.Map     // what a connection said it is about to do
@@ -334,7 +334,7 @@ func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
 
 // warnOnce says a thing once: a server reads the configuration many times.
 func (s *stores) warnOnce(text string) {
-	if _, said := s.said.LoadOrStore(text, true); !said {
+	if _, repeated := s.warned.LoadOrStore(text, true); !repeated {
 		s.warn(text)
 	}
 }

@@ -68,10 +68,10 @@ const commitLength = 12
 // come a time and the commit, as in v0.0.0-20261121200000-0123456789ab+dirty.
 const untagged = "v0.0.0-"
 
-// describe is what the go command knows, and what the linker was told where it
+// describe is what the go command knows, and what the linker was given where it
 // does not. A version that the linker was given is a release, whatever the
 // source tree looked like; the commit tells of changes even then.
-func describe(info *debug.BuildInfo, told Build) Build {
+func describe(info *debug.BuildInfo, given Build) Build {
 	settings := make(map[string]string, len(info.Settings))
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
@@ -84,14 +84,14 @@ func describe(info *debug.BuildInfo, told Build) Build {
 	case version == "(devel)":
 		version = ""
 	}
-	commit = cmp.Or(commit, told.Commit)
+	commit = cmp.Or(commit, given.Commit)
 	commit = commit[:min(commitLength, len(commit))]
 	if settings["vcs.modified"] == "true" {
 		commit += "+changes"
 	}
 	return Build{
-		Version: strings.TrimPrefix(cmp.Or(told.Version, version, development), "v"),
-		Commit:  commit, Date: cmp.Or(settings["vcs.time"], told.Date),
+		Version: strings.TrimPrefix(cmp.Or(given.Version, version, development), "v"),
+		Commit:  commit, Date: cmp.Or(settings["vcs.time"], given.Date),
 	}
 }
 

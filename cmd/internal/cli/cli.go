@@ -1,15 +1,13 @@
-// Package cli makes commands of the table of operations: knowledge remember,
-// knowledge recall and so on, with the flags, the help and the completion that
-// follow from their parameters. What is no operation (mcp, demo) is added by
-// whoever calls [New].
+// Package cli turns the table of operations into commands: knowledge remember, knowledge
+// recall and so on. Flags, help and completion are made from the parameters. The caller of
+// [New] adds commands that are no operations, such as mcp and demo.
 //
 // # Conventions
 //
 // Results go to standard output, everything else to standard error. Flags and
 // arguments come in any order; -- ends the flags. A value may be given by
 // position or by its flag, and - as an argument is standard input. --json gives
-// the result as one line of JSON. Nothing is ever asked back: what needs
-// consent needs --yes.
+// the result as one line of JSON. There are no prompts: what needs consent needs --yes.
 //
 // Errors are returned, not printed, so that one place decides on the exit code.
 package cli
@@ -25,7 +23,7 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// Name is the program's.
+// Name is the name of the program.
 const Name = "lean-ctx"
 
 // Globals are the flags that every command has.
@@ -39,26 +37,26 @@ type Globals struct {
 	known func(context.Context, Blank) []string // see [Options]
 }
 
-// Options are what the commands need beside the table.
+// Options configure the commands.
 type Options struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// Version is what --version prints after the name of the program.
 	Version string
-	// Tools give the commands, in the order of the help. It is called once,
-	// with the place where the flags will stand when a command runs.
+	// Tools returns the tools, in the order of the help. It is called once. The
+	// globals are filled in when a command runs.
 	Tools func(*Globals) []*op.Tool
-	Plain []Plain // what is no operation
-	// Warn is told what came with an answer: what was ignored, or understood
-	// otherwise than it was said. By default it is printed.
+	Plain []Plain // commands that are no operations
+	// Warn gets the notices of an answer: what was ignored or corrected. By
+	// default they are printed.
 	Warn func(text string)
-	// Known lists what an argument may be, for a shell's completion: a value, or
-	// a value, a tab and what it is. It gives nil for what it does not know, and
-	// tells nobody of errors.
+	// Known lists values of an argument for completion: a value, or a value, a
+	// tab and its description. It returns nil for an argument it does not know,
+	// and ignores errors.
 	Known func(context.Context, Blank) []string
-	// Manual gives what the manual pages say beside the commands; may be nil.
+	// Manual returns the texts of the manual page beside the commands; may be nil.
 	Manual func() Manual
-	// Made is told of every operation once its answer is printed.
+	// Made is called for every operation after its answer is printed.
 	Made func(op.Made)
 }
 
@@ -68,13 +66,12 @@ type Plain struct {
 	Run                 func(ctx context.Context, g Globals) error
 }
 
-// New makes the root command. The arguments are set and the command is run by
-// the caller.
+// New makes the root command. The caller sets the arguments and runs it.
 func New(o Options) *cobra.Command {
 	if o.Warn == nil {
 		o.Warn = func(text string) { Warn(o.Err, text) }
 	}
-	cobra.EnableCommandSorting = false // the table's order is the one in which one meets them
+	cobra.EnableCommandSorting = false // keep the order of the table
 	g := &Globals{known: o.Known}
 	root := &cobra.Command{
 		Use:           Name,
@@ -91,7 +88,7 @@ func New(o Options) *cobra.Command {
 	root.SetOut(o.Out)
 	root.SetErr(o.Err)
 	root.SetVersionTemplate(Name + " {{.Version}}\n")
-	root.CompletionOptions.DisableDefaultCmd = true // it has one of its own
+	root.CompletionOptions.DisableDefaultCmd = true // we have our own
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(help)
 	flags := root.PersistentFlags()
@@ -121,7 +118,7 @@ func New(o Options) *cobra.Command {
 	return root
 }
 
-// everyday are the actions of knowledge that also work without the noun.
+// everyday are the actions of knowledge that work without the noun too.
 var everyday = [...]string{"remember", "recall", "search", "wakeup", "status"}
 
 func plain(p Plain, g *Globals) *cobra.Command {
@@ -140,8 +137,8 @@ func none(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// tool is a command of which the operations are subcommands; a tool without
-// actions is a command itself.
+// tool is a command with the operations as subcommands. A tool without actions is one
+// command.
 func tool(t *op.Tool, k call) *cobra.Command {
 	if t.Actionless() {
 		k.op = &t.Operations[0]
@@ -165,8 +162,8 @@ func tool(t *op.Tool, k call) *cobra.Command {
 	return c
 }
 
-// group runs for a command that only has subcommands: without a word it helps,
-// with one that is no subcommand it says which was probably meant.
+// group runs a command that only has subcommands. Without arguments it prints the help; for
+// an unknown subcommand it suggests the nearest one.
 func group(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()

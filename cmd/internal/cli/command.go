@@ -28,7 +28,7 @@ type call struct {
 	warn    func(string)
 	made    func(op.Made) // may be nil
 	flags   []*flag       // one for each parameter, in their order
-	yes     *flag         // nil where nothing is asked
+	yes     *flag         // nil if the operation needs no confirmation
 	args    []op.Param
 }
 
@@ -69,7 +69,7 @@ func operation(k call) *cobra.Command {
 	return c
 }
 
-// name is the operation's on the command line.
+// name is the operation's name on the command line.
 func (k *call) name() string {
 	if k.op.Name == "" {
 		return k.tool.Command
@@ -90,7 +90,7 @@ func (k *call) use() string {
 	return strings.Join(words, " ")
 }
 
-// example is a call that is right, as one would type it.
+// example is a correct call as one would type it.
 func (k *call) example() string {
 	if line := k.tool.CommandLine(k.op); line != "" {
 		return Name + " " + line
@@ -104,7 +104,7 @@ func (k *call) run(c *cobra.Command, words []string) error {
 		return err
 	}
 	answer, err := k.tool.Call(op.InShell(c.Context()), k.op.Name, args)
-	// After the answer, so that in a terminal it is not scrolled away by it.
+	// After the answer: in a terminal it would scroll away before it.
 	defer func() {
 		for _, n := range answer.Notices {
 			k.warn(n)
@@ -127,19 +127,19 @@ func (k *call) run(c *cobra.Command, words []string) error {
 	return nil
 }
 
-// noted tells who counts what a call came to.
+// noted passes a call to Options.Made.
 func (k *call) noted(a op.Answer, args map[string]any, text string) {
 	if k.made == nil {
 		return
 	}
 	in, err := json.Marshal(args)
 	if err != nil {
-		return // what a shell gives can always be written; and nothing may fail for a count
+		return // arguments of a shell can always be encoded, and a count must not fail a command
 	}
 	k.made(op.Made{Tool: k.tool.Name, Action: a.Action, Scope: a.Scope, In: string(in), Out: text, Warned: a.Warned(), Found: a.Found()})
 }
 
-// arguments gathers what was given by flag and by position.
+// arguments collects the values of flags and positions.
 func (k *call) arguments(c *cobra.Command, words []string) (map[string]any, error) {
 	args := make(map[string]any)
 	for _, f := range k.flags {
@@ -161,8 +161,8 @@ func (k *call) arguments(c *cobra.Command, words []string) (map[string]any, erro
 	return args, k.position(c, words, args)
 }
 
-// position puts the words that are no flags where they belong. A parameter
-// that its flag gave already leaves its place to the next one.
+// position assigns the words that are no flags to parameters. A parameter that its flag
+// has set gives its position to the next one.
 func (k *call) position(c *cobra.Command, words []string, args map[string]any) error {
 	dash := c.ArgsLenAtDash()
 	words, open := k.places(words, func(p op.Param) bool { _, given := args[p.Name]; return given })
@@ -178,7 +178,7 @@ func (k *call) position(c *cobra.Command, words []string, args map[string]any) e
 			}
 			word = text
 		}
-		if p.Type == op.TypeArray { // takes all that are left
+		if p.Type == op.TypeArray { // takes all remaining words
 			args[p.Name] = words[i:]
 			return nil
 		}
@@ -187,8 +187,8 @@ func (k *call) position(c *cobra.Command, words []string, args map[string]any) e
 	return nil
 }
 
-// places is which parameter each word is for. A fact is named by two words or
-// by category/key: of the latter two are made where a word would be missing.
+// places assigns a parameter to each word. A fact is named by two words or by
+// category/key, which is split if a word is missing.
 func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op.Param) {
 	open := slices.DeleteFunc(slices.Clone(k.args), given)
 	category, hasCategory := k.op.Param(categoryName)
@@ -232,8 +232,8 @@ func (k *call) tooMany(c *cobra.Command, rest []string, some bool) error {
 	return e
 }
 
-// read takes all of standard input as one value, without its last line feed.
-// It gives up when ctx ends: a read from a terminal cannot be interrupted.
+// read reads standard input as one value without its last line feed. It returns when ctx
+// ends, although a read from a terminal cannot be interrupted.
 func read(ctx context.Context, in io.Reader) (string, error) {
 	type result struct {
 		data []byte
@@ -259,7 +259,7 @@ func read(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// Warn prints a message that is no error.
+// Warn prints a warning.
 func Warn(w io.Writer, text string) {
 	fmt.Fprintf(w, "%s: warning: %s\n", Name, text)
 }

@@ -11,33 +11,31 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// Blank is an argument that somebody is about to type, as the table names it.
+// Blank is the argument to complete, as the table names it.
 type Blank struct {
 	Tool     string // the command of the tool; empty: an argument of every command
 	Action   string // empty where the tool has none
 	Argument string
-	Category string // of the fact whose key it is, as far as it was typed
+	Category string // of a key: the category that was typed
 }
 
-// completionTime is how long a shell is made to wait for what stands in a
-// store: who presses Tab is typing.
+// completionTime is how long a completion may read a store.
 const completionTime = 500 * time.Millisecond
 
-// files are the arguments that are paths, for which the shell knows best.
+// files are the arguments that the shell completes as paths of files.
 var files = []string{"file", "path", "paths", "svg"}
 
-// directories are those that are directories.
+// directories are the arguments that the shell completes as directories.
 var directories = []string{"project", "plugin", "keep", "dir"}
 
-// complete adds what a shell's completion needs to the command of a row: for
-// each flag and each place the values it may have.
+// complete adds completion to the command of a row, for each flag and each position.
 func (k *call) complete(c *cobra.Command) {
 	for _, f := range k.flags {
 		p := f.param
 		if p.Type == op.TypeBoolean {
 			continue
 		}
-		// It fails only for a flag that there is not, or that has one already.
+		// It fails only for an unknown flag, or one that has a completion already.
 		_ = c.RegisterFlagCompletionFunc(p.Flag, func(c *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return k.fill(c.Context(), p, k.category(words), nil, typed)
 		})
@@ -56,17 +54,17 @@ func (k *call) complete(c *cobra.Command) {
 	}
 }
 
-// given is what a flag holds, or nothing.
+// given is the value of a flag, or empty.
 func (k *call) given(name string) string {
 	for _, f := range k.flags {
 		if f.param.Name == name && f.given() {
-			return f.texts[len(f.texts)-1] // cobra parses the flags twice
+			return f.texts[len(f.texts)-1] // the last: cobra parses the flags twice
 		}
 	}
 	return ""
 }
 
-// category is the category of the fact that is being named.
+// category is the category that was typed, by flag or by position.
 func (k *call) category(words []string) string {
 	if c := k.given(categoryName); c != "" {
 		return c
@@ -77,8 +75,8 @@ func (k *call) category(words []string) string {
 	return ""
 }
 
-// fill lists the values of an argument, those left out that stand there
-// already. A fact is completed as category/key where a slash was typed.
+// fill lists the values of an argument without those that were typed already. After a
+// slash it completes category/key.
 func (k *call) fill(ctx context.Context, p op.Param, category string, there []string, typed string) ([]string, cobra.ShellCompDirective) {
 	ask := func(argument, category string) []string {
 		return k.globals.values(ctx, Blank{Tool: k.tool.Command, Action: k.op.Name, Argument: argument, Category: category})
@@ -120,7 +118,7 @@ func (k *call) fill(ctx context.Context, p op.Param, category string, there []st
 	return values, done
 }
 
-// globalCompletions is complete for the flags that every command has.
+// globalCompletions completes the flags that every command has.
 func globalCompletions(root *cobra.Command, g *Globals) {
 	_ = root.RegisterFlagCompletionFunc("project", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
@@ -130,7 +128,7 @@ func globalCompletions(root *cobra.Command, g *Globals) {
 	})
 }
 
-// values asks for what stands in a store. It gives nothing rather than late.
+// values asks the store for values. It returns nothing if that takes too long.
 func (g *Globals) values(ctx context.Context, b Blank) []string {
 	if g.known == nil {
 		return nil
@@ -147,8 +145,7 @@ func (g *Globals) values(ctx context.Context, b Blank) []string {
 	return values
 }
 
-// described is a value that a shell can take: one word, and a description of
-// one line that is not long.
+// described is a value for the shell: one word, a tab and a short description.
 func described(v string) string {
 	word, about, _ := strings.Cut(v, "\t")
 	about = strings.Join(strings.Fields(about), " ")
@@ -161,8 +158,8 @@ func described(v string) string {
 	return word + "\t" + about
 }
 
-// shells are what a completion can be written for: a name, how to load it now
-// and how to load it always.
+// shells are the supported shells: the name, how to load the completion once, and how to
+// load it in every new shell.
 var shells = []struct{ name, now, always, needs string }{
 	{"bash", "source <(lean-ctx completion bash)", "lean-ctx completion bash > ~/.local/share/bash-completion/completions/lean-ctx", "\n\nIt needs the package bash-completion."},
 	{"zsh", "source <(lean-ctx completion zsh)", `lean-ctx completion zsh > "${fpath[1]}/_lean-ctx"`, ""},
@@ -170,7 +167,7 @@ var shells = []struct{ name, now, always, needs string }{
 	{"powershell", "lean-ctx completion powershell | Out-String | Invoke-Expression", "lean-ctx completion powershell >> $PROFILE", ""},
 }
 
-// completion is the command that writes them.
+// completion is the command that writes completion scripts.
 func completion() *cobra.Command {
 	c := &cobra.Command{
 		Use: "completion", Short: "Write a completion script for your shell.",

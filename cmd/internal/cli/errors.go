@@ -12,7 +12,7 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// UsageError is a command line that is not one of ours.
+// UsageError is a wrong command line.
 type UsageError struct {
 	Problem, Advice string
 	Cause           error // may be nil
@@ -26,8 +26,8 @@ func (e *UsageError) Error() string { return e.Problem }
 // Hint is what to type instead, or nothing.
 func (e *UsageError) Hint() string { return e.Advice }
 
-// explain makes of an argument error one for the command line: the example is
-// a command.
+// explain turns an argument error into one for the command line, with a command as the
+// example.
 func (k *call) explain(err error) error {
 	u, ok := errors.AsType[*op.UsageError](err)
 	if !ok {
@@ -36,7 +36,7 @@ func (k *call) explain(err error) error {
 	return &UsageError{Problem: u.Problem, Advice: Name + " " + u.CommandLine(), Cause: u}
 }
 
-// flagError words what the flag parser found.
+// flagError explains an error of the flag parser.
 func flagError(c *cobra.Command, err error) error {
 	e := &UsageError{Problem: fmt.Sprintf("%s: %v", c.CommandPath(), err), Advice: c.Example}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
@@ -60,8 +60,8 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// flagNames is a command whose subcommands are called as c's flags are: cobra
-// knows how to find the nearest of these.
+// flagNames is a command whose subcommands have the names of c's flags, since cobra
+// suggests the nearest subcommand only.
 func flagNames(c *cobra.Command) *cobra.Command {
 	names := new(cobra.Command)
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -70,7 +70,7 @@ func flagNames(c *cobra.Command) *cobra.Command {
 	return names
 }
 
-// suggest is the subcommand of c that word probably means, or nothing.
+// suggest is the subcommand of c that word probably means, or empty.
 func suggest(c *cobra.Command, word string) string {
 	if len(word) < 2 {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// flag is a parameter as a flag. It keeps the text as it was typed: what is a
-// number or one of a list is judged, and worded, in one place for all surfaces.
+// flag is a parameter as a flag. It keeps the typed text: op checks values, and words the
+// errors, for all surfaces.
 type flag struct {
 	param op.Param
 	texts []string
@@ -23,8 +23,8 @@ func (f *flag) addTo(set *pflag.FlagSet) {
 	}
 }
 
-// alsoTo adds the flag under its other names, which the help leaves out, once
-// all flags have theirs.
+// alsoTo adds the flag under its other names, which the help leaves out. It is called after
+// all flags have their own names.
 func (f *flag) alsoTo(set *pflag.FlagSet) {
 	for _, name := range f.param.Aliases {
 		if name = strings.ReplaceAll(name, "_", "-"); set.Lookup(name) == nil {
@@ -33,7 +33,7 @@ func (f *flag) alsoTo(set *pflag.FlagSet) {
 	}
 }
 
-// short is the one-letter form, unless another flag of the command has it.
+// short is the one-letter form, if no other flag of the command has it.
 func (f *flag) short(set *pflag.FlagSet) string {
 	s := f.param.Short
 	if len(s) != 1 || s == "h" || set.ShorthandLookup(s) != nil {
@@ -60,7 +60,7 @@ func (f *flag) Set(s string) error {
 	return nil
 }
 
-// String is what the flag holds.
+// String is the value of the flag.
 func (f *flag) String() string { return strings.Join(f.texts, ",") }
 
 // Type is the word that stands for the value in the help.
@@ -76,8 +76,8 @@ func (f *flag) Type() string {
 
 func (f *flag) given() bool { return len(f.texts) > 0 }
 
-// value is what the operation gets: a list may be given as several flags, of
-// anything else the last one counts.
+// value is what the operation gets. A list may be given by several flags; otherwise the
+// last flag counts.
 func (f *flag) value() any {
 	last := f.texts[len(f.texts)-1]
 	if f.param.Type != op.TypeArray || len(f.texts) == 1 {

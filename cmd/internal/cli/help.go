@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// help prints what a command does, an example first: that is what one looks
-// for.
+// help prints the help of a command, the example first.
 func help(c *cobra.Command, _ []string) {
 	w := c.OutOrStdout()
 	text := c.Long
@@ -53,7 +52,7 @@ func usageLine(c *cobra.Command) string {
 	return c.UseLine()
 }
 
-// commands is the subcommands, one a line.
+// commands lists the subcommands, one on each line.
 func commands(c *cobra.Command) string {
 	width := 0
 	for _, sub := range c.Commands() {
@@ -70,7 +69,7 @@ func commands(c *cobra.Command) string {
 	return strings.Join(lines, "\n")
 }
 
-// commonFlags is the flags that a command has from the root.
+// commonFlags lists the flags that a command inherits from the root.
 func commonFlags(c *cobra.Command) string {
 	set := c.InheritedFlags()
 	if !c.HasParent() {
@@ -80,11 +79,11 @@ func commonFlags(c *cobra.Command) string {
 	return strings.TrimRight(set.FlagUsagesWrapped(columns), "\n")
 }
 
-// columns is how wide a help text may be.
+// columns is the width of a help text.
 const columns = 80
 
-// wrap breaks lines that are too long at spaces. The first begins at column
-// indent, the others are indented so far, beside their own indentation.
+// wrap breaks long lines at spaces. The first line begins at column indent; the others are
+// indented as far, in addition to their own indentation.
 func wrap(text string, indent int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -13,8 +13,8 @@ import (
 // Term is a word with its meaning.
 type Term struct{ Name, Meaning string }
 
-// Manual is what the manual page of the program says beside its commands. The
-// zero value works.
+// Manual are the texts of the program's manual page beside its commands. The zero value
+// works.
 type Manual struct {
 	Date        time.Time // of the program; zero: today
 	About       string    // what the program is for

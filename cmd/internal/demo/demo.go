@@ -1,8 +1,8 @@
-// Package demo plays the story of a project's memory to a newcomer: the real
-// server as a child process, a real MCP client, and what each call printed.
+// Package demo shows a newcomer the story of a project's memory. A real MCP client calls
+// the real server, a child process, and each call is printed with its answer.
 //
-// What it prints does not depend on the day: every assertion says since when
-// it is valid, so a golden file holds.
+// The output does not depend on the day, since every assertion gives its valid_from. So
+// it is compared with a golden file.
 package demo
 
 import (
@@ -30,22 +30,20 @@ type Options struct {
 	Err     io.Writer // the child's messages, if the demonstration fails
 }
 
-// patience is for a machine that is very busy; the story takes well under a
-// second.
-const patience = time.Minute
+// timeout ends a demonstration that hangs. The story takes well under a second.
+const timeout = time.Minute
 
-// Run plays the story in a temporary directory, which is gone when it returns,
-// however it ends.
+// Run plays the story in a temporary directory and removes it, also after an error.
 func Run(ctx context.Context, o Options) (err error) {
 	dir, err := os.MkdirTemp("", "lean-ctx-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := lay(filepath.Join(dir, "my-app"), files); err != nil {
+	if err := writeFiles(filepath.Join(dir, "my-app"), files); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
 	var messages buffer
@@ -53,13 +51,13 @@ func Run(ctx context.Context, o Options) (err error) {
 		return connect(ctx, o, dir, &messages)
 	})
 	if err != nil && messages.String() != "" {
-		fmt.Fprintf(o.Err, "the server said:\n%s", messages.String())
+		fmt.Fprintf(o.Err, "messages of the server:\n%s", messages.String())
 	}
 	return err
 }
 
-// lay writes files of the project of the story.
-func lay(project string, files map[string]string) error {
+// writeFiles writes files into the project of the story.
+func writeFiles(project string, files map[string]string) error {
 	for name, text := range files {
 		path := filepath.Join(project, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -72,8 +70,8 @@ func lay(project string, files map[string]string) error {
 	return nil
 }
 
-// connect starts the server and shakes hands with it. The server is not tied
-// to ctx by exec, which would kill it: closing the session ends it in order.
+// connect starts the server and connects to it. exec does not get ctx, since it would
+// kill the server; closing the session ends it in order.
 func connect(ctx context.Context, o Options, dir string, messages io.Writer) (*mcp.ClientSession, error) {
 	server := exec.Command(o.Server[0], o.Server[1:]...)
 	server.Dir = filepath.Join(dir, "my-app")
@@ -87,40 +85,39 @@ func connect(ctx context.Context, o Options, dir string, messages io.Writer) (*m
 	return session, nil
 }
 
-// stage is the story as it is played.
-type stage struct {
+// player makes the calls of the story.
+type player struct {
 	project  string
 	start    func(context.Context) (*mcp.ClientSession, error)
 	sessions map[string]*mcp.ClientSession // by who calls
 	names    names
 }
 
-// playAll plays the story. Each of its agents has a server of its own, as it
-// has when it works in a client of its own.
+// playAll plays the story. Each agent has its own server, as each client has.
 func playAll(ctx context.Context, o Options, project string, start func(context.Context) (*mcp.ClientSession, error)) (err error) {
-	s := &stage{project: project, start: start, sessions: map[string]*mcp.ClientSession{}}
+	p := &player{project: project, start: start, sessions: map[string]*mcp.ClientSession{}}
 	defer func() {
-		for _, session := range s.sessions {
+		for _, session := range p.sessions {
 			err = errors.Join(err, session.Close())
 		}
 	}()
-	return s.play(ctx, o.Out)
+	return p.play(ctx, o.Out)
 }
 
-// session is that of who calls, connected at the first call.
-func (s *stage) session(ctx context.Context, who string) (*mcp.ClientSession, error) {
-	if session := s.sessions[who]; session != nil {
+// session is the session of an agent. It is connected at its first call.
+func (p *player) session(ctx context.Context, who string) (*mcp.ClientSession, error) {
+	if session := p.sessions[who]; session != nil {
 		return session, nil
 	}
-	session, err := s.start(ctx)
+	session, err := p.start(ctx)
 	if err == nil {
-		s.sessions[who] = session
+		p.sessions[who] = session
 	}
 	return session, err
 }
 
 // play makes the calls of the story one after the other.
-func (s *stage) play(ctx context.Context, out io.Writer) error {
+func (p *player) play(ctx context.Context, out io.Writer) error {
 	if _, err := fmt.Fprintln(out, opening); err != nil {
 		return err
 	}
@@ -128,11 +125,11 @@ func (s *stage) play(ctx context.Context, out io.Writer) error {
 		if _, err := fmt.Fprintf(out, "\n# %s\n", chapter.title); err != nil {
 			return err
 		}
-		if err := lay(s.project, chapter.files); err != nil {
+		if err := writeFiles(p.project, chapter.files); err != nil {
 			return err
 		}
 		for _, c := range chapter.calls {
-			if err := s.tell(ctx, out, c); err != nil {
+			if err := p.step(ctx, out, c); err != nil {
 				return err
 			}
 		}
@@ -141,27 +138,27 @@ func (s *stage) play(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// tell makes a call, or ends who makes none any more.
-func (s *stage) tell(ctx context.Context, out io.Writer, c call) error {
+// step makes one call and prints it with its answer, or ends the session of an agent.
+func (p *player) step(ctx context.Context, out io.Writer, c call) error {
 	if c.tool == "" {
-		session := s.sessions[c.who]
-		delete(s.sessions, c.who)
+		session := p.sessions[c.who]
+		delete(p.sessions, c.who)
 		return session.Close()
 	}
-	session, err := s.session(ctx, c.who)
+	session, err := p.session(ctx, c.who)
 	if err != nil {
 		return err
 	}
-	answer, err := say(ctx, session, call{c.who, c.tool, s.names.sent(c.arguments)})
+	answer, err := send(ctx, session, call{c.who, c.tool, p.names.sent(c.arguments)})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\n%s\n%s\n", c, s.names.shown(answer))
+	_, err = fmt.Fprintf(out, "\n%s\n%s\n", c, p.names.shown(answer))
 	return err
 }
 
-// say makes one call and gives the text of its answer.
-func say(ctx context.Context, session *mcp.ClientSession, c call) (string, error) {
+// send makes one call and returns the text of its answer.
+func send(ctx context.Context, session *mcp.ClientSession, c call) (string, error) {
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.arguments)})
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", c, err)
@@ -179,7 +176,7 @@ func say(ctx context.Context, session *mcp.ClientSession, c call) (string, error
 	return text, nil
 }
 
-// buffer holds what the child says while another goroutine reads it.
+// buffer holds the messages of the child process. It is safe for concurrent use.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

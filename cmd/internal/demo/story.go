@@ -1,13 +1,13 @@
 package demo
 
-// call is one tool call, its arguments as they go over the wire. One without a
-// tool is the end of who calls.
+// call is one tool call with its arguments in JSON. A call without a tool ends the
+// session of its agent.
 type call struct{ who, tool, arguments string }
 
 func (c call) String() string { return c.who + "> " + c.tool + " " + c.arguments }
 
-// The ids of the story; those of a run stand for them on the wire.
-var told = [...]string{"cursor-a3f8", "claude-b7e2", "t-a3f8c1"}
+// storyIDs are the ids that the story prints. A run has other ids on the wire.
+var storyIDs = [...]string{"cursor-a3f8", "claude-b7e2", "t-a3f8c1"}
 
 // refused marks the one call that the story wants to be refused.
 const refused = `"path":"src"`

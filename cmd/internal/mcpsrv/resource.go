@@ -63,19 +63,19 @@ func (s *Server) addResources() {
 
 // encoding lets a category stand in a URI as it is written, with a slash, a
 // space or in letters that nobody encoded, which the SDK's templates do not
-// match. The answer bears the URI that was asked for.
+// match. The answer has the URI of the request.
 func encoding(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		p, ok := req.GetParams().(*mcp.ReadResourceParams)
 		if !ok || p == nil {
 			return next(ctx, method, req)
 		}
-		asked := p.URI
-		p.URI = encoded(asked)
+		uri := p.URI
+		p.URI = encoded(uri)
 		result, err := next(ctx, method, req)
 		if r, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
 			for _, c := range r.Contents {
-				c.URI = asked
+				c.URI = uri
 			}
 		}
 		return result, err

@@ -6,7 +6,7 @@ import (
 	"leanctx/agents"
 )
 
-// Agent is the tool of those who work in the project.
+// Agent is the tool of the agents that work in the project.
 func Agent(st Stores) *Tool {
 	open := st.Agents
 	return &Tool{
@@ -63,8 +63,8 @@ type inboxOf struct {
 	AgentID string `json:"agent_id" arg:"1" jsonschema:"whose: an id, or the beginning of one"`
 }
 
-// Inbox is what an agent has not read, and leaves it unread. It is no tool of
-// its own: a surface shows it where looking must change nothing.
+// Inbox shows an agent's unread messages without marking them as read. Clients do not see
+// it as a tool: a surface uses it where a read must change nothing, as in a resource.
 func Inbox(st Stores) *Tool {
 	const summary = "What an agent has not read; it stays unread."
 	return &Tool{Name: InboxName, Command: InboxName, Summary: summary,

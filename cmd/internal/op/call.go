@@ -14,12 +14,11 @@ import (
 
 const actionName = "action"
 
-// Call runs one operation. The action may also be given as args["action"].
-// args are what came off the wire or the command line, numbers best as
-// json.Number, so that a long one keeps its digits where text is wanted.
-// A mistake in the arguments is a [*UsageError]; other errors are the
-// domain's, and [Classify] says what they mean. The notices of the answer are
-// good even then.
+// Call runs one operation. The action may also be given as args["action"]. args come from
+// a request or a command line. Numbers should be json.Number, so that a long number keeps
+// its digits if a text is wanted. A mistake in the arguments is a [*UsageError]; other
+// errors come from the domain, and [Classify] says what they mean. The answer has its
+// notices also when there is an error.
 func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (Answer, error) {
 	o, err := t.find(action, args)
 	if err != nil {
@@ -46,7 +45,7 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	return a, nil
 }
 
-// find is the operation that is meant.
+// find returns the operation that the arguments name.
 func (t *Tool) find(action string, args map[string]any) (*Operation, error) {
 	if t.Actionless() {
 		return &t.Operations[0], nil
@@ -81,7 +80,7 @@ func (t *Tool) find(action string, args map[string]any) (*Operation, error) {
 	return nil, t.usage(example, problem+" Actions: "+list, actionName)
 }
 
-// guess is the operation that an unknown action probably means.
+// guess returns the operation that an unknown action probably means.
 func (t *Tool) guess(action string, names []string) *Operation {
 	for i := range t.Operations {
 		if slices.ContainsFunc(t.Operations[i].Also, func(s string) bool { return fold(s) == fold(action) }) {
@@ -95,14 +94,14 @@ func (t *Tool) guess(action string, names []string) *Operation {
 	return nil
 }
 
-// checked is what the arguments of one call came to.
+// checked is the result of checking the arguments of one call.
 type checked struct {
 	scope   Scope
 	bound   bound
 	notices []string
 }
 
-// checker gathers everything that is wrong, so that one answer says it all.
+// checker collects all mistakes of a call, so that one answer names them all.
 type checker struct {
 	tool     *Tool
 	o        *Operation
@@ -111,8 +110,8 @@ type checker struct {
 	seen     map[string]bool // parameters that have a value
 	wrong    map[string]bool // parameters whose value was refused
 	problems []string
-	argument string   // the first one that a problem is about
-	unknown  []string // arguments that the tool does not have, which were ignored
+	argument string   // the first wrong argument
+	unknown  []string // ignored arguments that no action of the tool has
 }
 
 func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checked, error) {
@@ -125,7 +124,7 @@ func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checked, er
 	}
 	c.missing()
 	if len(c.problems) > 0 {
-		for _, name := range c.unknown { // it may well have been meant for what is missing
+		for _, name := range c.unknown { // perhaps the missing argument under a wrong name
 			c.problems = append(c.problems, "unknown argument "+brief(name))
 		}
 		return checked{}, t.usage(o, strings.Join(c.problems, "; "), c.argument)
@@ -133,7 +132,7 @@ func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checked, er
 	return c.out, nil
 }
 
-// take puts one argument where it belongs.
+// take checks one argument and stores it.
 func (c *checker) take(name string, v any) {
 	p, own := c.param(name)
 	if !own {
@@ -143,7 +142,7 @@ func (c *checker) take(name string, v any) {
 	value, present, err := coerce(p, v)
 	if err != nil {
 		what := ""
-		if p.Type == TypeNumber && p.Description != "" { // which numbers stands there
+		if p.Type == TypeNumber && p.Description != "" { // the description gives the range
 			what = ": " + p.Description
 		}
 		c.wrong[p.Name] = true
@@ -168,8 +167,8 @@ func (c *checker) take(name string, v any) {
 	}
 }
 
-// param is the parameter of the operation that name means: by its name, in
-// another case or with other separators, or by an alias.
+// param finds the parameter that a name means: its own name, in any case and with any
+// separators, or an alias.
 func (c *checker) param(name string) (Param, bool) {
 	for _, p := range scopeParams {
 		if fold(p.Name) == fold(name) {
@@ -192,7 +191,7 @@ func (c *checker) param(name string) (Param, bool) {
 	return Param{}, false
 }
 
-// foreign deals with an argument that the operation does not have.
+// foreign handles an argument that the operation does not have.
 func (c *checker) foreign(name string, v any) {
 	if empty(v) {
 		return
@@ -215,7 +214,7 @@ func (c *checker) foreign(name string, v any) {
 		fmt.Sprintf("unknown argument %s was ignored; %s takes %s", brief(name), c.label(), strings.Join(names, ", ")))
 }
 
-// names are the arguments the operation takes.
+// names lists the arguments of the operation.
 func (c *checker) names() []string {
 	var out []string
 	for _, p := range c.o.Params {
@@ -243,7 +242,7 @@ func (t *Tool) has(name string) bool {
 	})
 }
 
-// missing puts what is required and not there before all other problems.
+// missing puts missing required arguments before all other problems.
 func (c *checker) missing() {
 	var names []string
 	first := ""
@@ -274,7 +273,7 @@ func (c *checker) problem(argument, text string) {
 
 func (c *checker) label() string { return c.tool.label(c.o) }
 
-// label is what an operation is called in a message.
+// label names an operation in a message.
 func (t *Tool) label(o *Operation) string {
 	if o.Name == "" {
 		return t.Name
@@ -291,43 +290,43 @@ func sequence(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// Answer is what a call came to.
+// Answer is the outcome of a call.
 type Answer struct {
 	Result  Result
-	Notices []string // what was ignored or understood otherwise; a sentence each, without a full stop
-	Output  string   // "text" or "json", as the caller asked
+	Notices []string // what was ignored or corrected: one sentence each, without a full stop
+	Output  string   // "text" or "json"
 	Action  string   // the operation's name
-	Scope   Scope    // where and for whom it was done; zero where the call came to no operation
+	Scope   Scope    // the project and the caller; zero if no operation was found
 
-	syntax prose.Syntax // the caller's
+	syntax prose.Syntax // of calls that the answer suggests
 }
 
-// suggesting is met by results and errors that tell what to type next.
+// suggesting is a result or an error that suggests a call.
 type suggesting interface{ TextIn(prose.Syntax) string }
 
-// Made is a call that a surface has answered, for those who count.
+// Made is a call that was answered, for counting its tokens.
 type Made struct {
 	Tool, Action string
 	Scope        Scope
-	In, Out      string // the arguments as JSON, the answer as it was given
-	Warned       bool   // what was asked for was not done, and that is no error
+	In, Out      string // the arguments as JSON, the text of the answer
+	Warned       bool   // the call was not carried out, and that is no error
 	Found        bool   // a check found something
 }
 
-// Found reports whether the result is that of a check which found something.
+// Found reports whether the call was a check that found something.
 func (a Answer) Found() bool {
 	c, ok := a.Result.(interface{ Found() bool })
 	return ok && c.Found()
 }
 
-// Warned reports whether the result tells that what was asked for was not done.
+// Warned reports whether the result says that the call was not carried out.
 func (a Answer) Warned() bool {
 	w, ok := a.Result.(interface{ Warned() bool })
 	return ok && w.Warned()
 }
 
-// Render is the result in the form that was asked for. The notices are left
-// to the surface: beside the text for a model, on standard error for a person.
+// Render is the result as text or JSON. The surface shows the notices: beside the text to
+// a model, on standard error to a person.
 func (a Answer) Render() (string, error) {
 	if a.Output == "json" {
 		return a.JSON()
@@ -341,9 +340,8 @@ func (a Answer) Render() (string, error) {
 	return strings.TrimRight(text, "\n"), nil
 }
 
-// JSON is the result on one line, as it stands in the struct: no HTML
-// escaping, times in RFC 3339, no line feed at the end. One line, because it
-// is read by models that pay for spaces and by programs that do not care.
+// JSON is the result's struct as JSON on one line, since models pay for spaces: without
+// HTML escaping, times in RFC 3339, no line feed at the end.
 func (a Answer) JSON() (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -356,13 +354,13 @@ func (a Answer) JSON() (string, error) {
 
 type shellKey struct{}
 
-// InShell says that the caller types commands: answers and errors then name
-// commands and flags, else actions and arguments.
+// InShell marks the caller as one that types commands: answers and errors then name
+// commands and flags instead of actions and arguments.
 func InShell(ctx context.Context) context.Context { return context.WithValue(ctx, shellKey{}, true) }
 
 func inShell(ctx context.Context) bool { return ctx.Value(shellKey{}) != nil }
 
-// inSyntax is an error in the words of a shell.
+// inSyntax is an error worded for a shell.
 type inSyntax struct {
 	error
 	text string
@@ -392,13 +390,13 @@ func (t *Tool) shell(action string, pairs ...any) string {
 
 type progressKey struct{}
 
-// WithProgress gives ctx somebody to tell how far a long operation is: so much
-// done of so much. Calls come one at a time, and rarely.
+// WithProgress gives ctx a function that long operations call with their progress: done
+// of total. They call it rarely, and never twice at once.
 func WithProgress(ctx context.Context, tell func(done, total int)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
 }
 
-// Progress is who wants to know how far an operation is; nil for nobody.
+// Progress returns the function that [WithProgress] set, or nil.
 func Progress(ctx context.Context) func(done, total int) {
 	tell, _ := ctx.Value(progressKey{}).(func(done, total int))
 	return tell

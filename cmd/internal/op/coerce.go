@@ -12,9 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// coerce makes of v, which came from JSON or a command line, what a parameter
-// of type p.Type takes: string, float64, int64, bool or []string. present is
-// false when v stands for "not given".
+// coerce converts v, from JSON or a command line, to the type of a parameter: string,
+// float64, int64, bool or []string. present is false if v means "not given".
 func coerce(p Param, v any) (out any, present bool, err error) {
 	if v == nil {
 		return nil, false, nil
@@ -103,7 +102,7 @@ func toInteger(v any) (int64, error) {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return n, nil
 		}
-		// 10.0 and 1e2 are whole; 2^53 bounds what a float says exactly.
+		// 10.0 and 1e2 are whole numbers. Up to 2^53 a float is exact.
 		f, err := strconv.ParseFloat(s, 64)
 		if err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
 			return int64(f), nil
@@ -164,14 +163,14 @@ func toList(v any) ([]string, error) {
 	return split(s, ","), nil
 }
 
-// The bounds of a request. Decoded, a list takes forty times its bytes.
+// The limits of a request. A decoded list takes forty times its bytes.
 const (
 	mostElements = 20_000 // of all its lists and objects
 	mostNesting  = 64
 )
 
-// Bounded reports whether JSON text has so many elements, or is nested so
-// deeply, that it must not be decoded. The text need not be valid.
+// Bounded returns an error if JSON text has too many elements or too deep a nesting to be
+// decoded. The text need not be valid.
 func Bounded(text []byte) error {
 	elements, depth, inString := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -199,7 +198,7 @@ func Bounded(text []byte) error {
 	return nil
 }
 
-// brief is v as JSON, cut to a length that fits in a message.
+// brief is v as JSON, shortened for a message.
 func brief(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -258,8 +257,8 @@ func set(f reflect.Value, v any) {
 	}
 }
 
-// empty reports whether an argument says nothing: many models send every
-// field of the schema, those that do not apply as null, "", 0, false or [].
+// empty reports whether an argument is null, "", 0, false or []. Many models send every
+// field of the schema, and these values for the fields that do not apply.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -288,9 +287,9 @@ func fold(name string) string {
 	}, strings.ToLower(strings.TrimSpace(name)))
 }
 
-// nearest is the one of names that is probably meant by given: one that it
-// begins (from three letters), or the least edits away, at most a third of
-// its length. The earlier of equals wins.
+// nearest is the name that given probably means: a name that begins with it (from three
+// letters on), or the name with the fewest edits, at most a third of its length. Of equals
+// the first wins.
 func nearest(given string, names []string) (string, bool) {
 	g := fold(given)
 	if len(g) > 64 {
@@ -310,8 +309,8 @@ func nearest(given string, names []string) (string, bool) {
 	return best, best != ""
 }
 
-// edits is the number of letters to insert, delete, change or swap with their
-// neighbour to make b of a (optimal string alignment).
+// edits is the optimal string alignment distance of a and b: the number of letters to
+// insert, delete, replace or swap with their neighbour.
 func edits(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	two, one, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

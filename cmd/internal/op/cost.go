@@ -2,7 +2,7 @@ package op
 
 import "leanctx/agents/cost"
 
-// Cost is the tool of what the calls to this program cost.
+// Cost is the tool of token counts.
 func Cost(st Stores) *Tool {
 	open := st.Costs
 	return &Tool{
@@ -25,8 +25,8 @@ func Cost(st Stores) *Tool {
 // TokenReportName is the name of the tool that [TokenReport] makes.
 const TokenReportName = "token-report"
 
-// TokenReport is the session's costs under the name by which scripts know
-// them: lean-ctx token-report --json.
+// TokenReport shows the session's token counts under the name that scripts use:
+// lean-ctx token-report --json.
 func TokenReport(st Stores) *Tool {
 	return &Tool{
 		Name: TokenReportName, Command: TokenReportName, Summary: "Token usage of the current session.",

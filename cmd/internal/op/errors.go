@@ -15,18 +15,18 @@ import (
 	"leanctx/internal/refusal"
 )
 
-// UsageError is a mistake in the arguments. Its text teaches: what is wrong,
-// and a call that is right.
+// UsageError is a mistake in the arguments. Its text says what is wrong and shows a
+// correct call.
 type UsageError struct {
 	Tool     *Tool
-	Action   string         // whose example it is; empty where the tool has no actions
-	Argument string         // the first one that is wrong, or nothing
+	Action   string         // of the example; empty if the tool has no actions
+	Argument string         // the first wrong argument, or empty
 	Problem  string         // what is wrong
-	Example  map[string]any // arguments of a call that is right
-	Cause    error          // what the domain said, or nil
+	Example  map[string]any // arguments of a correct call
+	Cause    error          // the domain's error, or nil
 }
 
-// Unwrap is what the domain said.
+// Unwrap is the domain's error.
 func (e *UsageError) Unwrap() error { return e.Cause }
 
 // Error is the problem and the example as JSON arguments.
@@ -52,7 +52,7 @@ type unconfirmedError struct{ why string }
 
 func (e *unconfirmedError) Error() string { return e.why + `: repeat with "confirm":true` }
 
-// in is the error in the caller's syntax.
+// in is the error worded in the caller's syntax.
 func (e *unconfirmedError) in(shell bool) string {
 	if shell {
 		return e.why + ". Repeat with --yes to confirm."
@@ -60,7 +60,7 @@ func (e *unconfirmedError) in(shell bool) string {
 	return e.Error()
 }
 
-// example is the arguments of a call that is right.
+// example returns the arguments of a correct call.
 func (o *Operation) example() map[string]any {
 	if o.Example != nil {
 		return o.Example
@@ -212,20 +212,19 @@ func Classify(err error) Class {
 	return Failed
 }
 
-// suggestingError is an error that tells what to type next.
+// suggestingError is an error that suggests a call.
 type suggestingError interface {
 	error
 	suggesting
 }
 
-// unknown reports whether one of the packages below says that a named thing
-// does not exist.
+// unknown reports whether an error of the domain says that a named thing does not exist.
 func unknown(err error) bool {
 	_, ok := errors.AsType[*refusal.NotFoundError](err)
 	return ok
 }
 
-// classifyDomain knows the errors of the packages below.
+// classifyDomain classifies the errors of the domain packages.
 func classifyDomain(err error) (Class, bool) {
 	if _, ok := errors.AsType[*refusal.ArgumentError](err); ok {
 		return Usage, true
@@ -241,8 +240,8 @@ func classifyDomain(err error) (Class, bool) {
 	return Failed, false
 }
 
-// explain words the domain's own complaints about arguments as those found
-// here are worded.
+// explain turns the domain's errors about arguments into a [*UsageError], so that they
+// read like the errors found here.
 func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	if u, ok := errors.AsType[*unconfirmedError](err); ok {
 		e := t.usage(o, t.label(o)+": "+u.in(shell), confirmName)
@@ -285,8 +284,8 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	return e
 }
 
-// fits gives the example's arguments, as the call gave them but for the wrong
-// one, or nothing where the call is not like it.
+// fits returns the example with the call's own values, except for the wrong argument. It
+// returns nil if the call lacks an argument of the example.
 func (x example) fits(o *Operation, wrong string, given map[string]any) map[string]any {
 	if _, ok := given[wrong]; x.argument != wrong || ok && x.action != o.Name {
 		return nil
@@ -304,13 +303,13 @@ func (x example) fits(o *Operation, wrong string, given map[string]any) map[stri
 	return out
 }
 
-// An agent's name as an argument, and what one looks like.
+// The name of the agent argument, and an example of an agent id.
 const (
 	agentName = "agent"
 	someAgent = "cursor-a3f8"
 )
 
-// given is the arguments of the call as they were understood.
+// given returns the checked arguments of the call.
 func (c checked) given() map[string]any {
 	out := make(map[string]any, len(c.bound.values)+1)
 	for _, v := range c.bound.values {

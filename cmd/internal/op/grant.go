@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Grant is what a caller over the network may do. A caller without one may do
-// everything, as a command may.
+// Grant is what a caller over the network may do. A caller without a grant, such as a
+// command, may do everything.
 type Grant struct {
 	// Project is the path that calls are about unless they name another.
 	Project string

@@ -16,8 +16,8 @@ import (
 	"leanctx/tasks"
 )
 
-// Stores is how operations come by what they work on. A surface's wiring
-// fills it in; what is nil has no operations.
+// Stores opens the stores that operations work on. The wiring of a surface fills it in.
+// Operations of a nil field have a schema and help, and must not be called.
 type Stores struct {
 	Knowledge func(context.Context, Scope) (*knowledge.Store, error)
 	Library   func(context.Context, Scope) (*knowledge.Library, error) // of all projects
@@ -29,20 +29,18 @@ type Stores struct {
 	Briefings func(context.Context, Scope, BriefingsQuery) (Result, error) // what hooks gave to sessions
 }
 
-// BriefingsQuery asks what sessions were given.
+// BriefingsQuery are the arguments of briefings.
 type BriefingsQuery struct {
 	Limit int `json:"limit,omitempty"`
 }
 
-// All is every tool that MCP clients see, in the order in which one meets
-// them.
+// All lists the tools that MCP clients see, in the order of the documentation.
 func All(st Stores) []*Tool {
 	return []*Tool{Knowledge(st), Recall(st), Agent(st), Task(st), Share(st), Cost(st), Overview(st)}
 }
 
-// Knowledge is the tool of the project's facts. Its operations stand in the
-// order in which one meets them. Of those that only read it teaches recall
-// alone: [Recall] teaches the rest.
+// Knowledge is the tool of the project's facts. Of the operations that only read it
+// describes recall alone; [Recall] describes the others.
 func Knowledge(st Stores) *Tool {
 	t := &Tool{
 		Name: "ctx_knowledge", Command: "knowledge", Title: "Project memory",
@@ -63,13 +61,13 @@ func Knowledge(st Stores) *Tool {
 
 func facts(st Stores) []Operation { return slices.Concat(knowing(st), relating(st), keeping(st)) }
 
-// What the examples are about.
+// The fact of the examples.
 const (
 	exampleCategory = "architecture"
 	exampleKey      = "auth"
 )
 
-// knowing are the operations that say and ask what is known.
+// knowing are the operations that assert and find facts.
 func knowing(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
@@ -97,7 +95,7 @@ func knowing(st Stores) []Operation {
 	}
 }
 
-// relating are the operations on how facts stand to each other and to what is to come.
+// relating are the operations on links, disputes, feedback and reminders.
 func relating(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
@@ -151,7 +149,7 @@ func keeping(st Stores) []Operation {
 	}
 }
 
-// knowledgeWords are the descriptions of the schema, in as few words as will do.
+// knowledgeWords are the descriptions in the MCP schema. Each word costs tokens.
 func knowledgeWords() Words {
 	return Words{
 		"category":     "room, e.g. architecture, decision",
@@ -196,8 +194,8 @@ var recalled = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "d
 // RecallName is the read-only twin's name.
 const RecallName = "ctx_recall"
 
-// Recall is the twin of [Knowledge] that only reads. A client may approve it
-// once and call it as often, and as many times at once, as it likes.
+// Recall is the read-only twin of [Knowledge]. A client may approve it once, and call it
+// in parallel.
 func Recall(st Stores) *Tool {
 	all := Knowledge(st)
 	t := &Tool{
@@ -214,13 +212,13 @@ func Recall(st Stores) *Tool {
 	return t
 }
 
-// imported tells who called how far it is.
+// imported imports and reports its progress to the caller.
 func imported(s *knowledge.Store, ctx context.Context, in transfer.Incoming) (transfer.Imported, error) {
 	in.Progress = Progress(ctx)
 	return transfer.Import(ctx, s, in)
 }
 
-// reindex tells who called how far it is.
+// reindex encodes facts and reports its progress to the caller.
 func reindex(s *knowledge.Store, ctx context.Context, q knowledge.Reindexing) (knowledge.VectorsMade, error) {
 	q.Progress = Progress(ctx)
 	return s.EmbeddingsReindex(ctx, q)

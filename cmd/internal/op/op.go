@@ -1,12 +1,11 @@
-// Package op is the one table of operations. The MCP tools, the commands, the
-// web form and the README's reference are projections of it; none of them says
-// again what an argument is called, which are required or how a mistake in
-// them is worded.
+// Package op is the table of operations. The MCP tools, the commands, the web API and the
+// reference are made from it. So the name of an argument, whether it is required, and the
+// wording of a mistake are written once.
 //
 // # A row
 //
-// An operation is a name, a sentence, an [Effect] and a method of the domain
-// taking one struct and giving a [Result]:
+// An operation is a name, a sentence, an [Effect] and a method of the domain that takes
+// one struct and returns a [Result]:
 //
 //	New("remember", "Assert a fact.", Adds, on(st.Knowledge, (*knowledge.Store).Remember), "value")
 //
@@ -16,22 +15,20 @@
 //	jsonschema:"text,enum=a|b"   the description, and the values it may have
 //	enum:"a,b"                   the same, as a tag of its own
 //	arg:"1"                      may be given by position on the command line
-//	flag:"output"                the flag's name there where it differs
+//	flag:"output"                the flag's name, if it differs
 //	short:"c"                    its one-letter form
 //	alias:"value"                another name that is accepted for it
 //
-// Types: strings (times too, whose reading is the domain's), booleans, whole
-// numbers, numbers, lists of strings, and pointers to the scalar ones.
+// Types: strings (also for times, which the domain parses), booleans, integers, numbers,
+// lists of strings, and pointers to all but lists.
 //
-// # What is forgiven and what is not
+// # Which mistakes are corrected
 //
-// Models and shells send "0.9" for 0.9, "true" for true, one string for a list
-// and null for "not given": all are taken as meant. An argument of another
-// action of the same tool is ignored, and the answer says so, since many
-// models fill in every field of a flat schema. One that no action has is
-// refused when it is near to one that this action has (a typing mistake that
-// would change what happens) and ignored with a notice otherwise. An argument
-// that promises no effect ("dry_run") is never ignored.
+// Models and shells send "0.9" for 0.9, "true" for true, one string for a list and null
+// for "not given". All of these are accepted. An argument of another action of the same
+// tool is ignored with a notice, since many models fill in every field of a schema. An
+// argument that no action has is ignored with a notice too, unless it looks like a typing
+// mistake for one of this action: then the call is refused. "dry_run" is never ignored.
 package op
 
 import (
@@ -42,16 +39,16 @@ import (
 	"slices"
 )
 
-// Effect is what an operation does to the store. It drives the annotations
-// that MCP clients see, what needs confirmation, and the read-only surfaces.
+// Effect is what an operation does to the store. It decides the annotations that MCP
+// clients see, and what a read-only surface allows.
 type Effect int
 
-// The effects, from the harmless up.
+// The effects, the least harmful first.
 const (
 	Reads    Effect = iota // changes nothing
-	Adds                   // adds, and takes nothing away: done twice it is done once
-	Changes                // changes what is there; history keeps what it was
-	Destroys               // may take something away for good
+	Adds                   // adds something; to repeat it changes nothing
+	Changes                // changes something; the history keeps the former state
+	Destroys               // may remove something for good
 )
 
 // String is the effect's name in lower case.
@@ -59,16 +56,16 @@ func (e Effect) String() string {
 	return [...]string{"reads", "adds", "changes", "destroys"}[e]
 }
 
-// Scope is what may be given to any operation.
+// Scope is what every operation takes beside its arguments.
 type Scope struct {
 	Project string // a path; empty: the surface's own project
 	Agent   string // the id that register gave; empty: the caller's own
 	Output  string // "text" or "json"
-	Caller  Caller // who is at the other end, as the surface knows it
+	Caller  Caller // who calls, as far as the surface knows
 	Grant   *Grant // what the caller may do; nil: everything
 }
 
-// Caller is who an operation is done for, as far as the surface can tell.
+// Caller is who calls, as far as the surface knows.
 type Caller struct {
 	Kind    string // user, agent, tool
 	Name    string // the client's name: "claude-code", "codex-mcp-client"
@@ -77,10 +74,10 @@ type Caller struct {
 
 type (
 	callerKey  struct{}
-	noticesKey struct{} // where what a store has to say beside its result goes
+	noticesKey struct{} // the list that collects the notices of stores
 )
 
-// WithCaller gives ctx a caller; [Tool.Call] hands it on in the [Scope].
+// WithCaller gives ctx a caller. [Tool.Call] puts it into the [Scope].
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
@@ -91,8 +88,8 @@ func CallerOf(ctx context.Context) (c Caller, ok bool) {
 	return c, ok
 }
 
-// Result is what an operation has to say: Text for people and models, its
-// exported fields for those who asked for JSON.
+// Result is the answer of an operation: Text for people and models, its exported fields
+// as JSON.
 type Result interface{ Text() string }
 
 // Operation is a row of the table.
@@ -101,41 +98,40 @@ type Operation struct {
 	Summary  string // one sentence
 	Effect   Effect
 	Params   []Param
-	Confirms bool           // may ask for confirm=true
-	Example  map[string]any // arguments of a call that is right; see [Operation.Shown]
-	Also     []string       // names that people try for it; only suggested, never taken
+	Confirms bool           // may require confirm=true
+	Example  map[string]any // arguments of a correct call; see [Operation.Shown]
+	Also     []string       // names that people try for it; suggested, not accepted
 
 	instead []example // see [Operation.Instead]
 	byAgent bool      // see [Operation.ByAgent]
 	long    bool      // see [Operation.Long]
 	file    string    // see [Operation.Files]
-	taught  []string  // the optional arguments that models are told of; nil: the operation is only named to them
+	taught  []string  // optional arguments described to models; nil: the operation is only named
 
 	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
 	run    func(ctx context.Context, sc Scope, b bound) (Result, error)
 }
 
-// example is a call that helps where one argument is wrong.
+// example is the correct call to show if one argument is wrong.
 type example struct {
 	argument, action string
 	args             map[string]any
 }
 
-// Confirmer is met by arguments that may ask for something that cannot be
-// undone. NeedsConfirm says what it is ("erasing takes the fact out of every
-// file"), or nothing when these particular arguments are harmless.
+// Confirmer is implemented by arguments of operations that cannot be undone. NeedsConfirm
+// says what they would do ("erasing takes the fact out of every file"). It returns nothing
+// if these arguments are harmless.
 type Confirmer interface{ NeedsConfirm() string }
 
-// New makes a row of a function whose argument struct A is read as the package
-// documentation says. Required are the arguments it cannot do without, beside
-// those that are not optional by their tags. It panics on a struct that is not
-// such an argument, which every test of the table would find.
+// New makes a row. The package documentation describes the argument struct A. required
+// names required arguments whose tags say omitempty. New panics on a struct that cannot be
+// one; every test of the table finds that.
 func New[A any, R Result](name, summary string, e Effect, run func(context.Context, Scope, A) (R, error), required ...string) Operation {
 	params, err := params(reflect.TypeFor[A](), required)
 	if err != nil {
 		panic(fmt.Sprintf("op: %s: %v", name, err))
 	}
-	// An argument called confirm is the tool's, shared by all its actions.
+	// All actions of a tool share the argument confirm.
 	var confirm Param
 	if i := slices.IndexFunc(params, func(p Param) bool { return p.Name == confirmName }); i >= 0 {
 		confirm = params[i]
@@ -171,8 +167,7 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 	}
 }
 
-// Shown gives the operation the example that its error messages and the
-// reference show: names and values in turn.
+// Shown sets the example that errors and the reference show: names and values in turn.
 func (o Operation) Shown(pairs ...any) Operation {
 	o.Example = make(map[string]any, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -181,17 +176,17 @@ func (o Operation) Shown(pairs ...any) Operation {
 	return o
 }
 
-// Instead gives the operation the example for a mistake in one argument by calls
-// that gave all of the example's arguments. It may be of another action: then it
-// is shown to calls that lack the argument, since that action is what they mean.
+// Instead sets another example, for a mistake in one argument. It is shown to calls that
+// gave all arguments of the example. If the example is of another action, it is shown to
+// calls that lack the argument: they probably mean that action.
 func (o Operation) Instead(argument, action string, pairs ...any) Operation {
 	shown := o.Shown(pairs...).Example
 	o.instead = append(slices.Clone(o.instead), example{argument, action, shown})
 	return o
 }
 
-// Alias lets an argument be given under another name. A field of that name, if
-// the struct has one, is no argument of its own then.
+// Alias lets an argument be given under another name. If the struct has a field of that
+// name, the field is no argument any more.
 func (o Operation) Alias(name, other string) Operation {
 	o.Params = slices.DeleteFunc(slices.Clone(o.Params), func(p Param) bool { return p.Name == other })
 	for i := range o.Params {
@@ -202,28 +197,28 @@ func (o Operation) Alias(name, other string) Operation {
 	return o
 }
 
-// Adjust has a surface change the arguments of a row before it runs, for example
-// the paths that were typed in a directory of the project.
+// Adjust sets a function that changes the arguments of a row before it runs. The command
+// line resolves paths relative to the working directory with it.
 func Adjust[A any](o *Operation, change func(context.Context, Scope, *A) error) {
 	o.adjust = func(ctx context.Context, sc Scope, args any) error { return change(ctx, sc, args.(*A)) }
 }
 
-// ByAgent says that only a registered agent may call the operation. In a shell
-// its id must be given, so command lines that are shown give one.
+// ByAgent marks an operation that only a registered agent may call. In a shell it must
+// give its id, so examples of commands contain one.
 func (o Operation) ByAgent() Operation {
 	o.byAgent = true
 	return o
 }
 
-// Long says that the operation may take many seconds. On one connection, calls
-// that read do not wait for it.
+// Long marks an operation that may take many seconds. Calls that read do not wait for it
+// on a connection.
 func (o Operation) Long() Operation {
 	o.long = true
 	return o
 }
 
-// CommandLine is the operation's example as a command, without the program's
-// name, or nothing where it has none.
+// CommandLine is the operation's example as a command without the program's name. It is
+// empty if there is no example.
 func (t *Tool) CommandLine(o *Operation) string {
 	if len(o.Example) == 0 && !o.byAgent {
 		return ""
@@ -236,21 +231,20 @@ func (t *Tool) CommandLine(o *Operation) string {
 	return t.commandLine(o.Name, args)
 }
 
-// Teach has the operation described to models, with these of its optional
-// arguments. What is not taught is accepted all the same; it is named in the
-// list of actions, and the errors show how it is called. Models pay for each
-// word of a tool's description in every session.
+// Teach describes the operation to models, with these of its optional arguments. Other
+// operations are only named in the list of actions; they are accepted too, and errors show
+// how to call them. Each word of a description costs tokens in every session.
 func (o Operation) Teach(optional ...string) Operation {
 	o.taught = append([]string{}, optional...)
 	return o
 }
 
-// shows reports whether models are told of a parameter.
+// shows reports whether a parameter is described to models.
 func (o *Operation) shows(p Param) bool {
 	return o.taught != nil && (p.Required || slices.Contains(o.taught, p.Name))
 }
 
-// Tried names what people call the operation when they guess.
+// Tried sets the names that people try for the operation when they guess.
 func (o Operation) Tried(names ...string) Operation {
 	o.Also = names
 	return o
@@ -265,7 +259,7 @@ func (o *Operation) Param(name string) (Param, bool) {
 	return o.Params[i], true
 }
 
-// on joins a method of a store to the way to open one.
+// on makes a row's function of a method and of the function that opens its store.
 func on[T, A, R any](open func(context.Context, Scope) (T, error), method func(T, context.Context, A) (R, error)) func(context.Context, Scope, A) (R, error) {
 	return func(ctx context.Context, sc Scope, a A) (R, error) {
 		store, err := open(ctx, sc)
@@ -283,36 +277,36 @@ func on[T, A, R any](open func(context.Context, Scope) (T, error), method func(T
 	}
 }
 
-// function makes of a function on a store what [on] takes.
+// function turns a function on a store into a method, as [on] wants it.
 func function[T, A, R any](f func(context.Context, T, A) (R, error)) func(T, context.Context, A) (R, error) {
 	return func(store T, ctx context.Context, a A) (R, error) { return f(ctx, store, a) }
 }
 
-// noticer is a store that has things to say beside its results, each once:
-// damage that was repaired, facts taken over from another program.
+// noticer is a store with notices beside its results, each given once: damage that was
+// repaired, facts that were adopted from another program.
 type noticer interface{ Notices() []string }
 
 // Tool is a group of operations that share one name in MCP and one command.
 // A tool of a single operation without a name has no action.
 type Tool struct {
 	Name       string // in MCP: ctx_knowledge
-	Command    string // on the command line: knowledge; a twin has its sibling's
+	Command    string // on the command line: knowledge; the read-only twin has the same
 	Title      string
-	Summary    string // begins with the sentence that a model chooses it by
-	Hint       string // words a client's search over tools should find it by
-	Words      Words  // what an argument is for all actions that have it
+	Summary    string // its first sentence must tell a model when to use the tool
+	Hint       string // words by which a client's search for tools finds it
+	Words      Words  // descriptions of arguments in the MCP schema
 	Operations []Operation
-	Sibling    *Tool // where the actions are that people expect here
+	Sibling    *Tool // the tool that has the actions missing here
 }
 
-// Words are the descriptions of a schema by the name of the argument, in as few
-// words as will do; an empty one leaves the description out.
+// Words are the descriptions of a schema by the name of the argument. An empty
+// description is left out.
 type Words map[string]string
 
 // Actionless reports whether the tool has no action argument.
 func (t *Tool) Actionless() bool { return len(t.Operations) == 1 && t.Operations[0].Name == "" }
 
-// Effect is the worst effect of the tool's operations.
+// Effect is the most harmful effect of the tool's operations.
 func (t *Tool) Effect() Effect {
 	worst := Reads
 	for _, o := range t.Operations {
@@ -330,8 +324,7 @@ func (t *Tool) Operation(name string) (*Operation, bool) {
 	return &t.Operations[i], true
 }
 
-// EffectOf is the effect of the operation that args call, or of the tool where
-// they call none.
+// EffectOf is the effect of the operation that args name, or else of the tool.
 func (t *Tool) EffectOf(args map[string]any) Effect {
 	if o, err := t.find("", args); err == nil {
 		return o.Effect
@@ -339,7 +332,7 @@ func (t *Tool) EffectOf(args map[string]any) Effect {
 	return t.Effect()
 }
 
-// TakesLong reports whether the operation that args ask for may take many seconds.
+// TakesLong reports whether the operation that args name may take many seconds.
 func (t *Tool) TakesLong(args map[string]any) bool {
 	o, err := t.find("", args)
 	return err == nil && o.long

@@ -2,8 +2,7 @@ package op
 
 import "leanctx/overview"
 
-// Overview is the tool of the project's files: which of them matter for a
-// task. It has no action.
+// Overview is the tool that finds the project's files for a task. It has no actions.
 func Overview(st Stores) *Tool {
 	return &Tool{
 		Name: "ctx_overview", Command: "overview", Title: "Project overview",

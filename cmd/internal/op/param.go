@@ -17,8 +17,8 @@ const (
 	TypeArray   = "array" // of strings
 )
 
-// in is the parameter as callers know it: "to_agent", or --to-agent in a shell,
-// where one that is given by position is <value>.
+// in names the parameter for a caller: "to_agent", or in a shell --to-agent or, if it is
+// given by position, <value>.
 func (p Param) in(shell bool) string {
 	switch {
 	case !shell:
@@ -33,7 +33,7 @@ func (p Param) in(shell bool) string {
 type Param struct {
 	Name        string // in MCP and JSON
 	Flag        string // on the command line
-	Short       string // one letter, or nothing
+	Short       string // one letter, or empty
 	Type        string
 	Description string
 	Enum        []string
@@ -59,7 +59,7 @@ func ScopeParams() []Param { return slices.Clone(scopeParams[:]) }
 
 const confirmName = "confirm"
 
-// confirmParam is taken by operations that may ask for confirmation.
+// confirmParam is the argument of operations that may require confirmation.
 var confirmParam = Param{Name: confirmName, Flag: "yes", Short: "y", Type: TypeBoolean, Description: "true where an action asks for it"}
 
 // params reads the fields of an argument struct.
@@ -90,7 +90,7 @@ func params(t reflect.Type, required []string) ([]Param, error) {
 	return out, nil
 }
 
-// param reads one field; ok is false for a field that is no argument.
+// param reads one field. ok is false if the field is no argument.
 func param(f reflect.StructField) (p Param, ok bool, err error) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" || name == "" {
@@ -121,7 +121,7 @@ func param(f reflect.StructField) (p Param, ok bool, err error) {
 	return p, true, nil
 }
 
-// typeOf is the schema type of a field's type, or nothing.
+// typeOf is the schema type of a field, or empty.
 func typeOf(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		if t = t.Elem(); t.Kind() == reflect.Slice {
@@ -145,7 +145,7 @@ func typeOf(t reflect.Type) string {
 	return ""
 }
 
-// describe takes "text, more text,enum=a|b" apart.
+// describe splits "text, more text,enum=a|b".
 func describe(tag string) (text string, enum []string) {
 	var parts []string
 	for part := range strings.SplitSeq(tag, ",") {
@@ -158,7 +158,7 @@ func describe(tag string) (text string, enum []string) {
 	return strings.TrimSpace(strings.Join(parts, ",")), enum
 }
 
-// split splits and trims, leaving out what is empty.
+// split splits and trims, and leaves out empty parts.
 func split(s, sep string) []string {
 	var out []string
 	for part := range strings.SplitSeq(s, sep) {

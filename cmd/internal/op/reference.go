@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Reference is the README's account of the tools in Markdown: every action,
-// its arguments, what it does and an example.
+// Reference is REFERENCE.md: every action of the tools with its arguments and an example.
 func Reference(tools []*Tool) string {
 	var b strings.Builder
 	for i, t := range tools {
@@ -65,7 +64,7 @@ func (t *Tool) reference(b *strings.Builder) {
 	b.WriteString("```\n")
 }
 
-// arguments is the operation's arguments as a list, the needed ones bold.
+// arguments lists the operation's arguments, the required ones in bold.
 func (o *Operation) arguments() string {
 	var names []string
 	for _, p := range o.Params {
@@ -84,7 +83,7 @@ func (o *Operation) arguments() string {
 	return strings.Join(names, ", ")
 }
 
-// cell is text that a Markdown table can hold.
+// cell escapes a text for a Markdown table.
 func cell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "/**", `/\*\*`, "<", `\<`).Replace(s)
 }

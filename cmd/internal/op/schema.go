@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// Schema is the tool's input as a JSON schema: one flat object with an explicit
-// type on every node, the action an enum and all else optional. Several model
-// APIs refuse a whole session for oneOf, anyOf or allOf at the top, for a list
-// of types, or for a missing "properties", so none occurs. It has the arguments
-// that are taught; there is no additionalProperties, since [Tool.Call] takes the
-// others too. The properties stand in the order of use and the bytes never vary.
+// Schema is the tool's input as a JSON schema: one flat object, an explicit type on every
+// node, the action an enum, all else optional. Several model APIs refuse a whole session
+// because of oneOf, anyOf or allOf at the top, a list of types, or missing "properties".
+// The schema has the described arguments only. It has no additionalProperties, since
+// [Tool.Call] accepts the others too. The bytes are always the same.
 func (t *Tool) Schema() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"object","properties":{`)
@@ -27,12 +26,12 @@ func (t *Tool) Schema() json.RawMessage {
 		required = append(required, actionName)
 	}
 	for _, p := range t.properties((*Operation).shows) {
-		if p.Name == "output" { // for programs, which know it
+		if p.Name == "output" { // models need no JSON
 			continue
 		}
 		if words, ok := t.Words[p.Name]; ok {
 			p.Description = words
-		} else if p.Name == "project" || p.Name == agentName { // seven tools have them
+		} else if p.Name == "project" || p.Name == agentName { // in all seven tools: too dear
 			p.Description = ""
 		}
 		if b.Bytes()[b.Len()-1] != '{' {
@@ -67,10 +66,10 @@ func (p Param) node() node {
 	return n
 }
 
-// anyParam is for [Tool.properties]: every parameter of every operation.
+// anyParam makes [Tool.properties] return every parameter of every operation.
 func anyParam(*Operation, Param) bool { return true }
 
-// properties are the parameters that shows chooses, one of each name.
+// properties are the parameters that shows accepts, merged by name.
 func (t *Tool) properties(shows func(*Operation, Param) bool) []Param {
 	var all []Param
 	confirms := false
@@ -89,13 +88,12 @@ func (t *Tool) properties(shows func(*Operation, Param) bool) []Param {
 	return append(all, scopeParams[:]...)
 }
 
-// merged is one property for what several operations call by one name. A
-// description that they share stands alone; others say whose they are. The
-// enum is advertised only where all of them have one.
+// merged is one property for all parameters of a name. Different descriptions are
+// prefixed with their operations. There is an enum only if all parameters have one.
 func (t *Tool) merged(name string, shows func(*Operation, Param) bool) Param {
 	var out Param
 	var texts []string              // distinct descriptions, in order
-	owners := map[string][]string{} // who says so
+	owners := map[string][]string{} // the operations of a description
 	enums := true
 	for i := range t.Operations {
 		o := &t.Operations[i]
@@ -130,10 +128,9 @@ func (t *Tool) merged(name string, shows func(*Operation, Param) bool) Param {
 	return out
 }
 
-// Description is what MCP clients show a model: the summary, and a line for
-// each action that is taught with its arguments, those it needs before the
-// semicolon. Actions that are only named answer a call that lacks something with
-// an example.
+// Description is the description that models see: the summary, and a line for each
+// described action with its arguments, the required ones before the semicolon. An action
+// that is only named answers an incomplete call with an example.
 func (t *Tool) Description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary)

@@ -2,7 +2,7 @@ package op
 
 import "leanctx/agents/share"
 
-// Share is the tool of files that agents give each other.
+// Share is the tool of shared files.
 func Share(st Stores) *Tool {
 	open := st.Shares
 	return &Tool{

@@ -2,7 +2,7 @@ package op
 
 import "leanctx/tasks"
 
-// Task is the tool of the work that agents give each other.
+// Task is the tool of tasks.
 func Task(st Stores) *Tool {
 	open := st.Tasks
 	return &Tool{
