@@ -2,7 +2,6 @@ package agents
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -301,12 +300,8 @@ var _ journal.Machine[*state, event] = machine{}
 
 // document is the form of the state in registry.json.
 type document struct {
-	Schema     int       `json:"schema"`
-	UpdatedAt  time.Time `json:"updated_at"`
-	Checksum   string    `json:"checksum"`
-	Seq        uint64    `json:"seq"`
-	Generation uint64    `json:"generation"`
-	Projects   []section `json:"projects"`
+	journal.Header
+	Projects []section `json:"projects"`
 }
 
 // section is one project in it.
@@ -324,7 +319,7 @@ type section struct {
 }
 
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
-	d := document{Schema: h.Schema, UpdatedAt: h.At.UTC(), Checksum: h.Checksum, Seq: h.Seq, Generation: h.Generation, Projects: []section{}}
+	d := document{Header: h, Projects: []section{}}
 	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
 		p := s.projects[hash]
 		d.Projects = append(d.Projects, section{
@@ -335,15 +330,12 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 			Scratchpad: slices.Collect(p.messages.all()), Findings: p.messages.findings,
 		})
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(d)
+	return journal.EncodeDocument(w, d)
 }
 
 func (machine) Decode(data []byte) (*state, error) {
 	var d document
-	if err := json.Unmarshal(data, &d); err != nil {
+	if err := journal.DecodeDocument(data, &d); err != nil {
 		return nil, err
 	}
 	s := newState()

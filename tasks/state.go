@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -203,33 +202,26 @@ func (machine) Clone(s *state) *state {
 
 // document is the form of the state in tasks.json.
 type document struct {
-	Schema     int       `json:"schema"`
-	Checksum   string    `json:"checksum"`
-	Seq        uint64    `json:"seq"`
-	Generation uint64    `json:"generation"`
-	UpdatedAt  time.Time `json:"updated_at"`
-	Tasks      []*record `json:"tasks"`
-	Old        []*record `json:"old,omitempty"` // earlier versions kept old finished tasks here
+	journal.Header
+	Tasks []*record `json:"tasks"`
+	Old   []*record `json:"old,omitempty"` // earlier versions kept old finished tasks here
 }
 
 // Encode writes tasks by project: the finished ones in the order they were finished, then
 // the open ones by age.
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
-	d := document{Schema: h.Schema, Checksum: h.Checksum, Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Tasks: []*record{}}
+	d := document{Header: h, Tasks: []*record{}}
 	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
 		d.Tasks = slices.AppendSeq(d.Tasks, slices.Values(slices.SortedFunc(maps.Values(s.projects[hash]), func(a, b *record) int {
 			return cmp.Or(openness(a)-openness(b), a.filed().Compare(b.filed()), strings.Compare(a.ID, b.ID))
 		})))
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(d)
+	return journal.EncodeDocument(w, d)
 }
 
 func (machine) Decode(data []byte) (*state, error) {
 	var d document
-	if err := json.Unmarshal(data, &d); err != nil {
+	if err := journal.DecodeDocument(data, &d); err != nil {
 		return nil, err
 	}
 	s := newState()

@@ -3,7 +3,6 @@ package diary
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -60,25 +59,18 @@ func (machine) Clone(d *diary) *diary { return new(*d) }
 
 // document is the form of a diary in its snapshot file.
 type document struct {
-	Schema int `json:"schema"`
+	journal.Header
 	Owner
-	UpdatedAt  time.Time `json:"updated_at"`
-	Checksum   string    `json:"checksum"`
-	Seq        uint64    `json:"seq"`
-	Generation uint64    `json:"generation"`
-	Entries    []Entry   `json:"entries"`
+	Entries []Entry `json:"entries"`
 }
 
 func (machine) Encode(w io.Writer, d *diary, h journal.Header) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(document{h.Schema, d.owner, h.At.UTC(), h.Checksum, h.Seq, h.Generation, append([]Entry{}, d.entries...)})
+	return journal.EncodeDocument(w, document{h, d.owner, append([]Entry{}, d.entries...)})
 }
 
 func (machine) Decode(data []byte) (*diary, error) {
 	var d document
-	err := json.Unmarshal(data, &d)
+	err := journal.DecodeDocument(data, &d)
 	return &diary{d.Owner, d.Entries}, err
 }
 

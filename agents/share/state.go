@@ -2,7 +2,6 @@ package share
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"maps"
 	"slices"
@@ -122,24 +121,17 @@ func (machine) Clone(s *state) *state { return &state{maps.Clone(s.shares)} }
 
 // document is the form of the state in shares.json.
 type document struct {
-	Schema     int       `json:"schema"`
-	UpdatedAt  time.Time `json:"updated_at,omitzero"`
-	Checksum   string    `json:"checksum"`
-	Seq        uint64    `json:"seq,omitempty"`
-	Generation uint64    `json:"generation,omitempty"`
-	Shares     []*shared `json:"shares"`
+	journal.Header
+	Shares []*shared `json:"shares"`
 }
 
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(document{h.Schema, h.At.UTC(), h.Checksum, h.Seq, h.Generation, s.sorted()})
+	return journal.EncodeDocument(w, document{h, s.sorted()})
 }
 
 func (m machine) Decode(data []byte) (*state, error) {
 	var d document
-	if err := json.Unmarshal(data, &d); err != nil {
+	if err := journal.DecodeDocument(data, &d); err != nil {
 		return nil, err
 	}
 	s := m.New()

@@ -124,7 +124,7 @@ type captured[S any] struct {
 }
 
 func (c captured[S]) header(schema int) Header {
-	return Header{Schema: schema, Seq: c.pos.seq, Generation: c.pos.head.Generation + 1, At: c.pos.at, Checksum: noChecksum}
+	return Header{Schema: schema, Seq: c.pos.seq, Generation: c.pos.head.Generation + 1, At: c.pos.at.UTC(), Checksum: noChecksum}
 }
 
 func (l *Log[S, E]) capture(ctx context.Context, root *os.Root) (c captured[S], err error) {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -53,7 +52,7 @@ func (l *Log[S, E]) fold(s S, r *recovery) (S, error) {
 			continue
 		}
 		var c Commit[E]
-		if err := json.Unmarshal(ln.body, &c); err != nil {
+		if err := DecodeDocument(ln.body, &c); err != nil {
 			return s, l.d.errorf(l.d.n.journal, ErrCorrupt, "commit %d is intact but not understood, it may be of a newer program; nothing is written: %w", ln.seq, err)
 		}
 		s = l.m.Fold(s, c)
@@ -131,7 +130,7 @@ func (l *Log[S, E]) rescue(f former[S]) {
 	}
 	name, err := l.d.unusedName(l.d.n.snapshot+rescuedMark, "")
 	if err == nil {
-		h := Header{Schema: l.o.Schema, Seq: f.head.Seq, Generation: f.head.Generation, At: f.head.At, Checksum: noChecksum}
+		h := Header{Schema: l.o.Schema, Seq: f.head.Seq, Generation: f.head.Generation, At: f.head.At.UTC(), Checksum: noChecksum}
 		err = writeSnapshot(l.d.fs, name, func(w io.Writer) error { return l.m.Encode(w, f.state, h) })
 	}
 	l.warn(rescuedWarning(name, err))

@@ -3,7 +3,6 @@ package project
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -81,15 +80,11 @@ func (machine) Fold(a *registry, c journal.Commit[change]) *registry {
 	return a
 }
 
-// atlasFile is projects.json.
-type atlasFile struct {
-	Schema     int                  `json:"schema"`
-	Checksum   string               `json:"checksum"`
-	Seq        uint64               `json:"seq"`
-	Generation uint64               `json:"generation"`
-	UpdatedAt  time.Time            `json:"updated_at"`
-	Projects   []*record            `json:"projects"`
-	Forgotten  map[string]time.Time `json:"forgotten,omitempty"`
+// registryFile is projects.json.
+type registryFile struct {
+	journal.Header
+	Projects  []*record            `json:"projects"`
+	Forgotten map[string]time.Time `json:"forgotten,omitempty"`
 }
 
 func (machine) Encode(w io.Writer, a *registry, h journal.Header) error {
@@ -97,18 +92,12 @@ func (machine) Encode(w io.Writer, a *registry, h journal.Header) error {
 	slices.SortFunc(records, func(a, b *record) int {
 		return strings.Compare(a.root()+"\x00"+a.Hash, b.root()+"\x00"+b.Hash)
 	})
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(atlasFile{
-		Schema: h.Schema, Checksum: h.Checksum, Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At,
-		Projects: append([]*record{}, records...), Forgotten: a.forgotten,
-	})
+	return journal.EncodeDocument(w, registryFile{Header: h, Projects: append([]*record{}, records...), Forgotten: a.forgotten})
 }
 
 func (m machine) Decode(data []byte) (*registry, error) {
-	var f atlasFile
-	if err := json.Unmarshal(data, &f); err != nil {
+	var f registryFile
+	if err := journal.DecodeDocument(data, &f); err != nil {
 		return nil, err
 	}
 	a := m.New()

@@ -86,7 +86,7 @@ var mayImport = map[string][]string{
 // onlyIn lists the packages that may import a library. No other package may depend
 // on it.
 var onlyIn = map[string][]string{
-	"github.com/go-json-experiment/":         {"formats"},
+	"github.com/go-json-experiment/":         {"formats", "internal/journal"},
 	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
 	"github.com/spf13/":                      {"cmd/internal/cli"},
