@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -111,9 +112,7 @@ func (h *handler) do(w http.ResponseWriter, r *http.Request) {
 // press calls the operation and words what came of it.
 func (h *handler) press(ctx context.Context, b button, form url.Values) (text, kind string) {
 	args, err := map[string]any{}, error(nil)
-	for name, value := range b.fixed {
-		args[name] = value
-	}
+	maps.Copy(args, b.fixed)
 	for _, name := range b.fields {
 		if value := form.Get(name); strings.TrimSpace(value) != "" {
 			args[name] = strings.ReplaceAll(value, "\r\n", "\n")

@@ -285,7 +285,7 @@ func TestReadOnlyPageHasNoButtons(t *testing.T) {
 // hostile are texts that would break out of what they stand in.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'--></style></title><script>`, "{{.}}${alert(1)}`", `javascript:alert(1)`,
-	"‮gnp.exe", "a b\tc", "%2e%2e/../x?y#z&amp;", strings.Repeat("<b>\U0001F600&", 300), "تجربة 漢字",
+	"\u202egnp.exe", "a b\tc", "%2e%2e/../x?y#z&amp;", strings.Repeat("<b>\U0001F600&", 300), "تجربة 漢字",
 }
 
 func TestHostileValuesStayText(t *testing.T) {
@@ -293,7 +293,7 @@ func TestHostileValuesStayText(t *testing.T) {
 	codex := strings.Fields(f.do("", "agent", "register", "agent_type", "codex", "role", hostile[0]))[1]
 	for i, text := range hostile {
 		name := text[:min(len(text), 60)]
-		name = strings.ToValidUTF8(strings.NewReplacer("‮", "", "\t", " ").Replace(name), "")
+		name = strings.ToValidUTF8(strings.NewReplacer("\u202e", "", "\t", " ").Replace(name), "")
 		f.remember("room"+name, name, text, "source", "user")
 		f.do(codex, "knowledge", "remember", "category", "room"+name, "key", name, "value", "other "+text)
 		f.remember("room"+name, fmt.Sprint("second", i), text)
@@ -315,7 +315,7 @@ func TestHostileValuesStayText(t *testing.T) {
 		if n := strings.Count(html, "<script"); n != 1 {
 			t.Errorf("%s: %d scripts", path, n)
 		}
-		if strings.Contains(hidden.ReplaceAllString(html, ""), "‮") || strings.Contains(html, "ZgotmplZ") || strings.Contains(html, ` style="`) || strings.Contains(html, " onerror=alert(1)>") && !strings.Contains(html, "&gt;&lt;img") && !strings.Contains(html, "&#34;&gt;&lt;img") {
+		if strings.Contains(hidden.ReplaceAllString(html, ""), "\u202e") || strings.Contains(html, "ZgotmplZ") || strings.Contains(html, ` style="`) || strings.Contains(html, " onerror=alert(1)>") && !strings.Contains(html, "&gt;&lt;img") && !strings.Contains(html, "&#34;&gt;&lt;img") {
 			t.Errorf("%s: something got through", path)
 		}
 		for _, m := range links.FindAllStringSubmatch(html, -1) {
