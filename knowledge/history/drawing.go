@@ -31,7 +31,7 @@ func (r Chronicle) Drawing(disputes []knowledge.Disputing, now time.Time) drawin
 	for _, e := range entries {
 		d.Bars = append(d.Bars, drawing.Bar{
 			Row: row(e.Key), Text: e.Value, Detail: e.detail(), From: e.ValidFrom, Until: e.ValidUntil, Recorded: e.RecordedFrom,
-			Mark: e.Mark, Contradiction: e.Contradiction,
+			Mark: e.Mark, Contradiction: e.Contradiction, Link: "#" + e.ID,
 		})
 	}
 	for _, x := range disputes {

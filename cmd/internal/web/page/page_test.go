@@ -189,12 +189,13 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 		"/?q=postgresql":                   {"What matches “postgresql”", "PostgreSQL 16", "!AWS"},
 		"/?q=zzzqqq":                       {"Nothing matches", "Try other words"},
 		"/?as_of=2026-02-01":               {"JWT RS256", "!OAuth2", "As of Sunday, 1 February 2026", "Back to now", `class="past"`, `data-events=""`, "/facts/architecture/auth?as_of=2026-02-01"},
-		"/facts/architecture/auth":         {"<svg", "OAuth2 + PKCE", "JWT RS256", "contradiction", "src/auth.ts:12", "how do users sign in", "depends on", "Confirm", "Pin", "Remove", "half-life"},
+		"/facts/architecture/auth":         {"<svg", "OAuth2 + PKCE", "JWT RS256", "contradiction", "src/auth.ts:12", "how do users sign in", "depends on", "Confirm", "Pin", "Remove", "half-life", `<a href="#f-`},
 		"/facts/Architecture/AUTH":         {"OAuth2"},
 		"/facts/architecture/db":           {"is needed by"},
 		"/facts/deploy/host":               {"Disputes", "d-", "Fly.io", "▼?: dispute"},
 		"/facts/?category=deploy&key=host": {"AWS"},
-		"/doubts":                          {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Contradictions", "This still holds"},
+		"/doubts":                          {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Look for contradictions", "/doubts?look=1", "!This still holds"},
+		"/doubts?look=1":                   {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Contradictions", "This still holds"},
 		"/doubts?as_of=2026-02-01":         {"No open dispute", "!Accept this"},
 		"/agents":                          {cursor, codex, "holds <code>src/auth.ts</code>", "rebase first", "Fix the refresh", "Created"},
 		"/briefings":                       {"claude-code", "session-start", "architecture:", `href="/facts/deploy/host"`},
@@ -327,7 +328,7 @@ func TestHostileValuesStayText(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/", "/doubts", "/agents", "/briefings", "/health", "/?q=" + url.QueryEscape(hostile[0]), "/?room=" + url.QueryEscape(hostile[1])} {
+	for _, path := range []string{"/", "/doubts?look=1", "/agents", "/briefings", "/health", "/?q=" + url.QueryEscape(hostile[0]), "/?room=" + url.QueryEscape(hostile[1])} {
 		check(path)
 	}
 	if len(seen) < 2*len(hostile) {
@@ -345,7 +346,7 @@ func TestLongestValue(t *testing.T) {
 	if html := f.get("/facts/c/long", http.StatusOK); strings.Count(html, "&lt;b&gt;&amp;") < 2*16<<10 { // it is shown, and can be changed
 		t.Errorf("the value is cut: %d bytes", len(html))
 	}
-	for _, path := range []string{"/", "/doubts", "/?q=b"} {
+	for _, path := range []string{"/", "/doubts?look=1", "/?q=b"} {
 		if html := f.get(path, http.StatusOK); len(html) > 20_000 {
 			t.Errorf("%s has %d bytes", path, len(html))
 		}
@@ -437,7 +438,7 @@ func TestPrefix(t *testing.T) {
 	const prefix = "/p/0123456789abcdef"
 	f.handler = http.StripPrefix(prefix, page.New(page.Options{Call: f.call, Project: "other", Prefix: prefix, Events: prefix + "/events"}))
 	links := regexp.MustCompile(`(?:href|action|src|value)="(/[^"]*)"`)
-	for _, path := range []string{"/", "/facts/architecture/auth", "/doubts", "/agents", "/briefings", "/health", "/nowhere", "/?as_of=2026-02-01"} {
+	for _, path := range []string{"/", "/facts/architecture/auth", "/doubts?look=1", "/agents", "/briefings", "/health", "/nowhere", "/?as_of=2026-02-01"} {
 		status := http.StatusOK
 		if path == "/nowhere" {
 			status = http.StatusNotFound

@@ -164,6 +164,7 @@ func (q *request) Path() template.URL { return template.URL(q.h.o.Prefix + q.URL
 func (q *request) Back() string {
 	v := q.URL.Query()
 	v.Del("said")
+	v.Del("look")
 	return q.h.o.Prefix + joined(q.URL.EscapedPath(), v)
 }
 

@@ -213,6 +213,7 @@ type doubtsPage struct {
 	Report  advice.Report
 	Sources []advice.WrongSource
 	Past    bool // what health finds is about now
+	Looked  bool // duplicates take up to a second: the page is there before they are looked for
 }
 
 func (q *request) doubts() (string, any, error) {
@@ -220,7 +221,7 @@ func (q *request) doubts() (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	d := doubtsPage{Past: !q.asOf.IsZero()}
+	d := doubtsPage{Past: !q.asOf.IsZero(), Looked: q.URL.Query().Get("look") != ""}
 	for _, x := range all.Disputes {
 		switch {
 		case d.Past && x.At.After(q.asOf):
@@ -230,7 +231,7 @@ func (q *request) doubts() (string, any, error) {
 			d.Settled = append(d.Settled, x)
 		}
 	}
-	if d.Past {
+	if d.Past || !d.Looked {
 		return "doubts.html", &d, nil
 	}
 	sources, err := call[advice.Checked](q, tool, "check", nil)

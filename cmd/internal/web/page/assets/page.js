@@ -41,6 +41,20 @@
     if (hidden) $('.search').append(hidden);
     bindAsOf();
     listen();
+    look();
+  }
+
+  // look brings in what takes long to find, once the page is there.
+  async function look() {
+    const part = $('[data-load]');
+    const link = part?.querySelector('a');
+    if (!link) return;
+    part.setAttribute('aria-busy', 'true');
+    link.replaceWith('Looking for contradictions, duplicates and dormant facts…');
+    const answer = await fetch(link.href).catch(() => null);
+    const found = answer?.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('found');
+    if (found && part.isConnected) part.replaceWith(found);
+    else part.replaceChildren('That could not be loaded. ', link);
   }
 
   function go(url) {
@@ -128,6 +142,7 @@
     });
   }
   listen();
+  look();
 
   addEventListener('keydown', e => {
     const typing = e.target.matches('input,textarea,select');

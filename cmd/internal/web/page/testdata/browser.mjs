@@ -1,0 +1,150 @@
+// Opens the page in Chromium as a person would, and prints what is wrong, a line each.
+// node browser.mjs URL CHROMIUM PICTURES LEAN-CTX
+import {execFileSync} from 'node:child_process';
+import {once} from 'node:events';
+import {createServer} from 'node:http';
+import {chromium} from 'playwright-core';
+
+const [base, executablePath, pictures, program] = process.argv.slice(2);
+const wrong = (...words) => console.log(words.join(' '));
+const browser = await chromium.launch({executablePath, args: ['--no-sandbox']});
+const views = ['/', '/?room=architecture', '/facts/architecture/auth', '/facts/architecture/database', '/doubts', '/agents', '/briefings', '/health', '/?as_of=2026-06-01', '/?q=how+do+users+sign+in', '/facts/hostile/value', '/nowhere'];
+
+async function open(options) {
+  const context = await browser.newContext(options);
+  await context.addInitScript(() => addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI)));
+  const page = await context.newPage();
+  page.on('console', m => { if (m.type() === 'error' && !m.text().includes('404')) wrong('console:', page.url(), m.text()); });
+  page.on('pageerror', e => wrong('script:', page.url(), e.message));
+  page.on('dialog', d => { wrong('a value ran as a script:', page.url()); d.dismiss(); });
+  return page;
+}
+
+// low gives the texts whose colour is too near to what is behind them.
+function low() {
+  const parse = c => (c.match(/[\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(x => (x /= 255) <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4).reduce((s, x, i) => s + x * [.2126, .7152, .0722][i], 0);
+  const found = [];
+  for (const e of document.querySelectorAll('body *')) {
+    if (e.closest('svg') || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
+    let at = e, behind = [];
+    while (at && (behind = parse(getComputedStyle(at).backgroundColor), behind.length === 4 && behind[3] === 0)) at = at.parentElement;
+    if (!at) behind = parse(getComputedStyle(document.documentElement).backgroundColor);
+    const [a, b] = [light(parse(getComputedStyle(e).color)), light(behind)].sort((x, y) => y - x);
+    if ((a + .05) / (b + .05) < 4.5) found.push(`${e.tagName} ${e.className} "${e.textContent.trim().slice(0, 30)}" ${((a + .05) / (b + .05)).toFixed(1)}`);
+  }
+  return found.slice(0, 5);
+}
+
+for (const [width, height] of [[1280, 900], [360, 740]]) {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await open({viewport: {width, height}, colorScheme});
+    for (const view of views) {
+      await page.goto(base + view);
+      await page.waitForSelector('main h1, main h2');
+      if (view === '/doubts') await page.waitForSelector('#found:not([data-load])');
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (over > 0) wrong('wider than the screen:', view, width, over);
+      for (const text of await page.evaluate(low)) wrong('contrast:', view, colorScheme, text);
+      if (pictures) await page.screenshot({path: `${pictures}/${view.replace(/[^a-z0-9]+/gi, '_').replace(/^_|_$/g, '') || 'facts'}-${width}-${colorScheme}.png`});
+    }
+    await page.context().close();
+  }
+}
+
+const check = async (what, f) => { try { await f(); } catch (e) { wrong(what + ':', e.message.split('\n')[0]); } };
+const page = await open({viewport: {width: 1280, height: 900}});
+await check('search as you type', async () => {
+  await page.goto(base + '/');
+  await page.keyboard.press('/');
+  await page.keyboard.type('postgres', {delay: 20});
+  await page.waitForSelector('#list-h:has-text("What matches") >> visible=true');
+  await page.waitForSelector('.rows a:has-text("database")');
+  if (!page.url().includes('q=postgres')) throw new Error('the address is ' + page.url());
+});
+await check('keys', async () => {
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/facts/**');
+  await page.keyboard.press('2');
+  await page.waitForURL('**/doubts');
+});
+await check('slider', async () => {
+  await page.goto(base + '/facts/architecture/auth');
+  await page.locator('#slider').evaluate(e => { e.value = Date.parse('2026-06-01') / 86400000; e.dispatchEvent(new Event('input')); });
+  await page.waitForSelector('html.past');
+  await page.waitForSelector('pre.value:has-text("JWT RS256")');
+  await page.waitForSelector('.timeline.wide .tl-asof', {state: 'attached'});
+  await page.locator('nav a[data-key="1"]').click();
+  await page.waitForSelector('.then:has-text("1 June 2026")');
+  await page.keyboard.press('n');
+  await page.waitForFunction(() => !document.documentElement.classList.contains('past'));
+});
+await check('timeline by keyboard', async () => {
+  await page.goto(base + '/facts/architecture/auth');
+  await page.locator('.timeline.wide a.tl-bar').first().focus();
+  await page.waitForSelector('.timeline.wide .tl-bar:focus .tl-detail >> visible=true');
+});
+await check('accept a dispute', async () => {
+  await page.goto(base + '/doubts');
+  const one = page.locator('article.doubt', {hasText: 'dependency/node'});
+  await one.getByRole('button', {name: 'Accept this'}).click();
+  await page.waitForSelector('.said.done:has-text("Judged")');
+  await page.goto(base + '/facts/dependency/node');
+  await page.waitForSelector('pre.value:has-text("22 LTS")');
+});
+await check('duplicates', async () => {
+  await page.goto(base + '/doubts');
+  await page.getByRole('button', {name: 'Keep both'}).first().click();
+  await page.waitForSelector('.said.done:has-text("compatible")');
+});
+await check('live', async () => {
+  await page.goto(base + '/agents');
+  await page.waitForTimeout(1000);
+  execFileSync(program, ['agent', 'register', 'gemini', '--role', 'live test']);
+  await page.waitForSelector('#who :text("live test")', {timeout: 8000});
+});
+await check('change', async () => {
+  await page.goto(base + '/facts/team/owner-auth');
+  await page.locator('#change summary').click();
+  await page.locator('#change textarea').fill('Anna <b>&</b> Jonas');
+  await page.locator('#change button').click();
+  await page.waitForSelector('pre.value:has-text("Anna <b>&</b> Jonas")');
+});
+const plain = await open({viewport: {width: 360, height: 740}, javaScriptEnabled: false});
+await check('without JavaScript', async () => {
+  await plain.goto(base + '/');
+  await plain.locator('#q').fill('postgres');
+  await plain.getByRole('button', {name: 'Search'}).click();
+  await plain.waitForSelector('.rows a:has-text("database")');
+  await plain.goto(base + '/doubts');
+  await plain.locator('article.doubt', {hasText: 'security/passwords'}).getByRole('button', {name: 'Keep this'}).click();
+  await plain.waitForSelector('.said.done:has-text("Judged")');
+  await plain.locator('#found a').click();
+  await plain.waitForSelector('#found h2, #found p');
+  await plain.locator('#as_of').fill('2026-06-01');
+  await plain.getByRole('button', {name: 'Show'}).click();
+  await plain.waitForSelector('.then');
+});
+
+// First paint, each time in a fresh context, in turn with a bare page of a bare server:
+// that is what the browser and the machine take.
+const bare = createServer((_, answer) => answer.setHeader('Content-Type', 'text/html').end('<!doctype html><title>bare</title><p>bare')).listen(0, '127.0.0.1');
+await once(bare, 'listening');
+const paints = {bare: [], page: []};
+for (let i = 0; i < 7; i++) {
+  for (const [name, url] of [['bare', `http://127.0.0.1:${bare.address().port}/`], ['page', base + '/']]) {
+    const fresh = await open({viewport: {width: 1280, height: 900}});
+    await fresh.goto(url);
+    const at = await fresh.waitForFunction(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime);
+    paints[name].push(await at.jsonValue());
+    await fresh.context().close();
+  }
+}
+bare.close();
+for (const name in paints) paints[name].sort((a, b) => a - b);
+const text = name => paints[name].map(x => x.toFixed(0)).join(' ');
+console.error(`first paint in ms: ${text('page')}, of a bare page: ${text('bare')}`);
+if (paints.page[3] - paints.bare[3] > 200) wrong('first paint, the median of 7:', text('page'), 'ms, of a bare page:', text('bare'));
+await browser.close();
