@@ -176,6 +176,7 @@ type HandedOver struct {
 	Summary string   `json:"summary"`
 	Tasks   []string `json:"tasks"`
 	Claims  []string `json:"claims"`
+	Nothing bool     `json:"nothing,omitempty"` // no task and no claim, and the sender gave this summary before
 	Note    string   `json:"note,omitempty"`
 
 	Redacted []string `json:"redacted,omitempty"`
@@ -185,6 +186,9 @@ type HandedOver struct {
 func (h HandedOver) Text() string {
 	text := fmt.Sprintf("Handoff complete: %s → %s\n  Summary: %s\n  Moved: %s, %s",
 		h.From, h.To, prose.Brief(h.Summary), named(h.Tasks, "task"), named(h.Claims, "claim"))
+	if h.Nothing {
+		text += "\n  It moves nothing: no open task, no claim, and the same summary as before."
+	}
 	if h.Note != "" {
 		text += "\n  " + h.Note
 	}
@@ -225,12 +229,14 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	h := handoffRecord{Summary: summary, State: handoffPending}
 	var note string
 	var since time.Time
+	var again bool // the sender gave this summary before
 	find := func(p *project, now time.Time) error {
 		me, err := s.self(p)
 		if err != nil {
 			return err
 		}
 		h.From, h.Role, since = me.ID, me.Role, me.joined()
+		again = len(p.handoffs.list(func(x *handoffRecord) bool { return x.From == h.From && x.Summary == h.Summary })) > 0
 		h.To, note, err = p.successor(me, a.ToAgent, now)
 		return err
 	}
@@ -251,6 +257,7 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	for _, c := range h.Claims {
 		r.Claims = append(r.Claims, c.Path)
 	}
+	r.Nothing = again && len(r.Tasks)+len(r.Claims) == 0
 	return r, nil
 }
 
