@@ -15,7 +15,7 @@ import (
 	"leanctx/tasks"
 )
 
-// spending is the token usage of a call's project.
+// spending opens the token counts of a call's project.
 func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
 	c, err := s.config()
 	if err != nil {
@@ -42,12 +42,11 @@ func (s *stores) usage(p project.Project) (*cost.Usage, error) {
 	})
 }
 
-// count leaves a receipt of a call that was answered, and has the agent that
-// called seen at work. A call that came to no operation or to no project
-// leaves none.
+// count records the tokens of a call that was answered, and the activity of its agent. A
+// call without an operation or a project is not counted.
 func (s *stores) count(m op.Made) {
 	found, ok := s.placed.Load(m.Scope.Project)
-	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report is not what it reports
+	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report does not count itself
 		return
 	}
 	p := found.(project.Project)
@@ -68,8 +67,8 @@ func (s *stores) count(m op.Made) {
 	})
 }
 
-// intentOf tells whether a call says what the session is working on: explicitly, by the
-// task that it names, or because it takes up a task of the project.
+// intentOf tells whether a call says what the session is working on: in its arguments, by
+// the task that it names, or by claiming a task.
 func intentOf(m op.Made) cost.Intent {
 	var args struct{ Task, State string }
 	switch {
@@ -87,10 +86,9 @@ func intentOf(m op.Made) cost.Intent {
 	return cost.Unstated
 }
 
-// booked is the agent whose call it was, by its id: a call under a name that is
-// nobody's, or several agents', is the client's. A whole id is only looked up
-// where the registry is open already: facts are asserted under it either way,
-// and a command that needs no registry is not to read one.
+// booked is the id of the agent that made a call. A call under an unknown or ambiguous name
+// counts for the client. A whole id is looked up only if the registry is open already: a
+// command that needs no registry should not read one.
 func (s *stores) booked(hash, agent string) string {
 	s.mu.Lock()
 	w := s.perProject[hash]
@@ -113,12 +111,12 @@ func (s *stores) booked(hash, agent string) string {
 }
 
 const (
-	touchEvery  = time.Minute     // for each agent; the registry writes down less still
-	touchAtMost = 5 * time.Second // a sign of life that takes longer is not worth it
+	touchEvery  = time.Minute     // for each agent; the registry writes less often
+	touchAtMost = 5 * time.Second // then it is given up
 )
 
-// touch notes in a server, and beside the call, that an agent is at work: one
-// that only remembers and recalls must not count as silent.
+// touch records in the background of a server that an agent is active. Otherwise an agent
+// that only remembers and recalls would count as inactive.
 func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
 	if !s.lasting || agent == "" {
 		return
@@ -145,8 +143,7 @@ func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
 	})
 }
 
-// left lets go of the agents of a connection that has ended: others may resume
-// them.
+// left releases the agents of a connection that has ended, so that others may resume them.
 func (s *stores) left(session string) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.perProject))

@@ -11,7 +11,7 @@ import (
 	"leanctx/tasks"
 )
 
-// reassigner is how a handoff moves tasks.
+// reassigner moves the tasks of a handoff.
 type reassigner struct{ w *projectStores }
 
 func (r reassigner) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
@@ -30,7 +30,7 @@ func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, erro
 	return t.OpenTasks(ctx, agent)
 }
 
-// directory is how tasks find their agents.
+// directory finds the agents of tasks.
 type directory struct{ w *projectStores }
 
 func (d directory) Resolve(ctx context.Context, name string) (id, note string, err error) {
@@ -75,7 +75,7 @@ func (w *projectStores) free(ctx context.Context, agent string) ([]string, error
 	return store.FreeFor(ctx, agent)
 }
 
-// unpulled counts what was shared with an agent and it has not had yet.
+// unpulled counts the shares that an agent has not pulled yet.
 func (w *projectStores) unpulled(ctx context.Context, agent string) (int, error) {
 	store, err := w.shares.get()
 	if err != nil {
@@ -93,7 +93,7 @@ func (w *projectStores) current(ctx context.Context, agent string) (string, erro
 	return store.Current(ctx, agent)
 }
 
-// findings is what agents wrote down, for consolidation and search.
+// findings are the diary entries and findings of agents, for consolidation and search.
 type findings struct{ w *projectStores }
 
 func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Finding, error) {
@@ -123,7 +123,7 @@ func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Fi
 	return out, nil
 }
 
-// coworkers is what a briefing tells of agents and tasks.
+// coworkers gives a briefing the agents and tasks of the project.
 type coworkers struct{ w *projectStores }
 
 func (c coworkers) LastTask(ctx context.Context) (string, error) {
@@ -155,12 +155,12 @@ func (c coworkers) Reached(ctx context.Context, task, state string) (bool, error
 	return t.Reached(ctx, task, state)
 }
 
-// otherStores is what is kept of a project beside its facts, for those who examine
-// its files and those who erase.
+// otherStores are the stores of a project beside its facts. Health examines them, and an
+// erasure searches them.
 type otherStores struct{ w *projectStores }
 
-// Damage tells what is wrong with the files of agents, tasks and shares, and
-// gives the paths of what was set aside. Nothing is made where nobody ever worked.
+// Damage lists the damage of agents, tasks and shares, and the paths of files that were set
+// aside. It creates no files.
 func (e otherStores) Damage(ctx context.Context) (warnings, aside []string, err error) {
 	a, t, s, err := e.all()
 	if err != nil {
@@ -168,7 +168,7 @@ func (e otherStores) Damage(ctx context.Context) (warnings, aside []string, err 
 	}
 	for _, look := range []func(context.Context) ([]string, []string, error){a.Damage, t.Damage, s.Damage} {
 		more, files, err := look(ctx)
-		if err != nil { // it is what was asked for
+		if err != nil { // a store that cannot be read is damage too
 			more = append(more, err.Error())
 		}
 		warnings, aside = append(warnings, more...), append(aside, files...)
@@ -176,7 +176,7 @@ func (e otherStores) Damage(ctx context.Context) (warnings, aside []string, err 
 	return warnings, aside, nil
 }
 
-// Copies names what in diaries, messages, handoffs, tasks and shares holds
+// Copies lists the diary entries, messages, handoffs, tasks and shares whose text holds
 // something.
 func (e otherStores) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
 	a, t, s, err := e.all()

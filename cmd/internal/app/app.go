@@ -1,13 +1,12 @@
-// Package app joins the parts: what the configuration says becomes the options
-// of the stores, the stores fill the table of operations, and the table
-// becomes commands or an MCP server. It alone knows all of them.
+// Package app connects all other packages. It makes the options of the stores from the
+// configuration, fills the table of operations with the stores, and makes commands, an MCP
+// server or an HTTP server of the table.
 //
-// # The start is a budget
+// # Start-up time
 //
-// Hooks and commands start the program dozens of times an hour. So nothing is
-// opened before an operation asks for it: the configuration is read at the
-// first call, the store of a project at the first call for that project, and
-// what is open is kept until the end, which for a server is long.
+// Hooks and commands start the program dozens of times an hour. So everything is opened
+// when it is first needed: the configuration at the first call, the store of a project at
+// the first call for that project. Open stores stay open until the process ends.
 package app
 
 import (
@@ -36,8 +35,8 @@ import (
 	"leanctx/knowledge/transfer"
 )
 
-// Main runs one command and gives the exit code. It is interrupted by ctx, by
-// SIGINT and by SIGTERM; a second signal ends the process at once.
+// Main runs one command and returns the exit code. The end of ctx, SIGINT and SIGTERM
+// interrupt it; a second signal kills the process.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	deferGC()
 	if isHook(args) {
@@ -58,15 +57,14 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	return r.end(ctx, execute(withBar(op.WithCaller(ctx, caller(in, out)), errs), root.ExecuteContext))
 }
 
-// clientMarks are the variables by which a command knows the client whose agent
-// runs it.
+// clientMarks are environment variables that clients set for the commands of their agents.
 var clientMarks = []struct{ variable, client string }{
 	{"CLAUDECODE", "claude-code"}, {"CURSOR_AGENT", "cursor"}, {"GEMINI_CLI", "gemini"},
 	{"CODEX_THREAD_ID", "codex"}, {"CODEX_SANDBOX", "codex"}, {"OPENCODE", "opencode"},
 }
 
-// caller is who runs a command: the agent of a client that left its mark, a user
-// at a terminal, else a program.
+// caller is who runs a command: the agent of a client that set its variable, a user at a
+// terminal, or else a program.
 func caller(in io.Reader, out io.Writer) op.Caller {
 	for _, m := range clientMarks {
 		if config.Getenv(m.variable) != "" {
@@ -79,7 +77,7 @@ func caller(in io.Reader, out io.Writer) op.Caller {
 	return op.Caller{Kind: "tool"}
 }
 
-// made counts a call, and under --strict what it warns of.
+// made counts a call, and its warnings for --strict.
 func (r *run) made(m op.Made) {
 	if m.Warned {
 		r.warnings++
@@ -88,7 +86,7 @@ func (r *run) made(m op.Made) {
 	r.stores.count(m)
 }
 
-// execute turns a panic into an error: the exit code of one would be that of a
+// execute turns a panic into an error. Go's exit code for a panic is 2, which is ours for a
 // mistake in the arguments.
 func execute(ctx context.Context, command func(context.Context) error) (err error) {
 	defer func() {
@@ -111,8 +109,7 @@ type run struct {
 	found    bool // a check found something
 }
 
-// tools are the operations, and beside them what is worked like one on the
-// command line only.
+// tools are the tools of the table, and those that exist on the command line only.
 func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.globals = g
 	r.stores = newStores(func() (*config.Config, error) {
@@ -132,7 +129,7 @@ func (r *run) plain() []cli.Plain {
 	}
 }
 
-// warn prints what is no error and counts it for --strict.
+// warn prints a warning and counts it for --strict.
 func (r *run) warn(text string) {
 	r.warnings++
 	if !r.globals.Quiet {
@@ -140,7 +137,7 @@ func (r *run) warn(text string) {
 	}
 }
 
-// end closes what is open and says how it went.
+// end closes the stores and reports the error, if any.
 func (r *run) end(ctx context.Context, err error) int {
 	code := exitCode(ctx, err)
 	switch {
@@ -150,8 +147,8 @@ func (r *run) end(ctx context.Context, err error) int {
 		r.report(r.stale(err), code)
 	}
 	if r.stores != nil {
-		// What was answered is on disk already; closing only drops caches, so a
-		// failure here is no failure of the command.
+		// All that was answered is on disk already. Closing only drops caches, so its
+		// failure is no failure of the command.
 		if e := r.stores.close(); e != nil {
 			r.warn(e.Error())
 		}
@@ -162,7 +159,7 @@ func (r *run) end(ctx context.Context, err error) int {
 	return code
 }
 
-// stale says where an agent's name comes from that nobody typed.
+// stale explains an error about an agent's name that comes from the environment.
 func (r *run) stale(err error) error {
 	missing, _ := errors.AsType[*refusal.NotFoundError](err)
 	wrong, _ := errors.AsType[*refusal.ArgumentError](err)
@@ -173,7 +170,7 @@ func (r *run) stale(err error) error {
 	if e != nil || c.Agent == "" {
 		return err
 	}
-	if wrong != nil && wrong.Subject == c.Agent { // as when another agent is to be registered
+	if wrong != nil && wrong.Subject == c.Agent { // not if the call names another agent
 		return &cli.UsageError{Problem: err.Error(), Advice: fmt.Sprintf("%s says who you are; unset it for: %s %s", config.AgentVar, cli.Name, strings.Join(r.args, " "))}
 	}
 	if missing == nil || missing.Subject != c.Agent {
@@ -195,7 +192,7 @@ func (r *run) mcp(ctx context.Context, _ cli.Globals) error {
 	return r.stores.server(op.Scope{}).ServeStdio(ctx, r.in, r.out)
 }
 
-// demo plays the story with this very program as the server.
+// demo runs the demonstration with this program as the server.
 func (r *run) demo(ctx context.Context, _ cli.Globals) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -225,36 +222,36 @@ func deferGC() {
 		debug.SetGCPercent(before)
 		return
 	}
-	garbage := new([64]byte) // the first collection finds it
+	garbage := new([64]byte) // its cleanup runs after the first collection
 	runtime.AddCleanup(garbage, func(struct{}) { restoreGC() }, struct{}{})
 }
 
-// restoreGC lets the collector work as ever. What an import has set meanwhile is left alone.
+// restoreGC restores the usual setting, unless an import has changed it meanwhile.
 func restoreGC() {
 	if now := debug.SetGCPercent(usualPercent); now != deferredPercent {
 		debug.SetGCPercent(now)
 	}
 }
 
-// The exit codes, and the only place that knows them.
+// The exit codes. No other place knows them.
 const (
 	done        = 0
 	failed      = 1
 	usage       = 2
 	notFound    = 3
-	warned      = 4 // under --strict, and of a check that found something
+	warned      = 4 // warnings under --strict, or a check that found something
 	locked      = 11
 	unreadable  = 12 // corrupt, or written by a newer version
 	interrupted = 130
 )
 
-// exitCode is what err means to a shell.
+// exitCode is the exit code for err.
 func exitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return done
 	case errors.Is(err, syscall.EPIPE):
-		// Whoever read the output has seen enough; what was to be done is done.
+		// The reader of a pipe has closed it. The operation itself is done.
 		return done
 	case is[*cli.UsageError](err), is[*config.Error](err):
 		return usage
@@ -281,14 +278,14 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// hinted is an error that knows what to do about it.
+// hinted is an error with advice.
 type hinted interface {
 	error
 	Hint() string
 }
 
-// report prints what went wrong and, apart, what to do about it. Under --json it
-// is one object; the flag counts also where the command line could not be read.
+// report prints an error and, on its own line, a hint. Under --json it prints one object,
+// also if the command line itself is wrong.
 func (r *run) report(err error, code int) {
 	text, hint := strings.TrimRight(err.Error(), "\n"), ""
 	if h, ok := errors.AsType[hinted](err); ok {
@@ -297,7 +294,7 @@ func (r *run) report(err error, code int) {
 	if r.globals.JSON || slices.Contains(r.args, "--json") {
 		e := json.NewEncoder(r.errs)
 		e.SetEscapeHTML(false)
-		_ = e.Encode(struct { // nobody is left to be told of an error
+		_ = e.Encode(struct { // an error of standard error cannot be reported
 			Error string `json:"error"`
 			Hint  string `json:"hint,omitempty"`
 			Code  int    `json:"exit_code"`
@@ -312,8 +309,7 @@ func (r *run) report(err error, code int) {
 
 const barWidth = 30
 
-// withBar has a long operation's progress drawn on a terminal. Elsewhere nobody
-// is told.
+// withBar draws the progress of a long operation, if standard error is a terminal.
 func withBar(ctx context.Context, errs io.Writer) context.Context {
 	if !cli.Terminal(errs) {
 		return ctx
@@ -321,8 +317,7 @@ func withBar(ctx context.Context, errs io.Writer) context.Context {
 	return op.WithProgress(ctx, bar(errs, time.Second))
 }
 
-// bar draws a bar, from some time after the first call on, and takes it away at
-// the end.
+// bar draws a progress bar some time after the first call, and clears it at the end.
 func bar(out io.Writer, after time.Duration) func(done, total int) {
 	var start, last time.Time
 	return func(done, total int) {

@@ -18,15 +18,15 @@ func compactTool(s *stores) *op.Tool {
 }
 
 type compacted struct {
-	Files []string `json:"files"` // those of agents and tasks are all projects'
+	Files []string `json:"files"` // those of agents and tasks belong to all projects
 }
 
 func (c compacted) Text() string { return "Compacted " + strings.Join(c.Files, "\nCompacted ") }
 
-// part is a store with a readable file. What was never written has none.
+// part is a store with a readable file. A store that was never written has no file.
 type part struct {
 	file string
-	more string // a pattern of files that belong to it, if it has any
+	more string // pattern of further files; may be empty
 	open func() (compacter, error)
 }
 
@@ -56,14 +56,14 @@ func (s *stores) compact(ctx context.Context, sc op.Scope, _ nothing) (compacted
 		}
 		c.Files = append(c.Files, p.file)
 		if p.more != "" {
-			more, _ := filepath.Glob(p.more) // the pattern is a good one
+			more, _ := filepath.Glob(p.more) // the pattern is valid
 			c.Files = append(c.Files, more...)
 		}
 	}
 	return c, nil
 }
 
-// parts are all that is kept of a project, its facts first.
+// parts are all stores of a project, the facts first.
 func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	c, err := s.config()
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	}, nil
 }
 
-// stored reports whether something was written to a store with a file.
+// stored reports whether a store was ever written.
 func stored(file string) bool {
 	for _, name := range []string{file, strings.TrimSuffix(file, ".json") + ".journal"} {
 		if _, err := os.Stat(name); err == nil {
@@ -96,8 +96,8 @@ func stored(file string) bool {
 	return false
 }
 
-// detach has another process compact a project, which also builds its index. Nobody waits for it; a test does not start
-// its own program again.
+// detach starts another process that compacts a project, which also builds its index. It is
+// not waited for. A test does not start it.
 func detach(root string) {
 	self, err := os.Executable()
 	if err != nil || strings.HasSuffix(strings.TrimSuffix(self, ".exe"), ".test") {

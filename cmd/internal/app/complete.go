@@ -13,9 +13,8 @@ import (
 	"leanctx/tasks"
 )
 
-// known lists what an argument may be, for a shell's completion. Of the stores
-// only the one that knows is opened, to be read; whatever is wrong, nothing is
-// said of it, since a shell would print it into the line that is being typed.
+// known lists the values of an argument for completion. It opens one store, for reading.
+// It ignores errors: a shell would print them into the line that is being typed.
 func (r *run) known(ctx context.Context, b cli.Blank) []string {
 	r.stores.warn = func(string) {}
 	switch b.Argument {
@@ -47,7 +46,7 @@ func (r *run) known(ctx context.Context, b cli.Blank) []string {
 	return nil
 }
 
-// taskStates are those that an agent can give a task, or ask for.
+// taskStates are the states that an agent can set, or list by.
 func taskStates(action string) []string {
 	states := []string{"Working", "InputRequired", "AuthRequired", "Completed", "Failed", "Canceled", "Rejected"}
 	if action == "list" {
@@ -63,7 +62,7 @@ func agentCategories(action string) []string {
 	return []string{"status", "finding", "warning", "request", "blocker"}
 }
 
-// scope is what the flags say of the project.
+// scope is the scope that the flags give.
 func (r *run) scope() op.Scope { return op.Scope{Project: r.globals.Project, Agent: r.globals.Agent} }
 
 func (r *run) rooms(ctx context.Context) []string {
@@ -82,7 +81,7 @@ func (r *run) rooms(ctx context.Context) []string {
 	return out
 }
 
-// keys are the facts of a category.
+// keys lists the keys of a category.
 func (r *run) keys(ctx context.Context, category string) []string {
 	store, err := r.stores.look(ctx, r.scope())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"leanctx/cmd/internal/web"
 )
 
-// clientTools are the commands that have to do with other programs.
+// clientTools are the commands about clients.
 func (r *run) clientTools() []*op.Tool {
 	return []*op.Tool{
 		{Name: "connect", Command: "connect", Summary: "Write the MCP server and the hooks into the settings of clients.",
@@ -52,7 +52,7 @@ type disconnection struct {
 	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
 }
 
-// plainText is an answer that is only text.
+// plainText is an answer without fields.
 type plainText string
 
 func (t plainText) Text() string { return string(t) }
@@ -121,8 +121,8 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 	return r.reported(sc, report, err)
 }
 
-// reported is a report as an answer. If a file could not be edited, the report
-// is printed and an error returned.
+// reported returns a report as the answer. If a file could not be edited, it prints the
+// report and returns an error.
 func (r *run) reported(sc op.Scope, report hook.Report, err error) (op.Result, error) {
 	if err != nil {
 		return nil, asUsage(err)
@@ -160,7 +160,7 @@ func asUsage(err error) error {
 	return err
 }
 
-// machine is where clients are looked for.
+// machine describes this machine to package hook.
 func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error) {
 	c, err := s.config()
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error)
 			return p, err
 		}
 	}
-	// A broken configuration of ours must not keep us from looking at others'.
+	// A broken configuration must not keep connect and doctor from working.
 	if projects, dir, err := s.projectRegistry(sc); err == nil {
 		if project, err := projects.Lookup(ctx, dir); err == nil {
 			p.Root = project.Root
@@ -191,9 +191,9 @@ func onPath(name string) bool {
 	return err == nil
 }
 
-// program is what starts this program from a client: the name lean-ctx if that
-// is this program on PATH, else its path. Links in the path are not resolved: a
-// package manager's link stays when the version behind it goes.
+// program is the command that clients start: lean-ctx, if that is this program on PATH, or
+// else its path. Symbolic links are kept, since a package manager's link stays when it
+// replaces a version.
 func program() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -203,7 +203,7 @@ func program() string {
 		return cli.Name
 	}
 	if filepath.Separator == '\\' {
-		return filepath.ToSlash(exe) // hooks may be run by a shell to which a backslash means something
+		return filepath.ToSlash(exe) // a shell that runs hooks may treat backslashes specially
 	}
 	return exe
 }

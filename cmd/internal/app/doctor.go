@@ -52,7 +52,7 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 	return nil, errors.New(prose.Count(x.Problems(), "problem") + " found")
 }
 
-// examine looks at the configuration, the model and the memory of this project.
+// examine checks the configuration, the model and the store of this project.
 func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
 	if _, _, err := s.settings(sc); err != nil {
 		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "fix the file"}}
@@ -72,8 +72,8 @@ func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Find
 	return append(found, s.health(ctx, sc, fix)...)
 }
 
-// nowhere is a word that stands in no fact: to ask for it opens the index, which
-// is made anew if it is damaged, and counts as no use of a fact.
+// nowhere is a word that no fact contains. A search for it opens the index, which rebuilds
+// a damaged one, and counts as no retrieval of a fact.
 const nowhere = "lean-ctx-doctor-looks-for-nothing"
 
 func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
@@ -86,7 +86,7 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 		h, err = advice.Health(ctx, store, knowledge.Nothing{})
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return nil // the finding about the data directory names the file
+		return nil // the finding on the data directory names the file
 	}
 	if err != nil {
 		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
@@ -134,9 +134,8 @@ func (s *stores) removeAside(paths []string) error {
 	return nil
 }
 
-// models tells whether a transformer is installed and its files are, byte for
-// byte, those that were: nobody waits for a doctor by the millisecond. It is not
-// loaded, which takes seconds; embeddings_status says more.
+// models checks whether a model is installed, and compares the checksums of its files. It
+// does not load the model, which takes seconds; embeddings_status says more.
 func (s *stores) models() hook.Finding {
 	f := hook.Finding{Level: hook.Fine, Subject: "model"}
 	c, err := s.config()
@@ -160,8 +159,8 @@ func (s *stores) models() hook.Finding {
 	return f
 }
 
-// modelCure is what to do about a model that is not what was installed. m is its
-// manifest, nil where that cannot be read.
+// modelCure is the advice for a damaged model. m is its manifest, or nil if that cannot be
+// read.
 func modelCure(modelsDir string, m *embed.Manifest) string {
 	if m == nil {
 		return "lean-ctx embeddings install MODEL, or move " + modelsDir + " away"

@@ -13,8 +13,8 @@ import (
 	"leanctx/knowledge"
 )
 
-// workerName is the hidden command that does, in a process of its own, what
-// may end it: the self-test of a model, the client of the model hub.
+// workerName is the hidden command for work that may end its process: the self-test of a
+// model and the client of the model hub.
 const workerName = "embed-worker"
 
 // embeddingsTool is `lean-ctx embeddings`.
@@ -55,7 +55,7 @@ type modelName struct {
 	Name string `json:"name" arg:"1" jsonschema:"as list shows it, or without its @ and what follows"`
 }
 
-// modelDone is a model of which something was done.
+// modelDone is the answer of a command on a model.
 type modelDone struct {
 	Name   string `json:"name"`
 	format string
@@ -71,7 +71,7 @@ func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelD
 	return s.withModel(a, "Model %s removed.", embed.Remove)
 }
 
-// withModel does something with the installed model of a name.
+// withModel calls do with an installed model.
 func (s *stores) withModel(a modelName, format string, do func(modelsDir, name string) error) (modelDone, error) {
 	c, err := s.config()
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *stores) withModel(a modelName, format string, do func(modelsDir, name s
 	return modelDone{name, format}, absent(do(c.ModelsDir, name))
 }
 
-// absent makes what does not exist the kind of error that says so.
+// absent turns fs.ErrNotExist into the error that means: a named thing does not exist.
 func absent(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &knowledge.NotFoundError{What: err.Error()}
@@ -95,7 +95,7 @@ func absent(err error) error {
 type modelList struct {
 	Dir     string           `json:"dir"`
 	Current string           `json:"current,omitempty"`
-	Problem string           `json:"problem,omitempty"` // with the one in use
+	Problem string           `json:"problem,omitempty"` // with the current model
 	Models  []embed.Manifest `json:"models"`
 }
 

@@ -23,12 +23,12 @@ import (
 	"leanctx/tasks"
 )
 
-// hookName is the command that clients' hooks call. It is looked for before
-// the commands are made: they cost milliseconds, and a mistake in the words
-// must not become an exit code that a client takes for a verdict.
+// hookName is the command that clients' hooks call. Main looks for it before it makes the
+// other commands: that saves milliseconds, and no usage error can return an exit code that
+// a client would take for a decision.
 const hookName = "hook"
 
-// isHook tells whether the arguments are a client's.
+// isHook tells whether a client's hook calls the program.
 func isHook(args []string) bool {
 	return len(args) > 1 && args[0] == hookName && !slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 }
@@ -39,7 +39,7 @@ const hookLong = `Answer an event of a client's session: lean-ctx hook <client> 
 
 Events: session-start user-prompt post-tool pre-compact session-end stop subagent-start`
 
-// hookHelp runs when nothing was answer of a client.
+// hookHelp runs if no client is named.
 func (r *run) hookHelp(context.Context, cli.Globals) error {
 	_, err := fmt.Fprintln(r.out, hookLong)
 	return err
@@ -52,7 +52,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 		return done
 	}
 	call := hook.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
-	if d := config.Getenv("DEVIN_PROJECT_DIR"); filepath.IsAbs(d) { // it names none in what it says
+	if d := config.Getenv("DEVIN_PROJECT_DIR"); filepath.IsAbs(d) { // its input names no directory
 		call.Dir = d
 	}
 	if len(args) > 1 {
@@ -71,7 +71,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 		return joined(err, s.close())
 	}
 	if answer := call.Run(ctx); len(answer) > 0 {
-		// A client that has gone reads nothing, and that is no failure either.
+		// A client that has ended reads nothing. That is no failure.
 		_, _ = fmt.Fprintln(out, string(answer))
 	}
 	return done
@@ -84,7 +84,7 @@ func joined(err, more error) error {
 	return more
 }
 
-// projectView is a project as a hook asks of it.
+// projectView is the [hook.ProjectView] of a project.
 type projectView struct {
 	project project.Project
 	store   *knowledge.Store // nil: nothing is known of the project
@@ -92,8 +92,8 @@ type projectView struct {
 	news    func() briefing.News
 }
 
-// projectView opens the project of a scope. It leaves no trace. It is nil where
-// the settings switch hooks off.
+// projectView opens the project of a scope without creating anything. It returns nil if the
+// settings switch hooks off.
 func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Session) (hook.ProjectView, error) {
 	if settings, _, err := s.settings(sc); err != nil || !settings.Hooks {
 		return nil, err
@@ -102,7 +102,7 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 	if err != nil {
 		return nil, err
 	}
-	session.SeenIn(p.Hash) // also at events that do not ask who else is there
+	session.SeenIn(p.Hash) // at every event, also if it needs no list of agents
 	store, err := s.store(sc, p)
 	return projectView{
 		project: p, store: store,
@@ -113,20 +113,20 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 	}, err
 }
 
-// Briefing is what a session begins with, and the facts in it.
+// Briefing is the briefing of a session, and the names of its facts.
 func (v projectView) Briefing(ctx context.Context) (text string, facts []string, err error) {
 	b, err := briefing.Start(ctx, v.store, v.news())
 	return b.Body(), b.Facts, err
 }
 
-// briefed tells whether the hooks of an MCP client bring the briefing of this
-// server's project to its model.
+// briefed tells whether the hooks of an MCP client give this project's briefing to its
+// model.
 func (s *stores) briefed(client string) bool {
 	p, err := s.machine(context.Background(), op.Scope{})
 	return err == nil && p.HooksBrief(client)
 }
 
-// briefings lists what hooks gave to the sessions of a project.
+// briefings lists what the hooks gave to the sessions of a project.
 func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery) (op.Result, error) {
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery
 	return hook.ReadBriefings(c.DataDir, p.Hash, q.Limit, time.Now())
 }
 
-// Unread lists what lies unread for the session's agent.
+// Unread lists the notices on unread messages of the session's agent.
 func (v projectView) Unread(ctx context.Context) ([]hook.Notice, error) {
 	n, err := v.around()
 	if err != nil {
@@ -148,8 +148,8 @@ func (v projectView) Unread(ctx context.Context) ([]hook.Notice, error) {
 	return n.waiting(ctx)
 }
 
-// AtFile lists the reminders and gotchas on a file of the project, and who else
-// has claimed it.
+// AtFile lists the reminders and gotchas on a file of the project, and the claims of other
+// agents.
 func (v projectView) AtFile(ctx context.Context, file string) (list []hook.Notice, err error) {
 	roots := []string{v.project.Root}
 	for _, p := range v.project.Places {
@@ -176,7 +176,7 @@ func (v projectView) AtFile(ctx context.Context, file string) (list []hook.Notic
 	return nil, nil
 }
 
-// resolved is a path without links, as far as it is there.
+// resolved resolves the links of a path, as far as the path exists.
 func resolved(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -187,9 +187,9 @@ func resolved(path string) string {
 	return path
 }
 
-// conclude makes the automatic entry of a session in the diary of its agent:
-// what it wrote there since the last one, its open tasks and its claims.
-// Nothing new, no entry; and none where nobody can tell whose the session was.
+// conclude writes the automatic diary entry at the end of a session: the diary entries since
+// the last one, open tasks and claims. It writes none if nothing is new, or if the agent of
+// the session is not known.
 func (s *stores) conclude(ctx context.Context, sc op.Scope, session *hook.Session) error {
 	settings, _, err := s.settings(sc)
 	if err != nil || !settings.Hooks {
@@ -214,11 +214,11 @@ func (s *stores) conclude(ctx context.Context, sc op.Scope, session *hook.Sessio
 // automatic marks an entry that no agent wrote.
 const automatic = "automatic"
 
-// diaryLook is how far back an entry of the session may stand.
+// diaryLook is the number of diary entries that are searched.
 const diaryLook = 100
 
-// summary is the text of an automatic entry, or nothing if the last one says
-// the same and nothing was written since.
+// summary is the text of an automatic entry. It is empty if the last entry says the same and
+// the agent has written nothing since.
 func (w *projectStores) summary(ctx context.Context, me string, claims []agents.Held) (string, error) {
 	registry, err := w.agents.get()
 	if err != nil {
@@ -255,7 +255,7 @@ func (w *projectStores) summary(ctx context.Context, me string, claims []agents.
 	return "Session summary." + paragraph("Diary", wrote) + rest, nil
 }
 
-// mostNamed is how many things a paragraph of a summary names.
+// mostNamed is the most things that a paragraph of a summary names.
 const mostNamed = 10
 
 func paragraph(title string, list []string) string {

@@ -7,7 +7,7 @@ import (
 	"leanctx/cmd/internal/config"
 )
 
-// manual is what the manual pages say beside the commands.
+// manual are the texts of the manual page beside the commands.
 func manual() cli.Manual {
 	m := cli.Manual{
 		About: "Keeps facts over time for the agents and people that work on a project: what is true, since when, who said so, how often it was " +

@@ -12,12 +12,12 @@ import (
 	"leanctx/embed"
 )
 
-// modelIdle is how long a model stays in memory that nobody uses: it takes more
-// than all else of a server together.
+// modelIdle is how long an unused model stays in memory. It needs more memory than the rest
+// of a server.
 const modelIdle = 5 * time.Minute
 
-// models is the sentence transformer of this process, one for all projects. It
-// is loaded when a text is to be encoded and freed when it was idle.
+// models is the sentence transformer of this process, one for all projects. It is loaded
+// when a text must be encoded, and freed after it was idle.
 type models struct {
 	dir    string
 	auto   bool // download one when it is first needed
@@ -38,8 +38,7 @@ type models struct {
 	work     sync.WaitGroup
 }
 
-// current is the installed model that can be used; the error says why there is
-// none.
+// current is the installed model. The error says why there is none.
 func (m *models) current() (dir string, installed *embed.Manifest, err error) {
 	dir, installed, err = embed.Current(m.dir)
 	if err != nil {
@@ -53,7 +52,7 @@ func (m *models) current() (dir string, installed *embed.Manifest, err error) {
 	return dir, installed, nil
 }
 
-// use calls f with the model of this name, which is loaded if it is not.
+// use calls f with the model of this name, and loads it first if necessary.
 func (m *models) use(name string, f func(embed.Encoder) error) error {
 	model, err := m.take(name)
 	if err != nil {
@@ -136,8 +135,8 @@ func (m *models) close() {
 	}
 }
 
-// fetch begins to download a model, once, where that is allowed and there is
-// none.
+// fetch starts the download of a model, once, if downloads are allowed and no model is
+// installed.
 func (m *models) fetch() {
 	if !m.auto || !m.live {
 		return
@@ -163,8 +162,7 @@ func (m *models) fetch() {
 	})
 }
 
-// transformers are the models of this process, found where the configuration
-// says.
+// transformers are the models of this process, in the configured directory.
 func (s *stores) transformers(c *config.Config) *models {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +172,7 @@ func (s *stores) transformers(c *config.Config) *models {
 	return s.loaded
 }
 
-// worker runs what may end a process in another one of this program.
+// worker runs a function that may end its process in a child process.
 func worker() embed.Child {
 	exe, err := os.Executable()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"leanctx/overview"
 )
 
-// surveying is the map of a call's project. It leaves no trace but its cache.
+// surveying opens the map of a call's project. It writes nothing but its cache.
 func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, error) {
 	c, err := s.config()
 	if err != nil {
@@ -29,14 +29,14 @@ func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, err
 	}), nil
 }
 
-// remembered is what an overview asks the project's memory.
+// remembered gives an overview the project's facts.
 type remembered struct {
 	store   *knowledge.Store
 	working func(task string) // notes what the caller is about to do
 }
 
-// intends notes for later calls of a connection what it asked an overview for.
-// A command is over with its answer.
+// intends records the task of an overview for later calls of its connection. A command needs
+// no record: it ends with its answer.
 func (s *stores) intends(sc op.Scope, hash string) func(task string) {
 	return func(task string) {
 		if s.lasting && task != "" && sc.Caller.Session != "" {
@@ -45,14 +45,14 @@ func (s *stores) intends(sc op.Scope, hash string) func(task string) {
 	}
 }
 
-// intent is what a connection last asked an overview of the project for.
+// intent is the task of the last overview on a connection.
 func (s *stores) intent(sc op.Scope, hash string) string {
 	task, _ := s.intents.Load(hash + "\x00" + sc.Caller.Session)
 	text, _ := task.(string)
 	return text
 }
 
-// namingMost is how many facts are asked for the files they name.
+// namingMost is the number of facts whose files are considered.
 const namingMost = 20
 
 // Naming are the facts, patterns and gotchas that a task finds.

@@ -11,8 +11,7 @@ import (
 	"leanctx/overview/project"
 )
 
-// projectTool is `lean-ctx project`: which project is this, and mending it
-// where the program found another than was meant.
+// projectTool is `lean-ctx project`: it shows which project was found, and corrects that.
 func projectTool(s *stores) *op.Tool {
 	return &op.Tool{
 		Name: "project", Command: "project", Summary: "List the projects, and change which directory belongs to which.",
@@ -108,7 +107,7 @@ func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (sh
 	return s.show(p, err)
 }
 
-// show tells where a project's facts are, and what there is to say about it.
+// show describes a project and where its facts are.
 func (s *stores) show(p project.Project, err error) (shown, error) {
 	if err != nil {
 		return shown{}, err
@@ -151,8 +150,8 @@ type projectForget struct {
 	Erase bool   `json:"erase,omitempty" jsonschema:"remove its memory from the disk too"`
 }
 
-// NeedsConfirm implements [op.Confirmer]: a memory that no directory leads to
-// is as good as lost.
+// NeedsConfirm implements [op.Confirmer]: nobody finds the memory of a project that no
+// directory belongs to.
 func (f projectForget) NeedsConfirm() string {
 	if f.Erase {
 		return "erasing a project removes everything that is remembered about it"
@@ -189,7 +188,7 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 	if f.Data, err = s.knowledgeDir(f.Hash); err != nil || !a.Erase {
 		return forgotten{f, false}, err
 	}
-	// Through the root: whatever stands in the map, nothing outside is removed.
+	// Through the root, so that nothing outside is removed, whatever the map says.
 	root, err := os.OpenRoot(c.DataDir)
 	if err != nil {
 		return forgotten{}, err
@@ -198,7 +197,7 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 	return forgotten{f, true}, root.RemoveAll(path.Clean(data))
 }
 
-// at is the map, and a path that was given or the project's own.
+// at returns the map, and the given path or the project's.
 func (s *stores) at(sc op.Scope, given string) (*project.Registry, string, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil || given == "" {

@@ -18,19 +18,19 @@ import (
 	"leanctx/knowledge/transfer"
 )
 
-// writing is what operations work on that may change something.
+// writing opens the stores of operations that may change something.
 func (s *stores) writing() op.Stores {
 	return op.Stores{Knowledge: s.open, Library: s.library, Agents: s.working(s.resolve), Tasks: s.doing(s.resolve), Shares: s.sharing(s.resolve), Costs: s.spending, Overview: s.surveying, Briefings: s.briefings}
 }
 
-// reading is what operations work on that change nothing: it leaves no trace
-// of a project.
+// reading opens the stores of operations that change nothing. It creates nothing for an
+// unknown project.
 func (s *stores) reading() op.Stores {
 	return op.Stores{Knowledge: s.look, Library: s.library, Agents: s.working(s.lookup), Tasks: s.doing(s.lookup), Shares: s.sharing(s.lookup), Costs: s.spending, Overview: s.surveying, Briefings: s.briefings}
 }
 
-// served are the tools that MCP clients see. A row that only reads works on
-// what leaves no trace.
+// served are the tools that MCP clients see. Rows that only read use the stores of
+// reading.
 func (s *stores) served() []*op.Tool {
 	all, reading := op.All(s.writing()), op.All(s.reading())
 	for i, t := range all {
@@ -52,9 +52,8 @@ func (s *stores) server(sc op.Scope) *mcpsrv.Server {
 	})
 }
 
-// stamp is another text whenever something was written about the project of a
-// scope: the sizes of the journals, which only grow, and of the files that
-// they go into.
+// stamp changes whenever something was written about the project of a scope. It is made of
+// the sizes and times of the journals and snapshots.
 func (s *stores) stamp(sc op.Scope) string {
 	parts, err := s.parts(context.Background(), sc)
 	if err != nil {
@@ -78,10 +77,9 @@ func sizes(file string) string {
 	return b.String()
 }
 
-// commands are the tools that are commands. The read-only twin is none: it is
-// there to be approved, and in a shell nobody asks. On the command line - is
-// standard input for an import and standard output for an export; an MCP
-// server must not touch either.
+// commands are the tools that are commands. The read-only twin is not among them: it
+// exists for the approvals of MCP clients. On the command line - is standard input for an
+// import and standard output for an export; an MCP server must not use either.
 func (s *stores) commands(in io.Reader) []*op.Tool {
 	tools := slices.DeleteFunc(s.served(), func(t *op.Tool) bool { return t.Name == op.RecallName })
 	for _, t := range tools {
@@ -92,7 +90,7 @@ func (s *stores) commands(in io.Reader) []*op.Tool {
 	return append(tools, op.TokenReport(s.reading()))
 }
 
-// fromShell has a row understand what only a shell gives it.
+// fromShell adapts a row to the arguments of a shell.
 func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 	switch command + " " + o.Name {
 	case "knowledge import":
@@ -132,12 +130,11 @@ func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 	}
 }
 
-// fromHere takes a path as typed to one seen from the project's root: in a shell
-// it is seen from the working directory, as in every other program; in MCP from
-// the root, since a client has no directory. Who works on a project from outside
-// of it (--project) means the root. The store refuses what leads out of it. The path is
-// not cleaned: the store looks for secrets in it first, and a URL without its slashes
-// shows none.
+// fromHere makes a typed path relative to the project's root. In a shell a path is relative
+// to the working directory; in MCP, which has none, to the root. From outside the project
+// (--project) it is relative to the root too. The store refuses paths out of the project.
+// The path is not cleaned: the store redacts secrets first, and does not recognise a URL
+// that has lost a slash.
 func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error {
 	if *path == "" || filepath.IsAbs(*path) || os.IsPathSeparator((*path)[0]) {
 		return nil
@@ -160,8 +157,8 @@ func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error 
 	return nil
 }
 
-// beneath is dir relative to root, or nothing where it lies outside. The shell
-// may have come there by a symbolic link.
+// beneath is dir relative to root, or empty if dir is outside. The shell may have reached
+// dir by a symbolic link.
 func beneath(root, dir string) string {
 	for _, follow := range []func(string) (string, error){filepath.Abs, filepath.EvalSymlinks} {
 		r, err := follow(root)
@@ -176,8 +173,8 @@ func beneath(root, dir string) string {
 	return ""
 }
 
-// briefing is the briefing of a scope's project without a heading, or nothing: a
-// handshake must not fail, nor record a project, because of it.
+// briefing is the briefing of a scope's project without a heading, or empty. A handshake must
+// not fail because of it, nor record a project.
 func (s *stores) briefing(ctx context.Context, sc op.Scope) string {
 	store, err := s.look(ctx, sc)
 	if err == nil {

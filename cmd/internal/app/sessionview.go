@@ -11,7 +11,7 @@ import (
 	"leanctx/overview/project"
 )
 
-// sessionView is who works in a project, as a session of a client sees it.
+// sessionView is what a session of a client sees of the agents in a project.
 type sessionView struct {
 	stores   *projectStores // nil: nothing is known of the project
 	registry *agents.Store  // of stores
@@ -19,10 +19,10 @@ type sessionView struct {
 	named    string // the agent that the environment names
 	session  *hook.Session
 	sessions []hook.SeenSession // of its client
-	me       string             // the session's one agent; empty where nobody can tell
+	me       string             // the session's agent; empty if it is not known
 }
 
-// sessionView looks around in the project of a scope. It marks nothing as read.
+// sessionView reads the agents of a project. It marks nothing as read.
 func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project, session *hook.Session) (n sessionView, err error) {
 	n = sessionView{named: sc.Agent, session: session, sessions: session.SeenIn(p.Hash)}
 	if !p.Known {
@@ -34,13 +34,13 @@ func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project
 	if n.registry, err = n.stores.agents.get(); err != nil {
 		return n, err
 	}
-	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}) // by nobody
+	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}) // without an agent, so that nothing is marked as read
 	n.me = n.self()
 	return n, err
 }
 
-// self is the agent that works in the session. Of two nobody can tell which one
-// is asked, and none is better than the wrong one.
+// self is the agent of the session, or empty. If there are two candidates, no agent is
+// better than the wrong one.
 func (n sessionView) self() string {
 	var own []string
 	for _, a := range n.around.Agents {
@@ -54,8 +54,8 @@ func (n sessionView) self() string {
 	return own[0]
 }
 
-// whose tells whether an agent works in the session: the one that the
-// environment names does, else those that registered in it.
+// whose tells whether an agent belongs to the session: the one that the environment names,
+// or else those that registered in it.
 func (n sessionView) whose(a agents.Present) hook.Owner {
 	switch {
 	case n.named != "" && a.AgentID == n.named:
@@ -68,8 +68,8 @@ func (n sessionView) whose(a agents.Present) hook.Owner {
 	return hook.OwnerOf(n.sessions, a.Joined)
 }
 
-// claimed lists the claims on a file, a path within the project, but for the
-// session's own. A holder that is not listed may be anybody of its kind.
+// claimed lists the claims of others on a file, given by its path within the project. A
+// holder that is not registered may be any agent of its kind.
 func (n sessionView) claimed(file string) (list []hook.Notice) {
 	for _, c := range n.around.Claims {
 		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
@@ -88,7 +88,7 @@ func (n sessionView) claimed(file string) (list []hook.Notice) {
 	return list
 }
 
-// kindOf is the kind of an agent, which its id begins with; a client's name is its own.
+// kindOf is the kind of an agent: the beginning of its id, or a client's name.
 func kindOf(agent string) string {
 	if idForm.MatchString(agent) {
 		return agent[:strings.LastIndex(agent, "-")]
@@ -96,14 +96,14 @@ func kindOf(agent string) string {
 	return agent
 }
 
-// covers tells whether a claim on a path is one on a file: a directory stands
-// for all that is in it. Where case counts, one more is told of than need be.
+// covers tells whether a claim on a path covers a file. A claim on a directory covers all
+// files in it.
 func covers(path, file string) bool {
 	return path == "." || path == file || strings.HasPrefix(file, path+"/")
 }
 
-// waiting says how much lies unread, and what was shared and not pulled. It says
-// so once, and again when the agent did something and left it where it is.
+// waiting counts unread messages and shares that were not pulled. The notice is repeated
+// only after the agent was active and has not read them.
 func (n sessionView) waiting(ctx context.Context) ([]hook.Notice, error) {
 	if n.me == "" {
 		return nil, nil
@@ -125,8 +125,8 @@ func (n sessionView) waiting(ctx context.Context) ([]hook.Notice, error) {
 	return []hook.Notice{hook.UnreadNotice(n.me, p.Unread, shares, active)}, nil
 }
 
-// akin tells whether agents of a kind work in a client: its parts begin with the
-// client's, or the client's with its, as claude, claude-code and gemini-cli do.
+// akin tells whether agents of a kind work in a client: one name begins with all words of
+// the other, as with claude and claude-code.
 func akin(kind, client string) bool {
 	kind, client = strings.ToLower(kind)+"-", client+"-"
 	return kind != "-" && (strings.HasPrefix(client, kind) || strings.HasPrefix(kind, client))

@@ -19,26 +19,26 @@ import (
 	"leanctx/overview/project"
 )
 
-// stores opens what operations ask for, once, and keeps it.
+// stores opens each store when it is first needed, and keeps it open.
 type stores struct {
 	config  func() (*config.Config, error)
 	warn    func(string)
-	logger  *slog.Logger // a server's
-	lasting bool         // a server: it lives long
+	logger  *slog.Logger // of a server
+	lasting bool         // in a server
 	warned  sync.Map     // warnings that were given
-	placed  sync.Map     // the project that a scope's path last meant
-	touched sync.Map     // when an agent was last seen at work
-	intents sync.Map     // what a connection said it is about to do
+	placed  sync.Map     // the last project of a scope's path
+	touched sync.Map     // when an agent was last active
+	intents sync.Map     // the task that a connection named
 
-	beside sync.WaitGroup // what is done beside calls
+	beside sync.WaitGroup // background work
 
 	mu         sync.Mutex
-	projects   map[string]*project.Registry // by what the work trees do
+	projects   map[string]*project.Registry // by the worktrees setting
 	knowledge  map[string]*knowledge.Store  // by project hash
-	guests     map[string]*knowledge.Store  // other projects', opened for a search
+	guests     map[string]*knowledge.Store  // of other projects, opened for a search
 	perProject map[string]*projectStores    // by project hash
 	usages     map[string]*cost.Usage       // by project hash
-	loaded     *models                      // once it is asked for
+	loaded     *models                      // nil until it is needed
 }
 
 func newStores(load func() (*config.Config, error), warn func(string)) *stores {
@@ -50,14 +50,14 @@ func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 	}
 }
 
-// serve makes the stores those of a server, before any is open.
+// serve sets the stores up for a server. It is called before any store is open.
 func (s *stores) serve(logger *slog.Logger) {
 	restoreGC()
 	s.logger, s.lasting = logger, true
 	s.warn = func(text string) { logger.Warn(text) }
 }
 
-// open is the store of a call's project, as seen by whoever calls.
+// open opens the store of a call's project for its caller.
 func (s *stores) open(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
 	p, err := s.resolve(ctx, sc)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *stores) open(ctx context.Context, sc op.Scope) (*knowledge.Store, error
 	return s.store(sc, p)
 }
 
-// look is open for what only reads.
+// look is open for operations that only read.
 func (s *stores) look(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *stores) look(ctx context.Context, sc op.Scope) (*knowledge.Store, error
 	return s.store(sc, p)
 }
 
-// store opens the store of a project, or gives the one that is open.
+// store returns the store of a project, and opens it if it is not open.
 func (s *stores) store(sc op.Scope, p project.Project) (*knowledge.Store, error) {
 	c, err := s.config()
 	if err != nil {
@@ -94,9 +94,9 @@ func (s *stores) store(sc op.Scope, p project.Project) (*knowledge.Store, error)
 	return store.As(actor(sc, s.self(sc, p.Hash, c.Agent))).On(s.intent(sc, p.Hash)), nil
 }
 
-// kept gives what is open for a project, or what start opens. start runs
-// without the lock, since it may need something else that is open; should two
-// calls start at once, the first one's is kept and the other's closed.
+// kept returns the open store of a project, or opens one by start. start runs without the
+// lock, since it may need another open store. If two calls run start at once, the first
+// store is kept and the other closed.
 func kept[T interface{ Close() error }](s *stores, all map[string]T, hash string, start func() (T, error)) (T, error) {
 	s.mu.Lock()
 	x, ok := all[hash]
@@ -117,8 +117,8 @@ func kept[T interface{ Close() error }](s *stores, all map[string]T, hash string
 	return made, nil
 }
 
-// guest opens the store of another project to look into it. It is not looked
-// after as one's own: nothing is adopted, compacted or archived there.
+// guest opens the store of another project for a search. Nothing is adopted, compacted or
+// archived there.
 func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
 	dir, err := s.knowledgeDir(p.Hash)
 	if err != nil {
@@ -143,8 +143,8 @@ func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
 	})
 }
 
-// options are what a store is opened with. Rules of the user's own are
-// compiled here; the built-in ones only when there is something to store.
+// options are the options of a store. They compile the user's own redaction rules; the
+// built-in rules are compiled when something is stored.
 func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, error) {
 	c, err := s.config()
 	if err != nil {
@@ -171,8 +171,7 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 	return o, err
 }
 
-// lastSession tells when the last session of somebody in a project began, from the
-// receipts of its calls.
+// lastSession returns when the last session of an agent began, from the token counts.
 func (s *stores) lastSession(p project.Project) func(context.Context, knowledge.Actor) (time.Time, error) {
 	return func(ctx context.Context, a knowledge.Actor) (time.Time, error) {
 		usage, err := s.usage(p)
@@ -183,7 +182,7 @@ func (s *stores) lastSession(p project.Project) func(context.Context, knowledge.
 	}
 }
 
-// asserted lists what an agent knows of a project, for a handoff.
+// asserted lists the facts that an agent asserted, for a handoff.
 func (s *stores) asserted(sc op.Scope, p project.Project) func(context.Context, string, time.Time) ([]string, error) {
 	return func(ctx context.Context, agent string, since time.Time) ([]string, error) {
 		store, err := s.store(sc, p)
@@ -194,8 +193,7 @@ func (s *stores) asserted(sc op.Scope, p project.Project) func(context.Context, 
 	}
 }
 
-// actor is who asserts: the agent, if there is one, else whoever is at the
-// other end.
+// actor is who asserts: the agent if there is one, or else the caller.
 func actor(sc op.Scope, agent string) knowledge.Actor {
 	if agent != "" {
 		return knowledge.Actor{Agent: agent, Kind: knowledge.KindAgent, Session: sc.Caller.Session}
@@ -203,8 +201,8 @@ func actor(sc op.Scope, agent string) knowledge.Actor {
 	return knowledge.Actor{Agent: sc.Caller.Name, Kind: sc.Caller.Kind, Session: sc.Caller.Session}
 }
 
-// library is the stores a search looks into: all projects', unless the
-// configuration keeps the search in its own.
+// library are the stores of a search: those of all projects, unless the configuration
+// limits the search to its own project.
 func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, error) {
 	own, err := s.look(ctx, sc)
 	if err != nil {
@@ -235,9 +233,8 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 	return l, nil
 }
 
-// others opens one store after the other, all but the one of hash own and those
-// of projects whose own configuration keeps searches in the project. A
-// configuration that cannot be read may say so.
+// others opens the stores of other projects one by one. It leaves out projects whose
+// configuration forbids it, and those whose configuration cannot be read.
 func (s *stores) others(all []project.Project, own string) iter.Seq2[*knowledge.Store, error] {
 	return func(yield func(*knowledge.Store, error) bool) {
 		for _, p := range all {
@@ -272,7 +269,7 @@ func (s *stores) searchable(p project.Project) (bool, error) {
 	return settings.CrossProjectSearch, nil
 }
 
-// close closes what is open.
+// close closes all open stores.
 func (s *stores) close() error {
 	s.beside.Wait()
 	s.mu.Lock()
@@ -280,7 +277,7 @@ func (s *stores) close() error {
 	var errs []error
 	for _, open := range []map[string]*knowledge.Store{s.knowledge, s.guests} {
 		for _, k := range open {
-			for _, n := range k.Notices() { // what no answer has told
+			for _, n := range k.Notices() { // notices that no answer has shown
 				s.warn(n)
 			}
 			errs = append(errs, k.Close())
@@ -308,8 +305,7 @@ func (s *stores) close() error {
 	return errors.Join(errs...)
 }
 
-// settings are what the configuration says about the project of a call, and
-// the directory in it that the call was made from.
+// settings returns the settings for the project of a call, and the directory of the call.
 func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
 	c, err := s.config()
 	if err != nil {
@@ -332,15 +328,15 @@ func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
 	return settings, dir, err
 }
 
-// warnOnce says a thing once: a server reads the configuration many times.
+// warnOnce gives each warning once, since a server reads the configuration many times.
 func (s *stores) warnOnce(text string) {
 	if _, repeated := s.warned.LoadOrStore(text, true); !repeated {
 		s.warn(text)
 	}
 }
 
-// projectRegistry is the map of projects as the project of a call wants it, and the
-// directory of the call.
+// projectRegistry returns the map of projects, with the worktrees setting of a call's
+// project, and the directory of the call.
 func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error) {
 	settings, dir, err := s.settings(sc)
 	if err != nil {
@@ -363,14 +359,13 @@ func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error)
 	return p, dir, nil
 }
 
-// resolve tells which project a call is about, and records what is new about
-// it.
+// resolve finds the project of a call, and records what is new about it.
 func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return project.Project{}, err
 	}
-	if sc.Grant.Restricted() { // it must not make a project of what it may not reach
+	if sc.Grant.Restricted() { // it must not create a project that it may not reach
 		p, err := projects.Lookup(ctx, dir)
 		if err = reachable(sc, p, err); err != nil {
 			return project.Project{}, err
@@ -380,8 +375,8 @@ func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, err
 	return s.noticed(sc, p, err)
 }
 
-// reachable refuses a project that the caller may not reach. It does not say whether there
-// is one.
+// reachable refuses a project that the caller may not reach, with the same error whether it
+// exists or not.
 func reachable(sc op.Scope, p project.Project, err error) error {
 	if sc.Grant.Restricted() && (err != nil || !sc.Grant.Reaches(p.Hash)) {
 		return &op.ForbiddenError{What: unreachable}
@@ -391,11 +386,9 @@ func reachable(sc op.Scope, p project.Project, err error) error {
 
 const unreachable = "this access does not reach that project"
 
-// lookup is resolve for what only reads: it leaves no trace of a project of
-// which nothing is remembered, and works where nothing can be written. What is
-// new about a known one is still recorded, as well as it goes: a repository is
-// followed to another place by its first commit, which is often made after the
-// first thing was remembered.
+// lookup is resolve for operations that only read. It records no unknown project, and works
+// on a read-only disk. It does record news about a known project, if it can: a repository
+// that moves is found by its first commit, which often comes after the first fact.
 func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {

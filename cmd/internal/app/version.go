@@ -12,26 +12,25 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// Version is the version that this source becomes when it is released, and the
-// only place where it is written: the packages are made with it, and a release
-// under another number is refused.
+// Version is the version of the next release. It is written here only: the packages are made
+// with it, and a release under another number is refused.
 const Version = "0.1.0"
 
-// development is the version of a build that nobody released.
+// development is the version of a build that is no release.
 const development = Version + "-dev"
 
-// What a release says of itself, set by the linker:
+// The linker sets these for a release:
 //
 //	go build -ldflags "-X leanctx/cmd/internal/app.release=0.1.0"
 //
-// The commit and its date (RFC 3339) are for builds from an archive of the
-// source; elsewhere the go command knows them better.
+// Builds from an archive of the source need the commit and its date (RFC 3339). In a
+// repository the go command adds them.
 var release, releaseCommit, releaseDate string
 
-// Build says what this program was made of.
+// Build describes this binary.
 type Build struct {
 	Version string   `json:"version"`
-	Commit  string   `json:"commit,omitempty"` // with "+changes" where there were some that no commit has
+	Commit  string   `json:"commit,omitempty"` // with "+changes" if there were uncommitted changes
 	Date    string   `json:"date,omitempty"`   // of the commit, RFC 3339
 	Go      string   `json:"go"`
 	System  string   `json:"system"`
@@ -49,7 +48,7 @@ func (b Build) Text() string {
 	return fmt.Sprintf("lean-ctx %s (%s)\nMCP %s", b.Version, strings.Join(parts, ", "), strings.Join(b.MCP, ", "))
 }
 
-// build reads what the go command and the linker wrote into the binary.
+// build reads the data that the go command and the linker put into the binary.
 func build() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -60,17 +59,15 @@ func build() Build {
 	return b
 }
 
-// commitLength is how much of a commit's hash is shown.
+// commitLength is the number of digits of a commit that are shown.
 const commitLength = 12
 
-// untagged is how a version begins that the go command makes up for a commit
-// before which nothing was tagged: it sorts before all that ever was. After it
-// come a time and the commit, as in v0.0.0-20261121200000-0123456789ab+dirty.
+// untagged is the prefix of the version that the go command makes for a commit without an
+// earlier tag, such as v0.0.0-20261121200000-0123456789ab+dirty.
 const untagged = "v0.0.0-"
 
-// describe is what the go command knows, and what the linker was given where it
-// does not. A version that the linker was given is a release, whatever the
-// source tree looked like; the commit tells of changes even then.
+// describe merges the data of the go command and the linker. A version from the linker is a
+// release, even if the source tree had changes; the commit shows those.
 func describe(info *debug.BuildInfo, given Build) Build {
 	settings := make(map[string]string, len(info.Settings))
 	for _, s := range info.Settings {
@@ -103,6 +100,6 @@ func versionTool() *op.Tool {
 		Operations: []op.Operation{op.New("", summary, op.Reads, run)}}
 }
 
-// Tools are the tools that MCP clients see, for packages that list them; with
-// nothing behind them they cannot be called.
+// Tools are the tools that MCP clients see, for packages that list them. They have no
+// stores and cannot be called.
 func Tools() []*op.Tool { return op.All(op.Stores{}) }

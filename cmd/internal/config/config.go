@@ -1,8 +1,7 @@
-// Package config is the only reader of the environment, the configuration
-// files and the home directory. Everything below it gets what it needs through
-// its Options.
+// Package config reads the environment, the configuration files and the home directory. No
+// other package does; they get their Options.
 //
-// # What decides
+// # Precedence
 //
 // Flags, then the environment, the project's file, the user's file,
 // then the default; the first one that is set wins. An environment
@@ -29,9 +28,8 @@
 //	  "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]
 //	}
 //
-// A project's file comes with a clone, so it is not trusted to open anything:
-// it can switch the search across projects off, not on again, and it can add
-// rules for what is sensitive, not take any away.
+// A project's file comes with a clone, so it is not trusted. It can switch the search across
+// projects off, but not on again. It can add rules for secrets, but remove none.
 package config
 
 import (
@@ -83,9 +81,9 @@ type Config struct {
 	DataDir   string
 	ConfigDir string
 	Project   string     // where to look for the project: a path in it
-	Agent     string     // the agent's id, or nothing
-	LogLevel  slog.Level // what goes to standard error
-	ModelsDir string     // where models for recall by meaning are
+	Agent     string     // the agent's id; may be empty
+	LogLevel  slog.Level // of the log on standard error
+	ModelsDir string     // the directory of models for recall by meaning
 	Legacy    []string   // data directories of the existing program, which is read and never written
 
 	AutoDownload bool // a server may download a model
@@ -172,8 +170,8 @@ func (c *Config) dataDir(given string) (string, error) {
 	return filepath.Join(home, dataDirName), nil
 }
 
-// legacy lists the data directories of the existing program: ours, and, unless that was
-// set, the two places where it looks next.
+// legacy lists the data directories of the existing program: ours, and its two others
+// unless LEAN_CTX_DATA_DIR is set.
 func (c *Config) legacy(env func(string) string) []string {
 	dirs := []string{c.DataDir}
 	home, err := c.homeDir()
@@ -209,8 +207,8 @@ func (c *Config) project(flag, env string) (string, error) {
 	return dir, nil
 }
 
-// Path makes a path of a user absolute: ~ is the home directory, and a relative path
-// starts at the working directory.
+// Path makes a user's path absolute. ~ is the home directory; a relative path starts at the
+// working directory.
 func (c *Config) Path(p string) (string, error) {
 	if rest, ok := strings.CutPrefix(p, "~"); ok {
 		if rest != "" && !os.IsPathSeparator(rest[0]) {

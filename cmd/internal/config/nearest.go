@@ -3,7 +3,7 @@ package config
 import "strings"
 
 // nearest finds the name that was probably meant: at most two edits away, and at most a
-// third of its length.
+// third of its length away.
 func nearest(name string, names []string) (string, bool) {
 	best, at := "", 3
 	for _, n := range names {

@@ -11,8 +11,8 @@ import (
 	"leanctx/internal/secret"
 )
 
-// AddRule writes a rule into the user's file, in place of one of the same
-// name. Everything else that stands in the file stays.
+// AddRule writes a rule into the user's file. It replaces a rule of the same name and keeps
+// everything else.
 func (c *Config) AddRule(r secret.Rule) error {
 	path := c.UserFile()
 	members, err := readMembers(path)
@@ -45,8 +45,8 @@ func (c *Config) AddRule(r secret.Rule) error {
 	return replace(path, out.Bytes())
 }
 
-// replace writes a file whole or not at all: a reader finds the old content or
-// the new one, also after a power failure.
+// replace replaces a file atomically: a reader finds the old content or the new one, also
+// after a power failure.
 func replace(path string, data []byte) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -65,8 +65,7 @@ func replace(path string, data []byte) (err error) {
 	if _, err := tmp.Write(data); err != nil {
 		return err
 	}
-	// Before the rename: otherwise the name could survive a crash and the
-	// content not.
+	// Before the rename: else a crash could leave the name with no content.
 	if err := tmp.Sync(); err != nil {
 		return err
 	}

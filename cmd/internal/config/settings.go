@@ -27,7 +27,7 @@ type Settings struct {
 	AutoDiary          bool          // hooks may end a session with a diary entry
 	Hooks              bool          // hooks may say something
 	Sensitive          []secret.Rule // the user's, then the project's
-	Warnings           []string      // unknown keys, things a project's file may not do
+	Warnings           []string      // unknown keys, and settings a project's file may not have
 }
 
 // file is a configuration file. A nil member is not set.
@@ -150,7 +150,7 @@ func readMembers(path string) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// place adds the line to a JSON error.
+// place adds the line number to a JSON error.
 func place(data []byte, err error) string {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
