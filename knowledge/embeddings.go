@@ -16,7 +16,7 @@ import (
 type VectorStatus struct {
 	Model        string                  `json:"model"` // "present", "built-in" or "broken"
 	AutoDownload bool                    `json:"auto_download"`
-	IndexEntries int                     `json:"index_entries"` // of the encoder in use
+	IndexEntries int                     `json:"index_entries"` // facts that have a vector of the encoder in use
 	Path         string                  `json:"path"`
 	Encoder      string                  `json:"encoder"` // that a server's questions are asked with now
 	Entries      []meaning.VectorEntries `json:"entries"`
@@ -46,7 +46,7 @@ func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, 
 			r.Backlog = n
 		}
 		if r.Encoder == "" && (n == 0 || e.Instant) {
-			r.Encoder, r.IndexEntries = e.Name, s.vectors.entries(e.Name)
+			r.Encoder, r.IndexEntries = e.Name, s.opts.Vectors.Facts(e.Name)
 			if i > 0 {
 				r.Why += "; built in until its backlog is empty"
 			}
@@ -93,7 +93,7 @@ func (s *Store) EmbeddingsReset(context.Context, Nothing) (VectorsReset, error) 
 // VectorsMade is what EmbeddingsReindex gives.
 type VectorsMade struct {
 	Embedded int    `json:"embedded"` // facts that have a vector of the encoder
-	Made     int    `json:"made"`     // of them now
+	Made     int    `json:"made"`     // vectors made now, those of questions among them
 	Encoder  string `json:"encoder"`
 	Backlog  int    `json:"backlog"` // left for a server to do in the background
 	Slow     string `json:"backlog_encoder,omitempty"`
@@ -150,7 +150,7 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 			return r, err
 		}
 		if r.Encoder == "" {
-			r.Encoder, r.Made, r.Embedded = e.Name, n, s.vectors.entries(e.Name)
+			r.Encoder, r.Made, r.Embedded = e.Name, n, s.opts.Vectors.Facts(e.Name)
 		}
 	}
 	return r, nil

@@ -188,6 +188,21 @@ type Status struct {
 	Newer    bool // a newer version wrote the file: nothing is read or written
 }
 
+// Count counts the vectors of an encoder whose id is counted.
+func (x *Index) Count(encoder string, counts func(id string) bool) (n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.load()
+	if m := x.sets[encoder]; m != nil {
+		for i := range m.n {
+			if counts(string(m.id(i))) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // EncoderEntries counts the vectors of one encoder.
 type EncoderEntries struct {
 	Name    string `json:"name"`

@@ -41,6 +41,9 @@ type Vectors interface {
 	// Report says what is kept.
 	Report() VectorReport
 
+	// Facts counts the vectors of an encoder, those of questions aside.
+	Facts(encoder string) int
+
 	// Drop takes the vectors of these versions off the disk, all where ids is
 	// nil.
 	Drop(ids []string) error

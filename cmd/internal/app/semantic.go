@@ -124,6 +124,11 @@ func (m *vectored) Encoders(wanted bool) (all []meaning.Encoding) {
 	return all
 }
 
+// Facts implements meaning.Vectors.
+func (m *vectored) Facts(encoder string) int {
+	return m.index.Count(encoder, func(id string) bool { return !meaning.IsQuestions(id) })
+}
+
 // Report implements meaning.Vectors.
 func (m *vectored) Report() meaning.VectorReport {
 	status := m.index.Status()

@@ -258,8 +258,11 @@ func TestQuestionsHaveAVector(t *testing.T) {
 			t.Errorf("%s", r.Text())
 		}
 	}
-	if r, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil || r.Embedded != 3 {
-		t.Errorf("%+v, %v", r, err)
+	if r, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil || r.Embedded != 2 {
+		t.Errorf("two facts, one with questions: %+v, %v", r, err)
+	}
+	if st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.IndexEntries != 2 || st.Entries[0].Entries != 3 {
+		t.Errorf("two facts, one with questions: %s, %v", st.Text(), err)
 	}
 	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "db", Key: "primary"}); err != nil {
 		t.Fatal(err)
