@@ -5,11 +5,13 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -142,6 +144,12 @@ func (m *memory) Words(prefix string) (map[string]int, error) {
 	return out, nil
 }
 
+// models names a folder with an installed transformer, which is then fitted instead of the built-in table. It takes .3 s a
+// text and more, 20 minutes in all:
+//
+//	go test ./knowledge/recall -run TestFit -timeout 2h -v -args -models DIR
+var models = flag.String("models", "", "fit the transformer of this `folder`")
+
 // encode gives the vectors of texts by the encoder that is built in.
 func encode(t testing.TB, texts ...string) [][]float32 {
 	e, err := embed.Static()
@@ -154,6 +162,35 @@ func encode(t testing.TB, texts ...string) [][]float32 {
 	}
 	return v
 }
+
+var openModel = sync.OnceValues(func() (*embed.Model, error) {
+	dir, _, err := embed.Current(*models)
+	if err != nil {
+		return nil, err
+	}
+	return embed.OpenModel(dir)
+})
+
+// transformed gives the vectors of texts by the transformer. What was encoded is kept.
+func transformed(t testing.TB, texts ...string) (out [][]float32) {
+	m, err := openModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		if transformerVectors[text] == nil {
+			v, err := m.Encode(t.Context(), []string{text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			transformerVectors[text] = v[0]
+		}
+		out = append(out, transformerVectors[text])
+	}
+	return out
+}
+
+var transformerVectors = map[string][]float32{}
 
 // factText is what the store encodes of a fact.
 func factText(c *Candidate) string {
@@ -194,13 +231,15 @@ type projectQuestion struct {
 	Expect, Stale      []int
 }
 
+// vectors are those of facts, of their questions and of their names.
+type vectors struct{ facts, asked, names [][]float32 }
+
 // projectSet is one of the four projects.
 type projectSet struct {
 	name      string
 	facts     []projectFact
-	vectors   [][]float32
-	asked     [][]float32
-	names     [][]float32
+	table     vectors
+	model     vectors // of the transformer that is fitted
 	questions []projectQuestion
 	newest    time.Time
 }
@@ -238,7 +277,10 @@ func readProjects(t testing.TB) []*projectSet {
 			asked = append(asked, f.Stored)
 			names = append(names, nameText(&Candidate{Key: f.Key}))
 		}
-		p.vectors, p.asked, p.names = encode(t, kv...), encode(t, asked...), encode(t, names...)
+		p.table = vectors{encode(t, kv...), encode(t, asked...), encode(t, names...)}
+		if *models != "" {
+			p.model = vectors{transformed(t, kv...), transformed(t, asked...), make([][]float32, len(kv))}
+		}
 		out = append(out, p)
 	}
 	return out
@@ -246,7 +288,7 @@ func readProjects(t testing.TB) []*projectSet {
 
 // at gives the facts as they were, less some, and their numbers. stored: with the questions that were stored, 0 none,
 // 1 all, 2 those of even number.
-func (p *projectSet) at(asOf time.Time, stored int, less []int) (facts []Candidate, numbers []int) {
+func (p *projectSet) at(by *vectors, asOf time.Time, stored int, less []int) (facts []Candidate, numbers []int) {
 	latest := map[string]int{}
 	for i, f := range p.facts {
 		if !f.since.After(asOf) {
@@ -257,9 +299,9 @@ func (p *projectSet) at(asOf time.Time, stored int, less []int) (facts []Candida
 		if latest[f.Category+"/"+f.Key] != i || f.since.After(asOf) || slices.Contains(less, f.N) {
 			continue
 		}
-		c := Candidate{Category: f.Category, Key: f.Key, Value: f.Value, Since: f.since, Vector: p.vectors[i], Name: p.names[i]}
+		c := Candidate{Category: f.Category, Key: f.Key, Value: f.Value, Since: f.since, Vector: by.facts[i], Name: by.names[i]}
 		if stored == 1 || stored == 2 && f.N%2 == 0 {
-			c.Questions, c.Asked = f.Stored, p.asked[i]
+			c.Questions, c.Asked = f.Stored, by.asked[i]
 		}
 		facts, numbers = append(facts, c), append(numbers, f.N)
 	}
@@ -268,18 +310,19 @@ func (p *projectSet) at(asOf time.Time, stored int, less []int) (facts []Candida
 
 // trial is a question put to a store: what each candidate has, and which answer.
 type trial struct {
-	project  string
-	kind     string
-	question string
-	q        *Question
-	facts    []Candidate
-	numbers  []int
-	expect   map[int]bool // by index
-	stale    map[int]bool
-	features []features
-	meaning  *Meaning
-	stored   int  // see [projectSet.at]
-	leftOut  bool // its answers were taken out of the store
+	project     string
+	kind        string
+	question    string
+	q           *Question
+	facts       []Candidate
+	numbers     []int
+	expect      map[int]bool // by index
+	stale       map[int]bool
+	features    []features
+	meaning     *Meaning
+	stored      int  // see [projectSet.at]
+	leftOut     bool // its answers were taken out of the store
+	transformer bool // compared by one
 }
 
 // put makes a trial of a question.
@@ -294,7 +337,11 @@ func (p *projectSet) put(t testing.TB, x projectQuestion, stored int, leftOut bo
 		less = append(slices.Clone(x.Expect), x.Stale...)
 	}
 	r := &trial{project: p.name, stored: stored, kind: x.Kind, question: x.Question, q: q, expect: map[int]bool{}, stale: map[int]bool{}, leftOut: leftOut}
-	r.facts, r.numbers = p.at(asOf, stored, less)
+	by := &p.table
+	if r.transformer = *models != "" && !q.Long; r.transformer {
+		by = &p.model
+	}
+	r.facts, r.numbers = p.at(by, asOf, stored, less)
 	for i, n := range r.numbers {
 		if slices.Contains(x.Expect, n) {
 			r.expect[i] = true
@@ -312,6 +359,9 @@ func (r *trial) resolve(t testing.TB, corpus Corpus) {
 		t.Fatal(err)
 	}
 	r.meaning = &Meaning{Vectors: encode(t, r.q.Texts...)}
+	if r.transformer {
+		r.meaning = &Meaning{Vectors: transformed(t, r.q.Texts...), Transformer: true}
+	}
 	m := newMatcher(r.q, r.meaning)
 	for i := range r.facts {
 		r.features = append(r.features, m.features(&r.facts[i]))

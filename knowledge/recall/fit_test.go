@@ -243,13 +243,17 @@ func TestFit(t *testing.T) {
 	rows := make([][2]table, len(tried))
 	var lines []scored
 	for _, held := range projects {
-		by := fit(slices.DeleteFunc(slices.Clone(trials), func(r *trial) bool { return r.project == held.name }))
+		by := fit(slices.DeleteFunc(slices.Clone(trials), func(r *trial) bool { return r.project == held.name || *models != "" && !r.transformer }))
 		t.Logf("without %s: %.2f", held.name, *by)
 		for _, r := range trials {
 			if r.project != held.name || r.leftOut {
 				continue
 			}
-			all := r.q.rank(r.facts, r.meaning, by)
+			of := by
+			if *models != "" && !r.transformer {
+				of = &byTable // a task
+			}
+			all := r.q.rank(r.facts, r.meaning, of)
 			for i, l := range tried {
 				answers := r.q.told(slices.Clone(all), l)
 				rows[i][r.stored].add(r, answers)
