@@ -85,6 +85,9 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		return plainText(done), asUsage(err)
 	}
 	report, err := p.Connect(o)
+	if err == nil && anyConnected(report) {
+		report.Notes = append(report.Notes, offers(p.Root, p.Home)...)
+	}
 	if err == nil && a.AgentsMD {
 		var f hook.FileReport
 		if f, err = p.Advise(a.DryRun); err == nil {

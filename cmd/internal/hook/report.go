@@ -38,6 +38,9 @@ func (f FileReport) plain() bool {
 	return f.Diff == "" && f.Note == "" && f.Problem == "" && f.Snippet == ""
 }
 
+// Changed tells whether the file was written.
+func (f FileReport) Changed() bool { return f.Outcome == connected }
+
 // Report is what became of all files.
 type Report struct {
 	Files []FileReport `json:"files"`
