@@ -368,3 +368,29 @@ func TestLastSession(t *testing.T) {
 		}
 	}
 }
+
+// What an earlier version counted is not dropped without a word, until a reset.
+func TestTotalsOfAnEarlierVersionAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{Now: time.Now})
+	if text := report(t, l).Text(); strings.Contains(text, "earlier version") {
+		t.Errorf("%s", text)
+	}
+	file := filepath.Join(dir, "costs.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text := report(t, l).Text(); !strings.Contains(text, "\n  Not counted: totals of an earlier version, in "+file) {
+		t.Errorf("%s", text)
+	}
+	before := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(file, before, before); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Reset(t.Context(), Reset{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := report(t, l).Text(); strings.Contains(text, "earlier version") {
+		t.Errorf("after a reset: %s", text)
+	}
+}
