@@ -102,7 +102,7 @@ func mended(t *testing.T, dir string, damaged []byte) {
 	if n := len(s.Notices()); n != len(h.Damage) || len(s.Notices()) != 0 {
 		t.Errorf("%d notices, want each of %q once", n, h.Damage)
 	}
-	if aside, err := os.ReadFile(filepath.Join(dir, h.SetAside[0])); err != nil || !bytes.Equal(aside, damaged) {
+	if aside, err := os.ReadFile(h.SetAside[0]); err != nil || !bytes.Equal(aside, damaged) {
 		t.Errorf("what was set aside is not what was there: %v", err)
 	}
 	if diff := cmp.Diff(s.whole(t), whole(t, dir)); diff != "" {

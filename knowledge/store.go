@@ -85,6 +85,8 @@ type core struct {
 	vectors vectorSync
 	behind  chan struct{} // told that much is only in memory
 	decided atomic.Int64  // commits of single facts
+
+	witnessed atomic.Bool // see witness.go
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
@@ -181,7 +183,16 @@ func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time)
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.log.Update(ctx, decide)
+	first, any := false, false
+	err := s.log.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+		events, err := decide(st, now)
+		first, any = st.Seq() == 0, len(events) > 0
+		return events, err
+	})
+	if err == nil && any {
+		s.committed(first)
+	}
+	return err
 }
 
 // Decide is [Store.Update] for decisions that need few facts.
@@ -189,14 +200,20 @@ func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) 
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
+	first, any := false, false
 	err := s.withFiles(ctx, func(f *sourceFiles) error {
 		return s.log.Decide(ctx, func(k state.Known, now time.Time) ([]state.Event, error) {
 			k.Files = f.now
-			return f.decided(decide(k, now))
+			events, err := f.decided(decide(k, now))
+			first, any = k.Seq == 0, len(events) > 0
+			return events, err
 		})
 	})
 	if err != nil {
 		return err
+	}
+	if any {
+		s.committed(first)
 	}
 	if s.opts.LongLived && s.decided.Add(1)%wakeEach == 0 {
 		s.wake() // so that the next question does not have to index all of a burst

@@ -41,7 +41,8 @@ type Report struct {
 	Journal        int64                 `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
 	Clock          string                `json:"clock,omitempty"`             // the newest commit is dated in the future
 	Damage         []string              `json:"damage"`
-	SetAside       []string              `json:"set_aside"` // paths of damaged or torn files that are kept beside the store
+	SetAside       []string              `json:"set_aside"`      // paths of damaged or torn files that are kept beside the store
+	Gone           string                `json:"gone,omitempty"` // the witness of a store whose files were deleted
 }
 
 // OpenQuestion is a pair of values somebody should settle.
@@ -94,6 +95,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
 			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
 		}
+		r.Gone = s.Gone(st)
 		r.Sources = checkSources(ctx, s, st, now)
 		if last, any := st.Last(state.NoteMaintenance); any {
 			r.Maintenance = &last
@@ -130,6 +132,9 @@ func (x values) met(n fact.ID, v *fact.Version) (before knowledge.Name, known bo
 // damage adds what is wrong with the files of the facts, and of what is kept
 // elsewhere.
 func (r *Report) damage(ctx context.Context, s *knowledge.Store) {
+	if r.Gone != "" {
+		r.Damage = append(r.Damage, "what was remembered of this project is gone: "+s.Dir()+" was deleted or emptied.")
+	}
 	at := s.Stats()
 	warnings := slices.DeleteFunc(s.Warnings(), func(w journal.Warning) bool {
 		if w.Kind == journal.Ahead {

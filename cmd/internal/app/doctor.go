@@ -92,6 +92,17 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
 	}
 	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair"))}
+	if h.Gone != "" {
+		f.Level, f.Text, f.Fix = hook.Problem, h.Damage[0], "put a backup in its place, or lean-ctx doctor --fix to begin anew"
+		if fix {
+			if err := s.removeAside([]string{h.Gone}); err != nil {
+				f.Text = err.Error()
+			} else {
+				f.Level, f.Fix = hook.Fine, ""
+			}
+		}
+		return []hook.Finding{f}
+	}
 	var removed []hook.Finding
 	if fix && len(h.SetAside) > 0 {
 		text := "deleted, which was set aside: " + strings.Join(h.SetAside, "; ")

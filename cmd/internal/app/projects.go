@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -194,7 +195,8 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 		return forgotten{}, err
 	}
 	defer root.Close()
-	return forgotten{f, true}, root.RemoveAll(path.Clean(data))
+	data = path.Clean(data)
+	return forgotten{f, true}, errors.Join(root.RemoveAll(data), root.RemoveAll(data+".known"))
 }
 
 // at returns the map, and the given path or the project's.
