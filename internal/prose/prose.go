@@ -60,7 +60,25 @@ func Block(s string) string {
 	return strings.TrimPrefix(Indent(strings.TrimSpace(s), blanks), blanks)
 }
 
-// escape makes hidden characters visible, except those in keep.
+// Visible writes hidden characters as [Shown], except those in keep. It is for pages and
+// drawings, which escape what is syntax to them; all else takes [Line].
+func Visible(s, keep string) string {
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	if !strings.ContainsFunc(s, IsHidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if IsHidden(r) && !strings.ContainsRune(keep, r) {
+			b.WriteString(Shown(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// escape makes hidden characters visible, except those in keep, and the end of a tag.
 func escape(s, keep string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
 	if !strings.ContainsFunc(s, IsHidden) && !strings.Contains(s, "</") {

@@ -41,7 +41,7 @@ func Mermaid(links []Link) string {
 // punctuation is written as its number.
 func label(s string) string {
 	var b strings.Builder
-	for _, r := range prose.Line(s) {
+	for _, r := range prose.Visible(s, "") {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || strings.ContainsRune(" /-_.,:@+=", r) {
 			b.WriteRune(r)
 		} else {

@@ -238,10 +238,10 @@ func (p *plot) dispute(d Dispute) {
 // open begins what can be pointed at.
 func (p *plot) open(class, link, detail string) {
 	if p.o.Inner && link != "" {
-		fmt.Fprintf(&p.body, `<a href="%s" class="%s" aria-label="%s"><title>%s</title>`, escape(link), class, escape(prose.Line(detail)), escape(prose.Line(detail)))
+		fmt.Fprintf(&p.body, `<a href="%s" class="%s" aria-label="%s"><title>%s</title>`, escape(link), class, escape(line(detail)), escape(line(detail)))
 		return
 	}
-	fmt.Fprintf(&p.body, `<g class="%s" tabindex="0" role="img" aria-label="%s"><title>%s</title>`, class, escape(prose.Line(detail)), escape(prose.Line(detail)))
+	fmt.Fprintf(&p.body, `<g class="%s" tabindex="0" role="img" aria-label="%s"><title>%s</title>`, class, escape(line(detail)), escape(line(detail)))
 }
 
 // bottomMark stands where the position of the last line is not known yet.
@@ -249,7 +249,7 @@ const bottomMark = "\x00"
 
 // close ends it, with what is shown below the axis while it is pointed at.
 func (p *plot) close(link, detail string) {
-	fmt.Fprintf(&p.body, `<text x="%d" y="%s" class="tl-detail">%s</text>`, margin, bottomMark, escape(clip(prose.Line(detail), float64(p.o.Width-2*margin))))
+	fmt.Fprintf(&p.body, `<text x="%d" y="%s" class="tl-detail">%s</text>`, margin, bottomMark, escape(clip(line(detail), float64(p.o.Width-2*margin))))
 	if p.o.Inner && link != "" {
 		p.body.WriteString("</a>")
 	} else {
@@ -343,7 +343,7 @@ func (p *plot) recorded() {
 	fmt.Fprintf(&p.body, `<path d="M%.1f %.1fH%.1f" class="tl-thin"/>`, p.left, y, p.right)
 	for _, b := range p.Bars {
 		fmt.Fprintf(&p.body, `<circle cx="%.1f" cy="%.1f" r="3" class="tl-dot"><title>%s</title></circle>`, p.scale.of(b.Recorded), y,
-			escape("recorded "+b.Recorded.UTC().Format(time.DateTime)+": "+clip(prose.Line(b.Text), 40*letter)))
+			escape("recorded "+b.Recorded.UTC().Format(time.DateTime)+": "+clip(line(b.Text), 40*letter)))
 	}
 	p.y = y + 12
 }
@@ -385,7 +385,7 @@ func (p *plot) legend() {
 func (p *plot) whole() []byte {
 	var b bytes.Buffer
 	height := int(p.y + margin)
-	title, about := escape(prose.Line("Timeline of "+p.Title)), escape(p.about())
+	title, about := escape(line("Timeline of "+p.Title)), escape(p.about())
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="tl" role="group" viewBox="0 0 %d %d" width="%d" height="%d" aria-labelledby="tl%s-t tl%s-d">`,
 		p.o.Width, height, p.o.Width, height, p.o.Name, p.o.Name)
 	fmt.Fprintf(&b, `<title id="tl%s-t">%s</title><desc id="tl%s-d">%s</desc>`, p.o.Name, title, p.o.Name, about)
@@ -401,7 +401,7 @@ func (p *plot) whole() []byte {
 func (p *plot) about() string {
 	parts := make([]string, 0, len(p.Bars))
 	for _, b := range p.Bars {
-		parts = append(parts, prose.Line(clip(b.Detail, 120*letter)))
+		parts = append(parts, line(clip(b.Detail, 120*letter)))
 	}
 	const most = 20
 	if more := len(parts) - most; more > 0 {
@@ -412,7 +412,7 @@ func (p *plot) about() string {
 
 // text writes what fits into a width.
 func (p *plot) text(x, y float64, class, text string, room float64) {
-	if text = clip(prose.Line(text), room); text != "" {
+	if text = clip(line(text), room); text != "" {
 		fmt.Fprintf(&p.body, `<text x="%.1f" y="%.1f" class="%s">%s</text>`, x, y, class, escape(text))
 	}
 }
@@ -449,6 +449,9 @@ func width(r rune) float64 {
 	}
 	return letter
 }
+
+// line is a text in one line.
+func line(s string) string { return prose.Visible(s, "") }
 
 func escape(s string) string {
 	var b strings.Builder

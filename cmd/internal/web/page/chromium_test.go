@@ -22,7 +22,10 @@ func TestChromium(t *testing.T) {
 	if os.Getenv("LEAN_CTX_CHROMIUM") == "" {
 		t.Skip("NOT PROVEN: how the page looks and works in a browser. LEAN_CTX_CHROMIUM=1 does it, with Debian's chromium")
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "my-app")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	program := filepath.Join(dir, "lean-ctx")
 	run := func(in, name string, args ...string) string {
 		t.Helper()

@@ -24,7 +24,8 @@
 //
 // go test holds each view, each button and the sizes. LEAN_CTX_CHROMIUM=1 go test -run
 // Chromium opens every view of a served store in Debian's Chromium, at two widths, light
-// and dark, and writes the pictures to LEAN_CTX_PICTURES if that is set.
+// and dark, and writes the pictures to LEAN_CTX_PICTURES if that is set. page.png is the
+// one of a fact. It needs Node, the npm registry and a machine with nothing else to do.
 package page
 
 import (

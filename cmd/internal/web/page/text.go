@@ -5,28 +5,13 @@ import (
 	"html/template"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"leanctx/internal/prose"
 )
 
 // visible writes hidden and bidirectional characters as escapes; line breaks and tabs
 // stay.
-func visible(s string) string {
-	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	if !strings.ContainsFunc(s, prose.IsHidden) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if prose.IsHidden(r) && r != '\n' && r != '\t' {
-			b.WriteString(prose.Shown(r))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func visible(s string) string { return prose.Visible(s, "\n\t") }
 
 // editable is a text that a form offers for a change: none that holds what nobody sees.
 func editable(s string) string {
