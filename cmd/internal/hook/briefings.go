@@ -14,7 +14,7 @@ import (
 	"leanctx/internal/prose"
 )
 
-// Briefed is one time that hooks put facts before a model.
+// Briefed is one event at which hooks showed facts to a model.
 type Briefed struct {
 	At      time.Time `json:"at"`
 	Client  string    `json:"client"`
@@ -26,14 +26,14 @@ type Briefed struct {
 // briefedKept is how many days the record is kept.
 const briefedKept = 30
 
-// briefingFile is the record of a project for one day: a line of JSON for each
-// time. It is only appended to, so nobody waits for a lock.
+// briefingFile is the record of a project for one day, with one line of JSON for each
+// event. It is only appended to, so it needs no lock.
 func briefingFile(data, project, day string) string {
 	return filepath.Join(data, "logs", "briefings", project+"-"+day+".jsonl")
 }
 
-// record appends what the session was given. What cannot be written is lost:
-// the session does not wait for it.
+// record appends what the session was given. If it cannot be written, it is lost: the
+// session does not wait for it.
 func (c Call) record(s *Session, facts []string) {
 	if s.project == "" || len(facts) == 0 || !exists(c.Data) {
 		return
@@ -72,10 +72,10 @@ func (s *Session) BriefedBefore() time.Time {
 // dropBriefings removes the days that are too old.
 func dropBriefings(data string, now time.Time) {
 	oldest := now.UTC().AddDate(0, 0, -briefedKept).Format(time.DateOnly)
-	files, _ := filepath.Glob(briefingFile(data, "*", "*")) // the pattern is a good one
+	files, _ := filepath.Glob(briefingFile(data, "*", "*")) // the pattern is valid
 	for _, path := range files {
 		if day := strings.TrimSuffix(path, ".jsonl"); len(day) > len(oldest) && day[len(day)-len(oldest):] < oldest {
-			_ = os.Remove(path) // somebody else may have
+			_ = os.Remove(path) // another process may have removed it
 		}
 	}
 }

@@ -12,7 +12,7 @@ const (
 
 var scopes = []Scope{User, Project, Local}
 
-// The events of a session, by the names that the command line has for them.
+// The events of a session, by their names on the command line.
 const (
 	SessionStart  = "session-start"
 	UserPrompt    = "user-prompt"
@@ -35,7 +35,7 @@ type client struct {
 	signs    []string           // or if one of these paths exists
 	servers  map[Scope]location // where its MCP servers are listed
 	entry    func(command string) any
-	remote   func(Remote) object // the entry of a server that is reached by its address; nil: the client has no such scope
+	remote   func(Remote) object // the entry of an HTTP server; nil: the client has no project scope
 	hooks    hooks
 	rule     rule   // of the project
 	note     string // what the user must do after hooks were written
@@ -45,9 +45,9 @@ type client struct {
 	plugin  plugin
 }
 
-// location is a file and the keys that lead to the list of servers in it. Of
-// several files, separated by |, it is the first that exists, else the first.
-// A file begins with ~, {project} or another root that Machine.path knows.
+// location is a file and the keys of the list of servers in it. If there are several files,
+// separated by |, the first one that exists counts, or else the first. A file begins with ~,
+// {project} or another root of Machine.path.
 type location struct {
 	file   string
 	keys   []string
@@ -76,22 +76,22 @@ type hooks struct {
 	run    bool                                 // whole files are programs, one for each event
 }
 
-// event is one that a client reports: its name there and here.
+// event is an event that a client reports: its name there and here.
 type event struct {
 	theirs, ours string
 	matcher      string
 	seconds      int // until the client gives up
 }
 
-// rule is a file of the project that the client shows its model in every
-// session. It serves where hooks may not run.
+// rule is a file of the project that the client shows its model in every session. It is for
+// clients whose hooks may not run.
 type rule struct {
 	file  string
 	front string // front matter that the client wants
 }
 
-// plugin says how one sees that the client has installed our plugin: the keys
-// of a file that hold true for pluginName, or a path that exists.
+// plugin says how to find out whether the client has installed our plugin: by the keys of
+// a file that contain true for pluginName, or by a path that exists.
 type plugin struct {
 	files  []string
 	keys   []string
@@ -268,8 +268,8 @@ func typed(transport string) func(string) any {
 	}
 }
 
-// grouped is the form of Claude Code's hooks, which others took over: a group
-// with a matcher, and the hooks in it. unit is one second in its timeout.
+// grouped is the form of Claude Code's hooks, which other clients use too: a group with a
+// matcher and a list of hooks. unit is one second in the unit of its timeout.
 func grouped(client string, unit int) func(event, string) any {
 	return func(e event, command string) any {
 		h := object{{"type", "command"}, {"command", commandLine(command, client, e.ours)}, {"timeout", e.seconds * unit}}
@@ -280,8 +280,8 @@ func grouped(client string, unit int) func(event, string) any {
 	}
 }
 
-// The events that we ask for. A client that reports the end of a session is
-// not asked to report the end of each answer.
+// The events that we subscribe to. If a client reports the end of a session, we do not need
+// the end of each answer.
 
 func claudeEvents() []event {
 	return []event{

@@ -40,7 +40,7 @@ func (o ConnectOptions) edits(c *client, m Machine) []edit {
 	return c.edits(m, o.scope())
 }
 
-// UnknownError says that there is no such client or scope, or not together.
+// UnknownError is an unknown client or scope, or a scope that a client lacks.
 type UnknownError struct{ What, Advice string }
 
 func (e *UnknownError) Error() string { return e.What }
@@ -48,8 +48,8 @@ func (e *UnknownError) Error() string { return e.What }
 // Hint is what to do about it.
 func (e *UnknownError) Hint() string { return e.Advice }
 
-// choose gives the rows of the named clients. If none is named, it gives those
-// that standard accepts.
+// choose returns the rows of the named clients, or those that standard accepts if none is
+// named.
 func choose(names []string, standard func(*client) bool) ([]client, error) {
 	all := clients()
 	if len(names) == 0 {
@@ -66,8 +66,8 @@ func choose(names []string, standard func(*client) bool) ([]client, error) {
 	return chosen, nil
 }
 
-// Connect writes the entries of clients. A file that cannot be edited is left
-// alone with a reason, and the others are done all the same.
+// Connect writes the entries of clients. If a file cannot be edited, the report says why,
+// and the other files are edited.
 func (m Machine) Connect(o ConnectOptions) (Report, error) {
 	scope := o.scope()
 	r := Report{Files: []FileReport{}}
@@ -144,8 +144,8 @@ func scopesOf(c client) (names []string) {
 	return names
 }
 
-// connect does one edit. The error is that the way back cannot be recorded,
-// which stops everything. What is wrong with the client's file is in the report.
+// connect does one edit. It returns an error only if the former file cannot be recorded,
+// which stops everything. Problems with the client's file are in the report.
 func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: unchanged, program: e.run}
 	f, err := readFile(e.path)
@@ -182,9 +182,8 @@ func difference(before, after []byte) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(hunks, "\r", ""), "\n"), "\n", "\n  ") + "\n"
 }
 
-// write records a change and makes it. The record comes first: an entry that
-// nobody knows to take out again is worse than none. The error is fatal if
-// there can be no record.
+// write records a change and makes it. The record comes first, since without it nobody
+// could undo the change. An error is fatal if the record cannot be written.
 func (m Machine) write(e edit, rec *record, f file, after []byte) (fatal bool, err error) {
 	if f.new {
 		f.mode = e.mode(0o600, 0o644)
@@ -210,7 +209,7 @@ func (m Machine) write(e edit, rec *record, f file, after []byte) (fatal bool, e
 	return false, err
 }
 
-// mode is that of what an edit makes. A program can be run by whoever reads it.
+// mode is the mode of a new file or directory. A program is executable for all who can read it.
 func (e edit) mode(private, shared fs.FileMode) fs.FileMode {
 	mode := shared
 	if e.private {
@@ -232,8 +231,8 @@ func (m Machine) Advise(dry bool) (FileReport, error) {
 	return m.connect(m.adviceEdit(), rec, dry)
 }
 
-// adviceEdit belongs to the project and to no client. A disconnect that leaves
-// no client takes it out.
+// adviceEdit is the edit of AGENTS.md. It belongs to no client. A disconnect of the last
+// client undoes it.
 func (m Machine) adviceEdit() edit {
 	return edit{client: "AGENTS.md", scope: Project, path: filepath.Join(m.Root, "AGENTS.md"), format: marked}
 }
@@ -253,8 +252,7 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 	if o.Scope == "" {
 		in, where = scopes, ""
 	}
-	// The last edit first, so that a file that two of them share goes back in
-	// the order in which it was changed.
+	// The last edit first: two edits may have changed the same file.
 	for _, scope := range slices.Backward(in) {
 		for _, c := range slices.Backward(chosen) {
 			for _, e := range slices.Backward(c.edits(m, scope)) {
@@ -289,7 +287,7 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 	f, err := readFile(e.path)
 	if err != nil {
 		if _, odd := errors.AsType[*FileError](err); odd && was == nil {
-			return r // no file that we could have written
+			return r // we cannot have written it
 		}
 		return e.stuck(r, err)
 	}
@@ -331,8 +329,7 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 	return r
 }
 
-// Print gives what connect would write, for those who keep their files
-// themselves.
+// Print returns what connect would write, for users who edit their files themselves.
 func (m Machine) Print(o ConnectOptions) (string, error) {
 	chosen, err := choose(o.Clients, m.has)
 	if err != nil {
@@ -347,27 +344,27 @@ func (m Machine) Print(o ConnectOptions) (string, error) {
 	return strings.TrimRight(b.String(), "\n"), nil
 }
 
-// recordName is the file of the data directory that holds the way back.
+// recordName is the file of the data directory that keeps the former files.
 const recordName = "connect.json"
 
 const recordSchema = 2
 
-// record is what connect did and disconnect has not undone.
+// record lists the changes that disconnect has not undone yet.
 type record struct {
 	Schema  int      `json:"schema"`
 	MadeDir bool     `json:"made_dir,omitempty"` // the data directory exists because of us
 	Files   []change `json:"files"`
 }
 
-// change is what was done to one file. It holds the whole file of before, so
-// nobody but the user may read the record.
+// change is a change of one file. It contains the whole former file, so only the user may
+// read the record.
 type change struct {
 	Path   string   `json:"path"`
 	Client string   `json:"client"`
 	Scope  Scope    `json:"scope"`
 	Former []byte   `json:"former"`        // the file before us; null: not known, or New
 	New    bool     `json:"new,omitempty"` // there was no file
-	After  string   `json:"after"`         // SHA-256 of what we wrote; empty: Former is not to be put back whole
+	After  string   `json:"after"`         // SHA-256 of what we wrote; empty: Former must not be restored whole
 	Dirs   []string `json:"dirs,omitempty"`
 }
 
@@ -399,7 +396,7 @@ func (m Machine) save(r *record) error {
 			return err
 		}
 		if r.MadeDir {
-			_ = os.Remove(m.Data) // stays if something is in it
+			_ = os.Remove(m.Data) // fails if it is not empty
 		}
 		return nil
 	}
@@ -421,7 +418,7 @@ func (m Machine) save(r *record) error {
 	return f.write(append(data, '\n'))
 }
 
-// of is the change that an edit made, or nil.
+// of returns the change of an edit, or nil.
 func (r *record) of(e edit) *change {
 	if i := slices.IndexFunc(r.Files, e.made); i >= 0 {
 		return &r.Files[i]
@@ -431,16 +428,15 @@ func (r *record) of(e edit) *change {
 
 func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.made) }
 
-// made tells whether a change is the one of an edit. A project's file that is
-// the user's as well may have been recorded as the project's.
+// made tells whether a change belongs to an edit. A file of the user that is also the
+// project's may have been recorded as the project's.
 func (e edit) made(c change) bool {
 	return c.Path == e.path && c.Client == e.client && (c.Scope == e.scope || e.scope == User && c.Scope == Project)
 }
 
-// add records a change. While nobody else writes the file, the former file
-// stays the one before our first change. If somebody has written it and
-// something of ours is in it, the former file can no longer be put back whole.
-// Then it only tells which entry ours replaced and what was there before us.
+// add records a change. The former file is the one before our first change, as long as
+// nobody else writes the file. If somebody has, and it still has an entry of ours, the
+// former file can no longer be restored whole. Then it only tells which entry ours replaced.
 func (r *record) add(e edit, f file, after string, dirs []string) {
 	c := change{Path: e.path, Client: e.client, Scope: e.scope, Former: f.data, New: f.new, After: after, Dirs: dirs}
 	if c.Former == nil && !f.new {
@@ -462,7 +458,7 @@ func (r *record) add(e edit, f file, after string, dirs []string) {
 	r.Files = append(r.Files, c)
 }
 
-// isIn tells whether a file holds something of ours.
+// isIn tells whether a file contains something of ours.
 func (e edit) isIn(data []byte) bool {
 	if e.format == whole {
 		return isOurs(data)

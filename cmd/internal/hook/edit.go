@@ -15,17 +15,17 @@ type edit struct {
 	scope   Scope
 	path    string
 	format  format
-	keys    []string // what holds the server's entry
-	entry   object   // nil: the file has hooks alone
+	keys    []string // the path to the list of servers
+	entry   object   // nil: the file has hooks only
 	root    []pair   // members that the file needs beside our hooks
 	events  []pair   // our hook for each event
 	text    string   // of a whole file
-	private bool     // nobody but the user reads it
+	private bool     // only the user may read it
 	run     bool     // a program
 }
 
-// edits are what a client wants in a scope: the server's file first, then those
-// of hooks and rules. There are none in a scope that the client lacks.
+// edits are the edits for a client in a scope: the server's file first, then those of hooks
+// and rules. There are none in a scope that the client lacks.
 func (c *client) edits(m Machine, scope Scope) []edit {
 	at, ok := c.servers[scope]
 	if !ok {
@@ -42,7 +42,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 	if file := c.hooks.files[scope]; file != "" {
 		h := edit{client: c.name, scope: scope, path: m.path(file), format: c.hooks.format, root: c.hooks.root, private: first.private, run: c.hooks.run}
 		switch {
-		case h.run && m.system() == "windows": // it does not know scripts of this kind
+		case h.run && m.system() == "windows": // it cannot run these scripts
 		case h.format == whole && !h.run:
 			h.text = c.hooks.text(event{}, m.Command)
 			all = append(all, h)
@@ -69,8 +69,8 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 	if scope != Project {
 		return all
 	}
-	// If the project is the home directory, a file may be the user's as well.
-	// Then it is the user's.
+	// If the project is the home directory, some files are the user's too. They count
+	// as the user's.
 	return slices.DeleteFunc(all, func(e edit) bool {
 		return slices.ContainsFunc(c.edits(m, User), func(u edit) bool { return u.path == e.path })
 	})
@@ -81,15 +81,14 @@ func serves(edits []edit) bool { return len(edits) > 0 && edits[0].entry != nil 
 
 func (e edit) block() block { return block{e.format, e.keys[0]} }
 
-// put is a file with everything that the edit wants. It is the same file if
-// nothing is missing.
+// put returns the file with the edit made. It is the same file if nothing is missing.
 func (e edit) put(data []byte) ([]byte, error) {
 	after, err := e.write(data)
 	if err != nil {
 		return nil, err
 	}
 	if again, err := e.write(after); err != nil || !bytes.Equal(again, after) {
-		return nil, &FileError{Problem: "there is no safe place for our entry"} // it is not where it can be read
+		return nil, &FileError{Problem: "there is no safe place for our entry"} // a second write did not find it
 	}
 	return after, nil
 }
@@ -131,7 +130,7 @@ func (e edit) write(data []byte) ([]byte, error) {
 	return f.bytes(), err
 }
 
-// current is the server's entry as it stands in a file, or nil.
+// current is the server's entry in a file, decoded, or nil.
 func (e edit) current(data []byte) (map[string]any, error) {
 	if e.format == jsonc {
 		f, err := parseJSON(data)
@@ -154,8 +153,8 @@ func (e edit) current(data []byte) (map[string]any, error) {
 	return e.block().entry(all)
 }
 
-// foreign is the text of an entry of our name that starts something else than
-// any version of ours: somebody wrote it by hand. It is empty if there is none.
+// foreign is the text of an entry that has our name and starts another program: somebody
+// wrote it by hand. It is empty if there is none.
 func (e edit) foreign(data []byte) string {
 	if e.entry == nil {
 		return ""
@@ -185,9 +184,9 @@ func startsUs(entry map[string]any) bool {
 	return ok && len(start.args) == 1 && start.args[0] == "mcp"
 }
 
-// without is a file without anything of ours. former is the file before us, if
-// that is known. An entry that ours replaced comes back; one of our name that
-// we did not write stays.
+// without returns a file without our entries. former is the file before our change, if it
+// is known. An entry that ours replaced comes back. An entry of our name that we did not
+// write stays.
 func (e edit) without(data, former []byte, known bool) ([]byte, error) {
 	theirs := e.foreign(former)
 	leave := !known && e.foreign(data) != ""
@@ -250,7 +249,7 @@ func (e edit) without(data, former []byte, known bool) ([]byte, error) {
 	return f.bytes(), nil
 }
 
-// parents are the objects and lists that hold what is ours, the innermost first.
+// parents are the objects and lists that contain our entries, the innermost first.
 func (e edit) parents() (all [][]string) {
 	for _, p := range e.events {
 		all = append(all, []string{"hooks", p.key})
@@ -266,9 +265,9 @@ func (e edit) parents() (all [][]string) {
 	return all
 }
 
-// remove is what disconnect makes of a file: the former one, to the byte, if
-// the file is still as we wrote it, else the file without what is ours. gone
-// tells that the file should be deleted.
+// remove returns what disconnect makes of a file. If the file is still as we wrote it, that
+// is the former file, to the byte; else it is the file without our entries. gone tells that
+// the file should be deleted.
 func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err error) {
 	known := was != nil && (was.New || was.Former != nil)
 	if known && sum(data) == was.After {
@@ -289,7 +288,7 @@ func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err erro
 	return rest, ours && e.empty(rest), nil
 }
 
-// empty tells whether a file says nothing beside what its client needs.
+// empty tells whether a file has only the members that its client requires.
 func (e edit) empty(data []byte) bool {
 	switch {
 	case isBlank(data) || e.format == marked:
@@ -309,7 +308,7 @@ func (e edit) empty(data []byte) bool {
 	return err == nil && l.len() == 0 && !bytes.Contains(f.bytes(), []byte("/"))
 }
 
-// snippet is what to paste where a file cannot be edited.
+// snippet is the text to paste if a file cannot be edited.
 func (e edit) snippet() string {
 	text, err := e.write(nil)
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 
 const mimeText = "text/plain"
 
-// reader is the tool that prompts and most resources are read with: the
-// read-only one, so that nothing here can write.
+// reader is the tool behind prompts and most resources. It is the read-only one, so that
+// they cannot write.
 const reader = "ctx_recall"
 
-// source is a resource as a call: what comes after prefix in the URI is its
-// argument, if there is one.
+// source is a resource and the call behind it. The last part of the URI is an argument of
+// the call, if the URI has one.
 type source struct {
 	uri, name, title, description string
 
 	tool, action string
-	argument     string // what the last part of the URI is called
+	argument     string // the name of that argument
 	args         map[string]any
-	ages         bool // the text says how old things are, so it changes by itself
+	ages         bool // the text has ages, so it changes with time
 }
 
 var sources = [...]source{
@@ -43,7 +43,7 @@ var sources = [...]source{
 		description: "The tasks of the project, open ones first.", args: map[string]any{"limit": 200}},
 }
 
-// addResources registers the resources that there is a tool to read with.
+// addResources registers the resources whose tools exist.
 func (s *Server) addResources() {
 	for _, src := range sources {
 		if s.tools[src.tool] == nil {
@@ -61,9 +61,9 @@ func (s *Server) addResources() {
 	}
 }
 
-// encoding lets a category stand in a URI as it is written, with a slash, a
-// space or in letters that nobody encoded, which the SDK's templates do not
-// match. The answer has the URI of the request.
+// encoding accepts categories in URIs that are not percent-encoded, with slashes, spaces or
+// other letters. The SDK's templates do not match these. The answer has the URI of the
+// request.
 func encoding(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		p, ok := req.GetParams().(*mcp.ReadResourceParams)
@@ -82,7 +82,7 @@ func encoding(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// encoded is a URI of ours with its last part encoded, whether it was or not.
+// encoded percent-encodes the last part of a URI of ours, unless it is encoded.
 func encoded(uri string) string {
 	for _, src := range sources {
 		prefix, _, parted := strings.Cut(src.uri, "{")
@@ -98,7 +98,7 @@ func encoded(uri string) string {
 	return uri
 }
 
-// read runs the call that a resource stands for.
+// read runs the call behind a resource.
 func (s *Server) read(src source) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		args, ok := src.call(req.Params.URI)
@@ -114,8 +114,8 @@ func (s *Server) read(src source) mcp.ResourceHandler {
 	}
 }
 
-// call is the arguments of the call that a URI of this source stands for; ok
-// is false where it is not one.
+// call returns the arguments of the call for a URI. ok is false if the URI is not of this
+// source.
 func (src source) call(uri string) (args map[string]any, ok bool) {
 	args = make(map[string]any, len(src.args)+1)
 	maps.Copy(args, src.args)
@@ -129,7 +129,7 @@ func (src source) call(uri string) (args map[string]any, ok bool) {
 	return args, ok && err == nil && strings.TrimSpace(last) != ""
 }
 
-// protocolError is a failure where there is no isError to say it with.
+// protocolError is an error of a method whose result has no isError.
 func protocolError(err error) error {
 	code := int64(jsonrpc.CodeInternalError)
 	switch op.Classify(err) {
@@ -139,7 +139,7 @@ func protocolError(err error) error {
 	return &jsonrpc.Error{Code: code, Message: err.Error()}
 }
 
-// addPrompts registers the prompts, if there is a tool to make them with.
+// addPrompts registers the prompts, if the tool behind them exists.
 func (s *Server) addPrompts() {
 	if s.tools[reader] == nil {
 		return
@@ -160,7 +160,7 @@ func (s *Server) addPrompts() {
 	}, s.handoff)
 }
 
-// headed is a result whose text has a heading, and a body without it.
+// headed is a result that also gives its text without the heading.
 type headed interface{ Body() string }
 
 // briefing is the briefing under the line that says that it is data.

@@ -1,6 +1,5 @@
-// Package mcpsrv makes an MCP server of the table of operations. It holds no
-// knowledge of its own: a tool is an [op.Tool], a call is [op.Tool.Call], a
-// resource and a prompt are calls under another name.
+// Package mcpsrv makes an MCP server of the table of operations. A tool is an [op.Tool], and
+// a call is [op.Tool.Call]. Resources and prompts are calls too.
 //
 // # Decisions
 //
@@ -9,17 +8,15 @@
 //     at least one client shows its model nothing but the structured part, so
 //     notices and hints would be lost, and JSON costs about twice the tokens.
 //   - A mistake in the arguments, and any other failure of an operation, is an
-//     answer with isError, since that is what a model gets to read and mend.
-//     Protocol errors are left for what is not an operation.
+//     answer with isError, since a model can read it and try again. Everything
+//     else is a protocol error.
 //   - The lists never change while the server runs, so listChanged is false.
-//     What resources show does change: see subscribe.go.
-//   - The instructions are made when they are asked for, with the briefing of
-//     that moment, and not at start-up.
-//   - Over stdio an operation that writes runs alone: after all that was sent
-//     before it and before all that was sent after it. Two assertions piped in
-//     one after the other must not change places, and a recall sent behind
-//     them must see them; the SDK would run the three at once. What only reads
-//     runs side by side.
+//     The contents of resources do change: see subscribe.go.
+//   - The instructions are made in each handshake, with the current briefing.
+//   - Over stdio an operation that writes runs alone, in the order of the
+//     requests. Two assertions sent one after the other keep their order, and a
+//     recall after them sees both. The SDK would run all three at once.
+//     Operations that read run in parallel.
 package mcpsrv
 
 import (
@@ -34,38 +31,38 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// Options is what a [Server] may be told. The zero value works.
+// Options configure a [Server]. The zero value works.
 type Options struct {
 	Version string // of the program
 
 	// Briefing gives the project's briefing for the instructions, without a
-	// heading; nothing where there is none. It is called with each handshake.
+	// heading; it may be empty. It is called in each handshake.
 	Briefing func(context.Context) string
 
-	// Briefed tells whether a client, by the name that it gives itself, shows
-	// its model the briefing anyway: then the instructions go without it. nil:
-	// none does.
+	// Briefed tells whether the hooks of a client show its model the briefing.
+	// Then the instructions have none. The client is known by the name in the
+	// handshake. nil: no client's hooks do.
 	Briefed func(client string) bool
 
-	// Made is told of every call of a tool once it is answered. It must not
+	// Made is called for every call of a tool after it is answered. It must not
 	// block.
 	Made func(op.Made)
 
-	// Left is told of every connection that has ended, by its session.
+	// Left is called with the session of a connection that has ended.
 	Left func(session string)
 
-	// Hidden are tools that resources are read with and clients do not see.
+	// Hidden are tools behind resources that clients do not see.
 	Hidden []*op.Tool
 
-	// Stamp is a text that is another one whenever what a resource shows may
-	// have changed. It is asked for twice a second while somebody is
-	// subscribed; without it nobody can be.
+	// Stamp returns a text that changes whenever a resource may have changed. It
+	// is called twice a second while there are subscribers. nil: no
+	// subscriptions.
 	Stamp func() string
 
-	Logger *slog.Logger // to standard error; nil: silent
+	Logger *slog.Logger // nil: no log
 
-	// Grace is how long requests in flight may go on after the end of input
-	// before they are cancelled; 0 means 5 s.
+	// Grace is how long running requests may take after the end of input before
+	// they are cancelled; 0 means 5 s.
 	Grace time.Duration
 }
 
@@ -74,7 +71,7 @@ type Server struct {
 	mcp     *mcp.Server
 	tools   map[string]*op.Tool
 	options Options
-	session string // for transports whose sessions have no id of their own
+	session string // for transports whose sessions have no id
 	watch   *watch
 }
 
@@ -114,12 +111,12 @@ func New(tools []*op.Tool, o *Options) *Server {
 	return s
 }
 
-// listTTL is how long a client may keep a list. It only bounds how long an
-// old list outlives an upgrade of the program.
+// listTTL is how long a client may cache a list. A longer time would keep an old list after
+// an upgrade of the program.
 const listTTL = 5 * time.Minute
 
-// cacheable sets what each kind of result says about keeping it: lists are the
-// same for everybody; what is made from the project's facts is not to be kept.
+// cacheable sets the cache hints of results. Lists are the same for everybody and may be
+// cached; results made of the project's facts may not.
 func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 	switch req.GetParams().(type) {
 	case *mcp.ListToolsParams, *mcp.ListPromptsParams, *mcp.ListResourcesParams, *mcp.ListResourceTemplatesParams:
@@ -147,14 +144,14 @@ func (s *Server) HTTP() http.Handler {
 // statelessKey marks the context of a request without a connection.
 type statelessKey struct{}
 
-// request is what all requests tell of who makes them.
+// request has the parts that all requests share.
 type request interface {
 	GetSession() mcp.Session
 	ClientInfo() *mcp.Implementation
 }
 
-// caller is who is at the other end of a request. Over HTTP the context says whose token
-// it is, and there is no connection that an agent could be known by.
+// caller is who makes a request. Over HTTP the context names the owner of the token, and
+// there is no connection that an agent is known by.
 func (s *Server) caller(ctx context.Context, req request) op.Caller {
 	c := op.Caller{Kind: "agent"}
 	if ctx.Value(statelessKey{}) != nil {

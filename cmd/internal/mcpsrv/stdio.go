@@ -20,16 +20,15 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// ServeStdio serves one client over a pair of streams, one JSON-RPC message a
-// line, until the end of input or of ctx. At the end of input every request
-// that was read is answered before it returns. It closes in if it can be
-// closed.
+// ServeStdio serves one client over two streams with one JSON-RPC message on each line. It
+// returns at the end of input, after all requests are answered, or when ctx ends. It closes
+// in, if in can be closed.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	p := newPipe(in, out, s.order)
 	p.grace = s.options.Grace
 	p.logger = s.options.Logger
-	p.session = rand.Text() // an agent of another connection is another agent
-	// Not Server.Run, which logs an ordinary interruption as an error.
+	p.session = rand.Text() // each connection has its own agent
+	// Not Server.Run, which logs an interruption as an error.
 	session, err := s.mcp.Connect(ctx, p, nil)
 	if err != nil {
 		return err
@@ -44,7 +43,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return err
 }
 
-// leave ends what a connection had under way.
+// leave ends the subscriptions and agents of a connection.
 func (s *Server) leave(session *mcp.ServerSession) {
 	s.watch.drop(session)
 	if s.options.Left != nil {
@@ -52,20 +51,20 @@ func (s *Server) leave(session *mcp.ServerSession) {
 	}
 }
 
-// order says how a request stands to others of the same connection.
+// order says which requests of a connection may run at the same time.
 type order int
 
 const (
-	free    order = iota // at once, whatever else is going on
-	shared               // beside others, but not beside one that is alone
-	alone                // when all before it are answered
-	long                 // like one that is alone, but what reads does not wait for it
-	open                 // free, and not expected to end by itself
-	closing              // open, and told to end
+	free    order = iota // runs at once
+	shared               // runs beside others, but not beside one that is alone
+	alone                // runs after all before it are answered
+	long                 // like alone, but requests that read do not wait for it
+	open                 // free, and does not end by itself
+	closing              // open, and being cancelled
 	orders  = iota
 )
 
-// order is the order of a request. What is not an operation is free.
+// order is the order of a request. A request that is no operation is free.
 func (s *Server) order(req *jsonrpc.Request) order {
 	switch req.Method {
 	case "subscriptions/listen":
@@ -94,15 +93,14 @@ func (s *Server) order(req *jsonrpc.Request) order {
 	return alone
 }
 
-// maxHeld is how many requests may wait their turn before reading pauses.
+// maxHeld is the number of waiting requests at which reading pauses.
 const maxHeld = 1024
 
-// pipe is the stdio transport. The SDK's own gives up on the first line it
-// cannot read, taking the client's session with it, and cancels what is in
-// flight at the end of input, so that a request piped in is mostly never
-// answered. This one answers what it cannot read, by its id where it has one,
-// keeps requests in order as [order] says, and reports the end of input only
-// when all that was read is answered.
+// pipe is the stdio transport. The SDK's own transport ends the session at the first line
+// that it cannot read. At the end of input it cancels running requests, so that most piped
+// requests get no answer. pipe answers unreadable lines, with their id if they have one. It
+// keeps the order that [order] says, and reports the end of input after all requests are
+// answered.
 type pipe struct {
 	in      io.Reader
 	out     io.Writer
@@ -114,14 +112,14 @@ type pipe struct {
 	lines     chan line
 	closed    chan struct{}
 	closeOnce sync.Once
-	changed   chan struct{} // an answer went out
-	writeMu   sync.Mutex    // whole lines
+	changed   chan struct{} // an answer was sent
+	writeMu   sync.Mutex    // lines are written whole
 
 	mu      sync.Mutex
-	pending map[jsonrpc.ID]order // requests that were read and not answered
-	held    []*jsonrpc.Request   // those of them that wait their turn
-	running [orders]int          // the others, counted
-	unasked map[jsonrpc.ID]bool  // those of them that the client cancelled: nobody waits for an answer
+	pending map[jsonrpc.ID]order // requests without an answer yet
+	held    []*jsonrpc.Request   // pending requests that wait
+	running [orders]int          // the number of running requests
+	unasked map[jsonrpc.ID]bool  // running requests that the client has cancelled
 
 	ended    bool // the end of input was read
 	deadline <-chan time.Time
@@ -135,18 +133,17 @@ func newPipe(in io.Reader, out io.Writer, o func(*jsonrpc.Request) order) *pipe 
 	}
 }
 
-// Connect starts reading; it makes a transport and its one connection the same
-// thing.
+// Connect starts reading. The transport is its only connection.
 func (p *pipe) Connect(context.Context) (mcp.Connection, error) {
 	go p.scan()
 	return p, nil
 }
 
-// SessionID is the connection's name.
+// SessionID is the id of the connection.
 func (p *pipe) SessionID() string { return p.session }
 
-// Close ends the connection. A reader of an operating system's stream may stay
-// blocked until the process ends; nothing waits for it.
+// Close ends the connection. A read from standard input may stay blocked until the process
+// ends. Nothing waits for it.
 func (p *pipe) Close() error {
 	p.closeOnce.Do(func() {
 		close(p.closed)
@@ -157,7 +154,7 @@ func (p *pipe) Close() error {
 	return nil
 }
 
-// Read is the next message for the SDK.
+// Read returns the next message for the SDK.
 func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		if req := p.turn(); req != nil {
@@ -189,7 +186,7 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// turn is the first of the held requests, if it may run now.
+// turn is the first waiting request, if it may run now.
 func (p *pipe) turn() *jsonrpc.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,21 +199,20 @@ func (p *pipe) turn() *jsonrpc.Request {
 	return req
 }
 
-// free reports whether a request of an order may run beside those that do.
+// free reports whether a request of an order may run beside the running ones.
 func (p *pipe) free(o order) bool {
 	return p.running[alone] == 0 && (o == shared || p.running[shared]+p.running[long] == 0)
 }
 
-// full reports whether so many requests wait that reading should too.
+// full reports whether reading must pause.
 func (p *pipe) full() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.held) >= maxHeld
 }
 
-// ending says, once the input has ended, whether all is answered. Requests
-// that do not end by themselves are ended by a cancellation in the client's
-// name, which the SDK answers too.
+// ending reports, after the end of input, whether all requests are answered. It cancels
+// requests that do not end by themselves in the client's name, and the SDK answers them.
 func (p *pipe) ending() (cancel jsonrpc.Message, done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,8 +243,8 @@ func (p *pipe) unanswered() int {
 	return len(p.pending)
 }
 
-// accept is what a line holds for the SDK now, or nothing: what cannot be read
-// is answered here, and what must wait is held.
+// accept returns the message of a line, if the SDK gets it now. It answers unreadable lines
+// itself and holds requests that must wait.
 func (p *pipe) accept(l line) jsonrpc.Message {
 	switch {
 	case l.err != nil:
@@ -286,8 +282,8 @@ func (p *pipe) accept(l line) jsonrpc.Message {
 	return req
 }
 
-// admit takes note of a request. now is whether it may run already; ok is
-// false when its id is taken.
+// admit registers a request. now tells whether it may run at once. ok is false if another
+// request has its id.
 func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
 	o := p.order(req)
 	p.mu.Lock()
@@ -304,8 +300,8 @@ func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
 	return true, true
 }
 
-// withdraw takes a held request out when the client cancels it. One that runs
-// already is the SDK's to cancel. Neither gets an answer, as the protocol wants it.
+// withdraw removes a waiting request that the client cancels. The SDK cancels a running one.
+// Neither gets an answer, as the protocol says.
 func (p *pipe) withdraw(req *jsonrpc.Request) {
 	var params mcp.CancelledParams
 	if req.Method != "notifications/cancelled" || json.Unmarshal(req.Params, &params) != nil {
@@ -326,7 +322,7 @@ func (p *pipe) withdraw(req *jsonrpc.Request) {
 	}
 }
 
-// Write sends a message, and takes note of it when it is an answer.
+// Write sends a message. If it is an answer, its request is done.
 func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	resp, ok := msg.(*jsonrpc.Response)
 	if ok {
@@ -346,14 +342,14 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// cancelled reports whether the client took a request back.
+// cancelled reports whether the client has cancelled a request.
 func (p *pipe) cancelled(id jsonrpc.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.unasked[id]
 }
 
-// answered takes a request off the books.
+// answered removes an answered request.
 func (p *pipe) answered(id jsonrpc.ID) {
 	p.mu.Lock()
 	delete(p.unasked, id)
@@ -379,14 +375,14 @@ func (p *pipe) send(data []byte) error {
 // maxLine is in bytes. A longer message is refused by its id.
 const maxLine = 16 << 20
 
-// line is one line of input, or why there is none.
+// line is one line of input, or an error.
 type line struct {
 	data []byte
-	long *idScanner // set instead of data for a line over maxLine
+	long *idScanner // instead of data, for a line longer than maxLine
 	err  error
 }
 
-// scan sends on the lines of the input.
+// scan sends the lines of the input to a channel.
 func (p *pipe) scan() {
 	r := bufio.NewReaderSize(p.in, 64<<10)
 	for {
@@ -405,8 +401,8 @@ func (p *pipe) scan() {
 	}
 }
 
-// readLine reads a line of up to maxLine bytes. Of a longer one it keeps
-// nothing but the id. A last line without its line feed counts.
+// readLine reads a line of up to maxLine bytes. Of a longer line it keeps the id only. The
+// last line may lack its line feed.
 func readLine(r *bufio.Reader) line {
 	var l line
 	for {
@@ -425,7 +421,7 @@ func readLine(r *bufio.Reader) line {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		l.data = bytes.TrimSpace(bytes.TrimPrefix(l.data, []byte("\ufeff"))) // a mark that some shells put before what they pipe
+		l.data = bytes.TrimSpace(bytes.TrimPrefix(l.data, []byte("\ufeff"))) // the byte order mark that some shells add
 		if err != nil && len(l.data) == 0 && l.long == nil {
 			l.err = err
 		}

@@ -10,28 +10,25 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// watchEvery is how often a server looks whether something was written, while
-// somebody is subscribed. A look is a few stats of files.
+// watchEvery is the interval of polling while there are subscribers. A poll is a few stats
+// of files.
 const watchEvery = 500 * time.Millisecond
 
-// watch tells those who subscribed to resources when these show something
-// else. Both protocol eras come to it: resources/subscribe, and the
-// subscriptions that a client listens to.
+// watch notifies subscribers when a resource has changed, in both protocol eras.
 //
-// What was written need not concern a resource: a claim changes no inbox. So
-// when the stamp changes, each resource is read again and compared with what it
-// was. The text is compared, which is what a client reads; where it holds ages,
-// the JSON.
+// A write need not change every resource: a claim changes no inbox. So when the stamp
+// changes, each resource is read again and compared with its last text, or with its JSON if
+// the text has ages.
 type watch struct {
 	server *Server
 
 	mu    sync.Mutex
-	to    map[string]map[*mcp.ServerSession]bool // who is subscribed, by URI
-	shown map[string]shown                       // what a resource last showed
-	stop  func()                                 // ends the looking and waits for it; nil while nobody is subscribed
+	to    map[string]map[*mcp.ServerSession]bool // subscribers by URI
+	shown map[string]shown                       // the last content by URI
+	stop  func()                                 // stops polling and waits for that; nil: no subscribers
 }
 
-// shown is what a resource showed, and for whom: the grant in ctx may say of which project.
+// shown is the content of a resource, and its caller: the grant in ctx may name the project.
 type shown struct {
 	ctx  context.Context
 	text string
@@ -66,7 +63,7 @@ func (w *watch) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) erro
 	return nil
 }
 
-// forget takes a subscription off the books.
+// forget removes a subscription.
 func (w *watch) forget(uri string, session *mcp.ServerSession) {
 	delete(w.to[uri], session)
 	if len(w.to[uri]) == 0 {
@@ -75,8 +72,8 @@ func (w *watch) forget(uri string, session *mcp.ServerSession) {
 	}
 }
 
-// drop ends the subscriptions of a connection. When it was the last one's,
-// nothing looks any more once drop returns.
+// drop ends the subscriptions of a connection. If none are left, polling has ended when drop
+// returns.
 func (w *watch) drop(session *mcp.ServerSession) {
 	w.mu.Lock()
 	for _, uri := range slices.Collect(maps.Keys(w.to)) {
@@ -92,7 +89,7 @@ func (w *watch) drop(session *mcp.ServerSession) {
 	}
 }
 
-// start begins to look. w.mu is held.
+// start starts polling. w.mu is held.
 func (w *watch) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -103,11 +100,11 @@ func (w *watch) start() {
 	}
 }
 
-// look looks until nobody is subscribed any more.
+// look polls until there are no subscribers.
 func (w *watch) look(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	last := "" // so the first look compares: something may have been written since the subscription
+	last := "" // the first poll compares: there may have been a write since the subscription
 	for {
 		select {
 		case <-ctx.Done():
@@ -119,7 +116,7 @@ func (w *watch) look(ctx context.Context) {
 			w.stop = nil
 			w.mu.Unlock()
 			return
-		case ctx.Err() != nil: // somebody subscribed while the last one left
+		case ctx.Err() != nil: // a subscriber came while the last one left
 			w.start()
 			w.mu.Unlock()
 			return
@@ -137,7 +134,7 @@ func (w *watch) look(ctx context.Context) {
 	}
 }
 
-// compare tells the subscribers of a resource if it shows something else.
+// compare notifies the subscribers of a resource if it has changed.
 func (w *watch) compare(ctx context.Context, uri string) {
 	w.mu.Lock()
 	was, subscribed := w.shown[uri]
@@ -163,7 +160,7 @@ func (w *watch) compare(ctx context.Context, uri string) {
 	}
 }
 
-// shows is what a resource shows, in a form to compare.
+// shows is the content of a resource in a form to compare.
 func (s *Server) shows(ctx context.Context, uri string) (string, error) {
 	for _, src := range sources {
 		args, ok := src.call(encoded(uri))

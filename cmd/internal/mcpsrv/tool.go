@@ -17,9 +17,8 @@ import (
 	"leanctx/internal/prose"
 )
 
-// maxResult is the size in characters up to which a client that asks for a
-// limit may show an answer whole. Answers have their own limits and are far
-// smaller; a long timeline or an export is what this is for.
+// maxResult is the length in characters up to which a client may show an answer whole. Most
+// answers are far shorter; a long timeline or an export may need it.
 const maxResult = 200_000
 
 // description is a tool as clients see it.
@@ -34,8 +33,8 @@ func description(t *op.Tool) *mcp.Tool {
 	}
 }
 
-// annotations says all four hints, since the ones left out are taken for the
-// worst. The tool is as bad as its worst operation.
+// annotations sets all four hints, since clients assume the worst for a missing one. The
+// most harmful operation decides.
 func annotations(t *op.Tool) *mcp.ToolAnnotations {
 	effect := t.Effect()
 	return &mcp.ToolAnnotations{
@@ -78,7 +77,7 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 	}
 }
 
-// noted tells who counts what a call came to.
+// noted passes a call to Options.Made.
 func (s *Server) noted(m op.Made, r *mcp.CallToolResult) {
 	if s.options.Made == nil {
 		return
@@ -93,8 +92,8 @@ func (s *Server) noted(m op.Made, r *mcp.CallToolResult) {
 	s.options.Made(m)
 }
 
-// answered is the text and, apart from it, what the caller should know about
-// the call: apart, so that JSON stays JSON.
+// answered is the text and, in a content block of their own, the notices. So JSON stays
+// JSON.
 func answered(text string, a op.Answer) *mcp.CallToolResult {
 	content := []mcp.Content{&mcp.TextContent{Text: text}}
 	if len(a.Notices) > 0 {
@@ -104,15 +103,14 @@ func answered(text string, a op.Answer) *mcp.CallToolResult {
 }
 
 func failed(err error) *mcp.CallToolResult {
-	if err == context.Canceled { // the language's words for it say nothing to a model
+	if err == context.Canceled { // Go's text would tell a model nothing
 		err = errors.New("canceled: the client took the call back")
 	}
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: prose.Indent(err.Error(), "")}}}
 }
 
-// arguments reads what a client sent as arguments. An object in a string is
-// taken for the object, since some models encode it twice. Numbers keep their
-// digits.
+// arguments decodes the arguments of a call. It accepts an object in a string, since some
+// models encode it twice. Numbers keep their digits.
 func arguments(raw json.RawMessage) (map[string]any, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -136,8 +134,8 @@ func arguments(raw json.RawMessage) (map[string]any, error) {
 	return args, nil
 }
 
-// recovering turns a panic of a handler into an answer. One broken operation
-// must not take the connection, and with it the client's session, down.
+// recovering turns a panic of a handler into an error answer, so that the connection stays
+// up.
 func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -157,11 +155,11 @@ func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// progressEvery is how far apart two notifications of progress are at least.
+// progressEvery is the shortest interval between two progress notifications.
 const progressEvery = 200 * time.Millisecond
 
-// reporting has a call's progress sent to a client that asked for it by a
-// token, the end always.
+// reporting sends the progress of a call to a client that gave a progress token. The end is
+// always sent.
 func (s *Server) reporting(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	token := req.Params.GetProgressToken()
 	if token == nil || req.Session == nil {

@@ -13,8 +13,7 @@ import (
 	"leanctx/cmd/internal/op"
 )
 
-// malformed is a line that is no request: its id where one could be read, and
-// what to answer.
+// malformed is a line that is no request: its id, if one could be read, and the answer.
 type malformed struct {
 	id   json.RawMessage
 	code int64
@@ -40,7 +39,7 @@ func parse(data []byte) (jsonrpc.Message, *malformed) {
 	var s idScanner
 	s.feed(data)
 	id := s.id()
-	if !utf8.Valid(data) { // decoding would put U+FFFD for it, and a value would be stored that nobody sent
+	if !utf8.Valid(data) { // decoding would replace it by U+FFFD, and store a value that was not sent
 		return nil, &malformed{id, jsonrpc.CodeParseError, "parse error: the line is not valid UTF-8"}
 	}
 	msg, err := jsonrpc.DecodeMessage(data)
@@ -53,8 +52,8 @@ func parse(data []byte) (jsonrpc.Message, *malformed) {
 	return msg, nil
 }
 
-// faithful reports whether the SDK, which keeps ids as whole numbers of 64
-// bits read through a float, will answer with the id that was sent.
+// faithful reports whether the SDK will answer with the same id. It reads numbers through a
+// float into 64-bit integers.
 func faithful(id jsonrpc.ID, raw json.RawMessage) bool {
 	switch v := id.Raw().(type) {
 	case string:
@@ -65,8 +64,8 @@ func faithful(id jsonrpc.ID, raw json.RawMessage) bool {
 	return false
 }
 
-// refuse answers what never became a request. Where no id could be read it is
-// null, as JSON-RPC has it.
+// refuse answers a line that is no request. The id is null if none could be read, as
+// JSON-RPC says.
 func (p *pipe) refuse(id json.RawMessage, code int64, text string) {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -84,8 +83,8 @@ func (p *pipe) refuse(id json.RawMessage, code int64, text string) {
 	}
 }
 
-// worded gives an error the code that the SDK leaves at 0, and a length that
-// does not repeat the whole request.
+// worded sets the code of an error that the SDK left at 0, and shortens its message, which
+// may repeat the whole request.
 func worded(err error) error {
 	if err == nil {
 		return nil
@@ -110,7 +109,7 @@ func shortened(s string) string {
 	if len(s) <= maxMessage {
 		return s
 	}
-	// The end says what was expected, the beginning what it was about.
+	// Keep the beginning, which names the subject, and the end, which says what was expected.
 	head, tail := maxMessage/2, len(s)-maxMessage/2
 	for !utf8.RuneStart(s[head]) {
 		head--
@@ -121,19 +120,19 @@ func shortened(s string) string {
 	return s[:head] + " … " + s[tail:]
 }
 
-// maxID is the longest id that is given back for a message that is too long.
+// maxID is the longest id that is returned for a message that is too long.
 const maxID = 256
 
-// idScanner finds the value of "id" at the top of a JSON object that comes in
-// parts and is not kept.
+// idScanner finds the top-level member "id" of a JSON object. It gets the object byte by
+// byte and does not keep it.
 type idScanner struct {
-	found bool // there is an id, whether or not it is one that can be used
+	found bool // there is an id, usable or not
 
 	depth    int
 	inString bool
 	escaped  bool
-	inValue  bool   // within a value at the top
-	text     []byte // the name, or the value of id
+	inValue  bool   // within a top-level value
+	text     []byte // a name, or the value of id
 	name     string
 	value    []byte
 }
@@ -191,7 +190,7 @@ func (s *idScanner) keep(b byte) {
 	}
 }
 
-// end ends a member at the top.
+// end ends a top-level member.
 func (s *idScanner) end() {
 	if s.inValue && s.name == `"id"` {
 		s.found, s.value = true, s.text
@@ -199,7 +198,7 @@ func (s *idScanner) end() {
 	s.text, s.inValue = nil, false
 }
 
-// id is the id as it was sent, if it is one that an answer can carry.
+// id is the id as it was sent, if an answer can have it.
 func (s *idScanner) id() json.RawMessage {
 	if len(s.value) == 0 || len(s.value) > maxID || !json.Valid(s.value) {
 		return nil
