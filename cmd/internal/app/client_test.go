@@ -119,7 +119,7 @@ func (c client) register(kind, role string) string {
 }
 
 // serving is a server within the test, over the data directory that home made.
-func serving(t *testing.T) *stores {
+func serving(t testing.TB) *stores {
 	t.Helper()
 	s := newStores(func() (*config.Config, error) { return config.Load(nil) }, nil)
 	s.serve(slog.New(slog.DiscardHandler))

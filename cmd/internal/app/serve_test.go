@@ -29,7 +29,7 @@ type address struct {
 }
 
 // serveHTTP serves the project of home.
-func serveHTTP(t *testing.T, a serveArgs) address {
+func serveHTTP(t testing.TB, a serveArgs) address {
 	t.Helper()
 	r := &run{out: io.Discard, errs: io.Discard, globals: &cli.Globals{}}
 	r.stores = serving(t)

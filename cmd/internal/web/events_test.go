@@ -95,7 +95,7 @@ func TestEvents(t *testing.T) {
 // A client that never reads is dropped, and the others are told all the same.
 func TestAClientThatNeverReads(t *testing.T) {
 	told := make(chan []Event, 1)
-	f := serve(t, func(o *Options, _ *tasks.Options) {
+	f := serve(t, func(o *Options, _ *storeOptions) {
 		o.Watch = func(context.Context, Project) (Poll, error) {
 			return func(context.Context) ([]Event, error) {
 				select {
@@ -150,7 +150,7 @@ func TestAClientThatNeverReads(t *testing.T) {
 // Nothing looks for changes while nobody listens.
 func TestNobodyListens(t *testing.T) {
 	ended := make(chan bool, 1)
-	f := serve(t, func(o *Options, _ *tasks.Options) {
+	f := serve(t, func(o *Options, _ *storeOptions) {
 		o.Watch = func(ctx context.Context, _ Project) (Poll, error) {
 			context.AfterFunc(ctx, func() { ended <- true })
 			return func(context.Context) ([]Event, error) { return nil, nil }, nil

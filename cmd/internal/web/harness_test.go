@@ -34,6 +34,12 @@ type fixture struct {
 	tasks  map[string]*tasks.Store // by project root
 }
 
+// storeOptions are the options of a fixture's stores.
+type storeOptions struct {
+	tasks tasks.Options
+	facts knowledge.Options
+}
+
 // lines collects a log.
 type lines struct {
 	mu sync.Mutex
@@ -53,7 +59,7 @@ func (l *lines) String() string {
 }
 
 // serve starts a server. change may change its options and the options of its stores.
-func serve(t *testing.T, change func(*Options, *tasks.Options)) *fixture {
+func serve(t testing.TB, change func(*Options, *storeOptions)) *fixture {
 	t.Helper()
 	f := &fixture{log: new(lines), tasks: map[string]*tasks.Store{}}
 	tokens, err := NewTokens(own, "", false, nil)
@@ -66,18 +72,18 @@ func serve(t *testing.T, change func(*Options, *tasks.Options)) *fixture {
 		Projects: func(context.Context) ([]Project, error) { return projects, nil },
 		Logger:   slog.New(slog.NewTextHandler(f.log, nil)),
 	}
-	var other tasks.Options
+	var other storeOptions
 	if change != nil {
 		change(&o, &other)
 	}
 	facts := map[string]*knowledge.Store{}
 	for _, p := range projects {
-		taskOptions := other
-		taskOptions.ProjectHash = p.Hash
+		taskOptions, factOptions := other.tasks, other.facts
+		taskOptions.ProjectHash, factOptions.ProjectHash, factOptions.ProjectRoot = p.Hash, p.Hash, p.Root
 		if f.tasks[p.Root], err = tasks.Open(filepath.Join(p.Root, "agents"), &taskOptions); err != nil {
 			t.Fatal(err)
 		}
-		if facts[p.Root], err = knowledge.Open(filepath.Join(p.Root, "facts"), &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash}); err != nil {
+		if facts[p.Root], err = knowledge.Open(filepath.Join(p.Root, "facts"), &factOptions); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = f.tasks[p.Root].Close(); _ = facts[p.Root].Close() })
@@ -109,7 +115,7 @@ func serve(t *testing.T, change func(*Options, *tasks.Options)) *fixture {
 }
 
 // request makes a request with the token of this machine; set changes it.
-func (f *fixture) request(t *testing.T, method, path, body string, set func(*http.Request)) *http.Request {
+func (f *fixture) request(t testing.TB, method, path, body string, set func(*http.Request)) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, f.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -128,7 +134,7 @@ func (f *fixture) request(t *testing.T, method, path, body string, set func(*htt
 }
 
 // do is the status and body of an answer. It follows no redirect.
-func (f *fixture) do(t *testing.T, r *http.Request) (int, string) {
+func (f *fixture) do(t testing.TB, r *http.Request) (int, string) {
 	t.Helper()
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
@@ -142,12 +148,12 @@ func (f *fixture) do(t *testing.T, r *http.Request) (int, string) {
 	return answer.StatusCode, string(data)
 }
 
-func (f *fixture) get(t *testing.T, path string) (int, string) {
+func (f *fixture) get(t testing.TB, path string) (int, string) {
 	t.Helper()
 	return f.do(t, f.request(t, http.MethodGet, path, "", nil))
 }
 
-func (f *fixture) post(t *testing.T, path, body string) (int, string) {
+func (f *fixture) post(t testing.TB, path, body string) (int, string) {
 	t.Helper()
 	return f.do(t, f.request(t, http.MethodPost, path, body, nil))
 }

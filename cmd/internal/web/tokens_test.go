@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"leanctx/tasks"
 )
 
 const (
@@ -38,7 +36,7 @@ func withFile(t *testing.T) (*fixture, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	named(t, path, entry("reader", reader, "*", "read")+","+entry("writer", writer, here, "write")+","+entry("stranger", stranger, there, "write"))
-	return serve(t, func(o *Options, _ *tasks.Options) {
+	return serve(t, func(o *Options, _ *storeOptions) {
 		var err error
 		if o.Tokens, err = NewTokens(own, path, false, o.Logger); err != nil {
 			t.Fatal(err)

@@ -18,12 +18,11 @@ import (
 	"time"
 
 	"leanctx/cmd/internal/op"
-	"leanctx/tasks"
 )
 
 // A name that leads here by somebody else's DNS, and a page of another site, get nothing.
 func TestForeignHostsAndOrigins(t *testing.T) {
-	f := serve(t, func(o *Options, _ *tasks.Options) { o.Hosts = []string{"memory.example"} })
+	f := serve(t, func(o *Options, _ *storeOptions) { o.Hosts = []string{"memory.example"} })
 	_, port, _ := net.SplitHostPort(f.Listener.Addr().String())
 	for _, c := range []struct {
 		host, origin, fetch string
@@ -259,8 +258,8 @@ func TestAPanicIsOneAnswer(t *testing.T) {
 func TestAFullDiskWhileServing(t *testing.T) {
 	var mu sync.Mutex
 	full := false
-	f := serve(t, func(_ *Options, o *tasks.Options) {
-		o.Fault = func(op, _ string) error {
+	f := serve(t, func(_ *Options, o *storeOptions) {
+		o.tasks.Fault = func(op, _ string) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if full && op == "write" {
@@ -324,7 +323,7 @@ func TestAThousandConnections(t *testing.T) {
 
 // A server for reading alone refuses the token that may do everything.
 func TestReadOnly(t *testing.T) {
-	f := serve(t, func(o *Options, _ *tasks.Options) { o.ReadOnly = true })
+	f := serve(t, func(o *Options, _ *storeOptions) { o.ReadOnly = true })
 	if status, body := f.post(t, "/api/task/create", `{"title":"x"}`); status != 403 || code(t, body) != "forbidden" {
 		t.Errorf("create: %d %s", status, body)
 	}
@@ -338,7 +337,7 @@ func TestReadOnly(t *testing.T) {
 
 // Whoever has no token is let in where the server is open, but never gets a file of the machine.
 func TestOpen(t *testing.T) {
-	f := serve(t, func(o *Options, _ *tasks.Options) {
+	f := serve(t, func(o *Options, _ *storeOptions) {
 		var err error
 		if o.Tokens, err = NewTokens(own, "", true, nil); err != nil {
 			t.Fatal(err)
