@@ -303,8 +303,8 @@ func TestTransformerFloors(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(r.Text())
-	if auto := *r.Rows[0].NDCG; auto < .50 {
-		t.Errorf("nDCG@10 of paraphrased questions in auto %.3f, want .50", auto)
+	if auto := *r.Rows[0].NDCG; auto < .45 {
+		t.Errorf("nDCG@10 of paraphrased questions in auto %.3f, want .45", auto)
 	}
 }
 

@@ -49,7 +49,7 @@ var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
 	byTable = constants{formula{words: .25, coverage: 1, cosine: 9.5}, 1.7, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}}
 	// A transformer's cosines tell more, and lie otherwise than the table's.
-	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6}}
+	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}}
 	byWords       = constants{formula{words: .27, coverage: 1.2}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}}
 	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}}
 )
