@@ -2,6 +2,7 @@ package knowledge_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,11 +50,11 @@ func TestRoomsAtAnInstant(t *testing.T) {
 	s.remember(t, Assertion{Category: "a", Key: "old", Value: "x", ValidFrom: "2025-01-15", ValidUntil: "2025-06-01"})
 	s.remember(t, Assertion{Category: "b", Key: "new", Value: "y"})
 	for asOf, want := range map[string]string{"": "b", "2025-03-01": "a", "2024-01-01": ""} {
-		got := ""
+		var names []string
 		for _, r := range must[RoomList](t)(s.Rooms(t.Context(), RoomQuery{AsOf: asOf})).Rooms {
-			got += r.Category
+			names = append(names, r.Category)
 		}
-		if got != want {
+		if got := strings.Join(names, ","); got != want {
 			t.Errorf("as of %q: rooms %q", asOf, got)
 		}
 	}
