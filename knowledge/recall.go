@@ -232,13 +232,13 @@ func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err er
 		}
 		r = Recalled{frame: f}
 		room := fact.IDOf(q.Category, "").Category
-		var all []listed
+		var all []*listed
 		add := func(n fact.ID, x fact.Summary, lesson *fact.Version) {
 			if x.Archived && !f.filter.Archived {
 				r.outside++
 				return
 			}
-			all = append(all, listed{n, x, lesson, x.Salience(now, s.use.With(x.ID, x.Read))})
+			all = append(all, &listed{n, x, lesson, x.Salience(now, s.use.With(x.ID, x.Read))})
 		}
 		for n, x := range k.Summaries(now) {
 			if x.Period.Contains(now) && (q.Category == "" || n.Category == room) {
@@ -250,15 +250,14 @@ func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err er
 				add(fact.IDOf(v.Category, v.Key), fact.Summarize(v), v)
 			}
 		}
-		slices.SortFunc(all, func(a, b listed) int {
-			first := cmp.Compare(b.salience, a.salience)
+		shown := first(all, f.Offset+f.Limit, func(a, b *listed) int {
+			rank := cmp.Compare(b.salience, a.salience)
 			if q.Category == "" {
-				first = b.LastConfirmed.Compare(a.LastConfirmed)
+				rank = b.LastConfirmed.Compare(a.LastConfirmed)
 			}
-			return cmp.Or(first, a.name.Compare(b.name), a.Period.From.Compare(b.Period.From), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(rank, a.name.Compare(b.name), a.Period.From.Compare(b.Period.From), cmp.Compare(a.ID, b.ID))
 		})
-		shown := all[min(f.Offset, len(all)):]
-		for _, x := range shown[:min(f.Limit, len(shown))] {
+		for _, x := range shown[min(f.Offset, len(shown)):] {
 			v := x.lesson
 			if v == nil {
 				v = state.Version(k, x.name, x.ID)
@@ -274,6 +273,19 @@ func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err er
 		return nil
 	})
 	return r, err
+}
+
+// first are the first n of a list in an order: few of many, so not all are sorted.
+func first[T any](list []T, n int, order func(a, b T) int) (out []T) {
+	for _, x := range list {
+		if len(out) == n && (n == 0 || order(x, out[n-1]) >= 0) {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(out, x, order)
+		out = slices.Insert(out, i, x)
+		out = out[:min(len(out), n)]
+	}
+	return out
 }
 
 func matching(facts state.Facts, vs []*fact.Version, f *frame) (out []*fact.Version) {

@@ -56,13 +56,13 @@ func newChoice(k state.Known, at time.Time) *choice {
 
 // add adds a version; v is nil where it was not read.
 func (c *choice) add(n fact.ID, x fact.Summary, v *fact.Version) {
-	c.all = append(c.all, candidate{n, x, v, x.Salience(c.today, fact.Retrievals{})})
+	c.all = append(c.all, &candidate{n, x, v, x.Salience(c.today, fact.Retrievals{})})
 	c.rooms[n.Category]++
 }
 
 // read is the version of a candidate; nil where it cannot be read, and then the
 // answer is made anew from the whole state.
-func (c *choice) read(x candidate) *fact.Version {
+func (c *choice) read(x *candidate) *fact.Version {
 	if x.version != nil {
 		return x.version
 	}
@@ -74,7 +74,7 @@ func (c *choice) drop(out map[string]bool) {
 	if len(out) == 0 {
 		return
 	}
-	c.all = slices.DeleteFunc(c.all, func(x candidate) bool {
+	c.all = slices.DeleteFunc(c.all, func(x *candidate) bool {
 		if out[x.ID] {
 			c.rooms[x.name.Category]--
 		}
@@ -92,12 +92,12 @@ type candidate struct {
 
 // candidates is a heap, the best first: a store has a hundred thousand, and a
 // briefing takes thirty.
-type candidates []candidate
+type candidates []*candidate
 
 func (c candidates) Len() int           { return len(c) }
 func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
-func (c candidates) Less(i, j int) bool { return bestFirst(&c[i], &c[j]) < 0 }
-func (c *candidates) Push(x any)        { *c = append(*c, x.(candidate)) }
+func (c candidates) Less(i, j int) bool { return bestFirst(c[i], c[j]) < 0 }
+func (c *candidates) Push(x any)        { *c = append(*c, x.(*candidate)) }
 
 func (c *candidates) Pop() any {
 	last := len(*c) - 1
@@ -163,7 +163,7 @@ func (o *Occasion) selection(c *choice) Selection {
 func nameOf(v *fact.Version) string { return strings.ToLower(v.Category) + "/" + v.Key }
 
 // related are the candidates that recall found for the task, in its order.
-func (c *choice) related(ids []string) []candidate {
+func (c *choice) related(ids []string) []*candidate {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -171,13 +171,13 @@ func (c *choice) related(ids []string) []candidate {
 	for i, id := range ids {
 		at[id] = i
 	}
-	var out []candidate
+	var out []*candidate
 	for _, x := range c.all {
 		if _, ok := at[x.ID]; ok {
 			out = append(out, x)
 		}
 	}
-	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(at[a.ID], at[b.ID]) })
+	slices.SortFunc(out, func(a, b *candidate) int { return cmp.Compare(at[a.ID], at[b.ID]) })
 	return out[:min(len(out), relatedMost)]
 }
 
@@ -197,14 +197,14 @@ func (o *Occasion) news(c *choice) (out []*fact.Version) {
 	if o.News.Since.IsZero() {
 		return nil
 	}
-	var recent []candidate
+	var recent []*candidate
 	for _, x := range c.all {
 		if x.RecordedFrom.After(o.News.Since) {
 			recent = append(recent, x)
 		}
 	}
-	slices.SortFunc(recent, func(a, b candidate) int {
-		return cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), byName(&a, &b))
+	slices.SortFunc(recent, func(a, b *candidate) int {
+		return cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), byName(a, b))
 	})
 	for _, x := range recent[:min(len(recent), newsRead)] {
 		if v := c.read(x); v != nil && (o.News.Own == nil || !o.News.Own(v.AssertedBy)) {
@@ -224,13 +224,13 @@ const decisionsMost = 3
 
 // decisions are the newest ones, the newest first.
 func (c *choice) decisions() (out []*fact.Version) {
-	var list []candidate
+	var list []*candidate
 	for _, x := range c.all {
 		if !x.Decision {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(list, x, func(a, b candidate) int {
-			return cmp.Or(b.Period.From.Compare(a.Period.From), byName(&a, &b))
+		i, _ := slices.BinarySearchFunc(list, x, func(a, b *candidate) int {
+			return cmp.Or(b.Period.From.Compare(a.Period.From), byName(a, b))
 		})
 		list = slices.Insert(list, i, x)
 		list = list[:min(len(list), decisionsMost)]
@@ -325,11 +325,11 @@ const fillTries = 64
 // fill takes facts while they fit: the first ones in up to half of the budget, then
 // those of the heap, the best first. Rooms come in the order of their best fact. It
 // returns the ids of the versions taken.
-func (r *Selection) fill(c *choice, first []candidate, budget int) (shown map[string]bool) {
+func (r *Selection) fill(c *choice, first []*candidate, budget int) (shown map[string]bool) {
 	shown = map[string]bool{}
 	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken
 	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(c.all), 0, 0
-	take := func(x candidate, most int) (cost int, ok bool) {
+	take := func(x *candidate, most int) (cost int, ok bool) {
 		v := c.read(x)
 		if v == nil {
 			return 0, false
@@ -359,7 +359,7 @@ func (r *Selection) fill(c *choice, first []candidate, budget int) (shown map[st
 	}
 	rest := slices.Clone(c.all) // a heap as well
 	for tries := 0; tries < fillTries && rest.Len() > 0; {
-		x := heap.Pop(&rest).(candidate)
+		x := heap.Pop(&rest).(*candidate)
 		if shown[x.ID] {
 			continue
 		}
