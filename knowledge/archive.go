@@ -17,24 +17,31 @@ import (
 )
 
 // What leaves the active set. Nothing is deleted, and nothing becomes less
-// true: time travel, timelines, exact keys and the second stage of recall
-// still see it.
+// true: recall, time travel, timelines and exact keys still see it.
 const (
-	archiveBelow = 0.30                // effective confidence
-	archiveIdle  = 90 * 24 * time.Hour // neither confirmed, restored, recorded nor retrieved
+	archiveBelow = 0.30                 // effective confidence
+	archiveIdle  = 90 * 24 * time.Hour  // neither confirmed, recorded nor retrieved
+	restoredFor  = 180 * 24 * time.Hour // what was restored stays at least so long
 	maintainEach = 24 * time.Hour
 )
 
-// archivable reports whether v, one of the versions vs of a fact, leaves the active set at t: its confidence has
-// faded, and nobody asked for it lately. A low confidence that it was given is
-// no reason. covered is how long the record of retrievals reaches back: what it
-// cannot tell counts as read.
+// archivable reports whether v, one of the versions vs of a fact, leaves the active
+// set at t: its confidence has faded, and nobody asked for it lately. A low
+// confidence that it was given is no reason: then half of it must have faded. covered
+// is how long the record of retrievals reaches back: what it cannot tell counts as
+// read.
 func archivable(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
 	if v.ArchivedAt != nil || !fact.HoldsAt(v, vs, t) {
 		return false
 	}
-	left := fact.EffectiveConfidence(v, t, r)
-	if left >= archiveBelow || left == min(max(v.Confidence, 0), 1) {
+	below := archiveBelow
+	if v.Confidence < archiveBelow {
+		below = v.Confidence / 2
+	}
+	if !fact.Decays(v) || fact.EffectiveConfidence(v, t, r) >= below {
+		return false
+	}
+	if v.RestoredAt != nil && t.Sub(*v.RestoredAt) < restoredFor {
 		return false
 	}
 	last := v.LastConfirmed
@@ -46,46 +53,85 @@ func archivable(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retriev
 	return covered >= archiveIdle && t.Sub(last) > archiveIdle
 }
 
-// archivedAtOnce is the most facts that one commit archives: a large store may
+// wakes reports whether v, which is dormant, was given by recall since.
+func wakes(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retrievals) bool {
+	return v.ArchivedAt != nil && r.Last.After(*v.ArchivedAt) && fact.HoldsAt(v, vs, t)
+}
+
+// archivedAtOnce is the most facts that one commit archives or wakes: a large store may
 // have very many that fade on one day, and a commit is all in memory.
 const archivedAtOnce = 1000
 
-// Maintain is the maintenance pass: it archives what faded, in commits of its
-// own, at most once a day unless forced. It returns how many facts it archived.
-// One that is interrupted is not noted, so that the next one goes on.
-func (s *Store) Maintain(ctx context.Context, force bool) (int, error) {
-	faded, err := s.faded(ctx, force)
-	total := 0
-	for at := 0; at < len(faded) && err == nil; at += archivedAtOnce {
-		some := faded[at:min(at+archivedAtOnce, len(faded))]
-		var n int
-		n, err = s.archive(ctx, some, func(n int) (string, bool) {
-			return fmt.Sprintf("Archived %s", prose.Count(total+n, "fact")), at+len(some) == len(faded) && total+n > 0
-		})
-		total += n
-	}
-	return total, err
+// Maintained is what a maintenance pass did.
+type Maintained struct {
+	Archived int // facts that left the active set
+	Woken    int // dormant facts that recall gave, and that came back
 }
 
-// faded lists what a maintenance pass would archive now, by name.
-func (s *Store) faded(ctx context.Context, force bool) (faded []drawn, err error) {
+func (m Maintained) any() bool { return m.Archived+m.Woken > 0 }
+
+func (m Maintained) plus(n Maintained) Maintained {
+	return Maintained{m.Archived + n.Archived, m.Woken + n.Woken}
+}
+
+// Text says what was done.
+func (m Maintained) Text() string {
+	text := "Archived " + prose.Count(m.Archived, "fact")
+	if m.Woken > 0 {
+		text += ", woke " + prose.Count(m.Woken, "dormant fact")
+	}
+	return text
+}
+
+// Maintain is the maintenance pass: it archives what faded, and wakes what was dormant
+// and asked for, in commits of its own, at most once a day unless forced. One that is
+// interrupted is not noted, so that the next one goes on.
+func (s *Store) Maintain(ctx context.Context, force bool) (done Maintained, err error) {
+	due, _, err := s.due(ctx, force)
+	for at := 0; at < len(due) && err == nil; at += archivedAtOnce {
+		some := due[at:min(at+archivedAtOnce, len(due))]
+		var m Maintained
+		m, err = s.maintain(ctx, some, func(m Maintained) (string, bool) {
+			all := done.plus(m)
+			return all.Text(), at+len(some) == len(due) && all.any()
+		})
+		done = done.plus(m)
+	}
+	return done, err
+}
+
+// due lists what a maintenance pass would change now, by name, and counts it.
+func (s *Store) due(ctx context.Context, force bool) (due []drawn, counts Maintained, err error) {
 	s.use.Begin()
 	s.use.Refresh()
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		faded = nil
+		due, counts = nil, Maintained{}
 		if !force && !maintenanceDue(st, now) || st.At().Sub(s.Now()) > 24*time.Hour {
 			return nil // not by a clock that is wrong: see health
 		}
-		covered := s.use.Covers(now)
 		for n, v := range st.Each() {
-			if archivable(v, st.Versions(n), now, s.use.Of(v), covered) {
-				faded = append(faded, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
+			if _, m := s.maintained(v, st.Versions(n), now); m.any() {
+				due, counts = append(due, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom}), counts.plus(m)
 			}
 		}
-		slices.SortFunc(faded, drawn.compare)
+		slices.SortFunc(due, drawn.compare)
 		return nil
 	})
-	return faded, err
+	return due, counts, err
+}
+
+// maintained is v as a maintenance pass leaves it, if that changes it.
+func (s *Store) maintained(v *fact.Version, vs []*fact.Version, now time.Time) (*fact.Version, Maintained) {
+	w, read := *v, s.use.Of(v)
+	switch {
+	case archivable(v, vs, now, read, s.use.Covers(now)):
+		w.ArchivedAt = &now
+		return &w, Maintained{Archived: 1}
+	case wakes(v, vs, now, read):
+		w.ArchivedAt = nil
+		return &w, Maintained{Woken: 1}
+	}
+	return nil, Maintained{}
 }
 
 // drawn is a version that is still to be read.
@@ -105,28 +151,30 @@ func maintenanceDue(st *state.State, now time.Time) bool {
 	return !any || now.Sub(last.Timestamp) >= maintainEach
 }
 
-// archive takes out of the active set those of some versions that still are to
-// leave it, and adds what noted says of their number, if it has something to say.
-func (s *Store) archive(ctx context.Context, some []drawn, noted func(int) (string, bool)) (n int, err error) {
+// maintain changes those of some versions that still are to be changed, and adds what
+// noted says of their number, if it has something to say.
+func (s *Store) maintain(ctx context.Context, some []drawn, noted func(Maintained) (string, bool)) (done Maintained, err error) {
 	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		var events []state.Event
+		done = Maintained{}
 		for _, d := range some {
-			if v := st.ByID(d.version); v != nil && archivable(v, st.Versions(d.name), now, s.use.Of(v), s.use.Covers(now)) {
-				w := *v
-				w.ArchivedAt = &now
-				events = append(events, state.Event{Put: &w})
+			v := st.ByID(d.version)
+			if v == nil {
+				continue
+			}
+			if w, m := s.maintained(v, st.Versions(d.name), now); w != nil {
+				events, done = append(events, state.Event{Put: w}), done.plus(m)
 			}
 		}
-		n = len(events)
-		if text, ok := noted(n); ok {
+		if text, ok := noted(done); ok {
 			events = append(events, state.Note(state.NoteMaintenance, text, now))
 		}
 		return events, nil
 	})
 	if err != nil {
-		return 0, err
+		return Maintained{}, err
 	}
-	return n, nil
+	return done, nil
 }
 
 // Restoration asks for archived facts back.
@@ -173,7 +221,7 @@ func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
 			}
 			if r.Total++; len(events) < limit {
 				w := *v
-				w.ArchivedAt, w.LastRetrieved = nil, &now
+				w.ArchivedAt, w.RestoredAt = nil, &now
 				events = append(events, state.Event{Put: &w})
 				r.Facts = append(r.Facts, FoundAt(&w, now))
 			}

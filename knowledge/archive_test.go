@@ -2,6 +2,8 @@ package knowledge_test
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,9 +69,9 @@ func TestOnlyArchived(t *testing.T) {
 			t.Errorf("before: %s", got)
 		}
 	}
-	must[int](t)(s.Maintain(t.Context(), true)) // from here on it is known what is read
+	must[Maintained](t)(s.Maintain(t.Context(), true)) // from here on it is known what is read
 	s.days(400)
-	must[int](t)(s.Maintain(t.Context(), true))
+	must[Maintained](t)(s.Maintain(t.Context(), true))
 	for _, tt := range []struct {
 		q    Question
 		want string
@@ -94,4 +96,44 @@ func TestExactOfNothing(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", q, got, want)
 		}
 	}
+}
+
+// Restoring keeps a fact awake for 180 days; what recall gives while it is dormant wakes
+// with the next pass, and what a hook gives does not; the 90 days begin anew where the
+// record of retrievals is lost.
+func TestDormantFactsWake(t *testing.T) {
+	s := testStore(t, nil)
+	for _, key := range []string{"alpha", "beta", "gamma", "delta"} {
+		s.remember(t, Assertion{Category: "status", Key: key, Value: key + " is being built", Confidence: new(.5)})
+	}
+	pass := func(archived, woken int) {
+		t.Helper()
+		if got, want := must[Maintained](t)(s.Maintain(t.Context(), true)), (Maintained{archived, woken}); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	pass(0, 0) // from here on it is known what is read
+	s.days(100)
+	pass(4, 0)
+	s.days(1)
+	s.recall(t, Question{Query: "beta"})
+	s.recall(t, Question{Query: "gamma", Prompt: true})
+	must[Restored](t)(s.Restore(t.Context(), Restoration{Key: "delta"}))
+	s.days(1)
+	if p := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{DryRun: true})); p.Woken != 1 || !strings.HasSuffix(p.Text(), ", archive 0 facts, wake 1 dormant fact") {
+		t.Errorf("dry run: %s", p.Text())
+	}
+	pass(0, 1)
+	if s.only(t, "status", "beta").Archived || !s.only(t, "status", "gamma").Archived {
+		t.Error("the wrong one woke")
+	}
+	s.days(100)
+	if err := os.Remove(filepath.Join(s.dir, "retrievals.log")); err != nil {
+		t.Fatal(err)
+	}
+	pass(0, 0)
+	s.days(75) // restored 176 days ago
+	pass(0, 0)
+	s.days(20) // both are old enough, and the record is again
+	pass(2, 0)
 }

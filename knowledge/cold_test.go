@@ -43,9 +43,9 @@ func TestListsFromTheIndex(t *testing.T) {
 		}
 	}
 	say(0, 150)
-	must[int](t)(s.Maintain(t.Context(), true))
+	must[Maintained](t)(s.Maintain(t.Context(), true))
 	s.days(120)
-	if n := must[int](t)(s.Maintain(t.Context(), true)); n == 0 {
+	if n := must[Maintained](t)(s.Maintain(t.Context(), true)); n.Archived == 0 {
 		t.Fatal("nothing is dormant")
 	}
 	dir := filepath.Join(s.dir, "index")

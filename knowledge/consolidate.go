@@ -41,7 +41,8 @@ type Promotion struct {
 type Promoted struct {
 	Facts    []Remembered `json:"facts"`
 	Archived int          `json:"archived"`
-	Left     int          `json:"left"` // over the budget, for the next time
+	Woken    int          `json:"woken,omitempty"` // dormant facts that recall gave, and that came back
+	Left     int          `json:"left"`            // over the budget, for the next time
 	DryRun   bool         `json:"dry_run"`
 }
 
@@ -74,14 +75,15 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		if err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err }); err != nil {
 			return r, err
 		}
-		faded, err := s.faded(ctx, true)
-		r.Archived = len(faded)
+		_, counts, err := s.due(ctx, true)
+		r.Archived, r.Woken = counts.Archived, counts.Woken
 		return r, err
 	}
 	if err := s.Update(ctx, decide); err != nil {
 		return Promoted{}, err
 	}
-	r.Archived, err = s.Maintain(ctx, true)
+	done, err := s.Maintain(ctx, true)
+	r.Archived, r.Woken = done.Archived, done.Woken
 	return r, err
 }
 
@@ -199,6 +201,13 @@ func (p Promoted) Text() string {
 		archived = "archive"
 	}
 	fmt.Fprintf(&b, ", %s %s", archived, prose.Count(p.Archived, "fact"))
+	if p.Woken > 0 {
+		woken := "woke"
+		if p.DryRun {
+			woken = "wake"
+		}
+		fmt.Fprintf(&b, ", %s %s", woken, prose.Count(p.Woken, "dormant fact"))
+	}
 	for _, f := range p.Facts {
 		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence))
 	}

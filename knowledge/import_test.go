@@ -306,7 +306,7 @@ func TestImportOfRemovedFacts(t *testing.T) {
 func TestDryRunShowsForgetting(t *testing.T) {
 	s := testStore(t, nil)
 	s.remember(t, Assertion{Category: "status", Key: "build", Value: "is red"})
-	must[int](t)(s.Maintain(t.Context(), true)) // from here on it is known what is read
+	must[Maintained](t)(s.Maintain(t.Context(), true)) // from here on it is known what is read
 	s.days(200)
 	dry := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{DryRun: true}))
 	if dry.Archived != 1 || !strings.Contains(dry.Text(), "archive 1 fact") {

@@ -71,9 +71,9 @@ func rich(t *testing.T) *story {
 	must[Reminded](t)(s.Remind(ctx, Intention{Value: "rotate keys", Due: "2026-06-01", Keyword: "keys"}))
 	done := must[Reminded](t)(s.Remind(ctx, Intention{Value: "write README", Path: "docs/**"}))
 	must[Reminded](t)(s.RemindDone(ctx, Done{ID: done.Reminder.ID}))
-	must[int](t)(s.Maintain(ctx, true)) // from here on it is known what is read
+	must[Maintained](t)(s.Maintain(ctx, true)) // from here on it is known what is read
 	s.days(400)
-	if n, err := s.Maintain(ctx, true); err != nil || n == 0 {
+	if n, err := s.Maintain(ctx, true); err != nil || n.Archived == 0 {
 		t.Fatalf("%d archived, %v", n, err)
 	}
 	return s

@@ -72,9 +72,9 @@ func TestRestoreOneFact(t *testing.T) {
 	for _, key := range []string{"cdn", "dns"} {
 		s.remember(t, Assertion{Category: "status", Key: key, Value: "akamai " + key})
 	}
-	must[int](t)(s.Maintain(t.Context(), true))
+	must[Maintained](t)(s.Maintain(t.Context(), true))
 	s.days(400)
-	must[int](t)(s.Maintain(t.Context(), true))
+	must[Maintained](t)(s.Maintain(t.Context(), true))
 	dormant := func() (keys string) {
 		r, err := advice.Health(t.Context(), s.Store, Nothing{})
 		if err != nil {

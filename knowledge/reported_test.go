@@ -30,7 +30,7 @@ func TestClockThatWasAheadOncePoisonsNothing(t *testing.T) {
 	if got := s.only(t, "c", "early"); got.Value != "put right" {
 		t.Errorf("%+v", got)
 	}
-	if n, err := s.Maintain(t.Context(), true); n != 0 || err != nil {
+	if n, err := s.Maintain(t.Context(), true); n.Archived != 0 || err != nil {
 		t.Errorf("maintained %d, %v", n, err)
 	}
 	s.days(1)
@@ -74,7 +74,7 @@ func TestDormantAndSupersededAreCounted(t *testing.T) {
 	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "PostgreSQL"})
 	s.recall(t, Question{Query: "MySQL"})
 	s.days(400)
-	if n, err := s.Maintain(t.Context(), true); n != 1 || err != nil {
+	if n, err := s.Maintain(t.Context(), true); n.Archived != 1 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
 	st := must[Status](t)(s.Status(t.Context(), Nothing{}))

@@ -30,7 +30,7 @@ type Report struct {
 	Looked         bool                  `json:"nearly_looked"`      // for the latter: there are vectors, and not too many versions
 	Compared       int                   `json:"nearly_compared"`    // so many of the newest facts with all others
 	Versions       int                   `json:"-"`                  // of all facts
-	Stale          []knowledge.Found     `json:"stale"`              // effective confidence under a half
+	Stale          []knowledge.Found     `json:"stale"`              // effective confidence under a half; what to check first
 	StaleTotal     int                   `json:"stale_total"`
 	Sources        Checked               `json:"sources"`
 	Unconfirmed    int                   `json:"unconfirmed"`       // known only from an import
@@ -91,6 +91,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 				}
 			}
 		}
+		r.costliest(s.Retrievals(), now)
 		r.Unasked = len(knowledge.WithoutQuestions(st, now))
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
 			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
@@ -105,7 +106,6 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		}
 		return err
 	})
-	r.stalest()
 	x := s.IndexStatus()
 	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && x.Pending == 0 && r.Facts > 0
 	r.damage(ctx, s)
@@ -158,10 +158,16 @@ func (r *Report) damage(ctx context.Context, s *knowledge.Store) {
 	r.Damage, r.SetAside = append(r.Damage, told...), append(r.SetAside, aside...)
 }
 
-// stalest leaves those that are listed.
-func (r *Report) stalest() {
+// costliest leaves the stale facts that are listed: those that it would cost most to
+// be wrong about.
+func (r *Report) costliest(retrievals func(*fact.Version) fact.Retrievals, now time.Time) {
+	cost := func(f knowledge.Found) float64 {
+		x := fact.Summarize(f.Version)
+		x.HalfLife = 0 // how much it would matter if it were sure
+		return x.Salience(now, retrievals(f.Version)) * (1 - f.Effective)
+	}
 	slices.SortFunc(r.Stale, func(a, b knowledge.Found) int {
-		return cmp.Or(cmp.Compare(a.Effective, b.Effective), fact.ByName(a.Version, b.Version))
+		return cmp.Or(cmp.Compare(cost(b), cost(a)), fact.ByName(a.Version, b.Version))
 	})
 	r.Stale = slices.Clone(r.Stale[:min(healthMost, len(r.Stale))])
 }
@@ -169,9 +175,7 @@ func (r *Report) stalest() {
 func (r *Report) look(st *state.State, v *fact.Version, now time.Time) {
 	if x := knowledge.FoundAt(v, now); x.Effective < 0.5 && x.Effective < v.Confidence {
 		r.StaleTotal++
-		if r.Stale = append(r.Stale, x); len(r.Stale) == 100*healthMost {
-			r.stalest()
-		}
+		r.Stale = append(r.Stale, x)
 	}
 	if fact.Unconfirmed(v) {
 		r.Unconfirmed++
@@ -210,6 +214,9 @@ func (r Report) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", knowledge.Slashed(p.First), prose.Brief(p.FirstValue), knowledge.Slashed(p.Second), prose.Brief(p.SecondValue), prose.Percent(p.Cosine))
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
+	if r.StaleTotal > 1 {
+		b.WriteString(", check first what matters most")
+	}
 	for _, f := range r.Stale {
 		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
 	}
