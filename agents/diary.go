@@ -138,7 +138,7 @@ func (s *Store) writers(ctx context.Context) (ids []string, err error) {
 
 // Finding is a diary entry or message that may become a fact.
 type Finding struct {
-	Kind string    // decision, insight, blocker, finding; discovery: a diary's, for searches
+	Kind string    // decision, insight, blocker, finding; discovery and progress: a diary's
 	Text string    // in the agent's words
 	By   string    // agent id
 	Ref  string    // its permanent name: diary:cursor-a3f8/12, message:17
@@ -146,7 +146,7 @@ type Finding struct {
 }
 
 // Findings lists what agents wrote since an instant, the oldest first: diary entries
-// except progress, and unexpired messages of the categories finding, decision, insight and
+// and unexpired messages of the categories finding, decision, insight and
 // blocker. Messages to one agent count too, because the scratchpad belongs to the project.
 // Private messages never do.
 func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
@@ -162,9 +162,7 @@ func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error
 		}
 		first, _ := slices.BinarySearchFunc(list, since, func(e diary.Entry, t time.Time) int { return e.At.Compare(t) })
 		for _, e := range list[first:] {
-			if e.Type != diary.Progress {
-				out = append(out, Finding{e.Type, e.Text, id, e.Ref(id), e.At})
-			}
+			out = append(out, Finding{e.Type, e.Text, id, e.Ref(id), e.At})
 		}
 	}
 	var posted []Finding

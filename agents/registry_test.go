@@ -174,7 +174,7 @@ func TestFindings(t *testing.T) {
 	late := []string{"finding message:1 cursor-A posted", "insight diary:cursor-A/5 cursor-A diary insight"}
 	expect(t, "since", lines(since), late)
 	expect(t, "all", lines(time.Time{}), append([]string{
-		"discovery diary:cursor-A/1 cursor-A diary discovery", "decision diary:cursor-A/2 cursor-A diary decided", "blocker diary:cursor-A/4 cursor-A diary BLOCKED",
+		"discovery diary:cursor-A/1 cursor-A diary discovery", "decision diary:cursor-A/2 cursor-A diary decided", "progress diary:cursor-A/3 cursor-A diary progress", "blocker diary:cursor-A/4 cursor-A diary BLOCKED",
 	}, late...))
 }
 

@@ -23,7 +23,7 @@ type Findings interface {
 
 // Finding is one such entry.
 type Finding struct {
-	Kind string    // decision, insight, blocker, finding, result
+	Kind string    // decision, insight, blocker, finding, result, progress
 	Text string    // what was found, in the agent's words
 	By   string    // agent id
 	Ref  string    // names the entry for good, e.g. diary:cursor-a3f8/12
@@ -41,16 +41,29 @@ type Promotion struct {
 type Promoted struct {
 	Facts    []Remembered `json:"facts"`
 	Archived int          `json:"archived"`
-	Woken    int          `json:"woken,omitempty"` // dormant facts that recall gave, and that came back
-	Left     int          `json:"left"`            // over the budget, for the next time
+	Woken    int          `json:"woken,omitempty"`  // dormant facts that recall gave, and that came back
+	Left     int          `json:"left"`             // over the budget, for the next time
+	Unsure   int          `json:"unsure,omitempty"` // questions and guesses, which do not become facts
+	Closed   []Closure    `json:"closed,omitempty"` // blockers that a later entry says are solved
 	DryRun   bool         `json:"dry_run"`
+}
+
+// Closure is a blocker that is solved.
+type Closure struct {
+	Category string `json:"category"`
+	Key      string `json:"key"`
+	Value    string `json:"value"`
+	By       string `json:"by"`  // who says so
+	Ref      string `json:"ref"` // and where
 }
 
 var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocker": 0.75, "finding": 0.7, "result": 0.8}
 
 // Consolidate promotes what agents wrote down to facts, newest first within
 // its budget, with where each comes from; what was promoted once, or whose
-// fact was retracted or erased, is not promoted again. Then it runs the
+// fact was retracted or erased, is not promoted again. A finding that says what is known
+// confirms it, one that says more refines it, and a question or a guess becomes no fact.
+// A blocker ends when a later entry says that it is solved. Then it runs the
 // maintenance pass, which it also does where what they wrote cannot be read. It writes no prose of its own.
 func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) {
 	allowed, err := p.allowance()
@@ -64,11 +77,38 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		}
 		s.Warn("what agents wrote down was not looked at: %v", err)
 	}
+	near := map[string][]string{} // by finding: the versions that may say the same
+	if err := s.View(ctx, func(st *state.State, _ time.Time) error {
+		some, _, _ := allowed.of(unpromoted(st, found))
+		for _, f := range some {
+			near[f.Ref] = nil
+		}
+		return nil
+	}); err != nil {
+		return Promoted{}, err
+	}
+	for _, f := range found {
+		if _, wanted := near[f.Ref]; !wanted {
+			continue
+		}
+		if near[f.Ref], err = s.Related(ctx, f.Text); err != nil {
+			return Promoted{}, err
+		}
+	}
 	var r Promoted
 	decide := func(st *state.State, now time.Time) (events []state.Event, err error) {
-		some, over := allowed.of(unpromoted(st, found))
-		r = Promoted{DryRun: p.DryRun, Left: over}
-		events, r.Facts, err = s.promoteAll(some, state.Over(st, nil), now)
+		some, over, unsure := allowed.of(unpromoted(st, found))
+		r = Promoted{DryRun: p.DryRun, Left: over, Unsure: unsure}
+		w := state.Over(st, nil)
+		events, r.Facts, err = s.promoteAll(some, near, st, w, now)
+		if err == nil {
+			var closed []state.Event
+			closed, r.Closed = s.closeBlockers(st, found, now)
+			events = append(events, closed...)
+		}
+		if len(events) > 0 {
+			events = append(events, state.Note(state.NoteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(r.Facts), "finding")), now))
+		}
 		return events, err
 	}
 	if p.DryRun {
@@ -109,9 +149,14 @@ func (p Promotion) allowance() (a allowance, err error) {
 	return a, err
 }
 
-// of takes the first findings that there is room for, and counts the others.
-func (a allowance) of(found []Finding) (some []Finding, over int) {
+// of takes the first findings that there is room for, and counts the others, and those
+// that are questions or guesses.
+func (a allowance) of(found []Finding) (some []Finding, over, unsure int) {
 	for _, f := range found {
+		if isUnsure(f.Text) {
+			unsure++
+			continue
+		}
 		left := &a.others
 		if f.Kind == "decision" {
 			left = &a.decisions
@@ -123,24 +168,97 @@ func (a allowance) of(found []Finding) (some []Finding, over int) {
 		*left--
 		some = append(some, f)
 	}
-	return some, over
+	return some, over, unsure
 }
 
 // promoteAll decides on findings one upon another.
-func (s *Store) promoteAll(found []Finding, w *state.Overlay, now time.Time) (events []state.Event, facts []Remembered, err error) {
+func (s *Store) promoteAll(found []Finding, near map[string][]string, st *state.State, w *state.Overlay, now time.Time) (events []state.Event, facts []Remembered, err error) {
 	facts = []Remembered{}
 	for _, f := range found {
-		made, x, err := Assert(w, s.promote(f), now)
+		c := s.promote(f)
+		var like []*fact.Version // what may say the same, as it is by now
+		for _, id := range near[f.Ref] {
+			if v := st.ByID(id); v != nil {
+				like = append(like, fact.Current(w.Versions(fact.IDOf(v.Category, v.Key)), now))
+			}
+		}
+		for _, r := range facts { // and what this consolidation made
+			like = append(like, fact.Current(w.Versions(fact.IDOf(r.Category, r.Key)), now))
+		}
+		made, x, err := assertFinding(w, c, like, now)
 		if err != nil {
 			return nil, nil, err
 		}
 		w.Fold(made...)
 		events, facts = append(events, made...), append(facts, x)
 	}
-	if len(events) > 0 {
-		events = append(events, state.Note(state.NoteConsolidate, fmt.Sprintf("Consolidated %s", prose.Count(len(facts), "finding")), now))
-	}
 	return events, facts, nil
+}
+
+// assertFinding asserts a finding, or confirms or refines the first fact that says the
+// same. What it has not the authority to refine it confirms.
+func assertFinding(w *state.Overlay, c Checked, like []*fact.Version, now time.Time) ([]state.Event, Remembered, error) {
+	for _, v := range like {
+		if v == nil {
+			continue
+		}
+		kind := compareFinding(v, c.Value)
+		if kind == unlike {
+			continue
+		}
+		known := c
+		known.Category, known.Key = v.Category, v.Key
+		if kind == refines {
+			if events, r, err := Assert(w, known, now); err != nil || r.Outcome != Disputed {
+				return events, r, err
+			}
+		}
+		known.Value = v.Value
+		return Assert(w, known, now)
+	}
+	return Assert(w, c, now)
+}
+
+// closeBlockers ends the blockers that a later entry says are solved, unless whoever
+// asserted one has more authority.
+func (s *Store) closeBlockers(st *state.State, found []Finding, now time.Time) (events []state.Event, closed []Closure) {
+	var blockers []*fact.Version
+	for n, vs := range st.Sorted() {
+		if n.Category == kindBlocker || n.Category == kindBlocker+"s" {
+			if v := fact.Current(vs, now); v != nil {
+				blockers = append(blockers, v)
+			}
+		}
+	}
+	for _, v := range blockers {
+		f := solution(found, v.Value, v.LastConfirmed)
+		if f == nil {
+			continue
+		}
+		ended, x := End(st, fact.IDOf(v.Category, v.Key), Source{Kind: KindAgent, By: f.By, Ref: f.Ref, Confidence: 1}, now, s.at(now))
+		if x != nil {
+			continue
+		}
+		for _, e := range ended {
+			e.Put.RetractedAt, e.Put.RetractedBy = nil, "" // it was true, and is over
+		}
+		events, closed = append(events, ended...), append(closed, Closure{v.Category, v.Key, v.Value, f.By, f.Ref})
+	}
+	return events, closed
+}
+
+// kindBlocker is the kind of an entry, and the room of the facts that it becomes.
+const kindBlocker = "blocker"
+
+// solution is the first entry after an instant that says that a blocker is solved; nil
+// if there is none.
+func solution(found []Finding, blocker string, after time.Time) *Finding {
+	for i := range found {
+		if f := &found[i]; f.At.After(after) && f.Kind != kindBlocker && saysSolved(f.Text) && isAbout(f.Text, blocker) {
+			return f
+		}
+	}
+	return nil
 }
 
 func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error) {
@@ -164,7 +282,8 @@ func unpromoted(st *state.State, found []Finding) []Finding {
 	var out []Finding
 	for _, f := range found {
 		withdrawn := gone(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || gone(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
-		if !taken[f.Ref] && !withdrawn && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
+		solved := f.Kind == kindBlocker && solution(found, f.Text, f.At) != nil
+		if !taken[f.Ref] && !withdrawn && !solved && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
 			out = append(out, f)
 		}
 	}
@@ -196,20 +315,27 @@ func (p Promoted) Text() string {
 		verb = "[DRY RUN] Would consolidate"
 	}
 	fmt.Fprintf(&b, "%s %s, %d left over the budget", verb, prose.Count(len(p.Facts), "finding"), p.Left)
-	archived := "archived"
-	if p.DryRun {
-		archived = "archive"
-	}
-	fmt.Fprintf(&b, ", %s %s", archived, prose.Count(p.Archived, "fact"))
-	if p.Woken > 0 {
-		woken := "woke"
+	act := func(did, would string, n int, noun string, always bool) {
 		if p.DryRun {
-			woken = "wake"
+			did = would
 		}
-		fmt.Fprintf(&b, ", %s %s", woken, prose.Count(p.Woken, "dormant fact"))
+		if n > 0 || always {
+			fmt.Fprintf(&b, ", %s %s", did, prose.Count(n, noun))
+		}
 	}
+	act("archived", "archive", p.Archived, "fact", true)
+	act("woke", "wake", p.Woken, "dormant fact", false)
+	act("closed", "close", len(p.Closed), "blocker", false)
+	act("left out", "leave out", p.Unsure, "unsure entry", false)
 	for _, f := range p.Facts {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence))
+		outcome := ""
+		if f.Outcome == Confirmed || f.Outcome == Refined {
+			outcome = ", " + string(f.Outcome)
+		}
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s%s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence), outcome)
+	}
+	for _, c := range p.Closed {
+		fmt.Fprintf(&b, "\n  closed [%s/%s]: %s (solved: %s)", prose.Line(c.Category), prose.Line(c.Key), prose.Brief(c.Value), prose.Line(c.Ref))
 	}
 	return b.String()
 }
