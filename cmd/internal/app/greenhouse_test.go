@@ -1,12 +1,17 @@
 package app
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
@@ -126,5 +131,118 @@ func TestSessionStartTellsNews(t *testing.T) {
 	say("late", "claude-b7e2")
 	if news := start("codex", "five"); news != "infra/late=value of late (claude-b7e2)" {
 		t.Errorf("another client: %q", news)
+	}
+}
+
+// Of twenty prompts to the hook of a real store, at least fifteen get a fact that is
+// right, or rightly nothing.
+func TestPromptsGetWhatIsRight(t *testing.T) {
+	dir := home(t)
+	greenhouse(t, serving(t))
+	right, all := 0, greenhouseRows(t, "prompts.tsv")
+	for i, row := range all {
+		in, err := json.Marshal(map[string]string{"session_id": fmt.Sprint(i), "cwd": filepath.Join(dir, "my-app"), "prompt": row[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := do(t, string(in), "hook", "claude-code", "user-prompt")
+		if code != 0 {
+			t.Fatal(errs)
+		}
+		told := regexp.MustCompile(`\[[^\]]+/[^\]]+\] `).FindAllString(out, -1)
+		ok := row[1] == "-" && out == ""
+		for _, wanted := range strings.Split(row[1], ";") {
+			ok = ok || slices.Contains(told, "["+wanted+"] ")
+		}
+		if len(told) > 3 {
+			t.Errorf("%q: %d facts", row[0], len(told))
+		}
+		mark := "wrong"
+		if ok {
+			right++
+			mark = "right"
+		}
+		t.Logf("%s: %s → %s", mark, row[0], strings.Join(told, ""))
+	}
+	t.Logf("%d of %d", right, len(all))
+	if right < 15 {
+		t.Errorf("%d of %d prompts", right, len(all))
+	}
+}
+
+// A store that nobody touched for 200 or 400 days answers every direct question, and its
+// briefing holds every rule of the user. It is made old by export, other dates and
+// import; the record of retrievals says that nothing was read.
+func TestAnOldStoreAnswers(t *testing.T) {
+	for _, days := range []int{200, 400} {
+		dir := home(t)
+		greenhouse(t, serving(t))
+		run := func(args ...string) string {
+			t.Helper()
+			code, out, errs := do(t, "", args...)
+			if code != 0 {
+				t.Fatalf("%q: %s", args, errs)
+			}
+			return out
+		}
+		file, old := filepath.Join(dir, "all.json"), filepath.Join(dir, "old")
+		run("knowledge", "export", "--output", file)
+		age(t, file, days)
+		t.Setenv(config.DataDirVar, old)
+		run("knowledge", "import", file)
+		began := fmt.Sprintf("%d\n", time.Now().AddDate(0, 0, -days).Unix())
+		records, err := filepath.Glob(filepath.Join(old, "knowledge", "*"))
+		if err != nil || len(records) != 1 {
+			t.Fatal(records, err)
+		}
+		if err := os.WriteFile(filepath.Join(records[0], "retrievals.log"), []byte(began), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		told := run("knowledge", "consolidate")
+		t.Logf("%d days: %s", days, strings.TrimSpace(told))
+		if strings.Contains(told, "archived 0 facts") {
+			t.Error("nothing is dormant, so the test tells nothing")
+		}
+		s := serving(t)
+		store, err := s.open(t.Context(), op.Scope{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := briefing.Wakeup(t.Context(), store, briefing.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range greenhouseRows(t, "facts.tsv") {
+			name := row[0] + "/" + row[1]
+			r, err := store.Recall(t.Context(), knowledge.Question{Query: "what about the " + row[1] + "?"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(r.Facts[:min(3, len(r.Facts))], func(f knowledge.Found) bool { return f.Category+"/"+f.Key == name && f.Value == row[2] }) {
+				t.Errorf("%d days: %s is not found: %s", days, name, r.Text())
+			}
+			if row[0] == "user" && !slices.Contains(b.Facts, name) {
+				t.Errorf("%d days: the briefing lacks %s", days, name)
+			}
+		}
+	}
+}
+
+// age makes the instants of an export older by some days.
+func age(t *testing.T, file string, days int) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[0-9:.]+Z"`).ReplaceAllFunc(text, func(quoted []byte) []byte {
+		at, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(quoted))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []byte(at.AddDate(0, 0, -days).Format(`"` + time.RFC3339Nano + `"`))
+	})
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
