@@ -80,19 +80,19 @@ func TestConsolidateWhatIsKnown(t *testing.T) {
 // Words decide what is a guess and what is solved; doubt leaves it.
 func TestWhatAFindingSays(t *testing.T) {
 	for text, want := range map[string]string{
-		"Is the cache ever invalidated?":                     "unsure",
-		"The cache may hold 100 entries":                     "",
-		"probably a race in the loader":                      "unsure",
-		"I think the pool is too small":                      "unsure",
-		"the seams of the tests":                             "",
-		"Fixed: staging has its certificate":                 "solved",
-		"the certificate is not fixed yet":                   "",
-		"once the certificate is fixed we can deploy":        "",
-		"the blocker was resolved by Marek":                  "solved",
-		"it looks like the blocker was resolved":             "unsure",
-		"the certificate has to be fixed":                    "",
-		"Возможно, кэш не сбрасывается":                      "unsure",
-		"":                                                   "",
+		"Is the cache ever invalidated?":              "unsure",
+		"The cache may hold 100 entries":              "",
+		"probably a race in the loader":               "unsure",
+		"I think the pool is too small":               "unsure",
+		"the seams of the tests":                      "",
+		"Fixed: staging has its certificate":          "solved",
+		"the certificate is not fixed yet":            "",
+		"once the certificate is fixed we can deploy": "",
+		"the blocker was resolved by Marek":           "solved",
+		"it looks like the blocker was resolved":      "unsure",
+		"the certificate has to be fixed":             "",
+		"Возможно, кэш не сбрасывается":               "unsure",
+		"": "",
 		strings.Repeat("is it? ", 9000) + "the answer is no": "",
 	} {
 		if got := FindingSays(text); got != want {

@@ -133,7 +133,8 @@ func (o *Occasion) selection(c *choice) Selection {
 	for _, d := range state.OpenDisputes(k, k.Disputed, c.at) {
 		r.Disputes = append(r.Disputes, prose.Line(d.Category)+"/"+prose.Line(d.Key)+" ("+d.ID+")")
 	}
-	budget := max(cmp.Or(o.Budget, DefaultBudget)*bytesPerToken-len(heading), 0)
+	whole := cmp.Or(o.Budget, DefaultBudget) * bytesPerToken
+	budget := max(whole-len(heading), 0)
 	r.fit(budget / 2)
 	told := map[string]bool{}
 	for _, v := range news[:len(r.News)] {
@@ -145,9 +146,9 @@ func (o *Occasion) selection(c *choice) Selection {
 	c.drop(told)
 	heap.Init(&c.all)
 	first := c.related(o.Related)
-	shown := r.fill(c, first, budget-len(r.tail()))
+	shown := r.fill(c, first, whole/2, budget-len(r.tail()))
 	if r.MoreFacts > 0 { // the line that counts them takes room too
-		shown = r.fill(c, first, budget-len(r.tail())-len(r.more())-len("99"))
+		shown = r.fill(c, first, whole/2, budget-len(r.tail())-len(r.more())-len("99"))
 		r.Uncounted = len(r.tail())+len(r.more()) > budget
 	}
 	for _, room := range r.Rooms {
@@ -322,10 +323,10 @@ func (r *Selection) fit(budget int) {
 // budget before no more are looked at.
 const fillTries = 64
 
-// fill takes facts while they fit: the first ones in up to half of the budget, then
-// those of the heap, the best first. Rooms come in the order of their best fact. It
-// returns the ids of the versions taken.
-func (r *Selection) fill(c *choice, first []*candidate, budget int) (shown map[string]bool) {
+// fill takes facts while they fit in a budget: the first ones in up to half bytes, and
+// at most two thirds of it, then those of the heap, the best first. Rooms come in the
+// order of their best fact. It returns the ids of the versions taken.
+func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown map[string]bool) {
 	shown = map[string]bool{}
 	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken
 	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(c.all), 0, 0
@@ -350,7 +351,7 @@ func (r *Selection) fill(c *choice, first []*candidate, budget int) (shown map[s
 		r.Rooms = append(r.Rooms, room)
 		return cost, true
 	}
-	half := budget / 2
+	half = min(half, budget*2/3) // pinned facts are never left without room
 	for _, x := range first {
 		if cost, ok := take(x, half); ok {
 			half -= cost

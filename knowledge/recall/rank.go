@@ -264,16 +264,7 @@ func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
 // Related puts candidates in order and leaves out only what has nothing to do with the question: for one who begins a
 // task, and does not know yet what to ask.
 func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
-	answers := q.rank(candidates, meaning, meaning.by())
-	for i := range answers {
-		if i > 0 {
-			answers[i].Score = min(answers[i].Score, answers[i-1].Score)
-		}
-		if answers[i].Score < leastRelated {
-			return answers[:i]
-		}
-	}
-	return answers
+	return slices.DeleteFunc(q.rank(candidates, meaning, meaning.by()), func(a Answer) bool { return a.Score < leastRelated })
 }
 
 // rank gives all candidates in order. Their scores need not fall.
