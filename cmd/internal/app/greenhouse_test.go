@@ -191,12 +191,12 @@ func TestAnOldStoreAnswers(t *testing.T) {
 		old := filepath.Join(dir, fmt.Sprint(days))
 		t.Setenv(config.DataDirVar, old)
 		run("knowledge", "import", file)
-		records, err := filepath.Glob(filepath.Join(old, "knowledge", "*"))
+		records, err := filepath.Glob(filepath.Join(old, "knowledge", "*", "knowledge.journal"))
 		if err != nil || len(records) != 1 {
 			t.Fatal(records, err)
 		}
 		began := fmt.Sprintf("%d\n", time.Now().AddDate(0, 0, -days).Unix())
-		if err := os.WriteFile(filepath.Join(records[0], "retrievals.log"), []byte(began), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(records[0]), "retrievals.log"), []byte(began), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		told := run("knowledge", "consolidate")
