@@ -108,6 +108,7 @@ type Fact struct {
 	Questions         []string   `json:"questions,omitempty"`    // that somebody would ask who does not know the value's words
 	QuestionsAt       *time.Time `json:"questions_at,omitempty"` // when they were given; nil: with an assertion
 	Also              bool       `json:"also"`                   // one of several values, true beside the others
+	RenamedAt         *time.Time `json:"renamed_at,omitempty"`   // when it got its category and key; nil: it always had them
 	Pinned            bool       `json:"pinned"`
 	ArchivedAt        *time.Time `json:"archived_at"`
 	RestoredAt        *time.Time `json:"restored_at,omitempty"` // when it was last brought back into the active set
@@ -221,6 +222,8 @@ type Dispute struct {
 	Also       bool       `json:"also,omitzero"`     // it would be true beside the others
 	Replaces   string     `json:"replaces,omitzero"` // the value, of several, that it would take the place of; * for all
 	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true
+	Rename     *Name      `json:"rename,omitempty"`  // it says that the fact should go by this name
+	Merge      bool       `json:"merge,omitzero"`    // of a renaming: also if there is a fact of that name
 	Rival      *Name      `json:"rival,omitempty"`   // of a removal: the fact that has Value, which contradicts or supersedes this one
 	Against    string     `json:"against"`           // id of the believed version
 	State      string     `json:"state"`             // open, accepted, rejected, closed
@@ -269,8 +272,39 @@ type Document struct {
 	Disputes    []Dispute    `json:"disputes,omitempty"`
 	History     []Insight    `json:"history"`
 	Tombstones  []Tombstone  `json:"tombstones,omitempty"`
+	Commits     []Commit     `json:"last_commits,omitempty"` // the last one of each author, for a day
 
 	Extra Unknown `json:",embed"`
+}
+
+// Commit is an author's last commit, with what is needed to take it back.
+type Commit struct {
+	By      string    `json:"by,omitempty"`
+	Kind    string    `json:"kind"`  // of the author, as in a [Source]
+	At      time.Time `json:"at"`    // recorded time
+	Clock   time.Time `json:"clock"` // the wall clock then
+	Undo    bool      `json:"undo,omitzero"`
+	Final   string    `json:"final,omitempty"`   // why it cannot be taken back; empty: it can
+	BuiltOn bool      `json:"built_on,omitzero"` // a later commit changed some of it
+	Touched []string  `json:"touched,omitempty"`
+
+	// What there was before, and the ids of versions that there were not.
+	Facts     []*Fact    `json:"facts,omitempty"`
+	Made      []string   `json:"made,omitempty"`
+	Patterns  []Pattern  `json:"patterns,omitempty"`
+	Gotchas   []Gotcha   `json:"gotchas,omitempty"`
+	Relations []Relation `json:"relations,omitempty"`
+	Reminders []Reminder `json:"reminders,omitempty"`
+	Disputes  []Dispute  `json:"disputes,omitempty"`
+	Renamed   *Renaming  `json:"renamed,omitempty"`
+}
+
+// Renaming gives a fact another name, with its whole history. What is linked to it
+// follows. If there is a fact of that name already, the two become one.
+type Renaming struct {
+	From Name      `json:"old_name"`
+	To   Name      `json:"new_name"`
+	At   time.Time `json:"at"`
 }
 
 // Record is one asserted fact of an interchange file (JSONL, array).

@@ -153,8 +153,11 @@ func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.
 
 // sameClaim reports whether two disputes say the same against one version.
 func sameClaim(a, b formats.Dispute) bool {
-	if a.Against != b.Against || a.Removal != b.Removal || (a.Rival == nil) != (b.Rival == nil) {
+	if a.Against != b.Against || a.Removal != b.Removal || (a.Rival == nil) != (b.Rival == nil) || (a.Rename == nil) != (b.Rename == nil) {
 		return false
+	}
+	if a.Rename != nil {
+		return fact.IDOf(a.Rename.Category, a.Rename.Key) == fact.IDOf(b.Rename.Category, b.Rename.Key)
 	}
 	if a.Rival != nil && fact.IDOf(a.Rival.Category, a.Rival.Key) != fact.IDOf(b.Rival.Category, b.Rival.Key) {
 		return false
@@ -350,6 +353,20 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 	var events []state.Event
 	assert := len(f.Versions(n)) > 0
 	switch {
+	case d.Rename != nil && accept:
+		made, x, err := renaming{f, Name{Category: d.Category, Key: d.Key}, *d.Rename, d.Merge, by, now, present}.decide()
+		if err != nil {
+			return nil, err
+		}
+		if x != nil {
+			return nil, refused
+		}
+		d.Category, d.Key = d.Rename.Category, d.Rename.Key // it follows the fact
+		events, assert = made, false
+	case d.Rename != nil && was == formats.DisputeAccepted:
+		return nil, refusal.Argument("verdict", "%s was accepted, and the fact has its new name: rename it back", d.ID)
+	case d.Rename != nil:
+		assert = false
 	case accept && d.Removal:
 		value := d.Value
 		if d.Rival != nil {
@@ -433,13 +450,13 @@ func (x Contested) text(b *strings.Builder, call prose.Syntax) {
 	d := x.Dispute
 	fmt.Fprintf(b, "Disputed [%s] %s: still '%s' (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), prose.Brief(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
 	verdict, undone := "accept", "not believed"
-	if d.Removal {
+	if d.Removal || d.Rename != nil {
 		undone = "not done"
 	}
 	if d.Rival != nil {
 		b.WriteString("its end by ")
 	}
-	b.WriteString(claimOf(d.Value, d.Removal, d.Rival) + recordOf(d, undone, verdict, call))
+	b.WriteString(claimOf(d.Value, d.Removal, d.Rival, d.Rename) + recordOf(d, undone, verdict, call))
 }
 
 // recordOf says as what a claim is recorded, and how to settle it.
@@ -457,8 +474,10 @@ func recordOf(d formats.Dispute, undone, verdict string, call prose.Syntax) stri
 }
 
 // claimOf is what a dispute says.
-func claimOf(value string, removal bool, rival *Name) string {
+func claimOf(value string, removal bool, rival, renamed *Name) string {
 	switch {
+	case renamed != nil:
+		return fmt.Sprintf("its renaming to [%s]", Slashed(*renamed))
 	case rival != nil:
 		return fmt.Sprintf("'%s' of [%s]", prose.Brief(value), Slashed(*rival))
 	case removal:
@@ -488,6 +507,7 @@ type Disputing struct {
 	Value      string    `json:"value,omitempty"`
 	Removal    bool      `json:"removal,omitempty"`
 	Rival      *Name     `json:"rival,omitempty"` // the fact that has the value
+	Rename     *Name     `json:"rename,omitempty"`
 	By         string    `json:"by"`
 	Confidence float64   `json:"confidence"`
 	At         time.Time `json:"at"`
@@ -501,7 +521,7 @@ type Disputing struct {
 
 // Line is the dispute in one line.
 func (d Disputing) Line() string {
-	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), claimOf(d.Value, d.Removal, d.Rival), prose.Line(d.By),
+	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), claimOf(d.Value, d.Removal, d.Rival, d.Rename), prose.Line(d.By),
 		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), prose.Brief(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
 	if d.State != formats.DisputeOpen {
 		line += ", " + d.State
@@ -515,7 +535,7 @@ func (d Disputing) Line() string {
 // DisputingOf tells of a dispute as it stands at an instant.
 func DisputingOf(f state.Facts, d formats.Dispute, at time.Time) Disputing {
 	r := Disputing{
-		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rival: d.Rival, By: authorOf(d.Source), Confidence: d.Confidence,
+		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rename: d.Rename, Rival: d.Rival, By: authorOf(d.Source), Confidence: d.Confidence,
 		At: d.At, State: state.StandingOf(f, d, at),
 	}
 	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {

@@ -187,12 +187,25 @@ func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time)
 	err := s.log.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		events, err := decide(st, now)
 		first, any = st.Seq() == 0, len(events) > 0
-		return events, err
+		return s.authored(events), err
 	})
 	if err == nil && any {
 		s.committed(first)
 	}
 	return err
+}
+
+// authored are the events of a commit with its author first. Nobody signs what is done
+// in the background.
+func (s *Store) authored(events []state.Event) []state.Event {
+	if len(events) == 0 || events[0].Author != nil || s.actor == (Actor{}) {
+		return events
+	}
+	return append([]state.Event{{Author: s.author()}}, events...)
+}
+
+func (s *Store) author() *state.Author {
+	return &state.Author{By: s.actor.Agent, Kind: s.actor.kind(), Clock: s.Now()}
 }
 
 // Decide is [Store.Update] for decisions that need few facts.
@@ -206,7 +219,7 @@ func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) 
 			k.Files = f.now
 			events, err := f.decided(decide(k, now))
 			first, any = k.Seq == 0, len(events) > 0
-			return events, err
+			return s.authored(events), err
 		})
 	})
 	if err != nil {

@@ -96,14 +96,16 @@ func ByPeriod(a, b *Version) int {
 }
 
 // Touched is no earlier than the commit that last changed the text of v: its
-// making, an assertion that added an alias, or the giving of questions.
+// making, an assertion that added an alias, the giving of questions or of a name.
 func Touched(v *Version) time.Time {
 	t := v.RecordedFrom
 	if v.LastConfirmed.After(t) {
 		t = v.LastConfirmed
 	}
-	if v.QuestionsAt != nil && v.QuestionsAt.After(t) {
-		t = *v.QuestionsAt
+	for _, at := range []*time.Time{v.QuestionsAt, v.RenamedAt} {
+		if at != nil && at.After(t) {
+			t = *at
+		}
 	}
 	return t
 }

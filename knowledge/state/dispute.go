@@ -88,8 +88,9 @@ func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
 		return slices.ContainsFunc(fact.AllCurrent(vs, at), func(v *fact.Version) bool { return verdict.Compare(v.Key, v.Value, d.Value) == verdict.Equal })
 	}
 	switch {
-	case d.Rival != nil && !held(f.Versions(fact.IDOf(d.Rival.Category, d.Rival.Key))),
-		!d.Removal && !d.Correct && d.ValidUntil == nil && held(vs):
+	case d.Rename != nil && fact.IDOf(d.Rename.Category, d.Rename.Key) == fact.IDOf(d.Category, d.Key),
+		d.Rival != nil && !held(f.Versions(fact.IDOf(d.Rival.Category, d.Rival.Key))),
+		!d.Removal && d.Rename == nil && !d.Correct && d.ValidUntil == nil && held(vs):
 		return formats.DisputeClosed
 	}
 	return formats.DisputeOpen

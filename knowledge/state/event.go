@@ -11,6 +11,7 @@ import (
 // member is set. Events say what is so afterwards, not what to do: folding
 // one twice changes nothing more.
 type Event struct {
+	Author    *Author             `json:"author,omitempty"`
 	Open      *Opened             `json:"open,omitempty"`
 	Put       *fact.Version       `json:"put,omitempty"`
 	Confirm   *Confirmation       `json:"confirm,omitempty"`
@@ -26,7 +27,8 @@ type Event struct {
 	Dispute   *formats.Dispute    `json:"dispute,omitempty"`
 	Note      *formats.Insight    `json:"note,omitempty"`
 	Erase     *formats.Tombstone  `json:"erase,omitempty"`
-	Extra     formats.Unknown     `json:"extra,omitempty"`  // members of an imported file that we do not know
+	Extra     formats.Unknown     `json:"extra,omitempty"` // members of an imported file that we do not know
+	Rename    *formats.Renaming   `json:"rename,omitempty"`
 	Revive    *formats.Tombstone  `json:"revive,omitempty"` // an import with replace may bring an erased name back
 }
 
@@ -58,6 +60,14 @@ type NewQuestions struct {
 	ID        string    `json:"id"`
 	Questions []string  `json:"questions"`
 	At        time.Time `json:"at"`
+}
+
+// Author is who makes a commit. It is a commit's first event.
+type Author struct {
+	By    string    `json:"by,omitempty"`
+	Kind  string    `json:"kind"`
+	Clock time.Time `json:"clock"`
+	Undo  bool      `json:"undo,omitempty"` // the commit takes the author's last one back
 }
 
 // The kinds of a note in the store's own log.

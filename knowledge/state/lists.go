@@ -21,6 +21,7 @@ type Lists struct {
 	Judged    []formats.JudgedPair
 	Disputed  []formats.Dispute // assertions against believed versions, settled ones too
 	History   []formats.Insight // the store's own log, the oldest first
+	Commits   []formats.Commit  // each author's last one of the last day
 	Extra     formats.Unknown   // members of the file that we do not know
 
 	tombstones map[fact.ID]formats.Tombstone // of facts that were erased
@@ -135,12 +136,59 @@ func (l *Lists) unlink(n fact.ID) {
 	l.Disputed = slices.DeleteFunc(slices.Clone(l.Disputed), func(d formats.Dispute) bool {
 		return fact.IDOf(d.Category, d.Key) == n || d.Rival != nil && fact.IDOf(d.Rival.Category, d.Rival.Key) == n
 	})
+	l.Commits = slices.Clone(l.Commits)
+	for i, c := range l.Commits { // they hold values
+		if slices.Contains(c.Touched, factKey(n)) {
+			l.Commits[i] = final(c, "something that it changed was erased")
+		}
+	}
+}
+
+// rename has relations, verdicts and disputes follow a fact to another name. A
+// relation of a fact with itself is dropped, and so is one that is there already.
+func (l *Lists) rename(r *formats.Renaming) {
+	from := fact.IDOf(r.From.Category, r.From.Key)
+	follow := func(n *formats.Name) {
+		if fact.IDOf(n.Category, n.Key) == from {
+			*n = r.To
+		}
+	}
+	relations := make([]formats.Relation, 0, len(l.Relations))
+	for _, x := range l.Relations {
+		follow(&x.From)
+		follow(&x.To)
+		same := func(y formats.Relation) bool { return SameRelation(x, y) }
+		if fact.IDOf(x.From.Category, x.From.Key) != fact.IDOf(x.To.Category, x.To.Key) && !slices.ContainsFunc(relations, same) {
+			relations = append(relations, x)
+		}
+	}
+	l.Relations, l.Judged, l.Disputed = relations, slices.Clone(l.Judged), slices.Clone(l.Disputed)
+	before, after := formats.FoldName(r.From.Category+"/"+r.From.Key), r.To.Category+"/"+r.To.Key
+	for i := range l.Judged {
+		for _, key := range []*string{&l.Judged[i].KeyA, &l.Judged[i].KeyB} {
+			if formats.FoldName(*key) == before {
+				*key = after
+			}
+		}
+	}
+	for i := range l.Disputed {
+		d := &l.Disputed[i]
+		if fact.IDOf(d.Category, d.Key) == from {
+			d.Category, d.Key = r.To.Category, r.To.Key
+		}
+		if d.Rival != nil {
+			rival := *d.Rival
+			follow(&rival)
+			d.Rival = &rival
+		}
+	}
 }
 
 // clipped is for a clone: what is appended to either is not seen in the other.
 func (l Lists) clipped() Lists {
 	l.Patterns, l.Gotchas, l.Relations = slices.Clip(l.Patterns), slices.Clip(l.Gotchas), slices.Clip(l.Relations)
 	l.Reminders, l.Judged, l.Disputed, l.History = slices.Clip(l.Reminders), slices.Clip(l.Judged), slices.Clip(l.Disputed), slices.Clip(l.History)
+	l.Commits = slices.Clip(l.Commits)
 	return l
 }
 

@@ -304,9 +304,15 @@ func (machine) New() *State { return New() }
 
 func (machine) Fold(s *State, c journal.Commit[Event]) *State {
 	s.seq, s.at = c.Seq, c.At
+	var last *formats.Commit
 	for _, e := range c.Events {
+		if e.Author != nil {
+			last = &formats.Commit{By: e.Author.By, Kind: e.Author.Kind, At: c.At, Clock: e.Author.Clock, Undo: e.Author.Undo}
+		}
+		s.keepFormer(last, e)
 		s.fold(e)
 	}
+	s.committed(last, c.Events)
 	return s
 }
 

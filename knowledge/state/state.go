@@ -307,6 +307,9 @@ func (s *State) fold(e Event) {
 	case e.Erase != nil:
 		s.erase(*e.Erase)
 		s.Lists.fold(e)
+	case e.Rename != nil:
+		s.rename(e.Rename)
+		s.Lists.rename(e.Rename)
 	default:
 		s.Lists.fold(e)
 		if e.Pattern != nil || e.Unpattern != nil || e.Gotcha != nil || e.Ungotcha != "" {
@@ -396,6 +399,33 @@ func (s *State) erase(t formats.Tombstone) {
 	s.note(n)
 }
 
+// rename moves the versions of a fact to another name.
+func (s *State) rename(r *formats.Renaming) {
+	from, to := fact.IDOf(r.From.Category, r.From.Key), fact.IDOf(r.To.Category, r.To.Key)
+	moved := s.Versions(from)
+	var vs []*fact.Version
+	if from != to {
+		vs = slices.Clone(s.Versions(to))
+		if s.base == nil {
+			delete(s.facts, from)
+		} else {
+			s.facts[from] = nil // the base must not be asked
+		}
+		s.note(from)
+	}
+	for _, v := range moved {
+		w := *v
+		w.Category, w.Key, w.RenamedAt = r.To.Category, r.To.Key, &r.At
+		vs = append(vs, &w)
+		s.names[w.ID] = to
+	}
+	slices.SortStableFunc(vs, fact.ByPeriod)
+	s.set(to, vs)
+	if s.rooms[to.Category] == "" {
+		s.rooms[to.Category] = r.To.Category
+	}
+}
+
 // set gives a fact its versions and notes by which other names it goes. A name
 // it no longer goes by stays: who looks a fact up by an alias compares it.
 func (s *State) set(n fact.ID, vs []*fact.Version) {
@@ -435,7 +465,7 @@ func (s *State) document(h journal.Header) *formats.Document {
 		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
 		Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Checksum: h.Checksum,
 		Patterns: s.Patterns, Gotchas: s.Gotchas, Relations: s.Relations, Reminders: s.Reminders,
-		JudgedPairs: s.Judged, Disputes: s.Disputed, History: s.History, Extra: s.Extra,
+		JudgedPairs: s.Judged, Disputes: s.Disputed, History: s.History, Commits: s.Commits, Extra: s.Extra,
 	}
 	for _, t := range s.tombstones {
 		d.Tombstones = append(d.Tombstones, t)
@@ -449,7 +479,7 @@ func fromDocument(d *formats.Document) *State {
 	s.root, s.hash, s.from, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.Seq, d.UpdatedAt
 	s.Lists = Lists{
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
-		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Extra: d.Extra,
+		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Commits: d.Commits, Extra: d.Extra,
 	}
 	s.facts, s.names = make(map[fact.ID][]*fact.Version, len(d.Facts)), make(map[string]fact.ID, len(d.Facts))
 	first := map[string]time.Time{}

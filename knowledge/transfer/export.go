@@ -98,6 +98,7 @@ func exportOf(st *state.State, s *knowledge.Store) *formats.Document {
 		d.ProjectRoot, d.ProjectHash = o.ProjectRoot, o.ProjectHash
 	}
 	d.History = slices.DeleteFunc(slices.Clone(d.History), func(h formats.Insight) bool { return h.Kind == state.NoteImport || h.Kind == state.NoteAdopt })
+	d.Commits = nil
 	read := s.Retrievals()
 	for i, v := range d.Facts {
 		if r := read(v); r.Count != v.RetrievalCount {

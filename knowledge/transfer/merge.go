@@ -551,7 +551,7 @@ var disputeForm = regexp.MustCompile(`^d-[0-9a-f]{4,32}$`)
 // program writes.
 func (m *merger) refusedDispute(x formats.Dispute) bool {
 	c := knowledge.Checked{Category: x.Category, Key: x.Key, Value: x.Value, Confidence: x.Confidence}
-	if x.Removal && x.Rival == nil {
+	if x.Removal && x.Rival == nil || x.Rename != nil {
 		c.Value = "-" // it has none
 	}
 	err := c.Validate()
@@ -567,6 +567,8 @@ func (m *merger) refusedDispute(x formats.Dispute) bool {
 		err = refusal.Argument("settled", "a dispute is judged by somebody, or not at all")
 	case !slices.Contains(kinds, x.Source.Kind), x.Settled != nil && !slices.Contains(kinds, x.Settled.Kind):
 		err = refusal.Argument("source", "its source is of no known kind")
+	case x.Rename != nil && (formats.FoldName(x.Rename.Category) == "" || formats.FoldName(x.Rename.Key) == ""):
+		err = refusal.Argument("rename", "the name that it asks for is empty")
 	case x.Rival != nil && (!x.Removal || formats.FoldName(x.Rival.Category) == "" || formats.FoldName(x.Rival.Key) == ""):
 		err = refusal.Argument("rival", "its rival is no fact")
 	}

@@ -18,7 +18,7 @@ type flag struct {
 func (f *flag) addTo(set *pflag.FlagSet) {
 	p := f.param
 	added := set.VarPF(f, p.Flag, f.short(set), usage(p))
-	if p.Type == op.TypeBoolean {
+	if p.Switch() {
 		added.NoOptDefVal = "true"
 	}
 }

@@ -86,6 +86,8 @@ func knowing(st Stores) []Operation {
 			Teach().Shown("category", exampleCategory, "key", exampleKey).Tried("explain", "provenance", "source", "blame"),
 		New("diff", "What changed between two instants.", Reads, on(open, function(history.Diff)), "from").
 			Teach("to").Shown("from", "7d").Tried("changes", "compare"),
+		New("grep", "Find facts, their history and diary entries by a regular expression.", Reads, on(open, function(history.Grep)), "regexp").
+			Shown("regexp", "(?i)jwt|oauth").Tried("regex", "match"),
 		New("pattern", "Record a convention.", Adds, on(open, (*knowledge.Store).Pattern), "pattern_type", "value").
 			Teach("questions").Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
 		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, (*knowledge.Store).Gotcha), "trigger", "resolution").
@@ -128,6 +130,9 @@ func keeping(st Stores) []Operation {
 	return []Operation{
 		New("remove", "Retract a fact, or one value; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
 			Teach("value", "source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
+		New("rename", "Give a fact another category or key.", Changes, on(open, function(knowledge.Rename)), "category", "key", "to").
+			Shown("category", exampleCategory, "key", exampleKey, "to", "security/auth").Tried("move", "mv"),
+		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Tried("revert", "rollback"),
 		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
 		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).Files("file").

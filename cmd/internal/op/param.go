@@ -44,6 +44,12 @@ type Param struct {
 	field []int // where it goes in the argument struct
 }
 
+// Switch reports whether the parameter is true or false. One whose name is a text
+// in another action of the tool has both as its values.
+func (p Param) Switch() bool {
+	return p.Type == TypeBoolean || slices.Equal(p.Enum, []string{"true", "false"})
+}
+
 var agentParam = Param{Name: agentName, Flag: agentName, Type: TypeString, Description: "your agent id, if you registered"}
 
 // scopeParams are the arguments that every operation takes.

@@ -1,0 +1,147 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// Expression is what to look for, letter by letter.
+type Expression struct {
+	Regexp string `json:"regexp" arg:"1" jsonschema:"regular expression (RE2); (?i) ignores case"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"most matches to show (default 50)"`
+}
+
+// maxRegexp is the most bytes of an expression.
+const maxRegexp = 1000
+
+// Matches are the texts that an expression matches: facts, what they were before,
+// and what agents wrote into diaries.
+type Matches struct {
+	Matches []Match `json:"matches"`
+	Total   int     `json:"total"`
+
+	of Expression
+}
+
+// Match is a text that matches. It is a version of a fact, or an entry of a diary.
+type Match struct {
+	Category string    `json:"category,omitempty"`
+	Key      string    `json:"key,omitempty"`
+	ID       string    `json:"id,omitempty"`   // of the version
+	Mark     string    `json:"mark,omitempty"` // as in a timeline
+	Kind     string    `json:"kind,omitempty"` // of an entry: decision, insight …
+	Ref      string    `json:"ref,omitempty"`  // names the entry
+	By       string    `json:"by,omitempty"`
+	At       time.Time `json:"at"`
+	Line     string    `json:"line"` // the first line that matches
+
+	period string
+}
+
+// Grep looks through every version of every fact, through patterns and gotchas, and
+// through what agents wrote down. It reads all of them.
+func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err error) {
+	if err := refusal.Required("regexp", q.Regexp); err != nil {
+		return r, err
+	}
+	if len(q.Regexp) > maxRegexp {
+		return r, refusal.Argument("regexp", "regexp has %d bytes, more than %d", len(q.Regexp), maxRegexp)
+	}
+	re, err := regexp.Compile(q.Regexp)
+	if err != nil {
+		return r, refusal.Argument("regexp", "regexp %q: %v", prose.Clip(q.Regexp, 60), err)
+	}
+	if q.Limit, err = refusal.Limit(q.Limit, 50); err != nil {
+		return r, err
+	}
+	r = Matches{of: q}
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
+		r.Matches = []Match{}
+		for _, vs := range st.Sorted() {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r.among(re, vs, now)
+		}
+		for _, v := range st.Lessons() {
+			r.among(re, []*fact.Version{v}, now)
+		}
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	if diaries := s.Options().Findings; diaries != nil {
+		entries, err := diaries.Findings(ctx, time.Time{})
+		if err != nil {
+			return r, err
+		}
+		slices.SortStableFunc(entries, func(a, b knowledge.Finding) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Ref, b.Ref)) })
+		for _, e := range entries {
+			if line, ok := matchIn(re, e.Text); ok {
+				r.Matches = append(r.Matches, Match{Kind: e.Kind, Ref: e.Ref, By: e.By, At: e.At, Line: line})
+			}
+		}
+	}
+	r.Total = len(r.Matches)
+	r.Matches = r.Matches[:min(q.Limit, r.Total)]
+	return r, nil
+}
+
+// among adds the versions of one fact that match, by name or value.
+func (r *Matches) among(re *regexp.Regexp, vs []*fact.Version, now time.Time) {
+	for _, v := range vs {
+		line, ok := matchIn(re, v.Value)
+		if !ok && !re.MatchString(v.Category+"/"+v.Key) && !slices.ContainsFunc(v.Aliases, re.MatchString) {
+			continue
+		}
+		if !ok {
+			line, _, _ = strings.Cut(v.Value, "\n")
+		}
+		e := entry(v, vs, now)
+		r.Matches = append(r.Matches, Match{Category: v.Category, Key: v.Key, ID: v.ID, Mark: e.Mark, By: v.AssertedBy, At: v.RecordedFrom, Line: line, period: e.period()})
+	}
+}
+
+// matchIn is the first line of a text that matches, or that holds the beginning of
+// a match over several lines.
+func matchIn(re *regexp.Regexp, text string) (line string, ok bool) {
+	at := re.FindStringIndex(text)
+	if at == nil {
+		return "", false
+	}
+	from := strings.LastIndexByte(text[:at[0]], '\n') + 1
+	line, _, _ = strings.Cut(text[from:], "\n")
+	return strings.TrimSpace(line), true
+}
+
+// Text gives the answer's lines.
+func (r Matches) Text() string {
+	if r.Total == 0 {
+		return fmt.Sprintf("Nothing matches %s.", prose.Quoted(r.of.Regexp))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Matches of %s (%d):", prose.Quoted(r.of.Regexp), r.Total)
+	for _, m := range r.Matches {
+		if m.ID == "" {
+			fmt.Fprintf(&b, "\n  [%s] %s (%s by %s)", prose.Line(m.Ref), prose.Brief(m.Line), fact.Day(m.At), prose.Line(m.By))
+			continue
+		}
+		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Line(m.Category), prose.Line(m.Key), prose.Brief(m.Line), m.Mark, m.period)
+	}
+	if more := r.Total - len(r.Matches); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
+	}
+	return b.String()
+}

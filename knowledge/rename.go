@@ -1,0 +1,190 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
+)
+
+// NewName asks for another name of a fact.
+type NewName struct {
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
+	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+	To       string `json:"to" arg:"3" jsonschema:"category/key, divided at the first slash, or a key of the same category"`
+	Merge    string `json:"merge,omitempty" enum:"true,false" jsonschema:"if there is a fact of that name, make one of the two and keep both histories"`
+	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
+}
+
+// Renamed is a fact under its new name.
+type Renamed struct {
+	From     Name             `json:"from"`
+	To       Name             `json:"to"`
+	Merged   bool             `json:"merged"`
+	Versions int              `json:"versions"`
+	Dispute  *formats.Dispute `json:"dispute,omitempty"` // it kept its name: what is believed has more authority
+
+	contested *Contested
+}
+
+// Warned reports whether the fact kept its name.
+func (r Renamed) Warned() bool { return r.Dispute != nil }
+
+// Text gives the answer's lines.
+func (r Renamed) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r Renamed) TextIn(call prose.Syntax) string {
+	if r.contested != nil {
+		return r.contested.TextIn(call)
+	}
+	verb, joint := "Renamed", "to"
+	if r.Merged {
+		verb, joint = "Merged", "into"
+	}
+	name := func(n Name) string { return fmt.Sprintf("[%s] %s", prose.Line(n.Category), prose.Line(n.Key)) }
+	return fmt.Sprintf("%s %s %s %s (%s)", verb, name(r.From), joint, name(r.To), prose.Count(r.Versions, "version"))
+}
+
+// Rename gives a fact another category or key. Its history, relations, verdicts and
+// disputes follow.
+func Rename(ctx context.Context, s *Store, a NewName) (r Renamed, err error) {
+	if err := refusal.Required("category", a.Category, "key", a.Key, "to", a.To); err != nil {
+		return r, err
+	}
+	by := s.Source(a.Source, 1)
+	to, _ := s.Redact(a.To)
+	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+		w := renaming{f: st, from: Name{Category: a.Category, Key: a.Key}, to: nameFrom(to, a.Category), merge: a.Merge == "true", by: by, now: now, present: s.present(now)}
+		there := len(st.Versions(fact.IDOf(w.to.Category, w.to.Key)))
+		if t, erased := st.Erased(fact.IDOf(w.to.Category, w.to.Key)); erased && there == 0 {
+			return nil, refusal.Argument("to", "%s was erased on %s: take another name", Slashed(w.to), fact.Day(t.ErasedAt))
+		}
+		events, x, err := w.decide()
+		if err != nil {
+			return nil, err
+		}
+		if r = (Renamed{From: w.from, To: w.to}); x != nil {
+			r.Dispute, r.contested = &x.Dispute, x
+			return events, nil
+		}
+		r.From, r.To = events[0].Rename.From, events[0].Rename.To
+		r.Versions = len(st.Versions(fact.IDOf(w.from.Category, w.from.Key)))
+		if fact.IDOf(r.From.Category, r.From.Key) != fact.IDOf(r.To.Category, r.To.Key) {
+			r.Merged, r.Versions = there > 0, r.Versions+there
+		}
+		return events, nil
+	})
+	return r, err
+}
+
+// nameFrom reads category/key, divided at the first slash, or a key of a category.
+func nameFrom(text, category string) Name {
+	if c, k, ok := strings.Cut(text, "/"); ok {
+		return Name{Category: strings.TrimSpace(c), Key: strings.TrimSpace(k)}
+	}
+	return Name{Category: strings.TrimSpace(category), Key: strings.TrimSpace(text)}
+}
+
+// renaming is a decision on another name for a fact.
+type renaming struct {
+	f            state.Claims
+	from, to     Name
+	merge        bool
+	by           Source
+	now, present time.Time // the recorded time, and the one that is the present
+}
+
+// decide gives the events, the renaming first. If what is believed has more
+// authority, they record a dispute instead. It is pure.
+func (r renaming) decide() ([]state.Event, *Contested, error) {
+	from, to := fact.IDOf(r.from.Category, r.from.Key), fact.IDOf(r.to.Category, r.to.Key)
+	moved, there := r.f.Versions(from), r.f.Versions(to)
+	if len(moved) == 0 {
+		return nil, nil, NotFound(r.from.Category, r.from.Key)
+	}
+	for _, name := range []string{r.to.Category, r.to.Key} {
+		if err := checkName("to", name); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.from = Name{Category: moved[0].Category, Key: moved[0].Key}
+	if room := r.f.Room(r.to.Category); room != "" {
+		r.to.Category = room
+	}
+	switch {
+	case r.from == r.to:
+		return nil, nil, refusal.Argument("to", "%s has that name already", Slashed(r.to))
+	case from == to:
+		there = nil // only its spelling changes
+	case len(there) > 0:
+		r.to = Name{Category: there[0].Category, Key: there[0].Key}
+		if !r.merge {
+			return nil, nil, refusal.Argument("merge", "there is a fact %s: merge=true makes one of the two and keeps both histories", Slashed(r.to))
+		}
+	}
+	for _, h := range fact.Timeline(moved, r.present) {
+		if fact.Before(r.present, h.Period.Until) && !mayReplace(r.f, r.by, h.Version) {
+			events, x := contest(r.f, formats.Dispute{Confidence: r.by.Confidence, Source: r.by, Rename: &r.to, Merge: r.merge}, h.Version, r.present)
+			return events, x, nil
+		}
+	}
+	events := []state.Event{{Rename: &formats.Renaming{From: r.from, To: r.to, At: r.now}}}
+	if len(there) == 0 {
+		return events, nil, nil
+	}
+	changed, err := r.join(moved, there)
+	return append(events, changed...), nil, err
+}
+
+// join makes one history of two: of two values at one time the one that began later
+// holds, and equal neighbours become one version.
+func (r renaming) join(moved, there []*fact.Version) (events []state.Event, err error) {
+	var named []*fact.Version
+	for _, v := range moved {
+		w := *v
+		w.Category, w.Key, w.RenamedAt = r.to.Category, r.to.Key, &r.now
+		named = append(named, &w)
+	}
+	var whole []fact.Held
+	for _, h := range fact.Separate(slices.Concat(fact.Timeline(named, r.present), fact.Timeline(there, r.present))) {
+		n := len(whole) - 1
+		if n < 0 || whole[n].RetractedAt != nil || !whole[n].Period.Meets(h.Period) || verdict.Compare(h.Key, whole[n].Value, h.Value) != verdict.Equal {
+			whole = append(whole, h)
+			continue
+		}
+		w := *whole[n].Version
+		w.ConfirmationCount += h.ConfirmationCount
+		w.Confidence, w.Pinned = max(w.Confidence, h.Confidence), w.Pinned || h.Pinned
+		w.Sources, w.Tags, w.Aliases = slices.Concat(w.Sources, h.Sources), merge(w.Tags, h.Tags), merge(w.Aliases, h.Aliases)
+		whole[n] = fact.Held{Version: &w, Period: whole[n].Period.Union(h.Period)}
+	}
+	for _, v := range slices.Concat(named, there) {
+		if !fact.Believed(v) {
+			continue
+		}
+		after := fact.Disbelieve(v, r.now)
+		if i := slices.IndexFunc(whole, func(h fact.Held) bool { return h.ID == v.ID }); i >= 0 {
+			after = whole[i].Version
+			if p := whole[i].Period; !p.Equal(fact.PeriodOf(v)) {
+				after = fact.Reperiod(after, p, r.now)
+			}
+		}
+		if after == v {
+			continue
+		}
+		if slices.Contains(there, v) && !mayReplace(r.f, r.by, v) {
+			return nil, refusal.Argument("source", "%s is for the user to change: ask the user, and pass on the answer with source=user", Slashed(r.to))
+		}
+		events = append(events, state.Event{Put: after})
+	}
+	return events, nil
+}

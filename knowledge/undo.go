@@ -1,0 +1,298 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/reminder"
+	"leanctx/knowledge/state"
+)
+
+// Undoing takes back the caller's last commit.
+type Undoing struct {
+	Source string `json:"source,omitempty" jsonschema:"user when the user said so"`
+}
+
+// Undone is what was taken back.
+type Undone struct {
+	At      time.Time        `json:"at"` // when the commit was recorded
+	Facts   []UndoneFact     `json:"facts"`
+	Others  []string         `json:"others,omitempty"` // links, patterns, gotchas, reminders and disputes, each in words
+	Renamed *Name            `json:"renamed,omitempty"`
+	Dispute *formats.Dispute `json:"dispute,omitempty"` // nothing was taken back: what is believed has more authority
+
+	contested *Contested
+}
+
+// UndoneFact is a fact as it is after an undo.
+type UndoneFact struct {
+	Category string `json:"category"`
+	Key      string `json:"key"`
+	Value    string `json:"value,omitempty"` // none: nothing is believed now
+}
+
+// Warned reports whether nothing was taken back.
+func (u Undone) Warned() bool { return u.Dispute != nil }
+
+// Text gives the answer's lines.
+func (u Undone) Text() string { return u.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (u Undone) TextIn(call prose.Syntax) string {
+	if u.contested != nil {
+		return u.contested.TextIn(call)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Undone: your commit of %s", u.At.UTC().Format(time.DateTime))
+	for _, f := range u.Facts {
+		now := "no value"
+		if f.Value != "" {
+			now = prose.Brief(f.Value)
+		}
+		fmt.Fprintf(&b, "\n  [%s] %s: %s", prose.Line(f.Category), prose.Line(f.Key), now)
+	}
+	if u.Renamed != nil {
+		fmt.Fprintf(&b, "\n  [%s] %s has its name again", prose.Line(u.Renamed.Category), prose.Line(u.Renamed.Key))
+	}
+	for _, text := range u.Others {
+		b.WriteString("\n  " + text)
+	}
+	return b.String()
+}
+
+// Undo takes back the caller's own last commit of the last day, with a commit of its
+// own: what was known in between stays on record.
+func Undo(ctx context.Context, s *Store, a Undoing) (r Undone, err error) {
+	by := s.Source(a.Source, 1)
+	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+		author := s.author()
+		author.Undo = true
+		c, ok := st.LastCommit(author.By, author.Kind, author.Clock)
+		switch {
+		case !ok:
+			return nil, nothingBy(author, st.Commits)
+		case c.Undo:
+			return nil, &UndoError{"it was an undo itself"}
+		case c.Final != "":
+			return nil, &UndoError{c.Final}
+		case c.BuiltOn:
+			return nil, &UndoError{"a later commit changed the same"}
+		}
+		u := undo{st: st, c: c, by: by, now: now, present: s.present(now)}
+		r = Undone{At: c.At, Facts: []UndoneFact{}}
+		if x, err := u.facts(&r); x != nil || err != nil {
+			if x != nil {
+				r.Dispute, r.contested = &x.Dispute, x
+			}
+			return u.events, err
+		}
+		u.lists(&r)
+		return append([]state.Event{{Author: author}}, u.events...), nil
+	})
+	if err != nil {
+		return Undone{}, err
+	}
+	return r, nil
+}
+
+// nothingBy says that an author has no commit, and who has the last one.
+func nothingBy(a *state.Author, commits []formats.Commit) error {
+	if n := len(commits); n > 0 && (commits[n-1].By != a.By || commits[n-1].Kind != a.Kind) {
+		return refusal.NotFound("You committed nothing in the last day; the last commit is by %s, who alone can undo it", cmp.Or(prose.Line(commits[n-1].By), commits[n-1].Kind))
+	}
+	return refusal.NotFound("You committed nothing in the last day")
+}
+
+// UndoError says why a commit cannot be taken back.
+type UndoError struct{ Why string }
+
+func (e *UndoError) Error() string { return "your last commit cannot be undone: " + e.Why }
+
+// undo is the decision to take a commit back.
+type undo struct {
+	st           state.Known
+	c            formats.Commit
+	by           Source
+	now, present time.Time // the recorded time, and the one that is the present
+	events       []state.Event
+}
+
+// facts takes back what the commit did to facts. What has more authority than the
+// caller makes a dispute of it.
+func (u *undo) facts(r *Undone) (*Contested, error) {
+	if n := u.c.Renamed; n != nil {
+		w := renaming{f: u.st, from: n.To, to: n.From, by: u.by, now: u.now, present: u.present}
+		events, x, err := w.decide()
+		if x != nil || err != nil {
+			u.events = events
+			return x, err
+		}
+		u.events, r.Renamed = append(u.events, events...), &n.From
+		return nil, nil
+	}
+	over := state.Over(u.st, nil)
+	var names []fact.ID
+	for _, key := range u.touched() {
+		now := slices.Clone(u.st.Versions(key))
+		names = append(names, key)
+		for _, v := range now {
+			former := slices.IndexFunc(u.c.Facts, func(w *fact.Version) bool { return w.ID == v.ID })
+			made := slices.Contains(u.c.Made, v.ID)
+			if former < 0 && !made {
+				continue
+			}
+			if fact.Believed(v) && fact.Before(u.present, v.ValidUntil) && !u.mayReplace(v, former) {
+				claim := formats.Dispute{Confidence: u.by.Confidence, Source: u.by, Removal: true}
+				if old := u.before(key); old != nil {
+					claim.Value, claim.Removal, claim.Correct = old.Value, false, true
+				}
+				events, x := contest(u.st, claim, v, u.present)
+				u.events = events
+				return x, nil
+			}
+			e := state.Event{Put: u.restored(v, former)}
+			u.events = append(u.events, e)
+			over.Fold(e)
+		}
+	}
+	for _, n := range names {
+		vs := over.Versions(n)
+		x := UndoneFact{Category: vs[0].Category, Key: vs[0].Key}
+		if v := fact.Current(vs, u.present); v != nil {
+			x.Value = v.Value
+		}
+		r.Facts = append(r.Facts, x)
+	}
+	return nil, nil
+}
+
+// mayReplace reports whether the caller may take v back, formerly u.c.Facts[former].
+// A pin that the commit itself set does not keep it from that.
+func (u *undo) mayReplace(v *fact.Version, former int) bool {
+	old := u.before(fact.IDOf(v.Category, v.Key))
+	if former >= 0 {
+		old = u.c.Facts[former]
+	}
+	w := *v
+	w.Pinned = v.Pinned && old != nil && old.Pinned
+	return mayReplace(u.st, u.by, &w)
+}
+
+// touched are the facts of which the commit changed versions, by name.
+func (u *undo) touched() (names []fact.ID) {
+	for _, v := range u.c.Facts {
+		names = append(names, fact.IDOf(v.Category, v.Key))
+	}
+	for _, id := range u.c.Made {
+		if n, ok := u.st.FactOf(id, u.c.Touched); ok {
+			names = append(names, n)
+		}
+	}
+	slices.SortFunc(names, fact.ID.Compare)
+	return slices.Compact(names)
+}
+
+// before is what was believed of a fact before the commit, nil for nothing.
+func (u *undo) before(n fact.ID) *fact.Version {
+	var vs []*fact.Version
+	for _, v := range u.c.Facts {
+		if fact.IDOf(v.Category, v.Key) == n {
+			vs = append(vs, v)
+		}
+	}
+	return fact.Current(vs, u.present)
+}
+
+// restored is v as it was before the commit, the former of u.c.Facts, or no longer
+// believed where former is -1: the commit made it. What the commit ended whole comes
+// back as a version of its own, since it was not believed in between.
+func (u *undo) restored(v *fact.Version, former int) *fact.Version {
+	if former < 0 {
+		if !fact.Believed(v) {
+			return v
+		}
+		return fact.Disbelieve(v, u.now)
+	}
+	old := u.c.Facts[former]
+	w := *old
+	w.RevisionCount = v.RevisionCount + 1
+	if fact.Believed(old) && !fact.Believed(v) {
+		for n := 0; ; n++ {
+			w.ID = formats.VersionID(v.Category, v.Key, v.Value, u.now, n)
+			if !slices.ContainsFunc(u.st.Versions(fact.IDOf(v.Category, v.Key)), func(x *fact.Version) bool { return x.ID == w.ID }) {
+				break
+			}
+		}
+		w.RecordedFrom, w.CreatedAt, w.Beliefs = u.now, u.now, nil
+		w.Supersedes, w.Outcome = formats.Optional(v.ID), "resumed"
+		return &w
+	}
+	w.Beliefs = v.Beliefs
+	w.ValidFrom, w.ValidUntil = v.ValidFrom, v.ValidUntil
+	if p := fact.PeriodOf(old); !p.Equal(fact.PeriodOf(v)) {
+		back := fact.Reperiod(&w, p, u.now)
+		back.RetractedAt, back.RetractedBy = old.RetractedAt, old.RetractedBy
+		return back
+	}
+	return &w
+}
+
+// lists takes back what the commit did beside facts.
+func (u *undo) lists(r *Undone) {
+	add := func(text string, e state.Event) {
+		u.events, r.Others = append(u.events, e), append(r.Others, text)
+	}
+	for _, p := range u.c.Patterns {
+		add("pattern "+prose.Line(p.Type)+" is as it was", state.Event{Pattern: &p})
+	}
+	for _, g := range u.c.Gotchas {
+		add("gotcha '"+prose.Brief(g.Trigger)+"' is as it was", state.Event{Gotcha: &g})
+	}
+	for _, x := range u.c.Relations {
+		add("link "+Slashed(x.From)+" "+x.Kind+" "+Slashed(x.To)+" is as it was", state.Event{Relate: &x})
+	}
+	for _, x := range u.c.Reminders {
+		add("reminder "+x.ID+" is as it was", state.Event{Remind: &x})
+	}
+	for _, x := range u.c.Disputes {
+		add("dispute "+x.ID+" is "+x.State, state.Event{Dispute: &x})
+	}
+	for _, p := range u.st.Patterns {
+		if u.made(state.Event{Pattern: &p}) && !slices.ContainsFunc(u.c.Patterns, func(q formats.Pattern) bool { return state.SamePattern(p, q) }) && p.CreatedAt.Equal(u.c.At) {
+			add("pattern "+prose.Line(p.Type)+" is gone", state.Event{Unpattern: &p})
+		}
+	}
+	for _, g := range u.st.Gotchas {
+		if u.made(state.Event{Gotcha: &g}) && !slices.ContainsFunc(u.c.Gotchas, func(h formats.Gotcha) bool { return state.SameGotcha(g, h) }) {
+			add("gotcha '"+prose.Brief(g.Trigger)+"' is gone", state.Event{Ungotcha: g.ID})
+		}
+	}
+	for _, x := range u.st.Relations {
+		if u.made(state.Event{Relate: &x}) && !slices.ContainsFunc(u.c.Relations, func(y formats.Relation) bool { return state.SameRelation(x, y) }) {
+			add("link "+Slashed(x.From)+" "+x.Kind+" "+Slashed(x.To)+" is gone", state.Event{Unrelate: &x})
+		}
+	}
+	for _, x := range u.st.Reminders {
+		if u.made(state.Event{Remind: &x}) && !slices.ContainsFunc(u.c.Reminders, func(y formats.Reminder) bool { return state.SameReminder(x, y) }) {
+			x.State, x.DoneAt = reminder.StateDone, &u.now
+			add("reminder "+x.ID+" is done", state.Event{Remind: &x})
+		}
+	}
+	for _, x := range u.st.Disputed {
+		if u.made(state.Event{Dispute: &x}) && !slices.ContainsFunc(u.c.Disputes, func(y formats.Dispute) bool { return state.SameDispute(x, y) }) {
+			x.State = formats.DisputeClosed
+			add("dispute "+x.ID+" is closed", state.Event{Dispute: &x})
+		}
+	}
+}
+
+// made reports whether the commit changed the entry that an event is about.
+func (u *undo) made(e state.Event) bool { return slices.Contains(u.c.Touched, state.EntryKey(e)) }
