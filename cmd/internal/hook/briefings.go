@@ -20,7 +20,8 @@ type Briefed struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session,omitempty"` // the client's name of it
 	Event   string    `json:"event"`
-	Facts   []string  `json:"facts"` // category/key
+	Facts   []string  `json:"facts"`            // category/key
+	Tokens  int       `json:"tokens,omitempty"` // of the whole text, estimated as bytes/4
 }
 
 // briefedKept is how many days the record is kept.
@@ -34,11 +35,11 @@ func briefingFile(data, project, day string) string {
 
 // record appends what the session was given. If it cannot be written, it is lost: the
 // session does not wait for it.
-func (c Call) record(s *Session, facts []string) {
+func (c Call) record(s *Session, facts []string, text string) {
 	if s.project == "" || len(facts) == 0 || !exists(c.Data) {
 		return
 	}
-	line, err := json.Marshal(Briefed{At: s.now.UTC(), Client: s.Client, Session: s.id, Event: c.Event, Facts: facts})
+	line, err := json.Marshal(Briefed{At: s.now.UTC(), Client: s.Client, Session: s.id, Event: c.Event, Facts: facts, Tokens: (len(text) + 3) / 4})
 	if err != nil {
 		return
 	}

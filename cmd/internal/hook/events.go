@@ -117,8 +117,9 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	if err != nil || text == "" {
 		return nil, err
 	}
-	c.record(s, facts)
-	return reply(c.Client, c.Event, in.event(), cut(dataLine+"\n"+text, limitOf(c.Client))), nil
+	text = cut(dataLine+"\n"+text, limitOf(c.Client))
+	c.record(s, facts, text)
+	return reply(c.Client, c.Event, in.event(), text), nil
 }
 
 // text is what an event has to say, with the facts in it. It is empty when

@@ -329,6 +329,11 @@ func TestBriefings(t *testing.T) {
 	if err != nil || len(b.Briefings) != 2 || b.Briefings[0].At.Before(b.Briefings[1].At) || b.Briefings[0].Session != "new" {
 		t.Fatal(b, err)
 	}
+	for _, x := range b.Briefings {
+		if x.Tokens < len(dataLine)/4 || x.Tokens > len(dataLine) {
+			t.Errorf("%s has %d tokens", x.Event, x.Tokens)
+		}
+	}
 	if files, _ := filepath.Glob(briefingFile(dir, "*", "*")); len(files) != 1 {
 		t.Error("older days are kept:", files)
 	}
