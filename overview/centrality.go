@@ -11,28 +11,27 @@ import (
 	"leanctx/overview/source"
 )
 
-// How the parts of a score count where there is no task, each of which is 0 to 1.
-// What a newcomer should read is not what all else stands on: that is a file of
-// helpers in most projects. It is what is used, uses others and says much, and
-// where the program begins.
+// The weights of a score without a task. Each part is 0 to 1. A newcomer should not read
+// first what everything depends on: in most projects that is a file of helpers. Better are
+// files that are used, use others and define much, and the files where a program starts.
 const (
-	centralUsed   = 0.30 // who imports it, and who imports those
-	centralUses   = 0.25 // what it brings together
+	centralUsed   = 0.30 // files that import it, directly or not
+	centralUses   = 0.25 // files that it imports
 	centralSays   = 0.35 // how much it defines
-	centralEntry  = 0.55 // it is where a reader, or the program, begins
+	centralEntry  = 0.55 // a reader or the program starts here
 	centralRecent = 0.10
-	centralTest   = 0.15 // what is left of a test's score
-	centralNext   = 0.85 // what is left of the score of a file for each better one beside it
+	centralTest   = 0.15 // factor for a test
+	centralNext   = 0.85 // factor for each better file in its directory
 )
 
-// central scores the files of a project for somebody who does not say what for.
+// central scores the files of a project without a task.
 func (r *ranking) central(g *graph.Graph, named []float64) {
 	n := len(r.entries)
 	seed, says := make([]float64, n), make([]float64, n)
 	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.class == ordinary && e.language.Code() })
 	for i, e := range r.entries {
 		if e.class != ordinary || r.roles[i].test || !e.language.Code() && (!prose || e.language == "") {
-			continue // where nobody writes code, all other text counts
+			continue // in a project without code, other text counts
 		}
 		seed[i] = 1
 		says[i] = math.Log1p(public(e))
@@ -43,7 +42,7 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 	r.shared(used)
 	programs := r.programs()
 	for i := range r.entries {
-		// The square root: rank falls off so fast that behind the first few nobody counts.
+		// The square root, since rank falls so fast that only the first few would count.
 		r.score[i] = centralUsed*math.Sqrt(used[i])*(0.25+0.75*says[i]) + centralUses*math.Sqrt(uses[i]) + centralSays*says[i]
 		r.score[i] *= r.shape(i)
 		r.score[i] += centralEntry*r.entrance(i, programs) + weighNamed*named[i]
@@ -54,8 +53,8 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 	r.favourVariety()
 }
 
-// public is about how many of a file's definitions are for others to use: a row of
-// constants is less, and so is what a package keeps to itself.
+// public estimates how many of a file's definitions are for others to use. Constants and
+// private names count less.
 func public(e *entry) float64 {
 	const least = 0.15 // of the others
 	n := 0
@@ -67,9 +66,8 @@ func public(e *entry) float64 {
 	return float64(len(e.names)+e.more) * (least + (1-least)*float64(n)/float64(max(len(e.names), 1)))
 }
 
-// shared gives each file of a Go package what is the whole package's. Who imports
-// a package means no file of it; a package of one file would else stand before a
-// greater one of many.
+// shared gives each file of a Go package the score of the whole package, since an import
+// names no file. Else a package of one file would come before a larger one of many.
 func (r *ranking) shared(used []float64) {
 	sum := map[string]float64{}
 	for i, e := range r.entries {
@@ -85,8 +83,7 @@ func (r *ranking) shared(used []float64) {
 	graph.Scaled(used)
 }
 
-// shape is how much a file counts for what it is where nobody asks for tests
-// or data.
+// shape is a factor for the kind of a file: tests and data count less.
 func (r *ranking) shape(i int) float64 {
 	switch e, s := r.entries[i], r.roles[i]; {
 	case e.class != ordinary:
@@ -101,7 +98,7 @@ func (r *ranking) shape(i int) float64 {
 	return 1
 }
 
-// role is what a file is for, as its place in the tree tells.
+// role is the purpose of a file, judged by its place in the tree.
 type role struct{ test, example, built bool }
 
 func (r *ranking) roleOfEach() []role {
@@ -122,16 +119,15 @@ func (r *ranking) roleOfEach() []role {
 	return out
 }
 
-// examples are directories of what shows how others use the project, built of
-// what is made from its sources.
+// examples are directories of examples, and built those of build output.
 var (
 	examples = map[string]bool{"example": true, "examples": true, "demo": true, "demos": true, "benchmark": true, "benchmarks": true, "samples": true}
 	built    = map[string]bool{"dist": true, "build": true, "out": true, "cjs": true, "esm": true, "umd": true}
 )
 
-// entrance is how much a file is where one begins: what a project says of
-// itself, where its program starts, and what its packages say of themselves.
-// Deeper ones count less, and so does each of many programs.
+// entrance is how good a file is to start with: the project's README, the start of its
+// program, the documentation of its packages. Deeper files count less, and so does each of
+// many programs.
 func (r *ranking) entrance(i, programs int) float64 {
 	e := r.entries[i]
 	if e.class != ordinary || r.roles[i].test || r.roles[i].example {
@@ -151,7 +147,7 @@ func (r *ranking) entrance(i, programs int) float64 {
 	return 0
 }
 
-// programsMost is how many programs a project has of which each is worth looking at.
+// programsMost is the number of programs up to which each one counts.
 const programsMost = 2
 
 // programs counts where programs begin.
@@ -164,12 +160,12 @@ func (r *ranking) programs() (n int) {
 	return n
 }
 
-// stemOf is a file's name in lower case without what follows its point.
+// stemOf is a file's name in lower case without its extension.
 func stemOf(name string) string {
 	return strings.ToLower(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 }
 
-// begins reports whether a program, or a library's face, is in a file.
+// begins reports whether a file starts a program or is the public face of a library.
 func begins(e *entry, stem string) bool {
 	switch e.language {
 	case source.Go:

@@ -19,19 +19,19 @@ import (
 	"leanctx/overview/tree"
 )
 
-// Memory is what is remembered of a project, as far as an overview asks.
+// Memory gives an overview the facts of a project.
 type Memory interface {
-	// Naming are texts (facts, their sources, gotchas) that bear on a task, or, without
-	// one, that matter most. The files they name count as relevant.
+	// Naming returns texts (facts, their sources, gotchas) for a task, or the most
+	// important ones without a task. The files that they name count as relevant.
 	Naming(ctx context.Context, task string) ([]string, error)
-	// Briefing is the body of the briefing for a piece of work; empty if there is nothing to say.
+	// Briefing is the body of the briefing for a piece of work; it may be empty.
 	Briefing(ctx context.Context, w Work) (string, error)
 }
 
-// Work is what somebody is about to do.
+// Work describes what the caller is about to do.
 type Work struct {
 	Task   string   // as it was given; may be empty
-	Files  []string // where: what the path that was asked for holds, else what the task finds first
+	Files  []string // the files below the requested path, or else the best files for the task
 	Budget int      // most tokens of the briefing
 }
 
@@ -40,14 +40,14 @@ type MapOptions struct {
 	Cache    string                // the directory of the cache, which may be deleted at any time; empty: none is kept
 	Memory   Memory                // may be nil
 	Git      string                // the git program; default "git"
-	Excludes string                // the user's own excludes file, where git cannot be asked for it
-	Progress func(done, total int) // files read of those that have to be; called now and then, one call at a time; may be nil
+	Excludes string                // the user's excludes file, for use without git
+	Progress func(done, total int) // of reading files; never called twice at once; may be nil
 	Now      func() time.Time
 	Logger   *slog.Logger
 }
 
-// Map tells which files of a project matter. It is safe for concurrent use, by
-// many processes too.
+// Map finds the files of a project that matter. It is safe for concurrent use, also by
+// several processes.
 type Map struct {
 	root string
 	o    MapOptions
@@ -56,8 +56,7 @@ type Map struct {
 	opened int64 // files that the last call opened; for tests
 }
 
-// NewMap makes the map of the project at root, an absolute path. Nothing is
-// read before it is asked.
+// NewMap makes the map of the project at root, an absolute path. It reads nothing.
 func NewMap(root string, o *MapOptions) *Map {
 	m := &Map{root: root, most: totalMost}
 	if o != nil {
@@ -72,7 +71,7 @@ func NewMap(root string, o *MapOptions) *Map {
 	return m
 }
 
-// Close ends nothing: a map holds nothing open.
+// Close does nothing: a map has no open files.
 func (m *Map) Close() error { return nil }
 
 // Inquiry asks for an overview.
@@ -86,7 +85,7 @@ const (
 	defaultMapBudget = 2000 // tokens
 	bytesPerToken    = 4
 	briefingShare    = 0.4 // of the budget, at most
-	recentCommits    = 300 // that say what was touched last
+	recentCommits    = 300 // for the recency of files
 )
 
 // Overview sorts the project's files by how much they matter for a task, and
@@ -171,7 +170,7 @@ func (m *Map) below(p string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// known is what the cache holds.
+// known is the content of the cache.
 func (m *Map) known() *stored {
 	s, err := loadCache(cacheFile(m.o.Cache, m.root))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -180,9 +179,8 @@ func (m *Map) known() *stored {
 	return s
 }
 
-// entries are what is known of the files, and what the last commits say of them.
-// What was read anew is kept in the cache; if that does not go, it is read
-// again next time.
+// entries are the entries of all files, and the last commits. New entries are stored in the
+// cache; if that fails, the files are read again next time.
 func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (entries []*entry, h tree.History, err error) {
 	root, err := os.OpenRoot(m.root)
 	if err != nil {
@@ -237,8 +235,8 @@ func recency(entries []*entry, touched map[string]int) []float64 {
 	return out
 }
 
-// naming are the texts that may name files. Without them the overview is
-// poorer, not wrong.
+// naming are the texts that may name files. If they cannot be read, the overview goes
+// without.
 func (m *Map) naming(ctx context.Context, task string) []string {
 	if m.o.Memory == nil {
 		return nil
@@ -250,7 +248,7 @@ func (m *Map) naming(ctx context.Context, task string) []string {
 	return texts
 }
 
-// under reports whether a file is, or is in, what was asked for.
+// under reports whether a file is the requested path or below it.
 func under(name, below string) bool {
 	return below == "" || name == below || strings.HasPrefix(name, below) && name[len(below)] == '/'
 }

@@ -24,20 +24,20 @@ type ranking struct {
 	tested  bool // the task is about tests
 	roles   []role
 	score   []float64
-	subject []int // what a test tests, as far as names tell, else -1; nil without a task
+	subject []int // the file that a test tests, judged by names, or -1; nil without a task
 }
 
-// How the parts of a score count, each of which is 0 to 1.
+// The weights of a score. Each part is 0 to 1.
 const (
 	weighWords   = 0.60 // the task's words in path, names and comments
-	weighGraph   = 0.25 // what flows to a file over the import graph
-	weighCommits = 0.50 // what commits say that touched a file, beside 1 for its own words
+	weighGraph   = 0.25 // the score that flows over imports
+	weighCommits = 0.50 // the messages of its commits, relative to 1 for its own words
 	weighRecent  = 0.07
 	weighNamed   = 0.20 // a fact or gotcha names it
 )
 
-// BM25's parameters, as is usual: how soon more of the same word says less,
-// and how much a long file is held back.
+// BM25's parameters: how fast repetitions of a word lose weight, and how much a long file
+// is penalised.
 const (
 	bmSaturation = 3.0 // weights of terms are larger than counts
 	bmLength     = 0.4
@@ -74,8 +74,8 @@ func (r *ranking) rank() (order []int, matched bool) {
 	return order, matched
 }
 
-// spread scores the files for a task, by what was found of it and how that flows
-// over the graph.
+// spread scores the files for a task: by its words, and by the score that flows over
+// imports.
 func (r *ranking) spread(words, named, flow []float64) {
 	for i := range r.entries {
 		r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
@@ -95,8 +95,8 @@ func (r *ranking) spread(words, named, flow []float64) {
 	}
 }
 
-// workFiles are the files that the work is about: those below the path that was asked
-// for, else those that answer the task best.
+// workFiles are the files of the work: those below the requested path, or else the best
+// files for the task.
 func (r *ranking) workFiles(order []int, matched bool) (files []string) {
 	if r.below != "" {
 		for _, e := range r.entries {
@@ -115,7 +115,7 @@ func (r *ranking) workFiles(order []int, matched bool) (files []string) {
 	return files
 }
 
-// unopened counts the files of which the name is all that is known.
+// unopened counts the files that were not read.
 func (r *ranking) unopened() (n int) {
 	for _, e := range r.entries {
 		if e.unopened && under(e.Path, r.below) {
@@ -136,11 +136,11 @@ func (r *ranking) files() []graph.File {
 	return out
 }
 
-// quantum takes off what differs between machines in the last bits.
+// quantum rounds away the last bits, which differ between machines.
 func quantum(x float64) float64 { return math.Round(x * 1e9) }
 
-// words is how well each file answers the task: BM25 over path, definitions
-// and comments, scaled to 1.
+// words scores each file for the task: BM25 over path, definitions and comments, scaled to
+// 1.
 func (r *ranking) words() []float64 {
 	out := make([]float64, len(r.entries))
 	query := source.Query(r.task)
@@ -211,15 +211,13 @@ func (r *ranking) named() []float64 {
 	return out
 }
 
-// builtShare is what is left of the score of what was made from sources, which
-// stand beside it mostly.
+// builtShare is the factor for build output, whose sources are usually there too.
 const builtShare = 0.6
 
-// testShare is what is left of a test's score, where nobody asks for tests.
+// testShare is the factor for a test if the task is not about tests.
 const testShare = 0.6
 
-// prior is how much a file counts for what it is: one looks for code before
-// its tests, and for both before data.
+// prior is the factor for the kind of a file: code before tests, tests before data.
 func (r *ranking) prior(i int) float64 {
 	p, e := 1.0, r.entries[i]
 	if e.class != ordinary {
@@ -243,7 +241,7 @@ func (r *ranking) prior(i int) float64 {
 	return p
 }
 
-// subjects tells of each file what it tests.
+// subjects finds the file that each test tests.
 func (r *ranking) subjects() []int {
 	at := make(map[string]int, len(r.entries))
 	for i, e := range r.entries {
@@ -262,10 +260,9 @@ func (r *ranking) subjects() []int {
 	return out
 }
 
-// commitScores is how well what commits say that touched a file answers the task, scaled
-// to 1: people say there what a change is for, in words that may not stand in
-// the file. Of all commits that touched a file the best one counts, and one of many
-// files says less of each.
+// commitScores scores each file by the messages of its commits, scaled to 1. A message says
+// what a change is for, often in words that the file lacks. The best commit of a file
+// counts. A commit of many files counts less for each.
 func (r *ranking) commitScores() []float64 {
 	out := make([]float64, len(r.entries))
 	query := source.Query(r.task)

@@ -31,29 +31,27 @@ const (
 	ordinary   class = iota
 	binaryFile       // no text
 	generated        // by a program, minified, a lock file
-	vendored         // somebody else's
+	vendored         // third-party code
 	large            // over readMost
 	unread           // it could not be read
 )
 
-// readMost is the size in bytes up to which a file is read. What is larger was
-// not written by hand.
+// readMost is the size in bytes up to which a file is read. A larger one was not written by
+// hand.
 const readMost = 1 << 20
 
-// totalMost is how many bytes of files are read for one overview: about ten times what a
-// large project has. Without an end to it an overview of a home directory would
-// take minutes.
+// totalMost is the most bytes that one overview reads: about ten times a large project.
+// Without a limit an overview of a home directory would take minutes.
 const totalMost = 1 << 30
 
-// headMost is how much is read of a file in which no definitions are looked for.
+// headMost is the part that is read of a file without definitions.
 const headMost = 8 << 10
 
-// entry is what is known of one file of a project. Its strings may share one
-// large buffer, the cache's.
+// entry describes one file of a project. Its strings may be parts of the cache's buffer.
 type entry struct {
 	tree.File
 	readAt   int64 // when it was read, nanoseconds since 1970
-	unopened bool  // there is too much to read: its name is all that is known; not kept
+	unopened bool  // not read, since there is too much to read; not cached
 	class    class
 	more     int // definitions beside names
 	pkg      string
@@ -104,9 +102,8 @@ type scanner struct {
 	opened   atomic.Int64 // files that were opened; tests count them
 }
 
-// scan gives an entry for each file, in their order. An entry of old is good
-// as long as size and time of its file are what they were, unless the file
-// could have changed since without that showing: see settled.
+// scan returns an entry for each file, in order. An entry of old is valid while size and time
+// of its file are the same and it is settled.
 func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*entry) ([]*entry, bool, error) {
 	out := make([]*entry, len(files))
 	var todo []int
@@ -146,9 +143,8 @@ func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*e
 	return out, len(todo) > 0 || len(old) != len(files), ctx.Err()
 }
 
-// settled reports whether a change of the file after it was read must show in
-// its time. File systems count in ticks: of ten milliseconds at most where the time
-// has a fraction of a second, else perhaps of two seconds.
+// settled reports whether a later change must have changed the file's time. File systems
+// have ticks of up to ten milliseconds, or two seconds if times have no fraction.
 func (e *entry) settled() bool {
 	tick := 10 * time.Millisecond
 	if e.ModTime%int64(time.Second) == 0 {
@@ -157,9 +153,9 @@ func (e *entry) settled() bool {
 	return e.ModTime < e.readAt-int64(tick)
 }
 
-// over tells which files are left unread because there is too much: of what
-// is no code, of tests and of deep directories first. It is nil where all
-// fits. The cache has no say in it, so that the same tree gives the same answer.
+// over tells which files are not read because there is too much: first files without code,
+// then tests, then deep directories. It is nil if all fit. It does not depend on the cache,
+// so the same tree gives the same answer.
 func (s *scanner) over(files []tree.File) []bool {
 	total := int64(0)
 	for i := range files {
@@ -188,7 +184,7 @@ func (s *scanner) over(files []tree.File) []bool {
 	return over
 }
 
-// cost is how many bytes of a file would be read.
+// cost is the number of bytes that would be read of a file.
 func cost(f *tree.File) int64 {
 	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > readMost {
 		return 0
@@ -196,7 +192,7 @@ func cost(f *tree.File) int64 {
 	return min(f.Size, share(source.Of(f.Path), f.Size))
 }
 
-// share is how much at most is read of a file.
+// share is the most bytes that are read of a file.
 func share(l source.Language, size int64) int64 {
 	if l.Code() || l != "" && size < 64<<10 {
 		return readMost
@@ -204,8 +200,7 @@ func share(l source.Language, size int64) int64 {
 	return headMost
 }
 
-// named is what is known of a file by its name alone. Such an entry is never
-// settled.
+// named is the entry of a file that was not read. It is never settled.
 func named(f tree.File) *entry {
 	e := &entry{File: f, readAt: math.MinInt64 / 2, unopened: true, language: source.Of(f.Path)}
 	if _, foreign := tree.Vendored(f.Path); foreign {
@@ -250,8 +245,8 @@ func (s *scanner) readText(e *entry) {
 	e.terms, e.weight = pack(f.Terms)
 }
 
-// content reads the beginning of a file. What became a link, a directory or a
-// device since it was listed is refused: a device could keep a reader for ever.
+// content reads the beginning of a file. It refuses a file that has become a link, a
+// directory or a device since it was listed: a read from a device might never end.
 func (s *scanner) content(name string, most int64) ([]byte, error) {
 	s.opened.Add(1)
 	f, err := s.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonblock, 0)
@@ -274,7 +269,7 @@ func (s *scanner) content(name string, most int64) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// binaryName reports whether a file is no text by its name.
+// binaryName reports whether a file's name says that it is no text.
 func binaryName(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp", ".tiff", ".pdf", ".zip", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".jar", ".war",

@@ -14,20 +14,20 @@ import (
 	"leanctx/overview/source"
 )
 
-// Overview is a project's files by how much they matter, and the briefing.
+// Overview is a project's files in tiers, and the briefing.
 type Overview struct {
-	Root      string   `json:"root"` // what was looked at: the project, or the directory asked for
+	Root      string   `json:"root"` // the project, or the requested directory
 	Task      string   `json:"task,omitempty"`
 	Files     int      `json:"files"` // in all
 	Critical  []Listed `json:"critical"`
 	Important []Listed `json:"important"`
 	Reference []Listed `json:"reference"`
 	Skipped   Skipped  `json:"skip"`
-	Note      string   `json:"note,omitempty"` // a sentence on what is unusual
+	Note      string   `json:"note,omitempty"` // on anything unusual
 	Briefing  string   `json:"briefing,omitempty"`
 }
 
-// Skipped is what is in no tier.
+// Skipped are the files in no tier.
 type Skipped struct {
 	Files       int      `json:"files"`
 	Directories []string `json:"directories"` // of which no file is listed, those with the most files first
@@ -41,7 +41,7 @@ type Skipped struct {
 	room int // bytes for the directories
 }
 
-// Most files of each tier, and how much worse than the best one they may be.
+// The most files of each tier, and their lowest score relative to the best file.
 const (
 	criticalMost, criticalFrom   = 8, 0.45
 	importantMost, importantFrom = 24, 0.06
@@ -52,8 +52,8 @@ const (
 	frameBytes   = 180 // heading, names of tiers, SKIP
 )
 
-// fill sorts files, best first, into the tiers, as many as fit into so many
-// bytes. A half of them is left for what is only IMPORTANT, and less.
+// fill puts files, the best first, into the tiers, up to a number of bytes. CRITICAL may
+// take half of them, and IMPORTANT four fifths with it.
 func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	top := 0.0
 	if len(order) > 0 {
@@ -93,8 +93,8 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	}
 }
 
-// skip counts what is in no tier, and names the directories of which nothing
-// is: the highest ones, and of those the largest first.
+// skip counts the files in no tier. It names the topmost directories without a listed file,
+// the largest first.
 func (o *Overview) skip(r *ranking, apart []string) {
 	shownIn := map[string]bool{}
 	for _, list := range [][]Listed{o.Critical, o.Important, o.Reference} {
@@ -137,7 +137,7 @@ func (o *Overview) skip(r *ranking, apart []string) {
 	o.Skipped.name(count)
 }
 
-// below is the directory that was asked for, as path.Dir would give it.
+// below is the requested directory in the form of path.Dir.
 func (o *Overview) below(r *ranking) string { return cmp.Or(r.below, ".") }
 
 func (s *Skipped) count(c class) {
@@ -219,8 +219,8 @@ type Listed struct {
 // testsMost is how many tests a file's line names. Others have lines of their own.
 const testsMost = 3
 
-// tests are the tests of each file that has some among those in order, best first.
-// Nobody who does not say what for wants to know them.
+// tests are the tests of each file among those in order, the best first. Without a task
+// there are none.
 func (r *ranking) tests(order []int) map[int][]int {
 	out := map[int][]int{}
 	if r.subject == nil {
@@ -243,7 +243,7 @@ func listed(r *ranking, i int, tests []int) Listed {
 	return l
 }
 
-// shown is a path on one line: one that has what does not print is quoted.
+// shown is a path on one line. A path with unprintable characters is quoted.
 func shown(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(name)
@@ -251,15 +251,15 @@ func shown(name string) string {
 	return name
 }
 
-// What a reason holds at most.
+// The limits of a reason.
 const (
 	reasonMost = 120 // bytes
-	reasonDoc  = 60  // bytes of what a file says, over which its definitions are left out
+	reasonDoc  = 60  // bytes of a description, above which definitions are left out
 	reasonDefs = 4   // definitions
 )
 
-// reason is what a file is for, in one line: what it says itself, and where
-// that is nothing or little, what it defines.
+// reason is the purpose of a file in one line: its own description, and if that is short or
+// missing, its definitions.
 func reason(e *entry) string {
 	text := e.doc
 	if len(text) < reasonDoc {
@@ -278,7 +278,7 @@ func reason(e *entry) string {
 	return source.Clip(text, reasonMost)
 }
 
-// definitions are the names that the doc does not say, those that others use first.
+// definitions are the names that the description lacks, the public ones first.
 func definitions(e *entry) string {
 	names := slices.DeleteFunc(slices.Clone(e.names), func(n string) bool {
 		return strings.HasPrefix(n, "__") && strings.HasSuffix(n, "__") || strings.Contains(e.doc, n)
@@ -293,7 +293,7 @@ func definitions(e *entry) string {
 	return text
 }
 
-// private is more the less a name is meant for others, as far as its letters tell.
+// private rates a name by its letters: the higher, the less it is meant for others.
 func private(l source.Language, name string) int {
 	first, _ := utf8.DecodeRuneInString(name)
 	switch {

@@ -29,7 +29,7 @@ const (
 	smallFile  = 4 << 10
 )
 
-// look sees what can be seen at a path without running git.
+// look observes a path without running git.
 func (p *Registry) look(path string) (*observation, error) {
 	dir, err := startDir(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Registry) look(path string) (*observation, error) {
 	return s, nil
 }
 
-// startDir is the directory to look upwards from, with symbolic links resolved.
+// startDir is the directory where the search upwards starts, with symbolic links resolved.
 func startDir(path string) (string, error) {
 	if path == "" {
 		path = "."
@@ -93,12 +93,12 @@ func startDir(path string) (string, error) {
 	return real, nil
 }
 
-// noDirectory refuses a file: its directory may be anything, /etc even, and was not meant.
+// noDirectory refuses a file, since its directory may be any directory, such as /etc.
 func noDirectory(name string) error {
 	return refusal.Argument("project", "%s is no directory: a project is named by a directory in it", name)
 }
 
-// mark reports whether a directory is where a project begins, and notes what says so.
+// mark reports whether a project begins at a directory, and records the evidence.
 func (s *observation) mark(dir string) (bool, error) {
 	id, err := readID(dir)
 	if err != nil {
@@ -126,8 +126,7 @@ func within(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
 }
 
-// readID reads the identity file of a directory; an identity is opaque, it only must be one line
-// of text that a person could have meant.
+// readID reads the identity file of a directory. An identity is any text of one line.
 func readID(dir string) (string, error) {
 	name := filepath.Join(dir, idFileName)
 	info, err := os.Stat(name)
@@ -223,8 +222,8 @@ func projectName(root string) string {
 	return name
 }
 
-// standing reports whether something of a recorded place is there. What cannot be seen is
-// taken to be there.
+// standing reports whether a recorded place still exists. If that cannot be found out, it
+// counts as existing.
 func (p Place) standing() bool {
 	name := p.GitDir
 	if name == "" {
@@ -234,10 +233,10 @@ func (p Place) standing() bool {
 	return !errors.Is(err, fs.ErrNotExist) && !isNotDir(err)
 }
 
-// birth is a mark of a git directory that stays when it is moved or worked in, and that another one
-// made in its place would not have: when the file that git writes once, at the beginning, was
-// written. Where git has no templates there is no such file: then it is a directory's time that only git's
-// housekeeping changes. Empty if there is none.
+// birth is a mark of a git directory that survives moves and work, and that a new repository
+// in its place does not have. It is the time of a file that git writes only once. Without
+// templates git writes no such file; then it is the time of a directory that only git's
+// maintenance changes. It may be empty.
 func birth(gitDir string) string {
 	for _, name := range []string{"description", "commondir", "objects/info", "config"} {
 		if info, err := os.Stat(filepath.Join(gitDir, name)); err == nil {
@@ -247,11 +246,12 @@ func birth(gitDir string) string {
 	return ""
 }
 
-// coarse reports whether a birth mark is of whole seconds: of a file system, or an archive, that knows
-// no better, where others may have it by chance.
+// coarse reports whether a birth mark has whole seconds only, as on some file systems or from
+// an archive. Two repositories may have the same one by chance.
 func coarse(birth string) bool { return !strings.Contains(birth, ".") }
 
-// presence is what was found at a place of a record. What was not looked at counts as there.
+// presence is what was found at a place of a record. A place that was not examined counts as
+// present.
 type presence int
 
 const (
@@ -260,10 +260,10 @@ const (
 	absent             // nothing, or another repository
 )
 
-// ask finds out what a resolution lacked: the first commits of the repository that was seen, what
-// has become of the projects that are like it, and of those that were beside a plain directory.
+// ask finds out what a resolution needs: the first commits of the repository, and whether
+// similar projects, and projects beside a plain directory, still exist.
 func (p *Registry) ask(ctx context.Context, s *observation) error {
-	s.asked = true
+	s.ranGit = true
 	var records []*record
 	if err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
 		for _, r := range a.records {
@@ -276,7 +276,7 @@ func (p *Registry) ask(ctx context.Context, s *observation) error {
 	if s.common != "" && s.born {
 		s.firsts = p.firstCommits(ctx, s.common, s.head)
 	}
-	s.found, s.kept, s.elsewhere = map[Place]presence{}, map[string]bool{}, map[string]string{}
+	s.found, s.kept, s.moved = map[Place]presence{}, map[string]bool{}, map[string]string{}
 	for _, r := range records {
 		if !r.born(s.Birth) && !intersect(r.FirstCommits, s.firsts) && !r.beside(s) {
 			continue
@@ -290,7 +290,7 @@ func (p *Registry) ask(ctx context.Context, s *observation) error {
 		if !intersect(r.FirstCommits, s.firsts) {
 			s.kept[r.Hash] = p.has(ctx, s.common, r.FirstCommits)
 		} else if !r.born(s.Birth) && r.gone(s) {
-			s.elsewhere[r.Hash] = r.sibling(s)
+			s.moved[r.Hash] = r.sibling(s)
 		}
 	}
 	return ctx.Err()
@@ -328,8 +328,8 @@ func (r *record) beside(s *observation) bool {
 
 const mostSiblings = 1000 // directories to look into for a repository that was renamed
 
-// sibling is where a repository of a record is now, if that is beside one of its former
-// places or beside what was seen.
+// sibling is the present place of a record's repository, if that is beside one of its former
+// places or beside the observed path.
 func (r *record) sibling(s *observation) string {
 	parents := []string{path.Dir(s.Root)}
 	for _, p := range r.Places {
@@ -378,7 +378,7 @@ func gitDirOf(dir string) (string, error) {
 	return "", nil
 }
 
-// followGitFile reads "gitdir: path", what a work tree beside the first, or a submodule, has for .git.
+// followGitFile reads "gitdir: path", the .git file of a linked work tree or a submodule.
 func followGitFile(dir, dot string) (string, error) {
 	text, err := readSmall(dot)
 	if err != nil {
@@ -398,7 +398,7 @@ func followGitFile(dir, dot string) (string, error) {
 	return resolved(to), nil
 }
 
-// isGitDir tests for what git itself asks of one.
+// isGitDir makes the same checks as git.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
@@ -411,7 +411,7 @@ func isGitDir(dir string) bool {
 	return true
 }
 
-// commonDir is where the repository of a git directory keeps what its work trees share.
+// commonDir is the directory of a repository that its work trees share.
 func commonDir(gitDir string) string {
 	text, err := readSmall(filepath.Join(gitDir, "commondir"))
 	to := filepath.FromSlash(strings.TrimSpace(text))
@@ -475,8 +475,8 @@ func readRemote(common string) string {
 	return first
 }
 
-// remoteName is a remote's URL without what differs between ways to the same repository: scheme,
-// user, password, port, and .git at the end; the host in small letters.
+// remoteName is a remote's URL without scheme, user, password, port and .git at the end, and
+// with the host in lower case. So all URLs of a repository are equal.
 func remoteName(url string) string {
 	var rest string
 	if _, after, ok := strings.Cut(url, "://"); ok {
@@ -543,8 +543,8 @@ func (p *Registry) firstCommits(ctx context.Context, common, head string) []stri
 	return commits[:min(len(commits), 16)]
 }
 
-// has reports whether one of some commits is in a repository, be it only as what an amended
-// one left behind.
+// has reports whether one of some commits is in a repository, also if it was amended and is
+// no longer on a branch.
 func (p *Registry) has(ctx context.Context, common string, commits []string) bool {
 	ctx, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
 	defer cancel()
@@ -554,7 +554,7 @@ func (p *Registry) has(ctx context.Context, common string, commits []string) boo
 	})
 }
 
-// git runs git on a git directory, as a reader that asks nobody and fetches nothing.
+// git runs git on a git directory, without prompts and without fetching.
 func (p *Registry) git(ctx context.Context, gitDir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, p.o.Git, append([]string{"--no-pager", "--git-dir=" + gitDir}, args...)...)
 	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
@@ -563,7 +563,7 @@ func (p *Registry) git(ctx context.Context, gitDir string, args ...string) ([]by
 	return cmd.Output()
 }
 
-// withoutGit leaves out what would point git at another repository, as inside of a git hook.
+// withoutGit removes variables that would make git use another repository, as in a git hook.
 func withoutGit(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 }

@@ -1,57 +1,42 @@
 // Package project finds which project a path belongs to.
 //
-// # Which project
+// # Identity
 //
-// Memory belongs to a project, and a project outlives its path, its remote and its name. A
-// project is found by identity, and from the start path upwards the first of these decides:
+// The memory of a project survives a new path, remote or name. So a project is found by
+// identity. From the start path upwards the first of these decides:
 //
-//   - a file .lean-ctx-id: whoever names the same identity is the same project;
-//   - a git work tree: the project is the repository, known by its common directory, so that
-//     all its work trees share memory (Worktrees "isolate" gives each its own). A submodule
-//     and a bare repository are projects of their own;
-//   - otherwise the path itself.
+//   - A file .lean-ctx-id. All directories with the same identity are one project.
+//   - A git work tree. The project is the repository, known by its common directory, so all
+//     its work trees share memory (Worktrees "isolate" separates them). A submodule and a
+//     bare repository are projects of their own.
+//   - Otherwise the path itself.
 //
-// projects.json maps these, and what else is known (birth marks, first commits, remote), to the
-// 16 hex digits that name the project's directories. So a new remote, a renamed package or a new
-// branch change nothing; and an identity file or a repository made where a project already is
-// stays that project.
+// projects.json maps identities to hashes: 16 hex digits, the name of the project's
+// directories. It also keeps birth marks, first commits and remotes. An identity file or a
+// repository that is created in a known project stays that project.
 //
-// # What is followed
+// # Moves
 //
-// A path that is known keeps its project, whatever becomes of other paths; but not if another
-// repository stands there now. A repository at a path that is not known is, in this order:
+// A known path keeps its project, unless another repository is there now. A repository at an
+// unknown path is one of these, in this order:
 //
-//   - the project whose birth mark it has (see birth), if it is gone from where it
-//     was and its first commits are not others. A moved repository is found by this, whatever happened
-//     to its remote and its commits;
-//   - the project that is gone from all its places and has the same first commit and remote: a new clone
-//     in place of one that was deleted. Not if the old one is found beside its former place or
-//     here. When the old one turns up later, it is that project too, and a notice says
-//     how to part them;
-//   - else a project of its own. Two clones at two living paths are two projects until they are linked.
+//   - The project with the same birth mark, if it is gone from its places and its first
+//     commits do not differ. So a moved repository is found (see birth).
+//   - The project with the same first commit and remote, if it is gone from all its places
+//     and was not found beside them: a new clone of a deleted one.
+//   - A new project. Two clones at two existing paths are two projects until they are linked.
 //
-// In doubt nothing is followed, for nobody gets another project's memory by standing
-// where it stood, or by looking like it. But whenever a project has the same birth mark or
-// first commit and was not followed, a notice says so, until one is linked or remembered to.
-//
-// A plain directory has nothing that tells it from another, so that one that was renamed cannot be followed. If
-// exactly one such project is gone from beside a directory of which nothing is known, a
-// notice names it, and `lean-ctx project link`.
+// In doubt it is a new project, so that nobody gets the memory of another one. A notice names
+// the similar project until they are linked or something is remembered. A plain directory
+// that was renamed cannot be recognised; a notice may name the candidate.
 //
 // # The hash
 //
-// We derive the hash from the identity at first observation: SHA-256 of the kind and the name, the first 16 hex
-// digits. A random one was rejected: a command that only reads could then not name the place
-// of a project that nobody has written to yet without writing itself, and a lost projects.json would
-// orphan every project. Where the derived hash is taken, or belonged to a project that was
-// forgotten, a counter is added: a hash is never given out twice. Once recorded
-// it never changes, whatever becomes of the identity.
-//
-// # Cost
-//
-// A known project costs a walk up, some small reads of the git directory and the map: no
-// git process. git is run, for two seconds at most, only for a repository that is new at its
-// place, and its absence is no error.
+// The hash is the beginning of SHA-256 of the identity, with a counter if it is taken or
+// belonged to a forgotten project. It never changes and is never reused. A random hash was
+// rejected: a command that only reads could not find an unrecorded project, and without
+// projects.json no project would be found. git runs only for a repository at a new place,
+// for two seconds at most.
 package project
 
 import (
@@ -77,18 +62,18 @@ type Options struct {
 	Logger      *slog.Logger
 }
 
-// Registry is the map of what is known of projects to their hashes. It is safe for
-// concurrent use, by many processes too.
+// Registry maps projects to their hashes. It is safe for concurrent use, also by several
+// processes.
 type Registry struct {
 	o   Options
 	log *journal.Log[*registry, change]
 }
 
-// Project is what is known of a project.
+// Project describes a project.
 type Project struct {
 	Hash         string    `json:"hash"` // 16 hex digits, for ever
 	Name         string    `json:"name"` // the last component of Root
-	Root         string    `json:"root"` // the work tree, or directory, that was asked for; else the first known
+	Root         string    `json:"root"` // the requested work tree or directory, or else the first known one
 	ID           string    `json:"id,omitempty"`
 	Known        bool      `json:"known"`             // it is recorded
 	Created      bool      `json:"created,omitempty"` // it was recorded by this call
@@ -97,7 +82,7 @@ type Project struct {
 	FirstCommits []string  `json:"first_commits,omitempty"`
 	Places       []Place   `json:"places,omitempty"`
 	Former       []string  `json:"former,omitempty"`  // paths it was moved or unlinked from
-	Notices      []string  `json:"notices,omitempty"` // sentences for people: followed, replaced, in doubt
+	Notices      []string  `json:"notices,omitempty"` // for people: moves, replacements, similar projects
 }
 
 // Open opens the map in the data directory. It creates nothing until a project is recorded.
@@ -135,15 +120,15 @@ func Open(dataDir string, o *Options) (*Registry, error) {
 // Close closes the map.
 func (p *Registry) Close() error { return p.log.Close() }
 
-// Resolve tells which project a path is in, and records what is new about it: the project
-// itself, a move, an added remote. An empty path is the working directory. The path must
+// Resolve finds the project of a path, and records news about it: the project itself, a
+// move, an added remote. An empty path is the working directory. The path must
 // be a directory.
 func (p *Registry) Resolve(ctx context.Context, path string) (Project, error) {
 	return p.resolve(ctx, path, true)
 }
 
-// Lookup is Resolve for an operation that only reads: it records nothing. The hash of a project
-// that is not recorded yet (Known is false) is the one that Resolve would give it now.
+// Lookup is Resolve for an operation that only reads: it records nothing. An unrecorded
+// project (Known is false) has the hash that Resolve would give it.
 func (p *Registry) Lookup(ctx context.Context, path string) (Project, error) {
 	return p.resolve(ctx, path, false)
 }
@@ -183,7 +168,7 @@ func (p *Registry) resolve(ctx context.Context, path string, record bool) (Proje
 	}
 }
 
-// project is the answer to an observation.
+// project returns the project of an observation.
 func (v resolution) project(s *observation) Project {
 	out := v.record.project()
 	out.Root, out.Name, out.Notices = s.root, projectName(s.root), v.notices
@@ -194,8 +179,8 @@ func (v resolution) project(s *observation) Project {
 	return out
 }
 
-// update commits changes and rewrites projects.json, so that people find in it what is. That
-// is cheap: it is small, and changes seldom.
+// update commits changes and rewrites projects.json, so that people can read the current
+// state. The file is small and rarely changes.
 func (p *Registry) update(ctx context.Context, decide func(*registry, time.Time) ([]change, error)) error {
 	if _, err := p.log.Update(ctx, decide); err != nil {
 		return err
@@ -245,8 +230,8 @@ func looksLikePath(ref string) bool {
 	return strings.ContainsAny(ref, `/\`) || ref == "." || ref == ".." || filepath.IsAbs(ref)
 }
 
-// Link makes the place of a path part of the recorded project that ref names (see Show). What
-// was remembered there under another hash stays under that hash, and a notice says so.
+// Link makes the place of a path part of the recorded project that ref names (see Show). The
+// facts of its former project stay under the former hash, and a notice says so.
 func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) {
 	s, err := p.look(path)
 	if err != nil {
@@ -288,9 +273,9 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 	return out, err
 }
 
-// Unlink takes the place of a path out of its project, which keeps its memory. The path is the
-// project from then on that it was before [Registry.Link], else one of its own, and is not
-// followed back.
+// Unlink removes the place of a path from its project, which keeps its memory. The path is
+// again the project that it was before [Registry.Link], or a new one. It does not return to
+// the former project by itself.
 func (p *Registry) Unlink(ctx context.Context, path string) (Project, error) {
 	s, err := p.look(path)
 	if err != nil {
@@ -302,7 +287,7 @@ func (p *Registry) Unlink(ctx context.Context, path string) (Project, error) {
 	return p.take(ctx, s, path)
 }
 
-// unlinkGone takes out a place that is no more.
+// unlinkGone removes a place that no longer exists.
 func (p *Registry) unlinkGone(ctx context.Context, path string, cause error) (Project, error) {
 	root, err := absolute(path)
 	if err != nil {
@@ -352,8 +337,8 @@ type Forgotten struct {
 	Data string `json:"data"` // where its facts are, relative to the data directory; not removed
 }
 
-// Forget takes a project (see Show) out of the map. Its data stay where they are until the
-// caller removes them, and its hash is never given to another project.
+// Forget removes a project (see Show) from the map. Its data stay until the caller removes
+// them. No other project ever gets its hash.
 func (p *Registry) Forget(ctx context.Context, ref string) (Forgotten, error) {
 	found, err := p.Show(ctx, ref)
 	if err != nil {

@@ -33,13 +33,13 @@ type record struct {
 	Hash         string    `json:"hash"`
 	ID           string    `json:"id,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
-	AskedAt      time.Time `json:"asked_at,omitzero"` // when git was last asked for the first commits
+	AskedAt      time.Time `json:"asked_at,omitzero"` // when git last listed the first commits
 	Remote       string    `json:"remote,omitempty"`
 	FirstCommits []string  `json:"first_commits,omitempty"`
 	Places       []Place   `json:"places"`
 	Former       []string  `json:"former,omitempty"`
-	Marks        []string  `json:"marks,omitempty"` // birth marks of repositories it was at and that may turn up elsewhere
-	Apart        []string  `json:"apart,omitempty"` // places, and birth marks, that were unlinked: not to be followed
+	Marks        []string  `json:"marks,omitempty"` // birth marks of its former repositories, which may appear elsewhere
+	Apart        []string  `json:"apart,omitempty"` // places and birth marks that were unlinked: they do not return by themselves
 }
 
 // change is an event of the map.
@@ -133,8 +133,8 @@ func (r *record) project() Project {
 	}
 }
 
-// with is the record with what an observation knows better. The observation is the place number i, or a
-// new one if i is negative.
+// with is the record updated by an observation of its place i, or of a new place if i is
+// negative.
 func (r *record) with(s *observation, i int) *record {
 	next := *r
 	next.Places = slices.Clone(r.Places)
@@ -202,7 +202,7 @@ func (r *record) learn(s *observation) {
 	if s.ID != "" {
 		r.ID = s.ID
 	}
-	if s.asked && s.born { // before the first commit there was nothing to ask for
+	if s.ranGit && s.born { // before the first commit git lists nothing
 		r.AskedAt = s.now
 		all := slices.Concat(r.FirstCommits, s.firsts)
 		slices.Sort(all)
@@ -210,8 +210,8 @@ func (r *record) learn(s *observation) {
 	}
 }
 
-// at finds the record that has the place of an observation, and which of its places it is. What is
-// spelled the same comes before what is the same file under another spelling.
+// at finds the record with the place of an observation, and the number of that place. The
+// same spelling counts before the same file with another spelling.
 func (a *registry) at(s *observation) (*record, int) {
 	for _, same := range []func(a, b string) bool{equalPath, sameFile} {
 		for _, r := range a.records {
@@ -223,8 +223,8 @@ func (a *registry) at(s *observation) (*record, int) {
 	return nil, 0
 }
 
-// at reports whether an observation is of a recorded place: of the same git directory, or of the same
-// root, unless that is known as another repository's.
+// at reports whether an observation is of a recorded place: the same git directory, or the
+// same root unless that is known as another repository's.
 func (s *observation) at(p Place, same func(a, b string) bool) bool {
 	if s.GitDir != "" && p.GitDir != "" {
 		return same(s.GitDir, p.GitDir)
@@ -277,7 +277,7 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// named finds the record that a person means.
+// named finds the record for a name that a user gave.
 func (a *registry) named(ref string) (*record, error) {
 	if r := a.records[ref]; r != nil {
 		return r, nil
@@ -312,7 +312,7 @@ func (a *registry) named(ref string) (*record, error) {
 	return nil, notRecorded(ref)
 }
 
-// list names records to a person.
+// list names records for a message.
 func list(records []*record) string {
 	names := make([]string, len(records))
 	for i, r := range records {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// observation is what was seen at a path.
+// observation is what was found at a path.
 type observation struct {
 	Place         // as it would be recorded
 	root   string // the work tree or directory that the path is in
@@ -18,29 +18,29 @@ type observation struct {
 	head   string // the git directory whose HEAD is the work tree's
 	born   bool   // that HEAD is a commit
 
-	asked     bool               // git was asked, if there was reason to
-	firsts    []string           // the first commits, sorted, if git knew
-	found     map[Place]presence // what is at the places of the records that are like it
-	kept      map[string]bool    // records, by hash, whose first commits are in the repository, if only as what was amended
-	elsewhere map[string]string  // where records, by hash, are that left their places
+	ranGit bool               // git has run, if it was needed
+	firsts []string           // the first commits, sorted, if known
+	found  map[Place]presence // the places of similar records
+	kept   map[string]bool    // hashes of records whose first commits are in the repository, also if amended
+	moved  map[string]string  // the present places of moved records, by hash
 
-	learn bool // what is new about a known project is worth a write
+	learn bool // record news about a known project
 	now   time.Time
 }
 
-// resolution is which project an observation is.
+// resolution is the project of an observation.
 type resolution struct {
 	record  *record
 	created bool // the record is new
-	ask     bool // git has to be asked first; record is what it looks like till then
+	ask     bool // git must run first; record is provisional
 	changes []change
 	notices []string
 }
 
 const askAgain = 24 * time.Hour
 
-// decide decides which project an observation is. It looks at nothing but the observation and the state, so
-// that it can run again, under the lock, on a state that another process changed meanwhile.
+// decide finds the project of an observation. It uses only the observation and the state. So
+// it can run again, under the lock, on a state that another process has changed.
 func (a *registry) decide(s *observation) resolution {
 	var v resolution
 	r, i := a.at(s)
@@ -99,7 +99,7 @@ func (a *registry) standing(r *record, i int, s *observation) resolution {
 	return a.moved(s, r, v)
 }
 
-// leaves takes the place of the observation out of a record.
+// leaves removes the place of the observation from a record.
 func (v *resolution) leaves(r *record, s *observation, notice string, args ...any) {
 	v.changes = append(v.changes, change{Put: r.without(s)})
 	v.notices = append(v.notices, fmt.Sprintf(notice, args...))
@@ -112,7 +112,7 @@ func (v resolution) known(r *record, i int, s *observation) resolution {
 	if !s.learn {
 		return v
 	}
-	if s.born && len(r.FirstCommits) == 0 && !s.asked && s.now.Sub(r.AskedAt) > askAgain {
+	if s.born && len(r.FirstCommits) == 0 && !s.ranGit && s.now.Sub(r.AskedAt) > askAgain {
 		v.ask = true
 		return v
 	}
@@ -130,7 +130,7 @@ func (r *record) equal(o *record) bool {
 
 // fresh is the resolution for a project that is not recorded.
 func (a *registry) fresh(s *observation, v resolution) resolution {
-	if s.learn && s.born && !s.asked {
+	if s.learn && s.born && !s.ranGit {
 		v.ask = true
 	}
 	r := &record{Hash: a.free(s.identity()), CreatedAt: s.now, Places: []Place{s.Place}}
@@ -153,7 +153,7 @@ func same(r *record, p Place, s *observation) answer {
 	if p.GitDir == "" || s.GitDir == "" || p.Birth == s.Birth {
 		return yes // no repository to be mistaken for, or not a new one
 	}
-	if !s.asked {
+	if !s.ranGit {
 		return unknown
 	}
 	if len(r.FirstCommits) > 0 && len(s.firsts) > 0 {
@@ -214,7 +214,7 @@ func (a *registry) candidatesFor(s *observation, not *record) (c candidates, ask
 		if r == not || !r.couldBe(s) {
 			continue
 		}
-		if !s.asked {
+		if !s.ranGit {
 			return c, true
 		}
 		shares := intersect(r.FirstCommits, s.firsts)
@@ -250,7 +250,7 @@ func (c *candidates) byBirth(r *record, s *observation, shares bool) {
 
 // byCommit sorts in a record with the first commit of the observation.
 func (c *candidates) byCommit(r *record, s *observation) {
-	switch at := s.elsewhere[r.Hash]; {
+	switch at := s.moved[r.Hash]; {
 	case !r.gone(s):
 		c.like = append(c.like, candidate{r, -1, "which is still there"})
 	case at != "":
@@ -375,7 +375,7 @@ func (a *registry) renamed(s *observation) (notice string, ask bool) {
 		if !r.beside(s) {
 			continue
 		}
-		if !s.asked {
+		if !s.ranGit {
 			return "", true
 		}
 		if r.gone(s) {

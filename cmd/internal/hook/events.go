@@ -32,12 +32,12 @@ type ProjectView interface {
 	// Briefing is what a session should begin with, and the facts in it. It is
 	// empty if nothing is known.
 	Briefing(ctx context.Context) (text string, facts []string, err error)
-	// Relevant lists what a prompt has to do with, best first.
+	// Relevant lists the facts for a prompt, the best first.
 	Relevant(ctx context.Context, prompt string) ([]Notice, error)
 	// AtFile lists the reminders, gotchas and others' claims on a file, which is
 	// an absolute path.
 	AtFile(ctx context.Context, file string) ([]Notice, error)
-	// Unread lists what the session's agent has not read.
+	// Unread lists the notices on unread messages of the session's agent.
 	Unread(ctx context.Context) ([]Notice, error)
 }
 
@@ -50,14 +50,14 @@ type Call struct {
 	Data   string    // our data directory
 	Now    func() time.Time
 
-	// Open gives the project that a session works in; nil: hooks are off there.
+	// Open opens the project of a session. It returns nil if hooks are off there.
 	Open func(ctx context.Context, s *Session) (ProjectView, error)
 	// Conclude writes the automatic diary entry of a session's agent.
 	Conclude func(ctx context.Context, s *Session) error
 }
 
-// Run answers an event with the client's own JSON, or nothing. It takes no
-// longer than [Deadline], and logs what went wrong in logs/hook.log.
+// Run answers an event in the client's JSON, or with nothing. It takes at most [Deadline],
+// and logs errors in logs/hook.log.
 func (c Call) Run(ctx context.Context) []byte {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
@@ -122,8 +122,8 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	return reply(c.Client, c.Event, in.event(), text), nil
 }
 
-// text is what an event has to say, with the facts in it. It is empty when
-// another hook of the session has just said it.
+// text is the answer to an event, and the facts in it. It is empty if another hook of the
+// session has just given it.
 func (c Call) text(ctx context.Context, v ProjectView, in input, s *Session) (text string, facts []string, err error) {
 	source, list := in.text("source", "trigger"), []Notice(nil)
 	switch c.Event {
@@ -137,7 +137,7 @@ func (c Call) text(ctx context.Context, v ProjectView, in input, s *Session) (te
 	case UserPrompt:
 		source = in.prompt()
 		list, err = c.relevant(ctx, v, in)
-		if unread, e := v.Unread(ctx); e == nil { // what is wrong there takes nothing from the rest
+		if unread, e := v.Unread(ctx); e == nil { // its error does not affect the rest
 			list = append(unread, list...)
 		}
 		list = s.unshown(list)
@@ -171,7 +171,7 @@ func (c Call) text(ctx context.Context, v ProjectView, in input, s *Session) (te
 	return text, facts, nil
 }
 
-// few is as much as a model gets at once. Reminders do not take the facts' room.
+// few limits what a model gets at once. Reminders do not displace facts.
 func few(list []Notice) (out []Notice) {
 	facts, others := 0, 0
 	for _, n := range list {
@@ -186,8 +186,8 @@ func few(list []Notice) (out []Notice) {
 	return out
 }
 
-// relevant asks what a prompt has to do with. A command of the client is no
-// question, and the beginning of a long text tells what it is about.
+// relevant finds the facts for a prompt. A command of the client is no question, and of a
+// long text the beginning is enough.
 func (c Call) relevant(ctx context.Context, v ProjectView, in input) ([]Notice, error) {
 	prompt := strings.TrimSpace(in.prompt())
 	if prompt == "" || isCommand(prompt) {
@@ -196,15 +196,15 @@ func (c Call) relevant(ctx context.Context, v ProjectView, in input) ([]Notice, 
 	return v.Relevant(ctx, prose.Clip(prompt, 1000))
 }
 
-// isCommand tells a command of the client, such as /clear, from a prompt that
-// begins with a path: that has another slash.
+// isCommand tells whether a prompt is a command of the client, such as /clear. A prompt that
+// begins with a path has a second slash.
 func isCommand(prompt string) bool {
 	name, slash := strings.CutPrefix(strings.Fields(prompt)[0], "/")
 	return slash && !strings.Contains(name, "/")
 }
 
-// limitOf is how many characters of context a client takes. Codex puts more
-// than 2,500 tokens into a file, others cut at 10,000 characters.
+// limitOf is the most characters of context for a client. Codex puts more than 2,500 tokens
+// into a file; other clients cut at 10,000 characters.
 func limitOf(client string) int {
 	if client == "codex" {
 		return 7_000
@@ -212,8 +212,8 @@ func limitOf(client string) int {
 	return 9_500
 }
 
-// cut shortens a text to a number of characters, at the end of a line or of a
-// fact. Facts stand between bars; a bar within a fact is escaped.
+// cut shortens a text to a number of characters, at the end of a line or of a fact. Bars
+// separate facts; a bar within a fact is escaped.
 func cut(text string, most int) string {
 	end, n, escaped := 0, 0, false
 	for i, r := range text {
@@ -242,9 +242,8 @@ type specificJSON struct {
 	Context string `json:"additionalContext"`
 }
 
-// reply is a text as the client wants it. Codex refuses members that it does
-// not know. Copilot takes both its own form and Claude Code's, depending on how
-// the hook was written.
+// reply is a text in the client's form. Codex refuses unknown members. Copilot takes its own
+// form or Claude Code's, depending on how the hook is written.
 func reply(client, event, theirs, text string) []byte {
 	if theirs == "" {
 		theirs = EventName(client, event)
@@ -269,11 +268,11 @@ func reply(client, event, theirs, text string) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// mostLog is the size in bytes from which on a log is set aside.
+// mostLog is the size in bytes at which a log is renamed to .1.
 const mostLog = 1 << 20
 
-// logFile is logs/hook.log. It is opened at the first line, and not at all
-// where there is no data directory.
+// logFile is logs/hook.log. It is opened at the first line, and only if there is a data
+// directory.
 type logFile struct {
 	dir string
 	f   *os.File

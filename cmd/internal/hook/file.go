@@ -23,8 +23,8 @@ type file struct {
 // mostLinks is the most symbolic links that are followed in a row.
 const mostLinks = 40
 
-// target follows symbolic links, also to a file that does not exist yet: people
-// keep the files of their home in a repository and link to them.
+// target follows symbolic links, also to a file that does not exist yet. People keep their
+// configuration files in a repository and link to them.
 func target(path string) (string, error) {
 	for range mostLinks {
 		info, err := os.Lstat(path)
@@ -79,8 +79,8 @@ func sameDir(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// makeDirs makes the directory of a file and those above it. It returns what it
-// made, the outermost first.
+// makeDirs makes the directory of a file and its parents. It returns the new ones, the
+// outermost first.
 func makeDirs(path string, mode fs.FileMode) (made []string, err error) {
 	var missing []string
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
@@ -101,7 +101,7 @@ func makeDirs(path string, mode fs.FileMode) (made []string, err error) {
 func removeDirs(dirs []string) {
 	for _, d := range slices.Backward(dirs) {
 		if os.Remove(d) != nil {
-			return // something is in it
+			return // it is not empty
 		}
 	}
 }

@@ -13,17 +13,16 @@ import (
 	"sync"
 )
 
-// mostInput is the most bytes that a client may send. A tool's whole output may
-// be in it.
+// mostInput is the most bytes that a client may send. They may include the whole output of
+// a tool.
 const mostInput = 32 << 20
 
 // input is the JSON that a client sent. Its members are decoded one by one,
 // since each may be missing or of another type.
 type input map[string]json.RawMessage
 
-// read reads one JSON object. It does not wait for the end of the input, which
-// some clients leave open. No input is an empty object. Shells of Windows put a
-// byte order mark before it.
+// read reads one JSON object. It does not wait for the end of the input, since some clients
+// leave it open. Empty input is an empty object. Windows shells may add a byte order mark.
 func read(in io.Reader) (input, error) {
 	if in == nil {
 		return input{}, nil
@@ -101,8 +100,8 @@ func (in input) session() string {
 	return in.text("session_id", "sessionId", "conversation_id", "sessionID", "taskId")
 }
 
-// prompt is the user's prompt without what hooks put before it. Gemini CLI sends
-// the briefing along, which would find its own facts.
+// prompt is the user's prompt without the context that hooks added. Gemini CLI sends the
+// briefing with the prompt, and the briefing would find its own facts.
 func (in input) prompt() string {
 	prompt := in.text("prompt", "user_prompt", "userPrompt", "task", "description")
 	if prompt == "" {
@@ -128,8 +127,7 @@ func (in input) dir() string {
 	return ""
 }
 
-// client is the client that really calls. Others run the hooks that were written
-// for Claude Code.
+// client is the client that calls. Other clients run Claude Code's hooks too.
 func (in input) client(named string) string {
 	switch {
 	case named != "claude-code":

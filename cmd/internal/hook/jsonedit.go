@@ -13,10 +13,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonFile is JSON with comments as a tree that keeps every byte. We edit the
-// tree. hujson's Patch was rejected: it takes the first of several members of
-// one name where clients take the last, drops comments beside what it removes,
-// and does not indent what it adds.
+// jsonFile is a JSON file with comments, as hujson's tree, which keeps every byte. We edit
+// the tree. We rejected hujson's Patch: of several members with one name it takes the first,
+// while clients take the last. It also drops comments beside a removed member, and does not
+// indent new ones.
 type jsonFile struct {
 	mark    string // byte order mark
 	root    hujson.Value
@@ -65,7 +65,7 @@ func (f *jsonFile) position(at int) (line, column int) {
 	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
 }
 
-// list is what objects and arrays of the tree have in common.
+// list is an object or an array of the tree.
 type list struct {
 	base   string // indentation of the line on which it opens
 	object *hujson.Object
@@ -95,7 +95,7 @@ func (l list) value(i int) *hujson.Value {
 	return &l.array.Elements[i]
 }
 
-// before is what stands between item i and the item, or bracket, before it.
+// before is the space and comments between item i and the item, or bracket, before it.
 func (l list) before(i int) *hujson.Extra {
 	switch {
 	case i == l.len() && l.object != nil:
@@ -108,7 +108,7 @@ func (l list) before(i int) *hujson.Extra {
 	return &l.array.Elements[i].BeforeExtra
 }
 
-// indentOf is the indentation of an item, if a line begins before it.
+// indentOf is the indentation of an item, if the item begins a line.
 func indentOf(before hujson.Extra) (string, bool) {
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]), len(line) < len(before)
@@ -123,7 +123,7 @@ func (l list) item(i int) list {
 	return listOf(l.value(i), base)
 }
 
-// find is the index of the last member of a name, which is the one that counts.
+// find is the index of the last member with a name. Clients use the last one.
 func (l list) find(name string) int {
 	for i := l.len() - 1; i >= 0 && l.object != nil; i-- {
 		if l.object.Members[i].Name.Value.(hujson.Literal).String() == name {
@@ -141,8 +141,8 @@ func (l list) member(name string) *hujson.Value {
 	return nil
 }
 
-// reach goes down the keys as far as there are objects. missing are the keys
-// that are not there.
+// reach follows the keys as far as there are objects. missing are the keys that do not
+// exist.
 func (f *jsonFile) reach(keys []string) (l list, missing []string, err error) {
 	l, v, what := listOf(&f.root, ""), &f.root, "the file"
 	for i := 0; ; i++ {
@@ -162,8 +162,8 @@ func (f *jsonFile) reach(keys []string) (l list, missing []string, err error) {
 	}
 }
 
-// insert adds an item at the end of a list, in the manner of the file. An
-// array takes no name.
+// insert adds an item at the end of a list, indented like the file. An item of an array has
+// no name.
 func (f *jsonFile) insert(l list, name string, value any) error {
 	n, end := l.len(), l.before(l.len())
 	comments := bytes.TrimRight(*end, blanks)
@@ -180,7 +180,7 @@ func (f *jsonFile) insert(l list, name string, value any) error {
 	if lines {
 		data = f.indented(data, in)
 	} else if lead = " "; bytes.Contains(comments, []byte("//")) {
-		lead = f.newline + l.base + " " // the comment ends with its line
+		lead = f.newline + l.base + " " // after a line comment a new line must begin
 	}
 	parsed, err := hujson.Parse(data)
 	if err != nil {
@@ -191,7 +191,7 @@ func (f *jsonFile) insert(l list, name string, value any) error {
 	}
 	*end = slices.Clone(shut)
 	item := hujson.Value{Value: parsed.Value}
-	if n > 0 && l.value(n-1).AfterExtra != nil { // a comma behind the last item
+	if n > 0 && l.value(n-1).AfterExtra != nil { // the file has a trailing comma
 		item.AfterExtra = hujson.Extra{}
 	}
 	before := slices.Concat(comments, []byte(lead))
@@ -214,15 +214,15 @@ func (f *jsonFile) indented(data []byte, in string) []byte {
 	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(f.newline+in))
 }
 
-// replace gives a value that is there another one.
+// replace replaces a value.
 func (f *jsonFile) replace(v *hujson.Value, data []byte) error {
 	parsed, err := hujson.Parse(data)
 	v.Value = parsed.Value
 	return err
 }
 
-// remove takes item i out of a list, and the comma that is no longer needed.
-// The comments before it stay.
+// remove removes item i of a list and the comma that is no longer needed. Comments before
+// the item stay.
 func (f *jsonFile) remove(l list, i int) {
 	comma := l.value(l.len()-1).AfterExtra != nil
 	comments := bytes.TrimRight(*l.before(i), blanks)
@@ -249,8 +249,8 @@ func (f *jsonFile) remove(l list, i int) {
 	}
 }
 
-// set makes an entry stand under keys and a name. Of an entry of ours only the
-// members that we give are touched; any other is replaced whole.
+// set writes an entry under keys and a name. In an entry of ours it changes only the members
+// that we give; it replaces any other entry.
 func (f *jsonFile) set(keys []string, name string, value any) error {
 	l, missing, err := f.reach(keys)
 	if err != nil {
@@ -292,7 +292,7 @@ func userChoice(key string) bool {
 	return slices.Contains([]string{"enabled", "disabled", "timeout", "tools", "env", "envs", "environment"}, key)
 }
 
-// unset takes out an entry, also one that is there several times.
+// unset removes an entry, also if it occurs several times.
 func (f *jsonFile) unset(keys []string, name string) {
 	l, missing, err := f.reach(keys)
 	for err == nil && len(missing) == 0 && l.find(name) >= 0 {
@@ -300,7 +300,7 @@ func (f *jsonFile) unset(keys []string, name string) {
 	}
 }
 
-// prune takes out an object or a list that holds nothing, not even a comment.
+// prune removes an object or a list that is empty and has no comment.
 func (f *jsonFile) prune(keys []string) {
 	l, missing, err := f.reach(keys[:len(keys)-1])
 	if err != nil || len(missing) > 0 {
@@ -314,7 +314,7 @@ func (f *jsonFile) prune(keys []string) {
 	}
 }
 
-// commandKeys are the members of a hook that hold a command line.
+// commandKeys are the members of a hook that contain a command line.
 var commandKeys = []string{"command", "bash", "powershell"}
 
 func isOwnHook(l list) bool {
@@ -344,8 +344,8 @@ func ownHook(l list) (hook list, ok bool) {
 	return list{}, false
 }
 
-// removeOwnHooks takes our hooks out of the list of an event, and the groups
-// that held nothing else.
+// removeOwnHooks removes our hooks from the list of an event, and groups that are empty
+// then.
 func (f *jsonFile) removeOwnHooks(l list) {
 	for i := l.len() - 1; i >= 0; i-- {
 		x := l.item(i)
@@ -361,8 +361,8 @@ func (f *jsonFile) removeOwnHooks(l list) {
 	}
 }
 
-// addHook puts a hook into the list of an event. If one of ours is there, it
-// only gets the right command: a longer timeout may be somebody's choice.
+// addHook adds a hook to the list of an event. If ours is there, it only corrects the
+// command, since the user may have chosen a longer timeout.
 func (f *jsonFile) addHook(event string, entry any) error {
 	l, missing, err := f.reach([]string{"hooks"})
 	if err != nil {
@@ -398,8 +398,8 @@ func (f *jsonFile) addHook(event string, entry any) error {
 	return nil
 }
 
-// removeHooks takes our hooks out of the lists of all events: an earlier
-// version may have asked for others.
+// removeHooks removes our hooks from the lists of all events, since an earlier version may
+// have used others.
 func (f *jsonFile) removeHooks() {
 	if all, missing, err := f.reach([]string{"hooks"}); err == nil && len(missing) == 0 {
 		for i := range all.len() {
@@ -408,7 +408,7 @@ func (f *jsonFile) removeHooks() {
 	}
 }
 
-// hasHook tells whether a hook of ours hangs on an event of a file.
+// hasHook tells whether a file has a hook of ours for an event.
 func hasHook(data []byte, event string) bool {
 	f, err := parseJSON(data)
 	if err != nil {
@@ -422,13 +422,13 @@ func hasHook(data []byte, event string) bool {
 	return ok
 }
 
-// same compares a value of a file with one of ours by meaning.
+// same compares a decoded value of a file with one of ours.
 func same(v *hujson.Value, ours any) bool {
 	var b any
 	return json.Unmarshal(compact(ours), &b) == nil && reflect.DeepEqual(decoded(v), b)
 }
 
-// decoded is the meaning of a value, or nil if it has none.
+// decoded is the decoded value, or nil.
 func decoded(v *hujson.Value) (x any) {
 	c := v.Clone()
 	c.Standardize()

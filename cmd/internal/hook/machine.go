@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Machine is where clients are looked for.
+// Machine is the machine whose clients are connected.
 type Machine struct {
 	Home    string
 	Root    string // of the project
@@ -26,7 +26,7 @@ func (m Machine) system() string {
 	return runtime.GOOS
 }
 
-// path is the file that a location of the table means on this machine.
+// path is the file of a location on this machine.
 func (m Machine) path(file string) string {
 	options := strings.Split(file, "|")
 	for _, f := range options {
@@ -37,7 +37,7 @@ func (m Machine) path(file string) string {
 	return m.expand(options[0])
 }
 
-// expand replaces the root that a path of the table begins with.
+// expand replaces the root of a path of the table.
 func (m Machine) expand(file string) string {
 	root, rest, _ := strings.Cut(file, "/")
 	dir := func(variable string, standard ...string) string {
@@ -108,10 +108,9 @@ func (m Machine) hasPlugin(c *client) bool {
 	})
 }
 
-// HooksBrief tells whether the hooks of a client bring the briefing to its
-// model. mcpName is what the client calls itself to an MCP server. If it is
-// uncertain they do not, since a briefing twice is better than none. Codex is
-// always uncertain, because it skips hooks that were not approved.
+// HooksBrief tells whether the hooks of a client certainly give its model the briefing.
+// mcpName is the client's name in MCP. In doubt the answer is no, since a second briefing
+// is better than none. Codex is always in doubt: it skips hooks that were not approved.
 func (m Machine) HooksBrief(mcpName string) bool {
 	all := clients()
 	i := slices.IndexFunc(all, func(c client) bool { return c.mcpName != "" && c.mcpName == mcpName })
@@ -143,8 +142,7 @@ func (m Machine) HooksBrief(mcpName string) bool {
 	})
 }
 
-// theirs is what the client calls an event; Claude Code's name where it has
-// none.
+// theirs is the client's name of an event, or Claude Code's if it has none.
 func (c *client) theirs(event string) string {
 	for _, e := range append(slices.Clone(c.hooks.events), claudeEvents()...) {
 		if e.ours == event {
@@ -154,7 +152,7 @@ func (c *client) theirs(event string) string {
 	return event
 }
 
-// EventName is what a client calls an event.
+// EventName is a client's name of an event.
 func EventName(name, event string) string {
 	for _, c := range clients() {
 		if c.name == name {

@@ -10,24 +10,24 @@ import (
 
 // Notice is a line for the model.
 type Notice struct {
-	ID   string // a session is shown the same line once
+	ID   string // each id is shown once in a session
 	Text string
 	Fact string // category/key, if it is a fact
 	Once bool   // not shown where the client does not name its session
 }
 
-// Line makes a text one line of at most 400 characters that shows what is
-// hidden in it, so that it can neither pass for another line nor close a tag.
+// Line makes a text one line of at most 400 characters. It escapes control characters and
+// markup, so that the text cannot imitate another line or close a tag.
 func Line(s string) string { return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), 400)) }
 
-// FactNotice is a fact that a prompt has to do with. mark tells what is to be known of it.
+// FactNotice is a fact for a prompt. mark says how far to trust it.
 func FactNotice(id, category, key, value, mark string) Notice {
 	name := Line(category) + "/" + Line(key)
 	return Notice{ID: id, Text: fmt.Sprintf("[%s] %s%s", name, Line(value), mark), Fact: name}
 }
 
-// ReminderNotice is a reminder whose time has come. One that is only due is
-// shown once in a session and not under every prompt.
+// ReminderNotice is a reminder that was triggered. A reminder that is due by its date is
+// shown once in a session, and not at every prompt.
 func ReminderNotice(id, text string, onlyDue bool) Notice {
 	return Notice{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", Line(id), Line(text)), Once: onlyDue}
 }
@@ -49,8 +49,8 @@ func ClaimNotice(path, holder string, left time.Duration, token uint64, whose Ow
 	}
 }
 
-// UnreadNotice says how many messages an agent has not read and how many shares
-// it has not pulled. It is shown again when the agent was active since.
+// UnreadNotice counts an agent's unread messages and shares. It is shown again if the agent
+// was active since the last time.
 func UnreadNotice(agent string, messages, shares int, active time.Time) Notice {
 	var what, how []string
 	for _, x := range []struct {

@@ -66,8 +66,8 @@ func (s serverCommand) String() string {
 // probeTimeout is how long a server may take to list its tools.
 const probeTimeout = 10 * time.Second
 
-// handshake initializes the server and asks for its tools. It is written by
-// hand: the SDK's client would be much for two requests.
+// handshake initializes the server and lists its tools. Two requests do not need the SDK's
+// client.
 const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lean-ctx-doctor","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
@@ -97,7 +97,7 @@ func (s serverCommand) probe(ctx context.Context, dir string) (version string, t
 	if err := cmd.Start(); err != nil {
 		return "", nil, err
 	}
-	_, _ = io.WriteString(in, handshake) // a server that ends without reading says why
+	_, _ = io.WriteString(in, handshake) // if the server has ended, its messages say why
 	version, tools, err = listen(bufio.NewReaderSize(out, 1<<16))
 	_ = in.Close() // it ends with its input
 	_ = cmd.Wait() // how it ends says nothing about its answer

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What became of a file.
+// The outcomes for a file.
 const (
 	connected = "connected"
 	unchanged = "unchanged"
@@ -20,7 +20,7 @@ const (
 	wouldRestore = "would be restored"
 )
 
-// FileReport is a file and what became of it.
+// FileReport is the outcome for one file.
 type FileReport struct {
 	Client  string `json:"client"`
 	Scope   Scope  `json:"scope"`
@@ -41,7 +41,7 @@ func (f FileReport) plain() bool {
 // Changed tells whether the file was written.
 func (f FileReport) Changed() bool { return f.Outcome == connected }
 
-// Report is what became of all files.
+// Report is the outcome for all files.
 type Report struct {
 	Files []FileReport `json:"files"`
 	Notes []string     `json:"notes,omitempty"`
@@ -86,7 +86,7 @@ func (r Report) Text() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// alike counts the programs from one on that have one outcome in one directory.
+// alike counts the programs that follow in the same directory with the same outcome.
 func (r Report) alike(from int) int {
 	f, n := r.Files[from], 0
 	for _, g := range r.Files[from:] {
@@ -100,7 +100,7 @@ func (r Report) alike(from int) int {
 
 func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
 
-// refused says why a file was left alone, and what to put there by hand.
+// refused says why a file was not changed, and what to add by hand.
 func (e edit) refused(r FileReport, err error) FileReport {
 	r = e.problem(r, err)
 	if errors.Is(err, fs.ErrPermission) {
@@ -113,8 +113,7 @@ func (e edit) refused(r FileReport, err error) FileReport {
 	return r
 }
 
-// stuck says why something of ours may still be in a file, and what to take out
-// by hand.
+// stuck says why something of ours may still be in a file, and what to remove by hand.
 func (e edit) stuck(r FileReport, err error) FileReport {
 	r = e.problem(r, err)
 	var parts []string

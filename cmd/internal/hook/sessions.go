@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// doubleWindow is the time within which two equal events of a session are
-	// one, reported by the hooks of two clients.
+	// doubleWindow is the time in which two equal events of a session count as
+	// one: the hooks of two clients may report it.
 	doubleWindow = 10 * time.Second
 	// noticeKept is how long we know what a session was shown.
 	noticeKept = 24 * time.Hour
-	// sessionKept is how long we know that a session was seen: twice as long as
-	// a silent agent is listed.
+	// sessionKept is how long the record of a session is kept: twice as long as
+	// an inactive agent is listed.
 	sessionKept = 48 * time.Hour
 	// turn is how long a session may work without an event.
 	turn = time.Hour
 )
 
-// Session is the session of a client in which an event occurred. What we know
-// of sessions is in small files of logs/hook. They are created, appended to or
-// read whole, so nobody waits for a lock.
+// Session is the session of a client in which an event occurred. Records of sessions are
+// small files in logs/hook. They are created, appended to or read whole, so they need no
+// lock.
 type Session struct {
 	Client string // of the table
 	Dir    string // where it works
@@ -43,8 +43,8 @@ type Session struct {
 	seen    map[string][]SeenSession
 }
 
-// The words of a session's file: one line for the first time it was seen, one
-// for its end, and one if it began again. The file's own time is the last.
+// The lines of a session's file: one for the first time it was seen, one for its end, and
+// one if it began again. The file's modification time is the last time it was seen.
 const (
 	sessionFile = "session-"
 	markSeen    = "seen"
@@ -54,8 +54,8 @@ const (
 	noticeFile  = "told-"
 )
 
-// byClear is why a session ends, and where the next one comes from, when a user
-// clears the context.
+// byClear is the reason of an end, and the source of the next session, when a user clears
+// the context.
 const byClear = "clear"
 
 func (c Call) session(in input) *Session {
@@ -129,14 +129,14 @@ func (s *Session) sweep() {
 			keep = sessionKept
 		}
 		if info, err := e.Info(); err == nil && s.now.Sub(info.ModTime()) > keep {
-			_ = os.Remove(filepath.Join(s.files, e.Name())) // somebody else may have
+			_ = os.Remove(filepath.Join(s.files, e.Name())) // another process may have removed it
 		}
 	}
 }
 
 func (s *Session) noticePath() string { return filepath.Join(s.files, noticeFile+shortHash(s.id)) }
 
-// unshown leaves out what the session was shown already.
+// unshown leaves out notices that the session has seen.
 func (s *Session) unshown(list []Notice) []Notice {
 	if s.id == "" {
 		return slices.DeleteFunc(slices.Clone(list), func(n Notice) bool { return n.Once })
@@ -149,7 +149,7 @@ func (s *Session) unshown(list []Notice) []Notice {
 	return slices.DeleteFunc(slices.Clone(list), func(n Notice) bool { return slices.Contains(known, n.ID) })
 }
 
-// shown records what the session is shown now.
+// shown records the notices that the session sees now.
 func (s *Session) shown(list []Notice) {
 	if s.id == "" || len(list) == 0 {
 		return
@@ -161,7 +161,7 @@ func (s *Session) shown(list []Notice) {
 	for _, n := range list {
 		fmt.Fprintln(f, n.ID)
 	}
-	_ = f.Close() // at worst it is shown again
+	_ = f.Close() // if this fails, it is shown again
 }
 
 // SeenSession is a session of a client that hooks have seen in a project.
@@ -246,7 +246,7 @@ func (s *Session) write(path string) {
 			return
 		}
 		fmt.Fprintf(f, "%d %s\n", s.now.UnixNano(), s.mark)
-		_ = f.Close() // what is lost makes an owner uncertain
+		_ = f.Close() // a lost mark makes an owner uncertain
 	}
 	_ = os.Chtimes(path, s.now, s.now)
 }
@@ -284,7 +284,7 @@ func parseMark(line string) (at time.Time, mark string) {
 	return time.Unix(0, ns), mark
 }
 
-// Owner says in whose session an agent works.
+// Owner tells whose session an agent works in.
 type Owner int
 
 // The owners.
@@ -298,8 +298,8 @@ const (
 // registered. It is certain if just one session was there at that time: begun,
 // not ended, and seen within the hour before.
 //
-// We do not compare the processes that a server and a hook descend from:
-// several sessions may share one, and shells stand between.
+// We do not compare the parent processes of a server and a hook: several sessions may share
+// one, and there are shells in between.
 func OwnerOf(list []SeenSession, registered time.Time) Owner {
 	there := slices.DeleteFunc(slices.Clone(list), func(s SeenSession) bool {
 		return s.First.After(registered) || !s.Ended.IsZero() && s.Ended.Before(registered) || s.Last.Before(registered.Add(-turn))

@@ -56,7 +56,7 @@ func commandLine(command, client, event string) string {
 	return fmt.Sprintf("%s hook %s %s", Shell(command), client, event)
 }
 
-// Shell is the path of a program as a shell reads it.
+// Shell quotes the path of a program for a shell.
 func Shell(command string) string {
 	if strings.ContainsAny(command, " \t'&()$;") {
 		return strconv.Quote(command)
@@ -64,8 +64,7 @@ func Shell(command string) string {
 	return command
 }
 
-// ownCommand matches the command of a hook of ours, whatever the program was
-// called and wherever it was when the hook was written.
+// ownCommand matches the command of a hook of ours, with any name and path of the program.
 var ownCommand = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\S\s+hook\s+(` + strings.Join(Names(), "|") + `)\s+(` + strings.Join(Events(), "|") + `)\s*$`)
 })
@@ -106,7 +105,7 @@ printf '%s\n' "$answer"
 `
 }
 
-// text is a rule as it stands in its file.
+// text is the content of a rule's file.
 func (r rule) text(client string) string {
 	return "---\n" + r.front + "\n---\n<!-- " + madeBy + " " + client + " --scope project`, removed by `lean-ctx disconnect`. -->\n" + strings.TrimSpace(advice) + "\n"
 }

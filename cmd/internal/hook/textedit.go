@@ -14,10 +14,9 @@ import (
 	gotoml "github.com/pelletier/go-toml/v2"
 )
 
-// TOML, YAML and Markdown are edited as lines: go-toml keeps no comments, and
-// goccy/go-yaml does not keep every indentation. Every edit of TOML or YAML is
-// read again by the library. If it says anything beside our entry that it did
-// not say before, the file is refused.
+// TOML, YAML and Markdown are edited as lines, since go-toml keeps no comments, and
+// goccy/go-yaml does not keep every indentation. The library decodes every edited file. If
+// anything beside our entry has changed, the edit is refused.
 
 const bom = "\ufeff"
 
@@ -26,7 +25,7 @@ func isBlank(data []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(bom)))) == 0
 }
 
-// newlineOf is how lines end in a file.
+// newlineOf is the line ending of a file.
 func newlineOf(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -34,7 +33,7 @@ func newlineOf(data []byte) string {
 	return "\n"
 }
 
-// decode is the meaning of a file of any format.
+// decode decodes a file of any format.
 func decode(f format, data []byte) (m map[string]any, err error) {
 	data = bytes.TrimPrefix(data, []byte(bom))
 	switch f {
@@ -53,7 +52,7 @@ func decode(f format, data []byte) (m map[string]any, err error) {
 		}
 		return m, err
 	}
-	// The library counts lines by line feeds, and not always by others.
+	// The library may miscount lines that end in CR LF.
 	d := goyaml.NewDecoder(bytes.NewReader(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))))
 	if err = d.Decode(&m); errors.Is(err, io.EOF) {
 		return nil, nil
@@ -71,7 +70,7 @@ func decode(f format, data []byte) (m map[string]any, err error) {
 	return m, err
 }
 
-// under goes down the keys of a decoded file.
+// under follows the keys of a decoded file.
 func under(m map[string]any, keys []string) map[string]any {
 	for _, k := range keys {
 		m, _ = m[k].(map[string]any)
@@ -85,7 +84,7 @@ type block struct {
 	parent string // the key that holds it
 }
 
-// header matches the line that our entry begins with, in any spelling.
+// header matches the first line of our entry, in any spelling.
 func (b block) header() *regexp.Regexp {
 	name := `["']?` + server + `["']?`
 	if b.format == yaml {
@@ -94,9 +93,8 @@ func (b block) header() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*["']?` + b.parent + `["']?[ \t]*\.[ \t]*` + name + `[ \t]*[\].].*(?:\n|\z)`)
 }
 
-// lines gives the places where our entry may stand, the last first. Only a
-// parser can tell an entry from a text that looks like one, so the caller tries
-// them.
+// lines returns the places where our entry may be, the last first. Only a parser can tell an
+// entry from a text that looks like one, so the caller tries each.
 func (b block) lines(data []byte) (spans [][2]int) {
 	header := b.header()
 	for _, at := range slices.Backward(header.FindAllSubmatchIndex(data, -1)) {
@@ -115,7 +113,7 @@ func (b block) lines(data []byte) (spans [][2]int) {
 	return spans
 }
 
-// lineEnd is where the line of an offset ends, its line feed included.
+// lineEnd is the end of the line at an offset, with its line feed.
 func lineEnd(data []byte, at int) int {
 	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -123,8 +121,8 @@ func lineEnd(data []byte, at int) int {
 	return len(data)
 }
 
-// lastContent is the end of the last line of a part that is neither blank nor a
-// comment: those belong to what follows.
+// lastContent is the end of the last line that is neither blank nor a comment. Such lines at
+// the end belong to the next entry.
 func lastContent(data []byte, from, to int) int {
 	for to > from {
 		start := max(from, bytes.LastIndexByte(data[:to-1], '\n')+1)
@@ -136,7 +134,7 @@ func lastContent(data []byte, from, to int) int {
 	return to
 }
 
-// withBlank takes the blank line before a line with it.
+// withBlank is the start of a line, or of the blank line before it.
 func withBlank(data []byte, from int) int {
 	if from > 0 {
 		if before := bytes.LastIndexByte(data[:from-1], '\n') + 1; len(bytes.TrimSpace(data[before:from])) == 0 {
@@ -162,8 +160,8 @@ func (b block) entry(m map[string]any) (map[string]any, error) {
 	return entry, nil
 }
 
-// same tells whether two files say the same beside our entry. The printed form
-// orders maps, and a number that is none equals itself.
+// same tells whether two files have the same content beside our entry. It compares the
+// printed form, which orders maps and in which NaN equals NaN.
 func (b block) same(before, after []byte) bool {
 	rest := func(data []byte) (string, error) {
 		m, err := decode(b.format, data)
@@ -181,7 +179,7 @@ func (b block) same(before, after []byte) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// put makes our entry stand in a file.
+// put writes our entry into a file.
 func (b block) put(data []byte, want object) ([]byte, error) {
 	before, err := decode(b.format, data)
 	if err != nil {
@@ -215,8 +213,7 @@ func (b block) put(data []byte, want object) ([]byte, error) {
 	return after, nil
 }
 
-// agrees tells whether an entry says what ours does, but for what people
-// choose.
+// agrees tells whether an entry equals ours, apart from members that users choose.
 func agrees(have map[string]any, want object) bool {
 	return !slices.ContainsFunc(want, func(p pair) bool {
 		v, ok := have[p.key]
@@ -240,8 +237,8 @@ func (b block) pairLine(indent string, p pair, nl string) string {
 	return indent + p.key + " = " + string(compact(p.value)) + nl
 }
 
-// update gives the lines of an entry of ours the values that they should have,
-// and keeps the others, which people may have added.
+// update corrects the values in the lines of our entry. It keeps other lines, which users
+// may have added.
 func (b block) update(data []byte, have map[string]any, want object) ([]byte, bool) {
 	nl := newlineOf(data)
 	for _, span := range b.lines(data) {
@@ -271,7 +268,7 @@ func (b block) update(data []byte, have map[string]any, want object) ([]byte, bo
 	return nil, false
 }
 
-// insert adds our entry: a TOML table at the end, a YAML mapping first in its
+// insert adds our entry: in TOML as a table at the end, in YAML as the first mapping of its
 // parent.
 func (b block) insert(data []byte, want object) ([]byte, error) {
 	nl := newlineOf(data)
@@ -298,7 +295,7 @@ func (b block) insert(data []byte, want object) ([]byte, error) {
 		if first := regexp.MustCompile(`\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*( +)[^\s#]`).FindSubmatch(data[at:]); first != nil {
 			indent = string(first[1])
 		}
-		if line[2] >= 0 { // {} makes way
+		if line[2] >= 0 { // replace {}
 			from := len(bytes.TrimRight(data[:line[2]], " \t"))
 			data = slices.Concat(data[:from], data[line[3]:])
 			at -= line[3] - from
@@ -317,8 +314,8 @@ func (b block) insert(data []byte, want object) ([]byte, error) {
 	return slices.Concat(data[:at], []byte(text.String()), data[at:]), nil
 }
 
-// cut takes our entry out and returns its lines and where they stood. lines is
-// empty if there is no entry.
+// cut removes our entry, and returns its lines and their place. lines is empty if there is
+// no entry.
 func (b block) cut(data []byte) (rest []byte, at int, lines string, err error) {
 	m, err := decode(b.format, data)
 	if err != nil {
@@ -341,7 +338,7 @@ func (b block) cut(data []byte) (rest []byte, at int, lines string, err error) {
 	return nil, 0, "", &FileError{Problem: fmt.Sprintf("the entry %s.%s is not written as a block: take it out by hand", b.parent, server)}
 }
 
-// swap puts an entry that somebody else wrote in the place of ours.
+// swap replaces our entry by the one that it had replaced.
 func (b block) swap(data []byte, theirs string) ([]byte, error) {
 	rest, at, ours, err := b.cut(data)
 	if err != nil || ours == "" {
@@ -367,7 +364,7 @@ func (b block) swap(data []byte, theirs string) ([]byte, error) {
 
 func indentation(lines string) string { return lines[:len(lines)-len(strings.TrimLeft(lines, " "))] }
 
-// reindent moves a block of lines to another depth.
+// reindent changes the indentation of a block.
 func reindent(lines, indent string) string {
 	old := indentation(lines)
 	var b strings.Builder
@@ -380,7 +377,7 @@ func reindent(lines, indent string) string {
 	return b.String()
 }
 
-// dropParent takes out the line of the parent if nothing is below it.
+// dropParent removes the line of the parent if the parent is empty.
 func (b block) dropParent(data []byte) []byte {
 	if m, err := decode(b.format, data); err != nil || m[b.parent] != nil || b.format != yaml {
 		return data
@@ -393,7 +390,7 @@ const (
 	adviceEnd   = "<!-- lean-ctx:end -->"
 )
 
-// adviceLines is where our block stands in AGENTS.md.
+// adviceLines is the place of our block in AGENTS.md.
 func adviceLines(data []byte) (from, to int, ok bool) {
 	from = bytes.Index(data, []byte(adviceBegin))
 	if from < 0 {
@@ -406,7 +403,7 @@ func adviceLines(data []byte) (from, to int, ok bool) {
 	return from, lineEnd(data, from+n), true
 }
 
-// putAdvice makes our block stand in AGENTS.md.
+// putAdvice writes our block into AGENTS.md.
 func putAdvice(data []byte) []byte {
 	nl := newlineOf(data)
 	text := []byte(strings.ReplaceAll(adviceBegin+"\n"+strings.TrimSpace(advice)+"\n"+adviceEnd+"\n", "\n", nl))
@@ -423,7 +420,7 @@ func putAdvice(data []byte) []byte {
 	return slices.Concat(data, text)
 }
 
-// removeAdvice takes our block out of AGENTS.md.
+// removeAdvice removes our block from AGENTS.md.
 func removeAdvice(data []byte) []byte {
 	if from, to, ok := adviceLines(data); ok {
 		return slices.Concat(data[:withBlank(data, from)], data[to:])
