@@ -132,6 +132,18 @@ func TestSubscriptionsOverHTTP(t *testing.T) {
 	}
 }
 
+// Without a connection a subscription of the older protocol could never end, so there is none.
+func TestNoSubscriptionWithoutAConnection(t *testing.T) {
+	home(t)
+	c := serveHTTP(t, serveArgs{}).dial(t, "/mcp", "2025-11-25")
+	if c.InitializeResult().Capabilities.Resources.Subscribe {
+		t.Error("it is offered")
+	}
+	if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "leanctx://facts/a"}); err == nil {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A token for one project reaches no other, whatever it names, and a search is of its own.
 func TestATokenReachesItsProjectsAlone(t *testing.T) {
 	dir := home(t)

@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/op"
@@ -98,7 +99,7 @@ func New(tools []*op.Tool, o *Options) *Server {
 		about.SubscribeHandler, about.UnsubscribeHandler = s.watch.subscribe, s.watch.unsubscribe
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "lean-ctx", Title: "lean-ctx", Version: s.options.Version}, about)
-	s.mcp.AddReceivingMiddleware(s.recovering, s.instructing, encoding)
+	s.mcp.AddReceivingMiddleware(s.recovering, connected, s.instructing, encoding)
 	for _, t := range tools {
 		s.tools[t.Name] = t
 		s.mcp.AddTool(description(t), s.handler(t))
@@ -143,6 +144,26 @@ func (s *Server) HTTP() http.Handler {
 
 // statelessKey marks the context of a request without a connection.
 type statelessKey struct{}
+
+// connected keeps clients of the older protocol from subscribing where there is no
+// connection: nobody could be told, and nothing would ever end the subscription. Those of
+// the newer one listen with a request that stays open.
+func connected(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if ctx.Value(statelessKey{}) == nil {
+			return next(ctx, method, req)
+		}
+		if method == "resources/subscribe" || method == "resources/unsubscribe" {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " needs a connection, which HTTP has not: use subscriptions/listen of protocol 2026-07-28, or stdio"}
+		}
+		result, err := next(ctx, method, req)
+		if r, ok := result.(*mcp.InitializeResult); ok && err == nil && r.Capabilities != nil && r.Capabilities.Resources != nil {
+			capabilities, resources := *r.Capabilities, *r.Capabilities.Resources
+			resources.Subscribe, capabilities.Resources, r.Capabilities = false, &resources, &capabilities
+		}
+		return result, err
+	}
+}
 
 // request has the parts that all requests share.
 type request interface {
