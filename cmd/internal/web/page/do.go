@@ -21,6 +21,7 @@ type said struct {
 	at   time.Time
 	Text string
 	Kind string // done, warned or failed
+	Undo bool   // it can be taken back
 }
 
 // What is said is kept in memory until the page that it belongs to is loaded.
@@ -31,10 +32,10 @@ const (
 
 // say keeps an answer and gives its id, which nobody can guess: an address must not be
 // able to put words on the page.
-func (h *handler) say(text, kind string) string {
+func (h *handler) say(text, kind string, undo bool) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.said = append(h.said, said{rand.Text(), time.Now(), text, kind})
+	h.said = append(h.said, said{rand.Text(), time.Now(), text, kind, undo})
 	h.said = slices.Clone(h.said[max(0, len(h.said)-saidMost):])
 	return h.said[len(h.said)-1].id
 }
@@ -67,6 +68,8 @@ var buttons = map[string]button{
 	"add":      {action: "remember", fields: []string{"category", "key", "value"}},
 	"remove":   {action: "remove", fields: []string{"category", "key", "value"}},
 	"judge":    {action: "judge", fields: []string{"category", "key", "target", "verdict"}},
+	"rename":   {action: "rename", fields: []string{"category", "key", "to", "merge"}},
+	"undo":     {action: "undo"},
 	"restore":  {action: "restore", fields: []string{"category", "key"}},
 	"question": {action: "questions", fields: []string{"category", "key", "questions"}},
 	"relate":   {action: "relate", fields: []string{"category", "key", "target", "kind"}},
@@ -103,7 +106,7 @@ func (h *handler) do(w http.ResponseWriter, r *http.Request) {
 		u = &url.URL{Path: h.o.Prefix + "/"}
 	}
 	v := u.Query()
-	v.Set("said", h.say(text, kind))
+	v.Set("said", h.say(text, kind, kind == "done" && b.action != "undo"))
 	u.RawQuery, u.Fragment = v.Encode(), ""
 	w.Header().Set("Location", u.String())
 	w.WriteHeader(http.StatusSeeOther)

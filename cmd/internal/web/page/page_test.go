@@ -255,6 +255,12 @@ func TestEveryButton(t *testing.T) {
 	expect(t, "remove", f.press("remove", "category", "team", "key", "owner"), "Removed [team] owner")
 	expect(t, "removed", f.get("/facts/team/owner", http.StatusOK), "Nothing is believed under this name now", "Add a value")
 	expect(t, "restore", f.press("restore", "category", "team", "key", "owner"), "No archived facts")
+	expect(t, "undo", f.press("undo"), "Undone: your commit of", "!>Undo<")
+	expect(t, "undone", f.get("/facts/team/owner", http.StatusOK), "Mira")
+	expect(t, "rename", f.press("rename", "category", "team", "key", "owner", "to", "people/lead"), "Renamed", ">Undo<")
+	expect(t, "renamed", f.get("/facts/people/lead", http.StatusOK), "Mira")
+	f.remember("people", "head", "Mira", "source", "user")
+	expect(t, "merge", f.press("rename", "category", "people", "key", "head", "to", "people/lead", "merge", "true"), "people")
 	expect(t, "failed", f.press("remove", "category", "team", "key", "nobody"), "Not found", "nobody", `class="said failed"`)
 	expect(t, "nothing given", f.press("change", auth...), "Not possible", "value")
 	if w := f.post("erase", url.Values{}); w.Code != http.StatusNotFound {

@@ -313,12 +313,16 @@ func (q *request) PinAction(pinned bool) string {
 type side struct {
 	knowledge.Name
 	Value, Other, OtherValue string
-	Address, Judge           template.URL
+	Address, Judge, Rename   template.URL
+	From                     knowledge.Name // the other
 	Back                     string
 	ReadOnly                 bool
 }
 
 // Side is one of two facts, seen beside the other.
 func (f frame) Side(n knowledge.Name, value string, other knowledge.Name, otherValue string) side {
-	return side{n, value, other.Category + "/" + other.Key, otherValue, f.Fact(n.Category, n.Key), f.Action("judge"), f.Back(), f.ReadOnly}
+	return side{
+		Name: n, Value: value, From: other, Other: other.Category + "/" + other.Key, OtherValue: otherValue,
+		Address: f.Fact(n.Category, n.Key), Judge: f.Action("judge"), Rename: f.Action("rename"), Back: f.Back(), ReadOnly: f.ReadOnly,
+	}
 }
