@@ -5,15 +5,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // names translates ids. Each run makes random ids, and the story is always printed with
-// the same ones. The first agent of a type and the first task have an id in the story.
+// the same ones. The first agent of a type, the first task and the first dispute have an id in
+// the story.
 type names struct{ run, story []string }
 
 var (
 	newID = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:Registered: |Task created: )([a-z]+-[0-9a-f]{4,})`)
+		return regexp.MustCompile(`\b(?:Registered: |Task created: |recorded as )([a-z]+-[0-9a-f]{4,})`)
 	})
 	ages      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9]+s ago`) })
 	costLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(    \S+) +[0-9,]+ tok \([0-9.]+%\)$`) })
@@ -31,6 +33,7 @@ func (n *names) shown(answer string) string {
 		}
 	}
 	answer = ages().ReplaceAllString(translate(answer, n.run, n.story), "0s ago")
+	answer = strings.ReplaceAll(answer, time.Now().UTC().Format(time.DateOnly), "today")
 	if strings.HasPrefix(answer, "COST") {
 		return withoutCounts(answer)
 	}

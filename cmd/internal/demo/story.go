@@ -7,7 +7,7 @@ type call struct{ who, tool, arguments string }
 func (c call) String() string { return c.who + "> " + c.tool + " " + c.arguments }
 
 // storyIDs are the ids that the story prints. A run has other ids on the wire.
-var storyIDs = [...]string{"cursor-a3f8", "claude-b7e2", "t-a3f8c1"}
+var storyIDs = [...]string{"cursor-a3f8", "claude-b7e2", "t-a3f8c1", "d-3f2a"}
 
 // refused marks the one call that the story wants to be refused.
 const refused = `"path":"src"`
@@ -101,5 +101,13 @@ var story = [...]chapter{
 		recall(`{"action":"wakeup"}`),
 		{who: "claude"}, {who: "cursor"},
 		{"", "ctx_cost", `{"action":"report"}`},
+	}, nil},
+	{"A user's word: in more words it is refined, an agent's other value is disputed, and the user settles it", []call{
+		claude("ctx_knowledge", `{"action":"remember","category":"workflow","key":"push","value":"never push to main","confidence":1,"source":"user","agent":"claude-b7e2"}`),
+		claude("ctx_knowledge", `{"action":"remember","category":"workflow","key":"push","value":"never push to main without review","confidence":1,"source":"user","agent":"claude-b7e2"}`),
+		cursor("ctx_knowledge", `{"action":"remember","category":"workflow","key":"push","value":"pushing to main is fine","confidence":0.3,"agent":"cursor-a3f8"}`),
+		cursor("ctx_recall", `{"action":"recall","query":"push to main","agent":"cursor-a3f8"}`),
+		claude("ctx_knowledge", `{"action":"judge","category":"workflow","key":"push","target":"d-3f2a","verdict":"reject","source":"user","agent":"claude-b7e2"}`),
+		cursor("ctx_knowledge", `{"action":"remember","category":"workflow","key":"push","value":"Pushing to main is fine.","agent":"cursor-a3f8"}`),
 	}, nil},
 }
