@@ -87,6 +87,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 			r.addPlans(k)
 			return nil
 		})
+		s.markOutdated(ctx, &r)
 	}
 	for i, f := range r.Facts {
 		if q.Explain {
@@ -478,6 +479,7 @@ func (s *Store) vectorsOf(ctx context.Context, c *candidates, e meaning.Encoding
 // answer ranks the candidates and takes over what is told. The answer says that
 // meaning had a part in it if words alone would not have found what is shown.
 func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
+	r.looked = c.versions
 	for _, a := range asked.Rank(c.ranked, m.compared()) {
 		if a.Maybe && r.frame.Prompt {
 			continue

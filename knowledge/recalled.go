@@ -33,7 +33,8 @@ type Recalled struct {
 	Encoder string `json:"encoder,omitempty"`
 
 	frame   frame
-	outside int // where nothing is listed: how many archived facts would be
+	looked  []*fact.Version // what a question in words was compared with
+	outside int             // where nothing is listed: how many archived facts would be
 }
 
 // Found is one fact of an answer.
@@ -58,9 +59,10 @@ type Found struct {
 	Pinned        bool               `json:"pinned,omitempty"`
 	Privacy       string             `json:"privacy"`
 	Archived      bool               `json:"archived,omitempty"`
-	Unconfirmed   bool               `json:"unconfirmed,omitempty"`  // known only from an import
-	Disputed      bool               `json:"disputed,omitempty"`     // an open dispute stands against it
-	SourceState   string             `json:"source_state,omitempty"` // changed or gone: the file that its source names is not what it was
+	Unconfirmed   bool               `json:"unconfirmed,omitempty"`    // known only from an import
+	Outdated      string             `json:"maybe_outdated,omitempty"` // category/key of a newer fact that seems to replace it
+	Disputed      bool               `json:"disputed,omitempty"`       // an open dispute stands against it
+	SourceState   string             `json:"source_state,omitempty"`   // changed or gone: the file that its source names is not what it was
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
 	Maybe   bool  `json:"maybe,omitempty"`   // too weak to be told as an answer
@@ -243,6 +245,9 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	}
 	if f.Disputed {
 		b.WriteString(" [disputed]")
+	}
+	if f.Outdated != "" {
+		b.WriteString(" [maybe outdated: " + prose.Line(f.Outdated) + "]")
 	}
 	if f.SourceState != "" {
 		b.WriteString(" [source " + f.SourceState + "]")

@@ -59,6 +59,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	}
 	r.Redacted, r.Unchecked = c.Redacted, c.unchecked
 	s.weighRival(ctx, r.Contradiction)
+	s.adviseConflicts(ctx, &r)
 	return r, nil
 }
 
@@ -81,7 +82,7 @@ func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
 		case n == this || len(out) == similarMost || v == nil || v.ArchivedAt != nil:
 		case n.Category != this.Category && len(fact.Words(r.Value)) < 3:
 		case !Judged(k.Judged, this, n):
-			out = append(out, Similar{v.Category, v.Key, v.Value, 1})
+			out = append(out, Similar{"", v.Category, v.Key, v.Value, 1})
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -59,6 +60,7 @@ type Displacement struct {
 
 // Similar is a fact under another name that might say the same or the opposite.
 type Similar struct {
+	Kind      string  `json:"kind,omitempty"` // conflict, replaced; none: it says the same
 	Category  string  `json:"category"`
 	Key       string  `json:"key"`
 	Value     string  `json:"value"`
@@ -122,7 +124,8 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 	}
 	r.noteSource(&b)
 	for _, s := range r.Similar {
-		fmt.Fprintf(&b, "\n  Similar: [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value),
+		label := map[string]string{similarConflict: "Possible conflict", similarReplaced: "Replaced, it seems"}[s.Kind]
+		fmt.Fprintf(&b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value),
 			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes|compatible|unrelated"))
 	}
 	return b.String()

@@ -22,15 +22,16 @@ import (
 type Report struct {
 	Facts          int                   `json:"facts"`
 	Archived       int                   `json:"archived"`
-	Dormant        []knowledge.Found     `json:"dormant,omitempty"`  // the first hundred of the archived ones, by name
-	Contradictions []OpenQuestion        `json:"contradictions"`     // sure values that were replaced and the new one not confirmed since
-	Disputes       []knowledge.Disputing `json:"disputes,omitempty"` // open ones
-	Duplicates     []OpenQuestion        `json:"duplicates"`         // the same value under two names
-	Nearly         []Pair                `json:"nearly_same"`        // of which one is among the newest facts
-	Looked         bool                  `json:"nearly_looked"`      // for the latter: there are vectors, and not too many versions
-	Compared       int                   `json:"nearly_compared"`    // so many of the newest facts with all others
-	Versions       int                   `json:"-"`                  // of all facts
-	Stale          []knowledge.Found     `json:"stale"`              // effective confidence under a half; what to check first
+	Dormant        []knowledge.Found     `json:"dormant,omitempty"`   // the first hundred of the archived ones, by name
+	Contradictions []OpenQuestion        `json:"contradictions"`      // sure values that were replaced and the new one not confirmed since
+	Disputes       []knowledge.Disputing `json:"disputes,omitempty"`  // open ones
+	Conflicts      []Conflict            `json:"conflicts,omitempty"` // two names whose values likely cannot both hold
+	Duplicates     []OpenQuestion        `json:"duplicates"`          // the same value under two names
+	Nearly         []Pair                `json:"nearly_same"`         // of which one is among the newest facts
+	Looked         bool                  `json:"nearly_looked"`       // for the latter: there are vectors, and not too many versions
+	Compared       int                   `json:"nearly_compared"`     // so many of the newest facts with all others
+	Versions       int                   `json:"-"`                   // of all facts
+	Stale          []knowledge.Found     `json:"stale"`               // effective confidence under a half; what to check first
 	StaleTotal     int                   `json:"stale_total"`
 	Sources        Checked               `json:"sources"`
 	Unconfirmed    int                   `json:"unconfirmed"`       // known only from an import
@@ -69,6 +70,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 	err = s.View(ctx, func(st *state.State, now time.Time) (err error) {
 		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
 		var likes []likely
+		var stand []*fact.Version
 		same := values{}
 		for n, vs := range st.Sorted() {
 			current := fact.AllCurrent(vs, now)
@@ -81,6 +83,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 					r.Dormant = append(r.Dormant, knowledge.FoundAt(current[0], now))
 				}
 			}
+			stand = append(stand, active...)
 			for _, v := range active {
 				r.look(st, v, now)
 				if w, known := same.met(n, v); known && w != nameOf(v) && !knowledge.Judged(st.Judged, n, fact.IDOf(w.Category, w.Key)) {
@@ -92,6 +95,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 			}
 		}
 		r.costliest(s.Retrievals(), now)
+		r.Conflicts = conflicts(st, stand)
 		r.Unasked = len(knowledge.WithoutQuestions(st, now))
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
 			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
@@ -204,6 +208,16 @@ func (r Report) TextIn(call prose.Syntax) string {
 	}
 	for _, d := range r.Disputes[:min(healthMost, len(r.Disputes))] {
 		b.WriteString("\n  " + d.Line())
+	}
+	if len(r.Conflicts) > 0 {
+		fmt.Fprintf(&b, "\nPossible conflicts under two names: %d (%s settles one)", len(r.Conflicts), call("judge"))
+	}
+	for _, c := range r.Conflicts[:min(healthMost, len(r.Conflicts))] {
+		against := "against"
+		if c.Replaced {
+			against = "seems to replace"
+		}
+		fmt.Fprintf(&b, "\n  [%s] '%s' %s [%s] '%s'", knowledge.Slashed(c.Newer), prose.Brief(c.NewerValue), against, knowledge.Slashed(c.Older), prose.Brief(c.OlderValue))
 	}
 	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
 	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {

@@ -1,0 +1,121 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"leanctx/knowledge/conflict"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// The kinds of a [Similar] that says something else.
+const (
+	similarConflict = "conflict" // both cannot hold, as it seems
+	similarReplaced = "replaced" // the new value names it as replaced
+)
+
+// statementOf is a version as package conflict compares it.
+func statementOf(v *fact.Version) conflict.Statement {
+	return conflict.Statement{Name: v.Category + "/" + v.Key, Value: v.Value}
+}
+
+// adviseConflicts names facts under other keys that the new value likely
+// contradicts or replaces, from what is at hand. It is advice: nothing is done about
+// them, and what is missed here health finds.
+func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
+	if r.Outcome == Confirmed || r.Outcome == Disputed || r.Outcome == Backdated || len(r.Similar) == similarMost {
+		return
+	}
+	this := fact.IDOf(r.Category, r.Key)
+	form := conflict.Of(conflict.Statement{Name: r.Category + "/" + r.Key, Value: r.Value})
+	stems := form.Words()
+	if len(stems) == 0 {
+		return
+	}
+	var found []Similar
+	err := s.log.Akin(ctx, stems, func(k state.Known, names []fact.ID) error {
+		found = conflictsWith(k, this, form, names, s.present(r.RecordedAt))
+		return nil
+	})
+	if err != nil {
+		s.opts.Logger.Debug("conflicts were not looked for", "error", err) // the fact is stored
+		return
+	}
+	r.Similar = append(r.Similar, found[:min(len(found), similarMost-len(r.Similar))]...)
+}
+
+// comparedMost is how many facts an assertion is compared with.
+const comparedMost = 32
+
+// conflictsWith lists the facts of some that likely conflict with a newer one, those
+// that it replaces first.
+func conflictsWith(k state.Known, this fact.ID, newer conflict.Form, names []fact.ID, now time.Time) (out []Similar) {
+	var likely []*fact.Version
+	slices.SortFunc(names, fact.ID.Compare)
+	for _, n := range slices.Compact(names) {
+		if n == this || Judged(k.Judged, this, n) {
+			continue
+		}
+		for _, v := range fact.AllCurrent(k.Versions(n), now) {
+			if v.ArchivedAt == nil {
+				likely = append(likely, v)
+			}
+		}
+	}
+	slices.SortFunc(likely, func(a, b *fact.Version) int { return cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), fact.ByName(a, b)) })
+	for _, v := range likely[:min(len(likely), comparedMost)] {
+		x := Similar{Kind: similarConflict, Category: v.Category, Key: v.Key, Value: v.Value, Relevance: 1}
+		switch conflict.Of(statementOf(v)).Before(newer) {
+		case conflict.Likely:
+			out = append(out, x)
+		case conflict.Replaced:
+			x.Kind = similarReplaced
+			out = slices.Insert(out, 0, x)
+		}
+	}
+	return out
+}
+
+// markOutdated marks the facts of an answer that a newer one names as replaced, until
+// somebody judges the two. The newer one is among what the question found; for a
+// question by key it is looked for.
+func (s *Store) markOutdated(ctx context.Context, r *Recalled) {
+	if r.frame.timeful || r.frame.Prompt {
+		return
+	}
+	mark := func(k state.Known, newer []*fact.Version) {
+		for _, v := range newer {
+			if !conflict.NamesReplaced(v.Value) {
+				continue
+			}
+			form := conflict.Of(statementOf(v))
+			for i := range r.Facts {
+				f := &r.Facts[i]
+				n, by := fact.IDOf(f.Category, f.Key), fact.IDOf(v.Category, v.Key)
+				if n != by && v.ValidFrom.After(f.ValidFrom) && conflict.Of(statementOf(f.Version)).Before(form) == conflict.Replaced && !Judged(k.Judged, n, by) {
+					f.Outdated = v.Category + "/" + v.Key
+				}
+			}
+		}
+	}
+	var err error
+	switch {
+	case r.looked != nil:
+		err = s.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.looked); return nil })
+	case r.frame.Key != "" && len(r.Facts) == 1:
+		err = s.log.Akin(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
+			var newer []*fact.Version
+			for _, n := range names[:min(len(names), comparedMost)] {
+				newer = append(newer, fact.AllCurrent(k.Versions(n), r.frame.now)...)
+			}
+			mark(k, newer)
+			return nil
+		})
+	}
+	if err != nil {
+		s.opts.Logger.Debug("what replaces a fact was not looked for", "error", err)
+	}
+}

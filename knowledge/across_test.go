@@ -1,0 +1,72 @@
+package knowledge_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
+)
+
+// A likely conflict under another key is named when the second fact is stored, also
+// seconds after the first one, by a process that has just begun, and beside a stored
+// index. Health finds it too, and recall marks what is named as replaced, until
+// somebody judges the two.
+func TestConflictsUnderOtherKeys(t *testing.T) {
+	for name, between := range map[string]func(t *testing.T, s *story){
+		"at once":     func(*testing.T, *story) {},
+		"a new start": func(t *testing.T, s *story) { s.open(t, nil) },
+		"with an index": func(t *testing.T, s *story) {
+			if err := s.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.open(t, nil)
+		},
+	} {
+		s := testStore(t, nil)
+		say := func(category, key, value string) string {
+			t.Helper()
+			s.now = s.now.Add(2 * time.Second)
+			return s.remember(t, Assertion{Category: category, Key: key, Value: value}).Text()
+		}
+		say("workflow", "ci", "CI runs on Jenkins")
+		say("architecture", "db", "MySQL 8")
+		say("config", "telemetry", "telemetry is enabled by default")
+		between(t, s)
+		for _, x := range []struct{ category, key, value, want string }{
+			{"decision", "pipeline", "We moved from Jenkins to GitHub Actions", "\n  Replaced, it seems: [workflow/ci] CI runs on Jenkins. Settle it: "},
+			{"decision", "database", "PostgreSQL 16", "\n  Possible conflict: [architecture/db] MySQL 8. Settle it: "},
+			{"privacy", "tracking", "Telemetry is off", "\n  Possible conflict: [config/telemetry] telemetry is enabled by default. Settle it: "},
+			{"workflow", "review", "two people review each change", ""},
+		} {
+			if got := say(x.category, x.key, x.value); !strings.Contains(got, x.want) || x.want == "" && strings.Contains(got, "Settle it") {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		health := func() string {
+			t.Helper()
+			r, err := advice.Health(t.Context(), s.Store, Nothing{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Text()
+		}
+		if got := health(); !strings.Contains(got, "Possible conflicts under two names: 3 ") ||
+			!strings.Contains(got, "\n  [decision/pipeline] 'We moved from Jenkins to GitHub Actions' seems to replace [workflow/ci] 'CI runs on Jenkins'") {
+			t.Errorf("%s: %s", name, got)
+		}
+		const mark = " [maybe outdated: decision/pipeline]"
+		for _, q := range []Question{{Query: "what does CI run on, Jenkins?"}, {Category: "workflow", Key: "ci"}} {
+			if got := s.recall(t, q).Text(); !strings.Contains(got, mark) {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		if _, err := advice.Judge(t.Context(), s.Store, advice.Verdict{Category: "decision", Key: "pipeline", Target: "workflow/ci", Verdict: "compatible"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := health() + s.recall(t, Question{Category: "workflow", Key: "ci"}).Text(); strings.Contains(got, "seems to replace") || strings.Contains(got, mark) {
+			t.Errorf("%s, judged: %s", name, got)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package conflict
+
+import (
+	"flag"
+	"testing"
+	"time"
+)
+
+var shown = flag.String("show", "", "print the mistakes on the even (seen) or odd (held out) pairs")
+
+// Of the 60 pairs most conflicts are named, and hardly any pair that can hold
+// together is. Half of the pairs, the odd ones, were not looked at while the rules
+// were made.
+func TestPairsUnderDifferentKeys(t *testing.T) {
+	type count struct{ named, conflicts, alarms, compatible int }
+	seen, heldOut, further := count{}, count{}, count{}
+	look := func(c *count, half string, x pair) {
+		got := Between(x.old, x.new) != None
+		switch {
+		case x.conflict && got:
+			c.named++
+		case got:
+			c.alarms++
+		}
+		if x.conflict {
+			c.conflicts++
+		} else {
+			c.compatible++
+		}
+		if got != x.conflict && *shown == half {
+			t.Logf("%v: %v", x, got)
+		}
+	}
+	for i, x := range pairs {
+		if i%2 == 0 {
+			look(&seen, "seen", x)
+		} else {
+			look(&heldOut, "held out", x)
+		}
+	}
+	for _, x := range more {
+		look(&further, "seen", x)
+	}
+	for name, c := range map[string]count{"seen": seen, "held out": heldOut, "further": further} {
+		t.Logf("%s: %d of %d conflicts named, %d alarms on %d compatible pairs", name, c.named, c.conflicts, c.alarms, c.compatible)
+		if c.named*10 < c.conflicts*6 || c.alarms > 1 {
+			t.Errorf("%s: at least 60%% are to be named, with one alarm at most", name)
+		}
+	}
+	if alarms, compatible := seen.alarms+heldOut.alarms, seen.compatible+heldOut.compatible; alarms*20 > compatible {
+		t.Errorf("%d alarms on %d compatible pairs: one in 20 at most", alarms, compatible)
+	}
+}
+
+// It takes microseconds, so that hundreds are compared beside a remember.
+func TestComparisonIsQuick(t *testing.T) {
+	began, n := time.Now(), 0
+	for range 20 {
+		for _, x := range pairs {
+			Between(x.old, x.new)
+			n++
+		}
+	}
+	if each := time.Since(began) / time.Duration(n); each > 500*time.Microsecond {
+		t.Errorf("%v a pair", each)
+	} else {
+		t.Logf("%v a pair", each)
+	}
+}
