@@ -96,10 +96,12 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		}
 	}
 	var r Promoted
-	decide := func(st *state.State, now time.Time) (events []state.Event, err error) {
+	decide := func(st *state.State, files *sourceFiles, now time.Time) (events []state.Event, err error) {
 		some, over, unsure := allowed.of(unpromoted(st, found))
 		r = Promoted{DryRun: p.DryRun, Left: over, Unsure: unsure}
-		w := state.Over(st, nil)
+		known := st.Known()
+		known.Files = files.now
+		w := state.Over(known, nil)
 		events, r.Facts, err = s.promoteAll(some, near, st, w, now)
 		if err == nil {
 			var closed []state.Event
@@ -112,14 +114,23 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		return events, err
 	}
 	if p.DryRun {
-		if err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err }); err != nil {
+		err := s.withFiles(ctx, func(f *sourceFiles) error {
+			return s.View(ctx, func(st *state.State, now time.Time) error {
+				_, err := f.decided(decide(st, f, now))
+				return err
+			})
+		})
+		if err != nil {
 			return r, err
 		}
 		_, counts, err := s.due(ctx, true)
 		r.Archived, r.Woken = counts.Archived, counts.Woken
 		return r, err
 	}
-	if err := s.Update(ctx, decide); err != nil {
+	err = s.withFiles(ctx, func(f *sourceFiles) error {
+		return s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) { return f.decided(decide(st, f, now)) })
+	})
+	if err != nil {
 		return Promoted{}, err
 	}
 	done, err := s.Maintain(ctx, true)

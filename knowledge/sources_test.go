@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
@@ -130,5 +131,21 @@ func TestFileProtectsAFactWhileItMatches(t *testing.T) {
 	}
 	if r := other.remember(t, port("5050", "")); r.Outcome != Superseded {
 		t.Errorf("an agent's word after the file went: %s", r.Text())
+	}
+}
+
+// An entry of a diary is an agent's word too.
+func TestFileProtectsAFactFromConsolidation(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "auth.ts"), "tokens are signed by RS256\n")
+	const old = "Tokens are signed by RS256"
+	list := []Finding{{Ref: "diary:codex-1acc/1", Kind: "decision", Text: old + " and rotated every month", By: "codex-1acc", At: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)}}
+	s := testStore(t, &Options{ProjectRoot: root, ProjectHash: "14958352f5925e3e", Findings: notes{list: list}})
+	key := s.remember(t, Assertion{Category: "decision", Value: old, Source: "auth.ts:1"}).Key
+	if _, err := s.Consolidate(t.Context(), Promotion{}); err != nil {
+		t.Fatal(err)
+	}
+	if f := s.only(t, "decision", key); f.Value != old {
+		t.Errorf("consolidation replaced what a file says: %s", f.Value)
 	}
 }
