@@ -13,7 +13,7 @@
 // # Where to look
 //
 //	remember.go   the whole policy of an assertion: [Assert], a pure function
-//	retract.go    remove and erase
+//	retract.go    remove and erase; rename.go, undo.go
 //	lesson.go relation.go remind.go consolidate.go archive.go rooms.go
 //	recall.go     questions; package recall ranks
 //	store.go      Open, View, Update; background.go what happens beside calls
