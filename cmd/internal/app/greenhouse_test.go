@@ -151,7 +151,7 @@ func TestPromptsGetWhatIsRight(t *testing.T) {
 		}
 		told := regexp.MustCompile(`\[[^\]]+/[^\]]+\] `).FindAllString(out, -1)
 		ok := row[1] == "-" && out == ""
-		for _, wanted := range strings.Split(row[1], ";") {
+		for wanted := range strings.SplitSeq(row[1], ";") {
 			ok = ok || slices.Contains(told, "["+wanted+"] ")
 		}
 		if len(told) > 3 {
