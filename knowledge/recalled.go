@@ -207,6 +207,8 @@ func (r Recalled) nothing() string {
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Query))
 	case f.timeful && !f.named:
 		return fmt.Sprintf("No facts valid at %s.", f.asOf)
+	case len(f.Tags) > 0:
+		return fmt.Sprintf("No facts with the tags '%s'.", prose.Brief(strings.Join(f.Tags, ", ")))
 	case f.Key != "":
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Key))
 	case f.Category != "":
