@@ -407,6 +407,7 @@ func pick[T any](list []T, i int) T { return list[(i%len(list)+len(list))%len(li
 func onDisk(name string, most *float64, of func(path string) bool) row {
 	w := row{group: "on disk", name: name, bytes: true, run: func(b *bench, _ int) (sum float64, err error) {
 		stores, err := filepath.Glob(filepath.Join(b.data(), "knowledge", "*"))
+		stores = slices.DeleteFunc(stores, func(path string) bool { return filepath.Ext(path) != "" }) // a file beside a store
 		if err != nil || len(stores) != 1 {
 			return 0, errors.Join(err, fmt.Errorf("%d stores", len(stores)))
 		}

@@ -23,6 +23,13 @@ func home(t *testing.T) string {
 	}
 	t.Setenv(config.DataDirVar, filepath.Join(dir, "data"))
 	t.Setenv(config.ProjectVar, project)
+	// Nothing may reach the settings of whoever runs the tests.
+	for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "XDG_CONFIG_HOME"} {
+		t.Setenv(name, dir)
+	}
+	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"} {
+		t.Setenv(name, "")
+	}
 	return dir
 }
 
