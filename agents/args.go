@@ -34,7 +34,7 @@ func readDuration(argument, text string, least, most time.Duration) (time.Durati
 	if sum >= least && sum <= most {
 		return sum, nil
 	}
-	return 0, refusal.Argument(argument, "%s %q is not between %s and %s", argument, prose.Clip(text, maxWord), prose.Span(least), prose.Span(most))
+	return 0, refusal.Argument(argument, "%s %q is not between %s and %s", argument, prose.Clip(text, maxWord), prose.Duration(least), prose.Duration(most))
 }
 
 // checkedText trims a text and makes it valid UTF-8. It may have at most `most` bytes.

@@ -9,7 +9,7 @@ import (
 // Every mistake is refused by name, and changes nothing.
 func TestBadInput(t *testing.T) {
 	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	talkers(t, s, 2)
 	a := s.As(Actor{Agent: "talker-0000"})

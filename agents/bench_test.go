@@ -9,7 +9,7 @@ import (
 
 // crowd fills a project with agents and messages in a few commits: a third of
 // the messages is for everybody, a third for one agent, a third for a type.
-func crowd(t testing.TB, b *bed, agents, messages int) *Store {
+func crowd(t testing.TB, b *fixture, agents, messages int) *Store {
 	t.Helper()
 	s := b.open()
 	name := func(i int) string { return fmt.Sprintf("cursor-%04x", i) }
@@ -46,7 +46,7 @@ func crowd(t testing.TB, b *bed, agents, messages int) *Store {
 const benchAgents, benchMessages = 1000, 100_000
 
 func BenchmarkCrowd(b *testing.B) {
-	bd := newBed(b)
+	bd := newFixture(b)
 	bd.opts.Now = time.Now
 	s := crowd(b, bd, benchAgents, benchMessages)
 	if err := s.Compact(b.Context()); err != nil {
@@ -91,7 +91,7 @@ func BenchmarkCrowd(b *testing.B) {
 
 // cold is what it costs a command to open the registry and count what an agent
 // has not read.
-func cold(b *testing.B, bd *bed, me string) {
+func cold(b *testing.B, bd *fixture, me string) {
 	for b.Loop() {
 		s, err := Open(bd.dir, &bd.opts)
 		if err != nil {
@@ -104,7 +104,7 @@ func cold(b *testing.B, bd *bed, me string) {
 
 // What a command pays when everybody has read everything.
 func BenchmarkColdAllRead(b *testing.B) {
-	bd := newBed(b)
+	bd := newFixture(b)
 	bd.opts.Now = time.Now
 	s := crowd(b, bd, benchAgents, 0)
 	post(b, s, PostArgs{Message: "hello"})
@@ -135,7 +135,7 @@ func BenchmarkPostRead(b *testing.B) {
 		}
 	})
 	b.Run("post and read", func(b *testing.B) {
-		bd := newBed(b)
+		bd := newFixture(b)
 		bd.opts.Now = time.Now
 		from, to := join(b, bd.open(), "cursor", ""), join(b, bd.open(), "claude", "")
 		for b.Loop() {

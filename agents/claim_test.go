@@ -9,7 +9,7 @@ import (
 // A renewal that names no time never takes any away, and what is handed over
 // lasts until its receiver has seen it.
 func TestRenew(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
 	claim := func(by *Store, path, ttl string) string {
@@ -33,7 +33,7 @@ func TestRenew(t *testing.T) {
 
 // A process whose clock is wrong harms nobody else's claims for long.
 func TestClocksJump(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	sane := b.open()
 	wrong := newClock()
 	b.opts.Now = wrong.Now
@@ -73,7 +73,7 @@ func TestClocksJump(t *testing.T) {
 
 // No single clock has broadcasts dropped that others have not read.
 func TestWrongClockDropsNothing(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s := b.open()
 	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
 	wrong := newClock()
@@ -99,7 +99,7 @@ func TestWrongClockDropsNothing(t *testing.T) {
 
 // Tokens grow with every lease, of whatever path, and over restarts.
 func TestTokensGrow(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	ctx := t.Context()
 	var last uint64
 	for i := range 6 {
@@ -124,7 +124,7 @@ func TestTokensGrow(t *testing.T) {
 
 // Finishing lets go of everything; a lease of one that is gone ends by itself.
 func TestClaimsEnd(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
 	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "a"}))

@@ -98,7 +98,7 @@ var claims = porcupine.Model{
 // Sixteen processes want fifty paths, and some are killed: never two have one,
 // and tokens grow.
 func TestProcessesClaim(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.Now = time.Now
 	j := job{Do: "claim", Dir: b.dir, Root: b.root, Count: 100, Of: 16}
 	s := b.open()

@@ -62,7 +62,7 @@ func (c Claimed) Text() string {
 	if c.Renewed {
 		verb = "Renewed"
 	}
-	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, prose.Line(c.Path), c.AgentID, prose.Span(c.ttl), c.Token)
+	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, prose.Line(c.Path), c.AgentID, prose.Duration(c.ttl), c.Token)
 }
 
 // place is a path relative to the project. It looks for secrets in the path as it was

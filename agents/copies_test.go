@@ -14,7 +14,7 @@ import (
 // Whoever erases something is told of each place that agents wrote it to, and
 // of a message that waits both to be read and to be promoted once.
 func TestCopies(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s := b.open()
 	ctx := t.Context()
 	me := s.As(Actor{Agent: must[Registered](t)(s.Register(ctx, Registration{AgentType: "cursor"})).AgentID})
@@ -42,7 +42,7 @@ func TestCopies(t *testing.T) {
 // Compact leaves a readable file of the registry and one of each diary of the
 // project, and not those of another one.
 func TestCompactWritesDiaries(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s := b.open()
 	var ids []string
 	for _, kind := range []string{"cursor", "claude"} {

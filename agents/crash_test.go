@@ -83,10 +83,10 @@ func (d *desk) Reassign(ctx context.Context, from, to, _ string) (ids []string, 
 
 const sender, receiver = "talker-0000", "talker-0001"
 
-// office is a bed with two agents, the first of which has work to pass on.
-func office(t *testing.T) *bed {
+// office is a fixture with two agents, the first of which has work to pass on.
+func office(t *testing.T) *fixture {
 	t.Helper()
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.Now = time.Now
 	s := b.open()
 	talkers(t, s, 2)
@@ -108,7 +108,7 @@ func office(t *testing.T) *bed {
 
 // settled is whether the handoff happened, as the next process sees it: all of
 // it or nothing.
-func settled(t *testing.T, b *bed) (done bool) {
+func settled(t *testing.T, b *fixture) (done bool) {
 	t.Helper()
 	d, err := openDesk(b.dir, nil)
 	if err != nil {
@@ -249,7 +249,7 @@ func TestTornRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := len(whole) - 1; cut > 0; cut -= 97 {
-		c := newBed(t)
+		c := newFixture(t)
 		c.opts.Now = time.Now
 		if err := os.MkdirAll(c.dir, 0o700); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // What is torn or damaged in the registry and in a diary is told of once beside
 // an answer, and again whenever somebody asks for it.
 func TestDamageIsTold(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s := b.open()
 	id := must[Registered](t)(s.Register(t.Context(), Registration{AgentType: "cursor", Role: "dev"})).AgentID
 	me := s.As(Actor{Agent: id})

@@ -161,7 +161,7 @@ func claimLine(l *lease.Lease, fence uint64) string {
 	if l.Token <= fence {
 		verb = "renewed"
 	}
-	return fmt.Sprintf("%s %s %s for %s (token %d)", l.Holder, verb, prose.Line(l.Path), prose.Span(l.TTL()), l.Token)
+	return fmt.Sprintf("%s %s %s for %s (token %d)", l.Holder, verb, prose.Line(l.Path), prose.Duration(l.TTL()), l.Token)
 }
 
 func (a *agent) line() string {

@@ -9,7 +9,7 @@ import (
 
 // A follower is told what others do, once, but for what is private.
 func TestWatch(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	a, c := join(t, s, "cursor", "dev"), join(t, s, "claude", "")
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "old"}))

@@ -14,7 +14,7 @@ import (
 // On a full disk what is unread is given with a word that it will come again;
 // it does, once, when there is room.
 func TestReadOnFullDisk(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	var full atomic.Pointer[error]
 	b.opts.Fault = func(op, _ string) error {
 		if e := full.Load(); e != nil && (op == "write" || op == "sync") {

@@ -5,7 +5,7 @@ import "testing"
 // Who only looks sees claims, waiting handoffs and all messages but the private ones, and
 // takes none of them from anybody.
 func TestInfoShowsTheWork(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	one, two := join(t, b.open(), "cursor", "auth"), join(t, b.open(), "claude", "review")
 	post(t, one, PostArgs{Message: "for all"})

@@ -13,7 +13,7 @@ import (
 )
 
 // living starts a process that registers an agent and lives on.
-func (b *bed) living(t *testing.T, agent string) (id string, end func(kill bool)) {
+func (b *fixture) living(t *testing.T, agent string) (id string, end func(kill bool)) {
 	t.Helper()
 	c := proctest.Command(t, job{Do: "hold", Dir: b.dir, Root: b.root, Agent: agent})
 	in, err := c.StdinPipe()
@@ -42,7 +42,7 @@ func (b *bed) living(t *testing.T, agent string) (id string, end func(kill bool)
 
 // A living connection keeps its agent; a killed one leaves it to who comes next.
 func TestLiveness(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.Now = time.Now
 	start := func() (id string, end func(kill bool)) { return b.living(t, "") }
 	first, end := start()
@@ -81,7 +81,7 @@ func TestLiveness(t *testing.T) {
 // An agent is resumed by nobody while any process that acts as it lives,
 // whichever of them registered it.
 func TestLivenessShared(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.Now = time.Now
 	first, end := b.living(t, "")
 	second, end2 := b.living(t, first)
@@ -122,7 +122,7 @@ func TestLivenessShared(t *testing.T) {
 // A server that could not take an agent's lock tries again, and connections
 // of one process that share an agent keep it until the last one ends.
 func TestLivenessOfConnections(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.LongLived = true
 	one, two := b.open(), b.open()
 	x, y := one.As(Actor{Session: "x"}), one.As(Actor{Session: "y"})

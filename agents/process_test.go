@@ -145,7 +145,7 @@ func talkers(t testing.TB, s *Store, n int) {
 
 // Ten processes talk: everything is read once by everyone it is for.
 func TestProcessesTalk(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.Now = time.Now
 	j := job{Do: "talk", Dir: b.dir, Root: b.root, Of: 10, Count: pick(50, 500)}
 	talkers(t, b.open(), j.Of)
@@ -186,7 +186,7 @@ func TestProcessesTalk(t *testing.T) {
 // A process that is killed while it talks takes no message from anybody else,
 // and none of its own that was answered.
 func TestProcessesTalkKilled(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.Now = time.Now
 	j := job{Do: "talk", Dir: b.dir, Root: b.root, Of: 4, Count: 60, Brief: true}
 	s := b.open()

@@ -16,7 +16,7 @@ import (
 
 // Who is resumed, and who is new.
 func TestRegister(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	ctx := t.Context()
 	s := b.open()
 	register := func(s *Store, kind, role string) Registered {
@@ -58,7 +58,7 @@ func TestRegister(t *testing.T) {
 
 // A connection that registered is that agent; others in the process are not.
 func TestConnections(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	c1, c2 := s.As(Actor{Session: "c1"}), s.As(Actor{Session: "c2"})
 	r1 := must[Registered](t)(c1.Register(ctx, Registration{AgentType: "claude"}))
@@ -87,7 +87,7 @@ func TestConnections(t *testing.T) {
 // Silence: an agent leaves the list after 24 hours, and comes back with its
 // next word; its diary never goes.
 func TestSilence(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	a, c := join(t, s, "cursor", "dev"), join(t, s, "claude", "")
 	must[diary.Noted](t)(a.Diary(ctx, Note{Message: "m"}))
@@ -120,7 +120,7 @@ func TestSilence(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	talkers(t, s, 2)
 	a := join(t, s, "my-agent", "")
@@ -149,7 +149,7 @@ func TestResolve(t *testing.T) {
 
 // Findings are what consolidation wants, each with a name for good.
 func TestFindings(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	a := join(t, s, "cursor", "")
 	for _, kind := range []string{"discovery", "decided", "progress", "BLOCKED"} {
@@ -180,7 +180,7 @@ func TestFindings(t *testing.T) {
 
 // A thousand entries are kept, and shown the newest first.
 func TestDiaries(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.LongLived = true
 	s, ctx := b.open(), t.Context()
 	a := join(t, s, "cursor", "")
@@ -204,7 +204,7 @@ func TestDiaries(t *testing.T) {
 
 // Many goroutines on one handle each are many agents.
 func TestGoroutines(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.Now, b.opts.LongLived = time.Now, true
 	s := b.open()
 	talkers(t, s, 8)
@@ -251,7 +251,7 @@ func TestGoroutines(t *testing.T) {
 
 // What a model says of itself in its own words.
 func TestStatusSpellings(t *testing.T) {
-	s := newBed(t).open()
+	s := newFixture(t).open()
 	me := join(t, s, "claude", "")
 	for word, want := range map[string]string{
 		"working": "active", "in_progress": "active", "in progress": "active",

@@ -317,7 +317,7 @@ func (r Messages) Text() string {
 		lines = append(lines, b.lines(r.now)...)
 	}
 	if !r.MissedSince.IsZero() {
-		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Span(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
+		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Duration(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
 	}
 	switch {
 	case len(r.Messages) == 0:

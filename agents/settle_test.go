@@ -77,7 +77,7 @@ func TestInterruptedHandoffIsCompleted(t *testing.T) {
 // Looking when nothing is pending writes nothing, and what cannot be completed
 // is told.
 func TestSettle(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s := b.open()
 	if err := s.Settle(t.Context()); err != nil {
 		t.Error(err)
@@ -94,7 +94,7 @@ func TestSettle(t *testing.T) {
 // Who passed its work on and takes up more is at work again, and no longer
 // shown as somebody who has handed off.
 func TestBackAfterHandoff(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s := b.open()
 	me, other := join(t, s, "cursor", ""), join(t, s, "claude", "")
 	must[HandedOver](t)(me.Handoff(t.Context(), HandoffArgs{ToAgent: other.Self(), Message: "go on"}))

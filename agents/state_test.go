@@ -14,7 +14,7 @@ import (
 // any more.
 func TestFirstVersion(t *testing.T) {
 	const v1 = "../testdata/store/v1/agents"
-	b := newBed(t)
+	b := newFixture(t)
 	b.opts.ProjectRoot = "/home/you/my-app"
 	if err := os.CopyFS(b.dir, os.DirFS(v1)); err != nil {
 		t.Fatal(err)

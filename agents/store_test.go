@@ -39,8 +39,8 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// bed is a data directory, a project and a clock.
-type bed struct {
+// fixture is a data directory, a project and a clock.
+type fixture struct {
 	t     testing.TB
 	dir   string
 	root  string
@@ -48,15 +48,15 @@ type bed struct {
 	opts  Options
 }
 
-func newBed(t testing.TB) *bed {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	b := &bed{t: t, dir: filepath.Join(t.TempDir(), "agents"), root: t.TempDir(), clock: newClock()}
+	b := &fixture{t: t, dir: filepath.Join(t.TempDir(), "agents"), root: t.TempDir(), clock: newClock()}
 	b.opts = Options{ProjectRoot: b.root, ProjectHash: hash, Now: b.clock.Now}
 	return b
 }
 
 // open is a process of its own, as far as one can be in this one.
-func (b *bed) open() *Store {
+func (b *fixture) open() *Store {
 	b.t.Helper()
 	s, err := Open(b.dir, &b.opts)
 	if err != nil {
@@ -124,7 +124,7 @@ func plain(text string, agents ...*Store) string {
 
 // The morning of two agents, every line to the letter.
 func TestStory(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	r := must[Registered](t)(s.Register(ctx, Registration{AgentType: "Cursor", Role: "implementing auth module"}))
 	if !regexp.MustCompile(`^Registered: cursor-[0-9a-f]{4} \(role: implementing auth module\)$`).MatchString(r.Text()) {
@@ -188,7 +188,7 @@ Handoff from cursor-A (implementing auth module) (1m ago): tests are green,
 
 // What one process wrote another finds, also after the registry was compacted.
 func TestRestart(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	for _, compact := range []bool{false, true} {
 		s := b.open()
 		a := join(t, s, "cursor", "dev")
@@ -217,7 +217,7 @@ func TestRestart(t *testing.T) {
 }
 
 func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	must[Agents](t)(s.List(ctx, ListArgs{}))
 	must[Info](t)(s.Info(ctx, NoArgs{}))
@@ -234,7 +234,7 @@ func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 
 // Every text is redacted before it is stored, anywhere.
 func TestSecrets(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 	r := must[Registered](t)(s.As(Actor{Client: "c " + secret}).Register(ctx, Registration{AgentType: "cursor", Role: "uses " + secret}))
@@ -259,7 +259,7 @@ func TestSecrets(t *testing.T) {
 
 // One registry file serves all projects, and a handle sees one of them.
 func TestProjectsAreApart(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	here := b.open()
 	b.opts.ProjectHash, b.opts.ProjectRoot = "aaaaaaaaaaaaaaaa", t.TempDir()
 	there := b.open()

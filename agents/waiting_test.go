@@ -11,7 +11,7 @@ import (
 // What goes to a type that nobody has yet waits for the first agent of that type, and
 // the answer says so.
 func TestTypeThatIsNotHereYet(t *testing.T) {
-	b, ctx := newBed(t), t.Context()
+	b, ctx := newFixture(t), t.Context()
 	s := b.open()
 	cursor := join(t, s, "cursor", "dev")
 	posted := must[Posted](t)(cursor.Post(ctx, PostArgs{Message: "rebase first", ToAgent: "Claude"}))
@@ -47,7 +47,7 @@ func TestTypeThatIsNotHereYet(t *testing.T) {
 
 // A handoff names the facts of the sender's session, five at most.
 func TestHandoffNamesFactsOfTheSession(t *testing.T) {
-	b, ctx := newBed(t), t.Context()
+	b, ctx := newFixture(t), t.Context()
 	var asked time.Time
 	b.opts.Facts = func(_ context.Context, _ string, since time.Time) (list []string, _ error) {
 		asked = since

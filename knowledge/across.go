@@ -83,7 +83,7 @@ func conflictsWith(k state.Known, this fact.ID, newer conflict.Form, names []fac
 // somebody judges the two. The newer one is among what the question found; for a
 // question by key it is looked for.
 func (s *Store) markOutdated(ctx context.Context, r *Recalled) {
-	if r.frame.timeful || r.frame.Prompt {
+	if r.query.hasTime || r.query.Prompt {
 		return
 	}
 	mark := func(k state.Known, newer []*fact.Version) {
@@ -105,11 +105,11 @@ func (s *Store) markOutdated(ctx context.Context, r *Recalled) {
 	switch {
 	case r.looked != nil:
 		err = s.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.looked); return nil })
-	case r.frame.Key != "" && len(r.Facts) == 1:
+	case r.query.Key != "" && len(r.Facts) == 1:
 		err = s.log.Akin(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
 			var newer []*fact.Version
 			for _, n := range names[:min(len(names), comparedMost)] {
-				newer = append(newer, fact.AllCurrent(k.Versions(n), r.frame.now)...)
+				newer = append(newer, fact.AllCurrent(k.Versions(n), r.query.now)...)
 			}
 			mark(k, newer)
 			return nil

@@ -50,7 +50,7 @@ func TestAppendNamesWhatItCannotAdd(t *testing.T) {
 		if diff := cmp.Diff([][]transfer.BadLine{dry.NotAdded, dry.InPart}, [][]transfer.BadLine{r.NotAdded, r.InPart}); diff != "" {
 			t.Errorf("%s (-dry +wet):\n%s", name, diff)
 		}
-		timeline := must[history.Chronicle](t)(history.Timeline(t.Context(), s.Store, history.Span{Category: "c", Key: "k"}))
+		timeline := must[history.VersionList](t)(history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "c", Key: "k"}))
 		for _, row := range []string{"before [archived] (2025-01-01 → 2025-02-01)", "earlier [archived] (2025-06-01 → 2026-01-15)", "ours [CURRENT] (2026-01-15 → now)"} {
 			if !strings.Contains(timeline.Text(), row) {
 				t.Errorf("%s: no %q in %s", name, row, timeline.Text())

@@ -132,7 +132,7 @@ func TestOddQuestions(t *testing.T) {
 			t.Errorf("%.60q, limit %d: %d facts, want %d: %.300s", test.q.Query, test.q.Limit, len(r.Facts), test.want, r.Text())
 		}
 	}
-	if _, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c", Limit: -1}); err == nil {
+	if _, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "c", Limit: -1}); err == nil {
 		t.Error("a timeline of -1 versions")
 	}
 	if _, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{Budget: -1}); err == nil {
@@ -179,7 +179,7 @@ func TestClockJumps(t *testing.T) {
 			t.Errorf("%d: not in the briefing: %s, %v", i, w.Text(), err)
 		}
 	}
-	if tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c", Key: "k"}); err != nil || strings.Count(tl.Text(), "[CURRENT]") != 1 {
+	if tl, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "c", Key: "k"}); err != nil || strings.Count(tl.Text(), "[CURRENT]") != 1 {
 		t.Errorf("%s, %v", tl.Text(), err)
 	}
 }

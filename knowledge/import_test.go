@@ -90,7 +90,7 @@ func took(t *testing.T, s *story, retrievals int, adopted bool) {
 	if r := s.recall(t, Question{Category: "architecture", Key: "db", AsOf: "2025-02-01"}); len(r.Facts) != 1 || r.Facts[0].Value != "PostgreSQL 14" {
 		t.Errorf("db as of February: %s", r.Text())
 	}
-	tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "architecture"})
+	tl, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "architecture"})
 	if err != nil || strings.Count(tl.Text(), "[CURRENT]") != 2 || len(tl.Entries) != 4 {
 		t.Errorf("%s, %v", tl.Text(), err)
 	}

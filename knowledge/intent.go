@@ -44,7 +44,7 @@ func (s *Store) Related(ctx context.Context, task string) (related []string, err
 		return nil, err
 	}
 	err = s.log.Search(ctx, func(k state.Known, x *state.Index) error {
-		f, err := s.frame(q, s.at(k.At))
+		f, err := s.query(q, s.at(k.At))
 		if err != nil {
 			return err
 		}

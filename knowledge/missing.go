@@ -81,7 +81,7 @@ func planOf(vs []*fact.Version, now time.Time) (plan *Plan) {
 
 // missingNamed adds the facts without a current value that go by a key.
 func (r *Recalled) missingNamed(k state.Known) {
-	f := &r.frame
+	f := &r.query
 	for _, n := range k.Named(f.Key) {
 		vs := k.Versions(n)
 		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return fact.GoesBy(v, f.Key) }) {
@@ -101,8 +101,8 @@ func (r *Recalled) missingIn(asked *recall.Question, without [][]*fact.Version) 
 }
 
 func (r *Recalled) addMissing(vs []*fact.Version) {
-	f := &r.frame
-	if f.timeful || f.Prompt || f.archived || len(r.Missing) == missingMost || f.Category != "" && fact.IDOf(f.Category, "") != fact.IDOf(vs[0].Category, "") {
+	f := &r.query
+	if f.hasTime || f.Prompt || f.archived || len(r.Missing) == missingMost || f.Category != "" && fact.IDOf(f.Category, "") != fact.IDOf(vs[0].Category, "") {
 		return
 	}
 	if m, ok := missingOf(vs, f.now); ok {

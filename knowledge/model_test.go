@@ -167,7 +167,7 @@ func (m *model) compare(rt *rapid.T, s *story, day, known int) {
 		got.WriteString(f.Value)
 	}
 	if got.String() != m.value[day] {
-		tl, _ := history.Timeline(rt.Context(), s.Store, history.Span{Category: "c"})
+		tl, _ := history.Timeline(rt.Context(), s.Store, history.TimelineQuery{Category: "c"})
 		rt.Fatalf("day %d as known on day %d: %q, want %q\n%s", day, known, got.String(), m.value[day], fmt.Sprint(tl.Text()))
 	}
 }

@@ -20,7 +20,7 @@ func TestPlannedPeriod(t *testing.T) {
 		if got := s.remember(t, a).Text(); !strings.Contains(got, "\n  Valid "+want+" (planned)") {
 			t.Errorf("%s", got)
 		}
-		timeline, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "plan", Key: key})
+		timeline, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "plan", Key: key})
 		if err != nil || !strings.Contains(timeline.Text(), "[planned] ("+want+")") {
 			t.Errorf("%s, %v", timeline.Text(), err)
 		}

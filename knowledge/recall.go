@@ -52,18 +52,18 @@ const (
 	maxQuery     = 100 << 10 // bytes
 )
 
-// frame is a checked question and the instants it is about.
-type frame struct {
+// query is a checked question and the instants it is about.
+type query struct {
 	Question
-	filter   state.Filter // what may be an answer, the query aside
-	asOf     string       // as_of as given or read from the query, "" for now
-	now      time.Time
-	caller   string // who asks, as an author is named
-	timeful  bool   // as_of or known_at was given, or read from the query
-	read     bool   // as_of was read from the query
-	unread   bool   // the date in the query found nothing, and was then left out
-	named    bool   // the query is the key: mode exact
-	archived bool   // only what is outside the active set
+	filter      state.Filter // what may be an answer, the query aside
+	asOf        string       // as_of as given or read from the query, "" for now
+	now         time.Time
+	caller      string // who asks, as an author is named
+	hasTime     bool   // as_of or known_at was given, or read from the query
+	dateRead    bool   // as_of was read from the query
+	dateDropped bool   // the date in the query found nothing, and was then left out
+	named       bool   // the query is the key: mode exact
+	archived    bool   // only what is outside the active set
 }
 
 // Recall gives back the facts that answer a question, best first. Only facts
@@ -94,12 +94,12 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 			if f.Parts == nil {
 				r.Facts[i].Parts = map[string]float64{}
 			}
-			r.Facts[i].Parts["salience"] = s.salience(f.Version, r.frame.now)
+			r.Facts[i].Parts["salience"] = s.salience(f.Version, r.query.now)
 		}
-		r.Facts[i].SourceState = s.SourceState(f.Version, r.frame.now)
+		r.Facts[i].SourceState = s.SourceState(f.Version, r.query.now)
 	}
 	if err == nil {
-		r.Reminders, err = s.surfacing(ctx, &r.frame)
+		r.Reminders, err = s.surfacing(ctx, &r.query)
 	}
 	if err == nil && (q.Query != "" || q.Key != "") && !q.Prompt {
 		s.use.Note(r.ids())
@@ -129,13 +129,13 @@ func (q *Question) check() error {
 	return nil
 }
 
-// frame settles the instants a question is about.
-func (s *Store) frame(q Question, now time.Time) (frame, error) {
+// query settles the instants a question is about.
+func (s *Store) query(q Question, now time.Time) (query, error) {
 	clock := s.Now()
-	f := frame{Question: q, now: now, timeful: q.AsOf != "" || q.KnownAt != "", caller: authorOf(s.Source("", 0))}
+	f := query{Question: q, now: now, hasTime: q.AsOf != "" || q.KnownAt != "", caller: authorOf(s.Source("", 0))}
 	f.filter = state.Filter{
 		Category: q.Category, Key: q.Key, Tags: q.Tags, Now: now, AsOf: now,
-		Archived: q.IncludeArchived || f.timeful || q.Key != "" || q.Query != "", // all but lists of what is current
+		Archived: q.IncludeArchived || f.hasTime || q.Key != "" || q.Query != "", // all but lists of what is current
 	}
 	if q.AsOf != "" {
 		t, err := fact.ParseInstant("as_of", q.AsOf, clock, true)
@@ -163,10 +163,10 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 	if named {
 		q.Key, q.Query = q.Query, ""
 	}
-	answer := func(vs []*fact.Version, f frame) {
+	answer := func(vs []*fact.Version, f query) {
 		f.named = named
 		s.order(vs, &f)
-		r = Recalled{frame: f, Total: len(vs)}
+		r = Recalled{query: f, Total: len(vs)}
 		if vs = vs[min(f.Offset, len(vs)):]; len(vs) > f.Limit {
 			vs = vs[:f.Limit]
 		}
@@ -177,7 +177,7 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 	}
 	if q.Key != "" {
 		return r, s.Look(ctx, func(k state.Known, now time.Time) error {
-			f, err := s.frame(q, now)
+			f, err := s.query(q, now)
 			if err == nil {
 				answer(append(state.MatchingNamed(k, &f.filter), matching(k, k.Lessons(), &f)...), f)
 				r.missingNamed(k)
@@ -189,7 +189,7 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 		return s.listPresent(ctx, q)
 	}
 	return r, s.View(ctx, func(st *state.State, now time.Time) error {
-		f, err := s.frame(q, now)
+		f, err := s.query(q, now)
 		if err != nil {
 			return err
 		}
@@ -227,11 +227,11 @@ type listed struct {
 // order by their summaries, and those that are shown are read.
 func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err error) {
 	err = s.Look(ctx, func(k state.Known, now time.Time) error {
-		f, err := s.frame(q, now)
+		f, err := s.query(q, now)
 		if err != nil {
 			return err
 		}
-		r = Recalled{frame: f}
+		r = Recalled{query: f}
 		room := fact.IDOf(q.Category, "").Category
 		var all []*listed
 		add := func(n fact.ID, x fact.Summary, lesson *fact.Version) {
@@ -289,7 +289,7 @@ func first[T any](list []T, n int, order func(a, b T) int) (out []T) {
 	return out
 }
 
-func matching(facts state.Facts, vs []*fact.Version, f *frame) (out []*fact.Version) {
+func matching(facts state.Facts, vs []*fact.Version, f *query) (out []*fact.Version) {
 	for _, v := range vs {
 		if f.filter.Matches(facts, v) {
 			out = append(out, v)
@@ -300,7 +300,7 @@ func matching(facts state.Facts, vs []*fact.Version, f *frame) (out []*fact.Vers
 
 // order puts a listing in the order people expect: a room by salience, the
 // latest by when they were confirmed; ties by name.
-func (s *Store) order(vs []*fact.Version, f *frame) {
+func (s *Store) order(vs []*fact.Version, f *query) {
 	latest := f.Category == "" && f.Key == ""
 	slices.SortFunc(vs, func(a, b *fact.Version) int {
 		if latest {
@@ -336,12 +336,12 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 		return r, err
 	}
 	if len(r.Facts) > 0 && !held {
-		r.frame.read = true
+		r.query.dateRead = true
 		return r, nil
 	}
 	o.NoDates = true
 	r, _, err = s.rank(ctx, q, recall.Parse(q.Query, &o), false)
-	r.frame.unread = !held
+	r.query.dateDropped = !held
 	return r, err
 }
 
@@ -357,12 +357,12 @@ func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, ar
 		return r, false, err
 	}
 	err = s.log.Search(ctx, func(k state.Known, x *state.Index) error {
-		f, err := s.frame(q, s.at(k.At))
+		f, err := s.query(q, s.at(k.At))
 		if err != nil {
 			return err
 		}
 		f.archived = archived
-		r = Recalled{frame: f}
+		r = Recalled{query: f}
 		c, err := s.candidates(ctx, k, x, &f, asked, m)
 		if err != nil {
 			return err
@@ -386,7 +386,7 @@ type candidates struct {
 	without  [][]*fact.Version // facts found by words that have no value at the time asked about
 }
 
-func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f *frame, asked *recall.Question, m *questionMeaning) (*candidates, error) {
+func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f *query, asked *recall.Question, m *questionMeaning) (*candidates, error) {
 	c, seen := &candidates{}, map[string]bool{}
 	add := func(v *fact.Version) {
 		if v != nil && !seen[v.ID] && f.filter.Matches(k, v) && (!f.archived || v.ArchivedAt != nil) {
@@ -399,7 +399,7 @@ func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f
 	}
 	if m == nil || !m.only {
 		boosts := index.DefaultBoosts
-		if f.timeful || asked.Past {
+		if f.hasTime || asked.Past {
 			boosts[index.Former] = 1
 		}
 		query := index.Query{Boosts: boosts, Category: formats.FoldName(f.Category), Limit: max(candidatesMost, f.Limit)}
@@ -481,15 +481,15 @@ func (s *Store) vectorsOf(ctx context.Context, c *candidates, e meaning.Encoding
 func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
 	r.looked = c.versions
 	for _, a := range asked.Rank(c.ranked, m.compared()) {
-		if a.Maybe && r.frame.Prompt {
+		if a.Maybe && r.query.Prompt {
 			continue
 		}
-		x := found(c.versions[a.Index], &r.frame)
+		x := found(c.versions[a.Index], &r.query)
 		x.Score, x.Maybe, x.Semantic = a.Score, a.Maybe, a.Cosine
-		if r.frame.Explain {
+		if r.query.Explain {
 			x.Parts = map[string]float64{"words": a.Words, "coverage": a.Coverage, "cosine": a.Cosine}
 		}
-		if len(r.Facts) < r.frame.Limit && (a.Index >= c.words || m != nil && m.only) {
+		if len(r.Facts) < r.query.Limit && (a.Index >= c.words || m != nil && m.only) {
 			r.Encoder = m.encoder.Name
 		}
 		r.Facts = append(r.Facts, x)

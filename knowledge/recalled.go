@@ -32,7 +32,7 @@ type Recalled struct {
 	// decided.
 	Encoder string `json:"encoder,omitempty"`
 
-	frame   frame
+	query   query
 	looked  []*fact.Version // what a question in words was compared with
 	outside int             // where nothing is listed: how many archived facts would be
 }
@@ -72,7 +72,7 @@ type Found struct {
 }
 
 // found is v as it was held at the instants of f.
-func found(v *fact.Version, f *frame) Found {
+func found(v *fact.Version, f *query) Found {
 	p, confirmations, confidence := fact.PeriodOf(v), v.ConfirmationCount, v.Confidence
 	if known := f.filter.Known; !known.IsZero() {
 		p, _ = fact.HeldAt(v, known)
@@ -89,18 +89,18 @@ func found(v *fact.Version, f *frame) Found {
 
 // FoundAt is a version as it is believed at an instant.
 func FoundAt(v *fact.Version, now time.Time) Found {
-	return found(v, &frame{filter: state.Filter{Now: now, AsOf: now}, now: now})
+	return found(v, &query{filter: state.Filter{Now: now, AsOf: now}, now: now})
 }
 
 // cut keeps the first of the facts, as many as were asked for. Weak ones do not
 // count.
 func (r *Recalled) cut() {
-	r.AsOf, r.KnownAt = r.frame.filter.AsOf, r.frame.filter.Known
+	r.AsOf, r.KnownAt = r.query.filter.AsOf, r.query.filter.Known
 	if r.KnownAt.IsZero() {
-		r.KnownAt = r.frame.now
+		r.KnownAt = r.query.now
 	}
 	r.Total = max(r.Total, r.firm())
-	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.frame.Limit)])
+	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.query.Limit)])
 	if r.Facts == nil {
 		r.Facts = []Found{}
 	}
@@ -108,7 +108,7 @@ func (r *Recalled) cut() {
 
 // markDisputed marks the facts that an open dispute stands against.
 func (r *Recalled) markDisputed(k state.Known) {
-	for _, d := range state.OpenDisputes(k, k.Disputed, r.frame.now) {
+	for _, d := range state.OpenDisputes(k, k.Disputed, r.query.now) {
 		for i := range r.Facts {
 			r.Facts[i].Disputed = r.Facts[i].Disputed || r.Facts[i].ID == d.Against
 		}
@@ -117,11 +117,11 @@ func (r *Recalled) markDisputed(k state.Known) {
 
 // addPlans adds the planned changes of the facts.
 func (r *Recalled) addPlans(k state.Known) {
-	if r.frame.timeful {
+	if r.query.hasTime {
 		return
 	}
 	for i := range r.Facts {
-		r.Facts[i].Planned = planOf(k.Versions(fact.IDOf(r.Facts[i].Category, r.Facts[i].Key)), r.frame.now)
+		r.Facts[i].Planned = planOf(k.Versions(fact.IDOf(r.Facts[i].Category, r.Facts[i].Key)), r.query.now)
 	}
 }
 
@@ -147,7 +147,7 @@ func (r Recalled) Text() string { return r.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (r Recalled) TextIn(call prose.Syntax) string {
 	var b strings.Builder
-	if r.frame.unread {
+	if r.query.dateDropped {
 		fmt.Fprintf(&b, "Nothing was found for the date in the question, which was left out.\n")
 	}
 	if r.firm() == 0 {
@@ -161,8 +161,8 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	for _, f := range r.Facts {
 		r.line(&b, f)
 	}
-	if more := r.Total - r.frame.Offset - r.firm(); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.frame.Limit)
+	if more := r.Total - r.query.Offset - r.firm(); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.query.Limit)
 	}
 	if r.firm() > 0 {
 		for _, m := range r.Missing {
@@ -177,10 +177,10 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 
 func (r Recalled) header(b *strings.Builder) {
 	shown := fmt.Sprintf("(showing %d/%d):", r.firm(), r.Total)
-	switch f := r.frame; {
-	case f.read:
+	switch f := r.query; {
+	case f.dateRead:
 		fmt.Fprintf(b, "Facts as of %s, read from the question %s", f.asOf, shown)
-	case f.timeful:
+	case f.hasTime:
 		fmt.Fprintf(b, "Facts as of %s %s", f.asOf, shown)
 	case f.Query != "" && r.Encoder != "":
 		fmt.Fprintf(b, "Semantic recall '%s' (showing %d):", prose.Brief(f.Query), r.firm())
@@ -196,7 +196,7 @@ func (r Recalled) header(b *strings.Builder) {
 }
 
 func (r Recalled) nothing() string {
-	switch f := r.frame; {
+	switch f := r.query; {
 	case len(r.Missing) > 0:
 		lines := make([]string, len(r.Missing))
 		for i, m := range r.Missing {
@@ -205,7 +205,7 @@ func (r Recalled) nothing() string {
 		return strings.Join(lines, "\n")
 	case f.Query != "":
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Query))
-	case f.timeful && !f.named:
+	case f.hasTime && !f.named:
 		return fmt.Sprintf("No facts valid at %s.", f.asOf)
 	case len(f.Tags) > 0:
 		return fmt.Sprintf("No facts with the tags '%s'.", prose.Brief(strings.Join(f.Tags, ", ")))
@@ -225,18 +225,18 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 		maybe = "maybe: "
 	}
 	fmt.Fprintf(b, "\n  %s[%s/%s]: %s (", maybe, prose.Line(f.Category), prose.Line(f.Key), prose.Line(f.Value))
-	if r.frame.Query != "" {
+	if r.query.Query != "" {
 		fmt.Fprintf(b, "score: %s, ", prose.Percent(f.Score))
 	}
 	if r.Encoder != "" && f.Semantic != 0 {
 		fmt.Fprintf(b, "sem: %s, ", prose.Percent(max(f.Semantic, 0)))
 	}
 	fmt.Fprintf(b, "conf: %s", prose.Percent(f.Confidence))
-	if !r.frame.timeful {
+	if !r.query.hasTime {
 		fmt.Fprintf(b, ", confirmed %dx", f.Confirmations)
 	}
 	b.WriteByte(')')
-	if r.frame.timeful {
+	if r.query.hasTime {
 		fmt.Fprintf(b, " [valid %s]", fact.Period{From: f.ValidFrom, Until: f.ValidUntil})
 	}
 	if f.Archived {
@@ -267,14 +267,14 @@ const authorRunes = 16
 // origin says since when a fact is true and who says so, and what is planned. What
 // the caller recorded today needs neither.
 func (r Recalled) origin(f Found) (text string) {
-	if r.frame.timeful {
+	if r.query.hasTime {
 		return ""
 	}
 	author := ""
 	if len(f.Version.Sources) > 0 || f.AssertedBy != "" || f.Unconfirmed {
 		author = AuthorOf(f.Version)
 	}
-	if fact.Day(f.Version.RecordedFrom) != fact.Day(r.frame.now) || author != r.frame.caller {
+	if fact.Day(f.Version.RecordedFrom) != fact.Day(r.query.now) || author != r.query.caller {
 		text = " since " + fact.Day(f.ValidFrom) + by(prose.Clip(author, authorRunes))
 	}
 	if f.Planned != nil {

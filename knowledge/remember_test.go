@@ -367,7 +367,7 @@ func TestChangesOfOneDayFollowEachOther(t *testing.T) {
 			a.Category, a.Key = "c", "k"
 			s.remember(t, a)
 		}
-		r, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c"})
+		r, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "c"})
 		_, rows, _ := strings.Cut(r.Text(), "\n")
 		if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), rows); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
@@ -380,7 +380,7 @@ func TestRecordsOfOneDayFollowEachOther(t *testing.T) {
 	s := testStore(t, nil)
 	s.days(50)
 	s.load(t, "", `{"category":"c","key":"k","value":"A","valid_from":"2026-02-01"}`+"\n"+`{"category":"c","key":"k","value":"B","valid_from":"2026-02-01"}`)
-	r, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "c"})
+	r, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "c"})
 	if err != nil || !strings.Contains(r.Text(), "A [archived]") || !strings.Contains(r.Text(), "B [CURRENT]") {
 		t.Errorf("%s, %v", r.Text(), err)
 	}

@@ -182,18 +182,18 @@ func (r Reminders) Text() string {
 // stands in it as whole words, and when it is about now also those that are due
 // today or whose task has come to its state. It follows an answer, so a store
 // that was to be taken over has been by now, or has said why not.
-func (s *Store) surfacing(ctx context.Context, f *frame) (out []formats.Reminder, err error) {
+func (s *Store) surfacing(ctx context.Context, f *query) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
 	err = s.log.Look(ctx, func(st state.Known) error {
 		open = reminder.Open(st.Reminders)
 		return nil
 	})
 	var reached map[string]bool
-	if !f.timeful {
+	if !f.hasTime {
 		reached = s.Reached(ctx, open)
 	}
 	for _, r := range open {
-		if reached[r.ID] || !f.timeful && reminder.Due(r, fact.StartOfDay(f.now)) || reminder.AtWords(r, f.Query) {
+		if reached[r.ID] || !f.hasTime && reminder.Due(r, fact.StartOfDay(f.now)) || reminder.AtWords(r, f.Query) {
 			out = append(out, r)
 		}
 	}

@@ -20,7 +20,7 @@ func (s *story) rename(t *testing.T, a NewName) Renamed {
 // rows are the lines of a fact's timeline.
 func (s *story) rows(t *testing.T, category, key string) string {
 	t.Helper()
-	r := must[history.Chronicle](t)(history.Timeline(t.Context(), s.Store, history.Span{Category: category, Key: key}))
+	r := must[history.VersionList](t)(history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: category, Key: key}))
 	_, rows, _ := strings.Cut(r.Text(), "\n")
 	return rows
 }

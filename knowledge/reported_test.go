@@ -81,7 +81,7 @@ func TestDormantAndSupersededAreCounted(t *testing.T) {
 	if !strings.Contains(st.Text(), "1 active fact (2 archived: 1 superseded, 1 dormant)") {
 		t.Error(st.Text())
 	}
-	tl := must[history.Chronicle](t)(history.Timeline(t.Context(), s.Store, history.Span{Category: "bug"}))
+	tl := must[history.VersionList](t)(history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "bug"}))
 	if !strings.Contains(tl.Text(), "[dormant]") || strings.Contains(tl.Text(), "[CURRENT]") {
 		t.Error(tl.Text())
 	}

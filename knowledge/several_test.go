@@ -108,7 +108,7 @@ func TestSeveralValuesAreShown(t *testing.T) {
 	if !strings.Contains(found, "Claude Code") || !strings.Contains(found, "Codex") || strings.Contains(found, "Cursor") {
 		t.Error(found)
 	}
-	tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "clients"})
+	tl, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "clients"})
 	if err != nil || strings.Count(tl.Text(), "[CURRENT]") != 2 || strings.Count(tl.Text(), "[retracted]") != 1 {
 		t.Errorf("%s, %v", tl.Text(), err)
 	}
@@ -433,7 +433,7 @@ func (m *severalModel) compare(rt *rapid.T, s *story, day, known int) {
 	}
 	slices.Sort(got)
 	if want := append([]string{}, slices.Sorted(maps.Keys(m.days[day]))...); !slices.Equal(got, want) {
-		tl, _ := history.Timeline(rt.Context(), s.Store, history.Span{Category: "c"})
+		tl, _ := history.Timeline(rt.Context(), s.Store, history.TimelineQuery{Category: "c"})
 		rt.Fatalf("day %d as known on day %d: %q, want %q\n%s", day, known, got, want, tl.Text())
 	}
 }

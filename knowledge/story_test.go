@@ -39,7 +39,7 @@ Facts as of 2026-02-01 (showing 1/1):
 	expect(s.recall(t, Question{AsOf: "2025-02-01"}), `No facts valid at 2025-02-01.`)
 	expect(s.recall(t, Question{Category: "x"}), `No facts in category 'x'.`)
 	expect(s.recall(t, Question{Query: "kubernetes"}), `No facts matching 'kubernetes'.`)
-	tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: "architecture"})
+	tl, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "architecture"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func survives(t *testing.T, s *story, a Assertion) {
 	if diff := cmp.Diff(value, f.Value); diff != "" {
 		t.Errorf("recalled (-want +got):\n%s", diff)
 	}
-	tl, err := history.Timeline(t.Context(), s.Store, history.Span{Category: r.Category})
+	tl, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: r.Category})
 	if err != nil || len(tl.Entries) != 1 || tl.Entries[0].Value != value {
 		t.Errorf("timeline: %+v, %v", tl, err)
 	}

@@ -37,9 +37,9 @@ func Count[N ~int | ~int64](n N, noun string) string {
 // people do.
 func Percent(x float64) string { return fmt.Sprintf("%d%%", int(math.Round(x*100))) }
 
-// Span is a duration in its largest whole unit, rounded down: 45s, 5m, 2h, 1d.
+// Duration is a duration in its largest whole unit, rounded down: 45s, 5m, 2h, 1d.
 // One below zero is 0s.
-func Span(d time.Duration) string {
+func Duration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", d/time.Second)
@@ -55,14 +55,14 @@ func Span(d time.Duration) string {
 // longer than it says by more than the unit below.
 func Left(d time.Duration) string {
 	if d > time.Minute {
-		return Span(d + time.Minute - 1)
+		return Duration(d + time.Minute - 1)
 	}
-	return Span(d + time.Second - 1)
+	return Duration(d + time.Second - 1)
 }
 
 // Age is how long ago an instant was, to the second: 5m. What is still to
 // come is 0s old.
-func Age(now, at time.Time) string { return Span(now.Sub(at).Round(time.Second)) }
+func Age(now, at time.Time) string { return Duration(now.Sub(at).Round(time.Second)) }
 
 // Ago is an age in a sentence: 5m ago.
 func Ago(now, at time.Time) string { return Age(now, at) + " ago" }

@@ -13,7 +13,7 @@ import (
 )
 
 // Drawing is the timeline as a drawing, with the disputes that are about its facts.
-func (r Chronicle) Drawing(disputes []knowledge.Disputing, now time.Time) drawing.Timeline {
+func (r VersionList) Drawing(disputes []knowledge.Disputing, now time.Time) drawing.Timeline {
 	d := drawing.Timeline{Title: r.Category, Now: now}
 	if r.Key != "" {
 		d.Title += "/" + r.Key

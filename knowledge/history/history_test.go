@@ -61,7 +61,7 @@ func TestDrawingNeedsTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	_, err = Timeline(t.Context(), s, Span{Category: "architecture", SVG: filepath.Join(t.TempDir(), "x.svg")})
+	_, err = Timeline(t.Context(), s, TimelineQuery{Category: "architecture", SVG: filepath.Join(t.TempDir(), "x.svg")})
 	if refused, ok := errors.AsType[*refusal.ArgumentError](err); !ok || refused.Argument != "svg" {
 		t.Errorf("not refused: %v", err)
 	}

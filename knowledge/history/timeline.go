@@ -14,8 +14,8 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Span asks for the history of a room or of one fact.
-type Span struct {
+// TimelineQuery asks for the history of a room or of one fact.
+type TimelineQuery struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
 	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"only this fact"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"most versions to show, the newest ones (default 100)"`
@@ -36,8 +36,8 @@ const (
 	markDormant   = "dormant" // current, and outside the active set
 )
 
-// Chronicle is a timeline: every version, oldest first.
-type Chronicle struct {
+// VersionList is a timeline: every version, oldest first.
+type VersionList struct {
 	Category string  `json:"category"`
 	Key      string  `json:"key,omitempty"`
 	Entries  []Entry `json:"entries"`
@@ -69,7 +69,7 @@ type Entry struct {
 
 // Timeline lists every version of a room or of a fact, by valid time, and draws them
 // where the caller wants a drawing.
-func Timeline(ctx context.Context, s *knowledge.Store, q Span) (r Chronicle, err error) {
+func Timeline(ctx context.Context, s *knowledge.Store, q TimelineQuery) (r VersionList, err error) {
 	if err := refusal.Required("category", q.Category); err != nil {
 		return r, err
 	}
@@ -100,8 +100,8 @@ func Timeline(ctx context.Context, s *knowledge.Store, q Span) (r Chronicle, err
 }
 
 // timeline gives the newest q.Limit versions.
-func timeline(st *state.State, q Span, now time.Time) Chronicle {
-	r := Chronicle{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: q.Limit, Entries: []Entry{}}
+func timeline(st *state.State, q TimelineQuery, now time.Time) VersionList {
+	r := VersionList{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: q.Limit, Entries: []Entry{}}
 	if room := st.Room(q.Category); room != "" {
 		r.Category = room
 	}
@@ -175,7 +175,7 @@ func mark(v *fact.Version, vs []*fact.Version, now time.Time) string {
 }
 
 // Text gives the answer's lines.
-func (r Chronicle) Text() string {
+func (r VersionList) Text() string {
 	switch {
 	case r.svg != "":
 		return r.svg

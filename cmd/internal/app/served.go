@@ -108,7 +108,7 @@ func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 			return nil
 		})
 	case "knowledge timeline":
-		op.Adjust(o, func(_ context.Context, _ op.Scope, a *history.Span) error {
+		op.Adjust(o, func(_ context.Context, _ op.Scope, a *history.TimelineQuery) error {
 			a.Draw = func(file string, svg []byte) error { return os.WriteFile(file, append(svg, '\n'), 0o666) }
 			return nil
 		})

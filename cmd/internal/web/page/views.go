@@ -177,13 +177,13 @@ const (
 // draw draws the timeline for both.
 func (q *request) draw(d *factPage, name map[string]any) error {
 	name["limit"] = 300
-	chronicle, err := call[history.Chronicle](q, tool, "timeline", name)
-	if err != nil || len(chronicle.Entries) == 0 {
+	versions, err := call[history.VersionList](q, tool, "timeline", name)
+	if err != nil || len(versions.Entries) == 0 {
 		return err
 	}
-	chronicle.Key = d.Key
+	versions.Key = d.Key
 	open := slices.DeleteFunc(slices.Clone(d.Disputes), func(x knowledge.Disputing) bool { return x.State != formats.DisputeOpen })
-	t := chronicle.Drawing(open, time.Now())
+	t := versions.Drawing(open, time.Now())
 	t.AsOf = q.asOf
 	d.Wide = template.HTML(t.SVG(&drawing.Options{Width: wide, Inner: true, Name: "w"}))
 	d.Narrow = template.HTML(t.SVG(&drawing.Options{Width: narrow, Inner: true, Name: "n"}))
