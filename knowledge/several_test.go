@@ -262,10 +262,9 @@ func TestThousandValues(t *testing.T) {
 	}
 	c := claim("client 999", codex, .8)
 	c.Also = true
-	began := time.Now()
 	events, r, err := Assert(st, c, at(2))
-	if err != nil || len(events) != 1 || time.Since(began) > time.Second {
-		t.Fatalf("%d events after %v, %v", len(events), time.Since(began), err)
+	if err != nil || len(events) != 1 {
+		t.Fatalf("%d events, %v", len(events), err)
 	}
 	st.Fold(events...)
 	if text := r.Text(); len(r.Values) != 1000 || len(text) > 300 || !strings.Contains(text, "(1,000 values: client 0, client 1, ") || !strings.HasSuffix(text, ", … 990 more)") {

@@ -3,7 +3,6 @@ package conflict
 import (
 	"flag"
 	"testing"
-	"time"
 )
 
 var shown = flag.String("show", "", "print the mistakes on the even (seen) or odd (held out) pairs")
@@ -52,18 +51,12 @@ func TestPairsUnderDifferentKeys(t *testing.T) {
 	}
 }
 
-// It takes microseconds, so that hundreds are compared beside a remember.
-func TestComparisonIsQuick(t *testing.T) {
-	began, n := time.Now(), 0
-	for range 20 {
+// Hundreds of facts are compared beside a remember.
+func BenchmarkBetween(b *testing.B) {
+	for b.Loop() {
 		for _, x := range pairs {
 			Between(x.old, x.new)
-			n++
 		}
 	}
-	if each := time.Since(began) / time.Duration(n); each > 500*time.Microsecond {
-		t.Errorf("%v a pair", each)
-	} else {
-		t.Logf("%v a pair", each)
-	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pairs)), "ns/pair")
 }

@@ -32,7 +32,7 @@ func (f *fixture) writers(t testing.TB, round string, clients, total int) time.D
 	return time.Since(start)
 }
 
-// Clients that write at once share the syncs of the disk, here one of 5 ms: while it writes
+// Clients that write at once share the syncs of the disk, here one of 20 ms: while it writes
 // for some, the others line up and are written together.
 func TestManyClientsShareASync(t *testing.T) {
 	var syncs atomic.Int64
@@ -40,7 +40,7 @@ func TestManyClientsShareASync(t *testing.T) {
 		o.facts.Fault = func(op, name string) error {
 			if op == "sync" && strings.HasSuffix(name, ".journal") {
 				syncs.Add(1)
-				time.Sleep(5 * time.Millisecond) // stands for a disk
+				time.Sleep(20 * time.Millisecond) // stands for a disk
 			}
 			return nil
 		}
