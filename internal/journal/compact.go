@@ -83,7 +83,20 @@ func (l *Log[S, E]) exclusively(ctx context.Context, root *os.Root, do func() er
 // snapshot, during a compaction.
 var errOvertaken = errors.New("the journal was repaired during the compaction; try again")
 
-func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) error {
+// compactTries is how often a compaction begins anew that a repair has overtaken: each
+// repair needs a process that was killed or a disk that failed.
+const compactTries = 4
+
+func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) (err error) {
+	for range compactTries {
+		if err = l.compactOnce(ctx, root, fsys); !errors.Is(err, errOvertaken) {
+			break
+		}
+	}
+	return err
+}
+
+func (l *Log[S, E]) compactOnce(ctx context.Context, root *os.Root, fsys files) error {
 	c, err := l.capture(ctx, root)
 	if err != nil {
 		return err
