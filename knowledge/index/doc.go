@@ -30,5 +30,6 @@
 //   - Only calls of bleve on data read from disk are guarded against panics. A panic in our code is never damage.
 //
 // A generation's files are mapped into memory. If another program cuts such a file while it is read, the operating
-// system ends this process with SIGBUS. That is accepted.
+// system reports a fault. It is taken for damage in our calls of bleve; in a goroutine of bleve's own it ends the
+// process, which is accepted.
 package index

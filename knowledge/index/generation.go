@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,8 +186,10 @@ func checksum(path string) (file, error) {
 }
 
 // guard runs a call of the library that reads data from disk. Damaged data may make it panic; that becomes an error.
+// So does a mapped file that another process has cut short: without SetPanicOnFault the fault ends this process.
 // call must run nothing of ours but the call itself.
 func guard(call func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("reading panicked: %v", p)

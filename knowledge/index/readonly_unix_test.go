@@ -3,6 +3,7 @@
 package index_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"leanctx/internal/proctest"
+	"leanctx/knowledge/index"
 )
 
 // An index in a directory that may not be written answers; a sync says so.
@@ -53,5 +55,27 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A file that is cut short while it is mapped is damage like any other; it does not end the process.
+func TestCutUnderReader(t *testing.T) {
+	dir, generation := sample(t)
+	x, err := index.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files(t, generation) {
+		if filepath.Ext(name) == ".zap" {
+			if err := os.Truncate(name, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := x.Search(t.Context(), index.Query{Terms: terms("redis")}); !errors.Is(err, index.ErrDamaged) {
+		t.Errorf("search: %v, want damage", err)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
 	}
 }
