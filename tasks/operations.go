@@ -90,14 +90,9 @@ func (s *state) create(r *record, d Draft, now time.Time) ([]event, error) {
 		}
 		r.Parent = p.ID
 	}
-	for _, id := range d.After {
-		x, err := s.find(r.Project, "after", id)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(r.After, x.ID) {
-			r.After = append(r.After, x.ID)
-		}
+	var err error
+	if r.After, err = s.waitList(r.Project, d.After, nil); err != nil {
+		return nil, err
 	}
 	r.ID = newID(r.Project+"\x00"+r.Title, now, func(id string) bool { return s.projects[r.Project][id] != nil })
 	r.CreatedAt, r.UpdatedAt = now, now
@@ -116,25 +111,27 @@ func (s *Store) resolve(ctx context.Context, name string) (id, note string, err 
 
 // Update is the arguments of update.
 type Update struct {
-	TaskID       string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
-	State        string `json:"state,omitempty" arg:"2" jsonschema:"the new state: Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected"`
-	Message      string `json:"message,omitempty" short:"m" jsonschema:"why, or the outcome; kept in the history"`
-	Artifact     string `json:"artifact,omitempty" jsonschema:"a text that the work produced: a report, a patch"`
-	ArtifactName string `json:"artifact_name,omitempty" jsonschema:"name of the artifact (default result)"`
-	ToAgent      string `json:"to_agent,omitempty" alias:"to" jsonschema:"give the task to this agent or type instead"`
-	Parent       string `json:"parent,omitempty" jsonschema:"make it a part of this task"`
+	TaskID       string   `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
+	State        string   `json:"state,omitempty" arg:"2" jsonschema:"the new state: Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected"`
+	Message      string   `json:"message,omitempty" short:"m" jsonschema:"why, or the outcome; kept in the history"`
+	Artifact     string   `json:"artifact,omitempty" jsonschema:"a text that the work produced: a report, a patch"`
+	ArtifactName string   `json:"artifact_name,omitempty" jsonschema:"name of the artifact (default result)"`
+	ToAgent      string   `json:"to_agent,omitempty" alias:"to" jsonschema:"give the task to this agent or type instead"`
+	Parent       string   `json:"parent,omitempty" jsonschema:"make it a part of this task"`
+	After        []string `json:"after,omitempty" jsonschema:"the tasks that it waits for from now on; none: it waits for no task"`
 }
 
 // Updated is the result of update, cancel and claim.
 type Updated struct {
-	Task     Task     `json:"task"`
-	From     State    `json:"from"`
-	To       State    `json:"to"`
-	Why      string   `json:"why,omitempty"`
-	Artifact string   `json:"artifact,omitempty"` // its name
-	Open     []string `json:"open_children,omitempty"`
-	Note     string   `json:"note,omitempty"` // why the new assignee may not take it soon
-	Redacted []string `json:"redacted,omitempty"`
+	Task     Task      `json:"task"`
+	From     State     `json:"from"`
+	To       State     `json:"to"`
+	Why      string    `json:"why,omitempty"`
+	Artifact string    `json:"artifact,omitempty"` // its name
+	Open     []string  `json:"open_children,omitempty"`
+	Blocked  []Blocked `json:"blocked,omitempty"` // tasks that wait for this one, which will not be completed
+	Note     string    `json:"note,omitempty"`    // why the new assignee may not take it soon
+	Redacted []string  `json:"redacted,omitempty"`
 
 	was       Task
 	stepped   bool // the call asked for a state
@@ -144,7 +141,10 @@ type Updated struct {
 }
 
 // Text gives the answer's lines.
-func (r Updated) Text() string {
+func (r Updated) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r Updated) TextIn(call prose.Syntax) string {
 	verb := "updated"
 	switch {
 	case r.unchanged && r.claimed:
@@ -164,6 +164,12 @@ func (r Updated) Text() string {
 	if len(r.Open) > 0 {
 		text += "\n  still open below it: " + strings.Join(r.Open, ", ")
 	}
+	for _, b := range r.Blocked[:min(len(r.Blocked), blockedShown)] {
+		text += fmt.Sprintf("\n  %s still waits for it; %s", b.ID, freeing(call, b.ID))
+	}
+	if more := len(r.Blocked) - blockedShown; more > 0 {
+		text += fmt.Sprintf("\n  … %d more", more)
+	}
 	if r.Note != "" {
 		text += "\n  " + r.Note
 	}
@@ -179,6 +185,9 @@ func (r Updated) more() []string {
 	if r.was.Parent != r.Task.Parent {
 		out = append(out, "parent: "+r.Task.Parent)
 	}
+	if !slices.Equal(r.was.After, r.Task.After) {
+		out = append(out, "after: "+cmp.Or(strings.Join(r.Task.After, ", "), noTask))
+	}
 	if r.Artifact != "" {
 		out = append(out, "artifact: "+prose.Brief(r.Artifact))
 	}
@@ -190,12 +199,12 @@ func (r Updated) more() []string {
 
 // Update moves a task to another state, by the table in states.go. Working claims a task
 // that is free for the caller. It does not start a task of another agent. Artifacts, the
-// assignee and the parent can be set with a state or alone, while the task is open. An
+// assignee, the parent and what the task waits for can be set with a state or alone, while the task is open. An
 // agent that is neither the assignee nor the giver gets a [TakenError].
 func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 	in := &input{s: s}
 	w := taskChange{
-		project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), parent: a.Parent,
+		project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), parent: a.Parent, after: a.After,
 		why: in.text("message", a.Message), assignee: in.agentName("to_agent", a.ToAgent),
 	}
 	if text := in.text("artifact", a.Artifact); text != "" {
@@ -204,7 +213,7 @@ func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 	if in.err != nil {
 		return Updated{}, in.err
 	}
-	if a.State != "" || w.artifact == nil && w.assignee == "" && w.parent == "" {
+	if a.State != "" || w.artifact == nil && w.assignee == "" && w.parent == "" && len(w.after) == 0 {
 		var err error
 		if w.to, err = parseState(a.State); err != nil {
 			return Updated{}, err
@@ -307,6 +316,7 @@ func (s *Store) do(ctx context.Context, w taskChange) (Updated, error) {
 		}
 		if r.To.Final() {
 			r.Open = openIDs(st.children(w.project, old.ID))
+			r.Blocked = st.blockedBy(changed)
 		}
 		return append([]event{{Change: &c}}, st.completeAbove(changed, w.by)...), nil
 	})

@@ -54,7 +54,7 @@ func (s *state) inOrder(project string) []*record {
 	return out
 }
 
-// over reports whether nothing waits for a task any more: it is completed or canceled, or
+// over reports whether nothing is left to do of a task: it is completed or canceled, or
 // all its parts are.
 func (s *state) over(x *record) bool { return s.overWith(x, nil, len(s.projects[x.Project])) }
 
@@ -74,13 +74,20 @@ func (s *state) overWith(x *record, changed map[string]*record, depth int) bool 
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p *record) bool { return !s.overWith(p, changed, depth-1) })
 }
 
-// waitsFor is the first task that holds x back, or nil. A task waits also for what the
-// tasks above it wait for.
-func (s *state) waitsFor(x *record) *record {
+// wait is why a task is held back.
+type wait struct {
+	held *record // the task itself, or the one above it that waits
+	by   *record // what it waits for
+}
+
+// waitsFor is the first wait that holds x back, or nil. A task waits also for what the
+// tasks above it wait for. Only a completed task frees what waits for it; a canceled one
+// does not, since what it should have made is not there.
+func (s *state) waitsFor(x *record) *wait {
 	for range s.projects[x.Project] {
 		for _, id := range x.After {
-			if y := s.projects[x.Project][id]; y != nil && !s.over(y) {
-				return y
+			if y := s.projects[x.Project][id]; y != nil && (y.State == Canceled || !s.over(y)) {
+				return &wait{x, y}
 			}
 		}
 		if x = s.projects[x.Project][x.Parent]; x == nil {
@@ -88,6 +95,95 @@ func (s *state) waitsFor(x *record) *record {
 		}
 	}
 	return nil
+}
+
+// endedIn is x or the first part of it because of which x will never be completed, or nil.
+// depth bounds the search in a file with a circle in it.
+func (s *state) endedIn(x *record, depth int) *record {
+	if depth == 0 || x.State == Completed {
+		return nil
+	}
+	if x.State.Final() {
+		return x
+	}
+	for _, p := range s.children(x.Project, x.ID) {
+		if p.State == Canceled { // its parent goes on without it
+			continue
+		}
+		if ended := s.endedIn(p, depth-1); ended != nil {
+			return ended
+		}
+	}
+	return nil
+}
+
+// blockedBy lists the tasks that wait in vain once a task is changed as given, by id.
+func (s *state) blockedBy(changed *record) (out []Blocked) {
+	if changed.State == Completed {
+		return nil
+	}
+	after := &state{map[string]map[string]*record{changed.Project: maps.Clone(s.projects[changed.Project])}}
+	after.put(changed)
+	for _, x := range after.projects[changed.Project] {
+		if x.State.Final() {
+			continue
+		}
+		if w := after.waitsFor(x); w != nil && w.held == x {
+			if b := after.blocked(w); b != nil && b.Ended == changed.ID {
+				out = append(out, *b)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Blocked) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// noTask in after says that a task waits for none.
+const noTask = "none"
+
+// waitList checks the ids that a task shall wait for. x is nil for a new task.
+func (s *state) waitList(project string, ids []string, x *record) (out []string, err error) {
+	if len(ids) == 1 && strings.EqualFold(strings.TrimSpace(ids[0]), noTask) {
+		return nil, nil
+	}
+	for _, id := range ids {
+		y, err := s.find(project, "after", id)
+		if err != nil {
+			return nil, err
+		}
+		if x != nil && s.reaches(y, x.ID, map[string]bool{}) {
+			return nil, refusal.Argument("after", "task %s cannot wait for %s, which is the same, above it, or waits for it", x.ID, y.ID)
+		}
+		if !slices.Contains(out, y.ID) {
+			out = append(out, y.ID)
+		}
+	}
+	return out, nil
+}
+
+// reaches reports whether a task cannot be completed before the one with an id: it is the
+// same, waits for it, or has it below it.
+func (s *state) reaches(x *record, id string, seen map[string]bool) bool {
+	if x.ID == id {
+		return true
+	}
+	if seen[x.ID] {
+		return false
+	}
+	seen[x.ID] = true
+	for _, p := range s.children(x.Project, x.ID) {
+		if s.reaches(p, id, seen) {
+			return true
+		}
+	}
+	for up, n := x, 0; up != nil && n < len(s.projects[x.Project]); up, n = s.projects[x.Project][up.Parent], n+1 {
+		for _, before := range up.After {
+			if y := s.projects[x.Project][before]; y != nil && s.reaches(y, id, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // completeAbove completes the phases of a plan whose last part a change has finished.
@@ -111,14 +207,45 @@ func (s *state) completeAbove(changed *record, by string) (events []event) {
 
 // NextTask is the result of next.
 type NextTask struct {
-	Task     *Details `json:"task"` // nil: there is none
-	Claimed  bool     `json:"claimed,omitempty"`
-	Previous []Left   `json:"previous,omitempty"` // what the tasks before it left, the newest first
-	Open     int      `json:"open"`               // tasks that are not finished
-	Held     int      `json:"held_back"`          // of them, those that wait for another task
-	Others   int      `json:"of_others"`          // of them, those of other agents and types
+	Task     *Details  `json:"task"` // nil: there is none
+	Claimed  bool      `json:"claimed,omitempty"`
+	Previous []Left    `json:"previous,omitempty"` // what the tasks before it left, the newest first
+	Open     int       `json:"open"`               // tasks that are not finished
+	Held     int       `json:"held_back"`          // of them, those that wait for another task
+	Others   int       `json:"of_others"`          // of them, those of other agents and types
+	Blocked  []Blocked `json:"blocked,omitempty"`  // the tasks that hold the held ones back for good
 
 	agent string
+}
+
+// Blocked is a task that waits for one which will never be completed.
+type Blocked struct {
+	ID       string `json:"id"`
+	WaitsFor string `json:"waits_for"`
+	Ended    string `json:"ended"` // that task, or the part of it that ended
+	State    State  `json:"state"` // how it ended
+}
+
+// blocked is why a wait will not end by itself; nil if it may.
+func (s *state) blocked(w *wait) *Blocked {
+	ended := s.endedIn(w.by, len(s.projects[w.by.Project]))
+	if ended == nil {
+		return nil
+	}
+	return &Blocked{w.held.ID, w.by.ID, ended.ID, ended.State}
+}
+
+// what says what the task waits for.
+func (b Blocked) what() string {
+	if b.Ended == b.WaitsFor {
+		return fmt.Sprintf("%s, which is %s", b.WaitsFor, b.State)
+	}
+	return fmt.Sprintf("%s, of which %s is %s", b.WaitsFor, b.Ended, b.State)
+}
+
+// freeing is how to free a task that is blocked.
+func freeing(call prose.Syntax, id string) string {
+	return "to free it: " + call("update", "task_id", id, "after", noTask)
 }
 
 // Left is what a completed task left to those after it.
@@ -176,18 +303,26 @@ func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 
 // next chooses the task for an agent, and counts the open ones.
 func (s *state) next(project, agent string, silent map[string]bool, r *NextTask) (first *record) {
+	known := map[string]bool{}
 	for _, x := range s.inOrder(project) {
 		if x.State.Final() {
 			continue
 		}
 		r.Open++
 		parts := s.children(project, x.ID)
-		free := x.freeFor(agent) || silent[x.Assignee]
+		free, wait := x.freeFor(agent) || silent[x.Assignee], s.waitsFor(x)
 		switch {
 		case x.Assignee != agent && !free:
 			r.Others++
-		case s.waitsFor(x) != nil:
+		case wait != nil:
 			r.Held++
+			if known[wait.held.ID] { // the parts of a phase wait for the same
+				break
+			}
+			known[wait.held.ID] = true
+			if b := s.blocked(wait); b != nil {
+				r.Blocked = append(r.Blocked, *b)
+			}
 		case slices.ContainsFunc(parts, func(p *record) bool { return !s.over(p) }), x.Phase, x.State.Interrupted():
 		case x.Assignee == agent && x.State == Working:
 			return x // what it has begun comes first
@@ -263,12 +398,24 @@ func (s *state) left(x *record) (out []Left) {
 	return out
 }
 
+// blockedShown is how many blocked tasks next names.
+const blockedShown = 5
+
 // Text gives the answer's lines.
-func (r NextTask) Text() string {
+func (r NextTask) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r NextTask) TextIn(call prose.Syntax) string {
 	if r.Task == nil {
 		text := "No task is next for " + prose.Brief(r.agent) + "."
 		if r.Open > 0 {
 			text += fmt.Sprintf(" Open: %d, held back: %d, of others: %d.", r.Open, r.Held, r.Others)
+		}
+		for _, b := range r.Blocked[:min(len(r.Blocked), blockedShown)] {
+			text += fmt.Sprintf("\n  %s waits for %s; %s", b.ID, b.what(), freeing(call, b.ID))
+		}
+		if more := len(r.Blocked) - blockedShown; more > 0 {
+			text += fmt.Sprintf("\n  … %d more", more)
 		}
 		return text
 	}

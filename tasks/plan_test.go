@@ -170,6 +170,86 @@ func TestAfter(t *testing.T) {
 	}
 }
 
+// Only a completed task frees what waits for it. After one that is canceled or failed, the
+// answers name the task that is blocked, and the call that frees it.
+func TestCanceledTaskHoldsBack(t *testing.T) {
+	for _, how := range []State{Canceled, Failed, Rejected} {
+		s, c := planStore(t)
+		create := func(title string, after ...string) string {
+			t.Helper()
+			c.pass(time.Second)
+			r, err := s.Create(t.Context(), Draft{Title: title, After: after})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Task.ID
+		}
+		design := create("design")
+		build := create("build", design)
+		ship := create("ship", build)
+		c.pass(time.Second)
+		if how == Failed { // not from Created
+			if _, err := s.Update(t.Context(), Update{TaskID: design, State: string(Working)}); err != nil {
+				t.Fatal(err)
+			}
+			c.pass(time.Second)
+		}
+		r, err := s.Update(t.Context(), Update{TaskID: design, State: string(how)})
+		free := "to free it: action=update task_id=" + build + " after=none"
+		if err != nil || !strings.HasSuffix(r.Text(), "\n  "+build+" still waits for it; "+free) {
+			t.Errorf("%s: %s, %v", how, r.Text(), err)
+		}
+		none := next(t, s, "claude-0001")
+		if want := "No task is next for claude-0001. Open: 2, held back: 2, of others: 0.\n  " + build + " waits for " + design + ", which is " + string(how) + "; " + free; none.Text() != want {
+			t.Errorf("%s: next says\n%s, want\n%s", how, none.Text(), want)
+		}
+		list, err := s.List(t.Context(), Query{State: "open"})
+		if err != nil || !strings.Contains(list.Text(), "waits for "+design+", which is "+string(how)+")") || !strings.HasSuffix(list.Text(), free) || strings.Count(list.Text(), string(how)) != 1 {
+			t.Errorf("%s: %s, %v", how, list.Text(), err)
+		}
+		one, err := s.Get(t.Context(), TaskRef{build})
+		if err != nil || !strings.Contains(one.Text(), "\n  Blocked: "+build+" waits for "+design+", which is "+string(how)+"; "+free) {
+			t.Errorf("%s: %s, %v", how, one.Text(), err)
+		}
+		c.pass(time.Second)
+		if r, err := s.Update(t.Context(), Update{TaskID: build, After: []string{"none"}}); err != nil || r.Text() != "Task "+build+" updated: after: none" {
+			t.Errorf("%s: %s, %v", how, r.Text(), err)
+		}
+		if r := next(t, s, "claude-0001"); r.Task == nil || r.Task.ID != build || len(r.Blocked) > 0 {
+			t.Errorf("%s: freed: %s", how, r.Text())
+		}
+		for id, after := range map[string]string{ship: ship, build: ship} {
+			c.pass(time.Second)
+			if _, err := s.Update(t.Context(), Update{TaskID: id, After: []string{after}}); err == nil || !strings.Contains(err.Error(), "cannot wait for") {
+				t.Errorf("%s may wait for %s: %v", id, after, err)
+			}
+		}
+	}
+}
+
+// A part that was canceled is left out of its phase; one that failed blocks what comes after
+// the phase.
+func TestPhaseGoesOnWithoutACanceledPart(t *testing.T) {
+	for how, want := range map[State]string{Canceled: "Writers", Failed: ""} {
+		s, c := planStore(t)
+		load(t, s, planText)
+		c.pass(time.Second)
+		server := next(t, s, "claude-0001").Task.ID
+		c.pass(time.Second)
+		if _, err := s.Update(t.Context(), Update{TaskID: server, State: string(how)}); err != nil {
+			t.Fatal(err)
+		}
+		r := next(t, s, "claude-0001")
+		title := ""
+		if r.Task != nil {
+			title = r.Task.Title
+		}
+		if title != want || (want == "") != (len(r.Blocked) == 1) || want == "" && !strings.Contains(r.Text(), ", of which "+server+" is Failed; to free it: ") {
+			t.Errorf("%s: %s", how, r.Text())
+		}
+	}
+}
+
 // A silent agent's unfinished task is given to the next one that asks.
 func TestNextTakesOverFromTheSilent(t *testing.T) {
 	s, c := planStore(t)

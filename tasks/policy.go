@@ -1,7 +1,9 @@
 package tasks
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"leanctx/internal/refusal"
 )
@@ -14,10 +16,11 @@ type taskChange struct {
 	to          State  // empty: unchanged
 	why         string
 	artifact    *artifact
-	assignee    string // the new assignee
-	parent      string // the new parent task
-	claim       bool   // the caller takes the task, and starts it if nobody has
-	silent      string // the assignee, if it is known to be silent
+	assignee    string   // the new assignee
+	parent      string   // the new parent task
+	after       []string // the tasks that it waits for from now on; nil: unchanged
+	claim       bool     // the caller takes the task, and starts it if nobody has
+	silent      string   // the assignee, if it is known to be silent
 }
 
 // decide returns the change to commit. It is empty if the task is already as wanted.
@@ -33,7 +36,7 @@ func (w taskChange) decide(s *state) (change, error) {
 		return c, &TransitionError{t.ID, t.State, w.to}
 	case w.claim:
 		err = w.take(t, &c)
-	case !w.may(t) && (w.to != "" || w.assignee != "" || w.artifact != nil):
+	case !w.may(t) && (w.to != "" || w.assignee != "" || w.artifact != nil || len(w.after) > 0):
 		err = &TakenError{Task: t.ID, By: t.Assignee, Creator: t.giver()}
 	case w.to != "":
 		err = w.step(t, &c)
@@ -41,7 +44,10 @@ func (w taskChange) decide(s *state) (change, error) {
 	if err == nil {
 		err = w.place(s, t, &c)
 	}
-	if err == nil && c.To == "" && (c.Assignee != "" || c.Parent != "" || c.Why != "") {
+	if err == nil && len(w.after) > 0 {
+		err = w.waitFor(s, r, &c)
+	}
+	if err == nil && c.To == "" && (c.Assignee != "" || c.Parent != "" || c.Planned != nil || c.Why != "") {
 		c.To = t.State // a line for the history
 	}
 	return c, err
@@ -76,6 +82,18 @@ func (w taskChange) place(s *state, t Task, c *change) (err error) {
 		}
 	}
 	return err
+}
+
+// waitFor sets the tasks that hold this one back.
+func (w taskChange) waitFor(s *state, x *record, c *change) error {
+	after, err := s.waitList(w.project, w.after, x)
+	if err != nil || slices.Equal(after, x.After) {
+		return err
+	}
+	c.Planned = x.planned(after)
+	c.Planned.Parent = cmp.Or(c.Parent, x.Parent)
+	c.Why = cmp.Or(c.Why, "after: "+cmp.Or(strings.Join(after, ", "), noTask))
+	return nil
 }
 
 // take decides a claim.

@@ -61,6 +61,9 @@ func (s *state) details(x *record, now time.Time) Details {
 		References: append([]string{}, x.References...), History: append([]Transition{}, x.History...),
 		Thread: append([]Message{}, x.thread.Messages...), Artifacts: append([]Artifact{}, x.Artifacts...), Children: []Task{},
 	}
+	if w := s.waitsFor(x); w != nil && !x.State.Final() {
+		r.WaitsFor, r.Blocked = w.by.ID, s.blocked(w)
+	}
 	if above := s.projects[x.Project][x.Parent]; above != nil {
 		r.Above = new(above.shown())
 	}
@@ -72,7 +75,10 @@ func (s *state) details(x *record, now time.Time) Details {
 
 // Text gives the answer's lines. Texts of people are indented, so that none can pass for a
 // heading.
-func (r Details) Text() string {
+func (r Details) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r Details) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task %s [%s]", r.named(), r.State)
 	row := func(name, format string, args ...any) {
@@ -96,6 +102,9 @@ func (r Details) Text() string {
 	}
 	if len(r.After) > 0 {
 		row("After", "%s", strings.Join(r.After, ", "))
+	}
+	if b := r.Blocked; b != nil {
+		row("Blocked", "%s waits for %s; %s", b.ID, b.what(), freeing(call, b.ID))
 	}
 	for i, ref := range r.References {
 		if i == 0 {
@@ -189,6 +198,7 @@ type Listed struct {
 	Task
 	SilentSince *time.Time `json:"assignee_silent_since,omitempty"`
 	WaitsFor    string     `json:"waits_for,omitempty"` // the first task that holds it back
+	Blocked     *Blocked   `json:"blocked,omitempty"`   // that task will never be completed
 
 	depth int // in the tree that a list shows
 }
@@ -311,7 +321,7 @@ func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) 
 // tree puts each task below its parent, where the list has it. Parts of a plan stand in
 // the plan's order; else the order of the list stays.
 func (s *state) tree(list []*record) []Listed {
-	shown, parts := map[string]bool{}, map[string][]*record{}
+	shown, parts, blocked := map[string]bool{}, map[string][]*record{}, map[string]*Blocked{}
 	for _, x := range list {
 		shown[x.ID] = true
 	}
@@ -330,8 +340,12 @@ func (s *state) tree(list []*record) []Listed {
 		slices.SortStableFunc(below, func(a, b *record) int { return cmp.Compare(a.Order, b.Order) })
 		for _, x := range below {
 			l := Listed{Task: x.shown(), depth: depth}
-			if y := s.waitsFor(x); y != nil && !x.State.Final() {
-				l.WaitsFor = y.ID
+			if w := s.waitsFor(x); w != nil && !x.State.Final() {
+				l.WaitsFor = w.by.ID
+				if _, known := blocked[w.held.ID]; !known { // the parts of a phase wait for the same
+					blocked[w.held.ID] = s.blocked(w)
+				}
+				l.Blocked = blocked[w.held.ID]
 			}
 			out = append(out, l)
 			add(x.ID, depth+1)
@@ -347,7 +361,10 @@ func (s *state) open(project string, wanted func(*Task) bool) []*record {
 }
 
 // Text gives the answer's lines.
-func (r List) Text() string {
+func (r List) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the answer's lines in the caller's syntax.
+func (r List) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	if b.WriteString("No " + r.what + "."); r.Total > 0 {
 		b.Reset()
@@ -358,6 +375,9 @@ func (r List) Text() string {
 	}
 	if more := r.Total - len(r.Tasks); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
+	}
+	if i := slices.IndexFunc(r.Tasks, func(t Listed) bool { return t.Blocked != nil }); i >= 0 {
+		fmt.Fprintf(&b, "\n  %s waits for a task that will not be completed; %s", r.Tasks[i].Blocked.ID, freeing(call, r.Tasks[i].Blocked.ID))
 	}
 	if r.Older {
 		b.WriteString("\n  … and those finished over 90 days ago (state=all)")
@@ -377,7 +397,10 @@ func (t Listed) line(now time.Time) string {
 	if t.SilentSince != nil {
 		parts = append(parts, silence(*t.SilentSince, now))
 	}
-	if t.WaitsFor != "" {
+	switch {
+	case t.Blocked != nil:
+		parts = append(parts, "waits for "+t.Blocked.what())
+	case t.WaitsFor != "":
 		parts = append(parts, "waits for "+t.WaitsFor)
 	}
 	return fmt.Sprintf("%s [%s] (%s)", t.named(), t.State, strings.Join(parts, ", "))
