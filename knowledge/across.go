@@ -24,13 +24,18 @@ func statementOf(v *fact.Version) conflict.Statement {
 
 // adviseConflicts names facts under other keys that the new value likely
 // contradicts or replaces, from what is at hand. It is advice: nothing is done about
-// them, and what is missed here health finds.
+// them, and what is missed here health finds. There is one look at a time: of many who
+// write at once the others go without, since a look takes longer than a write.
 func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
 	if r.Outcome == Confirmed || r.Outcome == Disputed || r.Outcome == Backdated || len(r.Similar) == similarMost {
 		return
 	}
 	this := fact.IDOf(r.Category, r.Key)
 	form := conflict.Of(conflict.Statement{Name: r.Category + "/" + r.Key, Value: r.Value})
+	if !form.Exclusive() || !s.advising.TryLock() {
+		return
+	}
+	defer s.advising.Unlock()
 	stems := form.Words()
 	if len(stems) == 0 {
 		return

@@ -87,6 +87,7 @@ type core struct {
 	decided atomic.Int64  // commits of single facts
 
 	witnessed atomic.Bool // see witness.go
+	advising  sync.Mutex  // held while conflicts are looked for; see across.go
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.

@@ -145,6 +145,16 @@ func (old Form) Before(new Form) Kind {
 	return None
 }
 
+// Exclusive reports whether the statement says something that another one can
+// contradict, or names something as replaced. Most do not.
+func (f Form) Exclusive() bool {
+	slot := false
+	for t := range f.subject {
+		slot = slot || slots[t]
+	}
+	return slot || len(f.numbers)+len(f.members)+len(f.replaced) > 0 || f.polarity != 0
+}
+
 // Words are stems of which a statement that conflicts with this one holds at least
 // one, in key or value.
 func (f Form) Words() []string {
@@ -364,10 +374,12 @@ func replacedIn(tokens []string) (out [][]string) {
 	return out
 }
 
+var spelled = strings.NewReplacer("’", "'", "n't", " not", "->", " to ", "→", " to ")
+
 // tokenize cuts a text into words in lower case. A dot, a dash or a plus within a
 // word stays.
 func tokenize(text string) []string {
-	text = strings.NewReplacer("’", "'", "n't", " not", "->", " to ", "→", " to ").Replace(strings.ToLower(text))
+	text = spelled.Replace(strings.ToLower(text))
 	var out []string
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-+#:%", r)

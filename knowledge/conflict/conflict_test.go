@@ -51,6 +51,23 @@ func TestPairsUnderDifferentKeys(t *testing.T) {
 	}
 }
 
+// Whoever stores a fact looks for conflicts only if it is exclusive. That misses none.
+func TestWhatConflictsIsExclusive(t *testing.T) {
+	quiet := 0
+	for _, x := range append(pairs[:len(pairs):len(pairs)], more...) {
+		switch {
+		case Of(x.new).Exclusive():
+		case Between(x.old, x.new) != None:
+			t.Errorf("%v: a conflict with what is not exclusive", x)
+		default:
+			quiet++
+		}
+	}
+	if quiet == 0 {
+		t.Error("every statement is exclusive")
+	}
+}
+
 // Hundreds of facts are compared beside a remember.
 func BenchmarkBetween(b *testing.B) {
 	for b.Loop() {

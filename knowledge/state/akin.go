@@ -1,8 +1,11 @@
 package state
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
+	"time"
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
@@ -11,7 +14,7 @@ import (
 )
 
 // akinMemory is how many facts in memory are looked through for words, akinHits how
-// many the index gives, akinCommon in how many facts a word may be: one that more
+// many of them count and how many the index gives, akinCommon in how many facts a word may be: one that more
 // have says little, and takes long to look up.
 const (
 	akinMemory = 2000
@@ -50,28 +53,51 @@ func (l *Log) Akin(ctx context.Context, stems []string, f func(Known, []fact.ID)
 	})
 }
 
-// holding lists facts in memory whose key or values hold one of some stems.
+// holding lists facts in memory whose key or values hold one of some stems, the
+// akinHits that were recorded last, the newest first.
 func (s *State) holding(stems []string) (names []fact.ID) {
 	beginnings := make([]string, len(stems))
 	for i, t := range stems {
 		beginnings[i] = strings.TrimSuffix(t, "i") // telemetri is the stem of telemetry
 	}
+	type hit struct {
+		name fact.ID
+		at   time.Time
+	}
+	newer := func(a, b hit) int { return cmp.Or(b.at.Compare(a.at), a.name.Compare(b.name)) }
+	var hits []hit
 	add := func(n fact.ID) {
 		for _, v := range s.facts[n] {
-			if fact.Believed(v) && holdsAny(n.Key+" "+formats.FoldName(v.Value), beginnings) {
-				names = append(names, n)
-				return
+			h := hit{n, v.RecordedFrom}
+			if len(hits) == akinHits && newer(h, hits[akinHits-1]) >= 0 { // before its text is read
+				continue
 			}
+			if !fact.Believed(v) || !holdsAny(n.Key, beginnings) && !holdsAny(formats.FoldName(v.Value), beginnings) {
+				continue
+			}
+			i, _ := slices.BinarySearchFunc(hits, h, newer)
+			hits = slices.Insert(hits[:min(len(hits), akinHits-1)], i, h)
+			return
 		}
 	}
 	if len(s.facts) <= akinMemory {
 		for n := range s.facts {
 			add(n)
 		}
-		return names
+	} else {
+		seen := map[fact.ID]bool{}
+		for _, c := range slices.Backward(s.changed[max(0, len(s.changed)-akinMemory):]) {
+			if len(hits) == akinHits {
+				break
+			}
+			if !seen[c.name] {
+				seen[c.name] = true
+				add(c.name)
+			}
+		}
 	}
-	for _, c := range s.changed[max(0, len(s.changed)-akinMemory):] {
-		add(c.name)
+	for _, h := range hits {
+		names = append(names, h.name)
 	}
 	return names
 }
