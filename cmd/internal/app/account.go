@@ -15,8 +15,8 @@ import (
 	"leanctx/tasks"
 )
 
-// spending opens the token counts of a call's project.
-func (s *stores) spending(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
+// usageStore opens the token counts of a call's project.
+func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (s *stores) usage(p project.Project) (*cost.Usage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kept(s, s.usages, p.Hash, func() (*cost.Usage, error) {
+	return openOnce(s, s.usages, p.Hash, func() (*cost.Usage, error) {
 		return cost.Open(c.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger})
 	})
 }
@@ -45,7 +45,7 @@ func (s *stores) usage(p project.Project) (*cost.Usage, error) {
 // count records the tokens of a call that was answered, and the activity of its agent. A
 // call without an operation or a project is not counted.
 func (s *stores) count(m op.Made) {
-	found, ok := s.placed.Load(m.Scope.Project)
+	found, ok := s.lastProjects.Load(m.Scope.Project)
 	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report does not count itself
 		return
 	}
@@ -122,15 +122,15 @@ func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
 		return
 	}
 	now := time.Now()
-	if last, ok := s.touched.Load(p.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
+	if last, ok := s.lastTouch.Load(p.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
 		return
 	}
-	s.touched.Store(p.Hash+agent, now)
+	s.lastTouch.Store(p.Hash+agent, now)
 	w, err := s.projectStores(sc, p)
 	if err != nil {
 		return
 	}
-	s.beside.Go(func() {
+	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), touchAtMost)
 		defer cancel()
 		registry, err := w.agents.get()

@@ -23,11 +23,7 @@ func (r reassigner) Reassign(ctx context.Context, from, to, reason string) ([]st
 }
 
 func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, error) {
-	t, err := r.w.tasks.get()
-	if err != nil {
-		return nil, err
-	}
-	return t.OpenTasks(ctx, agent)
+	return method(&r.w.tasks, (*tasks.Store).OpenTasks)(ctx, agent)
 }
 
 // directory finds the agents of tasks.
@@ -57,59 +53,15 @@ func (d directory) Settle(ctx context.Context) error {
 	return a.Settle(ctx)
 }
 
-// shared lists the files that an agent has shared, for a handoff.
-func (w *projectStores) shared(ctx context.Context, agent string) ([]string, error) {
-	store, err := w.shares.get()
-	if err != nil {
-		return nil, err
-	}
-	return store.Paths(ctx, agent)
-}
-
-// free lists the tasks that an agent may claim.
-func (w *projectStores) free(ctx context.Context, agent string) ([]string, error) {
-	store, err := w.tasks.get()
-	if err != nil {
-		return nil, err
-	}
-	return store.FreeFor(ctx, agent)
-}
-
-// unpulled counts the shares that an agent has not pulled yet.
-func (w *projectStores) unpulled(ctx context.Context, agent string) (int, error) {
-	store, err := w.shares.get()
-	if err != nil {
-		return 0, err
-	}
-	return store.Waiting(ctx, agent)
-}
-
-// current is the title of the task that an agent is working on.
-func (w *projectStores) current(ctx context.Context, agent string) (string, error) {
-	store, err := w.tasks.get()
-	if err != nil {
-		return "", err
-	}
-	return store.Current(ctx, agent)
-}
-
 // findings are the diary entries and findings of agents, for consolidation and search.
 type findings struct{ w *projectStores }
 
 func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Finding, error) {
-	a, err := f.w.agents.get()
+	noted, err := method(&f.w.agents, (*agents.Store).Findings)(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	noted, err := a.Findings(ctx, since)
-	if err != nil {
-		return nil, err
-	}
-	t, err := f.w.tasks.get()
-	if err != nil {
-		return nil, err
-	}
-	results, err := t.Results(ctx, since)
+	results, err := method(&f.w.tasks, (*tasks.Store).Results)(ctx, since)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (r *run) end(ctx context.Context, err error) int {
 	case is[*transfer.InterruptedError](err): // who ended it should know what is in, at once
 		r.report(err, code)
 	case code != done && code != interrupted:
-		r.report(r.stale(err), code)
+		r.report(r.explainAgent(err), code)
 	}
 	if r.stores != nil {
 		// All that was answered is on disk already. Closing only drops caches, so its
@@ -159,8 +159,8 @@ func (r *run) end(ctx context.Context, err error) int {
 	return code
 }
 
-// stale explains an error about an agent's name that comes from the environment.
-func (r *run) stale(err error) error {
+// explainAgent explains an error about an agent's name that comes from the environment.
+func (r *run) explainAgent(err error) error {
 	missing, _ := errors.AsType[*refusal.NotFoundError](err)
 	wrong, _ := errors.AsType[*refusal.ArgumentError](err)
 	if missing == nil && wrong == nil || r.globals.Agent != "" {

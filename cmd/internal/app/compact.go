@@ -32,7 +32,7 @@ type part struct {
 
 type compacter interface{ Compact(context.Context) error }
 
-func (s *stores) compact(ctx context.Context, sc op.Scope, _ nothing) (compacted, error) {
+func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (compacted, error) {
 	facts, err := s.open(ctx, sc)
 	if err != nil {
 		return compacted{}, err

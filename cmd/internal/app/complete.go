@@ -2,12 +2,12 @@ package app
 
 import (
 	"context"
-	"slices"
 
 	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/tasks"
@@ -65,101 +65,74 @@ func agentCategories(action string) []string {
 // scope is the scope that the flags give.
 func (r *run) scope() op.Scope { return op.Scope{Project: r.globals.Project, Agent: r.globals.Agent} }
 
-func (r *run) rooms(ctx context.Context) []string {
-	store, err := r.stores.look(ctx, r.scope())
+// completions lists what a store has, each a value and its description. open opens the store.
+// After an error the list is empty: nil would make the shell complete names of files.
+func completions[S, T any](ctx context.Context, r *run, open func(context.Context, op.Scope) (S, error), list func(S) ([]T, error), word func(T) (value, about string)) []string {
+	out := []string{}
+	store, err := open(ctx, r.scope())
 	if err != nil {
-		return []string{}
+		return out
 	}
-	list, err := store.Rooms(ctx, knowledge.RoomQuery{})
+	all, err := list(store)
 	if err != nil {
-		return []string{}
+		return out
 	}
-	out := make([]string, len(list.Rooms))
-	for i, room := range list.Rooms {
-		out[i] = room.Category + "\t" + prose.Count(room.Facts, "fact")
+	for _, x := range all {
+		value, about := word(x)
+		out = append(out, value+"\t"+about)
 	}
 	return out
+}
+
+func (r *run) rooms(ctx context.Context) []string {
+	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]knowledge.Room, error) {
+		list, err := s.Rooms(ctx, knowledge.RoomQuery{})
+		return list.Rooms, err
+	}, func(x knowledge.Room) (string, string) { return x.Category, prose.Count(x.Facts, "fact") })
 }
 
 // keys lists the keys of a category.
 func (r *run) keys(ctx context.Context, category string) []string {
-	store, err := r.stores.look(ctx, r.scope())
-	if err != nil {
-		return []string{}
-	}
-	list, err := store.Recall(ctx, knowledge.Question{Category: category, Limit: 200})
-	if err != nil {
-		return []string{}
-	}
-	out := make([]string, len(list.Facts))
-	for i, f := range list.Facts {
-		out[i] = f.Key + "\t" + f.Value
-	}
-	return out
+	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]knowledge.Found, error) {
+		list, err := s.Recall(ctx, knowledge.Question{Category: category, Limit: 200})
+		return list.Facts, err
+	}, func(f knowledge.Found) (string, string) { return f.Key, f.Value })
 }
 
 func (r *run) present(ctx context.Context) []string {
-	store, err := r.stores.working(r.stores.lookup)(ctx, r.scope())
-	if err != nil {
-		return []string{}
-	}
-	p, err := store.As(agents.Actor{}).Presence(ctx)
-	if err != nil {
-		return []string{}
-	}
-	out := make([]string, len(p.Agents))
-	for i, a := range p.Agents {
-		out[i] = a.ID + "\t" + a.Role
-	}
-	return out
+	return completions(ctx, r, r.stores.agentStore(r.stores.lookup), func(s *agents.Store) ([]agents.Coworker, error) {
+		p, err := s.As(agents.Actor{}).Presence(ctx)
+		return p.Agents, err
+	}, func(a agents.Coworker) (string, string) { return a.ID, a.Role })
 }
 
 func (r *run) openTasks(ctx context.Context) []string {
-	store, err := r.stores.doing(r.stores.lookup)(ctx, r.scope())
-	if err != nil {
-		return []string{}
-	}
-	list, err := store.List(ctx, tasks.Query{State: "open"})
-	if err != nil {
-		return []string{}
-	}
-	out := make([]string, len(list.Tasks))
-	for i, t := range list.Tasks {
-		out[i] = t.ID + "\t" + t.Title
-	}
-	return out
+	return completions(ctx, r, r.stores.taskStore(r.stores.lookup), func(s *tasks.Store) ([]tasks.Listed, error) {
+		list, err := s.List(ctx, tasks.Query{State: "open"})
+		return list.Tasks, err
+	}, func(t tasks.Listed) (string, string) { return t.ID, t.Title })
 }
 
 func (r *run) reminders(ctx context.Context, b cli.Blank) []string {
 	if b.Tool != "knowledge" {
 		return nil
 	}
-	store, err := r.stores.look(ctx, r.scope())
-	if err != nil {
-		return []string{}
-	}
-	list, err := store.Reminders(ctx, knowledge.ReminderQuery{})
-	if err != nil {
-		return []string{}
-	}
-	out := make([]string, len(list.Reminders))
-	for i, x := range list.Reminders {
-		out[i] = x.ID + "\t" + x.Text
-	}
-	return out
+	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]formats.Reminder, error) {
+		list, err := s.Reminders(ctx, knowledge.ReminderQuery{})
+		return list.Reminders, err
+	}, func(x formats.Reminder) (string, string) { return x.ID, x.Text })
 }
 
 func (r *run) projects(ctx context.Context, b cli.Blank) []string {
 	if b.Tool != "project" {
 		return nil
 	}
-	list, err := r.stores.listProjects(ctx, r.scope(), nothing{})
-	if err != nil {
-		return []string{}
+	list, err := r.stores.listProjects(ctx, r.scope(), noArgs{})
+	out := []string{}
+	if err == nil {
+		for _, p := range list.Projects {
+			out = append(out, p.Hash+"\t"+p.Name+" "+p.Root)
+		}
 	}
-	out := make([]string, len(list.Projects))
-	for i, p := range list.Projects {
-		out[i] = p.Hash + "\t" + p.Name + " " + p.Root
-	}
-	return slices.Compact(out)
+	return out
 }

@@ -94,7 +94,7 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 			report.Files = append(report.Files, f)
 		}
 	}
-	return r.reported(sc, report, err)
+	return r.reportResult(sc, report, err)
 }
 
 // remote is the server that --url names. Without a path it is the one of this project; the
@@ -121,12 +121,12 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 		return nil, err
 	}
 	report, err := p.Disconnect(hook.ConnectOptions{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun})
-	return r.reported(sc, report, err)
+	return r.reportResult(sc, report, err)
 }
 
-// reported returns a report as the answer. If a file could not be edited, it prints the
+// reportResult returns a report as the answer. If a file could not be edited, it prints the
 // report and returns an error.
-func (r *run) reported(sc op.Scope, report hook.Report, err error) (op.Result, error) {
+func (r *run) reportResult(sc op.Scope, report hook.Report, err error) (op.Result, error) {
 	if err != nil {
 		return nil, asUsage(err)
 	}

@@ -72,15 +72,15 @@ func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Find
 	return append(found, s.health(ctx, sc, fix)...)
 }
 
-// nowhere is a word that no fact contains. A search for it opens the index, which rebuilds
+// absentWord is a word that no fact contains. A search for it opens the index, which rebuilds
 // a damaged one, and counts as no retrieval of a fact.
-const nowhere = "lean-ctx-doctor-looks-for-nothing"
+const absentWord = "lean-ctx-doctor-looks-for-nothing"
 
 func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
 	store, err := s.look(ctx, sc)
 	var h advice.Report
 	if err == nil {
-		_, err = store.Recall(ctx, knowledge.Question{Query: nowhere, Mode: "lexical", Limit: 1})
+		_, err = store.Recall(ctx, knowledge.Question{Query: absentWord, Mode: "lexical", Limit: 1})
 	}
 	if err == nil {
 		h, err = advice.Health(ctx, store, knowledge.Nothing{})

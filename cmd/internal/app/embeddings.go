@@ -48,7 +48,7 @@ func (s *stores) installModel(ctx context.Context, _ op.Scope, a modelSource) (e
 		return embed.Installed{}, err
 	}
 	done, err := embed.Install(ctx, c.ModelsDir, path, &embed.InstallOptions{Model: a.Model, Child: worker()})
-	return done, absent(err)
+	return done, asNotFound(err)
 }
 
 type modelName struct {
@@ -79,13 +79,13 @@ func (s *stores) withModel(a modelName, format string, do func(modelsDir, name s
 	}
 	name, err := embed.Named(c.ModelsDir, a.Name)
 	if err != nil {
-		return modelDone{}, absent(err)
+		return modelDone{}, asNotFound(err)
 	}
-	return modelDone{name, format}, absent(do(c.ModelsDir, name))
+	return modelDone{name, format}, asNotFound(do(c.ModelsDir, name))
 }
 
-// absent turns fs.ErrNotExist into the error that means: a named thing does not exist.
-func absent(err error) error {
+// asNotFound turns fs.ErrNotExist into the error that means: a named thing does not exist.
+func asNotFound(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &knowledge.NotFoundError{What: err.Error()}
 	}
@@ -122,7 +122,7 @@ func (l modelList) Text() string {
 	return b.String()
 }
 
-func (s *stores) listModels(context.Context, op.Scope, nothing) (modelList, error) {
+func (s *stores) listModels(context.Context, op.Scope, noArgs) (modelList, error) {
 	c, err := s.config()
 	if err != nil {
 		return modelList{}, err

@@ -108,7 +108,7 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 		project: p, store: store,
 		around: sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) }),
 		news: func() briefing.News {
-			return briefing.News{Since: session.BriefedBefore(), Own: func(author string) bool { return author == sc.Agent || akin(kindOf(author), session.Client) }}
+			return briefing.News{Since: session.BriefedBefore(), Own: func(author string) bool { return author == sc.Agent || sameKind(kindOf(author), session.Client) }}
 		},
 	}, err
 }
@@ -119,9 +119,9 @@ func (v projectView) Briefing(ctx context.Context) (text string, facts []string,
 	return b.Body(), b.Facts, err
 }
 
-// briefed tells whether the hooks of an MCP client give this project's briefing to its
+// hooksBrief tells whether the hooks of an MCP client give this project's briefing to its
 // model.
-func (s *stores) briefed(client string) bool {
+func (s *stores) hooksBrief(client string) bool {
 	p, err := s.machine(context.Background(), op.Scope{})
 	return err == nil && p.HooksBrief(client)
 }
@@ -271,11 +271,11 @@ func paragraph(title string, list []string) string {
 }
 
 func (w *projectStores) openTitles(ctx context.Context, me string) (titles []string, err error) {
-	board, err := w.tasks.get()
+	taskStore, err := w.tasks.get()
 	if err != nil {
 		return nil, err
 	}
-	list, err := board.List(ctx, tasks.Query{State: "open", AgentID: me})
+	list, err := taskStore.List(ctx, tasks.Query{State: "open", AgentID: me})
 	for _, t := range list.Tasks {
 		if t.Assignee == me {
 			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, hook.Line(t.Title), t.State))

@@ -75,11 +75,11 @@ var mayImport = map[string][]string{
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
 	"cmd/internal/hook":     {"cmd/internal/op", "internal/prose"},
 	// beside them
-	"cmd/internal/config": {"internal/secret"},
+	"cmd/internal/config": {"internal/prose", "internal/secret"},
 	"cmd/internal/demo":   {},
 	// floors 3 and 4
 	"cmd/internal/app": {"internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/web/page", "cmd/internal/hook",
-		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "formats/foreign", "internal/secret", "internal/prose"},
+		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "formats", "formats/foreign", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 	"cmd/measure":  {"knowledge/words"}, // it runs the rest through the binary, as a user does
 }

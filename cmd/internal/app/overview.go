@@ -10,8 +10,8 @@ import (
 	"leanctx/overview"
 )
 
-// surveying opens the map of a call's project. It writes nothing but its cache.
-func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, error) {
+// overviewMap opens the map of a call's project. It writes nothing but its cache.
+func (s *stores) overviewMap(ctx context.Context, sc op.Scope) (*overview.Map, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -25,12 +25,12 @@ func (s *stores) surveying(ctx context.Context, sc op.Scope) (*overview.Map, err
 		return nil, err
 	}
 	return overview.NewMap(p.Root, &overview.MapOptions{
-		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: remembered{store, s.intends(sc, p.Hash)}, Progress: op.Progress(ctx), Logger: s.logger,
+		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: overviewMemory{store, s.intends(sc, p.Hash)}, Progress: op.Progress(ctx), Logger: s.logger,
 	}), nil
 }
 
-// remembered gives an overview the project's facts.
-type remembered struct {
+// overviewMemory gives an overview the project's facts.
+type overviewMemory struct {
 	store   *knowledge.Store
 	working func(task string) // notes what the caller is about to do
 }
@@ -56,13 +56,13 @@ func (s *stores) intent(sc op.Scope, hash string) string {
 const namingMost = 20
 
 // Naming are the facts, patterns and gotchas that a task finds.
-func (r remembered) Naming(ctx context.Context, task string) ([]string, error) {
-	return r.store.Naming(ctx, task, namingMost)
+func (m overviewMemory) Naming(ctx context.Context, task string) ([]string, error) {
+	return m.store.Naming(ctx, task, namingMost)
 }
 
 // Briefing is the briefing as an overview prints it.
-func (r remembered) Briefing(ctx context.Context, w overview.Work) (string, error) {
-	r.working(w.Task)
-	b, err := briefing.Begin(ctx, r.store, briefing.Work(w))
+func (m overviewMemory) Briefing(ctx context.Context, w overview.Work) (string, error) {
+	m.working(w.Task)
+	b, err := briefing.Begin(ctx, m.store, briefing.Work(w))
 	return b.OverviewText(), err
 }

@@ -28,7 +28,7 @@ func projectTool(s *stores) *op.Tool {
 	}
 }
 
-type nothing struct{}
+type noArgs struct{}
 
 type projectList struct {
 	Projects []project.Project `json:"projects"`
@@ -47,7 +47,7 @@ func (l projectList) Text() string {
 	return b.String()
 }
 
-func (s *stores) listProjects(ctx context.Context, sc op.Scope, _ nothing) (projectList, error) {
+func (s *stores) listProjects(ctx context.Context, sc op.Scope, _ noArgs) (projectList, error) {
 	projects, _, err := s.projectRegistry(sc)
 	if err != nil {
 		return projectList{}, err
@@ -60,13 +60,13 @@ type projectRef struct {
 	Ref string `json:"ref,omitempty" arg:"1" jsonschema:"hash (four digits are enough), name or path; this project if left out"`
 }
 
-// shown is a project, in full.
-type shown struct {
+// projectDetails is a project in full.
+type projectDetails struct {
 	project.Project
 	Data string `json:"data"` // the directory of its facts
 }
 
-func (p shown) Text() string {
+func (p projectDetails) Text() string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
@@ -94,10 +94,10 @@ func (p shown) Text() string {
 	return b.String()
 }
 
-func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (shown, error) {
+func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (projectDetails, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
-		return shown{}, err
+		return projectDetails{}, err
 	}
 	var p project.Project
 	if a.Ref == "" {
@@ -109,16 +109,16 @@ func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (sh
 }
 
 // show describes a project and where its facts are.
-func (s *stores) show(p project.Project, err error) (shown, error) {
+func (s *stores) show(p project.Project, err error) (projectDetails, error) {
 	if err != nil {
-		return shown{}, err
+		return projectDetails{}, err
 	}
 	for _, n := range p.Notices {
 		s.warnOnce(n)
 	}
 	p.Notices = nil
 	data, err := s.knowledgeDir(p.Hash)
-	return shown{p, data}, err
+	return projectDetails{p, data}, err
 }
 
 type projectLink struct {
@@ -126,10 +126,10 @@ type projectLink struct {
 	Path string `json:"path,omitempty" arg:"2" jsonschema:"the directory; the working directory if left out"`
 }
 
-func (s *stores) linkProject(ctx context.Context, sc op.Scope, a projectLink) (shown, error) {
+func (s *stores) linkProject(ctx context.Context, sc op.Scope, a projectLink) (projectDetails, error) {
 	projects, dir, err := s.at(sc, a.Path)
 	if err != nil {
-		return shown{}, err
+		return projectDetails{}, err
 	}
 	return s.show(projects.Link(ctx, dir, a.To))
 }
@@ -138,10 +138,10 @@ type projectPath struct {
 	Path string `json:"path,omitempty" arg:"1" jsonschema:"the directory; the working directory if left out"`
 }
 
-func (s *stores) unlinkProject(ctx context.Context, sc op.Scope, a projectPath) (shown, error) {
+func (s *stores) unlinkProject(ctx context.Context, sc op.Scope, a projectPath) (projectDetails, error) {
 	projects, dir, err := s.at(sc, a.Path)
 	if err != nil {
-		return shown{}, err
+		return projectDetails{}, err
 	}
 	return s.show(projects.Unlink(ctx, dir))
 }

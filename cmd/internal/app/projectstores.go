@@ -26,12 +26,15 @@ type projectStores struct {
 	shares lazy[*share.Store]
 }
 
-// lazy is a store that is opened at its first use.
-type lazy[T interface {
+// projectStore is one of them.
+type projectStore interface {
 	comparable
 	Notices() []string
 	Close() error
-}] struct {
+}
+
+// lazy is a store that is opened at its first use.
+type lazy[T projectStore] struct {
 	open func() (T, error)
 
 	mu    sync.Mutex
@@ -50,6 +53,17 @@ func (l *lazy[T]) get() (store T, err error) {
 		l.store = store
 	}
 	return l.store, nil
+}
+
+// method is a method of a store that opens the store first.
+func method[S projectStore, A, R any](l *lazy[S], call func(S, context.Context, A) (R, error)) func(context.Context, A) (R, error) {
+	return func(ctx context.Context, a A) (none R, err error) {
+		store, err := l.get()
+		if err != nil {
+			return none, err
+		}
+		return call(store, ctx, a)
+	}
 }
 
 // known is the store if it is open, else nil.
@@ -75,7 +89,7 @@ func (l *lazy[T]) close() error {
 
 // projectStores are the project's, made at the first call for it.
 func (s *stores) projectStores(sc op.Scope, p project.Project) (*projectStores, error) {
-	return kept(s, s.perProject, p.Hash, func() (*projectStores, error) {
+	return openOnce(s, s.perProject, p.Hash, func() (*projectStores, error) {
 		c, err := s.config()
 		if err != nil {
 			return nil, err
@@ -92,7 +106,8 @@ func (s *stores) projectStores(sc op.Scope, p project.Project) (*projectStores, 
 		w.agents.open = func() (*agents.Store, error) {
 			return agents.Open(dir, &agents.Options{
 				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Redactor: r, Logger: s.logger,
-				Tasks: reassigner{w}, Facts: s.asserted(sc, p), Files: w.shared, Free: w.free, Shared: w.unpulled,
+				Tasks: reassigner{w}, Facts: s.asserted(sc, p),
+				Files: method(&w.shares, (*share.Store).Paths), Free: method(&w.tasks, (*tasks.Store).FreeFor), Shared: method(&w.shares, (*share.Store).Waiting),
 			})
 		}
 		w.tasks.open = func() (*tasks.Store, error) {
@@ -160,10 +175,10 @@ var idForm = regexp.MustCompile(`-[0-9a-f]{4,}$`)
 // finder tells which project a call is about.
 type finder func(context.Context, op.Scope) (project.Project, error)
 
-// working opens the registry of agents of a call's project.
-func (s *stores) working(find finder) func(context.Context, op.Scope) (*agents.Store, error) {
+// agentStore opens the registry of agents of a call's project.
+func (s *stores) agentStore(find finder) func(context.Context, op.Scope) (*agents.Store, error) {
 	return func(ctx context.Context, sc op.Scope) (*agents.Store, error) {
-		w, _, err := s.workplace(ctx, sc, find)
+		w, _, err := s.callStores(ctx, sc, find)
 		if err != nil {
 			return nil, err
 		}
@@ -190,10 +205,10 @@ func (s *stores) registry(w *projectStores, sc op.Scope) (*agents.Store, error) 
 	return store.As(a), nil
 }
 
-// doing opens the tasks of a call's project.
-func (s *stores) doing(find finder) func(context.Context, op.Scope) (*tasks.Store, error) {
+// taskStore opens the tasks of a call's project.
+func (s *stores) taskStore(find finder) func(context.Context, op.Scope) (*tasks.Store, error) {
 	return func(ctx context.Context, sc op.Scope) (*tasks.Store, error) {
-		w, agent, err := s.workplace(ctx, sc, find)
+		w, agent, err := s.callStores(ctx, sc, find)
 		if err != nil {
 			return nil, err
 		}
@@ -205,10 +220,10 @@ func (s *stores) doing(find finder) func(context.Context, op.Scope) (*tasks.Stor
 	}
 }
 
-// sharing opens the shared files of a call's project.
-func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.Store, error) {
+// shareStore opens the shared files of a call's project.
+func (s *stores) shareStore(find finder) func(context.Context, op.Scope) (*share.Store, error) {
 	return func(ctx context.Context, sc op.Scope) (*share.Store, error) {
-		w, agent, err := s.workplace(ctx, sc, find)
+		w, agent, err := s.callStores(ctx, sc, find)
 		if err != nil {
 			return nil, err
 		}
@@ -224,9 +239,9 @@ func (s *stores) sharing(find finder) func(context.Context, op.Scope) (*share.St
 	}
 }
 
-// workplace is the stores of a call's project, and the agent that calls. A name
+// callStores is the stores of a call's project, and the agent that calls. A name
 // that may be several agents' is none's.
-func (s *stores) workplace(ctx context.Context, sc op.Scope, find finder) (w *projectStores, agent string, err error) {
+func (s *stores) callStores(ctx context.Context, sc op.Scope, find finder) (w *projectStores, agent string, err error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, "", err

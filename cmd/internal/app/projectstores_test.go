@@ -81,7 +81,7 @@ func TestConnectionsHoldTheirAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.must("ctx_recall", `{"action":"status","agent":"`+other+`"}`)
-	one.beside.Wait()
+	one.background.Wait()
 	third := serving(t)
 	if got := dial(t, third, "").register("cursor", "dev"); got == other {
 		t.Errorf("%s was resumed although it goes on in a server", got)

@@ -129,9 +129,9 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 		return nil, nil, err
 	}
 	return web.New(web.Options{
-		Version: build().Version, Tools: r.stores.served(), Own: webProject(p), Projects: r.stores.webProjects(sc),
+		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p), Projects: r.stores.webProjects(sc),
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
-		MCP: r.stores.mcpHandler, Tasks: r.stores.doing(r.stores.resolve), Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
+		MCP: r.stores.mcpHandler, Tasks: r.stores.taskStore(r.stores.resolve), Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
 	}), certificate, nil
 }
 
@@ -261,11 +261,11 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 	if err != nil {
 		return nil, err
 	}
-	registry, err := s.working(s.lookup)(ctx, sc)
+	registry, err := s.agentStore(s.lookup)(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	board, err := s.doing(s.lookup)(ctx, sc)
+	taskStore, err := s.taskStore(s.lookup)(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 	if err != nil {
 		return nil, err
 	}
-	work, err := board.Watch(ctx)
+	work, err := taskStore.Watch(ctx)
 	if err != nil {
 		return nil, err
 	}

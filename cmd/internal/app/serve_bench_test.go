@@ -104,7 +104,7 @@ func BenchmarkServe(b *testing.B) {
 		_, _ = w.Write(typical)
 	}))
 	defer bare.Close()
-	recall := a.run.stores.served()[1]
+	recall := a.run.stores.tools()[1]
 	own := func(i int) error {
 		c, err := recall.Call(op.WithCaller(context.Background(), op.Caller{Kind: "tool"}), "recall", map[string]any{"query": fmt.Sprintf("service number %d", i%2000)})
 		if err == nil {

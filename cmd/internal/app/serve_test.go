@@ -91,7 +91,7 @@ func TestMCPOverHTTP(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			one, two := a.dial(t, "/mcp", protocol), a.dial(t, "/mcp", protocol)
 			tools, err := one.ListTools(t.Context(), nil)
-			if err != nil || len(tools.Tools) != len(a.run.stores.served()) {
+			if err != nil || len(tools.Tools) != len(a.run.stores.tools()) {
 				t.Fatalf("%+v, %v", tools, err)
 			}
 			one.must("ctx_knowledge", fmt.Sprintf(`{"action":"remember","category":"era","key":%q,"value":"spoken"}`, protocol))

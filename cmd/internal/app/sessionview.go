@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leanctx/agents"
+	"leanctx/agents/share"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/overview/project"
@@ -60,7 +61,7 @@ func (n sessionView) whose(a agents.Present) hook.Owner {
 	switch {
 	case n.named != "" && a.AgentID == n.named:
 		return hook.Own
-	case n.named != "" && n.named == n.me || !akin(a.AgentType, n.session.Client):
+	case n.named != "" && n.named == n.me || !sameKind(a.AgentType, n.session.Client):
 		return hook.Other
 	case n.named != "" || a.Joined.IsZero():
 		return hook.Unsure
@@ -112,7 +113,7 @@ func (n sessionView) waiting(ctx context.Context) ([]hook.Notice, error) {
 	if err != nil {
 		return nil, err
 	}
-	shares, err := n.stores.unpulled(ctx, n.me)
+	shares, err := method(&n.stores.shares, (*share.Store).Waiting)(ctx, n.me)
 	if p.Unread+shares == 0 {
 		return nil, err
 	}
@@ -125,9 +126,9 @@ func (n sessionView) waiting(ctx context.Context) ([]hook.Notice, error) {
 	return []hook.Notice{hook.UnreadNotice(n.me, p.Unread, shares, active)}, nil
 }
 
-// akin tells whether agents of a kind work in a client: one name begins with all words of
+// sameKind tells whether agents of a kind work in a client: one name begins with all words of
 // the other, as with claude and claude-code.
-func akin(kind, client string) bool {
+func sameKind(kind, client string) bool {
 	kind, client = strings.ToLower(kind)+"-", client+"-"
 	return kind != "-" && (strings.HasPrefix(client, kind) || strings.HasPrefix(kind, client))
 }

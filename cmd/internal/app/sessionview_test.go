@@ -133,7 +133,7 @@ func TestAkin(t *testing.T) {
 		{"gemini-cli", "gemini", true}, {"gemini", "gemini", true}, {"Codex", "codex", true}, {"codex-cli", "codex", true},
 		{"sampler", "amp", false}, {"organized-crew", "zed", false}, {"go", "goose", false}, {"dev-amp", "amp", false}, {"", "amp", false},
 	} {
-		if got := akin(c.kind, c.client); got != c.want {
+		if got := sameKind(c.kind, c.client); got != c.want {
 			t.Errorf("%q in %s: %t", c.kind, c.client, got)
 		}
 	}

@@ -17,20 +17,21 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/transfer"
 	"leanctx/overview/project"
+	"leanctx/tasks"
 )
 
 // stores opens each store when it is first needed, and keeps it open.
 type stores struct {
-	config  func() (*config.Config, error)
-	warn    func(string)
-	logger  *slog.Logger // of a server
-	lasting bool         // in a server
-	warned  sync.Map     // warnings that were given
-	placed  sync.Map     // the last project of a scope's path
-	touched sync.Map     // when an agent was last active
-	intents sync.Map     // the task that a connection named
+	config       func() (*config.Config, error)
+	warn         func(string)
+	logger       *slog.Logger // of a server
+	lasting      bool         // in a server
+	warned       sync.Map     // warnings that were given
+	lastProjects sync.Map     // the last project of a scope's path
+	lastTouch    sync.Map     // when an agent was last active
+	intents      sync.Map     // the task that a connection named
 
-	beside sync.WaitGroup // background work
+	background sync.WaitGroup // background work
 
 	mu         sync.Mutex
 	projects   map[string]*project.Registry // by the worktrees setting
@@ -81,7 +82,7 @@ func (s *stores) store(sc op.Scope, p project.Project) (*knowledge.Store, error)
 	if err != nil {
 		return nil, err
 	}
-	store, err := kept(s, s.knowledge, p.Hash, func() (*knowledge.Store, error) {
+	store, err := openOnce(s, s.knowledge, p.Hash, func() (*knowledge.Store, error) {
 		o, err := s.options(sc, p)
 		if err != nil {
 			return nil, err
@@ -94,10 +95,10 @@ func (s *stores) store(sc op.Scope, p project.Project) (*knowledge.Store, error)
 	return store.As(actor(sc, s.self(sc, p.Hash, c.Agent))).On(s.intent(sc, p.Hash)), nil
 }
 
-// kept returns the open store of a project, or opens one by start. start runs without the
+// openOnce returns the open store of a project, or opens one by start. start runs without the
 // lock, since it may need another open store. If two calls run start at once, the first
 // store is kept and the other closed.
-func kept[T interface{ Close() error }](s *stores, all map[string]T, hash string, start func() (T, error)) (T, error) {
+func openOnce[T interface{ Close() error }](s *stores, all map[string]T, hash string, start func() (T, error)) (T, error) {
 	s.mu.Lock()
 	x, ok := all[hash]
 	s.mu.Unlock()
@@ -130,7 +131,7 @@ func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
 	if store != nil {
 		return store, nil
 	}
-	return kept(s, s.guests, p.Hash, func() (*knowledge.Store, error) {
+	return openOnce(s, s.guests, p.Hash, func() (*knowledge.Store, error) {
 		w, err := s.projectStores(op.Scope{}, p)
 		if err != nil {
 			return nil, err
@@ -163,7 +164,7 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
-		Intent: w.current, LastSession: s.lastSession(p),
+		Intent: method(&w.tasks, (*tasks.Store).Current), LastSession: s.lastSession(p),
 	}
 	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
 	o.Semantic, o.Vectors = m, m
@@ -271,7 +272,7 @@ func (s *stores) searchable(p project.Project) (bool, error) {
 
 // close closes all open stores.
 func (s *stores) close() error {
-	s.beside.Wait()
+	s.background.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -372,7 +373,7 @@ func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, err
 		}
 	}
 	p, err := projects.Resolve(ctx, dir)
-	return s.noticed(sc, p, err)
+	return s.warnOf(sc, p, err)
 }
 
 // reachable refuses a project that the caller may not reach, with the same error whether it
@@ -400,12 +401,12 @@ func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, erro
 			p = learned
 		}
 	}
-	return s.noticed(sc, p, err)
+	return s.warnOf(sc, p, err)
 }
 
-func (s *stores) noticed(sc op.Scope, p project.Project, err error) (project.Project, error) {
+func (s *stores) warnOf(sc op.Scope, p project.Project, err error) (project.Project, error) {
 	if err == nil {
-		s.placed.Store(sc.Project, p)
+		s.lastProjects.Store(sc.Project, p)
 	}
 	for _, n := range p.Notices {
 		s.warnOnce(n)

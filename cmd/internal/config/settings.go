@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"leanctx/internal/prose"
 	"leanctx/internal/secret"
 )
 
@@ -120,7 +121,7 @@ func (s *Settings) read(path string) (file, error) {
 		if slices.Contains(knownKeys[:], key) {
 			continue
 		}
-		if near, ok := nearest(key, knownKeys[:]); ok {
+		if near, ok := prose.Nearest(key, knownKeys[:]); ok {
 			s.warn(path, "unknown key %q, did you mean %q?", key, near)
 		} else {
 			s.warn(path, "unknown key %q", key)

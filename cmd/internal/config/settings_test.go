@@ -200,14 +200,3 @@ func TestAddRuleRefusesAndChangesNothing(t *testing.T) {
 		t.Errorf("the file is now %s", got)
 	}
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"worktrees", "cross_project_search", "sensitive"}
-	for given, want := range map[string]string{
-		"worktree": "worktrees", "WorkTrees": "worktrees", "sensitvie": "sensitive", "": "", "x": "", "sens": "", "worktreesabc": "",
-	} {
-		if got, _ := nearest(given, names); got != want {
-			t.Errorf("%q: got %q, want %q", given, got, want)
-		}
-	}
-}

@@ -55,13 +55,13 @@ func (t *Tool) find(action string, args map[string]any) (*Operation, error) {
 	}
 	names := make([]string, 0, len(t.Operations))
 	for i := range t.Operations {
-		if fold(t.Operations[i].Name) == fold(action) {
+		if prose.Fold(t.Operations[i].Name) == prose.Fold(action) {
 			return &t.Operations[i], nil
 		}
 		names = append(names, t.Operations[i].Name)
 	}
 	list := strings.Join(names, ", ")
-	if fold(action) == "" {
+	if prose.Fold(action) == "" {
 		problem := fmt.Sprintf("%s needs %q: one of %s", t.Name, actionName, list)
 		if given, ok := args[actionName]; ok && given != nil && given != "" {
 			problem = fmt.Sprintf("%q must be one of %s, not %s", actionName, list, brief(given))
@@ -83,11 +83,11 @@ func (t *Tool) find(action string, args map[string]any) (*Operation, error) {
 // guess returns the operation that an unknown action probably means.
 func (t *Tool) guess(action string, names []string) *Operation {
 	for i := range t.Operations {
-		if slices.ContainsFunc(t.Operations[i].Also, func(s string) bool { return fold(s) == fold(action) }) {
+		if slices.ContainsFunc(t.Operations[i].Also, func(s string) bool { return prose.Fold(s) == prose.Fold(action) }) {
 			return &t.Operations[i]
 		}
 	}
-	if near, ok := nearest(action, names); ok {
+	if near, ok := prose.Nearest(action, names); ok {
 		o, _ := t.Operation(near)
 		return o
 	}
@@ -171,20 +171,20 @@ func (c *checker) take(name string, v any) {
 // separators, or an alias.
 func (c *checker) param(name string) (Param, bool) {
 	for _, p := range scopeParams {
-		if fold(p.Name) == fold(name) {
+		if prose.Fold(p.Name) == prose.Fold(name) {
 			return p, true
 		}
 	}
-	if c.o.Confirms && fold(name) == confirmName {
+	if c.o.Confirms && prose.Fold(name) == confirmName {
 		return confirmParam, true
 	}
 	for _, p := range c.o.Params {
-		if fold(p.Name) == fold(name) {
+		if prose.Fold(p.Name) == prose.Fold(name) {
 			return p, true
 		}
 	}
 	for _, p := range c.o.Params {
-		if slices.ContainsFunc(p.Aliases, func(a string) bool { return fold(a) == fold(name) }) {
+		if slices.ContainsFunc(p.Aliases, func(a string) bool { return prose.Fold(a) == prose.Fold(name) }) {
 			return p, true
 		}
 	}
@@ -196,7 +196,7 @@ func (c *checker) foreign(name string, v any) {
 	if empty(v) {
 		return
 	}
-	if fold(name) == fold("dry_run") && c.o.Effect != Reads {
+	if prose.Fold(name) == prose.Fold("dry_run") && c.o.Effect != Reads {
 		c.problem(name, fmt.Sprintf("%s has no %q, so nothing was done", c.label(), name))
 		return
 	}
@@ -205,7 +205,7 @@ func (c *checker) foreign(name string, v any) {
 		return
 	}
 	names := c.names()
-	if near, ok := nearest(name, names); ok {
+	if near, ok := prose.Nearest(name, names); ok {
 		c.problem(name, fmt.Sprintf("unknown argument %s; did you mean %q?", brief(name), near))
 		return
 	}
@@ -234,11 +234,11 @@ func (t *Tool) has(name string) bool {
 	if t.Sibling != nil && t.Sibling.has(name) {
 		return true
 	}
-	if fold(name) == confirmName {
+	if prose.Fold(name) == confirmName {
 		return slices.ContainsFunc(t.Operations, func(o Operation) bool { return o.Confirms })
 	}
 	return slices.ContainsFunc(t.Operations, func(o Operation) bool {
-		return slices.ContainsFunc(o.Params, func(p Param) bool { return fold(p.Name) == fold(name) })
+		return slices.ContainsFunc(o.Params, func(p Param) bool { return prose.Fold(p.Name) == prose.Fold(name) })
 	})
 }
 

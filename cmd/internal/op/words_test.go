@@ -3,7 +3,6 @@ package op
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"leanctx/internal/prose"
@@ -23,18 +22,6 @@ func TestShellWord(t *testing.T) {
 	} {
 		if got := shellWord(in); got != want {
 			t.Errorf("shellWord(%q) = %s, want %s", in, got, want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	names := []string{"remember", "recall", "remove", "remind", "remind_done", "timeline", "relations"}
-	for given, want := range map[string]string{
-		"remeber": "remember", "RECAL": "recall", "time": "timeline", "rem": "remember", "remind-dne": "remind_done",
-		"relation": "relations", "xyz": "", "": "", strings.Repeat("r", 1000): "",
-	} {
-		if got, _ := nearest(given, names); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", given, got, want)
 		}
 	}
 }

@@ -20,18 +20,18 @@ import (
 
 // writing opens the stores of operations that may change something.
 func (s *stores) writing() op.Stores {
-	return op.Stores{Knowledge: s.open, Library: s.library, Agents: s.working(s.resolve), Tasks: s.doing(s.resolve), Shares: s.sharing(s.resolve), Costs: s.spending, Overview: s.surveying, Briefings: s.briefings}
+	return op.Stores{Knowledge: s.open, Library: s.library, Agents: s.agentStore(s.resolve), Tasks: s.taskStore(s.resolve), Shares: s.shareStore(s.resolve), Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings}
 }
 
 // reading opens the stores of operations that change nothing. It creates nothing for an
 // unknown project.
 func (s *stores) reading() op.Stores {
-	return op.Stores{Knowledge: s.look, Library: s.library, Agents: s.working(s.lookup), Tasks: s.doing(s.lookup), Shares: s.sharing(s.lookup), Costs: s.spending, Overview: s.surveying, Briefings: s.briefings}
+	return op.Stores{Knowledge: s.look, Library: s.library, Agents: s.agentStore(s.lookup), Tasks: s.taskStore(s.lookup), Shares: s.shareStore(s.lookup), Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings}
 }
 
-// served are the tools that MCP clients see. Rows that only read use the stores of
+// tools are the tools that MCP clients see. Rows that only read use the stores of
 // reading.
-func (s *stores) served() []*op.Tool {
+func (s *stores) tools() []*op.Tool {
 	all, reading := op.All(s.writing()), op.All(s.reading())
 	for i, t := range all {
 		for j, o := range t.Operations {
@@ -45,8 +45,8 @@ func (s *stores) served() []*op.Tool {
 
 // server serves the tools to MCP clients, for the project of a scope. serve comes before it.
 func (s *stores) server(sc op.Scope) *mcpsrv.Server {
-	return mcpsrv.New(s.served(), &mcpsrv.Options{
-		Version: build().Version, Briefed: s.briefed, Made: s.count, Left: s.left, Logger: s.logger,
+	return mcpsrv.New(s.tools(), &mcpsrv.Options{
+		Version: build().Version, Briefed: s.hooksBrief, Made: s.count, Left: s.left, Logger: s.logger,
 		Briefing: func(ctx context.Context) string { return s.briefing(ctx, sc) },
 		Hidden:   []*op.Tool{op.Inbox(s.reading())}, Stamp: func() string { return s.stamp(sc) },
 	})
@@ -81,7 +81,7 @@ func sizes(file string) string {
 // exists for the approvals of MCP clients. On the command line - is standard input for an
 // import and standard output for an export; an MCP server must not use either.
 func (s *stores) commands(in io.Reader) []*op.Tool {
-	tools := slices.DeleteFunc(s.served(), func(t *op.Tool) bool { return t.Name == op.RecallName })
+	tools := slices.DeleteFunc(s.tools(), func(t *op.Tool) bool { return t.Name == op.RecallName })
 	for _, t := range tools {
 		for i := range t.Operations {
 			s.fromShell(t.Command, &t.Operations[i], in)
@@ -151,15 +151,15 @@ func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error 
 	if err != nil {
 		return err
 	}
-	if dir = beneath(p.Root, dir); dir != "" && dir != "." {
+	if dir = relativeTo(p.Root, dir); dir != "" && dir != "." {
 		*path = dir + string(filepath.Separator) + *path
 	}
 	return nil
 }
 
-// beneath is dir relative to root, or empty if dir is outside. The shell may have reached
+// relativeTo is dir relative to root, or empty if dir is outside. The shell may have reached
 // dir by a symbolic link.
-func beneath(root, dir string) string {
+func relativeTo(root, dir string) string {
 	for _, follow := range []func(string) (string, error){filepath.Abs, filepath.EvalSymlinks} {
 		r, err := follow(root)
 		d, err2 := follow(dir)
