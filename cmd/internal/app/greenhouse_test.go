@@ -22,11 +22,17 @@ import (
 // colleague would mention, its prompts those that are right beside them.
 func greenhouse(t *testing.T, s *stores) *knowledge.Store {
 	t.Helper()
+	return filled(t, s, "greenhouse")
+}
+
+// filled is a store with the facts of a set in testdata/eval.
+func filled(t *testing.T, s *stores, set string) *knowledge.Store {
+	t.Helper()
 	store, err := s.open(t.Context(), op.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, row := range greenhouseRows(t, "facts.tsv") {
+	for i, row := range rowsOf(t, set, "facts.tsv") {
 		by := knowledge.Actor{Agent: []string{"cursor-a3f8", "claude-code-b7e2", "codex-1acc"}[i%3]}
 		a := knowledge.Assertion{Category: row[0], Key: row[1], Value: row[2], Questions: row[3]}
 		if row[0] == "user" {
@@ -42,7 +48,12 @@ func greenhouse(t *testing.T, s *stores) *knowledge.Store {
 // greenhouseRows are those of a table of the greenhouse.
 func greenhouseRows(t *testing.T, name string) (all [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "eval", "greenhouse", name))
+	return rowsOf(t, "greenhouse", name)
+}
+
+func rowsOf(t *testing.T, set, name string) (all [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "eval", set, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +64,19 @@ func greenhouseRows(t *testing.T, name string) (all [][]string) {
 }
 
 // A briefing of 800 tokens for a task holds four in five of the facts that a good
-// colleague would mention; the floor is a fact below, for ranking changes.
+// colleague would mention. The ferry, its facts and tasks, was written before anybody had
+// seen what is chosen for it, and nothing was tuned on it. Each floor is one fact below what
+// was measured, for ranking changes.
 func TestBriefingForATask(t *testing.T) {
+	for set, floor := range map[string]int{"greenhouse": 50, "ferry": 52} {
+		t.Run(set, func(t *testing.T) { testBriefingForATask(t, set, floor) })
+	}
+}
+
+func testBriefingForATask(t *testing.T, set string, floor int) {
 	home(t)
 	s := serving(t)
-	store := greenhouse(t, s)
+	store := filled(t, s, set)
 	holds := func(task string, wanted []string) (n int, missed []string) {
 		b, err := briefing.Wakeup(t.Context(), store, briefing.Query{Task: task})
 		if err != nil {
@@ -66,9 +85,8 @@ func TestBriefingForATask(t *testing.T) {
 		if size := len(b.Text()); size > 800*4 {
 			t.Errorf("%d bytes", size)
 		}
-		text := "|" + strings.Join(b.Facts, "|") + "|"
 		for _, w := range wanted {
-			if strings.Contains(text, "|"+w+"|") {
+			if slices.Contains(b.Facts, w) {
 				n++
 			} else {
 				missed = append(missed, w)
@@ -77,7 +95,7 @@ func TestBriefingForATask(t *testing.T) {
 		return n, missed
 	}
 	with, without, all := 0, 0, 0
-	for _, row := range greenhouseRows(t, "tasks.tsv") {
+	for _, row := range rowsOf(t, set, "tasks.tsv") {
 		wanted := strings.Split(row[1], ";")
 		n, missed := holds(row[0], wanted)
 		m, _ := holds("", wanted)
@@ -86,8 +104,8 @@ func TestBriefingForATask(t *testing.T) {
 			t.Logf("%s: misses %s", row[0], strings.Join(missed, ", "))
 		}
 	}
-	t.Logf("with the task %d of %d (%.2f), without %d (%.2f)", with, all, float64(with)/float64(all), without, float64(without)/float64(all))
-	if with < 50 {
+	t.Logf("with the task %d of %d (%.3f), without %d (%.3f)", with, all, float64(with)/float64(all), without, float64(without)/float64(all))
+	if with < floor {
 		t.Errorf("%d of %d with the task", with, all)
 	}
 }
