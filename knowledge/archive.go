@@ -66,12 +66,41 @@ const archivedAtOnce = 1000
 type Maintained struct {
 	Archived int // facts that left the active set
 	Woken    int // dormant facts that recall gave, and that came back
+
+	first []Moved // of them, by name
 }
+
+// Moved is a fact that left the active set, or came back into it.
+type Moved struct {
+	Category string `json:"category"`
+	Key      string `json:"key"`
+	Value    string `json:"value"`
+	Woken    bool   `json:"woken,omitempty"`
+}
+
+// movedMost is how many of them an answer holds, and movedShown how many it shows.
+const (
+	movedMost  = 100
+	movedShown = 10
+)
 
 func (m Maintained) any() bool { return m.Archived+m.Woken > 0 }
 
 func (m Maintained) plus(n Maintained) Maintained {
-	return Maintained{m.Archived + n.Archived, m.Woken + n.Woken}
+	return Maintained{m.Archived + n.Archived, m.Woken + n.Woken, append(m.first, n.first[:min(len(n.first), movedMost-len(m.first))]...)}
+}
+
+// with adds what one version is changed to.
+func (m Maintained) with(w *fact.Version) Maintained {
+	if w == nil {
+		return m
+	}
+	n := Maintained{Archived: 1}
+	if w.ArchivedAt == nil {
+		n = Maintained{Woken: 1}
+	}
+	n.first = []Moved{{w.Category, w.Key, w.Value, n.Woken > 0}}
+	return m.plus(n)
 }
 
 // Text says what was done.
@@ -110,28 +139,33 @@ func (s *Store) due(ctx context.Context, force bool) (due []drawn, counts Mainta
 			return nil // not by a clock that is wrong: see health
 		}
 		for n, v := range st.Each() {
-			if _, m := s.maintained(v, st.Versions(n), now); m.any() {
-				due, counts = append(due, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom}), counts.plus(m)
+			if s.maintained(v, st.Versions(n), now) != nil {
+				due = append(due, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
 			}
 		}
 		slices.SortFunc(due, drawn.compare)
+		for _, d := range due {
+			if v := st.ByID(d.version); v != nil {
+				counts = counts.with(s.maintained(v, st.Versions(d.name), now))
+			}
+		}
 		return nil
 	})
 	return due, counts, err
 }
 
-// maintained is v as a maintenance pass leaves it, if that changes it.
-func (s *Store) maintained(v *fact.Version, vs []*fact.Version, now time.Time) (*fact.Version, Maintained) {
+// maintained is v as a maintenance pass leaves it; nil if that does not change it.
+func (s *Store) maintained(v *fact.Version, vs []*fact.Version, now time.Time) *fact.Version {
 	w, read := *v, s.use.Of(v)
 	switch {
 	case archivable(v, vs, now, read, s.use.Covers(now)):
 		w.ArchivedAt = &now
-		return &w, Maintained{Archived: 1}
+		return &w
 	case wakes(v, vs, now, read):
 		w.ArchivedAt = nil
-		return &w, Maintained{Woken: 1}
+		return &w
 	}
-	return nil, Maintained{}
+	return nil
 }
 
 // drawn is a version that is still to be read.
@@ -162,8 +196,8 @@ func (s *Store) maintain(ctx context.Context, some []drawn, noted func(Maintaine
 			if v == nil {
 				continue
 			}
-			if w, m := s.maintained(v, st.Versions(d.name), now); w != nil {
-				events, done = append(events, state.Event{Put: w}), done.plus(m)
+			if w := s.maintained(v, st.Versions(d.name), now); w != nil {
+				events, done = append(events, state.Event{Put: w}), done.with(w)
 			}
 		}
 		if text, ok := noted(done); ok {

@@ -24,12 +24,12 @@ func TestMaintainInBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := s.Maintain(t.Context(), true); err != nil || got.Archived != 0 {
-		t.Fatalf("%d, %v: nobody can know yet what was read", got, err)
+		t.Fatalf("%+v, %v: nobody can know yet what was read", got, err)
 	}
 	s.days(100)
 	before := must[Status](t)(s.Status(t.Context(), Nothing{}))
 	if got, err := s.Maintain(t.Context(), false); err != nil || got.Archived != n {
-		t.Fatalf("%d, %v, want %d", got, err, n)
+		t.Fatalf("%+v, %v, want %d", got, err, n)
 	}
 	after := must[Status](t)(s.Status(t.Context(), Nothing{}))
 	if after.Archived != n || after.Commits != before.Commits+3 {
@@ -40,6 +40,6 @@ func TestMaintainInBatches(t *testing.T) {
 		t.Errorf("%+v", h.Maintenance)
 	}
 	if got, err := s.Maintain(t.Context(), true); err != nil || got.Archived != 0 {
-		t.Errorf("again: %d, %v", got, err)
+		t.Errorf("again: %+v, %v", got, err)
 	}
 }

@@ -42,6 +42,7 @@ type Promoted struct {
 	Facts    []Remembered `json:"facts"`
 	Archived int          `json:"archived"`
 	Woken    int          `json:"woken,omitempty"`  // dormant facts that recall gave, and that came back
+	Moved    []Moved      `json:"moved,omitempty"`  // the first hundred of both, by name
 	Left     int          `json:"left"`             // over the budget, for the next time
 	Unsure   int          `json:"unsure,omitempty"` // questions and guesses, which do not become facts
 	Closed   []Closure    `json:"closed,omitempty"` // blockers that a later entry says are solved
@@ -123,8 +124,8 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		if err != nil {
 			return r, err
 		}
-		_, counts, err := s.due(ctx, true)
-		r.Archived, r.Woken = counts.Archived, counts.Woken
+		_, would, err := s.due(ctx, true)
+		r.moved(would)
 		return r, err
 	}
 	err = s.withFiles(ctx, func(f *sourceFiles) error {
@@ -134,9 +135,11 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		return Promoted{}, err
 	}
 	done, err := s.Maintain(ctx, true)
-	r.Archived, r.Woken = done.Archived, done.Woken
+	r.moved(done)
 	return r, err
 }
+
+func (p *Promoted) moved(m Maintained) { p.Archived, p.Woken, p.Moved = m.Archived, m.Woken, m.first }
 
 // budget is how many are promoted at most: none if 0 was asked for.
 func budget(argument string, given *int, standard int) (int, error) {
@@ -347,6 +350,20 @@ func (p Promoted) Text() string {
 	}
 	for _, c := range p.Closed {
 		fmt.Fprintf(&b, "\n  closed [%s/%s]: %s (solved: %s)", prose.Line(c.Category), prose.Line(c.Key), prose.Brief(c.Value), prose.Line(c.Ref))
+	}
+	shown := p.Moved[:min(len(p.Moved), movedShown)]
+	for _, m := range shown {
+		verb := "archived"
+		if m.Woken {
+			verb = "woke"
+		}
+		fmt.Fprintf(&b, "\n  %s [%s/%s]: %s", verb, prose.Line(m.Category), prose.Line(m.Key), prose.Brief(m.Value))
+	}
+	if more := p.Archived + p.Woken - len(shown); more > 0 {
+		fmt.Fprintf(&b, "\n  … %d more", more)
+		if len(p.Moved) > len(shown) {
+			b.WriteString(" (output=json shows more)")
+		}
 	}
 	return b.String()
 }

@@ -74,7 +74,7 @@ func rich(t *testing.T) *story {
 	must[Maintained](t)(s.Maintain(ctx, true)) // from here on it is known what is read
 	s.days(400)
 	if n, err := s.Maintain(ctx, true); err != nil || n.Archived == 0 {
-		t.Fatalf("%d archived, %v", n, err)
+		t.Fatalf("%+v, %v", n, err)
 	}
 	return s
 }

@@ -31,7 +31,7 @@ func TestClockThatWasAheadOncePoisonsNothing(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if n, err := s.Maintain(t.Context(), true); n.Archived != 0 || err != nil {
-		t.Errorf("maintained %d, %v", n, err)
+		t.Errorf("maintained %+v, %v", n, err)
 	}
 	s.days(1)
 	if _, err := s.Remove(t.Context(), Withdrawal{Category: "c", Key: "early"}); err != nil {
@@ -75,7 +75,7 @@ func TestDormantAndSupersededAreCounted(t *testing.T) {
 	s.recall(t, Question{Query: "MySQL"})
 	s.days(400)
 	if n, err := s.Maintain(t.Context(), true); n.Archived != 1 || err != nil {
-		t.Fatalf("%d, %v", n, err)
+		t.Fatalf("%+v, %v", n, err)
 	}
 	st := must[Status](t)(s.Status(t.Context(), Nothing{}))
 	if !strings.Contains(st.Text(), "1 active fact (2 archived: 1 superseded, 1 dormant)") {

@@ -1,0 +1,66 @@
+package knowledge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
+)
+
+// Health lists ten of the faded facts: first those about which it would cost most to be
+// wrong. What many stand behind comes before what one said, a decision before an
+// observation, what is often read before what nobody asks for, and what faded further
+// before what is nearly sure.
+func TestHealthListsTheCostliestFirst(t *testing.T) {
+	s := testStore(t, nil)
+	say := func(agent, category, key string) {
+		t.Helper()
+		a := Assertion{Category: category, Key: key, Value: key + " is so", Confidence: new(.6)}
+		if _, err := s.As(Actor{Agent: agent}).Remember(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 8 {
+		say("codex-1acc", "status", fmt.Sprintf("step %d", i)) // nobody else says so, and nobody asks
+	}
+	say("codex-1acc", "architecture", "db")
+	for _, agent := range []string{"codex-1acc", "cursor-a3f8", "claude-b7e2"} {
+		say(agent, "architecture", "auth")
+	}
+	say("codex-1acc", "architecture", "cache")
+	for range 12 {
+		s.recall(t, Question{Category: "architecture", Key: "cache"})
+	}
+	s.days(200)
+	say("codex-1acc", "architecture", "queue")
+	s.days(800)
+	s.remember(t, Assertion{Category: "user", Key: "rule", Value: "ask first", Source: "user", Pinned: new(true)}) // does not fade
+
+	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Nothing{}))
+	var got []string
+	for _, f := range r.Stale {
+		got = append(got, f.Category+"/"+f.Key)
+	}
+	want := []string{
+		"architecture/auth",  // three authors
+		"architecture/cache", // read
+		"architecture/db",
+		"architecture/queue", // confirmed later
+		"status/step 0", "status/step 1", "status/step 2", "status/step 3", "status/step 4", "status/step 5",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	lines := strings.Split(r.Text(), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "Stale ") {
+			if line != "Stale (effective confidence under 50%): 12, check first what matters most" || lines[i+1] != "  [architecture/auth] auth is so (9%, last confirmed 2026-01-15)" || !strings.HasPrefix(lines[i+11], "Without questions:") {
+				t.Errorf("%q", lines[i:])
+			}
+		}
+	}
+}
