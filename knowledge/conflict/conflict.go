@@ -11,7 +11,7 @@
 // All but the last need the same subject: the words that two facts share, in key or
 // value, must be most of what is left of each without the value that differs. A
 // word for a circumstance (production, staging, minimum) that only one of them has
-// makes two subjects.
+// makes two subjects, and so do different places in a series (node 1, node 2).
 //
 // A missed conflict costs little, since a reader has both facts. A false alarm costs
 // trust. So what is unclear is no conflict.
@@ -48,6 +48,7 @@ func Between(old, new Statement) Kind { return Of(old).Before(Of(new)) }
 // Form is a statement taken apart.
 type Form struct {
 	key      []string // stems of the key
+	place    []string // whole numbers of the key: the place in a series, such as node 2
 	value    []string // stems of the value, in order
 	subject  map[string]bool
 	members  map[string][]string // by class of things that exclude each other
@@ -111,6 +112,9 @@ func (f *Form) read(text string, key bool) {
 				x.unit, x.text = u, digits
 			}
 			f.numbers = append(f.numbers, x)
+			if key && strings.Trim(n, "0123456789") == "" {
+				f.place = append(f.place, n)
+			}
 			continue
 		}
 		if generic[w] || words.IsStop(w) {
@@ -136,7 +140,7 @@ func (old Form) Before(new Form) Kind {
 	if old.replacedBy(new) {
 		return Replaced
 	}
-	if !sameCircumstance(old, new) {
+	if !sameCircumstance(old, new) || len(old.place) > 0 && len(new.place) > 0 && !slices.Equal(old.place, new.place) {
 		return None
 	}
 	if old.excludes(new) || old.denies(new) || old.counts(new) || old.holds(new) {

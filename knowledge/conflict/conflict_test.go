@@ -77,3 +77,19 @@ func BenchmarkBetween(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pairs)), "ns/pair")
 }
+
+// Places in a series are different things, unless both keys name the same place.
+func TestPlacesInASeriesAreNoConflict(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want Kind
+	}{
+		{"infra/node 1 port", "infra/node 2 port", None},
+		{"infra/node 1 port", "network/node 1 port", Likely},
+		{"infra/node port", "network/node 2 port", Likely},
+	} {
+		if got := Between(Statement{tt.a, "port 8080 on this node"}, Statement{tt.b, "port 8081 on this node"}); got != tt.want {
+			t.Errorf("%s and %s: %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
