@@ -310,6 +310,9 @@ func (l *Log[S, E]) startBackground() {
 	l.background.cancel = cancel
 	l.background.nudged = make(chan struct{}, 1)
 	l.background.wg.Go(func() { l.tend(ctx) })
+	if l.o.Remote != nil {
+		l.background.wg.Go(func() { l.follow(ctx) })
+	}
 	l.nudge() // what commands left behind
 }
 

@@ -62,6 +62,8 @@ type position struct {
 	prev uint32    // the last commit's checksum, to which the next one is chained
 	seq  uint64    // the last commit
 	at   time.Time // its recorded time
+
+	place uint64 // of the last commit in the remote log; 0: not known
 }
 
 // reached is the position as a [Head].

@@ -83,6 +83,7 @@ type header struct {
 	Prev       string    `json:"prev"` // checksum of commit Base
 	At         time.Time `json:"at"`   // recorded time of commit Base
 	Repairs    int       `json:"repairs"`
+	Remote     string    `json:"remote,omitempty"` // the log of several machines that this is a copy of
 }
 
 func (h header) prev() uint32 {
@@ -218,12 +219,16 @@ func parseCommitFast(l line) (line, bool) {
 // a line end, emptied, deleted, or replaced by another copy. A file that cannot
 // be parsed is no witness.
 type witness struct {
-	seq uint64
-	sum uint32
+	seq   uint64
+	sum   uint32
+	place uint64 // of the commit in the remote log, if there is one
 }
 
 func (w witness) text() []byte {
 	body := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x"}`, w.seq, w.sum)
+	if w.place > 0 {
+		body = fmt.Appendf(body[:len(body)-1], `,"place":%d}`, w.place)
+	}
 	return line{sum: checksum(body), body: body}.appendTo(nil)
 }
 
@@ -240,7 +245,11 @@ func parseWitness(text []byte) (w witness) {
 	text, _, _ = bytes.Cut(text, []byte("\n"))
 	if l, ok := parseLine(text, 0); ok {
 		if l, ok = parseCommit(l); ok {
-			w = witness{l.seq, l.prev}
+			w = witness{seq: l.seq, sum: l.prev}
+			var at struct{ Place uint64 }
+			if json.Unmarshal(l.body, &at) == nil {
+				w.place = at.Place
+			}
 		}
 	}
 	return w

@@ -76,6 +76,9 @@ type Options struct {
 	LongLived   bool             // compact in the background: when the journal has grown, and when idle
 	Logger      *slog.Logger     // where background work and warnings are told; nowhere
 
+	Remote    Remote        // the log of several machines that this one is a copy of; see remote.go
+	FetchWait time.Duration // how long a view waits for newer commits of Remote; 100 ms; negative: it asks for none
+
 	// Fault is for tests, of other packages too: it is called before every
 	// operation that changes a file (op is create, write, sync, truncate,
 	// rename, link or remove; the name of a directory sync is "."). The
@@ -91,6 +94,7 @@ func (o *Options) withDefaults() Options {
 	c.Name = cmp.Or(c.Name, "state")
 	c.Schema = cmp.Or(c.Schema, 1)
 	c.LockTimeout = cmp.Or(c.LockTimeout, 5*time.Second)
+	c.FetchWait = cmp.Or(c.FetchWait, 100*time.Millisecond)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -141,6 +145,8 @@ type Log[S, E any] struct {
 	// that a view may see, and their position is the writer's to use without mu.
 	inflight atomic.Bool
 
+	asked atomic.Int64 // when a view last asked Remote, in Unix nanoseconds
+
 	lead       chan struct{} // held by the one goroutine that writes
 	compacting chan struct{} // held by the one goroutine that compacts
 	queue      queue[S, E]
@@ -189,7 +195,7 @@ func OpenOwn[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], err
 
 // named adds the directory to an error that does not name it.
 func (l *Log[S, E]) named(err error) error {
-	for _, kind := range []error{nil, ErrLocked, ErrCorrupt, ErrNewer, ErrForeign, ErrInDoubt, context.Canceled, context.DeadlineExceeded} {
+	for _, kind := range []error{nil, ErrLocked, ErrCorrupt, ErrNewer, ErrForeign, ErrInDoubt, ErrOffline, ErrDiverged, ErrElsewhere, context.Canceled, context.DeadlineExceeded} {
 		if err == kind || kind != nil && errors.Is(err, kind) {
 			return err
 		}
@@ -203,6 +209,9 @@ func (l *Log[S, E]) named(err error) error {
 func (l *Log[S, E]) View(ctx context.Context, f func(S, Head) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if l.o.Remote != nil {
+		l.fetchForView(ctx)
 	}
 	if err := l.readFresh(); err != nil {
 		return l.named(err)

@@ -309,11 +309,14 @@ func (d *disk) openForWriting() error {
 
 // ready tells whether commits can be appended to the journal: there must be
 // one, and its header must say the schema of what is appended.
-func (d *disk) ready() bool { return d.j != nil && d.pos.head.Schema == d.o.Schema }
+func (d *disk) ready() bool {
+	return d.j != nil && d.pos.head.Schema == d.o.Schema && d.pos.head.Remote == d.o.remoteName()
+}
 
 // makeReady makes the journal, or writes it anew with a header of our schema.
 func (d *disk) makeReady() error {
 	h := d.pos.head
+	h.Remote = d.o.remoteName()
 	var lines []line
 	if d.j == nil {
 		h.Base, h.Prev, h.At = d.pos.seq, hexSum(d.pos.prev), d.pos.at

@@ -202,7 +202,10 @@ func (d *disk) merge(r *recovery, c content, w witness) (older content, err erro
 		r.lost, r.ends = append(r.lost, w.seq), w.seq-1
 	}
 	r.torn, r.marred = c.torn, c.bad > 0 || len(r.lost) > 0
-	r.setPosition(c, older)
+	d.setPosition(r, c, older)
+	if w.seq == r.pos.seq && w.sum == r.pos.prev {
+		r.pos.place = w.place
+	}
 	missing := r.pos.seq > lastSeq(c.lines) && r.pos.seq != c.head.Base
 	r.dirty = r.marred || missing && (len(r.lines) > 0 || r.j != nil) || c.hasHead && c.head.Base > base || r.j != nil && d.doubt != nil
 	misplaced := r.snap != nil && r.snap.name != d.n.snapshot
@@ -244,11 +247,14 @@ func (r *recovery) fillGaps(lines []line, seq, last uint64) {
 }
 
 // setPosition says where in J the state ends, if J needs no repair.
-func (r *recovery) setPosition(c, older content) {
+func (d *disk) setPosition(r *recovery, c, older content) {
 	p := c.end()
 	p.seq = r.from.Seq
 	if !c.hasHead {
 		p.head = older.head
+	}
+	if !c.hasHead && !older.hasHead {
+		p.head.Remote = d.o.remoteName()
 	}
 	p.head.Generation = max(p.head.Generation, r.from.Generation)
 	if r.from.At.After(p.at) {
@@ -542,7 +548,7 @@ func (d *disk) readWitness() witness {
 func (d *disk) writeWitness() {
 	f, err := rootFiles{d.root}.open(d.n.head, os.O_RDWR|os.O_CREATE)
 	if err == nil {
-		_, _ = f.WriteAt(witness{d.pos.seq, d.pos.prev}.text(), 0)
+		_, _ = f.WriteAt(witness{d.pos.seq, d.pos.prev, d.pos.place}.text(), 0)
 		_ = f.Close()
 	}
 }

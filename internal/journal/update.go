@@ -140,7 +140,7 @@ func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) 
 	err := l.underLock(ctx, func() error {
 		b := batch[S, E]{l: l, pos: l.d.pos, calls: l.queue.takeAll()}
 		defer b.end()
-		b.run()
+		b.run(ctx)
 		return nil
 	})
 	if err != nil && l.queue.withdraw(c) {
@@ -158,10 +158,10 @@ func (l *Log[S, E]) underLock(ctx context.Context, do func() error) error {
 		return err
 	}
 	return l.d.lock.hold(ctx, fsys, func() error {
+		defer l.inflight.Store(false)
 		if err := l.prepare(root); err != nil {
 			return err
 		}
-		defer l.inflight.Store(false)
 		return do()
 	})
 }
@@ -197,7 +197,7 @@ func (l *Log[S, E]) prepare(root *os.Root) error {
 		return err
 	}
 	l.inflight.Store(true)
-	return nil
+	return l.d.checkRemote()
 }
 
 // batch is the calls of Update that share a write and an fsync. While inflight
@@ -209,20 +209,29 @@ type batch[S, E any] struct {
 	deciding *call[S, E]
 	decided  []*call[S, E] // to be answered after the write
 	text     []byte        // what to write
+	line     line          // its last line
 	first    witness       // its first commit
 	pos      position      // where the journal will be after it
 	pending  *Commit[E]    // decided last, and not folded yet
 	locked   bool          // mu is held: no view may see what is not on disk
 }
 
-// run decides one call after another, writes once, and answers everyone.
-func (b *batch[S, E]) run() {
+// run decides one call after another, writes once, and answers everyone. With a
+// remote log each is written as soon as it is published.
+func (b *batch[S, E]) run(ctx context.Context) {
 	var err error
 	for len(b.calls) > 0 && err == nil {
 		b.foldPending() // the next one decides on what this one did
 		b.deciding, b.calls = b.calls[0], b.calls[1:]
-		err = b.decide(b.deciding)
+		if b.l.o.Remote == nil {
+			err = b.decide(b.deciding)
+		} else {
+			err = b.share(ctx, b.deciding)
+		}
 		b.decided, b.deciding = append(b.decided, b.deciding), nil
+		if b.l.o.Remote != nil && err == nil {
+			b.answer()
+		}
 	}
 	if len(b.text) > 0 && err == nil {
 		err = b.write()
@@ -231,6 +240,10 @@ func (b *batch[S, E]) run() {
 		b.fail(err)
 	}
 	b.unlock()
+	b.answer()
+}
+
+func (b *batch[S, E]) answer() {
 	for _, c := range b.decided {
 		close(c.done)
 	}
@@ -279,11 +292,11 @@ func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
 		return nil
 	}
 	if len(b.text) == 0 {
-		b.first = witness{ln.seq, ln.sum}
+		b.first = witness{seq: ln.seq, sum: ln.sum}
 	}
-	b.pos.mark, b.pos.sum, b.pos.prev, b.pos.seq, b.pos.at = b.pos.off, ln.sum, ln.sum, ln.seq, now
+	b.pos.mark, b.pos.sum, b.pos.prev, b.pos.seq, b.pos.place, b.pos.at = b.pos.off, ln.sum, ln.sum, ln.seq, 0, now
 	b.pos.off += ln.size()
-	b.text = ln.appendTo(b.text)
+	b.text, b.line = ln.appendTo(b.text), ln
 	b.pending = &Commit[E]{Seq: ln.seq, At: now, Events: events}
 	return nil
 }
@@ -298,6 +311,7 @@ func (b *batch[S, E]) write() error {
 	b.l.d.pos = b.pos
 	b.l.setState(b.l.state)
 	b.l.d.writeWitness()
+	b.text = nil
 	return nil
 }
 

@@ -19,6 +19,8 @@ const (
 	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; what is lost has warnings of its own
 	Settled  Kind = "settled"  // it is known now whether a commit in doubt is on disk
 	Vanished Kind = "vanished" // the files have fewer commits than this process has seen
+	Offline  Kind = "offline"  // the server of the shared log gave no answer; what is read is the copy
+	Diverged Kind = "diverged" // the shared log cannot be used
 	Ahead    Kind = "ahead"    // the newest commit is dated more than an hour in the future
 )
 
@@ -109,6 +111,10 @@ func rescuedWarning(file string, err error) Warning {
 
 func aheadWarning(file string, at time.Time) Warning {
 	return Warning{Kind: Ahead, File: file, Text: fmt.Sprintf("the newest commit is dated %s, ahead of this machine's clock: a clock was wrong when it was made, or is now.", at.UTC().Format(time.RFC3339))}
+}
+
+func offlineWarning(err error, at time.Time) Warning {
+	return Warning{Kind: Offline, Text: fmt.Sprintf("newer commits were not looked for, this is the copy of %s: %v.", at.UTC().Format(time.RFC3339), err)}
 }
 
 const (

@@ -1,0 +1,282 @@
+package jetstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/journal/jetstream"
+	"leanctx/internal/journal/jetstream/natsserver"
+)
+
+// event of the tests' machine: it counts one up.
+type event struct {
+	Key string `json:"key"`
+	Pad string `json:"pad,omitempty"`
+}
+
+type counters map[string]int
+
+type machine struct{}
+
+func (machine) New() counters             { return counters{} }
+func (machine) Clone(s counters) counters { return maps.Clone(s) }
+func (machine) Fold(s counters, c journal.Commit[event]) counters {
+	for _, e := range c.Events {
+		s[e.Key]++
+	}
+	return s
+}
+
+type document struct {
+	journal.Header
+	Counters counters `json:"counters"`
+}
+
+func (machine) Encode(w io.Writer, s counters, h journal.Header) error {
+	return journal.EncodeDocument(w, document{h, s})
+}
+
+func (machine) Decode(data []byte) (counters, error) {
+	d := document{Counters: counters{}}
+	err := json.Unmarshal(data, &d)
+	return d.Counters, err
+}
+
+type testLog = journal.Log[counters, event]
+
+func add(key string) func(counters, time.Time) ([]event, error) {
+	return func(counters, time.Time) ([]event, error) { return []event{{Key: key}}, nil }
+}
+
+var project = jetstream.Project{Hash: "0123456789abcdef", FirstCommits: []string{"c0ffee"}}
+
+// server is one NATS server behind a proxy, whose address stays when the
+// server is started anew.
+type server struct {
+	*proxy
+	dir  string
+	nats *natsserver.Server
+}
+
+func serve(t testing.TB) *server {
+	t.Helper()
+	s := &server{dir: t.TempDir()}
+	s.proxy = listen(t)
+	s.start(t)
+	t.Cleanup(func() { s.nats.Close() })
+	return s
+}
+
+func (s *server) start(t testing.TB) {
+	t.Helper()
+	n, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: s.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.nats = n
+	u, err := url.Parse(n.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.backend.Store(u.Host)
+}
+
+// restart stops the server, has do change its files, and starts it anew.
+func (s *server) restart(t testing.TB, do func()) {
+	t.Helper()
+	s.nats.Close()
+	do()
+	s.start(t)
+}
+
+// proxy passes connections on, and fails as it is told to.
+type proxy struct {
+	net.Listener
+	backend atomic.Value // string
+	fault   atomic.Int32
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+// What a proxy does to what the server answers.
+const (
+	pass   = iota
+	drop   // nothing comes through; the connection stays
+	halve  // half of the next answer, and then the connection is cut
+	refuse // no new connections
+)
+
+func listen(t testing.TB) *proxy {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{Listener: l}
+	t.Cleanup(func() { l.Close(); p.cut() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.pass(c)
+		}
+	}()
+	return p
+}
+
+func (p *proxy) url() string { return "nats://" + p.Addr().String() }
+
+func (p *proxy) pass(client net.Conn) {
+	server, err := net.Dial("tcp", p.backend.Load().(string))
+	if p.fault.Load() == refuse || err != nil {
+		client.Close()
+		if err == nil {
+			server.Close()
+		}
+		return
+	}
+	p.mu.Lock()
+	p.conns = append(p.conns, client, server)
+	p.mu.Unlock()
+	go func() {
+		_, _ = io.Copy(server, client)
+		server.Close()
+	}()
+	go func() {
+		defer client.Close()
+		for b := make([]byte, 64<<10); ; {
+			n, err := server.Read(b)
+			if err != nil {
+				return
+			}
+			switch p.fault.Load() {
+			case drop:
+				continue
+			case halve:
+				p.fault.Store(pass)
+				_, _ = client.Write(b[:n/2])
+				return
+			}
+			if _, err := client.Write(b[:n]); err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// cut closes all connections.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.conns = nil
+}
+
+// home is one machine: a directory and a connection.
+type home struct {
+	*testLog
+	dir    string
+	stream *jetstream.Stream
+}
+
+// join has a machine open the log of the project's stream.
+func join(t testing.TB, url string, change ...func(*jetstream.Options, *journal.Options)) *home {
+	t.Helper()
+	h := &home{dir: t.TempDir()}
+	h.open(t, url, change...)
+	if _, _, err := h.stream.Join(t.Context(), project, false); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *home) open(t testing.TB, url string, change ...func(*jetstream.Options, *journal.Options)) {
+	t.Helper()
+	so := &jetstream.Options{Server: jetstream.Server{URL: url}, Stream: "shop", Settle: 50 * time.Millisecond}
+	o := &journal.Options{FetchWait: time.Minute, LockTimeout: time.Minute}
+	for _, f := range change {
+		f(so, o)
+	}
+	h.stream = jetstream.Open(so)
+	o.Remote = h.stream.Log("counters")
+	l, err := journal.Open(h.dir, machine{}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.testLog = l
+	t.Cleanup(h.close)
+}
+
+func (h *home) close() {
+	_ = h.testLog.Close()
+	_ = h.stream.Close()
+}
+
+func (h *home) add(t testing.TB, key string) journal.Head {
+	t.Helper()
+	head, err := h.Update(t.Context(), add(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+// newest is the newest state of the team.
+func (h *home) newest(t testing.TB) counters {
+	t.Helper()
+	if err := h.Fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return h.copied(t)
+}
+
+// copied is the state of the machine's copy.
+func (h *home) copied(t testing.TB) (s counters) {
+	t.Helper()
+	if err := h.View(t.Context(), func(now counters, _ journal.Head) error { s = maps.Clone(now); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (h *home) head(t testing.TB) (at journal.Head) {
+	t.Helper()
+	if err := h.View(t.Context(), func(_ counters, h journal.Head) error { at = h; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// copyDir is what a disk holds.
+func copyDir(t testing.TB, from, to string) {
+	t.Helper()
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func soon(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func journalOf(h *home) string { return filepath.Join(h.dir, "state.journal") }

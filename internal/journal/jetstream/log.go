@@ -1,0 +1,406 @@
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"leanctx/internal/journal"
+)
+
+// Log is one log of a stream.
+type Log struct {
+	s       *Stream
+	subject string
+	ids     atomic.Uint64
+
+	mu   sync.Mutex
+	seen seen
+}
+
+// seen is the last message that is known, and the connection on which it was seen.
+type seen struct {
+	on    connection
+	place uint64
+	id    string // the message's
+}
+
+// connection tells one connection from the next.
+type connection struct {
+	d          *dial
+	reconnects uint64
+}
+
+func (d *dial) connection() connection { return connection{d, d.nc.Stats().Reconnects} }
+
+var _ journal.Remote = (*Log)(nil)
+
+// Log returns the log with a name of letters, digits, dots and hyphens.
+func (s *Stream) Log(name string) *Log { return &Log{s: s, subject: s.subject(name)} }
+
+// The headers of a message, beside those of JetStream.
+const (
+	machineHeader = "Lean-Ctx-Machine"
+	objectHeader  = "Lean-Ctx-Object" // the commit is this object of the object store
+)
+
+// Name is [journal.Remote.Name].
+func (l *Log) Name() string { return l.subject }
+
+// codeInProcess means that a message with the same id is being settled.
+const codeInProcess = 10158
+
+func isCode(err error, codes ...jetstream.ErrorCode) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	for _, c := range codes {
+		if ok && api.ErrorCode == c {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	firstAnswer   = 250 * time.Millisecond // how long a publish waits before it is repeated, doubled each time
+	longestAnswer = 4 * time.Second
+	firstPause    = 10 * time.Millisecond
+	longestPause  = 500 * time.Millisecond
+)
+
+// Publish is [journal.Remote.Publish].
+func (l *Log) Publish(ctx context.Context, last uint64, commit []byte) (uint64, error) {
+	d, err := l.s.connected(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if d.ahead > maxAhead {
+		return 0, fmt.Errorf("%s: this machine's clock is %s ahead of the server's; set the clock, nothing was written", l.s.Where(), d.ahead.Round(time.Minute))
+	}
+	msg, err := l.message(ctx, d, commit)
+	if err != nil {
+		return 0, err
+	}
+	id := l.s.id + "-" + strconv.FormatUint(l.ids.Add(1), 10)
+	p := publishing{l: l, d: d, msg: msg, id: id, last: last}
+	place, err := p.run(ctx)
+	if err == nil {
+		l.saw(seen{d.connection(), place, id})
+	}
+	return place, err
+}
+
+// message holds a commit, or names the object that does.
+func (l *Log) message(ctx context.Context, d *dial, commit []byte) (*nats.Msg, error) {
+	m := nats.NewMsg(l.subject)
+	m.Header.Set(machineHeader, l.s.machine)
+	if int64(len(commit)) < d.nc.MaxPayload()*3/4 {
+		m.Data = commit
+		return m, nil
+	}
+	store, err := d.js.ObjectStore(ctx, l.s.bucket())
+	if err != nil {
+		return nil, l.s.explain(err)
+	}
+	sum := sha256.Sum256(commit)
+	name := hex.EncodeToString(sum[:])
+	if _, err := store.PutBytes(ctx, name, commit); err != nil {
+		return nil, l.s.explain(err)
+	}
+	m.Header.Set(objectHeader, name)
+	return m, nil
+}
+
+// publishing is a publish until its outcome is known.
+type publishing struct {
+	l    *Log
+	d    *dial
+	msg  *nats.Msg
+	id   string
+	last uint64
+	sent bool // an attempt had no answer: it may still be stored
+}
+
+func (p *publishing) run(ctx context.Context) (uint64, error) {
+	for pause, answer := firstPause, firstAnswer; ; pause, answer = min(2*pause, longestPause), min(2*answer, longestAnswer) {
+		place, err := p.try(ctx, answer)
+		if err == nil {
+			return place, nil
+		}
+		if !errors.Is(err, errAgain) {
+			return 0, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			if p.sent {
+				return 0, fmt.Errorf("%s: %w: there was no answer in time; the server may have the commit, the next command shows it: %w", p.l.s.Where(), journal.ErrInDoubt, err)
+			}
+			return 0, p.l.s.offline(err)
+		}
+	}
+}
+
+// errAgain means that the outcome is not known yet.
+var errAgain = errors.New("no answer")
+
+func (p *publishing) try(ctx context.Context, answer time.Duration) (uint64, error) {
+	once, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	if err := p.checkConnection(once); err != nil {
+		return 0, err
+	}
+	ack, err := p.d.js.PublishMsg(once, p.msg, jetstream.WithMsgID(p.id), jetstream.WithExpectLastSequencePerSubject(p.last), jetstream.WithRetryAttempts(0))
+	switch {
+	case err == nil:
+		return ack.Sequence, nil
+	case isCode(err, jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant):
+		return p.look(once)
+	case isCode(err, codeInProcess):
+		return 0, errAgain
+	case errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrReconnectBufExceeded):
+		return 0, fmt.Errorf("%w: %w", errAgain, err) // this attempt was not sent, or nobody took it
+	case errors.Is(err, nats.ErrConnectionClosed):
+		if p.sent {
+			return 0, fmt.Errorf("%s: %w: %w", p.l.s.Where(), journal.ErrInDoubt, err)
+		}
+		return 0, p.l.s.offline(err)
+	}
+	if _, answered := errors.AsType[*jetstream.APIError](err); answered {
+		if p.sent {
+			return 0, fmt.Errorf("%w: %w", errAgain, err)
+		}
+		return 0, fmt.Errorf("%s refused the commit, nothing was written: %w", p.l.s.Where(), err)
+	}
+	p.sent = true
+	return 0, fmt.Errorf("%w: %w", errAgain, err)
+}
+
+// look finds out what a refused publish means. A message of ours can only stand
+// right after the last one.
+func (p *publishing) look(ctx context.Context) (uint64, error) {
+	next, err := p.d.stream.GetMsg(ctx, p.last+1, jetstream.WithGetMsgSubject(p.l.subject))
+	switch {
+	case err == nil && next.Header.Get(jetstream.MsgIDHeader) == p.id:
+		return next.Sequence, nil
+	case err == nil:
+		return 0, journal.ErrConflict
+	}
+	if !p.sent {
+		return 0, journal.ErrConflict // a fetch waits until the last message is settled
+	}
+	return 0, fmt.Errorf("%w: %w", errAgain, err) // the last message is being settled
+}
+
+// checkConnection makes sure that the stream still ends as we know it. On a new
+// connection its server may have been set back.
+func (p *publishing) checkConnection(ctx context.Context) error {
+	at, on := p.l.known(), p.d.connection()
+	switch {
+	case at.on == on && at.place == p.last:
+		return nil
+	case !p.sent:
+		return journal.ErrConflict // the fetch that follows compares the last message
+	case p.last == 0:
+		return nil
+	}
+	m, err := p.d.stream.GetMsg(ctx, p.last)
+	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	}
+	if err != nil || m.Subject != p.l.subject || m.Header.Get(jetstream.MsgIDHeader) != at.id {
+		return fmt.Errorf("%s: %w: the connection was lost, and the stream is another one now", p.l.s.Where(), journal.ErrInDoubt)
+	}
+	p.l.saw(seen{on, at.place, at.id})
+	return nil
+}
+
+func (l *Log) known() seen {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seen
+}
+
+func (l *Log) saw(x seen) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = x
+}
+
+// nearby is how many messages are asked for one by one before a consumer is made.
+const nearby = 16
+
+// Fetch is [journal.Remote.Fetch].
+func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) error) error {
+	d, err := l.s.connected(ctx)
+	if err != nil {
+		return err
+	}
+	at := d.connection()
+	last, err := l.last(ctx, d, from)
+	if err != nil {
+		return err
+	}
+	if last != nil && last.Sequence == from {
+		err = l.give(ctx, d, last.Sequence, last.Header, last.Data, take)
+	} else if last != nil {
+		err = l.span(ctx, d, from, last.Sequence, take)
+	}
+	if err == nil {
+		now := seen{on: at}
+		if last != nil {
+			now.place, now.id = last.Sequence, last.Header.Get(jetstream.MsgIDHeader)
+		}
+		l.saw(now)
+	}
+	return err
+}
+
+// last returns the last message, nil if there is none.
+func (l *Log) last(ctx context.Context, d *dial, from uint64) (*jetstream.RawStreamMsg, error) {
+	for start, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
+		m, err := d.stream.GetLastMsgForSubject(ctx, l.subject)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			m, err = nil, nil
+		}
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			err = fmt.Errorf("%s: %w: the stream was deleted", l.s.Where(), journal.ErrDiverged)
+		} else {
+			err = l.s.explain(err)
+		}
+		if err != nil && !d.nc.IsConnected() && time.Since(start) < connectTimeout {
+			err = nil // a connection that was lost is made again
+		} else if err != nil || from == 0 || m != nil && m.Sequence >= from {
+			return m, err
+		} else if time.Since(start) > l.s.o.Settle {
+			return nil, fmt.Errorf("%s: %w: it ends before message %d, which this machine has. Was its disk set back? Nothing is written", l.s.Where(), journal.ErrDiverged, from)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, l.s.offline(ctx.Err())
+		}
+	}
+}
+
+// give passes one message on.
+func (l *Log) give(ctx context.Context, d *dial, place uint64, h nats.Header, data []byte, take func(uint64, []byte) error) error {
+	if name := h.Get(objectHeader); name != "" {
+		store, err := d.js.ObjectStore(ctx, l.s.bucket())
+		if err == nil {
+			data, err = store.GetBytes(ctx, name)
+		}
+		if err != nil {
+			return l.s.explain(err)
+		}
+	}
+	return take(place, data)
+}
+
+// span gives the messages of this log between two places.
+func (l *Log) span(ctx context.Context, d *dial, from, to uint64, take func(uint64, []byte) error) error {
+	for range nearby {
+		m, err := d.stream.GetMsg(ctx, max(from, 1), jetstream.WithGetMsgSubject(l.subject))
+		if err != nil {
+			return l.s.explain(err)
+		}
+		if err := l.give(ctx, d, m.Sequence, m.Header, m.Data, take); err != nil || m.Sequence >= to {
+			return err
+		}
+		from = m.Sequence + 1
+	}
+	c, err := d.js.OrderedConsumer(ctx, l.s.o.Stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{l.subject}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+	})
+	if err != nil {
+		return l.s.explain(err)
+	}
+	messages, err := c.Messages()
+	if err != nil {
+		return l.s.explain(err)
+	}
+	defer messages.Stop()
+	for {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return l.s.explain(err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return l.s.explain(err)
+		}
+		if err := l.give(ctx, d, meta.Sequence.Stream, m.Headers(), m.Data(), take); err != nil || meta.Sequence.Stream >= to {
+			return err
+		}
+	}
+}
+
+// How often a follower looks without having been told that there is something.
+const (
+	lookAgain = 10 * time.Second
+	redial    = 2 * time.Second
+)
+
+// Follow is [journal.Remote.Follow]. A subscription says that there is
+// something new; it may miss messages, so a follower also looks from time to time.
+func (l *Log) Follow(ctx context.Context, changed func()) {
+	news := make(chan struct{}, 1)
+	tell := func() {
+		select {
+		case news <- struct{}{}:
+		default: // told already
+		}
+	}
+	var sub *nats.Subscription
+	for tell(); ; {
+		wait := lookAgain
+		select {
+		case <-news:
+			changed()
+		default:
+		}
+		if sub == nil {
+			sub = l.subscribe(ctx, tell)
+		}
+		if sub == nil {
+			wait = redial
+		}
+		select {
+		case <-ctx.Done():
+			if sub != nil {
+				_ = sub.Unsubscribe() // the connection may be gone, and the subscription with it
+			}
+			return
+		case <-news:
+			tell()
+		case <-time.After(wait):
+			tell()
+		}
+	}
+}
+
+// subscribe asks to be told of messages that others publish; nil without a connection.
+func (l *Log) subscribe(ctx context.Context, tell func()) *nats.Subscription {
+	d, err := l.s.connected(ctx)
+	if err != nil {
+		return nil
+	}
+	sub, err := d.nc.Subscribe(l.subject, func(m *nats.Msg) {
+		if !strings.HasPrefix(m.Header.Get(jetstream.MsgIDHeader), l.s.id) {
+			tell()
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return sub
+}

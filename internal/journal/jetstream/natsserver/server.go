@@ -1,0 +1,147 @@
+// Package natsserver runs a NATS server with JetStream in this process. It is
+// the only importer of nats-server.
+//
+// Every write is synced before it is acknowledged. The server is for small
+// teams and for trying things out; three of them make a cluster.
+package natsserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Options of a [Server].
+type Options struct {
+	Addr      string // host:port; port 0 is a free one
+	Dir       string // where the streams are kept
+	Cert, Key string // TLS files; none: connections are not encrypted
+	CA        string // clients must have a certificate that this one signed
+	TokenFile string // clients must give the token in this file
+
+	Name    string   // of this server, in a cluster
+	Cluster string   // host:port for the other servers; none: no cluster
+	Routes  []string // host:port of the other servers
+
+	Logger *slog.Logger
+}
+
+// Server is a running NATS server.
+type Server struct{ s *server.Server }
+
+// startTimeout is how long a server may take to read its streams.
+const startTimeout = 30 * time.Second
+
+// Start starts a server. A directory that another server uses is an error.
+func Start(o *Options) (*Server, error) {
+	host, port, err := hostPort(o.Addr)
+	if err != nil {
+		return nil, err
+	}
+	so := &server.Options{
+		ServerName: o.Name, Host: host, Port: port, NoSigs: true, DontListen: false,
+		JetStream: true, StoreDir: o.Dir, SyncAlways: true,
+		MaxPayload: 8 << 20, NoSystemAccount: false,
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	if o.TokenFile != "" {
+		token, err := os.ReadFile(o.TokenFile)
+		if err != nil {
+			return nil, err
+		}
+		if so.Authorization = strings.TrimSpace(string(token)); so.Authorization == "" {
+			return nil, fmt.Errorf("%s: there is no token in it", o.TokenFile)
+		}
+	}
+	if so.TLSConfig, err = o.tls(); err != nil {
+		return nil, err
+	}
+	if o.Cluster != "" {
+		if so.Cluster.Host, so.Cluster.Port, err = hostPort(o.Cluster); err != nil {
+			return nil, err
+		}
+		so.Cluster.Name, so.Cluster.TLSConfig = "lean-ctx", so.TLSConfig
+		for _, r := range o.Routes {
+			so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", Host: r})
+		}
+	}
+	s, err := server.NewServer(so)
+	if err != nil {
+		return nil, err
+	}
+	if o.Logger != nil {
+		s.SetLoggerV2(logger{o.Logger}, false, false, false)
+	}
+	s.Start()
+	if !s.ReadyForConnections(startTimeout) {
+		s.Shutdown()
+		return nil, fmt.Errorf("the server at %s did not start; is the port free, and %s not in use?", o.Addr, o.Dir)
+	}
+	return &Server{s}, nil
+}
+
+func (o *Options) tls() (*tls.Config, error) {
+	if o.Cert == "" {
+		if o.Key != "" || o.CA != "" {
+			return nil, errors.New("TLS needs a certificate and its key")
+		}
+		return nil, nil
+	}
+	return server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key, CaFile: o.CA, Verify: o.CA != "", Timeout: 5})
+}
+
+func hostPort(addr string) (string, int, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("%s: %q is no port", addr, port)
+	}
+	if n == 0 {
+		return host, server.RANDOM_PORT, nil
+	}
+	return host, int(n), nil
+}
+
+// URL is where clients connect.
+func (s *Server) URL() string { return s.s.ClientURL() }
+
+// Wait returns when ctx ends or the server stops by itself, such as for a full disk.
+func (s *Server) Wait(ctx context.Context) {
+	stopped := make(chan struct{})
+	go func() { s.s.WaitForShutdown(); close(stopped) }()
+	select {
+	case <-ctx.Done():
+	case <-stopped:
+	}
+}
+
+// Close stops the server. What it acknowledged is on disk.
+func (s *Server) Close() {
+	s.s.Shutdown()
+	s.s.WaitForShutdown()
+}
+
+// logger passes the server's notes on.
+type logger struct{ l *slog.Logger }
+
+func (l logger) Noticef(format string, v ...any) { l.l.Info(fmt.Sprintf(format, v...)) }
+func (l logger) Warnf(format string, v ...any)   { l.l.Warn(fmt.Sprintf(format, v...)) }
+func (l logger) Fatalf(format string, v ...any)  { l.l.Error(fmt.Sprintf(format, v...)) }
+func (l logger) Errorf(format string, v ...any)  { l.l.Error(fmt.Sprintf(format, v...)) }
+func (l logger) Debugf(format string, v ...any)  { l.l.Debug(fmt.Sprintf(format, v...)) }
+func (l logger) Tracef(format string, v ...any)  {}

@@ -1,0 +1,374 @@
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"leanctx/internal/journal"
+)
+
+// Server says where the servers are and how to sign in. It holds names of
+// files, no secrets.
+type Server struct {
+	URL       string `json:"server"`               // nats://host:4222, or tls://; several, comma-separated
+	Creds     string `json:"creds,omitempty"`      // a credentials file: JWT and nkey seed
+	NKey      string `json:"nkey,omitempty"`       // a file with an nkey seed
+	TokenFile string `json:"token_file,omitempty"` // a file with a token
+	CA        string `json:"ca,omitempty"`         // certificates that sign the servers'
+	Cert      string `json:"cert,omitempty"`       // our own certificate, and its key
+	Key       string `json:"key,omitempty"`
+}
+
+// Project is what the stream's metadata says of its project.
+type Project struct {
+	Hash         string   // the project's hash on the machine that made the stream, and in its commits
+	ID           string   // its identity, if it does not depend on a path
+	FirstCommits []string // of its Git history
+}
+
+// Options of a [Stream].
+type Options struct {
+	Server
+	Stream string           // the stream's name
+	Now    func() time.Time // the clock; time.Now
+	Settle time.Duration    // how long after a failure the stream may seem to end too early; 2 s
+}
+
+// Stream is the stream of one project. It connects when it is first used. It
+// may be used by several goroutines.
+type Stream struct {
+	o       Options
+	id      string // begins each message id of ours
+	machine string
+
+	mu     sync.Mutex
+	dial   *dial
+	closed bool
+}
+
+// dial is a connection, or the attempt to make one.
+type dial struct {
+	done   chan struct{} // closed when the rest is set
+	nc     *nats.Conn
+	js     jetstream.JetStream
+	stream jetstream.Stream
+	ahead  time.Duration // of our clock before the server's
+	err    error
+	failed time.Time
+}
+
+// format is the version of what is in the stream. It changes with the schema of any log.
+const format = 1
+
+// The members of a stream's metadata that are ours.
+const (
+	formatKey  = "lean-ctx"
+	projectKey = "lean-ctx-project"
+	idKey      = "lean-ctx-id"
+	firstKey   = "lean-ctx-first-commits"
+)
+
+const (
+	connectTimeout = 2 * time.Second
+	redialAfter    = time.Second   // how long a failed attempt counts
+	duplicates     = 2 * time.Hour // how long a server knows message ids
+	maxAhead       = time.Hour     // how far our clock may be ahead of the server's
+)
+
+// Open returns the stream with the name. Nothing is connected yet.
+func Open(o *Options) *Stream {
+	s := &Stream{o: *o, id: rand.Text()}
+	s.o.Settle = cmp.Or(s.o.Settle, 2*time.Second)
+	if s.o.Now == nil {
+		s.o.Now = time.Now
+	}
+	s.machine, _ = os.Hostname()
+	return s
+}
+
+// Close closes the connection.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	d := s.dial
+	s.closed, s.dial = true, nil
+	s.mu.Unlock()
+	if d != nil {
+		<-d.done
+		if d.nc != nil {
+			d.nc.Close()
+		}
+	}
+	return nil
+}
+
+// Where names the stream and its server, for messages.
+func (s *Stream) Where() string {
+	return fmt.Sprintf("team %s at %s", s.o.Stream, strings.ReplaceAll(s.o.URL, "nats://", ""))
+}
+
+// connected returns the connection to an existing stream of ours.
+func (s *Stream) connected(ctx context.Context) (*dial, error) {
+	d, err := s.dialed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if d.stream == nil {
+		return nil, fmt.Errorf("%s: %w: there is no such stream; was it deleted, or the server's disk set back?", s.Where(), journal.ErrDiverged)
+	}
+	return d, nil
+}
+
+// dialed returns the connection. One attempt is made at a time. It goes on when
+// the context of who waits ends.
+func (s *Stream) dialed(ctx context.Context) (*dial, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, journal.ErrClosed
+	}
+	d := s.dial
+	if d != nil && !d.failed.IsZero() && time.Since(d.failed) > redialAfter {
+		d = nil
+	}
+	if d == nil {
+		d = &dial{done: make(chan struct{})}
+		s.dial = d
+		go s.connect(d)
+	}
+	s.mu.Unlock()
+	select {
+	case <-d.done:
+		return d, d.err
+	case <-ctx.Done():
+		return nil, s.offline(ctx.Err())
+	}
+}
+
+func (s *Stream) connect(d *dial) {
+	nc, err := s.connectServer()
+	if err == nil {
+		d.nc = nc
+		err = d.find(s)
+	}
+	if err != nil && nc != nil {
+		nc.Close()
+		d.nc = nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		d.err, d.failed = s.explain(err), time.Now()
+	}
+	close(d.done)
+}
+
+func (s *Stream) connectServer() (*nats.Conn, error) {
+	o := []nats.Option{
+		nats.Name("lean-ctx"), nats.Timeout(connectTimeout), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+		nats.ReconnectBufSize(-1), // a publish without a connection fails, so we know that it was not sent
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
+	}
+	if s.o.Creds != "" {
+		o = append(o, nats.UserCredentials(s.o.Creds))
+	}
+	if s.o.NKey != "" {
+		k, err := nats.NkeyOptionFromSeed(s.o.NKey)
+		if err != nil {
+			return nil, err
+		}
+		o = append(o, k)
+	}
+	if s.o.TokenFile != "" {
+		token, err := os.ReadFile(s.o.TokenFile)
+		if err != nil {
+			return nil, err
+		}
+		o = append(o, nats.Token(strings.TrimSpace(string(token))))
+	}
+	if s.o.CA != "" {
+		o = append(o, nats.RootCAs(s.o.CA))
+	}
+	if s.o.Cert != "" {
+		o = append(o, nats.ClientCert(s.o.Cert, s.o.Key))
+	}
+	return nats.Connect(s.o.URL, o...)
+}
+
+// find looks for the stream and checks that it is ours.
+func (d *dial) find(s *Stream) (err error) {
+	if d.js, err = jetstream.New(d.nc); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+	defer cancel()
+	stream, err := d.js.Stream(ctx, s.o.Stream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info := stream.CachedInfo()
+	if err := s.check(info); err != nil {
+		return err
+	}
+	d.stream, d.ahead = stream, s.o.Now().Sub(info.TimeStamp)
+	return nil
+}
+
+// check refuses a stream that is not one of ours.
+func (s *Stream) check(info *jetstream.StreamInfo) error {
+	made, ok := info.Config.Metadata[formatKey]
+	n, err := strconv.Atoi(made)
+	switch {
+	case !ok || err != nil || !slices.Contains(info.Config.Subjects, s.subject(">")):
+		return fmt.Errorf("%s: %w: the stream was made by another program; choose another name", s.Where(), journal.ErrForeign)
+	case n > format:
+		return fmt.Errorf("%s: %w: its format is %d, this program knows %d; install a newer one", s.Where(), journal.ErrNewer, n, format)
+	}
+	return nil
+}
+
+func (s *Stream) subject(log string) string { return "leanctx." + s.o.Stream + "." + log }
+
+func (s *Stream) bucket() string { return "leanctx-" + s.o.Stream }
+
+// OtherProjectError says that a stream is that of another project.
+type OtherProjectError struct{ Where, Theirs, Ours string }
+
+func (e *OtherProjectError) Error() string {
+	return fmt.Sprintf("%s is another project's: %s there, %s here; choose another name with --project", e.Where, e.Theirs, e.Ours)
+}
+
+// Join finds the stream of a project, or makes it. It returns the project as
+// the stream knows it. Two projects are the same if they share a first commit
+// or the identity. If neither can be compared, sure decides.
+func (s *Stream) Join(ctx context.Context, p Project, sure bool) (joined Project, made bool, err error) {
+	d, err := s.dialed(ctx)
+	if err != nil {
+		return p, false, err
+	}
+	if d.stream == nil {
+		if err := s.create(ctx, d, p); err != nil {
+			return p, false, err
+		}
+		made = true
+	}
+	theirs := projectOf(d.stream.CachedInfo())
+	if made && theirs.Hash != p.Hash {
+		made = false // another machine made it at the same time
+	}
+	if same(theirs, p, sure) {
+		return theirs, made, nil
+	}
+	return p, false, &OtherProjectError{s.Where(), theirs.describe(), p.describe()}
+}
+
+func projectOf(info *jetstream.StreamInfo) Project {
+	m := info.Config.Metadata
+	return Project{Hash: m[projectKey], ID: m[idKey], FirstCommits: strings.Fields(m[firstKey])}
+}
+
+// same compares what both know, the first commits first.
+func same(a, b Project, sure bool) bool {
+	switch {
+	case len(a.FirstCommits) > 0 && len(b.FirstCommits) > 0:
+		return slices.ContainsFunc(a.FirstCommits, func(c string) bool { return slices.Contains(b.FirstCommits, c) })
+	case a.ID != "" && b.ID != "":
+		return a.ID == b.ID
+	}
+	return sure || a.Hash == b.Hash
+}
+
+func (p Project) describe() string {
+	switch {
+	case len(p.FirstCommits) > 0:
+		return fmt.Sprintf("first commit %.12s", p.FirstCommits[0])
+	case p.ID != "":
+		return "identity " + p.ID
+	}
+	return "project " + p.Hash
+}
+
+func (s *Stream) create(ctx context.Context, d *dial, p Project) error {
+	replicas := 1
+	if d.nc.ConnectedClusterName() != "" {
+		replicas = 3
+	}
+	c := jetstream.StreamConfig{
+		Name: s.o.Stream, Description: "a project's memory, kept by lean-ctx", Subjects: []string{s.subject(">")},
+		Storage: jetstream.FileStorage, Replicas: replicas, Duplicates: duplicates,
+		DenyDelete: true, DenyPurge: true, Discard: jetstream.DiscardNew, // a full stream refuses, and forgets nothing
+		Metadata: map[string]string{formatKey: strconv.Itoa(format), projectKey: p.Hash, idKey: p.ID, firstKey: strings.Join(p.FirstCommits, " ")},
+	}
+	stream, err := d.js.CreateStream(ctx, c)
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another machine makes it too
+		stream, err = d.js.Stream(ctx, s.o.Stream)
+	}
+	if err != nil {
+		return s.explain(err)
+	}
+	if err := s.check(stream.CachedInfo()); err != nil {
+		return err
+	}
+	if _, err := d.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: s.bucket(), Replicas: replicas}); err != nil {
+		return s.explain(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.stream, d.ahead = stream, s.o.Now().Sub(stream.CachedInfo().TimeStamp)
+	return nil
+}
+
+func (s *Stream) offline(err error) error {
+	return fmt.Errorf("%s: %w: %w", s.Where(), journal.ErrOffline, err)
+}
+
+// explain names the server, and tells whether it gave an answer.
+func (s *Stream) explain(err error) error {
+	if err == nil || errors.Is(err, journal.ErrOffline) || errors.Is(err, journal.ErrForeign) || errors.Is(err, journal.ErrNewer) {
+		return err
+	}
+	files := cmp.Or(s.o.Creds, s.o.NKey, s.o.TokenFile)
+	switch {
+	case errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired):
+		return fmt.Errorf("%s: the credentials in %s have expired; ask for new ones: %w", s.Where(), files, err)
+	case errors.Is(err, nats.ErrAuthorization):
+		if files == "" {
+			return fmt.Errorf("%s: the server wants credentials; join with --creds, --nkey or --token-file: %w", s.Where(), err)
+		}
+		return fmt.Errorf("%s: the server refuses the credentials in %s: %w", s.Where(), files, err)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return fmt.Errorf("%s: the server has no JetStream: %w", s.Where(), err)
+	}
+	for _, gone := range []error{
+		nats.ErrNoServers, nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrNoResponders,
+		nats.ErrReconnectBufExceeded, nats.ErrStaleConnection, context.DeadlineExceeded, context.Canceled, jetstream.ErrNoStreamResponse, io.EOF,
+	} {
+		if errors.Is(err, gone) {
+			return s.offline(err)
+		}
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return s.offline(err)
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fmt.Errorf("%s: the server's certificate is refused; name its signer with --ca: %w", s.Where(), err)
+	}
+	return fmt.Errorf("%s: %w", s.Where(), err)
+}

@@ -1,0 +1,466 @@
+package jetstream_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/journal/jetstream"
+)
+
+func TestEveryMachineHasEveryCommit(t *testing.T) {
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	var last journal.Head
+	for i := range 6 {
+		h := []*home{a, b}[i%2].add(t, "x")
+		if h.Seq != last.Seq+1 || !h.At.After(last.At) {
+			t.Errorf("commit %d at %v after commit %d at %v", h.Seq, h.At, last.Seq, last.At)
+		}
+		last = h
+	}
+	c := join(t, s.url()) // one that comes later
+	for _, h := range []*home{a, b, c} {
+		if got := h.newest(t); got["x"] != 6 {
+			t.Errorf("%v", got)
+		}
+		if at := h.head(t); at.Sum != last.Sum {
+			t.Errorf("the last commit is %08x, not %08x", at.Sum, last.Sum)
+		}
+	}
+}
+
+// A commit that others made in between is decided on.
+func TestDecidesOnTheNewestState(t *testing.T) {
+	s := serve(t)
+	const homes, each = 4, 10
+	var wg sync.WaitGroup
+	for range homes {
+		h := join(t, s.url())
+		wg.Go(func() {
+			for range each {
+				_, err := h.Update(t.Context(), func(now counters, _ time.Time) ([]event, error) {
+					return []event{{Key: strings.Repeat("x", now["n"]+1)}, {Key: "n"}}, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got := join(t, s.url()).newest(t)
+	want := counters{"n": homes * each}
+	for i := range homes * each {
+		want[strings.Repeat("x", i+1)]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A decision that changes nothing is made on the newest state too.
+func TestRefusesOnTheNewestState(t *testing.T) {
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	a.add(t, "x")
+	b.add(t, "x")
+	taken := errors.New("taken")
+	_, err := a.Update(t.Context(), func(now counters, _ time.Time) ([]event, error) {
+		if now["x"] < 2 {
+			return nil, errors.New("decided on an old state")
+		}
+		return nil, taken
+	})
+	if err != taken {
+		t.Error(err)
+	}
+}
+
+func TestAcknowledgedCommitSurvivesTheCopysDisk(t *testing.T) {
+	s := serve(t)
+	full := errors.New("disk full")
+	var fail bool
+	a := join(t, s.url(), func(_ *jetstream.Options, o *journal.Options) {
+		o.Fault = func(op, name string) error {
+			if fail && op == "write" && name == "state.journal" {
+				return full
+			}
+			return nil
+		}
+	})
+	a.add(t, "x")
+	fail = true
+	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrInDoubt) || !errors.Is(err, full) {
+		t.Error(err)
+	}
+	fail = false
+	if got := a.newest(t); got["x"] != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+// The answer to a publish is lost in every way a network has. The commit is in
+// the log exactly once.
+func TestLostAnswer(t *testing.T) {
+	for name, fault := range map[string]int32{"dropped": drop, "cut in half": halve} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t)
+			a, b := join(t, s.url()), join(t, s.url())
+			a.add(t, "x")
+			b.newest(t)
+			decided := false
+			_, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) {
+				if !decided {
+					decided = true
+					s.fault.Store(fault)
+					time.AfterFunc(50*time.Millisecond, func() { s.fault.Store(pass); s.cut() })
+				}
+				return []event{{Key: "x"}}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range []*home{a, b} {
+				if got := h.newest(t); got["x"] != 2 {
+					t.Errorf("%v", got)
+				}
+			}
+		})
+	}
+}
+
+// Without an answer in time the writer is told that the outcome is not known,
+// and the next command knows it.
+func TestInDoubt(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	a.add(t, "x")
+	_, err := a.Update(soon(t), func(counters, time.Time) ([]event, error) {
+		s.fault.Store(drop)
+		return []event{{Key: "x"}}, nil
+	})
+	if !errors.Is(err, journal.ErrInDoubt) {
+		t.Fatal(err)
+	}
+	s.fault.Store(pass)
+	s.cut()
+	if got := a.newest(t); got["x"] != 2 { // the request had gone through
+		t.Errorf("%v", got)
+	}
+	a.add(t, "x")
+	if got := a.newest(t); got["x"] != 3 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestOffline(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	a.add(t, "x")
+	a.close()
+	s.fault.Store(refuse)
+	s.cut()
+	a.open(t, s.url(), func(_ *jetstream.Options, o *journal.Options) { o.FetchWait = 50 * time.Millisecond })
+	if got := a.copied(t); got["x"] != 1 {
+		t.Errorf("%v", got)
+	}
+	ws := a.Warnings()
+	if len(ws) != 1 || ws[0].Kind != journal.Offline || !strings.Contains(ws[0].Text, s.Addr().String()) {
+		t.Errorf("%v", ws)
+	}
+	before, err := os.ReadFile(journalOf(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Update(t.Context(), add("x"))
+	if !errors.Is(err, journal.ErrOffline) || !strings.Contains(err.Error(), s.Addr().String()) {
+		t.Error(err)
+	}
+	if after, _ := os.ReadFile(journalOf(a)); string(after) != string(before) {
+		t.Error("the copy was written")
+	}
+	s.fault.Store(pass)
+	for { // the refusal counts for a moment
+		if _, err = a.Update(t.Context(), add("x")); err == nil || !errors.Is(err, journal.ErrOffline) {
+			break
+		}
+	}
+	if got := a.copied(t); err != nil || got["x"] != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestRestartedServer(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	for range 3 {
+		a.add(t, "x")
+		s.restart(t, func() {})
+	}
+	if got := join(t, s.url()).newest(t); got["x"] != 3 {
+		t.Errorf("%v", got)
+	}
+}
+
+// The server's disk is set back to what it was. Machines that know more do not
+// write, and what is there is not overwritten.
+func TestServersDiskSetBack(t *testing.T) {
+	for name, others := range map[string]int{"shorter": 0, "as long": 2, "longer": 4} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t)
+			a := join(t, s.url())
+			backup := t.TempDir()
+			a.add(t, "x")
+			s.restart(t, func() { copyDir(t, s.dir, backup) })
+			a.add(t, "x")
+			a.add(t, "x")
+			s.restart(t, func() { copyDir(t, backup, s.dir) })
+			b := join(t, s.url())
+			for range others { // a new machine cannot know
+				b.add(t, "y")
+			}
+			want := b.newest(t)
+			for range 2 {
+				if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrDiverged) {
+					t.Errorf("%v", err)
+				}
+			}
+			if got := a.copied(t); got["x"] != 3 {
+				t.Errorf("the copy: %v", got)
+			}
+			if got := b.newest(t); !maps.Equal(got, want) {
+				t.Errorf("the stream: %v", got)
+			}
+			ws := a.Warnings()
+			if len(ws) == 0 || ws[0].Kind != journal.Diverged {
+				t.Errorf("%v", ws)
+			}
+		})
+	}
+}
+
+func connect(t *testing.T, url string) natsjs.JetStream {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := natsjs.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+func TestStreamsThatAreRefused(t *testing.T) {
+	s := serve(t)
+	js := connect(t, s.url())
+	join(t, s.url())
+	for _, c := range []natsjs.StreamConfig{
+		{Name: "theirs", Subjects: []string{"orders.>"}},
+		{Name: "newer", Subjects: []string{"leanctx.newer.>"}, Metadata: map[string]string{"lean-ctx": "2"}},
+	} {
+		if _, err := js.CreateStream(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := func(name string, p jetstream.Project, sure bool) error {
+		st := jetstream.Open(&jetstream.Options{Server: jetstream.Server{URL: s.url()}, Stream: name})
+		defer st.Close()
+		_, _, err := st.Join(t.Context(), p, sure)
+		return err
+	}
+	if err := try("theirs", project, true); !errors.Is(err, journal.ErrForeign) {
+		t.Error(err)
+	}
+	if err := try("newer", project, true); !errors.Is(err, journal.ErrNewer) {
+		t.Error(err)
+	}
+	other := jetstream.Project{Hash: "fedcba9876543210", FirstCommits: []string{"decade"}}
+	if _, ok := errors.AsType[*jetstream.OtherProjectError](try("shop", other, true)); !ok {
+		t.Error("another project joined")
+	}
+	plain := jetstream.Project{Hash: "fedcba9876543210"}
+	if _, ok := errors.AsType[*jetstream.OtherProjectError](try("shop", plain, false)); !ok {
+		t.Error("a project that cannot be compared joined without having been asked")
+	}
+	if err := try("shop", plain, true); err != nil {
+		t.Error(err)
+	}
+	clone := jetstream.Project{Hash: "fedcba9876543210", FirstCommits: project.FirstCommits}
+	if err := try("shop", clone, false); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCommitLargerThanAMessage(t *testing.T) {
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	a.add(t, "x")
+	large := strings.Repeat("large ", 2<<20)
+	if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: large}}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	a.add(t, "x")
+	if got := b.newest(t); got["x"] != 3 {
+		t.Errorf("%v", got)
+	}
+	if a.head(t).Sum != b.head(t).Sum {
+		t.Error("the machines differ")
+	}
+}
+
+func TestFullStream(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	a.add(t, "x")
+	js := connect(t, s.url())
+	st, err := js.Stream(t.Context(), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := st.CachedInfo().Config
+	c.MaxBytes = 1024
+	if _, err := js.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	pad := strings.Repeat("x", 2048)
+	_, err = a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: pad}}, nil })
+	if err == nil || errors.Is(err, journal.ErrInDoubt) || errors.Is(err, journal.ErrOffline) {
+		t.Error(err)
+	}
+	if got := a.newest(t); got["x"] != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestClockADayAhead(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url(), func(so *jetstream.Options, o *journal.Options) {
+		so.Now = func() time.Time { return time.Now().Add(24 * time.Hour) }
+		o.Now = so.Now
+	})
+	if _, err := a.Update(t.Context(), add("x")); err == nil || !strings.Contains(err.Error(), "24h0m0s ahead") {
+		t.Error(err)
+	}
+	b := join(t, s.url())
+	if h := b.add(t, "x"); h.Seq != 1 {
+		t.Errorf("%+v", h)
+	}
+}
+
+// A process that does not know that the store joined a team, or left it, does
+// not write.
+func TestStoreThatJoinedOrLeft(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	a.add(t, "x")
+	alone, err := journal.Open(a.dir, machine{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alone.Close()
+	if _, err := alone.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
+		t.Error(err)
+	}
+	b := &home{dir: a.dir}
+	b.open(t, s.url())
+	if err := b.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
+		t.Error(err)
+	}
+	if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != 2 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// A copy that is damaged is made anew.
+func TestDamagedCopy(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, h *home){
+		"a line": func(t *testing.T, h *home) {
+			text, err := os.ReadFile(journalOf(h))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text[len(text)/2] ^= 1
+			if err := os.WriteFile(journalOf(h), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the end": func(t *testing.T, h *home) {
+			if err := os.Truncate(journalOf(h), 150); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the journal": func(t *testing.T, h *home) {
+			if err := os.Remove(journalOf(h)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"all": func(t *testing.T, h *home) {
+			if err := os.RemoveAll(h.dir); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t)
+			a := join(t, s.url())
+			for range 3 {
+				a.add(t, "x")
+			}
+			a.close()
+			damage(t, a)
+			a.open(t, s.url())
+			a.add(t, "x")
+			if got := a.newest(t); got["x"] != 4 {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
+func TestCompactedCopyFollows(t *testing.T) {
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	a.add(t, "x")
+	if err := a.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.add(t, "x")
+	if got := a.newest(t); got["x"] != 2 {
+		t.Errorf("%v", got)
+	}
+	a.close()
+	a.open(t, s.url())
+	a.add(t, "x")
+	if got := b.newest(t); got["x"] != 3 {
+		t.Errorf("%v", got)
+	}
+}
+
+// A server's log follows the stream without being asked.
+func TestFollows(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	b := &home{dir: t.TempDir()}
+	b.open(t, s.url(), func(_ *jetstream.Options, o *journal.Options) { o.LongLived = true })
+	for i := range 3 {
+		a.add(t, "x")
+		for b.copied(t)["x"] != i+1 { // the test's own time limit ends this
+			time.Sleep(time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,360 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Logs that several machines share
+//
+// With Options.Remote the commits of a log live in a remote log, such as a
+// stream. The files here are a copy: each line of J is, byte for byte, the
+// commit of the same seq there, so prev chains the remote log too.
+//
+//   - Update, under the lock: fetch what is new and append it to J, decide,
+//     publish, append to J. If another machine published first, fetch and decide
+//     anew. A commit counts once the remote log has acknowledged it.
+//   - A crash between that acknowledgement and the append to J is healed by the
+//     next fetch.
+//   - View reads the copy. It asks for newer commits first, for
+//     Options.FetchWait at most, unless a goroutine follows the remote log
+//     anyway. Without an answer it warns and reads what is there.
+//   - The first commit fetched must be the last one of the copy. If the remote
+//     log ends earlier, or has another commit there, it is not the one that the
+//     copy was made from, or its disk was set back: [ErrDiverged]. Nothing is
+//     written then, here or there.
+//   - If the copy has lost a commit, it is made anew from the remote log.
+//
+// The header of J names the remote log. A log opened with another remote, or
+// with none, does not write such files: a process that does not know yet that
+// the store has joined a team, or left one, cannot make a commit of its own.
+// [Log.Detach] takes the name away.
+//
+// A commit is shared or it is not in this log. To keep private commits in the
+// same J was rejected: they would need numbers that no other machine has, and
+// the copy could no longer be compared with the stream, nor made anew from it.
+
+// Remote is the log that a [Log] with Options.Remote is a copy of. A place is
+// a number that grows with each commit, not always by one; 0 is before the
+// first.
+type Remote interface {
+	// Name identifies the log among those of its server.
+	Name() string
+	// Fetch calls take with each commit from a place on, in order, and stops at
+	// its first error. The error wraps ErrOffline if there is no answer, and
+	// ErrDiverged if the log ends before that place.
+	Fetch(ctx context.Context, from uint64, take func(place uint64, commit []byte) error) error
+	// Publish adds a commit if the last one is at the given place and the server
+	// has been connected since the last Fetch, else it returns ErrConflict.
+	// ErrInDoubt means that the commit may have been added. Any other error
+	// means that it was not.
+	Publish(ctx context.Context, last uint64, commit []byte) (place uint64, err error)
+	// Follow calls changed when there may be newer commits, until ctx ends.
+	Follow(ctx context.Context, changed func())
+}
+
+// Errors of a remote log.
+var (
+	ErrOffline   = errors.New("offline")
+	ErrConflict  = errors.New("another machine was first")
+	ErrDiverged  = errors.New("the shared log is not the one that this copy was made from")
+	ErrElsewhere = errors.New("the store joined a team or left one; try again")
+)
+
+// errUnplaced means that the fetch began after the copy's last commit.
+var errUnplaced = errors.New("the place is wrong")
+
+func (o *Options) remoteName() string {
+	if o.Remote == nil {
+		return ""
+	}
+	return o.Remote.Name()
+}
+
+// checkRemote refuses to write files that belong to another remote log. The file lock is held.
+func (d *disk) checkRemote() error {
+	if name := d.pos.head.Remote; d.j != nil && name != d.o.remoteName() {
+		return d.errorf(d.n.journal, ErrElsewhere, "it is a copy of %q, and was opened for %q", name, d.o.remoteName())
+	}
+	return nil
+}
+
+// placed tells whether the place of the last commit is known.
+func (p position) placed() bool { return p.place != 0 || p.seq == 0 }
+
+// Fetch appends to the copy what is new in the remote log. Without a remote it does nothing.
+func (l *Log[S, E]) Fetch(ctx context.Context) error {
+	if l.o.Remote == nil {
+		return nil
+	}
+	root, _, err := l.attach(true)
+	if err == nil {
+		err = l.exclusively(ctx, root, func() error { return l.fetch(ctx) })
+	}
+	return l.named(err)
+}
+
+// fetch is Fetch with the lead and the file lock held, and inflight set.
+func (l *Log[S, E]) fetch(ctx context.Context) error {
+	if len(l.lost) > 0 || l.d.j == nil && l.d.pos.seq > 0 {
+		if err := l.renew(); err != nil {
+			return err
+		}
+	}
+	from := l.d.pos.place
+	if from == 0 {
+		from = l.d.readWitness().place
+	}
+	err := l.fetchFrom(ctx, from)
+	if errors.Is(err, errUnplaced) {
+		err = l.fetchFrom(ctx, 0) // the witness was that of another copy
+	}
+	return err
+}
+
+// fetchedBytes is how much is fetched before it is written.
+const fetchedBytes = 4 << 20
+
+// fetchFrom fetches from the place of the copy's last commit or an earlier one.
+func (l *Log[S, E]) fetchFrom(ctx context.Context, from uint64) error {
+	f := fetched{pos: l.d.pos}
+	err := l.o.Remote.Fetch(ctx, from, func(place uint64, commit []byte) error {
+		if err := f.take(place, commit); err != nil || len(f.text) < fetchedBytes {
+			return err
+		}
+		return l.keep(&f)
+	})
+	if err == nil && !f.pos.placed() {
+		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d. Was its disk set back? Nothing is written",
+			l.o.Remote.Name(), ErrDiverged, f.last, f.pos.seq)
+	}
+	if kept := l.keep(&f); err == nil || errors.Is(err, ErrOffline) {
+		err = errors.Join(err, kept)
+	}
+	return err
+}
+
+// fetched is commits that are not in J yet.
+type fetched struct {
+	pos   position // after them
+	last  uint64   // the last commit seen
+	lines []line
+	text  []byte
+}
+
+func (f *fetched) take(place uint64, commit []byte) error {
+	ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
+	if !ok {
+		return fmt.Errorf("%w: what is at place %d is no commit", ErrDiverged, place)
+	}
+	f.last = ln.seq
+	switch {
+	case ln.seq < f.pos.seq:
+		return nil
+	case ln.seq == f.pos.seq && ln.sum == f.pos.prev:
+		f.pos.place = place
+		return nil
+	case ln.seq == f.pos.seq+1 && ln.prev == f.pos.prev && f.pos.placed():
+	case ln.seq > f.pos.seq && !f.pos.placed():
+		return errUnplaced
+	default:
+		return fmt.Errorf("%w: another commit has number %d there. Was its disk set back? Nothing is written", ErrDiverged, ln.seq)
+	}
+	f.pos.seq, f.pos.prev, f.pos.place = ln.seq, ln.sum, place
+	f.lines = append(f.lines, ln)
+	f.text = ln.appendTo(f.text)
+	return nil
+}
+
+// keep appends what was fetched to J and folds it.
+func (l *Log[S, E]) keep(f *fetched) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(f.lines) == 0 {
+		l.d.pos.place = f.pos.place
+		return nil
+	}
+	r := &recovery{lines: f.lines}
+	err := l.d.makeReadyIfNot()
+	if err == nil {
+		err = l.d.append(f.text, witness{seq: f.lines[0].seq, sum: f.lines[0].sum})
+	}
+	if err == nil {
+		l.ahead = true
+		l.state, err = l.fold(l.state, r)
+	}
+	if err != nil {
+		l.loaded = false
+		return err
+	}
+	p := &l.d.pos
+	last := f.lines[len(f.lines)-1]
+	p.off += int64(len(f.text))
+	p.mark, p.sum, p.prev, p.seq, p.place = p.off-last.size(), last.sum, last.sum, last.seq, f.pos.place
+	if r.pos.at.After(p.at) {
+		p.at = r.pos.at
+	}
+	l.setState(l.state)
+	l.d.writeWitness()
+	f.lines, f.text = nil, nil
+	return nil
+}
+
+func (d *disk) makeReadyIfNot() error {
+	if d.ready() {
+		return nil
+	}
+	return d.makeReady()
+}
+
+// renew empties a copy that has lost commits, or its journal. What was left of a
+// damaged journal was set aside by the repair.
+func (l *Log[S, E]) renew() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.d.closeJournal()
+	l.head, l.former, l.loaded = Head{}, nil, false
+	n := l.d.n
+	for _, name := range []string{n.head, n.snapshotPrev, n.snapshotNew, n.journalPrev, n.snapshot, n.journal} {
+		if err := removeIfThere(l.d.fs, name); err != nil {
+			return err
+		}
+	}
+	if err := l.load(true); err != nil {
+		return err
+	}
+	return l.d.openForWriting()
+}
+
+// Detach makes the copy an ordinary log, which has all its commits.
+func (l *Log[S, E]) Detach(ctx context.Context) error {
+	root, fsys, err := l.attach(false)
+	if err == nil && fsys != nil {
+		err = l.exclusively(ctx, root, func() error {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.o.Remote = nil
+			if l.d.j == nil {
+				return nil
+			}
+			l.loaded = false // until the files are switched
+			return l.d.makeReady()
+		})
+	}
+	return l.named(err)
+}
+
+// fetchAgain is after how long a log that nobody follows, such as a diary in a
+// server, fetches again for a view.
+const fetchAgain = time.Second
+
+// fetchForView asks for newer commits, unless somebody does that anyway.
+func (l *Log[S, E]) fetchForView(ctx context.Context) {
+	if l.o.FetchWait < 0 || l.o.LongLived {
+		return
+	}
+	if last := l.asked.Load(); last != 0 && time.Since(time.Unix(0, last)) < fetchAgain {
+		return
+	}
+	defer func() { l.asked.Store(time.Now().UnixNano()) }()
+	ctx, cancel := context.WithTimeout(ctx, l.o.FetchWait)
+	defer cancel()
+	l.tellFetch(l.Fetch(ctx))
+}
+
+// tellFetch warns that the copy may be old. That another process writes the
+// copy is no reason: it fetches too.
+func (l *Log[S, E]) tellFetch(err error) {
+	switch {
+	case err == nil || errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked):
+	case errors.Is(err, ErrOffline) || errors.Is(err, context.DeadlineExceeded):
+		l.warn(offlineWarning(err, l.Stats().At))
+	default:
+		l.warn(Warning{Kind: Diverged, File: l.d.n.journal, Text: err.Error() + "."})
+	}
+}
+
+// follow keeps the copy of a long-lived log up to date until ctx ends.
+func (l *Log[S, E]) follow(ctx context.Context) {
+	l.o.Remote.Follow(ctx, func() {
+		if ctx.Err() == nil {
+			l.tellFetch(l.Fetch(ctx))
+		}
+	})
+}
+
+// share decides one call and publishes what it decides, on the newest state.
+// A call that decides nothing has seen the newest state too.
+func (b *batch[S, E]) share(ctx context.Context, c *call[S, E]) error {
+	fresh := false
+	for try := 1; ; try++ {
+		if try > 1 && context.Cause(ctx) == errLate {
+			return b.l.d.errorf(b.l.d.n.lock, ErrLocked, "other machines write to %s all the time; try again", b.l.o.Remote.Name())
+		}
+		if !fresh && !b.l.d.pos.placed() {
+			if err := b.fetch(ctx); err != nil {
+				return err
+			}
+			fresh = true
+		}
+		c.err = nil
+		if err := b.decide(c); err != nil {
+			return err
+		}
+		if len(b.text) == 0 && (fresh || c.panic != nil) {
+			return nil
+		}
+		b.unlock() // views go on during the publish
+		if len(b.text) > 0 {
+			place, err := b.l.o.Remote.Publish(ctx, b.l.d.pos.place, b.line.body)
+			if err == nil {
+				b.pos.place = place
+				err := b.write()
+				b.unlock()
+				if err != nil {
+					return fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.o.Remote.Name(), err)
+				}
+				return nil
+			}
+			b.undo()
+			if !errors.Is(err, ErrConflict) {
+				return err
+			}
+			if try > 1 {
+				pause(ctx, try)
+			}
+		}
+		if err := b.fetch(ctx); err != nil {
+			return err
+		}
+		fresh = true
+	}
+}
+
+// undo forgets the commit that was decided but not published. It was not folded.
+func (b *batch[S, E]) undo() {
+	b.text, b.pending, b.pos = nil, nil, b.l.d.pos
+}
+
+func (b *batch[S, E]) fetch(ctx context.Context) error {
+	err := b.l.fetch(ctx)
+	b.pos = b.l.d.pos
+	return err
+}
+
+// conflictPause is the longest pause of a writer that was overtaken twice. The
+// pause gets shorter with each further time, so that who waits longest is the
+// likeliest to be first.
+const conflictPause = 4 * time.Millisecond
+
+func pause(ctx context.Context, try int) {
+	t := time.NewTimer(rand.N(conflictPause / time.Duration(try)))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
