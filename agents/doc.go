@@ -1,17 +1,16 @@
 // Package agents lets several agents work on one project: they see each other,
 // exchange messages, keep diaries, claim files, and hand work over.
 //
-// An agent is an id that [Store.Register] gave: its type and random hexadecimal
-// digits. Ids are unique across projects, since they name files. The process that
-// registered an agent holds a lock file for it, which the kernel releases with the
-// process; an agent whose lock is free may be resumed by type and role. An agent that did
-// nothing for 24 hours leaves the list.
+// An agent is an id that [Store.Register] gave: its type and random hexadecimal digits. Ids are
+// unique across projects, since they name files. The process that registered an agent holds a
+// lock file for it. The kernel releases the lock with the process. An agent whose lock is free
+// may be resumed by type and role. An agent that did nothing for 24 hours leaves the list.
 //
-// A broadcast waits seven days for agents that are away, a direct message until it is
-// read, unless it has a ttl. Reading is a commit before the answer: a reader killed between
-// the two loses that page. Giving it again was rejected, since each lost answer would be a
-// repetition that no reader could tell. If the commit cannot be written, as on a full disk,
-// the messages are given with the remark that they will come again.
+// A broadcast waits seven days for agents that are away, a direct message until it is read,
+// unless it has a ttl. Reading is a commit before the answer: a reader killed between the two
+// loses that page. Giving the page again was rejected: no reader could recognise the
+// repetition. If the commit cannot be written, as on a full disk, the answer says that the
+// messages will come again.
 //
 // A claim is a lease with a fencing token, see leanctx/agents/lease. What goes to a type
 // waits for one agent of it, which need not have registered yet.
@@ -25,12 +24,12 @@
 //
 // # Handoff
 //
-// Claims and messages are in the registry, tasks in another store. A handoff is first
-// committed as pending; then the tasks move; then one commit moves the claims and gives the
-// receiver its bundle. If the process is killed, whoever next uses agents, claims or tasks
-// in the project completes it, under a lock file. Moving the tasks last was rejected: the
-// receiver would hear of tasks that it does not have. Only the process that began a handoff
-// takes it back, if the tasks could not be moved.
+// Claims and messages are in the registry, tasks in another store. A handoff is first committed
+// as pending; then the tasks move; then one commit moves the claims and gives the receiver its
+// bundle. If the process is killed, whoever next uses agents, claims or tasks in the project
+// completes it, under a lock file. Moving the tasks last was rejected: the receiver would hear
+// of tasks that it does not have. If the tasks cannot be moved, only the process that began the
+// handoff takes it back.
 //
 // # Files
 //

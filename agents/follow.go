@@ -24,9 +24,9 @@ func (s *state) remember(c journal.Commit[event]) {
 	}
 }
 
-// Watch returns a function that lists the events of the project since it was last called; the
-// first time, since Watch: agents that come and go, messages, claims, releases, handoffs
-// and diary entries. Private messages are left out, but for the two that they concern.
+// Watch returns a function that lists the events of the project since its last call, or at
+// first since Watch. Events are agents that come and go, messages, claims, releases, handoffs
+// and diary entries. Private messages are listed only for their sender and receiver.
 func (s *Store) Watch(ctx context.Context) (next func(context.Context) ([]string, error), err error) {
 	f := follower{Store: s, written: map[string]int{}}
 	err = s.log.View(ctx, func(st *state, h journal.Head) error {

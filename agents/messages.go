@@ -192,9 +192,9 @@ func (p *messages) positionAt(at position, last, now time.Time) position {
 	return at
 }
 
-// tidy drops the oldest broadcasts once the list has doubled: those that every agent who
-// may return has read (seen) and that no new agent would see, and the expired ones right
-// after them.
+// tidy drops the oldest broadcasts once the list has doubled. It drops those that no new agent
+// would see and that every agent who may return has read (seen). It also drops the expired ones
+// right after them.
 func (p *messages) tidy(seen uint64, now time.Time) {
 	n := p.after(min(seen, p.newsCursor(now)))
 	for n < len(p.broadcasts) && p.broadcasts[n].expired(now) {

@@ -150,9 +150,8 @@ func sameRole(a, b string) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
-// resume lets the caller continue as a registered agent. named means that the caller gave
-// the id: then a live connection that holds the agent is no obstacle, since it may be the
-// caller's own.
+// resume lets the caller continue as a registered agent. named means that the caller gave the
+// id. Then a live connection may hold the agent, since it may be the caller's own.
 func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool) error {
 	if named && s.known(ctx, id) {
 		if err := s.live.Join(id, s.actor.Session); err != nil {
@@ -337,8 +336,8 @@ func (s *Store) self(p *project) (*agent, error) {
 	return a, err
 }
 
-// only finds the single agent for a name: an id, a prefix of one, or a type with just one
-// agent or just one that has not finished.
+// only finds the single agent for a name: an id, a prefix of one, or a type. A type must have
+// just one agent, or just one that has not finished.
 func (p *project) only(name string) (*agent, error) {
 	to, err := p.resolve("agent", name)
 	if err != nil || to.agent != nil {
@@ -362,7 +361,7 @@ func (p *project) only(name string) (*agent, error) {
 	return nil, refusal.Argument("agent", "agent %q may be %s: give the id", to.kind, alternatives(ids))
 }
 
-// Named is the id of the single agent for a name: an id, a prefix of at least three
+// Named is the id of the single agent for a name. The name is an id, a prefix of at least three
 // characters, or a type with just one agent. The error is a [*NotFoundError], or an
 // [*ArgumentError] that lists the candidates.
 func (s *Store) Named(ctx context.Context, name string) (id string, err error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // state is the registry of all projects. Values in its maps and lists are never changed in
-// place: a fold puts a new value there, so a shallow clone stays as it was.
+// place. A fold puts a new value there, so a shallow clone stays as it was.
 type state struct {
 	projects map[string]*project     // by hash
 	owners   map[string]string       // agent id → project hash: ids name files that all projects share

@@ -15,10 +15,9 @@ import (
 	"leanctx/overview/tree"
 )
 
-// The cache is one file: a line that names the format, the CRC-32 of the
-// rest, and the rest: numbers as varints, strings with their length before
-// them. It is not JSON because it is read at every call: 10,000 entries take
-// 7 MB, which JSON would take 100 ms to parse.
+// The cache is one file: a line that names the format, the CRC-32 of the rest, and the rest.
+// Numbers are varints, strings have their length before them. It is not JSON because it is read
+// at every call. 10,000 entries take 7 MB, which JSON would take 100 ms to parse.
 const (
 	cacheMagic = "lean-ctx map 4\n"
 	cacheMost  = 1 << 30 // bytes; what is larger is not ours

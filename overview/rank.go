@@ -174,9 +174,8 @@ func (r *ranking) words() []float64 {
 	return graph.Scaled(out)
 }
 
-// named is 1 for each file that the task or a text of memory names, by its
-// path, the end of it, or its name if no other file is called so. Directories
-// that are named count a little.
+// named is 1 for each file that the task or a text of memory names. It may name the path, the
+// end of the path, or a file name that is unique. Directories that are named count a little.
 func (r *ranking) named() []float64 {
 	out := make([]float64, len(r.entries))
 	if r.task == "" && len(r.memory) == 0 {

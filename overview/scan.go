@@ -245,8 +245,8 @@ func (s *scanner) readText(e *entry) {
 	e.terms, e.weight = pack(f.Terms)
 }
 
-// content reads the beginning of a file. It refuses a file that has become a link, a
-// directory or a device since it was listed: a read from a device might never end.
+// content reads the beginning of a file. It refuses a file that has become a link, a directory
+// or a device since it was listed. A read from a device might never end.
 func (s *scanner) content(name string, most int64) ([]byte, error) {
 	s.opened.Add(1)
 	f, err := s.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonblock, 0)

@@ -1,5 +1,5 @@
-// Package tasks keeps the work that the agents of a project give each other: what
-// to do, who does it, its state, its messages and its results.
+// Package tasks keeps the work that the agents of a project give each other. A task has a
+// title, an assignee, a state, messages and results.
 //
 // # States
 //

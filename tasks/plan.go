@@ -161,8 +161,8 @@ func (s *state) waitList(project string, ids []string, x *record) (out []string,
 	return out, nil
 }
 
-// reaches reports whether a task cannot be completed before the one with an id: it is the
-// same, waits for it, or has it below it.
+// reaches reports whether a task cannot be completed before the one with an id. It is that
+// task, waits for it, or is above it.
 func (s *state) reaches(x *record, id string, seen map[string]bool) bool {
 	if x.ID == id {
 		return true
@@ -259,9 +259,9 @@ type Left struct {
 // previousShown is how many earlier tasks next tells about.
 const previousShown = 3
 
-// Next gives the caller its unfinished task, or claims the first task in the order of the
-// plan that is free for it and not held back. In one step, so two callers never get the
-// same one. A task of a silent agent is free too. A task with open parts is not given; its
+// Next gives the caller its unfinished task. If it has none, Next claims the first task of the
+// plan that is free for it and not held back. It does so in one step, so two callers never get
+// the same one. A task of a silent agent is free too. A task with open parts is not given; its
 // parts are.
 func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 	agent := s.actor.Agent
@@ -489,8 +489,8 @@ func (r ImportedPlan) Text() string {
 	return text.String() + prose.Redacted(r.Redacted)
 }
 
-// Import makes tasks of a plan, in one commit. The same file again changes only what
-// changed in it: an item is known by the id in its comment, or by its file and name. An
+// Import makes tasks of a plan, in one commit. A second import of the same file changes only
+// what changed in it. An item is known by the id in its comment, or by its file and name. An
 // item that is no longer there is canceled if nobody began it.
 func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 	text, name, err := a.read(s.opts.ProjectRoot)
@@ -652,8 +652,8 @@ func (x *record) planned(after []string) *planned {
 	return &planned{x.Title, x.Description, x.Parent, after, x.Plan, x.Order}
 }
 
-// merged joins the changes of a commit that concern one task: a commit's second change of
-// a task would not be folded, since it is no later than the first.
+// merged joins the changes of a commit that concern one task. A second change of a task in a
+// commit would not be folded, since it is no later than the first.
 func merged(events []event) (out []event) {
 	at := map[string]int{}
 	for _, e := range events {

@@ -58,9 +58,9 @@ func (c change) empty() bool {
 	return c.To == "" && c.Artifact == nil && c.Message == "" && c.Planned == nil
 }
 
-// may reports whether the caller may set the task's state. The assignee may, anybody who
-// could become it, the giver or its stand-in, and a caller that is no agent: a person or a
-// client that did not register.
+// may reports whether the caller may set the task's state. The assignee may, and anybody who
+// could become it. The giver or its stand-in may. A caller that is no agent may too: a person,
+// or a client that did not register.
 func (w taskChange) may(t Task) bool {
 	return w.agent == "" || w.agent == t.Assignee || w.canTake(t) || w.gave(t)
 }

@@ -295,8 +295,8 @@ func (f *filter) in(text string) error {
 	return err
 }
 
-// of reports whether a task belongs to an agent: by its id, a prefix of it or its type, or
-// because an agent of that type may claim it.
+// of reports whether a task belongs to an agent, which is named by its id, a prefix of it or
+// its type. A task that an agent of that type may claim belongs to it too.
 func (t *Task) of(agent, kind string) bool {
 	if strings.HasPrefix(t.Assignee, agent) {
 		return len(agent) > 3 || t.Assignee == agent || typeOf(t.Assignee) == agent

@@ -37,9 +37,9 @@ type holder struct {
 }
 
 // An agent has up to two locks. The connection that registered it holds the first one
-// exclusively; all others that act as it share the second one. The agent is free when
-// nobody holds either. One shared lock was rejected: a process that tests for life must
-// take it exclusively, then release it to share it, and two processes could do so at once.
+// exclusively; all others that act as it share the second one. The agent is free when nobody
+// holds either. One shared lock was rejected. A process that tests for life must take it
+// exclusively, and then release it to share it. Two processes could do so at once.
 func firstLock(id string) string { return id + ".lock" }
 func otherLock(id string) string { return id + ".others.lock" }
 

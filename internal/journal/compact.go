@@ -19,10 +19,9 @@ import (
 //	5    rename S.new to S
 //	6    rename J.new to J; fsync the directory
 //
-// Where there are no hard links step 4 renames instead, and until step 5 or 6
-// the name S or J is missing; recovery reads S.new, S.prev, J.prev then. A copy
-// instead of the link was rejected: it would double what step 4 writes under
-// the lock.
+// Where there are no hard links, step 4 renames instead. Then the name S or J is missing until
+// step 5 or 6, and recovery reads S.new, S.prev and J.prev. A copy instead of the link was
+// rejected: it would double what step 4 writes under the lock.
 
 // Compact writes a new snapshot and begins a new journal. The lock is held
 // for the switch only, not while the snapshot is written.
@@ -83,8 +82,8 @@ func (l *Log[S, E]) exclusively(ctx context.Context, root *os.Root, do func() er
 // snapshot, during a compaction.
 var errOvertaken = errors.New("the journal was repaired during the compaction; try again")
 
-// compactTries is how often a compaction begins anew that a repair has overtaken: each
-// repair needs a process that was killed or a disk that failed.
+// compactTries is how often a compaction begins anew if a repair has overtaken it. Each repair
+// needs a process that was killed or a disk that failed.
 const compactTries = 4
 
 func (l *Log[S, E]) compact(ctx context.Context, root *os.Root, fsys files) (err error) {
@@ -287,9 +286,9 @@ func (d *disk) purge() error {
 	return d.fs.syncDir() // what is gone must not come back after a power cut
 }
 
-// When a long-lived log compacts: when the journal is larger than both
-// growth and a quarter of the snapshot, or when nothing was written for a while and it is
-// worth the writing of a snapshot.
+// A long-lived log compacts when the journal is larger than both growth and a quarter of the
+// snapshot (growthShare). It also does so when nothing was written for idleAfter and the
+// journal is larger than a part of the snapshot (idleShare).
 const (
 	growth      = 1 << 20
 	growthShare = 4
@@ -300,20 +299,20 @@ const (
 
 // background is the goroutine that compacts.
 type background struct {
-	cancel context.CancelFunc
-	nudged chan struct{}
-	wg     sync.WaitGroup
+	cancel  context.CancelFunc
+	written chan struct{}
+	wg      sync.WaitGroup
 }
 
 func (l *Log[S, E]) startBackground() {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.background.cancel = cancel
-	l.background.nudged = make(chan struct{}, 1)
-	l.background.wg.Go(func() { l.tend(ctx) })
+	l.background.written = make(chan struct{}, 1)
+	l.background.wg.Go(func() { l.compactLoop(ctx) })
 	if l.o.Remote != nil {
 		l.background.wg.Go(func() { l.follow(ctx) })
 	}
-	l.nudge() // what commands left behind
+	l.noteWrite() // what commands left behind
 }
 
 func (l *Log[S, E]) stopBackground() {
@@ -323,22 +322,22 @@ func (l *Log[S, E]) stopBackground() {
 	}
 }
 
-// nudge says that something was written.
-func (l *Log[S, E]) nudge() {
+// noteWrite says that something was written.
+func (l *Log[S, E]) noteWrite() {
 	select {
-	case l.background.nudged <- struct{}{}:
+	case l.background.written <- struct{}{}:
 	default: // it knows already, or there is no background
 	}
 }
 
-func (l *Log[S, E]) tend(ctx context.Context) {
+func (l *Log[S, E]) compactLoop(ctx context.Context) {
 	idle := time.NewTimer(idleAfter)
 	defer idle.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.background.nudged:
+		case <-l.background.written:
 			idle.Reset(idleAfter)
 			l.compactIf(ctx, idle, func(snapshot, journal int64) bool {
 				return journal > Stats{SnapshotBytes: snapshot}.Limit()

@@ -1,6 +1,5 @@
-// Package journal keeps a state that many processes share: a snapshot file, a
-// journal of the commits made since, and rules by which no commit that was
-// answered is lost.
+// Package journal keeps a state that many processes share. It is a snapshot file and a journal
+// of the commits made since. No commit that was answered is lost.
 //
 // # Use
 //

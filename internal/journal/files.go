@@ -361,8 +361,8 @@ func readName(fsys files, name string) ([]byte, error) {
 	return readAll(f)
 }
 
-// writeName makes a file with the given content and syncs it, so that a rename
-// that follows never gives a name to bytes that are not on disk.
+// writeName makes a file with the given content and syncs it. So a rename that follows never
+// gives a name to bytes that are not on disk.
 func writeName(fsys files, name string, text []byte) error {
 	f, err := fsys.open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
@@ -383,9 +383,8 @@ func removeIfThere(fsys files, name string) error {
 	return nil
 }
 
-// makeDir makes a directory and those above it, and syncs the parent of each
-// one made: otherwise a power cut takes the directory, and every commit that
-// was synced inside it.
+// makeDir makes a directory and those above it, and syncs the parent of each new one. Otherwise
+// a power cut could take the directory with every commit that was synced inside it.
 func makeDir(dir string) error {
 	dir = filepath.Clean(dir)
 	if _, err := os.Stat(dir); err == nil {

@@ -55,14 +55,13 @@ import (
 //
 // # The snapshot
 //
-// One JSON object, written by [Machine.Encode]. Its first member is "schema".
-// "checksum" is the CRC-32C of the file with its own eight digits as zeros. It
-// is in the first 64 KiB. "seq", "generation" and "updated_at" are scalars
-// before the first list or object. A reader checks the schema first and refuses
-// a newer one with [ErrNewer], whatever else is wrong with the file; then the
-// checksum; then it decodes the rest. A JSON object with neither "schema" in
-// front nor a checksum is another program's: [ErrForeign]. Nothing in its
-// directory is ever written.
+// One JSON object, written by [Machine.Encode]. Its first member is "schema". "checksum" is the
+// CRC-32C of the file with its own eight digits as zeros. It is in the first 64 KiB. "seq",
+// "generation" and "updated_at" are scalars before the first list or object. A reader checks
+// the schema first and refuses a newer one with [ErrNewer], whatever else is wrong with the
+// file. Then it checks the checksum, and then it decodes the rest. A JSON object with neither
+// "schema" in front nor a checksum is another program's: [ErrForeign]. Nothing in its directory
+// is ever written.
 
 // castagnoli is read only; its checksum is computed by the processor.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -213,11 +212,10 @@ func parseCommitFast(l line) (line, bool) {
 //
 //	8a2f5c01 {"seq":1207,"prev":"1f83d9ab"}
 //
-// Here prev is that commit's own checksum. The file is written under the lock
-// after each commit, without an fsync, and read before the journal, so an
-// honest journal always has its commit. If it has not, the journal was cut at
-// a line end, emptied, deleted, or replaced by another copy. A file that cannot
-// be parsed is no witness.
+// Here prev is that commit's own checksum. The file is written under the lock after each
+// commit, without an fsync. It is read before the journal, so an intact journal always has its
+// commit. If it has not, the journal was cut at a line end, emptied, deleted, or replaced by
+// another copy. A file that cannot be parsed is no witness.
 type witness struct {
 	seq   uint64
 	sum   uint32

@@ -39,15 +39,14 @@ type Commit[E any] struct {
 	Events []E       `json:"events"`
 }
 
-// Starter may be met by a [Machine] that keeps its state in another place too,
-// such as an index on disk: then a command that starts cold reads neither the
-// snapshot nor the commits that the index has.
+// Starter may be implemented by a [Machine] that keeps its state in another place too, such as
+// an index on disk. Then a command that starts cold reads neither the snapshot nor the commits
+// that the index has.
 type Starter[S any] interface {
-	// Start returns a state that a log can begin with. It calls reached with
-	// the Head that View gave when the state was stored, and returns the state
-	// only if the answer is yes: then the log folds the commits after that
-	// Head into it. It may try several, the newest first. If ok is false, the
-	// log reads the snapshot.
+	// Start returns a state that a log can begin with. It calls reached with the Head that View
+	// gave when the state was stored. It returns the state only if the answer is yes. Then the
+	// log folds the commits after that Head into it. Start may try several states, the newest
+	// first. If ok is false, the log reads the snapshot.
 	//
 	// Start is called whenever the files are read without the lock. A repair
 	// and a compaction read the snapshot and give Encode a state made by
@@ -79,10 +78,10 @@ type Options struct {
 	Remote    Remote        // the log of several machines that this one is a copy of; see remote.go
 	FetchWait time.Duration // how long a view waits for newer commits of Remote; 100 ms; negative: it asks for none
 
-	// Fault is for tests, of other packages too: it is called before every
-	// operation that changes a file (op is create, write, sync, truncate,
-	// rename, link or remove; the name of a directory sync is "."). The
-	// operation fails with the error it returns, if any. It may kill the process.
+	// Fault is for tests, of other packages too. It is called before every operation that
+	// changes a file. op is create, write, sync, truncate, rename, link or remove; the name of
+	// a directory sync is ".". The operation fails with the error it returns, if any. Fault may
+	// kill the process.
 	Fault func(op, name string) error
 }
 
@@ -293,8 +292,8 @@ type Stats struct {
 	Torn                        string   // tells of an unfinished write at the journal's end; empty if there is none
 }
 
-// Limit is the length of the journal in bytes from which a long-lived log takes it up into a new snapshot: 1 MiB, or a
-// quarter of a snapshot that is larger than 4 MiB.
+// Limit is the length of the journal in bytes from which a long-lived log writes a new
+// snapshot. It is 1 MiB, or a quarter of a snapshot that is larger than 4 MiB.
 func (s Stats) Limit() int64 { return max(growth, s.SnapshotBytes/growthShare) }
 
 // Stats looks at the files as they are now; the head is that of the last View or Update.

@@ -279,8 +279,8 @@ func (d *disk) current() bool {
 	return err == nil && os.SameFile(fi, d.info) && fi.Size() == d.pos.off && d.marked()
 }
 
-// marked tells whether the last line that was folded still stands where it
-// was: not if a failed write was cut back and another one took its place.
+// marked tells whether the last line that was folded is still where it was. It is not if a
+// failed write was cut back and another one took its place.
 func (d *disk) marked() bool {
 	if d.pos.off == 0 {
 		return true

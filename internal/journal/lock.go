@@ -17,9 +17,9 @@ import (
 // goroutine uses it at a time. The file holds the process id of its last
 // holder, for people; nothing rests on it.
 //
-// A lock that is taken is tried again after a random pause until it is free.
-// There is no queue. So that others find it free at all, a writer that has come
-// back for it at once for some time rests for longer than a pause.
+// A lock that is taken is tried again after a random pause until it is free. There is no queue.
+// A writer that has taken the lock again at once for some time waits longer than a pause. So
+// others find the lock free.
 type fileLock struct {
 	dir, name string
 	f         file      // kept open between acquisitions
@@ -78,9 +78,9 @@ func (k *fileLock) hold(ctx context.Context, fsys files, do func() error) error 
 	return do()
 }
 
-// try takes the lock if nobody has it. The lock is on the file, not on its
-// name: if somebody removed the file meanwhile, another process may lock a new
-// one of that name, so both must be the same.
+// try takes the lock if nobody has it. The lock is on the file, not on its name. If somebody
+// removed the file meanwhile, another process may lock a new one of that name. So both must be
+// the same.
 func (k *fileLock) try(fsys files) (bool, error) {
 	for {
 		if k.f == nil {
@@ -159,21 +159,19 @@ func (k *fileLock) close() error {
 // last holder is gone.
 type FileLock struct{ k fileLock }
 
-// TryLock locks the file of that name under root, and makes it if there is
-// none; the directory it is in must exist. ok is false when somebody else
-// holds it, in this process or in another. It never waits. In the file stands
-// the holder's process id, for people; nothing rests on it.
+// TryLock locks the file of that name under root, and makes it if there is none. The directory
+// it is in must exist. ok is false if somebody else holds it, in this process or in another. It
+// never waits. The file contains the holder's process id, for people; nothing depends on it.
 //
-// A holder that is done may remove the file before Unlock: who has the old one
-// open finds that the name no longer stands for it, and locks a new one. With
-// the name the lock is let go of.
+// A holder that is done may remove the file before Unlock. That releases the lock. A process
+// that has the old file open finds that the name no longer leads to it, and locks a new one.
 func TryLock(root *os.Root, name string) (l *FileLock, ok bool, err error) {
 	return tryFile(root, fileLock{dir: root.Name(), name: name})
 }
 
-// TryShared is [TryLock] for a lock that any number of holders share: it is
-// refused while somebody has the file alone, and keeps others from that. A
-// holder that wants to remove the file must have it alone for it.
+// TryShared is [TryLock] for a lock that any number of holders share. It fails while somebody
+// holds the file exclusively, and keeps others from doing so. A holder that wants to remove the
+// file must hold it exclusively.
 func TryShared(root *os.Root, name string) (l *FileLock, ok bool, err error) {
 	return tryFile(root, fileLock{dir: root.Name(), name: name, shared: true})
 }
@@ -198,8 +196,8 @@ func (l *FileLock) Unlock() error {
 	return errors.Join(unlock(l.k.f), l.k.close())
 }
 
-// OpenDir opens a directory and makes it, with mode 0700, if there is none,
-// as a [Log] makes its own: a name that was made is on disk when OpenDir returns.
+// OpenDir opens a directory. If there is none it makes one with mode 0700, as a [Log] makes its
+// own. The new name is on disk when OpenDir returns.
 func OpenDir(dir string) (*os.Root, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err

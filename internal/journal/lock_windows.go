@@ -40,10 +40,9 @@ func unlock(f file) error {
 // syncDir does nothing: Windows has no such call, and NTFS journals its names.
 func syncDir(*os.Root) error { return nil }
 
-// patiently does something with a file until nobody else is in the way, for at
-// most patience: a virus scanner or an indexer has a new file open for a moment,
-// and as long as it does, the file can be neither renamed nor replaced. Our own
-// handles, had through an os.Root, allow both.
+// patiently repeats an operation on a file while another program has the file open, for at most
+// patience. A virus scanner or an indexer opens a new file for a moment. Meanwhile the file can
+// be neither renamed nor replaced. Our own handles, opened through an os.Root, allow both.
 func patiently(do func() error) error {
 	const patience = time.Second
 	begin, pause := time.Now(), time.Millisecond

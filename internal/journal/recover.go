@@ -38,11 +38,10 @@ import (
 //   - a write or fsync of an append: J is cut back to its former length and
 //     synced. The error names the cause, memory is as before. Nothing is
 //     retried without being asked.
-//   - that cut or its fsync too: [ErrInDoubt]. The next write of this log
-//     settles it: a torn tail is dropped, a whole commit kept, J written anew,
-//     and a warning says which it was. J is written anew because after a
-//     failed fsync the kernel holds pages for clean that are not on disk. If
-//     the process ends first, the next one finds a torn tail or a whole commit.
+//   - that cut or its fsync too: [ErrInDoubt]. The next write of this log settles it. It drops
+//     a torn tail or keeps a whole commit, writes J anew, and warns which it was. J is written
+//     anew because after a failed fsync the kernel treats pages as clean that are not on disk.
+//     If the process ends first, the next one finds a torn tail or a whole commit.
 //   - a step of a compaction: the error is returned. The files are as after a kill there.
 //
 // Something is damaged,

@@ -11,16 +11,14 @@ import (
 
 // Group commit
 //
-// Callers of Update line up in a queue. The one that gets the lead takes the
-// file lock and serves all that wait: it decides them one after another, each
-// on the state that the one before left, writes their lines with one write and
-// one fsync, and then answers them.
+// Callers of Update line up in a queue. The one that gets the lead takes the file lock and
+// serves all that wait. It decides them one after another, each on the state that the one
+// before left. It writes their lines with one write and one fsync, and then answers them.
 //
-// A view of this process that begins during the write waits for the fsync.
-// Another process may see a commit between the write and the fsync, and a later
-// view here that missed it would turn time back. That other process sees it
-// gone again if the fsync failed; to make it wait was rejected, because then a
-// stopped writer would stop every reader.
+// A view of this process that begins during the write waits for the fsync. Another process may
+// see a commit between the write and the fsync, and a later view here that missed it would turn
+// time back. That other process sees it gone again if the fsync failed. To make it wait was
+// rejected: a stopped writer would stop every reader.
 
 // call is one call of Update.
 type call[S, E any] struct {
@@ -97,7 +95,7 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 	l.queue.add(c)
 	head, err := l.wait(ctx, c)
 	if err == nil {
-		l.nudge()
+		l.noteWrite()
 	}
 	return head, err
 }

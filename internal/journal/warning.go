@@ -137,8 +137,8 @@ func lostSuffix(lost []uint64) string {
 	return lostMark + strings.Join(words, "-")
 }
 
-// LostIn tells by the name of a file that was set aside which commits were damaged beyond reading and are lost: "2, 3";
-// empty where nothing was lost.
+// LostIn lists the commits that were lost with a file that was set aside, by the file's name:
+// "2, 3". It is empty if nothing was lost.
 func LostIn(name string) string {
 	_, list, ok := strings.Cut(name, lostMark)
 	if !ok {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Syntax writes what a reader may type next: a call of another action of the
-// same tool with the names and values of its arguments in turn, or, where action
-// is empty, the arguments alone. Each surface has its own, so that an answer in a
-// shell names commands and one in MCP names actions.
+// Syntax writes what a reader may type next: a call of another action of the same tool. pairs
+// alternates the names and values of its arguments. Without an action it writes the arguments
+// alone. Each surface has its own: an answer in a shell names commands, one in MCP names
+// actions.
 type Syntax func(action string, pairs ...any) string
 
 // Quoted is a value that stands in quotes although it need not.

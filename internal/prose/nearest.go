@@ -13,9 +13,9 @@ func Fold(name string) string {
 	}, strings.ToLower(strings.TrimSpace(name)))
 }
 
-// Nearest is the name that given probably means: a name that begins with it (from three
-// letters on), or the name with the fewest edits, at most a third of its length. Of equals
-// the first wins.
+// Nearest is the name that given probably means. That is a name that begins with it, if it has
+// three letters, or the name with the fewest edits. There may be one edit for three letters. Of
+// equals the first wins.
 func Nearest(given string, names []string) (string, bool) {
 	g := Fold(given)
 	if len(g) > 64 {

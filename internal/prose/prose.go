@@ -1,9 +1,8 @@
 // Package prose formats texts of people, numbers and ages for answers that people and
 // models read.
 //
-// An answer consists of lines. A text of somebody is shown in one line ([Line], [Brief])
-// or in several ([Indent]), so that it cannot pass for a line of the answer or move a
-// terminal's cursor.
+// An answer consists of lines. A text of somebody is shown in one line ([Line], [Brief]) or in
+// several ([Indent]). So it cannot pass for a line of the answer, nor move a terminal's cursor.
 //
 // Control characters are shown as escapes. Dropping them was rejected, because two
 // different texts would look the same.
@@ -117,9 +116,9 @@ func IsControl(r rune) bool {
 		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// IsHidden covers [IsControl] and other characters that a model reads and a person does
-// not see: zero-width characters, direction marks, tag characters, and variation selectors
-// that can carry text.
+// IsHidden covers [IsControl] and other characters that a model reads and a person does not
+// see. These are zero-width characters, direction marks, tag characters, and variation
+// selectors that can carry text.
 func IsHidden(r rune) bool {
 	switch {
 	case r < 0xa0:

@@ -1,8 +1,8 @@
 // Package refusal has the two errors with which every package of the domain rejects a
 // call. Those packages export them as aliases, so a caller checks for one type each.
 //
-// A type in each package was rejected: the code that maps errors to exit codes had to know
-// every one, and a forgotten one counted as an internal error.
+// A type in each package was rejected. The code that maps errors to exit codes had to know
+// every one. A forgotten one counted as an internal error.
 package refusal
 
 import (

@@ -117,8 +117,8 @@ func nameLike(s string) bool {
 	return parts > 1 || longest <= 3
 }
 
-// camel counts the words of a name in camel case; odd says that it is none, because capitals
-// stand elsewhere than at the beginning of words of three letters and more.
+// camel counts the words of a name in camel case. odd says that it is no such name: it has
+// capitals that do not begin a word of at least three letters.
 func camel(s string) (words int, odd bool) {
 	run := 3
 	words = 1

@@ -34,9 +34,8 @@ var ownRules = [...]rule{
 	{id: "figma-token", form: prefixed, triggers: []string{"figd_"}, body: `figd_[\w-]{30,}`, solid: 35, start: true},
 }
 
-// privateKey takes a PEM (or PGP) private key from its BEGIN to its END, or where that is
-// missing, cut off or far, to the end of the text that can be key. A mere mention of the
-// header has no body and is left.
+// privateKey takes a PEM (or PGP) private key from its BEGIN to its END. If the END is missing,
+// cut off or far, it takes the text that can be a key. A header without a body is left.
 func privateKey(text string, at int) (start, end int) {
 	const dashes = "-----"
 	line := text[at:min(len(text), at+128)]
@@ -106,8 +105,8 @@ func urlToken(text string, at int) (start, end int) {
 	return whole, user
 }
 
-// authority finds the userinfo of the URL whose "://" stands at: it begins at start and ends
-// at the '@' that is returned, or at is negative.
+// authority finds the userinfo of the URL whose "://" is at an offset. It begins at start. end is
+// the offset of the '@' that ends it, or negative if there is none.
 func authority(text string, at int) (end, start int) {
 	if at == 0 || !word(text[at-1]) {
 		return -1, 0

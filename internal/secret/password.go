@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// password takes the value of `password = value`, where it is certain enough: quoted or
-// directly after '=' it needs a digit or a sign, after a blank it must look like a password.
+// password takes the value of `password = value` if it is certain enough. Quoted, or directly
+// after '=', the value needs a digit or a sign. After a blank it must look like a password.
 func password(text string, at int) (start, end int) {
 	i := at + run(text[at:], word) // the identifier must end with the word: not password_hash
 	if name := strings.ToLower(text[at:i]); name != "password" && name != "passwd" && name != "passphrase" && name != "pwd" {

@@ -2,9 +2,9 @@ package secret
 
 import "strings"
 
-// triggers finds, in one pass and without regard to case, where the literals stand with which
-// a match can begin. A pair of bytes picks a short list of them: on these few hundred
-// literals an automaton would be larger than the caches it has to stay in.
+// triggers finds the literals with which a match can begin, in one pass and in any case. A pair
+// of bytes selects a short list of them. An automaton for these few hundred literals was
+// rejected: it would be larger than the processor's caches.
 type triggers struct {
 	heads [1024]uint16 // by the low five bits of two bytes: 1 + index of the first word of the list
 	words []trigger

@@ -41,9 +41,9 @@ func isRuleID(id string) bool {
 		!strings.ContainsFunc(id, func(r rune) bool { return other(r) && !strings.ContainsRune("._-", r) })
 }
 
-// New makes a Redactor with the built-in rules and the extra ones. It compiles only the
-// extra rules. The error names the rule that is wrong: a bad or repeated ID, an expression
-// that does not compile or matches the empty text, a group that it has not.
+// New makes a Redactor with the built-in rules and the extra ones. It compiles only the extra
+// rules. The error names the rule that is wrong. Its ID may be bad or repeated, its expression
+// may not compile or may match the empty text, or its group may be missing.
 func New(extra []Rule) (*Redactor, error) {
 	n := len(gitleaksRules) + len(ownRules) + len(extra)
 	r := &Redactor{rules: make([]*matcher, 0, n)}
@@ -183,8 +183,9 @@ func render(text string, spans []span) string {
 	return b.String()
 }
 
-// origin maps an offset of the rendered text back to the text; inside a marker it is the
-// beginning of what the marker stands for, or for the end of a span its end.
+// origin maps an offset of the rendered text back to the text. An offset inside a marker
+// becomes the beginning of the text that the marker replaced. If it is the end of a span, it
+// becomes the end of that text.
 func origin(spans []span, offset int, end bool) int {
 	shift := 0 // rendered offset - original offset, after the spans passed so far
 	for _, s := range spans {

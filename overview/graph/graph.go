@@ -540,8 +540,8 @@ func (r *resolver) crateOf(file string) string {
 	}
 }
 
-// java finds a class by its package and name; an import of all of a package
-// means the package, one of a member or inner class its class.
+// java finds a class by its package and name. An import of all of a package means the package.
+// An import of a member or an inner class means its class.
 func (r *resolver) java(spec string) int32 {
 	if pkg, ok := strings.CutSuffix(spec, ".*"); ok {
 		if i := r.g.group("java:"+pkg, false); i >= 0 {
@@ -560,8 +560,8 @@ func (r *resolver) java(spec string) int32 {
 	return -1
 }
 
-// include finds a header beside the file, below a directory that is usual for
-// headers, or wherever the project has the only one of that path.
+// include finds a header beside the file or below a directory that is usual for headers. Else
+// it takes the only file of the project with that path.
 func (r *resolver) include(dir, spec string) int32 {
 	if i := r.first(join(dir, spec), join("", spec), join("include", spec), join("src", spec)); i >= 0 {
 		return i

@@ -137,7 +137,7 @@ func readID(dir string) (string, error) {
 		return "", err
 	}
 	bad := func(what string) (string, error) {
-		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; mend or remove it", slashed(name), what, idMost)
+		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; fix or remove it", slashed(name), what, idMost)
 	}
 	if !info.Mode().IsRegular() {
 		return bad("is no file")
@@ -393,7 +393,7 @@ func followGitFile(dir, dot string) (string, error) {
 		to = filepath.Join(dir, to)
 	}
 	if _, err := os.Stat(filepath.Join(to, "HEAD")); err != nil {
-		return "", fmt.Errorf("%s points to %s, which is no git directory: `git worktree repair` mends it: %w", slashed(dot), slashed(to), err)
+		return "", fmt.Errorf("%s points to %s, which is no git directory: `git worktree repair` repairs it: %w", slashed(dot), slashed(to), err)
 	}
 	return resolved(to), nil
 }

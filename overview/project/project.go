@@ -22,8 +22,8 @@
 //
 //   - The project with the same birth mark, if it is gone from its places and its first
 //     commits do not differ. So a moved repository is found (see birth).
-//   - The project with the same first commit and remote, if it is gone from all its places
-//     and was not found beside them: a new clone of a deleted one.
+//   - The project with the same first commit and remote, if it is gone from all its places and
+//     was not found beside them. Then this is a new clone of a deleted one.
 //   - A new project. Two clones at two existing paths are two projects until they are linked.
 //
 // In doubt it is a new project, so that nobody gets the memory of another one. A notice names
@@ -206,8 +206,8 @@ func (p *Registry) List(ctx context.Context) ([]Project, error) {
 	return out, err
 }
 
-// Show returns the project that ref names: a hash, four or more of its first digits, an
-// identity, a name, if only one project has it, or a path.
+// Show returns the project that ref names. ref is a hash or four or more of its first digits,
+// an identity, a path, or a name that only one project has.
 func (p *Registry) Show(ctx context.Context, ref string) (Project, error) {
 	var out Project
 	err := p.log.View(ctx, func(a *registry, _ journal.Head) error {

@@ -105,8 +105,8 @@ func (v *resolution) leaves(r *record, s *observation, notice string, args ...an
 	v.notices = append(v.notices, fmt.Sprintf(notice, args...))
 }
 
-// known is the resolution for a record, of whose places the observation is number i, or a new one if i
-// is negative; changes are what the observation knows better.
+// known is the resolution for a record. i is the number of the observed place in the record, or
+// negative if the place is new. Its changes are what the observation knows better.
 func (v resolution) known(r *record, i int, s *observation) resolution {
 	v.record = r
 	if !s.learn {

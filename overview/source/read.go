@@ -34,11 +34,16 @@ const (
 // compile or breaks off is read as far as it goes.
 //
 // Imports are written so that they can be resolved without the file:
-// Go "path"; TypeScript and JavaScript "specifier"; Python "module", or
-// "module:name" for from-imports, with leading dots; Rust "mod:name" and
-// "a::b::c"; Java and Kotlin "a.b.C" and "a.b.*"; C and C++ the included
-// path; C# a namespace; Ruby "./path" for require_relative and "path"; PHP
-// `A\B\C`, and "./path" for included files.
+//
+//   - Go: "path".
+//   - TypeScript and JavaScript: "specifier".
+//   - Python: "module", or "module:name" for from-imports, with leading dots.
+//   - Rust: "mod:name" and "a::b::c".
+//   - Java and Kotlin: "a.b.C" and "a.b.*".
+//   - C and C++: the included path.
+//   - C#: a namespace.
+//   - Ruby: "./path" for require_relative, "path" for require.
+//   - PHP: `A\B\C`, and "./path" for included files.
 func Read(name, src string) *File {
 	r := &reader{out: &File{Language: Of(name)}, terms: newTerms()}
 	r.terms.path(name)

@@ -3,22 +3,20 @@
 //
 // # Two ways
 //
-// In a git work tree git is asked (`git ls-files`), which is right by
-// definition and fast. Where there is no git, no repository, or git refuses,
-// directories are walked and .gitignore files are read here, with
-// .git/info/exclude and the user's own excludes. Both give the same list: a
-// test compares them on the same trees.
+// In a git work tree we ask git (`git ls-files`), which is right by definition and fast. If
+// there is no git or no repository, or git refuses, we walk the directories. Then we read
+// .gitignore files, .git/info/exclude and the user's own excludes. Both ways give the same
+// list: a test compares them on the same trees.
 //
-// We match patterns with our own code, after gitignore(5). Libraries were looked at:
-// the one that is kept up is part of a whole git (go-git, with twenty modules
-// behind it, and tries every pattern of the tree on every file), the others have had
-// no commit since 2021 and make a regular expression of each pattern.
+// We match patterns with our own code, after gitignore(5). Libraries were rejected. go-git is
+// maintained, but it is a whole git with twenty modules, and it tries every pattern of the tree
+// on every file. The others have had no commit since 2021.
 //
 // # What is not listed
 //
-// Symbolic links (so that nothing is met twice and no loop is walked), devices
-// and sockets, other repositories within (submodules too: they are projects of
-// their own), and what is in a git directory. A bare repository has no files.
+// Symbolic links, so that nothing is listed twice and no loop is walked. Devices and sockets.
+// Repositories within the project, and submodules: they are projects of their own. The contents
+// of a git directory. A bare repository has no files.
 package tree
 
 import (

@@ -67,8 +67,8 @@ func (s *stores) count(m op.Made) {
 	})
 }
 
-// intentOf tells whether a call says what the session is working on: in its arguments, by
-// the task that it names, or by claiming a task.
+// intentOf tells whether a call says what the session is working on. It does so by naming a
+// task or by claiming one.
 func intentOf(m op.Made) cost.Intent {
 	var args struct{ Task, State string }
 	switch {

@@ -1,12 +1,12 @@
 // Package app connects all other packages. It makes the options of the stores from the
-// configuration, fills the table of operations with the stores, and makes commands, an MCP
-// server or an HTTP server of the table.
+// configuration, and fills the table of operations with the stores. From the table it makes
+// commands, an MCP server or an HTTP server.
 //
 // # Start-up time
 //
-// Hooks and commands start the program dozens of times an hour. So everything is opened
-// when it is first needed: the configuration at the first call, the store of a project at
-// the first call for that project. Open stores stay open until the process ends.
+// Hooks and commands start the program dozens of times an hour. So everything is opened when it
+// is first needed. The configuration is read at the first call, a project's store at the first
+// call for that project. Open stores stay open until the process ends.
 package app
 
 import (
@@ -205,12 +205,12 @@ func (r *run) demo(ctx context.Context, _ cli.Globals) error {
 	return err
 }
 
-// A command ends before there is garbage worth collecting: while it answered one question
-// among 100,000 facts, collections took 6 of 50 ms and found next to nothing. So the
-// first collection comes at a heap of 128 MiB (4 MiB times deferredPercent), and the
-// collector works as usual from then on. A server restores the usual setting at its start.
-// We do not turn the collector off: an import may need any amount of memory. We do not
-// set a memory limit instead: a program that needs more would collect all the time.
+// A command ends before there is garbage worth collecting. In one that answered a question
+// among 100,000 facts, collections took 6 of 50 ms and found next to nothing. So the first
+// collection comes at a heap of 128 MiB (4 MiB times deferredPercent), and the collector works
+// as usual from then on. A server restores the usual setting at its start. We do not turn the
+// collector off: an import may need any amount of memory. We do not set a memory limit instead:
+// a program that needs more would collect all the time.
 const (
 	usualPercent    = 100
 	deferredPercent = 3200

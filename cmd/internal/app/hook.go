@@ -23,9 +23,9 @@ import (
 	"leanctx/tasks"
 )
 
-// hookName is the command that clients' hooks call. Main looks for it before it makes the
-// other commands: that saves milliseconds, and no usage error can return an exit code that
-// a client would take for a decision.
+// hookName is the command that clients' hooks call. Main looks for it before it makes the other
+// commands. That saves milliseconds. It also keeps usage errors from returning an exit code
+// that a client would take for a decision.
 const hookName = "hook"
 
 // isHook tells whether a client's hook calls the program.

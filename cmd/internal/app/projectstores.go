@@ -186,9 +186,9 @@ func (s *stores) agentStore(find finder) func(context.Context, op.Scope) (*agent
 	}
 }
 
-// registry is the agents as seen by whoever calls. The one that a connection
-// registered is not named here, since the registry knows it: who registers
-// again without naming an agent is to be another one.
+// registry is the store of agents for a caller. The agent that a connection registered is not
+// named here, since the registry knows it. A caller that registers again without naming an
+// agent becomes another agent.
 func (s *stores) registry(w *projectStores, sc op.Scope) (*agents.Store, error) {
 	c, err := s.config()
 	if err != nil {

@@ -387,9 +387,9 @@ func reachable(sc op.Scope, p project.Project, err error) error {
 
 const unreachable = "this access does not reach that project"
 
-// lookup is resolve for operations that only read. It records no unknown project, and works
-// on a read-only disk. It does record news about a known project, if it can: a repository
-// that moves is found by its first commit, which often comes after the first fact.
+// lookup is resolve for operations that only read. It records no unknown project, and works on
+// a read-only disk. It does record news about a known project, if it can. A repository that
+// moves is found by its first commit, which often comes after the first fact.
 func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {

@@ -146,7 +146,7 @@ func readMembers(path string) (map[string]json.RawMessage, error) {
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, &Error{What: path, Problem: "not a JSON object: " + place(data, err), Advice: "mend the file or move it away"}
+		return nil, &Error{What: path, Problem: "not a JSON object: " + place(data, err), Advice: "fix the file or move it away"}
 	}
 	return members, nil
 }
@@ -177,11 +177,11 @@ func parse(path string, members map[string]json.RawMessage) (file, error) {
 			continue
 		}
 		if err := json.Unmarshal(raw, into[key]); err != nil {
-			return f, &Error{What: path, Problem: key + " " + wants[key], Advice: "mend the file"}
+			return f, &Error{What: path, Problem: key + " " + wants[key], Advice: "fix the file"}
 		}
 	}
 	if w := f.Worktrees; w != nil && *w != Share && *w != Isolate {
-		return f, &Error{What: path, Problem: fmt.Sprintf("%s %s, not %q", worktreesKey, wants[worktreesKey], *w), Advice: "mend the file"}
+		return f, &Error{What: path, Problem: fmt.Sprintf("%s %s, not %q", worktreesKey, wants[worktreesKey], *w), Advice: "fix the file"}
 	}
 	if err := check(path, f.Sensitive); err != nil {
 		return f, err

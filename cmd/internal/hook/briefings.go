@@ -55,8 +55,8 @@ func (c Call) record(s *Session, facts []string, text string) {
 	_ = f.Close()
 }
 
-// BriefedBefore is when hooks last gave a briefing to another session of the client
-// in the project; zero if they gave none in the last 30 days.
+// BriefedBefore is when hooks last gave a briefing to another session of the client in the
+// project. It is zero if they gave none in the last 30 days.
 func (s *Session) BriefedBefore() time.Time {
 	b, err := ReadBriefings(filepath.Dir(filepath.Dir(s.files)), s.project, math.MaxInt, s.now)
 	if err != nil {

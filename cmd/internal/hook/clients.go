@@ -90,8 +90,8 @@ type rule struct {
 	front string // front matter that the client wants
 }
 
-// plugin says how to find out whether the client has installed our plugin: by the keys of
-// a file that contain true for pluginName, or by a path that exists.
+// plugin says how to find out whether the client has installed our plugin. Either the keys of a
+// file lead to true for pluginName, or a path exists.
 type plugin struct {
 	files  []string
 	keys   []string

@@ -1,8 +1,8 @@
 // Package hook connects the program to the clients that agents work in.
 //
-// [Machine.Connect] adds our MCP server and our session hooks to a client's
-// configuration, [Machine.Disconnect] takes them out, and [Machine.Examine]
-// (doctor) starts what is configured and says what is wrong.
+// [Machine.Connect] adds our MCP server and our session hooks to a client's configuration.
+// [Machine.Disconnect] takes them out. [Machine.Examine] (doctor) starts what is configured and
+// says what is wrong.
 //
 // # Adding a client
 //

@@ -173,9 +173,8 @@ func (e edit) foreign(data []byte) string {
 	return string(v.Pack())
 }
 
-// startsUs tells whether an entry starts a version of this program, whatever it
-// was called and wherever it was: its only argument is ours, or its address is
-// a project's on a server of ours.
+// startsUs tells whether an entry starts a version of this program, whatever its name and path.
+// Then its only argument is ours, or its address is a project's on a server of ours.
 func startsUs(entry map[string]any) bool {
 	if projectAddress.MatchString(addressOf(entry)) {
 		return true

@@ -4,12 +4,11 @@
 // # Decisions
 //
 //   - Answers are text. No tool declares an outputSchema and no answer carries
-//     structuredContent, not even with output=json, which gives JSON as text:
-//     at least one client shows its model nothing but the structured part, so
-//     notices and hints would be lost, and JSON costs about twice the tokens.
-//   - A mistake in the arguments, and any other failure of an operation, is an
-//     answer with isError, since a model can read it and try again. Everything
-//     else is a protocol error.
+//     structuredContent. Even output=json gives JSON as text. At least one client shows its
+//     model only the structured part, so notices and hints would be lost. JSON also costs about
+//     twice the tokens.
+//   - A failure of an operation, such as a mistake in the arguments, is an answer with isError.
+//     A model can read it and try again. Everything else is a protocol error.
 //   - The lists never change while the server runs, so listChanged is false.
 //     The contents of resources do change: see subscribe.go.
 //   - The instructions are made in each handshake, with the current briefing.

@@ -340,8 +340,8 @@ func (a Answer) Render() (string, error) {
 	return strings.TrimRight(text, "\n"), nil
 }
 
-// JSON is the result's struct as JSON on one line, since models pay for spaces: without
-// HTML escaping, times in RFC 3339, no line feed at the end.
+// JSON is the result's struct as JSON on one line, since models pay for spaces. It has no HTML
+// escapes and no line feed at the end. Times are in RFC 3339.
 func (a Answer) JSON() (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -24,11 +24,11 @@
 //
 // # Which mistakes are corrected
 //
-// Models and shells send "0.9" for 0.9, "true" for true, one string for a list and null
-// for "not given". All of these are accepted. An argument of another action of the same
-// tool is ignored with a notice, since many models fill in every field of a schema. An
-// argument that no action has is ignored with a notice too, unless it looks like a typing
-// mistake for one of this action: then the call is refused. "dry_run" is never ignored.
+// Models and shells send "0.9" for 0.9, "true" for true, one string for a list and null for
+// "not given". All of these are accepted. An argument of another action of the same tool is
+// ignored with a notice, since many models fill in every field of a schema. An argument that no
+// action has is ignored with a notice too. If it looks like a typing mistake for one of this
+// action, the call is refused. "dry_run" is never ignored.
 package op
 
 import (

@@ -4,9 +4,9 @@
 //
 //	go run gen/main.go gen/shape.go    (from internal/secret; go generate does it)
 //
-// It reads the rules as text out of gitleaks' module, which it has the go command
-// download into the module cache from a scratch module, so that neither our go.mod
-// nor our binary ever sees gitleaks' own dependencies.
+// It reads the rules as text from gitleaks' module. The go command downloads that module into
+// the module cache, from a scratch module. So neither our go.mod nor our binary has gitleaks'
+// own dependencies.
 package main
 
 import (

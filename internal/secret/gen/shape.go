@@ -187,8 +187,8 @@ func product(parts []*syntax.Regexp) []string {
 	return out
 }
 
-// solid returns how many bytes at the start of every match are certainly not white space;
-// whole says that the match as such cannot hold any.
+// solid returns how many bytes at the start of every match are certainly not white space. whole
+// says that no match can contain white space.
 func solid(re *syntax.Regexp) (n int, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
