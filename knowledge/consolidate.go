@@ -250,7 +250,7 @@ func (s *Store) closeBlockers(st *state.State, found []Finding, now time.Time) (
 			continue
 		}
 		ended, x := End(st, fact.IDOf(v.Category, v.Key), Source{Kind: KindAgent, By: f.By, Ref: f.Ref, Confidence: 1}, now, s.at(now))
-		if x != nil {
+		if x.Warned() {
 			continue
 		}
 		for _, e := range ended {

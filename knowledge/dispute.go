@@ -119,11 +119,15 @@ func (s *Store) sourced(ref string, confidence float64) (x Source, unchecked str
 	return x, ""
 }
 
-// Contested is a claim that was not believed, and the version that stays.
+// Contested is the part of an answer that tells of a claim which is not believed.
+// Answers embed it. The zero value says that there is no such claim.
 type Contested struct {
-	Dispute formats.Dispute
-	Old     *fact.Version
+	Dispute *formats.Dispute `json:"dispute,omitempty"` // the claim
+	Old     *fact.Version    `json:"-"`                 // the version that stays
 }
+
+// Warned reports whether there is such a claim.
+func (x Contested) Warned() bool { return x.Dispute != nil }
 
 // MaxDisputes is how many open disputes one fact has at most.
 const MaxDisputes = 20
@@ -131,13 +135,13 @@ const MaxDisputes = 20
 // contest records a claim against a version, unless the same one is open or was
 // rejected: a claim does not win by being repeated. Nor by flooding: of very many
 // about one fact no more are recorded.
-func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, *Contested) {
+func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, Contested) {
 	d.Category, d.Key, d.Against, d.At, d.Source.At, d.State = old.Category, old.Key, old.ID, present, present, formats.DisputeOpen
 	open := 0
 	for _, x := range slices.Backward(f.Disputes(fact.IDOf(d.Category, d.Key))) {
 		standing := state.StandingOf(f, x, present)
 		if sameClaim(x, d) && (standing == formats.DisputeRejected || standing == formats.DisputeOpen) {
-			return nil, &Contested{x, old}
+			return nil, Contested{&x, old}
 		}
 		if standing == formats.DisputeOpen {
 			open++
@@ -145,10 +149,10 @@ func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.
 	}
 	if open >= MaxDisputes {
 		d.State = formats.DisputeRefused
-		return nil, &Contested{d, old}
+		return nil, Contested{&d, old}
 	}
 	d.ID = disputeID(f, d)
-	return []state.Event{{Dispute: &d}}, &Contested{d, old}
+	return []state.Event{{Dispute: &d}}, Contested{&d, old}
 }
 
 // sameClaim reports whether two disputes say the same against one version.
@@ -183,7 +187,7 @@ func (t *timeline) disputed(old *fact.Version) ([]state.Event, Remembered, error
 	t.changed, t.displaced = nil, nil
 	r := t.remembered(old, Disputed)
 	events, x := contest(t.facts, c.dispute(), old, t.present)
-	r.Dispute, r.stays = &x.Dispute, old
+	r.Contested = x
 	return events, r, nil
 }
 
@@ -222,16 +226,16 @@ func (t *timeline) permitted(v *fact.Version) Checked {
 
 // End retracts a fact in the name of a source. If that may not end what is
 // believed, the events record a dispute instead.
-func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.Event, *Contested) {
+func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.Event, Contested) {
 	return end(f, n, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, now, present)
 }
 
 // EndValue is [End] for one of several values; without one for all.
-func EndValue(f state.Claims, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, *Contested) {
+func EndValue(f state.Claims, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
 	return end(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
 }
 
-func end(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, *Contested) {
+func end(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
 	value := claim.Value
 	if claim.Rival != nil {
 		value = "" // the value is the rival's
@@ -241,19 +245,19 @@ func end(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Tim
 			return contest(f, claim, v.Version, present)
 		}
 	}
-	return Retract(f, n, value, authorOf(claim.Source), now, present), nil
+	return Retract(f, n, value, authorOf(claim.Source), now, present), Contested{}
 }
 
 // Supersede ends the fact old because the current value of another one, its rival,
 // has taken its place. It ends as superseded, not as withdrawn. Without the
 // authority for it the events record a dispute instead.
-func (s *Store) Supersede(f state.Claims, rival, old Name, by Source, now time.Time) ([]state.Event, *Contested, error) {
+func (s *Store) Supersede(f state.Claims, rival, old Name, by Source, now time.Time) ([]state.Event, Contested, error) {
 	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), s.present(now))
 	if v == nil {
-		return nil, nil, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
+		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
 	}
 	events, x := end(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, s.present(now))
-	if x == nil {
+	if !x.Warned() {
 		superseded(events, now)
 	}
 	return events, x, nil
@@ -282,10 +286,10 @@ const (
 
 // flipFlop is the dispute that v opens when two authors change a fact back and
 // forth. v stays; the value that it replaced stands against it.
-func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, *Contested) {
+func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, Contested) {
 	old, current := fact.Current(t.before, t.present), fact.Current(t.versions, t.present)
 	if t.several || old == nil || current == nil || current.ID != v.ID || t.equals(old) {
-		return nil, nil
+		return nil, Contested{}
 	}
 	type turn struct {
 		value  string
@@ -310,7 +314,7 @@ func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, *Contested) {
 			break
 		}
 		if n := len(changes); n > 1 && verdict.Compare(v.Key, x.value, changes[n-2].value) != verdict.Equal {
-			return nil, nil // a third value
+			return nil, Contested{} // a third value
 		}
 		changes = append(changes, x)
 	}
@@ -318,7 +322,7 @@ func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, *Contested) {
 	case len(changes) <= n, t.now.Sub(changes[n-1].source.At) > flipFlopWithin,
 		verdict.Compare(v.Key, changes[n].value, changes[n-2].value) != verdict.Equal,
 		authorOf(changes[0].source) != authorOf(changes[2].source), authorOf(changes[0].source) == authorOf(changes[1].source):
-		return nil, nil
+		return nil, Contested{}
 	}
 	by := changes[1].source
 	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: by}, v, t.present)
@@ -358,7 +362,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 		if err != nil {
 			return nil, err
 		}
-		if x != nil {
+		if x.Warned() {
 			return nil, refused
 		}
 		d.Category, d.Key = d.Rename.Category, d.Rename.Key // it follows the fact
@@ -373,7 +377,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 			value = ""
 		}
 		ended, x := EndValue(f, n, value, by, now, present)
-		if x != nil {
+		if x.Warned() {
 			return nil, refused
 		}
 		if d.Rival != nil {
@@ -382,7 +386,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 		events, assert = ended, false
 	case !accept && was == formats.DisputeAccepted && addedBeside(f, d, present):
 		ended, x := EndValue(f, n, d.Value, by, now, present)
-		if x != nil {
+		if x.Warned() {
 			return nil, refused
 		}
 		events, assert = ended, false
@@ -446,17 +450,18 @@ func addedBeside(f state.Claims, d formats.Dispute, present time.Time) bool {
 	return !d.Removal && added != nil && slices.ContainsFunc(fact.AllCurrent(vs, present), func(v *fact.Version) bool { return v.ID == d.Against && v.ID != added.ID })
 }
 
-func (x Contested) text(b *strings.Builder, call prose.Syntax) {
-	d := x.Dispute
-	fmt.Fprintf(b, "Disputed [%s] %s: still '%s' (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), prose.Brief(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
-	verdict, undone := "accept", "not believed"
+// TextIn gives the lines about the claim in the caller's syntax.
+func (x Contested) TextIn(call prose.Syntax) string {
+	d := *x.Dispute
+	text := fmt.Sprintf("Disputed [%s] %s: still '%s' (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), prose.Brief(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
+	undone := "not believed"
 	if d.Removal || d.Rename != nil {
 		undone = "not done"
 	}
 	if d.Rival != nil {
-		b.WriteString("its end by ")
+		text += "its end by "
 	}
-	b.WriteString(claimOf(d.Value, d.Removal, d.Rival, d.Rename) + recordOf(d, undone, verdict, call))
+	return text + claimOf(d.Value, d.Removal, d.Rival, d.Rename) + recordOf(d, undone, "accept", call)
 }
 
 // recordOf says as what a claim is recorded, and how to settle it.
@@ -484,13 +489,6 @@ func claimOf(value string, removal bool, rival, renamed *Name) string {
 		return "its removal"
 	}
 	return "'" + prose.Brief(value) + "'"
-}
-
-// TextIn gives the lines of the answer in the caller's syntax.
-func (x Contested) TextIn(call prose.Syntax) string {
-	var b strings.Builder
-	x.text(&b, call)
-	return b.String()
 }
 
 // DisputeQuery asks for disputes.

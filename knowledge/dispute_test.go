@@ -108,7 +108,7 @@ func TestNoWayRoundTheUser(t *testing.T) {
 	ending := claim("never", codex, .8)
 	ending.Correct, ending.Until = true, new(at(6))
 	assert(t, st, ending, 4)
-	if events, x := End(st, n, codex, at(5), at(5)); x == nil || len(events) != 1 {
+	if events, x := End(st, n, codex, at(5), at(5)); !x.Warned() || len(events) != 1 {
 		t.Errorf("removed: %v", events)
 	} else {
 		st.Fold(events...)

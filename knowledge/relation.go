@@ -34,16 +34,11 @@ var relationKinds = []string{"depends_on", "related_to", "supports", contradicts
 
 // Linked is what became of a link.
 type Linked struct {
-	Outcome  string           `json:"outcome"` // added, reinforced, removed, disputed
-	Relation formats.Relation `json:"relation"`
-	Ended    []string         `json:"ended,omitempty"`   // ids of the second fact's versions that are no longer true
-	Dispute  *formats.Dispute `json:"dispute,omitempty"` // that the link opened
-
-	contested *Contested
+	Outcome   string           `json:"outcome"` // added, reinforced, removed, disputed
+	Relation  formats.Relation `json:"relation"`
+	Ended     []string         `json:"ended,omitempty"` // ids of the second fact's versions that are no longer true
+	Contested                  // the dispute that the link opened
 }
-
-// Warned reports whether the link opened a dispute.
-func (l Linked) Warned() bool { return l.Dispute != nil }
 
 // Text gives the answer's lines.
 func (l Linked) Text() string { return l.TextIn(prose.MCP) }
@@ -54,9 +49,9 @@ func (l Linked) TextIn(call prose.Syntax) string {
 	text := fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From), r.Kind, Slashed(r.To))
 	switch d := l.Dispute; {
 	case l.Outcome == string(Disputed):
-		return l.contested.TextIn(call)
+		return l.Contested.TextIn(call)
 	case d != nil:
-		text += fmt.Sprintf("\n  %s against '%s'%s", claimOf(d.Value, true, d.Rival, nil), prose.Brief(l.contested.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
+		text += fmt.Sprintf("\n  %s against '%s'%s", claimOf(d.Value, true, d.Rival, nil), prose.Brief(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
 	case len(l.Ended) > 0:
 		text += fmt.Sprintf("\n  %s is no longer current", Slashed(r.To))
 	}
@@ -98,8 +93,8 @@ func (s *Store) effect(st state.Known, l *Linked, by Source, now time.Time) (eve
 	from, to := l.Relation.From, l.Relation.To
 	switch l.Relation.Kind {
 	case supersedes:
-		events, l.contested, err = s.Supersede(st, from, to, by, now)
-		if l.contested != nil {
+		events, l.Contested, err = s.Supersede(st, from, to, by, now)
+		if l.Warned() {
 			l.Outcome = string(Disputed)
 			break
 		}
@@ -109,11 +104,8 @@ func (s *Store) effect(st state.Known, l *Linked, by Source, now time.Time) (eve
 	case contradicts:
 		rival, old := fact.Current(st.Versions(fact.IDOf(from.Category, from.Key)), s.present(now)), fact.Current(st.Versions(fact.IDOf(to.Category, to.Key)), s.present(now))
 		if rival != nil && old != nil {
-			events, l.contested = contest(st, rivalry(rival, by), old, s.present(now))
+			events, l.Contested = contest(st, rivalry(rival, by), old, s.present(now))
 		}
-	}
-	if l.contested != nil {
-		l.Dispute = &l.contested.Dispute
 	}
 	return events, err
 }

@@ -569,8 +569,8 @@ func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, R
 	for i, w := range t.changed {
 		events[i] = state.Event{Put: w}
 	}
-	if opened, x := t.flipFlop(v); x != nil {
-		events, r.Dispute = append(events, opened...), &x.Dispute
+	if opened, x := t.flipFlop(v); x.Warned() {
+		events, r.Contested = append(events, opened...), x
 	}
 	return events, r, nil
 }

@@ -6,39 +6,37 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
 )
 
 // Remembered is what became of an assertion.
 type Remembered struct {
-	Outcome       Outcome          `json:"outcome"`
-	ID            string           `json:"id"`
-	Category      string           `json:"category"`
-	Key           string           `json:"key"`
-	Value         string           `json:"value"`
-	Confidence    float64          `json:"confidence"`
-	Confirmations int              `json:"confirmations"`
-	ValidFrom     time.Time        `json:"valid_from"`
-	ValidUntil    *time.Time       `json:"valid_until"`
-	RecordedAt    time.Time        `json:"recorded_at"`
-	Touched       []string         `json:"touched"`                 // ids of every version that changed
-	Was           *Was             `json:"was,omitempty"`           // the value that is no longer current
-	Contradiction *Contradiction   `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
-	Dispute       *formats.Dispute `json:"dispute,omitempty"`       // with outcome disputed: the assertion, while all else tells of what is believed; else: the value it replaced, for the third time
-	Displaced     []Displacement   `json:"displaced,omitempty"`
-	Values        []string         `json:"values,omitempty"`  // all that are current, where the fact has several
-	Similar       []Similar        `json:"similar,omitempty"` // advice only: nothing was done about them
-	Redacted      []string         `json:"redacted,omitempty"`
-	Unchecked     string           `json:"unchecked_source,omitempty"` // why the file that the source names will not be checked
+	Outcome       Outcome        `json:"outcome"`
+	ID            string         `json:"id"`
+	Category      string         `json:"category"`
+	Key           string         `json:"key"`
+	Value         string         `json:"value"`
+	Confidence    float64        `json:"confidence"`
+	Confirmations int            `json:"confirmations"`
+	ValidFrom     time.Time      `json:"valid_from"`
+	ValidUntil    *time.Time     `json:"valid_until"`
+	RecordedAt    time.Time      `json:"recorded_at"`
+	Touched       []string       `json:"touched"`                 // ids of every version that changed
+	Was           *Was           `json:"was,omitempty"`           // the value that is no longer current
+	Contradiction *Contradiction `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
+	Contested                    // with outcome disputed: the assertion, while all else tells of what is believed; else: the value it replaced, for the third time
+	Displaced     []Displacement `json:"displaced,omitempty"`
+	Values        []string       `json:"values,omitempty"`  // all that are current, where the fact has several
+	Similar       []Similar      `json:"similar,omitempty"` // advice only: nothing was done about them
+	Redacted      []string       `json:"redacted,omitempty"`
+	Unchecked     string         `json:"unchecked_source,omitempty"` // why the file that the source names will not be checked
 
 	// Asked is the period that was asked for, when what is stored is another:
 	// confirming a value never shortens it.
 	Asked *fact.Period `json:"asked,omitempty"`
 
-	stays *fact.Version // what is believed against a dispute
-	dated bool          // the assertion gave a period, so the answer tells what was stored
+	dated bool // the assertion gave a period, so the answer tells what was stored
 }
 
 // Was is the value that the fact had until this assertion.
@@ -67,9 +65,6 @@ type Similar struct {
 	Relevance float64 `json:"relevance"` // 0..1
 }
 
-// Warned reports whether a dispute was recorded.
-func (r Remembered) Warned() bool { return r.Dispute != nil }
-
 // Text gives the answer's lines.
 func (r Remembered) Text() string { return r.TextIn(prose.MCP) }
 
@@ -77,7 +72,7 @@ func (r Remembered) Text() string { return r.TextIn(prose.MCP) }
 func (r Remembered) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	if r.Outcome == Disputed {
-		Contested{*r.Dispute, r.stays}.text(&b, call)
+		b.WriteString(r.Contested.TextIn(call))
 		r.noteSource(&b)
 		return b.String()
 	}

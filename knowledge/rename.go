@@ -26,25 +26,20 @@ type NewName struct {
 
 // Renamed is a fact under its new name.
 type Renamed struct {
-	From     Name             `json:"from"`
-	To       Name             `json:"to"`
-	Merged   bool             `json:"merged"`
-	Versions int              `json:"versions"`
-	Dispute  *formats.Dispute `json:"dispute,omitempty"` // it kept its name: what is believed has more authority
-
-	contested *Contested
+	From      Name `json:"from"`
+	To        Name `json:"to"`
+	Merged    bool `json:"merged"`
+	Versions  int  `json:"versions"`
+	Contested      // it kept its name: what is believed has more authority
 }
-
-// Warned reports whether the fact kept its name.
-func (r Renamed) Warned() bool { return r.Dispute != nil }
 
 // Text gives the answer's lines.
 func (r Renamed) Text() string { return r.TextIn(prose.MCP) }
 
 // TextIn gives the answer's lines in the caller's syntax.
 func (r Renamed) TextIn(call prose.Syntax) string {
-	if r.contested != nil {
-		return r.contested.TextIn(call)
+	if r.Warned() {
+		return r.Contested.TextIn(call)
 	}
 	verb, joint := "Renamed", "to"
 	if r.Merged {
@@ -72,8 +67,7 @@ func Rename(ctx context.Context, s *Store, a NewName) (r Renamed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if r = (Renamed{From: w.from, To: w.to}); x != nil {
-			r.Dispute, r.contested = &x.Dispute, x
+		if r = (Renamed{From: w.from, To: w.to, Contested: x}); x.Warned() {
 			return events, nil
 		}
 		r.From, r.To = events[0].Rename.From, events[0].Rename.To
@@ -105,15 +99,15 @@ type renaming struct {
 
 // decide gives the events, the renaming first. If what is believed has more
 // authority, they record a dispute instead. It is pure.
-func (r renaming) decide() ([]state.Event, *Contested, error) {
+func (r renaming) decide() (events []state.Event, x Contested, err error) {
 	from, to := fact.IDOf(r.from.Category, r.from.Key), fact.IDOf(r.to.Category, r.to.Key)
 	moved, there := r.f.Versions(from), r.f.Versions(to)
 	if len(moved) == 0 {
-		return nil, nil, NotFound(r.from.Category, r.from.Key)
+		return nil, x, NotFound(r.from.Category, r.from.Key)
 	}
 	for _, name := range []string{r.to.Category, r.to.Key} {
 		if err := checkName("to", name); err != nil {
-			return nil, nil, err
+			return nil, x, err
 		}
 	}
 	r.from = Name{Category: moved[0].Category, Key: moved[0].Key}
@@ -122,13 +116,13 @@ func (r renaming) decide() ([]state.Event, *Contested, error) {
 	}
 	switch {
 	case r.from == r.to:
-		return nil, nil, refusal.Argument("to", "%s has that name already", Slashed(r.to))
+		return nil, x, refusal.Argument("to", "%s has that name already", Slashed(r.to))
 	case from == to:
 		there = nil // only its spelling changes
 	case len(there) > 0:
 		r.to = Name{Category: there[0].Category, Key: there[0].Key}
 		if !r.merge {
-			return nil, nil, refusal.Argument("merge", "there is a fact %s: merge=true makes one of the two and keeps both histories", Slashed(r.to))
+			return nil, x, refusal.Argument("merge", "there is a fact %s: merge=true makes one of the two and keeps both histories", Slashed(r.to))
 		}
 	}
 	for _, h := range fact.Timeline(moved, r.present) {
@@ -137,12 +131,12 @@ func (r renaming) decide() ([]state.Event, *Contested, error) {
 			return events, x, nil
 		}
 	}
-	events := []state.Event{{Rename: &formats.Renaming{From: r.from, To: r.to, At: r.now}}}
+	events = []state.Event{{Rename: &formats.Renaming{From: r.from, To: r.to, At: r.now}}}
 	if len(there) == 0 {
-		return events, nil, nil
+		return events, x, nil
 	}
 	changed, err := r.join(moved, there)
-	return append(events, changed...), nil, err
+	return append(events, changed...), x, err
 }
 
 // join makes one history of two: of two values at one time the one that began later

@@ -35,29 +35,24 @@ func (w Withdrawal) NeedsConfirm() string {
 
 // Withdrawn is what was taken back.
 type Withdrawn struct {
-	Category string           `json:"category"`
-	Key      string           `json:"key"`
-	Value    string           `json:"value,omitempty"`  // the one that was taken back
-	Values   []string         `json:"values,omitempty"` // those that stay beside it
-	Touched  []string         `json:"touched"`
-	Erased   bool             `json:"erased"`
-	Lessons  int              `json:"lessons,omitempty"` // how many patterns or gotchas it was
-	Dispute  *formats.Dispute `json:"dispute,omitempty"` // nothing was taken back: what is believed has more authority
-	Copies   []string         `json:"copies,omitempty"`  // what agents wrote that holds an erased value, or that it came from; it stays
-
-	stays *fact.Version // what is believed against a dispute
+	Category  string   `json:"category"`
+	Key       string   `json:"key"`
+	Value     string   `json:"value,omitempty"`  // the one that was taken back
+	Values    []string `json:"values,omitempty"` // those that stay beside it
+	Touched   []string `json:"touched"`
+	Erased    bool     `json:"erased"`
+	Lessons   int      `json:"lessons,omitempty"` // how many patterns or gotchas it was
+	Contested          // nothing was taken back: what is believed has more authority
+	Copies    []string `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
 }
-
-// Warned reports whether nothing was taken back.
-func (w Withdrawn) Warned() bool { return w.Dispute != nil }
 
 // Text gives the answer's lines.
 func (w Withdrawn) Text() string { return w.TextIn(prose.MCP) }
 
 // TextIn gives the answer's lines in the caller's syntax.
 func (w Withdrawn) TextIn(call prose.Syntax) string {
-	if w.Dispute != nil {
-		return Contested{*w.Dispute, w.stays}.TextIn(call)
+	if w.Warned() {
+		return w.Contested.TextIn(call)
 	}
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
@@ -103,7 +98,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value}
 		n := fact.IDOf(w.Category, w.Key)
 		events, x := EndValue(st, n, w.Value, by, now, s.present(now))
-		if x != nil {
+		if x.Warned() {
 			r.disputed(x)
 			return events, nil
 		}
@@ -140,8 +135,8 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 }
 
 // disputed says that nothing was taken back.
-func (w *Withdrawn) disputed(x *Contested) {
-	w.Category, w.Key, w.Dispute, w.stays, w.Erased = x.Old.Category, x.Old.Key, &x.Dispute, x.Old, false
+func (w *Withdrawn) disputed(x Contested) {
+	w.Category, w.Key, w.Contested, w.Erased = x.Old.Category, x.Old.Key, x, false
 }
 
 // Retract ends what is valid at present and withdraws whole what would begin
@@ -186,7 +181,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			}
 			return nil, nil
 		}
-		if events, x := End(st, n, by, now, s.present(now)); x != nil {
+		if events, x := End(st, n, by, now, s.present(now)); x.Warned() {
 			r.disputed(x)
 			return events, nil
 		}
@@ -196,7 +191,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
 		return []state.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
 	})
-	if err != nil || r.Dispute != nil {
+	if err != nil || r.Warned() {
 		return r, err
 	}
 	if err := errors.Join(s.log.Purge(ctx), s.vectors.drop(r.Touched)); err != nil {

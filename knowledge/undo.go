@@ -23,13 +23,11 @@ type Undoing struct {
 
 // Undone is what was taken back.
 type Undone struct {
-	At      time.Time        `json:"at"` // when the commit was recorded
-	Facts   []UndoneFact     `json:"facts"`
-	Others  []string         `json:"others,omitempty"` // links, patterns, gotchas, reminders and disputes, each in words
-	Renamed *Name            `json:"renamed,omitempty"`
-	Dispute *formats.Dispute `json:"dispute,omitempty"` // nothing was taken back: what is believed has more authority
-
-	contested *Contested
+	At        time.Time    `json:"at"` // when the commit was recorded
+	Facts     []UndoneFact `json:"facts"`
+	Others    []string     `json:"others,omitempty"` // links, patterns, gotchas, reminders and disputes, each in words
+	Renamed   *Name        `json:"renamed,omitempty"`
+	Contested              // nothing was taken back: what is believed has more authority
 }
 
 // UndoneFact is a fact as it is after an undo.
@@ -39,16 +37,13 @@ type UndoneFact struct {
 	Value    string `json:"value,omitempty"` // none: nothing is believed now
 }
 
-// Warned reports whether nothing was taken back.
-func (u Undone) Warned() bool { return u.Dispute != nil }
-
 // Text gives the answer's lines.
 func (u Undone) Text() string { return u.TextIn(prose.MCP) }
 
 // TextIn gives the answer's lines in the caller's syntax.
 func (u Undone) TextIn(call prose.Syntax) string {
-	if u.contested != nil {
-		return u.contested.TextIn(call)
+	if u.Warned() {
+		return u.Contested.TextIn(call)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Undone: your commit of %s", u.At.UTC().Format(time.DateTime))
@@ -88,10 +83,7 @@ func Undo(ctx context.Context, s *Store, a Undoing) (r Undone, err error) {
 		}
 		u := undo{st: st, c: c, by: by, now: now, present: s.present(now)}
 		r = Undone{At: c.At, Facts: []UndoneFact{}}
-		if x, err := u.facts(&r); x != nil || err != nil {
-			if x != nil {
-				r.Dispute, r.contested = &x.Dispute, x
-			}
+		if r.Contested, err = u.facts(&r); r.Warned() || err != nil {
 			return u.events, err
 		}
 		u.lists(&r)
@@ -127,16 +119,16 @@ type undo struct {
 
 // facts takes back what the commit did to facts. What has more authority than the
 // caller makes a dispute of it.
-func (u *undo) facts(r *Undone) (*Contested, error) {
+func (u *undo) facts(r *Undone) (Contested, error) {
 	if n := u.c.Renamed; n != nil {
 		w := renaming{f: u.st, from: n.To, to: n.From, by: u.by, now: u.now, present: u.present}
 		events, x, err := w.decide()
-		if x != nil || err != nil {
+		if x.Warned() || err != nil {
 			u.events = events
 			return x, err
 		}
 		u.events, r.Renamed = append(u.events, events...), &n.From
-		return nil, nil
+		return x, nil
 	}
 	over := state.Over(u.st, nil)
 	var names []fact.ID
@@ -171,7 +163,7 @@ func (u *undo) facts(r *Undone) (*Contested, error) {
 		}
 		r.Facts = append(r.Facts, x)
 	}
-	return nil, nil
+	return Contested{}, nil
 }
 
 // mayReplace reports whether the caller may take v back, formerly u.c.Facts[former].
@@ -247,52 +239,57 @@ func (u *undo) restored(v *fact.Version, former int) *fact.Version {
 
 // lists takes back what the commit did beside facts.
 func (u *undo) lists(r *Undone) {
-	add := func(text string, e state.Event) {
-		u.events, r.Others = append(u.events, e), append(r.Others, text)
-	}
-	for _, p := range u.c.Patterns {
-		add("pattern "+prose.Line(p.Type)+" is as it was", state.Event{Pattern: &p})
-	}
-	for _, g := range u.c.Gotchas {
-		add("gotcha '"+prose.Brief(g.Trigger)+"' is as it was", state.Event{Gotcha: &g})
-	}
-	for _, x := range u.c.Relations {
-		add("link "+Slashed(x.From)+" "+x.Kind+" "+Slashed(x.To)+" is as it was", state.Event{Relate: &x})
-	}
-	for _, x := range u.c.Reminders {
-		add("reminder "+x.ID+" is as it was", state.Event{Remind: &x})
-	}
-	for _, x := range u.c.Disputes {
-		add("dispute "+x.ID+" is "+x.State, state.Event{Dispute: &x})
-	}
-	for _, p := range u.st.Patterns {
-		if u.made(state.Event{Pattern: &p}) && !slices.ContainsFunc(u.c.Patterns, func(q formats.Pattern) bool { return state.SamePattern(p, q) }) && p.CreatedAt.Equal(u.c.At) {
-			add("pattern "+prose.Line(p.Type)+" is gone", state.Event{Unpattern: &p})
-		}
-	}
-	for _, g := range u.st.Gotchas {
-		if u.made(state.Event{Gotcha: &g}) && !slices.ContainsFunc(u.c.Gotchas, func(h formats.Gotcha) bool { return state.SameGotcha(g, h) }) {
-			add("gotcha '"+prose.Brief(g.Trigger)+"' is gone", state.Event{Ungotcha: g.ID})
-		}
-	}
-	for _, x := range u.st.Relations {
-		if u.made(state.Event{Relate: &x}) && !slices.ContainsFunc(u.c.Relations, func(y formats.Relation) bool { return state.SameRelation(x, y) }) {
-			add("link "+Slashed(x.From)+" "+x.Kind+" "+Slashed(x.To)+" is gone", state.Event{Unrelate: &x})
-		}
-	}
-	for _, x := range u.st.Reminders {
-		if u.made(state.Event{Remind: &x}) && !slices.ContainsFunc(u.c.Reminders, func(y formats.Reminder) bool { return state.SameReminder(x, y) }) {
-			x.State, x.DoneAt = reminder.StateDone, &u.now
-			add("reminder "+x.ID+" is done", state.Event{Remind: &x})
-		}
-	}
-	for _, x := range u.st.Disputed {
-		if u.made(state.Event{Dispute: &x}) && !slices.ContainsFunc(u.c.Disputes, func(y formats.Dispute) bool { return state.SameDispute(x, y) }) {
-			x.State = formats.DisputeClosed
-			add("dispute "+x.ID+" is closed", state.Event{Dispute: &x})
-		}
+	var restored, ended []listChange
+	add := func(back, gone []listChange) { restored, ended = append(restored, back...), append(ended, gone...) }
+	named := slices.DeleteFunc(slices.Clone(u.st.Patterns), func(p formats.Pattern) bool { return !p.CreatedAt.Equal(u.c.At) })
+	add(undoList(u, u.c.Patterns, named, state.SamePattern, func(p *formats.Pattern) (back, gone listChange) {
+		name := "pattern " + prose.Line(p.Type)
+		return listChange{name + asItWas, state.Event{Pattern: p}}, listChange{name + " is gone", state.Event{Unpattern: p}}
+	}))
+	add(undoList(u, u.c.Gotchas, u.st.Gotchas, state.SameGotcha, func(g *formats.Gotcha) (back, gone listChange) {
+		name := "gotcha '" + prose.Brief(g.Trigger) + "'"
+		return listChange{name + asItWas, state.Event{Gotcha: g}}, listChange{name + " is gone", state.Event{Ungotcha: g.ID}}
+	}))
+	add(undoList(u, u.c.Relations, u.st.Relations, state.SameRelation, func(x *formats.Relation) (back, gone listChange) {
+		name := "link " + Slashed(x.From) + " " + x.Kind + " " + Slashed(x.To)
+		return listChange{name + asItWas, state.Event{Relate: x}}, listChange{name + " is gone", state.Event{Unrelate: x}}
+	}))
+	add(undoList(u, u.c.Reminders, u.st.Reminders, state.SameReminder, func(x *formats.Reminder) (back, gone listChange) {
+		done := *x
+		done.State, done.DoneAt = reminder.StateDone, &u.now
+		return listChange{"reminder " + x.ID + asItWas, state.Event{Remind: x}}, listChange{"reminder " + x.ID + " is done", state.Event{Remind: &done}}
+	}))
+	add(undoList(u, u.c.Disputes, u.st.Disputed, state.SameDispute, func(x *formats.Dispute) (back, gone listChange) {
+		closed := *x
+		closed.State = formats.DisputeClosed
+		return listChange{"dispute " + x.ID + " is " + x.State, state.Event{Dispute: x}}, listChange{"dispute " + x.ID + " is closed", state.Event{Dispute: &closed}}
+	}))
+	for _, x := range append(restored, ended...) {
+		u.events, r.Others = append(u.events, x.event), append(r.Others, x.text)
 	}
 }
 
-// made reports whether the commit changed the entry that an event is about.
-func (u *undo) made(e state.Event) bool { return slices.Contains(u.c.Touched, state.EntryKey(e)) }
+// listChange is what an undo does to an entry of a list, in words and as an event.
+type listChange struct {
+	text  string
+	event state.Event
+}
+
+const asItWas = " is as it was"
+
+// undoList takes back what the commit did to one list: the former entries come back, and
+// those that it made end. changes gives both changes of an entry.
+func undoList[T any](u *undo, former, now []T, same func(a, b T) bool, changes func(*T) (back, gone listChange)) (restored, ended []listChange) {
+	for _, x := range former {
+		back, _ := changes(&x)
+		restored = append(restored, back)
+	}
+	for _, x := range now {
+		back, gone := changes(&x)
+		made := slices.Contains(u.c.Touched, state.EntryKey(back.event))
+		if made && !slices.ContainsFunc(former, func(y T) bool { return same(x, y) }) {
+			ended = append(ended, gone)
+		}
+	}
+	return restored, ended
+}

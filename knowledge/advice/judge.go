@@ -34,12 +34,10 @@ var verdicts = []string{"supersedes", "compatible", "unrelated", accept, reject}
 
 // Judged is a verdict as recorded.
 type Judged struct {
-	Pair    *formats.JudgedPair  `json:"pair,omitempty"`
-	Settled *knowledge.Disputing `json:"settled,omitempty"` // the dispute that was judged
-	Dispute *formats.Dispute     `json:"dispute,omitempty"` // the target stays: it has more authority
-	Ended   []string             `json:"ended,omitempty"`   // ids of the target's versions that are no longer true
-
-	contested *knowledge.Contested
+	Pair                *formats.JudgedPair  `json:"pair,omitempty"`
+	Settled             *knowledge.Disputing `json:"settled,omitempty"` // the dispute that was judged
+	knowledge.Contested                      // the target stays: it has more authority
+	Ended               []string             `json:"ended,omitempty"` // ids of the target's versions that are no longer true
 }
 
 // Judge records a verdict. With supersedes, the target is no longer true from
@@ -65,8 +63,8 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 			if err != nil {
 				return nil, err
 			}
-			if x != nil {
-				r = Judged{Dispute: &x.Dispute, contested: x}
+			if x.Warned() {
+				r = Judged{Contested: x}
 				return ended, nil
 			}
 			for _, e := range ended {
@@ -106,17 +104,14 @@ func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) 
 	return r, err
 }
 
-// Warned reports whether the target stays.
-func (j Judged) Warned() bool { return j.Dispute != nil }
-
 // Text gives the answer's lines.
 func (j Judged) Text() string { return j.TextIn(prose.MCP) }
 
 // TextIn gives the answer's lines in the caller's syntax.
 func (j Judged) TextIn(call prose.Syntax) string {
 	switch {
-	case j.contested != nil:
-		return j.contested.TextIn(call)
+	case j.Warned():
+		return j.Contested.TextIn(call)
 	case j.Settled != nil:
 		return "Judged: " + j.Settled.Line()
 	}

@@ -248,10 +248,10 @@ func (m *merger) several(n fact.ID, in incoming) error {
 			if !holdsValue(theirs, v.Value) {
 				events, disputed := knowledge.EndValue(m.over, n, v.Value, by, m.now, m.present)
 				m.add(events...)
-				if disputed == nil {
-					ended++
-				} else {
+				if disputed.Warned() {
 					m.r.Disputed++
+				} else {
+					ended++
 				}
 			}
 		}
