@@ -124,7 +124,7 @@ func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
 		i := slices.IndexFunc(st.Gotchas, func(h formats.Gotcha) bool { return formats.FoldName(h.Trigger) == formats.FoldName(trigger) })
 		if i >= 0 {
 			g = st.Gotchas[i]
-			if !fact.SameValue(g.Resolution, resolution) {
+			if verdict.Compare("", g.Resolution, resolution) != verdict.Equal {
 				was, g.Questions = g.Resolution, nil
 				if err := keepResolution(&g, now); err != nil {
 					return nil, err
@@ -246,14 +246,15 @@ func (s *Store) clean(in *lessonTexts) error {
 func lessonEvents(st state.Known, w Withdrawal) []state.Event {
 	var out []state.Event
 	category, key, k := w.Category, w.Key, formats.FoldName(w.Key)
-	other := func(value string) bool { return w.Value != "" && verdict.Compare("", value, w.Value) != verdict.Equal }
+	equal := func(a, b string) bool { return verdict.Compare("", a, b) == verdict.Equal }
+	other := func(value string) bool { return w.Value != "" && !equal(value, w.Value) }
 	for i, p := range st.Patterns {
-		if formats.FoldName(category) == state.RoomPattern && (k == formats.FoldName(p.Type) || fact.SameValue(key, p.Description)) && !other(p.Description) {
+		if formats.FoldName(category) == state.RoomPattern && (k == formats.FoldName(p.Type) || equal(key, p.Description)) && !other(p.Description) {
 			out = append(out, state.Event{Unpattern: &st.Patterns[i]})
 		}
 	}
 	for _, g := range st.Gotchas {
-		if formats.FoldName(category) == state.RoomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || fact.SameValue(key, g.Trigger)) && !other(g.Resolution) {
+		if formats.FoldName(category) == state.RoomGotcha && (k == g.ID || k == fact.Slug(g.Trigger) || k == fact.FirstWords(g.Trigger) || equal(key, g.Trigger)) && !other(g.Resolution) {
 			out = append(out, state.Event{Ungotcha: g.ID})
 		}
 	}

@@ -74,13 +74,13 @@ func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
 	for _, n := range k.Valued(r.Value) {
 		var v *fact.Version
 		for _, x := range fact.AllCurrent(k.Versions(n), now) {
-			if fact.SameValue(x.Value, r.Value) {
+			if hasValue(x, r.Value) {
 				v = x
 			}
 		}
 		switch {
 		case n == this || len(out) == similarMost || v == nil || v.ArchivedAt != nil:
-		case n.Category != this.Category && len(fact.Words(r.Value)) < 3:
+		case n.Category != this.Category && len(strings.Fields(r.Value)) < 3:
 		case !Judged(k.Judged, this, n):
 			out = append(out, Similar{"", v.Category, v.Key, v.Value, 1})
 		}
@@ -814,7 +814,7 @@ func (c *Checked) name(f state.Facts) {
 }
 
 func taken(vs []*fact.Version, value string) bool {
-	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return verdict.Compare(v.Key, v.Value, value) == verdict.Equal })
+	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return hasValue(v, value) })
 }
 
 // describe adds to a version what the assertion says of the fact beside its value.

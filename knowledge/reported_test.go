@@ -42,21 +42,21 @@ func TestClockThatWasAheadOncePoisonsNothing(t *testing.T) {
 	}
 }
 
-// The same value under another key is named at once, in a store that is read
+// An equal value under another key, also in other units, is named at once, in a store that is read
 // through its index too; a short one only in its own room.
-func TestSameValueUnderAnotherKeyIsNamed(t *testing.T) {
+func TestEqualValueUnderAnotherKeyIsNamed(t *testing.T) {
 	s := testStore(t, nil)
 	s.load(t, "", subjects(SyncTail+10))
 	s.remember(t, Assertion{Category: "net", Key: "port", Value: "5432"})
-	s.remember(t, Assertion{Category: "api", Key: "rule", Value: "Every call has a deadline."})
+	s.remember(t, Assertion{Category: "api", Key: "rule", Value: "Every call has a deadline of 500 ms."})
 	if err := s.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again := &story{dir: s.dir, now: s.now.Add(time.Hour)}
 	again.open(t, nil)
 	for _, s := range []*story{s, again} {
-		r := s.remember(t, Assertion{Category: "http", Key: "timeouts " + s.now.String()[:16], Value: "every call has a deadline"})
-		if len(r.Similar) == 0 || r.Similar[0].Key != "rule" || !strings.Contains(r.Text(), "Similar: [api/rule] Every call has a deadline.") {
+		r := s.remember(t, Assertion{Category: "http", Key: "timeouts " + s.now.String()[:16], Value: "every call has a deadline of 0.5 seconds"})
+		if len(r.Similar) == 0 || r.Similar[0].Key != "rule" || !strings.Contains(r.Text(), "Similar: [api/rule] Every call has a deadline of 500 ms.") {
 			t.Error(r.Text())
 		}
 		if r := s.remember(t, Assertion{Category: "http", Key: "port", Value: "5432"}); len(r.Similar) != 0 {

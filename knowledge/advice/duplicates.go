@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode"
 
-	"leanctx/formats"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // Pair is two facts that say nearly the same.
@@ -63,7 +63,7 @@ func newLikely(v *fact.Version) likely {
 // apart.
 func (f *likely) same(g *likely) bool {
 	return f.name != g.name && f.denied == g.denied && slices.Equal(f.digits, g.digits) &&
-		!slices.Equal(fact.Words(formats.FoldName(f.value)), fact.Words(formats.FoldName(g.value)))
+		verdict.Compare("", f.value, g.value) != verdict.Equal
 }
 
 // newestOf says how many of the newest facts were compared with all.

@@ -3,7 +3,6 @@ package advice
 import (
 	"cmp"
 	"context"
-	"crypto/md5"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // Report tells what deserves a look.
@@ -118,18 +118,22 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 
 // values are those met so far, and the last fact that has each. They are known
 // by a hash: the texts of very many facts would be kept.
-type values map[[md5.Size]byte]knowledge.Name
+type values map[valueIn]knowledge.Name
+
+// valueIn is the hash of a value, and the category for a short one.
+type valueIn struct {
+	hash     uint64
+	category string
+}
 
 // met tells which fact had the value of v, if one did, and notes that v has it.
 func (x values) met(n fact.ID, v *fact.Version) (before knowledge.Name, known bool) {
-	text := fact.Words(formats.FoldName(v.Value))
-	key := strings.Join(text, " ")
-	if len(text) < 3 {
-		key = n.Category + "\x00" + key // a port or a yes says little about another room's
+	key := valueIn{hash: verdict.Canonical("", v.Value).Hash()}
+	if len(strings.Fields(v.Value)) < 3 {
+		key.category = n.Category // a port or a yes says little about another room's
 	}
-	hash := md5.Sum([]byte(key))
-	before, known = x[hash]
-	x[hash] = nameOf(v)
+	before, known = x[key]
+	x[key] = nameOf(v)
 	return before, known
 }
 

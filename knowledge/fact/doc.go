@@ -1,6 +1,6 @@
 // Package fact is what can be said of a fact as a value in time, from its
 // versions and an instant alone: periods and instants, which version is believed
-// when, which values are the same, how sure a value still is and how much it
+// when, how sure a value still is and how much it
 // matters, and how much its replacement deserves a second look.
 //
 // Nothing here reads a clock or a file, and no version is changed in place: who
@@ -14,7 +14,7 @@
 //	source.go    who asserts, and whom a fact is for
 //	period.go    half-open periods and their ends
 //	instant.go   points in time as somebody wrote them
-//	equal.go     which values are the same, and a key made of one
+//	slug.go      a key made of a value
 //	terms.go     the words of a text, as a question is compared with it
 //	salience.go  effective confidence, salience, the kinds of knowledge
 //	severity.go  how much a contradiction matters

@@ -3,6 +3,8 @@ package fact
 import (
 	"slices"
 	"time"
+
+	"leanctx/knowledge/verdict"
 )
 
 // Held is a believed version with its valid period.
@@ -58,7 +60,9 @@ func Separate(held []Held) []Held {
 }
 
 // sameLine reports whether only one of two versions holds at a time.
-func sameLine(a, b Held) bool { return !a.Also && !b.Also || SameValue(a.Value, b.Value) }
+func sameLine(a, b Held) bool {
+	return !a.Also && !b.Also || verdict.Compare(a.Key, a.Value, b.Value) == verdict.Equal
+}
 
 func (h Held) empty() bool { return !Before(h.Period.From, h.Period.Until) }
 

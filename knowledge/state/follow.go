@@ -148,7 +148,7 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 		if fact.Believed(v) && fact.Before(now, v.ValidUntil) {
 			d.Value = append(d.Value, v.Value)
 			d.Questions = append(d.Questions, v.Questions...)
-			d.Hashes = append(d.Hashes, fact.ValueHash(v.Value), versionTerm(v.ID))
+			d.Hashes = append(d.Hashes, valueHash(v.Value), versionTerm(v.ID))
 			summary := fact.Summarize(v)
 			d.Summary = summary.Append(d.Summary)
 		} else {

@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/verdict"
 )
 
 // Facts is what a decision on one fact may ask. A [State] meets it, and an
@@ -121,13 +122,19 @@ func (s *State) Named(name string) []fact.ID {
 
 // Valued is [Facts.Valued].
 func (s *State) Valued(value string) []fact.ID {
-	h := fact.ValueHash(value)
+	h := valueHash(value)
 	names := s.values.of(s.facts, h)
 	if s.base != nil {
 		names = append(names, s.base.valued(h)...)
 	}
 	slices.SortFunc(names, fact.ID.Compare)
 	return slices.Compact(names)
+}
+
+// valueHash is the same for values that are equal under any key. Others may share it,
+// so who finds a fact by it compares the values.
+func valueHash(value string) string {
+	return strconv.FormatUint(verdict.Canonical("", value).Hash(), 36)
 }
 
 // values finds facts by the hash of a value. It is made when it is first asked
@@ -161,7 +168,7 @@ func (x *values) note(n fact.ID, vs []*fact.Version) {
 func (x *values) add(n fact.ID, vs []*fact.Version) {
 	for _, v := range vs {
 		if fact.Believed(v) {
-			if h := fact.ValueHash(v.Value); !slices.Contains(x.all[h], n) {
+			if h := valueHash(v.Value); !slices.Contains(x.all[h], n) {
 				x.all[h] = append(x.all[h], n)
 			}
 		}

@@ -31,15 +31,15 @@ var mayImport = map[string][]string{
 	"internal/proctest":                     {},                 // for tests alone
 	"formats":                               {"internal/prose"}, // how hidden characters are shown
 	"formats/foreign":                       {"formats"},
-	"formats/plan":                          {},
+	"formats/plan":                          {"formats"},
 	"formats/okf":                           {},
 	"embed":                                 {},
 	"embed/vectors":                         {"embed"},
 	// floor 1: siblings never import siblings
 	"knowledge":          {"knowledge/conflict", "knowledge/drawing", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":     {"knowledge/words", "formats", "internal/prose", "internal/refusal"}, // the stop words
+	"knowledge/fact":     {"knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "internal/journal", "formats"},
-	"knowledge/advice":   {"knowledge", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/advice":   {"knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"agents/live":  {"internal/journal"},
 	"agents/cost":  {"internal/prose", "internal/refusal"},
 	"agents/share": {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"tasks":        {"formats/plan", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks":        {"formats", "formats/plan", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/source":  {"knowledge/words"},
 	"overview/graph":   {"overview/source"},
