@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/formats/plan"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -542,11 +543,9 @@ func (a PlanFile) read(root string) (text []byte, name string, err error) {
 		if err := refusal.Required("file", a.File); err != nil {
 			return nil, "", err
 		}
-		name = filepath.Base(a.File)
-		if abs, e := filepath.Abs(a.File); e == nil && root != "" {
-			if rel, e := filepath.Rel(root, abs); e == nil && filepath.IsLocal(rel) {
-				name = filepath.ToSlash(rel)
-			}
+		var within bool
+		if name, within = formats.PathIn(root, a.File); !within {
+			name = filepath.Base(a.File)
 		}
 		var info os.FileInfo
 		switch info, err = os.Stat(a.File); {

@@ -33,7 +33,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"leanctx/formats"
 )
@@ -176,7 +175,7 @@ func (b *builder) add(r formats.Record, line int) {
 func slug(texts ...string) string {
 	var words []string
 	for _, text := range texts {
-		all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		all := formats.Words(text)
 		words = append(words, all[:min(5, len(all))]...)
 	}
 	for len(words) > 1 && len([]rune(strings.Join(words, "-"))) > 48 {

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/goccy/go-yaml"
 	"github.com/yuin/goldmark"
@@ -23,19 +21,14 @@ import (
 // a fact for each line of its lists and for each paragraph.
 const shortNote = 600
 
-// The patterns are compiled when a file is first read: every command links this package.
 var (
-	markdownLine = pattern(`(?m)^(#{1,6} |[-*+] )`)
-	instructions = pattern(`(?i)^(claude|agents|gemini)(\.local)?\.md$|^copilot-instructions\.md$|^\.?(cursor|windsurf)rules|\.mdc$|instructions\.md$`)
-	ownBlock     = pattern(`(?s)<!-- lean-ctx:begin.*?<!-- lean-ctx:end -->`)
-	observation  = pattern(`^\[([\pL][\pL\d _-]*)\]\s+(.+)$`)
-	noteRelation = pattern(`^([\pL][\pL\d _-]*?)\s+\[\[([^\]]+)\]\]\s*(\(.*\))?$`)
-	hashTag      = pattern(`(?:^|\s)#([\pL\d_/-]+)`)
+	markdownLine = formats.Regexp(`(?m)^(#{1,6} |[-*+] )`)
+	instructions = formats.Regexp(`(?i)^(claude|agents|gemini)(\.local)?\.md$|^copilot-instructions\.md$|^\.?(cursor|windsurf)rules|\.mdc$|instructions\.md$`)
+	ownBlock     = formats.Regexp(`(?s)<!-- lean-ctx:begin.*?<!-- lean-ctx:end -->`)
+	observation  = formats.Regexp(`^\[([\pL][\pL\d _-]*)\]\s+(.+)$`)
+	noteRelation = formats.Regexp(`^([\pL][\pL\d _-]*?)\s+\[\[([^\]]+)\]\]\s*(\(.*\))?$`)
+	hashTag      = formats.Regexp(`(?:^|\s)#([\pL\d_/-]+)`)
 )
-
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 func isMarkdown(name string, start []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {

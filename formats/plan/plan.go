@@ -1,5 +1,5 @@
 // Package plan reads and writes plans: a Markdown checklist, and the issues of
-// beads. It decides nothing about tasks; it imports nothing of ours.
+// beads. It decides nothing about tasks; it imports formats alone.
 //
 // # Checklist
 //
@@ -21,11 +21,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
+
+	"leanctx/formats"
 )
 
 // Item is one task of a plan.
@@ -54,16 +53,11 @@ type Plan struct {
 // ErrNone says that a text is neither a checklist nor issues of beads.
 var ErrNone = errors.New("no item of a checklist (- [ ] text) and no issue of beads")
 
-// The patterns are compiled when a plan is first read: every command links this package.
 var (
-	heading = pattern(`^(#{1,6})\s+(.*?)\s*#*$`)
-	item    = pattern(`^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*)$`)
-	marked  = pattern(`\s*<!--\s*(t-[0-9a-f]{3,64})(?:\s+(\w+))?(?:\s+(\S+))?\s*-->\s*$`)
+	heading = formats.Regexp(`^(#{1,6})\s+(.*?)\s*#*$`)
+	item    = formats.Regexp(`^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*)$`)
+	marked  = formats.Regexp(`\s*<!--\s*(t-[0-9a-f]{3,64})(?:\s+(\w+))?(?:\s+(\S+))?\s*-->\s*$`)
 )
-
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // Parse reads a plan. A mistake is named with its line.
 func Parse(text []byte) (*Plan, error) {
@@ -233,8 +227,7 @@ func (p *Plan) chain() {
 // slug is the letters and digits of a text in lower case, joined by hyphens, at
 // most 60 runes.
 func slug(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	out := []rune(strings.Join(words, "-"))
+	out := []rune(strings.Join(formats.Words(text), "-"))
 	if len(out) == 0 {
 		return "item"
 	}

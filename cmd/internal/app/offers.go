@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/hook"
+	"leanctx/formats"
 	"leanctx/formats/foreign"
 	"leanctx/internal/prose"
 )
@@ -31,9 +32,9 @@ func offers(root, home string) (lines []string) {
 		if err != nil {
 			continue
 		}
-		name := path
-		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
-			name = rel
+		name, within := formats.PathIn(root, path)
+		if !within {
+			name = path
 		}
 		m, err := foreign.Parse([]foreign.File{{Name: name, Text: text}}, filepath.Base(root))
 		switch {
