@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"leanctx/formats"
 	"leanctx/formats/foreign"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -20,17 +21,58 @@ const (
 	mostNoteBytes = 64 << 20
 )
 
-// parseForeign reads the memory of another program from a file's text. It gives
-// nil for any other text. root is the project's.
-func (in Incoming) parseForeign(root string, text []byte) (*foreign.Memory, error) {
-	if filepath.Base(in.File) == "MEMORY.md" {
-		return in.parseNotes(root, filepath.Dir(in.File)) // it points to the files beside it
+// input is what an import reads.
+type input struct {
+	text  []byte         // of a file
+	files []foreign.File // that file, or the Markdown files of a directory
+	rooms []foreign.File // those of them that are rooms
+	notes bool           // it is a directory, or the file that points to those beside it
+}
+
+// read reads the file or the directory of an import. root is the project's.
+func (in Incoming) read(root string) (x input, err error) {
+	if in.Data != nil {
+		x.text, err = io.ReadAll(in.Data)
+		x.files = []foreign.File{{Name: named(root, in.File), Text: x.text}}
+		return x, err
 	}
-	m, err := foreign.Parse([]foreign.File{{Name: within(root, in.File), Text: text}}, filepath.Base(root))
+	if err := refusal.Required("file", in.File); err != nil {
+		return x, err
+	}
+	info, err := os.Stat(in.File)
 	switch {
-	case errors.Is(err, foreign.ErrUnknown):
+	case errors.Is(err, fs.ErrNotExist):
+		return x, refusal.NotFound("No such file: %s", in.File)
+	case err != nil:
+		return x, err
+	case info.IsDir():
+		return x, x.readNotes(root, in.File)
+	}
+	x.text, err = os.ReadFile(in.File)
+	switch f := (foreign.File{Name: named(root, in.File), Text: x.text}); {
+	case err != nil:
+	case isRoom(f):
+		x.rooms = []foreign.File{f}
+	case filepath.Base(in.File) == "MEMORY.md":
+		err = x.readNotes(root, filepath.Dir(in.File))
+		x.files, x.rooms = append(x.rooms, x.files...), nil
+	default:
+		x.files = []foreign.File{f}
+	}
+	return x, err
+}
+
+// foreign reads the memory of another program. It gives nil for the text of any other
+// file. root is the project's.
+func (in Incoming) foreign(root string, x input) (*foreign.Memory, error) {
+	if len(x.files) == 0 {
+		return nil, refusal.NotFound("No Markdown files in %s", in.File)
+	}
+	m, err := foreign.Parse(x.files, filepath.Base(root))
+	switch {
+	case errors.Is(err, foreign.ErrUnknown) && !x.notes:
 		return nil, nil
-	case errors.Is(err, foreign.ErrTasks):
+	case errors.Is(err, foreign.ErrTasks) && !x.notes:
 		return nil, refusal.Argument("file", "%s: %v: lean-ctx task import %s", in.name(), err, in.name())
 	case err != nil:
 		return nil, refusal.Argument("file", "%s: %v", in.name(), err)
@@ -38,32 +80,17 @@ func (in Incoming) parseForeign(root string, text []byte) (*foreign.Memory, erro
 	return m, nil
 }
 
-// parseNotes reads a directory of Markdown notes.
-func (in Incoming) parseNotes(root, dir string) (*foreign.Memory, error) {
-	files, err := notes(root, dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(files) == 0 {
-		return nil, refusal.NotFound("No Markdown files in %s", dir)
-	}
-	m, err := foreign.Parse(files, filepath.Base(root))
-	if err != nil {
-		return nil, refusal.Argument("file", "%s: %v", in.name(), err)
-	}
-	return m, nil
-}
-
-// notes reads the Markdown files below a directory, in the order of their
-// names. Hidden directories and what is no ordinary file are passed over.
-func notes(root, dir string) (files []foreign.File, err error) {
+// readNotes reads the Markdown files below a directory, in the order of their names.
+// Rooms are directly in it. Hidden directories and what is no ordinary file are passed over.
+func (x *input) readNotes(root, dir string) error {
+	x.notes = true
 	tree, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer tree.Close()
 	total := 0
-	err = fs.WalkDir(tree.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	return fs.WalkDir(tree.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -71,8 +98,6 @@ func notes(root, dir string) (files []foreign.File, err error) {
 			return fs.SkipDir
 		case !d.Type().IsRegular() || !strings.EqualFold(path.Ext(name), ".md"):
 			return nil
-		case len(files) == mostNotes:
-			return refusal.Argument("file", "%s has more than %s Markdown files", dir, prose.Number(mostNotes))
 		}
 		f, err := tree.Open(filepath.FromSlash(name))
 		if err != nil {
@@ -83,25 +108,30 @@ func notes(root, dir string) (files []foreign.File, err error) {
 		if err != nil {
 			return err
 		}
+		file := foreign.File{Name: named(root, filepath.Join(dir, filepath.FromSlash(name))), Text: text}
+		if !strings.Contains(name, "/") && isRoom(file) && len(text) <= mostNoteBytes-total {
+			x.rooms = append(x.rooms, file)
+			return nil
+		}
+		if len(x.files) == mostNotes {
+			return refusal.Argument("file", "%s has more than %s Markdown files", dir, prose.Number(mostNotes))
+		}
 		if total += len(text); total > mostNoteBytes {
 			return refusal.Argument("file", "the Markdown files in %s have more than %d MiB", dir, mostNoteBytes>>20)
 		}
-		files = append(files, foreign.File{Name: within(root, filepath.Join(dir, filepath.FromSlash(name))), Text: text})
+		x.files = append(x.files, file)
 		return nil
 	})
-	return files, err
 }
 
-// within is a file's path from the root of the project, with slashes, so that a
-// record's source can be checked there; a file outside it is named by its last part.
-func within(root, file string) string {
+// named is a file's path from the root of the project, so that a record's source can be
+// checked there. A file outside it is named by its last part.
+func named(root, file string) string {
 	if file == "" || file == "-" {
 		return ""
 	}
-	if abs, err := filepath.Abs(file); err == nil && root != "" {
-		if rel, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel)
-		}
+	if path, ok := formats.PathIn(root, file); ok {
+		return path
 	}
 	return filepath.Base(file)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -121,14 +120,14 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	if !slices.Contains([]string{mergeSkip, mergeReplace, mergeAppend}, in.Merge) {
 		return Imported{}, refusal.Argument("merge", "merge %q is none of skip-existing, replace, append", prose.Clip(in.Merge, 40))
 	}
-	rooms, err := in.readRooms(s.Options().ProjectRoot)
+	read, err := in.read(s.Options().ProjectRoot)
 	if err != nil {
 		return Imported{}, err
 	}
-	if len(rooms) > 0 {
-		return importRooms(ctx, s, in, rooms)
+	if len(read.rooms) > 0 {
+		return importRooms(ctx, s, in, read.rooms)
 	}
-	parsed, other, err := in.parse(s.Options().ProjectRoot)
+	parsed, other, err := in.parse(s.Options().ProjectRoot, read)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -160,13 +159,10 @@ func (in Incoming) name() string {
 	return filepath.Base(in.File)
 }
 
-// parse reads the file. The memory says what else it holds when another program
-// wrote it; else it is nil.
-func (in Incoming) parse(root string) (formats.Parsed, *foreign.Memory, error) {
-	text, other, err := in.read(root)
-	if err == nil && other == nil {
-		other, err = in.parseForeign(root, text)
-	}
+// parse takes apart what was read. The memory says what else there is when another
+// program wrote it; else it is nil.
+func (in Incoming) parse(root string, x input) (formats.Parsed, *foreign.Memory, error) {
+	other, err := in.foreign(root, x)
 	if err != nil {
 		return formats.Parsed{}, nil, err
 	}
@@ -177,7 +173,7 @@ func (in Incoming) parse(root string) (formats.Parsed, *foreign.Memory, error) {
 		}
 		return p, other, nil
 	}
-	parsed, err := formats.ParseDocument(bytes.NewReader(text))
+	parsed, err := formats.ParseDocument(bytes.NewReader(x.text))
 	if err == nil && parsed.Kind == formats.LeanCtx && in.Data == nil {
 		// its lessons and links are in files of their own beside it
 		if d, e := formats.ReadLeanCtxDir(os.DirFS(filepath.Dir(in.File))); e == nil && len(d.Facts) == len(parsed.Document.Facts) {
@@ -185,29 +181,6 @@ func (in Incoming) parse(root string) (formats.Parsed, *foreign.Memory, error) {
 		}
 	}
 	return parsed, nil, err
-}
-
-// read gives the text of the file, or the memory in a directory of notes.
-func (in Incoming) read(root string) ([]byte, *foreign.Memory, error) {
-	if in.Data != nil {
-		text, err := io.ReadAll(in.Data)
-		return text, nil, err
-	}
-	if err := refusal.Required("file", in.File); err != nil {
-		return nil, nil, err
-	}
-	info, err := os.Stat(in.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, refusal.NotFound("No such file: %s", in.File)
-	case err != nil:
-		return nil, nil, err
-	case info.IsDir():
-		other, err := in.parseNotes(root, in.File)
-		return nil, other, err
-	}
-	text, err := os.ReadFile(in.File)
-	return text, nil, err
 }
 
 // Text gives the answer's lines.

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"leanctx/formats/foreign"
 	"leanctx/formats/okf"
-	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
@@ -50,24 +51,24 @@ func exportRooms(ctx context.Context, s *knowledge.Store, dir string) (Exported,
 			files[name] = b.Bytes()
 			fmt.Fprintf(&index, "- [%s](%s): %s\n", prose.Line(room.Category), name, prose.Count(len(room.Facts), "fact"))
 		}
-		if d := st.Document(journal.Header{At: st.At()}); len(d.Patterns)+len(d.Gotchas)+len(d.Relations)+len(d.Reminders) > 0 {
+		if len(st.Patterns)+len(st.Gotchas)+len(st.Relations)+len(st.Reminders) > 0 {
 			index.WriteString("\nPatterns, gotchas, relations, reminders and the history are in an export as JSON alone.\n")
 		}
 		files[indexName] = index.Bytes()
 		return nil
 	})
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
+	if err != nil {
+		return r, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return r, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err == nil {
-			err = replaceFile(filepath.Join(dir, name), files[name])
+		if err := replaceFile(filepath.Join(dir, name), files[name]); err != nil {
+			return r, err
 		}
 	}
-	if err == nil {
-		err = removeRooms(dir, files)
-	}
-	return r, err
+	return r, removeRooms(dir, files)
 }
 
 // roomsOf is the current facts by category, dormant ones too, and how many there are.
@@ -132,71 +133,33 @@ func removeRooms(dir string, kept map[string][]byte) error {
 	return nil
 }
 
-// roomFile is a room as somebody left it.
-type roomFile struct {
-	okf.Room
-	name string
-}
-
-// readRooms reads a room's file or a directory of them; nil when it is neither.
-func (in Incoming) readRooms(root string) ([]roomFile, error) {
-	if in.Data != nil || in.File == "" {
-		return nil, nil
-	}
-	info, err := os.Stat(in.File)
-	if err != nil {
-		return nil, nil // what is wrong is said by whoever reads it
-	}
-	names := []string{in.File}
-	if info.IsDir() {
-		if names, err = filepath.Glob(filepath.Join(globbed(in.File), "*.md")); err != nil {
-			return nil, err
-		}
-	}
-	var out []roomFile
-	for _, name := range names {
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || !strings.EqualFold(filepath.Ext(name), ".md") {
-			continue
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if !okf.IsRoom(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))) {
-			continue
-		}
-		room, err := okf.Parse(text)
-		if err != nil {
-			return nil, refusal.Argument("file", "%s: %v", filepath.Base(name), err)
-		}
-		out = append(out, roomFile{room, within(root, name)})
-	}
-	return out, nil
-}
-
-// globbed is a path in which nothing is a pattern.
-func globbed(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+// isRoom reports whether a file is one that an export wrote.
+func isRoom(f foreign.File) bool {
+	return strings.EqualFold(path.Ext(f.Name), ".md") && okf.IsRoom(bytes.ReplaceAll(f.Text, []byte("\r\n"), []byte("\n")))
 }
 
 // importRooms asserts what was edited in the files, in the name of whoever imports them,
 // in one commit. What stands in a file as it was exported says nothing. A fact whose item
 // was deleted stays: that is what remove is for.
-func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []roomFile) (Imported, error) {
+func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []foreign.File) (Imported, error) {
 	var said []knowledge.Checked
 	r := Imported{File: in.name(), Kind: formatMarkdown, DryRun: in.DryRun}
 	for _, file := range files {
-		for _, f := range file.Missing {
-			r.Missing = append(r.Missing, file.Category+"/"+f.Key)
+		room, err := okf.Parse(file.Text)
+		if err != nil {
+			return Imported{}, refusal.Argument("file", "%s: %v", path.Base(file.Name), err)
 		}
-		for _, f := range file.Facts {
+		for _, f := range room.Missing {
+			r.Missing = append(r.Missing, room.Category+"/"+f.Key)
+		}
+		for _, f := range room.Facts {
 			if r.Parsed++; !f.Edited {
 				r.Skipped++
 				continue
 			}
-			c, err := s.Check(knowledge.Assertion{Category: file.Category, Key: f.Key, Value: f.Value})
+			c, err := s.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value})
 			if err != nil {
-				return Imported{}, refusal.Argument("file", "%s: line %d: %v", file.name, f.Line, err)
+				return Imported{}, refusal.Argument("file", "%s: line %d: %v", file.Name, f.Line, err)
 			}
 			r.Redacted += len(c.Redacted)
 			said = append(said, c)
