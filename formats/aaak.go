@@ -105,7 +105,7 @@ func capitals(category string) string {
 // briefing's own.
 func ownLine(shown string) bool {
 	switch shown {
-	case "FACTS", "NEW", "TASKS", "DISPUTES", "LAST_TASK", "RECENT_DECISIONS", "GOTCHAS", "REMINDERS", "AGENTS", "UNREAD", "WAKE-UP BRIEFING":
+	case "FACTS", "NEW", "TASKS", "NEXT_TASK", "DISPUTES", "LAST_TASK", "RECENT_DECISIONS", "GOTCHAS", "REMINDERS", "AGENTS", "UNREAD", "WAKE-UP BRIEFING":
 		return true
 	}
 	return strings.HasPrefix(shown, "+")

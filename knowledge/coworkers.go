@@ -10,8 +10,9 @@ import (
 // Coworkers is what a briefing tells beside facts: who else is at work in the
 // project, and on what. Agents and their tasks meet it.
 type Coworkers interface {
-	// LastTask is the title of the task last worked on, or nothing.
-	LastTask(ctx context.Context) (string, error)
+	// Tasks tells what was last worked on, and what waits for somebody: an agent, or
+	// a client whose agent has not registered. Both may be empty.
+	Tasks(ctx context.Context, agent, client string) (Tasks, error)
 
 	// Company lists the agents at work, as id(role) and in order, and counts
 	// what one of them has not read yet.
@@ -20,6 +21,13 @@ type Coworkers interface {
 	// Reached reports whether a task is or was in a state. A task or state
 	// that does not exist is an error.
 	Reached(ctx context.Context, task, state string) (bool, error)
+}
+
+// Tasks is what a briefing tells of the tasks of the project.
+type Tasks struct {
+	Last string   // the title of the task last worked on; may be empty
+	Own  []string // the caller's open tasks, each in a line
+	Next string   // the task that the caller would get next, if it is none of them; may be empty
 }
 
 // OtherStores is what is kept of a project beside its facts: diaries, messages,

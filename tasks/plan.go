@@ -279,7 +279,7 @@ func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 	var r NextTask
 	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		r = NextTask{agent: agent}
-		x := st.next(s.opts.ProjectHash, agent, silent, &r)
+		x := st.next(s.opts.ProjectHash, agent, silent, func(t *Task) bool { return t.freeFor(agent) }, &r)
 		if x == nil {
 			return nil, nil
 		}
@@ -302,8 +302,45 @@ func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 	return r, err
 }
 
+// Ahead is the work that waits for somebody.
+type Ahead struct {
+	Own  []Task // its open tasks: first what next gives, then by the plan
+	Next *Task  // what next would claim for it; nil if that is one of Own, or there is none
+}
+
+// Ahead tells which open tasks an agent has, and what next would give it. It claims
+// nothing. An agent that has not registered yet has no id; then isKind reports whether
+// tasks addressed to a type are for it.
+func (s *Store) Ahead(ctx context.Context, agent string, isKind func(kind string) bool) (a Ahead, err error) {
+	silent, err := s.silentAgents(ctx)
+	if err != nil {
+		return a, err
+	}
+	free := func(t *Task) bool {
+		return t.freeFor(agent) || agent == "" && t.unclaimed() && isKind(t.Assignee)
+	}
+	err = s.view(ctx, func(st *state, _ time.Time) error {
+		a = Ahead{}
+		x := st.next(s.opts.ProjectHash, agent, silent, free, &NextTask{})
+		if x != nil && (agent == "" || x.Assignee != agent) {
+			a.Next = new(x.shown())
+		}
+		for _, y := range st.inOrder(s.opts.ProjectHash) {
+			switch {
+			case agent == "" || y.Assignee != agent || y.State.Final():
+			case x != nil && y.ID == x.ID:
+				a.Own = slices.Insert(a.Own, 0, y.shown())
+			default:
+				a.Own = append(a.Own, y.shown())
+			}
+		}
+		return nil
+	})
+	return a, err
+}
+
 // next chooses the task for an agent, and counts the open ones.
-func (s *state) next(project, agent string, silent map[string]bool, r *NextTask) (first *record) {
+func (s *state) next(project, agent string, silent map[string]bool, free func(*Task) bool, r *NextTask) (first *record) {
 	known := map[string]bool{}
 	for _, x := range s.inOrder(project) {
 		if x.State.Final() {
@@ -311,9 +348,9 @@ func (s *state) next(project, agent string, silent map[string]bool, r *NextTask)
 		}
 		r.Open++
 		parts := s.children(project, x.ID)
-		free, wait := x.freeFor(agent) || silent[x.Assignee], s.waitsFor(x)
+		own, wait := agent != "" && x.Assignee == agent, s.waitsFor(x)
 		switch {
-		case x.Assignee != agent && !free:
+		case !own && !free(&x.Task) && !silent[x.Assignee]:
 			r.Others++
 		case wait != nil:
 			r.Held++
@@ -325,7 +362,7 @@ func (s *state) next(project, agent string, silent map[string]bool, r *NextTask)
 				r.Blocked = append(r.Blocked, *b)
 			}
 		case slices.ContainsFunc(parts, func(p *record) bool { return !s.over(p) }), x.Phase, x.State.Interrupted():
-		case x.Assignee == agent && x.State == Working:
+		case own && x.State == Working:
 			return x // what it has begun comes first
 		case first == nil:
 			first = x

@@ -250,6 +250,56 @@ func TestPhaseGoesOnWithoutACanceledPart(t *testing.T) {
 	}
 }
 
+// Ahead names what next would give, and claims nothing.
+func TestAheadIsWhatNextWouldGive(t *testing.T) {
+	s, c := planStore(t)
+	load(t, s, planText)
+	isCodex := func(kind string) bool { return kind == "codex" }
+	look := func(agent string) (own []string, then string) {
+		t.Helper()
+		a, err := s.Ahead(t.Context(), agent, isCodex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range a.Own {
+			own = append(own, x.Title)
+		}
+		if a.Next != nil {
+			then = a.Next.Title
+		}
+		return own, then
+	}
+	want := func(agent, own, then string) {
+		t.Helper()
+		if o, n := look(agent); strings.Join(o, ",") != own || n != then {
+			t.Errorf("%q: %q and then %q, want %q and %q", agent, o, n, own, then)
+		}
+	}
+	want("claude-0001", "", "Server")
+	want("", "", "Server") // a client whose agent has not registered
+	for _, d := range []Draft{{Title: "for codex", ToAgent: "codex"}, {Title: "mine", ToAgent: "claude-0001"}, {Title: "later", ToAgent: "claude-0001"}} {
+		c.pass(time.Second)
+		if _, err := s.Create(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.pass(time.Second)
+	if r := next(t, s, "claude-0002"); r.Task.Title != "for codex" && r.Task.Title != "Server" {
+		t.Fatal(r.Text())
+	}
+	if a, err := s.Ahead(t.Context(), "", isCodex); err != nil || a.Next == nil || a.Next.Title != "for codex" {
+		t.Errorf("an unregistered codex: %+v, %v", a, err)
+	}
+	for range 2 { // whatever is told is what next gives then
+		own, then := look("claude-0001")
+		r := next(t, s, "claude-0001")
+		if r.Task == nil || r.Task.Title != then && (len(own) == 0 || r.Task.Title != own[0]) || r.Claimed != (then != "") {
+			t.Errorf("told %q and %q, given %s", own, then, r.Text())
+		}
+		c.pass(time.Second)
+	}
+}
+
 // A silent agent's unfinished task is given to the next one that asks.
 func TestNextTakesOverFromTheSilent(t *testing.T) {
 	s, c := planStore(t)

@@ -10,8 +10,8 @@
 // What recall finds for the caller's task comes first, in up to half of the budget
 // and two thirds of the room for facts. Then come pinned facts, a user's before others, then those of more
 // salience; ties by name. Rooms come in the order of their best fact. After them
-// come what others recorded since the last session, the newest decisions, the worst
-// gotchas, the reminders that are met or due, and who is at work: in half of the
+// come what others recorded since the last session, the caller's tasks, the newest decisions,
+// the worst gotchas, the reminders that are met or due, and who is at work: in half of the
 // budget. What is left out is counted.
 //
 // # The same bytes
@@ -88,9 +88,9 @@ func Wakeup(ctx context.Context, s *knowledge.Store, q Query) (Selection, error)
 	return o.present(ctx, s, nil)
 }
 
-// Start is the briefing of a session that begins, with what is new to it.
-func Start(ctx context.Context, s *knowledge.Store, n News) (Selection, error) {
-	o := Occasion{News: n}
+// Start is the briefing of a client's session that begins, with what is new to it.
+func Start(ctx context.Context, s *knowledge.Store, client string, n News) (Selection, error) {
+	o := Occasion{Client: client, News: n}
 	return o.present(ctx, s, nil)
 }
 
@@ -141,10 +141,11 @@ type Occasion struct {
 	Budget  int      // most tokens, estimated as bytes/4; 0: [DefaultBudget]
 	Related []string // ids of the versions and lessons that recall finds for the caller's task, the likeliest first
 	News    News
+	Client  string // whose session begins; empty: not known
 
-	LastTask string   // the project's task last worked on
-	Agents   []string // at work, as id(role)
-	Unread   int      // messages the caller has not read
+	Tasks  knowledge.Tasks
+	Agents []string // at work, as id(role)
+	Unread int      // messages the caller has not read
 
 	Reached map[string]bool             // ids of reminders whose task has come to its state
 	Meets   func(formats.Reminder) bool // a reminder is met by what is about to be done; may be nil
@@ -165,8 +166,8 @@ func (o *Occasion) about(ctx context.Context, s *knowledge.Store, files []string
 	if w == nil {
 		return
 	}
-	if o.LastTask, err = w.LastTask(ctx); err != nil {
-		s.Warn("the last task is not known: %v", err)
+	if o.Tasks, err = w.Tasks(ctx, s.Actor().Agent, o.Client); err != nil {
+		s.Warn("the tasks are not known: %v", err)
 	}
 	if o.Agents, o.Unread, err = w.Company(ctx, s.Actor().Agent); err != nil {
 		s.Warn("the agents at work are not known: %v", err)

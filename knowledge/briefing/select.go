@@ -26,6 +26,8 @@ type Selection struct {
 	Gotchas       []string       `json:"gotchas"`
 	Reminders     []string       `json:"reminders"`
 	Disputes      []string       `json:"disputes,omitempty"`  // open ones, by name
+	Tasks         []string       `json:"tasks,omitempty"`     // the caller's open ones
+	NextTask      string         `json:"next_task,omitempty"` // what next would give the caller, if it is none of them
 	LastTask      string         `json:"last_task,omitempty"` // the project's task last worked on
 	Agents        []string       `json:"agents,omitempty"`    // at work, as id(role)
 	Unread        int            `json:"unread,omitempty"`    // messages the caller has not read
@@ -33,6 +35,7 @@ type Selection struct {
 	MoreRooms     int            `json:"more_rooms"`
 	MorePinned    int            `json:"more_pinned,omitempty"` // of the facts left out
 	MoreNews      int            `json:"more_new,omitempty"`
+	MoreTasks     int            `json:"more_tasks,omitempty"`
 	MoreGotchas   int            `json:"more_gotchas,omitempty"`
 	MoreDisputes  int            `json:"more_disputes,omitempty"`
 	MoreReminders int            `json:"more_reminders,omitempty"`
@@ -125,7 +128,7 @@ func (o *Occasion) selection(c *choice) Selection {
 	news, decisions := o.news(c), c.decisions()
 	r := Selection{
 		Decisions: texts(decisions), Gotchas: o.gotchaLines(k.Gotchas, c.at), Reminders: o.dueLines(k.Reminders, c.today),
-		LastTask: prose.Clip(o.LastTask, 120), Agents: o.Agents, Unread: o.Unread,
+		Tasks: o.Tasks.Own, NextTask: o.Tasks.Next, LastTask: prose.Clip(o.Tasks.Last, 120), Agents: o.Agents, Unread: o.Unread,
 	}
 	for _, v := range news {
 		r.News = append(r.News, newsLine(v))
@@ -307,10 +310,15 @@ func (r *Selection) fit(budget int) {
 		}
 		return list[:n], len(list) - n
 	}
-	if r.LastTask != "" {
-		task, _ := keep("LAST_TASK", []string{r.LastTask}, 1)
-		r.LastTask = strings.Join(task, "")
+	one := func(name, text string) string {
+		if text == "" {
+			return ""
+		}
+		kept, _ := keep(name, []string{text}, 1)
+		return strings.Join(kept, "")
 	}
+	r.Tasks, r.MoreTasks = keep("TASKS", r.Tasks, tailMost)
+	r.NextTask, r.LastTask = one("NEXT_TASK", r.NextTask), one("LAST_TASK", r.LastTask)
 	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions, decisionsMost)
 	r.Disputes, r.MoreDisputes = keep("DISPUTES", r.Disputes, tailMost)
 	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas, tailMost)

@@ -77,6 +77,10 @@ func (r Selection) tail() string {
 		}
 	}
 	line("NEW", "|", r.News, r.MoreNews)
+	line("TASKS", "|", r.Tasks, r.MoreTasks)
+	if r.NextTask != "" {
+		line("NEXT_TASK", "|", []string{r.NextTask}, 0)
+	}
 	if r.LastTask != "" {
 		line("LAST_TASK", "|", []string{r.LastTask}, 0)
 	}

@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"leanctx/agents"
 	"leanctx/agents/share"
+	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/tasks"
 )
@@ -78,13 +80,26 @@ func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Fi
 // coworkers gives a briefing the agents and tasks of the project.
 type coworkers struct{ w *projectStores }
 
-func (c coworkers) LastTask(ctx context.Context) (string, error) {
+func (c coworkers) Tasks(ctx context.Context, agent, client string) (r knowledge.Tasks, err error) {
 	t, err := c.w.tasks.get()
 	if err != nil {
-		return "", err
+		return r, err
 	}
-	return t.LastTask(ctx)
+	if r.Last, err = t.LastTask(ctx); err != nil || agent == "" && client == "" {
+		return r, err // nobody can be given a task
+	}
+	ahead, err := t.Ahead(ctx, agent, func(kind string) bool { return sameKind(kind, client) })
+	for _, x := range ahead.Own {
+		r.Own = append(r.Own, fmt.Sprintf("%s [%s]", taskLine(x), x.State))
+	}
+	if ahead.Next != nil {
+		r.Next = taskLine(*ahead.Next)
+	}
+	return r, err
 }
+
+// taskLine is a task in a briefing, where each takes few tokens.
+func taskLine(t tasks.Task) string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Clip(t.Title, 80)) }
 
 func (c coworkers) Company(ctx context.Context, agent string) ([]string, int, error) {
 	a, err := c.w.agents.get()

@@ -152,6 +152,49 @@ func TestSessionStartTellsNews(t *testing.T) {
 	}
 }
 
+// A session that begins is told the task that next would give its client, and one that goes
+// on the tasks of its agent; without a task nothing is said.
+func TestSessionStartTellsTasks(t *testing.T) {
+	dir := home(t)
+	start := func(client, session, source string) string {
+		t.Helper()
+		code, out, errs := do(t, fmt.Sprintf(`{"session_id":%q,"cwd":%q,"source":%q}`, session, filepath.Join(dir, "my-app"), source), "hook", client, "session-start")
+		if code != 0 {
+			t.Fatal(errs)
+		}
+		return out
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		code, out, errs := do(t, "", args...)
+		if code != 0 {
+			t.Fatalf("%q: %s", args, errs)
+		}
+		return strings.TrimSpace(out)
+	}
+	run("knowledge", "remember", "akamai", "-c", "infra", "-k", "cdn")
+	if out := start("claude-code", "one", "startup"); out == "" || strings.Contains(out, "TASK") {
+		t.Errorf("without a task: %s", out)
+	}
+	id := strings.Fields(run("task", "create", "Fix auth middleware", "--to-agent", "claude"))[2]
+	if out := start("codex", "two", "startup"); strings.Contains(out, "TASK") {
+		t.Errorf("another client: %s", out)
+	}
+	if out := start("claude-code", "three", "startup"); !strings.Contains(out, `NEXT_TASK:`+id+` \"Fix auth middleware\"`) || strings.Contains(out, `TASKS:`) {
+		t.Errorf("its client: %s", out)
+	}
+	agent := strings.Fields(run("agent", "register", "claude", "auth"))[1]
+	t.Setenv("LEAN_CTX_AGENT", agent)
+	run("task", "next")
+	if out := start("claude-code", "three", "compact"); !strings.Contains(out, `TASKS:`+id+` \"Fix auth middleware\" [Working]`) || strings.Contains(out, "NEXT_TASK") {
+		t.Errorf("its agent: %s", out)
+	}
+	run("task", "update", id, "Completed")
+	if out := start("claude-code", "three", "clear"); strings.Contains(out, id) {
+		t.Errorf("when it is done: %s", out)
+	}
+}
+
 // Of twenty prompts to the hook of a real store, at least fifteen get a fact that is
 // right, or rightly nothing.
 func TestPromptsGetWhatIsRight(t *testing.T) {

@@ -87,6 +87,7 @@ func joined(err, more error) error {
 // projectView is the [hook.ProjectView] of a project.
 type projectView struct {
 	project project.Project
+	client  string
 	store   *knowledge.Store // nil: nothing is known of the project
 	around  func() (sessionView, error)
 	news    func() briefing.News
@@ -105,7 +106,7 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 	session.SeenIn(p.Hash) // at every event, also if it needs no list of agents
 	store, err := s.store(sc, p)
 	return projectView{
-		project: p, store: store,
+		project: p, client: session.Client, store: store,
 		around: sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) }),
 		news: func() briefing.News {
 			return briefing.News{Since: session.BriefedBefore(), Own: func(author string) bool { return author == sc.Agent || sameKind(kindOf(author), session.Client) }}
@@ -115,7 +116,11 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 
 // Briefing is the briefing of a session, and the names of its facts.
 func (v projectView) Briefing(ctx context.Context) (text string, facts []string, err error) {
-	b, err := briefing.Start(ctx, v.store, v.news())
+	store := v.store
+	if n, err := v.around(); err == nil && n.me != "" { // a session that goes on
+		store = store.As(knowledge.Actor{Agent: n.me})
+	}
+	b, err := briefing.Start(ctx, store, v.client, v.news())
 	return b.Body(), b.Facts, err
 }
 
