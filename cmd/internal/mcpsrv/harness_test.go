@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"leanctx/cmd/internal/op"
 )
@@ -140,9 +141,13 @@ func (a answer) text(t *testing.T) string {
 	return b.String()
 }
 
-// serve pipes input through a server and gives what came out.
+// serve pipes input through a server and gives what came out. Every request is waited for, unless
+// the options say how long.
 func serve(t *testing.T, tools []*op.Tool, o *Options, input io.Reader) []answer {
 	t.Helper()
+	if o == nil {
+		o = &Options{Grace: time.Hour}
+	}
 	var out bytes.Buffer
 	if err := New(tools, o).ServeStdio(t.Context(), input, &out); err != nil {
 		t.Errorf("serving: %v", err)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // serveEnv makes the test binary a server on its standard streams.
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(serveEnv) == "" {
 		os.Exit(m.Run())
 	}
-	o := &Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	o := &Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Grace: time.Hour}
 	if err := New(new(notebook).table(), o).ServeStdio(context.Background(), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -176,7 +176,7 @@ func TestToolsAsListed(t *testing.T) {
 func TestToolsCostAtMost3000Tokens(t *testing.T) {
 	var out bytes.Buffer
 	request := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta2026 + `}}`
-	if err := New(op.All(op.Stores{}), nil).ServeStdio(t.Context(), strings.NewReader(request), &out); err != nil {
+	if err := New(op.All(op.Stores{}), &Options{Grace: time.Hour}).ServeStdio(t.Context(), strings.NewReader(request), &out); err != nil {
 		t.Fatal(err)
 	}
 	codec, err := tokenizer.Get(tokenizer.O200kBase)

@@ -122,9 +122,10 @@ func TestReadsRunTogether(t *testing.T) {
 	io.WriteString(feed, call("1", "ctx_recall", `{"action":"wait"}`)+
 		call("2", "ctx_knowledge", `{"action":"remember","value":"x"}`)+
 		call("3", "ctx_recall", `{"action":"recall"}`)+
-		`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{`+meta2026+`}}`+"\n"+
 		call("5", "ctx_recall", `{"action":"recall"}`)+
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`+"\n")
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`+"\n"+
+		// Its answer tells that all lines before it have been read.
+		`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{`+meta2026+`}}`+"\n")
 	if a := <-results; string(a.ID) != "4" {
 		t.Errorf("first came the answer to %s", a.ID)
 	}
@@ -148,7 +149,7 @@ func TestEndOfInputCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notebook{gate: make(chan struct{})} // nobody opens it
 		began := time.Now()
-		list := serve(t, n.table(), nil, strings.NewReader(call("1", "ctx_recall", `{"action":"wait"}`)))
+		list := serve(t, n.table(), new(Options), strings.NewReader(call("1", "ctx_recall", `{"action":"wait"}`)))
 		if len(list) != 0 || time.Since(began) != 5*time.Second {
 			t.Errorf("after %v: %+v", time.Since(began), list)
 		}

@@ -66,7 +66,7 @@ func TestTranscripts(t *testing.T) {
 			}
 			in, want := archive.Files[0].Data, string(archive.Files[1].Data)
 			var out bytes.Buffer
-			if err := New(real(t), &Options{Version: "test"}).ServeStdio(t.Context(), bytes.NewReader(in), &out); err != nil {
+			if err := New(real(t), &Options{Version: "test", Grace: time.Hour}).ServeStdio(t.Context(), bytes.NewReader(in), &out); err != nil {
 				t.Fatal(err)
 			}
 			got := transcript(t, in, out.Bytes())
