@@ -239,7 +239,11 @@ func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err er
 				r.outside++
 				return
 			}
-			all = append(all, &listed{n, x, lesson, x.Salience(now, s.use.With(x.ID, x.Read))})
+			l := &listed{n, x, lesson, 0}
+			if q.Category != "" {
+				l.salience = x.Salience(now, s.use.With(x.ID, x.Read))
+			}
+			all = append(all, l)
 		}
 		for n, x := range k.Summaries(now) {
 			if x.Period.Contains(now) && (q.Category == "" || n.Category == room) {

@@ -89,7 +89,7 @@ func likened(ctx context.Context, s *knowledge.Store) (*meaning.Encoding, error)
 
 // nearly lists the pairs of which one is among the newest facts, the nearest
 // first, and tells how many were compared with all.
-func nearly(ctx context.Context, s *knowledge.Store, st *state.State, e meaning.Encoding, facts []likely) ([]Pair, int, error) {
+func nearly(ctx context.Context, s *knowledge.Store, e meaning.Encoding, facts []likely, judged []formats.JudgedPair) ([]Pair, int, error) {
 	slices.SortFunc(facts, func(a, b likely) int {
 		return cmp.Or(b.at.Compare(a.at), b.from.Compare(a.from), cmp.Compare(knowledge.Slashed(a.name), knowledge.Slashed(b.name)))
 	})
@@ -108,7 +108,7 @@ func nearly(ctx context.Context, s *knowledge.Store, st *state.State, e meaning.
 	pairs := []Pair{}
 	for _, p := range near {
 		a, b := &facts[p.A], &facts[p.B]
-		if !knowledge.Judged(st.Judged, fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
+		if !knowledge.Judged(judged, fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
 			pairs = append(pairs, Pair{a.name, a.value, b.name, b.value, p.Cosine})
 		}
 	}

@@ -67,9 +67,10 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 	if err != nil {
 		return r, err
 	}
-	err = s.View(ctx, func(st *state.State, now time.Time) (err error) {
+	var likes []likely
+	var judged []formats.JudgedPair
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
-		var likes []likely
 		var stand []*fact.Version
 		same := values{}
 		for n, vs := range st.Sorted() {
@@ -105,11 +106,12 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		if last, any := st.Last(state.NoteMaintenance); any {
 			r.Maintenance = &last
 		}
-		if r.Looked = encoder != nil; r.Looked {
-			r.Nearly, r.Compared, err = nearly(ctx, s, st, *encoder, likes)
-		}
-		return err
+		judged = slices.Clone(st.Judged)
+		return nil
 	})
+	if r.Looked = encoder != nil; r.Looked && err == nil { // it takes long, and writers wait for a view
+		r.Nearly, r.Compared, err = nearly(ctx, s, *encoder, likes, judged)
+	}
 	x := s.IndexStatus()
 	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && x.Pending == 0 && r.Facts > 0
 	r.damage(ctx, s)

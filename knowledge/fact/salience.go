@@ -85,6 +85,9 @@ func KindOf(v *Version) Kind {
 // session; to repeat what a briefing said adds nothing. It counts up to 20.
 func Witnesses(v *Version) int {
 	const most = 20
+	if len(v.Sources) == 1 {
+		return 1
+	}
 	type witness struct {
 		kind, by string
 		day      int64

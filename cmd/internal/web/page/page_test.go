@@ -170,6 +170,8 @@ func (f *fixture) story() (cursor, codex string) {
 	f.remember("architecture", "db", "PostgreSQL 16")
 	f.remember("deploy", "host", "AWS ECS in eu-central-1", "source", "user")
 	f.do("", "knowledge", "relate", "category", "architecture", "key", "auth", "target", "architecture/db", "kind", "depends_on")
+	f.remember("workflow", "ci", "CI runs on Jenkins")
+	f.remember("decision", "pipeline", "We moved from Jenkins to GitHub Actions")
 	cursor = strings.Fields(f.do("", "agent", "register", "agent_type", "cursor", "role", "auth"))[1]
 	codex = strings.Fields(f.do("", "agent", "register", "agent_type", "codex", "role", "review"))[1]
 	f.do(codex, "knowledge", "remember", "category", "deploy", "key", "host", "value", "Fly.io in fra")
@@ -195,11 +197,12 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 		"/facts/deploy/host":               {"Disputes", "d-", "Fly.io", "▼?: dispute"},
 		"/facts/?category=deploy&key=host": {"AWS"},
 		"/doubts":                          {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Look for contradictions", "/doubts?look=1", "!This still holds"},
-		"/doubts?look=1":                   {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Contradictions", "This still holds"},
+		"/doubts?look=1":                   {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Contradictions", "This still holds", "Possible conflicts", "decision/pipeline", "seems to replace"},
 		"/doubts?as_of=2026-02-01":         {"No open dispute", "!Accept this"},
 		"/agents":                          {cursor, codex, "holds <code>src/auth.ts</code>", "rebase first", "Fix the refresh", "Created"},
 		"/briefings":                       {"claude-code", "session-start", "architecture:", `href="/facts/deploy/host"`},
-		"/health":                          {"Active facts", "Damage", "Tokens by day", "Open disputes"},
+		"/health":                          {"Active facts", "Tokens by day", "Open disputes", "/health?look=1", "!Damage"},
+		"/health?look=1":                   {"Damage", "Stale", "Nearly the same"},
 	} {
 		expect(t, path, f.get(path, http.StatusOK), texts...)
 	}
@@ -339,7 +342,7 @@ func TestHostileValuesStayText(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/", "/doubts?look=1", "/agents", "/briefings", "/health", "/?q=" + url.QueryEscape(hostile[0]), "/?room=" + url.QueryEscape(hostile[1])} {
+	for _, path := range []string{"/", "/doubts?look=1", "/agents", "/briefings", "/health?look=1", "/?q=" + url.QueryEscape(hostile[0]), "/?room=" + url.QueryEscape(hostile[1])} {
 		check(path)
 	}
 	if len(seen) < 2*len(hostile) {
@@ -449,7 +452,7 @@ func TestPrefix(t *testing.T) {
 	const prefix = "/p/0123456789abcdef"
 	f.handler = http.StripPrefix(prefix, page.New(page.Options{Call: f.call, Project: "other", Prefix: prefix, Events: prefix + "/events"}))
 	links := regexp.MustCompile(`(?:href|action|src|value)="(/[^"]*)"`)
-	for _, path := range []string{"/", "/facts/architecture/auth", "/doubts?look=1", "/agents", "/briefings", "/health", "/nowhere", "/?as_of=2026-02-01"} {
+	for _, path := range []string{"/", "/facts/architecture/auth", "/doubts?look=1", "/agents", "/briefings", "/health?look=1", "/nowhere", "/?as_of=2026-02-01"} {
 		status := http.StatusOK
 		if path == "/nowhere" {
 			status = http.StatusNotFound

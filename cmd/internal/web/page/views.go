@@ -394,6 +394,7 @@ func (q *request) briefings() (string, any, error) {
 }
 
 type healthPage struct {
+	Looked  bool // see doubtsPage
 	Report  advice.Report
 	Status  knowledge.Status
 	Vectors string // what encodes, in a sentence
@@ -424,11 +425,13 @@ func bars(list []cost.Share) (out []bar) {
 const daysShown = 30
 
 func (q *request) health() (string, any, error) {
-	report, err := call[advice.Report](q, tool, "health", nil)
-	if err != nil {
-		return "", nil, err
+	d := healthPage{Looked: q.URL.Query().Get("look") != "", Status: q.status}
+	var err error
+	if d.Looked {
+		if d.Report, err = call[advice.Report](q, tool, "health", nil); err != nil {
+			return "", nil, err
+		}
 	}
-	d := healthPage{Report: report, Status: q.status}
 	days, err := call[cost.Report](q, "cost", "report", map[string]any{"by": "day", "limit": daysShown})
 	if err != nil {
 		return "", nil, err

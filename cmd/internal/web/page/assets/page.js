@@ -50,7 +50,7 @@
     const link = part?.querySelector('a');
     if (!link) return;
     part.setAttribute('aria-busy', 'true');
-    link.replaceWith('Looking for contradictions, duplicates and dormant facts…');
+    link.replaceWith(part.dataset.load);
     const answer = await fetch(link.href).catch(() => null);
     const found = answer?.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('found');
     if (found && part.isConnected) part.replaceWith(found);

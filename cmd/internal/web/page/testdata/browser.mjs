@@ -42,7 +42,7 @@ for (const [width, height] of [[1280, 900], [360, 740]]) {
     for (const view of views) {
       await page.goto(base + view);
       await page.waitForSelector('main h1, main h2');
-      if (view === '/doubts') await page.waitForSelector('#found:not([data-load])');
+      if (view === '/doubts' || view === '/health') await page.waitForSelector('#found:not([data-load])');
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (over > 0) wrong('wider than the screen:', view, width, over);
       for (const text of await page.evaluate(low)) wrong('contrast:', view, colorScheme, text);
