@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"leanctx/formats"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/meaning"
