@@ -3,7 +3,8 @@
 // process ends. An agent whose lock is free may be resumed by anybody.
 //
 // Within a process, the package also counts the connections that act as an agent. When the
-// last one ends, others may resume the agent.
+// last one ends, others may resume the agent. A client over HTTP has no connection: its
+// session is empty, and it holds an agent for half an hour after its last call.
 package live
 
 import (
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 
 	"leanctx/internal/journal"
 )
@@ -34,6 +36,36 @@ type holder struct {
 	lock     *journal.FileLock
 	file     string          // its name
 	sessions map[string]bool // the connections whose agent it is
+	called   time.Time       // when a client without a connection last called; zero: never
+	idle     *time.Timer     // ends such a client's hold
+}
+
+// calledFor is how long a client without a connection holds an agent after a call.
+const calledFor = 30 * time.Minute
+
+// add records that a connection acts as the agent. mu is held.
+func (l *Locks) add(id, session string, h *holder) {
+	h.sessions[session] = true
+	if session != "" {
+		return
+	}
+	h.called = time.Now()
+	if h.idle == nil {
+		h.idle = time.AfterFunc(calledFor, func() { l.expire(id, h) })
+	} else {
+		h.idle.Reset(calledFor)
+	}
+}
+
+// expire ends the hold of a client without a connection that has been silent for long.
+func (l *Locks) expire(id string, h *holder) {
+	_ = l.leaveIf(id, func(now *holder) bool { // at worst the agent is held until the process ends
+		if now != h || time.Since(h.called) < calledFor { // it called meanwhile
+			return false
+		}
+		delete(h.sessions, "")
+		return len(h.sessions) == 0
+	})
 }
 
 // An agent has up to two locks. The connection that registered it holds the first one
@@ -109,7 +141,7 @@ func (l *Locks) joined(id, session string) bool {
 	defer l.mu.Unlock()
 	h := l.held[id]
 	if h != nil {
-		h.sessions[session] = true
+		l.add(id, session, h)
 	}
 	return h != nil
 }
@@ -122,7 +154,7 @@ func (l *Locks) holding(root *os.Root, id, session string, h *holder) error {
 	if l.held[id] == nil {
 		l.held[id] = h
 	}
-	l.held[id].sessions[session] = true
+	l.add(id, session, l.held[id])
 	kept := l.held[id] == h
 	l.mu.Unlock()
 	if kept {
@@ -133,9 +165,22 @@ func (l *Locks) holding(root *os.Root, id, session string, h *holder) error {
 
 // Leave releases an agent and removes its lock file, so that files do not pile up.
 func (l *Locks) Leave(id string) error {
+	return l.leaveIf(id, func(*holder) bool { return true })
+}
+
+// leaveIf releases an agent if it may go. mu is held while that is asked.
+func (l *Locks) leaveIf(id string, may func(*holder) bool) error {
 	l.mu.Lock()
 	h := l.held[id]
-	delete(l.held, id)
+	if h != nil && !may(h) {
+		h = nil
+	}
+	if h != nil {
+		delete(l.held, id)
+		if h.idle != nil {
+			h.idle.Stop()
+		}
+	}
 	l.mu.Unlock()
 	if h == nil {
 		return nil

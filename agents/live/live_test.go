@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"leanctx/agents/live"
 )
@@ -50,6 +52,46 @@ func TestLocks(t *testing.T) {
 	if files, err := os.ReadDir(dir); len(files) > 0 || err != nil {
 		t.Error(files, err)
 	}
+}
+
+// A client without a connection, as over HTTP, holds an agent for half an hour after its
+// last call, and a connection beside it for longer.
+func TestClientWithoutConnectionHoldsForHalfAnHour(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		server, other := live.New(dir), live.New(dir)
+		free := func() bool {
+			t.Helper()
+			ok, err := other.Hold(agent, "x")
+			if err = errors.Join(err, other.Close()); err != nil {
+				t.Fatal(err)
+			}
+			return ok
+		}
+		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
+		if ok, err := server.Hold(agent, ""); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		wait(29 * time.Minute)
+		if err := server.Join(agent, ""); err != nil {
+			t.Fatal(err)
+		}
+		if wait(29 * time.Minute); free() {
+			t.Error("free half an hour after it registered, though it has called since")
+		}
+		if wait(2 * time.Minute); server.Holds(agent) || !free() {
+			t.Error("held half an hour after the last call")
+		}
+		if err := errors.Join(server.Join(agent, ""), server.Join(agent, "a connection")); err != nil {
+			t.Fatal(err)
+		}
+		if wait(24 * time.Hour); free() {
+			t.Error("free while a connection acts as it")
+		}
+		if err := server.End("a connection"); err != nil || !free() {
+			t.Error(err, "held after the connection has ended")
+		}
+	})
 }
 
 // Who is at a handoff is at it alone, and the next one may be.
