@@ -133,7 +133,7 @@ func (r *ranking) entrance(i, programs int) float64 {
 	if e.class != ordinary || r.roles[i].test || r.roles[i].example {
 		return 0
 	}
-	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, r.below), "/")
+	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, r.dir), "/")
 	depth := float64(strings.Count(inside, "/"))
 	stem := stemOf(e.Path)
 	switch {

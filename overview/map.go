@@ -94,7 +94,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	if q.Budget < 0 {
 		return Overview{}, refusal.Argument("budget", "budget %d is negative", q.Budget)
 	}
-	below, err := m.below(q.Path)
+	dir, err := m.requested(q.Path)
 	if err != nil {
 		return Overview{}, err
 	}
@@ -110,10 +110,10 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	}
 	q.Task = strings.TrimSpace(q.Task)
 	budget := cmp.Or(q.Budget, defaultMapBudget)
-	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(below)), Task: q.Task, Note: found.Note}
-	r := ranking{entries: entries, task: q.Task, touched: recency(entries, history.Touched), commits: history.Commits, below: below, memory: m.naming(ctx, q.Task)}
+	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(dir)), Task: q.Task, Note: found.Note}
+	r := ranking{entries: entries, task: q.Task, touched: recency(entries, history.Touched), commits: history.Commits, dir: dir, memory: m.naming(ctx, q.Task)}
 	order, matched := r.rank()
-	if slices.ContainsFunc(found.Apart, func(dir string) bool { return strings.HasPrefix(below+"/", dir) }) {
+	if slices.ContainsFunc(found.Separate, func(other string) bool { return strings.HasPrefix(dir+"/", other) }) {
 		o.note("another repository, or installed packages: not looked into as a part of this project")
 	}
 	if n := r.unopened(); n > 0 {
@@ -129,7 +129,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 		}
 	}
 	o.fill(&r, order, budget*bytesPerToken-len(o.Briefing))
-	o.skip(&r, found.Apart)
+	o.skip(&r, found.Separate)
 	return o, nil
 }
 
@@ -138,9 +138,9 @@ func (o *Overview) note(format string, a ...any) {
 	o.Note = strings.TrimPrefix(o.Note+"; "+fmt.Sprintf(format, a...), "; ")
 }
 
-// below is the directory or file that path names, relative to the root with
+// requested is the directory or file that path names, relative to the root with
 // slashes; empty for the root itself.
-func (m *Map) below(p string) (string, error) {
+func (m *Map) requested(p string) (string, error) {
 	if p == "" {
 		return "", nil
 	}
@@ -249,6 +249,6 @@ func (m *Map) naming(ctx context.Context, task string) []string {
 }
 
 // under reports whether a file is the requested path or below it.
-func under(name, below string) bool {
-	return below == "" || name == below || strings.HasPrefix(name, below) && name[len(below)] == '/'
+func under(name, dir string) bool {
+	return dir == "" || name == dir || strings.HasPrefix(name, dir) && name[len(dir)] == '/'
 }

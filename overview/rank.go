@@ -18,7 +18,7 @@ type ranking struct {
 	task    string
 	touched []float64 // 0 to 1
 	commits []tree.Commit
-	below   string
+	dir     string
 	memory  []string
 
 	tested  bool // the task is about tests
@@ -64,7 +64,7 @@ func (r *ranking) rank() (order []int, matched bool) {
 		r.central(g, named)
 	}
 	for i, e := range r.entries {
-		if e.class == ordinary && r.score[i] > 0 && under(e.Path, r.below) {
+		if e.class == ordinary && r.score[i] > 0 && under(e.Path, r.dir) {
 			order = append(order, i)
 		}
 	}
@@ -98,9 +98,9 @@ func (r *ranking) spread(words, named, flow []float64) {
 // workFiles are the files of the work: those below the requested path, or else the best
 // files for the task.
 func (r *ranking) workFiles(order []int, matched bool) (files []string) {
-	if r.below != "" {
+	if r.dir != "" {
 		for _, e := range r.entries {
-			if under(e.Path, r.below) {
+			if under(e.Path, r.dir) {
 				files = append(files, e.Path)
 			}
 		}
@@ -118,7 +118,7 @@ func (r *ranking) workFiles(order []int, matched bool) (files []string) {
 // unopened counts the files that were not read.
 func (r *ranking) unopened() (n int) {
 	for _, e := range r.entries {
-		if e.unopened && under(e.Path, r.below) {
+		if e.unopened && under(e.Path, r.dir) {
 			n++
 		}
 	}

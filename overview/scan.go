@@ -103,7 +103,7 @@ type scanner struct {
 }
 
 // scan returns an entry for each file, in order. An entry of old is valid while size and time
-// of its file are the same and it is settled.
+// of its file are the same and its time is final (timeIsFinal).
 func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*entry) ([]*entry, bool, error) {
 	out := make([]*entry, len(files))
 	var todo []int
@@ -114,7 +114,7 @@ func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*e
 			out[i] = named(f)
 			continue
 		}
-		if e != nil && e.Size == f.Size && e.ModTime == f.ModTime && e.settled() {
+		if e != nil && e.Size == f.Size && e.ModTime == f.ModTime && e.timeIsFinal() {
 			out[i] = e
 		} else {
 			todo = append(todo, i)
@@ -143,9 +143,9 @@ func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*e
 	return out, len(todo) > 0 || len(old) != len(files), ctx.Err()
 }
 
-// settled reports whether a later change must have changed the file's time. File systems
+// timeIsFinal reports whether a later change must have changed the file's time. File systems
 // have ticks of up to ten milliseconds, or two seconds if times have no fraction.
-func (e *entry) settled() bool {
+func (e *entry) timeIsFinal() bool {
 	tick := 10 * time.Millisecond
 	if e.ModTime%int64(time.Second) == 0 {
 		tick = 2 * time.Second
@@ -200,7 +200,7 @@ func share(l source.Language, size int64) int64 {
 	return headMost
 }
 
-// named is the entry of a file that was not read. It is never settled.
+// named is the entry of a file that was not read. Its time is never final.
 func named(f tree.File) *entry {
 	e := &entry{File: f, readAt: math.MinInt64 / 2, unopened: true, language: source.Of(f.Path)}
 	if _, foreign := tree.Vendored(f.Path); foreign {

@@ -110,12 +110,12 @@ func (o *Overview) skip(r *ranking, apart []string) {
 			}
 		}
 	}
-	for d := o.below(r); !shownIn[d]; d = path.Dir(d) {
+	for d := o.dir(r); !shownIn[d]; d = path.Dir(d) {
 		shownIn[d] = true
 	}
 	count := map[string]int{}
 	for _, e := range r.entries {
-		if !under(e.Path, r.below) {
+		if !under(e.Path, r.dir) {
 			continue
 		}
 		o.Files++
@@ -130,15 +130,15 @@ func (o *Overview) skip(r *ranking, apart []string) {
 	}
 	o.Skipped.Files += o.Files
 	for _, dir := range apart {
-		if under(strings.TrimSuffix(dir, "/"), r.below) {
+		if under(strings.TrimSuffix(dir, "/"), r.dir) {
 			count[dir] += 0
 		}
 	}
 	o.Skipped.name(count)
 }
 
-// below is the requested directory in the form of path.Dir.
-func (o *Overview) below(r *ranking) string { return cmp.Or(r.below, ".") }
+// dir is the requested directory in the form of path.Dir.
+func (o *Overview) dir(r *ranking) string { return cmp.Or(r.dir, ".") }
 
 func (s *Skipped) count(c class) {
 	switch c {

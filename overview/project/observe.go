@@ -29,8 +29,8 @@ const (
 	smallFile  = 4 << 10
 )
 
-// look observes a path without running git.
-func (p *Registry) look(path string) (*observation, error) {
+// observe looks at a path without running git.
+func (p *Registry) observe(path string) (*observation, error) {
 	dir, err := startDir(path)
 	if err != nil {
 		return nil, err
@@ -222,9 +222,9 @@ func projectName(root string) string {
 	return name
 }
 
-// standing reports whether a recorded place still exists. If that cannot be found out, it
+// exists reports whether a recorded place still exists. If that cannot be found out, it
 // counts as existing.
-func (p Place) standing() bool {
+func (p Place) exists() bool {
 	name := p.GitDir
 	if name == "" {
 		name = p.Root
@@ -255,7 +255,7 @@ func coarse(birth string) bool { return !strings.Contains(birth, ".") }
 type presence int
 
 const (
-	there     presence = iota
+	present   presence = iota
 	recreated          // a repository with another birth mark, that is or may be the same one made anew
 	absent             // nothing, or another repository
 )
@@ -276,9 +276,9 @@ func (p *Registry) ask(ctx context.Context, s *observation) error {
 	if s.common != "" && s.born {
 		s.firsts = p.firstCommits(ctx, s.common, s.head)
 	}
-	s.found, s.kept, s.moved = map[Place]presence{}, map[string]bool{}, map[string]string{}
+	s.found, s.hasFirst, s.moved = map[Place]presence{}, map[string]bool{}, map[string]string{}
 	for _, r := range records {
-		if !r.born(s.Birth) && !intersect(r.FirstCommits, s.firsts) && !r.beside(s) {
+		if !r.born(s.Birth) && !intersect(r.FirstCommits, s.firsts) && !r.adjacent(s) {
 			continue
 		}
 		for _, place := range r.Places {
@@ -288,7 +288,7 @@ func (p *Registry) ask(ctx context.Context, s *observation) error {
 			continue
 		}
 		if !intersect(r.FirstCommits, s.firsts) {
-			s.kept[r.Hash] = p.has(ctx, s.common, r.FirstCommits)
+			s.hasFirst[r.Hash] = p.has(ctx, s.common, r.FirstCommits)
 		} else if !r.born(s.Birth) && r.gone(s) {
 			s.moved[r.Hash] = r.sibling(s)
 		}
@@ -298,11 +298,11 @@ func (p *Registry) ask(ctx context.Context, s *observation) error {
 
 // presence tells whether the repository, or directory, of a record is at a place of it.
 func (p *Registry) presence(ctx context.Context, r *record, place Place) presence {
-	if !place.standing() {
+	if !place.exists() {
 		return absent
 	}
 	if place.GitDir == "" || birth(place.GitDir) == place.Birth {
-		return there
+		return present
 	}
 	now := p.firstCommits(ctx, commonDir(place.GitDir), "")
 	if len(now) > 0 && len(r.FirstCommits) > 0 && !intersect(r.FirstCommits, now) {
@@ -316,9 +316,9 @@ func (r *record) gone(s *observation) bool {
 	return !slices.ContainsFunc(r.Places, func(p Place) bool { return s.found[p] != absent })
 }
 
-// beside reports whether a record, and what was seen, are plain directories side by side.
-func (r *record) beside(s *observation) bool {
-	if s.GitDir != "" || s.ID != "" || r.ID != "" || slices.Contains(r.Apart, s.key()) {
+// adjacent reports whether a record, and what was seen, are plain directories side by side.
+func (r *record) adjacent(s *observation) bool {
+	if s.GitDir != "" || s.ID != "" || r.ID != "" || slices.Contains(r.Unlinked, s.key()) {
 		return false
 	}
 	isPlain := func(p Place) bool { return p.GitDir == "" }

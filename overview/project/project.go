@@ -134,7 +134,7 @@ func (p *Registry) Lookup(ctx context.Context, path string) (Project, error) {
 }
 
 func (p *Registry) resolve(ctx context.Context, path string, record bool) (Project, error) {
-	s, err := p.look(path)
+	s, err := p.observe(path)
 	if err != nil {
 		return Project{}, err
 	}
@@ -233,7 +233,7 @@ func looksLikePath(ref string) bool {
 // Link makes the place of a path part of the recorded project that ref names (see Show). The
 // facts of its former project stay under the former hash, and a notice says so.
 func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) {
-	s, err := p.look(path)
+	s, err := p.observe(path)
 	if err != nil {
 		return Project{}, err
 	}
@@ -262,7 +262,7 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 			notices = []string{fmt.Sprintf("what was remembered here before stays in project %s", from.Hash)}
 		}
 		next := to.with(s, to.placeOf(s))
-		next.Apart = slices.DeleteFunc(slices.Clone(next.Apart), func(k string) bool { return k == s.key() || k == s.birthKey() })
+		next.Unlinked = slices.DeleteFunc(slices.Clone(next.Unlinked), func(k string) bool { return k == s.key() || k == s.birthKey() })
 		if i := next.placeOf(s); from != nil && i >= 0 {
 			next.Places[i].LinkedFrom = from.Hash
 		}
@@ -277,7 +277,7 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 // again the project that it was before [Registry.Link], or a new one. It does not return to
 // the former project by itself.
 func (p *Registry) Unlink(ctx context.Context, path string) (Project, error) {
-	s, err := p.look(path)
+	s, err := p.observe(path)
 	if err != nil {
 		return p.unlinkGone(ctx, path, err)
 	}
@@ -311,12 +311,12 @@ func (p *Registry) take(ctx context.Context, s *observation, path string) (Proje
 		gone.Place = r.Places[i]
 		next := r.without(&gone)
 		next.unmark(gone.Birth)
-		next.Apart = append(slices.Clone(next.Apart), gone.key())
+		next.Unlinked = append(slices.Clone(next.Unlinked), gone.key())
 		if gone.Birth != "" && !next.born(gone.Birth) { // else it was a copy of what stays
-			next.Apart = append(next.Apart, gone.birthKey())
+			next.Unlinked = append(next.Unlinked, gone.birthKey())
 		}
-		slices.Sort(next.Apart)
-		next.Apart = slices.Compact(next.Apart)
+		slices.Sort(next.Unlinked)
+		next.Unlinked = slices.Compact(next.Unlinked)
 		out = next.project()
 		changes := []change{{Put: next}}
 		if from := a.records[gone.LinkedFrom]; from != nil {

@@ -39,7 +39,7 @@ type record struct {
 	Places       []Place   `json:"places"`
 	Former       []string  `json:"former,omitempty"`
 	Marks        []string  `json:"marks,omitempty"` // birth marks of its former repositories, which may appear elsewhere
-	Apart        []string  `json:"apart,omitempty"` // places and birth marks that were unlinked: they do not return by themselves
+	Unlinked     []string  `json:"apart,omitempty"` // places and birth marks that were unlinked: they do not return by themselves
 }
 
 // change is an event of the map.

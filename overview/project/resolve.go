@@ -18,11 +18,11 @@ type observation struct {
 	head   string // the git directory whose HEAD is the work tree's
 	born   bool   // that HEAD is a commit
 
-	ranGit bool               // git has run, if it was needed
-	firsts []string           // the first commits, sorted, if known
-	found  map[Place]presence // the places of similar records
-	kept   map[string]bool    // hashes of records whose first commits are in the repository, also if amended
-	moved  map[string]string  // the present places of moved records, by hash
+	ranGit   bool               // git has run, if it was needed
+	firsts   []string           // the first commits, sorted, if known
+	found    map[Place]presence // the places of similar records
+	hasFirst map[string]bool    // hashes of records whose first commits are in the repository, also if amended
+	moved    map[string]string  // the present places of moved records, by hash
 
 	learn bool // record news about a known project
 	now   time.Time
@@ -53,11 +53,11 @@ func (a *registry) decide(s *observation) resolution {
 		}
 		if r != nil && r.ID != "" {
 			v.leaves(r, s, "the identity file changed: what was remembered here before stays in project %s", r.Hash)
-			return a.fresh(s, v)
+			return a.newProject(s, v)
 		}
 	}
 	if r != nil {
-		return a.standing(r, i, s)
+		return a.atPlace(r, i, s)
 	}
 	if s.GitDir != "" {
 		return a.moved(s, nil, v)
@@ -67,16 +67,16 @@ func (a *registry) decide(s *observation) resolution {
 		if notice != "" {
 			v.notices = append(v.notices, notice)
 		}
-		v = a.fresh(s, v)
+		v = a.newProject(s, v)
 		v.ask = ask
 		return v
 	}
-	return a.fresh(s, v)
+	return a.newProject(s, v)
 }
 
-// standing is the resolution for an observation at place i of a record: that record, unless another
+// atPlace is the resolution for an observation at place i of a record: that record, unless another
 // repository stands there now.
-func (a *registry) standing(r *record, i int, s *observation) resolution {
+func (a *registry) atPlace(r *record, i int, s *observation) resolution {
 	var v resolution
 	p := r.Places[i]
 	is := same(r, p, s)
@@ -128,8 +128,8 @@ func (r *record) equal(o *record) bool {
 		slices.Equal(r.FirstCommits, o.FirstCommits) && slices.Equal(r.Places, o.Places) && slices.Equal(r.Former, o.Former) && slices.Equal(r.Marks, o.Marks)
 }
 
-// fresh is the resolution for a project that is not recorded.
-func (a *registry) fresh(s *observation, v resolution) resolution {
+// newProject is the resolution for a project that is not recorded.
+func (a *registry) newProject(s *observation, v resolution) resolution {
 	if s.learn && s.born && !s.ranGit {
 		v.ask = true
 	}
@@ -157,7 +157,7 @@ func same(r *record, p Place, s *observation) answer {
 		return unknown
 	}
 	if len(r.FirstCommits) > 0 && len(s.firsts) > 0 {
-		if intersect(r.FirstCommits, s.firsts) || s.kept[r.Hash] {
+		if intersect(r.FirstCommits, s.firsts) || s.hasFirst[r.Hash] {
 			return yes
 		}
 		return no
@@ -230,11 +230,11 @@ func (a *registry) candidatesFor(s *observation, not *record) (c candidates, ask
 
 // byBirth sorts in a record with the birth mark of the observation.
 func (c *candidates) byBirth(r *record, s *observation, shares bool) {
-	i := slices.IndexFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth && s.found[p] != there })
+	i := slices.IndexFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth && s.found[p] != present })
 	isAt := slices.ContainsFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth })
-	other := len(r.FirstCommits) > 0 && len(s.firsts) > 0 && !shares && !s.kept[r.Hash]
+	other := len(r.FirstCommits) > 0 && len(s.firsts) > 0 && !shares && !s.hasFirst[r.Hash]
 	switch {
-	case isAt && i < 0 && slices.Contains(r.Apart, s.key()): // a copy that was unlinked
+	case isAt && i < 0 && slices.Contains(r.Unlinked, s.key()): // a copy that was unlinked
 	case isAt && i < 0:
 		c.like = append(c.like, candidate{r, i, "which is still there"})
 	case other:
@@ -281,7 +281,7 @@ func (c candidates) arrived(s *observation) (record *record, notice string, ok b
 func (a *registry) moved(s *observation, not *record, v resolution) resolution {
 	c, ask := a.candidatesFor(s, not)
 	if ask {
-		v = a.fresh(s, v)
+		v = a.newProject(s, v)
 		v.ask = true
 		return v
 	}
@@ -298,7 +298,7 @@ func (a *registry) moved(s *observation, not *record, v resolution) resolution {
 	if all := slices.Concat(c.moved, c.back, c.clone, c.like); len(all) > 0 && s.ID == "" {
 		v.notices = append(v.notices, doubt(all))
 	}
-	return a.fresh(s, v)
+	return a.newProject(s, v)
 }
 
 // follows makes the resolution a record that the observation was found to be.
@@ -372,7 +372,7 @@ func doubt(all []candidate) string {
 func (a *registry) renamed(s *observation) (notice string, ask bool) {
 	var gone []*record
 	for _, r := range a.records {
-		if !r.beside(s) {
+		if !r.adjacent(s) {
 			continue
 		}
 		if !s.ranGit {
@@ -392,7 +392,7 @@ func (a *registry) renamed(s *observation) (notice string, ask bool) {
 // couldBe reports whether a record could be followed to the place of an observation, if it is gone from
 // its own.
 func (r *record) couldBe(s *observation) bool {
-	if slices.Contains(r.Apart, s.birthKey()) || slices.Contains(r.Apart, s.key()) && !r.born(s.Birth) {
+	if slices.Contains(r.Unlinked, s.birthKey()) || slices.Contains(r.Unlinked, s.key()) && !r.born(s.Birth) {
 		return false
 	}
 	// An identity is stronger than likeness; that of a record may be gone with its file.

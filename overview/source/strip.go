@@ -79,17 +79,17 @@ var syntaxes = map[Language]syntax{
 type stripper struct {
 	stripped
 	syntax
-	lang  Language
-	i     int
-	fresh bool     // nothing but space since the last line feed
-	prev  byte     // the last byte of code that is no space
-	depth int      // of brackets, where a line feed within them ends no statement
-	here  []string // the marks of Ruby's here documents that begin after this line
-	inner int      // how deep in code within strings this is
+	lang      Language
+	i         int
+	lineStart bool     // nothing but space since the last line feed
+	prev      byte     // the last byte of code that is no space
+	depth     int      // of brackets, where a line feed within them ends no statement
+	hereDocs  []string // the marks of Ruby's here documents that begin after this line
+	inner     int      // how deep in code within strings this is
 }
 
 func strip(l Language, src string) *stripped {
-	s := &stripper{stripped: stripped{src: src, code: []byte(src)}, syntax: syntaxes[l], lang: l, fresh: true}
+	s := &stripper{stripped: stripped{src: src, code: []byte(src)}, syntax: syntaxes[l], lang: l, lineStart: true}
 	if strings.HasPrefix(src, "\ufeff") {
 		s.blank(len("\ufeff"))
 	}
@@ -118,7 +118,7 @@ func (s *stripper) text(end int) {
 	if s.blank(end); s.i > from+1 {
 		s.code[from], s.code[s.i-1] = '"', '"'
 	}
-	s.prev, s.fresh = '"', false
+	s.prev, s.lineStart = '"', false
 }
 
 func (s *stripper) lineEnd() int { return s.after("\n", s.i) - 1 }
@@ -145,11 +145,11 @@ func (s *stripper) step() {
 			s.code[s.i] = ' '
 		}
 		s.i++
-		s.fresh = true
-		for _, mark := range s.here {
+		s.lineStart = true
+		for _, mark := range s.hereDocs {
 			s.hereDocument(mark)
 		}
-		s.here = s.here[:0]
+		s.hereDocs = s.hereDocs[:0]
 		return
 	case c == ' ' || c == '\t' || c == '\r':
 		s.i++
@@ -171,7 +171,7 @@ func (s *stripper) step() {
 	case '}':
 		s.depth = max(s.depth-bool2int(s.lang == Python), 0)
 	}
-	s.prev, s.fresh = c, false
+	s.prev, s.lineStart = c, false
 	s.i++
 }
 
@@ -186,9 +186,9 @@ func bool2int(b bool) int {
 func (s *stripper) comment() bool {
 	from, end := s.i, 0
 	switch {
-	case s.lang == Ruby && s.fresh && s.has("=begin"):
+	case s.lang == Ruby && s.lineStart && s.has("=begin"):
 		end = s.after("\n=end", s.i)
-	case s.lang == Ruby && s.fresh && s.has("__END__"):
+	case s.lang == Ruby && s.lineStart && s.has("__END__"):
 		end = len(s.src)
 	case s.lang != Python && s.lang != Ruby && s.has("/*"):
 		end = s.after("*/", s.i+2)
@@ -207,10 +207,10 @@ func (s *stripper) comment() bool {
 			end = s.i + i // the end of PHP ends a comment too
 		}
 	}
-	first := s.fresh
+	first := s.lineStart
 	s.blank(end)
 	if first {
-		s.keep(from)
+		s.addRemark(from)
 	}
 	return true
 }
@@ -234,9 +234,9 @@ func (s *stripper) nestedEnd() int {
 
 const remarkMost = 4 << 10 // bytes of comment lines that are joined
 
-// keep keeps the comment that ends here. Lines without an empty one between are
+// addRemark records the comment that ends here. Lines without an empty one between are
 // one remark.
-func (s *stripper) keep(from int) {
+func (s *stripper) addRemark(from int) {
 	body := s.src[from:s.i]
 	if n := len(s.remarks); n > 0 && !strings.HasPrefix(body, "/*") {
 		last := &s.remarks[n-1]
@@ -363,7 +363,7 @@ func (s *stripper) special(c byte) bool {
 			}
 		}
 	case C, CPP:
-		if c == '#' && s.fresh {
+		if c == '#' && s.lineStart {
 			s.directive()
 			return true
 		}
@@ -374,7 +374,7 @@ func (s *stripper) special(c byte) bool {
 			}
 		}
 	case CSharp:
-		if c == '#' && s.fresh {
+		if c == '#' && s.lineStart {
 			s.blank(s.lineEnd())
 			return true
 		}
@@ -493,7 +493,7 @@ func (s *stripper) ruby(c byte) bool {
 		if mark == "" || mark[0] >= '0' && mark[0] <= '9' {
 			return false
 		}
-		s.here = append(s.here, mark)
+		s.hereDocs = append(s.hereDocs, mark)
 		s.text(s.i + strings.Index(rest, mark) + len(mark))
 		return true
 	case c == '%' && operand:

@@ -57,11 +57,11 @@ type File struct {
 
 // Tree is the files of a project, sorted by path.
 type Tree struct {
-	Files []File
-	Apart []string // directories not looked into, with a slash at the end: repositories of their own, installed packages
-	Git   bool     // git was asked
-	Head  string   // the commit that is checked out; empty if there is none
-	Note  string   // a sentence on why there are no files, or not all; without a full stop
+	Files    []File
+	Separate []string // directories not looked into, with a slash at the end: repositories of their own, installed packages
+	Git      bool     // git was asked
+	Head     string   // the commit that is checked out; empty if there is none
+	Note     string   // a sentence on why there are no files, or not all; without a full stop
 }
 
 // List lists the files under root, which must be a directory.
@@ -87,7 +87,7 @@ func List(ctx context.Context, root string, o *Options) (*Tree, error) {
 		return nil, err
 	}
 	slices.SortFunc(l.out.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	slices.Sort(l.out.Apart)
+	slices.Sort(l.out.Separate)
 	return &l.out, nil
 }
 
@@ -241,7 +241,7 @@ func (l *lister) directory(at pending) (files []string, below []pending) {
 		return found
 	}
 	if at.dir != "" && has(".git") { // a work tree of its own
-		l.out.Apart = append(l.out.Apart, at.dir)
+		l.out.Separate = append(l.out.Separate, at.dir)
 		return nil, nil
 	}
 	active := at.rules
@@ -257,7 +257,7 @@ func (l *lister) directory(at pending) (files []string, below []pending) {
 				continue
 			}
 			if installed[e.Name()] || at.dir == "" && caches[e.Name()] || name == "go/pkg" {
-				l.out.Apart = append(l.out.Apart, name+"/")
+				l.out.Separate = append(l.out.Separate, name+"/")
 				continue
 			}
 			below = append(below, pending{name + "/", active})
@@ -273,9 +273,9 @@ func (l *lister) directory(at pending) (files []string, below []pending) {
 // rules are the patterns that hold in a directory: its own, and those of the
 // directories above.
 type rules struct {
-	above *rules
-	dir   string // relative, with a slash at the end
-	own   []pattern
+	parent *rules
+	dir    string // relative, with a slash at the end
+	own    []pattern
 }
 
 // with adds the patterns of a directory.
@@ -289,7 +289,7 @@ func (r *rules) with(dir string, own []pattern) *rules {
 // ignore tells whether a path is ignored: the last pattern that matches
 // decides, those of deeper directories first.
 func (r *rules) ignore(name string, isDir bool) bool {
-	for ; r != nil; r = r.above {
+	for ; r != nil; r = r.parent {
 		rest := strings.TrimPrefix(name, r.dir)
 		for i := len(r.own) - 1; i >= 0; i-- {
 			if p := &r.own[i]; p.matches(rest, path.Base(rest), isDir) {
@@ -335,7 +335,7 @@ func (l *lister) lsFiles(ctx context.Context) ([]string, error) {
 		switch {
 		case name == "":
 		case strings.HasSuffix(name, "/"): // an untracked repository within
-			l.out.Apart = append(l.out.Apart, name)
+			l.out.Separate = append(l.out.Separate, name)
 		default:
 			names = append(names, name)
 		}
@@ -360,7 +360,7 @@ func (l *lister) withoutModules(names []string) []string {
 		module := strings.Trim(strings.TrimSpace(value), `"`)
 		if i, found := slices.BinarySearch(names, module); found {
 			names = slices.Delete(names, i, i+1)
-			l.out.Apart = append(l.out.Apart, module+"/")
+			l.out.Separate = append(l.out.Separate, module+"/")
 		}
 	}
 	return names

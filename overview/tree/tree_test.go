@@ -149,7 +149,7 @@ func TestRepositories(t *testing.T) {
 		if d := cmp.Diff([]string{".gitmodules", "main.go"}, paths(app)); d != "" {
 			t.Error(d)
 		}
-		if d := cmp.Diff([]string{"inner/", "third/lib/"}, app.Apart); d != "" {
+		if d := cmp.Diff([]string{"inner/", "third/lib/"}, app.Separate); d != "" {
 			t.Error(d)
 		}
 		if got := paths(y.list("app/third/lib", o)); !slices.Equal(got, []string{"lib.go"}) {

@@ -38,7 +38,7 @@ func (s *stores) usage(p project.Project) (*cost.Usage, error) {
 		return nil, err
 	}
 	return openOnce(s, s.usages, p.Hash, func() (*cost.Usage, error) {
-		return cost.Open(c.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger})
+		return cost.Open(c.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Logger: s.logger})
 	})
 }
 
@@ -118,7 +118,7 @@ const (
 // touch records in the background of a server that an agent is active. Otherwise an agent
 // that only remembers and recalls would count as inactive.
 func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
-	if !s.lasting || agent == "" {
+	if !s.longLived || agent == "" {
 		return
 	}
 	now := time.Now()

@@ -89,7 +89,7 @@ type projectView struct {
 	project project.Project
 	client  string
 	store   *knowledge.Store // nil: nothing is known of the project
-	around  func() (sessionView, error)
+	agents  func() (sessionView, error)
 	news    func() briefing.News
 }
 
@@ -107,7 +107,7 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 	store, err := s.store(sc, p)
 	return projectView{
 		project: p, client: session.Client, store: store,
-		around: sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) }),
+		agents: sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) }),
 		news: func() briefing.News {
 			return briefing.News{Since: session.BriefedBefore(), Own: func(author string) bool { return author == sc.Agent || sameKind(kindOf(author), session.Client) }}
 		},
@@ -117,7 +117,7 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 // Briefing is the briefing of a session, and the names of its facts.
 func (v projectView) Briefing(ctx context.Context) (text string, facts []string, err error) {
 	store := v.store
-	if n, err := v.around(); err == nil && n.me != "" { // a session that goes on
+	if n, err := v.agents(); err == nil && n.me != "" { // a session that goes on
 		store = store.As(knowledge.Actor{Agent: n.me})
 	}
 	b, err := briefing.Start(ctx, store, v.client, v.news())
@@ -146,7 +146,7 @@ func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery
 
 // Unread lists the notices on unread messages of the session's agent.
 func (v projectView) Unread(ctx context.Context) ([]hook.Notice, error) {
-	n, err := v.around()
+	n, err := v.agents()
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (v projectView) AtFile(ctx context.Context, file string) (list []hook.Notic
 		for _, x := range gotchas {
 			list = append(list, hook.GotchaNotice(x.ID, x.Trigger, x.Resolution))
 		}
-		if n, err := v.around(); err == nil {
+		if n, err := v.agents(); err == nil {
 			list = append(list, n.claimed(filepath.ToSlash(rel))...)
 		}
 		return list, errors.Join(err, e)
@@ -208,7 +208,7 @@ func (s *stores) conclude(ctx context.Context, sc op.Scope, session *hook.Sessio
 	if err != nil || n.me == "" || !settings.AutoDiary {
 		return err
 	}
-	text, err := n.stores.summary(ctx, n.me, n.around.Claims)
+	text, err := n.stores.summary(ctx, n.me, n.agents.Claims)
 	if err != nil || text == "" {
 		return err
 	}

@@ -167,7 +167,7 @@ func (s *stores) transformers(c *config.Config) *models {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.loaded == nil {
-		s.loaded = &models{dir: c.ModelsDir, auto: c.AutoDownload, live: s.lasting, logger: s.logger, child: worker()}
+		s.loaded = &models{dir: c.ModelsDir, auto: c.AutoDownload, live: s.longLived, logger: s.logger, child: worker()}
 	}
 	return s.loaded
 }

@@ -39,7 +39,7 @@ type overviewMemory struct {
 // no record: it ends with its answer.
 func (s *stores) intends(sc op.Scope, hash string) func(task string) {
 	return func(task string) {
-		if s.lasting && task != "" && sc.Caller.Session != "" {
+		if s.longLived && task != "" && sc.Caller.Session != "" {
 			s.intents.Store(hash+"\x00"+sc.Caller.Session, task)
 		}
 	}

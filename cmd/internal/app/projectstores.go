@@ -105,20 +105,20 @@ func (s *stores) projectStores(sc op.Scope, p project.Project) (*projectStores, 
 		w, dir := new(projectStores), filepath.Join(c.DataDir, "agents")
 		w.agents.open = func() (*agents.Store, error) {
 			return agents.Open(dir, &agents.Options{
-				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Redactor: r, Logger: s.logger,
+				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Redactor: r, Logger: s.logger,
 				Tasks: reassigner{w}, Facts: s.asserted(sc, p),
 				Files: method(&w.shares, (*share.Store).Paths), Free: method(&w.tasks, (*tasks.Store).FreeFor), Shared: method(&w.shares, (*share.Store).Waiting),
 			})
 		}
 		w.tasks.open = func() (*tasks.Store, error) {
 			return tasks.Open(dir, &tasks.Options{
-				ProjectRoot: p.Root, ProjectHash: p.Hash, Version: build().Version, LongLived: s.lasting, Redactor: r, Logger: s.logger,
+				ProjectRoot: p.Root, ProjectHash: p.Hash, Version: build().Version, LongLived: s.longLived, Redactor: r, Logger: s.logger,
 				Agents: directory{w},
 			})
 		}
 		w.shares.open = func() (*share.Store, error) {
 			return share.Open(filepath.Join(dir, "shared", p.Hash), &share.Options{
-				ProjectRoot: p.Root, LongLived: s.lasting, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: s.logger,
+				ProjectRoot: p.Root, LongLived: s.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: s.logger,
 			})
 		}
 		return w, nil

@@ -16,7 +16,7 @@ import (
 type sessionView struct {
 	stores   *projectStores // nil: nothing is known of the project
 	registry *agents.Store  // of stores
-	around   agents.Synced
+	agents   agents.Synced
 	named    string // the agent that the environment names
 	session  *hook.Session
 	sessions []hook.SeenSession // of its client
@@ -35,7 +35,7 @@ func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project
 	if n.registry, err = n.stores.agents.get(); err != nil {
 		return n, err
 	}
-	n.around, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}) // without an agent, so that nothing is marked as read
+	n.agents, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}) // without an agent, so that nothing is marked as read
 	n.me = n.self()
 	return n, err
 }
@@ -44,7 +44,7 @@ func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project
 // better than the wrong one.
 func (n sessionView) self() string {
 	var own []string
-	for _, a := range n.around.Agents {
+	for _, a := range n.agents.Agents {
 		if n.whose(a) == hook.Own {
 			own = append(own, a.AgentID)
 		}
@@ -72,12 +72,12 @@ func (n sessionView) whose(a agents.Present) hook.Owner {
 // claimed lists the claims of others on a file, given by its path within the project. A
 // holder that is not registered may be any agent of its kind.
 func (n sessionView) claimed(file string) (list []hook.Notice) {
-	for _, c := range n.around.Claims {
+	for _, c := range n.agents.Claims {
 		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
 			continue
 		}
 		name, holder := c.AgentID, agents.Present{AgentID: c.AgentID, AgentType: kindOf(c.AgentID)}
-		for _, a := range n.around.Agents {
+		for _, a := range n.agents.Agents {
 			if a.AgentID == c.AgentID {
 				name, holder = a.AgentID+" ("+a.Role+")", a
 			}
@@ -118,7 +118,7 @@ func (n sessionView) waiting(ctx context.Context) ([]hook.Notice, error) {
 		return nil, err
 	}
 	var active time.Time
-	for _, a := range n.around.Agents {
+	for _, a := range n.agents.Agents {
 		if a.AgentID == n.me {
 			active = a.LastActive
 		}

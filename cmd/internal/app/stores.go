@@ -25,7 +25,7 @@ type stores struct {
 	config       func() (*config.Config, error)
 	warn         func(string)
 	logger       *slog.Logger // of a server
-	lasting      bool         // in a server
+	longLived    bool         // in a server
 	warned       sync.Map     // warnings that were given
 	lastProjects sync.Map     // the last project of a scope's path
 	lastTouch    sync.Map     // when an agent was last active
@@ -54,7 +54,7 @@ func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 // serve sets the stores up for a server. It is called before any store is open.
 func (s *stores) serve(logger *slog.Logger) {
 	restoreGC()
-	s.logger, s.lasting = logger, true
+	s.logger, s.longLived = logger, true
 	s.warn = func(text string) { logger.Warn(text) }
 }
 
@@ -160,7 +160,7 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		return nil, err
 	}
 	o := &knowledge.Options{
-		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.lasting, Logger: s.logger,
+		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Logger: s.logger,
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },

@@ -58,18 +58,18 @@ type location struct {
 type format int
 
 const (
-	jsonc  format = iota // JSON, with comments where the client allows them
-	toml                 // one table
-	yaml                 // one mapping
-	whole                // the file is ours alone
-	marked               // a block between markers, in a file for people
+	jsonc    format = iota // JSON, with comments where the client allows them
+	toml                   // one table
+	yaml                   // one mapping
+	ownFile                // the file is ours alone
+	ownBlock               // a block between markers, in a file for people
 )
 
 // hooks says how a client's hooks are written.
 type hooks struct {
 	files  map[Scope]string
 	events []event
-	format format // jsonc: others write to the file too; whole: ours alone
+	format format // jsonc: others write to the file too; ownFile: ours alone
 	root   []pair // members that the file needs beside its hooks
 	entry  func(e event, command string) any
 	text   func(e event, command string) string // of a whole file
@@ -171,7 +171,7 @@ func clients() []client {
 		remote: remoteTyped("remote", pair{"enabled", true}),
 		hooks: hooks{
 			files:  map[Scope]string{User: "{xdg}/opencode/plugins/lean-ctx.js", Project: "{project}/.opencode/plugins/lean-ctx.js"},
-			format: whole, text: openCodePlugin,
+			format: ownFile, text: openCodePlugin,
 		},
 	}, {
 		name: "amp", binaries: []string{"amp"}, signs: []string{"{xdg}/amp"},
@@ -183,7 +183,7 @@ func clients() []client {
 		remote: remotePlain,
 		hooks: hooks{
 			files:  map[Scope]string{User: "{xdg}/amp/plugins/lean-ctx.ts", Project: "{project}/.amp/plugins/lean-ctx.ts"},
-			format: whole, text: ampPlugin,
+			format: ownFile, text: ampPlugin,
 		},
 	}, {
 		name: "goose", binaries: []string{"goose"}, signs: []string{"{xdg}/goose", "{config}/Block/goose"},
@@ -250,7 +250,7 @@ func clients() []client {
 		},
 		hooks: hooks{
 			files:  map[Scope]string{User: "~/Documents/Cline/Hooks"},
-			events: clineEvents(), format: whole, text: clineScript, run: true,
+			events: clineEvents(), format: ownFile, text: clineScript, run: true,
 		},
 		note: "Cline in an editor runs hooks when they are enabled in its settings",
 	}}

@@ -234,7 +234,7 @@ func (m Machine) Advise(dry bool) (FileReport, error) {
 // adviceEdit is the edit of AGENTS.md. It belongs to no client. A disconnect of the last
 // client undoes it.
 func (m Machine) adviceEdit() edit {
-	return edit{client: "AGENTS.md", scope: Project, path: filepath.Join(m.Root, "AGENTS.md"), format: marked}
+	return edit{client: "AGENTS.md", scope: Project, path: filepath.Join(m.Root, "AGENTS.md"), format: ownBlock}
 }
 
 // Disconnect takes out what is ours.
@@ -259,7 +259,7 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 				if o.Scope == "" && scope != User && rec.of(e) == nil {
 					continue // somebody else may have connected the project
 				}
-				if f := e.disconnect(rec, o.DryRun); f.Outcome != nothing || len(o.Clients) > 0 && scope == orUser(o.Scope) {
+				if f := e.disconnect(rec, o.DryRun); f.Outcome != notOurs || len(o.Clients) > 0 && scope == orUser(o.Scope) {
 					r.Files = append(r.Files, f)
 				}
 			}
@@ -267,7 +267,7 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 	}
 	slices.Reverse(r.Files)
 	if advice := m.adviceEdit(); len(o.Clients) == 0 || len(rec.Files) == 1 && rec.of(advice) != nil {
-		if f := advice.disconnect(rec, o.DryRun); f.Outcome != nothing {
+		if f := advice.disconnect(rec, o.DryRun); f.Outcome != notOurs {
 			r.Files = append(r.Files, f)
 		}
 	}
@@ -282,7 +282,7 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 
 // disconnect undoes one edit.
 func (e edit) disconnect(rec *record, dry bool) FileReport {
-	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: nothing, program: e.run}
+	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: notOurs, program: e.run}
 	was := rec.of(e)
 	f, err := readFile(e.path)
 	if err != nil {
@@ -460,7 +460,7 @@ func (r *record) add(e edit, f file, after string, dirs []string) {
 
 // isIn tells whether a file contains something of ours.
 func (e edit) isIn(data []byte) bool {
-	if e.format == whole {
+	if e.format == ownFile {
 		return isOurs(data)
 	}
 	rest, err := e.without(data, nil, false)

@@ -43,10 +43,10 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		h := edit{client: c.name, scope: scope, path: m.path(file), format: c.hooks.format, root: c.hooks.root, private: first.private, run: c.hooks.run}
 		switch {
 		case h.run && m.system() == "windows": // it cannot run these scripts
-		case h.format == whole && !h.run:
+		case h.format == ownFile && !h.run:
 			h.text = c.hooks.text(event{}, m.Command)
 			all = append(all, h)
-		case h.format == whole:
+		case h.format == ownFile:
 			for _, e := range c.hooks.events {
 				one := h
 				one.path, one.text = filepath.Join(h.path, e.theirs), c.hooks.text(e, m.Command)
@@ -64,7 +64,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		}
 	}
 	if c.rule.file != "" && scope == Project {
-		all = append(all, edit{client: c.name, scope: scope, path: m.path(c.rule.file), format: whole, text: c.rule.text(c.name)})
+		all = append(all, edit{client: c.name, scope: scope, path: m.path(c.rule.file), format: ownFile, text: c.rule.text(c.name)})
 	}
 	if scope != Project {
 		return all
@@ -95,9 +95,9 @@ func (e edit) put(data []byte) ([]byte, error) {
 
 func (e edit) write(data []byte) ([]byte, error) {
 	switch e.format {
-	case marked:
+	case ownBlock:
 		return putAdvice(data), nil
-	case whole:
+	case ownFile:
 		if string(data) != e.text && !isBlank(data) && !isOurs(data) {
 			return nil, &FileError{Problem: "is there, and is not ours"}
 		}
@@ -118,7 +118,7 @@ func (e edit) write(data []byte) ([]byte, error) {
 		err = f.set(e.keys, server, e.entry)
 	}
 	for _, p := range e.root {
-		if l, _, e := f.reach(nil); err == nil && (e != nil || l.find(p.key) < 0) {
+		if l, _, e := f.lookup(nil); err == nil && (e != nil || l.find(p.key) < 0) {
 			err = f.set(nil, p.key, p.value)
 		}
 	}
@@ -137,7 +137,7 @@ func (e edit) current(data []byte) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, missing, err := f.reach(e.keys)
+		l, missing, err := f.lookup(e.keys)
 		if err != nil || len(missing) > 0 || l.find(server) < 0 {
 			return nil, err
 		}
@@ -168,7 +168,7 @@ func (e edit) foreign(data []byte) string {
 		return lines
 	}
 	f, _ := parseJSON(data)
-	l, _, _ := f.reach(e.keys)
+	l, _, _ := f.lookup(e.keys)
 	v := hujson.Value{Value: l.member(server).Value}
 	return string(v.Pack())
 }
@@ -190,7 +190,7 @@ func (e edit) without(data, former []byte, known bool) ([]byte, error) {
 	theirs := e.foreign(former)
 	leave := !known && e.foreign(data) != ""
 	switch e.format {
-	case marked:
+	case ownBlock:
 		return removeAdvice(data), nil
 	case toml, yaml:
 		body, mark := bytes.CutPrefix(data, []byte(bom))
@@ -219,7 +219,7 @@ func (e edit) without(data, former []byte, known bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, missing, err := f.reach(e.keys); e.entry != nil && err == nil && len(missing) == 0 && l.find(server) >= 0 && !leave {
+	if l, missing, err := f.lookup(e.keys); e.entry != nil && err == nil && len(missing) == 0 && l.find(server) >= 0 && !leave {
 		if theirs != "" {
 			err = f.replace(l.member(server), []byte(theirs))
 		} else {
@@ -240,7 +240,7 @@ func (e edit) without(data, former []byte, known bool) ([]byte, error) {
 		before, _ = parseJSON(nil)
 	}
 	for _, keys := range e.parents() {
-		l, missing, err := before.reach(keys[:len(keys)-1])
+		l, missing, err := before.lookup(keys[:len(keys)-1])
 		if err != nil || len(missing) > 0 || l.find(keys[len(keys)-1]) < 0 {
 			f.prune(keys)
 		}
@@ -272,7 +272,7 @@ func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err erro
 	if known && sum(data) == was.After {
 		return was.Former, was.New, nil
 	}
-	if e.format == whole {
+	if e.format == ownFile {
 		return data, isOurs(data), nil
 	}
 	var former []byte
@@ -290,7 +290,7 @@ func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err erro
 // empty tells whether a file has only the members that its client requires.
 func (e edit) empty(data []byte) bool {
 	switch {
-	case isBlank(data) || e.format == marked:
+	case isBlank(data) || e.format == ownBlock:
 		return isBlank(data)
 	case e.format != jsonc:
 		m, err := decode(e.format, data)
@@ -303,7 +303,7 @@ func (e edit) empty(data []byte) bool {
 	for _, p := range e.root {
 		f.unset(nil, p.key)
 	}
-	l, _, err := f.reach(nil)
+	l, _, err := f.lookup(nil)
 	return err == nil && l.len() == 0 && !bytes.Contains(f.bytes(), []byte("/"))
 }
 

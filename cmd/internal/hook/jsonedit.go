@@ -50,7 +50,7 @@ func parseJSON(data []byte) (*jsonFile, error) {
 	}
 	f.root = root
 	if l := listOf(&f.root, ""); l.len() > 0 {
-		if in, ok := indentOf(*l.before(0)); ok && in != "" {
+		if in, ok := indentOf(*l.extraBefore(0)); ok && in != "" {
 			f.unit = in
 		}
 	}
@@ -95,8 +95,8 @@ func (l list) value(i int) *hujson.Value {
 	return &l.array.Elements[i]
 }
 
-// before is the space and comments between item i and the item, or bracket, before it.
-func (l list) before(i int) *hujson.Extra {
+// extraBefore is the space and comments between item i and the item, or bracket, before it.
+func (l list) extraBefore(i int) *hujson.Extra {
 	switch {
 	case i == l.len() && l.object != nil:
 		return &l.object.AfterExtra
@@ -117,7 +117,7 @@ func indentOf(before hujson.Extra) (string, bool) {
 // item is the list in item i.
 func (l list) item(i int) list {
 	base := l.base
-	if in, ok := indentOf(*l.before(i)); ok {
+	if in, ok := indentOf(*l.extraBefore(i)); ok {
 		base = in
 	}
 	return listOf(l.value(i), base)
@@ -141,9 +141,9 @@ func (l list) member(name string) *hujson.Value {
 	return nil
 }
 
-// reach follows the keys as far as there are objects. missing are the keys that do not
+// lookup follows the keys as far as there are objects. missing are the keys that do not
 // exist.
-func (f *jsonFile) reach(keys []string) (l list, missing []string, err error) {
+func (f *jsonFile) lookup(keys []string) (l list, missing []string, err error) {
 	l, v, what := listOf(&f.root, ""), &f.root, "the file"
 	for i := 0; ; i++ {
 		if l.object == nil {
@@ -165,12 +165,12 @@ func (f *jsonFile) reach(keys []string) (l list, missing []string, err error) {
 // insert adds an item at the end of a list, indented like the file. An item of an array has
 // no name.
 func (f *jsonFile) insert(l list, name string, value any) error {
-	n, end := l.len(), l.before(l.len())
+	n, end := l.len(), l.extraBefore(l.len())
 	comments := bytes.TrimRight(*end, blanks)
 	shut := (*end)[len(comments):]
 	in, lines, data := l.base+f.unit, true, compact(value)
 	if n > 0 {
-		if first, ok := indentOf(*l.before(0)); ok {
+		if first, ok := indentOf(*l.extraBefore(0)); ok {
 			in = first
 		} else {
 			lines = false
@@ -225,13 +225,13 @@ func (f *jsonFile) replace(v *hujson.Value, data []byte) error {
 // the item stay.
 func (f *jsonFile) remove(l list, i int) {
 	comma := l.value(l.len()-1).AfterExtra != nil
-	comments := bytes.TrimRight(*l.before(i), blanks)
+	comments := bytes.TrimRight(*l.extraBefore(i), blanks)
 	if l.object != nil {
 		l.object.Members = slices.Delete(l.object.Members, i, i+1)
 	} else {
 		l.array.Elements = slices.Delete(l.array.Elements, i, i+1)
 	}
-	after := l.before(i)
+	after := l.extraBefore(i)
 	if bytes.Contains(comments, []byte("//")) && !bytes.Contains((*after)[:len(*after)-len(bytes.TrimLeft(*after, blanks))], []byte("\n")) {
 		comments = slices.Concat(comments, []byte(f.newline))
 	}
@@ -241,18 +241,18 @@ func (f *jsonFile) remove(l list, i int) {
 		case comma && last.AfterExtra == nil:
 			last.AfterExtra = hujson.Extra{}
 		case !comma && last.AfterExtra != nil:
-			*l.before(n) = slices.Concat(last.AfterExtra, *l.before(n))
+			*l.extraBefore(n) = slices.Concat(last.AfterExtra, *l.extraBefore(n))
 			last.AfterExtra = nil
 		}
-	} else if isBlank(*l.before(0)) {
-		*l.before(0) = nil
+	} else if isBlank(*l.extraBefore(0)) {
+		*l.extraBefore(0) = nil
 	}
 }
 
 // set writes an entry under keys and a name. In an entry of ours it changes only the members
 // that we give; it replaces any other entry.
 func (f *jsonFile) set(keys []string, name string, value any) error {
-	l, missing, err := f.reach(keys)
+	l, missing, err := f.lookup(keys)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func userChoice(key string) bool {
 
 // unset removes an entry, also if it occurs several times.
 func (f *jsonFile) unset(keys []string, name string) {
-	l, missing, err := f.reach(keys)
+	l, missing, err := f.lookup(keys)
 	for err == nil && len(missing) == 0 && l.find(name) >= 0 {
 		f.remove(l, l.find(name))
 	}
@@ -302,12 +302,12 @@ func (f *jsonFile) unset(keys []string, name string) {
 
 // prune removes an object or a list that is empty and has no comment.
 func (f *jsonFile) prune(keys []string) {
-	l, missing, err := f.reach(keys[:len(keys)-1])
+	l, missing, err := f.lookup(keys[:len(keys)-1])
 	if err != nil || len(missing) > 0 {
 		return
 	}
 	if i := l.find(keys[len(keys)-1]); i >= 0 {
-		if in := l.item(i); in.object == nil && in.array == nil || in.len() > 0 || !isBlank(*in.before(0)) {
+		if in := l.item(i); in.object == nil && in.array == nil || in.len() > 0 || !isBlank(*in.extraBefore(0)) {
 			return
 		}
 		f.remove(l, i)
@@ -364,7 +364,7 @@ func (f *jsonFile) removeOwnHooks(l list) {
 // addHook adds a hook to the list of an event. If ours is there, it only corrects the
 // command, since the user may have chosen a longer timeout.
 func (f *jsonFile) addHook(event string, entry any) error {
-	l, missing, err := f.reach([]string{"hooks"})
+	l, missing, err := f.lookup([]string{"hooks"})
 	if err != nil {
 		return err
 	}
@@ -401,7 +401,7 @@ func (f *jsonFile) addHook(event string, entry any) error {
 // removeHooks removes our hooks from the lists of all events, since an earlier version may
 // have used others.
 func (f *jsonFile) removeHooks() {
-	if all, missing, err := f.reach([]string{"hooks"}); err == nil && len(missing) == 0 {
+	if all, missing, err := f.lookup([]string{"hooks"}); err == nil && len(missing) == 0 {
 		for i := range all.len() {
 			f.removeOwnHooks(all.item(i))
 		}
@@ -414,7 +414,7 @@ func hasHook(data []byte, event string) bool {
 	if err != nil {
 		return false
 	}
-	l, missing, err := f.reach([]string{"hooks"})
+	l, missing, err := f.lookup([]string{"hooks"})
 	if err != nil || len(missing) > 0 || l.find(event) < 0 {
 		return false
 	}

@@ -135,7 +135,7 @@ func (m Machine) HooksBrief(mcpName string) bool {
 		if err != nil || f.new {
 			return false
 		}
-		if c.hooks.format == whole {
+		if c.hooks.format == ownFile {
 			return isOurs(f.data)
 		}
 		return hasHook(f.data, c.theirs(SessionStart))

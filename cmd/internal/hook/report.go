@@ -13,7 +13,7 @@ const (
 	connected = "connected"
 	unchanged = "unchanged"
 	removed   = "removed"
-	nothing   = "nothing of ours"
+	notOurs   = "nothing of ours"
 	refused   = "refused"
 	// Of a dry run.
 	wouldChange  = "would be changed"
@@ -107,7 +107,7 @@ func (e edit) refused(r FileReport, err error) FileReport {
 		r.Problem += ": make it writable, or put the entry there yourself"
 	}
 	r.Snippet = e.text
-	if e.format != whole {
+	if e.format != ownFile {
 		r.Snippet = e.snippet()
 	}
 	return r
@@ -124,9 +124,9 @@ func (e edit) stuck(r FileReport, err error) FileReport {
 		parts = append(parts, fmt.Sprintf("the hooks that call %q", "hook "+e.client))
 	}
 	switch e.format {
-	case whole:
+	case ownFile:
 		parts = append(parts, "the file, if it is ours")
-	case marked:
+	case ownBlock:
 		parts = append(parts, fmt.Sprintf("the lines from %q to %q", adviceBegin, adviceEnd))
 	}
 	r.Note = "Take out by hand: " + strings.Join(parts, ", and ")

@@ -326,7 +326,7 @@ func (p *pipe) withdraw(req *jsonrpc.Request) {
 func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	resp, ok := msg.(*jsonrpc.Response)
 	if ok {
-		resp.Error = worded(resp.Error)
+		resp.Error = normalized(resp.Error)
 	}
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {

@@ -83,9 +83,9 @@ func (p *pipe) refuse(id json.RawMessage, code int64, text string) {
 	}
 }
 
-// worded sets the code of an error that the SDK left at 0, and shortens its message, which
+// normalized sets the code of an error that the SDK left at 0, and shortens its message, which
 // may repeat the whole request.
-func worded(err error) error {
+func normalized(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (s *idScanner) step(b byte) {
 	switch {
 	case s.inString:
 		if atTop {
-			s.keep(b)
+			s.add(b)
 		}
 		switch {
 		case s.escaped:
@@ -162,7 +162,7 @@ func (s *idScanner) step(b byte) {
 	case b == '"':
 		s.inString = true
 		if atTop {
-			s.keep(b)
+			s.add(b)
 		}
 	case b == '{' || b == '[':
 		if atTop {
@@ -180,11 +180,11 @@ func (s *idScanner) step(b byte) {
 	case b == ',':
 		s.end()
 	default:
-		s.keep(b)
+		s.add(b)
 	}
 }
 
-func (s *idScanner) keep(b byte) {
+func (s *idScanner) add(b byte) {
 	if len(s.text) <= maxID {
 		s.text = append(s.text, b)
 	}
