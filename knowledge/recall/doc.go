@@ -17,7 +17,7 @@
 //
 //	w(t)  = ln((N + 301) / (df + 1))                       rarity of a word; N facts, df of them have it
 //	words = Σ w·2.2x/(x + 1.2),  x = Σ boost·tf/(1 − b + b·length/average)    BM25F over key, questions, value, category
-//	rank  = .25·words + coverage + 9.5·cosine + 1.7·name      with a transformer .23·words + .6·coverage + 12·cosine
+//	rank  = .25·words + 2·coverage + 7·cosine + 1.5·name      with a transformer .23·words + .6·coverage + 12·cosine
 //
 // coverage is the share of Σ w that the fact covers. cosine is the best of the question's texts with key and value, and
 // with the stored questions, the latter less .03; name that with the key alone or with the stored questions. A word that
@@ -31,10 +31,9 @@
 //
 //	log odds = 5·words/Σw + 4.2·cosine + 1.4·ln(1 + n) − 6.15 − .25·ln(N/90)     n words of the question
 //
-// is the probability that the first three answer, by the features of the first: its score. With a transformer it is
-// 3.65·words/Σw + 7.4·cosine + ln(1 + n) − 6.5. From .50 on it is an answer.
-// From .06 on three lines may answer: each second one is the nearest by meaning that is not told yet, since words and
-// meaning miss different facts. Scores never rise from line to line. The name of a fact has the score 1.
-//
-// What was tried, and what it gave, is in MEASURED.md.
+// is the probability p that the first three answer, by the features of the first: its score (1 for the fact of that name).
+// With a transformer it is 3.65·words/Σw + 7.4·cosine + ln(1 + n) − 6.5. A line behind has p·e^rank/Σe^rank, over ten lines.
+// From p = .50 on there is an answer: the first line, and those behind it of .05 or more. From .10 on the first line may
+// answer: in every fourth case one of the three that are told does. Behind either, lines may answer, three in all, each
+// second one the nearest by meaning. What was tried, and what it gave, is in MEASURED.md.
 package recall

@@ -124,7 +124,7 @@ func (g *group) near(m *Meaning, n int) []int {
 	return at[:min(n, len(at))]
 }
 
-func first(x, _ float64) float64 { return x }
+func first[T any](x T, _ float64) T { return x }
 
 type document struct {
 	ID    string `json:"_id"`
@@ -257,10 +257,11 @@ func TestDocuments(t *testing.T) {
 			add("bleve, value", g.search(t, plain, map[string]float64{"value": 1}, 10))
 			add("bleve, fields", g.search(t, plain, map[string]float64{"value": 1, "key": 1, "category": 1}, 10))
 			at, facts := g.candidates(t, q, nil)
-			add("lexical", ordered(at, q.rank(facts, nil, &byWords)))
+			add("lexical", ordered(at, first(q.rank(facts, nil, &byWords))))
+			add("lexical, told", ordered(at, q.Rank(facts, nil)))
 			m := &Meaning{Vectors: encode(t, q.Texts...)}
 			at, facts = g.candidates(t, q, m)
-			add("auto", ordered(at, q.rank(facts, m, m.by())))
+			add("auto", ordered(at, first(q.rank(facts, m, m.by()))))
 			answers := q.Rank(facts, m)
 			add("auto, told", ordered(at, answers))
 			if len(answers) > 0 && !answers[0].Maybe {

@@ -239,7 +239,12 @@ func trialsOf(t *testing.T, projects []*projectSet) (out []*trial) {
 func TestFit(t *testing.T) {
 	projects := readProjects(t)
 	trials := trialsOf(t, projects)
-	tried := []limits{usual, {.5, .05, .15, 0}, {.5, .10, .15, .04}, {.5, .15, .15, .15}, {.5, .25, .25, .25}}
+	var tried []limits
+	for _, maybe := range []float64{usual.maybe, .06, .15, .25} {
+		l := usual
+		l.maybe = maybe
+		tried = append(tried, l)
+	}
 	rows := make([][2]table, len(tried))
 	var lines []scored
 	for _, held := range projects {
@@ -253,7 +258,8 @@ func TestFit(t *testing.T) {
 			if *models != "" && !r.transformer {
 				of = &byTable // a task
 			}
-			all := r.q.rank(r.facts, r.meaning, of)
+			all, p := r.q.rank(r.facts, r.meaning, of)
+			share(all, p)
 			for i, l := range tried {
 				answers := r.q.told(slices.Clone(all), l)
 				rows[i][r.stored].add(r, answers)
@@ -280,22 +286,20 @@ type scored struct {
 	place int
 }
 
-// calibration prints for lines of like scores the share that is right.
+// calibration prints for lines of like scores the share that is right, the first ones, the second ones and those behind.
 func calibration(t *testing.T, lines []scored) {
-	for _, first := range []bool{true, false} {
-		for low := 0.0; low < 1; low += .1 {
+	for place, name := range []string{"first line", "second line", "line behind"} {
+		for _, r := range [][2]float64{{0, .05}, {.05, .1}, {.1, .2}, {.2, .3}, {.3, .4}, {.4, .5}, {.5, .6}, {.6, .7}, {.7, .8}, {.8, .9}, {.9, 1.01}} {
 			n, right, sum := 0, 0, 0.0
 			for _, x := range lines {
-				if (x.place == 0) == first && x.score >= low && x.score < low+.1 {
+				if min(x.place, 2) == place && x.score >= r[0] && x.score < r[1] {
 					n++
 					sum += x.score
-					if x.right {
-						right++
-					}
+					right += boolInt(x.right)
 				}
 			}
 			if n > 0 {
-				t.Logf("  first line %v, score %.2f on average: right %.2f of %d", first, sum/float64(n), float64(right)/float64(n), n)
+				t.Logf("  %s, score %.2f on average: right %.2f of %d", name, sum/float64(n), float64(right)/float64(n), n)
 			}
 		}
 	}

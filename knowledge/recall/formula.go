@@ -47,10 +47,10 @@ type constants struct {
 
 var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
-	byTable = constants{formula{words: .25, coverage: 1, cosine: 9.5}, 1.7, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}}
+	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.5, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}}
 	// A transformer's cosines tell more, and lie otherwise than the table's.
 	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}}
-	byWords       = constants{formula{words: .27, coverage: 1.2}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}}
+	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}}
 	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}}
 )
 
@@ -80,9 +80,6 @@ func (f formula) of(words, coverage, cosine float64) float64 {
 
 // probability is that of a fact to answer the question.
 func (q *Question) probability(x *features, d *decision) float64 {
-	if x.named {
-		return 1
-	}
 	facts := float64(max(q.size.Facts, sizeLeast))
 	z := d.of(x.words/max(q.mass, 1e-9), x.coverage, x.cosine) + d.terms*math.Log1p(float64(len(q.terms))) + d.constant
 	return 1 / (1 + math.Exp(-z+sizeLess*math.Log(facts/sizeUsual)))
@@ -91,26 +88,40 @@ func (q *Question) probability(x *features, d *decision) float64 {
 const (
 	askedLess   = .03 // off a cosine to stored questions, so that facts without them do not stand back
 	dormantLess = .1  // off the rank of a dormant fact: breaks near-ties only
-	namedMore   = 100 // on the rank of a fact whose name the question is: it comes first
 )
 
-// limits say what is told.
+// limits say what is told, by the score of a line.
 type limits struct {
-	firm  float64 // probability of an answer
-	maybe float64 // of a first line that may answer: below, nothing is told
-	trail float64 // of a line that may answer, behind an answer
-	weak  float64 // of a line that may answer, behind another that may
+	firm   float64 // of a first line that is an answer
+	maybe  float64 // of a first line that may answer: below, nothing is told
+	behind float64 // of an answer behind an answer
+	weak   float64 // of a line that may answer behind another line
 }
 
-var usual = limits{firm: .50, maybe: .06, trail: .15, weak: .04}
+var usual = limits{firm: .50, maybe: .10, behind: .05, weak: .005}
 
 const (
 	leastRelated = .05 // probability of what may help with a task
 	mostMaybe    = 3   // so many lines that may answer
-	mostFall     = 4   // an answer's log odds may be less than the first one's by so much, so that weak ones do not trail behind a right one
-	trailLess    = 2   // off the log odds of a line that may answer behind another: the first one is right more often
 	mostLong     = 3   // answers to a task, which asks about several things
+	shared       = 10  // so many lines share the probability of the first
 )
+
+// share gives the lines behind the first their probabilities to answer. The weights of the ranks were fitted as those of a
+// choice among all candidates, so e^rank is the odds of a line against another. The probability that there is an answer at
+// all is shared in these odds among the first ten.
+func share(answers []Answer, p float64) {
+	var sum float64
+	for _, a := range answers[:min(len(answers), shared)] {
+		sum += math.Exp(a.rank - answers[0].rank)
+	}
+	for i := range answers {
+		a := &answers[i]
+		if i > 0 {
+			a.Score = min(p*math.Exp(a.rank-answers[0].rank)/sum, answers[i-1].Score)
+		}
+	}
+}
 
 // told keeps the answers, and of what is too weak to be one the lines that may be. These are not simply the next ones:
 // words and meaning miss different things, so each second line is the nearest by meaning alone that is not told yet.
@@ -118,13 +129,12 @@ func (q *Question) told(answers []Answer, l limits) []Answer {
 	if len(answers) == 0 || answers[0].Score < l.maybe {
 		return nil
 	}
-	least, most := l.trail, mostMaybe
-	n := 0
-	for n < len(answers) && answers[n].Score >= l.firm && logOdds(answers[0].Score)-logOdds(answers[n].Score) <= mostFall {
-		n++
-	}
-	if n == 0 {
-		n, least, most = 1, l.weak, most-1
+	n, most := 0, mostMaybe
+	if answers[0].Score >= l.firm {
+		for n = 1; n < len(answers) && answers[n].Score >= l.behind; n++ {
+		}
+	} else {
+		n, most = 1, most-1
 		answers[0].Maybe = true
 	}
 	if q.Long {
@@ -144,7 +154,7 @@ func (q *Question) told(answers []Answer, l limits) []Answer {
 			if a.Outdated >= 0 && !keep[place(a.Outdated)] {
 				at = place(a.Outdated)
 			}
-			if !keep[at] && answers[at].Score >= least {
+			if !keep[at] && answers[at].Score >= l.weak {
 				keep[at], answers[at].Maybe = true, true
 				return
 			}
@@ -160,19 +170,11 @@ func (q *Question) told(answers []Answer, l limits) []Answer {
 	out := answers[:0]
 	for i, a := range answers {
 		if keep[i] {
-			if len(out) > 0 {
-				if a.Maybe {
-					a.Score = 1 / (1 + math.Exp(trailLess-logOdds(a.Score)))
-				}
-				a.Score = min(a.Score, out[len(out)-1].Score)
-			}
 			out = append(out, a)
 		}
 	}
 	return out
 }
-
-func logOdds(p float64) float64 { return math.Log(max(p, 1e-3) / max(1-p, 1e-3)) }
 
 // Whether a newer fact b has taken the place of a: log odds, fitted on the pairs that the projects name.
 const (

@@ -38,6 +38,7 @@ type Answer struct {
 	Words    float64 // BM25F
 	Coverage float64 // the share of the question's weight that it covers
 	Cosine   float64 // 0 without vectors
+	rank     float64 // of the line that stands here by rank
 }
 
 // features are what is known of a candidate.
@@ -258,17 +259,21 @@ func dot(a, b []float32) float64 {
 // Rank puts candidates in order and leaves out what does not answer. Without meaning it goes by words alone. The same
 // candidates give the same answers in whatever order they come.
 func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
-	return q.told(q.rank(candidates, meaning, meaning.by()), usual)
+	answers, p := q.rank(candidates, meaning, meaning.by())
+	share(answers, p)
+	return q.told(answers, usual)
 }
 
 // Related puts candidates in order and leaves out only what has nothing to do with the question: for one who begins a
 // task, and does not know yet what to ask.
 func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
-	return slices.DeleteFunc(q.rank(candidates, meaning, meaning.by()), func(a Answer) bool { return a.Score < leastRelated })
+	answers, _ := q.rank(candidates, meaning, meaning.by())
+	return slices.DeleteFunc(answers, func(a Answer) bool { return a.Score < leastRelated })
 }
 
-// rank gives all candidates in order. Their scores need not fall.
-func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants) []Answer {
+// rank gives all candidates in order, each with the probability that it answers by its own features, and the probability
+// that there is an answer, whatever the question may name.
+func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants) (answers []Answer, p float64) {
 	m := newMatcher(q, meaning)
 	all := make([]features, len(candidates))
 	order := make([]int, len(candidates))
@@ -278,24 +283,28 @@ func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants)
 		if candidates[i].Dormant {
 			all[i].rank -= dormantLess
 		}
-		if all[i].named {
-			all[i].rank += namedMore
-		}
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := &candidates[i], &candidates[j]
-		return cmp.Or(cmp.Compare(all[j].rank, all[i].rank), b.Since.Compare(a.Since), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(boolInt(all[j].named)-boolInt(all[i].named), cmp.Compare(all[j].rank, all[i].rank), b.Since.Compare(a.Since), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key))
 	})
-	answers, scores := make([]Answer, len(order)), make([]float64, len(order))
+	answers = make([]Answer, len(order))
+	inPlace := make([]Answer, len(order)) // a fact that takes another's place takes its score
 	for at, i := range order {
 		x := &all[i]
-		scores[at] = q.probability(x, &by.answer)
 		answers[at] = Answer{Index: i, Outdated: -1, Words: x.words, Coverage: x.coverage, Cosine: x.cosine}
+		inPlace[at] = Answer{Score: q.probability(x, &by.answer), rank: x.rank}
+		if at == 0 {
+			p = inPlace[0].Score
+		}
+		if x.named {
+			inPlace[at].Score = 1
+		}
 	}
 	m.supersede(candidates, all, answers)
 	for at := range answers {
-		answers[at].Score = scores[at] // a fact that takes another's place takes its score
+		answers[at].Score, answers[at].rank = inPlace[at].Score, inPlace[at].rank
 	}
-	return answers
+	return answers, p
 }
