@@ -60,7 +60,7 @@ var story = [...]chapter{
 		recall(`{"action":"recall","query":"favourite colour"}`),
 	}, nil},
 	{"A question that shares no word with the fact is answered by its meaning", []call{
-		recall(`{"action":"recall","query":"amazon"}`),
+		recall(`{"action":"recall","query":"which amazon cloud is it"}`),
 	}, nil},
 	{"A mistake not to repeat", []call{
 		knowledge(`{"action":"gotcha","trigger":"migrations run twice on deploy","resolution":"take the advisory lock first","severity":"warning"}`),
