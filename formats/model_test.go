@@ -47,6 +47,9 @@ func fill(t *rapid.T, v reflect.Value) {
 	case *time.Time:
 		*x = times().Draw(t, "time")
 		return
+	case *map[string]uint64:
+		*x = map[string]uint64{rapid.SampledFrom([]string{"9c41e07d", ""}).Draw(t, "replica"): rapid.Uint64().Draw(t, "seq")}
+		return
 	case *Unknown:
 		*x = rapid.SampledFrom(unknownMembers).Draw(t, "extra")
 		return

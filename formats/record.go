@@ -95,8 +95,9 @@ type Fact struct {
 	FeedbackUp        int        `json:"feedback_up"`
 	FeedbackDown      int        `json:"feedback_down"`
 	LastFeedback      *time.Time `json:"last_feedback"`
-	Privacy           string     `json:"privacy"` // shared, project_only; others are kept and read as shared
+	Privacy           string     `json:"privacy"` // shared, project_only, local; others are kept and read as shared
 	ImportedFrom      Optional   `json:"imported_from"`
+	TakenIn           bool       `json:"taken_in,omitzero"` // it came with the repository, and nobody has confirmed it here
 	Archetype         string     `json:"archetype"`
 	RevisionCount     int        `json:"revision_count"`
 	RecordedFrom      time.Time  `json:"recorded_from"`
@@ -220,6 +221,7 @@ type Dispute struct {
 	ValidUntil *time.Time `json:"valid_until,omitempty"`
 	Correct    bool       `json:"correct,omitzero"`  // it says that the believed value never was true
 	Also       bool       `json:"also,omitzero"`     // it would be true beside the others
+	Privacy    string     `json:"privacy,omitzero"`  // as given
 	Replaces   string     `json:"replaces,omitzero"` // the value, of several, that it would take the place of; * for all
 	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true
 	Rename     *Name      `json:"rename,omitempty"`  // it says that the fact should go by this name
@@ -273,6 +275,7 @@ type Document struct {
 	History     []Insight    `json:"history"`
 	Tombstones  []Tombstone  `json:"tombstones,omitempty"`
 	Commits     []Commit     `json:"last_commits,omitempty"` // the last one of each author, for a day
+	Replica     *Replica     `json:"replica,omitempty"`      // nil: nothing is shared through the repository
 
 	Extra Unknown `json:",embed"`
 }
@@ -297,6 +300,18 @@ type Commit struct {
 	Reminders []Reminder `json:"reminders,omitempty"`
 	Disputes  []Dispute  `json:"disputes,omitempty"`
 	Renamed   *Renaming  `json:"renamed,omitempty"`
+}
+
+// Replica is a store that shares its facts through the repository.
+type Replica struct {
+	ID     string            `json:"id"`               // random, 8 hex digits
+	Former []string          `json:"former,omitempty"` // ids it had before
+	Seq    uint64            `json:"seq"`              // number of its last line
+	Seen   map[string]uint64 `json:"seen"`             // number of the last line it has read, by replica
+	At     time.Time         `json:"at"`               // the latest time of a line it knows
+	Lines  int               `json:"lines"`            // how many lines its state is made of
+	Commit uint64            `json:"commit"`           // the store's commit that made it so
+	Synced time.Time         `json:"synced"`           // when that was
 }
 
 // Renaming gives a fact another name, with its whole history. What is linked to it

@@ -218,7 +218,7 @@ func (t *timeline) permitted(v *fact.Version) Checked {
 	if v.Pinned {
 		c.Pinned = nil
 	}
-	if v.Privacy == PrivacyProjectOnly {
+	if v.Privacy == PrivacyProjectOnly || v.Privacy == PrivacyLocal {
 		c.Privacy = ""
 	}
 	return c
@@ -328,6 +328,30 @@ func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, Contested) {
 	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: by}, v, t.present)
 }
 
+// apart is the dispute that v opens when it took the place of what somebody of the
+// same authority had asserted, and the two did not know of each other. v stays.
+func (t *timeline) apart(v *fact.Version) ([]state.Event, Contested) {
+	old := t.replacedAt(t.present)
+	if old == nil || t.said.Unseen == nil || !t.said.Unseen(old) || t.compare(old) == verdict.Refined ||
+		authority(cmp.Or(t.said.Authority, t.said.Source.Kind)) > authorityOf(t.facts, old) {
+		return nil, Contested{}
+	}
+	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: old.Sources[len(old.Sources)-1]}, v, t.present)
+}
+
+// EndApart is [EndValue] by somebody who had not seen all that was asserted of the
+// fact: nothing ends, and the claim is recorded.
+func EndApart(f state.Claims, n fact.ID, value string, by Source, old *fact.Version, present time.Time) []state.Event {
+	events, _ := contest(f, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, old, present)
+	return events
+}
+
+// RenameApart records the claim that a fact should go by a name that is in use.
+func RenameApart(f state.Claims, to Name, by Source, old *fact.Version, present time.Time) []state.Event {
+	events, _ := contest(f, formats.Dispute{Confidence: by.Confidence, Source: by, Rename: &to}, old, present)
+	return events
+}
+
 // Settle judges a dispute. Accepting asserts the value anew with the judge's
 // authority; rejecting leaves what is believed, or brings it back after an
 // acceptance. Who has not the authority is refused. It is pure.
@@ -350,7 +374,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 		return nil, refused
 	}
 	n := fact.IDOf(d.Category, d.Key)
-	c := Checked{Category: d.Category, Key: d.Key, Value: d.Value, Confidence: by.Confidence, From: d.ValidFrom, Until: d.ValidUntil, Source: by, Session: session, Correct: d.Correct, Also: d.Also, Replaces: d.Replaces, At: present}
+	c := Checked{Category: d.Category, Key: d.Key, Value: d.Value, Confidence: by.Confidence, From: d.ValidFrom, Until: d.ValidUntil, Source: by, Session: session, Correct: d.Correct, Also: d.Also, Replaces: d.Replaces, Privacy: d.Privacy, At: present}
 	if c.From == nil && !c.Correct {
 		c.From = &d.At
 	}

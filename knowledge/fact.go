@@ -24,6 +24,7 @@ const (
 const (
 	PrivacyShared      = fact.PrivacyShared
 	PrivacyProjectOnly = fact.PrivacyProjectOnly
+	PrivacyLocal       = fact.PrivacyLocal
 )
 
 // Outcome says what an assertion turned out to be.

@@ -34,7 +34,7 @@ type Assertion struct {
 	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`
 	Aliases    []string `json:"aliases,omitempty" jsonschema:"other names the key is found by, 20 at most"`
 	Pinned     *bool    `json:"pinned,omitempty" jsonschema:"always in the briefing"`
-	Privacy    string   `json:"privacy,omitempty" enum:"shared,project_only" jsonschema:"project_only keeps it out of searches from other projects"`
+	Privacy    string   `json:"privacy,omitempty" enum:"shared,project_only,local" jsonschema:"project_only keeps it out of searches from other projects, local on this machine"`
 }
 
 // Remember asserts a fact and is on disk when it returns. It fails with an
@@ -48,7 +48,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	var r Remembered
 	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		var events []state.Event
-		events, r, err = Assert(st, c, now)
+		events, r, err = s.assert(st, c, now)
 		if r.Outcome != Confirmed {
 			r.Similar = sameElsewhere(st, r, s.present(now))
 		}
@@ -526,7 +526,7 @@ func (t *timeline) asserted(v *fact.Version) *fact.Version {
 	w.ConfirmationCount++
 	w.RevisionCount++
 	w.Confidence = max(v.Confidence, t.said.Confidence)
-	w.LastConfirmed, w.ArchivedAt = t.now, nil
+	w.LastConfirmed, w.ArchivedAt, w.TakenIn = t.now, nil, false
 	w.Sources = append(slices.Clip(v.Sources), t.confirming(v))
 	said := t.permitted(v)
 	said.describe(&w)
@@ -570,6 +570,8 @@ func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, R
 		events[i] = state.Event{Put: w}
 	}
 	if opened, x := t.flipFlop(v); x.Warned() {
+		events, r.Contested = append(events, opened...), x
+	} else if opened, x := t.apart(v); x.Warned() {
 		events, r.Contested = append(events, opened...), x
 	}
 	return events, r, nil
@@ -636,6 +638,10 @@ type Checked struct {
 	Privacy              string
 	Redacted             []string  // rules that found a secret
 	At                   time.Time // when it was said, by the wall clock; zero: when it is recorded
+
+	// Unseen reports whether who asserts it had not seen all that was asserted of a
+	// version: the two spoke apart, on two machines. nil: they had seen it all.
+	Unseen func(*fact.Version) bool
 
 	unchecked string // why the file that the source names will not be checked
 }
@@ -727,6 +733,9 @@ func checkName(argument, name string) error {
 	return nil
 }
 
+// ValidName reports whether a text may be a category or a key.
+func ValidName(name string) bool { return utf8.ValidString(name) && checkName("name", name) == nil }
+
 func checkNames(tags, aliases []string) error {
 	for argument, list := range map[string][]string{"tags": tags, "aliases": aliases} {
 		if len(list) > MaxNames {
@@ -765,10 +774,10 @@ func merge(a, b []string) []string {
 
 func parsePrivacy(text string) (string, error) {
 	switch text {
-	case "", PrivacyShared, PrivacyProjectOnly:
+	case "", PrivacyShared, PrivacyProjectOnly, PrivacyLocal:
 		return text, nil
 	}
-	return "", refusal.Argument("privacy", "privacy %q is neither shared nor project_only", prose.Clip(text, 40))
+	return "", refusal.Argument("privacy", "privacy %q is none of shared, project_only, local", prose.Clip(text, 40))
 }
 
 func (c *Checked) parsePeriod(a Assertion, now time.Time) error {

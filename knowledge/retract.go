@@ -194,14 +194,26 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	if err != nil || r.Warned() {
 		return r, err
 	}
-	if err := errors.Join(s.log.Purge(ctx), s.vectors.drop(r.Touched)); err != nil {
+	if err := s.purge(ctx, r.Touched, Name{Category: r.Category, Key: r.Key}); err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
+	}
+	r.Copies = s.copies(ctx, gone)
+	return r, nil
+}
+
+// purge takes what was erased off the disk: versions, and the names of their facts.
+func (s *Store) purge(ctx context.Context, versions []string, names ...Name) error {
+	err := errors.Join(s.log.Purge(ctx), s.vectors.drop(versions))
+	if s.opts.Erased != nil {
+		err = errors.Join(err, s.opts.Erased(s.dir, names))
+	}
+	if err != nil {
+		return err
 	}
 	if err := s.SyncIndex(ctx); err != nil {
 		s.Warn("the index was not written: %v", err)
 	}
-	r.Copies = s.copies(ctx, gone)
-	return r, nil
+	return nil
 }
 
 // copies names what agents wrote down that some versions came from, or that

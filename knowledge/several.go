@@ -169,6 +169,6 @@ func noValue(category, key, value string) error {
 func (c *Checked) dispute() formats.Dispute {
 	return formats.Dispute{
 		Value: c.Value, Confidence: c.Confidence, Source: c.Source, ValidFrom: c.From, ValidUntil: c.Until,
-		Correct: c.Correct, Also: c.Also, Replaces: c.Replaces,
+		Correct: c.Correct, Also: c.Also, Replaces: c.Replaces, Privacy: c.Privacy,
 	}
 }

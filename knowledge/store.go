@@ -53,7 +53,10 @@ type Options struct {
 	Vectors     meaning.Vectors  // what it keeps; nil with it
 	// Adopt is called before the store is first used. It may import what another
 	// program kept of the project. An error of it becomes a notice; may be nil.
-	Adopt  func(context.Context, *Store) error
+	Adopt func(context.Context, *Store) error
+	// Erased is called when facts are erased. It takes them out of what is kept beside
+	// the facts in the store's directory; may be nil.
+	Erased func(dir string, names []Name) error
 	Logger *slog.Logger
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 

@@ -19,10 +19,15 @@ const (
 const (
 	PrivacyShared      = "shared"
 	PrivacyProjectOnly = "project_only"
+	PrivacyLocal       = "local" // it never leaves this machine
 )
 
-// Unconfirmed reports whether v is known only from an import.
+// Unconfirmed reports whether v is known only from an import, or from the repository
+// and was not confirmed here.
 func Unconfirmed(v *Version) bool {
+	if v.TakenIn {
+		return true
+	}
 	for _, s := range v.Sources {
 		if s.Kind != KindImport {
 			return false

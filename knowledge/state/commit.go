@@ -53,6 +53,12 @@ func touched(e Event) []string {
 		return []string{"reminder " + e.Remind.ID}
 	case e.Dispute != nil:
 		return []string{"dispute " + e.Dispute.ID, named(e.Dispute.Category, e.Dispute.Key)}
+	case e.Replace != nil:
+		names := make([]string, len(e.Replace.Facts))
+		for i, r := range e.Replace.Facts {
+			names[i] = named(r.Category, r.Key)
+		}
+		return names
 	}
 	return nil
 }

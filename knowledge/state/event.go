@@ -30,6 +30,27 @@ type Event struct {
 	Extra     formats.Unknown     `json:"extra,omitempty"` // members of an imported file that we do not know
 	Rename    *formats.Renaming   `json:"rename,omitempty"`
 	Revive    *formats.Tombstone  `json:"revive,omitempty"` // an import with replace may bring an erased name back
+	Replace   *Replacement        `json:"replace,omitempty"`
+	Replica   *formats.Replica    `json:"replica,omitempty"`
+}
+
+// Replacement sets whole facts and whole lists, as the shared order of what all
+// replicas wrote has them. A list that is nil stays.
+type Replacement struct {
+	Facts     []Replaced            `json:"facts,omitempty"`
+	Patterns  *[]formats.Pattern    `json:"patterns,omitzero"`
+	Gotchas   *[]formats.Gotcha     `json:"gotchas,omitzero"`
+	Relations *[]formats.Relation   `json:"relations,omitzero"`
+	Reminders *[]formats.Reminder   `json:"reminders,omitzero"`
+	Judged    *[]formats.JudgedPair `json:"judged_pairs,omitzero"`
+	Disputed  *[]formats.Dispute    `json:"disputes,omitzero"`
+}
+
+// Replaced is a fact with all its versions from now on; none: there is no such fact.
+type Replaced struct {
+	Category string          `json:"category"`
+	Key      string          `json:"key"`
+	Versions []*fact.Version `json:"versions,omitempty"`
 }
 
 // Opened names the project, in a store's first commit.

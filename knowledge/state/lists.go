@@ -1,6 +1,8 @@
 package state
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"iter"
 	"maps"
 	"slices"
@@ -22,6 +24,7 @@ type Lists struct {
 	Disputed  []formats.Dispute // assertions against believed versions, settled ones too
 	History   []formats.Insight // the store's own log, the oldest first
 	Commits   []formats.Commit  // each author's last one of the last day
+	Replica   *formats.Replica  // nil: nothing is shared through the repository
 	Extra     formats.Unknown   // members of the file that we do not know
 
 	tombstones map[fact.ID]formats.Tombstone // of facts that were erased
@@ -45,8 +48,20 @@ func (l *Lists) Last(kind string) (h formats.Insight, ok bool) {
 
 // Erased returns what is left of a fact that was erased; ok: it was.
 func (l *Lists) Erased(n fact.ID) (t formats.Tombstone, ok bool) {
-	t, ok = l.tombstones[n]
+	if t, ok = l.tombstones[n]; !ok && len(l.tombstones) > 0 {
+		t, ok = l.tombstones[fact.IDOf("", ErasedName(n))]
+	}
 	return t, ok
+}
+
+// ErasedName is by what the repository names an erased fact: it tells nobody what the
+// name was who does not know it. It is the key of a tombstone that came from there.
+func ErasedName(n fact.ID) string {
+	if n.Category == "" {
+		return n.Key // it is one already
+	}
+	sum := sha256.Sum256([]byte(n.Category + "\x00" + n.Key))
+	return "sha256:" + hex.EncodeToString(sum[:16])
 }
 
 // Tombstones are what is left of the facts that were erased, in no order.
@@ -125,6 +140,25 @@ func (l *Lists) fold(e Event) {
 		l.unlink(n)
 	case e.Remind != nil:
 		l.Reminders = upsert(l.Reminders, *e.Remind, SameReminder)
+	case e.Replica != nil:
+		l.Replica = e.Replica
+	case e.Replace != nil:
+		l.replace(e.Replace)
+	}
+}
+
+func (l *Lists) replace(r *Replacement) {
+	set(&l.Patterns, r.Patterns)
+	set(&l.Gotchas, r.Gotchas)
+	set(&l.Relations, r.Relations)
+	set(&l.Reminders, r.Reminders)
+	set(&l.Judged, r.Judged)
+	set(&l.Disputed, r.Disputed)
+}
+
+func set[T any](list *[]T, to *[]T) {
+	if to != nil {
+		*list = *to
 	}
 }
 

@@ -318,8 +318,11 @@ func (s *State) fold(e Event) {
 		s.rename(e.Rename)
 		s.Lists.rename(e.Rename)
 	default:
+		if e.Replace != nil {
+			s.replace(e.Replace.Facts)
+		}
 		s.Lists.fold(e)
-		if e.Pattern != nil || e.Unpattern != nil || e.Gotcha != nil || e.Ungotcha != "" {
+		if e.Replace != nil && (e.Replace.Patterns != nil || e.Replace.Gotchas != nil) || e.Pattern != nil || e.Unpattern != nil || e.Gotcha != nil || e.Ungotcha != "" {
 			s.note(lessons)
 		}
 	}
@@ -390,6 +393,7 @@ func (c *Confirmation) apply(v *fact.Version) {
 	if c.Privacy != "" {
 		v.Privacy = c.Privacy
 	}
+	v.TakenIn = false
 }
 
 func (s *State) erase(t formats.Tombstone) {
@@ -433,6 +437,44 @@ func (s *State) rename(r *formats.Renaming) {
 	}
 }
 
+// replace gives facts all their versions anew.
+func (s *State) replace(facts []Replaced) {
+	for _, r := range facts {
+		n := fact.IDOf(r.Category, r.Key)
+		for _, v := range s.Versions(n) {
+			if s.names[v.ID] == n {
+				delete(s.names, v.ID)
+			}
+			s.count--
+		}
+		switch {
+		case len(r.Versions) > 0:
+			s.set(n, r.Versions)
+		case s.base == nil:
+			delete(s.facts, n)
+			s.note(n)
+		default:
+			s.facts[n] = nil // the base must not be asked
+			s.note(n)
+		}
+		for _, v := range r.Versions {
+			s.names[v.ID] = n
+			s.count++
+			if s.rooms[n.Category] == "" {
+				s.rooms[n.Category] = v.Category
+			}
+		}
+	}
+}
+
+// Commit folds the events of one commit of a state that is kept nowhere.
+func (s *State) Commit(at time.Time, events ...Event) {
+	s.seq, s.at = s.seq+1, at
+	for _, e := range events {
+		s.fold(e)
+	}
+}
+
 // set gives a fact its versions and notes by which other names it goes. A name
 // it no longer goes by stays: who looks a fact up by an alias compares it.
 func (s *State) set(n fact.ID, vs []*fact.Version) {
@@ -472,7 +514,7 @@ func (s *State) document(h journal.Header) *formats.Document {
 		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
 		Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Checksum: h.Checksum,
 		Patterns: s.Patterns, Gotchas: s.Gotchas, Relations: s.Relations, Reminders: s.Reminders,
-		JudgedPairs: s.Judged, Disputes: s.Disputed, History: s.History, Commits: s.Commits, Extra: s.Extra,
+		JudgedPairs: s.Judged, Disputes: s.Disputed, History: s.History, Commits: s.Commits, Replica: s.Replica, Extra: s.Extra,
 	}
 	for _, t := range s.tombstones {
 		d.Tombstones = append(d.Tombstones, t)
@@ -486,7 +528,7 @@ func fromDocument(d *formats.Document) *State {
 	s.root, s.hash, s.from, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.Seq, d.UpdatedAt
 	s.Lists = Lists{
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
-		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Commits: d.Commits, Extra: d.Extra,
+		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Commits: d.Commits, Replica: d.Replica, Extra: d.Extra,
 	}
 	s.facts, s.names = make(map[fact.ID][]*fact.Version, len(d.Facts)), make(map[string]fact.ID, len(d.Facts))
 	first := map[string]time.Time{}
@@ -563,12 +605,17 @@ func (k Known) TouchedAfter(at time.Time) (vs []*fact.Version, ok bool) {
 }
 
 // Epoch names the set of facts that older recorded times cannot join: an
-// import brings recorded times of its own, an erasure takes facts out.
+// import and what a repository brings have recorded times of their own, an erasure
+// takes facts out.
 func (l *Lists) Epoch() string {
 	erased := int64(0)
 	for _, t := range l.tombstones {
 		erased = max(erased, t.ErasedAt.UnixNano())
 	}
 	imported, _ := l.Last(NoteImport)
-	return strconv.FormatInt(imported.Timestamp.UnixNano(), 36) + "-" + strconv.FormatInt(erased, 36)
+	epoch := strconv.FormatInt(imported.Timestamp.UnixNano(), 36) + "-" + strconv.FormatInt(erased, 36)
+	if l.Replica != nil {
+		epoch += "-" + strconv.FormatUint(l.Replica.Commit, 36)
+	}
+	return epoch
 }

@@ -18,6 +18,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/replica"
 	"leanctx/knowledge/state"
 )
 
@@ -31,6 +32,7 @@ const (
 // Outgoing asks for the whole store as a file.
 type Outgoing struct {
 	Format string `json:"format,omitempty" short:"f" enum:"json,jsonl,array,md" jsonschema:"json: everything; jsonl, array: the current facts; md: a directory with a file for each room (default json)"`
+	Shared bool   `json:"shared,omitempty" jsonschema:"only what sync shares, the same bytes on every machine (json)"`
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the export"`
 }
 
@@ -57,6 +59,9 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	if o.Format == "" {
 		o.Format = formatJSON
 	}
+	if o.Shared && o.Format != formatJSON {
+		return Exported{}, refusal.Argument("shared", "shared is for format=json")
+	}
 	if o.Format == formatMarkdown {
 		return exportRooms(ctx, s, o.File)
 	}
@@ -70,6 +75,9 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 		}
 		switch o.Format {
 		case formatJSON:
+			if o.Shared {
+				return formats.EncodeNative(&b, replica.Document(st))
+			}
 			return formats.EncodeNative(&b, exportOf(st, s))
 		case formatJSONL:
 			return formats.EncodeJSONL(&b, recordsOf(st, now))
@@ -98,7 +106,7 @@ func exportOf(st *state.State, s *knowledge.Store) *formats.Document {
 		d.ProjectRoot, d.ProjectHash = o.ProjectRoot, o.ProjectHash
 	}
 	d.History = slices.DeleteFunc(slices.Clone(d.History), func(h formats.Insight) bool { return h.Kind == state.NoteImport || h.Kind == state.NoteAdopt })
-	d.Commits = nil
+	d.Commits, d.Replica = nil, nil
 	read := s.Retrievals()
 	for i, v := range d.Facts {
 		if r := read(v); r.Count != v.RetrievalCount {

@@ -42,7 +42,8 @@ var mayImport = map[string][]string{
 	"knowledge/advice":   {"knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/transfer": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
+	"knowledge/replica":  {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "formats"},
+	"knowledge/transfer": {"knowledge", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
 	"knowledge/intent":   {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"knowledge/fact"},
@@ -81,7 +82,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/demo":   {},
 	// floors 3 and 4
 	"cmd/internal/app": {"internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/web/page", "cmd/internal/hook",
-		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "formats", "formats/foreign", "internal/secret", "internal/prose"},
+		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "formats", "formats/foreign", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 	"cmd/measure":  {"knowledge/words"}, // it runs the rest through the binary, as a user does
 }

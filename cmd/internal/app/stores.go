@@ -15,6 +15,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
+	"leanctx/knowledge/replica"
 	"leanctx/knowledge/transfer"
 	"leanctx/overview/project"
 	"leanctx/tasks"
@@ -164,6 +165,7 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
+		Erased: replica.Purge,
 		Intent: method(&w.tasks, (*tasks.Store).Current), LastSession: s.lastSession(p),
 	}
 	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"leanctx/cmd/internal/op"
+	"leanctx/knowledge/replica"
+	"leanctx/overview/project"
+)
+
+// syncTool is `lean-ctx sync`.
+func syncTool(s *stores) *op.Tool {
+	const summary = "Share the project's facts through its repository."
+	return &op.Tool{Name: "sync", Command: "sync", Summary: summary,
+		Operations: []op.Operation{op.New("", "Write what was remembered here into .lean-ctx/ of the repository, and take in what others wrote there.", op.Changes, s.sync)}}
+}
+
+type syncing struct {
+	Check bool `json:"check,omitempty" jsonschema:"change nothing; the exit code is 4 if something is not yet written or taken in"`
+}
+
+func (s *stores) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Report, error) {
+	p, err := s.resolve(ctx, sc)
+	if err != nil {
+		return replica.Report{}, err
+	}
+	store, err := s.store(sc, p)
+	if err != nil {
+		return replica.Report{}, err
+	}
+	return replica.Sync(ctx, store, replica.Options{Root: p.Root, Check: a.Check, Project: recognised(p)})
+}
+
+// recognised is how a project is recognised in its clones. A remote that is a path says
+// something about this machine only.
+func recognised(p project.Project) replica.Project {
+	r := replica.Project{FirstCommits: p.FirstCommits, Remote: p.Remote}
+	if filepath.IsAbs(r.Remote) || strings.HasPrefix(r.Remote, ".") || !strings.Contains(r.Remote, "/") || filepath.VolumeName(r.Remote) != "" {
+		r.Remote = ""
+	}
+	return r
+}

@@ -1,0 +1,249 @@
+package replica_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"leanctx/formats"
+	"leanctx/knowledge"
+	"leanctx/knowledge/replica"
+	"leanctx/knowledge/state"
+)
+
+// machine is a store with a clone of the repository.
+type machine struct {
+	store *knowledge.Store
+	root  string
+	id    string
+	clock time.Time
+}
+
+var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+func newMachine(t interface {
+	Fatal(...any)
+	Helper()
+}, dir string, skew time.Duration) *machine {
+	t.Helper()
+	m := &machine{root: filepath.Join(dir, "tree"), clock: start.Add(skew)}
+	if err := os.MkdirAll(m.root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	store, err := knowledge.Open(filepath.Join(dir, "store"), &knowledge.Options{
+		ProjectHash: "0123456789abcdef", ProjectRoot: m.root, Now: func() time.Time { return m.clock }, Erased: replica.Purge,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.store = store
+	return m
+}
+
+func (m *machine) as(agent string) *knowledge.Store {
+	return m.store.As(knowledge.Actor{Agent: agent, Kind: knowledge.KindAgent, Session: "s-" + agent})
+}
+
+func (m *machine) sync(t interface{ Fatalf(string, ...any) }) replica.Report {
+	m.clock = m.clock.Add(time.Second)
+	r, err := replica.Sync(context.Background(), m.store, replica.Options{Root: m.root})
+	if err != nil {
+		t.Fatalf("sync: %v", err)
+	}
+	m.id = r.Replica
+	return r
+}
+
+func (m *machine) export(t interface{ Fatalf(string, ...any) }) string {
+	var b bytes.Buffer
+	err := m.store.View(context.Background(), func(st *state.State, _ time.Time) error {
+		b.Reset()
+		return formats.EncodeNative(&b, replica.Document(st))
+	})
+	if err != nil {
+		t.Fatalf("export: %v", err)
+	}
+	return b.String()
+}
+
+func (m *machine) logs() map[string]string {
+	out := map[string]string{}
+	files, _ := filepath.Glob(filepath.Join(m.root, ".lean-ctx", "log", "*.jsonl"))
+	for _, f := range files {
+		text, _ := os.ReadFile(f)
+		out[filepath.Base(f)] = string(text)
+	}
+	return out
+}
+
+func (m *machine) put(name, text string) {
+	dir := filepath.Join(m.root, ".lean-ctx", "log")
+	_ = os.MkdirAll(dir, 0o755)
+	_ = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
+}
+
+// pull takes the files of another clone, as git would merge them: the owner's file as it
+// is, and of another's file the longer one.
+func (m *machine) pull(from *machine) {
+	mine := m.logs()
+	for name, text := range from.logs() {
+		owner := strings.TrimSuffix(name, ".jsonl")
+		if owner != m.id && (owner == from.id || strings.Count(text, "\n") > strings.Count(mine[name], "\n")) {
+			m.put(name, text)
+		}
+	}
+}
+
+var (
+	words = []string{"JWT RS256", "OAuth2 with PKCE", "Sessions in Redis", "PostgreSQL 16", "MySQL 8", "retries: 3", "retries: 5", "JWT RS256 and refresh tokens"}
+	keys  = []string{"auth", "db", "cache"}
+)
+
+// say does something at random. It returns the value that was acknowledged, if any.
+func (m *machine) say(t *rapid.T, agent string) (key, value string) {
+	ctx := context.Background()
+	s := m.as(agent)
+	m.clock = m.clock.Add(time.Duration(rapid.IntRange(1, 90).Draw(t, "seconds")) * time.Second)
+	key = rapid.SampledFrom(keys).Draw(t, "key")
+	switch op := rapid.IntRange(0, 19).Draw(t, "op"); {
+	case op < 9:
+		a := knowledge.Assertion{Category: "arch", Key: key, Value: rapid.SampledFrom(words).Draw(t, "value")}
+		switch rapid.IntRange(0, 9).Draw(t, "how") {
+		case 0:
+			a.Correct = true
+		case 1:
+			a.Also = true
+		case 2:
+			a.Source = "user"
+		case 3:
+			a.Pinned, a.Tags, a.Aliases = new(true), []string{"t"}, []string{"other " + key}
+		case 4:
+			a.ValidFrom = "2026-02-01"
+		case 5:
+			a.Privacy = "project_only"
+		case 6:
+			a.Confidence = new(0.4)
+		}
+		r, err := s.Remember(ctx, a)
+		if err == nil && r.Outcome != knowledge.Disputed {
+			return key, r.Value
+		}
+	case op < 11:
+		_, _ = s.Remove(ctx, knowledge.Withdrawal{Category: "arch", Key: key})
+	case op < 12:
+		to := rapid.SampledFrom([]string{"auth", "db", "cache", "store"}).Draw(t, "to")
+		_, _ = knowledge.Rename(ctx, s, knowledge.NewName{Category: "arch", Key: key, To: to, Merge: rapid.SampledFrom([]string{"", "true"}).Draw(t, "merge")})
+	case op < 13:
+		_, _ = knowledge.Undo(ctx, s, knowledge.Undoing{})
+	case op < 14:
+		_, _ = s.Pattern(ctx, knowledge.Lesson{Type: "naming", Value: "snake_case", Examples: []string{rapid.SampledFrom(words).Draw(t, "example")}})
+	case op < 15:
+		_, _ = s.Gotcha(ctx, knowledge.Mistake{Trigger: "editing .proto", Resolution: rapid.SampledFrom(words).Draw(t, "resolution")})
+	case op < 16:
+		_, _ = s.Relate(ctx, knowledge.Link{Category: "arch", Key: key, Target: "arch/db"})
+	case op < 17:
+		_, _ = s.Feedback(ctx, knowledge.Vote{Category: "arch", Key: key, Vote: "up"})
+	case op < 18:
+		_, _ = s.Remind(ctx, knowledge.Intention{Value: "look at it", Keyword: key})
+	case op < 19:
+		_, _ = s.Questions(ctx, knowledge.FactQuestions{Category: "arch", Key: key, Questions: "what is it?"})
+	default:
+		_, _ = s.Remember(ctx, knowledge.Assertion{Category: "arch", Key: key, Value: "a secret of this machine", Privacy: "local"})
+	}
+	return "", ""
+}
+
+// Whatever was said on however many machines, and in whatever order they met: once all
+// have taken in all, all export the same bytes, and every value that was acknowledged is
+// on record.
+func TestMachinesThatTookInTheSameAgreeToTheByte(t *testing.T) {
+	n := 0
+	dir := t.TempDir()
+	few(t, 8)
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		var all []*machine
+		for i := range rapid.IntRange(2, 4).Draw(t, "machines") {
+			skew := time.Duration(rapid.IntRange(-30, 30).Draw(t, "skew")) * time.Minute
+			all = append(all, newMachine(t, filepath.Join(dir, fmt.Sprint(n), fmt.Sprint(i)), skew))
+		}
+		defer func() {
+			for _, m := range all {
+				_ = m.store.Close()
+			}
+		}()
+		for range rapid.IntRange(1, 12).Draw(t, "rounds") {
+			m := rapid.SampledFrom(all).Draw(t, "machine")
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0, 1:
+				m.say(t, rapid.SampledFrom([]string{"cursor-a1", "claude-b2"}).Draw(t, "agent"))
+			case 2:
+				m.sync(t)
+			case 3:
+				m.pull(rapid.SampledFrom(all).Draw(t, "from"))
+			}
+		}
+		settle(t, all)
+		want := all[0].export(t)
+		for _, m := range all[1:] {
+			if got := m.export(t); got != want {
+				t.Fatalf("machines differ:\n%s", difference(want, got))
+			}
+		}
+		if strings.Contains(want, "a secret of this machine") {
+			t.Fatalf("a local fact was shared")
+		}
+		for _, m := range all {
+			if r := m.sync(t); r.Written+r.TakenIn > 0 {
+				t.Fatalf("a sync with nothing new: %s", r.Text())
+			}
+		}
+	})
+}
+
+// few has a property checked so many times, unless the command line says how often.
+func few(t *testing.T, checks int) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	if f.Value.String() != f.DefValue {
+		return
+	}
+	if err := flag.Set("rapid.checks", fmt.Sprint(checks)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", f.DefValue) })
+}
+
+// settle has all machines write what they have and take in what the others wrote.
+func settle(t interface{ Fatalf(string, ...any) }, all []*machine) {
+	for range 2 {
+		for _, m := range all {
+			m.sync(t)
+		}
+		for _, m := range all {
+			for _, from := range all {
+				m.pull(from)
+			}
+			m.sync(t)
+		}
+	}
+}
+
+func difference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range x {
+		if i >= len(y) || x[i] != y[i] {
+			from := max(0, i-12)
+			return "- " + strings.Join(x[from:min(len(x), i+4)], "\n- ") + "\n+ " + strings.Join(y[from:min(len(y), i+4)], "\n+ ")
+		}
+	}
+	return "the second is longer"
+}

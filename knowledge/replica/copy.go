@@ -1,0 +1,179 @@
+package replica
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"leanctx/formats"
+)
+
+// The copy is the file shared.jsonl beside the facts: every line that the store's state
+// is made of, its own and those of others. It is needed on a branch that lacks some of
+// them, and when the repository's files are lost. The state says how many lines count:
+// more were written by a sync that did not end.
+
+const copyName = "shared.jsonl"
+
+// readCopy reads the first most lines of the copy. Damaged lines are left out.
+func readCopy(dir string, most int) ([]*Line, error) {
+	if most == 0 {
+		return nil, nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, copyName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var lines []*Line
+	for t := range bytes.Lines(text) {
+		if most--; most < 0 {
+			break
+		}
+		if l, err := parse(bytes.TrimRight(t, "\r\n")); err == nil {
+			lines = append(lines, l)
+		}
+	}
+	return lines, nil
+}
+
+// writeCopy writes the copy anew. It is on disk when writeCopy returns.
+func writeCopy(dir string, lines []*Line) error {
+	f, err := os.CreateTemp(dir, copyName+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already when the rename succeeded
+	_, err = f.Write(join(lines))
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, copyName))
+	}
+	return err
+}
+
+// appendCopy adds lines after the first so many. They are on disk when it returns.
+func appendCopy(dir string, known, more []*Line) error {
+	if len(more) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, copyName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	at := int64(0)
+	for _, l := range known {
+		at += int64(len(l.text)) + 1
+	}
+	size, err := f.Seek(0, 2)
+	if err != nil {
+		return err
+	}
+	if size < at {
+		return writeCopy(dir, slices.Concat(known, more)) // it was damaged or lost
+	}
+	if err := f.Truncate(at); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(join(more), at); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func join(lines []*Line) []byte {
+	var b bytes.Buffer
+	for _, l := range lines {
+		b.Write(l.text)
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// Purge takes what is told of erased facts out of the copy in a store's directory. Each
+// line keeps its place.
+func Purge(dir string, names []formats.Name) error {
+	text, err := os.ReadFile(filepath.Join(dir, copyName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	lines, err := readCopy(dir, bytes.Count(text, []byte("\n"))+1)
+	if err != nil {
+		return err
+	}
+	erased := map[string]bool{}
+	for _, n := range names {
+		erased[hashed(n)] = true
+	}
+	for _, l := range slices.Backward(lines) {
+		if l.Op == opRename && erased[hashed(*l.To)] {
+			erased[hashed(formats.Name{Category: l.Category, Key: l.Key})] = true
+		}
+	}
+	changed := false
+	for i, l := range lines {
+		if l.Op == opRename {
+			continue
+		}
+		for _, name := range l.names() {
+			if erased[name] {
+				lines[i], changed = l.gone(name), true
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return writeCopy(dir, lines)
+}
+
+// memo is what the last sync found in the repository, so that the next one reads only
+// what is new. It is a cache.
+type memo struct {
+	Files map[string]seenFile `json:"files"`
+	Facts int                 `json:"facts"` // that are shared
+}
+
+type seenFile struct {
+	Size int    `json:"size"`
+	CRC  string `json:"crc"`
+}
+
+const memoName = "shared.seen.json"
+
+func readMemo(dir string) (m memo) {
+	text, err := os.ReadFile(filepath.Join(dir, memoName))
+	if err != nil || json.Unmarshal(text, &m) != nil {
+		return memo{}
+	}
+	return m
+}
+
+func (m memo) write(dir string) {
+	if text, err := json.Marshal(m); err == nil {
+		_ = os.WriteFile(filepath.Join(dir, memoName), text, 0o600) // a cache
+	}
+}
+
+// covers is how many bytes at the beginning of a file were read before.
+func (m memo) covers(f logFile) int {
+	if was, ok := m.Files[f.name]; ok && was.Size <= len(f.text) && checksum(f.text[:was.Size]) == was.CRC {
+		return was.Size
+	}
+	return 0
+}

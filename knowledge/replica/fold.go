@@ -1,0 +1,475 @@
+package replica
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
+)
+
+// ref points at a line. Two lines of one id differ in their checksums.
+type ref struct {
+	replica string
+	seq     uint64
+	crc     string
+}
+
+func (l *Line) ref() ref { return ref{l.replica, l.seq, l.CRC} }
+
+// knows reports whether the writer of l had seen a line when it wrote l.
+func (l *Line) knows(r ref) bool {
+	if l.all {
+		return true
+	}
+	if r.replica == l.replica {
+		return r.seq < l.seq
+	}
+	return l.vector[r.replica] >= r.seq
+}
+
+// Folded is what a set of lines makes.
+type Folded struct {
+	State   *state.State
+	Gone    map[*Line]string // lines that do not count, since they are about an erased fact, with its hashed name
+	Doubles int              // ids that two different lines have
+
+	heard   map[string][]ref // by version: the lines that asserted it
+	touched map[string][]ref // by what they are about: see about
+	renamed []renamed        // in order
+}
+
+type renamed struct {
+	from, to formats.Name
+	by       ref
+}
+
+// Fold replays lines in their order. The order of the slice does not matter.
+func Fold(lines []*Line) *Folded {
+	f := &Folded{State: state.New(), Gone: map[*Line]string{}, heard: map[string][]ref{}, touched: map[string][]ref{}}
+	for _, l := range f.keep(f.ordered(lines)) {
+		f.apply(l)
+	}
+	return f
+}
+
+// ordered gives each line what its writer had read, and sorts them: by time, then
+// replica, then number. The lines of a replica are in its own order, whatever its clock
+// did. A line that is there twice counts once.
+func (f *Folded) ordered(lines []*Line) []*Line {
+	lines = slices.Clone(lines)
+	slices.SortStableFunc(lines, func(a, b *Line) int {
+		return cmp.Or(cmp.Compare(a.replica, b.replica), cmp.Compare(a.seq, b.seq), cmp.Compare(a.CRC, b.CRC))
+	})
+	lines = slices.CompactFunc(lines, func(a, b *Line) bool { return a.ref() == b.ref() })
+	var last *Line
+	for _, l := range lines {
+		l.vector, l.order = nil, l.At
+		if last != nil && last.replica == l.replica {
+			l.vector = last.vector
+			if last.order.After(l.order) {
+				l.order = last.order
+			}
+			if last.seq == l.seq && last.Op != opGone && l.Op != opGone {
+				f.Doubles++
+			}
+		}
+		if len(l.Seen) > 0 {
+			l.vector = maps.Clone(l.vector)
+			if l.vector == nil {
+				l.vector = map[string]uint64{}
+			}
+			for r, n := range l.Seen {
+				l.vector[r] = max(l.vector[r], n)
+			}
+		}
+		last = l
+	}
+	slices.SortStableFunc(lines, func(a, b *Line) int {
+		return cmp.Or(a.order.Compare(b.order), cmp.Compare(a.replica, b.replica), cmp.Compare(a.seq, b.seq), cmp.Compare(a.CRC, b.CRC))
+	})
+	return lines
+}
+
+// keep leaves out the lines about erased facts whose writers did not know of the
+// erasure. A fact is also meant by the names that it had before, for those who did not
+// know of the new one either.
+func (f *Folded) keep(lines []*Line) (kept []*Line) {
+	type erased struct {
+		name     string
+		by, unto ref // the erasure, and the renaming from this name, if it was one
+	}
+	var all []erased
+	for _, l := range lines {
+		if l.Op != opErase {
+			continue
+		}
+		names := map[string]bool{l.Name: true}
+		all = append(all, erased{l.Name, l.ref(), ref{}})
+		for _, r := range slices.Backward(lines) {
+			if r.Op == opRename && names[hashed(*r.To)] && l.knows(r.ref()) {
+				from := hashed(formats.Name{Category: r.Category, Key: r.Key})
+				names[from] = true
+				all = append(all, erased{from, l.ref(), r.ref()})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return lines
+	}
+	for _, l := range lines {
+		names := l.names()
+		i := slices.IndexFunc(all, func(e erased) bool {
+			return slices.Contains(names, e.name) && !l.knows(e.by) && (e.unto == ref{} || !l.knows(e.unto))
+		})
+		if i < 0 || l.Op == opRename {
+			kept = append(kept, l)
+		} else {
+			f.Gone[l] = all[i].name
+		}
+	}
+	return kept
+}
+
+func hashed(n formats.Name) string { return state.ErasedName(fact.IDOf(n.Category, n.Key)) }
+
+// names are the hashed names of the facts that a line is about.
+func (l *Line) names() (out []string) {
+	for _, n := range l.facts() {
+		out = append(out, hashed(n))
+	}
+	return out
+}
+
+// facts are the names of the facts that a line is about.
+func (l *Line) facts() (out []formats.Name) {
+	switch {
+	case l.Relation != nil:
+		return []formats.Name{l.Relation.From, l.Relation.To}
+	case l.Dispute != nil:
+		out = append(out, formats.Name{Category: l.Dispute.Category, Key: l.Dispute.Key})
+		if l.Dispute.Rival != nil {
+			out = append(out, *l.Dispute.Rival)
+		}
+		return out
+	case l.Category != "":
+		return []formats.Name{{Category: l.Category, Key: l.Key}}
+	}
+	return nil
+}
+
+// claims is the state as a decision about a line sees it. Nothing in it depends on this
+// machine or on facts that the line is not about.
+type claims struct{ *state.State }
+
+// Room is empty: a category is spelled as its line has it.
+func (claims) Room(string) string { return "" }
+
+// FileNow says that files are as the line has them. Its writer looked at them.
+func (claims) FileNow(was formats.FileState) (formats.FileState, bool) { return was, true }
+
+// Dispute has the ids of disputes be long, so that they do not depend on each other.
+func (c claims) Dispute(id string) (formats.Dispute, bool) {
+	if len(id) < len("d-")+disputeDigits {
+		return formats.Dispute{}, true
+	}
+	return c.State.Dispute(id)
+}
+
+// disputeDigits is the length of the ids of shared disputes.
+const disputeDigits = 8
+
+func factKey(n fact.ID) string { return "fact " + n.Category + "\x00" + n.Key }
+
+// about is what a line changes, under a name for [Folded.touched].
+func (l *Line) about() string {
+	switch {
+	case l.Pattern != nil:
+		return "pattern " + formats.FoldName(l.Pattern.Type)
+	case l.Gotcha != nil:
+		return "gotcha " + l.Gotcha.ID
+	case l.Relation != nil:
+		return "relation " + l.Relation.Kind + factKey(fact.IDOf(l.Relation.From.Category, l.Relation.From.Key)) + factKey(fact.IDOf(l.Relation.To.Category, l.Relation.To.Key))
+	case l.Reminder != nil:
+		return "reminder " + l.Reminder.ID
+	case l.Dispute != nil:
+		return "dispute " + l.Dispute.ID
+	}
+	return factKey(fact.IDOf(l.Category, l.Key))
+}
+
+// apart reports whether a line was written without knowledge of one of some others.
+func (l *Line) apart(others []ref) bool {
+	return slices.ContainsFunc(others, func(r ref) bool { return !l.knows(r) })
+}
+
+func (f *Folded) commit(l *Line, events ...state.Event) { f.State.Commit(l.order, events...) }
+
+// apply replays one line.
+func (f *Folded) apply(l *Line) {
+	switch l.Op {
+	case opProject:
+		return
+	case opGone:
+		f.touched["gone "+l.Name] = append(f.touched["gone "+l.Name], l.ref())
+		return
+	}
+	l = f.followed(l)
+	about := l.about()
+	switch l.Op {
+	case opAssert:
+		f.assert(l)
+	case opRetract:
+		f.retract(l)
+	case opFact:
+		f.whole(l, about)
+	case opRename:
+		f.rename(l)
+	case opErase:
+		f.commit(l, state.Event{Erase: &formats.Tombstone{Key: l.Name, ErasedAt: l.order}})
+	case opRevive:
+		f.commit(l, state.Event{Revive: &formats.Tombstone{Key: l.Name}})
+	default:
+		f.entry(l, l.apart(f.touched[about]))
+	}
+	f.touched[about] = append(f.touched[about], l.ref())
+}
+
+// followed is a line about the fact that went by its name when it was written: a
+// renaming that its writer had not seen moved the fact.
+func (f *Folded) followed(l *Line) *Line {
+	if l.Category == "" {
+		return l
+	}
+	for _, r := range f.renamed {
+		if fact.IDOf(l.Category, l.Key) == fact.IDOf(r.from.Category, r.from.Key) && !l.knows(r.by) {
+			w := *l
+			w.Category, w.Key, w.Versions = r.to.Category, r.to.Key, nil
+			for _, v := range l.Versions {
+				x := *v
+				x.Category, x.Key = w.Category, w.Key
+				w.Versions = append(w.Versions, &x)
+			}
+			l = &w
+		}
+	}
+	return l
+}
+
+// unseen reports whether a version was asserted by a line that the writer of l had not
+// seen.
+func (f *Folded) unseen(l *Line) func(*fact.Version) bool {
+	return func(v *fact.Version) bool { return l.apart(f.heard[v.ID]) }
+}
+
+func (f *Folded) assert(l *Line) {
+	c := l.checked()
+	f.asserted(l, c)
+}
+
+func (f *Folded) asserted(l *Line, c knowledge.Checked) {
+	c.Unseen = f.unseen(l)
+	events, r, err := knowledge.Assert(claims{f.State}, c, l.order)
+	if err != nil {
+		// What others said meanwhile leaves no room for it as it was said: too many names,
+		// or the value that it replaces has gone. Its value is kept.
+		c.Replaces, c.Tags, c.Aliases, c.Correct = "", nil, nil, false
+		if events, r, err = knowledge.Assert(claims{f.State}, c, l.order); err != nil {
+			return
+		}
+	}
+	f.commit(l, events...)
+	if r.Outcome != knowledge.Disputed {
+		f.heard[r.ID] = append(f.heard[r.ID], l.ref())
+	}
+}
+
+// retract ends a fact, or one of its values. Its writer must have seen all that was
+// asserted of it: otherwise the removal stands as a dispute, and nothing ends.
+func (f *Folded) retract(l *Line) {
+	n, unseen := fact.IDOf(l.Category, l.Key), f.unseen(l)
+	by := formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), By: l.By, Confidence: 1}
+	for _, h := range fact.Timeline(f.State.Versions(n), l.order) {
+		same := l.Value == "" || verdict.Compare(h.Key, h.Value, l.Value) == verdict.Equal
+		if same && fact.Before(l.order, h.Period.Until) && unseen(h.Version) {
+			f.commit(l, knowledge.EndApart(claims{f.State}, n, l.Value, by, h.Version, l.order)...)
+			return
+		}
+	}
+	f.commit(l, knowledge.Retract(claims{f.State}, n, l.Value, l.By, l.order, l.order)...)
+}
+
+// whole sets a fact as its writer has it. What others said of it meanwhile stays: then
+// the writer's current values are asserted, and what it ended stands as a dispute.
+func (f *Folded) whole(l *Line, about string) {
+	n := fact.IDOf(l.Category, l.Key)
+	there := f.State.Versions(n)
+	versions := make([]*fact.Version, len(l.Versions))
+	for i, v := range l.Versions {
+		versions[i] = shared(v)
+	}
+	slices.SortStableFunc(versions, fact.ByPeriod)
+	byID := func(list []*fact.Version, id string) *fact.Version {
+		if i := slices.IndexFunc(list, func(v *fact.Version) bool { return v.ID == id }); i >= 0 {
+			return list[i]
+		}
+		return nil
+	}
+	if len(there) == 0 || !l.apart(f.touched[about]) {
+		for _, v := range versions {
+			if old := byID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
+				f.heard[v.ID] = append(f.heard[v.ID], l.ref())
+			}
+		}
+		f.commit(l, state.Event{Replace: &state.Replacement{Facts: []state.Replaced{{Category: l.Category, Key: l.Key, Versions: versions}}}})
+		return
+	}
+	for _, v := range versions {
+		old := byID(f.State.Versions(n), v.ID)
+		switch now := fact.Before(l.order, v.ValidUntil) && fact.Believed(v); {
+		case old == nil && !now:
+			f.commit(l, state.Event{Put: beside(v, f.State.Versions(n), l.order)})
+			f.heard[v.ID] = append(f.heard[v.ID], l.ref())
+		case old == nil:
+			f.asserted(l, restated(v))
+		case !now && fact.Believed(old) && fact.Before(l.order, old.ValidUntil):
+			by := formats.Source{Kind: knowledge.KindAgent, By: l.By, Confidence: 1}
+			f.commit(l, knowledge.EndApart(claims{f.State}, n, v.Value, by, old, l.order)...)
+		}
+	}
+}
+
+// beside is a version of the past put beside others: where one of them is believed in its
+// period, it stays on record only.
+func beside(v *fact.Version, there []*fact.Version, now time.Time) *fact.Version {
+	if fact.Believed(v) && !v.Also && slices.ContainsFunc(there, func(w *fact.Version) bool {
+		return fact.Believed(w) && fact.PeriodOf(w).Overlaps(fact.PeriodOf(v))
+	}) {
+		return fact.Disbelieve(v, now)
+	}
+	return v
+}
+
+// restated is a version as an assertion.
+func restated(v *fact.Version) knowledge.Checked {
+	c := knowledge.Checked{
+		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
+		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions, Also: v.Also, Privacy: v.Privacy,
+		Source: formats.Source{Kind: knowledge.KindImport, By: v.AssertedBy, Confidence: v.Confidence},
+	}
+	if n := len(v.Sources); n > 0 {
+		c.Source = v.Sources[n-1]
+	}
+	if v.Pinned {
+		c.Pinned = new(true)
+	}
+	return c
+}
+
+// rename moves a fact. Onto a name that came to be used meanwhile it does not, unless the
+// two were to become one: then the renaming stands as a dispute.
+func (f *Folded) rename(l *Line) {
+	from := formats.Name{Category: l.Category, Key: l.Key}
+	by := formats.Source{Kind: knowledge.KindUser, By: l.By, Confidence: 1}
+	at := func(n formats.Name) []*fact.Version { return f.State.Versions(fact.IDOf(n.Category, n.Key)) }
+	if current := fact.Current(at(from), l.order); current != nil && len(at(*l.To)) > 0 && !l.Merge && fact.IDOf(from.Category, from.Key) != fact.IDOf(l.To.Category, l.To.Key) {
+		events := knowledge.RenameApart(claims{f.State}, *l.To, by, current, l.order)
+		f.commit(l, events...)
+		return
+	}
+	events, contested, err := knowledge.DecideRename(claims{f.State}, from, *l.To, l.Merge, by, l.order, l.order)
+	if err != nil || contested.Warned() {
+		return // there is no such fact any more, or it has that name
+	}
+	f.commit(l, events...)
+	a, b := factKey(fact.IDOf(from.Category, from.Key)), factKey(fact.IDOf(l.To.Category, l.To.Key))
+	if a != b {
+		f.touched[b] = append(f.touched[b], f.touched[a]...)
+		f.renamed = append(f.renamed, renamed{from, *l.To, l.ref()})
+	}
+}
+
+// entry sets an entry of a list. Of two that were written apart the later one counts, but
+// what can be joined is.
+func (f *Folded) entry(l *Line, apart bool) {
+	st := f.State
+	switch l.Op {
+	case opPattern:
+		p := *l.Pattern
+		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return state.SamePattern(p, q) }); i >= 0 && apart {
+			p.Examples = union(st.Patterns[i].Examples, p.Examples)
+		}
+		f.commit(l, state.Event{Pattern: &p})
+	case opUnpattern:
+		if !apart {
+			f.commit(l, state.Event{Unpattern: l.Pattern})
+		}
+	case opGotcha:
+		g := *l.Gotcha
+		if i := slices.IndexFunc(st.Gotchas, func(h formats.Gotcha) bool { return state.SameGotcha(g, h) }); i >= 0 && apart {
+			g.Occurrences = max(g.Occurrences, st.Gotchas[i].Occurrences+1)
+		}
+		f.commit(l, state.Event{Gotcha: &g})
+	case opUngotcha:
+		if !apart {
+			f.commit(l, state.Event{Ungotcha: l.Gotcha.ID})
+		}
+	case opRelate:
+		r := *l.Relation
+		if i := slices.IndexFunc(st.Relations, func(q formats.Relation) bool { return state.SameRelation(r, q) }); i >= 0 && apart {
+			r.Count = max(r.Count, st.Relations[i].Count+1)
+		}
+		f.commit(l, state.Event{Relate: &r})
+	case opUnrelate:
+		if !apart {
+			f.commit(l, state.Event{Unrelate: l.Relation})
+		}
+	case opRemind:
+		r := *l.Reminder
+		if i := slices.IndexFunc(st.Reminders, func(q formats.Reminder) bool { return state.SameReminder(r, q) }); i >= 0 && apart && st.Reminders[i].DoneAt != nil {
+			r.State, r.DoneAt = st.Reminders[i].State, st.Reminders[i].DoneAt
+		}
+		f.commit(l, state.Event{Remind: &r})
+	case opJudge:
+		if !slices.ContainsFunc(st.Judged, func(p formats.JudgedPair) bool { return equal(p, *l.Pair) }) {
+			f.commit(l, state.Event{Judge: l.Pair})
+		}
+	case opDispute:
+		d := *l.Dispute
+		if old, ok := st.Dispute(d.ID); ok && apart && d.State == formats.DisputeOpen {
+			d = old // it was settled meanwhile
+		}
+		f.commit(l, state.Event{Dispute: &d})
+	}
+}
+
+func union(a, b []string) []string {
+	out := slices.Clip(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// shared is a version without what belongs to one machine.
+func shared(v *fact.Version) *fact.Version {
+	w := *v
+	w.RetrievalCount, w.LastRetrieved, w.ArchivedAt, w.TakenIn = 0, nil, nil, false
+	return &w
+}
+
+// equal reports whether two values are written the same.
+func equal[T any](a, b T) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
+}

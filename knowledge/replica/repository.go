@@ -1,0 +1,213 @@
+package replica
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"leanctx/internal/prose"
+)
+
+// The directory of a work tree that holds the lines.
+const (
+	Directory  = ".lean-ctx"
+	logDir     = Directory + "/log"
+	attributes = Directory + "/.gitattributes"
+	unionMerge = "log/*.jsonl merge=union -text\n"
+)
+
+// maxLog is the most bytes of all files. A year of a busy team is under 10 MB.
+const maxLog = 512 << 20
+
+// repository is the work tree of a project. No path leads out of it, and no symbolic
+// link is followed.
+type repository struct{ root *os.Root }
+
+func openRepository(dir string) (*repository, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &repository{root}, nil
+}
+
+func (r *repository) close() { _ = r.root.Close() } // it was only read, or its files are closed
+
+// logFile is the file of one replica.
+type logFile struct {
+	name string // in the log directory
+	text []byte
+}
+
+func (f logFile) path() string { return logDir + "/" + f.name }
+
+// read reads the files of all replicas, in the order of their names. What is no ordinary
+// file is passed over, with a warning.
+func (r *repository) read() (files []logFile, warnings []string, err error) {
+	for _, dir := range []string{Directory, logDir} {
+		info, err := r.root.Lstat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil, nil
+		case err != nil:
+			return nil, nil, err
+		case !info.IsDir():
+			return nil, nil, fmt.Errorf("%s is not a directory", dir)
+		}
+	}
+	entries, err := fs.ReadDir(r.root.FS(), logDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	total := int64(0)
+	for _, e := range entries {
+		f := logFile{name: e.Name()}
+		if path.Ext(f.name) != ".jsonl" {
+			continue
+		}
+		if !e.Type().IsRegular() {
+			warnings = append(warnings, prose.Line(f.path())+" is not an ordinary file and was not read")
+			continue
+		}
+		if f.text, err = r.readFile(f.path(), maxLog-total); err != nil {
+			return nil, nil, err
+		}
+		total += int64(len(f.text))
+		files = append(files, f)
+	}
+	return files, warnings, nil
+}
+
+func (r *repository) readFile(name string, most int64) ([]byte, error) {
+	in, err := r.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not an ordinary file", name))
+	}
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s holds more than %d MiB", logDir, maxLog>>20)
+	}
+	return text, err
+}
+
+// conflict reports whether a line is a marker that git left at a conflict.
+func conflict(text []byte) bool {
+	for _, mark := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
+		if bytes.HasPrefix(text, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// parse reads the lines of a file from a place on, each by itself: one that is damaged is
+// left out. damaged counts them. The error is a [NewerError].
+func (f logFile) parse(from int) (lines []*Line, damaged int, err error) {
+	for text := range bytes.Lines(f.text[from:]) {
+		text = bytes.TrimRight(text, "\r\n")
+		if len(bytes.TrimSpace(text)) == 0 || conflict(text) {
+			continue
+		}
+		l, err := parse(text)
+		switch {
+		case errors.Is(err, errDamaged):
+			damaged++
+		case err != nil:
+			return nil, 0, err
+		default:
+			lines = append(lines, l)
+		}
+	}
+	return lines, damaged, nil
+}
+
+// complete has the file of a replica hold lines, and returns how many it lacked. Lines at
+// the end are appended; otherwise the file is written anew, but only by its owner.
+func (r *repository) complete(name string, lines []*Line, owner bool) (added int, err error) {
+	file := logFile{name: name}
+	info, err := r.root.Lstat(file.path())
+	if err == nil && !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s is not an ordinary file", file.path())
+	}
+	if err == nil {
+		file.text, err = r.readFile(file.path(), maxLog)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	there := map[string]bool{}
+	for text := range bytes.Lines(file.text) {
+		there[string(bytes.TrimRight(text, "\r\n"))] = true
+	}
+	var missing []*Line
+	for _, l := range lines {
+		if !there[string(l.text)] {
+			missing = append(missing, l)
+		}
+	}
+	want := join(lines)
+	switch {
+	case bytes.Equal(file.text, want) || !owner && len(missing) == 0:
+		return 0, nil
+	case bytes.HasPrefix(want, file.text):
+		want = want[len(file.text):]
+		return len(missing), r.append(file.path(), want)
+	case !owner:
+		return len(missing), r.append(file.path(), append([]byte("\n"), join(missing)...))
+	}
+	return len(missing), r.replace(file.path(), want)
+}
+
+// prepare makes the directory and has git merge the files line by line.
+func (r *repository) prepare() error {
+	for _, dir := range []string{Directory, logDir} {
+		if err := r.root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	text, err := r.root.ReadFile(attributes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if slices.ContainsFunc(strings.Split(string(text), "\n"), func(s string) bool { return strings.HasPrefix(s, "log/*.jsonl") }) {
+		return nil
+	}
+	return r.append(attributes, []byte(unionMerge))
+}
+
+func (r *repository) append(name string, text []byte) error {
+	return r.write(name, os.O_APPEND, text)
+}
+
+// replace writes a file beside its place and renames it there.
+func (r *repository) replace(name string, text []byte) error {
+	if err := r.write(name+".tmp", os.O_TRUNC, text); err != nil {
+		return err
+	}
+	return r.root.Rename(name+".tmp", name)
+}
+
+func (r *repository) write(name string, how int, text []byte) error {
+	if info, err := r.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not an ordinary file", name)
+	}
+	f, err := r.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|how, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync() // the line was acknowledged as shared
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,643 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// Options say where the repository is and what is to be done.
+type Options struct {
+	Root    string  // of the work tree
+	Project Project // as it is recognised in its clones
+	Check   bool    // only say whether there is something to do
+}
+
+// Report is what a sync did, or would do.
+type Report struct {
+	Replica  string   `json:"replica,omitempty"`
+	Facts    int      `json:"facts"`              // that are shared
+	Written  int      `json:"written"`            // lines
+	TakenIn  int      `json:"taken_in"`           // lines
+	New      int      `json:"new"`                // facts that came
+	Changed  int      `json:"changed"`            // facts that others changed
+	Erased   int      `json:"erased,omitempty"`   // facts that others erased
+	Disputes []string `json:"disputes,omitempty"` // that were opened
+	Warnings []string `json:"warnings,omitempty"`
+	Check    bool     `json:"check,omitempty"`
+
+	file string
+}
+
+// Found reports whether a check found something to do.
+func (r Report) Found() bool { return r.Check && r.Written+r.TakenIn > 0 }
+
+// Warned reports whether something in the repository was not as it should be.
+func (r Report) Warned() bool { return len(r.Warnings) > 0 }
+
+// Text gives the answer's lines.
+func (r Report) Text() string {
+	var b strings.Builder
+	facts := prose.Count(r.Facts, "shared fact")
+	switch {
+	case r.Check && r.Found():
+		fmt.Fprintf(&b, "Not in sync: %s to write, %d to take in. To do it: lean-ctx sync", prose.Count(r.Written, "line"), r.TakenIn)
+	case r.Written+r.TakenIn == 0:
+		fmt.Fprintf(&b, "In sync: %s, nothing new", facts)
+	}
+	if !r.Check && r.TakenIn > 0 {
+		fmt.Fprintf(&b, "Took in %s: %s new, %d changed", prose.Count(r.TakenIn, "line"), prose.Count(r.New, "fact"), r.Changed)
+		if r.Erased > 0 {
+			fmt.Fprintf(&b, ", %d erased", r.Erased)
+		}
+		if r.New > 0 {
+			b.WriteString("; marked ? until confirmed here")
+		}
+	}
+	if !r.Check && r.Written > 0 {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "Wrote %s to %s (%s): commit %s to pass them on", prose.Count(r.Written, "line"), r.file, facts, Directory)
+	}
+	for _, d := range r.Disputes {
+		b.WriteString("\n  Disputed: " + d)
+	}
+	for _, w := range r.Warnings {
+		b.WriteString("\n  ⚠ " + w)
+	}
+	return b.String()
+}
+
+// Sync writes what was said here into the repository, and takes in what others said. What
+// is taken in is one commit: all or nothing. Under Options.Check nothing is changed.
+func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
+	repo, err := openRepository(o.Root)
+	if err != nil {
+		return Report{}, err
+	}
+	defer repo.close()
+	files, warnings, err := repo.read()
+	if err != nil {
+		return Report{}, err
+	}
+	before := readMemo(s.Dir())
+	if r, ok, err := settled(ctx, s, files, before); ok || err != nil {
+		r.Check, r.Warnings = o.Check, warnings
+		return r, err
+	}
+	in := incoming{memo: before, project: o.Project, redact: s.Redact, now: s.Now()}
+	if err := in.read(files); err != nil {
+		return Report{}, err
+	}
+	var p *plan
+	decide := func(st *state.State, now time.Time) (_ []state.Event, err error) {
+		if p, err = newPlan(st, s.Dir(), in, now); err != nil || o.Check || p.idle() {
+			return nil, err
+		}
+		if err := appendCopy(s.Dir(), p.known, p.more()); err != nil {
+			return nil, err
+		}
+		return p.events, nil
+	}
+	if o.Check {
+		err = s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
+	} else {
+		err = s.TakeIn(ctx, decide)
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	r := p.report
+	r.Check, r.Warnings = o.Check, slices.Concat(warnings, in.warnings, r.Warnings)
+	if o.Check {
+		return r, nil
+	}
+	if len(p.folded.Gone) > 0 {
+		if err := p.forget(s.Dir()); err != nil {
+			return r, err
+		}
+	}
+	written, err := p.write(repo)
+	if r.Written = written; err != nil {
+		return r, fmt.Errorf("what others wrote was taken in, but nothing could be written: %w", err)
+	}
+	if files, _, err = repo.read(); err == nil && len(r.Warnings) == 0 {
+		newMemo(files, r.Facts).write(s.Dir())
+	}
+	return r, nil
+}
+
+// settled reports whether nothing happened here or in the repository since the last sync.
+func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (r Report, ok bool, err error) {
+	err = s.Look(ctx, func(k state.Known, _ time.Time) error {
+		ok = k.Replica != nil && k.Replica.Commit == k.Seq && len(files) == len(m.Files)
+		if ok {
+			r.Replica = k.Replica.ID
+		}
+		return nil
+	})
+	for _, f := range files {
+		ok = ok && m.covers(f) == len(f.text)
+	}
+	r.Facts = m.Facts
+	return r, ok, err
+}
+
+func newMemo(files []logFile, facts int) memo {
+	m := memo{Files: map[string]seenFile{}, Facts: facts}
+	for _, f := range files {
+		m.Files[f.name] = seenFile{len(f.text), checksum(f.text)}
+	}
+	return m
+}
+
+// incoming is what the files of the repository hold, as far as it was not read before.
+type incoming struct {
+	memo     memo
+	project  Project
+	redact   func(string) (string, []string)
+	now      time.Time
+	lines    []*Line
+	warnings []string
+}
+
+// future is how far ahead of this clock a line may be. One that is further is taken in
+// when its time has come, since all lines after it must be later still.
+const future = 24 * time.Hour
+
+func (in *incoming) read(files []logFile) error {
+	for _, f := range files {
+		from := in.memo.covers(f)
+		lines, damaged, err := f.parse(from)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.path(), err)
+		}
+		name := prose.Line(f.path())
+		if other := in.foreign(lines); other != nil {
+			in.warn("%s belongs to another project (%s) and was not taken in: delete it", name, other.describe())
+			continue
+		}
+		if damaged > 0 {
+			in.warn("%s: %s damaged and left out; its writer's next sync mends them", name, are(damaged))
+		}
+		ahead := 0
+		for _, l := range lines {
+			if l.At.Sub(in.now) > future {
+				ahead++
+				continue
+			}
+			in.lines = append(in.lines, in.clean(l))
+		}
+		if ahead > 0 {
+			in.warn("%s: %s more than a day in the future and not taken in yet", name, are(ahead))
+		}
+	}
+	return nil
+}
+
+func (in *incoming) warn(format string, args ...any) {
+	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 line is"
+	}
+	return fmt.Sprintf("%d lines are", n)
+}
+
+// foreign is the project that lines name, if it is another one: both know their first
+// commits, and neither those nor the remotes agree. A clone without history knows none.
+func (in *incoming) foreign(lines []*Line) *Project {
+	var all Project
+	for _, l := range lines {
+		if l.Op != opProject {
+			continue
+		}
+		all.FirstCommits = append(all.FirstCommits, l.Project.FirstCommits...)
+		if all.Remote = l.Project.Remote; all.Remote != "" && all.Remote == in.project.Remote {
+			return nil
+		}
+	}
+	ours := in.project.FirstCommits
+	if len(ours) == 0 || len(all.FirstCommits) == 0 || slices.ContainsFunc(all.FirstCommits, func(c string) bool { return slices.Contains(ours, c) }) {
+		return nil
+	}
+	return &all
+}
+
+func (p *Project) describe() string {
+	if p.Remote != "" {
+		return prose.Line(p.Remote)
+	}
+	return "first commit " + prose.Line(prose.Clip(p.FirstCommits[0], 12))
+}
+
+// clean takes secrets out of a line. Its checksum was that of the text with them.
+func (in *incoming) clean(l *Line) *Line {
+	if _, found := in.redact(string(l.text)); len(found) == 0 {
+		return l
+	}
+	w := *l
+	w.Redacted = l.CRC
+	w.texts(func(s string) string { s, _ = in.redact(s); return s })
+	if w.encode() != nil || !w.sound() {
+		return l.gone("")
+	}
+	return &w
+}
+
+// texts changes the texts of a line.
+func (l *Line) texts(change func(string) string) {
+	list := func(all []string) (out []string) {
+		for _, s := range all {
+			out = append(out, change(s))
+		}
+		return out
+	}
+	l.Category, l.Key, l.Value, l.By, l.Source, l.Session, l.Replaces = change(l.Category), change(l.Key), change(l.Value), change(l.By), change(l.Source), change(l.Session), change(l.Replaces)
+	l.Tags, l.Aliases, l.Questions = list(l.Tags), list(l.Aliases), list(l.Questions)
+	versions := l.Versions
+	l.Versions = nil
+	for _, v := range versions {
+		w := *v
+		w.Value, w.Category, w.Key = change(v.Value), change(v.Category), change(v.Key)
+		w.Tags, w.Aliases, w.Questions = list(v.Tags), list(v.Aliases), list(v.Questions)
+		w.Sources = nil
+		for _, s := range v.Sources {
+			s.Ref, s.By = change(s.Ref), change(s.By)
+			w.Sources = append(w.Sources, s)
+		}
+		l.Versions = append(l.Versions, &w)
+	}
+	if l.Pattern != nil {
+		p := *l.Pattern
+		p.Description, p.Examples, p.Questions = change(p.Description), list(p.Examples), list(p.Questions)
+		l.Pattern = &p
+	}
+	if l.Gotcha != nil {
+		g := *l.Gotcha
+		g.Trigger, g.Resolution, g.Questions = change(g.Trigger), change(g.Resolution), list(g.Questions)
+		l.Gotcha = &g
+	}
+	if l.Reminder != nil {
+		r := *l.Reminder
+		r.Text = change(r.Text)
+		l.Reminder = &r
+	}
+	if l.Dispute != nil {
+		d := *l.Dispute
+		d.Value = change(d.Value)
+		l.Dispute = &d
+	}
+}
+
+// plan is what a sync will do.
+type plan struct {
+	known  []*Line // of the copy
+	told   []*Line // by this store since
+	fresh  []*Line // of others
+	folded *Folded
+	next   formats.Replica
+	events []state.Event
+	report Report
+	stale  bool // the store has commits after the last sync
+}
+
+func (p *plan) more() []*Line { return slices.Concat(p.told, p.fresh) }
+
+// idle reports whether there is nothing to commit.
+func (p *plan) idle() bool { return len(p.told)+len(p.fresh) == 0 && !p.stale }
+
+func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, error) {
+	p := &plan{}
+	if st.Replica != nil {
+		p.next = *st.Replica
+	}
+	p.stale = st.Replica == nil || st.Replica.Commit != st.Seq()
+	var err error
+	if p.known, err = readCopy(dir, p.next.Lines); err != nil {
+		return nil, err
+	}
+	if len(p.known) < p.next.Lines {
+		p.report.Warnings = append(p.report.Warnings, "the store's copy of what is shared was damaged; what it lacked is told anew")
+	}
+	copied := p.find(in.lines)
+	base := Fold(p.known)
+	p.told = base.tell(st, p.next.At)
+	if err := p.sign(in.project, copied, now); err != nil {
+		return nil, err
+	}
+	all := slices.Concat(p.known, p.told, p.fresh)
+	p.folded = Fold(all)
+	p.advance(all, st.Seq()+1, now)
+	p.compare(st, base)
+	r := &p.report
+	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, len(p.told), len(p.fresh), logDir+"/"+p.next.ID+".jsonl"
+	if n := p.folded.Doubles; n > base.Doubles {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", either(n == 1, "1 number of a line has", fmt.Sprintf("%d numbers of lines have", n))))
+	}
+	p.events = append(p.events, state.Event{Replica: &p.next})
+	return p, nil
+}
+
+// find picks the lines that are not known. It reports whether some are under this
+// store's own id, which it never wrote.
+func (p *plan) find(lines []*Line) (copied bool) {
+	known, gone := map[ref]bool{}, map[string]bool{}
+	for _, l := range p.known {
+		known[l.ref()] = true
+		known[ref{l.replica, l.seq, cmp.Or(l.Redacted, l.CRC)}] = true
+		gone[l.ID] = gone[l.ID] || l.Op == opGone
+	}
+	for _, l := range lines {
+		if known[l.ref()] || known[ref{l.replica, l.seq, cmp.Or(l.Redacted, l.CRC)}] || gone[l.ID] {
+			continue
+		}
+		known[l.ref()] = true
+		p.fresh = append(p.fresh, l)
+		copied = copied || l.replica == p.next.ID && l.Op != opGone
+	}
+	return copied
+}
+
+// sign gives the told lines their ids. The first one says what the store has read since
+// its last line. A store whose id is used elsewhere takes a new one.
+func (p *plan) sign(project Project, copied bool, now time.Time) error {
+	n := &p.next
+	n.Seen = maps.Clone(n.Seen)
+	if n.Seen == nil {
+		n.Seen = map[string]uint64{}
+	}
+	if copied {
+		p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("another copy of this store writes as %s too; this one is a replica of its own from now on", n.ID))
+		n.Former, n.Seen[n.ID] = append(slices.Clip(n.Former), n.ID), n.Seq
+		n.ID, n.Seq = "", 0
+	}
+	if n.ID == "" {
+		var id [4]byte
+		_, _ = rand.Read(id[:]) // it never fails
+		n.ID = hex.EncodeToString(id[:])
+	}
+	told, last := map[string]uint64{}, (*Project)(nil)
+	for _, l := range p.known {
+		if l.replica == n.ID {
+			maps.Copy(told, l.Seen)
+			if l.Op == opProject {
+				last = l.Project
+			}
+		}
+	}
+	if !project.empty() && (last == nil || !equal(*last, project)) && len(p.told)+int(n.Seq) > 0 {
+		at := n.At
+		if len(p.told) > 0 {
+			at = p.told[0].At
+		}
+		p.told = slices.Insert(p.told, 0, &Line{Op: opProject, At: at, Project: &project})
+	}
+	for i, l := range p.told {
+		l.all = false
+		n.Seq++
+		l.ID = fmt.Sprintf("%s-%d", n.ID, n.Seq)
+		for r, seq := range n.Seen {
+			if i == 0 && r != n.ID && seq > told[r] {
+				if l.Seen == nil {
+					l.Seen = map[string]uint64{}
+				}
+				l.Seen[r] = seq
+			}
+		}
+		if err := l.encode(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance notes how far the store has read.
+func (p *plan) advance(all []*Line, commit uint64, now time.Time) {
+	n := &p.next
+	n.Lines, n.Commit, n.Synced = len(all), commit, now
+	for _, l := range all {
+		if l.At.After(n.At) {
+			n.At = l.At
+		}
+		if l.replica != n.ID {
+			n.Seen[l.replica] = max(n.Seen[l.replica], l.seq)
+		}
+	}
+}
+
+// own reports whether a line was written by this store.
+func (p *plan) own(r ref) bool {
+	return r.replica == p.next.ID || slices.Contains(p.next.Former, r.replica)
+}
+
+// compare finds what the lines make that the store does not have.
+func (p *plan) compare(st *state.State, base *Folded) {
+	f := p.folded
+	p.tombstones(st)
+	names := map[fact.ID]bool{}
+	for n := range f.State.All() {
+		names[n] = true
+	}
+	for n := range st.All() {
+		names[n] = true
+	}
+	var changed state.Replacement
+	for _, n := range slices.SortedFunc(maps.Keys(names), fact.ID.Compare) {
+		want, have := p.marked(f.State.Versions(n)), st.Versions(n)
+		if fact.Current(want, f.State.At()) != nil {
+			p.report.Facts++
+		}
+		if len(p.fresh) == 0 && len(p.told) == 0 || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0 {
+			continue
+		}
+		r := state.Replaced{Versions: here(want, have)}
+		if one := slices.Concat(r.Versions, have); len(one) > 0 {
+			r.Category, r.Key = one[0].Category, one[0].Key
+		}
+		changed.Facts = append(changed.Facts, r)
+		switch {
+		case len(have) == 0:
+			p.report.New++
+		case !sameVersions(f.State.Versions(n), base.State.Versions(n)):
+			p.report.Changed++
+		}
+	}
+	local := func(category, key string) bool { return home(st, category, key) }
+	setList(&changed.Patterns, f.State.Patterns, st.Patterns, nil)
+	setList(&changed.Gotchas, f.State.Gotchas, st.Gotchas, nil)
+	setList(&changed.Relations, f.State.Relations, st.Relations, func(r formats.Relation) bool {
+		return local(r.From.Category, r.From.Key) || local(r.To.Category, r.To.Key)
+	})
+	setList(&changed.Reminders, f.State.Reminders, st.Reminders, nil)
+	setList(&changed.Judged, f.State.Judged, st.Judged, func(j formats.JudgedPair) bool { return localPair(st, j) })
+	setList(&changed.Disputed, f.State.Disputed, st.Disputed, func(d formats.Dispute) bool { return localDispute(st, d) })
+	for _, d := range f.State.Disputed {
+		if d.State == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
+			p.report.Disputes = append(p.report.Disputes, knowledge.DisputingOf(f.State, d, f.State.At()).Line())
+		}
+	}
+	if !equal(changed, state.Replacement{}) {
+		p.events = append(p.events, state.Event{Replace: &changed})
+	}
+}
+
+// setList has a list hold what the lines make, and what stays on this machine.
+func setList[T any](to **[]T, want, have []T, local func(T) bool) {
+	want = slices.Clone(want)
+	for _, x := range have {
+		if local != nil && local(x) {
+			want = append(want, x)
+		}
+	}
+	if !slices.EqualFunc(want, have, equal[T]) {
+		*to = &want
+	}
+}
+
+// tombstones erases what others erased since.
+func (p *plan) tombstones(st *state.State) {
+	var names map[string]formats.Name
+	for t := range p.folded.State.Tombstones() {
+		if _, known := st.Erased(fact.IDOf("", t.Key)); known || named(st, t.Key) {
+			continue
+		}
+		if names == nil {
+			names = map[string]formats.Name{}
+			for n, vs := range st.All() {
+				if len(vs) > 0 {
+					names[state.ErasedName(n)] = formats.Name{Category: vs[0].Category, Key: vs[0].Key}
+				}
+			}
+		}
+		if n, ok := names[t.Key]; ok {
+			t.Category, t.Key = n.Category, n.Key
+			p.report.Erased++
+		}
+		p.events = append(p.events, state.Event{Erase: &t})
+	}
+}
+
+// named reports whether the store has a tombstone by the name that is hashed.
+func named(st *state.State, hash string) bool {
+	for t := range st.Tombstones() {
+		if hashed(formats.Name{Category: t.Category, Key: t.Key}) == hash {
+			return true
+		}
+	}
+	return false
+}
+
+// marked are versions with the mark of what nobody has asserted here.
+func (p *plan) marked(vs []*fact.Version) []*fact.Version {
+	out := make([]*fact.Version, len(vs))
+	for i, v := range vs {
+		w := *v
+		refs := p.folded.heard[v.ID]
+		if len(refs) == 0 && v.Outcome == "resumed" {
+			refs = p.folded.heard[string(v.Supersedes)]
+		}
+		w.TakenIn = len(refs) > 0 && !slices.ContainsFunc(refs, p.own)
+		out[i] = &w
+	}
+	return out
+}
+
+func sameMarks(want, have []*fact.Version) bool {
+	for _, v := range want {
+		i := slices.IndexFunc(have, func(w *fact.Version) bool { return w.ID == v.ID })
+		if i < 0 || have[i].TakenIn != v.TakenIn {
+			return false
+		}
+	}
+	return true
+}
+
+// here are shared versions with what belongs to this machine: whether they are dormant,
+// how often they were read, and local versions. A local version ends where a shared one
+// begins.
+func here(want, have []*fact.Version) []*fact.Version {
+	out := slices.Clone(want)
+	for _, v := range have {
+		i := slices.IndexFunc(want, func(w *fact.Version) bool { return w.ID == v.ID })
+		switch {
+		case i >= 0:
+			w := *want[i]
+			w.RetrievalCount, w.LastRetrieved = v.RetrievalCount, v.LastRetrieved
+			if at := v.ArchivedAt; at != nil && !w.LastConfirmed.After(*at) && (w.RestoredAt == nil || !w.RestoredAt.After(*at)) {
+				w.ArchivedAt = at
+			}
+			out[i] = &w
+		case v.Privacy == knowledge.PrivacyLocal:
+			out = append(out, beforeShared(v, want))
+		}
+	}
+	slices.SortStableFunc(out, fact.ByPeriod)
+	return out
+}
+
+func beforeShared(v *fact.Version, shared []*fact.Version) *fact.Version {
+	if !fact.Believed(v) || v.Also {
+		return v
+	}
+	for _, w := range shared {
+		if p := fact.PeriodOf(v); fact.Believed(w) && p.Overlaps(fact.PeriodOf(w)) {
+			if !w.ValidFrom.After(v.ValidFrom) {
+				return fact.Disbelieve(v, w.RecordedFrom)
+			}
+			v = fact.Reperiod(v, fact.Period{From: p.From, Until: &w.ValidFrom}, w.RecordedFrom)
+		}
+	}
+	return v
+}
+
+// forget takes the lines about erased facts out of the copy.
+func (p *plan) forget(dir string) error {
+	all := slices.Concat(p.known, p.told, p.fresh)
+	for i, l := range all {
+		if name, gone := p.folded.Gone[l]; gone {
+			all[i] = l.gone(name)
+		}
+	}
+	p.known, p.told, p.fresh = all, nil, nil
+	return writeCopy(dir, all)
+}
+
+// write completes the files of this store in the repository.
+func (p *plan) write(repo *repository) (written int, err error) {
+	byReplica := map[string][]*Line{}
+	for _, l := range slices.Concat(p.known, p.told, p.fresh) {
+		if p.own(l.ref()) {
+			byReplica[l.replica] = append(byReplica[l.replica], l)
+		}
+	}
+	if len(byReplica) == 0 {
+		return 0, nil
+	}
+	if err := repo.prepare(); err != nil {
+		return 0, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(byReplica)) {
+		lines := byReplica[id]
+		slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Compare(a.seq, b.seq) })
+		n, e := repo.complete(id+".jsonl", lines, id == p.next.ID)
+		written, err = written+n, errors.Join(err, e)
+	}
+	return written, err
+}

@@ -1,0 +1,101 @@
+package knowledge
+
+import (
+	"context"
+	"time"
+
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// What is shared through the repository, and what stays here. Package replica writes
+// and reads the repository.
+
+// IsLocal reports whether the newest version of a fact stays on this machine.
+func IsLocal(vs []*fact.Version) bool {
+	var last *fact.Version
+	for _, v := range vs {
+		if last == nil || !v.RecordedFrom.Before(last.RecordedFrom) {
+			last = v
+		}
+	}
+	return last != nil && last.Privacy == PrivacyLocal
+}
+
+// assert is [Assert], also of a fact that becomes local.
+func (s *Store) assert(st state.Known, c Checked, now time.Time) ([]state.Event, Remembered, error) {
+	named := c
+	named.name(st)
+	n := fact.IDOf(named.Category, named.Key)
+	vs := st.Versions(n)
+	if c.Privacy != PrivacyLocal || len(vs) == 0 || IsLocal(vs) {
+		return Assert(st, c, now)
+	}
+	for _, v := range fact.AllCurrent(vs, s.present(now)) {
+		if !mayReplace(st, c.Source, v) {
+			return Assert(st, c, now) // it is disputed, or confirms without the privacy
+		}
+	}
+	over := state.Over(st, nil)
+	events := keepHome(st, n, now, s.present(now))
+	over.Fold(events...)
+	more, r, err := Assert(over, c, now)
+	return append(events, more...), r, err
+}
+
+// keepHome makes a fact local. The versions that others know end for them: they are
+// retracted here too, and stay as history. The others become local themselves.
+func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state.Event) {
+	known := func(v *fact.Version) bool {
+		return st.Replica != nil && (v.TakenIn || !v.RecordedFrom.After(st.Replica.Synced))
+	}
+	any := false
+	for _, v := range st.Versions(n) {
+		if any = any || known(v); !known(v) {
+			w := *v
+			w.Privacy = PrivacyLocal
+			events = append(events, state.Event{Put: &w})
+		}
+	}
+	if !any {
+		return events
+	}
+	over := state.Over(st, nil)
+	over.Fold(events...)
+	for _, e := range Retract(over, n, "", PrivacyLocal, now, present) {
+		if e.Put.Privacy != PrivacyLocal {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// TakeIn commits what decide returns for the newest state, in nobody's name. What it
+// erases is off the disk when TakeIn returns.
+func (s *Store) TakeIn(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	var names []Name
+	var versions []string
+	first := false
+	err := s.log.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+		names, versions, first = nil, nil, st.Seq() == 0
+		events, err := decide(st, now)
+		for _, e := range events {
+			if e.Erase == nil {
+				continue
+			}
+			names = append(names, Name{Category: e.Erase.Category, Key: e.Erase.Key})
+			versions = append(versions, ids(st.Versions(fact.IDOf(e.Erase.Category, e.Erase.Key)))...)
+		}
+		return events, err
+	})
+	if err != nil {
+		return err
+	}
+	if s.committed(first); len(names) == 0 {
+		return nil
+	}
+	return s.purge(ctx, versions, names...)
+}
