@@ -113,6 +113,35 @@ func TestMCPOverHTTP(t *testing.T) {
 	}
 }
 
+// What a client remembers over HTTP is its own, also by the older protocol, where a request
+// does not say who makes it: connect writes the client's name beside its token.
+func TestAuthorOverHTTP(t *testing.T) {
+	home(t)
+	a := serveHTTP(t, serveArgs{})
+	for _, c := range []struct{ header, author string }{{"codex", "codex"}, {"gemini", "gemini"}, {"", ""}, {"<b>", ""}} {
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ctx_knowledge","arguments":{"action":"remember","category":"by","key":%q,"value":"said over HTTP","output":"json"}}}`, "k"+c.header)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url+"/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25", "X-Lean-Ctx-Client": c.header} {
+			req.Header.Set(name, value)
+		}
+		answer, err := a.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		want := `"sources":[{"kind":"agent","by":"` + c.author + `","at"`
+		if c.author == "" {
+			want = `"sources":[{"kind":"agent","at"`
+		}
+		if _, got := a.post(t, "/api/knowledge/why", fmt.Sprintf(`{"category":"by","key":%q}`, "k"+c.header)); !strings.Contains(got, want) {
+			t.Errorf("%q is not known as %q: %d %s", c.header, c.author, answer.StatusCode, got)
+		}
+	}
+}
+
 // A client of the newest protocol is told when a resource shows something else, also where
 // another process wrote it.
 func TestSubscriptionsOverHTTP(t *testing.T) {

@@ -39,6 +39,7 @@ type client struct {
 	hooks    hooks
 	rule     rule   // of the project
 	note     string // what the user must do after hooks were written
+	asks     string // before it uses a server that a project names
 	// mcpName is the name the client gives to an MCP server. It is set where
 	// hooks, once written, certainly bring the briefing to the model.
 	mcpName string
@@ -115,6 +116,7 @@ func clients() []client {
 		},
 		entry:  typed("stdio"),
 		remote: remoteTyped("http"),
+		asks:   "Claude Code asks at its next start whether to use this project's server",
 		hooks: hooks{
 			files:  map[Scope]string{User: "{claude}/settings.json", Project: "{project}/.claude/settings.json", Local: "{project}/.claude/settings.local.json"},
 			events: claudeEvents(), entry: grouped("claude-code", 1),
@@ -128,6 +130,7 @@ func clients() []client {
 		},
 		entry:  plain,
 		remote: remoteNamed("url", "http_headers"),
+		asks:   "Codex reads it in a trusted project only: it asks at its start",
 		hooks: hooks{
 			files:  map[Scope]string{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
 			events: codexEvents(), entry: grouped("codex", 1),
@@ -139,6 +142,7 @@ func clients() []client {
 		servers: map[Scope]location{User: {file: "~/.gemini/settings.json", keys: servers}, Project: {file: "{project}/.gemini/settings.json", keys: servers}},
 		entry:   plain,
 		remote:  remoteNamed("httpUrl", "headers"),
+		asks:    "Gemini CLI reads it in a trusted folder only: it asks at its start",
 		hooks: hooks{
 			files:  map[Scope]string{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
 			events: geminiEvents(), entry: grouped("gemini", 1000), // its timeouts are in milliseconds

@@ -107,6 +107,9 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 		}
 		if did && o.Remote.URL != "" {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s holds the token of the server. Do not commit it.", c.name, edits[0].path))
+			if c.asks != "" {
+				r.Notes = append(r.Notes, c.asks)
+			}
 		}
 	}
 	if len(chosen) == 0 {

@@ -12,11 +12,17 @@ import (
 type Remote struct {
 	URL   string // of MCP
 	Token string
+
+	client string // whose entry it is
 }
+
+// clientHeader names the client of a request. Over HTTP most clients say who they are in
+// their first request alone, and a server without sessions has forgotten it by the next.
+const clientHeader = "X-Lean-Ctx-Client"
 
 // headers are what each request to it needs.
 func (r Remote) headers() map[string]string {
-	return map[string]string{"Authorization": "Bearer " + r.Token}
+	return map[string]string{"Authorization": "Bearer " + r.Token, clientHeader: r.client}
 }
 
 // ParseRemote checks an address. One without a path is the server of a project of this
@@ -32,7 +38,7 @@ func ParseRemote(address, token, hash string) (Remote, error) {
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/p/" + hash + "/mcp"
 	}
-	return Remote{u.String(), token}, nil
+	return Remote{URL: u.String(), Token: token}, nil
 }
 
 // byURL are the edits for a client that reaches a server by its address: the server's
@@ -44,6 +50,7 @@ func (c *client) byURL(m Machine, r Remote) []edit {
 		return nil
 	}
 	e := all[0]
+	r.client = c.name
 	e.entry, e.root, e.events, e.private = c.remote(r), nil, nil, true
 	return []edit{e}
 }

@@ -11,16 +11,16 @@ import (
 // doctor knows it for ours, and disconnect leaves every file as it was.
 func TestConnectByURL(t *testing.T) {
 	want := map[string]string{
-		"claude-code": `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN"}}`,
-		"codex":       "url = \"URL\"\nhttp_headers = { Authorization = \"Bearer TOKEN\" }",
-		"gemini":      `{"httpUrl": "URL", "headers": {"Authorization": "Bearer TOKEN"}}`,
-		"copilot":     `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN"}, "tools": ["*"]}`,
-		"vscode":      `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN"}}`,
-		"cursor":      `{"url": "URL", "headers": {"Authorization": "Bearer TOKEN"}}`,
-		"windsurf":    `{"serverUrl": "URL", "headers": {"Authorization": "Bearer TOKEN"}}`,
-		"opencode":    `{"type": "remote", "url": "URL", "headers": {"Authorization": "Bearer TOKEN"}, "enabled": true}`,
-		"zed":         `{"url": "URL", "headers": {"Authorization": "Bearer TOKEN"}}`,
-		"amp":         `{"url": "URL", "headers": {"Authorization": "Bearer TOKEN"}}`,
+		"claude-code": `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
+		"codex":       "url = \"URL\"\nhttp_headers = { Authorization = \"Bearer TOKEN\", X-Lean-Ctx-Client = \"NAME\" }",
+		"gemini":      `{"httpUrl": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
+		"copilot":     `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}, "tools": ["*"]}`,
+		"vscode":      `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
+		"cursor":      `{"url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
+		"windsurf":    `{"serverUrl": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
+		"opencode":    `{"type": "remote", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}, "enabled": true}`,
+		"zed":         `{"url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
+		"amp":         `{"url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
 	}
 	remote, err := ParseRemote("http://127.0.0.1:7337", "TOKEN", "0123456789abcdef")
 	if err != nil || remote.URL != "http://127.0.0.1:7337/p/0123456789abcdef/mcp" {
@@ -45,7 +45,7 @@ func TestConnectByURL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := strings.NewReplacer("URL", remote.URL, "TOKEN", remote.Token).Replace(want[name])
+		entry := strings.NewReplacer("URL", remote.URL, "TOKEN", remote.Token, "NAME", name).Replace(want[name])
 		if !strings.Contains(plain.Replace(string(data)), plain.Replace(entry)) {
 			t.Errorf("%s wrote\n%s, want\n%s", name, data, entry)
 		}
@@ -81,7 +81,7 @@ func TestBadAddresses(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for _, scope := range []Scope{User, Local} {
-		if _, err := fresh(t).Connect(ConnectOptions{Clients: []string{"claude-code"}, Scope: scope, Remote: Remote{"http://127.0.0.1:7337/mcp", "x"}}); err == nil {
+		if _, err := fresh(t).Connect(ConnectOptions{Clients: []string{"claude-code"}, Scope: scope, Remote: Remote{URL: "http://127.0.0.1:7337/mcp", Token: "x"}}); err == nil {
 			t.Errorf("scope %s was taken", scope)
 		}
 	}

@@ -335,11 +335,21 @@ func (s *Server) mount(p Project, prefix string) *mounted {
 	return m
 }
 
+// clientHeader names the client, where connect wrote its entry. It is who calls, as the
+// name in the first request is on stdio.
+const clientHeader = "X-Lean-Ctx-Client"
+
+var clientForm = regexp.MustCompile(`^[a-z][a-z0-9-]{1,31}$`)
+
 // mcp makes who calls known to an MCP handler, and ends its streams when they must end.
 func (s *Server) mcp(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := callerOf(r)
-		ctx, cancel := context.WithCancel(op.WithCaller(r.Context(), op.Caller{Kind: "agent", Name: who.name}))
+		name := who.name
+		if client := r.Header.Get(clientHeader); clientForm.MatchString(client) {
+			name = client
+		}
+		ctx, cancel := context.WithCancel(op.WithCaller(r.Context(), op.Caller{Kind: "agent", Name: name}))
 		defer cancel()
 		if who.gone != nil {
 			defer context.AfterFunc(who.gone, cancel)()
