@@ -130,23 +130,36 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 			return nil, x, refusal.Argument("merge", "there is a fact %s: merge=true makes one of the two and keeps both histories", Slashed(r.to))
 		}
 	}
+	contested := func(v *fact.Version) ([]state.Event, Contested, error) {
+		events, x := contest(r.f, formats.Dispute{Confidence: r.by.Confidence, Source: r.by, Rename: &r.to, Merge: r.merge}, v, r.present)
+		return events, x, nil
+	}
+	var last *fact.Version // that holds now or later
 	for _, h := range fact.Timeline(moved, r.present) {
-		if fact.Before(r.present, h.Period.Until) && !mayReplace(r.f, r.by, h.Version) {
-			events, x := contest(r.f, formats.Dispute{Confidence: r.by.Confidence, Source: r.by, Rename: &r.to, Merge: r.merge}, h.Version, r.present)
-			return events, x, nil
+		if fact.Before(r.present, h.Period.Until) {
+			if last = h.Version; !mayReplace(r.f, r.by, last) {
+				return contested(last)
+			}
 		}
 	}
 	events = []state.Event{{Rename: &formats.Renaming{From: r.from, To: r.to, At: r.now}}}
 	if len(there) == 0 {
 		return events, x, nil
 	}
-	changed, err := r.join(moved, there)
-	return append(events, changed...), x, err
+	changed, ok := r.join(moved, there)
+	switch {
+	case ok:
+		return append(events, changed...), x, nil
+	case last != nil:
+		return contested(last)
+	}
+	return nil, x, refusal.Argument("source", "%s is for the user to change: ask the user, and pass on the answer with source=user", Slashed(r.to))
 }
 
 // join makes one history of two: of two values at one time the one that began later
-// holds, and equal neighbours become one version.
-func (r renaming) join(moved, there []*fact.Version) (events []state.Event, err error) {
+// holds, and equal neighbours become one version. ok is false if that would change what
+// somebody of more authority asserted under the other name.
+func (r renaming) join(moved, there []*fact.Version) (events []state.Event, ok bool) {
 	var named []*fact.Version
 	for _, v := range moved {
 		w := *v
@@ -181,9 +194,9 @@ func (r renaming) join(moved, there []*fact.Version) (events []state.Event, err 
 			continue
 		}
 		if slices.Contains(there, v) && !mayReplace(r.f, r.by, v) {
-			return nil, refusal.Argument("source", "%s is for the user to change: ask the user, and pass on the answer with source=user", Slashed(r.to))
+			return nil, false
 		}
 		events = append(events, state.Event{Put: after})
 	}
-	return events, nil
+	return events, true
 }

@@ -182,9 +182,65 @@ func TestRenameOfAUsersFactIsDisputed(t *testing.T) {
 	if list := must[DisputeList](t)(s.Disputes(t.Context(), DisputeQuery{State: "accepted"})); list.Total != 1 || list.Disputes[0].Category != "style" {
 		t.Error(list.Text())
 	}
+}
+
+// Nor does an agent merge its fact into the user's: that is disputed, and the user's
+// acceptance merges the two.
+func TestMergeIntoAUsersFactIsDisputed(t *testing.T) {
+	s := testStore(t, nil)
+	user := s.As(Actor{Kind: KindUser})
+	must[Remembered](t)(user.Remember(t.Context(), Assertion{Category: "style", Key: "indent", Value: "tabs"}))
+	s.days(1)
 	s.remember(t, Assertion{Category: "c", Key: "mine", Value: "spaces"})
-	_, err := Rename(t.Context(), s.Store, NewName{Category: "c", Key: "mine", To: "style/indent", Merge: "true"})
+	before := s.rows(t, "style", "indent") + s.rows(t, "c", "mine")
+	merge := NewName{Category: "c", Key: "mine", To: "style/indent", Merge: "true"}
+	r := s.rename(t, merge)
+	if r.Dispute == nil || r.Merged || !strings.Contains(r.Text(), "its renaming to [style/indent] is recorded as "+r.Dispute.ID+", not done") {
+		t.Fatalf("%+v %s", r, r.Text())
+	}
+	if again := s.rename(t, merge); again.Dispute.ID != r.Dispute.ID {
+		t.Errorf("recorded twice: %s", again.Text())
+	}
+	if after := s.rows(t, "style", "indent") + s.rows(t, "c", "mine"); after != before {
+		t.Errorf("%s\nwas\n%s", after, before)
+	}
+	v := advice.Verdict{Category: "c", Key: "mine", Target: r.Dispute.ID, Verdict: "accept"}
+	if _, err := advice.Judge(t.Context(), s.Store, v); err == nil {
+		t.Error("an agent accepted it")
+	}
+	must[advice.Judged](t)(advice.Judge(t.Context(), user, v))
+	if got := s.rows(t, "style", "indent"); !strings.Contains(got, "indent = tabs [archived]") || !strings.Contains(got, "indent = spaces [CURRENT]") {
+		t.Error(got)
+	}
+	// Where nothing of the agent's fact holds any more there is nothing to dispute.
+	must[Remembered](t)(user.Remember(t.Context(), Assertion{Category: "style", Key: "quotes", Value: "single", ValidFrom: "2025-01-01"}))
+	s.remember(t, Assertion{Category: "c", Key: "old", Value: "double", ValidFrom: "2025-02-01", ValidUntil: "2025-03-01"})
+	_, err := Rename(t.Context(), s.Store, NewName{Category: "c", Key: "old", To: "style/quotes", Merge: "true"})
 	if e, ok := errors.AsType[*ArgumentError](err); !ok || e.Argument != "source" {
-		t.Errorf("merged into a user's fact: %v", err)
+		t.Errorf("%v", err)
+	}
+}
+
+// A dispute that names a rival follows the rival to its new name, and closes with it.
+func TestRivalOfADisputeFollowsARename(t *testing.T) {
+	s := testStore(t, nil)
+	user := s.As(Actor{Kind: KindUser})
+	must[Remembered](t)(user.Remember(t.Context(), Assertion{Category: "db", Key: "engine", Value: "MySQL"}))
+	s.remember(t, Assertion{Category: "infra", Key: "store", Value: "PostgreSQL"})
+	link := must[Linked](t)(s.Relate(t.Context(), Link{Category: "infra", Key: "store", Target: "db/engine", Kind: "supersedes"}))
+	if link.Dispute == nil {
+		t.Fatal(link.Text())
+	}
+	s.rename(t, NewName{Category: "infra", Key: "store", To: "data/database"})
+	open := must[DisputeList](t)(s.Disputes(t.Context(), DisputeQuery{}))
+	if open.Total != 1 || !strings.Contains(open.Text(), "data/database") || strings.Contains(open.Text(), "infra/store") {
+		t.Fatalf("%s", open.Text())
+	}
+	if diff := cmp.Diff(s.whole(t), reopened(t, s)); diff != "" {
+		t.Errorf("(-memory +files):\n%s", diff)
+	}
+	must[advice.Judged](t)(advice.Judge(t.Context(), user, advice.Verdict{Category: "db", Key: "engine", Target: link.Dispute.ID, Verdict: "accept"}))
+	if got := s.rows(t, "db", "engine"); strings.Contains(got, "CURRENT") {
+		t.Error(got)
 	}
 }
