@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -450,4 +452,83 @@ func body(t *testing.T, export string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// Undo takes back what was done to one of several values, and leaves the others.
+func TestUndoOfSeveralValues(t *testing.T) {
+	for name, do := range map[string]func(s *story){
+		"added":    func(s *story) { values(t, s, Assertion{Value: "Gemini", Also: true}) },
+		"replaced": func(s *story) { values(t, s, Assertion{Value: "Zed", Replaces: "Codex"}) },
+		"all":      func(s *story) { values(t, s, Assertion{Value: "Solo", Replaces: AllValues}) },
+		"refined":  func(s *story) { values(t, s, Assertion{Value: "Codex CLI"}) },
+		"removed": func(s *story) {
+			s.now = s.now.Add(time.Hour)
+			must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "clients", Key: "supported", Value: "Codex"}))
+		},
+		"removed whole": func(s *story) {
+			s.now = s.now.Add(time.Hour)
+			must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "clients", Key: "supported"}))
+		},
+	} {
+		s := testStore(t, nil)
+		values(t, s, Assertion{Value: "Claude Code"}, Assertion{Value: "Codex", Also: true})
+		current := func() string {
+			var out []string
+			for _, f := range s.recall(t, Question{Category: "clients"}).Facts {
+				out = append(out, f.Value)
+			}
+			slices.Sort(out)
+			return strings.Join(out, ", ")
+		}
+		before := current()
+		do(s)
+		if current() == before {
+			t.Errorf("%s: nothing was done", name)
+		}
+		s.now = s.now.Add(time.Hour)
+		u := s.undo(t)
+		if got := current(); got != before || got != "Claude Code, Codex" {
+			t.Errorf("%s, undone: %s", name, got)
+		}
+		if !strings.HasSuffix(u.Text(), "\n  [clients] supported: Claude Code, Codex") {
+			t.Errorf("%s: %s", name, u.Text())
+		}
+		// It still has several values: the next one is added.
+		if got := values(t, s, Assertion{Value: "Cline"}); got[0] != "Added [clients] supported: Cline (3 values: Claude Code, Codex, Cline)" {
+			t.Errorf("%s: %s", name, got[0])
+		}
+		if d := cmp.Diff(s.whole(t), reopened(t, s)); d != "" {
+			t.Errorf("%s (-memory +files):\n%s", name, d)
+		}
+	}
+}
+
+// A Markdown export has an item for each value, reads back without a change, and refuses an
+// edit of one of several values with its line.
+func TestSeveralValuesInMarkdown(t *testing.T) {
+	s := testStore(t, nil)
+	values(t, s, Assertion{Value: "Claude Code"}, Assertion{Value: "Codex", Also: true})
+	s.remember(t, Assertion{Category: "clients", Key: "first", Value: "Cursor"})
+	dir := filepath.Join(t.TempDir(), "md")
+	must[transfer.Exported](t)(transfer.Export(t.Context(), s.Store, transfer.Outgoing{Format: "md", File: dir}))
+	file := filepath.Join(dir, "clients.md")
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "- **first**: Cursor\n- **supported**: Claude Code\n- **supported**: Codex\n") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	before := s.whole(t)
+	if r := must[transfer.Imported](t)(transfer.Import(t.Context(), s.Store, transfer.Incoming{File: dir})); r.Skipped != 3 || r.Added+r.Replaced != 0 {
+		t.Error(r.Text())
+	}
+	write(t, file, strings.Replace(string(text), "Codex", "Codex CLI", 1))
+	if _, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{File: dir}); err == nil || !strings.Contains(err.Error(), "clients.md: line ") || !strings.Contains(err.Error(), "supported has several values") {
+		t.Errorf("%v", err)
+	}
+	if d := cmp.Diff(before, s.whole(t)); d != "" {
+		t.Error(d)
+	}
+	write(t, file, strings.Replace(string(text), "Cursor", "Zed", 1)) // beside values that nobody edited
+	if r := must[transfer.Imported](t)(transfer.Import(t.Context(), s.Store, transfer.Incoming{File: dir})); r.Replaced != 1 || s.only(t, "clients", "first").Value != "Zed" {
+		t.Error(r.Text())
+	}
 }

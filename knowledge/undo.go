@@ -32,9 +32,10 @@ type Undone struct {
 
 // UndoneFact is a fact as it is after an undo.
 type UndoneFact struct {
-	Category string `json:"category"`
-	Key      string `json:"key"`
-	Value    string `json:"value,omitempty"` // none: nothing is believed now
+	Category string   `json:"category"`
+	Key      string   `json:"key"`
+	Value    string   `json:"value,omitempty"`  // none: nothing is believed now
+	Values   []string `json:"values,omitempty"` // all of them, if the fact has several
 }
 
 // Text gives the answer's lines.
@@ -49,7 +50,10 @@ func (u Undone) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "Undone: your commit of %s", u.At.UTC().Format(time.DateTime))
 	for _, f := range u.Facts {
 		now := "no value"
-		if f.Value != "" {
+		switch {
+		case len(f.Values) > 0:
+			now = nameValues(f.Values)
+		case f.Value != "":
 			now = prose.Brief(f.Value)
 		}
 		fmt.Fprintf(&b, "\n  [%s] %s: %s", prose.Line(f.Category), prose.Line(f.Key), now)
@@ -160,6 +164,9 @@ func (u *undo) facts(r *Undone) (Contested, error) {
 		x := UndoneFact{Category: vs[0].Category, Key: vs[0].Key}
 		if v := fact.Current(vs, u.present); v != nil {
 			x.Value = v.Value
+		}
+		if held := valuesAt(vs, u.present); len(held) > 1 {
+			x.Values = valuesOf(held)
 		}
 		r.Facts = append(r.Facts, x)
 	}
