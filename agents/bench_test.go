@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// crowd fills a project with agents and messages in a few commits: a third of
-// the messages is for everybody, a third for one agent, a third for a type.
+// crowd fills a project with agents and messages in a few commits. A third of the messages is
+// for everybody, a third for one agent, a third for a type.
 func crowd(t testing.TB, b *fixture, agents, messages int) *Store {
 	t.Helper()
 	s := b.open()

@@ -11,8 +11,8 @@ import (
 	"leanctx/agents/diary"
 )
 
-// Whoever erases something is told of each place that agents wrote it to, and
-// of a message that waits both to be read and to be promoted once.
+// Whoever erases something is told of each place that agents wrote it to. A message that waits
+// to be read and to be promoted is named once.
 func TestCopies(t *testing.T) {
 	b := newFixture(t)
 	s := b.open()

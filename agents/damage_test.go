@@ -11,8 +11,8 @@ import (
 	"leanctx/agents/diary"
 )
 
-// What is torn or damaged in the registry and in a diary is told of once beside
-// an answer, and again whenever somebody asks for it.
+// Damage in the registry and in a diary is told once beside an answer, and again whenever
+// somebody asks for it.
 func TestDamageIsTold(t *testing.T) {
 	b := newFixture(t)
 	s := b.open()

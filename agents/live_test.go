@@ -119,8 +119,8 @@ func TestLivenessShared(t *testing.T) {
 	}
 }
 
-// A server that could not take an agent's lock tries again, and connections
-// of one process that share an agent keep it until the last one ends.
+// A server that could not take an agent's lock tries again. Connections of one process that
+// share an agent keep it until the last one ends.
 func TestLivenessOfConnections(t *testing.T) {
 	b := newFixture(t)
 	b.opts.LongLived = true

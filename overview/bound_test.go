@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Of a project that is too much to read, the code nearest to the top is read, and the
-// answer says how many files are known by name alone; they are found by it.
-// What the cache knows makes no difference, and what fits again is read.
+// Of a project that is too much to read, the code nearest to the top is read. The answer says
+// how many files are known by name alone. They are found by their names. What the cache knows
+// makes no difference, and what fits again is read.
 func TestTooMuchToRead(t *testing.T) {
 	l := newLand(t)
 	long := strings.Repeat("\n// filler", 100)

@@ -65,8 +65,8 @@ func TestUnchangedIsNotRead(t *testing.T) {
 	}
 }
 
-// A change of the same size within the tick in which a file was read does not show in
-// its time, so that such a file is read again.
+// A change of the same size within the tick in which a file was read does not show in its time.
+// So such a file is read again.
 func TestRacyTimes(t *testing.T) {
 	l := newLand(t)
 	now := time.Now()

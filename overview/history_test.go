@@ -26,9 +26,8 @@ const (
 	historyFiles = 6
 )
 
-// The files that a commit touched stand in CRITICAL or IMPORTANT of an overview
-// that was asked its first line, before it was made: of seven in ten all of
-// them but tests, of six in ten all.
+// An overview is asked for a commit's first line before the commit was made. In seven of ten,
+// all files that it touched but tests are in CRITICAL or IMPORTANT; in six of ten, all files.
 func TestHistory(t *testing.T) {
 	repository := os.Getenv(historyVar)
 	if repository == "" {

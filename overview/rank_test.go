@@ -8,9 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Tests stand on the lines of what they test, and lead to it: a word that only
-// a test has finds the file that is tested first. Who asks for tests gets them
-// on their own.
+// Tests are on the lines of what they test, and lead to it. A word that only a test has finds
+// the tested file first. Who asks for tests gets them on their own.
 func TestTestsStandBesideWhatTheyTest(t *testing.T) {
 	l := newLand(t)
 	l.write("go.mod", "module m\n")
@@ -69,8 +68,8 @@ func TestWhatCommitsSay(t *testing.T) {
 	}
 }
 
-// Without a task a package counts as a whole, by what is public in it: a leaf of one
-// small file does not stand before the package of many that the project is about.
+// Without a task a package counts as a whole, by what is public in it. A package of one small
+// file does not come before the large one that the project is about.
 func TestAPackageCountsAsAWhole(t *testing.T) {
 	l := newLand(t)
 	l.write("go.mod", "module m\n")

@@ -135,8 +135,8 @@ func TestRealTypeScript(t *testing.T) {
 	}
 }
 
-// judged is what Python's own parser finds in files: names of functions and
-// classes at any depth and of what is assigned at the top, and imports.
+// judged is what Python's own parser finds in files: imports, functions and classes at any
+// depth, and what is assigned at the top.
 const judged = `
 import ast, json, sys
 out = {}

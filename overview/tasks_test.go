@@ -22,9 +22,8 @@ var realTasks = [][2]string{
 	{"tasks: a list of ten thousand is never sorted whole, and its states are compared without copies", "listing ten thousand tasks should not sort the whole list nor copy states to compare them"},
 }
 
-// The files that a change touched stand in CRITICAL or IMPORTANT of an overview
-// of the tree as it stood before the change, of at least 7 tasks in 10.
-// [TestHistory] takes tasks by a rule.
+// For at least 7 tasks in 10, the files that a change touched are in CRITICAL or IMPORTANT. The
+// overview is of the tree before the change. [TestHistory] takes tasks by a rule.
 func TestRealTasks(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("..", ".git")); err != nil {
 		t.Skip("SKIPPED: the history of the project is not here")

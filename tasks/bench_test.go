@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// filled is a store of n tasks in one snapshot, all finished long ago but for
-// open of them, and half as many again of another project.
+// filled is a store of n tasks in one snapshot. All but a number of them (open) finished long
+// ago. Another project has half as many.
 func filled(t testing.TB, n, open int) string {
 	t.Helper()
 	dir := t.TempDir()

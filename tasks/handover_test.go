@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Who takes over an agent's work stands in for it with the tasks that it gave
-// to others, through a second handoff and a new file.
+// An agent that takes over another's work stands in for it with the tasks that it gave. That
+// holds through a second handoff and a new file.
 func TestStandsIn(t *testing.T) {
 	const gone, heir, second, worker, other = "cursor-a3f8", "claude-b7e2", "codex-0002", "gemini-0001", "gemini-0003"
 	dir, ctx := t.TempDir(), t.Context()

@@ -55,8 +55,8 @@ func planStore(t *testing.T) (*Store, *clock) {
 	return open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now, Agents: crowd{seen, c}}), c
 }
 
-// A plan of two phases is worked off by next alone, each task with what the one
-// before it left; a phase waits for the phase before it.
+// A plan of two phases is done by next alone, each task with the result of the one before it. A
+// phase waits for the phase before it.
 func TestPlanIsWorkedOffByNextAlone(t *testing.T) {
 	s, c := planStore(t)
 	if r := load(t, s, planText); r.Created != 7 || r.Completed != 1 {

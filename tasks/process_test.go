@@ -73,9 +73,8 @@ func (j job) write(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// Eight processes go for fifty tasks, and three of them are killed on the way:
-// each task has exactly one winner, and a winner that was told so is the one
-// whom everybody sees.
+// Eight processes claim fifty tasks, and three of them are killed on the way. Each task has
+// exactly one winner. A winner that was told so is the one that everybody sees.
 func TestProcessesClaim(t *testing.T) {
 	const processes, count = 8, 50
 	dir := t.TempDir()

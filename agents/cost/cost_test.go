@@ -269,8 +269,8 @@ func TestAgentsBeforeTheyRegister(t *testing.T) {
 	same(t, got, map[string]int64{"cursor-ff59": 3, "codex": 3, "codex-0001": 4, "codex-0002": 5, "gemini": 6, "gemini-0001": 7})
 }
 
-// A session that only asked what it costs is not the session that a command reports,
-// and a session says how often its intent was stated.
+// A session that only asked what it costs is not the session that a command reports. A session
+// says how often its intent was stated.
 func TestSessionOfACommand(t *testing.T) {
 	dir := t.TempDir()
 	noted(t, dir, Options{}, Receipt{Session: "work", Tool: "ctx_overview", Intent: Explicit, OutSize: 40, At: noon},
@@ -341,8 +341,8 @@ func TestPercentages(t *testing.T) {
 	}
 }
 
-// The last session of an agent is told from its receipts; an agent that is new goes by
-// its client's; the present one is not the last.
+// The last session of an agent is known from its receipts. For a new agent it is its client's.
+// The present session is not the last.
 func TestLastSession(t *testing.T) {
 	dir, hour := t.TempDir(), func(n int) time.Time { return noon.Add(time.Duration(n) * time.Hour) }
 	noted(t, dir, Options{},

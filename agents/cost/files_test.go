@@ -100,8 +100,8 @@ func TestWriteFault(t *testing.T) {
 	}
 }
 
-// Notes during resets are either forgotten or counted: what is left is what
-// was noted after the last reset, and a reset takes only what it says.
+// Notes during resets are either forgotten or counted. What was noted after the last reset is
+// left, and a reset takes only what it says.
 func TestResetAgainstNotes(t *testing.T) {
 	dir := t.TempDir()
 	const writers, each = 4, 50

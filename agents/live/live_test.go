@@ -54,8 +54,8 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// A client without a connection, as over HTTP, holds an agent for half an hour after its
-// last call, and a connection beside it for longer.
+// A client without a connection, as over HTTP, holds an agent for half an hour after its last
+// call. A connection beside it holds it for longer.
 func TestClientWithoutConnectionHoldsForHalfAnHour(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// Stores of their own on one directory, as processes have them: what is for
-// any one of a type one agent gets, and an agent that asks twice at once gets
-// a share once.
+// Each agent has a store of its own on one directory, as processes have. One agent of a type
+// gets what is for any of them. An agent that asks twice at once gets a share once.
 func TestPullAtOnce(t *testing.T) {
 	b := newBed(t)
 	b.write("a.md", "text")

@@ -21,8 +21,8 @@ import (
 // opencode-ai, @github/copilot and cline, with their programs on PATH.
 const realClientsVar = "LEAN_CTX_REAL_CLIENTS"
 
-// The real clients, without an account and in a home of their own, see the
-// server after connect; and disconnect gives the home back to the byte.
+// The real clients, without an account and in a home of their own, see the server after
+// connect. Disconnect gives the home back to the byte.
 func TestRealClients(t *testing.T) {
 	if os.Getenv(realClientsVar) == "" {
 		t.Skip("set " + realClientsVar + "=1 to run it against the clients on PATH")
@@ -74,8 +74,8 @@ func TestRealClients(t *testing.T) {
 	}
 }
 
-// endAll ends what a client left running, which would write into its home while
-// that is removed: the processes whose HOME it is, as far as /proc tells.
+// endAll ends what a client left running, since it would write into its home while that is
+// removed. By /proc it finds the processes with that HOME.
 func endAll(t *testing.T, home string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {

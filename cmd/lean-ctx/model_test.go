@@ -12,10 +12,9 @@ import (
 	"testing"
 )
 
-// model is a language model on loopback that says what it was told to, in the
-// forms that clients speak: Anthropic's Messages, OpenAI's Responses and Chat
-// Completions, Gemini's generateContent. A prompt that holds script=NAME plays
-// the script of that name, a line for each answer of the client.
+// model is a language model on loopback that answers from a script. It speaks Anthropic's
+// Messages, OpenAI's Responses and Chat Completions, and Gemini's generateContent. A prompt
+// that holds script=NAME plays the script of that name, a line for each answer of the client.
 type model struct {
 	*httptest.Server
 	scripts map[string][]line

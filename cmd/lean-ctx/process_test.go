@@ -68,8 +68,8 @@ func (s *server) recalled(t *testing.T) string {
 	return string(answer)
 }
 
-// A server that is told to stop does so in order, says nothing and gives the
-// exit code of an interruption; what it had acknowledged is there.
+// A server that is told to stop does so in order, says nothing and gives the exit code of an
+// interruption. What it had acknowledged is on disk.
 func TestServerStopsOnSignal(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {

@@ -120,9 +120,9 @@ func sessions() map[string][]line {
 	}
 }
 
-// twoSessions is what holds in every client: a session begins with the
-// briefing, once; a call comes back; a prompt brings what belongs to it and no
-// other; the next session knows what the first one learned.
+// twoSessions is what holds in every client. A session begins with the briefing, once. A call
+// is answered. A prompt brings the facts about it and no others. The next session knows what
+// the first one learned.
 func (p *played) twoSessions(client string, say func(prompt string)) {
 	p.t.Helper()
 	p.seeded()
@@ -271,8 +271,8 @@ func TestOpenCodePlayed(t *testing.T) {
 	}
 }
 
-// Cline in a terminal shows a model what hooks say of a file, and nothing else
-// of theirs: there the project's AGENTS.md sends it for the briefing.
+// Cline in a terminal shows a model what hooks say of a file, and nothing else of theirs. There
+// the project's AGENTS.md sends it for the briefing.
 func TestClinePlayed(t *testing.T) {
 	p := newPlayed(t, "cline", map[string][]line{})
 	p.scripts["work"] = []line{

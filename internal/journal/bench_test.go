@@ -70,9 +70,9 @@ func BenchmarkBareAppendFsync(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate takes turns with a bare append and fsync of as many bytes,
-// since on a shared disk one means nothing without the other: "×bare" is how
-// many times as long an update takes, "commit-ns" what it takes.
+// BenchmarkUpdate takes turns with a bare append and fsync of as many bytes. On a shared disk
+// one means nothing without the other. "×bare" is how many times as long an update takes,
+// "commit-ns" what it takes.
 func BenchmarkUpdate(b *testing.B) {
 	for _, n := range []int{100, 100_000} {
 		b.Run(fmt.Sprintf("commits=%d", n), func(b *testing.B) {

@@ -84,8 +84,8 @@ func cutJournal(t *testing.T, s *story, j []byte, answered bool) {
 	}
 }
 
-// flips are the ways a byte is damaged: one bit, the case bit, the high bit,
-// and whatever it takes to make it a line feed.
+// flips are the ways a byte is damaged: one bit, the case bit, the high bit, and the bits that
+// make it a line feed.
 func flips(b byte) []byte {
 	if *long {
 		return []byte{1, 2, 4, 8, 16, 32, 64, 128, b ^ '\n'}

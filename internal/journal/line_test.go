@@ -102,8 +102,8 @@ func TestLinesSurvive(t *testing.T) {
 	})
 }
 
-// FuzzScan checks what must hold of any bytes: what is taken for intact has its
-// checksum, stands where it is said to stand, and nothing is passed over in silence.
+// FuzzScan checks what must hold of any bytes. What is taken for intact has its checksum and is
+// at its place. Nothing is passed over in silence.
 func FuzzScan(f *testing.F) {
 	head := oneLine(`{"journal":1,"schema":1,"base":6}`)
 	one := oneLine(`{"seq":7,"prev":"00000000","at":"2026-01-01T00:00:00Z","events":[1]}`)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// shadow keeps account of what a power cut would leave: of every file what was
-// last synced, and of the directory the names it had when it was last synced.
+// shadow records what a power cut would leave: the last synced content of each file, and the
+// last synced names of the directory.
 type shadow struct {
 	durable image
 	latest  map[uint64][]byte // the content of every file ever seen, removed ones too
@@ -41,9 +41,9 @@ func (s *shadow) next(t *testing.T, dir string, now image, op, name string) {
 	s.op, s.name = op, name
 }
 
-// images are what may be found after a crash at this moment: all (the process
-// was killed), only what was synced, names or contents ahead of each other, and
-// some of the names but not others, in any mixture.
+// images are what may be found after a crash at this moment. All may be there (the process was
+// killed), or only what was synced. Names may be ahead of contents or the reverse, and some
+// names may be missing.
 func (s *shadow) images(now image, mixtures int) map[string]image {
 	all := map[string]image{
 		"killed":             now,

@@ -84,8 +84,8 @@ func (s *story) clone(dir string) *story {
 	return &c
 }
 
-// goesOn opens a directory as the next process would, and checks that it has
-// what was answered, that it can be written to and compacted, and that others see the same.
+// goesOn opens a directory as the next process would. It checks that what was answered is
+// there, that it can be written to and compacted, and that others see the same.
 func (s *story) goesOn(t testing.TB) {
 	t.Helper()
 	l := open(t, s.dir, nil)

@@ -3,9 +3,10 @@ package source
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // plain reads what is no code: module files for what imports are resolved
@@ -51,35 +52,16 @@ func (r *reader) cargo(src string) {
 	}
 }
 
-// A tsconfig is JSON with comments and commas too many; both are taken out
-// where they stand outside strings.
-var (
-	jsonNoise = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/`)
-	jsonComma = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|,\s*[}\]]`)
-)
-
 // tsConfig notes baseUrl and paths as "baseUrl=dir" and "paths=@/*=src/*".
 func (r *reader) tsConfig(src string) {
-	drop := func(s string) string {
-		if s[0] == '"' {
-			return s
-		}
-		return strings.TrimLeft(s, ", \t\r\n/")[:strings.Count(s[:1], ",")]
-	}
-	clean := jsonNoise.ReplaceAllStringFunc(src, func(s string) string {
-		if s[0] == '"' {
-			return s
-		}
-		return " "
-	})
-	clean = jsonComma.ReplaceAllStringFunc(clean, drop)
 	var c struct {
 		CompilerOptions struct {
 			BaseURL string `json:"baseUrl"`
 			Paths   map[string][]string
 		}
 	}
-	if json.Unmarshal([]byte(clean), &c) != nil {
+	clean, err := hujson.Standardize([]byte(src + "\n")) // it may have comments and trailing commas; a comment needs its line feed
+	if err != nil || json.Unmarshal(clean, &c) != nil {
 		return
 	}
 	if c.CompilerOptions.BaseURL != "" {

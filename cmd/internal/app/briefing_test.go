@@ -64,8 +64,8 @@ func ask(t *testing.T, project string, session int) places {
 	return r
 }
 
-// All four places tell the same, in the same bytes each time, and of their own
-// project only, whatever was written to it and to another one.
+// All four places give the same bytes each time. They tell of their own project only, whatever
+// was written to it and to another one.
 func TestOneBriefingEverywhere(t *testing.T) {
 	dir := home(t)
 	random := rand.New(rand.NewPCG(7, 11))

@@ -17,9 +17,9 @@ import (
 	"leanctx/knowledge/briefing"
 )
 
-// greenhouse is a store of 105 facts of a project that sells software to growers, as
-// three agents and a user remembered them, every second one with questions. Its tasks each name the facts that a good
-// colleague would mention, its prompts those that are right beside them.
+// greenhouse is a store of 105 facts of a project that sells software to growers. Three agents
+// and a user remembered them, every second one with questions. Its tasks each name the facts
+// that a good colleague would mention, its prompts those that are right beside them.
 func greenhouse(t *testing.T, s *stores) *knowledge.Store {
 	t.Helper()
 	return filled(t, s, "greenhouse")

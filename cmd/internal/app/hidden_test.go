@@ -12,9 +12,9 @@ import (
 	"leanctx/internal/prose"
 )
 
-// What a person does not see is shown to a model as an escape wherever facts,
-// messages and reminders are put before it: in answers, resources, prompts,
-// instructions and hooks. Texts that it asks for whole keep their line breaks.
+// Characters that a person does not see are shown to a model as escapes. That holds for facts,
+// messages and reminders in answers, resources, prompts, instructions and hooks. Texts that it
+// asks for whole keep their line breaks.
 func TestNothingHiddenReachesModel(t *testing.T) {
 	home(t)
 	s := serving(t)

@@ -98,7 +98,7 @@ var onlyIn = map[string][]string{
 	"github.com/spf13/":                      {"cmd/internal/cli"},
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
 	"github.com/knights-analytics/hugot":     {"embed"},
-	"github.com/tailscale/hujson":            {"cmd/internal/hook"},
+	"github.com/tailscale/hujson":            {"cmd/internal/hook", "overview/source"},
 	"github.com/pelletier/go-toml":           {"cmd/internal/hook"},
 	"github.com/goccy/go-yaml":               {"cmd/internal/hook", "formats/foreign", "formats/okf"},
 	"github.com/yuin/goldmark":               {"formats/foreign"},

@@ -89,8 +89,8 @@ func TestModelIsFreedWhenIdle(t *testing.T) {
 	}
 }
 
-// Reindexing with a model tells how far it is, is stopped, goes on where it was,
-// here with two servers at once, and takes what matters most first.
+// Reindexing with a model reports its progress, can be stopped, and resumes, here with two
+// servers at once. It takes what matters most first.
 func TestReindexWithModel(t *testing.T) {
 	dir, m := t.TempDir(), noModel(t)
 	done := tinyModel(t, m.dir, "onnx/model.onnx")

@@ -238,8 +238,8 @@ func TestBrokenModel(t *testing.T) {
 	}
 }
 
-// Questions have a vector of their own: given to a fact that has a vector already,
-// in another process too, they are found in other words, and removed with the fact.
+// Questions have a vector of their own. They may be given to a fact that has a vector already,
+// in another process too. They are found in other words, and removed with the fact.
 func TestQuestionsHaveAVector(t *testing.T) {
 	dir := t.TempDir()
 	s := semanticStore(t, dir, true)

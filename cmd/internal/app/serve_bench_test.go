@@ -54,9 +54,9 @@ func load(clients, total int, do func(i int) error) (rate float64, took []time.D
 //
 //	go test ./cmd/internal/app -run xxx -bench BenchmarkServe -benchtime 1x
 //
-// recall at 16 in flight is to have 60% of the throughput that the bare handler and the
-// recall's own time allow, and its slowest hundredth 10 times the median at most. remember at
-// 16 and 64 in flight is to have 4 and 8 times the rate of one client.
+// recall at 16 in flight must have 60% of the throughput that the bare handler and the recall's
+// own time allow. Its slowest hundredth may take 10 times the median at most. remember at 16
+// and 64 in flight is to have 4 and 8 times the rate of one client.
 func BenchmarkServe(b *testing.B) {
 	dir := b.TempDir()
 	project := filepath.Join(dir, "my-app")

@@ -83,7 +83,7 @@ func (a address) post(t *testing.T, path, body string) (int, string) {
 }
 
 // Both protocol eras work over HTTP. Without a connection an agent is known by the id that it
-// passes, so that two clients of one server are not taken for each other.
+// passes. So two clients of one server are not taken for each other.
 func TestMCPOverHTTP(t *testing.T) {
 	home(t)
 	a := serveHTTP(t, serveArgs{})

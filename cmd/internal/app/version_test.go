@@ -7,9 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What version says is true however the program was built: by go build in a
-// work tree with or without changes, by go install of a module's version, from
-// an archive, and for a release.
+// What version says is true however the program was built. It may be built by go build in a
+// work tree with or without changes, by go install, from an archive, or for a release.
 func TestDescribe(t *testing.T) {
 	const hash = "0123456789abcdef0123456789abcdef01234567"
 	tree := func(version, modified string) *debug.BuildInfo {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// completed is what a shell gets for a command line that ends in the last of
-// args, with cobra's number for what it is to do about files.
+// completed is what a shell gets for a command line that ends in the last of args. The number
+// is cobra's, and tells what the shell does about files.
 func completed(t *testing.T, known func(context.Context, Blank) []string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer

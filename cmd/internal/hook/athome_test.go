@@ -10,9 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Where the project is the home directory, also by a link, a file of the user's
-// is the user's alone: it is not taken out, connected or looked at as the
-// project's.
+// The project may be the home directory, also by a link. Then a file of the user's is not
+// disconnected, connected or examined as the project's.
 func TestProjectIsHome(t *testing.T) {
 	p := fresh(t)
 	elsewhere := p

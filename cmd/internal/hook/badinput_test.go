@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A file that cannot be edited is left as it is, to the byte, with its place,
-// the reason and what to paste; the client's other files are done.
+// A file that cannot be edited stays as it is, to the byte. The report has its place, the
+// reason and what to paste. The client's other files are edited.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ client, file, text, problem string }{
 		"half written":      {"gemini", ".gemini/settings.json", "{\n  \"a\": {\n", ".gemini/settings.json:3:1: not JSON"},
@@ -86,8 +86,8 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// A link into a repository of dotfiles stays a link; what it leads to is
-// edited, with its permissions, also where that is not there yet.
+// A link into a repository of dotfiles stays a link. The file it leads to is edited, with its
+// permissions, or made.
 func TestLinks(t *testing.T) {
 	p := fresh(t)
 	file := filepath.Join(p.Home, "dotfiles", "gemini.json")
@@ -180,8 +180,8 @@ func TestRecordFirst(t *testing.T) {
 	}
 }
 
-// Where nothing of ours can be, a disconnect has nothing to complain of; where
-// it can, it says what to take out, and not what to put there.
+// A disconnect does not complain of a file that cannot contain anything of ours. For another
+// file it says what to take out, and not what to put there.
 func TestNothingToTakeOut(t *testing.T) {
 	for _, text := range []string{"{", "", "[]", "null", `{"mcpServers": null}`, `{"projects": {"/x/lean-ctx": 1}, "mcpServers": null}`, `{"mcpServers": []}`, "\x00\xff"} {
 		p := fresh(t)

@@ -34,7 +34,7 @@ type client struct {
 	binaries []string           // the client is installed if one of them is on PATH
 	signs    []string           // or if one of these paths exists
 	servers  map[Scope]location // where its MCP servers are listed
-	entry    func(command string) any
+	entry    func(command string) object
 	remote   func(Remote) object // the entry of an HTTP server; nil: the client has no project scope
 	hooks    hooks
 	rule     rule   // of the project
@@ -72,7 +72,7 @@ type hooks struct {
 	events []event
 	format format // jsonc: others write to the file too; ownFile: ours alone
 	root   []pair // members that the file needs beside its hooks
-	entry  func(e event, command string) any
+	entry  func(e event, command string) object
 	text   func(e event, command string) string // of a whole file
 	run    bool                                 // whole files are programs, one for each event
 }
@@ -132,8 +132,16 @@ func clients() []client {
 		remote: remoteNamed("url", "http_headers"),
 		asks:   "Codex reads it in a trusted project only: it asks at its start",
 		hooks: hooks{
-			files:  map[Scope]string{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
-			events: codexEvents(), entry: grouped("codex", 1),
+			files: map[Scope]string{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
+			events: []event{
+				{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
+				{"UserPromptSubmit", UserPrompt, "", 5},
+				{"PostToolUse", PostTool, "apply_patch|Edit|Write", 5},
+				{"PreCompact", PreCompact, "", 10},
+				{"SubagentStart", SubagentStart, "", 5},
+				{"SessionEnd", SessionEnd, "", 3},
+			},
+			entry: grouped("codex", 1),
 		},
 		note:   "Codex skips hooks until you approve them: it asks at its next start, or type /hooks in Codex",
 		plugin: plugin{files: []string{"{codex}/config.toml"}, keys: []string{"plugins"}, format: toml},
@@ -144,21 +152,34 @@ func clients() []client {
 		remote:  remoteNamed("httpUrl", "headers"),
 		asks:    "Gemini CLI reads it in a trusted folder only: it asks at its start",
 		hooks: hooks{
-			files:  map[Scope]string{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
-			events: geminiEvents(), entry: grouped("gemini", 1000), // its timeouts are in milliseconds
+			files: map[Scope]string{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
+			events: []event{
+				{"SessionStart", SessionStart, "", 10},
+				{"BeforeAgent", UserPrompt, "", 5},
+				{"AfterTool", PostTool, "read_file|write_file|replace", 5},
+				{"PreCompress", PreCompact, "", 10},
+				{"SessionEnd", SessionEnd, "", 10},
+			},
+			entry: grouped("gemini", 1000), // its timeouts are in milliseconds
 		},
 		plugin: plugin{sign: "~/.gemini/extensions/lean-ctx"},
 	}, {
 		name: "copilot", binaries: []string{"copilot"}, signs: []string{"{copilot}"},
 		servers: map[Scope]location{User: {file: "{copilot}/mcp-config.json", keys: servers}, Project: {file: "{project}/.github/mcp.json", keys: servers}},
-		entry: func(command string) any {
+		entry: func(command string) object {
 			return object{{"type", "local"}, {"command", command}, {"args", []string{"mcp"}}, {"tools", []string{"*"}}}
 		},
 		remote: remoteTyped("http", pair{"tools", []string{"*"}}),
 		hooks: hooks{
-			files:  map[Scope]string{User: "{copilot}/hooks/lean-ctx.json", Project: "{project}/.github/hooks/lean-ctx.json"},
-			events: copilotEvents(), root: []pair{{"version", 1}},
-			entry: func(e event, command string) any {
+			files: map[Scope]string{User: "{copilot}/hooks/lean-ctx.json", Project: "{project}/.github/hooks/lean-ctx.json"},
+			events: []event{
+				{"sessionStart", SessionStart, "", 10},
+				{"userPromptSubmitted", UserPrompt, "", 5},
+				{"postToolUse", PostTool, "", 5},
+				{"sessionEnd", SessionEnd, "", 10},
+			},
+			root: []pair{{"version", 1}},
+			entry: func(e event, command string) object {
 				line := commandLine(command, "copilot", e.ours)
 				return object{{"type", "command"}, {"bash", line}, {"powershell", line}, {"timeoutSec", e.seconds}}
 			},
@@ -169,13 +190,13 @@ func clients() []client {
 			User:    {file: "{xdg}/opencode/opencode.json|{xdg}/opencode/opencode.jsonc", keys: []string{"mcp"}},
 			Project: {file: "{project}/opencode.json|{project}/opencode.jsonc", keys: []string{"mcp"}},
 		},
-		entry: func(command string) any {
+		entry: func(command string) object {
 			return object{{"type", "local"}, {"command", []string{command, "mcp"}}, {"enabled", true}}
 		},
 		remote: remoteTyped("remote", pair{"enabled", true}),
 		hooks: hooks{
 			files:  map[Scope]string{User: "{xdg}/opencode/plugins/lean-ctx.js", Project: "{project}/.opencode/plugins/lean-ctx.js"},
-			format: ownFile, text: openCodePlugin,
+			format: ownFile, text: plugIn(openCodeText),
 		},
 	}, {
 		name: "amp", binaries: []string{"amp"}, signs: []string{"{xdg}/amp"},
@@ -187,12 +208,12 @@ func clients() []client {
 		remote: remotePlain,
 		hooks: hooks{
 			files:  map[Scope]string{User: "{xdg}/amp/plugins/lean-ctx.ts", Project: "{project}/.amp/plugins/lean-ctx.ts"},
-			format: ownFile, text: ampPlugin,
+			format: ownFile, text: plugIn(ampText),
 		},
 	}, {
 		name: "goose", binaries: []string{"goose"}, signs: []string{"{xdg}/goose", "{config}/Block/goose"},
 		servers: map[Scope]location{User: {file: "{xdg}/goose/config.yaml|{config}/Block/goose/config/config.yaml", keys: []string{"extensions"}, format: yaml}},
-		entry: func(command string) any {
+		entry: func(command string) object {
 			return object{{"name", server}, {"type", "stdio"}, {"cmd", command}, {"args", []string{"mcp"}}, {"envs", object{}}, {"enabled", true}, {"timeout", 300}}
 		},
 	}, {
@@ -202,9 +223,16 @@ func clients() []client {
 		remote:  remoteTyped("http"),
 		// Copilot CLI reads these directories too, and VS Code reads Copilot's file.
 		hooks: hooks{
-			files:  map[Scope]string{User: "~/.copilot/hooks/lean-ctx-vscode.json", Project: "{project}/.github/hooks/lean-ctx-vscode.json"},
-			events: vscodeEvents(),
-			entry: func(e event, command string) any {
+			files: map[Scope]string{User: "~/.copilot/hooks/lean-ctx-vscode.json", Project: "{project}/.github/hooks/lean-ctx-vscode.json"},
+			events: []event{
+				{"SessionStart", SessionStart, "", 10},
+				{"UserPromptSubmit", UserPrompt, "", 5},
+				{"PostToolUse", PostTool, "", 5},
+				{"PreCompact", PreCompact, "", 10},
+				{"SubagentStart", SubagentStart, "", 5},
+				{"Stop", Stop, "", 10},
+			},
+			entry: func(e event, command string) object {
 				return object{{"type", "command"}, {"command", commandLine(command, "vscode", e.ours)}, {"timeout", e.seconds}}
 			},
 		},
@@ -214,9 +242,15 @@ func clients() []client {
 		entry:   plain,
 		remote:  remotePlain,
 		hooks: hooks{
-			files:  map[Scope]string{User: "~/.cursor/hooks.json", Project: "{project}/.cursor/hooks.json"},
-			events: cursorEvents(), root: []pair{{"version", 1}},
-			entry: func(e event, command string) any {
+			files: map[Scope]string{User: "~/.cursor/hooks.json", Project: "{project}/.cursor/hooks.json"},
+			events: []event{
+				{"sessionStart", SessionStart, "", 10},
+				{"postToolUse", PostTool, "", 5},
+				{"preCompact", PreCompact, "", 10},
+				{"sessionEnd", SessionEnd, "", 10},
+			},
+			root: []pair{{"version", 1}},
+			entry: func(e event, command string) object {
 				return object{{"command", commandLine(command, "cursor", e.ours)}, {"timeout", e.seconds}}
 			},
 		},
@@ -232,8 +266,14 @@ func clients() []client {
 		// The hooks are those of Devin's own agent. Cascade's hooks can stop what
 		// it does and add nothing, so Cascade gets the rule.
 		hooks: hooks{
-			files:  map[Scope]string{User: "{xdg}/devin/config.json|{config}/devin/config.json", Project: "{project}/.devin/config.json"},
-			events: devinEvents(), entry: grouped("windsurf", 1),
+			files: map[Scope]string{User: "{xdg}/devin/config.json|{config}/devin/config.json", Project: "{project}/.devin/config.json"},
+			events: []event{
+				{"SessionStart", SessionStart, "", 10},
+				{"UserPromptSubmit", UserPrompt, "", 5},
+				{"PostToolUse", PostTool, "read|edit|write", 5},
+				{"SessionEnd", SessionEnd, "", 10},
+			},
+			entry: grouped("windsurf", 1),
 		},
 		rule: rule{"{project}/.windsurf/rules/lean-ctx.md", "trigger: always_on"},
 	}, {
@@ -242,40 +282,48 @@ func clients() []client {
 			User:    {file: "{xdg}/zed/settings.json|{config}/Zed/settings.json", keys: []string{"context_servers"}},
 			Project: {file: "{project}/.zed/settings.json", keys: []string{"context_servers"}},
 		},
-		entry: func(command string) any {
+		entry: func(command string) object {
 			return object{{"source", "custom"}, {"command", command}, {"args", []string{"mcp"}}, {"env", object{}}}
 		},
 		remote: remotePlain,
 	}, {
 		name: "cline", binaries: []string{"cline"}, signs: []string{"~/.cline", clineStorage},
 		servers: map[Scope]location{User: {file: "~/.cline/data/settings/cline_mcp_settings.json|" + clineStorage + "/settings/cline_mcp_settings.json", keys: servers}},
-		entry: func(command string) any {
+		entry: func(command string) object {
 			return object{{"command", command}, {"args", []string{"mcp"}}, {"disabled", false}}
 		},
 		hooks: hooks{
-			files:  map[Scope]string{User: "~/Documents/Cline/Hooks"},
-			events: clineEvents(), format: ownFile, text: clineScript, run: true,
+			files: map[Scope]string{User: "~/Documents/Cline/Hooks"},
+			events: []event{
+				{"TaskStart", SessionStart, "", 0},
+				{"TaskResume", SessionStart, "", 0},
+				{"UserPromptSubmit", UserPrompt, "", 0},
+				{"PostToolUse", PostTool, "", 0},
+				{"PreCompact", PreCompact, "", 0},
+				{"TaskComplete", Stop, "", 0},
+			},
+			format: ownFile, text: clineScript, run: true,
 		},
 		note: "Cline in an editor runs hooks when they are enabled in its settings",
 	}}
 }
 
 // plain is the entry that most clients want.
-func plain(command string) any {
+func plain(command string) object {
 	return object{{"command", command}, {"args", []string{"mcp"}}}
 }
 
 // typed is an entry that names its transport.
-func typed(transport string) func(string) any {
-	return func(command string) any {
+func typed(transport string) func(string) object {
+	return func(command string) object {
 		return object{{"type", transport}, {"command", command}, {"args", []string{"mcp"}}}
 	}
 }
 
 // grouped is the form of Claude Code's hooks, which other clients use too: a group with a
 // matcher and a list of hooks. unit is one second in the unit of its timeout.
-func grouped(client string, unit int) func(event, string) any {
-	return func(e event, command string) any {
+func grouped(client string, unit int) func(event, string) object {
+	return func(e event, command string) object {
 		h := object{{"type", "command"}, {"command", commandLine(command, client, e.ours)}, {"timeout", e.seconds * unit}}
 		if e.matcher == "" {
 			return object{{"hooks", []any{h}}}
@@ -284,9 +332,8 @@ func grouped(client string, unit int) func(event, string) any {
 	}
 }
 
-// The events that we subscribe to. If a client reports the end of a session, we do not need
-// the end of each answer.
-
+// claudeEvents are the events of Claude Code. If a client reports the end of a session, we do
+// not need the end of each answer.
 func claudeEvents() []event {
 	return []event{
 		{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
@@ -295,75 +342,5 @@ func claudeEvents() []event {
 		{"PreCompact", PreCompact, "manual|auto", 10},
 		{"SubagentStart", SubagentStart, "", 5},
 		{"SessionEnd", SessionEnd, "", 10},
-	}
-}
-
-func codexEvents() []event {
-	return []event{
-		{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
-		{"UserPromptSubmit", UserPrompt, "", 5},
-		{"PostToolUse", PostTool, "apply_patch|Edit|Write", 5},
-		{"PreCompact", PreCompact, "", 10},
-		{"SubagentStart", SubagentStart, "", 5},
-		{"SessionEnd", SessionEnd, "", 3},
-	}
-}
-
-func geminiEvents() []event {
-	return []event{
-		{"SessionStart", SessionStart, "", 10},
-		{"BeforeAgent", UserPrompt, "", 5},
-		{"AfterTool", PostTool, "read_file|write_file|replace", 5},
-		{"PreCompress", PreCompact, "", 10},
-		{"SessionEnd", SessionEnd, "", 10},
-	}
-}
-
-func copilotEvents() []event {
-	return []event{
-		{"sessionStart", SessionStart, "", 10},
-		{"userPromptSubmitted", UserPrompt, "", 5},
-		{"postToolUse", PostTool, "", 5},
-		{"sessionEnd", SessionEnd, "", 10},
-	}
-}
-
-func cursorEvents() []event {
-	return []event{
-		{"sessionStart", SessionStart, "", 10},
-		{"postToolUse", PostTool, "", 5},
-		{"preCompact", PreCompact, "", 10},
-		{"sessionEnd", SessionEnd, "", 10},
-	}
-}
-
-func vscodeEvents() []event {
-	return []event{
-		{"SessionStart", SessionStart, "", 10},
-		{"UserPromptSubmit", UserPrompt, "", 5},
-		{"PostToolUse", PostTool, "", 5},
-		{"PreCompact", PreCompact, "", 10},
-		{"SubagentStart", SubagentStart, "", 5},
-		{"Stop", Stop, "", 10},
-	}
-}
-
-func devinEvents() []event {
-	return []event{
-		{"SessionStart", SessionStart, "", 10},
-		{"UserPromptSubmit", UserPrompt, "", 5},
-		{"PostToolUse", PostTool, "read|edit|write", 5},
-		{"SessionEnd", SessionEnd, "", 10},
-	}
-}
-
-func clineEvents() []event {
-	return []event{
-		{"TaskStart", SessionStart, "", 0},
-		{"TaskResume", SessionStart, "", 0},
-		{"UserPromptSubmit", UserPrompt, "", 0},
-		{"PostToolUse", PostTool, "", 0},
-		{"PreCompact", PreCompact, "", 0},
-		{"TaskComplete", Stop, "", 0},
 	}
 }

@@ -120,8 +120,8 @@ func TestAllTogether(t *testing.T) {
 	}
 }
 
-// The program moved, or its name changed its meaning: the command becomes the
-// new one, in the entry and in the hooks, and nothing else changes.
+// When the program has moved, the command becomes the new one, in the entry and in the hooks.
+// Nothing else changes.
 func TestCommandMoves(t *testing.T) {
 	for _, name := range []string{"claude-code", "codex", "goose", "opencode", "copilot", "cursor", "vscode", "windsurf", "cline", "amp"} {
 		p := fresh(t)
@@ -311,8 +311,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A program of any name is connected with its hooks, found again when it has
-// moved, and taken out also of files that somebody else has written since.
+// A program of any name is connected with its hooks and found again when it has moved. It is
+// also taken out of files that somebody else has written since.
 func TestAnyProgramName(t *testing.T) {
 	for _, program := range []string{"/opt/bin/lc", "/opt/bin/lean-ctx-linux-amd64", "/opt/my tools/memory"} {
 		for _, c := range clients() {

@@ -34,7 +34,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 	if scope == Project && sameDir(m.Root, m.Home) {
 		m.Root = m.Home
 	}
-	first := edit{client: c.name, scope: scope, path: m.path(at.file), format: at.format, entry: c.entry(m.Command).(object), private: scope != Project}
+	first := edit{client: c.name, scope: scope, path: m.path(at.file), format: at.format, entry: c.entry(m.Command), private: scope != Project}
 	for _, k := range at.keys {
 		first.keys = append(first.keys, strings.ReplaceAll(k, "{project}", filepath.ToSlash(m.Root)))
 	}
@@ -124,7 +124,7 @@ func (e edit) write(data []byte) ([]byte, error) {
 	}
 	for _, p := range e.events {
 		if err == nil {
-			err = f.addHook(p.key, p.value)
+			err = f.addHook(p.key, p.value.(object))
 		}
 	}
 	return f.bytes(), err

@@ -140,8 +140,8 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// The hooks of two clients tell a session a thing once; a compacted or resumed
-// session is told again, and so is one of ten seconds later.
+// The hooks of two clients tell a session a thing once. A session that was compacted or resumed
+// is told again, and so is one of ten seconds later.
 func TestNoDouble(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 9, 0, time.UTC)
 	ask := func(in string) bool {
@@ -272,8 +272,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// Reminders do not take the room of facts: each is shown once in a session, and
-// one that is only due never where a client does not name its session.
+// Reminders do not take the room of facts. Each is shown once in a session. One that is only
+// due is never shown if the client does not name its session.
 func TestRemindersLeaveRoom(t *testing.T) {
 	k := &known{told: []Notice{
 		ReminderNotice("r-1", "due", true), ReminderNotice("r-2", "due too", true), FactNotice("1", "a", "b", "one", ""), FactNotice("2", "a", "c", "two", ""), FactNotice("3", "a", "d", "three", ""),

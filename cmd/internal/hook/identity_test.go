@@ -191,8 +191,8 @@ func rest(t *rapid.T, e edit, data string) string {
 	return fmt.Sprint(m)
 }
 
-// Whatever JSON a client has, disconnect gives it back to the byte; and where
-// nothing was recorded, it gives back what it said, with its comments.
+// Whatever JSON a client has, disconnect gives it back to the byte. If nothing was recorded, it
+// gives back the content with its comments.
 func TestConnectAndBackJSON(t *testing.T) {
 	edits := []edit{
 		editOf(t, "claude-code", ".claude.json"), editOf(t, "claude-code", "settings.json"), editOf(t, "gemini", "settings.json"),

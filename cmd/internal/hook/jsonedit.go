@@ -363,7 +363,7 @@ func (f *jsonFile) removeOwnHooks(l list) {
 
 // addHook adds a hook to the list of an event. If ours is there, it only corrects the
 // command, since the user may have chosen a longer timeout.
-func (f *jsonFile) addHook(event string, entry any) error {
+func (f *jsonFile) addHook(event string, entry object) error {
 	l, missing, err := f.lookup([]string{"hooks"})
 	if err != nil {
 		return err
@@ -382,8 +382,8 @@ func (f *jsonFile) addHook(event string, entry any) error {
 	if !ok {
 		return f.insert(found, "", entry)
 	}
-	given := entry.(object)
-	for _, p := range given {
+	given := entry
+	for _, p := range entry {
 		if inner, ok := p.value.([]any); ok && p.key == "hooks" {
 			given = inner[0].(object)
 		}

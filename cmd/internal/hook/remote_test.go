@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Each client's entry has the address and the token where that client looks for them, the
-// doctor knows it for ours, and disconnect leaves every file as it was.
+// Each client's entry has the address and the token where that client looks for them. The
+// doctor recognises it as ours, and disconnect leaves every file as it was.
 func TestConnectByURL(t *testing.T) {
 	want := map[string]string{
 		"claude-code": `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,

@@ -86,12 +86,11 @@ var ampText string
 //go:embed agents.md
 var advice string
 
-func openCodePlugin(_ event, command string) string {
-	return strings.ReplaceAll(openCodeText, `"lean-ctx"`, string(compact(command)))
-}
-
-func ampPlugin(_ event, command string) string {
-	return strings.ReplaceAll(ampText, `"lean-ctx"`, string(compact(command)))
+// plugIn is a plugin's text with the command that starts this program.
+func plugIn(text string) func(event, string) string {
+	return func(_ event, command string) string {
+		return strings.ReplaceAll(text, `"lean-ctx"`, string(compact(command)))
+	}
 }
 
 // clineScript is the program that Cline runs at an event. Cline wants an answer

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// byHand are files with an entry of our name that somebody wrote, and what each
-// client's own rewriting might make of the file with our entry in it.
+// byHand are files with an entry of our name that somebody wrote. Each has what the client's
+// own rewriting might make of the file with our entry in it.
 var byHand = []struct{ client, file, text, entry string }{
 	{"claude-code", ".claude.json", `{"mcpServers":{"lean-ctx":{"command":"/opt/my/lean-ctx","args":["mcp","--x"],"env":{"A":"1"}}}}`, `"--x"`},
 	{"cursor", ".cursor/mcp.json", "{\n  \"mcpServers\": {\n    // mine\n    \"lean-ctx\": {\"url\": \"http://localhost:1/mcp\"}, // here\n  },\n}\n", "localhost:1"},
@@ -25,9 +25,8 @@ var byHand = []struct{ client, file, text, entry string }{
 	{"goose", ".config/goose/config.yaml", "extensions:\n    lean-ctx: # mine\n        type: stdio\n        cmd: /opt/x\n        envs: {A: \"1\"}\n    other:\n        enabled: true\nGOOSE_MODEL: m\n", "cmd: /opt/x"},
 }
 
-// An entry of our name that somebody wrote by hand comes back, to the byte; and
-// stays when somebody else wrote the file meanwhile, and when nothing of ours
-// is there any more.
+// An entry of our name that somebody wrote by hand comes back, to the byte. It stays when
+// somebody else wrote the file meanwhile, and when nothing of ours is left.
 func TestTheirEntry(t *testing.T) {
 	for _, c := range byHand {
 		p := fresh(t)
@@ -70,8 +69,8 @@ func TestTheirEntry(t *testing.T) {
 	}
 }
 
-// An entry that an older version of ours wrote, elsewhere, is ours, and goes;
-// what somebody set in it stays as long as it is there.
+// An entry that an older version of ours wrote, with another path, is ours, and goes. What
+// somebody set in it stays as long as it is there.
 func TestOurOldEntry(t *testing.T) {
 	for _, c := range []struct{ client, file, text string }{
 		{"cursor", ".cursor/mcp.json", `{"mcpServers":{"lean-ctx":{"command":"/old/bin/lean-ctx","args":["mcp"],"env":{"A":"1"}}}}`},
@@ -108,8 +107,7 @@ func TestOurOldEntry(t *testing.T) {
 	}
 }
 
-// Nothing that can stand in a file of JSON makes an edit fail otherwise than
-// with a reason, and nothing is taken out of it that is not there.
+// An edit of any JSON succeeds or fails with a reason. Nothing but our own is taken out.
 func TestAnyJSON(t *testing.T) {
 	edits := []edit{
 		editOf(t, "claude-code", ".claude.json"), editOf(t, "gemini", "settings.json"), editOf(t, "cursor", "hooks.json"),

@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkServe is what one call costs apart from what it does: New and the
-// whole of a connection with one request, with the table's own part as floor.
+// BenchmarkServe is what one call costs apart from what it does. It is New and a whole
+// connection with one request. The table's own part is the floor.
 func BenchmarkServe(b *testing.B) {
 	n := new(notebook)
 	tools := n.table()

@@ -74,8 +74,8 @@ func TestOneRequestAndEndOfInput(t *testing.T) {
 	}
 }
 
-// What is piped in is done in that order, so that a later value is the later
-// one and a question sees what was said before it.
+// Piped requests are done in their order. So a later value is the later one, and a question
+// sees what was said before it.
 func TestWritesKeepTheirOrder(t *testing.T) {
 	n := new(notebook)
 	var in, want strings.Builder
