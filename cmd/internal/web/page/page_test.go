@@ -211,6 +211,25 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 	expect(t, "no date", f.get("/?as_of=soon", http.StatusBadRequest), "is no date")
 }
 
+// Of very many pairs the first are shown, with how many follow. What may be in conflict
+// cannot be merged, what says the same can.
+func TestManyPairs(t *testing.T) {
+	f := newFixture(t)
+	for i := range 25 {
+		f.remember("a", fmt.Sprint("k", i), fmt.Sprintf("the value number %d that two facts have", i))
+		f.remember("b", fmt.Sprint("k", i), fmt.Sprintf("the value number %d that two facts have", i))
+	}
+	html := f.get("/doubts?look=1", http.StatusOK)
+	if n := strings.Count(html, "Merge into this"); n != 2*20 {
+		t.Errorf("%d buttons to merge", n)
+	}
+	expect(t, "many", html, `The same value under two names <span class="n">25`, "5 more follow")
+	f = newFixture(t)
+	f.remember("workflow", "ci", "CI runs on Jenkins")
+	f.remember("decision", "pipeline", "We moved from Jenkins to GitHub Actions")
+	expect(t, "a conflict", f.get("/doubts?look=1", http.StatusOK), "Keep only this", "Keep both", "!Merge into this")
+}
+
 // An empty store says what would be there and what puts it there.
 func TestEmptyViewsSayWhatFillsThem(t *testing.T) {
 	f := newFixture(t)

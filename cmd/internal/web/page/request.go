@@ -309,8 +309,9 @@ func (q *request) PinAction(pinned bool) string {
 	return "pin"
 }
 
-// side is one of two facts that may be the same.
+// side is one of two facts that may be the same, or may not both hold.
 type side struct {
+	Same bool
 	knowledge.Name
 	Value, Other, OtherValue string
 	Address, Judge, Rename   template.URL
@@ -320,9 +321,9 @@ type side struct {
 }
 
 // Side is one of two facts, seen beside the other.
-func (f frame) Side(n knowledge.Name, value string, other knowledge.Name, otherValue string) side {
+func (f frame) Side(same bool, n knowledge.Name, value string, other knowledge.Name, otherValue string) side {
 	return side{
-		Name: n, Value: value, From: other, Other: other.Category + "/" + other.Key, OtherValue: otherValue,
+		Same: same, Name: n, Value: value, From: other, Other: other.Category + "/" + other.Key, OtherValue: otherValue,
 		Address: f.Fact(n.Category, n.Key), Judge: f.Action("judge"), Rename: f.Action("rename"), Back: f.Back(), ReadOnly: f.ReadOnly,
 	}
 }

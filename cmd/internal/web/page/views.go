@@ -206,6 +206,9 @@ func (q *request) linkOf(x formats.Relation, d *factPage) link {
 	return l
 }
 
+// pairsMost is how many pairs of a kind are shown at once.
+const pairsMost = 20
+
 // doubtsPage is what the memory doubts.
 type doubtsPage struct {
 	Open    []knowledge.Disputing
