@@ -97,7 +97,7 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 func (s *Store) registerAny(ctx context.Context, r *Registered) error {
 	var idle []string
 	err := s.view(ctx, func(p *project, _ time.Time) error {
-		idle = p.resumable(r.AgentType, r.Role)
+		idle = p.resumable(r.AgentType, r.Role, s.opts.Machine)
 		return nil
 	})
 	if err != nil {
@@ -135,11 +135,11 @@ func randomHex(digits int) string {
 // maxResumable is how many agents a registration tries to lock.
 const maxResumable = 64
 
-// resumable lists the agents of a type and role, the most recently active first.
-func (p *project) resumable(kind, role string) []string {
+// resumable lists a machine's agents of a type and role, the most recently active first.
+func (p *project) resumable(kind, role, machine string) []string {
 	var ids []string
 	for _, a := range p.ofType(kind) {
-		if sameRole(a.Role, role) && len(ids) < maxResumable {
+		if sameRole(a.Role, role) && a.Machine == machine && len(ids) < maxResumable {
 			ids = append(ids, a.ID)
 		}
 	}
@@ -175,6 +175,7 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 			r.Role = a.Role
 		}
 		a.Status, a.Message, a.HandedTo, a.Role, a.Client, a.Joined = statusActive, "", "", r.Role, s.actor.Client, now
+		a.Machine = s.opts.Machine
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, now
 		r.Unread = p.messages.countUnread(p.reader(&a, now), now)
 		return []event{{By: id, Agent: &a}}, nil
@@ -202,7 +203,7 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 			return nil, refusal.Argument("agent_type", "agent_type %s is the id of an agent", r.AgentType)
 		}
 		a := &agent{
-			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client,
+			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client, Machine: s.opts.Machine,
 			Registered: now, Active: now, position: position{Cursor: p.messages.newsCursor(now)},
 		}
 		r.AgentID, r.Resumed, r.now, r.Unread = id, false, now, p.messages.countUnread(p.reader(a, now), now)

@@ -52,6 +52,7 @@ type agent struct {
 	Role       string    `json:"role,omitempty"`
 	Status     string    `json:"status"`
 	Message    string    `json:"status_message,omitempty"`
+	Machine    string    `json:"machine,omitempty"`   // in a team: where it works
 	HandedTo   string    `json:"handed_to,omitempty"` // who took over its work; empty once it works again
 	Client     string    `json:"client,omitempty"`
 	Registered time.Time `json:"started_at"`

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"leanctx/agents/diary"
+	"leanctx/agents/lease"
 	"leanctx/agents/live"
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
@@ -55,6 +57,10 @@ type Options struct {
 	// Shared counts the shares that an agent has not pulled yet; may be nil.
 	Shared func(ctx context.Context, agent string) (int, error)
 	Fault  func(op, name string) error // for crash tests: called before each file operation
+	Team   journal.Team                // the machines that share the agents; nil: this one alone
+	// Machine is this machine's name in a team. An agent is resumed where it works: the
+	// liveness locks of another machine cannot be seen.
+	Machine string
 }
 
 // Store is the agents of one project. It is safe for concurrent use, by any
@@ -92,14 +98,14 @@ func Open(dir string, o *Options) (*Store, error) {
 	// The existing program keeps a registry.json of its own in the same directory.
 	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "registry", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault,
+		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("agents"),
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.log = log
 	c.diaries = diary.New(filepath.Join(dir, "diaries"), &diary.Options{
-		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault,
+		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault, Team: c.opts.Team,
 	})
 	c.secrets = secret.NewLazy(c.opts.Redactor)
 	return &Store{core: c}, nil
@@ -285,4 +291,50 @@ func (s *Store) plain(argument, name string) error {
 		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
 	}
 	return nil
+}
+
+// CopyTo adds the project's agents, their claims and diaries to another store, and returns
+// how many agents were not there. Messages stay: their readers' positions count from the
+// first message of a store.
+func (s *Store) CopyTo(ctx context.Context, to *Store) (n int, err error) {
+	var list []*agent
+	var claims []*lease.Lease
+	err = s.view(ctx, func(p *project, _ time.Time) error {
+		for _, a := range p.agents {
+			list = append(list, a)
+		}
+		for _, l := range p.leases {
+			claims = append(claims, l)
+		}
+		return nil
+	})
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	slices.SortFunc(list, func(a, b *agent) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(claims, func(a, b *lease.Lease) int { return cmp.Compare(a.Path, b.Path) })
+	err = to.updateAll(ctx, func(st *state, _ time.Time) (events []event, err error) {
+		n = 0
+		p := st.project(to.opts.ProjectHash)
+		for _, a := range list {
+			if p.agents[a.ID] == nil {
+				c := *a
+				c.position, c.Machine = position{}, to.opts.Machine
+				events = append(events, event{Agent: &c})
+				n++
+			}
+		}
+		if p.fence == 0 { // who comes later has no token of this team
+			for _, l := range claims {
+				events = append(events, event{Claim: l})
+			}
+		}
+		return events, nil
+	})
+	for _, a := range list {
+		if err == nil {
+			err = s.diaries.CopyTo(ctx, a.ID, to.diaries)
+		}
+	}
+	return n, err
 }

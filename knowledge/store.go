@@ -59,6 +59,7 @@ type Options struct {
 	Erased func(dir string, names []Name) error
 	Logger *slog.Logger
 	Fault  func(op, name string) error // for crash tests: called before each file operation
+	Team   journal.Team                // the machines that share the facts; nil: this one alone
 
 	Detach func() // starts a process that compacts the store, which builds its index; may be nil
 }
@@ -107,7 +108,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	log, err := state.Open(dir, &state.Options{
 		ProjectRoot: c.opts.ProjectRoot, ProjectHash: c.opts.ProjectHash, LongLived: c.opts.LongLived,
-		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault,
+		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault, Team: c.opts.Team,
 	})
 	if err != nil {
 		return nil, err
@@ -281,6 +282,9 @@ func (s *Store) Dir() string { return s.dir }
 
 // Stats tells the sizes of the files.
 func (s *Store) Stats() journal.Stats { return s.log.Stats() }
+
+// Fetch brings the copy of a team's facts up to date. Without a team it does nothing.
+func (s *Store) Fetch(ctx context.Context) error { return s.log.Fetch(ctx) }
 
 // Settle does at once, after much was written, what a server does in the
 // background: it compacts a journal that is over its limit, so that no later

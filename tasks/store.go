@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ type Options struct {
 	Logger      *slog.Logger
 	Agents      Directory                   // nil: assignees are not checked and nobody counts as silent
 	Fault       func(op, name string) error // for crash tests: called before each file operation
+	Team        journal.Team                // the machines that share the tasks; nil: this one alone
 }
 
 // Store is the tasks of one project. It is safe for concurrent use, by any
@@ -89,7 +91,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	// The existing program keeps a tasks.json of its own in the same directory.
 	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "tasks", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault,
+		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("tasks"),
 	})
 	if err != nil {
 		return nil, err
@@ -250,4 +252,29 @@ func (e *TransitionError) Error() string {
 		return fmt.Sprintf("task %s is %s, which is final; for more work create a task with references=%s", e.Task, e.From, e.Task)
 	}
 	return fmt.Sprintf("task %s cannot go from %s to %s; from %s it goes to %s", e.Task, e.From, e.To, e.From, stateNames(e.From.Next()))
+}
+
+// CopyTo adds the project's tasks to another store, as they are, and returns how many were
+// not there.
+func (s *Store) CopyTo(ctx context.Context, to *Store) (n int, err error) {
+	var list []*record
+	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
+		list = slices.SortedFunc(maps.Values(st.projects[s.opts.ProjectHash]), func(a, b *record) int { return cmp.Compare(a.ID, b.ID) })
+		return nil
+	})
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	_, err = to.log.Update(ctx, func(st *state, _ time.Time) (events []event, err error) {
+		for _, r := range list {
+			if st.projects[to.opts.ProjectHash][r.ID] == nil {
+				c := *r
+				c.Project = to.opts.ProjectHash
+				events = append(events, event{Create: &c})
+			}
+		}
+		n = len(events)
+		return events, nil
+	})
+	return n, err
 }

@@ -92,6 +92,7 @@ type Options struct {
 	Logger    *slog.Logger
 	Notices   *notice.Pending             // receives warnings about damaged files; may be nil
 	Fault     func(op, name string) error // for crash tests: called before each file operation
+	Team      journal.Team                // the machines that share the diaries; nil: this one alone
 }
 
 type journalLog = journal.Log[*diary, event]
@@ -247,6 +248,7 @@ func (s *Dir) with(id string, do func(*journalLog) error) error {
 	}
 	log, err := journal.Open(s.dir, machine{}, &journal.Options{
 		Name: id, Schema: schema, Now: s.opts.Now, Logger: s.opts.Logger, Fault: s.opts.Fault,
+		Remote: s.opts.Team.Log("diary." + id),
 	})
 	if err != nil {
 		return err
@@ -272,4 +274,31 @@ func (s *Dir) use(b *openDiary, do func(*journalLog) error) error {
 	}
 	b.shown = len(warnings)
 	return err
+}
+
+// CopyTo adds a diary to another directory, unless it has entries there.
+func (s *Dir) CopyTo(ctx context.Context, id string, to *Dir) error {
+	var all diary
+	err := s.with(id, func(log *journalLog) error {
+		return log.View(ctx, func(d *diary, _ journal.Head) error {
+			all = diary{d.owner, slices.Clip(d.entries)}
+			return nil
+		})
+	})
+	if err != nil || len(all.entries) == 0 {
+		return err
+	}
+	return to.with(id, func(log *journalLog) error {
+		_, err := log.Update(ctx, func(d *diary, _ time.Time) (events []event, err error) {
+			if len(d.entries) > 0 {
+				return nil, nil
+			}
+			events = append(events, event{Owner: &all.owner})
+			for _, e := range all.entries {
+				events = append(events, event{Entry: &e})
+			}
+			return events, nil
+		})
+		return err
+	})
 }

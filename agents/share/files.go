@@ -2,6 +2,7 @@ package share
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -323,15 +324,23 @@ func syncDir(root *os.Root) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// contents reads a stored file. ok is false if it is not what was shared.
-func (s *Store) contents(id string, x stored) (text string, ok bool) {
+// contents reads a stored file, which may be with the team only. ok is false if it is not
+// what was shared.
+func (s *Store) contents(ctx context.Context, id string, x stored) (text string, ok bool) {
+	data, err := s.readContents(id, x.Hash)
+	if err != nil && s.opts.Contents != nil {
+		data, err = s.opts.Contents.Fetch(ctx, x.Hash)
+	}
+	return string(data), err == nil && hash(data) == x.Hash
+}
+
+func (s *Store) readContents(id, name string) ([]byte, error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return "", false
+		return nil, err
 	}
 	defer root.Close()
-	data, err := root.ReadFile(path.Join(filesDir, id, x.Hash))
-	return string(data), err == nil && hash(data) == x.Hash
+	return root.ReadFile(path.Join(filesDir, id, name))
 }
 
 // drop removes the contents of deleted shares. sweep removes later what cannot be removed

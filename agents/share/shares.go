@@ -107,6 +107,13 @@ func (x stored) file() File { return File{Path: x.Path, Tokens: x.Tokens, Redact
 func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) error {
 	x.ID = newID()
 	err := s.writeContents(x.ID, texts)
+	if err == nil && s.opts.Contents != nil {
+		for name, text := range texts {
+			if err = s.opts.Contents.Put(ctx, name, []byte(text)); err != nil {
+				break
+			}
+		}
+	}
 	if err != nil {
 		s.drop(x.ID)
 		return fmt.Errorf("share %s: %w", x.ID, err)
@@ -196,7 +203,7 @@ func (s *Store) Pull(ctx context.Context, r PullArgs) (Received, error) {
 	}
 	ready := make(map[string]Share, len(waiting))
 	for _, x := range waiting {
-		ready[x.ID] = s.read(x, r.Content) // before the commit: what cannot be shown must not count as pulled
+		ready[x.ID] = s.read(ctx, x, r.Content) // before the commit: what cannot be shown must not count as pulled
 	}
 	var got []string
 	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) {
@@ -236,7 +243,7 @@ func (s *Store) Waiting(ctx context.Context, agent string) (int, error) {
 }
 
 // read is a share with the state of its files, and their contents on request.
-func (s *Store) read(x *shared, content bool) Share {
+func (s *Store) read(ctx context.Context, x *shared, content bool) Share {
 	out := x.share()
 	root, err := s.project()
 	if err == nil {
@@ -250,7 +257,7 @@ func (s *Store) read(x *shared, content bool) Share {
 		if !content {
 			continue
 		}
-		if text, ok := s.contents(x.ID, f); ok {
+		if text, ok := s.contents(ctx, x.ID, f); ok {
 			y.Content = &text
 		} else {
 			y.State = stateDamaged

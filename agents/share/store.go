@@ -35,6 +35,14 @@ type Options struct {
 	Tokens      func(string) int // counts a text's tokens; default: a quarter of its bytes
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
+	Team        journal.Team                // the machines that share the names of the files; nil: this one alone
+	Contents    Contents                    // where the machines of a team keep the files' contents; nil without a team
+}
+
+// Contents keeps texts by their names for all machines of a team.
+type Contents interface {
+	Put(ctx context.Context, name string, text []byte) error
+	Fetch(ctx context.Context, name string) ([]byte, error)
 }
 
 // Store is the shares of one project. It is safe for concurrent use, by any
@@ -75,7 +83,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	log, err := journal.Open(dir, machine{}, &journal.Options{
 		Name: "shares", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault,
+		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("shares"),
 	})
 	if err != nil {
 		return nil, err
@@ -159,7 +167,7 @@ func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs 
 			refs = append(refs, "share:"+x.ID)
 		}
 		for _, f := range x.Files {
-			if text, ok := s.contents(x.ID, f); ok && holds(text) {
+			if text, ok := s.contents(ctx, x.ID, f); ok && holds(text) {
 				refs = append(refs, "share:"+x.ID+"/"+f.Path)
 			}
 		}

@@ -75,8 +75,7 @@ type Options struct {
 	LongLived   bool             // compact in the background: when the journal has grown, and when idle
 	Logger      *slog.Logger     // where background work and warnings are told; nowhere
 
-	Remote    Remote        // the log of several machines that this one is a copy of; see remote.go
-	FetchWait time.Duration // how long a view waits for newer commits of Remote; 100 ms; negative: it asks for none
+	Remote Remote // the log of several machines that this one is a copy of; see remote.go
 
 	// Fault is for tests, of other packages too. It is called before every operation that
 	// changes a file. op is create, write, sync, truncate, rename, link or remove; the name of
@@ -93,7 +92,6 @@ func (o *Options) withDefaults() Options {
 	c.Name = cmp.Or(c.Name, "state")
 	c.Schema = cmp.Or(c.Schema, 1)
 	c.LockTimeout = cmp.Or(c.LockTimeout, 5*time.Second)
-	c.FetchWait = cmp.Or(c.FetchWait, 100*time.Millisecond)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -2,9 +2,15 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -20,7 +26,7 @@ import (
 //   - A crash between that acknowledgement and the append to J is healed by the
 //     next fetch.
 //   - View reads the copy. It asks for newer commits first, for
-//     Options.FetchWait at most, unless a goroutine follows the remote log
+//     [Remote.Wait] at most, unless a goroutine follows the remote log
 //     anyway. Without an answer it warns and reads what is there.
 //   - The first commit fetched must be the last one of the copy. If the remote
 //     log ends earlier, or has another commit there, it is not the one that the
@@ -31,7 +37,7 @@ import (
 // The header of J names the remote log. A log opened with another remote, or
 // with none, does not write such files: a process that does not know yet that
 // the store has joined a team, or left one, cannot make a commit of its own.
-// [Log.Detach] takes the name away.
+// [Detach] takes the name away.
 //
 // A commit is shared or it is not in this log. To keep private commits in the
 // same J was rejected: they would need numbers that no other machine has, and
@@ -43,6 +49,8 @@ import (
 type Remote interface {
 	// Name identifies the log among those of its server.
 	Name() string
+	// Wait is how long a view waits for newer commits; 0: it asks for none.
+	Wait() time.Duration
 	// Fetch calls take with each commit from a place on, in order, and stops at
 	// its first error. The error wraps ErrOffline if there is no answer, and
 	// ErrDiverged if the log ends before that place.
@@ -54,6 +62,18 @@ type Remote interface {
 	Publish(ctx context.Context, last uint64, commit []byte) (place uint64, err error)
 	// Follow calls changed when there may be newer commits, until ctx ends.
 	Follow(ctx context.Context, changed func())
+}
+
+// Team gives the remote logs of a project by their names. It is nil for a project
+// that is kept on one machine.
+type Team func(log string) Remote
+
+// Log returns the remote log with the name, nil without a team.
+func (t Team) Log(name string) Remote {
+	if t == nil {
+		return nil
+	}
+	return t(name)
 }
 
 // Errors of a remote log.
@@ -229,23 +249,61 @@ func (l *Log[S, E]) renew() error {
 	return l.d.openForWriting()
 }
 
-// Detach makes the copy an ordinary log, which has all its commits.
-func (l *Log[S, E]) Detach(ctx context.Context) error {
-	root, fsys, err := l.attach(false)
-	if err == nil && fsys != nil {
+// Detach makes the copies in a directory ordinary logs, which have all their
+// commits. No process writes them meanwhile, since each sees the header.
+func Detach(ctx context.Context, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if stem, ok := strings.CutSuffix(e.Name(), ".journal"); ok && err == nil {
+			err = detach(ctx, dir, stem)
+		}
+	}
+	return err
+}
+
+func detach(ctx context.Context, dir, stem string) error {
+	data, err := os.ReadFile(filepath.Join(dir, stem+".journal"))
+	if err != nil {
+		return err
+	}
+	h := scan(data, 0).head
+	if h.Remote == "" {
+		return nil
+	}
+	l, err := Open(dir, blank{}, &Options{Name: stem, Schema: h.Schema, Remote: named{name: h.Remote}})
+	if err != nil {
+		return err
+	}
+	root, _, err := l.attach(false)
+	if err == nil {
 		err = l.exclusively(ctx, root, func() error {
-			l.mu.Lock()
-			defer l.mu.Unlock()
 			l.o.Remote = nil
-			if l.d.j == nil {
-				return nil
-			}
-			l.loaded = false // until the files are switched
 			return l.d.makeReady()
 		})
 	}
-	return l.named(err)
+	return errors.Join(err, l.Close())
 }
+
+// named is a remote log that is never asked.
+type named struct {
+	Remote
+	name string
+}
+
+func (n named) Name() string        { return n.name }
+func (n named) Wait() time.Duration { return 0 }
+
+// blank is a machine without a state.
+type blank struct{}
+
+func (blank) New() struct{}                                       { return struct{}{} }
+func (blank) Fold(s struct{}, _ Commit[json.RawMessage]) struct{} { return s }
+func (blank) Clone(s struct{}) struct{}                           { return s }
+func (blank) Encode(io.Writer, struct{}, Header) error            { return errors.ErrUnsupported }
+func (blank) Decode([]byte) (struct{}, error)                     { return struct{}{}, nil }
 
 // fetchAgain is after how long a log that nobody follows, such as a diary in a
 // server, fetches again for a view.
@@ -253,14 +311,15 @@ const fetchAgain = time.Second
 
 // fetchForView asks for newer commits, unless somebody does that anyway.
 func (l *Log[S, E]) fetchForView(ctx context.Context) {
-	if l.o.FetchWait < 0 || l.o.LongLived {
+	wait := l.o.Remote.Wait()
+	if wait <= 0 || l.o.LongLived {
 		return
 	}
 	if last := l.asked.Load(); last != 0 && time.Since(time.Unix(0, last)) < fetchAgain {
 		return
 	}
 	defer func() { l.asked.Store(time.Now().UnixNano()) }()
-	ctx, cancel := context.WithTimeout(ctx, l.o.FetchWait)
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	l.tellFetch(l.Fetch(ctx))
 }

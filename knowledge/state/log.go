@@ -12,6 +12,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/index"
 )
 
@@ -23,6 +24,7 @@ type Options struct {
 	Now       func() time.Time // default time.Now
 	Logger    *slog.Logger
 	Fault     func(op, name string) error // for crash tests: called before each file operation
+	Team      journal.Team                // the machines that share the facts; nil: this one alone
 }
 
 // Log is the state of one directory, kept by a journal, and the text index that
@@ -90,7 +92,7 @@ func (l *Log) openSome() error {
 }
 
 func (l *Log) options(longLived bool) *journal.Options {
-	return &journal.Options{Name: "knowledge", Schema: formats.Schema, Now: l.opts.Now, LongLived: longLived, Logger: l.opts.Logger, Fault: l.opts.Fault}
+	return &journal.Options{Name: "knowledge", Schema: formats.Schema, Now: l.opts.Now, LongLived: longLived, Logger: l.opts.Logger, Fault: l.opts.Fault, Remote: l.opts.Team.Log("knowledge")}
 }
 
 // load has all facts in memory, and lets that answer from then on.
@@ -231,6 +233,9 @@ func (l *Log) Update(ctx context.Context, decide func(*State, time.Time) ([]Even
 func (l *Log) update(ctx context.Context, log *journal.Log[*State, Event], decide func(*State, time.Time) ([]Event, error)) error {
 	_, err := log.Update(ctx, func(st *State, now time.Time) ([]Event, error) {
 		events, err := decide(st, now.UTC())
+		if err == nil && l.opts.Team != nil && slices.ContainsFunc(events, Event.local) {
+			err = errLocal
+		}
 		if err != nil || len(events) == 0 {
 			return nil, err
 		}
@@ -240,6 +245,16 @@ func (l *Log) update(ctx context.Context, log *journal.Log[*State, Event], decid
 		return events, nil
 	})
 	return err
+}
+
+// errLocal refuses a commit with a local fact in a team. Each commit there is the
+// stream's, byte for byte, so that a copy can be compared with it and made anew.
+// Private commits between them would need numbers that no other machine has.
+var errLocal = errors.New("this project is in a team, which would get the fact: a local fact cannot be kept here; nothing was written")
+
+// local reports whether an event tells of a fact that never leaves this machine.
+func (e Event) local() bool {
+	return e.Put != nil && e.Put.Privacy == fact.PrivacyLocal || e.Confirm != nil && e.Confirm.Privacy == fact.PrivacyLocal
 }
 
 // any is a log that is open.
@@ -260,6 +275,9 @@ func (l *Log) Compact(ctx context.Context) error { return l.any().Compact(ctx) }
 func (l *Log) Purge(ctx context.Context) error {
 	return errors.Join(l.any().Purge(ctx), l.index.remove())
 }
+
+// Fetch brings the copy of a team's facts up to date. Without a team it does nothing.
+func (l *Log) Fetch(ctx context.Context) error { return l.any().Fetch(ctx) }
 
 // Stats tells the sizes of the files.
 func (l *Log) Stats() journal.Stats { return l.any().Stats() }

@@ -90,9 +90,7 @@ func intentOf(m op.Made) cost.Intent {
 // counts for the client. A whole id is looked up only if the registry is open already: a
 // command that needs no registry should not read one.
 func (s *stores) booked(hash, agent string) string {
-	s.mu.Lock()
-	w := s.perProject[hash]
-	s.mu.Unlock()
+	w := s.openProject(hash)
 	if w == nil || agent == "" || idForm.MatchString(agent) && w.agents.known() == nil {
 		return agent
 	}

@@ -115,7 +115,7 @@ func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.stores = newStores(func() (*config.Config, error) {
 		return config.Load(&config.Options{Project: g.Project, Agent: g.Agent})
 	}, r.warn)
-	return append(append(r.stores.commands(r.in), projectTool(r.stores), syncTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool(), r.serveTool()), r.clientTools()...)
+	return append(append(r.stores.commands(r.in), projectTool(r.stores), syncTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool(), r.teamTool(), r.serveTool()), r.clientTools()...)
 }
 
 // plain are the commands that are no operations.

@@ -65,11 +65,11 @@ func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (compacted,
 
 // parts are all stores of a project, the facts first.
 func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
-	c, err := s.config()
+	p, err := s.lookup(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.lookup(ctx, sc)
+	m, err := s.membership(p.Hash)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := func(names ...string) string { return filepath.Join(append([]string{c.DataDir}, names...)...) }
+	at := func(names ...string) string { return filepath.Join(append([]string{m.agentsDir()}, names...)...) }
 	return []part{
-		{file: at("knowledge", p.Hash, "knowledge.json")},
-		{at("agents", "registry.json"), at("agents", "diaries", "*.json"), func() (compacter, error) { return w.agents.get() }},
-		{at("agents", "tasks.json"), "", func() (compacter, error) { return w.tasks.get() }},
-		{at("agents", "shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares.get() }},
+		{file: filepath.Join(m.knowledgeDir(), "knowledge.json")},
+		{at("registry.json"), at("diaries", "*.json"), func() (compacter, error) { return w.agents.get() }},
+		{at("tasks.json"), "", func() (compacter, error) { return w.tasks.get() }},
+		{at("shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares.get() }},
 	}, nil
 }
 

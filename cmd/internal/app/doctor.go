@@ -69,7 +69,7 @@ func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Find
 	case !p.Known:
 		return append(found, hook.Finding{Level: hook.Fine, Subject: "project", Text: p.Root + ": nothing is remembered of it yet"})
 	}
-	return append(found, s.health(ctx, sc, fix)...)
+	return append(append(found, s.health(ctx, sc, fix)...), s.teamHealth(ctx, sc)...)
 }
 
 // absentWord is a word that no fact contains. A search for it opens the index, which rebuilds

@@ -62,7 +62,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 		call.In = nil
 	}
 	s := newStores(func() (*config.Config, error) { return c, nil }, func(string) {})
-	s.logger = slog.New(slog.DiscardHandler)
+	s.logger, s.teamWait = slog.New(slog.DiscardHandler), 0
 	call.Open = func(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
 		return s.projectView(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
 	}

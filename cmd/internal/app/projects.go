@@ -196,7 +196,7 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 	}
 	defer root.Close()
 	data = path.Clean(data)
-	return forgotten{f, true}, errors.Join(root.RemoveAll(data), root.RemoveAll(data+".known"))
+	return forgotten{f, true}, errors.Join(root.RemoveAll(data), root.RemoveAll(data+".known"), root.RemoveAll(path.Join(teamsDir, f.Hash)))
 }
 
 // at returns the map, and the given path or the project's.

@@ -89,11 +89,11 @@ func (l *lazy[T]) close() error {
 
 // projectStores are the project's, made at the first call for it.
 func (s *stores) projectStores(sc op.Scope, p project.Project) (*projectStores, error) {
-	return openOnce(s, s.perProject, p.Hash, func() (*projectStores, error) {
-		c, err := s.config()
-		if err != nil {
-			return nil, err
-		}
+	m, err := s.membership(p.Hash)
+	if err != nil {
+		return nil, err
+	}
+	return openOnce(s, s.perProject, m.key(), func() (*projectStores, error) {
 		settings, _, err := s.settings(sc)
 		if err != nil {
 			return nil, err
@@ -102,23 +102,24 @@ func (s *stores) projectStores(sc op.Scope, p project.Project) (*projectStores, 
 		if err != nil {
 			return nil, err
 		}
-		w, dir := new(projectStores), filepath.Join(c.DataDir, "agents")
+		w, dir := new(projectStores), m.agentsDir()
 		w.agents.open = func() (*agents.Store, error) {
 			return agents.Open(dir, &agents.Options{
-				ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Redactor: r, Logger: s.logger,
+				Team: m.team(s), Machine: m.machine(),
+				ProjectRoot: p.Root, ProjectHash: m.project(), LongLived: s.longLived, Redactor: r, Logger: s.logger,
 				Tasks: reassigner{w}, Facts: s.asserted(sc, p),
 				Files: method(&w.shares, (*share.Store).Paths), Free: method(&w.tasks, (*tasks.Store).FreeFor), Shared: method(&w.shares, (*share.Store).Waiting),
 			})
 		}
 		w.tasks.open = func() (*tasks.Store, error) {
 			return tasks.Open(dir, &tasks.Options{
-				ProjectRoot: p.Root, ProjectHash: p.Hash, Version: build().Version, LongLived: s.longLived, Redactor: r, Logger: s.logger,
+				Team: m.team(s), ProjectRoot: p.Root, ProjectHash: m.project(), Version: build().Version, LongLived: s.longLived, Redactor: r, Logger: s.logger,
 				Agents: directory{w},
 			})
 		}
 		w.shares.open = func() (*share.Store, error) {
 			return share.Open(filepath.Join(dir, "shared", p.Hash), &share.Options{
-				ProjectRoot: p.Root, LongLived: s.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: s.logger,
+				Team: m.team(s), Contents: m.contents(s), ProjectRoot: p.Root, LongLived: s.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: s.logger,
 			})
 		}
 		return w, nil
@@ -148,9 +149,7 @@ func redactor(rules []secret.Rule) (*secret.Redactor, error) {
 // to find out, unless it is named by less than its id: a connection that
 // registered has opened the registry.
 func (s *stores) self(sc op.Scope, hash, configured string) string {
-	s.mu.Lock()
-	w := s.perProject[hash]
-	s.mu.Unlock()
+	w := s.openProject(hash)
 	agent := sc.Agent
 	if agent == "" && w != nil {
 		if registry := w.agents.known(); registry != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"leanctx/agents/cost"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/journal/jetstream"
 	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
 	"leanctx/knowledge/transfer"
@@ -41,6 +41,9 @@ type stores struct {
 	perProject map[string]*projectStores    // by project hash
 	usages     map[string]*cost.Usage       // by project hash
 	loaded     *models                      // nil until it is needed
+	teams      map[string]*jetstream.Stream // by project hash
+
+	teamWait time.Duration // how long a reading command waits for newer commits of a team
 }
 
 func newStores(load func() (*config.Config, error), warn func(string)) *stores {
@@ -49,6 +52,7 @@ func newStores(load func() (*config.Config, error), warn func(string)) *stores {
 		projects:  make(map[string]*project.Registry),
 		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
 		perProject: make(map[string]*projectStores), usages: make(map[string]*cost.Usage),
+		teams: make(map[string]*jetstream.Stream), teamWait: teamWait,
 	}
 }
 
@@ -83,12 +87,17 @@ func (s *stores) store(sc op.Scope, p project.Project) (*knowledge.Store, error)
 	if err != nil {
 		return nil, err
 	}
-	store, err := openOnce(s, s.knowledge, p.Hash, func() (*knowledge.Store, error) {
+	m, err := s.membership(p.Hash)
+	if err != nil {
+		return nil, err
+	}
+	store, err := openOnce(s, s.knowledge, m.key(), func() (*knowledge.Store, error) {
 		o, err := s.options(sc, p)
 		if err != nil {
 			return nil, err
 		}
-		return knowledge.Open(filepath.Join(c.DataDir, "knowledge", p.Hash), o)
+		m.share(s, o)
+		return knowledge.Open(m.knowledgeDir(), o)
 	})
 	if err != nil {
 		return nil, err
@@ -122,22 +131,22 @@ func openOnce[T interface{ Close() error }](s *stores, all map[string]T, hash st
 // guest opens the store of another project for a search. Nothing is adopted, compacted or
 // archived there.
 func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
-	dir, err := s.knowledgeDir(p.Hash)
+	m, err := s.membership(p.Hash)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	store := s.knowledge[p.Hash]
+	store := s.knowledge[m.key()]
 	s.mu.Unlock()
 	if store != nil {
 		return store, nil
 	}
-	return openOnce(s, s.guests, p.Hash, func() (*knowledge.Store, error) {
+	return openOnce(s, s.guests, m.key(), func() (*knowledge.Store, error) {
 		w, err := s.projectStores(op.Scope{}, p)
 		if err != nil {
 			return nil, err
 		}
-		store, err := knowledge.Open(dir, &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger, Findings: findings{w}})
+		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger, Findings: findings{w}})
 		if err != nil {
 			return nil, fmt.Errorf("project %s: %w", p.Name, err)
 		}
@@ -168,7 +177,11 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		Erased: replica.Purge,
 		Intent: method(&w.tasks, (*tasks.Store).Current), LastSession: s.lastSession(p),
 	}
-	m := newVectored(filepath.Join(c.DataDir, "knowledge", p.Hash), s.transformers(c))
+	dir, err := s.knowledgeDir(p.Hash)
+	if err != nil {
+		return nil, err
+	}
+	m := newVectored(dir, s.transformers(c))
 	o.Semantic, o.Vectors = m, m
 	o.Redactor, err = redactor(settings.Sensitive)
 	return o, err
@@ -302,6 +315,10 @@ func (s *stores) close() error {
 		errs = append(errs, p.Close())
 	}
 	clear(s.projects)
+	for _, t := range s.teams {
+		errs = append(errs, t.Close())
+	}
+	clear(s.teams)
 	if s.loaded != nil {
 		s.loaded.close()
 	}
@@ -418,9 +435,9 @@ func (s *stores) warnOf(sc op.Scope, p project.Project, err error) (project.Proj
 
 // knowledgeDir is where the facts of a project are kept.
 func (s *stores) knowledgeDir(hash string) (string, error) {
-	c, err := s.config()
+	m, err := s.membership(hash)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(c.DataDir, "knowledge", hash), nil
+	return m.knowledgeDir(), nil
 }

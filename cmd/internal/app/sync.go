@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -25,6 +26,13 @@ func (s *stores) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Repo
 	p, err := s.resolve(ctx, sc)
 	if err != nil {
 		return replica.Report{}, err
+	}
+	m, err := s.membership(p.Hash)
+	if err != nil {
+		return replica.Report{}, err
+	}
+	if m.in() {
+		return replica.Report{}, fmt.Errorf("this project is in team %s, which has its facts already: a project in a team has no sync", m.Stream)
 	}
 	store, err := s.store(sc, p)
 	if err != nil {

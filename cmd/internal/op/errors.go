@@ -232,9 +232,9 @@ func classifyDomain(err error) (Class, bool) {
 	switch {
 	case unknown(err):
 		return NotFound, true
-	case errors.Is(err, journal.ErrLocked):
+	case errors.Is(err, journal.ErrLocked), errors.Is(err, journal.ErrOffline):
 		return Locked, true
-	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer), errors.Is(err, journal.ErrForeign):
+	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrDiverged):
 		return Unreadable, true
 	}
 	return Failed, false

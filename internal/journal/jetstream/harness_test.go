@@ -207,8 +207,8 @@ func join(t testing.TB, url string, change ...func(*jetstream.Options, *journal.
 
 func (h *home) open(t testing.TB, url string, change ...func(*jetstream.Options, *journal.Options)) {
 	t.Helper()
-	so := &jetstream.Options{Server: jetstream.Server{URL: url}, Stream: "shop", Settle: 50 * time.Millisecond}
-	o := &journal.Options{FetchWait: time.Minute, LockTimeout: time.Minute}
+	so := &jetstream.Options{Server: jetstream.Server{URL: url}, Stream: "shop", Settle: 50 * time.Millisecond, Wait: time.Minute}
+	o := &journal.Options{LockTimeout: time.Minute}
 	for _, f := range change {
 		f(so, o)
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,7 +21,6 @@ import (
 type Log struct {
 	s       *Stream
 	subject string
-	ids     atomic.Uint64
 
 	mu   sync.Mutex
 	seen seen
@@ -57,6 +55,9 @@ const (
 // Name is [journal.Remote.Name].
 func (l *Log) Name() string { return l.subject }
 
+// Wait is [journal.Remote.Wait].
+func (l *Log) Wait() time.Duration { return l.s.o.Wait }
+
 // codeInProcess means that a message with the same id is being settled.
 const codeInProcess = 10158
 
@@ -90,7 +91,7 @@ func (l *Log) Publish(ctx context.Context, last uint64, commit []byte) (uint64, 
 	if err != nil {
 		return 0, err
 	}
-	id := l.s.id + "-" + strconv.FormatUint(l.ids.Add(1), 10)
+	id := l.s.id + "-" + strconv.FormatUint(l.s.ids.Add(1), 10)
 	p := publishing{l: l, d: d, msg: msg, id: id, last: last}
 	place, err := p.run(ctx)
 	if err == nil {
@@ -102,19 +103,15 @@ func (l *Log) Publish(ctx context.Context, last uint64, commit []byte) (uint64, 
 // message holds a commit, or names the object that does.
 func (l *Log) message(ctx context.Context, d *dial, commit []byte) (*nats.Msg, error) {
 	m := nats.NewMsg(l.subject)
-	m.Header.Set(machineHeader, l.s.machine)
+	m.Header.Set(machineHeader, l.s.o.Machine)
 	if int64(len(commit)) < d.nc.MaxPayload()*3/4 {
 		m.Data = commit
 		return m, nil
 	}
-	store, err := d.js.ObjectStore(ctx, l.s.bucket())
-	if err != nil {
-		return nil, l.s.explain(err)
-	}
 	sum := sha256.Sum256(commit)
 	name := hex.EncodeToString(sum[:])
-	if _, err := store.PutBytes(ctx, name, commit); err != nil {
-		return nil, l.s.explain(err)
+	if err := l.s.Put(ctx, name, commit); err != nil {
+		return nil, err
 	}
 	m.Header.Set(objectHeader, name)
 	return m, nil
@@ -251,7 +248,7 @@ func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) 
 		return err
 	}
 	if last != nil && last.Sequence == from {
-		err = l.give(ctx, d, last.Sequence, last.Header, last.Data, take)
+		err = l.give(ctx, last.Sequence, last.Header, last.Data, take)
 	} else if last != nil {
 		err = l.span(ctx, d, from, last.Sequence, take)
 	}
@@ -293,15 +290,13 @@ func (l *Log) last(ctx context.Context, d *dial, from uint64) (*jetstream.RawStr
 }
 
 // give passes one message on.
-func (l *Log) give(ctx context.Context, d *dial, place uint64, h nats.Header, data []byte, take func(uint64, []byte) error) error {
+func (l *Log) give(ctx context.Context, place uint64, h nats.Header, data []byte, take func(uint64, []byte) error) error {
 	if name := h.Get(objectHeader); name != "" {
-		store, err := d.js.ObjectStore(ctx, l.s.bucket())
-		if err == nil {
-			data, err = store.GetBytes(ctx, name)
-		}
+		whole, err := l.s.Fetch(ctx, name)
 		if err != nil {
-			return l.s.explain(err)
+			return err
 		}
+		data = whole
 	}
 	return take(place, data)
 }
@@ -313,7 +308,7 @@ func (l *Log) span(ctx context.Context, d *dial, from, to uint64, take func(uint
 		if err != nil {
 			return l.s.explain(err)
 		}
-		if err := l.give(ctx, d, m.Sequence, m.Header, m.Data, take); err != nil || m.Sequence >= to {
+		if err := l.give(ctx, m.Sequence, m.Header, m.Data, take); err != nil || m.Sequence >= to {
 			return err
 		}
 		from = m.Sequence + 1
@@ -338,7 +333,7 @@ func (l *Log) span(ctx context.Context, d *dial, from, to uint64, take func(uint
 		if err != nil {
 			return l.s.explain(err)
 		}
-		if err := l.give(ctx, d, meta.Sequence.Stream, m.Headers(), m.Data(), take); err != nil || meta.Sequence.Stream >= to {
+		if err := l.give(ctx, meta.Sequence.Stream, m.Headers(), m.Data(), take); err != nil || meta.Sequence.Stream >= to {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -44,17 +45,19 @@ type Project struct {
 // Options of a [Stream].
 type Options struct {
 	Server
-	Stream string           // the stream's name
-	Now    func() time.Time // the clock; time.Now
-	Settle time.Duration    // how long after a failure the stream may seem to end too early; 2 s
+	Stream  string           // the stream's name
+	Machine string           // this machine's name, of letters, digits and hyphens; the host's
+	Now     func() time.Time // the clock; time.Now
+	Wait    time.Duration    // how long a view of a log waits for newer commits; 0: it asks for none
+	Settle  time.Duration    // how long after a failure the stream may seem to end too early; 2 s
 }
 
 // Stream is the stream of one project. It connects when it is first used. It
 // may be used by several goroutines.
 type Stream struct {
-	o       Options
-	id      string // begins each message id of ours
-	machine string
+	o  Options
+	id  string // begins each message id of ours
+	ids atomic.Uint64
 
 	mu     sync.Mutex
 	dial   *dial
@@ -97,7 +100,9 @@ func Open(o *Options) *Stream {
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}
-	s.machine, _ = os.Hostname()
+	if s.o.Machine == "" {
+		s.o.Machine, _ = os.Hostname() // without one, messages name no machine
+	}
 	return s
 }
 

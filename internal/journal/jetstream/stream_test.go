@@ -67,6 +67,36 @@ func TestDecidesOnTheNewestState(t *testing.T) {
 	}
 }
 
+// Logs of one stream do not take each other's messages for their own.
+func TestLogsOfOneStream(t *testing.T) {
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	open := func(h *home, name string) *testLog {
+		l, err := journal.Open(h.dir, machine{}, &journal.Options{Name: name, Remote: h.stream.Log(name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		return l
+	}
+	for _, name := range []string{"one", "two"} {
+		if _, err := open(a, name).Update(t.Context(), add(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"one", "two"} {
+		err := open(b, name).View(t.Context(), func(now counters, _ journal.Head) error {
+			if !maps.Equal(now, counters{name: 1}) {
+				t.Errorf("%s: %v", name, now)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A decision that changes nothing is made on the newest state too.
 func TestRefusesOnTheNewestState(t *testing.T) {
 	s := serve(t)
@@ -169,7 +199,7 @@ func TestOffline(t *testing.T) {
 	a.close()
 	s.fault.Store(refuse)
 	s.cut()
-	a.open(t, s.url(), func(_ *jetstream.Options, o *journal.Options) { o.FetchWait = 50 * time.Millisecond })
+	a.open(t, s.url(), func(so *jetstream.Options, _ *journal.Options) { so.Wait = 50 * time.Millisecond })
 	if got := a.copied(t); got["x"] != 1 {
 		t.Errorf("%v", got)
 	}
@@ -373,9 +403,7 @@ func TestStoreThatJoinedOrLeft(t *testing.T) {
 	if _, err := alone.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
 		t.Error(err)
 	}
-	b := &home{dir: a.dir}
-	b.open(t, s.url())
-	if err := b.Detach(t.Context()); err != nil {
+	if err := journal.Detach(t.Context(), a.dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {

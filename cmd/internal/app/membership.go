@@ -1,0 +1,195 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"leanctx/agents/share"
+	"leanctx/internal/journal"
+	"leanctx/internal/journal/jetstream"
+	"leanctx/knowledge"
+)
+
+// teamWait is how long a command that reads waits for newer commits of its team.
+const teamWait = 100 * time.Millisecond
+
+// membership is where a project's stores are, and the team that shares them. It is read
+// from teams/<hash>/team.json. A project that was never in a team has no such file, and its
+// stores are where they always were. Those of a team are copies of its stream, in
+// teams/<hash>. They stay there when the project leaves.
+type membership struct {
+	jetstream.Server
+	Schema  int       `json:"schema"`
+	Stream  string    `json:"stream"`
+	Project string    `json:"project_hash"` // the project's hash in the stream
+	Machine string    `json:"machine"`      // this machine's name in the team
+	State   string    `json:"state"`
+	Since   time.Time `json:"since"`
+
+	hash    string
+	dataDir string
+}
+
+// The states of a membership.
+const (
+	joining = "joining" // publishing what was remembered here; the stores are still the former ones
+	member  = "member"
+	left    = "left"
+)
+
+const (
+	teamsDir   = "teams"
+	teamFile   = "team.json"
+	teamSchema = 1
+)
+
+func (s *stores) membership(hash string) (*membership, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	m := &membership{hash: hash, dataDir: c.DataDir}
+	text, err := os.ReadFile(m.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: it says which team the project is in", m.file(), errors.Join(journal.ErrCorrupt, err))
+	}
+	if m.Schema > teamSchema {
+		return nil, fmt.Errorf("%s: %w: install a newer version", m.file(), journal.ErrNewer)
+	}
+	return m, nil
+}
+
+func (m *membership) teamDir() string { return filepath.Join(m.dataDir, teamsDir, m.hash) }
+func (m *membership) file() string    { return filepath.Join(m.teamDir(), teamFile) }
+
+// moved reports whether the stores are in the team's directory.
+func (m *membership) moved() bool { return m.State == member || m.State == left }
+
+// in reports whether the project is in a team.
+func (m *membership) in() bool { return m.State == member }
+
+// key tells the open stores of a project from those that it had before it joined or left.
+func (m *membership) key() string {
+	switch m.State {
+	case member, left:
+		return m.hash + " " + m.State + " " + m.Stream
+	}
+	return m.hash
+}
+
+func (m *membership) knowledgeDir() string {
+	if m.moved() {
+		return filepath.Join(m.teamDir(), "knowledge")
+	}
+	return filepath.Join(m.dataDir, "knowledge", m.hash)
+}
+
+func (m *membership) agentsDir() string {
+	if m.moved() {
+		return filepath.Join(m.teamDir(), "agents")
+	}
+	return filepath.Join(m.dataDir, "agents")
+}
+
+// project is the hash that commits name.
+func (m *membership) project() string {
+	if m.moved() {
+		return m.Project
+	}
+	return m.hash
+}
+
+func (m *membership) machine() string {
+	if m.moved() {
+		return m.Machine
+	}
+	return ""
+}
+
+// share sets the options of the facts of a team.
+func (m *membership) share(s *stores, o *knowledge.Options) {
+	o.Team, o.ProjectHash = m.team(s), m.project()
+	if m.moved() {
+		o.Adopt = nil // the former store has adopted what another program kept
+	}
+}
+
+// team returns the remote logs, nil without a team.
+func (m *membership) team(s *stores) journal.Team {
+	if !m.in() {
+		return nil
+	}
+	stream := s.stream(m)
+	return func(log string) journal.Remote { return stream.Log(log) }
+}
+
+func (m *membership) contents(s *stores) share.Contents {
+	if !m.in() {
+		return nil
+	}
+	return s.stream(m)
+}
+
+// stream is the connection to a project's team. It is opened at its first use.
+func (s *stores) stream(m *membership) *jetstream.Stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.teams[m.key()]; t != nil {
+		return t
+	}
+	t := jetstream.Open(m.options(s.teamWait))
+	s.teams[m.key()] = t
+	return t
+}
+
+func (m *membership) options(wait time.Duration) *jetstream.Options {
+	return &jetstream.Options{Server: m.Server, Stream: m.Stream, Machine: m.Machine, Wait: wait}
+}
+
+// openProject is the stores of a project, nil if they are not open.
+func (s *stores) openProject(hash string) *projectStores {
+	m, err := s.membership(hash)
+	if err != nil {
+		return nil // who opens them is told
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.perProject[m.key()]
+}
+
+// write stores the membership, whole or not at all.
+func (m *membership) write() error {
+	m.Schema = teamSchema
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	root, err := journal.OpenDir(m.teamDir())
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(teamFile+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err == nil {
+		err = f.Sync() // before the rename gives it its name
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(teamFile+".new", teamFile)
+}

@@ -1,0 +1,186 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"leanctx/cmd/internal/config"
+	"leanctx/internal/journal/jetstream/natsserver"
+)
+
+// machines switches between data directories of one project.
+type machines struct {
+	t   *testing.T
+	dir string
+	url string
+	*natsserver.Server
+}
+
+func newMachines(t *testing.T) *machines {
+	m := &machines{t: t, dir: home(t)}
+	s, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Server, m.url = s, s.URL()
+	t.Cleanup(s.Close)
+	return m
+}
+
+// on runs a command on a machine and wants its exit code.
+func (m *machines) on(machine string, code int, args ...string) (out, errs string) {
+	m.t.Helper()
+	m.t.Setenv(config.DataDirVar, filepath.Join(m.dir, machine))
+	got, out, errs := do(m.t, "", args...)
+	if got != code {
+		m.t.Fatalf("%s: lean-ctx %s: exit code %d, not %d\n%s%s", machine, strings.Join(args, " "), got, code, out, errs)
+	}
+	return out, errs
+}
+
+func (m *machines) says(machine, want string, args ...string) {
+	m.t.Helper()
+	if out, errs := m.on(machine, 0, args...); !strings.Contains(out, want) {
+		m.t.Errorf("%s: lean-ctx %s does not say %q:\n%s%s", machine, strings.Join(args, " "), want, out, errs)
+	}
+}
+
+func (m *machines) register(machine string) string {
+	m.t.Helper()
+	out, _ := m.on(machine, 0, "agent", "register", "cursor", "--json")
+	found := regexp.MustCompile(`"agent_id":\s*"([^"]+)"`).FindStringSubmatch(out)
+	if found == nil {
+		m.t.Fatal(out)
+	}
+	return found[1]
+}
+
+// shared is an export without what stays on a machine: the counts of retrievals.
+func (m *machines) shared(machine string) string {
+	m.t.Helper()
+	out, _ := m.on(machine, 0, "knowledge", "export")
+	return regexp.MustCompile(`"(retrieval_count|last_retrieved|project_root|project_hash|updated_at|checksum)":.*`).ReplaceAllString(out, "")
+}
+
+// What one machine remembers, gives and claims, the others have.
+func TestTeam(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "remember", "auth/token", "Uses JWT")
+	m.on("a", 0, "task", "create", "Write docs")
+	m.on("a", 0, "remember", "me/note", "only mine", "--privacy", "local")
+	m.says("a", "1 fact published, 0 already there; 1 task", "team", "join", m.url)
+	m.says("a", "nothing was published again", "team", "join", m.url)
+	m.on("b", 0, "remember", "db/engine", "PostgreSQL")
+	m.on("b", 0, "remember", "auth/token", "Uses JWT")
+	m.says("b", "1 fact published, 1 already there", "team", "join", m.url)
+
+	m.says("b", "Uses JWT", "recall", "JWT")
+	m.says("a", "PostgreSQL", "recall", "engine")
+	m.says("b", "Write docs", "task", "list")
+	m.on("b", 0, "remember", "auth/alg", "RS256")
+	m.says("a", "RS256", "recall", "RS256")
+	same := func() {
+		t.Helper()
+		a, b := m.shared("a"), m.shared("b")
+		if d := cmp.Diff(a, b); d != "" {
+			t.Errorf("the exports differ:\n%s", d)
+		}
+	}
+	same()
+
+	id := m.register("a")
+	m.on("a", 0, "--agent", id, "agent", "claim", "src/auth.ts")
+	other := m.register("b")
+	if other == id {
+		t.Errorf("machine b resumed the agent of machine a: %s", id)
+	}
+	if out, errs := m.on("b", 1, "--agent", other, "agent", "claim", "src/auth.ts"); !strings.Contains(out+errs, id) {
+		t.Errorf("the claim of machine a is not seen: %s%s", out, errs)
+	}
+	m.on("a", 0, "--agent", id, "agent", "diary", "found the cause")
+	m.says("b", "found the cause", "agent", "recall_diary", id)
+	m.on("a", 0, "--agent", id, "agent", "post", "ready for review")
+	m.says("b", "ready for review", "--agent", other, "agent", "read")
+	file := filepath.Join(m.dir, "my-app", "notes.md")
+	if err := os.WriteFile(file, []byte("shared text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.on("a", 0, "--agent", id, "share", "push", "notes.md")
+	m.says("b", "shared text", "--agent", other, "share", "pull", "--content")
+
+	m.says("b", "last writer", "team", "status")
+	m.says("b", "is reachable", "doctor")
+
+	m.says("b", "none is unsent", "team", "leave")
+	m.says("b", "RS256", "recall", "RS256")
+	m.on("b", 0, "remember", "own/fact", "not shared")
+	m.on("a", 0, "remember", "team/fact", "not seen by b")
+	m.says("b", "No history", "knowledge", "timeline", "team/fact")
+	m.says("b", "1 fact published", "team", "join", m.url) // it comes back with what it learnt
+	m.says("a", "not shared", "recall", "own/fact")
+	same()
+
+	if out, _ := m.on("b", 0, "recall", "only mine"); strings.Contains(out, "me/note") {
+		t.Errorf("a local fact left its machine: %s", out)
+	}
+	m.on("b", 1, "remember", "me/note", "mine too", "--privacy", "local")
+	m.on("b", 1, "sync")
+	m.on("a", 0, "team", "leave")
+	m.says("a", "only mine", "recall", "only mine")
+}
+
+// Without the server reads work and say how old they are. Writes are refused.
+func TestTeamOffline(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "remember", "auth/token", "Uses JWT")
+	m.on("a", 0, "team", "join", m.url)
+	m.Close()
+	server := strings.TrimPrefix(m.url, "nats://")
+	out, errs := m.on("a", 0, "recall", "JWT")
+	if !strings.Contains(out, "Uses JWT") || !strings.Contains(errs, server) || !strings.Contains(errs, "copy of 20") {
+		t.Errorf("%s%s", out, errs)
+	}
+	_, errs = m.on("a", 11, "remember", "auth/alg", "RS256")
+	if !strings.Contains(errs, server) {
+		t.Errorf("%s", errs)
+	}
+	m.says("a", "Writes are refused", "team", "status")
+	m.on("a", 1, "doctor")
+	m.says("a", "may be missing", "team", "leave")
+	m.on("a", 0, "remember", "auth/alg", "RS256")
+}
+
+func TestTeamArguments(t *testing.T) {
+	m := newMachines(t)
+	for _, url := range []string{"http://host:4222", "host", "nats://user:secret@host:4222"} {
+		if _, errs := m.on("a", 2, "team", "join", url); strings.Contains(errs, "secret@") {
+			t.Errorf("the answer repeats a secret: %s", errs)
+		}
+	}
+	m.on("a", 1, "team", "status")
+	m.on("a", 1, "team", "leave")
+	m.on("a", 3, "team", "join", m.url, "--creds", "nothing.creds")
+	m.on("a", 11, "team", "join", "nats://127.0.0.1:1")
+	m.on("a", 2, "team", "serve", "--addr", "0.0.0.0:0")
+	m.on("a", 0, "remember", "auth/alg", "RS256") // nothing of this counts as having joined
+}
+
+// Two directories without anything in common are two projects, also under one name.
+func TestTeamOfAnotherProject(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "team", "join", m.url)
+	other := filepath.Join(t.TempDir(), "my-app")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(config.ProjectVar, other)
+	if _, errs := m.on("b", 1, "team", "join", m.url); !strings.Contains(errs, "another project's") {
+		t.Errorf("%s", errs)
+	}
+	m.says("b", "Joined team my-app", "team", "join", m.url, "--name", "my-app") // who names it means it
+}
