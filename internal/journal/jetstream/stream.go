@@ -55,7 +55,7 @@ type Options struct {
 // Stream is the stream of one project. It connects when it is first used. It
 // may be used by several goroutines.
 type Stream struct {
-	o  Options
+	o   Options
 	id  string // begins each message id of ours
 	ids atomic.Uint64
 
