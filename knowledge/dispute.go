@@ -356,7 +356,7 @@ func RenameApart(f state.Claims, to Name, by Source, old *fact.Version, present 
 // authority; rejecting leaves what is believed, or brings it back after an
 // acceptance. Who has not the authority is refused. It is pure.
 func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session string, now, present time.Time) ([]state.Event, error) {
-	refused := refusal.Argument("source", "%s is for the user to judge: ask the user, and pass on the answer with source=user", d.ID)
+	refused := refusal.ForUser("%s is for the user to judge", d.ID)
 	verdict, was := formats.DisputeRejected, d.State
 	if accept {
 		verdict, by.Files = formats.DisputeAccepted, d.Source.Files

@@ -186,7 +186,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			return events, nil
 		}
 		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !mayReplace(st, by, v) }) {
-			return nil, refusal.Argument("source", "the history of [%s] %s holds what somebody of more authority asserted: ask the user, and pass on the answer with source=user", prose.Line(w.Category), prose.Line(w.Key))
+			return nil, refusal.ForUser("the history of [%s] %s holds what somebody of more authority asserted", prose.Line(w.Category), prose.Line(w.Key))
 		}
 		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
 		return []state.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil

@@ -17,10 +17,16 @@ type ArgumentError struct {
 	Missing  bool   // the argument was not given
 	Why      string // for a missing argument, what is expected; may be empty
 	Subject  string // the name in the call that is wrong, if that is the problem
+	AskUser  bool   // only the user may decide it; a caller passes on the answer with source=user
 }
 
 // Error is the problem.
-func (e *ArgumentError) Error() string { return e.Problem }
+func (e *ArgumentError) Error() string {
+	if e.AskUser {
+		return e.Problem + ": ask the user, and pass on the answer with source=user"
+	}
+	return e.Problem
+}
 
 // NotFoundError means that a named thing does not exist.
 type NotFoundError struct {
@@ -34,6 +40,11 @@ func (e *NotFoundError) Error() string { return e.What }
 // Argument formats an [*ArgumentError].
 func Argument(name, format string, args ...any) error {
 	return &ArgumentError{Argument: name, Problem: fmt.Sprintf(format, args...)}
+}
+
+// ForUser is an [*ArgumentError] about something that only the user may decide.
+func ForUser(format string, args ...any) error {
+	return &ArgumentError{Argument: "source", Problem: fmt.Sprintf(format, args...), AskUser: true}
 }
 
 // Missing is an [*ArgumentError] about an argument that was not given.

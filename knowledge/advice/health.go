@@ -204,7 +204,7 @@ func (r Report) Text() string { return r.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (r Report) TextIn(call prose.Syntax) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Knowledge health: %s, %d archived, %d imported and unconfirmed", prose.Count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
+	fmt.Fprintf(&b, "Knowledge health: %s, %d dormant, %d imported and unconfirmed", prose.Count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
 	fmt.Fprintf(&b, "\nOpen contradictions: %d", len(r.Contradictions))
 	for _, q := range r.Contradictions[:min(healthMost, len(r.Contradictions))] {
 		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with %s", knowledge.Slashed(q.First), prose.Brief(q.Old), prose.Brief(q.New), call("", "correct", true))

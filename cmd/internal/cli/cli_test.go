@@ -165,7 +165,7 @@ func TestUsage(t *testing.T) {
 		{"knowledge|remember", `remember needs <value>`, `lean-ctx knowledge remember "JWT RS256" --category architecture`},
 		{"knowledge|remember|x|--confidence|high", `--confidence must be a number, not "high"`, `lean-ctx knowledge remember "JWT RS256" --category architecture`},
 		{"knowledge|remember|x|sideways", `<vote> must be one of up, down, not "sideways"`, ""},
-		{"knowledge|remember|x|up|y", `lean-ctx knowledge remember: unexpected argument "y"`, "put a value of several words in quotes"},
+		{"knowledge|remember|x|up|y", `lean-ctx knowledge remember: unexpected argument "y"`, `put a value of several words in quotes: lean-ctx knowledge remember "JWT RS256"`},
 		{"knowledge|fail|x", `lean-ctx knowledge fail: unexpected argument "x"`, ""},
 		{"knowledge|remove|auth", "erasing cannot be undone. Repeat with --yes to confirm.", "lean-ctx knowledge remove auth --yes"},
 		{"mcp|now", `lean-ctx mcp takes no argument, but got "now"`, ""},

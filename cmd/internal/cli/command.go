@@ -208,7 +208,8 @@ func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op
 			need++
 		}
 	}
-	if len(words) == 0 || len(words) != need-1 {
+	short := len(words) == need-1 || !category.Required && len(words) == len(named)-1 // questions architecture/auth "how do users sign in"
+	if len(words) == 0 || !short {
 		return words, open
 	}
 	room, name, ok := strings.Cut(words[0], "/")
@@ -227,7 +228,7 @@ const (
 func (k *call) tooMany(c *cobra.Command, rest []string, some bool) error {
 	e := &UsageError{Problem: fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), rest[0]), Advice: k.example()}
 	if some {
-		e.Advice = "put a value of several words in quotes"
+		e.Advice = "put a value of several words in quotes: " + k.example()
 	}
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
 
@@ -270,8 +271,19 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 			problem += ": " + wrong.Why
 		}
 	}
+	if wrong.AskUser {
+		syntax := prose.MCP
+		if shell {
+			syntax = t.shell
+		}
+		problem += ": ask the user, and pass on the answer with " + syntax("", "source", "user")
+	}
 	e := t.usage(o, problem, argument)
 	e.Cause = err
+	if wrong.AskUser { // the same call, with the user's answer
+		e.Example = c.given()
+		e.Example["source"] = "user"
+	}
 	if argument == agentName {
 		e.Example = c.given()
 		e.Example[agentName] = someAgent
