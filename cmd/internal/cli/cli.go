@@ -172,10 +172,31 @@ func group(c *cobra.Command, args []string) error {
 		Problem: fmt.Sprintf("unknown command %q for %s", args[0], c.CommandPath()),
 		Advice:  fmt.Sprintf("%s --help lists the commands", c.CommandPath()),
 	}
-	if near := suggest(c, args[0]); near != "" {
+	if other := inAnotherGroup(c, args[0]); other != "" {
+		e.Advice = fmt.Sprintf("did you mean %s?", other)
+	} else if near := suggest(c, args[0]); near != "" {
 		e.Advice = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
 	}
 	return e
+}
+
+// inAnotherGroup is the one command of this name that another group has, or nothing.
+func inAnotherGroup(c *cobra.Command, name string) string {
+	var found []string
+	var look func(*cobra.Command)
+	look = func(group *cobra.Command) {
+		for _, x := range group.Commands() {
+			if x.Name() == name && x.IsAvailableCommand() {
+				found = append(found, x.CommandPath())
+			}
+			look(x)
+		}
+	}
+	look(c.Root())
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
 }
 
 // firstSentence is the text up to its first full stop.

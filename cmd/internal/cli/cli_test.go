@@ -156,6 +156,8 @@ func TestUsage(t *testing.T) {
 		{"knowledge|rember|x", `unknown command "rember" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember?"},
 		{"knowledge|store|x", `unknown command "store" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember?"},
 		{"knowlege|remember|x", `unknown command "knowlege" for lean-ctx`, "did you mean lean-ctx knowledge?"},
+		{"fail", `unknown command "fail" for lean-ctx`, "did you mean lean-ctx knowledge fail?"},
+		{"knowledge|overview", `unknown command "overview" for lean-ctx knowledge`, "did you mean lean-ctx overview?"},
 		{"zzzzzz", `unknown command "zzzzzz" for lean-ctx`, "lean-ctx --help lists the commands"},
 		{"knowledge|remember|x|--categry|a", "lean-ctx knowledge remember: unknown flag --categry", "did you mean --category?"},
 		{"knowledge|remember|x|--projet|a", "lean-ctx knowledge remember: unknown flag --projet", "did you mean --project?"},
