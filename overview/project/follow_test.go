@@ -102,7 +102,7 @@ func TestACloneInPlaceOfADeletedOneIsFollowedUntilTheOldOneTurnsUp(t *testing.T)
 	b.says(b.lookup(p, "far/away/e"), "lean-ctx project unlink .*/eclone")
 	back := b.resolve(p, "far/away/e")
 	b.same("it is the one", e, back)
-	b.says(back, "this is project "+e.Hash+", .*/eclone was taken.*lean-ctx project unlink .*/eclone")
+	b.says(back, "this is project "+e.Hash+" again; .*/eclone was taken.*lean-ctx project unlink .*/eclone")
 	if len(back.Places) != 2 {
 		t.Errorf("places %+v", back.Places)
 	}
@@ -349,7 +349,7 @@ func TestAFileIsNoProject(t *testing.T) {
 	for _, name := range []string{"app/README", "app/README/deeper"} {
 		_, err := p.Resolve(t.Context(), b.path(name))
 		bad, ok := errors.AsType[*refusal.ArgumentError](err)
-		if !ok || bad.Argument != "project" || !strings.Contains(err.Error(), b.path(name)+" is no directory") {
+		if !ok || bad.Argument != "project" || !strings.Contains(err.Error(), b.path(name)+" is not a directory") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -73,7 +73,7 @@ func TestBadIdentityFiles(t *testing.T) {
 	b.resolve(p, "app")
 	b.remove("app/.lean-ctx-id")
 	b.mkdir("app/.lean-ctx-id")
-	if _, err := p.Resolve(t.Context(), b.path("app")); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := p.Resolve(t.Context(), b.path("app")); err == nil || !strings.Contains(err.Error(), "is not a file") {
 		t.Errorf("a directory: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestBadPaths(t *testing.T) {
 	p := b.open(nil)
 	b.mkdir("app")
 	b.write("app/.git", "gitdir: ../nowhere\n")
-	for name, says := range map[string]string{"nowhere": "there is no directory", "app": "points to .*/nowhere, which is no git directory"} {
+	for name, says := range map[string]string{"nowhere": "there is no directory", "app": "points to .*/nowhere, which is not a git directory"} {
 		if _, err := p.Resolve(t.Context(), b.path(name)); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
 			t.Errorf("%s: %v, not %q", name, err, says)
 		}

@@ -95,7 +95,7 @@ func startDir(path string) (string, error) {
 
 // noDirectory refuses a file, since its directory may be any directory, such as /etc.
 func noDirectory(name string) error {
-	return refusal.Argument("project", "%s is no directory: a project is named by a directory in it", name)
+	return refusal.Argument("project", "%s is not a directory: a project is named by a directory in it", name)
 }
 
 // mark reports whether a project begins at a directory, and records the evidence.
@@ -140,7 +140,7 @@ func readID(dir string) (string, error) {
 		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; fix or remove it", slashed(name), what, idMost)
 	}
 	if !info.Mode().IsRegular() {
-		return bad("is no file")
+		return bad("is not a file")
 	}
 	text, err := readSmall(name)
 	if err != nil {
@@ -393,7 +393,7 @@ func followGitFile(dir, dot string) (string, error) {
 		to = filepath.Join(dir, to)
 	}
 	if _, err := os.Stat(filepath.Join(to, "HEAD")); err != nil {
-		return "", fmt.Errorf("%s points to %s, which is no git directory: `git worktree repair` repairs it: %w", slashed(dot), slashed(to), err)
+		return "", fmt.Errorf("%s points to %s, which is not a git directory: `git worktree repair` repairs it: %w", slashed(dot), slashed(to), err)
 	}
 	return resolved(to), nil
 }

@@ -335,7 +335,7 @@ func (c candidate) comeBack(s *observation) (*record, string) {
 		others = append(others, p.Root)
 		commands = append(commands, fmt.Sprintf("`lean-ctx project unlink %s`", p.Root))
 	}
-	return next, fmt.Sprintf("this is project %s, for which %s was taken while it was away; both belong to it now: %s parts them",
+	return next, fmt.Sprintf("this is project %s again; while it was away, %s was taken for it, and both belong to it now: %s separates them",
 		c.Hash, strings.Join(others, ", "), strings.Join(commands, ", "))
 }
 

@@ -128,7 +128,7 @@ func (x *examiner) data() {
 	case err != nil:
 		f.Level, f.Text = Problem, err.Error()
 	case !info.IsDir():
-		f.Level, f.Text, f.Fix = Problem, x.m.Data+" is no directory", "move it away, or set LEAN_CTX_DATA_DIR"
+		f.Level, f.Text, f.Fix = Problem, x.m.Data+" is not a directory", "move it away, or set LEAN_CTX_DATA_DIR"
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		f.Level, f.Text = Problem, fmt.Sprintf("%s can be read by others (%o)", x.m.Data, info.Mode().Perm())
 		f.Fix = "chmod 700 " + x.m.Data
@@ -258,7 +258,7 @@ func (x *examiner) start(ctx context.Context, s serverCommand) Finding {
 	case err != nil:
 		f = Finding{Level: Problem, Text: fmt.Sprintf("%q does not start: %v", s, err)}
 	case !slices.Contains(tools, "ctx_knowledge"):
-		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is no server of ours", s)}
+		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is not a lean-ctx server", s)}
 	case version != x.version:
 		f = Finding{Level: Remark, Text: fmt.Sprintf("%q starts, %d tools; it is version %s, this is %s", s, len(tools), version, x.version)}
 	default:

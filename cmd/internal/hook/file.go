@@ -61,7 +61,7 @@ func readFile(path string) (file, error) {
 	case info.IsDir():
 		return file{}, &FileError{Path: path, Problem: "is a directory"}
 	case !info.Mode().IsRegular():
-		return file{}, &FileError{Path: path, Problem: "is no regular file"}
+		return file{}, &FileError{Path: path, Problem: "is not a regular file"}
 	case info.Size() > mostBytes:
 		return file{}, &FileError{Path: path, Problem: "is too large for a configuration"}
 	}

@@ -42,7 +42,7 @@ func read(in io.Reader) (input, error) {
 	case limited.N == 0:
 		return nil, fmt.Errorf("input of more than %d MiB", mostInput>>20)
 	case err != nil:
-		return nil, fmt.Errorf("input is no JSON object: %w", err)
+		return nil, fmt.Errorf("input is not a JSON object: %w", err)
 	}
 	return x, nil
 }

@@ -147,7 +147,7 @@ func (f *jsonFile) lookup(keys []string) (l list, missing []string, err error) {
 	l, v, what := listOf(&f.root, ""), &f.root, "the file"
 	for i := 0; ; i++ {
 		if l.object == nil {
-			e := &FileError{Problem: what + " is no object"}
+			e := &FileError{Problem: what + " is not an object"}
 			e.Line, e.Column = f.position(v.StartOffset)
 			return l, nil, e
 		}
@@ -374,7 +374,7 @@ func (f *jsonFile) addHook(event string, entry object) error {
 	}
 	found := l.item(i)
 	if found.array == nil {
-		e := &FileError{Problem: strconv.Quote(event) + " is no list"}
+		e := &FileError{Problem: strconv.Quote(event) + " is not a list"}
 		e.Line, e.Column = f.position(l.value(i).StartOffset)
 		return e
 	}

@@ -30,7 +30,7 @@ func (r Remote) headers() map[string]string {
 func ParseRemote(address, token, hash string) (Remote, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return Remote{}, &UnknownError{fmt.Sprintf("--url %q is no address of a server", address), "give the one that lean-ctx serve prints, such as http://127.0.0.1:7337"}
+		return Remote{}, &UnknownError{fmt.Sprintf("--url %q is not the address of a server", address), "give the one that lean-ctx serve prints, such as http://127.0.0.1:7337"}
 	}
 	if ip := net.ParseIP(u.Hostname()); token == "" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return Remote{}, &UnknownError{"--url leads to another machine, whose token is not known here", "give it with --token"}

@@ -151,7 +151,7 @@ func (b block) entry(m map[string]any) (map[string]any, error) {
 	}
 	all, ok := m[b.parent].(map[string]any)
 	if !ok {
-		return nil, &FileError{Problem: fmt.Sprintf("%q is no table", b.parent)}
+		return nil, &FileError{Problem: fmt.Sprintf("%q is not a table", b.parent)}
 	}
 	entry, ok := all[server].(map[string]any)
 	if all[server] != nil && !ok {
