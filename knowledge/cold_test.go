@@ -66,6 +66,7 @@ func TestListsFromTheIndex(t *testing.T) {
 		ask(cold.Recall(ctx, Question{Category: "status", IncludeArchived: true, Limit: 100}))
 		ask(cold.Recall(ctx, Question{}))
 		ask(briefing.Wakeup(ctx, cold, briefing.Query{Since: "1d"}))
+		ask(briefing.Wakeup(ctx, cold, briefing.Query{Since: "200d"}))
 		if err := cold.Close(); err != nil {
 			t.Error(err)
 		}

@@ -34,9 +34,9 @@ type Plan struct {
 // missingMost is how many missing facts an answer tells of.
 const missingMost = 3
 
-// missingOf tells what became of a fact; ok is false if it has a value now, or never
+// MissingOf tells what became of a fact; ok is false if it has a value now, or never
 // was believed.
-func missingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
+func MissingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
 	if fact.Current(vs, now) != nil {
 		return m, false
 	}
@@ -105,7 +105,7 @@ func (r *Recalled) addMissing(vs []*fact.Version) {
 	if f.hasTime || f.Prompt || f.archived || len(r.Missing) == missingMost || f.Category != "" && fact.IDOf(f.Category, "") != fact.IDOf(vs[0].Category, "") {
 		return
 	}
-	if m, ok := missingOf(vs, f.now); ok {
+	if m, ok := MissingOf(vs, f.now); ok {
 		r.Missing = append(r.Missing, m)
 	}
 }

@@ -61,3 +61,75 @@ func TestBriefingTellsNews(t *testing.T) {
 		t.Error("a since that is no time is taken")
 	}
 }
+
+// A briefing tells too what others took back, what ended and what has another name; a
+// command that reads the index tells the same.
+func TestBriefingTellsWhatIsGone(t *testing.T) {
+	s := testStore(t, nil)
+	codex := s.As(Actor{Agent: "codex-1acc"})
+	for _, key := range []string{"cdn", "dns", "mail", "cache", "queue", "own", "again", "secret"} {
+		a := Assertion{Category: "infra", Key: key, Value: "old " + key}
+		if key == "mail" {
+			a.ValidUntil = "2026-01-20"
+		}
+		must[Remembered](t)(codex.Remember(t.Context(), a))
+	}
+	must[Remembered](t)(codex.Remember(t.Context(), Assertion{Category: "infra", Key: "gone before", Value: "long ago"}))
+	must[Withdrawn](t)(codex.Remove(t.Context(), Withdrawal{Category: "infra", Key: "gone before"}))
+	s.days(2)
+	since := s.now.Format(time.RFC3339)
+	s.now = s.now.Add(time.Minute)
+	after := func(do func()) { do(); s.now = s.now.Add(time.Minute) }
+	remove := func(by *Store, w Withdrawal) func() {
+		return func() { w.Category = "infra"; must[Withdrawn](t)(by.Remove(t.Context(), w)) }
+	}
+	after(remove(codex, Withdrawal{Key: "cdn"}))
+	after(remove(codex, Withdrawal{Key: "dns"}))
+	after(remove(s.Store, Withdrawal{Key: "own"}))
+	after(remove(codex, Withdrawal{Key: "again"}))
+	after(func() {
+		must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "infra", Key: "again", Value: "new again"}))
+	})
+	after(func() {
+		must[Renamed](t)(Rename(t.Context(), s.Store, NewName{Category: "infra", Key: "queue", To: "mine"}))
+	})
+	after(func() {
+		must[Renamed](t)(Rename(t.Context(), codex, NewName{Category: "infra", Key: "cache", To: "data/cache | x"}))
+	})
+	const gone = "infra/dns removed, was 'old dns' (codex-1acc)|infra/cdn removed, was 'old cdn' (codex-1acc)"
+	told := func(by *Store) string {
+		t.Helper()
+		b := must[briefing.Selection](t)(briefing.Wakeup(t.Context(), by, briefing.Query{Since: since}))
+		_, news, _ := strings.Cut(b.Body(), "NEW:")
+		news, _, _ = strings.Cut(news, "\n")
+		return news
+	}
+	same := func(want string) {
+		t.Helper()
+		if got := told(s.Store); got != want {
+			t.Errorf("from memory:\n%s\nwant\n%s", got, want)
+		}
+		if err := s.SyncIndex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		cold, err := Open(s.dir, &Options{ProjectRoot: s.Options().ProjectRoot, ProjectHash: s.Options().ProjectHash, Now: func() time.Time { return s.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := told(cold.As(s.Actor())); got != want {
+			t.Errorf("from the index:\n%s\nwant\n%s", got, want)
+		}
+		if err := cold.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	same(`data/cache \| x renamed from infra/cache (codex-1acc)|` + gone)
+	// A day later the last commit does not tell any more who gave the name, and what ends by
+	// itself has ended.
+	s.days(4)
+	must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "infra", Key: "other", Value: "mine"}))
+	same(`infra/mail ended, was 'old mail'|data/cache \| x renamed|infra/mine renamed|` + gone)
+	if got := told(codex); strings.Contains(got, "cdn") || !strings.Contains(got, "infra/own removed") {
+		t.Errorf("for the one who removed it: %s", got)
+	}
+}

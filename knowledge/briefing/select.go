@@ -130,8 +130,8 @@ func (o *Occasion) selection(c *choice) Selection {
 		Decisions: texts(decisions), Gotchas: o.gotchaLines(k.Gotchas, c.at), Reminders: o.dueLines(k.Reminders, c.today),
 		Tasks: o.Tasks.Own, NextTask: o.Tasks.Next, LastTask: prose.Clip(o.Tasks.Last, 120), Agents: o.Agents, Unread: o.Unread,
 	}
-	for _, v := range news {
-		r.News = append(r.News, newsLine(v))
+	for _, x := range news {
+		r.News = append(r.News, x.line)
 	}
 	for _, d := range state.OpenDisputes(k, k.Disputed, c.at) {
 		r.Disputes = append(r.Disputes, prose.Line(d.Category)+"/"+prose.Line(d.Key)+" ("+d.ID+")")
@@ -140,7 +140,11 @@ func (o *Occasion) selection(c *choice) Selection {
 	budget := max(whole-len(heading), 0)
 	r.fit(budget / 2)
 	told := map[string]bool{}
-	for _, v := range news[:len(r.News)] {
+	for _, x := range news[:len(r.News)] {
+		v := x.version
+		if v == nil {
+			continue
+		}
 		if !v.Pinned { // a rule stands in its room too
 			told[v.ID] = true
 		}
@@ -196,11 +200,89 @@ const (
 	newsRead = 64
 )
 
-// news are the versions that others recorded, the newest first.
-func (o *Occasion) news(c *choice) (out []*fact.Version) {
+// newsItem is one piece of news.
+type newsItem struct {
+	at      time.Time
+	line    string
+	version *fact.Version // nil: it is about a fact that has no value any more, or another name
+}
+
+// news are what others recorded, changed or took back, the newest first.
+func (o *Occasion) news(c *choice) []newsItem {
 	if o.News.Since.IsZero() {
 		return nil
 	}
+	out := slices.Concat(o.recorded(c), o.ended(c), o.renamed(c))
+	slices.SortStableFunc(out, func(a, b newsItem) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.line, b.line))
+	})
+	return out
+}
+
+// isOwn tells whether the caller is an author, who may not be known.
+func (n News) isOwn(author string) bool { return author != "" && n.Own != nil && n.Own(author) }
+
+// ended are the facts that have no value any more, since somebody removed it or its time
+// was over.
+func (o *Occasion) ended(c *choice) (out []newsItem) {
+	for _, n := range c.known.Ended(o.News.Since, c.at) {
+		vs := c.known.Versions(n)
+		m, ok := knowledge.MissingOf(vs, c.at)
+		if !ok || !m.At.After(o.News.Since) || m.At.After(c.at) {
+			continue
+		}
+		last, what := fact.LastEnded(vs, c.at), "removed"
+		if !m.Removed {
+			what = "ended"
+		}
+		if o.News.isOwn(m.By) || !m.Removed && last != nil && o.News.isOwn(last.AssertedBy) {
+			continue
+		}
+		line := m.Category + "/" + m.Key + " " + what
+		if m.Value != "" {
+			line += ", was '" + prose.Clip(m.Value, 80) + "'"
+		}
+		out = append(out, newsItem{at: m.At, line: line + authored(m.By)})
+	}
+	return out
+}
+
+// renamed are the facts that have another name. Who gave it, and what it was, is known for
+// the last commit of each author.
+func (o *Occasion) renamed(c *choice) (out []newsItem) {
+	seen := map[fact.ID]bool{}
+	for _, x := range c.all {
+		if !x.Renamed.After(o.News.Since) || x.RecordedFrom.After(o.News.Since) || seen[x.name] {
+			continue
+		}
+		seen[x.name] = true
+		v := c.read(x)
+		if v == nil {
+			continue
+		}
+		line, by := v.Category+"/"+v.Key+" renamed", ""
+		for _, done := range c.known.Commits {
+			if r := done.Renamed; r != nil && fact.IDOf(r.To.Category, r.To.Key) == x.name && !done.Undo {
+				line, by = line+" from "+r.From.Category+"/"+r.From.Key, done.By
+			}
+		}
+		if !o.News.isOwn(by) {
+			out = append(out, newsItem{at: x.Renamed, line: line + authored(by)})
+		}
+	}
+	return out
+}
+
+// authored adds an author, if one is known.
+func authored(by string) string {
+	if by == "" {
+		return ""
+	}
+	return " (" + prose.Clip(by, 40) + ")"
+}
+
+// recorded are the versions that others recorded.
+func (o *Occasion) recorded(c *choice) (out []newsItem) {
 	var recent []*candidate
 	for _, x := range c.all {
 		if x.RecordedFrom.After(o.News.Since) {
@@ -212,7 +294,7 @@ func (o *Occasion) news(c *choice) (out []*fact.Version) {
 	})
 	for _, x := range recent[:min(len(recent), newsRead)] {
 		if v := c.read(x); v != nil && (o.News.Own == nil || !o.News.Own(v.AssertedBy)) {
-			out = append(out, v)
+			out = append(out, newsItem{x.RecordedFrom, newsLine(v), v})
 		}
 	}
 	return out

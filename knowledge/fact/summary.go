@@ -19,6 +19,7 @@ type Summary struct {
 	HalfLife      time.Duration // of the confidence; zero: it does not fall
 	Merit         float64       // the part of its salience that neither time nor reading changes
 	Read          Retrievals    // those that the version itself tells of
+	Renamed       time.Time     // when its fact got its name; zero: it always had it
 	Pinned        Pin
 	Archived      bool
 	Decision      bool
@@ -47,6 +48,9 @@ func Summarize(v *Version) Summary {
 	}
 	if v.LastRetrieved != nil {
 		s.Read.Last = *v.LastRetrieved
+	}
+	if v.RenamedAt != nil {
+		s.Renamed = *v.RenamedAt
 	}
 	if v.Pinned {
 		s.Pinned = Pinned
@@ -94,6 +98,7 @@ const (
 	markPinned
 	markPinnedByUser
 	markRead
+	markRenamed
 )
 
 // Append adds the stored form of a summary to b: numbers of variable length, without
@@ -103,7 +108,7 @@ func (s *Summary) Append(b []byte) []byte {
 	for _, m := range []struct {
 		mark byte
 		set  bool
-	}{{markEnds, s.Period.Until != nil}, {markArchived, s.Archived}, {markDecision, s.Decision}, {markPinned, s.Pinned == Pinned}, {markPinnedByUser, s.Pinned == PinnedByUser}, {markRead, !s.Read.Last.IsZero()}} {
+	}{{markEnds, s.Period.Until != nil}, {markArchived, s.Archived}, {markDecision, s.Decision}, {markPinned, s.Pinned == Pinned}, {markPinnedByUser, s.Pinned == PinnedByUser}, {markRead, !s.Read.Last.IsZero()}, {markRenamed, !s.Renamed.IsZero()}} {
 		if m.set {
 			marks |= m.mark
 		}
@@ -117,6 +122,9 @@ func (s *Summary) Append(b []byte) []byte {
 	}
 	if !s.Read.Last.IsZero() {
 		times = append(times, s.Read.Last)
+	}
+	if !s.Renamed.IsZero() {
+		times = append(times, s.Renamed)
 	}
 	for _, t := range times {
 		b = binary.AppendVarint(b, t.Unix())
@@ -178,6 +186,9 @@ func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
 	}
 	if marks&markRead != 0 {
 		s.Read.Last = instant()
+	}
+	if marks&markRenamed != 0 {
+		s.Renamed = instant()
 	}
 	s.HalfLife, s.Read.Count, s.Confidence, s.Merit = time.Duration(signed()), int(signed()), float(), float()
 	s.Archived, s.Decision = marks&markArchived != 0, marks&markDecision != 0

@@ -192,3 +192,13 @@ func Settle(vs []*Version, present, now time.Time) (settled, changed []*Version)
 	}
 	return settled, changed
 }
+
+// LastEnded is the believed version of a fact that ended last, nil if none has ended.
+func LastEnded(vs []*Version, now time.Time) (last *Version) {
+	for _, v := range vs {
+		if Believed(v) && !Before(now, v.ValidUntil) && (last == nil || v.ValidUntil.After(*last.ValidUntil)) {
+			last = v
+		}
+	}
+	return last
+}

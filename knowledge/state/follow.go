@@ -155,6 +155,10 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 			d.Former = append(d.Former, v.Value)
 		}
 	}
+	if last := fact.LastEnded(vs, now); len(d.Summary) == 0 && last != nil {
+		summary := fact.Summarize(last)
+		d.Summary = summary.Append(nil) // for those who ask what has ended
+	}
 	return d
 }
 
