@@ -339,16 +339,10 @@ func (t *timeline) apart(v *fact.Version) ([]state.Event, Contested) {
 	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: old.Sources[len(old.Sources)-1]}, v, t.present)
 }
 
-// EndApart is [EndValue] by somebody who had not seen all that was asserted of the
-// fact: nothing ends, and the claim is recorded.
-func EndApart(f state.Claims, n fact.ID, value string, by Source, old *fact.Version, present time.Time) []state.Event {
-	events, _ := contest(f, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, old, present)
-	return events
-}
-
-// RenameApart records the claim that a fact should go by a name that is in use.
-func RenameApart(f state.Claims, to Name, by Source, old *fact.Version, present time.Time) []state.Event {
-	events, _ := contest(f, formats.Dispute{Confidence: by.Confidence, Source: by, Rename: &to}, old, present)
+// Contest records a claim of somebody who had not seen all that was asserted of a fact
+// against one of its versions. Nothing else changes.
+func Contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) []state.Event {
+	events, _ := contest(f, d, old, present)
 	return events
 }
 

@@ -41,6 +41,7 @@ type Withdrawn struct {
 	Values    []string `json:"values,omitempty"` // those that stay beside it
 	Touched   []string `json:"touched"`
 	Erased    bool     `json:"erased"`
+	Shared    bool     `json:"shared,omitempty"`  // the erased fact may be in the repository
 	Lessons   int      `json:"lessons,omitempty"` // how many patterns or gotchas it was
 	Contested          // nothing was taken back: what is believed has more authority
 	Copies    []string `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
@@ -54,12 +55,16 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	if w.Warned() {
 		return w.Contested.TextIn(call)
 	}
+	purge := ""
+	if w.Shared {
+		purge = "\n  lean-ctx sync takes it out of .lean-ctx/log here, and out of the others' files at their next sync. Git's history still has it: git filter-repo --replace-text takes a text out of that"
+	}
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
-			prose.Line(w.Category), prose.Line(w.Key), prose.Line(strings.Join(w.Copies, ", ")))
+			prose.Line(w.Category), prose.Line(w.Key), prose.Line(strings.Join(w.Copies, ", "))) + purge
 	}
 	if w.Erased {
-		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", prose.Line(w.Category), prose.Line(w.Key))
+		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", prose.Line(w.Category), prose.Line(w.Key)) + purge
 	}
 	text := fmt.Sprintf("Removed [%s] %s", prose.Line(w.Category), prose.Line(w.Key))
 	if w.Value != "" {
@@ -175,6 +180,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		n := fact.IDOf(w.Category, w.Key)
 		vs := st.Versions(n)
+		r.Shared = st.Replica != nil
 		if len(vs) == 0 {
 			if _, erased := st.Erased(n); !erased {
 				return nil, NotFound(w.Category, w.Key)
@@ -194,20 +200,20 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	if err != nil || r.Warned() {
 		return r, err
 	}
-	if err := s.purge(ctx, r.Touched, Name{Category: r.Category, Key: r.Key}); err != nil {
+	err = s.purge(ctx, r.Touched)
+	if s.opts.Erased != nil {
+		err = errors.Join(err, s.opts.Erased(s.dir, []Name{{Category: r.Category, Key: r.Key}}))
+	}
+	if err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	r.Copies = s.copies(ctx, gone)
 	return r, nil
 }
 
-// purge takes what was erased off the disk: versions, and the names of their facts.
-func (s *Store) purge(ctx context.Context, versions []string, names ...Name) error {
-	err := errors.Join(s.log.Purge(ctx), s.vectors.drop(versions))
-	if s.opts.Erased != nil {
-		err = errors.Join(err, s.opts.Erased(s.dir, names))
-	}
-	if err != nil {
+// purge takes versions that were erased off the disk.
+func (s *Store) purge(ctx context.Context, versions []string) error {
+	if err := errors.Join(s.log.Purge(ctx), s.vectors.drop(versions)); err != nil {
 		return err
 	}
 	if err := s.SyncIndex(ctx); err != nil {

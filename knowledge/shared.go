@@ -76,17 +76,17 @@ func (s *Store) TakeIn(ctx context.Context, decide func(*state.State, time.Time)
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	var names []Name
 	var versions []string
+	erased := false
 	first := false
 	err := s.log.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		names, versions, first = nil, nil, st.Seq() == 0
+		versions, erased, first = nil, false, st.Seq() == 0
 		events, err := decide(st, now)
 		for _, e := range events {
 			if e.Erase == nil {
 				continue
 			}
-			names = append(names, Name{Category: e.Erase.Category, Key: e.Erase.Key})
+			erased = true
 			versions = append(versions, ids(st.Versions(fact.IDOf(e.Erase.Category, e.Erase.Key)))...)
 		}
 		return events, err
@@ -94,8 +94,8 @@ func (s *Store) TakeIn(ctx context.Context, decide func(*state.State, time.Time)
 	if err != nil {
 		return err
 	}
-	if s.committed(first); len(names) == 0 {
+	if s.committed(first); !erased {
 		return nil
 	}
-	return s.purge(ctx, versions, names...)
+	return s.purge(ctx, versions)
 }

@@ -54,6 +54,9 @@ type Options struct {
 	// Adopt is called before the store is first used. It may import what another
 	// program kept of the project. An error of it becomes a notice; may be nil.
 	Adopt func(context.Context, *Store) error
+	// Brings counts the facts that the project's repository has, for a store that took in
+	// none of them; may be nil.
+	Brings func() int
 	// Erased is called when facts are erased. It takes them out of what is kept beside
 	// the facts in the store's directory; may be nil.
 	Erased func(dir string, names []Name) error

@@ -197,6 +197,9 @@ func (o *Occasion) present(ctx context.Context, s *knowledge.Store, files []stri
 			}
 		}
 		r = o.selection(c)
+		if brings := s.Options().Brings; brings != nil && k.Replica == nil {
+			r.Brings = brings()
+		}
 		return nil
 	})
 	return r, err

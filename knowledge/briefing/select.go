@@ -21,6 +21,7 @@ import (
 // same day gives the same bytes.
 type Selection struct {
 	Rooms         []formats.Room `json:"rooms"`
+	Brings        int            `json:"brings,omitempty"` // facts of the repository that were not taken in yet
 	News          []string       `json:"new,omitempty"`    // what others recorded, the newest first; not in Rooms
 	Decisions     []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
 	Gotchas       []string       `json:"gotchas"`

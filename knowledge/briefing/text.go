@@ -92,5 +92,8 @@ func (r Selection) tail() string {
 	if r.Unread > 0 {
 		line("UNREAD", "", []string{strconv.Itoa(r.Unread)}, 0)
 	}
+	if r.Brings > 0 {
+		fmt.Fprintf(&b, "This repository brings %s: lean-ctx sync\n", prose.Count(r.Brings, "fact"))
+	}
 	return b.String()
 }

@@ -113,7 +113,7 @@ func (m *machine) say(t *rapid.T, agent string) (key, value string) {
 	s := m.as(agent)
 	m.clock = m.clock.Add(time.Duration(rapid.IntRange(1, 90).Draw(t, "seconds")) * time.Second)
 	key = rapid.SampledFrom(keys).Draw(t, "key")
-	switch op := rapid.IntRange(0, 19).Draw(t, "op"); {
+	switch op := rapid.IntRange(0, 20).Draw(t, "op"); {
 	case op < 9:
 		a := knowledge.Assertion{Category: "arch", Key: key, Value: rapid.SampledFrom(words).Draw(t, "value")}
 		switch rapid.IntRange(0, 9).Draw(t, "how") {
@@ -155,6 +155,8 @@ func (m *machine) say(t *rapid.T, agent string) (key, value string) {
 		_, _ = s.Remind(ctx, knowledge.Intention{Value: "look at it", Keyword: key})
 	case op < 19:
 		_, _ = s.Questions(ctx, knowledge.FactQuestions{Category: "arch", Key: key, Questions: "what is it?"})
+	case op < 20:
+		_, _ = s.Remove(ctx, knowledge.Withdrawal{Category: "arch", Key: key, Erase: true, Confirm: true, Source: "user"})
 	default:
 		_, _ = s.Remember(ctx, knowledge.Assertion{Category: "arch", Key: key, Value: "a secret of this machine", Privacy: "local"})
 	}

@@ -43,6 +43,7 @@ type Folded struct {
 
 	heard   map[string][]ref // by version: the lines that asserted it
 	touched map[string][]ref // by what they are about: see about
+	lost    map[string][]ref // by dispute: the lines that asserted its value
 	renamed []renamed        // in order
 }
 
@@ -53,7 +54,7 @@ type renamed struct {
 
 // Fold replays lines in their order. The order of the slice does not matter.
 func Fold(lines []*Line) *Folded {
-	f := &Folded{State: state.New(), Gone: map[*Line]string{}, heard: map[string][]ref{}, touched: map[string][]ref{}}
+	f := &Folded{State: state.New(), Gone: map[*Line]string{}, heard: map[string][]ref{}, lost: map[string][]ref{}, touched: map[string][]ref{}}
 	for _, l := range f.keep(f.ordered(lines)) {
 		f.apply(l)
 	}
@@ -285,9 +286,40 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 			return
 		}
 	}
+	n := fact.IDOf(r.Category, r.Key)
+	before := f.State.Versions(n)
+	open := state.OpenDisputes(f.State, f.State.Disputes(n), l.order)
 	f.commit(l, events...)
-	if r.Outcome != knowledge.Disputed {
-		f.heard[r.ID] = append(f.heard[r.ID], l.ref())
+	if r.Outcome == knowledge.Disputed {
+		return
+	}
+	f.heard[r.ID] = append(f.heard[r.ID], l.ref())
+	if d := r.Dispute; d != nil {
+		for _, v := range before {
+			if v.Value == d.Value {
+				f.lost[d.ID] = append(f.lost[d.ID], f.heard[v.ID]...)
+			}
+		}
+	}
+	f.carry(l, n, open)
+}
+
+// carry has a value that was said apart, and lost to a version which has ended now, stand
+// against the version in its place, unless the writer of that had seen the value.
+func (f *Folded) carry(l *Line, n fact.ID, open []formats.Dispute) {
+	current := fact.Current(f.State.Versions(n), l.order)
+	if current == nil || current.Also {
+		return
+	}
+	for _, d := range open {
+		if refs := f.lost[d.ID]; l.apart(refs) && state.StandingOf(f.State, d, l.order) == formats.DisputeClosed && verdict.Compare(current.Key, current.Value, d.Value) != verdict.Equal {
+			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: d.Value, Confidence: d.Confidence, Source: d.Source}, current, l.order)...)
+			for _, x := range f.State.Disputes(n) {
+				if x.Against == current.ID && x.Value == d.Value {
+					f.lost[x.ID] = append(f.lost[x.ID], refs...)
+				}
+			}
+		}
 	}
 }
 
@@ -299,7 +331,7 @@ func (f *Folded) retract(l *Line) {
 	for _, h := range fact.Timeline(f.State.Versions(n), l.order) {
 		same := l.Value == "" || verdict.Compare(h.Key, h.Value, l.Value) == verdict.Equal
 		if same && fact.Before(l.order, h.Period.Until) && unseen(h.Version) {
-			f.commit(l, knowledge.EndApart(claims{f.State}, n, l.Value, by, h.Version, l.order)...)
+			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: l.Value, Confidence: 1, Source: by, Removal: true}, h.Version, l.order)...)
 			return
 		}
 	}
@@ -341,7 +373,7 @@ func (f *Folded) whole(l *Line, about string) {
 			f.asserted(l, restated(v))
 		case !now && fact.Believed(old) && fact.Before(l.order, old.ValidUntil):
 			by := formats.Source{Kind: knowledge.KindAgent, By: l.By, Confidence: 1}
-			f.commit(l, knowledge.EndApart(claims{f.State}, n, v.Value, by, old, l.order)...)
+			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: v.Value, Confidence: 1, Source: by, Removal: true}, old, l.order)...)
 		}
 	}
 }
@@ -380,8 +412,7 @@ func (f *Folded) rename(l *Line) {
 	by := formats.Source{Kind: knowledge.KindUser, By: l.By, Confidence: 1}
 	at := func(n formats.Name) []*fact.Version { return f.State.Versions(fact.IDOf(n.Category, n.Key)) }
 	if current := fact.Current(at(from), l.order); current != nil && len(at(*l.To)) > 0 && !l.Merge && fact.IDOf(from.Category, from.Key) != fact.IDOf(l.To.Category, l.To.Key) {
-		events := knowledge.RenameApart(claims{f.State}, *l.To, by, current, l.order)
-		f.commit(l, events...)
+		f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Confidence: 1, Source: by, Rename: l.To}, current, l.order)...)
 		return
 	}
 	events, contested, err := knowledge.DecideRename(claims{f.State}, from, *l.To, l.Merge, by, l.order, l.order)

@@ -24,6 +24,7 @@ type Options struct {
 	Root    string  // of the work tree
 	Project Project // as it is recognised in its clones
 	Check   bool    // only say whether there is something to do
+	TakeIn  bool    // write nothing into the repository
 }
 
 // Report is what a sync did, or would do.
@@ -131,6 +132,10 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 			return r, err
 		}
 	}
+	if o.TakeIn {
+		r.Written = 0
+		return r, nil
+	}
 	written, err := p.write(repo)
 	if r.Written = written; err != nil {
 		return r, fmt.Errorf("what others wrote was taken in, but nothing could be written: %w", err)
@@ -139,6 +144,43 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		newMemo(files, r.Facts).write(s.Dir())
 	}
 	return r, nil
+}
+
+// Brings counts the facts that the repository of a work tree has, for a store that took
+// none of them in. An unreadable repository brings none.
+func Brings(root string) int {
+	repo, err := openRepository(root)
+	if err != nil {
+		return 0
+	}
+	defer repo.close()
+	files, _, err := repo.read()
+	if err != nil {
+		return 0
+	}
+	var all []*Line
+	for _, f := range files {
+		lines, _, err := f.parse(0)
+		if err != nil {
+			return 0
+		}
+		all = append(all, lines...)
+	}
+	f, facts := &Folded{Gone: map[*Line]string{}}, map[string]bool{}
+	for _, l := range f.keep(f.ordered(all)) {
+		switch names := l.names(); l.Op {
+		case opAssert, opFact:
+			facts[names[0]] = true
+		case opRetract:
+			if l.Value == "" {
+				delete(facts, names[0])
+			}
+		case opRename:
+			delete(facts, names[0])
+			facts[hashed(*l.To)] = true
+		}
+	}
+	return len(facts)
 }
 
 // settled reports whether nothing happened here or in the repository since the last sync.
@@ -151,7 +193,8 @@ func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (
 		return nil
 	})
 	for _, f := range files {
-		ok = ok && m.covers(f) == len(f.text)
+		was, known := m.Files[f.name]
+		ok = ok && known && was.Size == len(f.text) && m.covers(f) == was.Size
 	}
 	r.Facts = m.Facts
 	return r, ok, err
@@ -450,7 +493,7 @@ func (p *plan) own(r ref) bool {
 // compare finds what the lines make that the store does not have.
 func (p *plan) compare(st *state.State, base *Folded) {
 	f := p.folded
-	p.tombstones(st)
+	erased := p.tombstones(st)
 	names := map[fact.ID]bool{}
 	for n := range f.State.All() {
 		names[n] = true
@@ -463,6 +506,9 @@ func (p *plan) compare(st *state.State, base *Folded) {
 		want, have := p.marked(f.State.Versions(n)), st.Versions(n)
 		if fact.Current(want, f.State.At()) != nil {
 			p.report.Facts++
+		}
+		if slices.Contains(erased, n) {
+			have = nil
 		}
 		if len(p.fresh) == 0 && len(p.told) == 0 || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0 {
 			continue
@@ -489,7 +535,7 @@ func (p *plan) compare(st *state.State, base *Folded) {
 	setList(&changed.Judged, f.State.Judged, st.Judged, func(j formats.JudgedPair) bool { return localPair(st, j) })
 	setList(&changed.Disputed, f.State.Disputed, st.Disputed, func(d formats.Dispute) bool { return localDispute(st, d) })
 	for _, d := range f.State.Disputed {
-		if d.State == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
+		if state.StandingOf(f.State, d, f.State.At()) == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
 			p.report.Disputes = append(p.report.Disputes, knowledge.DisputingOf(f.State, d, f.State.At()).Line())
 		}
 	}
@@ -511,11 +557,12 @@ func setList[T any](to **[]T, want, have []T, local func(T) bool) {
 	}
 }
 
-// tombstones erases what others erased since.
-func (p *plan) tombstones(st *state.State) {
+// tombstones erases what others erased since, and returns the facts that were there.
+func (p *plan) tombstones(st *state.State) (erased []fact.ID) {
 	var names map[string]formats.Name
 	for t := range p.folded.State.Tombstones() {
-		if _, known := st.Erased(fact.IDOf("", t.Key)); known || named(st, t.Key) {
+		was, known := tombstone(st, t.Key)
+		if known && !t.ErasedAt.After(was.ErasedAt) {
 			continue
 		}
 		if names == nil {
@@ -528,20 +575,24 @@ func (p *plan) tombstones(st *state.State) {
 		}
 		if n, ok := names[t.Key]; ok {
 			t.Category, t.Key = n.Category, n.Key
+			erased = append(erased, fact.IDOf(t.Category, t.Key))
 			p.report.Erased++
+		} else if known {
+			t.Category, t.Key = was.Category, was.Key
 		}
 		p.events = append(p.events, state.Event{Erase: &t})
 	}
+	return erased
 }
 
-// named reports whether the store has a tombstone by the name that is hashed.
-func named(st *state.State, hash string) bool {
+// tombstone is what the store has left of an erased fact, by its hashed name.
+func tombstone(st *state.State, hash string) (formats.Tombstone, bool) {
 	for t := range st.Tombstones() {
 		if hashed(formats.Name{Category: t.Category, Key: t.Key}) == hash {
-			return true
+			return t, true
 		}
 	}
-	return false
+	return formats.Tombstone{}, false
 }
 
 // marked are versions with the mark of what nobody has asserted here.

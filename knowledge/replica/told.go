@@ -62,7 +62,8 @@ func (t *teller) erasures() {
 	there := map[string]bool{}
 	for e := range t.st.Tombstones() {
 		name := hashed(formats.Name{Category: e.Category, Key: e.Key})
-		if there[name] = true; !t.f.erased(name) && !t.stays(e) {
+		told, again := t.f.State.Erased(fact.IDOf("", name))
+		if there[name] = true; !(again && !e.ErasedAt.After(told.ErasedAt)) && !t.stays(e) {
 			t.add(&Line{Op: opErase, At: e.ErasedAt, Name: name})
 		}
 	}
@@ -77,11 +78,6 @@ func (t *teller) erasures() {
 // stays reports whether an erased fact was never told, so that nobody needs to know.
 func (t *teller) stays(e formats.Tombstone) bool {
 	return len(t.f.State.Versions(fact.IDOf(e.Category, e.Key))) == 0 && !t.f.mentions(e)
-}
-
-func (f *Folded) erased(name string) bool {
-	_, ok := f.State.Erased(fact.IDOf("", name))
-	return ok
 }
 
 // mentions reports whether a line is about a fact.

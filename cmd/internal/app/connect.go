@@ -88,6 +88,9 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 	if err == nil && anyConnected(report) {
 		report.Notes = append(report.Notes, offers(p.Root, p.Home)...)
 	}
+	if err == nil && !a.DryRun {
+		report.Notes = append(report.Notes, r.stores.takeIn(ctx, sc)...)
+	}
 	if err == nil && a.AgentsMD {
 		var f hook.FileReport
 		if f, err = p.Advise(a.DryRun); err == nil {

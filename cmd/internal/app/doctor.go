@@ -119,7 +119,7 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 	if h.Reindexing {
 		index.Text = "damaged or missing; it is being rebuilt"
 	}
-	return append(removed, f, index)
+	return append(append(removed, f, index), s.syncFinding(ctx, sc, store)...)
 }
 
 // removeAside deletes files of the data directory that were set aside.

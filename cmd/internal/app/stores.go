@@ -174,7 +174,7 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
-		Erased: replica.Purge,
+		Erased: replica.Purge, Brings: func() int { return replica.Brings(p.Root) },
 		Intent: method(&w.tasks, (*tasks.Store).Current), LastSession: s.lastSession(p),
 	}
 	dir, err := s.knowledgeDir(p.Hash)

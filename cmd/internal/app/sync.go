@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
 	"leanctx/overview/project"
 )
@@ -49,4 +51,43 @@ func recognised(p project.Project) replica.Project {
 		r.Remote = ""
 	}
 	return r
+}
+
+// takeIn has connect take in what the repository brings. It writes nothing there.
+func (s *stores) takeIn(ctx context.Context, sc op.Scope) (notes []string) {
+	p, err := s.lookup(ctx, sc)
+	if err != nil || replica.Brings(p.Root) == 0 {
+		return nil
+	}
+	store, err := s.open(ctx, sc)
+	var r replica.Report
+	if err == nil {
+		r, err = replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), TakeIn: true})
+	}
+	switch {
+	case err != nil:
+		return []string{"The memory of this repository was not taken in: " + err.Error()}
+	case r.TakenIn > 0:
+		return []string{r.Text()}
+	}
+	return nil
+}
+
+// syncFinding says whether the store and the repository agree.
+func (s *stores) syncFinding(ctx context.Context, sc op.Scope, store *knowledge.Store) []hook.Finding {
+	p, err := s.lookup(ctx, sc)
+	if err != nil || replica.Brings(p.Root) == 0 {
+		return nil
+	}
+	f := hook.Finding{Level: hook.Fine, Subject: "sync"}
+	r, err := replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), Check: true})
+	switch {
+	case err != nil:
+		f.Level, f.Text, f.Fix = hook.Problem, err.Error(), "lean-ctx sync"
+	case len(r.Warnings) > 0:
+		f.Level, f.Text, f.Fix = hook.Problem, strings.Join(r.Warnings, "; "), "lean-ctx sync"
+	default:
+		f.Text = r.Text()
+	}
+	return []hook.Finding{f}
 }

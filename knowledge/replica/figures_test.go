@@ -1,0 +1,73 @@
+package replica
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"leanctx/knowledge"
+)
+
+var rounds = flag.Bool("long", false, "run the long rounds: 100 MB of log, five clones in 200 rounds")
+
+// written is a log of n assertions of one replica, of which each tenth is about a fact
+// that is there.
+func written(t testing.TB, dir string, n int) (bytes int) {
+	t.Helper()
+	var lines []*Line
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	for i := range n {
+		l := &Line{
+			ID: fmt.Sprintf("9c41e07d-%d", i+1), At: at.Add(time.Duration(i) * time.Second), By: "cursor-a3f8", Op: opAssert, Category: fmt.Sprintf("room-%d", i%20),
+			Key: fmt.Sprintf("component-%d", i-i%10/9*(i%100)), Value: fmt.Sprintf("the component %d listens on port %d and keeps its state in PostgreSQL", i, 1000+i),
+			Confidence: new(0.9), Source: fmt.Sprintf("src/part%d.ts:12", i), SourceKind: "agent", Session: "s1",
+		}
+		if err := l.encode(); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	text := join(lines)
+	if err := os.MkdirAll(filepath.Join(dir, logDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, logDir, "9c41e07d.jsonl"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return len(text)
+}
+
+func BenchmarkTakeIn10000Lines(b *testing.B) {
+	for b.Loop() {
+		dir := b.TempDir()
+		written(b, dir, 10_000)
+		s, err := knowledge.Open(filepath.Join(dir, "store"), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		begin := time.Now()
+		if _, err := Sync(context.Background(), s, Options{Root: dir}); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(time.Since(begin).Seconds(), "s/takein")
+		begin = time.Now()
+		if _, err := Sync(context.Background(), s, Options{Root: dir}); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(time.Since(begin).Microseconds())/1000, "ms/nothing-new")
+		_ = s.Close()
+	}
+}
+
+// A year of a busy team stays small.
+func TestAYearOfABusyTeamIsUnder10MB(t *testing.T) {
+	if n := written(t, t.TempDir(), 20_000); n > 10_000_000 {
+		t.Errorf("20,000 lines take %d bytes", n)
+	} else {
+		t.Logf("20,000 lines take %.1f MB", float64(n)/1e6)
+	}
+}
