@@ -141,8 +141,7 @@
       if (nav && nav.innerHTML !== $('body > nav ul').innerHTML) $('body > nav ul').innerHTML = nav.innerHTML;
     });
   }
-  listen();
-  look();
+  requestAnimationFrame(() => setTimeout(() => { listen(); look(); })); // once the page has been painted
 
   addEventListener('keydown', e => {
     const typing = e.target.matches('input,textarea,select');
