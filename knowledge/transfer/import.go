@@ -66,7 +66,7 @@ type Imported struct {
 	Missing  []string          `json:"missing,omitempty"`   // facts whose item in a room's file was deleted
 	Disputed int               `json:"disputed,omitempty"`  // what stands against what has more authority
 	DryRun   bool              `json:"dry_run"`
-	First    []formats.Record  `json:"-"` // of those that would be added
+	First    []formats.Record  `json:"-"` // of those that would be added or replaced
 }
 
 // BadLine is a line that could not be imported, or only in part.
@@ -182,6 +182,9 @@ func (in Incoming) parse(root string, x input) (formats.Parsed, *foreign.Memory,
 	}
 	return parsed, nil, err
 }
+
+// firstMost is how many records a dry run names.
+const firstMost = 10
 
 // Text gives the answer's lines.
 func (r Imported) Text() string { return r.TextIn(prose.MCP) }

@@ -451,7 +451,7 @@ func (m *merger) counted(in incoming, replaced bool) {
 	} else {
 		m.r.Added += in.records
 	}
-	if v := in.versions[len(in.versions)-1]; len(m.r.First) < 10 {
+	if v := in.versions[len(in.versions)-1]; len(m.r.First) < firstMost {
 		m.r.First = append(m.r.First, formats.Record{Category: v.Category, Key: v.Key, Value: v.Value})
 	}
 }

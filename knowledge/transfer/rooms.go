@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/formats/foreign"
 	"leanctx/formats/okf"
 	"leanctx/internal/prose"
@@ -184,8 +185,10 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 				r.Disputed++
 			case knowledge.Created:
 				r.Added++
+				r.First = append(r.First, formats.Record{Category: c.Category, Key: c.Key, Value: c.Value})
 			default:
 				r.Replaced++
+				r.First = append(r.First, formats.Record{Category: c.Category, Key: c.Key, Value: c.Value})
 			}
 			over.Fold(events...)
 			all = append(all, events...)
@@ -195,8 +198,12 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 		}
 		return append(all, state.Note(state.NoteImport, fmt.Sprintf("Imported %s from %s", prose.Count(r.Added+r.Replaced, "fact"), in.name()), now)), nil
 	}
+	var err error
 	if in.DryRun {
-		return r, s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
+		err = s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
+	} else {
+		err = s.Update(ctx, decide)
 	}
-	return r, s.Update(ctx, decide)
+	r.First = r.First[:min(len(r.First), firstMost)]
+	return r, err
 }

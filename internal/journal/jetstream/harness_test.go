@@ -1,8 +1,8 @@
 package jetstream_test
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net"
@@ -105,6 +105,7 @@ type proxy struct {
 	net.Listener
 	backend atomic.Value // string
 	fault   atomic.Int32
+	dropped chan struct{} // told when an answer was dropped
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -123,7 +124,7 @@ func listen(t testing.TB) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{Listener: l}
+	p := &proxy{Listener: l, dropped: make(chan struct{}, 1)}
 	t.Cleanup(func() { l.Close(); p.cut() })
 	go func() {
 		for {
@@ -164,6 +165,10 @@ func (p *proxy) pass(client net.Conn) {
 			}
 			switch p.fault.Load() {
 			case drop:
+				select {
+				case p.dropped <- struct{}{}:
+				default:
+				}
 				continue
 			case halve:
 				p.fault.Store(pass)
@@ -199,7 +204,11 @@ func join(t testing.TB, url string, change ...func(*jetstream.Options, *journal.
 	t.Helper()
 	h := &home{dir: t.TempDir()}
 	h.open(t, url, change...)
-	if _, _, err := h.stream.Join(t.Context(), project, false); err != nil {
+	_, _, err := h.stream.Join(t.Context(), project, false)
+	for errors.Is(err, journal.ErrOffline) {
+		_, _, err = h.stream.Join(t.Context(), project, false)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -227,9 +236,14 @@ func (h *home) close() {
 	_ = h.stream.Close()
 }
 
+// add and newest try again while the server seems to be away: a busy machine may need longer to
+// connect than a command waits. Nothing was written then.
 func (h *home) add(t testing.TB, key string) journal.Head {
 	t.Helper()
 	head, err := h.Update(t.Context(), add(key))
+	for errors.Is(err, journal.ErrOffline) {
+		head, err = h.Update(t.Context(), add(key))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +253,11 @@ func (h *home) add(t testing.TB, key string) journal.Head {
 // newest is the newest state of the team.
 func (h *home) newest(t testing.TB) counters {
 	t.Helper()
-	if err := h.Fetch(t.Context()); err != nil {
+	err := h.Fetch(t.Context())
+	for errors.Is(err, journal.ErrOffline) {
+		err = h.Fetch(t.Context())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return h.copied(t)
@@ -271,12 +289,6 @@ func copyDir(t testing.TB, from, to string) {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func soon(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 func journalOf(h *home) string { return filepath.Join(h.dir, "state.journal") }

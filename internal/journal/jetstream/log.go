@@ -264,8 +264,13 @@ func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) 
 
 // last returns the last message, nil if there is none.
 func (l *Log) last(ctx context.Context, d *dial, from uint64) (*jetstream.RawStreamMsg, error) {
-	for start, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
-		m, err := d.stream.GetLastMsgForSubject(ctx, l.subject)
+	start, answer := time.Now(), firstAnswer
+	for pause := firstPause; ; pause, answer = min(2*pause, longestPause), min(2*answer, longestAnswer) {
+		// A request whose connection breaks is never answered, also when there is a new connection.
+		once, cancel := context.WithTimeout(ctx, answer)
+		m, err := d.stream.GetLastMsgForSubject(once, l.subject)
+		cancel()
+		lost := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil || !d.nc.IsConnected()
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			m, err = nil, nil
 		}
@@ -274,7 +279,7 @@ func (l *Log) last(ctx context.Context, d *dial, from uint64) (*jetstream.RawStr
 		} else {
 			err = l.s.explain(err)
 		}
-		if err != nil && !d.nc.IsConnected() && time.Since(start) < connectTimeout {
+		if err != nil && lost && time.Since(start) < connectTimeout {
 			err = nil // a connection that was lost is made again
 		} else if err != nil || from == 0 || m != nil && m.Sequence >= from {
 			return m, err

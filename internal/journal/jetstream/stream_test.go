@@ -1,6 +1,7 @@
 package jetstream_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -174,8 +175,14 @@ func TestInDoubt(t *testing.T) {
 	s := serve(t)
 	a := join(t, s.url())
 	a.add(t, "x")
-	_, err := a.Update(soon(t), func(counters, time.Time) ([]event, error) {
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	_, err := a.Update(ctx, func(counters, time.Time) ([]event, error) {
 		s.fault.Store(drop)
+		go func() { // when the server has the commit, which its answer tells
+			<-s.dropped
+			giveUp()
+		}()
 		return []event{{Key: "x"}}, nil
 	})
 	if !errors.Is(err, journal.ErrInDoubt) {
@@ -337,7 +344,7 @@ func TestCommitLargerThanAMessage(t *testing.T) {
 	s := serve(t)
 	a, b := join(t, s.url()), join(t, s.url())
 	a.add(t, "x")
-	large := strings.Repeat("large ", 2<<20)
+	large := strings.Repeat("large ", 1<<18) // a message has at most 1 MiB
 	if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: large}}, nil }); err != nil {
 		t.Fatal(err)
 	}
