@@ -14,6 +14,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"leanctx/agents/lease"
+	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
 )
 
@@ -35,7 +36,7 @@ func (j job) claim(ctx context.Context, s *Store) error {
 		if err := enc.Encode(t); err != nil { // what it is about to do: it may be killed
 			return err
 		}
-		c, err := s.Claim(ctx, ClaimArgs{Path: t.Path})
+		c, err := proctest.Again(journal.ErrLocked, func() (Claimed, error) { return s.Claim(ctx, ClaimArgs{Path: t.Path}) })
 		if _, held := errors.AsType[*HeldError](err); err != nil && !held {
 			return err
 		}
@@ -50,7 +51,7 @@ func (j job) claim(ctx context.Context, s *Store) error {
 		if err := enc.Encode(t); err != nil {
 			return err
 		}
-		if _, err := s.Release(ctx, ReleaseArgs{Path: t.Path}); err != nil {
+		if _, err := proctest.Again(journal.ErrLocked, func() (Released, error) { return s.Release(ctx, ReleaseArgs{Path: t.Path}) }); err != nil {
 			return err
 		}
 		t.Return = time.Now().UnixNano()

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
 )
 
@@ -74,7 +75,7 @@ func (j job) talk(ctx context.Context, s *Store) error {
 	enc := json.NewEncoder(os.Stdout)
 	got := 0
 	take := func() error {
-		r, err := s.Read(ctx, ReadArgs{Limit: 200})
+		r, err := proctest.Again(journal.ErrLocked, func() (Messages, error) { return s.Read(ctx, ReadArgs{Limit: 200}) })
 		for _, m := range r.Messages {
 			got++
 			if err := enc.Encode(m); err != nil {
@@ -88,7 +89,7 @@ func (j job) talk(ctx context.Context, s *Store) error {
 		if i%2 == 1 {
 			p.ToAgent = fmt.Sprintf("talker-%04x", j.addressee(j.Number, i))
 		}
-		if _, err := s.Post(ctx, p); err != nil {
+		if _, err := proctest.Again(journal.ErrLocked, func() (Posted, error) { return s.Post(ctx, p) }); err != nil {
 			return err
 		}
 		if err := enc.Encode(Message{From: "me", Message: p.Message, Number: uint64(i)}); err != nil {

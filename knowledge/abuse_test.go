@@ -227,7 +227,7 @@ func (a *abuse) remember(ctx context.Context) {
 		own = append(own, "bcdfghjklmnpqrtv"[a.r.IntN(16)])
 	}
 	value := abuseWords[a.r.IntN(len(abuseWords))] + " " + string(own)
-	if _, err := a.store.Remember(ctx, Assertion{Category: a.room, Key: key, Value: value}); err != nil {
+	if _, err := remembered(ctx, a.store, Assertion{Category: a.room, Key: key, Value: value}); err != nil {
 		a.t.Errorf("remember %s/%s: %v", a.room, key, err)
 	}
 }

@@ -62,7 +62,7 @@ func (j task) register(ctx context.Context, s *Store) error {
 		op := registered{Client: j.Number, Call: time.Now().UnixNano()}
 		if (i+j.Number)%2 == 0 {
 			op.Write = fmt.Sprintf("%d-%d", j.Number, i)
-			if _, err := s.Remember(ctx, Assertion{Category: "c", Key: "register", Value: op.Write}); err != nil {
+			if _, err := remembered(ctx, s, Assertion{Category: "c", Key: "register", Value: op.Write}); err != nil {
 				return err
 			}
 		} else {

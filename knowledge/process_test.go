@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
 	"leanctx/internal/refusal"
 	. "leanctx/knowledge"
@@ -59,13 +60,13 @@ func (j task) run(ctx context.Context) error {
 		err = j.remember(ctx, s)
 	case "confirm":
 		for range j.Count {
-			if _, err = s.Remember(ctx, Assertion{Category: "shared", Key: "motto", Value: "nothing is lost"}); err != nil {
+			if _, err = remembered(ctx, s, Assertion{Category: "shared", Key: "motto", Value: "nothing is lost"}); err != nil {
 				break
 			}
 		}
 	case "write":
 		for i := 1; i <= j.Count && err == nil; i++ {
-			_, err = s.Remember(ctx, counter(i))
+			_, err = remembered(ctx, s, counter(i))
 		}
 	case "read":
 		err = j.read(ctx, s)
@@ -81,6 +82,11 @@ func (j task) run(ctx context.Context) error {
 		fmt.Println(r.Facts, len(s.Notices()))
 	}
 	return errors.Join(err, s.Close())
+}
+
+// remembered remembers, however long it takes to get the lock.
+func remembered(ctx context.Context, s *Store, a Assertion) (Remembered, error) {
+	return proctest.Again(journal.ErrLocked, func() (Remembered, error) { return s.Remember(ctx, a) })
 }
 
 // together runs tasks at the same time and gives what each printed.
@@ -107,7 +113,7 @@ func together(t testing.TB, tasks ...task) []string {
 func (j task) remember(ctx context.Context, s *Store) error {
 	for i := range j.Count {
 		a := Assertion{Category: "process " + strconv.Itoa(j.Number), Key: "k" + strconv.Itoa(i), Value: fmt.Sprintf("value %d of process %d", i, j.Number)}
-		if _, err := s.Remember(ctx, a); err != nil {
+		if _, err := remembered(ctx, s, a); err != nil {
 			return err
 		}
 		if _, err := fmt.Println(a.Key); err != nil {

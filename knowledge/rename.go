@@ -153,7 +153,7 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 	case last != nil:
 		return contested(last)
 	}
-	return nil, x, refusal.Argument("source", "%s is for the user to change: ask the user, and pass on the answer with source=user", Slashed(r.to))
+	return nil, x, refusal.ForUser("%s is for the user to change", Slashed(r.to))
 }
 
 // join makes one history of two: of two values at one time the one that began later

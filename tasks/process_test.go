@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
 )
 
@@ -43,9 +44,9 @@ func (j job) claim(ctx context.Context, s *Store) error {
 	}
 	for i, t := range list.Tasks {
 		if i%2 == 0 {
-			_, err = s.Claim(ctx, TaskClaim{t.ID})
+			_, err = proctest.Again(journal.ErrLocked, func() (Updated, error) { return s.Claim(ctx, TaskClaim{t.ID}) })
 		} else {
-			_, err = s.Update(ctx, Update{TaskID: t.ID, State: "Working"})
+			_, err = proctest.Again(journal.ErrLocked, func() (Updated, error) { return s.Update(ctx, Update{TaskID: t.ID, State: "Working"}) })
 		}
 		if _, taken := errors.AsType[*TakenError](err); taken {
 			continue
@@ -61,11 +62,15 @@ func (j job) claim(ctx context.Context, s *Store) error {
 // write creates tasks and has a word on each.
 func (j job) write(ctx context.Context, s *Store) error {
 	for i := range j.Count {
-		r, err := s.Create(ctx, Draft{Title: fmt.Sprintf("task %d of %s", i, j.Agent)})
+		r, err := proctest.Again(journal.ErrLocked, func() (CreatedTask, error) {
+			return s.Create(ctx, Draft{Title: fmt.Sprintf("task %d of %s", i, j.Agent)})
+		})
 		if err != nil {
 			return err
 		}
-		if _, err := s.Message(ctx, Comment{r.Task.ID, fmt.Sprintf("message %d", i)}); err != nil {
+		if _, err := proctest.Again(journal.ErrLocked, func() (Commented, error) {
+			return s.Message(ctx, Comment{r.Task.ID, fmt.Sprintf("message %d", i)})
+		}); err != nil {
 			return err
 		}
 		fmt.Println(r.Task.ID)
