@@ -12,7 +12,7 @@ import (
 	"leanctx/knowledge"
 )
 
-var rounds = flag.Bool("long", false, "run the long rounds: 100 MB of log, five clones in 200 rounds")
+var long = flag.Bool("long", false, "also take in 100 MB of log")
 
 // written is a log of n assertions of one replica, of which each tenth is about a fact
 // that is there.
@@ -70,4 +70,25 @@ func TestAYearOfABusyTeamIsUnder10MB(t *testing.T) {
 	} else {
 		t.Logf("20,000 lines take %.1f MB", float64(n)/1e6)
 	}
+}
+
+// A log of 100 MB is taken in. It takes a minute, so it is only run with -long.
+func TestLogOf100MBIsTakenIn(t *testing.T) {
+	n := 2_000
+	if *long {
+		n = 330_000
+	}
+	dir := t.TempDir()
+	size := written(t, dir, n)
+	s, err := knowledge.Open(filepath.Join(dir, "store"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	begin := time.Now()
+	r, err := Sync(context.Background(), s, Options{Root: dir})
+	if err != nil || r.TakenIn != n {
+		t.Errorf("of %d lines %d were taken in: %v", n, r.TakenIn, err)
+	}
+	t.Logf("%d MB in %v", size>>20, time.Since(begin))
 }

@@ -89,7 +89,7 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		report.Notes = append(report.Notes, offers(p.Root, p.Home)...)
 	}
 	if err == nil && !a.DryRun {
-		report.Notes = append(report.Notes, r.stores.takeIn(ctx, sc)...)
+		report.Notes = append(report.Notes, r.stores.takeIn(ctx, sc, p.Root)...)
 	}
 	if err == nil && a.AgentsMD {
 		var f hook.FileReport

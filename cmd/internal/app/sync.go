@@ -54,13 +54,16 @@ func recognised(p project.Project) replica.Project {
 }
 
 // takeIn has connect take in what the repository brings. It writes nothing there.
-func (s *stores) takeIn(ctx context.Context, sc op.Scope) (notes []string) {
-	p, err := s.lookup(ctx, sc)
-	if err != nil || replica.Brings(p.Root) == 0 {
+func (s *stores) takeIn(ctx context.Context, sc op.Scope, root string) (notes []string) {
+	if replica.Brings(root) == 0 {
 		return nil
 	}
-	store, err := s.open(ctx, sc)
 	var r replica.Report
+	p, err := s.resolve(ctx, sc)
+	var store *knowledge.Store
+	if err == nil {
+		store, err = s.store(sc, p)
+	}
 	if err == nil {
 		r, err = replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), TakeIn: true})
 	}
