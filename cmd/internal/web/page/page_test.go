@@ -230,6 +230,17 @@ func TestManyPairs(t *testing.T) {
 	expect(t, "a conflict", f.get("/doubts?look=1", http.StatusOK), "Keep only this", "Keep both", "!Merge into this")
 }
 
+// Words that differ are marked where two texts are alike; where nothing is alike, none is.
+func TestDifferencesAreMarkedWhereTextsAreAlike(t *testing.T) {
+	f := newFixture(t)
+	f.remember("user", "pref", "Never force push to the main branch", "source", "user")
+	f.remember("user", "shell", "zsh with the plugins that everybody here likes", "source", "user")
+	codex := strings.Fields(f.do("", "agent", "register", "agent_type", "codex", "role", "review"))[1]
+	f.do(codex, "knowledge", "remember", "category", "user", "key", "pref", "value", "Always force push to the main branch")
+	f.do(codex, "knowledge", "remember", "category", "user", "key", "shell", "value", "Bash, since nobody has anything else on these machines")
+	expect(t, "doubts", f.get("/doubts", http.StatusOK), "<mark>Never</mark>", "<mark>Always</mark>", "nobody has anything else", "!<mark>Bash", "!<mark>zsh")
+}
+
 // An empty store says what would be there and what puts it there.
 func TestEmptyViewsSayWhatFillsThem(t *testing.T) {
 	f := newFixture(t)

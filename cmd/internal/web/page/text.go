@@ -57,7 +57,8 @@ type span struct {
 // most words that are compared; longer texts are shown whole.
 const comparedWords = 600
 
-// spans marks in a the words that b has not, in their order.
+// spans marks in a the words that b has not, in their order. Of texts that have hardly a word
+// in common nothing is marked: it would be all.
 func spans(a, b string) []span {
 	x, y := strings.Fields(visible(a)), strings.Fields(visible(b))
 	if len(x) > comparedWords || len(y) > comparedWords {
@@ -74,6 +75,9 @@ func spans(a, b string) []span {
 				same[i][j] = same[i+1][j+1] + 1
 			}
 		}
+	}
+	if len(x) > 0 && len(y) > 0 && 4*same[0][0] < min(len(x), len(y)) {
+		return []span{{Text: visible(a)}}
 	}
 	var out []span
 	add := func(word string, other bool) {
