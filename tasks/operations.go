@@ -154,26 +154,27 @@ func (r Updated) TextIn(call prose.Syntax) string {
 	case r.claimed:
 		verb = "claimed by " + prose.Brief(r.Task.Assignee)
 	}
-	text := fmt.Sprintf("Task %s %s: ", r.Task.ID, verb)
+	var text strings.Builder
+	fmt.Fprintf(&text, "Task %s %s: ", r.Task.ID, verb)
 	more := r.more()
 	if r.stepped || r.claimed || len(more) == 0 {
-		text += strings.Join(append([]string{fmt.Sprintf("%s → %s", r.From, r.To)}, more...), "\n  ")
+		text.WriteString(strings.Join(append([]string{fmt.Sprintf("%s → %s", r.From, r.To)}, more...), "\n  "))
 	} else {
-		text += strings.Join(more, ", ")
+		text.WriteString(strings.Join(more, ", "))
 	}
 	if len(r.Open) > 0 {
-		text += "\n  still open below it: " + strings.Join(r.Open, ", ")
+		text.WriteString("\n  still open below it: " + strings.Join(r.Open, ", "))
 	}
 	for _, b := range r.Blocked[:min(len(r.Blocked), blockedShown)] {
-		text += fmt.Sprintf("\n  %s still waits for it; %s", b.ID, freeing(call, b.ID))
+		fmt.Fprintf(&text, "\n  %s still waits for it; %s", b.ID, freeing(call, b.ID))
 	}
 	if more := len(r.Blocked) - blockedShown; more > 0 {
-		text += fmt.Sprintf("\n  … %d more", more)
+		fmt.Fprintf(&text, "\n  … %d more", more)
 	}
 	if r.Note != "" {
-		text += "\n  " + r.Note
+		text.WriteString("\n  " + r.Note)
 	}
-	return text + prose.Redacted(r.Redacted)
+	return text.String() + prose.Redacted(r.Redacted)
 }
 
 // more lists the changes other than the state.

@@ -445,17 +445,18 @@ func (r NextTask) Text() string { return r.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (r NextTask) TextIn(call prose.Syntax) string {
 	if r.Task == nil {
-		text := "No task is next for " + prose.Brief(r.agent) + "."
+		var text strings.Builder
+		text.WriteString("No task is next for " + prose.Brief(r.agent) + ".")
 		if r.Open > 0 {
-			text += fmt.Sprintf(" Open: %d, held back: %d, of others: %d.", r.Open, r.Held, r.Others)
+			fmt.Fprintf(&text, " Open: %d, held back: %d, of others: %d.", r.Open, r.Held, r.Others)
 		}
 		for _, b := range r.Blocked[:min(len(r.Blocked), blockedShown)] {
-			text += fmt.Sprintf("\n  %s waits for %s; %s", b.ID, b.what(), freeing(call, b.ID))
+			fmt.Fprintf(&text, "\n  %s waits for %s; %s", b.ID, b.what(), freeing(call, b.ID))
 		}
 		if more := len(r.Blocked) - blockedShown; more > 0 {
-			text += fmt.Sprintf("\n  … %d more", more)
+			fmt.Fprintf(&text, "\n  … %d more", more)
 		}
-		return text
+		return text.String()
 	}
 	var b strings.Builder
 	if r.Claimed {
