@@ -112,10 +112,10 @@ func (m Maintained) Text() string {
 	return text
 }
 
-// Maintain is the maintenance pass: it archives what faded, and wakes what was dormant
+// runMaintenance is the maintenance pass: it archives what faded, and wakes what was dormant
 // and asked for, in commits of its own, at most once a day unless forced. One that is
 // interrupted is not noted, so that the next one goes on.
-func (s *Store) Maintain(ctx context.Context, force bool) (done Maintained, err error) {
+func (s *Store) runMaintenance(ctx context.Context, force bool) (done Maintained, err error) {
 	due, _, err := s.due(ctx, force)
 	for at := 0; at < len(due) && err == nil; at += archivedAtOnce {
 		some := due[at:min(at+archivedAtOnce, len(due))]
@@ -235,7 +235,7 @@ type Restored struct {
 
 // Restore brings archived facts back into the active set. Values that were
 // superseded, corrected or retracted never come back.
-func (s *Store) Restore(ctx context.Context, q Restoration) (Restored, error) {
+func Restore(ctx context.Context, s *Store, q Restoration) (Restored, error) {
 	limit, err := refusal.Limit(q.Limit, defaultLimit)
 	if err != nil {
 		return Restored{}, err

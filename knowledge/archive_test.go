@@ -108,8 +108,8 @@ func TestConsolidateNamesWhatItArchives(t *testing.T) {
 	}
 	must[Maintained](t)(s.Maintain(t.Context(), true)) // from here on it is known what is read
 	s.days(400)
-	dry := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{DryRun: true}))
-	wet := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{}))
+	dry := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{DryRun: true}))
+	wet := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{}))
 	want := []string{", archived 13 facts"}
 	for i := range 10 {
 		want = append(want, fmt.Sprintf("  archived [status/build %02d]: run %d is red", i, i))
@@ -143,9 +143,9 @@ func TestDormantFactsWake(t *testing.T) {
 	s.days(1)
 	s.recall(t, Question{Query: "beta"})
 	s.recall(t, Question{Query: "gamma", Prompt: true})
-	must[Restored](t)(s.Restore(t.Context(), Restoration{Key: "delta"}))
+	must[Restored](t)(Restore(t.Context(), s.Store, Restoration{Key: "delta"}))
 	s.days(1)
-	if p := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{DryRun: true})); p.Woken != 1 || !strings.HasSuffix(p.Text(), ", archive 0 facts, wake 1 dormant fact\n  woke [status/beta]: beta is being built") {
+	if p := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{DryRun: true})); p.Woken != 1 || !strings.HasSuffix(p.Text(), ", archive 0 facts, wake 1 dormant fact\n  woke [status/beta]: beta is being built") {
 		t.Errorf("dry run: %s", p.Text())
 	}
 	pass(0, 1)

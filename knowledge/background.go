@@ -40,13 +40,13 @@ func (s *Store) keep(ctx context.Context) {
 		case <-tick.C:
 		case <-s.behind:
 		}
-		if err := s.SyncIndex(ctx); err != nil && ctx.Err() == nil {
+		if err := s.syncIndex(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
 		}
 		s.vectors.keep(ctx, s.Now())
 		if t := s.Now(); t.Sub(maintained) >= maintainEach {
 			maintained = t
-			if _, err := s.Maintain(ctx, false); err != nil && ctx.Err() == nil {
+			if _, err := s.runMaintenance(ctx, false); err != nil && ctx.Err() == nil {
 				s.opts.Logger.Warn("the maintenance pass did not run", "error", err)
 			}
 		}
@@ -61,9 +61,9 @@ func (s *Store) wake() {
 	}
 }
 
-// SyncIndex writes what the index holds only in memory, if it is worth it and no
+// syncIndex writes what the index holds only in memory, if it is worth it and no
 // other process is at it. What it has no time for is left to the next time.
-func (s *Store) SyncIndex(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) }
+func (s *Store) syncIndex(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) }
 
 // settle is what a command does after its answer, so that the next one is fast.
 func (s *Store) settle() {
@@ -106,7 +106,7 @@ func (s *Store) settleIndex() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := s.SyncIndex(ctx); err != nil {
+	if err := s.syncIndex(ctx); err != nil {
 		s.opts.Logger.Debug("the index was not written", "error", err)
 	}
 }

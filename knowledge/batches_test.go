@@ -8,6 +8,7 @@ import (
 	"leanctx/internal/prose"
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/transfer"
 )
 
@@ -27,11 +28,11 @@ func TestMaintainInBatches(t *testing.T) {
 		t.Fatalf("%+v, %v: nobody can know yet what was read", got, err)
 	}
 	s.days(100)
-	before := must[Status](t)(s.Status(t.Context(), Nothing{}))
+	before := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Nothing{}))
 	if got, err := s.Maintain(t.Context(), false); err != nil || got.Archived != n {
 		t.Fatalf("%+v, %v, want %d", got, err, n)
 	}
-	after := must[Status](t)(s.Status(t.Context(), Nothing{}))
+	after := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Nothing{}))
 	if after.Archived != n || after.Commits != before.Commits+3 {
 		t.Errorf("%d archived in %d commits", after.Archived, after.Commits-before.Commits)
 	}

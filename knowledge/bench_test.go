@@ -57,7 +57,7 @@ func journalled(b *testing.B, s *Store) int64 {
 		if _, err := s.Remember(b.Context(), subject(-1-i)); err != nil {
 			b.Fatal(err)
 		}
-		sizes[i] = s.Stats().JournalBytes
+		sizes[i] = s.Condition().Journal.JournalBytes
 	}
 	return sizes[1] - sizes[0]
 }

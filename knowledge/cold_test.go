@@ -12,6 +12,7 @@ import (
 	. "leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/index"
+	"leanctx/knowledge/listing"
 )
 
 // What a command lists from the summaries of the index is what it lists from the
@@ -61,7 +62,7 @@ func TestListsFromTheIndex(t *testing.T) {
 			texts = append(texts, r.Text())
 		}
 		ctx := t.Context()
-		ask(cold.Rooms(ctx, RoomQuery{}))
+		ask(listing.Rooms(ctx, cold, listing.RoomQuery{}))
 		ask(cold.Recall(ctx, Question{Category: "architecture"}))
 		ask(cold.Recall(ctx, Question{Category: "status", IncludeArchived: true, Limit: 100}))
 		ask(cold.Recall(ctx, Question{}))

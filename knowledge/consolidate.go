@@ -66,7 +66,7 @@ var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocke
 // confirms it, one that says more refines it, and a question or a guess becomes no fact.
 // A blocker ends when a later entry says that it is solved. Then it runs the
 // maintenance pass, which it also does where what they wrote cannot be read. It writes no prose of its own.
-func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) {
+func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 	allowed, err := p.allowance()
 	if err != nil {
 		return Promoted{}, err
@@ -103,10 +103,10 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 		known := st.Known()
 		known.Files = files.now
 		w := state.Over(known, nil)
-		events, r.Facts, err = s.promoteAll(some, near, st, w, now)
+		events, r.Facts, err = promoteAll(s, some, near, st, w, now)
 		if err == nil {
 			var closed []state.Event
-			closed, r.Closed = s.closeBlockers(st, found, now)
+			closed, r.Closed = closeBlockers(s, st, found, now)
 			events = append(events, closed...)
 		}
 		if len(events) > 0 {
@@ -134,7 +134,7 @@ func (s *Store) Consolidate(ctx context.Context, p Promotion) (Promoted, error) 
 	if err != nil {
 		return Promoted{}, err
 	}
-	done, err := s.Maintain(ctx, true)
+	done, err := s.runMaintenance(ctx, true)
 	r.moved(done)
 	return r, err
 }
@@ -186,10 +186,10 @@ func (a allowance) of(found []Finding) (some []Finding, over, unsure int) {
 }
 
 // promoteAll decides on findings one upon another.
-func (s *Store) promoteAll(found []Finding, near map[string][]string, st *state.State, w *state.Overlay, now time.Time) (events []state.Event, facts []Remembered, err error) {
+func promoteAll(s *Store, found []Finding, near map[string][]string, st *state.State, w *state.Overlay, now time.Time) (events []state.Event, facts []Remembered, err error) {
 	facts = []Remembered{}
 	for _, f := range found {
-		c := s.promote(f)
+		c := promote(s, f)
 		var like []*fact.Version // what may say the same, as it is by now
 		for _, id := range near[f.Ref] {
 			if v := st.ByID(id); v != nil {
@@ -235,7 +235,7 @@ func assertFinding(w *state.Overlay, c Checked, like []*fact.Version, now time.T
 
 // closeBlockers ends the blockers that a later entry says are solved, unless whoever
 // asserted one has more authority.
-func (s *Store) closeBlockers(st *state.State, found []Finding, now time.Time) (events []state.Event, closed []Closure) {
+func closeBlockers(s *Store, st *state.State, found []Finding, now time.Time) (events []state.Event, closed []Closure) {
 	var blockers []*fact.Version
 	for n, vs := range st.Sorted() {
 		if n.Category == kindBlocker || n.Category == kindBlocker+"s" {
@@ -313,7 +313,7 @@ func gone(st *state.State, n fact.ID) bool {
 	return withdrawn || erased
 }
 
-func (s *Store) promote(f Finding) Checked {
+func promote(s *Store, f Finding) Checked {
 	text, _ := s.Redact(strings.TrimSpace(f.Text))
 	return Checked{
 		Category: f.Kind, Value: prose.Clip(text, MaxValue/4), Confidence: confidenceOf[f.Kind], Session: f.By,

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	. "leanctx/knowledge"
+	"leanctx/knowledge/listing"
 )
 
 func entry(minute int, kind, text string) Finding {
@@ -41,8 +42,8 @@ func TestConsolidateWhatIsKnown(t *testing.T) {
 	}
 	n.list = append(n.list, entry(9, "result", "arm64 images build again: the disk of the runner is no longer full, resolved"), entry(10, "insight", "the licence question is not resolved, legal has not answered"))
 	s.now = noted.AddDate(0, 0, 1)
-	dry := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{DryRun: true}))
-	wet := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{}))
+	dry := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{DryRun: true}))
+	wet := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{}))
 	lines := func(p Promoted) []string { return strings.Split(p.Text(), "\n")[1:] }
 	if d := cmp.Diff(lines(dry), lines(wet)); d != "" {
 		t.Errorf("a dry run shows something else (-dry +wet):\n%s", d)
@@ -68,10 +69,10 @@ func TestConsolidateWhatIsKnown(t *testing.T) {
 	if got := s.recall(t, Question{Category: "blocker", Key: "arm64"}).Text(); got != "No current fact [blocker/arm64]: ended 2026-03-21 (was 'arm64 images cannot be built since the runner's disk is full')." {
 		t.Error(got)
 	}
-	if r := must[DisputeList](t)(s.Disputes(t.Context(), DisputeQuery{})); r.Total != 0 {
+	if r := must[listing.DisputeList](t)(listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{})); r.Total != 0 {
 		t.Errorf("a dispute was opened: %s", r.Text())
 	}
-	again := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{}))
+	again := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{}))
 	if len(again.Facts) != 0 || len(again.Closed) != 0 {
 		t.Errorf("again: %s", again.Text())
 	}

@@ -44,8 +44,7 @@ type OtherStores interface {
 
 // Reached returns the ids of those reminders that wait for a task which has come
 // to the state they name.
-func (s *Store) Reached(ctx context.Context, open []formats.Reminder) map[string]bool {
-	w := s.opts.Coworkers
+func Reached(ctx context.Context, w Coworkers, open []formats.Reminder) map[string]bool {
 	if w == nil {
 		return nil
 	}

@@ -57,11 +57,11 @@ func chapters() []chapter {
 		remembering(Assertion{Category: "secret", Key: "codename", Value: "Zwetschgendatschi"}),
 		importing("", `{"category":"deployment","key":"host","value":"AWS ECS"}`+"\n"+`{"category":"deployment","key":"region","value":"eu-central-1"}`),
 		{"pattern and gotcha", func(ctx context.Context, s *saga) error {
-			_, err := s.Gotcha(ctx, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve"})
+			_, err := Gotcha(ctx, s.Store, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve"})
 			return err
 		}},
 		{"relate", func(ctx context.Context, s *saga) error {
-			_, err := s.Relate(ctx, Link{Category: "architecture", Key: "auth", Target: "deployment/host"})
+			_, err := Relate(ctx, s.Store, Link{Category: "architecture", Key: "auth", Target: "deployment/host"})
 			return err
 		}},
 		compacting,

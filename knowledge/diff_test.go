@@ -34,8 +34,8 @@ func TestDiffOnBothAxes(t *testing.T) {
 	s.remember(t, Assertion{Category: "c", Key: "ended", Value: "a freeze", ValidUntil: "2026-01-20", Correct: true})
 	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "gone"}))
 	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "secret", Erase: true, Confirm: true}))
-	must[Learned](t)(s.Pattern(t.Context(), Lesson{Type: "naming", Value: "short names"}))
-	must[Learned](t)(s.Gotcha(t.Context(), Mistake{Trigger: "go mod tidy", Resolution: "pin bleve"}))
+	must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "naming", Value: "short names"}))
+	must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve"}))
 	s.now = s.now.Add(time.Minute)
 	for axis, want := range map[string]string{
 		"": `

@@ -9,6 +9,7 @@ import (
 	"leanctx/formats"
 	. "leanctx/knowledge"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/state"
 )
 
@@ -363,7 +364,7 @@ func TestLinksHaveEffect(t *testing.T) {
 	}
 	link := func(by *Store, key, target, kind string) string {
 		t.Helper()
-		r, err := by.Relate(t.Context(), Link{Category: "c", Key: key, Target: "c/" + target, Kind: kind})
+		r, err := Relate(t.Context(), by, Link{Category: "c", Key: key, Target: "c/" + target, Kind: kind})
 		if err != nil {
 			return err.Error()
 		}
@@ -371,7 +372,7 @@ func TestLinksHaveEffect(t *testing.T) {
 	}
 	open := func() (out string) {
 		t.Helper()
-		r, err := s.Disputes(t.Context(), DisputeQuery{})
+		r, err := listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +399,7 @@ func TestLinksHaveEffect(t *testing.T) {
 	if link(codex, "store", "db", "contradicts"); open() != line {
 		t.Errorf("said twice: %s", open())
 	}
-	if _, err := codex.Unrelate(t.Context(), Link{Category: "c", Key: "store", Target: "c/db", Kind: "contradicts"}); err != nil || open() != "" {
+	if _, err := Unrelate(t.Context(), codex, Link{Category: "c", Key: "store", Target: "c/db", Kind: "contradicts"}); err != nil || open() != "" {
 		t.Errorf("taken back: %v, %s", err, open())
 	}
 	link(codex, "store", "db", "contradicts")

@@ -12,16 +12,20 @@
 //
 // # Where to look
 //
-//	remember.go   the whole policy of an assertion: [Assert], a pure function
-//	retract.go    remove and erase; rename.go, undo.go
-//	lesson.go relation.go remind.go consolidate.go archive.go rooms.go
-//	recall.go     questions; package recall ranks
-//	store.go      Open, View, Update; background.go what happens beside calls
+//	remember.go    the whole policy of an assertion: [Assert], a pure function
+//	contradict.go  when a change is worth a warning, and the lines of it
+//	dispute.go     who may replace what, and what became of who may not
+//	recall.go      questions; package recall ranks
+//	retract.go     remove and erase; rename.go, undo.go
+//	store.go       Open, View, Update; background.go what happens beside calls
 //
-// Packages above this one work on a Store: briefing, history (timeline, why,
-// diff), transfer (import, export), advice (health, judge, duplicates). Below it
-// are fact (a fact as a value in time), state (all that is known, and how
-// commits change it) and meaning (words and meaning joined).
+// A [Store] has what all operations need, and Remember, Recall and Remove. Every other
+// operation is a function of a Store in the file of its name, such as [Rename]. Packages
+// above work on a Store as well: briefing, listing (rooms, status, disputes …), history
+// (timeline, why, diff), transfer (import, export), advice (health, judge, duplicates).
+// Below are fact (a fact as a value in time; salience.go has the half-lives), verdict
+// (two values compared), state (all that is known, and how commits change it) and
+// meaning (words and meaning joined).
 //
 // # Decisions
 //

@@ -28,7 +28,7 @@ type VectorStatus struct {
 var errNoVectors = errors.New("recall by meaning is not part of this store")
 
 // EmbeddingsStatus says which encoder is used and why, and what is kept.
-func (s *Store) EmbeddingsStatus(ctx context.Context, _ Nothing) (VectorStatus, error) {
+func EmbeddingsStatus(ctx context.Context, s *Store, _ Nothing) (VectorStatus, error) {
 	if s.opts.Vectors == nil {
 		return VectorStatus{}, errNoVectors
 	}
@@ -82,7 +82,7 @@ func (VectorsReset) Text() string { return "Embeddings index reset." }
 
 // EmbeddingsReset takes all vectors off the disk. They are made again when
 // they are next needed.
-func (s *Store) EmbeddingsReset(context.Context, Nothing) (VectorsReset, error) {
+func EmbeddingsReset(_ context.Context, s *Store, _ Nothing) (VectorsReset, error) {
 	if s.opts.Vectors == nil {
 		return VectorsReset{}, errNoVectors
 	}
@@ -121,14 +121,14 @@ type Reindexing struct {
 // missing; those of values that are over go. With the built-in encoder that is
 // done when it returns; an installed model's are left to a server, or done here
 // with Wait.
-func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMade, error) {
+func EmbeddingsReindex(ctx context.Context, s *Store, q Reindexing) (VectorsMade, error) {
 	if s.opts.Vectors == nil {
 		return VectorsMade{}, errNoVectors
 	}
 	if err := s.vectors.marks.Forget(); err != nil {
 		return VectorsMade{}, err
 	}
-	if over, err := s.over(ctx); err != nil {
+	if over, err := over(ctx, s); err != nil {
 		return VectorsMade{}, err
 	} else if len(over) > 0 {
 		if err := s.opts.Vectors.Drop(over); err != nil {
@@ -157,7 +157,7 @@ func (s *Store) EmbeddingsReindex(ctx context.Context, q Reindexing) (VectorsMad
 }
 
 // over lists the vectors that may be of versions which need none any more.
-func (s *Store) over(ctx context.Context) (out []string, err error) {
+func over(ctx context.Context, s *Store) (out []string, err error) {
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		out = out[:0]
 		for _, v := range st.Each() {

@@ -147,7 +147,7 @@ func TestErase(t *testing.T) {
 		s.load(t, merge, backup)
 		holds(t, s.dir, secretive, false)
 	}
-	if r := must[Restored](t)(s.Restore(t.Context(), Restoration{Query: secretive})); len(r.Facts) > 0 {
+	if r := must[Restored](t)(Restore(t.Context(), s.Store, Restoration{Query: secretive})); len(r.Facts) > 0 {
 		t.Error(r.Text())
 	}
 	if r := s.load(t, "replace", backup); r.Added != 1 {

@@ -1,5 +1,7 @@
 package knowledge
 
+import "context"
+
 // What tests look at beside the promises.
 var Archivable = archivable
 
@@ -8,6 +10,14 @@ const (
 	SyncTail       = syncTail
 	MaxQuery       = maxQuery
 )
+
+// Maintain is what a server does once a day, and consolidate each time.
+func (s *Store) Maintain(ctx context.Context, force bool) (Maintained, error) {
+	return s.runMaintenance(ctx, force)
+}
+
+// SyncIndex is what a server does beside its answers.
+func (s *Store) SyncIndex(ctx context.Context) error { return s.syncIndex(ctx) }
 
 // CloseSettled does what a command does after its answer.
 func (s *Store) CloseSettled() { s.settle() }

@@ -29,7 +29,7 @@ type Voted struct {
 }
 
 // Feedback counts a vote on the current version of a fact.
-func (s *Store) Feedback(ctx context.Context, v Vote) (Voted, error) {
+func Feedback(ctx context.Context, s *Store, v Vote) (Voted, error) {
 	if err := refusal.Required("category", v.Category, "key", v.Key); err != nil {
 		return Voted{}, err
 	}

@@ -80,11 +80,11 @@ func (s *story) anything(rt *rapid.T) {
 	case 1:
 		_, err = s.Remove(rt.Context(), Withdrawal{Category: "c", Key: key, Erase: true, Confirm: true})
 	case 2:
-		_, err = s.Feedback(rt.Context(), Vote{Category: "c", Key: key, Vote: "up"})
+		_, err = Feedback(rt.Context(), s.Store, Vote{Category: "c", Key: key, Vote: "up"})
 	case 3:
-		_, err = s.Relate(rt.Context(), Link{Category: "c", Key: key, Target: "c/one"})
+		_, err = Relate(rt.Context(), s.Store, Link{Category: "c", Key: key, Target: "c/one"})
 	case 4:
-		_, err = s.Gotcha(rt.Context(), Mistake{Trigger: key, Resolution: value})
+		_, err = Gotcha(rt.Context(), s.Store, Mistake{Trigger: key, Resolution: value})
 	case 5:
 		merge := rapid.SampledFrom([]string{"skip-existing", "replace", "append"}).Draw(rt, "merge")
 		line := fmt.Sprintf(`{"category":"C","key":%q,"value":%q,"valid_from":%q}`, key, value, s.now.AddDate(0, 0, -3).Format(time.RFC3339))

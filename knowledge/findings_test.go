@@ -69,7 +69,7 @@ func TestFactsWithoutTheirFindings(t *testing.T) {
 	if err != nil || !strings.Contains(r.Text(), "[a/auth] JWT") || !strings.Contains(r.Text(), "Not searched: diaries of ") || !strings.Contains(r.Text(), "registry.json: corrupt") {
 		t.Errorf("got %v\n%s", err, r.Text())
 	}
-	if _, err := s.Consolidate(t.Context(), Promotion{}); err != nil {
+	if _, err := Consolidate(t.Context(), s.Store, Promotion{}); err != nil {
 		t.Error(err)
 	}
 	if got := strings.Join(s.Notices(), "\n"); !strings.Contains(got, "registry.json: corrupt") {
@@ -94,7 +94,7 @@ func TestConsolidateNoneOfAKind(t *testing.T) {
 		{Promotion{MaxFindings: new(-1)}, 0, "max_findings"},
 	} {
 		s := testStore(t, &Options{Findings: notes{list: list}})
-		r, err := s.Consolidate(t.Context(), tt.p)
+		r, err := Consolidate(t.Context(), s.Store, tt.p)
 		bad := ""
 		if e, ok := errors.AsType[*ArgumentError](err); ok {
 			bad = e.Argument
@@ -121,7 +121,7 @@ func (knownTasks) Reached(_ context.Context, task, state string) (bool, error) {
 func TestRemindOfATaskThatThereIsNot(t *testing.T) {
 	s := testStore(t, &Options{Coworkers: knownTasks{}})
 	for task, good := range map[string]bool{"t-1:Completed": true, "t-9:Completed": false, "t-1:Soon": false, ":Completed": false, "t-1": false, "t-1: ": false} {
-		_, err := s.Remind(t.Context(), Intention{Value: "tell them", Task: task})
+		_, err := Remind(t.Context(), s.Store, Intention{Value: "tell them", Task: task})
 		e, refused := errors.AsType[*ArgumentError](err)
 		if refused == good || refused && (e.Argument != "task" || !strings.HasPrefix(e.Problem, "task ")) {
 			t.Errorf("%s: got %v", task, err)

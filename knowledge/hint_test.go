@@ -97,7 +97,7 @@ func TestAskedForAnEnd(t *testing.T) {
 func TestGotchaKeepsItsEarlierResolution(t *testing.T) {
 	s := testStore(t, nil)
 	for i, resolution := range []string{"rerun", "Rerun.", "never rerun"} {
-		r, err := s.Gotcha(t.Context(), Mistake{Trigger: "tests flake", Resolution: resolution})
+		r, err := Gotcha(t.Context(), s.Store, Mistake{Trigger: "tests flake", Resolution: resolution})
 		if want := []string{"recorded", "confirmed 2x", "updated"}[i]; err != nil || !strings.Contains(r.Text(), "Gotcha "+want) {
 			t.Errorf("%v, %s", err, r.Text())
 		}
@@ -115,7 +115,7 @@ func TestBriefingBudget(t *testing.T) {
 	for i := range 30 {
 		n := strconv.Itoa(i)
 		s.remember(t, Assertion{Category: "c", Key: "fact-" + n, Value: "value " + n})
-		if _, err := s.Gotcha(t.Context(), Mistake{Trigger: "trigger " + n, Resolution: "resolution " + n}); err != nil {
+		if _, err := Gotcha(t.Context(), s.Store, Mistake{Trigger: "trigger " + n, Resolution: "resolution " + n}); err != nil {
 			t.Fatal(err)
 		}
 		s.remember(t, Assertion{Category: "rules", Key: "rule-" + n, Value: strings.Repeat("a long rule ", 40), Pinned: new(true)})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	. "leanctx/knowledge"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/transfer"
 )
 
@@ -110,7 +111,7 @@ func TestImportedDisputesHaveNoAuthority(t *testing.T) {
 		if _, err := transfer.Import(t.Context(), s.As(x.by), transfer.Incoming{Merge: x.merge, Data: strings.NewReader(disputeFile(x.members))}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		r, err := s.Disputes(t.Context(), DisputeQuery{State: "all"})
+		r, err := listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{State: "all"})
 		var got strings.Builder
 		for _, d := range r.Disputes {
 			got.WriteString(d.State + " by " + d.By)

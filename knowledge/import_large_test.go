@@ -25,7 +25,7 @@ func TestLargeImportIsCompacted(t *testing.T) {
 	if r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{File: file}); err != nil || r.Added != 1200 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if at := s.Stats(); at.SnapshotBytes == 0 || at.JournalBytes > 4096 {
+	if at := s.Condition().Journal; at.SnapshotBytes == 0 || at.JournalBytes > 4096 {
 		t.Errorf("a snapshot of %d bytes and a journal of %d", at.SnapshotBytes, at.JournalBytes)
 	}
 }

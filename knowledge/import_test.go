@@ -16,6 +16,7 @@ import (
 	. "leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/history"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/transfer"
 )
 
@@ -103,7 +104,7 @@ func took(t *testing.T, s *story, retrievals int, adopted bool) {
 	if r := s.recall(t, Question{Query: "snake_case"}); len(r.Facts) != 1 || r.Facts[0].Category != "pattern" {
 		t.Errorf("the pattern: %s", r.Text())
 	}
-	if r, err := s.Relations(t.Context(), RelationQuery{}); err != nil || r.Total != 1 || r.Relations[0].Kind != "depends_on" || r.Relations[0].Count != 2 {
+	if r, err := listing.Relations(t.Context(), s.Store, listing.RelationQuery{}); err != nil || r.Total != 1 || r.Relations[0].Kind != "depends_on" || r.Relations[0].Count != 2 {
 		t.Errorf("%s, %v", r.Text(), err)
 	}
 	for _, kept := range []string{`"telepathy": {`, `"sensitivity": "hypersecret"`, `"fidelity": {`, `"feedback_down": 2`, `"imported_from": "other-app"`, `"verdict": "compatible"`,
@@ -181,7 +182,7 @@ func TestAdoptRace(t *testing.T) {
 			}
 			notices += told
 		}
-		r, err := named(t, j.Dir).Status(t.Context(), Nothing{})
+		r, err := listing.Status(t.Context(), named(t, j.Dir), Nothing{})
 		if err != nil || notices != 1 || r.Versions != 4 || r.Commits != 1 || r.Gotchas != 1 {
 			t.Errorf("%d notices, %s, %v", notices, r.Text(), err)
 		}
@@ -308,11 +309,11 @@ func TestDryRunShowsForgetting(t *testing.T) {
 	s.remember(t, Assertion{Category: "status", Key: "build", Value: "is red"})
 	must[Maintained](t)(s.Maintain(t.Context(), true)) // from here on it is known what is read
 	s.days(200)
-	dry := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{DryRun: true}))
+	dry := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{DryRun: true}))
 	if dry.Archived != 1 || !strings.Contains(dry.Text(), "archive 1 fact") {
 		t.Errorf("dry run: %s", dry.Text())
 	}
-	if got := must[Promoted](t)(s.Consolidate(t.Context(), Promotion{})); got.Archived != dry.Archived {
+	if got := must[Promoted](t)(Consolidate(t.Context(), s.Store, Promotion{})); got.Archived != dry.Archived {
 		t.Errorf("then: %s", got.Text())
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/state"
 	"leanctx/knowledge/transfer"
 )
@@ -83,8 +84,8 @@ func grown(t *testing.T) (s *story, text string) {
 	if err := os.WriteFile(filepath.Join(s.dir, "knowledge.json.new"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !Overgrown(s.Stats()) {
-		t.Fatalf("%+v", s.Stats())
+	if !Overgrown(s.Condition().Journal) {
+		t.Fatalf("%+v", s.Condition().Journal)
 	}
 	return s, text
 }
@@ -92,7 +93,7 @@ func grown(t *testing.T) (s *story, text string) {
 // folded fails where the journal is long, or what a compaction leaves is not there.
 func (s *story) folded(t *testing.T) {
 	t.Helper()
-	if at := s.Stats(); at.SnapshotBytes < 1<<20 || at.JournalBytes > 4096 {
+	if at := s.Condition().Journal; at.SnapshotBytes < 1<<20 || at.JournalBytes > 4096 {
 		t.Errorf("a snapshot of %d bytes and a journal of %d", at.SnapshotBytes, at.JournalBytes)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "knowledge.json.new")); err == nil {
@@ -122,7 +123,7 @@ func overgrownJournal(t *testing.T) {
 		if err != nil || strings.Contains(h.Text(), line) != want {
 			t.Errorf("health: %s, %v", h.Text(), err)
 		}
-		st, err := s.Status(t.Context(), Nothing{})
+		st, err := listing.Status(t.Context(), s.Store, Nothing{})
 		if err != nil || strings.Contains(st.Text(), line) != want || st.Overgrown != want {
 			t.Errorf("status: %s, %v", st.Text(), err)
 		}

@@ -68,7 +68,7 @@ func (l Learned) line() string {
 }
 
 // Pattern records a convention. The same one again adds its examples.
-func (s *Store) Pattern(ctx context.Context, a Lesson) (Learned, error) {
+func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
 	in := lessonTexts{nameA: "pattern_type", a: a.Type, nameB: "value", b: a.Value, list: a.Examples, questions: a.Questions}
 	if err := s.clean(&in); err != nil {
 		return Learned{}, err
@@ -102,7 +102,7 @@ type Mistake struct {
 // Gotcha records a mistake not to repeat. The same trigger again counts as one
 // occurrence more. Another resolution takes the place of the old one, which is
 // told and kept.
-func (s *Store) Gotcha(ctx context.Context, m Mistake) (Learned, error) {
+func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 	in := lessonTexts{nameA: "trigger", a: m.Trigger, nameB: "resolution", b: m.Resolution, questions: m.Questions}
 	if err := s.clean(&in); err != nil {
 		return Learned{}, err
@@ -189,8 +189,8 @@ func (s *Store) signed(extra formats.Unknown) formats.Unknown {
 	return extra
 }
 
-// signedBy tells whether an agent recorded a lesson last.
-func signedBy(extra formats.Unknown, agent string) bool {
+// SignedBy tells whether an agent recorded a lesson last.
+func SignedBy(extra formats.Unknown, agent string) bool {
 	var by string
 	return agent != "" && json.Unmarshal(extra[lessonBy], &by) == nil && by == agent
 }

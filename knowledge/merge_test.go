@@ -11,6 +11,7 @@ import (
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/transfer"
 )
 
@@ -63,14 +64,14 @@ func rich(t *testing.T) *story {
 	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "gone", Erase: true, Confirm: true}))
 	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "back", Erase: true, Confirm: true}))
 	s.remember(t, Assertion{Category: "deployment", Key: "back", Value: "second life"})
-	must[Linked](t)(s.Relate(ctx, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
-	must[Linked](t)(s.Relate(ctx, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
+	must[Linked](t)(Relate(ctx, s.Store, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
+	must[Linked](t)(Relate(ctx, s.Store, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
 	must[advice.Judged](t)(advice.Judge(ctx, s.Store, advice.Verdict{Category: "architecture", Key: "auth", Target: "deployment/host", Verdict: "compatible"}))
-	must[Voted](t)(s.Feedback(ctx, Vote{Category: "architecture", Key: "db", Vote: "up"}))
-	must[Learned](t)(s.Gotcha(ctx, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve", Severity: "critical"}))
-	must[Reminded](t)(s.Remind(ctx, Intention{Value: "rotate keys", Due: "2026-06-01", Keyword: "keys"}))
-	done := must[Reminded](t)(s.Remind(ctx, Intention{Value: "write README", Path: "docs/**"}))
-	must[Reminded](t)(s.RemindDone(ctx, Done{ID: done.Reminder.ID}))
+	must[Voted](t)(Feedback(ctx, s.Store, Vote{Category: "architecture", Key: "db", Vote: "up"}))
+	must[Learned](t)(Gotcha(ctx, s.Store, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve", Severity: "critical"}))
+	must[Reminded](t)(Remind(ctx, s.Store, Intention{Value: "rotate keys", Due: "2026-06-01", Keyword: "keys"}))
+	done := must[Reminded](t)(Remind(ctx, s.Store, Intention{Value: "write README", Path: "docs/**"}))
+	must[Reminded](t)(RemindDone(ctx, s.Store, Done{ID: done.Reminder.ID}))
 	must[Maintained](t)(s.Maintain(ctx, true)) // from here on it is known what is read
 	s.days(400)
 	if n, err := s.Maintain(ctx, true); err != nil || n.Archived == 0 {
@@ -117,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 
 // seq is the number of the store's last commit.
 func (s *story) seq(t *testing.T) uint64 {
-	return must[Status](t)(s.Status(t.Context(), Nothing{})).Commits
+	return must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Nothing{})).Commits
 }
 
 // In every way of merging, an import is one commit, and the same import again

@@ -20,7 +20,7 @@ func TestBeginMeetsReminders(t *testing.T) {
 		{Value: "is due", Due: "2020-01-01"}, {Value: "has its task", Task: "t-1:Completed"}, {Value: "on auth", Path: "src/auth/**"},
 		{Value: "on tests", Path: "*_test.go"}, {Value: "on tokens", Keyword: "refresh token"}, {Value: "later", Due: "2999-01-01"},
 	} {
-		must[Reminded](t)(s.Remind(t.Context(), a))
+		must[Reminded](t)(Remind(t.Context(), s.Store, a))
 	}
 	for _, tt := range []struct {
 		o    briefing.Work
@@ -67,7 +67,7 @@ func TestNamingIsNoReading(t *testing.T) {
 	s := testStore(t, nil)
 	must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "finding", Key: "rounding", Value: "prices are rounded twice", Source: "src/cart.ts:12"}))
 	must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "finding", Key: "else", Value: "nothing to do with it"}))
-	must[Learned](t)(s.Gotcha(t.Context(), Mistake{Trigger: "editing src/pool.ts", Resolution: "close it", Severity: "warning"}))
+	must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "editing src/pool.ts", Resolution: "close it", Severity: "warning"}))
 	for _, tt := range []struct {
 		task       string
 		has, hasNo []string

@@ -8,6 +8,7 @@ import (
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
+	"leanctx/knowledge/listing"
 )
 
 // The pages of a list are the list: each fact once, in order.
@@ -51,17 +52,17 @@ func TestRoomsAtAnInstant(t *testing.T) {
 	s.remember(t, Assertion{Category: "b", Key: "new", Value: "y"})
 	for asOf, want := range map[string]string{"": "b", "2025-03-01": "a", "2024-01-01": ""} {
 		var names []string
-		for _, r := range must[RoomList](t)(s.Rooms(t.Context(), RoomQuery{AsOf: asOf})).Rooms {
+		for _, r := range must[listing.RoomList](t)(listing.Rooms(t.Context(), s.Store, listing.RoomQuery{AsOf: asOf})).Rooms {
 			names = append(names, r.Category)
 		}
 		if got := strings.Join(names, ","); got != want {
 			t.Errorf("as of %q: rooms %q", asOf, got)
 		}
 	}
-	if _, err := s.Rooms(t.Context(), RoomQuery{AsOf: "yesteryear"}); err == nil {
+	if _, err := listing.Rooms(t.Context(), s.Store, listing.RoomQuery{AsOf: "yesteryear"}); err == nil {
 		t.Error("an instant that is none was taken")
 	}
-	if since := must[Status](t)(s.Status(t.Context(), Nothing{})).Since; since.Format(time.DateOnly) != "2025-01-15" {
+	if since := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Nothing{})).Since; since.Format(time.DateOnly) != "2025-01-15" {
 		t.Errorf("since %v", since)
 	}
 }
@@ -88,7 +89,7 @@ func TestRestoreOneFact(t *testing.T) {
 	if got := dormant(); got != "cdn dns " {
 		t.Fatalf("dormant: %q", got)
 	}
-	r, err := s.Restore(t.Context(), Restoration{Category: "Status", Key: "DNS"})
+	r, err := Restore(t.Context(), s.Store, Restoration{Category: "Status", Key: "DNS"})
 	if err != nil || len(r.Facts) != 1 || r.Facts[0].Key != "dns" {
 		t.Fatalf("restored %+v, %v", r.Facts, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"leanctx/internal/refusal"
 	. "leanctx/knowledge"
 	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/listing"
 )
 
 var long = flag.Bool("long", false, "run the long variants of the tests of processes and crashes")
@@ -77,8 +78,8 @@ func (j task) run(ctx context.Context) error {
 		b, err = briefing.Wakeup(ctx, s, briefing.Query{Budget: j.Count, AsOf: "2026-06-01"})
 		fmt.Println(b.Text())
 	case "status":
-		var r Status
-		r, err = s.Status(ctx, Nothing{})
+		var r listing.StoreStatus
+		r, err = listing.Status(ctx, s, Nothing{})
 		fmt.Println(r.Facts, len(s.Notices()))
 	}
 	return errors.Join(err, s.Close())
@@ -161,7 +162,7 @@ func TestProcesses(t *testing.T) {
 	}
 	together(t, tasks...)
 	s := named(t, dir)
-	status, err := s.Status(t.Context(), Nothing{})
+	status, err := listing.Status(t.Context(), s, Nothing{})
 	if err != nil {
 		t.Fatal(err)
 	}

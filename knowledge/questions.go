@@ -73,9 +73,9 @@ type QuestionsResult struct {
 
 // Questions lists the facts that have no questions, the most salient first, or
 // gives a fact its questions. That is no confirmation of the fact.
-func (s *Store) Questions(ctx context.Context, a FactQuestions) (r QuestionsResult, err error) {
+func Questions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsResult, err error) {
 	if a.Key != "" || a.Questions != "" {
-		return s.giveQuestions(ctx, a)
+		return giveQuestions(ctx, s, a)
 	}
 	if r.limit, err = refusal.Limit(a.Limit, 20); err != nil {
 		return r, err
@@ -115,7 +115,7 @@ func WithoutQuestions(st *state.State, now time.Time) (out []*fact.Version) {
 	return out
 }
 
-func (s *Store) giveQuestions(ctx context.Context, a FactQuestions) (r QuestionsResult, err error) {
+func giveQuestions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsResult, err error) {
 	if err := refusal.Required("category", a.Category, "key", a.Key, "questions", a.Questions); err != nil {
 		return r, err
 	}

@@ -69,9 +69,9 @@ func TestQuestionsAreAdded(t *testing.T) {
 		s.remember(t, Assertion{Category: "fact", Key: fmt.Sprint("k", i), Value: fmt.Sprint("value number ", i)})
 	}
 	s.remember(t, Assertion{Category: "architecture", Key: "auth", Value: "JWT RS256", Pinned: new(true)})
-	must[Learned](t)(s.Gotcha(t.Context(), Mistake{Trigger: "editing a proto file", Resolution: "run make generate"}))
-	must[Learned](t)(s.Pattern(t.Context(), Lesson{Type: "naming", Value: "exported names have comments", Questions: "how to document an API"}))
-	r := must[QuestionsResult](t)(s.Questions(t.Context(), FactQuestions{}))
+	must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "editing a proto file", Resolution: "run make generate"}))
+	must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "naming", Value: "exported names have comments", Questions: "how to document an API"}))
+	r := must[QuestionsResult](t)(Questions(t.Context(), s.Store, FactQuestions{}))
 	if r.Total != 27 || len(r.Without) != 20 || !strings.HasPrefix(r.Text(), "Facts without questions (showing 20/27):\n  [") || !strings.HasSuffix(r.Text(), "\n  … 7 more (limit=20)") {
 		t.Errorf("%s", r.Text())
 	}
@@ -79,7 +79,7 @@ func TestQuestionsAreAdded(t *testing.T) {
 		t.Errorf("a pinned fact is not among the first:\n%s", r.Text())
 	}
 	give := func(category, key string) QuestionsResult {
-		return must[QuestionsResult](t)(s.Questions(t.Context(), FactQuestions{Category: category, Key: key, Questions: "how do users sign in; password AKIAIOSFODNN7EXAMPLE"}))
+		return must[QuestionsResult](t)(Questions(t.Context(), s.Store, FactQuestions{Category: category, Key: key, Questions: "how do users sign in; password AKIAIOSFODNN7EXAMPLE"}))
 	}
 	if r := give("architecture", "auth"); !strings.HasPrefix(r.Text(), "Questions of [architecture] auth: how do users sign in; ") || strings.Contains(r.Text(), "AKIA") {
 		t.Errorf("%s", r.Text())
@@ -100,7 +100,7 @@ func TestQuestionsAreAdded(t *testing.T) {
 			t.Errorf("%d\n%s", h.Unasked, h.Text())
 		}
 	}
-	if r := must[QuestionsResult](t)(s.Questions(t.Context(), FactQuestions{Category: "architecture"})); r.Text() != "Every fact has questions." {
+	if r := must[QuestionsResult](t)(Questions(t.Context(), s.Store, FactQuestions{Category: "architecture"})); r.Text() != "Every fact has questions." {
 		t.Errorf("%s", r.Text())
 	}
 	holds(t, s.dir, "AKIAIOSFODNN7EXAMPLE", false)
@@ -115,20 +115,20 @@ func TestQuestionsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Remember(t.Context(), Assertion{Category: "c", Key: "k", Value: "v", Questions: questions})
 			s.refused(t, "questions", err)
-			_, err = s.Gotcha(t.Context(), Mistake{Trigger: "a", Resolution: "b", Questions: questions})
+			_, err = Gotcha(t.Context(), s.Store, Mistake{Trigger: "a", Resolution: "b", Questions: questions})
 			s.refused(t, "questions", err)
-			_, err = s.Pattern(t.Context(), Lesson{Type: "a", Value: "b", Questions: questions})
+			_, err = Pattern(t.Context(), s.Store, Lesson{Type: "a", Value: "b", Questions: questions})
 			s.refused(t, "questions", err)
-			_, err = s.Questions(t.Context(), FactQuestions{Category: "c", Key: "k", Questions: questions})
+			_, err = Questions(t.Context(), s.Store, FactQuestions{Category: "c", Key: "k", Questions: questions})
 			s.refused(t, "questions", err)
 		})
 	}
-	_, err := s.Questions(t.Context(), FactQuestions{Category: "c", Key: "k", Questions: " ; ;"})
+	_, err := Questions(t.Context(), s.Store, FactQuestions{Category: "c", Key: "k", Questions: " ; ;"})
 	s.refused(t, "questions", err)
-	_, err = s.Questions(t.Context(), FactQuestions{Category: "c", Questions: "who"})
+	_, err = Questions(t.Context(), s.Store, FactQuestions{Category: "c", Questions: "who"})
 	s.refused(t, "key", err)
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "v", Questions: strings.Repeat("я", 300)})
-	if _, err := s.Questions(t.Context(), FactQuestions{Category: "c", Key: "nosuch", Questions: "who"}); err == nil {
+	if _, err := Questions(t.Context(), s.Store, FactQuestions{Category: "c", Key: "nosuch", Questions: "who"}); err == nil {
 		t.Error("a fact that there is not was given questions")
 	}
 }

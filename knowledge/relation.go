@@ -10,7 +10,6 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/drawing"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
@@ -63,7 +62,7 @@ func Slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n
 
 // Relate links two facts; the same link again is reinforced. A link that
 // supersedes ends the second fact, one that contradicts opens a dispute.
-func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
+func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 	var r Linked
 	by := s.Source(l.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
@@ -78,7 +77,7 @@ func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 		}
 		r.Relation.Count++
 		r.Relation.LastSeen = &now
-		events, err := s.effect(st, &r, by, now)
+		events, err := effect(s, st, &r, by, now)
 		if err == nil && r.Outcome != string(Disputed) {
 			events = append(events, state.Event{Relate: &r.Relation})
 		}
@@ -89,7 +88,7 @@ func (s *Store) Relate(ctx context.Context, l Link) (Linked, error) {
 
 // effect is what a link does to the second fact: supersedes ends it, contradicts
 // opens a dispute.
-func (s *Store) effect(st state.Known, l *Linked, by Source, now time.Time) (events []state.Event, err error) {
+func effect(s *Store, st state.Known, l *Linked, by Source, now time.Time) (events []state.Event, err error) {
 	from, to := l.Relation.From, l.Relation.To
 	switch l.Relation.Kind {
 	case supersedes:
@@ -111,7 +110,7 @@ func (s *Store) effect(st state.Known, l *Linked, by Source, now time.Time) (eve
 }
 
 // Unrelate removes a link, and closes the dispute that it opened.
-func (s *Store) Unrelate(ctx context.Context, l Link) (Linked, error) {
+func Unrelate(ctx context.Context, s *Store, l Link) (Linked, error) {
 	var r Linked
 	err := s.Decide(ctx, func(st state.Known, _ time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
@@ -180,92 +179,6 @@ func resolve(st state.Known, target, category string) (fact.ID, bool) {
 	}
 	n := fact.IDOf(category, target)
 	return n, len(st.Versions(n)) > 0
-}
-
-// RelationQuery asks for the links of a fact, or for all.
-type RelationQuery struct {
-	Category string `json:"category,omitempty" arg:"1" short:"c" jsonschema:"room of the fact"`
-	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"the fact; without it every link of the room or project"`
-	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"only links of this kind"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"most links to show (default 50)"`
-	Mermaid  bool   `json:"mermaid,omitempty" jsonschema:"as a Mermaid flowchart"`
-}
-
-// Relations are the links found.
-type Relations struct {
-	Relations []formats.Relation `json:"relations"`
-	Total     int                `json:"total"`
-	of        RelationQuery
-}
-
-// Relations lists the links that begin or end at a fact.
-func (s *Store) Relations(ctx context.Context, q RelationQuery) (Relations, error) {
-	limit, err := refusal.Limit(q.Limit, 50)
-	if err != nil {
-		return Relations{}, err
-	}
-	q.Limit = limit
-	r := Relations{of: q, Relations: []formats.Relation{}}
-	at := func(n Name) bool {
-		return (q.Category == "" || formats.FoldName(n.Category) == formats.FoldName(q.Category)) && (q.Key == "" || formats.FoldName(n.Key) == formats.FoldName(q.Key))
-	}
-	err = s.Look(ctx, func(st state.Known, _ time.Time) error {
-		for _, x := range st.Relations {
-			if (at(x.From) || at(x.To)) && (q.Kind == "" || q.Kind == x.Kind) {
-				r.Relations = append(r.Relations, x)
-			}
-		}
-		return nil
-	})
-	r.Total = len(r.Relations)
-	r.Relations = r.Relations[:min(limit, r.Total)]
-	return r, err
-}
-
-// Text gives the answer's lines.
-func (r Relations) Text() string {
-	if r.of.Mermaid {
-		return r.mermaid()
-	}
-	of := "project"
-	if r.of.Category != "" || r.of.Key != "" {
-		of = strings.Trim(prose.Line(r.of.Category)+"/"+prose.Line(r.of.Key), "/")
-	}
-	if r.Total == 0 {
-		return fmt.Sprintf("No relations for %s.", of)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Relations for %s (%d):", of, r.Total)
-	for _, x := range r.Relations {
-		switch {
-		case r.of.Key == "":
-			fmt.Fprintf(&b, "\n  %s %s %s", Slashed(x.From), x.Kind, Slashed(x.To))
-		case formats.FoldName(x.From.Key) == formats.FoldName(r.of.Key):
-			fmt.Fprintf(&b, "\n  -> %s %s", x.Kind, Slashed(x.To))
-		default:
-			fmt.Fprintf(&b, "\n  <- %s %s", x.Kind, Slashed(x.From))
-		}
-		if x.Count > 1 {
-			fmt.Fprintf(&b, " (%dx)", x.Count)
-		}
-	}
-	if more := r.Total - len(r.Relations); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
-	}
-	return b.String()
-}
-
-// mermaid draws the links; a line tells what was left out.
-func (r Relations) mermaid() string {
-	links := make([]drawing.Link, len(r.Relations))
-	for i, x := range r.Relations {
-		links[i] = drawing.Link{From: x.From.Category + "/" + x.From.Key, Kind: x.Kind, To: x.To.Category + "/" + x.To.Key}
-	}
-	text := drawing.Mermaid(links)
-	if more := r.Total - len(r.Relations); more > 0 {
-		text += fmt.Sprintf("\n  %%%% … %d more (limit=%d)", more, r.of.Limit)
-	}
-	return text
 }
 
 // Judged reports whether there is a verdict on two facts.

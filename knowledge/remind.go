@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +44,7 @@ func (r Reminded) Text() string {
 
 // Remind stores an intention. It needs one trigger at least: without one it
 // would never surface.
-func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
+func Remind(ctx context.Context, s *Store, a Intention) (Reminded, error) {
 	in := lessonTexts{nameA: "value", a: a.Value}
 	if err := s.clean(&in); err != nil {
 		return Reminded{}, err
@@ -71,7 +70,7 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 	if _, err := path.Match(strings.ReplaceAll(x.Path, "**", "*"), ""); err != nil {
 		return Reminded{}, refusal.Argument("path", "path %q is not a glob: %v", prose.Clip(x.Path, 60), err)
 	}
-	if err := s.checkTask(ctx, x.Task); err != nil {
+	if err := checkTask(ctx, s, x.Task); err != nil {
 		return Reminded{}, err
 	}
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
@@ -84,7 +83,7 @@ func (s *Store) Remind(ctx context.Context, a Intention) (Reminded, error) {
 
 // checkTask refuses a task or a state that there is not, since such a reminder
 // would never surface. Without coworkers only the form is known.
-func (s *Store) checkTask(ctx context.Context, given string) error {
+func checkTask(ctx context.Context, s *Store, given string) error {
 	if given == "" {
 		return nil
 	}
@@ -109,7 +108,7 @@ type Done struct {
 }
 
 // RemindDone finishes a reminder; it surfaces no more.
-func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
+func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 	if err := refusal.Required("id", d.ID); err != nil {
 		return Reminded{}, err
 	}
@@ -129,55 +128,6 @@ func (s *Store) RemindDone(ctx context.Context, d Done) (Reminded, error) {
 	return r, err
 }
 
-// ReminderQuery asks for reminders.
-type ReminderQuery struct {
-	State string `json:"state,omitempty" enum:"open,done,all" jsonschema:"which (default open)"`
-}
-
-// Reminders is a list of them, the soonest due first.
-type Reminders struct {
-	Reminders []formats.Reminder `json:"reminders"`
-	state     string
-}
-
-// Reminders lists reminders.
-func (s *Store) Reminders(ctx context.Context, q ReminderQuery) (Reminders, error) {
-	q.State = cmp.Or(strings.ToLower(q.State), reminder.StateOpen)
-	if !slices.Contains([]string{reminder.StateOpen, reminder.StateDone, "all"}, q.State) {
-		return Reminders{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
-	}
-	r := Reminders{Reminders: []formats.Reminder{}, state: q.State}
-	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
-		for _, x := range st.Reminders {
-			if q.State == "all" || x.State == q.State {
-				r.Reminders = append(r.Reminders, x)
-			}
-		}
-		slices.SortFunc(r.Reminders, reminder.ByDue)
-		return nil
-	})
-	return r, err
-}
-
-// Text gives the answer's lines.
-func (r Reminders) Text() string {
-	if len(r.Reminders) == 0 {
-		if r.state == "all" {
-			return "No reminders."
-		}
-		return fmt.Sprintf("No %s reminders.", r.state)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
-	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, prose.Brief(x.Text), reminder.Trigger(x))
-		if x.State != reminder.StateOpen {
-			fmt.Fprintf(&b, " [%s]", x.State)
-		}
-	}
-	return b.String()
-}
-
 // surfacing lists the open reminders that a question meets: whose keyword
 // stands in it as whole words, and when it is about now also those that are due
 // today or whose task has come to its state. It follows an answer, so a store
@@ -190,7 +140,7 @@ func (s *Store) surfacing(ctx context.Context, f *query) (out []formats.Reminder
 	})
 	var reached map[string]bool
 	if !f.hasTime {
-		reached = s.Reached(ctx, open)
+		reached = Reached(ctx, s.opts.Coworkers, open)
 	}
 	for _, r := range open {
 		if reached[r.ID] || !f.hasTime && reminder.Due(r, fact.StartOfDay(f.now)) || reminder.AtWords(r, f.Query) {

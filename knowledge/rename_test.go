@@ -10,6 +10,7 @@ import (
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
 	"leanctx/knowledge/history"
+	"leanctx/knowledge/listing"
 )
 
 func (s *story) rename(t *testing.T, a NewName) Renamed {
@@ -34,7 +35,7 @@ func TestRenameMovesAFactWhole(t *testing.T) {
 		s.remember(t, Assertion{Category: "db", Key: "host", Value: "db1"})
 		s.days(5)
 		s.remember(t, Assertion{Category: "db", Key: "engine", Value: "PostgreSQL", Aliases: []string{"database"}})
-		must[Linked](t)(s.Relate(t.Context(), Link{Category: "db", Key: "host", Target: "db/engine", Kind: "depends_on"}))
+		must[Linked](t)(Relate(t.Context(), s.Store, Link{Category: "db", Key: "host", Target: "db/engine", Kind: "depends_on"}))
 		must[advice.Judged](t)(advice.Judge(t.Context(), s.Store, advice.Verdict{Category: "db", Key: "engine", Target: "db/host", Verdict: "compatible"}))
 		user := must[Remembered](t)(s.As(Actor{Kind: KindUser}).Remember(t.Context(), Assertion{Category: "db", Key: "host", Value: "db2"}))
 		disputed := s.remember(t, Assertion{Category: "db", Key: "host", Value: "db3"})
@@ -64,7 +65,7 @@ func TestRenameMovesAFactWhole(t *testing.T) {
 		if r := s.recall(t, Question{Key: "engine"}); len(r.Facts) != 0 {
 			t.Errorf("the old name: %s", r.Text())
 		}
-		if r := must[Relations](t)(s.Relations(t.Context(), RelationQuery{})); !strings.Contains(r.Text(), "db/server depends_on storage/SQL/main") {
+		if r := must[listing.RelationList](t)(listing.Relations(t.Context(), s.Store, listing.RelationQuery{})); !strings.Contains(r.Text(), "db/server depends_on storage/SQL/main") {
 			t.Error(r.Text())
 		}
 		text := s.whole(t)
@@ -73,7 +74,7 @@ func TestRenameMovesAFactWhole(t *testing.T) {
 				t.Errorf("no %s", want)
 			}
 		}
-		if r := must[DisputeList](t)(s.Disputes(t.Context(), DisputeQuery{})); r.Total != 1 || r.Disputes[0].Key != "server" {
+		if r := must[listing.DisputeList](t)(listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{})); r.Total != 1 || r.Disputes[0].Key != "server" {
 			t.Error(r.Text())
 		}
 		if diff := cmp.Diff(text, reopened(t, s)); diff != "" {
@@ -167,7 +168,7 @@ func TestRenameOfAUsersFactIsDisputed(t *testing.T) {
 	if again := s.rename(t, NewName{Category: "user", Key: "pref", To: "style/indent"}); again.Dispute.ID != r.Dispute.ID {
 		t.Errorf("recorded twice: %s", again.Text())
 	}
-	list := must[DisputeList](t)(s.Disputes(t.Context(), DisputeQuery{}))
+	list := must[listing.DisputeList](t)(listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{}))
 	if list.Total != 1 || !strings.Contains(list.Text(), "its renaming to [style/indent]") {
 		t.Error(list.Text())
 	}
@@ -179,7 +180,7 @@ func TestRenameOfAUsersFactIsDisputed(t *testing.T) {
 	if got := s.rows(t, "style", "indent"); !strings.Contains(got, "indent = tabs [CURRENT]") {
 		t.Error(got)
 	}
-	if list := must[DisputeList](t)(s.Disputes(t.Context(), DisputeQuery{State: "accepted"})); list.Total != 1 || list.Disputes[0].Category != "style" {
+	if list := must[listing.DisputeList](t)(listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{State: "accepted"})); list.Total != 1 || list.Disputes[0].Category != "style" {
 		t.Error(list.Text())
 	}
 }
@@ -227,12 +228,12 @@ func TestRivalOfADisputeFollowsARename(t *testing.T) {
 	user := s.As(Actor{Kind: KindUser})
 	must[Remembered](t)(user.Remember(t.Context(), Assertion{Category: "db", Key: "engine", Value: "MySQL"}))
 	s.remember(t, Assertion{Category: "infra", Key: "store", Value: "PostgreSQL"})
-	link := must[Linked](t)(s.Relate(t.Context(), Link{Category: "infra", Key: "store", Target: "db/engine", Kind: "supersedes"}))
+	link := must[Linked](t)(Relate(t.Context(), s.Store, Link{Category: "infra", Key: "store", Target: "db/engine", Kind: "supersedes"}))
 	if link.Dispute == nil {
 		t.Fatal(link.Text())
 	}
 	s.rename(t, NewName{Category: "infra", Key: "store", To: "data/database"})
-	open := must[DisputeList](t)(s.Disputes(t.Context(), DisputeQuery{}))
+	open := must[listing.DisputeList](t)(listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{}))
 	if open.Total != 1 || !strings.Contains(open.Text(), "data/database") || strings.Contains(open.Text(), "infra/store") {
 		t.Fatalf("%s", open.Text())
 	}

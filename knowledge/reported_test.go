@@ -7,6 +7,7 @@ import (
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/history"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/transfer"
 )
 
@@ -77,7 +78,7 @@ func TestDormantAndSupersededAreCounted(t *testing.T) {
 	if n, err := s.Maintain(t.Context(), true); n.Archived != 1 || err != nil {
 		t.Fatalf("%+v, %v", n, err)
 	}
-	st := must[Status](t)(s.Status(t.Context(), Nothing{}))
+	st := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Nothing{}))
 	if !strings.Contains(st.Text(), "1 active fact (2 archived: 1 superseded, 1 dormant)") {
 		t.Error(st.Text())
 	}

@@ -216,7 +216,7 @@ func (s *Store) purge(ctx context.Context, versions []string) error {
 	if err := errors.Join(s.log.Purge(ctx), s.vectors.drop(versions)); err != nil {
 		return err
 	}
-	if err := s.SyncIndex(ctx); err != nil {
+	if err := s.syncIndex(ctx); err != nil {
 		s.Warn("the index was not written: %v", err)
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestFileProtectsAFactFromConsolidation(t *testing.T) {
 	list := []Finding{{Ref: "diary:codex-1acc/1", Kind: "decision", Text: old + " and rotated every month", By: "codex-1acc", At: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)}}
 	s := testStore(t, &Options{ProjectRoot: root, ProjectHash: "14958352f5925e3e", Findings: notes{list: list}})
 	key := s.remember(t, Assertion{Category: "decision", Value: old, Source: "auth.ts:1"}).Key
-	if _, err := s.Consolidate(t.Context(), Promotion{}); err != nil {
+	if _, err := Consolidate(t.Context(), s.Store, Promotion{}); err != nil {
 		t.Fatal(err)
 	}
 	if f := s.only(t, "decision", key); f.Value != old {

@@ -268,11 +268,17 @@ func (s *Store) Options() Options { return s.opts }
 // Warn has a notice stand beside the next answer; see [Store.Notices].
 func (s *Store) Warn(format string, args ...any) { s.notices.Add(format, args...) }
 
-// Warnings tell what was found damaged.
-func (s *Store) Warnings() []journal.Warning { return s.log.Warnings() }
+// Condition is how the files of a store are.
+type Condition struct {
+	Journal  journal.Stats     // sizes
+	Index    state.IndexStatus // the text index
+	Warnings []journal.Warning // what was found damaged
+}
 
-// IndexStatus tells about the text index.
-func (s *Store) IndexStatus() state.IndexStatus { return s.log.IndexStatus() }
+// Condition tells how the files are.
+func (s *Store) Condition() Condition {
+	return Condition{s.log.Stats(), s.log.IndexStatus(), s.log.Warnings()}
+}
 
 // Retrievals returns what tells how often and when a version was read.
 func (s *Store) Retrievals() func(v *fact.Version) fact.Retrievals {
@@ -282,9 +288,6 @@ func (s *Store) Retrievals() func(v *fact.Version) fact.Retrievals {
 
 // Dir is the directory that the store is kept in.
 func (s *Store) Dir() string { return s.dir }
-
-// Stats tells the sizes of the files.
-func (s *Store) Stats() journal.Stats { return s.log.Stats() }
 
 // Fetch brings the copy of a team's facts up to date. Without a team it does nothing.
 func (s *Store) Fetch(ctx context.Context) error { return s.log.Fetch(ctx) }
@@ -307,7 +310,7 @@ func (s *Store) Settle(ctx context.Context, progress func(done int)) {
 // derive brings index and vectors up to date.
 func (s *Store) derive(ctx context.Context, progress func(done int)) error {
 	err := s.log.Sync(ctx, syncTail, progress)
-	if _, failed := s.BuiltInVectors(ctx); err == nil {
+	if _, failed := BuiltInVectors(ctx, s); err == nil {
 		err = failed
 	}
 	return err
@@ -321,6 +324,9 @@ func (s *Store) Compact(ctx context.Context) error {
 	}
 	return s.derive(ctx, nil)
 }
+
+// Nothing is the argument of an operation that takes none.
+type Nothing struct{}
 
 // The ways in which a call cannot be done as it was made.
 type (

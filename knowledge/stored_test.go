@@ -49,7 +49,7 @@ func keep(t *testing.T, to string) {
 	}
 	s.remember(t, Assertion{Category: "architecture", Key: "cache", Value: "valkey 8."})
 	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "deployment", Key: "host"}))
-	must[Learned](t)(s.Pattern(t.Context(), Lesson{Type: "errors", Value: "lower case", Examples: []string{"no full stop"}}))
+	must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "errors", Value: "lower case", Examples: []string{"no full stop"}}))
 	if err := os.Mkdir(to, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	. "leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/history"
+	"leanctx/knowledge/listing"
 )
 
 // The lines that users and scripts see, to the letter.
@@ -49,7 +50,7 @@ Timeline [architecture] (2 entries):
   auth = OAuth2 + PKCE [CURRENT] (2026-03-20 → now) conf=90% x1`)
 	s.remember(t, Assertion{Category: "deployment", Key: "host", Value: "AWS ECS", Confidence: new(.8)})
 	s.remember(t, Assertion{Category: "deployment", Key: "region", Value: "eu-central-1", Confidence: new(.8)})
-	rooms, err := s.Rooms(t.Context(), RoomQuery{})
+	rooms, err := listing.Rooms(t.Context(), s.Store, listing.RoomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"leanctx/knowledge"
+	"leanctx/knowledge/listing"
 )
 
 // A file is named from the root, in any spelling of its path; one outside of the
@@ -14,14 +15,14 @@ func TestTriggered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }() // a cache at most
-	if _, err := s.Remind(t.Context(), knowledge.Intention{Value: "mind it", Path: "src/auth/**"}); err != nil {
+	if _, err := knowledge.Remind(t.Context(), s, knowledge.Intention{Value: "mind it", Path: "src/auth/**"}); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]int{
 		"src/auth/a.go": 1, "src/auth/x/y.go": 1, "./src/auth/a.go": 1, `src\auth\a.go`: 1, "src/../src/auth/a.go": 1,
 		"src/a.go": 0, "a/src/auth/b": 0, "../src/auth/a.go": 0, ".": 0, "..": 0, "": 0,
 	} {
-		got, err := s.Triggered(t.Context(), file)
+		got, err := listing.Triggered(t.Context(), s, file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,23 +40,23 @@ func TestTriggeredOpenOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }() // a cache at most
-	if got, err := s.Triggered(t.Context(), "a.go"); err != nil || len(got) != 0 {
+	if got, err := listing.Triggered(t.Context(), s, "a.go"); err != nil || len(got) != 0 {
 		t.Fatal(got, err)
 	}
-	r, err := s.Remind(t.Context(), knowledge.Intention{Value: "x", Path: "*.go"})
+	r, err := knowledge.Remind(t.Context(), s, knowledge.Intention{Value: "x", Path: "*.go"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Remind(t.Context(), knowledge.Intention{Value: "y", Keyword: "go"}); err != nil {
+	if _, err := knowledge.Remind(t.Context(), s, knowledge.Intention{Value: "y", Keyword: "go"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Triggered(t.Context(), "a.go"); err != nil || len(got) != 1 {
+	if got, err := listing.Triggered(t.Context(), s, "a.go"); err != nil || len(got) != 1 {
 		t.Fatal(got, err)
 	}
-	if _, err := s.RemindDone(t.Context(), knowledge.Done{ID: r.Reminder.ID}); err != nil {
+	if _, err := knowledge.RemindDone(t.Context(), s, knowledge.Done{ID: r.Reminder.ID}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Triggered(t.Context(), "a.go"); err != nil || len(got) != 0 {
+	if got, err := listing.Triggered(t.Context(), s, "a.go"); err != nil || len(got) != 0 {
 		t.Fatal(got, err)
 	}
 }
@@ -72,7 +73,7 @@ func TestGotchasAt(t *testing.T) {
 		"editing a .proto file": "warning", "a change in `src/auth/**`.": "info", "touching src/auth/jwt.go, or its test": "critical",
 		"running go test ./... twice": "info", "everything * and / is fine": "info", "e.g. and/or what comes": "info",
 	} {
-		if _, err := s.Gotcha(t.Context(), knowledge.Mistake{Trigger: trigger, Resolution: "mind it", Severity: severity}); err != nil {
+		if _, err := knowledge.Gotcha(t.Context(), s, knowledge.Mistake{Trigger: trigger, Resolution: "mind it", Severity: severity}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,7 +81,7 @@ func TestGotchasAt(t *testing.T) {
 		"api/user.proto": {"editing a .proto file"}, "src/auth/jwt.go": {"touching src/auth/jwt.go, or its test", "a change in `src/auth/**`."},
 		"src/auth/x/y.ts": {"a change in `src/auth/**`."}, "main.go": nil, "proto": nil,
 	} {
-		got, err := s.GotchasAt(t.Context(), file)
+		got, err := listing.GotchasAt(t.Context(), s, file)
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("%s: %v, %v", file, got, err)
 		}

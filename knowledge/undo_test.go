@@ -9,6 +9,7 @@ import (
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
+	"leanctx/knowledge/listing"
 )
 
 func (s *story) undo(t *testing.T) Undone {
@@ -30,30 +31,36 @@ func TestUndoTakesBackTheLastCommit(t *testing.T) {
 		"a confirmation": {func(s *story) { c := a; c.Value = "First."; s.remember(t, c) }, "first"},
 		"an interlude":   {func(s *story) { c := a; c.ValidUntil = "2026-02-01"; s.remember(t, c) }, "second"},
 		"a removal":      {func(s *story) { must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "k"})) }, ""},
-		"a vote":         {func(s *story) { must[Voted](t)(s.Feedback(t.Context(), Vote{Category: "c", Key: "k", Vote: "up"})) }, "first"},
-		"a name":         {func(s *story) { s.rename(t, NewName{Category: "c", Key: "k", To: "d/k"}) }, "first"},
-		"a link": {func(s *story) {
-			must[Linked](t)(s.Relate(t.Context(), Link{Category: "c", Key: "k", Target: "c/other", Kind: "related_to"}))
+		"a vote": {func(s *story) {
+			must[Voted](t)(Feedback(t.Context(), s.Store, Vote{Category: "c", Key: "k", Vote: "up"}))
 		}, "first"},
-		"a pattern": {func(s *story) { must[Learned](t)(s.Pattern(t.Context(), Lesson{Type: "naming", Value: "short"})) }, "first"},
-		"a gotcha":  {func(s *story) { must[Learned](t)(s.Gotcha(t.Context(), Mistake{Trigger: "tidy", Resolution: "pin"})) }, "first"},
+		"a name": {func(s *story) { s.rename(t, NewName{Category: "c", Key: "k", To: "d/k"}) }, "first"},
+		"a link": {func(s *story) {
+			must[Linked](t)(Relate(t.Context(), s.Store, Link{Category: "c", Key: "k", Target: "c/other", Kind: "related_to"}))
+		}, "first"},
+		"a pattern": {func(s *story) {
+			must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "naming", Value: "short"}))
+		}, "first"},
+		"a gotcha": {func(s *story) {
+			must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "tidy", Resolution: "pin"}))
+		}, "first"},
 		"a known gotcha": {func(s *story) {
-			must[Learned](t)(s.Gotcha(t.Context(), Mistake{Trigger: "flaky", Resolution: "never rerun"}))
+			must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "flaky", Resolution: "never rerun"}))
 		}, "first"},
 		"a lost pattern": {func(s *story) {
 			must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "pattern", Key: "errors"}))
 		}, "first"},
 		"a done reminder": {func(s *story) {
-			r := must[Reminders](t)(s.Reminders(t.Context(), ReminderQuery{}))
-			must[Reminded](t)(s.RemindDone(t.Context(), Done{ID: r.Reminders[0].ID}))
+			r := must[listing.ReminderList](t)(listing.Reminders(t.Context(), s.Store, listing.ReminderQuery{}))
+			must[Reminded](t)(RemindDone(t.Context(), s.Store, Done{ID: r.Reminders[0].ID}))
 		}, "first"},
 	} {
 		s := testStore(t, nil)
 		s.remember(t, Assertion{Category: "c", Key: "k", Value: "first", Confidence: new(.7)})
 		s.remember(t, Assertion{Category: "c", Key: "other", Value: "apart"})
-		must[Learned](t)(s.Pattern(t.Context(), Lesson{Type: "errors", Value: "wrap once"}))
-		must[Learned](t)(s.Gotcha(t.Context(), Mistake{Trigger: "flaky", Resolution: "rerun"}))
-		must[Reminded](t)(s.Remind(t.Context(), Intention{Value: "rotate keys", Keyword: "keys"}))
+		must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "errors", Value: "wrap once"}))
+		must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "flaky", Resolution: "rerun"}))
+		must[Reminded](t)(Remind(t.Context(), s.Store, Intention{Value: "rotate keys", Keyword: "keys"}))
 		s.now = s.now.Add(time.Hour)
 		tell := func() []any {
 			r := s.recall(t, Question{Category: "c"})
@@ -61,7 +68,7 @@ func TestUndoTakesBackTheLastCommit(t *testing.T) {
 				r.Facts[i].Version, r.Facts[i].ID, r.Facts[i].Effective = nil, "", 0
 			}
 			return []any{r.Facts, s.recall(t, Question{Category: "pattern"}).Text(), s.recall(t, Question{Category: "gotcha"}).Text(),
-				must[Relations](t)(s.Relations(t.Context(), RelationQuery{})).Text(), must[Reminders](t)(s.Reminders(t.Context(), ReminderQuery{})).Text()}
+				must[listing.RelationList](t)(listing.Relations(t.Context(), s.Store, listing.RelationQuery{})).Text(), must[listing.ReminderList](t)(listing.Reminders(t.Context(), s.Store, listing.ReminderQuery{})).Text()}
 		}
 		before := tell()
 		x.do(s)
@@ -125,7 +132,7 @@ func TestUndoRefuses(t *testing.T) {
 		"linked since": {func(s *story) {
 			must[Remembered](t)(s.As(other).Remember(t.Context(), Assertion{Category: "c", Key: "other", Value: "w"}))
 			s.remember(t, k)
-			must[Linked](t)(s.As(other).Relate(t.Context(), Link{Category: "c", Key: "other", Target: "c/k", Kind: "related_to"}))
+			must[Linked](t)(Relate(t.Context(), s.As(other), Link{Category: "c", Key: "other", Target: "c/k", Kind: "related_to"}))
 		}, "your last commit cannot be undone: a later commit changed the same"},
 		"erased": {func(s *story) {
 			s.remember(t, k)

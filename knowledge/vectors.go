@@ -270,7 +270,7 @@ func withQuestions(ids []string) (all []string) {
 
 // BuiltInVectors brings the vectors of the built-in encoder up to date. It
 // returns nil where there is none.
-func (s *Store) BuiltInVectors(ctx context.Context) (*meaning.Encoding, error) {
+func BuiltInVectors(ctx context.Context, s *Store) (*meaning.Encoding, error) {
 	e := s.vectors.instant()
 	if e == nil {
 		return nil, nil

@@ -41,7 +41,7 @@ func TestBriefingTellsWhoIsAtWork(t *testing.T) {
 	}
 	s := testStore(t, &Options{Coworkers: at})
 	for _, a := range []Intention{{Value: "tell the users", Task: "t-1:Completed"}, {Value: "too early", Task: "t-1:Working"}, {Value: "nobody knows it", Task: "t-9:Completed"}} {
-		if _, err := s.Remind(t.Context(), a); err != nil {
+		if _, err := Remind(t.Context(), s.Store, a); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -85,7 +85,7 @@ func likened(ctx context.Context, s *knowledge.Store) (*meaning.Encoding, error)
 	}); err != nil || !few {
 		return nil, err
 	}
-	return s.BuiltInVectors(ctx)
+	return knowledge.BuiltInVectors(ctx, s)
 }
 
 // nearly lists the pairs of which one is among the newest facts, the nearest

@@ -112,7 +112,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 	if r.Looked = encoder != nil; r.Looked && err == nil { // it takes long, and writers wait for a view
 		r.Nearly, r.Compared, err = nearly(ctx, s, *encoder, likes, judged)
 	}
-	x := s.IndexStatus()
+	x := s.Condition().Index
 	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && x.Pending == 0 && r.Facts > 0
 	r.damage(ctx, s)
 	return r, err
@@ -145,8 +145,9 @@ func (r *Report) damage(ctx context.Context, s *knowledge.Store) {
 	if r.Gone != "" {
 		r.Damage = append(r.Damage, "what was remembered of this project is gone: "+s.Dir()+" was deleted or emptied.")
 	}
-	at := s.Stats()
-	warnings := slices.DeleteFunc(s.Warnings(), func(w journal.Warning) bool {
+	files := s.Condition()
+	at := files.Journal
+	warnings := slices.DeleteFunc(files.Warnings, func(w journal.Warning) bool {
 		if w.Kind == journal.Ahead {
 			r.Clock = w.Text
 		}

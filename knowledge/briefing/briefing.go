@@ -177,7 +177,7 @@ func (o *Occasion) about(ctx context.Context, s *knowledge.Store, files []string
 		open = reminder.Open(st.Reminders)
 		return nil
 	}); err == nil {
-		o.Reached = s.Reached(ctx, open)
+		o.Reached = knowledge.Reached(ctx, s.Options().Coworkers, open)
 	}
 }
 

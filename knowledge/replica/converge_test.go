@@ -144,17 +144,17 @@ func (m *machine) say(t *rapid.T, agent string) (key, value string) {
 	case op < 13:
 		_, _ = knowledge.Undo(ctx, s, knowledge.Undoing{})
 	case op < 14:
-		_, _ = s.Pattern(ctx, knowledge.Lesson{Type: "naming", Value: "snake_case", Examples: []string{rapid.SampledFrom(words).Draw(t, "example")}})
+		_, _ = knowledge.Pattern(ctx, s, knowledge.Lesson{Type: "naming", Value: "snake_case", Examples: []string{rapid.SampledFrom(words).Draw(t, "example")}})
 	case op < 15:
-		_, _ = s.Gotcha(ctx, knowledge.Mistake{Trigger: "editing .proto", Resolution: rapid.SampledFrom(words).Draw(t, "resolution")})
+		_, _ = knowledge.Gotcha(ctx, s, knowledge.Mistake{Trigger: "editing .proto", Resolution: rapid.SampledFrom(words).Draw(t, "resolution")})
 	case op < 16:
-		_, _ = s.Relate(ctx, knowledge.Link{Category: "arch", Key: key, Target: "arch/db"})
+		_, _ = knowledge.Relate(ctx, s, knowledge.Link{Category: "arch", Key: key, Target: "arch/db"})
 	case op < 17:
-		_, _ = s.Feedback(ctx, knowledge.Vote{Category: "arch", Key: key, Vote: "up"})
+		_, _ = knowledge.Feedback(ctx, s, knowledge.Vote{Category: "arch", Key: key, Vote: "up"})
 	case op < 18:
-		_, _ = s.Remind(ctx, knowledge.Intention{Value: "look at it", Keyword: key})
+		_, _ = knowledge.Remind(ctx, s, knowledge.Intention{Value: "look at it", Keyword: key})
 	case op < 19:
-		_, _ = s.Questions(ctx, knowledge.FactQuestions{Category: "arch", Key: key, Questions: "what is it?"})
+		_, _ = knowledge.Questions(ctx, s, knowledge.FactQuestions{Category: "arch", Key: key, Questions: "what is it?"})
 	case op < 20:
 		_, _ = s.Remove(ctx, knowledge.Withdrawal{Category: "arch", Key: key, Erase: true, Confirm: true, Source: "user"})
 	default:

@@ -18,6 +18,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/replica"
 	"leanctx/knowledge/state"
 )
@@ -70,7 +71,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		b.Reset()
 		r.Facts = 0
-		for _, room := range knowledge.RoomsOf(st.Known(), now) {
+		for _, room := range listing.RoomsOf(st.Known(), now) {
 			r.Facts += room.Facts
 		}
 		switch o.Format {

@@ -26,7 +26,7 @@ func command(t testing.TB, dir string, m *models) *knowledge.Store {
 
 func status(t testing.TB, s *knowledge.Store) knowledge.VectorStatus {
 	t.Helper()
-	st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+	st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestBacklogIsCounted(t *testing.T) {
 	done := tinyModel(t, m.dir, "onnx/model.onnx")
 	services(t, command(t, dir, m), 100)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := command(t, dir, m).EmbeddingsReindex(ctx, knowledge.Reindexing{Wait: true, Progress: func(done, _ int) {
+	_, err := knowledge.EmbeddingsReindex(ctx, command(t, dir, m), knowledge.Reindexing{Wait: true, Progress: func(done, _ int) {
 		if done == 30 {
 			cancel()
 		}
@@ -74,7 +74,7 @@ func TestBacklogIsCounted(t *testing.T) {
 			}
 		}
 	}
-	if r, err := command(t, dir, m).EmbeddingsReindex(t.Context(), knowledge.Reindexing{Wait: true}); err != nil || r.Made != 70 {
+	if r, err := knowledge.EmbeddingsReindex(t.Context(), command(t, dir, m), knowledge.Reindexing{Wait: true}); err != nil || r.Made != 70 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	want := semantic()
@@ -90,7 +90,7 @@ func TestBacklogIsCounted(t *testing.T) {
 				t.Errorf("%s: %s", what, st.Text())
 			}
 		}
-		if r, err := command(t, dir, m).EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil || r.Backlog != 0 {
+		if r, err := knowledge.EmbeddingsReindex(t.Context(), command(t, dir, m), knowledge.Reindexing{}); err != nil || r.Backlog != 0 {
 			t.Errorf("%s: %s, %v", what, r.Text(), err)
 		}
 		if got := semantic(); got != want {

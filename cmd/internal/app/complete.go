@@ -10,6 +10,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
+	"leanctx/knowledge/listing"
 	"leanctx/tasks"
 )
 
@@ -85,10 +86,10 @@ func completions[S, T any](ctx context.Context, r *run, open func(context.Contex
 }
 
 func (r *run) rooms(ctx context.Context) []string {
-	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]knowledge.Room, error) {
-		list, err := s.Rooms(ctx, knowledge.RoomQuery{})
+	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]listing.Room, error) {
+		list, err := listing.Rooms(ctx, s, listing.RoomQuery{})
 		return list.Rooms, err
-	}, func(x knowledge.Room) (string, string) { return x.Category, prose.Count(x.Facts, "fact") })
+	}, func(x listing.Room) (string, string) { return x.Category, prose.Count(x.Facts, "fact") })
 }
 
 // keys lists the keys of a category.
@@ -118,7 +119,7 @@ func (r *run) reminders(ctx context.Context, b cli.Blank) []string {
 		return nil
 	}
 	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]formats.Reminder, error) {
-		list, err := s.Reminders(ctx, knowledge.ReminderQuery{})
+		list, err := listing.Reminders(ctx, s, listing.ReminderQuery{})
 		return list.Reminders, err
 	}, func(x formats.Reminder) (string, string) { return x.ID, x.Text })
 }

@@ -19,6 +19,7 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/listing"
 	"leanctx/overview/project"
 	"leanctx/tasks"
 )
@@ -165,11 +166,11 @@ func (v projectView) AtFile(ctx context.Context, file string) (list []hook.Notic
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			continue
 		}
-		reminders, err := v.store.Triggered(ctx, filepath.ToSlash(rel))
+		reminders, err := listing.Triggered(ctx, v.store, filepath.ToSlash(rel))
 		for _, x := range reminders {
 			list = append(list, hook.ReminderNotice(x.ID, x.Text, false))
 		}
-		gotchas, e := v.store.GotchasAt(ctx, filepath.ToSlash(rel))
+		gotchas, e := listing.GotchasAt(ctx, v.store, filepath.ToSlash(rel))
 		for _, x := range gotchas {
 			list = append(list, hook.GotchaNotice(x.ID, x.Trigger, x.Resolution))
 		}

@@ -101,7 +101,7 @@ func TestReindexWithModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := s.EmbeddingsReindex(ctx, knowledge.Reindexing{Wait: true, Progress: func(done, missing int) {
+	r, err := knowledge.EmbeddingsReindex(ctx, s, knowledge.Reindexing{Wait: true, Progress: func(done, missing int) {
 		if missing != 41 {
 			t.Errorf("%d of %d", done, missing)
 		}
@@ -116,7 +116,7 @@ func TestReindexWithModel(t *testing.T) {
 	if err := peek(s, x, done.Name, &text); err != nil || !strings.Contains(text.Text, "Bread") {
 		t.Errorf("the first one is %q, %v", text.Text, err)
 	}
-	st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+	st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 	want := fmt.Sprintf("encoder: static-minilm-256@2140a373 (%s is installed; built in until its backlog is empty); vectors: %s 1; backlog: ", done.Name, done.Name)
 	if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=present, ") || !strings.Contains(st.Text(), want) || st.Backlog == 0 {
 		t.Errorf("stopped: %s, %v", st.Text(), err)
@@ -125,14 +125,14 @@ func TestReindexWithModel(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, s := range []*knowledge.Store{s, other} {
 		wg.Go(func() {
-			if r, err := s.EmbeddingsReindex(context.WithoutCancel(t.Context()), knowledge.Reindexing{Wait: true}); err != nil || r.Embedded != 41 || r.Encoder != done.Name {
+			if r, err := knowledge.EmbeddingsReindex(context.WithoutCancel(t.Context()), s, knowledge.Reindexing{Wait: true}); err != nil || r.Embedded != 41 || r.Encoder != done.Name {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})
 	}
 	wg.Wait()
 	for _, s := range []*knowledge.Store{s, other} {
-		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 		if err != nil || st.Encoder != done.Name || st.IndexEntries != 41 || st.Backlog != 0 {
 			t.Errorf("%+v, %v", st, err)
 		}
@@ -188,14 +188,14 @@ func TestModelUnderARunningServer(t *testing.T) {
 			s, _ := modelStore(t, dir, m)
 			services(t, s, 3)
 			if loaded {
-				if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{Wait: true}); err != nil {
+				if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{Wait: true}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if err := change.do(done.Dir); err != nil {
 				t.Fatal(err)
 			}
-			st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+			st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 			if err != nil || st.Model != change.model {
 				t.Errorf("%s, loaded %v: %s, %v", what, loaded, st.Text(), err)
 			}
@@ -223,8 +223,8 @@ func TestModelInstalledAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"broken", "present"} {
-		_, _ = s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{Wait: true}) // loads it
-		if st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.Model != want {
+		_, _ = knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{Wait: true}) // loads it
+		if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{}); err != nil || st.Model != want {
 			t.Errorf("%s, %v; want %s", st.Text(), err, want)
 		}
 		tinyModel(t, m.dir, "onnx/model.onnx")

@@ -106,7 +106,7 @@ func TestSemanticNeverStale(t *testing.T) {
 	if r := recall(t, s, q); len(r.Facts) != 1 || !strings.HasPrefix(r.Text(), "Semantic recall 'how do users log in' (showing 1):\n  [security/login]: Authentication uses JWT tokens signed with RS256. (score: ") || !strings.Contains(r.Text(), "sem: ") {
 		t.Fatalf("%s", r.Text())
 	}
-	if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil {
+	if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
 		t.Fatal(err)
 	}
 	assert(t, s, "security", "login", "Users sign in with OAuth2 and PKCE.")
@@ -143,7 +143,7 @@ func TestSemanticBadInput(t *testing.T) {
 		}
 	}
 	ask("fresh")
-	if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil {
+	if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(dir, "embeddings.bin")
@@ -188,7 +188,7 @@ func TestReindexAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, s := range []*knowledge.Store{a, b} {
 		wg.Go(func() {
-			r, err := s.EmbeddingsReindex(context.WithoutCancel(t.Context()), knowledge.Reindexing{})
+			r, err := knowledge.EmbeddingsReindex(context.WithoutCancel(t.Context()), s, knowledge.Reindexing{})
 			if err != nil || r.Text() != "Embeddings reindex ok (embedded 300 facts)." {
 				t.Errorf("%s, %v", r.Text(), err)
 			}
@@ -196,16 +196,16 @@ func TestReindexAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for _, s := range []*knowledge.Store{a, b} {
-		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 		want := fmt.Sprintf("Knowledge embeddings: model=built-in, auto_download=off, index_entries=300, path=%s\n", filepath.Join(dir, "embeddings.json"))
 		if err != nil || !strings.HasPrefix(st.Text(), want) || st.Backlog != 0 {
 			t.Errorf("%s, %v", st.Text(), err)
 		}
 	}
-	if r, err := a.EmbeddingsReset(t.Context(), knowledge.Nothing{}); err != nil || r.Text() != "Embeddings index reset." {
+	if r, err := knowledge.EmbeddingsReset(t.Context(), a, knowledge.Nothing{}); err != nil || r.Text() != "Embeddings index reset." {
 		t.Errorf("%s, %v", r.Text(), err)
 	}
-	if st, err := b.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.IndexEntries != 0 || st.Backlog != 300 {
+	if st, err := knowledge.EmbeddingsStatus(t.Context(), b, knowledge.Nothing{}); err != nil || st.IndexEntries != 0 || st.Backlog != 300 {
 		t.Errorf("%s, %v", st.Text(), err)
 	}
 }
@@ -231,7 +231,7 @@ func TestBrokenModel(t *testing.T) {
 		if r := recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "hybrid"}); len(r.Facts) != 1 {
 			t.Errorf("%s: %s", what, r.Text())
 		}
-		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 		if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=broken, ") {
 			t.Errorf("%s: %s, %v", what, st.Text(), err)
 		}
@@ -250,7 +250,7 @@ func TestQuestionsHaveAVector(t *testing.T) {
 		t.Fatalf("%s", r.Text())
 	}
 	other := semanticStore(t, dir, false)
-	if _, err := other.Questions(t.Context(), knowledge.FactQuestions{Category: "db", Key: "primary", Questions: "what meals does the canteen serve at noon"}); err != nil {
+	if _, err := knowledge.Questions(t.Context(), other, knowledge.FactQuestions{Category: "db", Key: "primary", Questions: "what meals does the canteen serve at noon"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, store := range []*knowledge.Store{s, other, semanticStore(t, dir, false)} {
@@ -258,16 +258,16 @@ func TestQuestionsHaveAVector(t *testing.T) {
 			t.Errorf("%s", r.Text())
 		}
 	}
-	if r, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil || r.Embedded != 2 {
+	if r, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil || r.Embedded != 2 {
 		t.Errorf("two facts, one with questions: %+v, %v", r, err)
 	}
-	if st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.IndexEntries != 2 || st.Entries[0].Entries != 3 {
+	if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{}); err != nil || st.IndexEntries != 2 || st.Entries[0].Entries != 3 {
 		t.Errorf("two facts, one with questions: %s, %v", st.Text(), err)
 	}
 	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "db", Key: "primary"}); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{}); err != nil || st.IndexEntries != 1 || st.Backlog != 0 {
+	if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{}); err != nil || st.IndexEntries != 1 || st.Backlog != 0 {
 		t.Errorf("%s, %v", st.Text(), err)
 	}
 }
@@ -278,14 +278,14 @@ func TestRemoveTakesTheVector(t *testing.T) {
 	s := semanticStore(t, dir, false)
 	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
 	assert(t, s, "db", "primary", "PostgreSQL 16 is the primary data store.")
-	if _, err := s.EmbeddingsReindex(t.Context(), knowledge.Reindexing{}); err != nil {
+	if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
 		t.Fatal(err)
 	}
 	for want, key := range [][2]string{{"db", "primary"}, {"security", "login"}} {
 		if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: key[0], Key: key[1]}); err != nil {
 			t.Fatal(err)
 		}
-		st, err := s.EmbeddingsStatus(t.Context(), knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 		if err != nil || st.IndexEntries != 1-want {
 			t.Errorf("%d vectors after %s was removed, want %d, %v", st.IndexEntries, key, 1-want, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/knowledge"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/replica"
 	"leanctx/knowledge/transfer"
 	"leanctx/overview/project"
@@ -205,7 +206,7 @@ func (s *stores) asserted(sc op.Scope, p project.Project) func(context.Context, 
 		if err != nil {
 			return nil, err
 		}
-		return store.Asserted(ctx, agent, since)
+		return listing.Asserted(ctx, store, agent, since)
 	}
 }
 

@@ -382,11 +382,11 @@ func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamSta
 		return teamState{}, err
 	}
 	t := teamState{Team: m.Stream, Server: m.URL, Machine: m.Machine}
-	was := store.Stats()
+	was := store.Condition().Journal
 	wait, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
 	err = store.Fetch(wait)
-	now := store.Stats()
+	now := store.Condition().Journal
 	t.Seq, t.At, t.Bytes, t.Behind = now.Seq, now.At, now.SnapshotBytes+now.JournalBytes, now.Seq-was.Seq
 	if err == nil {
 		t.Status, err = s.stream(m).Status(wait)

@@ -11,6 +11,7 @@ import (
 	"leanctx/knowledge/advice"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/history"
+	"leanctx/knowledge/listing"
 	"leanctx/knowledge/transfer"
 	"leanctx/overview"
 	"leanctx/tasks"
@@ -79,7 +80,7 @@ func knowing(st Stores) []Operation {
 			Teach().Shown("query", "database").Tried("search_all", "global"),
 		New("wakeup", "The briefing: what matters most.", Reads, on(open, function(briefing.Wakeup))).
 			Teach("task", "since", "budget").Shown("task", "fix the login timeout").Tried("brief", "briefing", "summary", "context", "wake_up"),
-		New("rooms", "Categories with counts.", Reads, on(open, (*knowledge.Store).Rooms)).Teach().Shown().Tried("categories", "topics"),
+		New("rooms", "Categories with counts.", Reads, on(open, function(listing.Rooms))).Teach().Shown().Tried("categories", "topics"),
 		New("timeline", "Every version of a category's facts, oldest first.", Reads, on(open, function(history.Timeline)), "category").
 			Teach("key").Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),
 		New("why", "Who asserted a fact, when, and what it replaced.", Reads, on(open, function(history.Why)), "category", "key").
@@ -88,11 +89,11 @@ func knowing(st Stores) []Operation {
 			Teach("to").Shown("from", "7d").Tried("changes", "compare"),
 		New("grep", "Find facts, their history and diary entries by a regular expression.", Reads, on(open, function(history.Grep)), "regexp").
 			Shown("regexp", "(?i)jwt|oauth").Tried("regex", "match"),
-		New("pattern", "Record a convention.", Adds, on(open, (*knowledge.Store).Pattern), "pattern_type", "value").
+		New("pattern", "Record a convention.", Adds, on(open, function(knowledge.Pattern)), "pattern_type", "value").
 			Teach("questions").Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
-		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, (*knowledge.Store).Gotcha), "trigger", "resolution").
+		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, function(knowledge.Gotcha)), "trigger", "resolution").
 			Teach("severity", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
-		New("questions", "List facts without questions, or give a fact its questions.", Adds, on(open, (*knowledge.Store).Questions)).
+		New("questions", "List facts without questions, or give a fact its questions.", Adds, on(open, function(knowledge.Questions))).
 			Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Tried("ask", "unasked"),
 	}
 }
@@ -101,25 +102,25 @@ func knowing(st Stores) []Operation {
 func relating(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
-		New("feedback", "Say whether a fact was useful.", Changes, on(open, (*knowledge.Store).Feedback), "category", "key", "vote").Alias("vote", "value").
+		New("feedback", "Say whether a fact was useful.", Changes, on(open, function(knowledge.Feedback)), "category", "key", "vote").Alias("vote", "value").
 			Teach().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
 		New("judge", "Settle a possible conflict, or a dispute.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
 			Teach("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
-		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, (*knowledge.Store).Disputes)).
+		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, function(listing.Disputes))).
 			Shown("state", "all").Tried("conflicts"),
-		New("relate", "Link two facts; contradicts disputes the target, supersedes ends it.", Changes, on(open, (*knowledge.Store).Relate), "category", "key", "target").
+		New("relate", "Link two facts; contradicts disputes the target, supersedes ends it.", Changes, on(open, function(knowledge.Relate)), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
-		New("unrelate", "Remove a link.", Changes, on(open, (*knowledge.Store).Unrelate), "category", "key", "target").
+		New("unrelate", "Remove a link.", Changes, on(open, function(knowledge.Unrelate)), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Tried("unlink", "disconnect"),
-		New("relations", "List links.", Reads, on(open, (*knowledge.Store).Relations)).
+		New("relations", "List links.", Reads, on(open, function(listing.Relations))).
 			Shown("category", exampleCategory, "key", exampleKey).Tried("links", "graph"),
-		New("remind", "Leave a reminder.", Adds, on(open, (*knowledge.Store).Remind), "value").
+		New("remind", "Leave a reminder.", Adds, on(open, function(knowledge.Remind)), "value").
 			Teach("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").
 			Instead("task", "remind", "value", "tell the users", "task", "t-a3f8c1:Completed").Tried("reminder", "todo", "remember_to"),
-		New("reminders", "List reminders.", Reads, on(open, (*knowledge.Store).Reminders)).Shown().Tried("todos"),
-		New("remind_done", "Finish a reminder.", Changes, on(open, (*knowledge.Store).RemindDone), "id").
+		New("reminders", "List reminders.", Reads, on(open, function(listing.Reminders))).Shown().Tried("todos"),
+		New("remind_done", "Finish a reminder.", Changes, on(open, function(knowledge.RemindDone)), "id").
 			Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),
-		New("consolidate", "Turn diary entries, findings and finished tasks into facts.", Changes, on(open, (*knowledge.Store).Consolidate)).
+		New("consolidate", "Turn diary entries, findings and finished tasks into facts.", Changes, on(open, function(knowledge.Consolidate))).
 			Shown("dry_run", true).Tried("promote", "compact", "merge"),
 	}
 }
@@ -133,19 +134,19 @@ func keeping(st Stores) []Operation {
 		New("rename", "Give a fact another category or key.", Changes, on(open, function(knowledge.Rename)), "category", "key", "to").
 			Shown("category", exampleCategory, "key", exampleKey, "to", "security/auth").Tried("move", "mv"),
 		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Tried("revert", "rollback"),
-		New("restore", "Bring archived facts back.", Changes, on(open, (*knowledge.Store).Restore)).
+		New("restore", "Bring archived facts back.", Changes, on(open, function(knowledge.Restore))).
 			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
 		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).Files("file").
 			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
 		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, imported), "file").Files("file").Long().
 			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
-		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, (*knowledge.Store).EmbeddingsStatus)).
+		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, function(knowledge.EmbeddingsStatus))).
 			Shown().Tried("embeddings", "vectors", "semantic_status"),
-		New("embeddings_reset", "Delete all vectors; they are made again when needed.", Changes, on(open, (*knowledge.Store).EmbeddingsReset)).
+		New("embeddings_reset", "Delete all vectors; they are made again when needed.", Changes, on(open, function(knowledge.EmbeddingsReset))).
 			Shown().Tried("reset_embeddings"),
 		New("embeddings_reindex", "Encode the facts that have no vector yet.", Changes, on(open, reindex)).Long().
 			Shown().Tried("reindex", "embed"),
-		New("status", "Counts, and where things are kept.", Reads, on(open, (*knowledge.Store).Status)).Shown().Tried("stats", "info", "count"),
+		New("status", "Counts, and where things are kept.", Reads, on(open, function(listing.Status))).Shown().Tried("stats", "info", "count"),
 		New("briefings", "What hooks gave to each session of the last 30 days.", Reads, func(ctx context.Context, sc Scope, q BriefingsQuery) (Result, error) {
 			return st.Briefings(ctx, sc, q)
 		}).Shown("limit", 5).Tried("sessions", "injected"),
@@ -226,5 +227,5 @@ func imported(s *knowledge.Store, ctx context.Context, in transfer.Incoming) (tr
 // reindex encodes facts and reports its progress to the caller.
 func reindex(s *knowledge.Store, ctx context.Context, q knowledge.Reindexing) (knowledge.VectorsMade, error) {
 	q.Progress = Progress(ctx)
-	return s.EmbeddingsReindex(ctx, q)
+	return knowledge.EmbeddingsReindex(ctx, s, q)
 }

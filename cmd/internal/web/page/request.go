@@ -14,6 +14,7 @@ import (
 
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
+	"leanctx/knowledge/listing"
 )
 
 // request is one request for a view.
@@ -23,7 +24,7 @@ type request struct {
 
 	asOf    time.Time // the instant that the page is about; zero: now
 	asOfDay string    // as it was given
-	status  knowledge.Status
+	status  listing.StoreStatus
 }
 
 // asUser has operations called in the name of the user, as a button of the page is.
@@ -51,7 +52,7 @@ func (e *missingError) Error() string { return e.text }
 
 // read takes from the address what all views have in common.
 func (q *request) read() (err error) {
-	if q.status, err = call[knowledge.Status](q, "knowledge", "status", nil); err != nil {
+	if q.status, err = call[listing.StoreStatus](q, "knowledge", "status", nil); err != nil {
 		return err
 	}
 	q.asOfDay = strings.TrimSpace(q.URL.Query().Get("as_of"))

@@ -17,6 +17,7 @@ import (
 	"leanctx/knowledge/advice"
 	"leanctx/knowledge/drawing"
 	"leanctx/knowledge/history"
+	"leanctx/knowledge/listing"
 	"leanctx/tasks"
 )
 
@@ -24,7 +25,7 @@ const tool = "knowledge" // of most operations
 
 // factList is the rows of a room, the latest facts, or what a search found.
 type factList struct {
-	Rooms []knowledge.Room
+	Rooms []listing.Room
 	Total int // facts in all rooms
 	Room  string
 	Facts []knowledge.Found
@@ -44,11 +45,11 @@ func (q *request) facts() (string, any, error) {
 	return "facts.html", &d, q.list(&d)
 }
 
-func (q *request) rooms() ([]knowledge.Room, error) {
+func (q *request) rooms() ([]listing.Room, error) {
 	if q.asOf.IsZero() {
 		return q.status.Rooms, nil
 	}
-	r, err := call[knowledge.RoomList](q, tool, "rooms", q.at(map[string]any{}))
+	r, err := call[listing.RoomList](q, tool, "rooms", q.at(map[string]any{}))
 	return r.Rooms, err
 }
 
@@ -122,7 +123,7 @@ func (q *request) fact() (string, any, error) {
 	if err := q.draw(&d, name()); err != nil {
 		return "", nil, err
 	}
-	relations, err := call[knowledge.Relations](q, tool, "relations", name())
+	relations, err := call[listing.RelationList](q, tool, "relations", name())
 	if err != nil {
 		return "", nil, err
 	}
@@ -159,7 +160,7 @@ func (q *request) why(d *factPage) (history.Provenance, error) {
 
 // disputesOf are the disputes that are about the fact, the newest first.
 func (q *request) disputesOf(d *factPage) error {
-	all, err := call[knowledge.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 10_000})
+	all, err := call[listing.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 10_000})
 	for _, x := range all.Disputes {
 		if formats.FoldName(x.Category) == formats.FoldName(d.Category) && formats.FoldName(x.Key) == formats.FoldName(d.Key) {
 			d.Disputes = append(d.Disputes, x)
@@ -220,7 +221,7 @@ type doubtsPage struct {
 }
 
 func (q *request) doubts() (string, any, error) {
-	all, err := call[knowledge.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 1000})
+	all, err := call[listing.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 1000})
 	if err != nil {
 		return "", nil, err
 	}
@@ -399,7 +400,7 @@ func (q *request) briefings() (string, any, error) {
 type healthPage struct {
 	Looked  bool // see doubtsPage
 	Report  advice.Report
-	Status  knowledge.Status
+	Status  listing.StoreStatus
 	Vectors string // what encodes, in a sentence
 	Days    []bar
 	Agents  []bar

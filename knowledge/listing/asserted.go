@@ -1,4 +1,4 @@
-package knowledge
+package listing
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
@@ -13,7 +14,7 @@ import (
 // Asserted lists the facts that hold now and that an agent asserted or confirmed since an
 // instant, and the patterns and gotchas that it recorded since, as category/key, the
 // last one first. It needs every fact, so it is for what happens seldom: a handoff.
-func (s *Store) Asserted(ctx context.Context, agent string, since time.Time) ([]string, error) {
+func Asserted(ctx context.Context, s *knowledge.Store, agent string, since time.Time) ([]string, error) {
 	var out []string
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		var found []*fact.Version
@@ -23,12 +24,12 @@ func (s *Store) Asserted(ctx context.Context, agent string, since time.Time) ([]
 			}
 		}
 		for i := range st.Patterns {
-			if signedBy(st.Patterns[i].Extra, agent) {
+			if knowledge.SignedBy(st.Patterns[i].Extra, agent) {
 				found = append(found, state.PatternVersion(&st.Patterns[i]))
 			}
 		}
 		for i := range st.Gotchas {
-			if signedBy(st.Gotchas[i].Extra, agent) {
+			if knowledge.SignedBy(st.Gotchas[i].Extra, agent) {
 				found = append(found, state.GotchaVersion(&st.Gotchas[i]))
 			}
 		}

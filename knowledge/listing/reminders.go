@@ -1,0 +1,109 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
+	"leanctx/knowledge/reminder"
+	"leanctx/knowledge/state"
+)
+
+// ReminderQuery asks for reminders.
+type ReminderQuery struct {
+	State string `json:"state,omitempty" enum:"open,done,all" jsonschema:"which (default open)"`
+}
+
+// ReminderList is the reminders that were asked for, the soonest due first.
+type ReminderList struct {
+	Reminders []formats.Reminder `json:"reminders"`
+	state     string
+}
+
+// Reminders lists reminders.
+func Reminders(ctx context.Context, s *knowledge.Store, q ReminderQuery) (ReminderList, error) {
+	q.State = cmp.Or(strings.ToLower(q.State), reminder.StateOpen)
+	if !slices.Contains([]string{reminder.StateOpen, reminder.StateDone, "all"}, q.State) {
+		return ReminderList{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
+	}
+	r := ReminderList{Reminders: []formats.Reminder{}, state: q.State}
+	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
+		for _, x := range st.Reminders {
+			if q.State == "all" || x.State == q.State {
+				r.Reminders = append(r.Reminders, x)
+			}
+		}
+		slices.SortFunc(r.Reminders, reminder.ByDue)
+		return nil
+	})
+	return r, err
+}
+
+// Text gives the answer's lines.
+func (r ReminderList) Text() string {
+	if len(r.Reminders) == 0 {
+		if r.state == "all" {
+			return "No reminders."
+		}
+		return fmt.Sprintf("No %s reminders.", r.state)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
+	for _, x := range r.Reminders {
+		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, prose.Brief(x.Text), reminder.Trigger(x))
+		if x.State != reminder.StateOpen {
+			fmt.Fprintf(&b, " [%s]", x.State)
+		}
+	}
+	return b.String()
+}
+
+// Triggered lists the open reminders whose path matches a file, the soonest
+// due first. The file is named from the project's root, with / between the
+// parts; package reminder says which globs match it. Reading changes nothing.
+func Triggered(ctx context.Context, s *knowledge.Store, file string) ([]formats.Reminder, error) {
+	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
+	if file == "." || file == ".." || strings.HasPrefix(file, "../") {
+		return nil, nil
+	}
+	var out []formats.Reminder
+	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
+		out = nil
+		for _, r := range reminder.Open(st.Reminders) {
+			if reminder.AtFile(r, file) {
+				out = append(out, r)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// GotchasAt lists the gotchas whose trigger names a file, the worst first. The
+// file is named as for [Triggered].
+func GotchasAt(ctx context.Context, s *knowledge.Store, file string) ([]formats.Gotcha, error) {
+	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
+	var out []formats.Gotcha
+	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
+		out = nil
+		for _, g := range st.Gotchas {
+			if slices.ContainsFunc(strings.Fields(g.Trigger), func(word string) bool { return reminder.Names(word, file) }) {
+				out = append(out, g)
+			}
+		}
+		return nil
+	})
+	worst := []string{"critical", "warning", "info"}
+	slices.SortStableFunc(out, func(a, b formats.Gotcha) int {
+		return cmp.Compare(slices.Index(worst, a.Severity), slices.Index(worst, b.Severity))
+	})
+	return out, err
+}

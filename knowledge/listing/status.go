@@ -1,0 +1,99 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/reminder"
+	"leanctx/knowledge/state"
+)
+
+// StoreStatus counts what a project knows, and says where it is kept.
+type StoreStatus struct {
+	Project    string    `json:"project"`
+	Hash       string    `json:"project_hash"`
+	Facts      int       `json:"facts"`
+	Archived   int       `json:"archived"`   // superseded and dormant
+	Superseded int       `json:"superseded"` // versions whose time is over
+	Dormant    int       `json:"dormant"`    // facts outside the active set
+	Versions   int       `json:"versions"`
+	Patterns   int       `json:"patterns"`
+	Gotchas    int       `json:"gotchas"`
+	Relations  int       `json:"relations"`
+	Reminders  int       `json:"reminders"`          // open ones
+	Disputes   int       `json:"disputes,omitempty"` // open ones
+	UpdatedAt  time.Time `json:"updated_at,omitzero"`
+	Since      time.Time `json:"since,omitzero"` // when the oldest version begins
+	Commits    uint64    `json:"commits"`
+	Snapshot   int64     `json:"snapshot_bytes"`
+	Journal    int64     `json:"journal_bytes"`
+	Overgrown  bool      `json:"journal_overgrown,omitempty"` // so long that it slows every command: compact mends it
+	Dir        string    `json:"dir"`
+	Rooms      []Room    `json:"rooms"`
+}
+
+// Status counts facts, rooms and bytes.
+func Status(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (StoreStatus, error) {
+	o := s.Options()
+	r := StoreStatus{Project: o.ProjectRoot, Hash: o.ProjectHash, Dir: s.Dir()}
+	err := s.View(ctx, func(st *state.State, now time.Time) error {
+		r.Rooms = RoomsOf(st.Known(), now)
+		for _, room := range r.Rooms {
+			r.Facts, r.Dormant = r.Facts+room.Facts, r.Dormant+room.Archived
+		}
+		for n, v := range st.Each() {
+			if r.Since.IsZero() || v.ValidFrom.Before(r.Since) {
+				r.Since = v.ValidFrom
+			}
+			if p, ok := fact.PeriodNow(v, st.Versions(n), now); ok && v.RetractedAt == nil && !p.From.After(now) && !p.Contains(now) {
+				r.Superseded++
+			}
+		}
+		r.Archived = r.Superseded + r.Dormant
+		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.VersionCount(), len(st.Patterns), len(st.Gotchas), len(st.Relations)
+		r.Reminders = len(reminder.Open(st.Reminders))
+		r.Disputes = len(state.OpenDisputes(st, st.Disputed, now))
+		r.UpdatedAt, r.Commits = st.At(), st.Seq()
+		return nil
+	})
+	stats := s.Condition().Journal // of the files that the view has just caught up with
+	r.Snapshot, r.Journal, r.Overgrown = stats.SnapshotBytes, stats.JournalBytes, knowledge.Overgrown(stats)
+	return r, err
+}
+
+// Text gives the answer's lines.
+func (r StoreStatus) Text() string {
+	var b strings.Builder
+	archived := fmt.Sprintf("%d archived", r.Archived)
+	if r.Archived > 0 {
+		archived += fmt.Sprintf(": %d superseded, %d dormant", r.Superseded, r.Dormant)
+	}
+	fmt.Fprintf(&b, "Project Knowledge: %s (%s), %s, %s, %s, %s", prose.Count(r.Facts, "active fact"), archived,
+		prose.Count(r.Versions, "version"), prose.Count(r.Patterns, "pattern"), prose.Count(r.Gotchas, "gotcha"), prose.Count(r.Reminders, "open reminder"))
+	if r.Disputes > 0 {
+		fmt.Fprintf(&b, ", %s", prose.Count(r.Disputes, "open dispute"))
+	}
+	if r.Project != "" {
+		fmt.Fprintf(&b, "\nProject: %s (%s)", prose.Line(r.Project), r.Hash)
+	}
+	if !r.UpdatedAt.IsZero() {
+		fmt.Fprintf(&b, "\nLast updated: %s", r.UpdatedAt.Format("2006-01-02 15:04 UTC"))
+	}
+	if len(r.Rooms) > 0 {
+		rooms := make([]string, len(r.Rooms))
+		for i, room := range r.Rooms {
+			rooms[i] = fmt.Sprintf("%s(%d)", prose.Line(room.Category), room.Facts)
+		}
+		fmt.Fprintf(&b, "\nRooms: %s", strings.Join(rooms, ", "))
+	}
+	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, prose.Count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
+	if r.Overgrown {
+		b.WriteString("\n" + knowledge.OvergrownLine(r.Journal))
+	}
+	return b.String()
+}
