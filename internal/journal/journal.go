@@ -144,6 +144,10 @@ type Log[S, E any] struct {
 
 	asked atomic.Int64 // when a view last asked Remote, in Unix nanoseconds
 
+	// For [batch.yield]; the holder of the lead uses them.
+	conflict time.Time     // when another machine was last first
+	round    time.Duration // how long the last publish took
+
 	lead       chan struct{} // held by the one goroutine that writes
 	compacting chan struct{} // held by the one goroutine that compacts
 	queue      queue[S, E]

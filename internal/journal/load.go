@@ -334,10 +334,11 @@ func (d *disk) makeReady() error {
 }
 
 // append writes lines at the end of the journal and syncs them. If that fails,
-// the journal is cut back to what it was.
+// the journal is cut back to what it was. A copy of a remote log is not synced:
+// what a power cut takes from it is fetched again.
 func (d *disk) append(text []byte, first witness) error {
 	_, err := d.j.WriteAt(text, d.pos.off)
-	if err == nil {
+	if err == nil && d.o.Remote == nil {
 		err = d.j.Sync() // the commit is answered after this
 	}
 	if err == nil {

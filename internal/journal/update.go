@@ -229,6 +229,7 @@ func (b *batch[S, E]) run(ctx context.Context) {
 		b.decided, b.deciding = append(b.decided, b.deciding), nil
 		if b.l.o.Remote != nil && err == nil {
 			b.answer()
+			b.yield(ctx)
 		}
 	}
 	if len(b.text) > 0 && err == nil {

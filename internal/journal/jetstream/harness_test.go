@@ -1,6 +1,8 @@
 package jetstream_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -192,9 +194,12 @@ func (p *proxy) cut() {
 	p.conns = nil
 }
 
+type options = jetstream.Options
+
 // home is one machine: a directory and a connection.
 type home struct {
 	*testLog
+	url    string
 	dir    string
 	stream *jetstream.Stream
 }
@@ -221,7 +226,7 @@ func (h *home) open(t testing.TB, url string, change ...func(*jetstream.Options,
 	for _, f := range change {
 		f(so, o)
 	}
-	h.stream = jetstream.Open(so)
+	h.stream, h.url = jetstream.Open(so), url
 	o.Remote = h.stream.Log("counters")
 	l, err := journal.Open(h.dir, machine{}, o)
 	if err != nil {
@@ -289,6 +294,38 @@ func copyDir(t testing.TB, from, to string) {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// linesOf are the commits of a log of its own that counted to n.
+func linesOf(t testing.TB, n int) (bodies [][]byte) {
+	t.Helper()
+	dir := t.TempDir()
+	l, err := journal.Open(dir, machine{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var wg sync.WaitGroup
+	for w := range 64 { // they share each fsync
+		wg.Go(func() {
+			for i := w; i < n; i += 64 {
+				if _, err := l.Update(context.Background(), add("x")); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	text, err := os.ReadFile(filepath.Join(dir, "state.journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n"))[1:] {
+		_, body, _ := bytes.Cut(line, []byte(" "))
+		bodies = append(bodies, body)
+	}
+	return bodies
 }
 
 func journalOf(h *home) string { return filepath.Join(h.dir, "state.journal") }

@@ -58,8 +58,20 @@ func (l *Log) Name() string { return l.subject }
 // Wait is [journal.Remote.Wait].
 func (l *Log) Wait() time.Duration { return l.s.o.Wait }
 
-// codeInProcess means that a message with the same id is being settled.
-const codeInProcess = 10158
+// electing tells whether a cluster has no leader at the moment.
+func electing(err error) bool {
+	return isCode(err, codeUnavailable) || errors.Is(err, nats.ErrNoResponders)
+}
+
+// electionTimeout is how long a fetch waits for a leader.
+const electionTimeout = 10 * time.Second
+
+// Codes that have no name in the client: a message with the same id is being
+// settled, and JetStream is temporarily unavailable.
+const (
+	codeInProcess   = 10158
+	codeUnavailable = 10008
+)
 
 func isCode(err error, codes ...jetstream.ErrorCode) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
@@ -162,8 +174,8 @@ func (p *publishing) try(ctx context.Context, answer time.Duration) (uint64, err
 		return ack.Sequence, nil
 	case isCode(err, jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant):
 		return p.look(once)
-	case isCode(err, codeInProcess):
-		return 0, errAgain
+	case isCode(err, codeInProcess) || electing(err):
+		return 0, fmt.Errorf("%w: %w", errAgain, err)
 	case errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrReconnectBufExceeded):
 		return 0, fmt.Errorf("%w: %w", errAgain, err) // this attempt was not sent, or nobody took it
 	case errors.Is(err, nats.ErrConnectionClosed):
@@ -274,13 +286,17 @@ func (l *Log) last(ctx context.Context, d *dial, from uint64) (*jetstream.RawStr
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			m, err = nil, nil
 		}
+		wait := connectTimeout
+		if electing(err) {
+			wait = electionTimeout
+		}
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			err = fmt.Errorf("%s: %w: the stream was deleted", l.s.Where(), journal.ErrDiverged)
 		} else {
 			err = l.s.explain(err)
 		}
-		if err != nil && lost && time.Since(start) < connectTimeout {
-			err = nil // a connection that was lost is made again
+		if err != nil && (lost || wait > connectTimeout) && time.Since(start) < wait {
+			err = nil // a connection that was lost is made again, and a leader elected
 		} else if err != nil || from == 0 || m != nil && m.Sequence >= from {
 			return m, err
 		} else if time.Since(start) > l.s.o.Settle {

@@ -369,7 +369,7 @@ func (s *Stream) explain(err error) error {
 			return s.offline(err)
 		}
 	}
-	if _, ok := errors.AsType[net.Error](err); ok {
+	if _, ok := errors.AsType[net.Error](err); ok || electing(err) {
 		return s.offline(err)
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {

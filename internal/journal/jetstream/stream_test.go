@@ -285,7 +285,7 @@ func TestServersDiskSetBack(t *testing.T) {
 	}
 }
 
-func connect(t *testing.T, url string) natsjs.JetStream {
+func connect(t testing.TB, url string) natsjs.JetStream {
 	t.Helper()
 	nc, err := nats.Connect(url)
 	if err != nil {
