@@ -531,9 +531,10 @@ func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Questio
 		return nil, nil
 	}
 	wanted := q.Mode == modeSemantic || q.Mode == modeHybrid
+	past := q.AsOf != "" || q.KnownAt != ""
 	var failed error
 	for _, e := range s.opts.Vectors.Encoders(true) {
-		if !e.Instant && !wanted && (asked.Long || !s.opts.LongLived) {
+		if !e.Instant && (past || !wanted && (asked.Long || !s.opts.LongLived)) {
 			continue
 		}
 		tail, ready, err := s.vectors.ready(ctx, e, wanted, s.Now())
@@ -553,7 +554,7 @@ func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Questio
 			continue
 		}
 		m := &questionMeaning{encoder: e, vectors: vectors, only: q.Mode == modeSemantic}
-		if ready && q.AsOf == "" && q.KnownAt == "" {
+		if ready && !past {
 			if m.near, err = s.opts.Semantic.Near(ctx, e.Name, vectors, nearMost); err != nil {
 				return nil, err
 			}

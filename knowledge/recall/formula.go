@@ -43,15 +43,22 @@ type constants struct {
 	rank   formula
 	name   float64 // times the cosine to the name alone
 	answer decision
+	weakest
 }
+
+// weakest says from where on a first line may answer: from a probability, or where the nearest fact is so near by meaning.
+// Of the two, the cosine tells better whether a question has to do with the store at all.
+type weakest struct{ probability, cosine float64 }
+
+const never = 2 // no cosine is that high
 
 var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
-	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.5, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}}
+	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.5, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20}}
 	// A transformer's cosines tell more, and lie otherwise than the table's.
-	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}}
-	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}}
-	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}}
+	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.10, never}}
+	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never}}
+	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, never}}
 )
 
 // by says which constants count.
@@ -69,20 +76,23 @@ func (m *Meaning) by() *constants {
 
 // Chance finds something like the question the sooner, the more facts there are.
 const (
-	sizeLess  = .25 // taken off for each e-fold of facts
-	sizeUsual = 90  // facts of the projects that the constants were fitted on
-	sizeLeast = 20  // fewer tell nothing more
+	sizeLess   = .25 // taken off the log odds for each e-fold of facts
+	sizeNearer = .02 // so much nearer a fact must be that may answer
+	sizeUsual  = 90  // facts of the projects that the constants were fitted on
+	sizeLeast  = 20  // fewer tell nothing more
 )
 
 func (f formula) of(words, coverage, cosine float64) float64 {
 	return f.words*words + f.coverage*coverage + f.cosine*cosine
 }
 
+// efolds says how much larger than usual a store is.
+func (s *Size) efolds() float64 { return math.Log(float64(max(s.Facts, sizeLeast)) / sizeUsual) }
+
 // probability is that of a fact to answer the question.
 func (q *Question) probability(x *features, d *decision) float64 {
-	facts := float64(max(q.size.Facts, sizeLeast))
 	z := d.of(x.words/max(q.mass, 1e-9), x.coverage, x.cosine) + d.terms*math.Log1p(float64(len(q.terms))) + d.constant
-	return 1 / (1 + math.Exp(-z+sizeLess*math.Log(facts/sizeUsual)))
+	return 1 / (1 + math.Exp(-z+sizeLess*q.size.efolds()))
 }
 
 const (
@@ -90,21 +100,14 @@ const (
 	dormantLess = .1  // off the rank of a dormant fact: breaks near-ties only
 )
 
-// limits say what is told, by the score of a line.
-type limits struct {
-	firm   float64 // of a first line that is an answer
-	maybe  float64 // of a first line that may answer: below, nothing is told
-	behind float64 // of an answer behind an answer
-	weak   float64 // of a line that may answer behind another line
-}
-
-var usual = limits{firm: .50, maybe: .10, behind: .05, weak: .005}
-
 const (
-	leastRelated = .05 // probability of what may help with a task
-	mostMaybe    = 3   // so many lines that may answer
-	mostLong     = 3   // answers to a task, which asks about several things
-	shared       = 10  // so many lines share the probability of the first
+	leastFirm    = .50  // probability of a first line that is an answer
+	leastBehind  = .04  // of an answer behind it
+	leastWeak    = .005 // of a line that may answer behind another
+	leastRelated = .05  // probability of what may help with a task
+	mostMaybe    = 3    // so many lines that may answer
+	mostLong     = 3    // answers to a task, which asks about several things
+	shared       = 10   // so many lines share the probability of the first
 )
 
 // share gives the lines behind the first their probabilities to answer. The weights of the ranks were fitted as those of a
@@ -125,13 +128,14 @@ func share(answers []Answer, p float64) {
 
 // told keeps the answers, and of what is too weak to be one the lines that may be. These are not simply the next ones:
 // words and meaning miss different things, so each second line is the nearest by meaning alone that is not told yet.
-func (q *Question) told(answers []Answer, l limits) []Answer {
-	if len(answers) == 0 || answers[0].Score < l.maybe {
+func (q *Question) told(answers []Answer, from weakest) []Answer {
+	nearest := from.cosine + sizeNearer*q.size.efolds()
+	if len(answers) == 0 || answers[0].Score < from.probability && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Cosine >= nearest }) {
 		return nil
 	}
 	n, most := 0, mostMaybe
-	if answers[0].Score >= l.firm {
-		for n = 1; n < len(answers) && answers[n].Score >= l.behind; n++ {
+	if answers[0].Score >= leastFirm {
+		for n = 1; n < len(answers) && answers[n].Score >= leastBehind; n++ {
 		}
 	} else {
 		n, most = 1, most-1
@@ -154,7 +158,7 @@ func (q *Question) told(answers []Answer, l limits) []Answer {
 			if a.Outdated >= 0 && !keep[place(a.Outdated)] {
 				at = place(a.Outdated)
 			}
-			if !keep[at] && answers[at].Score >= l.weak {
+			if !keep[at] && answers[at].Score >= leastWeak {
 				keep[at], answers[at].Maybe = true, true
 				return
 			}

@@ -259,9 +259,10 @@ func dot(a, b []float32) float64 {
 // Rank puts candidates in order and leaves out what does not answer. Without meaning it goes by words alone. The same
 // candidates give the same answers in whatever order they come.
 func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
-	answers, p := q.rank(candidates, meaning, meaning.by())
+	by := meaning.by()
+	answers, p := q.rank(candidates, meaning, by)
 	share(answers, p)
-	return q.told(answers, usual)
+	return q.told(answers, by.weakest)
 }
 
 // Related puts candidates in order and leaves out only what has nothing to do with the question: for one who begins a

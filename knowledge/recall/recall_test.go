@@ -218,11 +218,11 @@ func checkAnswers(t testing.TB, facts []Candidate, text string, meaning bool) {
 		last, seen[a.Index] = a.Score, true
 		if a.Maybe {
 			maybe++
-		} else if maybe > 0 || a.Score < usual.behind || i == 0 && a.Score < usual.firm {
+		} else if maybe > 0 || a.Score < leastBehind || i == 0 && a.Score < leastFirm {
 			t.Fatalf("%.60q: a firm answer of %.2f in place %d, %d maybes before it", text, a.Score, i, maybe)
 		}
 	}
-	if len(answers) > 0 && answers[0].Score < usual.maybe {
+	if len(answers) > 0 && !meaning && answers[0].Score < byWords.probability {
 		t.Fatalf("%.60q: a first line of %.2f", text, answers[0].Score)
 	}
 	if maybe > mostMaybe {
