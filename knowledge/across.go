@@ -42,7 +42,7 @@ func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
 	}
 	var found []Similar
 	err := s.log.Akin(ctx, stems, func(k state.Known, names []fact.ID) error {
-		found = conflictsWith(k, this, form, names, s.present(r.RecordedAt))
+		found = conflictsWith(k, this, r.Value, form, names, s.present(r.RecordedAt))
 		return nil
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ const comparedMost = 32
 
 // conflictsWith lists the facts of some that likely conflict with a newer one, those
 // that it replaces first.
-func conflictsWith(k state.Known, this fact.ID, newer conflict.Form, names []fact.ID, now time.Time) (out []Similar) {
+func conflictsWith(k state.Known, this fact.ID, value string, newer conflict.Form, names []fact.ID, now time.Time) (out []Similar) {
 	var likely []*fact.Version
 	slices.SortFunc(names, fact.ID.Compare)
 	for _, n := range slices.Compact(names) {
@@ -65,7 +65,7 @@ func conflictsWith(k state.Known, this fact.ID, newer conflict.Form, names []fac
 			continue
 		}
 		for _, v := range fact.AllCurrent(k.Versions(n), now) {
-			if v.ArchivedAt == nil {
+			if v.ArchivedAt == nil && !hasValue(v, value) { // an equal one is named as such
 				likely = append(likely, v)
 			}
 		}

@@ -66,6 +66,16 @@ func TestEqualValueUnderAnotherKeyIsNamed(t *testing.T) {
 	}
 }
 
+// A value that is equal in other units is named as the same, and as no conflict.
+func TestEqualValueIsNoConflict(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "net", Key: "timeout", Value: "Request timeout is 500 ms"})
+	r := s.remember(t, Assertion{Category: "api", Key: "limit", Value: "request timeout is 0.5 s"})
+	if len(r.Similar) != 1 || r.Similar[0].Kind != "" {
+		t.Error(r.Text())
+	}
+}
+
 // Status counts what is superseded and what is dormant, and a timeline marks it.
 func TestDormantAndSupersededAreCounted(t *testing.T) {
 	s := testStore(t, nil)
