@@ -55,8 +55,10 @@ func TestClonesOfARepositoryAgreeToTheByte(t *testing.T) {
 		}
 		origin.git("init", "-q", "--bare", "-b", "main")
 		var all []*machine
+		calm := rapid.Bool().Draw(t, "calm")
 		for i := range 5 {
 			m := newMachine(t, filepath.Join(dir, fmt.Sprint(n), fmt.Sprint(i)), 0)
+			m.calm = calm
 			defer m.store.Close()
 			m.git("init", "-q", "-b", "main")
 			m.git("remote", "add", "origin", origin.root)
@@ -97,6 +99,13 @@ func TestClonesOfARepositoryAgreeToTheByte(t *testing.T) {
 		for _, m := range all[1:] {
 			if got := m.export(t); got != want {
 				t.Fatalf("clones differ:\n%s", difference(want, got))
+			}
+		}
+		for _, m := range all {
+			for _, value := range m.said {
+				if !strings.Contains(want, value) {
+					t.Fatalf("lost: %q in\n%s", value, want)
+				}
 			}
 		}
 	})
