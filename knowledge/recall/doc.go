@@ -34,6 +34,6 @@
 // is the probability p that the first three answer, by the features of the first: its score (1 for the fact of that name).
 // With a transformer it is 3.65·words/Σw + 7.4·cosine + ln(1 + n) − 6.5. A line behind has p·e^rank/Σe^rank, over ten lines.
 // From p = .50 on there is an answer: the first line, and those behind it of .04 or more. From p = .25 on the first line may
-// answer, and where the cosine of any fact is .20 + .02·ln(N/90) or more; by words alone, and with a transformer, from .10 on.
+// answer, and where the cosine of any fact is .20 + .02·ln(N/90) or more; by words alone from .10 on, with a transformer from .06.
 // Behind either, lines may answer, three in all, each second one the nearest by meaning. What was tried is in MEASURED.md.
 package recall

@@ -56,7 +56,7 @@ var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
 	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.5, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20}}
 	// A transformer's cosines tell more, and lie otherwise than the table's.
-	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.10, never}}
+	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.06, never}}
 	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never}}
 	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, never}}
 )
