@@ -106,17 +106,21 @@ func Open(o *Options) *Stream {
 	return s
 }
 
-// Close closes the connection.
+// Close closes the connection. An attempt to make one is not waited for.
 func (s *Stream) Close() error {
 	s.mu.Lock()
 	d := s.dial
 	s.closed, s.dial = true, nil
 	s.mu.Unlock()
-	if d != nil {
-		<-d.done
+	if d == nil {
+		return nil
+	}
+	select {
+	case <-d.done:
 		if d.nc != nil {
 			d.nc.Close()
 		}
+	default: // connect closes what it makes
 	}
 	return nil
 }
@@ -170,12 +174,15 @@ func (s *Stream) connect(d *dial) {
 		d.nc = nc
 		err = d.find(s)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil && s.closed {
+		err = journal.ErrClosed
+	}
 	if err != nil && nc != nil {
 		nc.Close()
 		d.nc = nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err != nil {
 		d.err, d.failed = s.explain(err), time.Now()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -497,5 +498,36 @@ func TestFollows(t *testing.T) {
 		for b.copied(t)["x"] != i+1 { // the test's own time limit ends this
 			time.Sleep(time.Millisecond)
 		}
+	}
+}
+
+// A server that takes a connection and says nothing holds up no command that ends.
+func TestCloseDoesNotWaitForAConnection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := jetstream.Open(&jetstream.Options{Server: jetstream.Server{URL: "nats://" + l.Addr().String()}, Stream: "shop"})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	err = s.Log("counters").Fetch(ctx, 0, nil)
+	if !errors.Is(err, journal.ErrOffline) {
+		t.Errorf("fetch: %v, want offline", err)
+	}
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The attempt goes on: its connection is still open.
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("close waited for the attempt to connect: %v", err)
 	}
 }
