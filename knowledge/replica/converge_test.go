@@ -68,7 +68,11 @@ func (m *machine) export(t interface{ Fatalf(string, ...any) }) string {
 	var b bytes.Buffer
 	err := m.store.View(context.Background(), func(st *state.State, _ time.Time) error {
 		b.Reset()
-		return formats.EncodeNative(&b, replica.Document(st))
+		d, err := replica.Document(st, m.store.Dir())
+		if err != nil {
+			return err
+		}
+		return formats.EncodeNative(&b, d)
 	})
 	if err != nil {
 		t.Fatalf("export: %v", err)
@@ -265,4 +269,22 @@ func difference(a, b string) string {
 		}
 	}
 	return "the second is longer"
+}
+
+// What was erased before anybody was told of it is nobody else's business: the shared
+// memory is the same without it.
+func TestErasureOfWhatWasNeverToldStaysHome(t *testing.T) {
+	a, b := newMachine(t, filepath.Join(t.TempDir(), "a"), 0), newMachine(t, filepath.Join(t.TempDir(), "b"), 0)
+	defer a.store.Close()
+	defer b.store.Close()
+	a.remember(t, "kept", "JWT RS256")
+	a.sync(t)
+	a.remember(t, "slip", "said too much")
+	if _, err := a.store.Remove(t.Context(), knowledge.Withdrawal{Category: "arch", Key: "slip", Erase: true, Confirm: true}); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, []*machine{a, b})
+	if x, y := a.export(t), b.export(t); x != y {
+		t.Errorf("machines differ:\n%s", difference(x, y))
+	}
 }

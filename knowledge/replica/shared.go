@@ -8,8 +8,9 @@ import (
 )
 
 // Document is the shared part of a state: without local facts, and without what belongs
-// to one machine. It is the same wherever the same lines were taken in.
-func Document(st *state.State) *formats.Document {
+// to one machine. It is the same wherever the same lines were taken in. dir is the store's:
+// an erased fact that no line tells of belongs to this machine.
+func Document(st *state.State, dir string) (*formats.Document, error) {
 	all := st.Document(journal.Header{})
 	d := &formats.Document{Schema: formats.Schema, Facts: sharedOf(all.Facts), Patterns: all.Patterns, Gotchas: all.Gotchas, Reminders: all.Reminders}
 	for _, r := range all.Relations {
@@ -27,8 +28,20 @@ func Document(st *state.State) *formats.Document {
 			d.Disputes = append(d.Disputes, x)
 		}
 	}
-	for _, t := range all.Tombstones {
-		d.Tombstones = append(d.Tombstones, formats.Tombstone{Key: state.ErasedName(fact.IDOf(t.Category, t.Key)), ErasedAt: t.ErasedAt})
+	told := map[string]bool{}
+	if st.Replica != nil && len(all.Tombstones) > 0 {
+		lines, err := readCopy(dir, st.Replica.Lines)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lines {
+			told[l.Name] = l.Op == opErase || told[l.Name]
+		}
 	}
-	return d
+	for _, t := range all.Tombstones {
+		if name := state.ErasedName(fact.IDOf(t.Category, t.Key)); st.Replica == nil || told[name] {
+			d.Tombstones = append(d.Tombstones, formats.Tombstone{Key: name, ErasedAt: t.ErasedAt})
+		}
+	}
+	return d, nil
 }

@@ -77,7 +77,11 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 		switch o.Format {
 		case formatJSON:
 			if o.Shared {
-				return formats.EncodeNative(&b, replica.Document(st))
+				d, err := replica.Document(st, s.Dir())
+				if err != nil {
+					return err
+				}
+				return formats.EncodeNative(&b, d)
 			}
 			return formats.EncodeNative(&b, exportOf(st, s))
 		case formatJSONL:
