@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,14 +106,7 @@ func join(lines []*Line) []byte {
 // Purge takes what is told of erased facts out of the copy in a store's directory. Each
 // line keeps its place.
 func Purge(dir string, names []formats.Name) error {
-	text, err := os.ReadFile(filepath.Join(dir, copyName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	lines, err := readCopy(dir, bytes.Count(text, []byte("\n"))+1)
+	lines, err := readCopy(dir, math.MaxInt)
 	if err != nil {
 		return err
 	}

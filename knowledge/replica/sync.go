@@ -559,9 +559,15 @@ func setList[T any](to **[]T, want, have []T, local func(T) bool) {
 
 // tombstones erases what others erased since, and returns the facts that were there.
 func (p *plan) tombstones(st *state.State) (erased []fact.ID) {
+	before := map[string]formats.Tombstone{} // by the hashed name
+	for t := range st.Tombstones() {
+		if name := hashed(formats.Name{Category: t.Category, Key: t.Key}); before[name].Key == "" {
+			before[name] = t
+		}
+	}
 	var names map[string]formats.Name
 	for t := range p.folded.State.Tombstones() {
-		was, known := tombstone(st, t.Key)
+		was, known := before[t.Key]
 		if known && !t.ErasedAt.After(was.ErasedAt) {
 			continue
 		}
@@ -583,16 +589,6 @@ func (p *plan) tombstones(st *state.State) (erased []fact.ID) {
 		p.events = append(p.events, state.Event{Erase: &t})
 	}
 	return erased
-}
-
-// tombstone is what the store has left of an erased fact, by its hashed name.
-func tombstone(st *state.State, hash string) (formats.Tombstone, bool) {
-	for t := range st.Tombstones() {
-		if hashed(formats.Name{Category: t.Category, Key: t.Key}) == hash {
-			return t, true
-		}
-	}
-	return formats.Tombstone{}, false
 }
 
 // marked are versions with the mark of what nobody has asserted here.

@@ -16,9 +16,9 @@
 //   - The codes 10071 and 10164 mean that another commit is there, or that one
 //     is being settled. The next message on the subject tells which: it is ours,
 //     another's, or missing. In the last case we wait and repeat.
-//   - The last message of a subject may be an old one for seconds after a
-//     failure, so a stream that ends too early is looked at again before it
-//     counts as set back.
+//   - For seconds after a failure the last message of a subject may be an old
+//     one. A stream that ends too early is looked at again before it counts as
+//     set back.
 //   - A stream whose metadata does not say that this program made it, or says
 //     another project or a newer format, is refused.
 //
