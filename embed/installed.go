@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"leanctx/internal/atomicfile"
 )
 
 // The names of the files of an installed model, and of what is beside the
@@ -247,18 +249,7 @@ func Remove(modelsDir, name string) error {
 // setCurrent replaces the file current by a rename, so that a reader finds the
 // old name or the new one.
 func setCurrent(modelsDir, name string) error {
-	f, err := os.CreateTemp(modelsDir, stagedPrefix)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(name + "\n")
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(modelsDir, currentFile))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return atomicfile.WriteFile(filepath.Join(modelsDir, currentFile), []byte(name+"\n"), atomicfile.Options{})
 }
 
 // discard takes a folder out of the way by a rename first, so that no reader

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/overview/source"
 	"leanctx/overview/tree"
 )
@@ -81,18 +81,7 @@ func saveCache(name string, s *stored, entries []*entry) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "map-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = cmp.Or(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.WriteFile(name, b, atomicfile.Options{})
 }
 
 func (s *stored) append(b []byte, entries []*entry) []byte {

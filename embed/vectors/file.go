@@ -1,7 +1,6 @@
 package vectors
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -18,6 +17,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"leanctx/internal/atomicfile"
 )
 
 const (
@@ -270,7 +271,7 @@ func (x *Index) write() error {
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return err
 	}
-	err := replace(filepath.Join(x.dir, vectorFile), func(w io.Writer) error {
+	err := atomicfile.Write(filepath.Join(x.dir, vectorFile), atomicfile.Options{}, func(w io.Writer) error {
 		for _, name := range slices.Sorted(maps.Keys(x.sets)) {
 			m := x.sets[name]
 			for _, part := range [][]byte{m.header(), m.arrays, m.rows} {
@@ -287,26 +288,9 @@ func (x *Index) write() error {
 	if x.stamp, err = os.Stat(filepath.Join(x.dir, vectorFile)); err != nil {
 		return err
 	}
-	return replace(filepath.Join(x.dir, describingFile), func(w io.Writer) error {
+	return atomicfile.Write(filepath.Join(x.dir, describingFile), atomicfile.Options{}, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(map[string]any{"schema": 2, "encoders": x.entries(), "bytes": x.stamp.Size()})
 	})
-}
-
-// replace writes a file beside another one and renames it into its place.
-func replace(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp-")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f, 1<<16)
-	err = errors.Join(write(w), w.Flush(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // remove deletes the files.

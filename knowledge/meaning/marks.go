@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"leanctx/internal/atomicfile"
 )
 
 // Vectors are a cache like the text index, and kept in step like it: a mark
@@ -90,16 +92,5 @@ func (x *Marks) Set(encoder string, m Progress, fed uint64) error {
 	if err := os.MkdirAll(filepath.Dir(x.Path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(x.Path), filepath.Base(x.Path)+".tmp-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), x.Path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return atomicfile.WriteFile(x.Path, append(data, '\n'), atomicfile.Options{})
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"leanctx/formats"
+	"leanctx/internal/atomicfile"
 )
 
 // The copy is the file shared.jsonl beside the facts: every line that the store's state
@@ -43,22 +44,7 @@ func readCopy(dir string, most int) ([]*Line, error) {
 
 // writeCopy writes the copy anew. It is on disk when writeCopy returns.
 func writeCopy(dir string, lines []*Line) error {
-	f, err := os.CreateTemp(dir, copyName+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already when the rename succeeded
-	_, err = f.Write(join(lines))
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, copyName))
-	}
-	return err
+	return atomicfile.WriteFile(filepath.Join(dir, copyName), join(lines), atomicfile.Options{Sync: true})
 }
 
 // appendCopy adds lines after the first so many. They are on disk when it returns.

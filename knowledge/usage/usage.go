@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/knowledge/fact"
 )
 
@@ -162,8 +163,7 @@ func (u *Record) compact() {
 	for version, r := range u.seen {
 		fmt.Fprintf(&b, "%d %s*%d\n", r.Last.Unix(), version, r.Count)
 	}
-	temp := u.path + ".tmp"
-	if os.WriteFile(temp, b.Bytes(), 0o600) == nil && os.Rename(temp, u.path) == nil {
+	if atomicfile.WriteFile(u.path, b.Bytes(), atomicfile.Options{}) == nil {
 		u.offset = int64(b.Len())
 	}
 }

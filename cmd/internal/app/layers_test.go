@@ -28,13 +28,14 @@ var mayImport = map[string][]string{
 	"internal/prose":                        {},
 	"internal/refusal":                      {},
 	"internal/notice":                       {"internal/journal"},
+	"internal/atomicfile":                   {},
 	"internal/proctest":                     {},                 // for tests alone
 	"formats":                               {"internal/prose"}, // how hidden characters are shown
 	"formats/foreign":                       {"formats"},
 	"formats/plan":                          {"formats"},
 	"formats/okf":                           {},
-	"embed":                                 {},
-	"embed/vectors":                         {"embed"},
+	"embed":                                 {"internal/atomicfile"},
+	"embed/vectors":                         {"internal/atomicfile", "embed"},
 	// floor 1: siblings never import siblings
 	"knowledge":          {"knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":     {"knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
@@ -42,13 +43,13 @@ var mayImport = map[string][]string{
 	"knowledge/advice":   {"knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/replica":  {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "formats"},
+	"knowledge/replica":  {"internal/atomicfile", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "formats"},
 	"knowledge/listing":  {"knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/reminder", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/transfer": {"knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
+	"knowledge/transfer": {"internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
 	"knowledge/intent":   {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
-	"knowledge/meaning":  {"knowledge/fact"},
-	"knowledge/usage":    {"knowledge/fact"},
+	"knowledge/meaning":  {"internal/atomicfile", "knowledge/fact"},
+	"knowledge/usage":    {"internal/atomicfile", "knowledge/fact"},
 	"knowledge/index":    {"knowledge/words", "internal/journal"},
 	"knowledge/words":    {},
 	"knowledge/drawing":  {"internal/prose"},
@@ -69,20 +70,20 @@ var mayImport = map[string][]string{
 	"overview/source":  {"knowledge/words"},
 	"overview/graph":   {"overview/source"},
 	"overview/project": {"internal/journal", "internal/refusal"},
-	"overview":         {"internal/prose", "internal/refusal"},
+	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal"},
 	// floor 2
 	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":      {"cmd/internal/op"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose"},
-	"cmd/internal/web":      {"cmd/internal/op", "tasks"},
+	"cmd/internal/web":      {"internal/atomicfile", "cmd/internal/op", "tasks"},
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
-	"cmd/internal/hook":     {"cmd/internal/op", "internal/prose"},
+	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "internal/prose"},
 	// beside them
-	"cmd/internal/config": {"internal/prose", "internal/secret"},
+	"cmd/internal/config": {"internal/atomicfile", "internal/prose", "internal/secret"},
 	"cmd/internal/demo":   {},
 	// floors 3 and 4
-	"cmd/internal/app": {"internal/journal", "internal/journal/jetstream", "internal/journal/jetstream/natsserver", "internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/web/page", "cmd/internal/hook",
+	"cmd/internal/app": {"internal/atomicfile", "internal/journal", "internal/journal/jetstream", "internal/journal/jetstream/natsserver", "internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/web/page", "cmd/internal/hook",
 		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "formats", "formats/foreign", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 	"cmd/measure":  {"knowledge/words"}, // it runs the rest through the binary, as a user does

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/agents/share"
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/knowledge"
@@ -175,21 +176,8 @@ func (m *membership) write() error {
 	if err != nil {
 		return err
 	}
-	root, err := journal.OpenDir(m.teamDir())
-	if err != nil {
+	if err := os.MkdirAll(m.teamDir(), 0o700); err != nil {
 		return err
 	}
-	defer root.Close()
-	f, err := root.OpenFile(teamFile+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err == nil {
-		err = f.Sync() // before the rename gives it its name
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return root.Rename(teamFile+".new", teamFile)
+	return atomicfile.WriteFile(filepath.Join(m.teamDir(), teamFile), append(text, '\n'), atomicfile.Options{Sync: true})
 }

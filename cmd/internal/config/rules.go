@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/secret"
 )
 
@@ -42,35 +43,8 @@ func (c *Config) AddRule(r secret.Rule) error {
 	if err := enc.Encode(members); err != nil {
 		return err
 	}
-	return replace(path, out.Bytes())
-}
-
-// replace replaces a file atomically: a reader finds the old content or the new one, also
-// after a power failure.
-func replace(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
-	tmp, err := os.CreateTemp(dir, ".config-*") // 0600
-	if err != nil {
-		return fmt.Errorf("configuration: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
-		}
-	}()
-	if _, err := tmp.Write(data); err != nil {
-		return err
-	}
-	// Before the rename: else a crash could leave the name with no content.
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return atomicfile.WriteFile(path, out.Bytes(), atomicfile.Options{Sync: true})
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/atomicfile"
 )
 
 // Tokens knows who may come in.
@@ -92,17 +93,7 @@ func makeToken(dataDir, path string) error {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dataDir, ownTokenName+".*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(rand.Text() + "\n")
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Link(f.Name(), path) // unlike a rename it replaces nothing
+	return atomicfile.WriteFile(path, []byte(rand.Text()+"\n"), atomicfile.Options{Sync: true, New: true})
 }
 
 // private refuses a file with tokens that others may read.
