@@ -42,9 +42,6 @@ const (
 	Replaced      // the newer one says that it takes the older one's place
 )
 
-// Between compares an older and a newer fact.
-func Between(old, new Statement) Kind { return Of(old).Before(Of(new)) }
-
 // Form is a statement taken apart.
 type Form struct {
 	key      []string // stems of the key
@@ -179,9 +176,6 @@ func (f Form) Words() []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
-
-// Replaces reports whether the statement names something as replaced.
-func (f Form) Replaces() bool { return len(f.replaced) > 0 }
 
 // Mentions are stems of which a statement that names this one as replaced holds at
 // least one.

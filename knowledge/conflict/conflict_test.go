@@ -14,7 +14,7 @@ func TestPairsUnderDifferentKeys(t *testing.T) {
 	type count struct{ named, conflicts, alarms, compatible int }
 	seen, heldOut, further := count{}, count{}, count{}
 	look := func(c *count, half string, x pair) {
-		got := Between(x.old, x.new) != None
+		got := Of(x.old).Before(Of(x.new)) != None
 		switch {
 		case x.conflict && got:
 			c.named++
@@ -57,7 +57,7 @@ func TestWhatConflictsIsExclusive(t *testing.T) {
 	for _, x := range append(pairs[:len(pairs):len(pairs)], more...) {
 		switch {
 		case Of(x.new).Exclusive():
-		case Between(x.old, x.new) != None:
+		case Of(x.old).Before(Of(x.new)) != None:
 			t.Errorf("%v: a conflict with what is not exclusive", x)
 		default:
 			quiet++
@@ -69,10 +69,10 @@ func TestWhatConflictsIsExclusive(t *testing.T) {
 }
 
 // Hundreds of facts are compared beside a remember.
-func BenchmarkBetween(b *testing.B) {
+func BenchmarkBefore(b *testing.B) {
 	for b.Loop() {
 		for _, x := range pairs {
-			Between(x.old, x.new)
+			Of(x.old).Before(Of(x.new))
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pairs)), "ns/pair")
@@ -88,7 +88,7 @@ func TestPlacesInASeriesAreNoConflict(t *testing.T) {
 		{"infra/node 1 port", "network/node 1 port", Likely},
 		{"infra/node port", "network/node 2 port", Likely},
 	} {
-		if got := Between(Statement{tt.a, "port 8080 on this node"}, Statement{tt.b, "port 8081 on this node"}); got != tt.want {
+		if got := Of(Statement{tt.a, "port 8080 on this node"}).Before(Of(Statement{tt.b, "port 8081 on this node"})); got != tt.want {
 			t.Errorf("%s and %s: %v, want %v", tt.a, tt.b, got, tt.want)
 		}
 	}

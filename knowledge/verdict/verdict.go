@@ -45,9 +45,6 @@ const (
 	Equal
 )
 
-// String is the kind in lower case.
-func (k Kind) String() string { return [...]string{"different", "refined", "equal"}[k] }
-
 // Compare tells how the new value of a key relates to the old one. The key only
 // says whether the order of list items counts ("deploy-order"); it may be empty.
 func Compare(key, old, new string) Kind {

@@ -90,20 +90,6 @@ func plainLetters(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// Level is a text as a look at its bytes wants it: every spelling of a letter alike, the words not taken apart.
-// Capitals of ASCII stay, since words begin at them.
-func Level(text string) string {
-	if ascii(text) {
-		return text
-	}
-	return plainLetters(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf {
-			return r
-		}
-		return unicode.ToLower(r)
-	}, compatible(text)))
-}
-
 // compatible is a text in one way of writing characters, with nothing that is no text.
 func compatible(text string) string {
 	return strings.ReplaceAll(norm.NFKC.String(strings.ToValidUTF8(text, " ")), tatweel, "")
