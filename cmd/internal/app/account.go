@@ -11,16 +11,11 @@ import (
 	"leanctx/agents"
 	"leanctx/agents/cost"
 	"leanctx/cmd/internal/op"
-	"leanctx/overview/project"
 	"leanctx/tasks"
 )
 
 // usageStore opens the token counts of a call's project.
 func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -29,16 +24,12 @@ func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, erro
 	if err != nil {
 		return nil, err
 	}
-	return usage.As(cost.Actor{Agent: s.self(sc, p.Hash, c.Agent), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
+	return usage.As(cost.Actor{Agent: s.self(sc, p), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
 }
 
-func (s *stores) usage(p project.Project) (*cost.Usage, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	return openOnce(s, s.usages, p.Hash, func() (*cost.Usage, error) {
-		return cost.Open(c.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Logger: s.logger})
+func (s *stores) usage(p located) (*cost.Usage, error) {
+	return openOnce(s, p.Hash, func() (*cost.Usage, error) {
+		return cost.Open(s.config.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Logger: s.logger})
 	})
 }
 
@@ -49,12 +40,8 @@ func (s *stores) count(m op.Made) {
 	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report does not count itself
 		return
 	}
-	p := found.(project.Project)
-	c, err := s.config()
-	if err != nil {
-		return
-	}
-	agent := s.booked(p.Hash, s.self(m.Scope, p.Hash, c.Agent))
+	p := found.(located)
+	agent := s.booked(p, s.self(m.Scope, p))
 	s.touch(m.Scope, p, agent)
 	usage, err := s.usage(p)
 	if err != nil {
@@ -89,8 +76,8 @@ func intentOf(m op.Made) cost.Intent {
 // booked is the id of the agent that made a call. A call under an unknown or ambiguous name
 // counts for the client. A whole id is looked up only if the registry is open already: a
 // command that needs no registry should not read one.
-func (s *stores) booked(hash, agent string) string {
-	w := s.openProject(hash)
+func (s *stores) booked(p located, agent string) string {
+	w := s.openProject(p)
 	if w == nil || agent == "" || idForm.MatchString(agent) && w.agents.known() == nil {
 		return agent
 	}
@@ -115,7 +102,7 @@ const (
 
 // touch records in the background of a server that an agent is active. Otherwise an agent
 // that only remembers and recalls would count as inactive.
-func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
+func (s *stores) touch(sc op.Scope, p located, agent string) {
 	if !s.longLived || agent == "" {
 		return
 	}
@@ -144,13 +131,15 @@ func (s *stores) touch(sc op.Scope, p project.Project, agent string) {
 // left releases the agents of a connection that has ended, so that others may resume them.
 func (s *stores) left(session string) {
 	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.perProject))
+	all := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
-	for _, w := range all {
-		if registry := w.agents.known(); registry != nil {
-			if err := registry.Leave(session); err != nil {
-				s.logger.Warn("an agent was not let go", "error", err)
-			}
+	for _, x := range all {
+		w, ok := x.(*projectStores)
+		if !ok || w.agents.known() == nil {
+			continue
+		}
+		if err := w.agents.known().Leave(session); err != nil {
+			s.logger.Warn("an agent was not let go", "error", err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	r := &run{in: in, out: out, errs: errs, args: args}
 	root := cli.New(cli.Options{
 		In: in, Out: out, Err: errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known, Manual: manual,
-		Tools: r.tools, Plain: r.plain(), Warn: r.warn, Made: r.made,
+		Tools: r.tools, Plain: r.plain(), Begin: r.begin, Warn: r.warn, Made: r.made,
 	})
 	root.SetArgs(args)
 	return r.end(ctx, execute(withBar(op.WithCaller(ctx, caller(in, out)), errs), root.ExecuteContext))
@@ -112,10 +112,20 @@ type run struct {
 // tools are the tools of the table, and those that exist on the command line only.
 func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.globals = g
-	r.stores = newStores(func() (*config.Config, error) {
-		return config.Load(&config.Options{Project: g.Project, Agent: g.Agent})
-	}, r.warn)
+	r.stores = newStores(nil, r.warn)
 	return append(append(r.stores.commands(r.in), projectTool(r.stores), syncTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool(), r.teamTool(), r.serveTool()), r.clientTools()...)
+}
+
+// begin reads the configuration, when the flags are known. The version is told without one.
+func (r *run) begin(t *op.Tool) error {
+	if t.Name == versionName {
+		return nil
+	}
+	c, err := config.Load(&config.Options{Project: r.globals.Project, Agent: r.globals.Agent})
+	if err == nil {
+		r.stores.config = c
+	}
+	return err
 }
 
 // plain are the commands that are no operations.
@@ -166,8 +176,8 @@ func (r *run) explainAgent(err error) error {
 	if missing == nil && wrong == nil || r.globals.Agent != "" {
 		return err
 	}
-	c, e := r.stores.config()
-	if e != nil || c.Agent == "" {
+	c := r.stores.config
+	if c == nil || c.Agent == "" {
 		return err
 	}
 	if wrong != nil && wrong.Subject == c.Agent { // not if the call names another agent
@@ -181,11 +191,10 @@ func (r *run) explainAgent(err error) error {
 
 // mcp serves one client until its input ends.
 func (r *run) mcp(ctx context.Context, _ cli.Globals) error {
-	c, err := r.stores.config()
-	if err != nil {
+	if err := r.begin(new(op.Tool)); err != nil {
 		return err
 	}
-	r.stores.serve(slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: c.LogLevel})))
+	r.stores.serve(slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: r.stores.config.LogLevel})))
 	if cli.Terminal(r.in) {
 		fmt.Fprintf(r.errs, "%s: this is an MCP server; it waits for a client's messages on standard input (Ctrl-C ends it)\n", cli.Name)
 	}

@@ -118,10 +118,19 @@ func (c client) register(kind, role string) string {
 	return r.AgentID
 }
 
+func configured(t testing.TB) *config.Config {
+	t.Helper()
+	c, err := config.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // serving is a server within the test, over the data directory that home made.
 func serving(t testing.TB) *stores {
 	t.Helper()
-	s := newStores(func() (*config.Config, error) { return config.Load(nil) }, nil)
+	s := newStores(configured(t), nil)
 	s.serve(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
 		if err := s.close(); err != nil {

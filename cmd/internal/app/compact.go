@@ -33,7 +33,7 @@ type part struct {
 type compacter interface{ Compact(context.Context) error }
 
 func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (compacted, error) {
-	facts, err := s.open(ctx, sc)
+	facts, err := s.facts(s.resolve)(ctx, sc)
 	if err != nil {
 		return compacted{}, err
 	}
@@ -69,17 +69,13 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.membership(p.Hash)
-	if err != nil {
-		return nil, err
-	}
 	w, err := s.projectStores(sc, p)
 	if err != nil {
 		return nil, err
 	}
-	at := func(names ...string) string { return filepath.Join(append([]string{m.agentsDir()}, names...)...) }
+	at := func(names ...string) string { return filepath.Join(append([]string{p.at.agentsDir()}, names...)...) }
 	return []part{
-		{file: filepath.Join(m.knowledgeDir(), "knowledge.json")},
+		{file: filepath.Join(p.at.knowledgeDir(), "knowledge.json")},
 		{at("registry.json"), at("diaries", "*.json"), func() (compacter, error) { return w.agents.get() }},
 		{at("tasks.json"), "", func() (compacter, error) { return w.tasks.get() }},
 		{at("shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares.get() }},

@@ -18,6 +18,9 @@ import (
 // It ignores errors: a shell would print them into the line that is being typed.
 func (r *run) known(ctx context.Context, b cli.Blank) []string {
 	r.stores.warn = func(string) {}
+	if r.begin(new(op.Tool)) != nil {
+		return nil
+	}
 	switch b.Argument {
 	case "clients":
 		return hook.Names()

@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(web.New(web.Options{Own: webProject(p), Tokens: tokens, Loopback: true, MCP: func(web.Project) http.Handler { return fixtures.HTTP() }}))
+	s := httptest.NewServer(web.New(web.Options{Own: webProject(p.Project), Tokens: tokens, Loopback: true, MCP: func(web.Project) http.Handler { return fixtures.HTTP() }}))
 	defer s.Close()
 	for _, era := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(era, func(t *testing.T) {

@@ -70,11 +70,7 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 	}
 	switch {
 	case a.Plugin != "":
-		c, err := r.stores.config()
-		if err != nil {
-			return nil, err
-		}
-		dir, err := c.Path(a.Plugin)
+		dir, err := r.stores.config.Path(a.Plugin)
 		if err != nil {
 			return nil, err
 		}
@@ -103,17 +99,13 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 // remote is the server that --url names. Without a path it is the one of this project; the
 // project is recorded, so that the server knows it by its hash.
 func (s *stores) remote(ctx context.Context, sc op.Scope, a connection) (hook.Remote, error) {
-	c, err := s.config()
-	if err != nil {
-		return hook.Remote{}, err
-	}
 	p, err := s.resolve(ctx, sc)
 	if err != nil {
 		return hook.Remote{}, err
 	}
 	remote, err := hook.ParseRemote(a.URL, a.Token, p.Hash)
 	if err == nil && remote.Token == "" {
-		remote.Token, err = web.OwnToken(c.DataDir)
+		remote.Token, err = web.OwnToken(s.config.DataDir)
 	}
 	return remote, err
 }
@@ -168,20 +160,13 @@ func asUsage(err error) error {
 
 // machine describes this machine to package hook.
 func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error) {
-	c, err := s.config()
+	home, err := s.config.Home()
 	if err != nil {
 		return hook.Machine{}, err
 	}
-	home, err := c.Home()
-	if err != nil {
-		return hook.Machine{}, err
-	}
-	p := hook.Machine{Home: home, Data: c.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath}
-	p.Root = c.Project
-	if sc.Project != "" {
-		if p.Root, err = c.Path(sc.Project); err != nil {
-			return p, err
-		}
+	p := hook.Machine{Home: home, Data: s.config.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath}
+	if p.Root, err = s.dir(sc); err != nil {
+		return p, err
 	}
 	// A broken configuration must not keep connect and doctor from working.
 	if projects, dir, err := s.projectRegistry(sc); err == nil {

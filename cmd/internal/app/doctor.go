@@ -124,17 +124,13 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 
 // removeAside deletes files of the data directory that were set aside.
 func (s *stores) removeAside(paths []string) error {
-	c, err := s.config()
-	if err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(c.DataDir)
+	root, err := os.OpenRoot(s.config.DataDir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for _, path := range paths {
-		rel, err := filepath.Rel(c.DataDir, path)
+		rel, err := filepath.Rel(s.config.DataDir, path)
 		if err == nil {
 			err = root.Remove(rel)
 		}
@@ -149,12 +145,7 @@ func (s *stores) removeAside(paths []string) error {
 // does not load the model, which takes seconds; embeddings_status says more.
 func (s *stores) models() hook.Finding {
 	f := hook.Finding{Level: hook.Fine, Subject: "model"}
-	c, err := s.config()
-	if err != nil {
-		f.Level, f.Text = hook.Problem, err.Error()
-		return f
-	}
-	dir, m, err := embed.Current(c.ModelsDir)
+	dir, m, err := embed.Current(s.config.ModelsDir)
 	if err == nil {
 		err = embed.Verify(dir)
 	}
@@ -163,7 +154,7 @@ func (s *stores) models() hook.Finding {
 		f.Text = "none installed, the built-in encoder is used"
 	case err != nil:
 		f.Level, f.Text = hook.Problem, hook.Line(err.Error())+"; until then the built-in encoder is used"
-		f.Fix = modelCure(c.ModelsDir, m)
+		f.Fix = modelCure(s.config.ModelsDir, m)
 	default:
 		f.Text = m.Name + " in " + dir
 	}

@@ -39,15 +39,11 @@ type modelSource struct {
 }
 
 func (s *stores) installModel(ctx context.Context, _ op.Scope, a modelSource) (embed.Installed, error) {
-	c, err := s.config()
+	path, err := s.config.Path(a.Path)
 	if err != nil {
 		return embed.Installed{}, err
 	}
-	path, err := c.Path(a.Path)
-	if err != nil {
-		return embed.Installed{}, err
-	}
-	done, err := embed.Install(ctx, c.ModelsDir, path, &embed.InstallOptions{Model: a.Model, Child: worker()})
+	done, err := embed.Install(ctx, s.config.ModelsDir, path, &embed.InstallOptions{Model: a.Model, Child: worker()})
 	return done, asNotFound(err)
 }
 
@@ -73,15 +69,11 @@ func (s *stores) removeModel(_ context.Context, _ op.Scope, a modelName) (modelD
 
 // withModel calls do with an installed model.
 func (s *stores) withModel(a modelName, format string, do func(modelsDir, name string) error) (modelDone, error) {
-	c, err := s.config()
-	if err != nil {
-		return modelDone{}, err
-	}
-	name, err := embed.Named(c.ModelsDir, a.Name)
+	name, err := embed.Named(s.config.ModelsDir, a.Name)
 	if err != nil {
 		return modelDone{}, asNotFound(err)
 	}
-	return modelDone{name, format}, asNotFound(do(c.ModelsDir, name))
+	return modelDone{name, format}, asNotFound(do(s.config.ModelsDir, name))
 }
 
 // asNotFound turns fs.ErrNotExist into the error that means: a named thing does not exist.
@@ -123,13 +115,9 @@ func (l modelList) Text() string {
 }
 
 func (s *stores) listModels(context.Context, op.Scope, noArgs) (modelList, error) {
-	c, err := s.config()
-	if err != nil {
-		return modelList{}, err
-	}
-	all, err := embed.List(c.ModelsDir)
-	l := modelList{Dir: c.ModelsDir, Models: slices.Concat([]embed.Manifest{}, all)}
-	if _, m, err := embed.Current(c.ModelsDir); err == nil {
+	all, err := embed.List(s.config.ModelsDir)
+	l := modelList{Dir: s.config.ModelsDir, Models: slices.Concat([]embed.Manifest{}, all)}
+	if _, m, err := embed.Current(s.config.ModelsDir); err == nil {
 		l.Current = m.Name
 	} else if !errors.Is(err, embed.ErrNoModel) {
 		l.Problem = err.Error()

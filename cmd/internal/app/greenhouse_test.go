@@ -28,7 +28,7 @@ func greenhouse(t *testing.T, s *stores) *knowledge.Store {
 // filled is a store with the facts of a set in testdata/eval.
 func filled(t *testing.T, s *stores, set string) *knowledge.Store {
 	t.Helper()
-	store, err := s.open(t.Context(), op.Scope{})
+	store, err := s.facts(s.resolve)(t.Context(), op.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,8 @@ func TestAnOldStoreAnswers(t *testing.T) {
 		if strings.Contains(told, "archived 0 facts") {
 			t.Error("nothing is dormant, so the test tells nothing")
 		}
-		store, err := serving(t).open(t.Context(), op.Scope{})
+		s := serving(t)
+		store, err := s.facts(s.resolve)(t.Context(), op.Scope{})
 		if err != nil {
 			t.Fatal(err)
 		}

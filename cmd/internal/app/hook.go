@@ -1,11 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +20,6 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/listing"
-	"leanctx/overview/project"
 	"leanctx/tasks"
 )
 
@@ -62,14 +61,14 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	if cli.Terminal(in) {
 		call.In = nil
 	}
-	s := newStores(func() (*config.Config, error) { return c, nil }, func(string) {})
-	s.logger, s.teamWait = slog.New(slog.DiscardHandler), 0
+	s := newStores(c, func(string) {})
+	s.teamWait = 0
 	call.Open = func(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
 		return s.projectView(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
 	}
 	call.Conclude = func(ctx context.Context, session *hook.Session) error {
 		err := s.conclude(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
-		return joined(err, s.close())
+		return cmp.Or(err, s.close())
 	}
 	if answer := call.Run(ctx); len(answer) > 0 {
 		// A client that has ended reads nothing. That is no failure.
@@ -78,16 +77,9 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	return done
 }
 
-func joined(err, more error) error {
-	if err != nil {
-		return err
-	}
-	return more
-}
-
 // projectView is the [hook.ProjectView] of a project.
 type projectView struct {
-	project project.Project
+	project located
 	client  string
 	store   *knowledge.Store // nil: nothing is known of the project
 	agents  func() (sessionView, error)
@@ -138,11 +130,7 @@ func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	return hook.ReadBriefings(c.DataDir, p.Hash, q.Limit, time.Now())
+	return hook.ReadBriefings(s.config.DataDir, p.Hash, q.Limit, time.Now())
 }
 
 // Unread lists the notices on unread messages of the session's agent.

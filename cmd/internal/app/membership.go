@@ -50,11 +50,7 @@ const (
 )
 
 func (s *stores) membership(hash string) (*membership, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	m := &membership{hash: hash, dataDir: c.DataDir}
+	m := &membership{hash: hash, dataDir: s.config.DataDir}
 	text, err := os.ReadFile(m.file())
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
@@ -159,14 +155,9 @@ func (m *membership) options(wait time.Duration) *jetstream.Options {
 }
 
 // openProject is the stores of a project, nil if they are not open.
-func (s *stores) openProject(hash string) *projectStores {
-	m, err := s.membership(hash)
-	if err != nil {
-		return nil // who opens them is told
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.perProject[m.key()]
+func (s *stores) openProject(p located) *projectStores {
+	w, _ := opened[*projectStores](s, p.at.key())
+	return w
 }
 
 // write stores the membership, whole or not at all.

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"leanctx/cmd/internal/config"
 	"leanctx/embed"
 )
 
@@ -163,11 +162,11 @@ func (m *models) fetch() {
 }
 
 // transformers are the models of this process, in the configured directory.
-func (s *stores) transformers(c *config.Config) *models {
+func (s *stores) transformers() *models {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.loaded == nil {
-		s.loaded = &models{dir: c.ModelsDir, auto: c.AutoDownload, live: s.longLived, logger: s.logger, child: worker()}
+		s.loaded = &models{dir: s.config.ModelsDir, auto: s.config.AutoDownload, live: s.longLived, logger: s.logger, child: worker()}
 	}
 	return s.loaded
 }

@@ -12,10 +12,6 @@ import (
 
 // overviewMap opens the map of a call's project. It writes nothing but its cache.
 func (s *stores) overviewMap(ctx context.Context, sc op.Scope) (*overview.Map, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
 	p, err := s.lookup(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -25,7 +21,7 @@ func (s *stores) overviewMap(ctx context.Context, sc op.Scope) (*overview.Map, e
 		return nil, err
 	}
 	return overview.NewMap(p.Root, &overview.MapOptions{
-		Cache: filepath.Join(c.DataDir, "overview", p.Hash), Memory: overviewMemory{store, s.intends(sc, p.Hash)}, Progress: op.Progress(ctx), Logger: s.logger,
+		Cache: filepath.Join(s.config.DataDir, "overview", p.Hash), Memory: overviewMemory{store, s.intends(sc, p.Hash)}, Progress: op.Progress(ctx), Logger: s.logger,
 	}), nil
 }
 

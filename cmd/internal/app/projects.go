@@ -117,8 +117,11 @@ func (s *stores) show(p project.Project, err error) (projectDetails, error) {
 		s.warnOnce(n)
 	}
 	p.Notices = nil
-	data, err := s.knowledgeDir(p.Hash)
-	return projectDetails{p, data}, err
+	m, err := s.membership(p.Hash)
+	if err != nil {
+		return projectDetails{}, err
+	}
+	return projectDetails{p, m.knowledgeDir()}, nil
 }
 
 type projectLink struct {
@@ -181,21 +184,20 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 	if err != nil {
 		return forgotten{}, err
 	}
-	c, err := s.config()
+	m, err := s.membership(f.Hash)
 	if err != nil {
-		return forgotten{}, err
-	}
-	data := f.Data
-	if f.Data, err = s.knowledgeDir(f.Hash); err != nil || !a.Erase {
 		return forgotten{f, false}, err
 	}
+	data := path.Clean(f.Data)
+	if f.Data = m.knowledgeDir(); !a.Erase {
+		return forgotten{f, false}, nil
+	}
 	// Through the root, so that nothing outside is removed, whatever the map says.
-	root, err := os.OpenRoot(c.DataDir)
+	root, err := os.OpenRoot(s.config.DataDir)
 	if err != nil {
 		return forgotten{}, err
 	}
 	defer root.Close()
-	data = path.Clean(data)
 	return forgotten{f, true}, errors.Join(root.RemoveAll(data), root.RemoveAll(data+".known"), root.RemoveAll(path.Join(teamsDir, f.Hash)))
 }
 
@@ -205,10 +207,6 @@ func (s *stores) at(sc op.Scope, given string) (*project.Registry, string, error
 	if err != nil || given == "" {
 		return projects, dir, err
 	}
-	c, err := s.config()
-	if err != nil {
-		return nil, "", err
-	}
-	dir, err = c.Path(given)
+	dir, err = s.config.Path(given)
 	return projects, dir, err
 }

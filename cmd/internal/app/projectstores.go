@@ -14,7 +14,6 @@ import (
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/secret"
-	"leanctx/overview/project"
 	"leanctx/tasks"
 )
 
@@ -88,12 +87,9 @@ func (l *lazy[T]) close() error {
 }
 
 // projectStores are the project's, made at the first call for it.
-func (s *stores) projectStores(sc op.Scope, p project.Project) (*projectStores, error) {
-	m, err := s.membership(p.Hash)
-	if err != nil {
-		return nil, err
-	}
-	return openOnce(s, s.perProject, m.key(), func() (*projectStores, error) {
+func (s *stores) projectStores(sc op.Scope, p located) (*projectStores, error) {
+	m := p.at
+	return openOnce(s, m.key(), func() (*projectStores, error) {
 		settings, _, err := s.settings(sc)
 		if err != nil {
 			return nil, err
@@ -148,15 +144,15 @@ func redactor(rules []secret.Rule) (*secret.Redactor, error) {
 // that its connection registered, else the configuration's. Nothing is opened
 // to find out, unless it is named by less than its id: a connection that
 // registered has opened the registry.
-func (s *stores) self(sc op.Scope, hash, configured string) string {
-	w := s.openProject(hash)
+func (s *stores) self(sc op.Scope, p located) string {
+	w := s.openProject(p)
 	agent := sc.Agent
 	if agent == "" && w != nil {
 		if registry := w.agents.known(); registry != nil {
 			agent = registry.As(agents.Actor{Session: sc.Caller.Session}).Self()
 		}
 	}
-	agent = cmp.Or(agent, configured)
+	agent = cmp.Or(agent, s.config.Agent)
 	if w == nil || agent == "" || idForm.MatchString(agent) {
 		return agent
 	}
@@ -170,9 +166,6 @@ func (s *stores) self(sc op.Scope, hash, configured string) string {
 
 // idForm is how the id of an agent ends.
 var idForm = regexp.MustCompile(`-[0-9a-f]{4,}$`)
-
-// finder tells which project a call is about.
-type finder func(context.Context, op.Scope) (project.Project, error)
 
 // agentStore opens the registry of agents of a call's project.
 func (s *stores) agentStore(find finder) func(context.Context, op.Scope) (*agents.Store, error) {
@@ -189,17 +182,13 @@ func (s *stores) agentStore(find finder) func(context.Context, op.Scope) (*agent
 // named here, since the registry knows it. A caller that registers again without naming an
 // agent becomes another agent.
 func (s *stores) registry(w *projectStores, sc op.Scope) (*agents.Store, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
 	store, err := w.agents.get()
 	if err != nil {
 		return nil, err
 	}
 	a := agents.Actor{Agent: sc.Agent, Client: sc.Caller.Name, Session: sc.Caller.Session}
 	if store.As(a).Self() == "" {
-		a.Agent = c.Agent
+		a.Agent = s.config.Agent
 	}
 	return store.As(a), nil
 }
@@ -241,10 +230,6 @@ func (s *stores) shareStore(find finder) func(context.Context, op.Scope) (*share
 // callStores is the stores of a call's project, and the agent that calls. A name
 // that may be several agents' is none's.
 func (s *stores) callStores(ctx context.Context, sc op.Scope, find finder) (w *projectStores, agent string, err error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, "", err
-	}
 	p, err := find(ctx, sc)
 	if err != nil {
 		return nil, "", err
@@ -252,7 +237,7 @@ func (s *stores) callStores(ctx context.Context, sc op.Scope, find finder) (w *p
 	if w, err = s.projectStores(sc, p); err != nil {
 		return nil, "", err
 	}
-	agent = s.self(sc, p.Hash, c.Agent)
+	agent = s.self(sc, p)
 	if agent == "" || idForm.MatchString(agent) {
 		return w, agent, nil
 	}

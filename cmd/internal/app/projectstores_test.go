@@ -77,7 +77,7 @@ func TestConnectionsHoldTheirAgents(t *testing.T) {
 		}
 	}
 	again := dial(t, one, "")
-	if err := two.perProject[onlyKey(t, two)].agents.known().Close(); err != nil { // as if its process had ended
+	if err := onlyStores(t, two).agents.known().Close(); err != nil { // as if its process had ended
 		t.Fatal(err)
 	}
 	again.must("ctx_recall", `{"action":"status","agent":"`+other+`"}`)
@@ -88,15 +88,17 @@ func TestConnectionsHoldTheirAgents(t *testing.T) {
 	}
 }
 
-func onlyKey(t *testing.T, s *stores) string {
+func onlyStores(t *testing.T, s *stores) *projectStores {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for hash := range s.perProject {
-		return hash
+	for _, x := range s.open {
+		if w, ok := x.(*projectStores); ok {
+			return w
+		}
 	}
 	t.Fatal("no stores")
-	return ""
+	return nil
 }
 
 // Who is subscribed to an inbox, the tasks or a category's facts is told when

@@ -38,12 +38,8 @@ type ruleAdded struct {
 func (r ruleAdded) Text() string { return fmt.Sprintf("Added rule %s to %s", r.ID, r.File) }
 
 func (s *stores) addRule(_ context.Context, _ op.Scope, a newRule) (ruleAdded, error) {
-	c, err := s.config()
-	if err != nil {
-		return ruleAdded{}, err
-	}
 	r := secret.Rule{ID: a.ID, Pattern: a.Pattern, Keywords: a.Keywords}
-	return ruleAdded{r, c.UserFile()}, c.AddRule(r)
+	return ruleAdded{r, s.config.UserFile()}, s.config.AddRule(r)
 }
 
 type ruleList struct {

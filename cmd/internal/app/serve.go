@@ -50,16 +50,12 @@ const shutdownGrace = 30 * time.Second
 
 // serve answers requests until it is interrupted.
 func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, error) {
-	c, err := r.stores.config()
-	if err != nil {
-		return "", err
-	}
-	level := c.LogLevel
+	level := r.stores.config.LogLevel
 	if config.Getenv(config.LogVar) == "" {
 		level = slog.LevelInfo // the access log
 	}
 	access := slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: level}))
-	r.stores.serve(slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: c.LogLevel})))
+	r.stores.serve(slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: r.stores.config.LogLevel})))
 	server, certificate, err := r.listening(ctx, sc, a, access)
 	if err != nil {
 		return "", err
@@ -96,27 +92,23 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := r.stores.config()
-	if err != nil {
-		return nil, nil, err
-	}
 	hosts := append(slices.Clone(a.Host), host)
 	if name, err := os.Hostname(); err == nil && !loopback {
 		hosts = append(hosts, name)
 	}
-	certificate, names, err := a.certificate(c)
+	certificate, names, err := a.certificate(r.stores.config)
 	if err != nil {
 		return nil, nil, err
 	}
 	own := ""
 	if loopback {
-		if own, err = web.OwnToken(c.DataDir); err != nil {
+		if own, err = web.OwnToken(r.stores.config.DataDir); err != nil {
 			return nil, nil, err
 		}
 	}
 	file := a.TokenFile
 	if file != "" {
-		if file, err = c.Path(file); err != nil {
+		if file, err = r.stores.config.Path(file); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -129,7 +121,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 		return nil, nil, err
 	}
 	return web.New(web.Options{
-		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p), Projects: r.stores.webProjects(sc),
+		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: r.stores.webProjects(sc),
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
 		MCP: r.stores.mcpHandler, Tasks: r.stores.taskStore(r.stores.resolve), Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
 	}), certificate, nil
@@ -194,19 +186,15 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 
 // greet prints where the server is reached.
 func (r *run) greet(scheme, addr string, a serveArgs) error {
-	c, err := r.stores.config()
-	if err != nil {
-		return err
-	}
 	base, query := scheme+"://"+addr, ""
 	if _, loopback, _ := a.check(); loopback && !a.Open {
-		token, err := web.OwnToken(c.DataDir)
+		token, err := web.OwnToken(r.stores.config.DataDir)
 		if err != nil {
 			return err
 		}
 		query = "?token=" + token
 	}
-	_, err = fmt.Fprintf(r.out, "Serving at %s\n  Page: %s/%s\n  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, base, query, base, base)
+	_, err := fmt.Fprintf(r.out, "Serving at %s\n  Page: %s/%s\n  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, base, query, base, base)
 	return err
 }
 
@@ -319,9 +307,9 @@ const mostChanges = 50
 
 // factStamp is another text whenever something was written about a project's facts.
 func (s *stores) factStamp(hash string) string {
-	dir, err := s.knowledgeDir(hash)
+	m, err := s.membership(hash)
 	if err != nil {
 		return ""
 	}
-	return sizes(filepath.Join(dir, "knowledge.json"))
+	return sizes(filepath.Join(m.knowledgeDir(), "knowledge.json"))
 }

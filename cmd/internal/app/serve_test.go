@@ -39,11 +39,7 @@ func serveHTTP(t testing.TB, a serveArgs) address {
 	}
 	s := httptest.NewServer(server)
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close(); server.Close() })
-	c, err := r.stores.config()
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := web.OwnToken(c.DataDir)
+	token, err := web.OwnToken(r.stores.config.DataDir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
-	"leanctx/overview/project"
 )
 
 // sessionView is what a session of a client sees of the agents in a project.
@@ -24,7 +23,7 @@ type sessionView struct {
 }
 
 // sessionView reads the agents of a project. It marks nothing as read.
-func (s *stores) sessionView(ctx context.Context, sc op.Scope, p project.Project, session *hook.Session) (n sessionView, err error) {
+func (s *stores) sessionView(ctx context.Context, sc op.Scope, p located, session *hook.Session) (n sessionView, err error) {
 	n = sessionView{named: sc.Agent, session: session, sessions: session.SeenIn(p.Hash)}
 	if !p.Known {
 		return n, nil

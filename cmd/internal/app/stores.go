@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
-	"leanctx/agents/cost"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/journal/jetstream"
@@ -24,7 +24,7 @@ import (
 
 // stores opens each store when it is first needed, and keeps it open.
 type stores struct {
-	config       func() (*config.Config, error)
+	config       *config.Config // nil until the flags of a command are known
 	warn         func(string)
 	logger       *slog.Logger // of a server
 	longLived    bool         // in a server
@@ -35,25 +35,19 @@ type stores struct {
 
 	background sync.WaitGroup // background work
 
-	mu         sync.Mutex
-	projects   map[string]*project.Registry // by the worktrees setting
-	knowledge  map[string]*knowledge.Store  // by project hash
-	guests     map[string]*knowledge.Store  // of other projects, opened for a search
-	perProject map[string]*projectStores    // by project hash
-	usages     map[string]*cost.Usage       // by project hash
-	loaded     *models                      // nil until it is needed
-	teams      map[string]*jetstream.Stream // by project hash
+	mu     sync.Mutex
+	open   map[string]io.Closer // by type and project
+	order  []string             // of open, as they were opened
+	loaded *models              // nil until it is needed
+	teams  map[string]*jetstream.Stream
 
 	teamWait time.Duration // how long a reading command waits for newer commits of a team
 }
 
-func newStores(load func() (*config.Config, error), warn func(string)) *stores {
+func newStores(c *config.Config, warn func(string)) *stores {
 	return &stores{
-		config: sync.OnceValues(load), warn: warn, logger: slog.New(slog.DiscardHandler),
-		projects:  make(map[string]*project.Registry),
-		knowledge: make(map[string]*knowledge.Store), guests: make(map[string]*knowledge.Store),
-		perProject: make(map[string]*projectStores), usages: make(map[string]*cost.Usage),
-		teams: make(map[string]*jetstream.Stream), teamWait: teamWait,
+		config: c, warn: warn, logger: slog.New(slog.DiscardHandler), teamWait: teamWait,
+		open: make(map[string]io.Closer), teams: make(map[string]*jetstream.Stream),
 	}
 }
 
@@ -64,56 +58,61 @@ func (s *stores) serve(logger *slog.Logger) {
 	s.warn = func(text string) { logger.Warn(text) }
 }
 
-// open opens the store of a call's project for its caller.
-func (s *stores) open(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
-	p, err := s.resolve(ctx, sc)
-	if err != nil {
-		return nil, err
-	}
-	return s.store(sc, p)
+// finder tells which project a call is about: [stores.resolve] for operations that may
+// change something, [stores.lookup] for those that only read.
+type finder func(context.Context, op.Scope) (located, error)
+
+// located is a project, and where its stores are.
+type located struct {
+	project.Project
+	at *membership
 }
 
-// look is open for operations that only read.
-func (s *stores) look(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
-	p, err := s.lookup(ctx, sc)
-	if err != nil {
-		return nil, err
+// facts opens the store of a call's project for its caller.
+func (s *stores) facts(find finder) func(context.Context, op.Scope) (*knowledge.Store, error) {
+	return func(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
+		p, err := find(ctx, sc)
+		if err != nil {
+			return nil, err
+		}
+		return s.store(sc, p)
 	}
-	return s.store(sc, p)
+}
+
+// look is facts for operations that only read.
+func (s *stores) look(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
+	return s.facts(s.lookup)(ctx, sc)
 }
 
 // store returns the store of a project, and opens it if it is not open.
-func (s *stores) store(sc op.Scope, p project.Project) (*knowledge.Store, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.membership(p.Hash)
-	if err != nil {
-		return nil, err
-	}
-	store, err := openOnce(s, s.knowledge, m.key(), func() (*knowledge.Store, error) {
+func (s *stores) store(sc op.Scope, p located) (*knowledge.Store, error) {
+	store, err := openOnce(s, p.at.key(), func() (*knowledge.Store, error) {
 		o, err := s.options(sc, p)
 		if err != nil {
 			return nil, err
 		}
-		m.share(s, o)
-		return knowledge.Open(m.knowledgeDir(), o)
+		p.at.share(s, o)
+		return knowledge.Open(p.at.knowledgeDir(), o)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return store.As(actor(sc, s.self(sc, p.Hash, c.Agent))).On(s.intent(sc, p.Hash)), nil
+	return store.As(actor(sc, s.self(sc, p))).On(s.intent(sc, p.Hash)), nil
+}
+
+// opened is an open store of a project, nil if there is none.
+func opened[T io.Closer](s *stores, key string) (x T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, ok = s.open[fmt.Sprintf("%T %s", x, key)].(T)
+	return x, ok
 }
 
 // openOnce returns the open store of a project, or opens one by start. start runs without the
 // lock, since it may need another open store. If two calls run start at once, the first
 // store is kept and the other closed.
-func openOnce[T interface{ Close() error }](s *stores, all map[string]T, hash string, start func() (T, error)) (T, error) {
-	s.mu.Lock()
-	x, ok := all[hash]
-	s.mu.Unlock()
-	if ok {
+func openOnce[T io.Closer](s *stores, key string, start func() (T, error)) (T, error) {
+	if x, ok := opened[T](s, key); ok {
 		return x, nil
 	}
 	made, err := start()
@@ -122,34 +121,32 @@ func openOnce[T interface{ Close() error }](s *stores, all map[string]T, hash st
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x, ok = all[hash]; ok {
+	key = fmt.Sprintf("%T %s", made, key)
+	if x, ok := s.open[key].(T); ok {
 		return x, made.Close()
 	}
-	all[hash] = made
+	s.open[key], s.order = made, append(s.order, key)
 	return made, nil
 }
 
 // guest opens the store of another project for a search. Nothing is adopted, compacted or
 // archived there.
-func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
-	m, err := s.membership(p.Hash)
+func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
+	m, err := s.membership(found.Hash)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	store := s.knowledge[m.key()]
-	s.mu.Unlock()
-	if store != nil {
+	if store, ok := opened[*knowledge.Store](s, m.key()); ok {
 		return store, nil
 	}
-	return openOnce(s, s.guests, m.key(), func() (*knowledge.Store, error) {
-		w, err := s.projectStores(op.Scope{}, p)
+	return openOnce(s, "guest "+m.key(), func() (*knowledge.Store, error) {
+		w, err := s.projectStores(op.Scope{}, located{found, m})
 		if err != nil {
 			return nil, err
 		}
-		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger, Findings: findings{w}})
+		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: found.Root, ProjectHash: found.Hash, Logger: s.logger, Findings: findings{w}})
 		if err != nil {
-			return nil, fmt.Errorf("project %s: %w", p.Name, err)
+			return nil, fmt.Errorf("project %s: %w", found.Name, err)
 		}
 		return store, nil
 	})
@@ -157,11 +154,7 @@ func (s *stores) guest(p project.Project) (*knowledge.Store, error) {
 
 // options are the options of a store. They compile the user's own redaction rules; the
 // built-in rules are compiled when something is stored.
-func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, error) {
-	c, err := s.config()
-	if err != nil {
-		return nil, err
-	}
+func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	settings, _, err := s.settings(sc)
 	if err != nil {
 		return nil, err
@@ -174,22 +167,18 @@ func (s *stores) options(sc op.Scope, p project.Project) (*knowledge.Options, er
 		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Logger: s.logger,
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
-		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, c.Legacy) },
+		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
 		Erased: replica.Purge, Brings: func() int { return replica.Brings(p.Root) },
 		Intent: method(&w.tasks, (*tasks.Store).Current), LastSession: s.lastSession(p),
 	}
-	dir, err := s.knowledgeDir(p.Hash)
-	if err != nil {
-		return nil, err
-	}
-	m := newVectored(dir, s.transformers(c))
+	m := newVectored(p.at.knowledgeDir(), s.transformers())
 	o.Semantic, o.Vectors = m, m
 	o.Redactor, err = redactor(settings.Sensitive)
 	return o, err
 }
 
 // lastSession returns when the last session of an agent began, from the token counts.
-func (s *stores) lastSession(p project.Project) func(context.Context, knowledge.Actor) (time.Time, error) {
+func (s *stores) lastSession(p located) func(context.Context, knowledge.Actor) (time.Time, error) {
 	return func(ctx context.Context, a knowledge.Actor) (time.Time, error) {
 		usage, err := s.usage(p)
 		if err != nil {
@@ -200,7 +189,7 @@ func (s *stores) lastSession(p project.Project) func(context.Context, knowledge.
 }
 
 // asserted lists the facts that an agent asserted, for a handoff.
-func (s *stores) asserted(sc op.Scope, p project.Project) func(context.Context, string, time.Time) ([]string, error) {
+func (s *stores) asserted(sc op.Scope, p located) func(context.Context, string, time.Time) ([]string, error) {
 	return func(ctx context.Context, agent string, since time.Time) ([]string, error) {
 		store, err := s.store(sc, p)
 		if err != nil {
@@ -275,70 +264,55 @@ func (s *stores) others(all []project.Project, own string) iter.Seq2[*knowledge.
 
 // searchable tells whether other projects may look into one.
 func (s *stores) searchable(p project.Project) (bool, error) {
-	c, err := s.config()
-	if err != nil {
-		return false, err
-	}
-	settings, err := c.For(p.Root)
+	settings, err := s.config.For(p.Root)
 	if err != nil {
 		return false, fmt.Errorf("project %s: %w", p.Name, err)
 	}
 	return settings.CrossProjectSearch, nil
 }
 
-// close closes all open stores.
+// close closes all open stores, the last one first.
 func (s *stores) close() error {
 	s.background.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
-	for _, open := range []map[string]*knowledge.Store{s.knowledge, s.guests} {
-		for _, k := range open {
-			for _, n := range k.Notices() { // notices that no answer has shown
-				s.warn(n)
+	for _, key := range slices.Backward(s.order) {
+		x := s.open[key]
+		if n, ok := x.(interface{ Notices() []string }); ok {
+			for _, text := range n.Notices() { // that no answer has shown
+				s.warn(text)
 			}
-			errs = append(errs, k.Close())
 		}
-		clear(open)
+		errs = append(errs, x.Close())
 	}
-	for _, w := range s.perProject {
-		for _, n := range w.Notices() {
-			s.warn(n)
-		}
-		errs = append(errs, w.Close())
-	}
-	clear(s.perProject)
-	for _, u := range s.usages {
-		errs = append(errs, u.Close())
-	}
-	clear(s.usages)
-	for _, p := range s.projects {
-		errs = append(errs, p.Close())
-	}
-	clear(s.projects)
 	for _, t := range s.teams {
 		errs = append(errs, t.Close())
 	}
+	clear(s.open)
 	clear(s.teams)
+	s.order = nil
 	if s.loaded != nil {
 		s.loaded.close()
 	}
 	return errors.Join(errs...)
 }
 
+// dir is the directory of a call.
+func (s *stores) dir(sc op.Scope) (string, error) {
+	if sc.Project == "" {
+		return s.config.Project, nil
+	}
+	return s.config.Path(sc.Project)
+}
+
 // settings returns the settings for the project of a call, and the directory of the call.
 func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
-	c, err := s.config()
+	dir, err := s.dir(sc)
 	if err != nil {
 		return config.Settings{}, "", err
 	}
-	dir := c.Project
-	if sc.Project != "" {
-		if dir, err = c.Path(sc.Project); err != nil {
-			return config.Settings{}, "", err
-		}
-	}
-	settings, err := c.For(dir)
+	settings, err := s.config.For(dir)
 	for _, w := range settings.Warnings {
 		s.warnOnce(w)
 	}
@@ -363,37 +337,26 @@ func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := s.config()
-	if err != nil {
-		return nil, "", err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.projects[settings.Worktrees]; p != nil {
-		return p, dir, nil
-	}
-	p, err := project.Open(c.DataDir, &project.Options{Worktrees: settings.Worktrees, Logger: s.logger})
-	if err != nil {
-		return nil, "", err
-	}
-	s.projects[settings.Worktrees] = p
-	return p, dir, nil
+	p, err := openOnce(s, settings.Worktrees, func() (*project.Registry, error) {
+		return project.Open(s.config.DataDir, &project.Options{Worktrees: settings.Worktrees, Logger: s.logger})
+	})
+	return p, dir, err
 }
 
 // resolve finds the project of a call, and records what is new about it.
-func (s *stores) resolve(ctx context.Context, sc op.Scope) (project.Project, error) {
+func (s *stores) resolve(ctx context.Context, sc op.Scope) (located, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
-		return project.Project{}, err
+		return located{}, err
 	}
 	if sc.Grant.Restricted() { // it must not create a project that it may not reach
 		p, err := projects.Lookup(ctx, dir)
 		if err = reachable(sc, p, err); err != nil {
-			return project.Project{}, err
+			return located{}, err
 		}
 	}
 	p, err := projects.Resolve(ctx, dir)
-	return s.warnOf(sc, p, err)
+	return s.locate(sc, p, err)
 }
 
 // reachable refuses a project that the caller may not reach, with the same error whether it
@@ -410,10 +373,10 @@ const unreachable = "this access does not reach that project"
 // lookup is resolve for operations that only read. It records no unknown project, and works on
 // a read-only disk. It does record news about a known project, if it can. A repository that
 // moves is found by its first commit, which often comes after the first fact.
-func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, error) {
+func (s *stores) lookup(ctx context.Context, sc op.Scope) (located, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
-		return project.Project{}, err
+		return located{}, err
 	}
 	p, err := projects.Lookup(ctx, dir)
 	if err = reachable(sc, p, err); err == nil && p.Known {
@@ -421,24 +384,20 @@ func (s *stores) lookup(ctx context.Context, sc op.Scope) (project.Project, erro
 			p = learned
 		}
 	}
-	return s.warnOf(sc, p, err)
+	return s.locate(sc, p, err)
 }
 
-func (s *stores) warnOf(sc op.Scope, p project.Project, err error) (project.Project, error) {
+// locate gives the notices of a project that was found, and adds where its stores are.
+func (s *stores) locate(sc op.Scope, found project.Project, err error) (located, error) {
+	for _, n := range found.Notices {
+		s.warnOnce(n)
+	}
+	p := located{Project: found}
+	if err == nil {
+		p.at, err = s.membership(found.Hash)
+	}
 	if err == nil {
 		s.lastProjects.Store(sc.Project, p)
 	}
-	for _, n := range p.Notices {
-		s.warnOnce(n)
-	}
 	return p, err
-}
-
-// knowledgeDir is where the facts of a project are kept.
-func (s *stores) knowledgeDir(hash string) (string, error) {
-	m, err := s.membership(hash)
-	if err != nil {
-		return "", err
-	}
-	return m.knowledgeDir(), nil
 }

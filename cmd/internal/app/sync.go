@@ -10,7 +10,6 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
-	"leanctx/overview/project"
 )
 
 // syncTool is `lean-ctx sync`.
@@ -29,11 +28,7 @@ func (s *stores) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Repo
 	if err != nil {
 		return replica.Report{}, err
 	}
-	m, err := s.membership(p.Hash)
-	if err != nil {
-		return replica.Report{}, err
-	}
-	if m.in() {
+	if m := p.at; m.in() {
 		return replica.Report{}, fmt.Errorf("this project is in team %s, which has its facts already: a project in a team has no sync", m.Stream)
 	}
 	store, err := s.store(sc, p)
@@ -45,7 +40,7 @@ func (s *stores) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Repo
 
 // recognised is how a project is recognised in its clones. A remote that is a path says
 // something about this machine only.
-func recognised(p project.Project) replica.Project {
+func recognised(p located) replica.Project {
 	r := replica.Project{FirstCommits: p.FirstCommits, Remote: p.Remote}
 	if filepath.IsAbs(r.Remote) || strings.HasPrefix(r.Remote, ".") || !strings.Contains(r.Remote, "/") || filepath.VolumeName(r.Remote) != "" {
 		r.Remote = ""

@@ -27,7 +27,6 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/transfer"
-	"leanctx/overview/project"
 	"leanctx/tasks"
 )
 
@@ -99,7 +98,7 @@ func streamName(name string) string {
 
 // teamName is what a project is called in its team if nobody names it. The directory's
 // name is the last choice: another project may have the same.
-func teamName(p project.Project) string {
+func teamName(p located) string {
 	first := ""
 	if len(p.FirstCommits) > 0 {
 		first = p.Name + "-" + p.FirstCommits[0][:min(12, len(p.FirstCommits[0]))]
@@ -148,19 +147,12 @@ func (r *run) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam
 
 func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam, error) {
 	var none joinedTeam
-	c, err := s.config()
-	if err != nil {
-		return none, err
-	}
 	p, err := s.resolve(ctx, sc)
 	if err != nil {
 		return none, err
 	}
-	m, err := s.membership(p.Hash)
-	if err != nil {
-		return none, err
-	}
-	server, err := a.server(c.Path)
+	m := p.at
+	server, err := a.server(s.config.Path)
 	if err != nil {
 		return none, err
 	}
@@ -175,7 +167,7 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 	if machine == "" {
 		machine = machineName()
 	}
-	n := &membership{Server: server, Stream: name, Machine: machine, State: joining, Since: time.Now().UTC(), hash: p.Hash, dataDir: c.DataDir}
+	n := &membership{Server: server, Stream: name, Machine: machine, State: joining, Since: time.Now().UTC(), hash: p.Hash, dataDir: s.config.DataDir}
 	stream := jetstream.Open(n.options(0))
 	defer stream.Close()
 	known, made, err := stream.Join(ctx, jetstream.Project{Hash: p.Hash, ID: p.ID, FirstCommits: p.FirstCommits}, a.Name != "")
@@ -221,7 +213,7 @@ type former struct {
 
 func (f former) close() { _ = errors.Join(f.agents.Close(), f.tasks.Close()) }
 
-func (s *stores) former(ctx context.Context, sc op.Scope, p project.Project, m *membership) (f former, err error) {
+func (s *stores) former(ctx context.Context, sc op.Scope, p located, m *membership) (f former, err error) {
 	store, err := s.store(sc, p)
 	if err != nil {
 		return f, err
@@ -265,7 +257,8 @@ func split(export string) (shared, local []byte, n int, err error) {
 }
 
 // publish fills the team's copy and adds what was remembered here.
-func (s *stores) publish(ctx context.Context, sc op.Scope, p project.Project, m *membership, from former, j *joinedTeam) error {
+func (s *stores) publish(ctx context.Context, sc op.Scope, p located, m *membership, from former, j *joinedTeam) error {
+	p.at = m
 	o, err := s.options(sc, p)
 	if err != nil {
 		return err
@@ -373,9 +366,9 @@ func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamSta
 	if err != nil {
 		return teamState{}, err
 	}
-	m, err := s.membership(p.Hash)
-	if err != nil || !m.in() {
-		return teamState{}, cmp.Or(err, errNoTeam)
+	m := p.at
+	if !m.in() {
+		return teamState{}, errNoTeam
 	}
 	store, err := s.store(sc, p)
 	if err != nil {
@@ -423,9 +416,9 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 	if err != nil {
 		return leftTeam{}, err
 	}
-	m, err := s.membership(p.Hash)
-	if err != nil || !m.in() {
-		return leftTeam{}, cmp.Or(err, errNoTeam)
+	m := p.at
+	if !m.in() {
+		return leftTeam{}, errNoTeam
 	}
 	l := leftTeam{Team: m.Stream, Dir: m.teamDir()}
 	store, err := s.store(sc, p)
@@ -456,7 +449,7 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 }
 
 // bringBack adds the local facts of the store that the project had before it joined.
-func (s *stores) bringBack(ctx context.Context, sc op.Scope, p project.Project, m *membership) error {
+func (s *stores) bringBack(ctx context.Context, sc op.Scope, p located, m *membership) error {
 	before := &membership{hash: m.hash, dataDir: m.dataDir}
 	old, err := knowledge.Open(before.knowledgeDir(), &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger})
 	if err != nil {
@@ -494,20 +487,18 @@ type serveTeamArgs struct {
 
 // serveTeam runs a server until it is interrupted.
 func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plainText, error) {
-	c, err := r.stores.config()
-	if err != nil {
-		return "", err
-	}
-	a.Addr, a.Dir = cmp.Or(a.Addr, "127.0.0.1:4222"), cmp.Or(a.Dir, filepath.Join(c.DataDir, "streams"))
+	a.Addr, a.Dir = cmp.Or(a.Addr, "127.0.0.1:4222"), cmp.Or(a.Dir, filepath.Join(r.stores.config.DataDir, "streams"))
 	o := natsserver.Options{Addr: a.Addr, Name: a.Name, Cluster: a.Cluster, Routes: a.Routes}
 	for _, f := range []struct {
 		to   *string
 		from string
 	}{{&o.Dir, a.Dir}, {&o.Cert, a.TLSCert}, {&o.Key, a.TLSKey}, {&o.CA, a.TLSCA}, {&o.TokenFile, a.TokenFile}} {
 		if f.from != "" {
-			if *f.to, err = c.Path(f.from); err != nil {
+			path, err := r.stores.config.Path(f.from)
+			if err != nil {
 				return "", err
 			}
+			*f.to = path
 		}
 	}
 	_, loopback, err := (serveArgs{Addr: a.Addr, Insecure: true, TokenFile: "given"}).check()

@@ -20,7 +20,7 @@ import (
 
 // writing opens the stores of operations that may change something.
 func (s *stores) writing() op.Stores {
-	return op.Stores{Knowledge: s.open, Library: s.library, Agents: s.agentStore(s.resolve), Tasks: s.taskStore(s.resolve), Shares: s.shareStore(s.resolve), Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings}
+	return op.Stores{Knowledge: s.facts(s.resolve), Library: s.library, Agents: s.agentStore(s.resolve), Tasks: s.taskStore(s.resolve), Shares: s.shareStore(s.resolve), Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings}
 }
 
 // reading opens the stores of operations that change nothing. It creates nothing for an
@@ -139,11 +139,7 @@ func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error 
 	if *path == "" || filepath.IsAbs(*path) || os.IsPathSeparator((*path)[0]) {
 		return nil
 	}
-	c, err := s.config()
-	if err != nil {
-		return err
-	}
-	dir, err := c.Path(".")
+	dir, err := s.config.Path(".")
 	if err != nil {
 		return err
 	}

@@ -92,11 +92,13 @@ func describe(info *debug.BuildInfo, given Build) Build {
 	}
 }
 
+const versionName = "version"
+
 // versionTool is `lean-ctx version`.
 func versionTool() *op.Tool {
 	run := func(context.Context, op.Scope, struct{}) (Build, error) { return build(), nil }
 	const summary = "Version, source commit, and the MCP protocol versions it speaks."
-	return &op.Tool{Name: "version", Command: "version", Summary: summary,
+	return &op.Tool{Name: versionName, Command: versionName, Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Reads, run)}}
 }
 

@@ -47,6 +47,8 @@ type Options struct {
 	// globals are filled in when a command runs.
 	Tools func(*Globals) []*op.Tool
 	Plain []Plain // commands that are no operations
+	// Begin is called before an operation of a tool, when the flags are known; may be nil.
+	Begin func(*op.Tool) error
 	// Warn gets the notices of an answer: what was ignored or corrected. By
 	// default they are printed.
 	Warn func(text string)
@@ -98,7 +100,7 @@ func New(o Options) *cobra.Command {
 	flags.BoolVarP(&g.Quiet, "quiet", "q", false, "no warnings, and no answer of commands that change something")
 	flags.BoolVar(&g.Strict, "strict", false, "exit with 4 if there were warnings")
 	for _, t := range o.Tools(g) {
-		k := call{tool: t, globals: g, warn: o.Warn, made: o.Made}
+		k := call{tool: t, globals: g, begin: o.Begin, warn: o.Warn, made: o.Made}
 		if t.Command == "knowledge" {
 			for _, name := range everyday {
 				if row, ok := t.Operation(name); ok {

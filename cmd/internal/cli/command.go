@@ -25,6 +25,7 @@ type call struct {
 	tool    *op.Tool
 	op      *op.Operation
 	globals *Globals
+	begin   func(*op.Tool) error // may be nil
 	warn    func(string)
 	made    func(op.Made) // may be nil
 	flags   []*flag       // one for each parameter, in their order
@@ -100,6 +101,9 @@ func (k *call) example() string {
 
 func (k *call) run(c *cobra.Command, words []string) error {
 	args, err := k.arguments(c, words)
+	if err == nil && k.begin != nil {
+		err = k.begin(k.tool)
+	}
 	if err != nil {
 		return err
 	}
