@@ -258,7 +258,11 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 		return err
 	}
 	argument := wrong.Argument
-	problem := t.label(o) + ": " + strings.TrimSuffix(wrong.Problem, ".")
+	problem := strings.TrimSuffix(wrong.Problem, ".")
+	if shell {
+		problem = o.withFlags(problem)
+	}
+	problem = t.label(o) + ": " + problem
 	if wrong.Missing {
 		name := strconv.Quote(argument)
 		for _, p := range append(ScopeParams(), o.Params...) {
@@ -294,6 +298,18 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 		}
 	}
 	return e
+}
+
+// withFlags names the arguments in a text as a command line has them: --valid-from for
+// valid_from. Names of one word stand as they are, since a text may mean the word.
+func (o *Operation) withFlags(text string) string {
+	var pairs []string
+	for _, p := range o.Params {
+		if strings.Contains(p.Name, "_") {
+			pairs = append(pairs, p.Name, p.in(true))
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // fits returns the example with the call's own values, except for the wrong argument. It
