@@ -166,17 +166,18 @@ func byTags(t *rapid.T, b *bytes.Buffer, v reflect.Value) {
 		b.WriteByte(']')
 	case reflect.Struct:
 		b.WriteByte('{')
-		for i := range v.NumField() {
-			name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if name == "-" || option == "embed" || option != "" && option != "embed" && (v.Field(i).IsZero() || v.Field(i).Kind() == reflect.Slice && v.Field(i).Len() == 0) {
+		for _, field := range reflect.VisibleFields(v.Type()) {
+			name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+			x := v.FieldByIndex(field.Index)
+			if field.Anonymous || name == "-" || option == "embed" || option != "" && (x.IsZero() || x.Kind() == reflect.Slice && x.Len() == 0) {
 				continue
 			}
 			leaf(name)
 			b.WriteByte(':')
-			byTags(t, b, v.Field(i))
+			byTags(t, b, x)
 			if name == "from" || name == "to" {
 				b.Truncate(b.Len() - 1)
-				unknownByName(b, v.FieldByName(v.Type().Field(i).Name+"Extra"), leaf)
+				unknownByName(b, v.FieldByName(field.Name+"Extra"), leaf)
 				b.WriteByte('}')
 			}
 			b.WriteByte(',')

@@ -113,12 +113,19 @@ type Fact struct {
 	Pinned            bool       `json:"pinned"`
 	ArchivedAt        *time.Time `json:"archived_at"`
 	RestoredAt        *time.Time `json:"restored_at,omitempty"` // when it was last brought back into the active set
-	RetractedAt       *time.Time `json:"retracted_at,omitempty"`
-	RetractedBy       string     `json:"retracted_by,omitempty"` // who withdrew it; empty: nobody noted it
-	Beliefs           []Belief   `json:"earlier_periods,omitempty"`
-	Outcome           string     `json:"outcome"` // what the assertion that made it turned out to be
+	Retraction
+	Beliefs []Belief `json:"earlier_periods,omitempty"`
+	Outcome string   `json:"outcome"` // what the assertion that made it turned out to be
 
 	Extra Unknown `json:",embed"`
+}
+
+// Retraction says that a version was taken back, or was given its end. The zero value
+// says that it was not.
+type Retraction struct {
+	RetractedAt     *time.Time `json:"retracted_at,omitempty"`    // recorded time
+	RetractedBy     string     `json:"retracted_by,omitempty"`    // who withdrew it; empty: nobody noted it
+	RetractedReason string     `json:"retracted_reason,omitzero"` // in the words of whoever withdrew it
 }
 
 // Pattern is a convention of the project.
@@ -223,8 +230,9 @@ type Dispute struct {
 	Also       bool       `json:"also,omitzero"`     // it would be true beside the others
 	Privacy    string     `json:"privacy,omitzero"`  // as given
 	Replaces   string     `json:"replaces,omitzero"` // the value, of several, that it would take the place of; * for all
-	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true
+	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true, from ValidUntil on if that is given
 	Rename     *Name      `json:"rename,omitempty"`  // it says that the fact should go by this name
+	Reason     string     `json:"reason,omitzero"`   // of a removal: why, as given
 	Merge      bool       `json:"merge,omitzero"`    // of a renaming: also if there is a fact of that name
 	Rival      *Name      `json:"rival,omitempty"`   // of a removal: the fact that has Value, which contradicts or supersedes this one
 	Against    string     `json:"against"`           // id of the believed version

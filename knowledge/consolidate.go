@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -254,7 +255,7 @@ func closeBlockers(s *Store, st *state.State, found []Finding, now time.Time) (e
 			continue
 		}
 		for _, e := range ended {
-			e.Put.RetractedAt, e.Put.RetractedBy = nil, "" // it was true, and is over
+			e.Put.Retraction = formats.Retraction{} // it was true, and is over
 		}
 		events, closed = append(events, ended...), append(closed, Closure{v.Category, v.Key, v.Value, f.By, f.Ref})
 	}

@@ -159,6 +159,9 @@ func sameClaim(a, b formats.Dispute) bool {
 	if a.Against != b.Against || a.Removal != b.Removal || (a.Rival == nil) != (b.Rival == nil) || (a.Rename == nil) != (b.Rename == nil) {
 		return false
 	}
+	if a.Removal && !fact.SameEnd(a.ValidUntil, b.ValidUntil) {
+		return false
+	}
 	if a.Rename != nil {
 		return fact.IDOf(a.Rename.Category, a.Rename.Key) == fact.IDOf(b.Rename.Category, b.Rename.Key)
 	}
@@ -226,25 +229,30 @@ func (t *timeline) permitted(v *fact.Version) Checked {
 // End retracts a fact in the name of a source. If that may not end what is
 // believed, the events record a dispute instead.
 func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.Event, Contested) {
-	return end(f, n, formats.Dispute{Confidence: by.Confidence, Source: by, Removal: true}, now, present)
+	return EndValue(f, n, "", by, now, present)
 }
 
 // EndValue is [End] for one of several values; without one for all.
 func EndValue(f state.Claims, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
-	return end(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
+	return EndAs(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
 }
 
-func end(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
+// EndAs is [EndValue] as a claim has it, which may give the end and a reason.
+func EndAs(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
 	value := claim.Value
 	if claim.Rival != nil {
 		value = "" // the value is the rival's
 	}
+	from := present
+	if claim.ValidUntil != nil {
+		from = *claim.ValidUntil
+	}
 	for _, v := range fact.Timeline(f.Versions(n), present) {
-		if fact.Before(present, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, claim.Source, v.Version) {
+		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, claim.Source, v.Version) {
 			return contest(f, claim, v.Version, present)
 		}
 	}
-	return Retract(f, n, value, authorOf(claim.Source), now, present), Contested{}
+	return Retract(f, n, value, claim.ValidUntil, formats.Retraction{RetractedAt: &now, RetractedBy: authorOf(claim.Source), RetractedReason: claim.Reason}, present), Contested{}
 }
 
 // Supersede ends the fact old because the current value of another one, its rival,
@@ -255,7 +263,7 @@ func (s *Store) Supersede(f state.Claims, rival, old Name, by Source, now time.T
 	if v == nil {
 		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
 	}
-	events, x := end(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, s.present(now))
+	events, x := EndAs(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, s.present(now))
 	if !x.Warned() {
 		superseded(events, now)
 	}
@@ -266,7 +274,7 @@ func (s *Store) Supersede(f state.Claims, rival, old Name, by Source, now time.T
 func superseded(events []state.Event, now time.Time) {
 	for _, e := range events {
 		if at := e.Put.RetractedAt; at != nil && at.Equal(now) {
-			e.Put.RetractedAt, e.Put.RetractedBy = nil, ""
+			e.Put.Retraction = formats.Retraction{}
 		}
 	}
 }
@@ -389,11 +397,9 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 	case d.Rename != nil:
 		assert = false
 	case accept && d.Removal:
-		value := d.Value
-		if d.Rival != nil {
-			value = ""
-		}
-		ended, x := EndValue(f, n, value, by, now, present)
+		claim := d
+		claim.Source = by
+		ended, x := EndAs(f, n, claim, now, present)
 		if x.Warned() {
 			return nil, refused
 		}
@@ -407,6 +413,16 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 			return nil, refused
 		}
 		events, assert = ended, false
+	case !accept && was == formats.DisputeAccepted && plannedEnd(f, d, present) != nil:
+		v := plannedEnd(f, d, present)
+		if !mayReplace(f, by, v) {
+			return nil, refused
+		}
+		p := fact.Period{From: v.ValidFrom}
+		if n := len(v.Beliefs); n > 0 {
+			p.Until = v.Beliefs[n-1].ValidUntil
+		}
+		events, assert = []state.Event{{Put: fact.Reperiod(v, p, now)}}, false
 	case !accept && was == formats.DisputeOpen:
 		c, assert = upheld(f, d, c)
 	case !accept:
@@ -425,6 +441,15 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 	}
 	d.State, d.Settled = verdict, &by
 	return append(events, state.Event{Dispute: &d}), nil
+}
+
+// plannedEnd is the version that an accepted dispute gave an end which has not come yet;
+// nil if there is none.
+func plannedEnd(f state.Claims, d formats.Dispute, present time.Time) *fact.Version {
+	if v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against); d.Removal && v != nil && v.RetractedAt != nil && fact.Believed(v) && fact.Before(present, v.ValidUntil) {
+		return v
+	}
+	return nil
 }
 
 // upheld is c made an assertion of what stays believed; ok: the claim could have
@@ -478,7 +503,7 @@ func (x Contested) TextIn(call prose.Syntax) string {
 	if d.Rival != nil {
 		text += "its end by "
 	}
-	return text + claimOf(d.Value, d.Removal, d.Rival, d.Rename) + recordOf(d, undone, "accept", call)
+	return text + claimOf(d) + recordOf(d, undone, "accept", call)
 }
 
 // recordOf says as what a claim is recorded, and how to settle it.
@@ -496,16 +521,27 @@ func recordOf(d formats.Dispute, undone, verdict string, call prose.Syntax) stri
 }
 
 // claimOf is what a dispute says.
-func claimOf(value string, removal bool, rival, renamed *Name) string {
+func claimOf(d formats.Dispute) string {
+	what := "its removal"
 	switch {
-	case renamed != nil:
-		return fmt.Sprintf("its renaming to [%s]", Slashed(*renamed))
-	case rival != nil:
-		return fmt.Sprintf("'%s' of [%s]", prose.Brief(value), Slashed(*rival))
-	case removal:
-		return "its removal"
+	case d.Rename != nil:
+		return fmt.Sprintf("its renaming to [%s]", Slashed(*d.Rename))
+	case d.Rival != nil:
+		return fmt.Sprintf("'%s' of [%s]", prose.Brief(d.Value), Slashed(*d.Rival))
+	case !d.Removal:
+		return "'" + prose.Brief(d.Value) + "'"
+	case d.ValidUntil != nil:
+		what = "its end on " + fact.Day(*d.ValidUntil)
 	}
-	return "'" + prose.Brief(value) + "'"
+	return what + reasoned(d.Reason)
+}
+
+// reasoned adds the reason for a removal, if one was given.
+func reasoned(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ", reason: '" + prose.Brief(reason) + "'"
 }
 
 // Disputing is a dispute and the version that it is against.
@@ -515,6 +551,7 @@ type Disputing struct {
 	Key        string    `json:"key"`
 	Value      string    `json:"value,omitempty"`
 	Removal    bool      `json:"removal,omitempty"`
+	Reason     string    `json:"reason,omitempty"`
 	Rival      *Name     `json:"rival,omitempty"` // the fact that has the value
 	Rename     *Name     `json:"rename,omitempty"`
 	By         string    `json:"by"`
@@ -526,11 +563,13 @@ type Disputing struct {
 	State      string    `json:"state"`
 	SettledBy  string    `json:"settled_by,omitempty"`
 	SettledAt  time.Time `json:"settled_at,omitzero"`
+
+	claim string // in words
 }
 
 // Line is the dispute in one line.
 func (d Disputing) Line() string {
-	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), claimOf(d.Value, d.Removal, d.Rival, d.Rename), prose.Line(d.By),
+	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), d.claim, prose.Line(d.By),
 		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), prose.Brief(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
 	if d.State != formats.DisputeOpen {
 		line += ", " + d.State
@@ -545,7 +584,7 @@ func (d Disputing) Line() string {
 func DisputingOf(f state.Facts, d formats.Dispute, at time.Time) Disputing {
 	r := Disputing{
 		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rename: d.Rename, Rival: d.Rival, By: authorOf(d.Source), Confidence: d.Confidence,
-		At: d.At, State: state.StandingOf(f, d, at),
+		At: d.At, State: state.StandingOf(f, d, at), Reason: d.Reason, claim: claimOf(d),
 	}
 	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
 		if v.ID != d.Against {

@@ -21,6 +21,7 @@ type Missing struct {
 	Removed  bool      `json:"removed,omitempty"`
 	At       time.Time `json:"at,omitzero"` // when it was removed, or ended
 	By       string    `json:"by,omitempty"`
+	Reason   string    `json:"reason,omitempty"` // why it was removed, as given
 	Planned  *Plan     `json:"planned,omitempty"`
 }
 
@@ -42,8 +43,14 @@ func MissingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
 	}
 	var last *fact.Version // the last to end
 	for _, v := range vs {
-		if v.RetractedAt != nil && v.RetractedAt.After(m.At) {
-			last, m.At = v, *v.RetractedAt
+		at := v.RetractedAt
+		if fact.EndGiven(v) {
+			if at = v.ValidUntil; at.After(now) {
+				continue // it is planned
+			}
+		}
+		if at != nil && at.After(m.At) {
+			last, m.At = v, *at
 		}
 	}
 	for _, h := range fact.Timeline(vs, now) {
@@ -57,10 +64,8 @@ func MissingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
 	}
 	m.Category, m.Key = vs[0].Category, vs[0].Key
 	if last != nil {
-		m.Value, m.Removed = last.Value, last.RetractedAt != nil
-		if m.Removed {
-			m.By = last.RetractedBy
-		}
+		m.Value, m.By, m.Reason = last.Value, last.RetractedBy, last.RetractedReason
+		m.Removed = last.RetractedAt != nil && !fact.EndGiven(last)
 	}
 	return m, true
 }
@@ -118,7 +123,7 @@ func (m Missing) Line() string {
 		if m.Removed {
 			what = "removed "
 		}
-		parts = append(parts, what+fact.Day(m.At)+by(m.By)+" (was '"+prose.Brief(m.Value)+"')")
+		parts = append(parts, what+fact.Day(m.At)+by(m.By)+" (was '"+prose.Brief(m.Value)+"'"+reasoned(m.Reason)+")")
 	}
 	if m.Planned != nil {
 		parts = append(parts, m.Planned.text())

@@ -50,7 +50,7 @@ func (l Linked) TextIn(call prose.Syntax) string {
 	case l.Outcome == string(Disputed):
 		return l.Contested.TextIn(call)
 	case d != nil:
-		text += fmt.Sprintf("\n  %s against '%s'%s", claimOf(d.Value, true, d.Rival, nil), prose.Brief(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
+		text += fmt.Sprintf("\n  %s against '%s'%s", claimOf(*d), prose.Brief(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
 	case len(l.Ended) > 0:
 		text += fmt.Sprintf("\n  %s is no longer current", Slashed(r.To))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
@@ -20,6 +21,8 @@ type Withdrawal struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room; pattern or gotcha remove a lesson"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
 	Value    string `json:"value,omitempty" jsonschema:"the one of several values that is no longer true"`
+	Reason   string `json:"reason,omitempty" jsonschema:"why it is no longer true"`
+	Until    string `json:"valid_until,omitempty" jsonschema:"when it stopped, or will stop, being true (default now)"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 	Erase    bool   `json:"erase,omitempty" jsonschema:"take it off the disk with its history, for good"`
 	Confirm  bool   `json:"confirm,omitempty" jsonschema:"needed with erase"`
@@ -35,16 +38,21 @@ func (w Withdrawal) NeedsConfirm() string {
 
 // Withdrawn is what was taken back.
 type Withdrawn struct {
-	Category  string   `json:"category"`
-	Key       string   `json:"key"`
-	Value     string   `json:"value,omitempty"`  // the one that was taken back
-	Values    []string `json:"values,omitempty"` // those that stay beside it
-	Touched   []string `json:"touched"`
-	Erased    bool     `json:"erased"`
-	Shared    bool     `json:"shared,omitempty"`  // the erased fact may be in the repository
-	Lessons   int      `json:"lessons,omitempty"` // how many patterns or gotchas it was
-	Contested          // nothing was taken back: what is believed has more authority
-	Copies    []string `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
+	Category  string     `json:"category"`
+	Key       string     `json:"key"`
+	Value     string     `json:"value,omitempty"`  // the one that was taken back
+	Values    []string   `json:"values,omitempty"` // those that stay beside it
+	Until     *time.Time `json:"valid_until,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	Touched   []string   `json:"touched"`
+	Erased    bool       `json:"erased"`
+	Shared    bool       `json:"shared,omitempty"`  // the erased fact may be in the repository
+	Lessons   int        `json:"lessons,omitempty"` // how many patterns or gotchas it was
+	Contested            // nothing was taken back: what is believed has more authority
+	Copies    []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
+	Redacted  []string   `json:"redacted,omitempty"`
+
+	ahead bool // it ends in the future
 }
 
 // Text gives the answer's lines.
@@ -66,7 +74,14 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	if w.Erased {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", prose.Line(w.Category), prose.Line(w.Key)) + purge
 	}
-	text := fmt.Sprintf("Removed [%s] %s", prose.Line(w.Category), prose.Line(w.Key))
+	verb, when := "Removed", ""
+	if w.Until != nil {
+		verb, when = "Ended", " on "+fact.Day(*w.Until)
+	}
+	if w.ahead {
+		verb = "Ends"
+	}
+	text := fmt.Sprintf("%s [%s] %s%s", verb, prose.Line(w.Category), prose.Line(w.Key), when)
 	if w.Value != "" {
 		text += ": " + prose.Brief(w.Value)
 	}
@@ -76,11 +91,17 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	if w.Lessons > 1 {
 		text += fmt.Sprintf(" (%d of them)", w.Lessons)
 	}
-	return text
+	return text + prose.Redacted(w.Redacted)
 }
 
-// Remove retracts a fact: from now on nothing is believed under its name; its
-// history stays. With Erase, value and history leave the disk before Remove
+// MaxReason is how many bytes the reason for a removal has at most.
+const MaxReason = 1 << 10
+
+// ValidReason reports whether a text may be stored as the reason for a removal.
+func ValidReason(text string) bool { return utf8.ValidString(text) && len(text) <= MaxReason }
+
+// Remove retracts a fact: from now on, or from the given end on, nothing is believed
+// under its name; its history stays. With Erase, value and history leave the disk before Remove
 // returns and a tombstone without a value stays behind. A name that nothing is
 // believed under is a [NotFoundError].
 func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
@@ -91,18 +112,39 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		if !w.Confirm {
 			return Withdrawn{}, refusal.Argument("confirm", "%s: needs confirm=true", w.NeedsConfirm())
 		}
-		if w.Value != "" {
+		switch {
+		case w.Value != "":
 			return Withdrawn{}, refusal.Argument("value", "erase takes the whole fact: leave value out, or leave erase out to retract that value")
+		case w.Reason != "":
+			return Withdrawn{}, refusal.Argument("reason", "erase leaves nothing of the fact, so no reason either: leave reason out")
+		case w.Until != "":
+			return Withdrawn{}, refusal.Argument("valid_until", "erase takes the fact with its history: leave valid_until out, or leave erase out to give it an end")
 		}
 		return s.erase(ctx, w)
 	}
-	w.Value, _ = s.Redact(strings.TrimSpace(w.Value)) // as it was stored
+	claim := formats.Dispute{Confidence: 1, Source: s.Source(w.Source, 1), Removal: true}
+	claim.Value, _ = s.Redact(strings.TrimSpace(w.Value)) // as it was stored
+	var redacted []string
+	if claim.Reason, redacted = s.Redact(strings.TrimSpace(w.Reason)); !ValidReason(claim.Reason) {
+		return Withdrawn{}, refusal.Argument("reason", "reason is not valid UTF-8, or has more than %d bytes", MaxReason)
+	}
+	if strings.TrimSpace(w.Until) != "" {
+		until, err := fact.ParseInstant("valid_until", w.Until, s.Now(), false)
+		if err != nil {
+			return Withdrawn{}, err
+		}
+		claim.ValidUntil = &until.Time
+	}
+	w.Value = claim.Value
 	var r Withdrawn
-	by := s.Source(w.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
-		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value}
+		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value, Until: claim.ValidUntil, Reason: claim.Reason, Redacted: redacted}
+		r.ahead = r.Until != nil && r.Until.After(s.present(now))
 		n := fact.IDOf(w.Category, w.Key)
-		events, x := EndValue(st, n, w.Value, by, now, s.present(now))
+		if err := checkEnd(fact.Timeline(st.Versions(n), s.present(now)), claim, s.present(now)); err != nil {
+			return nil, err
+		}
+		events, x := EndAs(st, n, claim, now, s.present(now))
 		if x.Warned() {
 			r.disputed(x)
 			return events, nil
@@ -110,6 +152,9 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		if len(events) == 0 {
 			events = lessonEvents(st, w)
 			r.Lessons = len(events)
+			if argument := w.ofVersions(); len(events) > 0 && argument != "" {
+				return nil, refusal.Argument(argument, "a pattern or gotcha is taken away whole, and its history is not kept: leave %s out", argument)
+			}
 		}
 		switch {
 		case len(events) == 0 && w.Value != "" && fact.Current(st.Versions(n), s.present(now)) != nil:
@@ -144,20 +189,66 @@ func (w *Withdrawn) disputed(x Contested) {
 	w.Category, w.Key, w.Contested, w.Erased = x.Old.Category, x.Old.Key, x, false
 }
 
-// Retract ends what is valid at present and withdraws whole what would begin
-// later: of all values, or of one. by names who does it; now is the recorded time.
-func Retract(f state.Facts, n fact.ID, value, by string, now, present time.Time) []state.Event {
+// ofVersions is the argument that says something of a fact's versions; none if empty.
+func (w Withdrawal) ofVersions() string {
+	switch {
+	case w.Until != "":
+		return "valid_until"
+	case w.Reason != "":
+		return "reason"
+	}
+	return ""
+}
+
+// checkEnd refuses an end that a fact cannot have: before what is valid at present
+// began, or after it ends anyway.
+func checkEnd(held []fact.Held, claim formats.Dispute, present time.Time) error {
+	end := claim.ValidUntil
+	if end == nil {
+		return nil
+	}
+	var over *fact.Held // it ends before
+	ends, later := false, false
+	for i, h := range held {
+		if !fact.Before(present, h.Period.Until) || !hasValue(h.Version, claim.Value) {
+			continue
+		}
+		switch {
+		case !h.Period.From.Before(*end) && (h.Period.Contains(present) || over == nil && !ends):
+			return refusal.Argument("valid_until", "valid_until %s is not after '%s' began, %s", end.Format(time.RFC3339), prose.Brief(h.Value), h.Period.From.Format(time.RFC3339))
+		case !h.Period.From.Before(*end):
+			later = true
+		case fact.Before(*end, h.Period.Until):
+			ends = true
+		default:
+			over = &held[i]
+		}
+	}
+	if over != nil && !ends && !later {
+		return refusal.Argument("valid_until", "'%s' ends already, %s: to move its end, remember it with correct and valid_until", prose.Brief(over.Value), over.Period.Until.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Retract ends what is valid at present, and withdraws whole what would begin later: of
+// all values, or of one. Where until is given it is the end, and what ends before it
+// stays as it is. as says who does it, and when that is recorded.
+func Retract(f state.Facts, n fact.ID, value string, until *time.Time, as formats.Retraction, present time.Time) []state.Event {
 	var out []state.Event
+	end, now := present, *as.RetractedAt
+	if until != nil {
+		end = *until
+	}
 	versions, changed := fact.Settle(f.Versions(n), present, now)
 	for _, v := range versions {
-		if !fact.Believed(v) || !fact.Before(present, v.ValidUntil) || !hasValue(v, value) {
+		if !fact.Believed(v) || !fact.Before(present, v.ValidUntil) || !fact.Before(end, v.ValidUntil) || !hasValue(v, value) {
 			continue
 		}
 		w := fact.Disbelieve(v, now)
-		if v.ValidFrom.Before(present) {
-			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &present}, now)
+		if v.ValidFrom.Before(end) {
+			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: &end}, now)
 		}
-		w.RetractedAt, w.RetractedBy = &now, by
+		w.Retraction = as
 		changed = slices.DeleteFunc(changed, func(x *fact.Version) bool { return x.ID == w.ID })
 		out = append(out, state.Event{Put: w})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
@@ -62,7 +63,7 @@ func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state
 	}
 	over := state.Over(st, nil)
 	over.Fold(events...)
-	for _, e := range Retract(over, n, "", PrivacyLocal, now, present) {
+	for _, e := range Retract(over, n, "", nil, formats.Retraction{RetractedAt: &now, RetractedBy: PrivacyLocal, RetractedReason: PrivacyLocal}, present) {
 		if e.Put.Privacy != PrivacyLocal {
 			events = append(events, e)
 		}

@@ -238,7 +238,7 @@ func (u *undo) restored(v *fact.Version, former int) *fact.Version {
 	w.ValidFrom, w.ValidUntil = v.ValidFrom, v.ValidUntil
 	if p := fact.PeriodOf(old); !p.Equal(fact.PeriodOf(v)) {
 		back := fact.Reperiod(&w, p, u.now)
-		back.RetractedAt, back.RetractedBy = old.RetractedAt, old.RetractedBy
+		back.Retraction = old.Retraction
 		return back
 	}
 	return &w

@@ -224,12 +224,13 @@ func (o *Occasion) news(c *choice) []newsItem {
 func (n News) isOwn(author string) bool { return author != "" && n.Own != nil && n.Own(author) }
 
 // ended are the facts that have no value any more, since somebody removed it or its time
-// was over.
+// was over, and what others took back of facts that still have one.
 func (o *Occasion) ended(c *choice) (out []newsItem) {
 	for _, n := range c.known.Ended(o.News.Since, c.at) {
 		vs := c.known.Versions(n)
 		m, ok := knowledge.MissingOf(vs, c.at)
 		if !ok || !m.At.After(o.News.Since) || m.At.After(c.at) {
+			out = append(out, o.takenBack(vs, c.at)...)
 			continue
 		}
 		last, what := fact.LastEnded(vs, c.at), "removed"
@@ -244,6 +245,30 @@ func (o *Occasion) ended(c *choice) (out []newsItem) {
 			line += ", was '" + prose.Clip(m.Value, 80) + "'"
 		}
 		out = append(out, newsItem{at: m.At, line: line + authored(m.By)})
+	}
+	return out
+}
+
+// takenBack are the plans and the single values of a fact that others took back, and the
+// ends that they gave it.
+func (o *Occasion) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) {
+	for _, v := range vs {
+		said := v.RetractedAt
+		if said == nil || !said.After(o.News.Since) || said.After(at) || o.News.isOwn(v.RetractedBy) {
+			continue
+		}
+		line := v.Category + "/" + v.Key
+		switch value := "'" + prose.Clip(v.Value, 80) + "'"; {
+		case !fact.Believed(v):
+			line += " plan removed, was " + value + " from " + fact.Day(v.ValidFrom)
+		case v.ValidUntil.After(at):
+			line += " ends " + fact.Day(*v.ValidUntil) + ", now " + value
+		case v.Also:
+			line += " value " + value + " removed"
+		default:
+			continue // another value has taken its place since
+		}
+		out = append(out, newsItem{at: *said, line: line + authored(v.RetractedBy)})
 	}
 	return out
 }

@@ -20,6 +20,7 @@ type Summary struct {
 	Merit         float64       // the part of its salience that neither time nor reading changes
 	Read          Retrievals    // those that the version itself tells of
 	Renamed       time.Time     // when its fact got its name; zero: it always had it
+	Withdrawn     time.Time     // when it was taken back or given an end; zero: never
 	Pinned        Pin
 	Archived      bool
 	Decision      bool
@@ -51,6 +52,9 @@ func Summarize(v *Version) Summary {
 	}
 	if v.RenamedAt != nil {
 		s.Renamed = *v.RenamedAt
+	}
+	if v.RetractedAt != nil {
+		s.Withdrawn = *v.RetractedAt
 	}
 	if v.Pinned {
 		s.Pinned = Pinned
@@ -99,6 +103,7 @@ const (
 	markPinnedByUser
 	markRead
 	markRenamed
+	markWithdrawn
 )
 
 // Append adds the stored form of a summary to b: numbers of variable length, without
@@ -108,7 +113,7 @@ func (s *Summary) Append(b []byte) []byte {
 	for _, m := range []struct {
 		mark byte
 		set  bool
-	}{{markEnds, s.Period.Until != nil}, {markArchived, s.Archived}, {markDecision, s.Decision}, {markPinned, s.Pinned == Pinned}, {markPinnedByUser, s.Pinned == PinnedByUser}, {markRead, !s.Read.Last.IsZero()}, {markRenamed, !s.Renamed.IsZero()}} {
+	}{{markEnds, s.Period.Until != nil}, {markArchived, s.Archived}, {markDecision, s.Decision}, {markPinned, s.Pinned == Pinned}, {markPinnedByUser, s.Pinned == PinnedByUser}, {markRead, !s.Read.Last.IsZero()}, {markRenamed, !s.Renamed.IsZero()}, {markWithdrawn, !s.Withdrawn.IsZero()}} {
 		if m.set {
 			marks |= m.mark
 		}
@@ -125,6 +130,9 @@ func (s *Summary) Append(b []byte) []byte {
 	}
 	if !s.Renamed.IsZero() {
 		times = append(times, s.Renamed)
+	}
+	if !s.Withdrawn.IsZero() {
+		times = append(times, s.Withdrawn)
 	}
 	for _, t := range times {
 		b = binary.AppendVarint(b, t.Unix())
@@ -189,6 +197,9 @@ func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
 	}
 	if marks&markRenamed != 0 {
 		s.Renamed = instant()
+	}
+	if marks&markWithdrawn != 0 {
+		s.Withdrawn = instant()
 	}
 	s.HalfLife, s.Read.Count, s.Confidence, s.Merit = time.Duration(signed()), int(signed()), float(), float()
 	s.Archived, s.Decision = marks&markArchived != 0, marks&markDecision != 0

@@ -186,7 +186,7 @@ func Settle(vs []*Version, present, now time.Time) (settled, changed []*Version)
 				continue
 			}
 			w = Reperiod(v, held[at].Period, now)
-			w.RetractedAt, w.RetractedBy = v.RetractedAt, v.RetractedBy
+			w.Retraction = v.Retraction
 		}
 		settled[i], changed = w, append(changed, w)
 	}

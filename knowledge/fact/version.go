@@ -29,6 +29,12 @@ func HeldAt(v *Version, known time.Time) (p Period, ok bool) {
 	return Period{v.ValidFrom, v.ValidUntil}, true
 }
 
+// EndGiven reports whether v was retracted from another day on than that on which it was
+// said: its end lies in the past or is planned.
+func EndGiven(v *Version) bool {
+	return v.RetractedAt != nil && Believed(v) && v.ValidUntil != nil && Day(*v.ValidUntil) != Day(*v.RetractedAt)
+}
+
 // Believed reports whether v is part of what the store holds true, of any time.
 func Believed(v *Version) bool { return v.RecordedUntil == nil }
 
@@ -50,7 +56,7 @@ func Reperiod(v *Version, p Period, now time.Time) *Version {
 		})
 	}
 	if !SameEnd(v.ValidUntil, p.Until) {
-		w.RetractedAt, w.RetractedBy = nil, ""
+		w.Retraction = formats.Retraction{}
 	}
 	w.ValidFrom, w.ValidUntil = p.From, p.Until
 	return &w

@@ -207,12 +207,13 @@ func (w window) told(out []Change, vs []*fact.Version) []Change {
 		if c := change(confirmed, v, v.RecordedFrom); w.confirmations(v, &c) {
 			out = append(out, c)
 		}
-		if b := v.Beliefs; len(b) > 0 && w.holds(b[len(b)-1].RecordedUntil) && !made[b[len(b)-1].RecordedUntil] && v.RetractedAt == nil {
+		if b := v.Beliefs; len(b) > 0 && w.holds(b[len(b)-1].RecordedUntil) && !made[b[len(b)-1].RecordedUntil] && (v.RetractedAt == nil || fact.EndGiven(v)) {
 			c := change(redated, v, b[len(b)-1].RecordedUntil)
 			c.dated = true
 			out = append(out, c)
 		}
 		switch {
+		case fact.EndGiven(v):
 		case w.has(v.RetractedAt):
 			out = append(out, change(removed, v, *v.RetractedAt))
 		case v.RetractedAt == nil && w.has(v.RecordedUntil) && !made[*v.RecordedUntil] && !joined(v, moved[*v.RecordedUntil]):

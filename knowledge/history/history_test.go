@@ -34,10 +34,10 @@ func TestMarksAndChanges(t *testing.T) {
 		"the rest of one":           {fact.Version{ValidFrom: day(12), RecordedFrom: day(12), Outcome: "resumed"}, "CURRENT", nil},
 		"confirmed":                 {fact.Version{ValidFrom: day(1), Sources: []formats.Source{{At: day(1)}, {At: day(12)}, {At: day(14)}, {At: day(25)}}}, "CURRENT", []string{"confirmed 14"}},
 		"was given an end":          {fact.Version{ValidFrom: day(1), ValidUntil: new(day(15)), Beliefs: belief(14)}, "archived", []string{"redated 14"}},
-		"was taken back":            {fact.Version{ValidFrom: day(1), ValidUntil: new(day(15)), RetractedAt: new(day(15)), Beliefs: belief(15)}, "retracted", []string{"removed 15"}},
+		"was taken back":            {fact.Version{ValidFrom: day(1), ValidUntil: new(day(15)), Retraction: formats.Retraction{RetractedAt: new(day(15))}, Beliefs: belief(15)}, "retracted", []string{"removed 15"}},
 		"was wrong":                 {fact.Version{ValidFrom: day(1), RecordedUntil: new(day(16))}, "corrected", []string{"disbelieved 16"}},
 		"was wrong before":          {fact.Version{ValidFrom: day(1), RecordedUntil: new(day(5))}, "corrected", nil},
-		"was wrong, and taken back": {fact.Version{ValidFrom: day(30), RecordedUntil: new(day(16)), RetractedAt: new(day(16))}, "retracted", []string{"removed 16"}},
+		"was wrong, and taken back": {fact.Version{ValidFrom: day(30), RecordedUntil: new(day(16)), Retraction: formats.Retraction{RetractedAt: new(day(16))}}, "retracted", []string{"removed 16"}},
 		"left the active set":       {fact.Version{ValidFrom: day(1), ArchivedAt: new(day(17))}, "dormant", []string{"archived 17"}},
 	} {
 		tt.v.ID = "f-1"

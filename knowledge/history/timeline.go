@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
@@ -63,6 +64,7 @@ type Entry struct {
 	Supersedes    string     `json:"supersedes,omitempty"`
 	AssertedBy    string     `json:"asserted_by,omitempty"`
 	Contradiction bool       `json:"contradiction,omitempty"` // it replaced a well-founded value
+	formats.Retraction
 
 	timed bool // another version of the fact begins on the same day
 }
@@ -141,7 +143,7 @@ func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
 		ID:    v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
-		Contradiction: i >= 0 && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(vs[i]),
+		Retraction: v.Retraction, Contradiction: i >= 0 && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(vs[i]),
 	}
 }
 
@@ -160,7 +162,7 @@ func (e Entry) period() string {
 func mark(v *fact.Version, vs []*fact.Version, now time.Time) string {
 	p, ok := fact.PeriodNow(v, vs, now)
 	switch {
-	case v.RetractedAt != nil:
+	case v.RetractedAt != nil && !(ok && p.Contains(now)): // else its end is planned
 		return markRetracted
 	case !fact.Believed(v):
 		return markCorrected
@@ -197,6 +199,9 @@ func (r VersionList) Text() string {
 	for _, e := range r.Entries {
 		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
 			e.period(), prose.Percent(e.Confidence), e.Confirmations)
+		if e.RetractedReason != "" {
+			fmt.Fprintf(&b, ", reason: '%s'", prose.Brief(e.RetractedReason))
+		}
 	}
 	return b.String()
 }

@@ -47,6 +47,8 @@ type Behind struct {
 	HalfLife int    `json:"half_life,omitempty"` // of its confidence, in days; 0: it does not fall
 
 	Salience float64 `json:"salience"` // 0..100, see [fact.Salience]
+
+	ended bool // it was given an end, see [fact.EndGiven]
 }
 
 // Why tells every assertion behind a fact: who, when, from where, how often,
@@ -82,7 +84,7 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
 	for _, v := range slices.Backward(vs) {
-		b := Behind{SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		b := Behind{ended: fact.EndGiven(v), SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
@@ -136,6 +138,9 @@ func (p Provenance) Text() string {
 		if more := len(v.Sources) - most; more > 0 {
 			fmt.Fprintf(&b, "\n    … %d more (output=json shows all)", more)
 		}
+		if v.RetractedAt != nil {
+			b.WriteString("\n    " + v.retraction())
+		}
 	}
 	return b.String()
 }
@@ -148,6 +153,21 @@ func (p Provenance) kind() string {
 		lasts = fmt.Sprintf("half-life %d days", v.HalfLife)
 	}
 	return fmt.Sprintf("%s, %s, salience %.0f", v.Kind, lasts, v.Salience)
+}
+
+// retraction says who took the version back, or gave it an end, and why.
+func (b Behind) retraction() string {
+	text := b.RetractedAt.UTC().Format(time.DateTime) + " removed"
+	if b.ended {
+		text = b.RetractedAt.UTC().Format(time.DateTime) + " given its end " + fact.Day(*b.ValidUntil)
+	}
+	if b.RetractedBy != "" {
+		text += " by " + prose.Line(b.RetractedBy)
+	}
+	if b.RetractedReason != "" {
+		text += ", reason: '" + prose.Brief(b.RetractedReason) + "'"
+	}
+	return text
 }
 
 func assertedBy(s formats.Source) string {

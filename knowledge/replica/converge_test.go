@@ -149,7 +149,10 @@ func (m *machine) say(t *rapid.T, agent string) {
 			m.said = append(m.said, a.Value)
 		}
 	case op < 11:
-		_, _ = s.Remove(ctx, knowledge.Withdrawal{Category: "arch", Key: key})
+		_, _ = s.Remove(ctx, knowledge.Withdrawal{
+			Category: "arch", Key: key,
+			Until: rapid.SampledFrom([]string{"", "", "2026-02-15", "2026-04-01"}).Draw(t, "until"), Reason: rapid.SampledFrom([]string{"", "out of use"}).Draw(t, "reason"),
+		})
 	case op < 12:
 		to := rapid.SampledFrom([]string{"auth", "db", "cache", "store"}).Draw(t, "to")
 		_, _ = knowledge.Rename(ctx, s, knowledge.NewName{Category: "arch", Key: key, To: to, Merge: rapid.SampledFrom([]string{"", "true"}).Draw(t, "merge")})
@@ -285,6 +288,22 @@ func TestErasureOfWhatWasNeverToldStaysHome(t *testing.T) {
 	}
 	settle(t, []*machine{a, b})
 	if x, y := a.export(t), b.export(t); x != y {
+		t.Errorf("machines differ:\n%s", difference(x, y))
+	}
+}
+
+// A removal travels with its reason, and with the end that it gave.
+func TestReasonsAndEndsAreTold(t *testing.T) {
+	a, b, file := pair(t)
+	a.clock = a.clock.Add(time.Hour)
+	if _, err := a.as("cursor-a1").Remove(t.Context(), knowledge.Withdrawal{Category: "arch", Key: "auth", Until: "2026-04-01", Reason: "OAuth2 by then"}); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, []*machine{a, b})
+	if text := a.logs()[file]; !strings.Contains(text, `"op":"retract"`) || !strings.Contains(text, `"valid_until":"2026-04-01T00:00:00Z"`) || !strings.Contains(text, `"reason":"OAuth2 by then"`) {
+		t.Error(text)
+	}
+	if x, y := a.export(t), b.export(t); x != y || !strings.Contains(y, `"retracted_reason": "OAuth2 by then"`) {
 		t.Errorf("machines differ:\n%s", difference(x, y))
 	}
 }

@@ -331,11 +331,11 @@ func (f *Folded) retract(l *Line) {
 	for _, h := range fact.Timeline(f.State.Versions(n), l.order) {
 		same := l.Value == "" || verdict.Compare(h.Key, h.Value, l.Value) == verdict.Equal
 		if same && fact.Before(l.order, h.Period.Until) && unseen(h.Version) {
-			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: l.Value, Confidence: 1, Source: by, Removal: true}, h.Version, l.order)...)
+			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: l.Value, Confidence: 1, Source: by, Removal: true, Reason: l.Reason, ValidUntil: l.ValidUntil}, h.Version, l.order)...)
 			return
 		}
 	}
-	f.commit(l, knowledge.Retract(claims{f.State}, n, l.Value, l.By, l.order, l.order)...)
+	f.commit(l, knowledge.Retract(claims{f.State}, n, l.Value, l.ValidUntil, formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedReason: l.Reason}, l.order)...)
 }
 
 // whole sets a fact as its writer has it. What others said of it meanwhile stays: then

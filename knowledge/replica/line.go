@@ -67,7 +67,7 @@ type Line struct {
 	Questions  []string            `json:"questions,omitempty"`
 	Pinned     *bool               `json:"pinned,omitempty"`
 	Privacy    string              `json:"privacy,omitempty"`
-	Reason     string              `json:"reason,omitempty"` // of a retraction: local when the fact stays with its writer
+	Reason     string              `json:"reason,omitempty"` // of a retraction; local when the fact stays with its writer
 
 	To       *formats.Name       `json:"to,omitempty"` // of a renaming
 	Merge    bool                `json:"merge,omitempty"`
@@ -210,10 +210,10 @@ func (l *Line) sound() bool {
 		return named(fact) && utf8.ValidString(l.Value) && c.Validate() == nil &&
 			(l.ValidFrom == nil || l.ValidUntil == nil || l.ValidFrom.Before(*l.ValidUntil))
 	case opRetract:
-		return named(fact)
+		return named(fact) && knowledge.ValidReason(l.Reason)
 	case opFact:
 		for _, v := range l.Versions {
-			if v == nil || v.ID == "" || !named(formats.Name{Category: v.Category, Key: v.Key}) || len(v.Value) > knowledge.MaxValue ||
+			if v == nil || v.ID == "" || !named(formats.Name{Category: v.Category, Key: v.Key}) || len(v.Value) > knowledge.MaxValue || !knowledge.ValidReason(v.RetractedReason) ||
 				formats.FoldName(v.Category) != formats.FoldName(l.Category) || formats.FoldName(v.Key) != formats.FoldName(l.Key) {
 				return false
 			}

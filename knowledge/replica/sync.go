@@ -313,12 +313,13 @@ func (l *Line) texts(change func(string) string) {
 		return out
 	}
 	l.Category, l.Key, l.Value, l.By, l.Source, l.Session, l.Replaces = change(l.Category), change(l.Key), change(l.Value), change(l.By), change(l.Source), change(l.Session), change(l.Replaces)
+	l.Reason = change(l.Reason)
 	l.Tags, l.Aliases, l.Questions = list(l.Tags), list(l.Aliases), list(l.Questions)
 	versions := l.Versions
 	l.Versions = nil
 	for _, v := range versions {
 		w := *v
-		w.Value, w.Category, w.Key = change(v.Value), change(v.Category), change(v.Key)
+		w.Value, w.Category, w.Key, w.RetractedReason = change(v.Value), change(v.Category), change(v.Key), change(v.RetractedReason)
 		w.Tags, w.Aliases, w.Questions = list(v.Tags), list(v.Aliases), list(v.Questions)
 		w.Sources = nil
 		for _, s := range v.Sources {
@@ -344,7 +345,7 @@ func (l *Line) texts(change func(string) string) {
 	}
 	if l.Dispute != nil {
 		d := *l.Dispute
-		d.Value = change(d.Value)
+		d.Value, d.Reason = change(d.Value), change(d.Reason)
 		l.Dispute = &d
 	}
 }

@@ -246,12 +246,12 @@ func assertions(now, before []*fact.Version) (lines []*Line) {
 			l.describe(v, old)
 		}
 		if v.RetractedAt != nil && (old == nil || old.RetractedAt == nil || !old.RetractedAt.Equal(*v.RetractedAt)) {
-			r := &Line{Op: opRetract, At: *v.RetractedAt, By: v.RetractedBy, Category: v.Category, Key: v.Key}
+			r := &Line{Op: opRetract, At: *v.RetractedAt, By: v.RetractedBy, Category: v.Category, Key: v.Key, Reason: v.RetractedReason}
+			if fact.Believed(v) && v.ValidUntil != nil && !v.ValidUntil.Equal(r.At) {
+				r.ValidUntil = v.ValidUntil
+			}
 			if v.RetractedBy == knowledge.KindUser {
 				r.SourceKind = knowledge.KindUser
-			}
-			if v.RetractedBy == knowledge.PrivacyLocal {
-				r.Reason = knowledge.PrivacyLocal
 			}
 			if v.Also {
 				r.Value = v.Value

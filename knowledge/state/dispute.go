@@ -70,7 +70,7 @@ func OpenDisputes(f Facts, list []formats.Dispute, at time.Time) (out []formats.
 }
 
 // StandingOf is the state of a dispute at an instant. An open one closes by
-// itself when its value is believed, when its opponent has ended, or when its
+// itself when its value, or the end that it gives, is believed, when its opponent has ended, or when its
 // rival no longer says the same, also by the mere passing of time.
 func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
 	if d.State != formats.DisputeOpen {
@@ -81,7 +81,8 @@ func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
 	if i < 0 {
 		return formats.DisputeClosed
 	}
-	if p, ok := fact.PeriodNow(vs[i], vs, at); !ok || !fact.Before(at, p.Until) {
+	p, ok := fact.PeriodNow(vs[i], vs, at)
+	if !ok || !fact.Before(at, p.Until) {
 		return formats.DisputeClosed
 	}
 	held := func(vs []*fact.Version) bool {
@@ -89,6 +90,7 @@ func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
 	}
 	switch {
 	case d.Rename != nil && fact.IDOf(d.Rename.Category, d.Rename.Key) == fact.IDOf(d.Category, d.Key),
+		d.Removal && d.ValidUntil != nil && p.Until != nil && !p.Until.After(*d.ValidUntil),
 		d.Rival != nil && !held(f.Versions(fact.IDOf(d.Rival.Category, d.Rival.Key))),
 		!d.Removal && d.Rename == nil && !d.Correct && d.ValidUntil == nil && held(vs):
 		return formats.DisputeClosed

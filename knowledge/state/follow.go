@@ -138,6 +138,8 @@ func positionOf(h journal.Head) index.Position {
 // says; what was before is found by those who ask about that time.
 func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 	d := index.Doc{ID: docID(n), Category: vs[0].Category, Key: vs[0].Key, Pack: func() ([]byte, error) { return packVersions(vs) }}
+	var summaries []fact.Summary
+	var withdrawn time.Time
 	for _, v := range vs {
 		for _, a := range v.Aliases {
 			d.Aliases = appendNew(d.Aliases, a)
@@ -149,15 +151,24 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 			d.Value = append(d.Value, v.Value)
 			d.Questions = append(d.Questions, v.Questions...)
 			d.Hashes = append(d.Hashes, valueHash(v.Value), versionTerm(v.ID))
-			summary := fact.Summarize(v)
-			d.Summary = summary.Append(d.Summary)
+			summaries = append(summaries, fact.Summarize(v))
 		} else {
 			d.Former = append(d.Former, v.Value)
 		}
+		if at := v.RetractedAt; at != nil && at.After(withdrawn) {
+			withdrawn = *at
+		}
 	}
-	if last := fact.LastEnded(vs, now); len(d.Summary) == 0 && last != nil {
-		summary := fact.Summarize(last)
-		d.Summary = summary.Append(nil) // for those who ask what has ended
+	if last := fact.LastEnded(vs, now); len(summaries) == 0 && last != nil {
+		summaries = append(summaries, fact.Summarize(last)) // for those who ask what has ended
+	} else if len(summaries) == 0 && !withdrawn.IsZero() { // a plan that was withdrawn was never true
+		summaries = append(summaries, fact.Summary{ID: vs[0].ID, Period: fact.Period{From: withdrawn, Until: &withdrawn}})
+	}
+	for i := range summaries {
+		if i == 0 { // the newest withdrawal of all, for those who ask what was taken back
+			summaries[i].Withdrawn = withdrawn
+		}
+		d.Summary = summaries[i].Append(d.Summary)
 	}
 	return d
 }

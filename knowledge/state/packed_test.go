@@ -23,7 +23,7 @@ func TestPackedVersions(t *testing.T) {
 			Sources: []formats.Source{{Kind: "agent", By: "a", At: at, Confidence: 0.8}}, Tags: []string{}, Aliases: []string{"t"},
 		},
 		"all said": {
-			ID: "f-2", Category: "api", Key: "k", Value: "é \" \\ \n 語", LastRetrieved: &at, ValidUntil: &at, RecordedUntil: &at, ArchivedAt: &at, RetractedAt: &at,
+			ID: "f-2", Category: "api", Key: "k", Value: "é \" \\ \n 語", LastRetrieved: &at, ValidUntil: &at, RecordedUntil: &at, ArchivedAt: &at, Retraction: formats.Retraction{RetractedAt: &at},
 			Supersedes: "f-1", ImportedFrom: "x", Pinned: true, FeedbackUp: 2, FeedbackDown: 1, LastFeedback: &at, Questions: []string{"q"}, QuestionsAt: &at,
 			Extra: formats.Unknown{"new_member": jsontext.Value(`{"a":0}`)},
 		},

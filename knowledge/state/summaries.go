@@ -45,19 +45,21 @@ func (k Known) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
 	}
 }
 
-// Ended lists, in no order, the facts of which a version ended after since and by now, the
-// present. They may have another value since then. A plan that was withdrawn is none of them.
+// Ended lists, in no order, the facts of which a version ended, or was taken back, after
+// since and by now, the present. They may have another value since then.
 func (k Known) Ended(since, now time.Time) (out []fact.ID) {
 	s := k.state
 	within := func(until *time.Time) bool { return until != nil && until.After(since) && !until.After(now) }
 	for n, vs := range s.facts {
-		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return fact.Believed(v) && within(v.ValidUntil) }) {
+		if slices.ContainsFunc(vs, func(v *fact.Version) bool {
+			return within(v.RetractedAt) || fact.Believed(v) && within(v.ValidUntil)
+		}) {
 			out = append(out, n)
 		}
 	}
 	if s.base != nil {
 		s.base.summaries(func(n fact.ID, x fact.Summary) bool {
-			if _, changed := s.facts[n]; !changed && within(x.Period.Until) {
+			if _, changed := s.facts[n]; !changed && (within(x.Period.Until) || within(&x.Withdrawn)) {
 				out = append(out, n)
 			}
 			return true

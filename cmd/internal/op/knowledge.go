@@ -130,7 +130,7 @@ func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remove", "Retract a fact, or one value; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
-			Teach("value", "source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
+			Teach("value", "reason", "valid_until", "source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("rename", "Give a fact another category or key.", Changes, on(open, function(knowledge.Rename)), "category", "key", "to").
 			Shown("category", exampleCategory, "key", exampleKey, "to", "security/auth").Tried("move", "mv"),
 		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Tried("revert", "rollback"),
@@ -169,6 +169,7 @@ func knowledgeWords() Words {
 		"confidence":   "0 to 1, default 0.8",
 		"valid_from":   "since: RFC 3339, day, or age such as 3d; default now",
 		"valid_until":  "",
+		"reason":       "",
 		"source":       "e.g. src/auth.ts:12; user if the user said it",
 		"correct":      "the old value was always wrong",
 		"also":         "true beside the values it has",
