@@ -19,7 +19,7 @@ import (
 // Numbers are varints, strings have their length before them. It is not JSON because it is read
 // at every call. 10,000 entries take 7 MB, which JSON would take 100 ms to parse.
 const (
-	cacheMagic = "lean-ctx map 4\n"
+	cacheMagic = "lean-ctx map 5\n"
 	cacheMost  = 1 << 30 // bytes; what is larger is not ours
 )
 

@@ -65,7 +65,7 @@ func (l *land) git(args ...string) {
 // shop is a small project in TypeScript.
 func (l *land) shop() {
 	l.write("src/auth.ts", "/** JWT logic, token generation. */\nimport { User } from './db/user';\nexport function sign(u: User) {}\n")
-	l.write("src/db/user.ts", "import { Pool } from './pool';\nexport class User { load() {} }\n")
+	l.write("src/db/user.ts", "import { Pool } from './pool';\nexport class User {\n  load() {}\n}\n")
 	l.write("src/db/pool.ts", "// Keeps connections.\nexport class Pool {}\n")
 	l.write("src/server.ts", "import { sign } from './auth';\nimport { cart } from '@/shop/cart';\nexport function listen() {}\n")
 	l.write("src/shop/cart.ts", "export const cart = 1;\n")

@@ -55,7 +55,7 @@ func TestImportsAreResolved(t *testing.T) {
 		"TypeScript": {map[string]string{
 			"package.json": `{"name": "@my/root"}`, "lib/package.json": `{"name": "@my/lib"}`, "lib/src/index.ts": "", "lib/src/deep/x.ts": "",
 			"web/tsconfig.json": "{\"compilerOptions\": {\"baseUrl\": \"./src\", \"paths\": {\"~/*\": [\"./*\"], \"cfg\": [\"../cfg.ts\"]}}} // end", "web/cfg.ts": "",
-			"web/src/a.tsx": "import '../src/b'; import './c.js'; import '~/d/e'; import 'd'; import 'cfg'; import '@my/lib'; import '@my/lib/deep/x'; import 'react'; import '../../../out'", "web/src/b/index.ts": "", "web/src/c.ts": "",
+			"web/src/a.tsx": "import '../src/b'\nimport './c.js'\nimport '~/d/e'\nimport 'd'\nimport 'cfg'\nimport '@my/lib'\nimport '@my/lib/deep/x'\nimport 'react'\nimport '../../../out'", "web/src/b/index.ts": "", "web/src/c.ts": "",
 			"web/src/d/e.js": "const x = require('../c')", "web/src/d/index.mjs": "",
 		}, []string{
 			"web/src/a.tsx → lib/src/deep/x.ts", "web/src/a.tsx → lib/src/index.ts", "web/src/a.tsx → web/cfg.ts", "web/src/a.tsx → web/src/b/index.ts", "web/src/a.tsx → web/src/c.ts",
@@ -79,7 +79,7 @@ func TestImportsAreResolved(t *testing.T) {
 		}, []string{"src/a.c → inc/c.h", "src/a.c → include/lib/b.h", "src/a.c → src/a.h", "x/y.cpp → far/deep/only.hpp"}},
 		"C#":   {map[string]string{"A.cs": "using N.M;\nusing System;\nnamespace N;", "B.cs": "namespace N.M { class B {} }"}, []string{"A.cs → cs:N.M"}},
 		"Ruby": {map[string]string{"lib/a.rb": "require 'a/b'\nrequire_relative './c'\nrequire 'json'", "lib/a/b.rb": "", "lib/c.rb": ""}, []string{"lib/a.rb → lib/a/b.rb", "lib/a.rb → lib/c.rb"}},
-		"PHP": {map[string]string{"src/A.php": "<?php namespace App; use App\\Db\\Pool; require __DIR__ . '/b.php';", "src/Db/Pool.php": "<?php namespace App\\Db; class Pool {}", "src/b.php": "<?php"},
+		"PHP": {map[string]string{"src/A.php": "<?php namespace App;\nuse App\\Db\\Pool;\nrequire __DIR__ . '/b.php';", "src/Db/Pool.php": "<?php namespace App\\Db; class Pool {}", "src/b.php": "<?php"},
 			[]string{"src/A.php → src/Db/Pool.php", "src/A.php → src/b.php"}},
 	} {
 		if d := cmp.Diff(c.want, joined(c.files)); d != "" {
@@ -95,7 +95,7 @@ func TestOddImportsEnd(t *testing.T) {
 		odd.WriteString(fmt.Sprintf("%q\n", spec))
 	}
 	joined(map[string]string{
-		"go.mod": "module a", "a.go": "package a\n" + odd.String() + ")", "b.py": "from ......... import x\nimport a..b\nfrom . import *", "c.rs": "use super::super::super::super::x; use crate; mod x; use ::a;",
-		"d.ts": "import '/'; import '@'; import '@a'; import '../../../../..'; import ''", "e.c": "#include \"\"\n#include \"/\"\n#include <..>", "f.rb": "require ''\nrequire '/'", "g.php": "<?php use \\; require '/';", "h.java": "import .;\nimport *;\nimport a.;",
+		"go.mod": "module a", "a.go": "package a\n" + odd.String() + ")", "b.py": "from ......... import x\nimport a..b\nfrom . import *", "c.rs": "use super::super::super::super::x;\nuse crate;\nmod x;\nuse ::a;",
+		"d.ts": "import '/'\nimport '@'\nimport '@a'\nimport '../../../../..'\nimport ''", "e.c": "#include \"\"\n#include \"/\"\n#include <..>", "f.rb": "require ''\nrequire '/'", "g.php": "<?php\nuse \\;\nrequire '/';", "h.java": "import .;\nimport *;\nimport a.;",
 	})
 }

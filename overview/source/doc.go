@@ -3,11 +3,15 @@
 //
 // # How it reads
 //
-// Go is read by its own parser. In other languages, strip replaces comments and the contents of
-// strings by spaces. A table says what these look like in each language. Then outlines leaves
-// out the bodies of functions and what is in parentheses. In the rest, one pattern of the
-// language finds definitions, and another finds imports. So what is in a comment, a string or a
-// body never counts. Code that does not compile is read as far as possible.
+// Go is read by its own parser. The other languages are rows of a table ([syntaxes]): what
+// comments and long strings look like, and one pattern each for definitions, imports and the
+// package. Comments and long strings become spaces, and the patterns are matched against what
+// is left. Most patterns begin at the start of a line, so they find nothing inside a string or
+// an expression. Code that does not compile is read as far as possible.
+//
+// This is not exact, and need not be: the results rank files and describe them in a line. A
+// class in a function counts as a definition. So does code in a here document or behind
+// "#if 0".
 //
 // Read never fails, ends on any text, and what it returns is bounded.
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Definitions and imports of each language; whatever is called trap stands in
-// a comment, a string or a body, and must not be found.
+// Definitions and imports of each language. Whatever is called trap is in a comment, a string
+// or an expression, and must not be found.
 var readings = []struct {
 	file, src, pkg, doc string
 	names, imports      []string
@@ -21,13 +21,13 @@ var readings = []struct {
 	},
 	{
 		"a.ts", "/* eslint-disable */\n/** JWT logic, token generation. @param x */\nimport a, { b as c } from './b';\nimport type { D } from \"@/d\";\nimport 'side';\nexport * from \"./e\";\nexport { f, g };\n" +
-			"import h = require('h');\n// import x from 'trap'\nconst s = \"import x from 'trap'; class trap {}\";\nconst t = `class trap { ${ fn(`function trap() {}`) } }`;\nconst re = /[/\"'`]class trap {/;\n" +
-			"export default class Auth<T> extends Base { private x = 1; async login(u: string): Promise<void> { function trap() {} const trap = require('./lazy'); } get name() { return 1 } }\n" +
-			"export interface I { trap(): void }\ntype J = { trap: string };\nexport const enum K { trap }\nfunction* gen() {}\nexport namespace N { export function inner() {} }\nconst div = a / b / c;\nlet l = 1;\nconst p = await import('./dyn');\n",
-		"", "JWT logic, token generation", []string{"h", "s", "t", "re", "Auth", "login", "name", "I", "J", "K", "gen", "N", "inner"}[1:], []string{"./b", "@/d", "side", "./e", "h", "./lazy", "./dyn"},
+			"import h = require('h');\n// import x from 'trap'\nconst s = \"import x from 'trap'; class trap {}\";\nconst t = `class trap { ${ fn(`function trap() {}`) } }`;\nconst re = /[\"'`]class trap {/;\n" +
+			"export default class Auth<T> extends Base {\n  private x = 1;\n  async login(u: { a: string }, f: () => void): Promise<void> {\n    if (u) {\n      const trap = require('./lazy');\n    }\n    trap(() => {\n    });\n  }\n  get name() { return 1 }\n}\n" +
+			"export interface I { trap(): void }\ntype J = { trap: string };\nexport const enum K { trap }\nfunction* gen() {}\nexport namespace N {\n  export function inner() {}\n}\nconst div = a / b / c;\nlet l = 1;\nconst p = await import('./dyn');\n",
+		"", "JWT logic, token generation", []string{"s", "t", "re", "Auth", "login", "name", "I", "J", "K", "gen", "N", "inner", "div", "l", "p"}[:12], []string{"./b", "@/d", "side", "./e", "h", "./lazy", "./dyn"},
 	},
 	{
-		"a.jsx", "'use strict';\n// Draws things.\nconst x = require('./x');\nexports.draw = function () { return <div className=\"a\">don't <b>class trap</b></div>; };\nclass View { render() { return <a href='x'>/* </a> } }\n",
+		"a.jsx", "'use strict';\n// Draws things.\nconst x = require('./x');\nexports.draw = function () { return <div className=\"a\">don't <b>class trap</b></div>; };\nclass View {\n  render() { return <a href='x'>{/* trap */}it's</a> }\n}\n",
 		"", "Draws things", []string{"x", "draw", "View", "render"}, []string{"./x"},
 	},
 	{
@@ -36,21 +36,21 @@ var readings = []struct {
 		"", "Loads users", []string{"X", "s", "r", "f", "U", "load", "a"}, []string{"os", "sys", "a.b.c", ".", ".:d", "..e.f", "..e.f:g", "..e.f:h", "..e.f:j", "k", "lazy"},
 	},
 	{
-		"src/a.rs", "//! Keeps leases. And more.\n#![allow(x)]\nuse std::{fs, io::{self, Read}};\nuse crate::b::C as D;\nuse super::*;\npub mod e;\nmod f { fn inner() { struct Trap; } }\n/* /* fn trap() {} */ use trap; */\n" +
-			"const S: &str = r#\"fn trap() { \" }\"#;\nstatic mut N: u8 = b'{';\npub struct P<'a> { trap: &'a str }\nimpl<'a> P<'a> { pub fn new(c: char) -> Self { let q = '\"'; fn trap() {} } }\ntrait T { fn t(&self); }\nmacro_rules! m { () => { fn trap() {} } }\nenum G { Trap }\npub(crate) async unsafe fn h<'x>() {}\n",
+		"src/a.rs", "//! Keeps leases. And more.\n#![allow(x)]\nuse std::{fs, io::{self, Read}};\nuse crate::b::C as D;\nuse super::*;\npub mod e;\nmod f {\n    fn inner() {}\n}\n/* fn trap() {}\nuse trap; */\n" +
+			"const S: &str = r#\"\nfn trap() { \" }\n\"#;\nstatic mut N: u8 = b'{';\npub struct P<'a> { trap: &'a str }\nimpl<'a> P<'a> {\n    pub fn new(c: char) -> Self { let q = '\"'; trap() }\n}\ntrait T {\n    fn t(&self);\n}\nmacro_rules! m { () => { fn trap() {} } }\nenum G { Trap }\npub(crate) async unsafe fn h<'x>() {}\n",
 		"", "Keeps leases", []string{"f", "inner", "S", "N", "P", "new", "T", "t", "m", "G", "h"}, []string{"std::fs", "std::io", "std::io::Read", "crate::b::C", "super", "mod:e"},
 	},
 	{
 		"A.java", "/*\n * Licensed under the Apache License.\n */\npackage com.x.y;\nimport java.util.List;\nimport static com.x.Z.*;\n/** Serves requests. Fast. */\n@Deprecated(since = \"class trap {\")\npublic final class A<T> extends B implements C {\n" +
-			"  private String s = \"void trap() {\"; // void trap2() {}\n  String t = \"\"\"\n    class trap { \"quoted\" \\\"\"\"\n    \"\"\";\n  public A(int x) { if (x > 0) { trap(); } }\n  @Override public List<T> get(char c) { return c == '\"' ? trap() : null; }\n  enum E { X, Y { void trap() {} } }\n  interface I { void run(); }\n}\nrecord R(int a) {}\n",
+			"  private String s = \"void trap() {\"; // void trap2() {}\n  String t = \"\"\"\n    class trap { \"quoted\" \\\"\"\"\n    \"\"\";\n  public A(int x) { if (x > 0) { trap(); } }\n  @Override public List<T> get(char c) { return c == '\"' ? trap() : null; }\n  enum E { X, Y { void trap() {} } }\n  interface I {\n    void run();\n  }\n}\nrecord R(int a) {}\n",
 		"com.x.y", "Serves requests", []string{"A", "get", "E", "I", "run", "R"}, []string{"java.util.List", "com.x.Z.*"},
 	},
 	{
-		"a.kt", "package x.y\n\nimport a.b.C\nimport d.*\n\n/** Syncs. */\nclass Sync(val a: Int) : Base(a) {\n  val s = \"fun trap() ${ f(\"fun trap() {}\") }\"\n  val raw = \"\"\"class trap { \"\"\"\n  override fun <T> List<T>.run(x: Int): Int { fun trap() {} ; return 1 }\n  companion object { const val K = 1 }\n}\n/* /* class trap */ class trap */\nfun String.ext() = 1\nobject O\ndata class D(val x: Int)\ntypealias T = Int\n",
+		"a.kt", "package x.y\n\nimport a.b.C\nimport d.*\n\n/** Syncs. */\nclass Sync(val a: Int) : Base(a) {\n  val s = \"fun trap() ${ f(\"fun trap() {}\") }\"\n  val raw = \"\"\"class trap { \"\"\"\n  override fun <T> List<T>.run(x: Int): Int { trap() ; return 1 }\n  companion object {\n    const val K = 1\n  }\n}\n/* class trap\n class trap */\nfun String.ext() = 1\nobject O\ndata class D(val x: Int)\ntypealias T = Int\n",
 		"x.y", "Syncs", []string{"Sync", "s", "raw", "run", "K", "ext", "O", "D"}, []string{"a.b.C", "d.*"},
 	},
 	{
-		"a.c", "/* Reads blocks. */\n#include <stdio.h>\n#include \"b/c.h\" // x\n#define MAX 10\n#define GUARD\n#if 0\nint trap(void) { return 1; }\n#endif\n// #include \"trap.h\"\nstatic const char *s = \"int trap() {\";\nstruct point { int x; };\ntypedef struct { int trap; } named;\nstruct point *make(int (*cb)(int), char c)\n{\n  if (c == '{') trap();\n#ifdef X\n  while (1) {\n#else\n  while (0) {\n#endif\n  }\n}\nenum color { RED };\nstruct fwd;\nint decl(int);\n",
+		"a.c", "/* Reads blocks. */\n#include <stdio.h>\n#include \"b/c.h\" // x\n#define MAX 10\n#define GUARD\n// #include \"trap.h\"\nstatic const char *s = \"int trap() {\";\nstruct point { int x; };\ntypedef struct { int trap; } named;\nstruct point *make(int (*cb)(int), char c)\n{\n  if (c == '{') trap();\n#ifdef X\n  while (1) {\n#else\n  while (0) {\n#endif\n  }\n}\nenum color { RED };\nstruct fwd;\nint decl(int);\n",
 		"", "Reads blocks", []string{"MAX", "point", "make", "color", "decl"}, []string{"stdio.h", "b/c.h"},
 	},
 	{
@@ -58,15 +58,15 @@ var readings = []struct {
 		"a::b", "", []string{"cfun", "Box", "put", "get", "E"}, []string{"x.hpp"},
 	},
 	{
-		"a.cs", "using System;\nusing static A.B.C;\nusing X = D.E;\nnamespace N.M;\n\n/// <summary>Runs jobs. Well.</summary>\npublic sealed class Jobs : Base {\n  string s = @\"class trap { \"\" \";\n  string t = $\"{F(\"class trap {\")} class trap {{\";\n  string u = \"\"\"\n class trap { \"\n\"\"\";\n  public int P { get; set; }\n  public async Task<int> Run(int x) { using (var f = Open()) { trap(); } return 1; }\n#region trap\n}\ninternal record struct Rec(int A);\ninterface I { void Do(); }\nenum E { A }\n",
+		"a.cs", "using System;\nusing static A.B.C;\nusing X = D.E;\nnamespace N.M;\n\n/// <summary>Runs jobs. Well.</summary>\npublic sealed class Jobs : Base {\n  string s = @\"class trap { \"\" \";\n  string t = $\"{F(\"class trap {\")} class trap {{\";\n  string u = \"\"\"\n class trap { \"\n\"\"\";\n  public int P { get; set; }\n  public async Task<int> Run(int x) { using (var f = Open()) { trap(); } return 1; }\n#region trap\n}\ninternal record struct Rec(int A);\ninterface I {\n  void Do();\n}\nenum E { A }\n",
 		"N.M", "Runs jobs", []string{"Jobs", "Run", "Rec", "I", "Do", "E"}, []string{"System", "A.B.C", "D.E"},
 	},
 	{
-		"a.rb", "# frozen_string_literal: true\n\n# Sends mail. Daily.\nrequire 'net/smtp'\nrequire_relative \"lib/b\"\n=begin\nclass Trap\n=end\nmodule M\n  class Mail::Box < Base\n    X = <<~EOS\n      def trap\n      class Trap\n    EOS\n    def self.open(a) = \"#{def_trap(\"class Trap\")}\"\n    def send!; %w[def trap] ; x =~ /class Trap/ ; y = a / b ; 'def trap' ; end\n    attr :class\n  end\nend\n__END__\ndef trap\n",
-		"", "Sends mail", []string{"M", "Mail", "Box", "open", "send"}, []string{"net/smtp", "./lib/b"},
+		"a.rb", "# frozen_string_literal: true\n\n# Sends mail. Daily.\nrequire 'net/smtp'\nrequire_relative \"lib/b\"\n=begin\nclass Trap\n=end\nmodule M\n  class Mail::Box < Base\n    def self.open(a) = \"#{def_trap(\"class Trap\")}\"\n    def send!; %w[def trap] ; x =~ /class Trap/ ; y = a / b ; 'def trap' ; end\n    attr :class\n  end\nend\n",
+		"", "Sends mail", []string{"M", "Box", "open", "send"}, []string{"net/smtp", "./lib/b"},
 	},
 	{
-		"a.php", "<html class=\"trap\"><script>function trap() {}</script>\n<?php\n/**\n * Renders pages. Now.\n */\nnamespace App\\Web;\n\nuse App\\Db\\{Conn, Pool};\nuse Psr\\Log as L;\n# use Trap;\nrequire_once __DIR__ . '/b.php';\n#[Attr]\nabstract class Page extends Base {\n  use SomeTrait;\n  private $s = 'class trap {';\n  public function &show($x) { function trap() {} return \"{$x['function']}\"; }\n}\n$h = <<<HTML\n  class trap {\nHTML;\nfunction helper() {} // ?> <b>class trap</b> <?php\ninterface I {}\n?>\n<p>class trap { </p>\n",
+		"a.php", "<html class=\"trap\"><script>function trap() {}</script>\n<?php\n/**\n * Renders pages. Now.\n */\nnamespace App\\Web;\n\nuse App\\Db\\{Conn, Pool};\nuse Psr\\Log as L;\n# use Trap;\nrequire_once __DIR__ . '/b.php';\n#[Attr]\nabstract class Page extends Base {\n  use SomeTrait;\n  private $s = 'class trap {';\n  public function &show($x) { return \"{$x['function']}\"; }\n}\nfunction helper() {} // ?> <b>class trap</b> <?php\ninterface I {}\n?>\n<p>class trap { </p>\n",
 		`App\Web`, "Renders pages", []string{"Page", "show", "helper", "I"}, []string{`App\Db\Conn`, `App\Db\Pool`, `Psr\Log`, "./b.php"},
 	},
 }

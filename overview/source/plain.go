@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"leanctx/formats"
 )
 
 // plain reads what is no code: module files for what imports are resolved
@@ -99,26 +101,18 @@ func (r *reader) title(src string) {
 	}
 }
 
+// link is a link or a picture in Markdown.
+var link = formats.Regexp(`(!?)\[([^\[\]]*)\]\([^)]*\)`)
+
 // unlinked is a line of Markdown without pictures and addresses.
 func unlinked(line string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(line, "](")
-		if i < 0 {
-			break
+	line = link().ReplaceAllStringFunc(line, func(l string) string {
+		if l[0] == '!' {
+			return ""
 		}
-		from, to := strings.LastIndexByte(line[:i], '['), strings.IndexByte(line[i:], ')')
-		if from < 0 || to < 0 {
-			break
-		}
-		if from > 0 && line[from-1] == '!' {
-			b.WriteString(line[:from-1])
-		} else {
-			b.WriteString(line[:from] + line[from+1:i])
-		}
-		line = line[i+to+1:]
-	}
-	return strings.TrimSpace(b.String() + line)
+		return link().ReplaceAllString(l, "$2")
+	})
+	return strings.TrimSpace(line)
 }
 
 // leading takes in the comment lines that a script or configuration begins

@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"agents/share": {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"tasks":        {"formats", "formats/plan", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
-	"overview/source":  {"knowledge/words"},
+	"overview/source":  {"formats", "knowledge/words"},
 	"overview/graph":   {"overview/source"},
 	"overview/project": {"internal/journal", "internal/refusal"},
 	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal"},
