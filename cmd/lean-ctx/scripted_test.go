@@ -172,20 +172,6 @@ func TestClaudeCodePlayed(t *testing.T) {
 	}
 }
 
-// The plugin brings server and hooks, and the briefing once.
-func TestClaudeCodePluginPlayed(t *testing.T) {
-	p := newPlayed(t, "claude", sessions())
-	p.env = append(p.env, "ANTHROPIC_BASE_URL="+p.URL, "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
-	p.seeded()
-	dir := filepath.Join(p.home, "plugin")
-	p.run("lean-ctx", "connect", "--plugin", dir)
-	p.run("claude", "plugin", "marketplace", "add", dir)
-	p.run("claude", "plugin", "install", "lean-ctx@lean-ctx-market")
-	p.run("claude", "-p", "script=first and say hello", "--allowedTools", "mcp__plugin_lean-ctx_lean-ctx")
-	p.seesOnce("first", 0, decided)
-	p.sees("first", 1, "Remembered [auth] refresh-ttl: "+learned)
-}
-
 // A session that is compacted leaves its entry and is given the briefing again.
 func TestClaudeCodeCompacted(t *testing.T) {
 	p := newPlayed(t, "claude", map[string][]line{
@@ -271,8 +257,8 @@ func TestOpenCodePlayed(t *testing.T) {
 	}
 }
 
-// Cline in a terminal shows a model what hooks say of a file, and nothing else of theirs. There
-// the project's AGENTS.md sends it for the briefing.
+// Cline in a terminal shows a model what hooks say of a file, and nothing else of theirs. The
+// briefing it must ask for.
 func TestClinePlayed(t *testing.T) {
 	p := newPlayed(t, "cline", map[string][]line{})
 	p.scripts["work"] = []line{
@@ -281,10 +267,9 @@ func TestClinePlayed(t *testing.T) {
 		{say: "Done."},
 	}
 	p.seeded()
-	p.run("lean-ctx", "connect", "cline", "--agents-md")
+	p.run("lean-ctx", "connect", "cline")
 	p.run("cline", "auth", "-p", "openai-compatible", "-k", "none", "-m", "m", "-b", p.URL+"/v1")
 	p.run("cline", "-P", "openai-compatible", "-m", "m", "play script=work")
-	p.sees("work", 0, "unless you were given the briefing")
 	p.misses("work", 0, decided)
 	p.sees("work", 1, decided)
 	p.seesOnce("work", 2, generated)

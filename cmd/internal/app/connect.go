@@ -32,14 +32,12 @@ func (r *run) clientTools() []*op.Tool {
 }
 
 type connection struct {
-	Clients  []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
-	Scope    string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
-	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
-	Print    bool     `json:"print,omitempty" jsonschema:"only print what belongs into each file"`
-	Plugin   string   `json:"plugin,omitempty" jsonschema:"write a plugin for Claude Code, Codex and Copilot into this directory instead"`
-	URL      string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; always at project scope"`
-	Token    string   `json:"token,omitempty" jsonschema:"token for --url (default: this machine's)"`
-	AgentsMD bool     `json:"agents_md,omitempty" jsonschema:"also tell agents in the project's AGENTS.md"`
+	Clients []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
+	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
+	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
+	Print   bool     `json:"print,omitempty" jsonschema:"only print what belongs into each file"`
+	URL     string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; always at project scope"`
+	Token   string   `json:"token,omitempty" jsonschema:"token for --url (default: this machine's)"`
 }
 
 func (c connection) options() hook.ConnectOptions {
@@ -68,17 +66,9 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 			return nil, asUsage(err)
 		}
 	}
-	switch {
-	case a.Plugin != "":
-		dir, err := r.stores.config.Path(a.Plugin)
-		if err != nil {
-			return nil, err
-		}
-		done, err := hook.WritePlugin(dir, p.Command, build().Version)
-		return plainText(done), err
-	case a.Print:
-		done, err := p.Print(o)
-		return plainText(done), asUsage(err)
+	if a.Print {
+		text, err := p.Print(o)
+		return plainText(text), asUsage(err)
 	}
 	report, err := p.Connect(o)
 	if err == nil && anyConnected(report) {
@@ -86,12 +76,6 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 	}
 	if err == nil && !a.DryRun {
 		report.Notes = append(report.Notes, r.stores.takeIn(ctx, sc, p.Root)...)
-	}
-	if err == nil && a.AgentsMD {
-		var f hook.FileReport
-		if f, err = p.Advise(a.DryRun); err == nil {
-			report.Files = append(report.Files, f)
-		}
 	}
 	return r.reportResult(sc, report, err)
 }

@@ -26,7 +26,7 @@ const completionTime = 500 * time.Millisecond
 var files = []string{"file", "path", "paths", "svg"}
 
 // directories are the arguments that the shell completes as directories.
-var directories = []string{"project", "plugin", "keep", "dir"}
+var directories = []string{"project", "keep", "dir"}
 
 // complete adds completion to the command of a row, for each flag and each position.
 func (k *call) complete(c *cobra.Command) {

@@ -4,7 +4,7 @@ import type { PluginAPI } from "@ampcode/plugin"
 export const description = "Project memory: the briefing, and what a prompt has to do with"
 
 export default function (amp: PluginAPI) {
-  const command = "lean-ctx"
+  const command = COMMAND
   const briefed = new Set<string>()
   const hook = async (event: string, input: Record<string, unknown>): Promise<string> => {
     try {

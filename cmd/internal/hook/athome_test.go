@@ -37,7 +37,7 @@ func TestProjectIsHome(t *testing.T) {
 			t.Error(d)
 		}
 		for _, c := range clients() {
-			if edits := c.edits(p, Project); serves(edits) == slices.Contains([]string{"gemini", "cursor", "codex"}, c.name) && c.servers[Project].file != "" {
+			if edits := c.edits(p, Project); serves(edits) == slices.Contains([]string{"gemini", "cursor", "codex"}, c.name) && c.servers[Project] != "" {
 				t.Errorf("%s: %v", c.name, edits)
 			}
 		}

@@ -133,7 +133,7 @@ func TestKeyTwice(t *testing.T) {
 	w := ConnectOptions{Clients: []string{"cursor"}}
 	connectAll(t, p, w)
 	got, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(got), `{"b": {}, "lean-ctx"`) {
+	if err != nil || !strings.Contains(string(got), "{\"b\": {},\n  \"lean-ctx\"") {
 		t.Errorf("%s, %v", got, err)
 	}
 	disconnectAll(t, p, w)

@@ -105,7 +105,7 @@ func TestAllTogether(t *testing.T) {
 	for _, scope := range []Scope{User, Project} {
 		var names []string
 		for _, c := range clients() {
-			if _, ok := c.servers[scope]; ok {
+			if c.servers[scope] != "" {
 				names = append(names, c.name)
 			}
 		}
@@ -168,12 +168,6 @@ func TestBriefs(t *testing.T) {
 		write(t, filepath.Join(p.Home, ".claude", "settings.json"), text)
 		if p.HooksBrief("claude-code") {
 			t.Error(text)
-		}
-	}
-	for text, want := range map[string]bool{`{"enabledPlugins": {"lean-ctx@lean-ctx-market": true}}`: true, `{"enabledPlugins": {"lean-ctx@lean-ctx-market": false}}`: false, `{"enabledPlugins": []}`: false} {
-		write(t, filepath.Join(p.Home, ".claude", "settings.json"), text)
-		if got := p.HooksBrief("claude-code"); got != want {
-			t.Errorf("%s: got %v", text, got)
 		}
 	}
 }
@@ -253,7 +247,7 @@ func TestPrograms(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "TaskStart")); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = p.Connect(w); err != nil || strings.Count(r.Text(), dir) != 1 || !strings.Contains(r.Text(), dir+": 6 programs connected\n") {
+	if r, err = p.Connect(w); err != nil || strings.Count(r.Text(), dir) != 6 {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 	disconnectAll(t, p, w)
@@ -344,25 +338,6 @@ func TestAnyProgramName(t *testing.T) {
 					t.Errorf("%s, %s, written by somebody else: %s: %s", program, c.name, name, text)
 				}
 			}
-		}
-	}
-}
-
-// Doctor knows a client that has our plugin, and says when it is connected too.
-func TestDoctorKnowsPlugin(t *testing.T) {
-	for name, file := range map[string]struct{ path, text string }{
-		"claude-code": {".claude/settings.json", `{"enabledPlugins": {"lean-ctx@lean-ctx-market": true}}`},
-		"codex":       {".codex/config.toml", "[plugins.\"lean-ctx@lean-ctx-market\"]\nenabled = true\n"},
-		"gemini":      {".gemini/extensions/lean-ctx/gemini-extension.json", "{}"},
-	} {
-		p := fresh(t)
-		write(t, filepath.Join(p.Home, filepath.FromSlash(file.path)), file.text)
-		if text := p.Examine(t.Context(), "1").Text(); !strings.Contains(text, name+": connected by our plugin") || strings.Contains(text, "not connected") {
-			t.Errorf("%s: %s", name, text)
-		}
-		connectAll(t, p, ConnectOptions{Clients: []string{name}})
-		if text := p.Examine(t.Context(), "1").Text(); !strings.Contains(text, "the server starts twice") {
-			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

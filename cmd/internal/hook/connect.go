@@ -121,7 +121,7 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 // allHave fails if a client does not have a scope.
 func (m Machine) allHave(chosen []client, scope Scope) error {
 	for _, c := range chosen {
-		if _, ok := c.servers[scope]; !ok {
+		if c.servers[scope] == "" {
 			return &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
 		}
 		if !serves(c.edits(m, scope)) {
@@ -140,7 +140,7 @@ func orUser(s Scope) Scope {
 
 func scopesOf(c client) (names []string) {
 	for _, s := range scopes {
-		if _, ok := c.servers[s]; ok {
+		if c.servers[s] != "" {
 			names = append(names, string(s))
 		}
 	}
@@ -150,7 +150,7 @@ func scopesOf(c client) (names []string) {
 // connect does one edit. It returns an error only if the former file cannot be recorded,
 // which stops everything. Problems with the client's file are in the report.
 func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
-	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: unchanged, program: e.run}
+	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: unchanged}
 	f, err := readFile(e.path)
 	if err != nil {
 		return e.refused(r, err), nil
@@ -218,26 +218,10 @@ func (e edit) mode(private, shared fs.FileMode) fs.FileMode {
 	if e.private {
 		mode = private
 	}
-	if e.run {
+	if e.program {
 		mode |= mode >> 2 & 0o111
 	}
 	return mode
-}
-
-// Advise writes our block into the project's AGENTS.md. It is done only on
-// request: the file is everybody's, and the server's instructions say the same.
-func (m Machine) Advise(dry bool) (FileReport, error) {
-	rec, err := m.readRecord()
-	if err != nil {
-		return FileReport{}, err
-	}
-	return m.connect(m.adviceEdit(), rec, dry)
-}
-
-// adviceEdit is the edit of AGENTS.md. It belongs to no client. A disconnect of the last
-// client undoes it.
-func (m Machine) adviceEdit() edit {
-	return edit{client: "AGENTS.md", scope: Project, path: filepath.Join(m.Root, "AGENTS.md"), format: ownBlock}
 }
 
 // Disconnect takes out what is ours.
@@ -269,11 +253,6 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 		}
 	}
 	slices.Reverse(r.Files)
-	if advice := m.adviceEdit(); len(o.Clients) == 0 || len(rec.Files) == 1 && rec.of(advice) != nil {
-		if f := advice.disconnect(rec, o.DryRun); f.Outcome != notOurs {
-			r.Files = append(r.Files, f)
-		}
-	}
 	if len(r.Files) == 0 {
 		r.Notes = append(r.Notes, "Nothing is connected"+where+".")
 	}
@@ -285,7 +264,7 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 
 // disconnect undoes one edit.
 func (e edit) disconnect(rec *record, dry bool) FileReport {
-	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: notOurs, program: e.run}
+	r := FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: notOurs}
 	was := rec.of(e)
 	f, err := readFile(e.path)
 	if err != nil {

@@ -184,13 +184,7 @@ func (x *examiner) client(ctx context.Context, c *client) {
 			connected = true
 		}
 	}
-	plugin := x.m.hasPlugin(c)
-	switch {
-	case plugin && connected:
-		x.add(Finding{Level: Remark, Subject: c.name, Text: "our plugin is installed, and the client is connected too: the server starts twice", Fix: "lean-ctx disconnect " + c.name})
-	case plugin:
-		x.add(Finding{Level: Fine, Subject: c.name, Text: "connected by our plugin"})
-	case len(x.Findings) == n && x.m.has(c):
+	if !connected && len(x.Findings) == n && x.m.has(c) {
 		x.add(Finding{Level: Remark, Subject: c.name, Text: "is installed, and not connected", Fix: "lean-ctx connect " + c.name})
 	}
 }
@@ -201,17 +195,22 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) bool {
 	first := edits[0]
 	again := fmt.Sprintf("lean-ctx connect %s --scope %s", c.name, first.scope)
 	f, err := readFile(first.path)
-	var entry map[string]any
-	if err == nil && !f.new && !isBlank(f.data) {
-		entry, err = first.current(f.data)
+	var d document
+	if err == nil {
+		d, err = first.open(f.data)
+	}
+	var have any
+	if err == nil {
+		have, err = d.entry(first.keys)
 	}
 	if err != nil {
 		x.add(Finding{Level: Problem, Subject: c.name, Text: first.problem(FileReport{}, err).Problem, Fix: "fix the file; then " + again})
 		return false
 	}
-	if entry == nil {
+	if have == nil {
 		return false
 	}
+	entry, _ := have.(map[string]any)
 	if address := addressOf(entry); address != "" {
 		x.add(Finding{Level: Fine, Subject: c.name, Text: fmt.Sprintf("%s (%s): reaches %s, where lean-ctx serve must be running", first.path, first.scope, address)})
 		return true
@@ -234,7 +233,7 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) bool {
 	}
 	hooks := false
 	for _, e := range edits {
-		hooks = x.isCurrent(c, e, again) && (e.events != nil || e.run || e.path == x.m.path(c.hooks.files[e.scope])) || hooks
+		hooks = x.isCurrent(c, e, again) && (e.events != nil || e.program || e.path == x.m.path(c.hooks.files[e.scope])) || hooks
 	}
 	if hooks {
 		f := Finding{Level: Fine, Subject: c.name, Text: x.m.path(c.hooks.files[first.scope]) + ": hooks are there"}

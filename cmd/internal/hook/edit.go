@@ -2,11 +2,13 @@ package hook
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/tailscale/hujson"
 )
 
 // edit is what one client wants of one file.
@@ -15,56 +17,101 @@ type edit struct {
 	scope   Scope
 	path    string
 	format  format
-	keys    []string // the path to the list of servers
-	entry   object   // nil: the file has hooks only
-	root    []pair   // members that the file needs beside our hooks
-	events  []pair   // our hook for each event
-	text    string   // of a whole file
-	private bool     // only the user may read it
-	run     bool     // a program
+	keys    []string  // the path of our server's entry
+	entry   string    // as JSON; empty: the file has hooks only
+	version bool      // the file needs one beside our hooks
+	events  []ownHook // one for each event
+	text    string    // of a whole file
+	private bool      // only the user may read it
+	program bool      // it is executable
+}
+
+// ownHook is our hook for an event of the client.
+type ownHook struct{ event, entry, line string }
+
+// document is a file in a format in which we write our server's entry.
+type document interface {
+	// entry is the decoded entry, or nil.
+	entry(keys []string) (any, error)
+	// set puts an entry, given as JSON, in the place of the one that is there, or adds it.
+	set(keys []string, value string) error
+	// unset removes the entry, and what is empty around it then.
+	unset(keys []string) error
+	bytes() []byte
+}
+
+var (
+	_ document = (*jsonFile)(nil)
+	_ document = (*textFile)(nil)
+)
+
+func (e edit) open(data []byte) (document, error) {
+	if e.format == jsonc {
+		return parseJSON(data)
+	}
+	return parseText(e.format, data)
 }
 
 // edits are the edits for a client in a scope: the server's file first, then those of hooks
 // and rules. There are none in a scope that the client lacks.
 func (c *client) edits(m Machine, scope Scope) []edit {
-	at, ok := c.servers[scope]
-	if !ok {
+	if c.servers[scope] == "" {
 		return nil
 	}
 	if scope == Project && sameDir(m.Root, m.Home) {
 		m.Root = m.Home
 	}
-	first := edit{client: c.name, scope: scope, path: m.path(at.file), format: at.format, entry: c.entry(m.Command), private: scope != Project}
-	for _, k := range at.keys {
-		first.keys = append(first.keys, strings.ReplaceAll(k, "{project}", filepath.ToSlash(m.Root)))
+	fill := func(template string, e event) string {
+		line := commandLine(m.Command, c.name, e.ours)
+		if !c.hooks.programs {
+			line = encoded(line)
+		}
+		return strings.NewReplacer("COMMAND", encoded(m.Command), "LINE", line, "MATCHER", encoded(e.matcher), "SECONDS", strconv.Itoa(e.seconds)).Replace(template)
+	}
+	base := edit{client: c.name, scope: scope, private: scope != Project}
+	first := base
+	first.path, first.format, first.entry, first.keys = m.path(c.servers[scope]), c.format, fill(c.entry, event{}), []string{c.key, server}
+	if scope == Local { // Claude Code keeps it under the project's path
+		first.keys = []string{"projects", filepath.ToSlash(m.Root), c.key, server}
 	}
 	all := []edit{first}
 	if file := c.hooks.files[scope]; file != "" {
-		h := edit{client: c.name, scope: scope, path: m.path(file), format: c.hooks.format, root: c.hooks.root, private: first.private, run: c.hooks.run}
+		h := base
+		h.path, h.version, h.program = m.path(file), c.hooks.versioned, c.hooks.programs
 		switch {
-		case h.run && m.system() == "windows": // it cannot run these scripts
-		case h.format == ownFile && !h.run:
-			h.text = c.hooks.text(event{}, m.Command)
-			all = append(all, h)
-		case h.format == ownFile:
+		case h.program && m.system() == "windows": // it cannot run these scripts
+		case h.program:
 			for _, e := range c.hooks.events {
 				one := h
-				one.path, one.text = filepath.Join(h.path, e.theirs), c.hooks.text(e, m.Command)
+				one.format, one.path, one.text = ownFile, filepath.Join(h.path, e.theirs), fill(c.hooks.text, e)
 				all = append(all, one)
 			}
+		case c.hooks.text != "":
+			h.format, h.text = ownFile, fill(c.hooks.text, event{})
+			all = append(all, h)
 		default:
 			for _, e := range c.hooks.events {
-				h.events = append(h.events, pair{e.theirs, c.hooks.entry(e, m.Command)})
+				entry := c.hooks.entry
+				switch {
+				case c.hooks.grouped && e.matcher != "":
+					entry = `{"matcher": MATCHER, "hooks": [` + entry + `]}`
+				case c.hooks.grouped:
+					entry = `{"hooks": [` + entry + `]}`
+				}
+				h.events = append(h.events, ownHook{e.theirs, fill(entry, e), commandLine(m.Command, c.name, e.ours)})
 			}
 			if h.path == first.path {
-				all[0].root, all[0].events = h.root, h.events
+				all[0].version, all[0].events = h.version, h.events
 			} else {
 				all = append(all, h)
 			}
 		}
 	}
-	if c.rule.file != "" && scope == Project {
-		all = append(all, edit{client: c.name, scope: scope, path: m.path(c.rule.file), format: ownFile, text: c.rule.text(c.name)})
+	if c.rule != "" && scope == Project {
+		r := base
+		r.path, r.format = m.path(c.rule), ownFile
+		r.text = fmt.Sprintf("---\n%s\n---\n<!-- %s %s --scope project`, removed by `lean-ctx disconnect`. -->\n%s\n", c.front, madeBy, c.name, strings.TrimSpace(ruleText))
+		all = append(all, r)
 	}
 	if scope != Project {
 		return all
@@ -77,100 +124,85 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 }
 
 // serves tells whether the server's file is among the edits.
-func serves(edits []edit) bool { return len(edits) > 0 && edits[0].entry != nil }
-
-func (e edit) block() block { return block{e.format, e.keys[0]} }
+func serves(edits []edit) bool { return len(edits) > 0 && edits[0].entry != "" }
 
 // put returns the file with the edit made. It is the same file if nothing is missing.
 func (e edit) put(data []byte) ([]byte, error) {
-	after, err := e.write(data)
-	if err != nil {
-		return nil, err
-	}
-	if again, err := e.write(after); err != nil || !bytes.Equal(again, after) {
-		return nil, &FileError{Problem: "there is no safe place for our entry"} // a second write did not find it
-	}
-	return after, nil
-}
-
-func (e edit) write(data []byte) ([]byte, error) {
-	switch e.format {
-	case ownBlock:
-		return putAdvice(data), nil
-	case ownFile:
+	if e.format == ownFile {
 		if string(data) != e.text && !isBlank(data) && !isOurs(data) {
 			return nil, &FileError{Problem: "is there, and is not ours"}
 		}
 		return []byte(e.text), nil
-	case toml, yaml:
-		body, mark := bytes.CutPrefix(data, []byte(bom))
-		after, err := e.block().put(body, e.entry)
-		if mark && err == nil {
-			after = slices.Concat([]byte(bom), after)
-		}
-		return after, err
 	}
-	f, err := parseJSON(data)
+	d, err := e.open(data)
 	if err != nil {
 		return nil, err
 	}
-	if e.entry != nil {
-		err = f.set(e.keys, server, e.entry)
-	}
-	for _, p := range e.root {
-		if l, _, e := f.lookup(nil); err == nil && (e != nil || l.find(p.key) < 0) {
-			err = f.set(nil, p.key, p.value)
+	if e.entry != "" {
+		if err := e.putEntry(d); err != nil {
+			return nil, err
 		}
 	}
-	for _, p := range e.events {
-		if err == nil {
-			err = f.addHook(p.key, p.value.(object))
+	if f, ok := d.(*jsonFile); ok {
+		if e.version && find(&f.root, "version") < 0 {
+			err = f.set([]string{"version"}, "1")
+		}
+		for _, h := range e.events {
+			if err == nil {
+				err = f.addHook(h.event, h.entry, h.line)
+			}
 		}
 	}
-	return f.bytes(), err
+	return d.bytes(), err
 }
 
-// current is the server's entry in a file, decoded, or nil.
-func (e edit) current(data []byte) (map[string]any, error) {
-	if e.format == jsonc {
-		f, err := parseJSON(data)
-		if err != nil {
-			return nil, err
-		}
-		l, missing, err := f.lookup(e.keys)
-		if err != nil || len(missing) > 0 || l.find(server) < 0 {
-			return nil, err
-		}
-		if entry, ok := decoded(l.member(server)).(map[string]any); ok {
-			return entry, nil
-		}
-		return map[string]any{}, nil
-	}
-	all, err := decode(e.format, data)
+// putEntry writes our server's entry. Of an older one of ours it keeps what people add to
+// an entry, and chose in it.
+func (e edit) putEntry(d document) error {
+	have, err := d.entry(e.keys)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return e.block().entry(all)
+	old, ok := have.(map[string]any)
+	if !ok || !startsUs(old) {
+		return d.set(e.keys, e.entry)
+	}
+	var want map[string]any
+	if err := json.Unmarshal([]byte(e.entry), &want); err != nil {
+		return err
+	}
+	maps.DeleteFunc(want, func(key string, _ any) bool { return !slices.Contains(ourMembers, key) })
+	outdated := false
+	for key, value := range want {
+		outdated = outdated || fmt.Sprint(old[key]) != fmt.Sprint(value)
+	}
+	if !outdated {
+		return nil
+	}
+	maps.DeleteFunc(old, func(key string, _ any) bool { return slices.Contains(ourMembers, key) })
+	maps.Copy(old, want)
+	return d.set(e.keys, encoded(old))
 }
 
-// foreign is the text of an entry that has our name and starts another program: somebody
-// wrote it by hand. It is empty if there is none.
+// ourMembers are the members of an entry that say how the server is reached. People set the
+// others for themselves.
+var ourMembers = []string{"name", "type", "source", "command", "cmd", "args", "url", "httpUrl", "serverUrl", "headers", "http_headers"}
+
+// foreign is the entry of a file, as JSON, that has our name and starts another program:
+// somebody wrote it by hand. It is empty if there is none.
 func (e edit) foreign(data []byte) string {
-	if e.entry == nil {
+	if e.entry == "" {
 		return ""
 	}
-	entry, err := e.current(data)
-	if err != nil || entry == nil || startsUs(entry) {
+	d, err := e.open(data)
+	if err != nil {
 		return ""
 	}
-	if e.format != jsonc {
-		_, _, lines, _ := e.block().cut(bytes.TrimPrefix(data, []byte(bom)))
-		return lines
+	entry, err := d.entry(e.keys)
+	if own, ok := entry.(map[string]any); err != nil || entry == nil || ok && startsUs(own) {
+		return ""
 	}
-	f, _ := parseJSON(data)
-	l, _, _ := f.lookup(e.keys)
-	v := hujson.Value{Value: l.member(server).Value}
-	return string(v.Pack())
+	return encoded(entry)
 }
 
 // startsUs tells whether an entry starts a version of this program, whatever its name and path.
@@ -187,81 +219,31 @@ func startsUs(entry map[string]any) bool {
 // is known. An entry that ours replaced comes back. An entry of our name that we did not
 // write stays.
 func (e edit) without(data, former []byte, known bool) ([]byte, error) {
-	theirs := e.foreign(former)
-	leave := !known && e.foreign(data) != ""
-	switch e.format {
-	case ownBlock:
-		return removeAdvice(data), nil
-	case toml, yaml:
-		body, mark := bytes.CutPrefix(data, []byte(bom))
-		var err error
-		switch b := e.block(); {
-		case isBlank(data) || leave:
-			return data, nil
-		case theirs != "":
-			body, err = b.swap(body, theirs)
-		default:
-			var cut string
-			body, _, cut, err = b.cut(body)
-			if m, _ := decode(b.format, former); err == nil && cut != "" && m[b.parent] == nil {
-				body = b.dropParent(body)
-			}
-		}
-		if mark && err == nil {
-			body = slices.Concat([]byte(bom), body)
-		}
-		return body, err
-	}
 	if isBlank(data) {
 		return data, nil
 	}
-	f, err := parseJSON(data)
+	d, err := e.open(data)
 	if err != nil {
 		return nil, err
 	}
-	if l, missing, err := f.lookup(e.keys); e.entry != nil && err == nil && len(missing) == 0 && l.find(server) >= 0 && !leave {
-		if theirs != "" {
-			err = f.replace(l.member(server), []byte(theirs))
-		} else {
-			f.unset(e.keys, server)
+	if e.entry != "" {
+		theirs := e.foreign(former)
+		have, err := d.entry(e.keys) // after an error there is no entry
+		switch {
+		case err != nil || have == nil || !known && e.foreign(data) != "":
+		case theirs != "":
+			err = d.set(e.keys, theirs)
+		default:
+			err = d.unset(e.keys)
 		}
-		if err != nil {
+		if err != nil && have != nil {
 			return nil, err
 		}
 	}
-	if e.events != nil {
+	if f, ok := d.(*jsonFile); ok && e.events != nil {
 		f.removeHooks()
 	}
-	if bytes.Equal(f.bytes(), data) {
-		return data, nil
-	}
-	before, err := parseJSON(former)
-	if err != nil {
-		before, _ = parseJSON(nil)
-	}
-	for _, keys := range e.parents() {
-		l, missing, err := before.lookup(keys[:len(keys)-1])
-		if err != nil || len(missing) > 0 || l.find(keys[len(keys)-1]) < 0 {
-			f.prune(keys)
-		}
-	}
-	return f.bytes(), nil
-}
-
-// parents are the objects and lists that contain our entries, the innermost first.
-func (e edit) parents() (all [][]string) {
-	for _, p := range e.events {
-		all = append(all, []string{"hooks", p.key})
-	}
-	if e.events != nil {
-		all = append(all, []string{"hooks"})
-	}
-	if e.entry != nil {
-		for i := len(e.keys); i > 0; i-- {
-			all = append(all, e.keys[:i])
-		}
-	}
-	return all
+	return d.bytes(), nil
 }
 
 // remove returns what disconnect makes of a file. If the file is still as we wrote it, that
@@ -287,29 +269,19 @@ func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err erro
 	return rest, ours && e.empty(rest), nil
 }
 
-// empty tells whether a file has only the members that its client requires.
+// empty tells whether a file has no comment, and no members but those that its client
+// requires.
 func (e edit) empty(data []byte) bool {
-	switch {
-	case isBlank(data) || e.format == ownBlock:
-		return isBlank(data)
-	case e.format != jsonc:
-		m, err := decode(e.format, data)
-		return err == nil && len(m) == 0 && !bytes.Contains(data, []byte("#"))
+	m, err := decode(e.format, data)
+	if e.version {
+		delete(m, "version")
 	}
-	f, err := parseJSON(data)
-	if err != nil {
-		return false
-	}
-	for _, p := range e.root {
-		f.unset(nil, p.key)
-	}
-	l, _, err := f.lookup(nil)
-	return err == nil && l.len() == 0 && !bytes.Contains(f.bytes(), []byte("/"))
+	return err == nil && len(m) == 0 && !bytes.ContainsAny(data, "#/")
 }
 
 // snippet is the text to paste if a file cannot be edited.
 func (e edit) snippet() string {
-	text, err := e.write(nil)
+	text, err := e.put(nil)
 	if err != nil {
 		return err.Error() // an empty file can be edited
 	}

@@ -6,10 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"leanctx/internal/atomicfile"
 )
 
 // file is a file as it was read.
@@ -106,37 +109,12 @@ func removeDirs(dirs []string) {
 	}
 }
 
-// write replaces the file: it writes a new one beside it, syncs it and renames
-// it. It fails if the file has changed since it was read.
+// write replaces the file. It fails if the file has changed since it was read.
 func (f file) write(data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".lean-ctx-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		_ = tmp.Close()           // closed already, unless something failed
-		_ = os.Remove(tmp.Name()) // renamed, unless something failed
-	}()
-	if err := tmp.Chmod(f.mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	if _, err := tmp.Write(data); err != nil {
-		return err
-	}
-	// Before the rename, or a power cut could leave an empty file under the name.
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	if err := f.unchanged(); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp.Name(), f.path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(f.path))
+	return atomicfile.Write(f.path, atomicfile.Options{Mode: f.mode, Sync: true}, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return errors.Join(err, f.unchanged())
+	})
 }
 
 // unchanged fails if the file has changed since it was read.
@@ -150,17 +128,6 @@ func (f file) unchanged() error {
 	case f.new || !bytes.Equal(now, f.data):
 		return &FileError{Path: f.path, Problem: "was changed by somebody else meanwhile: run this again"}
 	}
-	return nil
-}
-
-// syncDir makes a rename durable, where the system lets a directory be synced.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = d.Close() }() // it was only read
-	_ = d.Sync()
 	return nil
 }
 

@@ -85,29 +85,6 @@ func (m Machine) has(c *client) bool {
 		slices.ContainsFunc(c.signs, func(s string) bool { return exists(m.expand(s)) })
 }
 
-// hasPlugin tells whether the client has installed our plugin and not
-// switched it off.
-func (m Machine) hasPlugin(c *client) bool {
-	if c.plugin.sign != "" {
-		return exists(m.expand(c.plugin.sign))
-	}
-	return slices.ContainsFunc(c.plugin.files, func(file string) bool {
-		f, err := readFile(m.path(file))
-		if err != nil || f.new {
-			return false
-		}
-		settings, err := decode(c.plugin.format, f.data)
-		if err != nil {
-			return false
-		}
-		enabled, _ := under(settings, c.plugin.keys)[pluginName]
-		if table, ok := enabled.(map[string]any); ok {
-			return table["enabled"] != false
-		}
-		return enabled == true
-	})
-}
-
 // HooksBrief tells whether the hooks of a client certainly give its model the briefing.
 // mcpName is the client's name in MCP. In doubt the answer is no, since a second briefing
 // is better than none. Codex is always in doubt: it skips hooks that were not approved.
@@ -117,29 +94,22 @@ func (m Machine) HooksBrief(mcpName string) bool {
 	if i < 0 {
 		return false
 	}
-	c := &all[i]
-	files := slices.DeleteFunc([]string{c.hooks.files[User], c.hooks.files[Project], c.hooks.files[Local]}, func(f string) bool { return f == "" })
-	off := slices.ContainsFunc(files, func(file string) bool {
+	c, brief := &all[i], false
+	for _, file := range c.hooks.files {
 		f, err := readFile(m.path(file))
-		if err != nil || f.new || c.hooks.format != jsonc {
-			return false
+		switch {
+		case err != nil || f.new:
+		case c.hooks.text != "":
+			brief = brief || isOurs(f.data)
+		default:
+			settings, err := decode(jsonc, f.data)
+			if err != nil || settings["disableAllHooks"] == true {
+				return false
+			}
+			brief = brief || hasHook(f.data, c.theirs(SessionStart))
 		}
-		settings, err := decode(jsonc, f.data)
-		return err != nil || settings["disableAllHooks"] == true
-	})
-	if off {
-		return false
 	}
-	return m.hasPlugin(c) || slices.ContainsFunc(files, func(file string) bool {
-		f, err := readFile(m.path(file))
-		if err != nil || f.new {
-			return false
-		}
-		if c.hooks.format == ownFile {
-			return isOurs(f.data)
-		}
-		return hasHook(f.data, c.theirs(SessionStart))
-	})
+	return brief
 }
 
 // theirs is the client's name of an event, or Claude Code's if it has none.

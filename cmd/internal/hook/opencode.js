@@ -1,7 +1,7 @@
 // Made by `lean-ctx connect opencode`, removed by `lean-ctx disconnect opencode`.
 // What it says is kept for the session: a text that changes would cost the prompt cache.
 export const LeanCtx = async ({ directory }) => {
-  const command = "lean-ctx"
+  const command = COMMAND
   const told = new Map()
   const hook = async (event, input) => {
     try {

@@ -12,18 +12,11 @@ import (
 type Remote struct {
 	URL   string // of MCP
 	Token string
-
-	client string // whose entry it is
 }
 
 // clientHeader names the client of a request. Over HTTP most clients say who they are in
 // their first request alone, and a server without sessions has forgotten it by the next.
 const clientHeader = "X-Lean-Ctx-Client"
-
-// headers are what each request to it needs.
-func (r Remote) headers() map[string]string {
-	return map[string]string{"Authorization": "Bearer " + r.Token, clientHeader: r.client}
-}
 
 // ParseRemote checks an address. One without a path is the server of a project of this
 // machine, by its hash. An empty token is the one of this machine, which goes to no other.
@@ -46,12 +39,13 @@ func ParseRemote(address, token, hash string) (Remote, error) {
 // them. The file is the user's alone where it is new, since the token is in it.
 func (c *client) byURL(m Machine, r Remote) []edit {
 	all := c.edits(m, Project)
-	if !serves(all) || c.remote == nil {
+	if !serves(all) || c.remote == "" {
 		return nil
 	}
 	e := all[0]
-	r.client = c.name
-	e.entry, e.root, e.events, e.private = c.remote(r), nil, nil, true
+	headers := map[string]string{"Authorization": "Bearer " + r.Token, clientHeader: c.name}
+	e.entry = strings.NewReplacer("URL", encoded(r.URL), "HEADERS", encoded(headers)).Replace(c.remote)
+	e.version, e.events, e.private = false, nil, true
 	return []edit{e}
 }
 
@@ -67,17 +61,3 @@ func addressOf(entry map[string]any) string {
 
 // projectAddress is how the address of a project ends.
 var projectAddress = regexp.MustCompile(`/p/[0-9a-f]{16}/mcp$`)
-
-// The forms of such an entry.
-
-func remotePlain(r Remote) object { return object{{"url", r.URL}, {"headers", r.headers()}} }
-
-func remoteTyped(kind string, more ...pair) func(Remote) object {
-	return func(r Remote) object {
-		return append(object{{"type", kind}, {"url", r.URL}, {"headers", r.headers()}}, more...)
-	}
-}
-
-func remoteNamed(address, headers string) func(Remote) object {
-	return func(r Remote) object { return object{{address, r.URL}, {headers, r.headers()}} }
-}

@@ -12,7 +12,7 @@ import (
 func TestConnectByURL(t *testing.T) {
 	want := map[string]string{
 		"claude-code": `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
-		"codex":       "url = \"URL\"\nhttp_headers = { Authorization = \"Bearer TOKEN\", X-Lean-Ctx-Client = \"NAME\" }",
+		"codex":       "http_headers = {Authorization = 'Bearer TOKEN', X-Lean-Ctx-Client = 'NAME'}\nurl = 'URL'",
 		"gemini":      `{"httpUrl": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,
 		"copilot":     `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}, "tools": ["*"]}`,
 		"vscode":      `{"type": "http", "url": "URL", "headers": {"Authorization": "Bearer TOKEN", "X-Lean-Ctx-Client": "NAME"}}`,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 )
 
@@ -30,12 +29,6 @@ type FileReport struct {
 	Note    string `json:"note,omitempty"`
 	Problem string `json:"problem,omitempty"` // why it was refused
 	Snippet string `json:"snippet,omitempty"` // what to paste then
-	program bool   // one of several in a directory
-}
-
-// plain tells whether a file has nothing but an outcome.
-func (f FileReport) plain() bool {
-	return f.Diff == "" && f.Note == "" && f.Problem == "" && f.Snippet == ""
 }
 
 // Changed tells whether the file was written.
@@ -61,14 +54,8 @@ func (r Report) Failed() int {
 // Text gives the answer's lines.
 func (r Report) Text() string {
 	var b strings.Builder
-	for i := 0; i < len(r.Files); i++ {
-		f, outcome := r.Files[i], r.Files[i].Outcome
-		if n := r.alike(i); n > 1 {
-			fmt.Fprintf(&b, "%s: %s: %d programs %s\n", f.Client, filepath.Dir(f.Path), n, outcome)
-			i += n - 1
-			continue
-		}
-		fmt.Fprintf(&b, "%s: %s: %s\n", f.Client, f.Path, outcome)
+	for _, f := range r.Files {
+		fmt.Fprintf(&b, "%s: %s: %s\n", f.Client, f.Path, f.Outcome)
 		if f.Problem != "" {
 			fmt.Fprintf(&b, "  %s\n", f.Problem)
 		}
@@ -84,18 +71,6 @@ func (r Report) Text() string {
 		b.WriteString(n + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// alike counts the programs that follow in the same directory with the same outcome.
-func (r Report) alike(from int) int {
-	f, n := r.Files[from], 0
-	for _, g := range r.Files[from:] {
-		if !g.program || !g.plain() || g.Client != f.Client || g.Outcome != f.Outcome || filepath.Dir(g.Path) != filepath.Dir(f.Path) {
-			break
-		}
-		n++
-	}
-	return n
 }
 
 func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
@@ -117,17 +92,14 @@ func (e edit) refused(r FileReport, err error) FileReport {
 func (e edit) stuck(r FileReport, err error) FileReport {
 	r = e.problem(r, err)
 	var parts []string
-	if e.entry != nil {
-		parts = append(parts, fmt.Sprintf("the entry %q of %q", server, strings.Join(e.keys, ".")))
+	if e.entry != "" {
+		parts = append(parts, fmt.Sprintf("the entry %q of %q", server, strings.Join(e.keys[:len(e.keys)-1], ".")))
 	}
 	if e.events != nil {
 		parts = append(parts, fmt.Sprintf("the hooks that call %q", "hook "+e.client))
 	}
-	switch e.format {
-	case ownFile:
+	if e.format == ownFile {
 		parts = append(parts, "the file, if it is ours")
-	case ownBlock:
-		parts = append(parts, fmt.Sprintf("the lines from %q to %q", adviceBegin, adviceEnd))
 	}
 	r.Note = "Take out by hand: " + strings.Join(parts, ", and ")
 	return r

@@ -14,54 +14,33 @@ import (
 // server is the name of our entry in every client.
 const server = "lean-ctx"
 
-// pair is a member of an object.
-type pair struct {
-	key   string
-	value any
-}
+// What the templates of the table and our own files are filled with:
+//
+//	COMMAND  starts this program, as a JSON string
+//	LINE     the command line that answers an event, as a JSON string; in a script as it is
+//	MATCHER  of the event, as a JSON string
+//	SECONDS  that the client waits for an answer
+//	URL      the address of the server, as a JSON string
+//	HEADERS  that each request to it needs, as a JSON object
 
-// object is a JSON object whose members keep their order.
-type object []pair
-
-// MarshalJSON writes the members in their order.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	for i, p := range o {
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(compact(p.key))
-		b.WriteByte(':')
-		b.Write(compact(p.value))
-	}
-	if len(o) == 0 {
-		b.WriteByte('{')
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// compact is a value of the table as JSON, which can always be encoded.
-func compact(v any) []byte {
+// encoded is a value as JSON. Every value of ours can be encoded.
+func encoded(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("hook: a value of the table: " + err.Error())
+		panic("hook: " + err.Error())
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // commandLine is the command of a hook. It must stay the same from version to
 // version: Codex asks for approval again when it changes.
 func commandLine(command, client, event string) string {
-	return fmt.Sprintf("%s hook %s %s", Shell(command), client, event)
-}
-
-// Shell quotes the path of a program for a shell.
-func Shell(command string) string {
 	if strings.ContainsAny(command, " \t'&()$;") {
-		return strconv.Quote(command)
+		command = strconv.Quote(command)
 	}
-	return command
+	return fmt.Sprintf("%s hook %s %s", command, client, event)
 }
 
 // ownCommand matches the command of a hook of ours, with any name and path of the program.
@@ -77,34 +56,15 @@ func isOurs(data []byte) bool {
 	return bytes.Contains(data[:min(len(data), 300)], []byte(madeBy))
 }
 
-//go:embed opencode.js
-var openCodeText string
-
-//go:embed amp.ts
-var ampText string
-
-//go:embed agents.md
-var advice string
-
-// plugIn is a plugin's text with the command that starts this program.
-func plugIn(text string) func(event, string) string {
-	return func(_ event, command string) string {
-		return strings.ReplaceAll(text, `"lean-ctx"`, string(compact(command)))
-	}
-}
-
-// clineScript is the program that Cline runs at an event. Cline wants an answer
-// from every hook.
-func clineScript(e event, command string) string {
-	return `#!/bin/sh
-# ` + madeBy + ` cline` + "`, removed by `lean-ctx disconnect cline`" + `.
-answer=$(` + commandLine(command, "cline", e.ours) + ` 2>/dev/null)
-[ -n "$answer" ] || answer='{"cancel":false}'
-printf '%s\n' "$answer"
-`
-}
-
-// text is the content of a rule's file.
-func (r rule) text(client string) string {
-	return "---\n" + r.front + "\n---\n<!-- " + madeBy + " " + client + " --scope project`, removed by `lean-ctx disconnect`. -->\n" + strings.TrimSpace(advice) + "\n"
-}
+// The files that are ours alone: plug-ins of OpenCode and Amp, the program that Cline runs at
+// an event (it wants an answer from each), and the rule for clients without hooks.
+var (
+	//go:embed opencode.js
+	openCodePlugin string
+	//go:embed amp.ts
+	ampPlugin string
+	//go:embed cline.sh
+	clineScript string
+	//go:embed rule.md
+	ruleText string
+)

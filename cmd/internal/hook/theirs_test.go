@@ -20,8 +20,8 @@ var byHand = []struct{ client, file, text, entry string }{
 	{"windsurf", ".codeium/windsurf/mcp_config.json", `{"mcpServers":{"lean-ctx":{"command":"other"}}}`, `"other"`},
 	{"cline", ".cline/data/settings/cline_mcp_settings.json", `{"mcpServers":{"lean-ctx":{"command":"x","disabled":true}}}`, `"x"`},
 	{"opencode", ".config/opencode/opencode.json", `{"mcp":{"lean-ctx":{"type":"local","command":["node","lean-ctx"]}}}`, `"node"`},
-	{"codex", ".codex/config.toml", "model = \"m\"\n\n[mcp_servers.lean-ctx]\ncommand = \"/opt/x\" # mine\n[mcp_servers.lean-ctx.env]\nA=\"1\"\n[z]\nb=1\n", `"/opt/x" # mine`},
-	{"codex", ".codex/config.toml", "[mcp_servers.\"lean-ctx\"]\ncommand = \"/opt/x\"", `"/opt/x"`},
+	{"codex", ".codex/config.toml", "model = \"m\"\n\n[mcp_servers.lean-ctx]\ncommand = \"/opt/x\" # mine\n[mcp_servers.lean-ctx.env]\nA=\"1\"\n[z]\nb=1\n", `/opt/x`},
+	{"codex", ".codex/config.toml", "[mcp_servers.\"lean-ctx\"]\ncommand = \"/opt/x\"", `/opt/x`},
 	{"goose", ".config/goose/config.yaml", "extensions:\n    lean-ctx: # mine\n        type: stdio\n        cmd: /opt/x\n        envs: {A: \"1\"}\n    other:\n        enabled: true\nGOOSE_MODEL: m\n", "cmd: /opt/x"},
 }
 
@@ -90,8 +90,12 @@ func TestOurOldEntry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry, err := e.current(data)
-		if err != nil || !strings.Contains(strings.ToLower(string(compact(entry))), `{"a":"1"`) || strings.Contains(string(data), "old") {
+		d, err := e.open(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := d.entry(e.keys)
+		if err != nil || !strings.Contains(strings.ToLower(encoded(entry)), `{"a":"1"`) || strings.Contains(string(data), "old") {
 			t.Errorf("%s: %v, %v", c.client, entry, err)
 		}
 		if c.client == "codex" && !strings.Contains(string(data), "startup_timeout_sec = 20") {

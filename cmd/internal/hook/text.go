@@ -1,0 +1,256 @@
+package hook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	goyaml "github.com/goccy/go-yaml"
+	gotoml "github.com/pelletier/go-toml/v2"
+)
+
+const bom = "\ufeff"
+
+// isBlank tells whether a file holds nothing but white space.
+func isBlank(data []byte) bool {
+	return len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(bom)))) == 0
+}
+
+// newlineOf is the line ending of a file.
+func newlineOf(data []byte) string {
+	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// decode decodes a file of any format.
+func decode(f format, data []byte) (m map[string]any, err error) {
+	data = bytes.TrimPrefix(data, []byte(bom))
+	switch f {
+	case jsonc:
+		file, err := parseJSON(data)
+		if err != nil {
+			return nil, err
+		}
+		m, _ = decoded(&file.root).(map[string]any)
+		return m, nil
+	case toml:
+		err = gotoml.Unmarshal(data, &m)
+		if e, ok := errors.AsType[*gotoml.DecodeError](err); ok {
+			line, column := e.Position()
+			return nil, &FileError{Line: line, Column: column, Problem: "not TOML: " + strings.TrimPrefix(e.Error(), "toml: ")}
+		}
+		return m, err
+	}
+	// The library may miscount lines that end in CR LF.
+	d := goyaml.NewDecoder(bytes.NewReader(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))))
+	if err = d.Decode(&m); errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err == nil && !errors.Is(d.Decode(new(any)), io.EOF) {
+		return nil, &FileError{Problem: "the file holds several documents"}
+	}
+	if e, ok := errors.AsType[goyaml.Error](err); ok {
+		x := &FileError{Problem: "not YAML: " + e.GetMessage()}
+		if tok := e.GetToken(); tok != nil && tok.Position != nil {
+			x.Line, x.Column = tok.Position.Line, tok.Position.Column
+		}
+		return nil, x
+	}
+	return m, err
+}
+
+// textFile is a file of TOML or YAML, in which our entry is a block of lines. The libraries
+// write the lines, and decode every edited file: the edit is refused if anything beside our
+// entry has changed. They do not write whole files, since go-toml keeps no comments, and
+// goccy/go-yaml does not keep every indentation.
+type textFile struct {
+	format format
+	mark   string // byte order mark
+	data   []byte
+}
+
+func parseText(format format, data []byte) (*textFile, error) {
+	f := &textFile{format: format, data: data}
+	if body, marked := bytes.CutPrefix(data, []byte(bom)); marked {
+		f.mark, f.data = bom, body
+	}
+	_, err := decode(format, data)
+	return f, err
+}
+
+func (f *textFile) bytes() []byte { return append([]byte(f.mark), f.data...) }
+
+// entry is our entry, or nil. Its path is the key of the list of servers, and our name.
+func (f *textFile) entry(keys []string) (any, error) {
+	m, err := decode(f.format, f.data)
+	if err != nil || m[keys[0]] == nil {
+		return nil, err
+	}
+	all, ok := m[keys[0]].(map[string]any)
+	if !ok {
+		return nil, &FileError{Problem: fmt.Sprintf("%q is not a table", keys[0])}
+	}
+	return all[server], nil
+}
+
+// rest is the content of a file without our entry, as text. That orders maps, and NaN equals
+// NaN in it.
+func (f *textFile) rest(data []byte, keys []string) string {
+	m, err := decode(f.format, data)
+	if err != nil {
+		return err.Error()
+	}
+	all, ok := m[keys[0]].(map[string]any)
+	if delete(all, server); len(all) == 0 && (ok || m[keys[0]] == nil) {
+		delete(m, keys[0])
+	}
+	return fmt.Sprint(m)
+}
+
+// header matches the first line of our entry, in any spelling.
+func (f *textFile) header(parent string) *regexp.Regexp {
+	name := `["']?` + server + `["']?`
+	if f.format == yaml {
+		return regexp.MustCompile(`(?m)^( +)` + name + `[ \t]*:.*(?:\n|\z)`)
+	}
+	return regexp.MustCompile(`(?m)^[ \t]*()\[[ \t]*["']?` + parent + `["']?[ \t]*\.[ \t]*` + name + `[ \t]*[\].].*(?:\n|\z)`)
+}
+
+// lineEnd is the end of the line at an offset, with its line feed.
+func lineEnd(data []byte, at int) int {
+	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(data)
+}
+
+// cut returns the file without our entry, the place of the entry, and its indentation. Only
+// a parser can tell an entry from a text that looks like one, so it tries each.
+func (f *textFile) cut(keys []string) (rest []byte, at int, indent string, err error) {
+	header := f.header(keys[0])
+	for _, found := range slices.Backward(header.FindAllSubmatchIndex(f.data, -1)) {
+		from, to := found[0], found[1]
+		indent = string(f.data[found[2]:found[3]])
+		for end := to; end < len(f.data); { // blank lines and comments at the end belong to the next entry
+			line := f.data[end:lineEnd(f.data, end)]
+			text := bytes.TrimSpace(line)
+			if f.format == yaml && len(text) > 0 && len(line)-len(bytes.TrimLeft(line, " ")) <= len(indent) ||
+				f.format == toml && bytes.HasPrefix(text, []byte("[")) && !header.Match(line) {
+				break
+			}
+			if end += len(line); len(text) > 0 && text[0] != '#' {
+				to = end
+			}
+		}
+		if before := bytes.LastIndexByte(f.data[:max(from-1, 0)], '\n') + 1; f.format == toml && isBlank(f.data[before:from]) {
+			from = before // we wrote the blank line too
+		}
+		rest = slices.Concat(f.data[:from], f.data[to:])
+		after := &textFile{f.format, "", rest}
+		if entry, err := after.entry(keys); err == nil && entry == nil && f.rest(rest, keys) == f.rest(f.data, keys) {
+			return rest, from, indent, nil
+		}
+	}
+	return nil, 0, "", &FileError{Problem: fmt.Sprintf("the entry %s.%s is not written as a block: take it out by hand", keys[0], server)}
+}
+
+// set writes an entry, given as JSON: in the place of the one that is there, or else in TOML
+// at the end, in YAML as the first of its parent.
+func (f *textFile) set(keys []string, value string) error {
+	have, err := f.entry(keys)
+	if err != nil {
+		return err
+	}
+	rest, at, indent := f.data, len(f.data), ""
+	switch {
+	case have != nil:
+		rest, at, indent, err = f.cut(keys)
+	case f.format == yaml:
+		rest, at, indent, err = f.parent(keys[0])
+	}
+	if err != nil {
+		return err
+	}
+	lines, err := f.lines(keys, value, indent)
+	if err != nil {
+		return err
+	}
+	nl := newlineOf(f.data)
+	if f.format == toml && at > 0 {
+		lines = "\n" + lines
+	}
+	if at > 0 && rest[at-1] != '\n' {
+		lines = "\n" + lines
+	}
+	after := &textFile{f.format, f.mark, slices.Concat(rest[:at], []byte(strings.ReplaceAll(lines, "\n", nl)), rest[at:])}
+	if entry, err := after.entry(keys); err != nil || entry == nil || f.rest(after.data, keys) != f.rest(f.data, keys) {
+		return &FileError{Problem: fmt.Sprintf("there is no safe place for an entry of %q", keys[0])}
+	}
+	*f = *after
+	return nil
+}
+
+// lines are the lines of an entry.
+func (f *textFile) lines(keys []string, value, indent string) (string, error) {
+	var entry any
+	if err := goyaml.Unmarshal([]byte(value), &entry); err != nil { // JSON is YAML, which tells whole numbers from others
+		return "", err
+	}
+	var b bytes.Buffer
+	if f.format == toml {
+		fmt.Fprintf(&b, "[%s.%s]\n", keys[0], server)
+		e := gotoml.NewEncoder(&b)
+		e.SetTablesInline(true)
+		err := e.Encode(entry)
+		return b.String(), err
+	}
+	text, err := goyaml.Marshal(map[string]any{server: entry})
+	for line := range strings.Lines(string(text)) {
+		b.WriteString(indent + line)
+	}
+	return b.String(), err
+}
+
+// parent returns a file of YAML that has the parent of our entry, the place after it, and
+// the indentation of its entries.
+func (f *textFile) parent(key string) (data []byte, at int, indent string, err error) {
+	line := regexp.MustCompile(`(?m)^` + key + `[ \t]*:([ \t]*\{[ \t]*\})?([^\r\n]*)\r?(?:\n|\z)`).FindSubmatchIndex(f.data)
+	if line == nil {
+		data = slices.Clone(f.data)
+		if len(data) > 0 && data[len(data)-1] != '\n' {
+			data = append(data, newlineOf(data)...)
+		}
+		data = append(data, key+":"+newlineOf(data)...)
+		return data, len(data), "  ", nil
+	}
+	if rest := bytes.TrimSpace(f.data[line[4]:line[5]]); len(rest) > 0 && rest[0] != '#' {
+		return nil, 0, "", &FileError{Problem: fmt.Sprintf("%q is written on one line", key)}
+	}
+	data, at, indent = f.data, line[1], "  "
+	if line[2] >= 0 { // without {}
+		data, at = slices.Concat(data[:line[2]], data[line[3]:]), at-(line[3]-line[2])
+	}
+	if first := regexp.MustCompile(`\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*( +)[^\s#]`).FindSubmatch(data[at:]); first != nil {
+		indent = string(first[1])
+	}
+	return data, at, indent, nil
+}
+
+// unset removes our entry, and in YAML its parent if that is empty then.
+func (f *textFile) unset(keys []string) error {
+	rest, _, _, err := f.cut(keys)
+	if err != nil {
+		return err
+	}
+	if m, err := decode(f.format, rest); f.format == yaml && err == nil && m[keys[0]] == nil {
+		rest = regexp.MustCompile(`(?m)^`+keys[0]+`[ \t]*:[ \t]*\r?(?:\n|\z)`).ReplaceAll(rest, nil)
+	}
+	f.data = rest
+	return nil
+}
