@@ -20,7 +20,9 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
 	"leanctx/cmd/internal/web/page"
+	"leanctx/knowledge"
 	"leanctx/knowledge/history"
+	"leanctx/knowledge/listing"
 	"leanctx/overview/project"
 )
 
@@ -73,6 +75,11 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 	if err := r.greet(scheme, l.Addr().String(), a); err != nil {
 		return "", errors.Join(err, l.Close())
 	}
+	r.stores.background.Go(func() { // reads the facts, so that nobody who asks first has to wait for it
+		if store, err := r.stores.look(ctx, sc); err == nil {
+			_, _ = listing.Status(ctx, store, knowledge.Nothing{}) // whoever asks is told of an error
+		}
+	})
 	if err := server.Serve(ctx, l, shutdownGrace); err != nil {
 		return "", err
 	}

@@ -27,14 +27,21 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			refusal{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}.write(w)
-			return
+		var data []byte
+		var err error
+		if r.ContentLength <= maxBody {
+			data, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 		}
-		if err != nil {
+		switch {
+		case r.ContentLength > maxBody, len(data) > maxBody:
+			refusal{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", maxBody)}.write(w)
+			return
+		case err != nil:
 			refusal{http.StatusRequestTimeout, "timeout", "the body did not come in time"}.write(w)
 			return
+		}
+		if m, ok := w.(*metered); ok {
+			m.unread = false
 		}
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see logged
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))

@@ -386,7 +386,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 // logged writes a line for each request.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m := &metered{ResponseWriter: w, control: http.NewResponseController(w), within: s.limits.write}
+		m := &metered{ResponseWriter: w, control: http.NewResponseController(w), within: s.limits.write, unread: r.ContentLength != 0}
 		who := new(caller)
 		start := time.Now()
 		if r.ContentLength != 0 { // a body that nobody reads is read away at the end, and takes its time too
@@ -429,6 +429,7 @@ type metered struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	within  time.Duration
+	unread  bool // the request has a body that was not read to its end
 	status  int
 	bytes   int64
 }
@@ -436,6 +437,9 @@ type metered struct {
 func (m *metered) WriteHeader(status int) {
 	if m.status == 0 && status >= 200 {
 		m.status = status
+		if m.unread { // else net/http waits for the rest of the body before it sends the answer
+			m.Header().Set("Connection", "close")
+		}
 	}
 	m.ResponseWriter.WriteHeader(status)
 }

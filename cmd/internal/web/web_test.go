@@ -141,6 +141,32 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
+// A refusal does not wait for a body that does not come.
+func TestRefusalsDoNotWaitForTheBody(t *testing.T) {
+	f := serve(t, nil)
+	f.server.limits.body = time.Hour
+	chunk := fmt.Sprintf("%x\r\n%s\r\n", maxBody+1, strings.Repeat(" ", maxBody+1))
+	for _, c := range []struct{ name, token, rest, status string }{
+		{"too large by its length", own, "Content-Length: 4194305\r\n\r\n{", "413"},
+		{"too large by what came", own, "Transfer-Encoding: chunked\r\n\r\n" + chunk, "413"},
+		{"no such token", "wrong-wrong-wrong-wrong", "Content-Length: 100\r\n\r\n{", "401"},
+	} {
+		conn, err := net.Dial("tcp", f.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // so that it fails rather than hangs
+		if _, err := fmt.Fprintf(conn, "POST /api/knowledge/recall HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s", c.token, c.rest); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || !strings.HasPrefix(answer.Status, c.status) || !answer.Close {
+			t.Errorf("%s: %+v, %v", c.name, answer, err)
+		}
+	}
+}
+
 // No address leads to a file, or out of what its project and token allow.
 func TestPathTraversal(t *testing.T) {
 	f, _ := withFile(t)

@@ -97,7 +97,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Content-Security-Policy", policy)
 	head.Set("X-Content-Type-Options", "nosniff")
 	head.Set("Referrer-Policy", "same-origin") // a form's Origin is sent, and no address leaves the site
-	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
 	h.mux.ServeHTTP(w, r)
@@ -130,14 +129,18 @@ func (h *handler) show(w http.ResponseWriter, r *http.Request, v view) {
 // send writes a body, compressed where the client takes that.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
-	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.WriteHeader(status)
-		_, _ = w.Write(body) // a client that went away is no error
-		return
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = packed(body)
 	}
-	w.Header().Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)
-	z := gzip.NewWriter(w)
-	_, _ = z.Write(body)
+	_, _ = w.Write(body) // a client that went away is no error
+}
+
+func packed(body []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(body) // into memory
 	_ = z.Close()
+	return b.Bytes()
 }

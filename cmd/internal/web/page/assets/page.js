@@ -3,7 +3,6 @@
 // works by links and forms.
 (() => {
   const $ = (s, at = document) => at.querySelector(s);
-  document.documentElement.classList.add('script');
 
   // load fetches an address and puts its parts in the place of ours. A later call ends an
   // earlier one.
@@ -23,7 +22,7 @@
 
   // whole shows another address in this page; what is typed into the heading stays.
   function whole(next) {
-    document.documentElement.className = next.documentElement.className + ' script';
+    document.documentElement.className = next.documentElement.className;
     document.title = next.title;
     $('main').replaceWith(next.querySelector('main'));
     $('body > nav ul').replaceWith(next.querySelector('body > nav ul'));
