@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -92,11 +93,46 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A client that never reads is dropped, and the others are told all the same.
+// A client that never reads is dropped once it is too far behind, and the others are told all
+// the same.
 func TestAClientThatNeverReads(t *testing.T) {
-	told := make(chan []Event, 1)
-	f := serve(t, func(o *Options, _ *storeOptions) {
-		o.Watch = func(context.Context, Project) (Poll, error) {
+	f, told, _ := serveTold(t)
+	deaf := f.deaf(t)
+	defer deaf.Close()
+	reading := f.listen(t, "")
+	defer reading.Close()
+	for f.listeners() < 2 {
+		runtime.Gosched()
+	}
+	const size = 256 << 10
+	for n := 0; f.listeners() == 2; n++ {
+		if n > 1000 {
+			t.Fatal("it is still served")
+		}
+		told <- []Event{{"task", strings.Repeat("x", size)}}
+		if got := reading.next(t); len(got["data"]) < size {
+			t.Fatalf("event %d has %d bytes", n, len(got["data"]))
+		}
+	}
+}
+
+// One event that nobody takes ends the stream in time.
+func TestAnEventThatIsNotTaken(t *testing.T) {
+	f, told, ended := serveTold(t)
+	f.server.limits.write = 10 * time.Millisecond
+	told <- []Event{{"task", strings.Repeat("x", 16<<20)}} // more than the system holds for a connection
+	deaf := f.deaf(t)
+	defer deaf.Close()
+	<-ended
+}
+
+// serveTold is a server whose events come from a channel. The other channel tells that
+// nobody listens any more.
+func serveTold(t *testing.T) (*fixture, chan<- []Event, <-chan bool) {
+	told, ended := make(chan []Event, 1), make(chan bool, 1)
+	return serve(t, func(o *Options, _ *storeOptions) {
+		o.Watch = func(ctx context.Context, _ Project) (Poll, error) {
+			context.AfterFunc(ctx, func() { ended <- true })
 			return func(context.Context) ([]Event, error) {
 				select {
 				case list := <-told:
@@ -106,57 +142,33 @@ func TestAClientThatNeverReads(t *testing.T) {
 				}
 			}, nil
 		}
-	})
-	f.server.limits.write = 50 * time.Millisecond
-	deaf, err := net.Dial("tcp", f.Listener.Addr().String())
+	}), told, ended
+}
+
+// deaf listens to events and never reads one.
+func (f *fixture) deaf(t *testing.T) net.Conn {
+	c, err := net.Dial("tcp", f.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer deaf.Close()
-	if err := deaf.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+	if err := c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(deaf, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", own)
-	reading := f.listen(t, "")
-	defer reading.Close()
-	for { // until both listen
-		m := f.server.mount(f.server.o.Own, "")
-		m.feed.mu.Lock()
-		n := len(m.feed.to)
-		m.feed.mu.Unlock()
-		if n == 2 {
-			break
-		}
-	}
-	const size = 1 << 20 // more than what the system holds for a connection, soon
-	for n := 0; ; n++ {
-		told <- []Event{{"task", strings.Repeat("x", size)}}
-		if got := reading.next(t); len(got["data"]) < size {
-			t.Fatalf("event %d has %d bytes", n, len(got["data"]))
-		}
-		m := f.server.mount(f.server.o.Own, "")
-		m.feed.mu.Lock()
-		left := len(m.feed.to)
-		m.feed.mu.Unlock()
-		if left == 1 {
-			break
-		}
-		if n > 40 {
-			t.Fatal("it is still served")
-		}
-	}
+	fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", own)
+	return c
+}
+
+// listeners is how many clients listen to events.
+func (f *fixture) listeners() int {
+	feed := f.server.mount(f.server.o.Own, "").feed
+	feed.mu.Lock()
+	defer feed.mu.Unlock()
+	return len(feed.to)
 }
 
 // Nothing looks for changes while nobody listens.
 func TestNobodyListens(t *testing.T) {
-	ended := make(chan bool, 1)
-	f := serve(t, func(o *Options, _ *storeOptions) {
-		o.Watch = func(ctx context.Context, _ Project) (Poll, error) {
-			context.AfterFunc(ctx, func() { ended <- true })
-			return func(context.Context) ([]Event, error) { return nil, nil }, nil
-		}
-	})
-	s := f.listen(t, "")
-	s.Close()
+	f, _, ended := serveTold(t)
+	f.listen(t, "").Close()
 	<-ended
 }
