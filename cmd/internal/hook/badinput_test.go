@@ -165,10 +165,7 @@ func TestOthersAreConnected(t *testing.T) {
 func TestRecordFirst(t *testing.T) {
 	p := fresh(t)
 	write(t, filepath.Join(p.Home, ".cursor", "mcp.json"), "{}")
-	if err := os.Mkdir(p.Data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(p.Home, "nowhere", "x"), filepath.Join(p.Data, recordName)); err != nil {
+	if err := os.Symlink(filepath.Join(p.Home, "nowhere", "x"), p.Data); err != nil {
 		t.Skip(err)
 	}
 	before := tree(t, p.Home)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -62,21 +63,18 @@ func (c Call) Run(ctx context.Context) []byte {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	done := make(chan []byte, 1)
-	f := &logFile{dir: c.Data}
-	log := slog.New(slog.NewTextHandler(f, nil))
 	go func() {
 		answer, err := c.answer(ctx)
 		if err != nil {
-			log.Warn("no answer", "client", c.Client, "event", c.Event, "error", err)
+			c.log("no answer", err)
 		}
 		done <- answer
 	}()
 	select {
 	case answer := <-done:
-		f.close()
 		return answer
 	case <-ctx.Done():
-		log.Warn("given up", "client", c.Client, "event", c.Event, "error", context.Cause(ctx))
+		c.log("given up", context.Cause(ctx))
 		return nil // the rest ends with the process
 	}
 }
@@ -107,68 +105,70 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	s := c.session(in)
 	switch c.Event {
 	case PreCompact, SessionEnd, Stop:
-		return nil, c.Conclude(ctx, s)
+		err = c.Conclude(ctx, s)
+		s.pass()
+		return nil, err
 	}
 	v, err := c.Open(ctx, s)
 	if err != nil || v == nil {
 		return nil, err
 	}
-	text, facts, err := c.text(ctx, v, in, s)
-	if err != nil || text == "" {
+	a, err := c.find(ctx, v, in, s)
+	if err != nil {
 		return nil, err
 	}
+	text := a.text
+	for _, n := range a.list {
+		text = strings.TrimPrefix(text+"\n"+n.Text, "\n")
+		if n.Fact != "" {
+			a.facts = append(a.facts, n.Fact)
+		}
+	}
+	if text == "" {
+		s.pass()
+		return nil, nil
+	}
 	text = cut(dataLine+"\n"+text, limitOf(c.Client))
-	c.record(s, facts, text)
+	if !s.give(text, a.source, a.facts, a.list) {
+		return nil, nil
+	}
 	return reply(c.Client, c.Event, in.event(), text), nil
 }
 
-// text is the answer to an event, and the facts in it. It is empty if another hook of the
-// session has just given it.
-func (c Call) text(ctx context.Context, v ProjectView, in input, s *Session) (text string, facts []string, err error) {
-	source, list := in.text("source", "trigger"), []Notice(nil)
+// answer is what there is to say at an event.
+type answer struct {
+	source string // what it answers
+	text   string // the briefing
+	facts  []string
+	list   []Notice
+}
+
+func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a answer, err error) {
 	switch c.Event {
 	case SessionStart:
-		text, facts, err = v.Briefing(ctx)
+		a.source = in.text("source", "trigger")
+		a.text, a.facts, err = v.Briefing(ctx)
 	case SubagentStart:
-		source = in.text("agent_id", "subagent_id", "agent_type", "subagent_type")
-		if text, facts, err = v.Briefing(ctx); err == nil {
-			list, err = c.relevant(ctx, v, in)
+		a.source = in.text("agent_id", "subagent_id", "agent_type", "subagent_type")
+		if a.text, a.facts, err = v.Briefing(ctx); err == nil {
+			a.list, err = c.relevant(ctx, v, in)
 		}
+		a.list = few(a.list)
 	case UserPrompt:
-		source = in.prompt()
-		list, err = c.relevant(ctx, v, in)
+		a.source = in.prompt()
+		a.list, err = c.relevant(ctx, v, in)
 		if unread, e := v.Unread(ctx); e == nil { // its error does not affect the rest
-			list = append(unread, list...)
+			a.list = append(unread, a.list...)
 		}
-		list = s.unshown(list)
+		a.list = few(s.unshown(a.list))
 	case PostTool:
 		for _, file := range in.files(c.Dir) {
 			more, e := v.AtFile(ctx, file)
-			if err = e; err != nil {
-				break
-			}
-			source += file + "\x00"
-			list = append(list, more...)
+			a.source, a.list, err = a.source+file+"\x00", append(a.list, more...), errors.Join(err, e)
 		}
-		list = s.unshown(list)
+		a.list = few(s.unshown(a.list))
 	}
-	if err != nil {
-		return "", nil, err
-	}
-	list = few(list)
-	for _, n := range list {
-		text = strings.TrimPrefix(text+"\n"+n.Text, "\n")
-		if n.Fact != "" {
-			facts = append(facts, n.Fact)
-		}
-	}
-	if text == "" || !s.isFirst(c.Event, source) {
-		return "", nil, nil
-	}
-	if c.Event != SubagentStart {
-		s.shown(list)
-	}
-	return text, facts, nil
+	return a, err
 }
 
 // few limits what a model gets at once. Reminders do not displace facts.
@@ -271,35 +271,17 @@ func reply(client, event, theirs, text string) []byte {
 // mostLog is the size in bytes at which a log is renamed to .1.
 const mostLog = 1 << 20
 
-// logFile is logs/hook.log. It is opened at the first line, and only if there is a data
-// directory.
-type logFile struct {
-	dir string
-	f   *os.File
-}
-
-func (l *logFile) Write(p []byte) (int, error) {
-	if l.f == nil && !l.open() {
-		return len(p), nil
+// log appends an error to logs/hook.log, if there is a data directory.
+func (c Call) log(text string, err error) {
+	if !exists(c.Data) {
+		return
 	}
-	return l.f.Write(p)
-}
-
-func (l *logFile) open() bool {
-	if !exists(l.dir) {
-		return false
-	}
-	path := filepath.Join(l.dir, "logs", "hook.log")
+	path := filepath.Join(c.Data, "logs", "hook.log")
 	if info, err := os.Stat(path); err == nil && info.Size() > mostLog {
 		_ = os.Rename(path, path+".1") // two at once: one of them does it
 	}
-	f, err := openFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
-	l.f = f
-	return err == nil
-}
-
-func (l *logFile) close() {
-	if l.f != nil {
-		_ = l.f.Close() // each line was written by itself
+	if f, e := openFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY); e == nil {
+		slog.New(slog.NewTextHandler(f, nil)).Warn(text, "client", c.Client, "event", c.Event, "error", err)
+		_ = f.Close()
 	}
 }

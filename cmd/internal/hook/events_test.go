@@ -47,7 +47,7 @@ func (k *known) AtFile(_ context.Context, file string) ([]Notice, error) {
 func asked(dir, client, event, in string, k *known) string {
 	c := Call{
 		Client: client, Event: event, In: strings.NewReader(in), Dir: dir, Data: dir,
-		Open:     func(context.Context, *Session) (ProjectView, error) { return k, nil },
+		Open:     func(_ context.Context, s *Session) (ProjectView, error) { s.SeenIn("p"); return k, nil },
 		Conclude: func(context.Context, *Session) error { k.files = append(k.files, "concluded"); return k.err },
 	}
 	return string(c.Run(context.Background()))
@@ -147,7 +147,10 @@ func TestNoDouble(t *testing.T) {
 	ask := func(in string) bool {
 		c := Call{
 			Client: "claude-code", Event: SessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
-			Open: func(context.Context, *Session) (ProjectView, error) { return &known{briefing: "x"}, nil },
+			Open: func(_ context.Context, s *Session) (ProjectView, error) {
+				s.SeenIn("p")
+				return &known{briefing: "x"}, nil
+			},
 		}
 		return len(c.Run(t.Context())) > 0
 	}
@@ -169,11 +172,6 @@ func TestNoDouble(t *testing.T) {
 		if got := ask(c.in); got != c.want {
 			t.Errorf("%d: %s: got %v", i, c.in, got)
 		}
-	}
-	now = now.Add(48 * time.Hour)
-	ask(`{"session_id":"3"}`)
-	if entries, err := os.ReadDir(filepath.Join(dir, "logs", "hook")); err != nil || len(entries) != 1 {
-		t.Error(entries, err)
 	}
 }
 
@@ -334,7 +332,7 @@ func TestBriefings(t *testing.T) {
 			t.Errorf("%s has %d tokens", x.Event, x.Tokens)
 		}
 	}
-	if files, _ := filepath.Glob(briefingFile(dir, "*", "*")); len(files) != 1 {
+	if files, _ := filepath.Glob(logPath(dir, "*", "*")); len(files) != 1 {
 		t.Error("older days are kept:", files)
 	}
 	if text := b.Text(); !strings.Contains(text, "2026-04-01 12:02 claude-code new") || !strings.Contains(text, "session-start: a/b") || !strings.Contains(text, "user-prompt: x/y") {

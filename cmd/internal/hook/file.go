@@ -23,27 +23,20 @@ type file struct {
 	new  bool // it does not exist yet
 }
 
-// mostLinks is the most symbolic links that are followed in a row.
-const mostLinks = 40
-
 // target follows symbolic links, also to a file that does not exist yet. People keep their
 // configuration files in a repository and link to them.
 func target(path string) (string, error) {
-	for range mostLinks {
-		info, err := os.Lstat(path)
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return path, nil
-		}
+	for range 40 {
 		to, err := os.Readlink(path)
 		if err != nil {
-			return "", err
+			return path, nil // it is no link
 		}
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(path), to)
 		}
 		path = to
 	}
-	return "", fmt.Errorf("%s: too many links", path)
+	return "", &FileError{Path: path, Problem: "too many links"}
 }
 
 // mostBytes is the largest file that is taken for a configuration.
@@ -82,28 +75,27 @@ func sameDir(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// makeDirs makes the directory of a file and its parents. It returns the new ones, the
-// outermost first.
-func makeDirs(path string, mode fs.FileMode) (made []string, err error) {
-	var missing []string
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			break
-		}
-		missing = append(missing, dir)
+// missingDirs are the directories above a file that do not exist, the outermost first.
+func missingDirs(path string) (dirs []string) {
+	for dir := filepath.Dir(path); !exists(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		dirs = append([]string{dir}, dirs...)
 	}
-	for i := len(missing) - 1; i >= 0; i-- {
-		if err := os.Mkdir(missing[i], mode); err != nil {
-			return made, err
-		}
-		made = append(made, missing[i])
-	}
-	return made, nil
+	return dirs
 }
 
+func makeDirs(dirs []string, mode fs.FileMode) error {
+	for _, dir := range dirs {
+		if err := os.Mkdir(dir, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeDirs removes directories that are empty, the innermost first.
 func removeDirs(dirs []string) {
 	for _, d := range slices.Backward(dirs) {
-		if os.Remove(d) != nil {
+		if err := os.Remove(d); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return // it is not empty
 		}
 	}

@@ -37,8 +37,7 @@ func ParseRemote(address, token, hash string) (Remote, error) {
 // byURL are the edits for a client that reaches a server by its address: the server's
 // entry alone. Hooks work on the files of this machine, so connect without a URL writes
 // them. The file is the user's alone where it is new, since the token is in it.
-func (c *client) byURL(m Machine, r Remote) []edit {
-	all := c.edits(m, Project)
+func (c *client) byURL(all []edit, r Remote) []edit {
 	if !serves(all) || c.remote == "" {
 		return nil
 	}

@@ -40,6 +40,13 @@ type Report struct {
 	Notes []string     `json:"notes,omitempty"`
 }
 
+// note adds a note, if it is not empty.
+func (r *Report) note(text string) {
+	if text != "" {
+		r.Notes = append(r.Notes, text)
+	}
+}
+
 // Failed counts the files that could not be edited.
 func (r Report) Failed() int {
 	n := 0
@@ -74,6 +81,11 @@ func (r Report) Text() string {
 }
 
 func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
+
+// report is the report on the file of an edit.
+func (e edit) report(outcome string) FileReport {
+	return FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: outcome}
+}
 
 // refused says why a file was not changed, and what to add by hand.
 func (e edit) refused(r FileReport, err error) FileReport {

@@ -1,15 +1,16 @@
 package hook
 
 import (
+	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -20,56 +21,69 @@ const (
 	doubleWindow = 10 * time.Second
 	// noticeKept is how long we know what a session was shown.
 	noticeKept = 24 * time.Hour
-	// sessionKept is how long the record of a session is kept: twice as long as
+	// sessionKept is how long a session that does nothing is known: twice as long as
 	// an inactive agent is listed.
 	sessionKept = 48 * time.Hour
+	// logKept is how many days the log is kept.
+	logKept = 30
 	// turn is how long a session may work without an event.
 	turn = time.Hour
+	// quiet is how long a session that is shown nothing beside its files leaves no line.
+	quiet = 5 * time.Minute
 )
 
-// Session is the session of a client in which an event occurred. Records of sessions are
-// small files in logs/hook. They are created, appended to or read whole, so they need no
-// lock.
-type Session struct {
-	Client string // of the table
-	Dir    string // where it works
-
-	id      string // the client's name of it; may be empty
-	files   string // logs/hook
-	project string // the one that it was last seen in
-	now     time.Time
-	mark    string // what to write into its file
-	cleared bool   // it goes on where one with a cleared context ended
-	seen    map[string][]SeenSession
+// Briefed is one event of a session, and the facts that hooks showed to its model then. It is
+// a line of the log of a project and a day, logs/briefings/PROJECT-DAY.jsonl. The log is only
+// appended to, so it needs no lock.
+type Briefed struct {
+	At      time.Time `json:"at"`
+	Client  string    `json:"client"`
+	Session string    `json:"session,omitempty"` // the client's name of it
+	Event   string    `json:"event"`
+	Facts   []string  `json:"facts"`            // category/key
+	Tokens  int       `json:"tokens,omitempty"` // of the whole text, estimated as bytes/4
+	trace
 }
 
-// The lines of a session's file: one for the first time it was seen, one for its end, and
-// one if it began again. The file's modification time is the last time it was seen.
-const (
-	sessionFile = "session-"
-	markSeen    = "seen"
-	markEnded   = "ended"
-	markCleared = "cleared" // ended, and the client's window stays
-	nameless    = "nameless"
-	noticeFile  = "told-"
-)
+// trace is what hooks must know of an event later.
+type trace struct {
+	ID      string    `json:"id,omitempty"`
+	Began   time.Time `json:"began,omitzero"`    // when the session was first seen
+	Follows string    `json:"follows,omitempty"` // the session whose context was cleared
+	Ended   string    `json:"ended,omitempty"`   // why; for the last event of a session
+	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
+	Shown   []string  `json:"shown,omitempty"`   // ids of notices
+}
 
 // byClear is the reason of an end, and the source of the next session, when a user clears
 // the context.
 const byClear = "clear"
 
+// Session is the session of a client in which an event occurred.
+type Session struct {
+	Client string // of the table
+	Dir    string // where it works
+
+	data    string // our data directory
+	project string // the one that it was last seen in
+	now     time.Time
+	event   Briefed
+	cleared bool      // it goes on where one with a cleared context ended
+	log     []Briefed // of the project, of the last days, without the event
+}
+
 func (c Call) session(in input) *Session {
-	s := &Session{Client: c.Client, Dir: c.Dir, id: in.session(), files: filepath.Join(c.Data, "logs", "hook"), now: time.Now(), mark: markSeen, seen: map[string][]SeenSession{}}
+	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, now: time.Now()}
 	if c.Now != nil {
 		s.now = c.Now()
 	}
-	switch {
-	case c.Event == SessionStart:
-		s.cleared = in.text("source") == byClear
-	case c.Event == SessionEnd && in.text("reason") == byClear:
-		s.mark = markCleared
-	case c.Event == SessionEnd:
-		s.mark = markEnded
+	s.event = Briefed{At: s.now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: s.now.UTC()}}
+	s.cleared = c.Event == SessionStart && in.text("source") == byClear
+	if c.Event == SessionEnd {
+		s.event.Ended = in.text("reason")
+		if s.event.Ended != byClear {
+			s.event.Ended = "end"
+		}
 	}
 	return s
 }
@@ -77,29 +91,6 @@ func (c Call) session(in input) *Session {
 func shortHash(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(h[:8])
-}
-
-// isFirst reports whether no other hook has answered this event of the session
-// within ten seconds. Time is divided into windows; whoever creates the file of
-// a window is the first in it. Without a name every event is the first.
-func (s *Session) isFirst(event, source string) bool {
-	if s.id == "" {
-		return true
-	}
-	window := s.now.UnixNano() / int64(doubleWindow)
-	name := func(window int64) string {
-		return filepath.Join(s.files, fmt.Sprintf("once-%s-%d", shortHash(s.id, event, source), window))
-	}
-	if info, err := os.Stat(name(window - 1)); err == nil && s.now.Sub(info.ModTime()).Abs() < doubleWindow {
-		return false
-	}
-	f, err := openFile(name(window), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
-	if err != nil {
-		return !errors.Is(err, fs.ErrExist) // twice is better than not at all
-	}
-	s.sweep()
-	_ = os.Chtimes(f.Name(), s.now, s.now) // the file's own clock may be another machine's
-	return f.Close() == nil
 }
 
 // openFile opens a file and makes its directory if need be.
@@ -114,54 +105,131 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// sweep removes files that are too old.
-func (s *Session) sweep() {
-	entries, err := os.ReadDir(s.files)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		keep := 6 * doubleWindow
-		switch {
-		case strings.HasPrefix(e.Name(), noticeFile):
-			keep = noticeKept
-		case strings.HasPrefix(e.Name(), sessionFile):
-			keep = sessionKept
+func logPath(data, project, day string) string {
+	return filepath.Join(data, "logs", "briefings", project+"-"+day+".jsonl")
+}
+
+// readLog reads the log of a project since a time, the oldest line first. Of two hooks that
+// gave one answer within ten seconds, the first counts.
+func readLog(data, project string, since time.Time) (list []Briefed, err error) {
+	paths, err := filepath.Glob(logPath(data, project, "*"))
+	answers := map[string]time.Time{}
+	for _, path := range paths { // Glob sorts them
+		if path < logPath(data, project, since.UTC().Format(time.DateOnly)) {
+			continue
 		}
-		if info, err := e.Info(); err == nil && s.now.Sub(info.ModTime()) > keep {
-			_ = os.Remove(filepath.Join(s.files, e.Name())) // another process may have removed it
+		text, e := os.ReadFile(path)
+		if err = errors.Join(err, e); e != nil {
+			continue
+		}
+		for line := range bytes.Lines(text) {
+			var x Briefed
+			if json.Unmarshal(line, &x) != nil || x.At.Before(since) {
+				continue // it was torn, or is old
+			}
+			if x.Key != "" {
+				if at, ok := answers[x.Session+x.Key]; ok && x.At.Sub(at).Abs() < doubleWindow {
+					continue
+				}
+				answers[x.Session+x.Key] = x.At
+			}
+			list = append(list, x)
+		}
+	}
+	return list, err
+}
+
+// write appends the event to the log, unless there is no data directory. What cannot be
+// written is lost: the session does not wait for it.
+func (s *Session) write() (written bool) {
+	if s.project == "" || !exists(s.data) {
+		return false
+	}
+	path := logPath(s.data, s.project, s.event.At.Format(time.DateOnly))
+	if !exists(path) {
+		s.dropOld()
+	}
+	line, err := json.Marshal(s.event)
+	if err != nil {
+		return false
+	}
+	f, err := openFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	if err != nil {
+		return false
+	}
+	// One write, so that lines of two processes do not mix. The line feed comes first, in case
+	// that the last line was torn.
+	_, err = f.Write(append([]byte("\n"), line...))
+	return errors.Join(err, f.Close()) == nil
+}
+
+// dropOld removes the days that are too old, of all projects.
+func (s *Session) dropOld() {
+	oldest := s.event.At.AddDate(0, 0, -logKept).Format(time.DateOnly)
+	paths, _ := filepath.Glob(logPath(s.data, "*", "*")) // the pattern is valid
+	for _, path := range paths {
+		if day := strings.TrimSuffix(path, ".jsonl"); len(day) > len(oldest) && day[len(day)-len(oldest):] < oldest {
+			_ = os.Remove(path) // another process may have removed it
 		}
 	}
 }
 
-func (s *Session) noticePath() string { return filepath.Join(s.files, noticeFile+shortHash(s.id)) }
+// give records an answer, and reports whether it is to be given: whether no other hook gave
+// it within ten seconds. A session without a name gets each.
+func (s *Session) give(text, source string, facts []string, list []Notice) bool {
+	s.event.Facts, s.event.Tokens = facts, (len(text)+3)/4
+	if s.event.Session != "" {
+		s.event.Key = shortHash(s.event.Event, source)
+		for _, n := range list {
+			s.event.Shown = append(s.event.Shown, n.ID)
+		}
+	}
+	if !s.write() || s.event.Key == "" {
+		return true // twice is better than not at all
+	}
+	// Who comes first in the log is the first, whichever of the two looks first.
+	log, err := readLog(s.data, s.project, s.now.Add(-2*doubleWindow))
+	return err != nil || slices.ContainsFunc(log, func(x Briefed) bool { return x.ID == s.event.ID })
+}
+
+// pass records an event without an answer. Events at files are many: one of them every few
+// minutes tells that the session lives.
+func (s *Session) pass() {
+	for _, x := range slices.Backward(s.log) {
+		if s.event.Event == PostTool && x.same(s.event) && s.event.At.Sub(x.At) < quiet {
+			return
+		}
+	}
+	s.write()
+}
+
+// same tells whether two events are of one session.
+func (b Briefed) same(other Briefed) bool {
+	return b.Client == other.Client && b.Session == other.Session
+}
 
 // unshown leaves out notices that the session has seen.
 func (s *Session) unshown(list []Notice) []Notice {
-	if s.id == "" {
-		return slices.DeleteFunc(slices.Clone(list), func(n Notice) bool { return n.Once })
-	}
-	data, err := os.ReadFile(s.noticePath())
-	if err != nil {
-		return list
-	}
-	known := strings.Split(string(data), "\n")
-	return slices.DeleteFunc(slices.Clone(list), func(n Notice) bool { return slices.Contains(known, n.ID) })
+	return slices.DeleteFunc(slices.Clone(list), func(n Notice) bool {
+		if s.event.Session == "" {
+			return n.Once
+		}
+		return slices.ContainsFunc(s.log, func(x Briefed) bool {
+			return x.Session == s.event.Session && s.now.Sub(x.At) < noticeKept && slices.Contains(x.Shown, n.ID)
+		})
+	})
 }
 
-// shown records the notices that the session sees now.
-func (s *Session) shown(list []Notice) {
-	if s.id == "" || len(list) == 0 {
-		return
+// BriefedBefore is when hooks last gave a briefing to another session of the client in the
+// project. It is zero if they gave none in the last 30 days.
+func (s *Session) BriefedBefore() (at time.Time) {
+	log, _ := readLog(s.data, s.project, s.now.AddDate(0, 0, -logKept))
+	for _, x := range log {
+		if x.Client == s.Client && x.Event == SessionStart && len(x.Facts) > 0 && (x.Session != s.event.Session || x.Session == "") && x.At.Before(s.now) {
+			at = x.At
+		}
 	}
-	f, err := openFile(s.noticePath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
-	if err != nil {
-		return
-	}
-	for _, n := range list {
-		fmt.Fprintln(f, n.ID)
-	}
-	_ = f.Close() // if this fails, it is shown again
+	return at
 }
 
 // SeenSession is a session of a client that hooks have seen in a project.
@@ -173,115 +241,56 @@ type SeenSession struct {
 	Ended    time.Time // zero: not ended, or begun again
 }
 
-// SeenIn records that the session was seen in a project, and lists the sessions
-// of its client there. It writes nothing if there is no data directory.
+// SeenIn says in which project the session is, and lists the sessions of its client there,
+// itself among them. The list is empty if there is no data directory.
 func (s *Session) SeenIn(project string) []SeenSession {
-	s.project = project
-	if list, ok := s.seen[project]; ok {
-		return list
+	if s.project != project {
+		s.project = project
+		s.log, _ = readLog(s.data, project, s.now.Add(-sessionKept)) // without it nothing is certain
 	}
-	if _, err := os.Stat(filepath.Dir(filepath.Dir(s.files))); err != nil {
+	if !exists(s.data) {
 		return nil
 	}
-	kind := sessionFile + shortHash(s.Client, project) + "-"
-	own := kind + nameless
-	if s.id != "" {
-		own = kind + shortHash(s.id)
-	}
-	if s.cleared {
-		s.continueCleared(kind, own)
-	}
-	s.write(filepath.Join(s.files, own))
-	entries, err := os.ReadDir(s.files)
-	if err != nil {
-		return nil
-	}
-	var list []SeenSession
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), kind) {
-			x := s.read(e)
-			x.Nameless = strings.HasSuffix(e.Name(), nameless)
-			x.Own = e.Name() == own && !x.Nameless
-			list = append(list, x)
+	last := map[string]Briefed{} // by session
+	for _, x := range s.log {
+		if x.Client == s.Client {
+			last[x.Session] = x
+			if x.Follows != "" {
+				delete(last, x.Follows)
+			}
 		}
 	}
-	s.seen[project] = list
+	if was, ok := last[s.event.Session]; ok {
+		s.event.Began = was.Began
+	} else if s.cleared && s.event.Session != "" {
+		s.follow(last)
+	}
+	last[s.event.Session] = s.event
+	var list []SeenSession
+	for id, x := range last {
+		seen := SeenSession{Nameless: id == "", First: x.Began, Last: x.At}
+		seen.Own = id == s.event.Session && !seen.Nameless
+		if x.Ended != "" {
+			seen.Ended = x.At
+		}
+		list = append(list, seen)
+	}
 	return list
 }
 
-// continueCleared takes over the file of the session that was cleared within
-// the last ten seconds, if there is exactly one.
-func (s *Session) continueCleared(kind, own string) {
-	entries, err := os.ReadDir(s.files)
-	if err != nil || s.id == "" {
-		return
-	}
+// follow goes on with the session that was cleared within the last ten seconds, if there is
+// exactly one.
+func (s *Session) follow(last map[string]Briefed) {
 	var before []string
-	for _, e := range entries {
-		if e.Name() == own {
-			return
-		}
-		if !strings.HasPrefix(e.Name(), kind) || strings.HasSuffix(e.Name(), nameless) {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(s.files, e.Name()))
-		if at, mark := lastMark(string(data)); err == nil && mark == markCleared && s.now.Sub(at).Abs() < doubleWindow {
-			before = append(before, e.Name())
+	for id, x := range last {
+		if id != "" && x.Ended == byClear && s.now.Sub(x.At).Abs() < doubleWindow {
+			before = append(before, id)
 		}
 	}
 	if len(before) == 1 {
-		_ = os.Rename(filepath.Join(s.files, before[0]), filepath.Join(s.files, own)) // else its agent has no session
+		s.event.Follows, s.event.Began = before[0], last[before[0]].Began
+		delete(last, before[0])
 	}
-}
-
-// write appends the session's mark to its file, unless it is there.
-func (s *Session) write(path string) {
-	mark := ""
-	if data, err := os.ReadFile(path); err == nil {
-		_, mark = lastMark(string(data))
-	}
-	if mark != s.mark {
-		f, err := openFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
-		if err != nil {
-			return
-		}
-		fmt.Fprintf(f, "%d %s\n", s.now.UnixNano(), s.mark)
-		_ = f.Close() // a lost mark makes an owner uncertain
-	}
-	_ = os.Chtimes(path, s.now, s.now)
-}
-
-// read is the session of a file. One that cannot be read has no known beginning.
-func (s *Session) read(e fs.DirEntry) (x SeenSession) {
-	info, err := e.Info()
-	if err != nil {
-		return SeenSession{Last: s.now}
-	}
-	x.Last = info.ModTime()
-	data, err := os.ReadFile(filepath.Join(s.files, e.Name()))
-	if err != nil {
-		return x
-	}
-	first, _, _ := strings.Cut(string(data), "\n")
-	x.First, _ = parseMark(first)
-	if at, mark := lastMark(string(data)); mark == markEnded || mark == markCleared {
-		x.Ended = at
-	}
-	return x
-}
-
-func lastMark(data string) (at time.Time, mark string) {
-	lines := strings.Split(strings.TrimSuffix(data, "\n"), "\n")
-	return parseMark(lines[len(lines)-1])
-}
-
-func parseMark(line string) (at time.Time, mark string) {
-	digits, mark, _ := strings.Cut(line, " ")
-	ns, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return time.Time{}, ""
-	}
-	return time.Unix(0, ns), mark
 }
 
 // Owner tells whose session an agent works in.

@@ -1,0 +1,131 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"leanctx/internal/atomicfile"
+)
+
+// recordName is the file of the data directory that keeps the former files.
+const recordName = "connect.json"
+
+const recordSchema = 2
+
+// record lists the changes that disconnect has not undone yet.
+type record struct {
+	Schema  int      `json:"schema"`
+	MadeDir bool     `json:"made_dir,omitempty"` // the data directory exists because of us
+	Files   []change `json:"files"`
+}
+
+// change is a change of one file. It contains the whole former file, so only the user may
+// read the record.
+type change struct {
+	Path   string   `json:"path"`
+	Client string   `json:"client"`
+	Scope  Scope    `json:"scope"`
+	Former []byte   `json:"former"`        // the file before us; null: not known, or New
+	New    bool     `json:"new,omitempty"` // there was no file
+	After  string   `json:"after"`         // SHA-256 of what we wrote; empty: Former must not be restored whole
+	Dirs   []string `json:"dirs,omitempty"`
+}
+
+func (m Machine) readRecord() (*record, error) {
+	r := &record{Schema: recordSchema}
+	path := filepath.Join(m.Data, recordName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, &FileError{Path: path, Problem: "cannot be read. Move it away; disconnect then removes only our entries"}
+	}
+	if r.Schema > recordSchema {
+		return nil, &FileError{Path: path, Problem: "is of a newer version of lean-ctx"}
+	}
+	r.Schema = recordSchema
+	return r, nil
+}
+
+// save writes the record, or removes it when there is nothing in it.
+func (m Machine) save(r *record) error {
+	path := filepath.Join(m.Data, recordName)
+	if len(r.Files) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if r.MadeDir {
+			_ = os.Remove(m.Data) // fails if it is not empty
+		}
+		return nil
+	}
+	if !exists(m.Data) {
+		if err := os.MkdirAll(m.Data, 0o700); err != nil {
+			return err
+		}
+		r.MadeDir = true
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(path, append(data, '\n'), atomicfile.Options{Sync: true})
+}
+
+// of returns the change of an edit, or nil.
+func (r *record) of(e edit) *change {
+	if i := slices.IndexFunc(r.Files, e.made); i >= 0 {
+		return &r.Files[i]
+	}
+	return nil
+}
+
+func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.made) }
+
+// made tells whether a change belongs to an edit. A file of the user that is also the
+// project's may have been recorded as the project's.
+func (e edit) made(c change) bool {
+	return c.Path == e.path && c.Client == e.client && (c.Scope == e.scope || e.scope == User && c.Scope == Project)
+}
+
+// add records a change. The former file is the one before our first change, as long as
+// nobody else writes the file. If somebody has, and it still has an entry of ours, the
+// former file can no longer be restored whole. Then it only tells which entry ours replaced.
+func (r *record) add(e edit, f file, after string, dirs []string) {
+	c := change{Path: e.path, Client: e.client, Scope: e.scope, Former: f.data, New: f.new, After: after, Dirs: dirs}
+	if c.Former == nil && !f.new {
+		c.Former = []byte{}
+	}
+	old := r.of(e)
+	if old != nil {
+		c.Dirs = append(slices.Clone(old.Dirs), dirs...)
+	}
+	if !f.new && e.isIn(f.data) {
+		if old == nil || old.After != sum(f.data) {
+			c.After = ""
+		}
+		if old != nil {
+			c.Former, c.New = old.Former, old.New
+		}
+	}
+	r.forget(e)
+	r.Files = append(r.Files, c)
+}
+
+// isIn tells whether a file contains something of ours.
+func (e edit) isIn(data []byte) bool {
+	if e.format == ownFile {
+		return isOurs(data)
+	}
+	rest, err := e.without(data, nil, false)
+	return err == nil && !bytes.Equal(rest, data)
+}
