@@ -13,6 +13,7 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
 )
@@ -148,7 +149,7 @@ func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error)
 	if err != nil {
 		return hook.Machine{}, err
 	}
-	p := hook.Machine{Home: home, Data: s.config.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath}
+	p := hook.Machine{Home: home, Data: s.config.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath, Probe: mcpsrv.Probe}
 	if p.Root, err = s.dir(sc); err != nil {
 		return p, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -216,13 +217,13 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) bool {
 		return true
 	}
 	broken := Finding{Level: Problem, Subject: c.name, Fix: again, client: c.name, scope: first.scope}
-	s, ok := serverCommandOf(entry)
-	if !ok {
+	line, env := commandOf(entry)
+	if len(line) == 0 {
 		broken.Text = first.path + ": the entry names no command"
 		x.add(broken)
 		return true
 	}
-	found := x.start(ctx, s)
+	found := x.start(ctx, line, env)
 	text := fmt.Sprintf("%s (%s): %s", first.path, first.scope, found.Text)
 	if found.Level == Problem {
 		broken.Text = text
@@ -246,22 +247,24 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) bool {
 }
 
 // start starts a server, once for each command line.
-func (x *examiner) start(ctx context.Context, s serverCommand) Finding {
-	key := fmt.Sprint(s.String(), s.env)
-	f, ok := x.started[key]
-	if ok {
+func (x *examiner) start(ctx context.Context, line, env []string) Finding {
+	command := strings.Join(line, " ")
+	key := command + "\n" + strings.Join(env, "\n")
+	if f, ok := x.started[key]; ok {
 		return f
 	}
-	version, tools, err := s.probe(ctx, x.m.Root)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir, cmd.Env = x.m.Root, append(os.Environ(), env...)
+	version, tools, err := x.m.Probe(ctx, cmd)
+	f := Finding{Level: Fine, Text: fmt.Sprintf("%q starts, %d tools", command, len(tools))}
 	switch {
 	case err != nil:
-		f = Finding{Level: Problem, Text: fmt.Sprintf("%q does not start: %v", s, err)}
+		f = Finding{Level: Problem, Text: fmt.Sprintf("%q does not start: %v", command, err)}
 	case !slices.Contains(tools, "ctx_knowledge"):
-		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is not a lean-ctx server", s)}
+		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is not a lean-ctx server", command)}
 	case version != x.version:
-		f = Finding{Level: Remark, Text: fmt.Sprintf("%q starts, %d tools; it is version %s, this is %s", s, len(tools), version, x.version)}
-	default:
-		f = Finding{Level: Fine, Text: fmt.Sprintf("%q starts, %d tools", s, len(tools))}
+		f.Level = Remark
+		f.Text += fmt.Sprintf("; it is version %s, this is %s", version, x.version)
 	}
 	x.started[key] = f
 	return f

@@ -208,11 +208,31 @@ func (e edit) foreign(data []byte) string {
 // startsUs tells whether an entry starts a version of this program, whatever its name and path.
 // Then its only argument is ours, or its address is a project's on a server of ours.
 func startsUs(entry map[string]any) bool {
-	if projectAddress.MatchString(addressOf(entry)) {
-		return true
+	line, _ := commandOf(entry)
+	return projectAddress.MatchString(addressOf(entry)) || len(line) == 2 && line[1] == "mcp"
+}
+
+// commandOf is the command line of an entry, in the form of any client, and its variables as
+// NAME=value. Without a command line the entry starts no program.
+func commandOf(entry map[string]any) (line, env []string) {
+	for _, key := range []string{"command", "cmd", "args"} {
+		switch x := entry[key].(type) {
+		case string:
+			line = append(line, x)
+		case []any:
+			for _, word := range x {
+				line = append(line, fmt.Sprint(word))
+			}
+		}
 	}
-	start, ok := serverCommandOf(entry)
-	return ok && len(start.args) == 1 && start.args[0] == "mcp"
+	for _, key := range []string{"env", "envs", "environment"} {
+		vars, _ := entry[key].(map[string]any)
+		for name, value := range vars {
+			env = append(env, name+"="+fmt.Sprint(value))
+		}
+	}
+	slices.Sort(env)
+	return line, env
 }
 
 // without returns a file without our entries. former is the file before our change, if it

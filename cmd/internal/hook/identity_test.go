@@ -10,13 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"leanctx/cmd/internal/mcpsrv"
 )
 
 // scratch is a machine of its own.
 func scratch(dir string) Machine {
 	return Machine{
 		Home: filepath.Join(dir, "home"), Root: filepath.Join(dir, "project"), Data: filepath.Join(dir, "home", ".lean-ctx"),
-		Command: server, Getenv: func(string) string { return "" }, OnPath: func(string) bool { return false }, System: "linux",
+		Command: server, Getenv: func(string) string { return "" }, OnPath: func(string) bool { return false }, System: "linux", Probe: mcpsrv.Probe,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,9 +18,8 @@ import (
 // a tool.
 const mostInput = 32 << 20
 
-// input is the JSON that a client sent. Its members are decoded one by one,
-// since each may be missing or of another type.
-type input map[string]json.RawMessage
+// input is the JSON that a client sent. Any member may be missing or of another type.
+type input map[string]any
 
 // read reads one JSON object. It does not wait for the end of the input, since some clients
 // leave it open. Empty input is an empty object. Windows shells may add a byte order mark.
@@ -50,50 +50,11 @@ func read(in io.Reader) (input, error) {
 // text is the first of the named members that is a non-empty string.
 func (in input) text(names ...string) string {
 	for _, n := range names {
-		var s string
-		if json.Unmarshal(in[n], &s) == nil && s != "" {
+		if s, _ := in[n].(string); s != "" {
 			return s
 		}
 	}
 	return ""
-}
-
-// texts is a member that is a list of strings, or one string.
-func (in input) texts(name string) (list []string) {
-	if json.Unmarshal(in[name], &list) != nil {
-		list = nil
-	}
-	if s := in.text(name); s != "" {
-		list = append(list, s)
-	}
-	return list
-}
-
-// inner is the first of the named members that is an object, or a string that
-// holds one.
-func (in input) inner(names ...string) (x input) {
-	for _, n := range names {
-		raw := in[n]
-		if s := in.text(n); strings.HasPrefix(strings.TrimSpace(s), "{") {
-			raw = json.RawMessage(s)
-		}
-		if json.Unmarshal(raw, &x) == nil && x != nil {
-			return x
-		}
-	}
-	return nil
-}
-
-// inners is a member that is a list of objects, or a string that holds one.
-func (in input) inners(name string) (list []input) {
-	raw := in[name]
-	if s := in.text(name); strings.HasPrefix(strings.TrimSpace(s), "[") {
-		raw = json.RawMessage(s)
-	}
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	return list
 }
 
 func (in input) session() string {
@@ -104,8 +65,8 @@ func (in input) session() string {
 // briefing with the prompt, and the briefing would find its own facts.
 func (in input) prompt() string {
 	prompt := in.text("prompt", "user_prompt", "userPrompt", "task", "description")
-	if prompt == "" {
-		prompt = in.inner("userPromptSubmit").text("prompt")
+	if inner, ok := in["userPromptSubmit"].(map[string]any); ok && prompt == "" {
+		prompt = input(inner).text("prompt")
 	}
 	return hookContext().ReplaceAllString(prompt, "")
 }
@@ -116,11 +77,10 @@ var hookContext = sync.OnceValue(func() *regexp.Regexp {
 
 // dir is where the client works.
 func (in input) dir() string {
-	if d := in.text("cwd", "directory"); filepath.IsAbs(d) {
-		return d
-	}
-	for _, d := range append(in.texts("workspace_roots"), in.texts("workspaceRoots")...) {
-		if filepath.IsAbs(d) {
+	roots, _ := in["workspace_roots"].([]any)
+	more, _ := in["workspaceRoots"].([]any)
+	for _, d := range slices.Concat([]any{in.text("cwd", "directory")}, roots, more) {
+		if d, ok := d.(string); ok && filepath.IsAbs(d) {
 			return d
 		}
 	}
@@ -148,8 +108,18 @@ func (in input) event() string {
 	return e
 }
 
+// The names of members in which clients say what a tool did.
+var (
+	toolMembers  = []string{"tool_input", "toolArgs", "toolInput", "input", "args", "postToolUse", "parameters"}
+	pathMembers  = []string{"file_path", "filePath", "notebook_path", "absolute_path", "target_file", "path", "files", "paths", "file_paths"}
+	patchMembers = []string{"command", "patch", "input"}
+)
+
 // patched matches the files in a patch of Codex.
 var patched = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`) })
+
+// mostFiles is the most files that we look at in one call of a tool.
+const mostFiles = 20
 
 // files lists the files that a tool read or edited, as absolute paths.
 func (in input) files(dir string) (files []string) {
@@ -164,35 +134,38 @@ func (in input) files(dir string) (files []string) {
 			files = append(files, f)
 		}
 	}
-	tool := in.inner("tool_input", "toolArgs", "toolInput", "input", "args")
-	if tool == nil {
-		tool = in.inner("postToolUse").inner("parameters")
-	}
-	for _, x := range []input{tool, in} {
-		for _, name := range []string{"file_path", "filePath", "notebook_path", "absolute_path", "target_file", "path"} {
-			add(x.text(name))
-		}
-		for _, name := range []string{"files", "paths", "file_paths"} {
-			list := x.inners(name)
-			for _, f := range list {
-				add(f.text("path"))
-			}
-			if list == nil {
-				for _, f := range x.texts(name) {
-					add(f)
+	var look func(name string, x any)
+	look = func(name string, x any) {
+		tool, path := slices.Contains(toolMembers, name), slices.Contains(pathMembers, name)
+		switch x := x.(type) {
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(x)) {
+				if inner := x[name]; tool || path {
+					look(name, inner)
 				}
 			}
-		}
-		for _, name := range []string{"command", "patch", "input"} {
-			for _, text := range x.texts(name) {
-				for _, m := range patched().FindAllStringSubmatch(text, -1) {
+		case []any:
+			for _, inner := range x {
+				look(name, inner)
+			}
+		case string:
+			var inner any
+			if (tool || path) && strings.ContainsAny(x[:min(1, len(x))], "{[") && json.Unmarshal([]byte(x), &inner) == nil {
+				look(name, inner) // an object, or a list, as text
+				return
+			}
+			if path {
+				add(x)
+			}
+			if slices.Contains(patchMembers, name) {
+				for _, m := range patched().FindAllStringSubmatch(x, -1) {
 					add(m[1])
 				}
 			}
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		look(name, in[name])
+	}
 	return files
 }
-
-// mostFiles is the most files that we look at in one call of a tool.
-const mostFiles = 20

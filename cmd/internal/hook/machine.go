@@ -1,7 +1,9 @@
 package hook
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,6 +19,8 @@ type Machine struct {
 	Getenv  func(string) string
 	OnPath  func(name string) bool
 	System  string // as runtime.GOOS, which is the default
+	// Probe starts a server and asks for its version and its tools.
+	Probe func(context.Context, *exec.Cmd) (version string, tools []string, err error)
 }
 
 func (m Machine) system() string {

@@ -133,3 +133,22 @@ func TestAnyJSON(t *testing.T) {
 		}
 	})
 }
+
+// Each form that clients have for an entry starts the same program.
+func TestCommandOf(t *testing.T) {
+	for name, entry := range map[string]map[string]any{
+		"most":     {"command": "lean-ctx", "args": []any{"mcp"}, "env": map[string]any{"A": "b"}},
+		"opencode": {"command": []any{"lean-ctx", "mcp"}, "environment": map[string]any{"A": "b"}},
+		"goose":    {"cmd": "lean-ctx", "args": []any{"mcp"}, "envs": map[string]any{"A": "b"}},
+	} {
+		line, env := commandOf(entry)
+		if d := cmp.Diff([]string{"lean-ctx", "mcp", "A=b"}, append(line, env...)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	for _, entry := range []map[string]any{nil, {}, {"command": 3}, {"command": []any{}}, {"url": "http://x"}} {
+		if line, _ := commandOf(entry); len(line) > 0 {
+			t.Errorf("%v: %v", entry, line)
+		}
+	}
+}
