@@ -193,17 +193,30 @@ func TestKeySpeaksOfOrder(t *testing.T) {
 	}
 }
 
-// TestLargeValue compares values of 64 KiB; the time is that of a slow machine many times over.
+// TestLargeValue compares 64 KiB of one thing with 64 KiB of prose, in the same run. What was
+// quadratic took a thousand times as long and more.
 func TestLargeValue(t *testing.T) {
 	const size = 64 << 10
-	for _, unit := range []string{"a", "9", "(", ")", "\"", "a, ", "a,", "no ", "the ", "a and ", "1 ", "100 ", "one ", "[", "]", "}", "-", "'", ".", ", ", "A", "日", "é ", "x=1 ", "1h ", "running ", "aaa ", "\xff", "1,000,", "it's "} {
-		v := strings.Repeat(unit, size/len(unit))
-		began := time.Now()
-		for _, w := range []string{v + " x", "x " + v, v[:len(v)/2]} {
-			Compare("", v, w)
+	least := func(unit string, rounds int) time.Duration {
+		v, best := strings.Repeat(unit, size/len(unit)), time.Hour
+		for range rounds {
+			began := time.Now()
+			for _, w := range []string{v + " x", "x " + v, v[:len(v)/2]} {
+				Compare("", v, w)
+			}
+			best = min(best, time.Since(began))
 		}
-		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("%q repeated: %v", unit, took)
+		return best
+	}
+	floor := least("The session token of the auth service is kept in Redis for 30 minutes, see src/auth/token_store.go. ", 3)
+	for _, unit := range []string{"a", "9", "(", ")", "\"", "a, ", "a,", "no ", "the ", "a and ", "1 ", "100 ", "one ", "[", "]", "}", "-", "'", ".", ", ", "A", "日", "é ", "x=1 ", "1h ", "running ", "aaa ", "\xff", "1,000,", "it's "} {
+		took := least(unit, 1)
+		if took > 50*floor { // perhaps another process had the processor
+			took = least(unit, 3)
+		}
+		t.Logf("%-10q %8v (%.1f times prose)", unit, took.Round(10*time.Microsecond), float64(took)/float64(floor))
+		if took > 50*floor {
+			t.Errorf("%q repeated: %v, prose %v", unit, took, floor)
 		}
 	}
 }

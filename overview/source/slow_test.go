@@ -6,9 +6,19 @@ import (
 	"time"
 )
 
-// Text that was made to be slow ends soon in every language. The bound is far
-// from what it takes, milliseconds: it is for work that grows like a power.
+// Text that was made to be slow ends soon in every language. It is compared with as much
+// ordinary text in the same run. The bound is for work that grows like a power.
 func TestReadingEndsSoon(t *testing.T) {
+	least := func(name, src string, rounds int) time.Duration {
+		best := time.Hour
+		for range rounds {
+			start := time.Now()
+			Read(name, src)
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	floor := least("a.ts", strings.Repeat("export function walk(path: string): number { return path.length + 1 }\n", 600), 3)
 	parts := []string{"{", "(", "\"", "'", "`", "\"${", "`${", "\"#{", "$\"{", "/*", "//\n", "#", "#if\n", "#define A(\n", "class A {", "class A\n", "use {", "a,{", "<<A\n",
 		"%w(", "\"\"\"", "@\"", "import \"\n", "export {", "from a import (", "def ", "a ", "a=", "/", "R\"(", "r#\"", "?>", "<?php ", "<<<A\n", "template <", "fn a() {", "a:: b("}
 	for _, name := range []string{"a.ts", "a.py", "a.rs", "A.java", "a.kt", "a.cpp", "a.cs", "a.rb", "a.php", "a.go"} {
@@ -17,10 +27,13 @@ func TestReadingEndsSoon(t *testing.T) {
 			if strings.HasSuffix(name, ".php") {
 				src = "<?php " + src
 			}
-			start := time.Now()
-			Read(name, src)
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("%s, %q: %v", name, part, took)
+			took := least(name, src, 1)
+			if took > 200*floor { // perhaps another process had the processor
+				took = least(name, src, 3)
+			}
+			t.Logf("%-7s %-12q %8v (%.1f times ordinary text)", name, part, took.Round(10*time.Microsecond), float64(took)/float64(floor))
+			if took > 200*floor {
+				t.Errorf("%s, %q: %v, ordinary text %v", name, part, took, floor)
 			}
 		}
 	}

@@ -163,7 +163,7 @@ func (c client) hears(want string) {
 		if got != want {
 			c.t.Fatalf("%s was updated, not %s", got, want)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		c.t.Fatalf("nothing was heard of %s", want)
 	}
 }

@@ -98,7 +98,7 @@ func converse(t *testing.T, s *stores, in []byte) string {
 				continue
 			}
 		}
-		for until := time.After(20 * time.Second); ; {
+		for until := time.After(2 * time.Minute); ; {
 			if list := told[method]; wait && len(list) > 0 {
 				out.WriteString(settled(list[0], ids) + "\n")
 				told[method] = list[1:]

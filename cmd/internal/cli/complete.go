@@ -19,8 +19,8 @@ type Blank struct {
 	Category string // of a key: the category that was typed
 }
 
-// completionTime is how long a completion may read a store.
-const completionTime = 500 * time.Millisecond
+// completionTime is how long a completion may read a store. Only a store that hangs takes it.
+const completionTime = 5 * time.Second
 
 // files are the arguments that the shell completes as paths of files.
 var files = []string{"file", "path", "paths", "svg"}
