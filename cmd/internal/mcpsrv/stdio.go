@@ -254,8 +254,8 @@ func (p *pipe) accept(l line) jsonrpc.Message {
 			p.logger.Warn("input ended", "error", l.err)
 		}
 		return nil
-	case l.long != nil:
-		p.refuse(l.long.id(), jsonrpc.CodeInvalidRequest, "message over "+strconv.Itoa(maxLine>>20)+" MiB")
+	case l.head != nil:
+		p.refuse(idAtEnds(l.head, l.data), jsonrpc.CodeInvalidRequest, "message over "+strconv.Itoa(maxLine>>20)+" MiB")
 		return nil
 	}
 	msg, bad := parse(l.data)
@@ -375,10 +375,14 @@ func (p *pipe) send(data []byte) error {
 // maxLine is in bytes. A longer message is refused by its id.
 const maxLine = 16 << 20
 
+// endKept is how many bytes are kept of the beginning and of the end of a line that is
+// longer than maxLine.
+const endKept = 4 << 10
+
 // line is one line of input, or an error.
 type line struct {
 	data []byte
-	long *idScanner // instead of data, for a line longer than maxLine
+	head []byte // the beginning of a line longer than maxLine, whose end is data
 	err  error
 }
 
@@ -387,7 +391,7 @@ func (p *pipe) scan() {
 	r := bufio.NewReaderSize(p.in, 64<<10)
 	for {
 		l := readLine(r)
-		if l.err == nil && l.long == nil && len(l.data) == 0 {
+		if l.err == nil && len(l.data) == 0 {
 			continue
 		}
 		select {
@@ -401,28 +405,23 @@ func (p *pipe) scan() {
 	}
 }
 
-// readLine reads a line of up to maxLine bytes. Of a longer line it keeps the id only. The
+// readLine reads a line of up to maxLine bytes. Of a longer line it keeps both ends. The
 // last line may lack its line feed.
 func readLine(r *bufio.Reader) line {
 	var l line
 	for {
 		part, err := r.ReadSlice('\n')
-		switch {
-		case l.long != nil:
-			l.long.feed(part)
-		case len(l.data)+len(part) > maxLine:
-			l.long = &idScanner{}
-			l.long.feed(l.data)
-			l.long.feed(part)
-			l.data = nil
-		default:
-			l.data = append(l.data, part...)
+		if l.data = append(l.data, part...); l.head == nil && len(l.data) > maxLine {
+			l.head = bytes.Clone(l.data[:endKept])
+		}
+		if l.head != nil {
+			l.data = bytes.Clone(l.data[len(l.data)-endKept:])
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		l.data = bytes.TrimSpace(bytes.TrimPrefix(l.data, []byte("\ufeff"))) // the byte order mark that some shells add
-		if err != nil && len(l.data) == 0 && l.long == nil {
+		if err != nil && len(l.data) == 0 {
 			l.err = err
 		}
 		return l

@@ -1,9 +1,11 @@
 package mcpsrv
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,9 +25,7 @@ type malformed struct {
 // parse reads one message.
 func parse(data []byte) (jsonrpc.Message, *malformed) {
 	if err := op.Bounded(data); err != nil {
-		var s idScanner
-		s.feed(data)
-		return nil, &malformed{s.id(), jsonrpc.CodeInvalidRequest, "invalid request: the message " + err.Error()}
+		return nil, &malformed{answerable(idOf(data)), jsonrpc.CodeInvalidRequest, "invalid request: the message " + err.Error()}
 	}
 	if !json.Valid(data) {
 		return nil, &malformed{nil, jsonrpc.CodeParseError, "parse error: the line is not JSON"}
@@ -36,9 +36,8 @@ func parse(data []byte) (jsonrpc.Message, *malformed) {
 	if data[0] != '{' {
 		return nil, &malformed{nil, jsonrpc.CodeInvalidRequest, "invalid request: a message is an object"}
 	}
-	var s idScanner
-	s.feed(data)
-	id := s.id()
+	sent := idOf(data)
+	id := answerable(sent)
 	if !utf8.Valid(data) { // decoding would replace it by U+FFFD, and store a value that was not sent
 		return nil, &malformed{id, jsonrpc.CodeParseError, "parse error: the line is not valid UTF-8"}
 	}
@@ -46,7 +45,7 @@ func parse(data []byte) (jsonrpc.Message, *malformed) {
 	if err != nil {
 		return nil, &malformed{id, jsonrpc.CodeInvalidRequest, fmt.Sprintf("invalid request: %v", err)}
 	}
-	if req, ok := msg.(*jsonrpc.Request); ok && s.found && !faithful(req.ID, id) {
+	if req, ok := msg.(*jsonrpc.Request); ok && sent != nil && !faithful(req.ID, id) {
 		return nil, &malformed{id, jsonrpc.CodeInvalidRequest, "invalid request: an id is a text or a whole number"}
 	}
 	return msg, nil
@@ -123,88 +122,46 @@ func shortened(s string) string {
 // maxID is the longest id that is returned for a message that is too long.
 const maxID = 256
 
-// idScanner finds the top-level member "id" of a JSON object. It gets the object byte by
-// byte and does not keep it.
-type idScanner struct {
-	found bool // there is an id, usable or not
-
-	depth    int
-	inString bool
-	escaped  bool
-	inValue  bool   // within a top-level value
-	text     []byte // a name, or the value of id
-	name     string
-	value    []byte
-}
-
-func (s *idScanner) feed(part []byte) {
-	for _, b := range part {
-		s.step(b)
+// idOf is the id of a message as it was sent, nil if there is none.
+func idOf(data []byte) json.RawMessage {
+	var m struct {
+		ID json.RawMessage `json:"id"`
 	}
-}
-
-// step takes one byte.
-func (s *idScanner) step(b byte) {
-	atTop := s.depth == 1
-	switch {
-	case s.inString:
-		if atTop {
-			s.add(b)
-		}
-		switch {
-		case s.escaped:
-			s.escaped = false
-		case b == '\\':
-			s.escaped = true
-		case b == '"':
-			s.inString = false
-		}
-	case b == '"':
-		s.inString = true
-		if atTop {
-			s.add(b)
-		}
-	case b == '{' || b == '[':
-		if atTop {
-			s.text = nil // a value that is not an id
-		}
-		s.depth++
-	case b == '}' || b == ']':
-		if atTop {
-			s.end()
-		}
-		s.depth--
-	case !atTop || b == ' ' || b == '\t' || b == '\r' || b == '\n':
-	case b == ':':
-		s.name, s.text, s.inValue = string(s.text), nil, true
-	case b == ',':
-		s.end()
-	default:
-		s.add(b)
-	}
-}
-
-func (s *idScanner) add(b byte) {
-	if len(s.text) <= maxID {
-		s.text = append(s.text, b)
-	}
-}
-
-// end ends a top-level member.
-func (s *idScanner) end() {
-	if s.inValue && s.name == `"id"` {
-		s.found, s.value = true, s.text
-	}
-	s.text, s.inValue = nil, false
-}
-
-// id is the id as it was sent, if an answer can have it.
-func (s *idScanner) id() json.RawMessage {
-	if len(s.value) == 0 || len(s.value) > maxID || !json.Valid(s.value) {
+	if json.Unmarshal(data, &m) != nil {
 		return nil
 	}
-	if c := s.value[0]; c != '"' && c != '-' && (c < '0' || c > '9') {
+	return m.ID
+}
+
+// answerable is an id that an answer can have, or nil.
+func answerable(id json.RawMessage) json.RawMessage {
+	if len(id) == 0 || len(id) > maxID || id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') {
 		return nil
 	}
-	return s.value
+	return id
+}
+
+// lastMember matches an id that is the last member of a message.
+var lastMember = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)\s*}$`)
+
+// idAtEnds is the id of a message of which only the beginning and the end were kept. Clients
+// write it before the parameters or last.
+func idAtEnds(head, tail []byte) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(head))
+	if t, err := d.Token(); err == nil && t == json.Delim('{') {
+		for d.More() {
+			var value json.RawMessage
+			name, err := d.Token()
+			if err != nil || d.Decode(&value) != nil {
+				break
+			}
+			if name == "id" {
+				return answerable(value)
+			}
+		}
+	}
+	if m := lastMember.FindSubmatch(tail); m != nil {
+		return answerable(m[1])
+	}
+	return nil
 }

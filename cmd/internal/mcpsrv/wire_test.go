@@ -112,7 +112,7 @@ func TestSameIDTwice(t *testing.T) {
 	}
 }
 
-func TestIDScanner(t *testing.T) {
+func TestIDAtEnds(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"id":1}`:                           `1`,
 		`{ "a" : {"id":2}, "id" : "x y" }`:   `"x y"`,
@@ -123,15 +123,22 @@ func TestIDScanner(t *testing.T) {
 		`{"z":"id","id":-7,"jsonrpc":"2.0"}`: `-7`,
 		`["id",1]`:                           ``,
 		`}}}{"id":1}`:                        ``,
-		`{"id":1`:                            ``,
+		`{"id":1`:                            `1`,
 	} {
-		for split := range len(in) + 1 {
-			var s idScanner
-			s.feed([]byte(in[:split]))
-			s.feed([]byte(in[split:]))
-			if got := string(s.id()); got != want {
-				t.Errorf("%s split at %d: got %q, want %q", in, split, got, want)
-			}
+		if got := string(idAtEnds([]byte(in), nil)); got != want {
+			t.Errorf("%s: got %q, want %q", in, got, want)
+		}
+	}
+	for tail, want := range map[string]string{
+		`x","jsonrpc":"2.0","id":5}`:                 `5`,
+		`x"}, "id" : "a\"b" }`:                       `"a\"b"`,
+		`x","arguments":{"id":5}}`:                   ``,
+		`x","id":5,"method":"x"}`:                    ``,
+		`x \"id\":5}"}`:                              ``,
+		`"id":"` + strings.Repeat("x", maxID) + `"}`: ``,
+	} {
+		if got := string(idAtEnds([]byte(`{"params":{"x`), []byte(tail))); got != want {
+			t.Errorf("…%s: got %q, want %q", tail, got, want)
 		}
 	}
 }
