@@ -31,9 +31,10 @@ const (
 	abuseSelf = "LEAN_CTX_ABUSE_SELF"
 )
 
-// Four processes remember, recall and sync on one project, two of them servers and two commands that open and
-// close, while index files are deleted, cut and flipped and processes killed. Each answer is what a scan of the
-// facts gives: nothing is missing and nothing superseded is told as current.
+// Four processes remember, recall and sync on one project. Two are servers; two are commands
+// that open and close. Meanwhile index files are deleted, cut and flipped, and processes are
+// killed. Each answer is what a scan of the facts gives: nothing is missing and nothing
+// superseded is told as current.
 func TestIndexAbuse(t *testing.T) {
 	seed, _ := strconv.ParseUint(cmp.Or(os.Getenv(abuseSeed), "1"), 10, 64)
 	long, err := time.ParseDuration(cmp.Or(os.Getenv(abuseTime), "5s"))

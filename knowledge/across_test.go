@@ -9,10 +9,9 @@ import (
 	"leanctx/knowledge/advice"
 )
 
-// A likely conflict under another key is named when the second fact is stored, also
-// seconds after the first one, by a process that has just begun, and beside a stored
-// index. Health finds it too, and recall marks what is named as replaced, until
-// somebody judges the two.
+// A likely conflict under another key is named when the second fact is stored. So it is seconds
+// after the first one, in a process that has just begun, and beside a stored index. Health finds
+// it too, and recall marks what is named as replaced, until somebody judges the two.
 func TestConflictsUnderOtherKeys(t *testing.T) {
 	for name, between := range map[string]func(t *testing.T, s *story){
 		"at once":     func(*testing.T, *story) {},

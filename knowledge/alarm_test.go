@@ -78,8 +78,8 @@ var secondWords = map[string][][3]string{
 	},
 }
 
-// Another agent's word raises an alarm where it contradicts what the first one said, and
-// none where it says the same in other words or more of it.
+// Another agent's word raises an alarm where it contradicts the first one. It raises none where
+// it says the same in other words, or more of it.
 func TestAlarmsOverAnotherAuthorsWord(t *testing.T) {
 	type count struct{ confirmed, refined, alarms int }
 	got := map[string]count{}

@@ -25,11 +25,10 @@ const (
 	maintainEach = 24 * time.Hour
 )
 
-// archivable reports whether v, one of the versions vs of a fact, leaves the active
-// set at t: its confidence has faded, and nobody asked for it lately. A low
-// confidence that it was given is no reason: then half of it must have faded. covered
-// is how long the record of retrievals reaches back: what it cannot tell counts as
-// read.
+// archivable reports whether v, one of the versions vs of a fact, leaves the active set at t.
+// Then its confidence has faded, and nobody asked for it lately. A confidence that was low from
+// the beginning is no reason: half of it must have faded. covered is how far back the record of
+// retrievals reaches. A retrieval before that counts as read.
 func archivable(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
 	if v.ArchivedAt != nil || !fact.HoldsAt(v, vs, t) {
 		return false
@@ -58,8 +57,8 @@ func wakes(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retrievals) 
 	return v.ArchivedAt != nil && r.Last.After(*v.ArchivedAt) && fact.HoldsAt(v, vs, t)
 }
 
-// archivedAtOnce is the most facts that one commit archives or wakes: a large store may
-// have very many that fade on one day, and a commit is all in memory.
+// archivedAtOnce is the most facts that one commit archives or wakes. Very many facts may fade
+// on one day, and a commit is all in memory.
 const archivedAtOnce = 1000
 
 // Maintained is what a maintenance pass did.
@@ -112,9 +111,9 @@ func (m Maintained) Text() string {
 	return text
 }
 
-// runMaintenance is the maintenance pass: it archives what faded, and wakes what was dormant
-// and asked for, in commits of its own, at most once a day unless forced. One that is
-// interrupted is not noted, so that the next one goes on.
+// runMaintenance is the maintenance pass. It archives facts that faded, and wakes dormant ones
+// that somebody asked for, in commits of its own. It runs at most once a day unless forced. One
+// that is interrupted is not noted, so that the next one goes on.
 func (s *Store) runMaintenance(ctx context.Context, force bool) (done Maintained, err error) {
 	due, _, err := s.due(ctx, force)
 	for at := 0; at < len(due) && err == nil; at += archivedAtOnce {
@@ -185,8 +184,8 @@ func maintenanceDue(st *state.State, now time.Time) bool {
 	return !any || now.Sub(last.Timestamp) >= maintainEach
 }
 
-// maintain changes those of some versions that still are to be changed, and adds what
-// noted says of their number, if it has something to say.
+// maintain changes those versions that must still be changed. noted may give a note on their
+// number for the store's log.
 func (s *Store) maintain(ctx context.Context, some []drawn, noted func(Maintained) (string, bool)) (done Maintained, err error) {
 	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		var events []state.Event

@@ -123,9 +123,9 @@ func TestConsolidateNamesWhatItArchives(t *testing.T) {
 	}
 }
 
-// Restoring keeps a fact awake for 180 days; what recall gives while it is dormant wakes
-// with the next pass, and what a hook gives does not; the 90 days begin anew where the
-// record of retrievals is lost.
+// Restoring keeps a fact awake for 180 days. A dormant fact that recall gives wakes with the
+// next pass; one that a hook gives does not. The 90 days begin anew where the record of
+// retrievals is lost.
 func TestDormantFactsWake(t *testing.T) {
 	s := testStore(t, nil)
 	for _, key := range []string{"alpha", "beta", "gamma", "delta"} {

@@ -8,8 +8,8 @@ import (
 	"leanctx/internal/journal"
 )
 
-// How long a command may spend after it has answered: on the index, on an index
-// that is missing, and on a journal that slows every command.
+// How long a command may work after it has answered: on the index, on a missing index, and on a
+// journal that slows every command.
 const (
 	settleTime  = 200 * time.Millisecond
 	settleFirst = 2 * time.Second

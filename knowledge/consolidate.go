@@ -61,12 +61,12 @@ type Closure struct {
 
 var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocker": 0.75, "finding": 0.7, "result": 0.8}
 
-// Consolidate promotes what agents wrote down to facts, newest first within
-// its budget, with where each comes from; what was promoted once, or whose
-// fact was retracted or erased, is not promoted again. A finding that says what is known
-// confirms it, one that says more refines it, and a question or a guess becomes no fact.
-// A blocker ends when a later entry says that it is solved. Then it runs the
-// maintenance pass, which it also does where what they wrote cannot be read. It writes no prose of its own.
+// Consolidate promotes what agents wrote down to facts, the newest first, within its budget, and
+// with the source of each. An entry that was promoted once is not promoted again. Nor is one
+// whose fact was retracted or erased. A finding that says what is known confirms it, one that
+// says more refines it, and a question or a guess becomes no fact. A blocker ends when a later
+// entry says that it is solved. Then it runs the maintenance pass, which it also does where what
+// they wrote cannot be read. It writes no prose of its own.
 func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 	allowed, err := p.allowance()
 	if err != nil {

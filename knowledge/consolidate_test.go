@@ -16,8 +16,8 @@ func entry(minute int, kind, text string) Finding {
 	return Finding{kind, text, "codex-1acc", ref, noted.Add(time.Duration(minute) * time.Minute)}
 }
 
-// What is known is confirmed or refined, a question or a guess becomes no fact, and a
-// blocker ends when a later entry says that it is solved. A dry run shows it all.
+// A known fact is confirmed or refined. A question or a guess becomes no fact. A blocker ends
+// when a later entry says that it is solved. A dry run shows it all.
 func TestConsolidateWhatIsKnown(t *testing.T) {
 	n := &notes{list: []Finding{
 		entry(1, "decision", "Sessions are opaque tokens, kept in Redis."),

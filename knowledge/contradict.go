@@ -21,8 +21,8 @@ type Contradiction struct {
 	OldAssertedBy string        `json:"old_asserted_by,omitempty"`
 	Severity      fact.Severity `json:"severity"`
 
-	// Within is the new version's period when it is not simply from now on: to
-	// take it back is then a correction of that period alone.
+	// Within is the new version's period if it is not simply from now on. To take it back, one
+	// corrects that period alone.
 	Within *fact.Period `json:"within,omitempty"`
 
 	rival bool // another agent asserted the old value, and may be at work
@@ -41,11 +41,10 @@ func (t *timeline) contradiction(old, v *fact.Version) *Contradiction {
 	return c
 }
 
-// severity says how much it deserves a second look that an old version was
-// replaced. It is high when the old one was well founded: a confidence of at
-// least 0.9, asserted at least twice. It is medium when a user or an agent of
-// another type asserted it; whoever dates a change knows of it, so then it is
-// low. A living agent of the same type counts too: see [Store.weighRival].
+// severity says how much it deserves a second look that an old version was replaced. It is high
+// when the old one was well founded: a confidence of at least 0.9, asserted at least twice. It
+// is medium when a user or an agent of another type asserted it. Whoever dates a change knows of
+// it, so then it is low. A living agent of the same type counts too: see [Store.weighRival].
 func (t *timeline) severity(old *fact.Version) fact.Severity {
 	switch {
 	case fact.WellFounded(old):

@@ -198,9 +198,9 @@ func (j task) dies(t *testing.T) (answered int) {
 	return answered
 }
 
-// Killed before any file operation, or in the middle of any write, a store has
-// everything that was answered, the operation it was at whole or not at all,
-// and goes on from there to the same end.
+// A store that is killed before any file operation, or in the middle of any write, has
+// everything that was answered. The operation at hand is there whole or not at all. From there
+// the store goes on to the same end.
 func TestCrash(t *testing.T) {
 	want := told(t)
 	ops, _ := operations(t)

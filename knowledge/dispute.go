@@ -85,8 +85,8 @@ func AuthorOf(v *fact.Version) string {
 	return authorOf(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(authority(a.Kind), authority(b.Kind)) }))
 }
 
-// Source is who speaks, with the evidence that a call gives: user or tool:NAME
-// for whom an agent passes it on, or what it points at.
+// Source is who speaks, with the evidence that a call gives. The evidence is user or tool:NAME,
+// for whom an agent passes something on, or what it points at.
 func (s *Store) Source(ref string, confidence float64) Source {
 	x, _ := s.sourced(ref, confidence)
 	return x
@@ -210,8 +210,8 @@ func (t *timeline) mayReplace(v *fact.Version) bool {
 	return mayReplace(t.facts, by, v)
 }
 
-// permitted is the assertion without what it may not take from a version that
-// it confirms: the pin and the privacy that somebody of more authority gave.
+// permitted is the assertion without what it may not take from a version that it confirms. That
+// is the pin and the privacy that somebody of more authority gave.
 func (t *timeline) permitted(v *fact.Version) Checked {
 	c := t.said
 	if authority(cmp.Or(c.Authority, c.Source.Kind)) >= authorityOf(t.facts, v) {
@@ -291,8 +291,8 @@ const (
 	flipFlopChanges = 3
 )
 
-// flipFlop is the dispute that v opens when two authors change a fact back and
-// forth. v stays; the value that it replaced stands against it.
+// flipFlop is the dispute that v opens when two authors change a fact back and forth. v stays.
+// The value that it replaced stands against it.
 func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, Contested) {
 	old, current := fact.Current(t.before, t.present), fact.Current(t.versions, t.present)
 	if t.several || old == nil || current == nil || current.ID != v.ID || t.equals(old) {
@@ -335,8 +335,8 @@ func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, Contested) {
 	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: by}, v, t.present)
 }
 
-// apart is the dispute that v opens when it took the place of what somebody of the
-// same authority had asserted, and the two did not know of each other. v stays.
+// apart is the dispute that v opens when it replaced an assertion of the same authority. The two
+// authors did not know of each other. v stays.
 func (t *timeline) apart(v *fact.Version) ([]state.Event, Contested) {
 	old := t.replacedAt(t.present)
 	if old == nil || t.said.Unseen == nil || !t.said.Unseen(old) || t.compare(old) == verdict.Refined ||
@@ -452,8 +452,8 @@ func plannedEnd(f state.Claims, d formats.Dispute, present time.Time) *fact.Vers
 	return nil
 }
 
-// upheld is c made an assertion of what stays believed; ok: the claim could have
-// replaced it, so that without the judge's word it could do so again.
+// upheld is c as an assertion of the version that stays believed. ok tells that the claim could
+// have replaced it. Without the judge's word it could do so again.
 func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
 	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
 		if v.ID == d.Against {

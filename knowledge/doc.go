@@ -1,6 +1,5 @@
-// Package knowledge keeps the facts of one project over time: who said what,
-// since when it is true, how often it was confirmed, what it contradicted, and
-// gives the right ones back.
+// Package knowledge keeps the facts of one project over time. It knows who said what, since when
+// it is true, how often it was confirmed, and what it contradicted.
 //
 // # Two times
 //
@@ -19,22 +18,21 @@
 //	retract.go     remove and erase; rename.go, undo.go
 //	store.go       Open, View, Update; background.go what happens beside calls
 //
-// A [Store] has what all operations need, and Remember, Recall and Remove. Every other
-// operation is a function of a Store in the file of its name, such as [Rename]. Packages
-// above work on a Store as well: briefing, listing (rooms, status, disputes …), history
-// (timeline, why, diff), transfer (import, export), advice (health, judge, duplicates).
-// Below are fact (a fact as a value in time; salience.go has the half-lives), verdict
-// (two values compared), state (all that is known, and how commits change it) and
-// meaning (words and meaning joined).
+// A [Store] has what all operations need, and Remember, Recall and Remove. Every other operation
+// is a function of a Store in the file of its name, such as [Rename]. Packages above work on a
+// Store as well: briefing, listing (rooms, status, disputes …), history (timeline, why, diff),
+// transfer (import, export), advice (health, judge, duplicates). Below are fact (a fact as a
+// value in time; salience.go has the half-lives), verdict (compares two values) and meaning
+// (joins words and meaning). State is all that is known, and how commits change it.
 //
 // # Decisions
 //
 // We end the valid period on retraction; ending the recorded period was
 // rejected because a question about last month would then lose its answer.
 //
-// We keep one record a version and its earlier periods inside it; a row for
-// each change of a period was rejected because people read and diff the file.
+// We keep one record for each version, with its earlier periods inside it. A row for each change
+// of a period was rejected because people read and diff the file.
 //
-// We decide equality by words and never by similarity; measures over sets of
-// words take "uses A not B" for "uses B not A" and miss that 15 became 30.
+// We decide equality by words and never by similarity. Measures over sets of words take "uses A
+// not B" for "uses B not A" and miss that 15 became 30.
 package knowledge

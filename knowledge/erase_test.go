@@ -80,8 +80,8 @@ func finds(t *testing.T, dir, word string, want bool) {
 
 const secretive = "Zwetschgendatschi"
 
-// littered is a store whose fact to be erased has left its bytes in every kind
-// of file there is: snapshots, journals, what was set aside, the index.
+// littered is a store with a fact to be erased. Its bytes are in every kind of file: snapshots,
+// journals, files set aside, the index.
 func littered(t *testing.T) *story {
 	t.Helper()
 	s := testStore(t, nil)

@@ -32,8 +32,8 @@ func TestSourcesApart(t *testing.T) {
 	}
 }
 
-// Whatever is done, the state in memory is the one that the files give, with
-// and without a snapshot between, and an export of it is imported whole.
+// Whatever is done, the state in memory is the one that the files give, with and without a
+// snapshot between. An export of it is imported whole.
 func TestMemoryIsFiles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &story{dir: t.TempDir(), now: at(1)}
@@ -102,8 +102,8 @@ func (s *story) anything(rt *rapid.T) {
 	}
 }
 
-// What a clock recorded that was far ahead ends where the next value begins, and
-// so does what was true before it: no two values hold at one time.
+// A fact that a clock far ahead recorded ends where the next value begins, and so does the one
+// before it. No two values hold at one time.
 func TestClockThatWasAheadLeavesNoOverlap(t *testing.T) {
 	s := testStore(t, nil)
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "X"})

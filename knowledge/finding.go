@@ -81,8 +81,8 @@ const (
 	repeats          // it says what is known, or less
 )
 
-// alikeShare is the share of all words of two texts that both have, from which on they
-// say the same, if numbers and negations are the same too.
+// alikeShare is the share of words, of all in two texts, from which on the texts say the same.
+// Their numbers and negations must be the same too.
 const alikeShare = .75
 
 // compareFinding tells how a finding relates to a known fact.

@@ -11,10 +11,10 @@ import (
 	"leanctx/knowledge/advice"
 )
 
-// Health lists ten of the faded facts: first those about which it would cost most to be
-// wrong. What many stand behind comes before what one said, a decision before an
-// observation, what is often read before what nobody asks for, and what faded further
-// before what is nearly sure.
+// Health lists ten of the faded facts: first those about which it would cost most to be wrong. A
+// fact that many stand behind comes before one that one agent said, a decision before an
+// observation. A fact that is often read comes before one that nobody asks for, a faded one
+// before one nearly sure.
 func TestHealthListsTheCostliestFirst(t *testing.T) {
 	s := testStore(t, nil)
 	say := func(agent, category, key string) {

@@ -20,9 +20,8 @@ import (
 	"leanctx/knowledge/transfer"
 )
 
-// existing is a directory of the existing program, as it writes them: every
-// field, superseded rows, two current rows of one key, values that this build
-// has no name for.
+// existing is a directory as the existing program writes it. It has every field, superseded
+// rows, two current rows of one key, and values that this build has no name for.
 func existing(t testing.TB) (data, dir string) {
 	t.Helper()
 	data = t.TempDir()
@@ -189,8 +188,8 @@ func TestAdoptRace(t *testing.T) {
 	}
 }
 
-// A disk that is full when the directory is to be taken over delays that and
-// no more: a fact remembered later does not stand in its way.
+// If the disk is full when the directory is taken over, that is only delayed. A fact that is
+// remembered later does not stand in its way.
 func TestAdoptLater(t *testing.T) {
 	data, _ := existing(t)
 	full := true

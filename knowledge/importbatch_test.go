@@ -32,8 +32,8 @@ func (s *story) current(t *testing.T) string {
 	return recordedHere.ReplaceAllString(r.Data, "")
 }
 
-// A large import is several commits, and what it makes is what one commit would: names that come again far apart, in
-// another spelling, with other values; the counts; and a second time everything is there.
+// A large import is several commits, with the outcome of a single one. So it is for names that come again far apart,
+// in another spelling, with other values, and for the counts. A second time everything is there.
 func TestImportInBatches(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {

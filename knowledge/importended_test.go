@@ -64,8 +64,8 @@ func TestImportInterrupted(t *testing.T) {
 
 const grownFacts = 2000
 
-// grown is a store whose facts are all in a journal of some 6 MB, as an import leaves it that was killed after its
-// last commit.
+// grown is a store whose facts are all in a journal of some 6 MB. An import leaves such a journal if it is killed
+// after its last commit.
 func grown(t *testing.T) (s *story, text string) {
 	t.Helper()
 	s, text = testStore(t, nil), records(grownFacts)

@@ -30,9 +30,9 @@ func (s *Store) Task(ctx context.Context) string {
 	return prose.Clip(task, 2000)
 }
 
-// Related lists the ids of versions, patterns and gotchas that may help with a task,
-// the likeliest first: also those that are too weak for an answer, since who begins
-// a task does not know what to ask. Nothing counts as read.
+// Related lists the ids of versions, patterns and gotchas that may help with a task, the
+// likeliest first. It also lists those too weak for an answer: somebody who begins a task does
+// not know what to ask. Nothing counts as read.
 func (s *Store) Related(ctx context.Context, task string) (related []string, err error) {
 	q := Question{Query: task, Prompt: true}
 	if err := q.check(); err != nil || q.Query == "" {

@@ -42,8 +42,8 @@ func TestBriefingBeginsWithTheTask(t *testing.T) {
 	}
 }
 
-// A reminder that is due, or whose task has come to its state, is met by every
-// question about now; one with a keyword by a question that has it.
+// Every question about now meets a reminder that is due, or whose task has come to its state.
+// One with a keyword is met by questions that have the keyword.
 func TestRecallMeetsReminders(t *testing.T) {
 	s := testStore(t, &Options{Coworkers: office{states: map[string]string{"t-1": "Completed"}}})
 	for _, a := range []Intention{

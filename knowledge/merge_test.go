@@ -82,8 +82,8 @@ func rich(t *testing.T) *story {
 
 var itsOwn = regexp.MustCompile(`(?m)^  "(project_root|project_hash|updated_at|checksum)": .*\n`)
 
-// An export, imported into an empty store and exported again, is the same file
-// but for what belongs to the store; so is the export of the store opened anew.
+// An export, imported into an empty store and exported again, is the same file but for what
+// belongs to the store. So is the export of the store after it was opened again.
 func TestRoundTrip(t *testing.T) {
 	s := rich(t)
 	text := s.whole(t)

@@ -9,8 +9,8 @@ import (
 	"leanctx/knowledge/index"
 )
 
-// With no index on disk, with one that only a newer build can read, or with half of one, a command answers before
-// it writes any, and the next one finds what it wrote.
+// A command answers before it writes any index. There may be none on disk, half of one, or one that only a newer build
+// can read. The next command finds what it wrote.
 func TestAnsweredBeforeIndexed(t *testing.T) {
 	ask := func(t *testing.T, s *Store) string {
 		t.Helper()

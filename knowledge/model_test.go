@@ -24,10 +24,9 @@ type model struct {
 	next    int
 }
 
-// paint is the whole effect of an assertion on valid time: the days of its
-// period have its value, all others keep theirs. Stretches of that value which
-// it overlaps or touches become one with it, and that is withdrawn at its end
-// if the last of them was.
+// paint is the whole effect of an assertion on valid time: the days of its period have its
+// value, all others keep theirs. Stretches of that value which it overlaps or touches become one
+// with it. The whole is withdrawn at its end if the last of them was.
 func (m *model) paint(from, until int, value string) {
 	before := *m
 	m.next++
@@ -98,9 +97,8 @@ func (m *model) retract(day int) bool {
 	return any
 }
 
-// Whatever is asserted and withdrawn, the store answers like the model, at
-// every instant; and what it answered about a past recorded time, it answers
-// for ever.
+// Whatever is asserted and withdrawn, the store answers like the model at every instant. It
+// gives the same answer about a past recorded time for ever.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &story{dir: t.TempDir(), now: at(1)}

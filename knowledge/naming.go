@@ -9,10 +9,10 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Naming lists texts that may name files: the key, value and sources of what
-// bears on a task, most facts at most, and all gotchas and patterns that do; of
-// what matters most without a task. To look there for names is not to read
-// it: no retrieval is counted, and no reminder is met.
+// Naming lists texts that may name files. They are the key, value and sources of facts that bear
+// on a task, most facts at most. All such gotchas and patterns are added. Without a task it
+// takes what matters most. To look there for names is not to read it: no retrieval is counted,
+// and no reminder is met.
 func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, error) {
 	q := Question{Query: task, Limit: most}
 	if err := q.check(); err != nil {

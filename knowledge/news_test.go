@@ -10,8 +10,8 @@ import (
 	"leanctx/knowledge/briefing"
 )
 
-// A briefing tells what others recorded since the caller's last session, the newest
-// first; not in the rooms again, unless it is pinned; and within the budget.
+// A briefing tells what others recorded since the caller's last session, the newest first. It
+// does not repeat that in the rooms, unless it is pinned. It stays within the budget.
 func TestBriefingTellsNews(t *testing.T) {
 	last := time.Time{}
 	s := testStore(t, &Options{LastSession: func(context.Context, Actor) (time.Time, error) { return last, nil }})

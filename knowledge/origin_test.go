@@ -52,8 +52,8 @@ func TestOriginIsShort(t *testing.T) {
 	}
 }
 
-// A question that names a fact without a current value is told what became of it, by
-// its exact key and in words; a fact that is listed, what is planned for it.
+// A question that names a fact without a current value, by its exact key or in words, is told
+// what became of the fact. A fact that is listed is told with its plan.
 func TestWhatBecameOfAFact(t *testing.T) {
 	s := testStore(t, nil)
 	for _, a := range []Assertion{

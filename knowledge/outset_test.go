@@ -12,8 +12,8 @@ import (
 	"leanctx/knowledge/briefing"
 )
 
-// Who begins a piece of work is reminded of what its words and its files meet,
-// and of that first; else only of what is due.
+// Somebody who begins a piece of work is first reminded of what its words and files meet.
+// Otherwise only reminders that are due are told.
 func TestBeginMeetsReminders(t *testing.T) {
 	s := testStore(t, &Options{Coworkers: office{states: map[string]string{"t-1": "Completed"}}})
 	for _, a := range []Intention{

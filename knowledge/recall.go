@@ -223,8 +223,8 @@ type listed struct {
 	salience float64
 }
 
-// listPresent lists a room, or the latest facts, as they are now: all are put in
-// order by their summaries, and those that are shown are read.
+// listPresent lists a room, or the latest facts, as they are now. It puts all in order by their
+// summaries, and reads only those that are shown.
 func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err error) {
 	err = s.Look(ctx, func(k state.Known, now time.Time) error {
 		f, err := s.query(q, now)
@@ -352,9 +352,8 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 // candidatesMost is how many hits by words, and how many by meaning, are ranked.
 const candidatesMost = 50
 
-// rank answers a question that was taken apart. held tells that a value holds the
-// date that the question names. archived: only what is outside the active set may
-// answer.
+// rank answers a question that was taken apart. held tells that a value holds the date that the
+// question names. With archived, only facts outside the active set may answer.
 func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, archived bool) (r Recalled, held bool, err error) {
 	m, err := s.meaningOf(ctx, q, asked)
 	if err != nil {
@@ -521,11 +520,11 @@ func (m *questionMeaning) compared() *recall.Meaning {
 // longer holds, or of another room.
 const nearMost = 4 * candidatesMost
 
-// meaningOf encodes a question and looks at the vectors that are kept, with the
-// best encoder that can be used now; nil where words alone decide. A command has
-// no time for an installed model unless meaning was asked for, and of a task, whose
-// sentences are compared one by one, the built-in encoder finds as much. Of another time
-// there are no vectors, so the hits by words alone are compared.
+// meaningOf encodes a question and searches the kept vectors, with the best encoder that can be
+// used now. It is nil where words alone decide. A command has no time for an installed model
+// unless meaning was asked for. For a task, whose sentences are compared one by one, the
+// built-in encoder finds as much. Of another time there are no vectors, so the hits by words
+// alone are compared.
 func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Question) (*questionMeaning, error) {
 	if s.opts.Semantic == nil || q.Mode == modeLexical {
 		return nil, nil

@@ -165,9 +165,9 @@ func (t *timeline) followWithinDay() {
 	}
 }
 
-// beginUnknown gives a beginning to what has ended and of which nobody knows when it
-// began: the least that can be said is that it was true just before its end. So what
-// was believed before stays.
+// beginUnknown gives a beginning to a value that has ended if nobody knows when it began. The
+// least that can be said is that it was true just before its end. So what was believed before
+// stays.
 func (t *timeline) beginUnknown() {
 	c := &t.said
 	corrects := c.Correct && fact.CurrentAt(t.before, t.present) != nil // that version's end
@@ -229,10 +229,9 @@ func (t *timeline) wrongAt(at time.Time) (wrong *fact.Version) {
 
 // place gives the assertion its place in valid time, period p.
 //
-// Versions with another value are cut where p covers them: the part before
-// keeps the old value, and so does the part after; one that is covered whole
-// is no longer believed. Versions with the same value that p overlaps or
-// touches become one with it, and that counts as a confirmation.
+// Versions with another value are cut where p covers them. The parts before and after keep the
+// old value. A version that is covered whole is no longer believed. Versions with the same value
+// that p overlaps or touches become one with it, and that counts as a confirmation.
 func (t *timeline) place(p fact.Period) *fact.Version {
 	var same []*fact.Version
 	for _, v := range t.versions {
@@ -639,8 +638,8 @@ type Checked struct {
 	Redacted             []string  // rules that found a secret
 	At                   time.Time // when it was said, by the wall clock; zero: when it is recorded
 
-	// Unseen reports whether who asserts it had not seen all that was asserted of a
-	// version: the two spoke apart, on two machines. nil: they had seen it all.
+	// Unseen reports whether whoever asserts it had not seen all assertions of a version: the
+	// two spoke apart, on two machines. nil: they had seen them all.
 	Unseen func(*fact.Version) bool
 
 	unchecked string // why the file that the source names will not be checked
@@ -804,8 +803,8 @@ func (c *Checked) parsePeriod(a Assertion, now time.Time) error {
 // dated reports whether the assertion gives a period.
 func (c *Checked) dated() bool { return c.From != nil || c.Until != nil }
 
-// name settles category and key: the first spelling is kept; a missing key is
-// made from the value, and one that another value has taken gets a number.
+// name settles category and key. The first spelling is kept. A missing key is made from the
+// value. A key that another value has taken gets a number.
 func (c *Checked) name(f state.Facts) {
 	if room := f.Room(c.Category); room != "" {
 		c.Category = room

@@ -328,8 +328,8 @@ func TestLinesOfAChange(t *testing.T) {
 	}
 }
 
-// A day without a time means some time that day: of two changes dated the same day
-// the one recorded later holds, and the other was true and is no error.
+// A day without a time means some time that day. Of two changes dated the same day the one
+// recorded later holds. The other was true and is no error.
 func TestChangesOfOneDayFollowEachOther(t *testing.T) {
 	for name, tt := range map[string]struct {
 		said []Assertion

@@ -47,8 +47,8 @@ type Was struct {
 	All        []string  `json:"all,omitempty"` // the values, where it had several
 }
 
-// Displacement tells what became of a version with another value: the periods
-// it is still believed for, none when it is no longer believed at all.
+// Displacement tells what became of a version with another value: the periods it is still
+// believed for. There are none when it is no longer believed at all.
 type Displacement struct {
 	ID    string        `json:"id"`
 	Value string        `json:"value"`

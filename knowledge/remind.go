@@ -128,10 +128,10 @@ func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 	return r, err
 }
 
-// surfacing lists the open reminders that a question meets: whose keyword
-// stands in it as whole words, and when it is about now also those that are due
-// today or whose task has come to its state. It follows an answer, so a store
-// that was to be taken over has been by now, or has said why not.
+// surfacing lists the open reminders that a question meets: their keyword stands in it as whole
+// words. A question about now also meets those that are due today, or whose task has come to its
+// state. It follows an answer, so a store that was to be taken over has been by now, or has said
+// why not.
 func (s *Store) surfacing(ctx context.Context, f *query) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
 	err = s.log.Look(ctx, func(st state.Known) error {

@@ -156,9 +156,9 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 	return nil, x, refusal.ForUser("%s is for the user to change", Slashed(r.to))
 }
 
-// join makes one history of two: of two values at one time the one that began later
-// holds, and equal neighbours become one version. ok is false if that would change what
-// somebody of more authority asserted under the other name.
+// join makes one history of two. Of two values at one time the one that began later holds, and
+// equal neighbours become one version. ok is false if that would change what somebody of more
+// authority asserted under the other name.
 func (r renaming) join(moved, there []*fact.Version) (events []state.Event, ok bool) {
 	var named []*fact.Version
 	for _, v := range moved {

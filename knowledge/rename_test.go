@@ -26,8 +26,8 @@ func (s *story) rows(t *testing.T, category, key string) string {
 	return rows
 }
 
-// A fact takes its whole history to its new name, and what is linked to it; memory
-// and files agree on it, also where the facts are read from the index.
+// A fact takes its history and its links to its new name. Memory and files agree on it, also
+// where the facts are read from the index.
 func TestRenameMovesAFactWhole(t *testing.T) {
 	for _, cold := range []bool{false, true} {
 		s := testStore(t, nil)

@@ -11,8 +11,8 @@ import (
 	"leanctx/knowledge/transfer"
 )
 
-// A clock that was ahead once does not poison what is remembered after it: that
-// holds from now on, is found tomorrow, and no maintenance runs meanwhile.
+// A clock that was ahead once does not poison what is remembered after it. That holds from now
+// on and is found tomorrow. Meanwhile no maintenance runs.
 func TestClockThatWasAheadOncePoisonsNothing(t *testing.T) {
 	s := testStore(t, nil)
 	s.now = s.now.AddDate(0, 0, 400)
@@ -43,8 +43,8 @@ func TestClockThatWasAheadOncePoisonsNothing(t *testing.T) {
 	}
 }
 
-// An equal value under another key, also in other units, is named at once, in a store that is read
-// through its index too; a short one only in its own room.
+// An equal value under another key, also in other units, is named at once. So it is in a store
+// that is read through its index. A short value is named only in its own room.
 func TestEqualValueUnderAnotherKeyIsNamed(t *testing.T) {
 	s := testStore(t, nil)
 	s.load(t, "", subjects(SyncTail+10))

@@ -35,8 +35,8 @@ func severalValued(vs []*fact.Version, now time.Time) bool {
 	return slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Also && fact.Believed(v) && fact.Before(now, v.ValidUntil) })
 }
 
-// findLine decides whether the assertion is one of several values, and which of them
-// makes room for it: the one that it replaces, or the one value that it refines.
+// findLine decides whether the assertion is one of several values, and which of them makes room
+// for it. That is the value that it replaces, or the one that it refines.
 func (t *timeline) findLine() error {
 	c := t.said
 	at := t.present

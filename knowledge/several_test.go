@@ -321,8 +321,8 @@ func (m *severalModel) any(from int) bool {
 	return slices.ContainsFunc(m.days[from:], func(d map[string]bool) bool { return len(d) > 0 })
 }
 
-// Whatever is added, replaced and removed, all values that are true on a day are
-// told, and what was told about a past recorded time stays.
+// Whatever is added, replaced and removed, all values that are true on a day are told. What was
+// told about a past recorded time stays.
 func TestSeveralValuesModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &story{dir: t.TempDir(), now: at(1)}
@@ -503,8 +503,8 @@ func TestUndoOfSeveralValues(t *testing.T) {
 	}
 }
 
-// A Markdown export has an item for each value, reads back without a change, and refuses an
-// edit of one of several values with its line.
+// A Markdown export has an item for each value and reads back without a change. An edit of one
+// of several values is refused, with its line.
 func TestSeveralValuesInMarkdown(t *testing.T) {
 	s := testStore(t, nil)
 	values(t, s, Assertion{Value: "Claude Code"}, Assertion{Value: "Codex", Also: true})

@@ -178,9 +178,9 @@ func (s *Store) Look(ctx context.Context, f func(k state.Known, now time.Time) e
 	return s.log.Look(ctx, func(k state.Known) error { return f(k, s.at(k.At)) })
 }
 
-// at is the instant that an answer is about unless another one is asked for: now,
-// and not before the newest commit, so that a clock set back hides nothing. A
-// newest commit far in the future is a clock that was wrong, and is not followed.
+// at is the instant that an answer is about unless the question names another one. It is now,
+// and not before the newest commit, so that a clock set back hides nothing. A newest commit far
+// in the future is a clock that was wrong, and is not followed.
 func (s *Store) at(newest time.Time) time.Time { return fact.Now(s.Now(), newest) }
 
 // present is the instant that a decision is about: see [fact.Present].
@@ -292,10 +292,9 @@ func (s *Store) Dir() string { return s.dir }
 // Fetch brings the copy of a team's facts up to date. Without a team it does nothing.
 func (s *Store) Fetch(ctx context.Context) error { return s.log.Fetch(ctx) }
 
-// Settle does at once, after much was written, what a server does in the
-// background: it compacts a journal that is over its limit, so that no later
-// command reads it all, and brings index and vectors up to date. progress is told
-// how many facts of a new index are done; it may be nil.
+// Settle does at once what a server does in the background after much was written. It compacts a
+// journal that is over its limit, so that no later command reads it all. It brings index and
+// vectors up to date. progress is told how many facts of a new index are done; it may be nil.
 func (s *Store) Settle(ctx context.Context, progress func(done int)) {
 	if at := s.log.Stats(); at.JournalBytes > at.Limit() {
 		if err := s.log.Compact(ctx); err != nil {

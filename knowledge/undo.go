@@ -67,8 +67,8 @@ func (u Undone) TextIn(call prose.Syntax) string {
 	return b.String()
 }
 
-// Undo takes back the caller's own last commit of the last day, with a commit of its
-// own: what was known in between stays on record.
+// Undo takes back the caller's own last commit of the last day, with a commit of its own. What
+// was known in between stays on record.
 func Undo(ctx context.Context, s *Store, a Undoing) (r Undone, err error) {
 	by := s.Source(a.Source, 1)
 	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
@@ -284,8 +284,8 @@ type listChange struct {
 
 const asItWas = " is as it was"
 
-// undoList takes back what the commit did to one list: the former entries come back, and
-// those that it made end. changes gives both changes of an entry.
+// undoList takes back what the commit did to one list. The former entries come back, and those
+// that it made end. changes gives both changes of an entry.
 func undoList[T any](u *undo, former, now []T, same func(a, b T) bool, changes func(*T) (back, gone listChange)) (restored, ended []listChange) {
 	for _, x := range former {
 		back, _ := changes(&x)

@@ -27,8 +27,8 @@ type vectorSync struct {
 	lacking atomic.Bool // a question would have needed vectors that there are not
 }
 
-// How many texts may be encoded before an answer: none of them is kept, all are
-// kept, and more than that is left for after the answer.
+// How many texts may be encoded before an answer. Up to spotMost are not kept, more are kept,
+// and what is over the limits is left for after the answer.
 const (
 	spotMost    = 64
 	learnMost   = 1024 // by a command: some 15 ms

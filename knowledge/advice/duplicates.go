@@ -27,17 +27,16 @@ type Pair struct {
 	Cosine      float64        `json:"cosine"` // of their meanings, by the built-in encoder
 }
 
-// Health looks for facts that say nearly the same, within a bound of comparisons
-// and not of time, so that it finds the same each time: each of 3,100 facts with
-// all others, or the newest 250 of 20,000 with all; the answer says so. That is up
-// to a second of one processor. Where there are more than 40,000 versions, so that
-// it would look at few, it does not look.
+// Health looks for facts that say nearly the same. The bound is a number of comparisons and not
+// a time, so it finds the same each time. It compares each of 3,100 facts with all others, or
+// the newest 250 of 20,000 with all, and says so. That is up to a second of one processor. Where
+// there are more than 40,000 versions, so that it would look at few, it does not look.
 //
-// At .85 there are some 25 pairs among the 240 facts of a conversation of LoCoMo,
-// most of which one could do without, 4 among 294 general statements, and none of
-// the 1,770 pairs of 60 different facts about one program is as near. Numbers and
-// names with digits have no nearness: ports 8001 and 8002 are two facts. Nor has a
-// not: one that runs and one that does not are near in meaning, and no duplicates.
+// At .85 there are some 25 pairs among the 240 facts of a conversation of LoCoMo, of which most
+// could be left out. There are 4 among 294 general statements. Of the 1,770 pairs of 60
+// different facts about one program none is as near. Numbers and names with digits have no
+// nearness: ports 8001 and 8002 are two facts. Nor has a not: one that runs and one that does
+// not are near in meaning, and no duplicates.
 const (
 	nearlyFloor    = 0.85
 	nearlyWork     = 5_000_000

@@ -7,12 +7,12 @@
 //
 // # Order
 //
-// What recall finds for the caller's task comes first, in up to half of the budget
-// and two thirds of the room for facts. Then come pinned facts, a user's before others, then those of more
-// salience; ties by name. Rooms come in the order of their best fact. After them
-// come what others recorded since the last session, the caller's tasks, the newest decisions,
-// the worst gotchas, the reminders that are met or due, and who is at work: in half of the
-// budget. What is left out is counted.
+// What recall finds for the caller's task comes first, in up to half of the budget and two
+// thirds of the room for facts. Then come pinned facts, a user's before others, then those of
+// more salience; ties by name. Rooms come in the order of their best fact. After them come, in
+// half of the budget, what others recorded since the last session and the caller's tasks. Then
+// come the newest decisions, the worst gotchas, reminders that are met or due, and who is at
+// work. What is left out is counted.
 //
 // # The same bytes
 //

@@ -386,8 +386,8 @@ func (o *Occasion) gotchaLines(all []formats.Gotcha, at time.Time) []string {
 	return out
 }
 
-// dueLines are the reminders that the work at hand meets, then those due by the
-// end of the day, and those whose task has come to the state they wait for.
+// dueLines are the reminders that the work at hand meets, then those due by the end of the day.
+// Then come those whose task has come to its state.
 func (o *Occasion) dueLines(list []formats.Reminder, today time.Time) []string {
 	met, out := []string{}, []string{}
 	for _, r := range reminder.Open(list) {
@@ -439,9 +439,9 @@ func (r *Selection) fit(budget int) {
 // budget before no more are looked at.
 const fillTries = 64
 
-// fill takes facts while they fit in a budget: the first ones in up to half bytes, and
-// at most two thirds of it, then those of the heap, the best first. Rooms come in the
-// order of their best fact. It returns the ids of the versions taken.
+// fill takes facts while they fit in a budget. The first ones take up to half bytes, and at most
+// two thirds of it. Then come those of the heap, the best first. Rooms come in the order of
+// their best fact. It returns the ids of the versions taken.
 func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown map[string]bool) {
 	shown = map[string]bool{}
 	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken

@@ -52,8 +52,8 @@ func with(t *testing.T, facts []*fact.Version, f func(*state.State)) {
 	}
 }
 
-// The newest decisions are told once: those that stand with their room are left
-// out of the line of decisions, those that are over the budget stand there.
+// The newest decisions are told once. Those that stand with their room are left out of the line
+// of decisions; those over the budget stand there.
 func TestBriefingDecisionsOnce(t *testing.T) {
 	long := strings.Repeat("because of everything that was said in the meeting ", 20)
 	facts := []*fact.Version{

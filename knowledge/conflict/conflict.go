@@ -8,10 +8,10 @@
 //	one holder            Tom owns billing and Ada owns billing
 //	a replacement         "from Jenkins to GitHub Actions" and "CI runs on Jenkins"
 //
-// All but the last need the same subject: the words that two facts share, in key or
-// value, must be most of what is left of each without the value that differs. A
-// word for a circumstance (production, staging, minimum) that only one of them has
-// makes two subjects, and so do different places in a series (node 1, node 2).
+// All but the last need the same subject. The words that two facts share, in key or value, must
+// be most of what is left without the value that differs. A word for a circumstance (production,
+// staging, minimum) that only one of them has makes two subjects. So do different places in a
+// series (node 1, node 2).
 //
 // A missed conflict costs little, since a reader has both facts. A false alarm costs
 // trust. So what is unclear is no conflict.
@@ -255,8 +255,8 @@ func (old Form) counts(new Form) bool {
 	return false
 }
 
-// named reports whether a word is all that a value is about, the name of something
-// that has one version and not a slot that many things have.
+// named reports whether a word is all that a value is about. It is the name of something that
+// has one version, and not a slot that many things have.
 func named(f Form, w string) bool {
 	return w != "" && !slots[w] && (len(f.value) == 0 || len(f.value) == 1 && f.value[0] == w)
 }

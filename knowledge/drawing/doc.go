@@ -11,14 +11,14 @@
 // contradiction; an amber mark above a bar is a dispute. A second, thin axis shows when
 // versions were recorded, if that differs from when they begin.
 //
-// The axis is in proportion to time, except that each stretch between two changes has a
-// minimum width: a store may hold changes of one second and of ten years. The labels are
-// the days of the changes, so the axis is read right in both cases.
+// The axis is in proportion to time, but each stretch between two changes has a minimum width. A
+// store may hold changes of one second and of ten years. The labels are the days of the changes,
+// so the axis is read right in both cases.
 //
 // # What always holds
 //
-// Every text is escaped and shown in one line; hidden and bidirectional characters are
-// written as escapes (package prose). A drawing has no script and loads nothing. Colours
-// come from [Style] by class, so that a page with a strict policy for styles can serve
-// them from a file; a drawing of its own carries them. Nothing is told by colour alone.
+// Every text is escaped and shown in one line; hidden and bidirectional characters are written
+// as escapes (package prose). A drawing has no script and loads nothing. Colours come from
+// [Style] by class. A page with a strict policy for styles can serve them from a file. A drawing
+// of its own carries them. Nothing is told by colour alone.
 package drawing

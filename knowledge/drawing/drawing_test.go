@@ -65,8 +65,8 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 }
 
-// Each stretch between two changes is wide enough to be seen, in order, and inside the
-// drawing, also when one is a nanosecond and another ten years.
+// Each stretch between two changes is wide enough to be seen, in order, and inside the drawing.
+// That holds also when one is a nanosecond and another ten years.
 func TestScaleShowsEveryStretch(t *testing.T) {
 	at := []time.Time{day(1), day(1).Add(1), day(1).Add(time.Second), day(2), day(2).AddDate(10, 0, 0)}
 	s := newScale(at, 8, 800)

@@ -1,7 +1,6 @@
-// Package fact is what can be said of a fact as a value in time, from its
-// versions and an instant alone: periods and instants, which version is believed
-// when, how sure a value still is and how much it
-// matters, and how much its replacement deserves a second look.
+// Package fact treats a fact as a value in time. All functions need only its versions and an
+// instant. They tell which version is believed when, how sure a value still is and how much it
+// matters. They also tell how much its replacement deserves a second look.
 //
 // Nothing here reads a clock or a file, and no version is changed in place: who
 // puts one right gets a copy. That is what makes the policy of an assertion, in
@@ -21,7 +20,7 @@
 //
 // # Decisions
 //
-// We keep the functions on versions beside the type of the file format, of which
-// [Version] is an alias; a type of our own was rejected because every version
-// would be copied when it is read and again when it is written.
+// We keep the functions on versions beside the type of the file format, of which [Version] is an
+// alias. A type of our own was rejected: every version would be copied when it is read and again
+// when it is written.
 package fact

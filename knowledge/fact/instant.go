@@ -16,10 +16,10 @@ type Instant struct {
 	Day  bool   // it was given as a day, without a time
 }
 
-// ParseInstant reads RFC 3339, YYYY-MM-DD (the first instant of that day, UTC;
-// the last one when endOfDay is set) or an age such as 90s, 5m, 3h, 3d, 2w
-// before now. Years outside 1..9999 are refused: no other program could read
-// them. Errors are a [refusal.ArgumentError] about the argument.
+// ParseInstant reads RFC 3339, YYYY-MM-DD, or an age such as 90s, 5m, 3h, 3d, 2w before now. A
+// day is its first instant, UTC, or its last one when endOfDay is set. Years outside 1..9999 are
+// refused: no other program could read them. Errors are a [refusal.ArgumentError] about the
+// argument.
 func ParseInstant(argument, text string, now time.Time, endOfDay bool) (Instant, error) {
 	text = strings.TrimSpace(text)
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
@@ -72,8 +72,8 @@ func Now(clock, newest time.Time) time.Time {
 	return clock
 }
 
-// Present is the instant that a decision is about: the time at which it is
-// recorded, or the wall clock if a commit far ahead of it pushed that time on.
+// Present is the instant that a decision is about. It is the time at which it is recorded, or
+// the wall clock if a commit far ahead pushed that time on.
 func Present(clock, recorded time.Time) time.Time {
 	if recorded.Sub(clock) > MostAhead {
 		return clock

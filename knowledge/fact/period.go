@@ -49,8 +49,8 @@ func (p Period) Times() string {
 	return p.From.UTC().Format(layout) + " → " + p.Until.UTC().Format(layout)
 }
 
-// Ahead is p for people at an instant: a period that has not begun has no now
-// in which it would end, so an open one is only its first day.
+// Ahead is p for people at an instant. A period that has not begun has no now in which it would
+// end. So an open one is only its first day.
 func (p Period) Ahead(now time.Time) string {
 	if p.Until == nil && p.From.After(now) {
 		return "from " + Day(p.From)

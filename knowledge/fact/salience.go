@@ -116,8 +116,8 @@ func Witnesses(v *Version) int {
 //	10 · 2^(−days since it was last confirmed, restored or read / 14)
 //	 5 · tanh((votes up − votes down)/4), which may be negative
 //
-// The weights follow the order in which people judge a fact: whether it still
-// holds, who else says so, what kind it is, whether it is used.
+// The weights follow the order in which people judge a fact: whether it still holds, who else
+// says so, its kind, and its use.
 func Salience(v *Version, t time.Time, r Retrievals) float64 {
 	s := Summarize(v)
 	return s.Salience(t, r)

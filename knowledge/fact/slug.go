@@ -29,9 +29,9 @@ func Slug(value string) string {
 	}
 }
 
-// FirstWords is the first words of a value, at most five: letters and digits of
-// any script in lower case, joined by hyphens, at most 48 runes. Stores of
-// before have keys made like this.
+// FirstWords is the first words of a value, at most five, joined by hyphens. It has letters and
+// digits of any script in lower case, at most 48 runes. Stores of before have keys made like
+// this.
 func FirstWords(value string) string {
 	first, _ := firstWords(value)
 	return first

@@ -113,9 +113,8 @@ func (x instants) move(t, now time.Time) time.Time {
 	return now.Add(time.Duration(i - len(x)))
 }
 
-// PeriodNow is the valid period of v, one of the versions vs of a fact, for
-// questions about now and later: see [Timeline]. ok is false where v is not
-// believed.
+// PeriodNow is the valid period of v, one of the versions vs of a fact, for questions about now
+// and later. See [Timeline]. ok is false where v is not believed.
 func PeriodNow(v *Version, vs []*Version, now time.Time) (p Period, ok bool) {
 	if !Believed(v) {
 		return Period{}, false
@@ -167,9 +166,9 @@ func AllCurrent(vs []*Version, now time.Time) (out []*Version) {
 	return out
 }
 
-// Settle gives the versions of a fact the periods that [Timeline] says they have
-// at an instant, so that what is recorded next finds them as they are believed.
-// changed are the versions that differ from those stored. now is the recorded time.
+// Settle gives the versions of a fact the periods that [Timeline] says they have at an instant.
+// What is recorded next then finds them as they are believed. changed are the versions that
+// differ from those stored. now is the recorded time.
 func Settle(vs []*Version, present, now time.Time) (settled, changed []*Version) {
 	settled = slices.Clone(vs)
 	if len(misdated(vs, present)) == 0 {

@@ -41,9 +41,9 @@ func Believed(v *Version) bool { return v.RecordedUntil == nil }
 // PeriodOf is the valid period of v, as it is believed now.
 func PeriodOf(v *Version) Period { return Period{v.ValidFrom, v.ValidUntil} }
 
-// Reperiod gives a copy of v another valid period and keeps the old one as an
-// earlier belief, so that questions about what was known then stay answered. A
-// version that gets another end is no longer one that ended by retraction.
+// Reperiod gives a copy of v another valid period. It keeps the old one as an earlier belief, so
+// that questions about what was known then stay answered. A version that gets another end is no
+// longer one that ended by retraction.
 func Reperiod(v *Version, p Period, now time.Time) *Version {
 	w := *v
 	since := v.RecordedFrom
@@ -101,8 +101,8 @@ func ByPeriod(a, b *Version) int {
 	return cmp.Or(a.ValidFrom.Compare(b.ValidFrom), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
 }
 
-// Touched is no earlier than the commit that last changed the text of v: its
-// making, an assertion that added an alias, the giving of questions or of a name.
+// Touched is no earlier than the commit that last changed the text of v. Such commits make it,
+// add an alias, or give it questions or a name.
 func Touched(v *Version) time.Time {
 	t := v.RecordedFrom
 	if v.LastConfirmed.After(t) {

@@ -20,8 +20,8 @@ import (
 // ErrBusy says that another process, or another call, is writing the index. Nothing needs to be done again.
 var ErrBusy = errors.New("the index is being written by another process")
 
-// Build writes an index of all facts, as they stand at position to. Each doc must have an ID of its own. extra is
-// kept beside them. progress is told how many are done, 1,000 at a time; it may be nil. Without any doc it removes the
+// Build writes an index of all facts, as they stand at position to. Each doc must have an ID of its own. extra is kept
+// beside them. progress is told how many are done, after each 1,000; it may be nil. Without any doc it removes the
 // index, since an Index without a generation holds as much. It returns ErrBusy if another writer is at work.
 func Build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], extra []byte, progress func(done int)) error {
 	unlock, err := lock(dir)
@@ -138,8 +138,8 @@ func remove(dir string) error {
 	return err
 }
 
-// Sync writes what Apply brought as the next generation on disk, and answers from that from then on. extraAt gives
-// what is kept beside the facts at the position that is written; nil: nothing is. If another process has written a
+// Sync writes what Apply brought as the next generation on disk. It answers from that from then on. extraAt gives what
+// is kept beside the facts at the position that is written. nil: nothing is kept. If another process has written a
 // generation that is as new, it is used instead. Searches and Apply go on meanwhile. It returns ErrBusy if another
 // writer is at work. After an error the index is as before.
 func (x *Index) Sync(ctx context.Context, extraAt func(Position) ([]byte, error)) error {
@@ -225,8 +225,8 @@ func (g *generation) extend(ctx context.Context, dir string, to Position, tail [
 	return publish(dir, made, to.Seq)
 }
 
-// Small segments are merged when there are mostSegments. Larger ones are left as they are: rewriting them takes
-// seconds. bleve's own merging in the background is off, since the clone is closed before it would come to an end.
+// Small segments are merged when there are mostSegments. Larger ones are left as they are, since rewriting them takes
+// seconds. The merging that bleve does in the background is off: the clone is closed before it would come to an end.
 const (
 	mostSegments = 10
 	smallSegment = 10_000 // documents
@@ -271,8 +271,8 @@ func (m *manifest) apply(ctx context.Context, path string, g *generation, tail [
 	return x.Batch(batch)
 }
 
-// merge merges segments if there are many of them. If more documents are dead than alive it merges all into one,
-// which takes as long as a third of a build; so only if ctx has no deadline.
+// merge merges segments if there are many of them. If more documents are dead than alive it merges all into one. That
+// takes a third of the time of a build, so it is done only if ctx has no deadline.
 func (m *manifest) merge(ctx context.Context, x bleve.Index, g *generation) error {
 	segments := 0
 	for name := range g.Files {

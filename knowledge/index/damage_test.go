@@ -136,7 +136,7 @@ func files(t testing.TB, top string) (out []string) {
 	return out
 }
 
-// A generation with a file that is damaged in any way is not used: it is logged and set aside, and the next index
+// A generation with a file that is damaged in any way is not used. It is logged and set aside, and the next index
 // answers right.
 func TestDamageIsLoggedAndSetAside(t *testing.T) {
 	_, generation := sample(t)
@@ -418,7 +418,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for end := time.Now().Add(2 * time.Minute); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])

@@ -16,11 +16,12 @@
 // the size and CRC-32 of each file. A generation is never written again. Open checks sizes and checksums, so a flipped
 // byte, a cut file or a deleted one is found before bleve reads it.
 //
-// A sync clones the newest generation by hard link (.zap segments are immutable; the others are copied), opens the
-// clone, applies one batch, closes it, and renames it into place. Whoever writes holds index.lock; it is tried, never
-// waited for. A new generation removes the older ones. A reader that has one open keeps it: its files live on without
-// a name. A damaged generation is logged and renamed to <name>.damaged; one such is kept. A generation of another mapping
-// is not damaged but another version's: it is not used, and the next one removes it, lest each upgrade fill the disk.
+// A sync clones the newest generation by hard link; .zap segments are immutable, the other files are copied. It opens
+// the clone, applies one batch, closes it, and renames it into place. Whoever writes holds index.lock; it is tried,
+// never waited for. A new generation removes the older ones. A reader that has one open keeps it: its files live on
+// without a name. A damaged generation is logged and renamed to <name>.damaged; one such is kept. A generation of
+// another mapping is not damaged but another version's. It is not used. The next one removes it, lest each upgrade
+// fill the disk.
 //
 // # What always holds
 //

@@ -186,7 +186,7 @@ func checksum(path string) (file, error) {
 }
 
 // guard runs a call of the library that reads data from disk. Damaged data may make it panic; that becomes an error.
-// So does a mapped file that another process has cut short: without SetPanicOnFault the fault ends this process.
+// So does a mapped file that another process has cut short. Without SetPanicOnFault the fault ends this process. The
 // call must run nothing of ours but the call itself.
 func guard(call func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

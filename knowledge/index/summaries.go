@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// summariesName is the file of a generation that holds the summaries of all its facts, one after the other: the
-// length of the ID, the ID, the length of the summary, the summary. bleve would look up each document for it.
+// summariesName is the file of a generation with the summaries of all its facts, one after the other. Each is the
+// length of the ID, the ID, the length of the summary, and the summary. In bleve one would look up each document for
+// it.
 const summariesName = "summaries"
 
 func appendSummary(b []byte, id string, summary []byte) []byte {

@@ -11,9 +11,9 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Asserted lists the facts that hold now and that an agent asserted or confirmed since an
-// instant, and the patterns and gotchas that it recorded since, as category/key, the
-// last one first. It needs every fact, so it is for what happens seldom: a handoff.
+// Asserted lists the current facts that an agent asserted or confirmed since an instant, and the
+// patterns and gotchas that it recorded since. It gives category/key, the last one first. It
+// needs every fact, so it is for what happens seldom: a handoff.
 func Asserted(ctx context.Context, s *knowledge.Store, agent string, since time.Time) ([]string, error) {
 	var out []string
 	err := s.View(ctx, func(st *state.State, now time.Time) error {

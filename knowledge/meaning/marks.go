@@ -12,13 +12,12 @@ import (
 	"leanctx/internal/atomicfile"
 )
 
-// Vectors are a cache like the text index, and kept in step like it: a mark
-// for each encoder says up to which commit all that holds has vectors, so that
-// a command need not look at every fact to know which lack one. What came
-// after the mark is the tail. Marks lie beside the text index; without them,
-// or with fewer vectors than they promise, all is looked at again. What lacks a
-// vector is known by the vectors that there are, never by a mark alone: a mark
-// may go at any time.
+// Vectors are a cache like the text index, and kept in step like it. A mark for each encoder
+// says up to which commit all that holds has vectors. So a command need not look at every fact
+// to know which lack one. What came after the mark is the tail. Marks lie beside the text index;
+// without them, or with fewer vectors than they promise, all is looked at again. What lacks a
+// vector is known by the vectors that there are, never by a mark alone: a mark may go at any
+// time.
 
 // Progress says what the vectors of an encoder are complete to, or that they were
 // looked at then and some were missing.

@@ -90,7 +90,8 @@ type found struct {
 	inFull bool // with its year: it needs no word that leads to it
 }
 
-// notAsOf are the words after which a date is no time asked about: what runs since, until or by a day, or is planned for it.
+// notAsOf are words after which a date is no time asked about. Something runs since, until or by that day, or is
+// planned for it.
 var notAsOf = map[string]bool{"since": true, "until": true, "till": true, "by": true, "for": true, "from": true, "next": true, "after": true, "than": true, "v": true, "version": true}
 
 // leads are the words that lead to a date and belong to it.
@@ -265,7 +266,8 @@ func (d *dates) dayFirst(i int) (found, bool) {
 	return d.inMonth(i, j, m, day), true
 }
 
-// inMonth is a month or a day of it, in the year that follows word j, else in the last year in which it is over.
+// inMonth is a month or a day of it. It lies in the year that follows word j, else in the last year in which it is
+// over.
 func (d *dates) inMonth(i, j int, m time.Month, day int) found {
 	in := func(y int) period {
 		if day > 0 && dayOf(y, m, day).Month() == m {
@@ -390,7 +392,7 @@ func (d *dates) year(i int) (found, bool) {
 	return found{yearOf(y), i, i, false}, ok
 }
 
-// Mentions reports whether a text names the same time as the question's date: then the date is what is looked for, and
+// Mentions reports whether a text names the same time as the question's date. Then the date is what is looked for, and
 // not the time that is asked about.
 func (d *Date) Mentions(text string) bool {
 	w := textWords(text)

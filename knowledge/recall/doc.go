@@ -19,13 +19,14 @@
 //	words = Σ w·2.2x/(x + 1.2),  x = Σ boost·tf/(1 − b + b·length/average)    BM25F over key, questions, value, category
 //	rank  = .25·words + 2·coverage + 7·cosine + 1.5·name      with a transformer .23·words + .6·coverage + 12·cosine
 //
-// coverage is the share of Σ w that the fact covers. cosine is the best of the question's texts with key and value, and
-// with the stored questions, the latter less .03; name that with the key alone or with the stored questions. A word that
-// the store lacks is stood for by its abbreviation or long form, by the words that it begins, by those one edit away, or
-// by its own beginning, each for less than the word itself. Of more than 24 words the rarest count. A task of more than 30
-// words is compared by meaning sentence by sentence. Then a newer fact that is about the same thing as an older one takes
-// its place, with the older one right behind it: by the share of its words, the cosine of the two, the category, and words
-// such as "switched". Facts of one form about several subjects, or told within an hour, do not take each other's place.
+// coverage is the share of Σ w that the fact covers. cosine is the best of the question's texts with key and value, or
+// with the stored questions less .03. name is that with the key alone or with the stored questions. A word that the
+// store lacks is replaced by its abbreviation or long form, or by words that it begins. Else it is replaced by words
+// one edit away, or by its own beginning. Each counts for less than the word itself. Of more than 24 words the rarest
+// count. A task of more than 30 words is compared by meaning sentence by sentence. Then a newer fact about the same
+// thing takes the place of an older one, which comes right behind it. That is told by the share of its words, the
+// cosine of the two, the category, and words such as "switched". Facts of one form about several subjects, or told
+// within an hour, do not take each other's place.
 //
 // # Whether to answer
 //

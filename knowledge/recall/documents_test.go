@@ -304,8 +304,8 @@ func (d *documents) foreign(t testing.TB, sets []*documents) float64 {
 	return float64(firm) / float64(n)
 }
 
-// TestConsolidation: of facts that say the same about many subjects the right one comes first, in a stream where later
-// ones take the place of earlier ones under the same key.
+// TestConsolidation: many facts say the same about many subjects, in a stream where later ones replace earlier ones
+// under the same key. The right one comes first.
 func TestConsolidation(t *testing.T) {
 	dir := filepath.Join(evalDir(t), "factconsolidation")
 	for _, size := range []string{"6k", "32k"} {

@@ -286,8 +286,8 @@ func readProjects(t testing.TB) []*projectSet {
 	return out
 }
 
-// at gives the facts as they were, less some, and their numbers. stored: with the questions that were stored, 0 none,
-// 1 all, 2 those of even number.
+// at gives the facts as they were, less some, and their numbers. stored tells which have their stored questions: 0
+// none, 1 all, 2 those of even number.
 func (p *projectSet) at(by *vectors, asOf time.Time, stored int, less []int) (facts []Candidate, numbers []int) {
 	latest := map[string]int{}
 	for i, f := range p.facts {

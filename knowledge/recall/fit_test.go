@@ -218,8 +218,8 @@ func fit(trials []*trial) *constants {
 	return by
 }
 
-// trialsOf puts all questions to all projects, with and without stored questions; those with an answer also to a store from
-// which it is taken out, where they are strangers of the same project.
+// trialsOf puts all questions to all projects, with and without stored questions. A question with an answer is also
+// put to a store without that answer. There it is a stranger of the same project.
 func trialsOf(t *testing.T, projects []*projectSet) (out []*trial) {
 	for stored := range 2 {
 		for _, p := range projects {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BM25F: how much a word counts in a field (boost), how much the length of the field matters (b), and how soon more of
-// the same word counts no more (k1). The usual values; a key names what its fact is about.
+// BM25F has three parts. boost is how much a word counts in a field. b is how much the length of the field matters. k1
+// is how soon more of the same word counts no more. The usual values; a key names what its fact is about.
 const k1 = 1.2
 
 var (
@@ -30,8 +30,8 @@ const (
 // formula is linear.
 type formula struct{ words, coverage, cosine float64 }
 
-// decision is the probability that the first three hold an answer, by the features of the first. Its words are BM25F over
-// the question's weight, so that they mean the same in a short question and in a long one, in a small store and in a large one.
+// decision is the probability that the first three hold an answer, by the features of the first. Its words are BM25F
+// divided by the question's weight. So they mean the same in short and long questions, and in small and large stores.
 type decision struct {
 	formula
 	terms    float64 // times ln(1 + words of the question): a long question is covered less by what answers it
@@ -126,8 +126,8 @@ func share(answers []Answer, p float64) {
 	}
 }
 
-// told keeps the answers, and of what is too weak to be one the lines that may be. These are not simply the next ones:
-// words and meaning miss different things, so each second line is the nearest by meaning alone that is not told yet.
+// told keeps the answers, and of what is too weak to be one the lines that may be. These are not simply the next ones.
+// Words and meaning miss different things, so each second line is the nearest by meaning alone that was not told yet.
 func (q *Question) told(answers []Answer, from weakest) []Answer {
 	nearest := from.cosine + sizeNearer*q.size.efolds()
 	if len(answers) == 0 || answers[0].Score < from.probability && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Cosine >= nearest }) {

@@ -265,15 +265,15 @@ func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
 	return q.told(answers, by.weakest)
 }
 
-// Related puts candidates in order and leaves out only what has nothing to do with the question: for one who begins a
-// task, and does not know yet what to ask.
+// Related puts candidates in order and leaves out only those that have nothing to do with the question. It is for
+// somebody who begins a task and does not know what to ask.
 func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
 	answers, _ := q.rank(candidates, meaning, meaning.by())
 	return slices.DeleteFunc(answers, func(a Answer) bool { return a.Score < leastRelated })
 }
 
-// rank gives all candidates in order, each with the probability that it answers by its own features, and the probability
-// that there is an answer, whatever the question may name.
+// rank gives all candidates in order, each with the probability that it answers by its own features. It also gives the
+// probability that there is an answer, whatever the question may name.
 func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants) (answers []Answer, p float64) {
 	m := newMatcher(q, meaning)
 	all := make([]features, len(candidates))

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Names tells whether a word of a text is a file or a glob that stands for a
-// file: src/auth/**, auth.go, or .proto for all files of that extension.
+// Names tells whether a word of a text is a file, or a glob that stands for a file. Examples are
+// src/auth/**, auth.go, and .proto for all files of that extension.
 func Names(word, file string) bool {
 	const around = "`'\"()[]<>,:;!?"
 	word = strings.TrimLeft(strings.TrimRight(word, around+"."), around)
@@ -34,9 +34,8 @@ func matchesPath(glob, file string) bool {
 	return matchesParts(globs, parts) || !strings.HasSuffix(whole, "*") && matchesParts(append(globs, "**"), parts)
 }
 
-// matchesParts matches part by part. It goes back to the last ** that it met
-// only: what an earlier one could take, that one can take as well, and going
-// back to all of them would take exponential time.
+// matchesParts matches part by part. It goes back to the last ** only. What an earlier ** could
+// take, the last one can take as well. To go back to all of them would take exponential time.
 func matchesParts(globs, parts []string) bool {
 	i, j, star, from := 0, 0, -1, 0
 	for j < len(parts) {

@@ -177,9 +177,8 @@ func (m *machine) say(t *rapid.T, agent string) {
 	}
 }
 
-// Whatever was said on however many machines, and in whatever order they met: once all
-// have taken in all, all export the same bytes, and every value that was acknowledged is
-// on record.
+// Whatever was said on however many machines, and in whatever order they met: once all have
+// taken in all, all export the same bytes. Every value that was acknowledged is on record.
 func TestMachinesThatTookInTheSameAgreeToTheByte(t *testing.T) {
 	n := 0
 	dir := t.TempDir()

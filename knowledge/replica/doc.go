@@ -8,13 +8,13 @@
 //
 // # What was said
 //
-// The write path of a store notes nothing for the repository. When a store is synced, its
-// facts are compared with the fold of the lines that it knows. What differs was said since.
-// Every assertion is a source of a version, with its time, author and confidence, so it can
-// be told again. Told lines are replayed before they are written. Where that does not give
-// the stored fact to the byte (an import of history, an undo, a vote), one line holds all
-// versions of the fact. An outbox in each commit was rejected: every operation would pay for
-// it, and a store that existed before needs the comparison anyway.
+// The write path of a store notes nothing for the repository. When a store is synced, its facts
+// are compared with the fold of the lines that it knows. What differs was said since. Every
+// assertion is a source of a version, with its time, author and confidence, so it can be told
+// again. Told lines are replayed before they are written. Sometimes that does not give the
+// stored fact to the byte (an import of history, an undo, a vote). Then one line holds all
+// versions of the fact. An outbox in each commit was rejected: every operation would pay for it,
+// and a store that existed before needs the comparison anyway.
 //
 // # What always holds
 //

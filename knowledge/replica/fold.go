@@ -243,8 +243,8 @@ func (f *Folded) apply(l *Line) {
 	f.touched[about] = append(f.touched[about], l.ref())
 }
 
-// followed is a line about the fact that went by its name when it was written: a
-// renaming that its writer had not seen moved the fact.
+// followed is a line about the fact that went by its name when the line was written. A renaming
+// that its writer had not seen moved the fact.
 func (f *Folded) followed(l *Line) *Line {
 	if l.Category == "" {
 		return l
@@ -304,8 +304,9 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	f.carry(l, n, open)
 }
 
-// carry has a value that was said apart, and lost to a version which has ended now, stand
-// against the version in its place, unless the writer of that had seen the value.
+// carry looks at a value that was said apart and lost to a version which has ended now. It has
+// the value stand against the version in its place, unless the writer of that had seen the
+// value.
 func (f *Folded) carry(l *Line, n fact.ID, open []formats.Dispute) {
 	current := fact.Current(f.State.Versions(n), l.order)
 	if current == nil || current.Also {
@@ -405,8 +406,8 @@ func restated(v *fact.Version) knowledge.Checked {
 	return c
 }
 
-// rename moves a fact. Onto a name that came to be used meanwhile it does not, unless the
-// two were to become one: then the renaming stands as a dispute.
+// rename moves a fact. It does not move onto a name that came to be used meanwhile, unless the
+// two were to become one. Then the renaming stands as a dispute.
 func (f *Folded) rename(l *Line) {
 	from := formats.Name{Category: l.Category, Key: l.Key}
 	by := formats.Source{Kind: knowledge.KindUser, By: l.By, Confidence: 1}

@@ -7,9 +7,9 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Document is the shared part of a state: without local facts, and without what belongs
-// to one machine. It is the same wherever the same lines were taken in. dir is the store's:
-// an erased fact that no line tells of belongs to this machine.
+// Document is the shared part of a state: without local facts, and without what belongs to one
+// machine. It is the same wherever the same lines were taken in. dir is the store's. An erased
+// fact that no line tells of belongs to this machine.
 func Document(st *state.State, dir string) (*formats.Document, error) {
 	all := st.Document(journal.Header{})
 	d := &formats.Document{Schema: formats.Schema, Facts: sharedOf(all.Facts), Patterns: all.Patterns, Gotchas: all.Gotchas, Reminders: all.Reminders}

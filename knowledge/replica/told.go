@@ -214,8 +214,8 @@ func sameValues(a, b []*fact.Version) bool {
 	return slices.Equal(values(a), values(b))
 }
 
-// assertions are the statements behind the versions of a fact that are not behind those
-// that it had before, in the order in which they were recorded. Whether they lead to
+// assertions are the statements behind the versions of a fact, in the order in which they were
+// recorded. Statements behind the versions that it had before are left out. Whether they lead to
 // these versions is for the caller to find out.
 func assertions(now, before []*fact.Version) (lines []*Line) {
 	for _, v := range now {

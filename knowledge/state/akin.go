@@ -13,18 +13,18 @@ import (
 	"leanctx/knowledge/index"
 )
 
-// akinMemory is how many facts in memory are looked through for words, akinHits how
-// many of them count and how many the index gives, akinCommon in how many facts a word may be: one that more
-// have says little, and takes long to look up.
+// akinMemory is how many facts in memory are looked through for words. akinHits is how many of
+// them count, and how many the index gives. A word that is in more than akinCommon facts says
+// little and takes long to look up.
 const (
 	akinMemory = 2000
 	akinHits   = 48
 	akinCommon = 1000
 )
 
-// Akin runs f with facts that hold one of some stems in key or value, from what is
-// at hand: the facts in memory, of very many the ones that changed last, and in a
-// command the stored index. It indexes nothing and may miss facts.
+// Akin runs f with facts that hold one of some stems in key or value, from what is at hand. That
+// is the facts in memory, of very many the ones that changed last, and in a command the stored
+// index. It indexes nothing and may miss facts.
 func (l *Log) Akin(ctx context.Context, stems []string, f func(Known, []fact.ID) error) error {
 	return l.look(ctx, func(s *State, _ journal.Head) error {
 		names := s.holding(stems)

@@ -59,8 +59,8 @@ type Opened struct {
 	Hash string `json:"project_hash"`
 }
 
-// Confirmation is the change that happens most, so it is written small: the
-// cost of a write must not grow with how often a fact was confirmed.
+// Confirmation is the most frequent change, so it is written small. The cost of a write must not
+// grow with how often a fact was confirmed.
 type Confirmation struct {
 	Category   string         `json:"category"`
 	Key        string         `json:"key"`

@@ -16,10 +16,9 @@ import (
 	"leanctx/knowledge/index"
 )
 
-// follower keeps the text index in step with the state. The index may be thrown
-// away at any time. Every version that is believed is in it, and what does not
-// answer a question is masked when it is asked, so that time passing costs
-// nothing.
+// follower keeps the text index in step with the state. The index may be thrown away at any
+// time. Every version that is believed is in it. A version that does not answer a question is
+// masked when the question is asked, so that time passing costs nothing.
 type follower struct {
 	dir    string
 	logger *slog.Logger
@@ -254,9 +253,9 @@ func (x *Index) Version(ctx context.Context, id string) (*fact.Version, error) {
 // errMoved says that the index was brought further while it was written.
 var errMoved = errors.New("the index moved on meanwhile")
 
-// Sync writes what the index holds only in memory, if there are at least so many
-// facts, and builds the index where there is none that can be used. It ends soon
-// after ctx does. If another process is at it, there is nothing to do.
+// Sync writes what the index holds only in memory, if that is at least so many facts. It builds
+// the index where there is none that can be used. It ends soon after ctx does. If another
+// process is at it, there is nothing to do.
 func (l *Log) Sync(ctx context.Context, least int, progress func(done int)) error {
 	err := l.sync(ctx, least, progress)
 	if errors.Is(err, index.ErrDamaged) { // or replaced by another process

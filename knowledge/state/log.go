@@ -270,8 +270,8 @@ func (l *Log) any() *journal.Log[*State, Event] {
 // Compact writes the state into its one readable file.
 func (l *Log) Compact(ctx context.Context) error { return l.any().Compact(ctx) }
 
-// Purge writes everything anew and deletes what held it before, so that what
-// was erased is on the disk no more: not in the index either.
+// Purge writes everything anew and deletes what held it before. Then what was erased is no
+// longer on the disk, nor in the index.
 func (l *Log) Purge(ctx context.Context) error {
 	return errors.Join(l.any().Purge(ctx), l.index.remove())
 }

@@ -75,7 +75,7 @@ func told(k Known) (lines []string) {
 	return append(lines, fmt.Sprint(k.Seq, k.Count))
 }
 
-// A state that begins at the index says what one with all facts in memory says,
+// A state that begins at the index answers like one with all facts in memory. That holds
 // whatever was committed, compacted and indexed before, by however many handles.
 func TestStateFromIndexIsTheWholeState(t *testing.T) {
 	begun := 0

@@ -45,9 +45,9 @@ type Known struct {
 	state *State
 }
 
-// State is all that a project knows. Whatever its maps point at is never
-// changed in place: a fold puts a new value there, so that a shallow clone
-// stays as it was. A version that was read is not to be written into either.
+// State is all that a project knows. Whatever its maps point at is never changed in place. A
+// fold puts a new value there, so that a shallow clone stays as it was. A version that was read
+// is not to be written into either.
 type State struct {
 	Lists
 
@@ -552,9 +552,9 @@ func fromDocument(d *formats.Document) *State {
 	return s
 }
 
-// changedSince lists the facts that commits after seq changed, each once, and
-// tells whether patterns or gotchas did. ok is false where the state does not
-// know: it was read at a later commit.
+// changedSince lists the facts that commits after seq changed, each once. It tells whether
+// patterns or gotchas did. ok is false where the state does not know, since it was read at a
+// later commit.
 func (s *State) changedSince(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
 	if seq < s.from {
 		return nil, false, false
@@ -587,9 +587,8 @@ func (k Known) ChangedSince(seq uint64) (vs []*fact.Version, ok bool) {
 	return vs, ok
 }
 
-// TouchedAfter returns the versions whose text a commit after an instant changed,
-// see [fact.Touched], and all patterns and gotchas. ok is false where that is not
-// known without reading all facts.
+// TouchedAfter returns the versions whose text a commit after an instant changed (see
+// [fact.Touched]), and all patterns and gotchas. ok is false if one must read all facts to know.
 func (k Known) TouchedAfter(at time.Time) (vs []*fact.Version, ok bool) {
 	if k.state.base != nil && at.Before(k.state.began) {
 		return nil, false
@@ -604,9 +603,8 @@ func (k Known) TouchedAfter(at time.Time) (vs []*fact.Version, ok bool) {
 	return append(vs, k.Lessons()...), true
 }
 
-// Epoch names the set of facts that older recorded times cannot join: an
-// import and what a repository brings have recorded times of their own, an erasure
-// takes facts out.
+// Epoch names the set of facts that older recorded times cannot join. An import and what a
+// repository brings have recorded times of their own. An erasure takes facts out.
 func (l *Lists) Epoch() string {
 	erased := int64(0)
 	for _, t := range l.tombstones {

@@ -14,8 +14,8 @@ import (
 // ended in between is not in its summaries.
 var errEarlier = errors.New("the clock is before the commit of the index")
 
-// Summaries yields, in no order, the fact and the summary of every version that is
-// believed and not over at now, the present, with the period of [fact.Timeline]. Patterns and gotchas have none.
+// Summaries yields, in no order, the fact and the summary of every version that is believed and not over at now, the
+// present. The period is that of [fact.Timeline]. Patterns and gotchas have none.
 func (k Known) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
 	return func(yield func(fact.ID, fact.Summary) bool) {
 		s := k.state

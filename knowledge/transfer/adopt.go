@@ -17,8 +17,8 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Adopt takes over the project's store of the existing program, once. dataDirs
-// are the data directories of that program; what is in them is only read.
+// Adopt takes over the project's store of the existing program, once. dataDirs are the data
+// directories of that program. They are only read.
 func Adopt(ctx context.Context, s *knowledge.Store, dataDirs []string) error {
 	root := s.Options().ProjectRoot
 	if len(dataDirs) == 0 || root == "" {

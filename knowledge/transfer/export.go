@@ -52,9 +52,9 @@ func (e Exported) Text() string {
 	return fmt.Sprintf("Exported to %s (%s, format=%s)", prose.Line(e.File), prose.Count(e.Facts, "active fact"), e.Format)
 }
 
-// Export writes every version, link and note (json), or the current facts in
-// a form that other programs read (jsonl, array) or that people edit (md). A file
-// is replaced whole or not at all.
+// Export writes every version, link and note (json). Or it writes the current facts in a form
+// that other programs read (jsonl, array) or that people edit (md). A file is replaced whole or
+// not at all.
 func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, error) {
 	if o.Format == "" {
 		o.Format = formatJSON

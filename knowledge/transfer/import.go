@@ -243,11 +243,12 @@ func (r Imported) TextIn(call prose.Syntax) string {
 // Warned reports whether anything of the file is not in.
 func (r Imported) Warned() bool { return len(r.Bad)+len(r.NotAdded)+len(r.InPart) > 0 }
 
-// One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory several
-// times (as facts, as events, as a line, as the state it makes), 9 GB of a file of a million, so a larger one is several
-// commits, each a store as good as any. What is wrong with the file is known before the first of them. An
-// import that ends in the middle is repeated: what is there is skipped or said again, and the outcome is that of one that
-// ran through. A commit written line by line was rejected: recovery would have to know of half commits.
+// One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory
+// several times: as facts, as events, as a line, and as the state it makes. For a file of a million facts that is 9
+// GB. So a larger import is several commits, each a store as good as any. What is wrong with the file is known before
+// the first of them. An import that ends in the middle is repeated. What is there is skipped or said again, and the
+// outcome is that of one that ran through. A commit written line by line was rejected: recovery would have to know of
+// half commits.
 const importEach = 50_000
 
 // sparingPercent is how much garbage, in percent of what lives, there may be in the memory during a large import. It

@@ -19,9 +19,8 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// merger works out what an import changes. A file's facts are merged a name at
-// a time: what the file says of one, all its versions together, against what
-// is known of it here.
+// merger works out what an import changes. A file's facts are merged a name at a time. All
+// versions that the file has of a fact are merged with what is known of it here.
 type merger struct {
 	store *knowledge.Store
 	in    Incoming
@@ -232,9 +231,9 @@ func several(vs []*fact.Version, now time.Time) []*fact.Version {
 	return slices.DeleteFunc(fact.AllCurrent(vs, now), func(v *fact.Version) bool { return !v.Also })
 }
 
-// several merges a fact that has several values in the file: those that are not
-// here are added, as whoever runs the import might, but never as a user. With
-// replace ours that are not in the file end, and it is done as a user if one runs it.
+// several merges a fact that has several values in the file. Values that are not here are added,
+// as whoever runs the import might, but never as a user. With replace ours that are not in the
+// file end, and it is done as a user if one runs it.
 func (m *merger) several(n fact.ID, in incoming) error {
 	theirs, ours := several(in.versions, m.present), fact.AllCurrent(m.over.Versions(n), m.present)
 	replace, added, removed, ended := m.in.Merge == mergeReplace, 0, 0, 0
@@ -578,9 +577,9 @@ func (m *merger) refusedDispute(x formats.Dispute) bool {
 	return err != nil
 }
 
-// dispute takes over a dispute of a file. One about a fact that was here before
-// is an import's claim and not yet judged, whatever the file says, unless a user
-// has theirs replace ours.
+// dispute takes over a dispute of a file. One about a fact that was here before is an import's
+// claim and not yet judged, whatever the file says. It is otherwise only if a user has theirs
+// replace ours.
 func (m *merger) dispute(x formats.Dispute) {
 	n := fact.IDOf(x.Category, x.Key)
 	_, taken := m.over.Dispute(x.ID)

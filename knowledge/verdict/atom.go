@@ -38,8 +38,8 @@ type reader struct {
 	negated bool // a negation was read
 }
 
-// read takes a value apart. colon is where a list may begin: the number of
-// atoms before the last mark between a name and its value.
+// read takes a value apart. colon is the number of atoms before the last mark between a name and
+// its value. A list may begin there.
 func read(value string) (atoms []atom, colon int) {
 	s := unquote(withoutClosingMark(plain(value)))
 	r := reader{atoms: make([]atom, 0, len(s)/6+4), colon: -1}
@@ -331,9 +331,9 @@ func fold(s string) string {
 	return strings.ToLower(s)
 }
 
-// caseMatters reports whether a word is written like an identifier: it holds
-// one of _ / \ . $ @, or capitals after its first letter beside small letters
-// (userId, OAuth2). A word all in capitals (JWT) is ordinary emphasis.
+// caseMatters reports whether a word is written like an identifier. It holds one of _ / \ . $ @,
+// or capitals after its first letter beside small letters (userId, OAuth2). A word all in
+// capitals (JWT) is ordinary emphasis.
 func caseMatters(w string) bool {
 	letters, innerUpper, lower := 0, false, false
 	for _, c := range w {
@@ -351,8 +351,8 @@ func caseMatters(w string) bool {
 	return innerUpper && lower
 }
 
-// add takes an atom in and joins it with the ones before it where they are one:
-// digits grouped by spaces, a number and its unit, hours and minutes.
+// add takes an atom in. It joins atoms that are one: digits grouped by spaces, a number and its
+// unit, hours and minutes.
 func (r *reader) add(a atom) {
 	n := len(r.atoms)
 	if n == 0 || r.colon == n {

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Terms returns what the analyzer makes of a text, in the order of the text: the terms a fact is found by
-// and a query asks for. Any text will do, invalid UTF-8 included; a text of punctuation alone has none.
+// Terms returns the terms that the analyzer makes of a text, in its order. A fact is found by them, and a query asks
+// for them. Any text will do, invalid UTF-8 included; a text of punctuation alone has none.
 func Terms(text string) []string {
 	var out []string
 	Scan(text, func(t Token) { out = append(out, t.Term) })
 	return out
 }
 
-// Lexicon is the analyzer with a memory of the plain words it has met: most of a text are words met before,
-// and the stem of a word costs twenty times what looking it up does. A nil one works, and remembers nothing. Not
-// safe for use by several goroutines at once.
+// Lexicon is the analyzer with a memory of the plain words it has met. Most words of a text were met before, and to
+// stem a word costs twenty times a look-up. A nil one works, and remembers nothing. Not safe for use by several
+// goroutines at once.
 type Lexicon struct {
 	words     map[string]Token
 	partsOnly bool // nobody asks for the wholes of compounds

@@ -39,8 +39,8 @@ func (a *Lexicon) chunk(chunk string, emit func(Token)) {
 	}
 }
 
-// undivided reports whether a chunk is plainly a word without parts: of ASCII letters of which at most the first is
-// a capital, or of digits.
+// undivided reports whether a chunk is plainly a word without parts. It consists of ASCII letters of which at most the
+// first is a capital, or of digits.
 func undivided(chunk string) bool {
 	digits := isDigit(chunk[0])
 	for i := range len(chunk) {
@@ -159,7 +159,8 @@ func camel(c string) []string {
 	return append(out, string(runes[start:]))
 }
 
-// boundary reports whether a part ends before runes[i], and whether a part of digits begins there. number: the part that began at start is one of digits cut from letters.
+// boundary reports whether a part ends before runes[i], and whether a part of digits begins there. number tells that
+// the part from start is one of digits cut from letters.
 func boundary(runes []rune, start, i int, number bool) (cut, digits bool) {
 	prev, r := runes[i-1], runes[i]
 	switch {

@@ -8,8 +8,8 @@ import (
 )
 
 // FuzzTerms: any text has words; none is empty or without end, and a memory of words changes nothing. The work is
-// linear: a text gives at most so many tokens as it has bytes, a token is no longer than the limit, and nothing longer
-// than a word reaches a stemmer, whose work on one word is thereby bounded.
+// linear. A text gives at most as many tokens as it has bytes, and a token is no longer than the limit. Nothing longer
+// than a word reaches a stemmer, so its work on one word is bounded.
 func FuzzTerms(f *testing.F) {
 	for _, s := range []string{"", "auth token", "\xff\xfe\x00", "a_b-c.d/e\\f:g@h'i", "日本語 text", "C++ #", "2.6.1 v1.2", "ＡＢＣ", "'s", "ـ", "كتـاب ـَ", ".net .NET. .nets"} {
 		f.Add(s)

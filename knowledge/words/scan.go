@@ -111,8 +111,8 @@ func runLength(s string, in func(rune) bool) int {
 	return len(s)
 }
 
-// chunkLength is the length of the compound that s begins with: word runes, joined by runs of joiners,
-// and the `++` or `#` that belongs to a language's name.
+// chunkLength is the length of the compound that s begins with. That is word runes, joined by
+// runs of joiners, and the `++` or `#` of a language's name.
 func chunkLength(s string) int {
 	end := 0
 	for i, r := range s {
