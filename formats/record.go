@@ -37,7 +37,10 @@ import (
 const Schema = 1
 
 // Unknown is the members of an object that this build does not know, in JSON.
-type Unknown = map[string]jsontext.Value
+type Unknown = map[string]Raw
+
+// Raw is a value as JSON.
+type Raw = jsontext.Value
 
 // Source says where one assertion of a fact came from.
 type Source struct {

@@ -299,8 +299,6 @@ func (r Restored) Text() string {
 	for _, f := range r.Facts {
 		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
 	}
-	if more := r.Total - len(r.Facts); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Facts), r.limit))
 	return b.String()
 }

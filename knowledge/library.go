@@ -174,9 +174,7 @@ func (r Results) Text() string {
 			b.WriteString(" [imported, unconfirmed]")
 		}
 	}
-	if more := r.Total - len(r.Results); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Results), r.limit))
 	for _, text := range r.Skipped {
 		fmt.Fprintf(&b, "\n  Not searched: %s", prose.Line(text))
 	}

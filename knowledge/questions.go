@@ -178,8 +178,6 @@ func (r QuestionsResult) Text() string {
 	for _, f := range r.Without {
 		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
 	}
-	if more := r.Total - len(r.Without); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Without), r.limit))
 	return b.String()
 }

@@ -686,6 +686,19 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	return c, c.parsePeriod(a, s.Now())
 }
 
+// Restated is a version as the assertion of an import.
+func Restated(v *fact.Version) Checked {
+	c := Checked{
+		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
+		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions,
+		Source: Source{Kind: KindImport, By: v.AssertedBy, Confidence: v.Confidence},
+	}
+	if v.Pinned {
+		c.Pinned = new(true)
+	}
+	return c
+}
+
 // Validate checks value, confidence, names and lists.
 func (c *Checked) Validate() error {
 	if err := checkValue("value", c.Value); err != nil {

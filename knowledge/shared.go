@@ -74,29 +74,21 @@ func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state
 // TakeIn commits what decide returns for the newest state, in nobody's name. What it
 // erases is off the disk when TakeIn returns.
 func (s *Store) TakeIn(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
-	if err := s.adopt(ctx); err != nil {
-		return err
-	}
 	var versions []string
 	erased := false
-	first := false
-	err := s.log.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		versions, erased, first = nil, false, st.Seq() == 0
+	err := s.update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+		versions, erased = nil, false
 		events, err := decide(st, now)
 		for _, e := range events {
-			if e.Erase == nil {
-				continue
+			if e.Erase != nil {
+				erased = true
+				versions = append(versions, ids(st.Versions(fact.IDOf(e.Erase.Category, e.Erase.Key)))...)
 			}
-			erased = true
-			versions = append(versions, ids(st.Versions(fact.IDOf(e.Erase.Category, e.Erase.Key)))...)
 		}
 		return events, err
 	})
-	if err != nil {
+	if err != nil || !erased {
 		return err
-	}
-	if s.committed(first); !erased {
-		return nil
 	}
 	return s.purge(ctx, versions)
 }

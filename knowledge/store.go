@@ -188,6 +188,14 @@ func (s *Store) present(recorded time.Time) time.Time { return fact.Present(s.No
 
 // Update commits what decide returns for the newest state, in a commit of its own.
 func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
+	return s.update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
+		events, err := decide(st, now)
+		return s.authored(events), err
+	})
+}
+
+// update is Update in nobody's name.
+func (s *Store) update(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
@@ -195,7 +203,7 @@ func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time)
 	err := s.log.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		events, err := decide(st, now)
 		first, any = st.Seq() == 0, len(events) > 0
-		return s.authored(events), err
+		return events, err
 	})
 	if err == nil && any {
 		s.committed(first)

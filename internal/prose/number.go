@@ -66,3 +66,11 @@ func Age(now, at time.Time) string { return Duration(now.Sub(at).Round(time.Seco
 
 // Ago is an age in a sentence: 5m ago.
 func Ago(now, at time.Time) string { return Age(now, at) + " ago" }
+
+// More is the line below a list that was cut, or nothing if no rows are missing.
+func More(missing, limit int) string {
+	if missing <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n  … %d more (limit=%d)", missing, limit)
+}

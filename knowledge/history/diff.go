@@ -278,9 +278,7 @@ func (r Difference) Text() string {
 	for _, c := range r.Changes {
 		b.WriteString("\n  " + fact.Day(c.At) + " " + c.text())
 	}
-	if more := r.Total - len(r.Changes); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Changes), r.limit))
 	return b.String()
 }
 

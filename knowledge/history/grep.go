@@ -140,8 +140,6 @@ func (r Matches) Text() string {
 		}
 		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Line(m.Category), prose.Line(m.Key), prose.Brief(m.Line), m.Mark, m.period)
 	}
-	if more := r.Total - len(r.Matches); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Matches), r.of.Limit))
 	return b.String()
 }

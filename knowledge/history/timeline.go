@@ -193,9 +193,7 @@ func (r VersionList) Text() string {
 		noun = "entry"
 	}
 	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", prose.Line(r.Category), r.Total, noun)
-	if more := r.Total - len(r.Entries); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Entries), r.limit))
 	for _, e := range r.Entries {
 		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
 			e.period(), prose.Percent(e.Confidence), e.Confirmations)

@@ -28,7 +28,6 @@ type Position struct {
 	Seq        uint64    `json:"seq"`
 	Checksum   string    `json:"checksum"`   // of that commit's line
 	Generation uint64    `json:"generation"` // of the journal
-	Epoch      string    `json:"epoch"`      // changes when something is erased: an index of another one holds too much
 	At         time.Time `json:"at,omitzero"`
 }
 
@@ -230,8 +229,7 @@ func seqOf(name string) (uint64, bool) {
 
 func newName(seq uint64) string { return fmt.Sprintf("%d-%s", seq, strings.ToLower(rand.Text()[:8])) }
 
-// newest opens the newest generation in dir that is whole and that usable accepts; nil if there is none. Damaged ones
-// are set aside.
+// newest opens the newest generation in dir that is whole; nil if there is none. Damaged ones are set aside.
 func newest(dir string, o *Options) (*generation, error) {
 	for range 10 {
 		g, again, err := o.newest(dir)
@@ -252,12 +250,8 @@ func (o *Options) newest(dir string) (g *generation, again bool, err error) {
 		path := filepath.Join(dir, name)
 		g, err := openGeneration(path)
 		switch {
-		case err == nil && (o.Usable == nil || o.Usable(g.Position)):
-			return g, false, nil
 		case err == nil:
-			if err := g.close(); err != nil {
-				return nil, false, err
-			}
+			return g, false, nil
 		case errors.Is(err, errOther):
 		case !exists(path):
 			return nil, true, nil

@@ -13,9 +13,7 @@ import (
 
 // Options are the options of an index. Nil and zero work.
 type Options struct {
-	// Usable says whether a generation at this position belongs to the caller's journal. Nil: any does.
-	Usable func(Position) bool
-	Log    *slog.Logger // nil: slog.Default()
+	Log *slog.Logger // nil: slog.Default()
 }
 
 // Index answers from the newest generation on disk and from what Apply brought since. It may be used by several

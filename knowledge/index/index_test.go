@@ -23,7 +23,7 @@ func doc(category, key, value string) index.Doc {
 }
 
 func position(seq uint64) index.Position {
-	return index.Position{Seq: seq, Checksum: "0badc0de", Epoch: "e"}
+	return index.Position{Seq: seq, Checksum: "0badc0de"}
 }
 
 func terms(text string) (out []index.Term) {

@@ -67,8 +67,6 @@ func (r DisputeList) Text() string {
 	for _, d := range r.Disputes {
 		b.WriteString("\n  " + d.Line())
 	}
-	if more := r.Total - len(r.Disputes); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Disputes), r.of.Limit))
 	return b.String()
 }

@@ -81,9 +81,7 @@ func (r RelationList) Text() string {
 			fmt.Fprintf(&b, " (%dx)", x.Count)
 		}
 	}
-	if more := r.Total - len(r.Relations); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.of.Limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Relations), r.of.Limit))
 	return b.String()
 }
 

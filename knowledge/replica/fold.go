@@ -392,16 +392,10 @@ func beside(v *fact.Version, there []*fact.Version, now time.Time) *fact.Version
 
 // restated is a version as an assertion.
 func restated(v *fact.Version) knowledge.Checked {
-	c := knowledge.Checked{
-		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
-		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions, Also: v.Also, Privacy: v.Privacy,
-		Source: formats.Source{Kind: knowledge.KindImport, By: v.AssertedBy, Confidence: v.Confidence},
-	}
+	c := knowledge.Restated(v)
+	c.Also, c.Privacy = v.Also, v.Privacy
 	if n := len(v.Sources); n > 0 {
 		c.Source = v.Sources[n-1]
-	}
-	if v.Pinned {
-		c.Pinned = new(true)
 	}
 	return c
 }

@@ -131,19 +131,20 @@ func (f logFile) parse(from int) (lines []*Line, damaged int, err error) {
 	return lines, damaged, nil
 }
 
-// complete has the file of a replica hold lines, and returns how many it lacked. Lines at
-// the end are appended; otherwise the file is written anew, but only by its owner.
-func (r *repository) complete(name string, lines []*Line, owner bool) (added int, err error) {
-	file := logFile{name: name}
+// complete has the file of a replica hold lines. It returns the file, and how many lines it
+// lacked. Lines at the end are appended; otherwise the file is written anew, but only by its
+// owner.
+func (r *repository) complete(name string, lines []*Line, owner bool) (file logFile, added int, err error) {
+	file.name = name
 	info, err := r.root.Lstat(file.path())
 	if err == nil && !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s is not an ordinary file", file.path())
+		return file, 0, fmt.Errorf("%s is not an ordinary file", file.path())
 	}
 	if err == nil {
 		file.text, err = r.readFile(file.path(), maxLog)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
+		return file, 0, err
 	}
 	there := map[string]bool{}
 	for text := range bytes.Lines(file.text) {
@@ -155,17 +156,20 @@ func (r *repository) complete(name string, lines []*Line, owner bool) (added int
 			missing = append(missing, l)
 		}
 	}
+	was := file.text
 	want := join(lines)
 	switch {
-	case bytes.Equal(file.text, want) || !owner && len(missing) == 0:
-		return 0, nil
-	case bytes.HasPrefix(want, file.text):
-		want = want[len(file.text):]
-		return len(missing), r.append(file.path(), want)
+	case bytes.Equal(was, want) || !owner && len(missing) == 0:
+		return file, 0, nil
+	case bytes.HasPrefix(want, was):
+		file.text, err = want, r.append(file.path(), want[len(was):])
 	case !owner:
-		return len(missing), r.append(file.path(), append([]byte("\n"), join(missing)...))
+		more := append([]byte("\n"), join(missing)...)
+		file.text, err = slices.Concat(was, more), r.append(file.path(), more)
+	default:
+		file.text, err = want, r.replace(file.path(), want)
 	}
-	return len(missing), r.replace(file.path(), want)
+	return file, len(missing), err
 }
 
 // prepare makes the directory and has git merge the files line by line.

@@ -136,12 +136,12 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		r.Written = 0
 		return r, nil
 	}
-	written, err := p.write(repo)
-	if r.Written = written; err != nil {
+	m := newMemo(files, r.Facts)
+	if r.Written, err = p.write(repo, m); err != nil {
 		return r, fmt.Errorf("what others wrote was taken in, but nothing could be written: %w", err)
 	}
-	if files, _, err = repo.read(); err == nil && len(r.Warnings) == 0 {
-		newMemo(files, r.Facts).write(s.Dir())
+	if len(r.Warnings) == 0 {
+		m.write(s.Dir())
 	}
 	return r, nil
 }
@@ -203,10 +203,12 @@ func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (
 func newMemo(files []logFile, facts int) memo {
 	m := memo{Files: map[string]seenFile{}, Facts: facts}
 	for _, f := range files {
-		m.Files[f.name] = seenFile{len(f.text), checksum(f.text)}
+		m.saw(f)
 	}
 	return m
 }
+
+func (m memo) saw(f logFile) { m.Files[f.name] = seenFile{len(f.text), checksum(f.text)} }
 
 // incoming is what the files of the repository hold, as far as it was not read before.
 type incoming struct {
@@ -295,59 +297,12 @@ func (in *incoming) clean(l *Line) *Line {
 	if _, found := in.redact(string(l.text)); len(found) == 0 {
 		return l
 	}
-	w := *l
-	w.Redacted = l.CRC
-	w.texts(func(s string) string { s, _ = in.redact(s); return s })
-	if w.encode() != nil || !w.sound() {
+	l.Redacted = l.CRC
+	formats.Texts(l, func(s string) string { s, _ = in.redact(s); return s })
+	if l.encode() != nil || !l.sound() {
 		return l.gone("")
 	}
-	return &w
-}
-
-// texts changes the texts of a line.
-func (l *Line) texts(change func(string) string) {
-	list := func(all []string) (out []string) {
-		for _, s := range all {
-			out = append(out, change(s))
-		}
-		return out
-	}
-	l.Category, l.Key, l.Value, l.By, l.Source, l.Session, l.Replaces = change(l.Category), change(l.Key), change(l.Value), change(l.By), change(l.Source), change(l.Session), change(l.Replaces)
-	l.Reason = change(l.Reason)
-	l.Tags, l.Aliases, l.Questions = list(l.Tags), list(l.Aliases), list(l.Questions)
-	versions := l.Versions
-	l.Versions = nil
-	for _, v := range versions {
-		w := *v
-		w.Value, w.Category, w.Key, w.RetractedReason = change(v.Value), change(v.Category), change(v.Key), change(v.RetractedReason)
-		w.Tags, w.Aliases, w.Questions = list(v.Tags), list(v.Aliases), list(v.Questions)
-		w.Sources = nil
-		for _, s := range v.Sources {
-			s.Ref, s.By = change(s.Ref), change(s.By)
-			w.Sources = append(w.Sources, s)
-		}
-		l.Versions = append(l.Versions, &w)
-	}
-	if l.Pattern != nil {
-		p := *l.Pattern
-		p.Description, p.Examples, p.Questions = change(p.Description), list(p.Examples), list(p.Questions)
-		l.Pattern = &p
-	}
-	if l.Gotcha != nil {
-		g := *l.Gotcha
-		g.Trigger, g.Resolution, g.Questions = change(g.Trigger), change(g.Resolution), list(g.Questions)
-		l.Gotcha = &g
-	}
-	if l.Reminder != nil {
-		r := *l.Reminder
-		r.Text = change(r.Text)
-		l.Reminder = &r
-	}
-	if l.Dispute != nil {
-		d := *l.Dispute
-		d.Value, d.Reason = change(d.Value), change(d.Reason)
-		l.Dispute = &d
-	}
+	return l
 }
 
 // plan is what a sync will do.
@@ -667,8 +622,8 @@ func (p *plan) forget(dir string) error {
 	return writeCopy(dir, all)
 }
 
-// write completes the files of this store in the repository.
-func (p *plan) write(repo *repository) (written int, err error) {
+// write completes the files of this store in the repository, and notes in m what they hold.
+func (p *plan) write(repo *repository, m memo) (written int, err error) {
 	byReplica := map[string][]*Line{}
 	for _, l := range slices.Concat(p.known, p.told, p.fresh) {
 		if p.own(l.ref()) {
@@ -684,8 +639,9 @@ func (p *plan) write(repo *repository) (written int, err error) {
 	for _, id := range slices.Sorted(maps.Keys(byReplica)) {
 		lines := byReplica[id]
 		slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Compare(a.seq, b.seq) })
-		n, e := repo.complete(id+".jsonl", lines, id == p.next.ID)
+		file, n, e := repo.complete(id+".jsonl", lines, id == p.next.ID)
 		written, err = written+n, errors.Join(err, e)
+		m.saw(file)
 	}
 	return written, err
 }

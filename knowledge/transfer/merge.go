@@ -418,16 +418,10 @@ func (m *merger) resemble(events []state.Event, version string, after *fact.Vers
 
 // restated is a version of a file as an assertion.
 func (m *merger) restated(v *fact.Version) knowledge.Checked {
-	c := knowledge.Checked{
-		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
-		Session: v.SourceSession, At: m.store.Now(), Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions,
-		Source: formats.Source{Kind: knowledge.KindImport, By: v.AssertedBy, Confidence: v.Confidence},
-	}
+	c := knowledge.Restated(v)
+	c.At = m.store.Now()
 	if len(v.Sources) > 0 {
 		c.Source.Ref = v.Sources[0].Ref
-	}
-	if v.Pinned {
-		c.Pinned = new(true)
 	}
 	return c
 }
@@ -478,8 +472,7 @@ func (m *merger) clean(p *formats.Parsed) {
 	}
 	good, lines := p.Records[:0], p.Lines[:0]
 	for i, r := range p.Records {
-		m.text(&r.Category, &r.Key, &r.Value, &r.Source, &r.Questions)
-		m.texts(r.Tags)
+		formats.Texts(&r, m.text)
 		if _, err := m.check(r); err != nil {
 			m.r.Bad = append(m.r.Bad, badLine(p.Lines[i], err.Error()))
 			continue
@@ -490,56 +483,22 @@ func (m *merger) clean(p *formats.Parsed) {
 	slices.SortStableFunc(m.r.Bad, func(a, b BadLine) int { return cmp.Or(a.Line-b.Line, a.Element-b.Element) })
 }
 
-func (m *merger) text(texts ...*string) {
-	for _, s := range texts {
-		clean, found := m.store.Redact(*s)
-		*s, m.r.Redacted = clean, m.r.Redacted+len(found)
-	}
-}
-
-func (m *merger) texts(list []string) {
-	for i := range list {
-		m.text(&list[i])
-	}
+// text redacts one text of a file, and counts the secrets in it.
+func (m *merger) text(s string) string {
+	clean, found := m.store.Redact(s)
+	m.r.Redacted += len(found)
+	return clean
 }
 
 func (m *merger) cleanDocument(d *formats.Document) {
-	d.Facts = slices.DeleteFunc(d.Facts, func(v *fact.Version) bool {
-		m.text(&v.Category, &v.Key, &v.Value)
-		m.texts(v.Tags)
-		m.texts(v.Aliases)
-		m.texts(v.Questions)
-		for i := range v.Sources {
-			m.text(&v.Sources[i].Ref)
-		}
-		return !m.whole && m.refused(v)
-	})
-	for i := range d.Patterns {
-		m.text(&d.Patterns[i].Type, &d.Patterns[i].Description)
-		m.texts(d.Patterns[i].Examples)
-		m.texts(d.Patterns[i].Questions)
-	}
-	for i := range d.Gotchas {
-		m.text(&d.Gotchas[i].Trigger, &d.Gotchas[i].Resolution)
-		m.texts(d.Gotchas[i].Questions)
-	}
-	for i := range d.Reminders {
-		m.text(&d.Reminders[i].Text, &d.Reminders[i].Keyword, &d.Reminders[i].Path)
-	}
-	for i := range d.Disputes {
-		x := &d.Disputes[i]
-		m.text(&x.Category, &x.Key, &x.Value, &x.Source.Ref, &x.Source.By)
-		if x.Rival != nil {
-			m.text(&x.Rival.Category, &x.Rival.Key)
-		}
+	formats.Texts(d, m.text)
+	if !m.whole {
+		d.Facts = slices.DeleteFunc(d.Facts, m.refused)
 	}
 	d.Disputes = slices.DeleteFunc(d.Disputes, m.refusedDispute)
 	m.disputed = map[fact.ID]bool{}
 	for _, x := range d.Disputes {
 		m.disputed[fact.IDOf(x.Category, x.Key)] = false
-	}
-	for i := range d.History {
-		m.text(&d.History[i].Summary)
 	}
 }
 

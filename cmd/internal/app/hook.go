@@ -17,6 +17,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/formats"
 	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/listing"
@@ -150,20 +151,20 @@ func (v projectView) AtFile(ctx context.Context, file string) (list []hook.Notic
 		roots = append(roots, filepath.FromSlash(p.Root))
 	}
 	for _, root := range roots {
-		rel, err := filepath.Rel(resolved(root), resolved(file))
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		rel, within := formats.PathIn(resolved(root), resolved(file))
+		if !within {
 			continue
 		}
-		reminders, err := listing.Triggered(ctx, v.store, filepath.ToSlash(rel))
+		reminders, err := listing.Triggered(ctx, v.store, rel)
 		for _, x := range reminders {
 			list = append(list, hook.ReminderNotice(x.ID, x.Text, false))
 		}
-		gotchas, e := listing.GotchasAt(ctx, v.store, filepath.ToSlash(rel))
+		gotchas, e := listing.GotchasAt(ctx, v.store, rel)
 		for _, x := range gotchas {
 			list = append(list, hook.GotchaNotice(x.ID, x.Trigger, x.Resolution))
 		}
 		if n, err := v.agents(); err == nil {
-			list = append(list, n.claimed(filepath.ToSlash(rel))...)
+			list = append(list, n.claimed(rel)...)
 		}
 		return list, errors.Join(err, e)
 	}

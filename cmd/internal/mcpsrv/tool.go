@@ -72,24 +72,15 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 		if err != nil {
 			result = failed(err)
 		}
-		s.noted(op.Made{Tool: t.Name, Action: a.Action, Scope: a.Scope, In: string(req.Params.Arguments)}, result)
+		if s.options.Made != nil {
+			m := op.Made{Tool: t.Name, Action: a.Action, Scope: a.Scope, In: string(req.Params.Arguments)}
+			for _, c := range result.Content {
+				m.Out += c.(*mcp.TextContent).Text // all answers are text
+			}
+			s.options.Made(m)
+		}
 		return result, nil
 	}
-}
-
-// noted passes a call to Options.Made.
-func (s *Server) noted(m op.Made, r *mcp.CallToolResult) {
-	if s.options.Made == nil {
-		return
-	}
-	var out strings.Builder
-	for _, c := range r.Content {
-		if t, ok := c.(*mcp.TextContent); ok {
-			out.WriteString(t.Text)
-		}
-	}
-	m.Out = out.String()
-	s.options.Made(m)
 }
 
 // answered is the text and, in a content block of their own, the notices. So JSON stays

@@ -162,7 +162,7 @@ func toList(v any) ([]string, error) {
 			return toList(list)
 		}
 	}
-	return split(s, ","), nil
+	return split(s), nil
 }
 
 // The limits of a request. A decoded list takes forty times its bytes.

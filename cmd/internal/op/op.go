@@ -12,8 +12,8 @@
 // The fields of the struct are the only definition of the parameters. Tags:
 //
 //	json:"name,omitempty"        the name; omitempty (or omitzero): optional
-//	jsonschema:"text,enum=a|b"   the description, and the values it may have
-//	enum:"a,b"                   the same, as a tag of its own
+//	jsonschema:"text"            the description
+//	enum:"a,b"                   the values it may have
 //	arg:"1"                      may be given by position on the command line
 //	flag:"output"                the flag's name, if it differs
 //	short:"c"                    its one-letter form

@@ -23,7 +23,7 @@ type sample struct {
 	Correct    bool     `json:"correct,omitempty"`
 	Pinned     *bool    `json:"pinned,omitempty"`
 	Tags       []string `json:"tags,omitempty"`
-	Mode       string   `json:"mode,omitempty" jsonschema:"how,enum=auto|exact"`
+	Mode       string   `json:"mode,omitempty" enum:"auto,exact" jsonschema:"how"`
 	Hidden     string   `json:"-"`
 }
 

@@ -112,13 +112,7 @@ func param(f reflect.StructField) (p Param, ok bool, err error) {
 	if p.Type = typeOf(f.Type); p.Type == "" {
 		return p, false, fmt.Errorf("argument %q: no parameter can be a %v", name, f.Type)
 	}
-	p.Description, p.Enum = describe(f.Tag.Get("jsonschema"))
-	if e := f.Tag.Get("enum"); e != "" {
-		p.Enum = split(e, ",")
-	}
-	if a := f.Tag.Get("alias"); a != "" {
-		p.Aliases = split(a, ",")
-	}
+	p.Description, p.Enum, p.Aliases = f.Tag.Get("jsonschema"), split(f.Tag.Get("enum")), split(f.Tag.Get("alias"))
 	if a := f.Tag.Get("arg"); a != "" {
 		if p.Arg, err = strconv.Atoi(a); err != nil {
 			return p, false, fmt.Errorf("argument %q: arg %q is not a position", name, a)
@@ -151,23 +145,10 @@ func typeOf(t reflect.Type) string {
 	return ""
 }
 
-// describe splits "text, more text,enum=a|b".
-func describe(tag string) (text string, enum []string) {
-	var parts []string
-	for part := range strings.SplitSeq(tag, ",") {
-		if list, ok := strings.CutPrefix(strings.TrimSpace(part), "enum="); ok {
-			enum = split(list, "|")
-			continue
-		}
-		parts = append(parts, part)
-	}
-	return strings.TrimSpace(strings.Join(parts, ",")), enum
-}
-
-// split splits and trims, and leaves out empty parts.
-func split(s, sep string) []string {
+// split splits at commas and trims, and leaves out empty parts.
+func split(s string) []string {
 	var out []string
-	for part := range strings.SplitSeq(s, sep) {
+	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
 			out = append(out, part)
 		}
