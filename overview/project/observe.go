@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -21,6 +20,7 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
+	"leanctx/overview/tree"
 )
 
 const (
@@ -554,16 +554,7 @@ func (p *Registry) has(ctx context.Context, common string, commits []string) boo
 	})
 }
 
-// git runs git on a git directory, without prompts and without fetching.
+// git runs git on a git directory.
 func (p *Registry) git(ctx context.Context, gitDir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, p.o.Git, append([]string{"--no-pager", "--git-dir=" + gitDir}, args...)...)
-	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
-	cmd.Dir = gitDir
-	cmd.WaitDelay = p.o.GitTimeout
-	return cmd.Output()
-}
-
-// withoutGit removes variables that would make git use another repository, as in a git hook.
-func withoutGit(env []string) []string {
-	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	return tree.Git(ctx, p.o.Git, gitDir, append([]string{"--no-replace-objects", "--git-dir=" + gitDir}, args...)...)
 }

@@ -2,16 +2,18 @@ package tree
 
 import (
 	"os"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // pattern is one line of an ignore file.
 type pattern struct {
-	glob     string
-	negated  bool // !
-	dirOnly  bool // ended with a slash
-	anchored bool // has a slash before its end: it is matched against the whole path
-	plain    bool // has no wildcards
+	glob       string
+	expression *regexp.Regexp // nil: the glob has no wildcards
+	negated    bool           // !
+	dirOnly    bool           // ended with a slash
+	anchored   bool           // has a slash before its end: it is matched against the whole path
 }
 
 // ignoreMost is how much of an ignore file is read.
@@ -43,30 +45,27 @@ func parseRules(text string) []pattern {
 	return out
 }
 
-// parsePattern reads one line after gitignore(5).
+// parsePattern reads one line after gitignore(5). A pattern that git would never match is
+// left out.
 func parsePattern(line string) (p pattern, ok bool) {
 	if strings.HasPrefix(line, "#") {
 		return p, false
 	}
-	line = trimSpaces(line)
-	if rest, found := strings.CutPrefix(line, "!"); found {
-		p.negated, line = true, rest
-	}
-	if strings.HasSuffix(line, "/") {
-		p.dirOnly, line = true, line[:len(line)-1]
-	}
-	p.anchored = strings.Contains(line, "/")
-	p.glob = strings.TrimPrefix(line, "/")
-	p.plain = !strings.ContainsAny(p.glob, `*?[\`)
-	return p, p.glob != ""
-}
-
-// trimSpaces drops spaces at the end, but not one behind a backslash.
-func trimSpaces(line string) string {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = line[:len(line)-1]
 	}
-	return line
+	line, p.negated = strings.CutPrefix(line, "!")
+	line, p.dirOnly = strings.CutSuffix(line, "/")
+	p.anchored = strings.Contains(line, "/")
+	p.glob = strings.TrimPrefix(line, "/")
+	if strings.ContainsAny(p.glob, `*?[\`) {
+		text, closed := expression(bytewise(p.glob))
+		var err error
+		if p.expression, err = regexp.Compile(text); err != nil || !closed {
+			return p, false
+		}
+	}
+	return p, p.glob != ""
 }
 
 // matches reports whether the pattern names a path, relative to the directory
@@ -79,159 +78,99 @@ func (p *pattern) matches(name, base string, isDir bool) bool {
 	if p.anchored {
 		subject = name
 	}
-	if p.plain {
+	if p.expression == nil {
 		return subject == p.glob
 	}
-	g := globber{p.glob, stepsMost}
-	return g.match(0, subject)
+	return p.expression.MatchString(bytewise(subject))
 }
 
-// stepsMost bounds the work on one name: a pattern of many stars could take
-// longer than the universe.
-const stepsMost = 20_000
-
-// globber matches a glob after git: * and ? do not match a slash, ** between
-// slashes matches any directories.
-type globber struct {
-	glob  string
-	steps int
+// bytewise is s with a character for each byte: git compares bytes.
+func bytewise(s string) string {
+	if !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		return s
+	}
+	characters := make([]rune, len(s))
+	for i := range len(s) {
+		characters[i] = rune(s[i])
+	}
+	return string(characters)
 }
 
-// match matches what follows byte i of the glob against s.
-func (g *globber) match(i int, s string) bool {
-	for ; i < len(g.glob); i++ {
-		if g.steps--; g.steps < 0 {
-			return false
-		}
-		c := g.glob[i]
-		if c == '*' {
-			return g.star(i, s)
-		}
-		if s == "" {
-			return false
-		}
-		switch c {
-		case '?':
-			if s[0] == '/' {
-				return false
-			}
-		case '[':
-			rest, ok := class(g.glob[i:], s[0])
-			if !ok || s[0] == '/' {
-				return false
-			}
-			i = len(g.glob) - len(rest) - 1
-		case '\\':
-			if i++; i == len(g.glob) || g.glob[i] != s[0] {
-				return false
-			}
-		default:
-			if c != s[0] {
-				return false
-			}
-		}
-		s = s[1:]
-	}
-	return s == ""
-}
-
-// star matches from byte i on, where one or more stars stand.
-func (g *globber) star(i int, s string) bool {
-	from := i
-	for i < len(g.glob) && g.glob[i] == '*' {
-		i++
-	}
-	between := (from == 0 || g.glob[from-1] == '/') && (i == len(g.glob) || g.glob[i] == '/')
-	if i-from >= 2 && between {
-		if i == len(g.glob) {
-			return s != ""
-		}
-		for {
-			if g.match(i+1, s) {
-				return true
-			}
-			slash := strings.IndexByte(s, '/')
-			if slash < 0 {
-				return false
-			}
-			s = s[slash+1:]
-		}
-	}
-	for n := 0; ; n++ {
-		if g.match(i, s[n:]) {
-			return true
-		}
-		if n == len(s) || s[n] == '/' || g.steps < 0 {
-			return false
-		}
-	}
-}
-
-// class matches one byte against [a-z], [!a] or [[:digit:]]; it gives the glob behind it.
-func class(glob string, c byte) (rest string, ok bool) {
-	i, negated, found := 1, false, false
-	if i < len(glob) && (glob[i] == '!' || glob[i] == '^') {
-		negated = true
-		i++
-	}
-	for first := true; ; first = false {
-		if i >= len(glob) {
-			return "", false
-		}
-		if glob[i] == ']' && !first {
-			break
-		}
-		if name, n := posix(glob[i:]); n > 0 {
-			found = found || inPosix(name, c)
-			i += n
-			continue
-		}
-		lo := glob[i]
-		if lo == '\\' && i+1 < len(glob) {
+// expression is a glob of git as a regular expression, whose time is linear in the name: *
+// and ? do not match a slash, ** between slashes matches any directories. ok is false where
+// a bracket or a backslash has no end.
+func expression(glob string) (text string, ok bool) {
+	var b strings.Builder
+	b.WriteString(`(?s)^`)
+	for i := 0; i < len(glob); {
+		rest := glob[i:]
+		first := i == 0 || glob[i-1] == '/'
+		stars := len(rest) - len(strings.TrimLeft(rest, "*"))
+		switch {
+		case first && stars >= 2 && len(rest) == stars:
+			b.WriteString(`.+`)
+			i += stars
+		case first && stars >= 2 && rest[stars] == '/':
+			b.WriteString(`(?:.*/)?`)
+			i += stars + 1
+		case stars > 0:
+			b.WriteString(`[^/]*`)
+			i += stars
+		case rest[0] == '?':
+			b.WriteString(`[^/]`)
 			i++
-			lo = glob[i]
+		case rest[0] == '[':
+			class, n := bracket(rest)
+			if n == 0 {
+				return "", false
+			}
+			b.WriteString(class)
+			i += n
+		default:
+			if rest[0] == '\\' {
+				if rest = rest[1:]; rest == "" {
+					return "", false
+				}
+				i++
+			}
+			n := len(rest) - len(strings.TrimLeftFunc(rest[1:], func(c rune) bool { return !strings.ContainsRune(`*?[\`, c) }))
+			b.WriteString(regexp.QuoteMeta(rest[:n]))
+			i += n
 		}
-		hi := lo
-		if i+2 < len(glob) && glob[i+1] == '-' && glob[i+2] != ']' {
-			i += 2
-			hi = glob[i]
-		}
-		found = found || lo <= c && c <= hi
-		i++
 	}
-	return glob[i+1:], found != negated
+	return b.String() + `$`, true
 }
 
-func posix(s string) (name string, n int) {
-	if !strings.HasPrefix(s, "[:") {
-		return "", 0
+// bracket is [a-z], [!a] or [[:digit:]] at the beginning of a glob as a class of a regular
+// expression, and its length in the glob; 0 if it has no end.
+func bracket(glob string) (class string, n int) {
+	class, n = "[", 1
+	if strings.HasPrefix(glob[n:], "!") || strings.HasPrefix(glob[n:], "^") {
+		class, n = "[^/", n+1
 	}
-	i := strings.Index(s[2:], ":]")
-	if i < 0 {
-		return "", 0
+	for from := n; n < len(glob); n++ {
+		switch c := glob[n]; {
+		case c == ']' && n > from:
+			return class + "]", n + 1
+		case strings.HasPrefix(glob[n:], "[:") && strings.Contains(glob[n+2:], ":]"):
+			end := n + 2 + strings.Index(glob[n+2:], ":]") + 2
+			class, n = class+glob[n:end], end-1
+		case c == '\\' && n+1 < len(glob):
+			n++
+			class += literal(glob[n])
+		case c == '-' && n > from:
+			class += "-"
+		default:
+			class += literal(glob[n])
+		}
 	}
-	return s[2 : 2+i], 2 + i + 2
+	return "", 0
 }
 
-func inPosix(name string, c byte) bool {
-	lower, upper, digit := c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9'
-	switch name {
-	case "alpha":
-		return lower || upper
-	case "digit":
-		return digit
-	case "alnum":
-		return lower || upper || digit
-	case "lower":
-		return lower
-	case "upper":
-		return upper
-	case "space":
-		return c == ' ' || c >= '\t' && c <= '\r'
-	case "punct":
-		return c > ' ' && c < 0x7f && !lower && !upper && !digit
-	case "xdigit":
-		return digit || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+// literal is a character of a class without a meaning.
+func literal(c byte) string {
+	if c == '-' {
+		return `\-`
 	}
-	return false
+	return regexp.QuoteMeta(string([]byte{c}))
 }

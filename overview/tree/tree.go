@@ -8,9 +8,10 @@
 // .gitignore files, .git/info/exclude and the user's own excludes. Both ways give the same
 // list: a test compares them on the same trees.
 //
-// We match patterns with our own code, after gitignore(5). Libraries were rejected. go-git is
-// maintained, but it is a whole git with twenty modules, and it tries every pattern of the tree
-// on every file. The others have had no commit since 2021.
+// A pattern becomes a regular expression, after gitignore(5). A test asks `git check-ignore`
+// about odd ones. Libraries were rejected. go-git is maintained, but it is a whole git with
+// twenty modules, and it tries every pattern of the tree on every file. The others have had no
+// commit since 2021.
 //
 // # What is not listed
 //
@@ -431,13 +432,18 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (Hi
 	return h, nil
 }
 
-// git runs git in dir, as a reader that asks nobody, fetches nothing and runs
-// nothing that the repository's configuration names.
+// git runs git as the options say.
 func git(ctx context.Context, dir string, o *Options, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.GitTimeout)
 	defer cancel()
+	return Git(ctx, o.Git, dir, args...)
+}
+
+// Git runs the git program in dir, as a reader that asks nobody, fetches nothing and runs
+// nothing that the repository's configuration names.
+func Git(ctx context.Context, program, dir string, args ...string) ([]byte, error) {
 	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
-	cmd := exec.CommandContext(ctx, o.Git, append(fixed, args...)...)
+	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	cmd.WaitDelay = time.Second

@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	// floor 1½
 	"overview/source":  {"formats", "knowledge/words"},
 	"overview/graph":   {"overview/source"},
-	"overview/project": {"internal/journal", "internal/refusal"},
+	"overview/project": {"internal/journal", "internal/refusal", "overview/tree"},
 	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal"},
 	// floor 2
 	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
