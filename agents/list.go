@@ -200,6 +200,16 @@ func (p *project) waitingHandoffs() []Bundle {
 	return out
 }
 
+// Revision is another number after each change of the project's agents, messages, claims
+// and handoffs. It may also change when the file is read anew.
+func (s *Store) Revision(ctx context.Context) (n uint64, err error) {
+	err = s.view(ctx, func(p *project, _ time.Time) error {
+		n = p.changed
+		return nil
+	})
+	return n, err
+}
+
 // Synced is the result of sync.
 type Synced struct {
 	You      *Present  `json:"you,omitempty"`

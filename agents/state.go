@@ -18,9 +18,8 @@ import (
 // state is the registry of all projects. Values in its maps and lists are never changed in
 // place. A fold puts a new value there, so a shallow clone stays as it was.
 type state struct {
-	projects map[string]*project     // by hash
-	owners   map[string]string       // agent id → project hash: ids name files that all projects share
-	recent   []journal.Commit[event] // the last commits, for [Store.Watch]
+	projects map[string]*project // by hash
+	owners   map[string]string   // agent id → project hash: ids name files that all projects share
 }
 
 // project is one project's part.
@@ -33,6 +32,7 @@ type project struct {
 	handoffs handoffs
 	fence    uint64 // the last fencing token
 	handed   uint64 // the last handoff's number
+	changed  uint64 // the last commit that changed it; 0: none since the state was read
 }
 
 // The statuses an agent can set.
@@ -290,8 +290,8 @@ func (machine) New() *state { return newState() }
 func (machine) Fold(s *state, c journal.Commit[event]) *state {
 	for _, e := range c.Events {
 		s.fold(e, c.At)
+		s.projects[e.Project].changed = c.Seq
 	}
-	s.remember(c)
 	return s
 }
 

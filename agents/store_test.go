@@ -216,6 +216,30 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// A revision changes with each change of the project, by whatever process, and with no change
+// of another project.
+func TestRevision(t *testing.T) {
+	b := newFixture(t)
+	s, ctx := b.open(), t.Context()
+	last := uint64(0)
+	changed := func(what string, want bool) {
+		t.Helper()
+		now := must[uint64](t)(s.Revision(ctx))
+		expect(t, what, now != last, want)
+		last = now
+	}
+	changed("at first", false)
+	a := join(t, b.open(), "cursor", "")
+	changed("an agent", true)
+	post(t, a, PostArgs{Message: "one"})
+	changed("a message", true)
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "f"}))
+	changed("a claim", true)
+	b.opts.ProjectHash = "00000000000000ff"
+	join(t, b.open(), "cursor", "")
+	changed("another project", false)
+}
+
 func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 	b := newFixture(t)
 	s, ctx := b.open(), t.Context()

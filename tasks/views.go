@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -599,67 +598,13 @@ func (s *Store) lastOf(ctx context.Context, wanted func(*Task) bool) (title stri
 	return title, err
 }
 
-// Watch returns a function that lists the changes of the project's tasks since it was
-// last called, a line each; the first time, since Watch.
-func (s *Store) Watch(ctx context.Context) (next func(context.Context) ([]string, error), err error) {
-	_, last, err := s.since(ctx, time.Time{}, true)
-	return func(ctx context.Context) (lines []string, err error) {
-		var news []activity
-		news, last, err = s.since(ctx, last, false)
-		for _, n := range news {
-			lines = append(lines, n.text)
-		}
-		return lines, err
-	}, err
-}
-
-// activity is one change in a feed.
-type activity struct {
-	at   time.Time
-	text string
-}
-
-// since lists the changes after an instant, and the instant to continue from. With skip it
-// only gives that instant.
-func (s *Store) since(ctx context.Context, last time.Time, skip bool) (list []activity, head time.Time, err error) {
-	err = s.log.View(ctx, func(st *state, h journal.Head) error {
-		head = h.At
-		if skip || !head.After(last) {
-			return nil
-		}
+// Revision is another number after each change of the project's tasks.
+func (s *Store) Revision(ctx context.Context) (n uint64, err error) {
+	err = s.view(ctx, func(st *state, _ time.Time) error {
 		for _, x := range st.projects[s.opts.ProjectHash] {
-			if x.UpdatedAt.After(last) {
-				list = append(list, x.news(last)...)
-			}
+			n = max(n, uint64(x.UpdatedAt.UnixNano()))
 		}
 		return nil
 	})
-	slices.SortStableFunc(list, func(a, b activity) int { return a.at.Compare(b.at) })
-	if head.Before(last) { // the store was cut short or removed
-		head = last
-	}
-	return list, head, err
-}
-
-// news lists the changes of one task after an instant.
-func (x *record) news(last time.Time) (list []activity) {
-	add := func(at time.Time, what, text string) {
-		if !at.After(last) {
-			return
-		}
-		if text != "" {
-			text = ": " + prose.Brief(text)
-		}
-		list = append(list, activity{at, fmt.Sprintf("%s %s %s%s", at.Local().Format(time.TimeOnly), x.named(), what, text)})
-	}
-	for _, h := range x.History {
-		add(h.At, h.what(), h.Why)
-	}
-	for _, m := range x.thread.Messages {
-		add(m.At, "message by "+prose.Brief(m.By), m.Text)
-	}
-	for _, a := range x.Artifacts {
-		add(a.At, "artifact "+prose.Brief(a.Name)+" by "+prose.Brief(a.By), "")
-	}
-	return list
+	return n, err
 }

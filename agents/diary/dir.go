@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -150,16 +149,6 @@ func (s *Dir) Writers() ([]string, error) {
 		}
 	}
 	return ids, nil
-}
-
-// Size is the size of a diary's journal in bytes. A different size means that something
-// was written.
-func (s *Dir) Size(id string) (int64, error) {
-	fi, err := os.Stat(filepath.Join(s.dir, id+suffix))
-	if err != nil {
-		return 0, err
-	}
-	return fi.Size(), nil
 }
 
 // Entries lists a diary's entries, the oldest first. The caller must not change the slice.

@@ -238,7 +238,6 @@ func (s *stores) mcpHandler(p web.Project) http.Handler {
 // changed is what changed, as /events tells it.
 type changed struct {
 	At    time.Time     `json:"at"` // when it was seen
-	Text  string        `json:"text,omitempty"`
 	Facts []changedFact `json:"facts,omitempty"`
 }
 
@@ -264,13 +263,15 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 	if err != nil {
 		return nil, err
 	}
-	moves, err := registry.Watch(ctx) // as nobody: private messages are left out
-	if err != nil {
-		return nil, err
-	}
-	work, err := taskStore.Watch(ctx)
-	if err != nil {
-		return nil, err
+	others := []struct {
+		kind     string
+		revision func(context.Context) (uint64, error)
+		last     uint64
+	}{{kind: "agent", revision: registry.Revision}, {kind: "task", revision: taskStore.Revision}}
+	for i := range others {
+		if others[i].last, err = others[i].revision(ctx); err != nil {
+			return nil, err
+		}
 	}
 	facts, stamp, since := s.factStamp(p.Hash), s.stamp(sc), store.Now()
 	return func(ctx context.Context) (list []web.Event, err error) {
@@ -293,16 +294,15 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 			}
 			list = append(list, web.Event{Kind: "fact", Data: c})
 		}
-		for _, source := range []struct {
-			kind string
-			next func(context.Context) ([]string, error)
-		}{{"agent", moves}, {"task", work}} {
-			lines, err := source.next(ctx)
+		for i := range others {
+			o := &others[i]
+			r, err := o.revision(ctx)
 			if err != nil {
 				return list, err
 			}
-			for _, l := range lines {
-				list = append(list, web.Event{Kind: source.kind, Data: changed{At: at, Text: l}})
+			if r != o.last {
+				o.last = r
+				list = append(list, web.Event{Kind: o.kind, Data: changed{At: at}})
 			}
 		}
 		return list, nil

@@ -97,11 +97,11 @@ func serve(t testing.TB, change func(*Options, *storeOptions)) *fixture {
 	o.Tools, o.Tasks = []*op.Tool{op.Knowledge(stores), op.Recall(stores), op.Task(stores)}, stores.Tasks
 	if o.Watch == nil {
 		o.Watch = func(ctx context.Context, p Project) (Poll, error) {
-			next, err := f.tasks[p.Root].Watch(ctx)
+			last, err := f.tasks[p.Root].Revision(ctx)
 			return func(ctx context.Context) (list []Event, err error) {
-				lines, err := next(ctx)
-				for _, l := range lines {
-					list = append(list, Event{"task", map[string]string{"text": l}})
+				now, err := f.tasks[p.Root].Revision(ctx)
+				if now != last {
+					last, list = now, []Event{{"task", now}}
 				}
 				return list, err
 			}, err
