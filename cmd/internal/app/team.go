@@ -193,7 +193,25 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 	if err := s.publish(ctx, sc, p, n, from, &j); err != nil {
 		return none, fmt.Errorf("the project has not joined; its memory is as it was; join again to go on: %w", err)
 	}
-	return j, n.write()
+	if err := n.write(); err != nil {
+		return none, err
+	}
+	s.report(ctx, n)
+	return j, nil
+}
+
+// report tells the team what this machine has, after it fetched. It is only for `team
+// status`: if the server does not answer, the next one tells it.
+func (s *stores) report(ctx context.Context, m *membership) {
+	ctx, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	st, err := s.stream(m).Status(ctx)
+	if err == nil {
+		err = s.stream(m).Report(ctx, st.Last)
+	}
+	if err != nil {
+		s.logger.Debug("the team was not told of this machine", "error", err)
+	}
 }
 
 func machineName() string {
@@ -296,18 +314,6 @@ func (s *stores) publish(ctx context.Context, sc op.Scope, p located, m *members
 	}
 	all, err := transfer.Export(ctx, store, transfer.Outgoing{})
 	j.Facts = all.Facts
-	if err == nil {
-		err = s.report(ctx, m)
-	}
-	return err
-}
-
-// report tells the team what this machine has. It is called after a fetch.
-func (s *stores) report(ctx context.Context, m *membership) error {
-	st, err := s.stream(m).Status(ctx)
-	if err == nil {
-		err = s.stream(m).Report(ctx, st.Last)
-	}
 	return err
 }
 
@@ -501,9 +507,13 @@ func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plain
 			*f.to = path
 		}
 	}
-	_, loopback, err := (serveArgs{Addr: a.Addr, Insecure: true, TokenFile: "given"}).check()
-	if err != nil {
-		return "", err
+	loopback := true
+	for _, addr := range []string{a.Addr, cmp.Or(a.Cluster, a.Addr)} {
+		_, local, err := (serveArgs{Addr: addr, Insecure: true, TokenFile: "given"}).check()
+		if err != nil {
+			return "", err
+		}
+		loopback = loopback && local
 	}
 	if !loopback && !a.Insecure && (o.Cert == "" || o.TokenFile == "" && o.CA == "") {
 		return "", &cli.UsageError{Problem: "everybody on the network could read and write", Advice: "give --tls-cert, --tls-key and --token-file (or --tls-ca), or --insecure"}
@@ -514,6 +524,9 @@ func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plain
 	}
 	defer s.Close()
 	fmt.Fprintf(r.out, "Serving teams at %s, in %s\nJoin from a project with: lean-ctx team join %s\n", s.URL(), o.Dir, s.URL())
+	if s.Cluster() != "" {
+		fmt.Fprintf(r.out, "The other servers of the cluster connect to %s\n", s.Cluster())
+	}
 	s.Wait(ctx)
 	return "Stopped.", nil
 }

@@ -7,18 +7,17 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/journal/jetstream/natsserver"
+	"leanctx/internal/proctest"
 )
 
 // event of the tests' machine: it counts one up.
@@ -66,7 +65,7 @@ var project = jetstream.Project{Hash: "0123456789abcdef", FirstCommits: []string
 // server is one NATS server behind a proxy, whose address stays when the
 // server is started anew.
 type server struct {
-	*proxy
+	*proctest.Proxy
 	dir  string
 	nats *natsserver.Server
 }
@@ -74,7 +73,7 @@ type server struct {
 func serve(t testing.TB) *server {
 	t.Helper()
 	s := &server{dir: t.TempDir()}
-	s.proxy = listen(t)
+	s.Proxy = proctest.NewProxy(t)
 	s.start(t)
 	t.Cleanup(func() { s.nats.Close() })
 	return s
@@ -91,7 +90,7 @@ func (s *server) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.backend.Store(u.Host)
+	s.To(u.Host)
 }
 
 // restart stops the server, has do change its files, and starts it anew.
@@ -102,97 +101,8 @@ func (s *server) restart(t testing.TB, do func()) {
 	s.start(t)
 }
 
-// proxy passes connections on, and fails as it is told to.
-type proxy struct {
-	net.Listener
-	backend atomic.Value // string
-	fault   atomic.Int32
-	dropped chan struct{} // told when an answer was dropped
-
-	mu    sync.Mutex
-	conns []net.Conn
-}
-
-// What a proxy does to what the server answers.
-const (
-	pass   = iota
-	drop   // nothing comes through; the connection stays
-	halve  // half of the next answer, and then the connection is cut
-	refuse // no new connections
-)
-
-func listen(t testing.TB) *proxy {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{Listener: l, dropped: make(chan struct{}, 1)}
-	t.Cleanup(func() { l.Close(); p.cut() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			p.pass(c)
-		}
-	}()
-	return p
-}
-
-func (p *proxy) url() string { return "nats://" + p.Addr().String() }
-
-func (p *proxy) pass(client net.Conn) {
-	server, err := net.Dial("tcp", p.backend.Load().(string))
-	if p.fault.Load() == refuse || err != nil {
-		client.Close()
-		if err == nil {
-			server.Close()
-		}
-		return
-	}
-	p.mu.Lock()
-	p.conns = append(p.conns, client, server)
-	p.mu.Unlock()
-	go func() {
-		_, _ = io.Copy(server, client)
-		server.Close()
-	}()
-	go func() {
-		defer client.Close()
-		for b := make([]byte, 64<<10); ; {
-			n, err := server.Read(b)
-			if err != nil {
-				return
-			}
-			switch p.fault.Load() {
-			case drop:
-				select {
-				case p.dropped <- struct{}{}:
-				default:
-				}
-				continue
-			case halve:
-				p.fault.Store(pass)
-				_, _ = client.Write(b[:n/2])
-				return
-			}
-			if _, err := client.Write(b[:n]); err != nil {
-				return
-			}
-		}
-	}()
-}
-
-// cut closes all connections.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		c.Close()
-	}
-	p.conns = nil
-}
+// url is where clients connect.
+func (s *server) url() string { return "nats://" + s.Addr() }
 
 type options = jetstream.Options
 

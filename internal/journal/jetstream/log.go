@@ -58,19 +58,21 @@ func (l *Log) Name() string { return l.subject }
 // Wait is [journal.Remote.Wait].
 func (l *Log) Wait() time.Duration { return l.s.o.Wait }
 
-// electing tells whether a cluster has no leader at the moment.
+// electing tells whether a cluster has no leader at the moment, or too few servers.
 func electing(err error) bool {
-	return isCode(err, codeUnavailable) || errors.Is(err, nats.ErrNoResponders)
+	return isCode(err, codeUnavailable, codeNoPeers) || errors.Is(err, nats.ErrNoResponders)
 }
 
 // electionTimeout is how long a fetch waits for a leader.
 const electionTimeout = 10 * time.Second
 
 // Codes that have no name in the client: a message with the same id is being
-// settled, and JetStream is temporarily unavailable.
+// settled, JetStream is temporarily unavailable, and a stream with three
+// replicas finds fewer servers.
 const (
 	codeInProcess   = 10158
 	codeUnavailable = 10008
+	codeNoPeers     = 10005
 )
 
 func isCode(err error, codes ...jetstream.ErrorCode) bool {

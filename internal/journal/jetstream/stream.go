@@ -195,6 +195,9 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 		nats.ReconnectBufSize(-1), // a publish without a connection fails, so we know that it was not sent
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
 	}
+	if strings.Contains(s.o.URL, ",") {
+		o = append(o, nats.IgnoreDiscoveredServers()) // all were named; other addresses of theirs may not be reachable from here
+	}
 	if s.o.Creds != "" {
 		o = append(o, nats.UserCredentials(s.o.Creds))
 	}

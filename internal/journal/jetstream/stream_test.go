@@ -16,6 +16,7 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
+	"leanctx/internal/proctest"
 )
 
 func TestEveryMachineHasEveryCommit(t *testing.T) {
@@ -143,7 +144,7 @@ func TestAcknowledgedCommitSurvivesTheCopysDisk(t *testing.T) {
 // The answer to a publish is lost in every way a network has. The commit is in
 // the log exactly once.
 func TestLostAnswer(t *testing.T) {
-	for name, fault := range map[string]int32{"dropped": drop, "cut in half": halve} {
+	for name, fault := range map[string]proctest.Fault{"dropped": proctest.DropAnswers, "cut in half": proctest.Halve} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)
 			a, b := join(t, s.url()), join(t, s.url())
@@ -153,8 +154,8 @@ func TestLostAnswer(t *testing.T) {
 			_, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) {
 				if !decided {
 					decided = true
-					s.fault.Store(fault)
-					time.AfterFunc(50*time.Millisecond, func() { s.fault.Store(pass); s.cut() })
+					s.Set(fault)
+					time.AfterFunc(50*time.Millisecond, func() { s.Set(proctest.Pass); s.Cut() })
 				}
 				return []event{{Key: "x"}}, nil
 			})
@@ -179,9 +180,9 @@ func TestInDoubt(t *testing.T) {
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()
 	_, err := a.Update(ctx, func(counters, time.Time) ([]event, error) {
-		s.fault.Store(drop)
+		s.Set(proctest.DropAnswers)
 		go func() { // when the server has the commit, which its answer tells
-			<-s.dropped
+			<-s.Dropped
 			giveUp()
 		}()
 		return []event{{Key: "x"}}, nil
@@ -189,8 +190,8 @@ func TestInDoubt(t *testing.T) {
 	if !errors.Is(err, journal.ErrInDoubt) {
 		t.Fatal(err)
 	}
-	s.fault.Store(pass)
-	s.cut()
+	s.Set(proctest.Pass)
+	s.Cut()
 	if got := a.newest(t); got["x"] != 2 { // the request had gone through
 		t.Errorf("%v", got)
 	}
@@ -205,14 +206,14 @@ func TestOffline(t *testing.T) {
 	a := join(t, s.url())
 	a.add(t, "x")
 	a.close()
-	s.fault.Store(refuse)
-	s.cut()
+	s.Set(proctest.Refuse)
+	s.Cut()
 	a.open(t, s.url(), func(so *jetstream.Options, _ *journal.Options) { so.Wait = 50 * time.Millisecond })
 	if got := a.copied(t); got["x"] != 1 {
 		t.Errorf("%v", got)
 	}
 	ws := a.Warnings()
-	if len(ws) != 1 || ws[0].Kind != journal.Offline || !strings.Contains(ws[0].Text, s.Addr().String()) {
+	if len(ws) != 1 || ws[0].Kind != journal.Offline || !strings.Contains(ws[0].Text, s.Addr()) {
 		t.Errorf("%v", ws)
 	}
 	before, err := os.ReadFile(journalOf(a))
@@ -220,13 +221,13 @@ func TestOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = a.Update(t.Context(), add("x"))
-	if !errors.Is(err, journal.ErrOffline) || !strings.Contains(err.Error(), s.Addr().String()) {
+	if !errors.Is(err, journal.ErrOffline) || !strings.Contains(err.Error(), s.Addr()) {
 		t.Error(err)
 	}
 	if after, _ := os.ReadFile(journalOf(a)); string(after) != string(before) {
 		t.Error("the copy was written")
 	}
-	s.fault.Store(pass)
+	s.Set(proctest.Pass)
 	for { // the refusal counts for a moment
 		if _, err = a.Update(t.Context(), add("x")); err == nil || !errors.Is(err, journal.ErrOffline) {
 			break

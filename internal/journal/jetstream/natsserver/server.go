@@ -27,7 +27,7 @@ type Options struct {
 	Dir       string // where the streams are kept
 	Cert, Key string // TLS files; none: connections are not encrypted
 	CA        string // clients must have a certificate that this one signed
-	TokenFile string // clients must give the token in this file
+	TokenFile string // clients, and the other servers of a cluster, must give the token in this file
 
 	Name    string   // of this server, in a cluster
 	Cluster string   // host:port for the other servers; none: no cluster
@@ -49,9 +49,8 @@ func Start(o *Options) (*Server, error) {
 		return nil, err
 	}
 	so := &server.Options{
-		ServerName: o.Name, Host: host, Port: port, NoSigs: true, DontListen: false,
-		JetStream: true, StoreDir: o.Dir, SyncAlways: true,
-		MaxPayload: 8 << 20, NoSystemAccount: false,
+		ServerName: o.Name, Host: host, Port: port, NoSigs: true,
+		JetStream: true, StoreDir: o.Dir, SyncAlways: true, MaxPayload: 8 << 20,
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
@@ -69,12 +68,8 @@ func Start(o *Options) (*Server, error) {
 		return nil, err
 	}
 	if o.Cluster != "" {
-		if so.Cluster.Host, so.Cluster.Port, err = hostPort(o.Cluster); err != nil {
+		if err := o.cluster(so); err != nil {
 			return nil, err
-		}
-		so.Cluster.Name, so.Cluster.TLSConfig = "lean-ctx", so.TLSConfig
-		for _, r := range o.Routes {
-			so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", Host: r})
 		}
 	}
 	s, err := server.NewServer(so)
@@ -90,6 +85,32 @@ func Start(o *Options) (*Server, error) {
 		return nil, fmt.Errorf("the server at %s did not start; is the port free, and %s not in use?", o.Addr, o.Dir)
 	}
 	return &Server{s}, nil
+}
+
+// clusterName is also the name with which the servers of a cluster sign in.
+const clusterName = "lean-ctx"
+
+// cluster sets how the servers of a cluster talk to each other: with the
+// certificates and the token that clients need too.
+func (o *Options) cluster(so *server.Options) (err error) {
+	c := &so.Cluster
+	c.Name = clusterName
+	if c.Host, c.Port, err = hostPort(o.Cluster); err != nil {
+		return err
+	}
+	if so.TLSConfig != nil {
+		c.TLSConfig = so.TLSConfig.Clone()
+		c.TLSConfig.RootCAs = c.TLSConfig.ClientCAs // each is also the client of the others
+	}
+	var user *url.Userinfo
+	if so.Authorization != "" {
+		c.Username, c.Password = clusterName, so.Authorization
+		user = url.UserPassword(c.Username, c.Password)
+	}
+	for _, r := range o.Routes {
+		so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", User: user, Host: r})
+	}
+	return nil
 }
 
 func (o *Options) tls() (*tls.Config, error) {
@@ -119,6 +140,14 @@ func hostPort(addr string) (string, int, error) {
 
 // URL is where clients connect.
 func (s *Server) URL() string { return s.s.ClientURL() }
+
+// Cluster is where the other servers of the cluster connect; empty without one.
+func (s *Server) Cluster() string {
+	if a := s.s.ClusterAddr(); a != nil {
+		return a.String()
+	}
+	return ""
+}
 
 // Wait returns when ctx ends or the server stops by itself, such as for a full disk.
 func (s *Server) Wait(ctx context.Context) {

@@ -1,0 +1,198 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"leanctx/internal/proctest"
+)
+
+// cluster is three processes of `lean-ctx team serve`, and a project.
+type cluster struct {
+	servers [3]*teamServer
+	project string
+	home    string
+}
+
+// teamServer is one of them. Its addresses are those of proxies, so that they stay when it is
+// started anew on other ports.
+type teamServer struct {
+	dir            string
+	clients, peers *proctest.Proxy
+	cmd            *exec.Cmd
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{home: t.TempDir()}
+	c.project = filepath.Join(c.home, "my-app")
+	if err := os.Mkdir(c.project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.servers {
+		c.servers[i] = &teamServer{dir: t.TempDir(), clients: proctest.NewProxy(t), peers: proctest.NewProxy(t)}
+	}
+	for i := range c.servers {
+		c.start(t, i)
+	}
+	return c
+}
+
+// start starts a server and waits until it listens.
+func (c *cluster) start(t *testing.T, i int) {
+	t.Helper()
+	s, routes := c.servers[i], []string{}
+	for j, other := range c.servers {
+		if j != i {
+			routes = append(routes, other.peers.Addr())
+		}
+	}
+	s.cmd = exec.CommandContext(t.Context(), "lean-ctx", "team", "serve", "--name", "n"+strconv.Itoa(i), "--dir", s.dir,
+		"--addr", "127.0.0.1:0", "--cluster", "127.0.0.1:0", "--routes", strings.Join(routes, ","))
+	s.cmd.Env = c.env(s.dir)
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	s.cmd.Stderr = &errs
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines, last := bufio.NewScanner(out), ""
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		last = words[len(words)-1]
+		if at, ok := strings.CutPrefix(last, "nats://"); ok {
+			s.clients.To(at)
+		}
+		if strings.HasPrefix(lines.Text(), "The other servers") {
+			s.peers.To(last)
+			go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
+			return
+		}
+	}
+	_ = s.cmd.Wait() // it ended by itself
+	t.Fatalf("server %d did not start: %s", i, errs.String())
+}
+
+// kill ends a server as a power cut does.
+func (c *cluster) kill(t *testing.T, i int) {
+	t.Helper()
+	if err := c.servers[i].cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.servers[i].cmd.Wait() // it was killed
+}
+
+// stop ends a server in order. It hands over what it leads first.
+func (c *cluster) stop(t *testing.T, i int) {
+	t.Helper()
+	if err := c.servers[i].cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.servers[i].cmd.Wait() // its exit code says that it was interrupted
+}
+
+func (c *cluster) env(dataDir string) []string {
+	return append(os.Environ(), "LEAN_CTX_DATA_DIR="+dataDir, "LEAN_CTX_PROJECT_ROOT="+c.project, "HOME="+c.home, "USERPROFILE="+c.home)
+}
+
+func (c *cluster) url() string {
+	var urls []string
+	for _, s := range c.servers {
+		urls = append(urls, "nats://"+s.clients.Addr())
+	}
+	return strings.Join(urls, ",")
+}
+
+// machine is a data directory on which the project is in the team.
+type machine struct{ env []string }
+
+func (c *cluster) machine(t *testing.T, url string) *machine {
+	t.Helper()
+	m := &machine{c.env(t.TempDir())}
+	m.must(t, "team", "join", url)
+	return m
+}
+
+// run runs a command and gives its exit code and what it printed.
+func (m *machine) run(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "lean-ctx", args...)
+	c.Env = m.env
+	text, err := c.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode(), string(text)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return 0, string(text)
+}
+
+// away is the exit code when the team's server does not answer.
+const away = 11
+
+// must runs a command until the servers answer: a cluster elects a leader first.
+func (m *machine) must(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out := m.run(t, args...)
+	for code == away || old(out) {
+		code, out = m.run(t, args...)
+	}
+	if code != 0 {
+		t.Fatalf("lean-ctx %s: exit code %d: %s", strings.Join(args, " "), code, out)
+	}
+	return out
+}
+
+// old reports whether a command answered from the copy.
+func old(out string) bool { return strings.Contains(out, "newer commits were not looked for") }
+
+// A cluster goes on without one of its three servers. Without two it acknowledges nothing, and
+// what is known is still read. When they are back, all machines have the same facts.
+func TestTeamCluster(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t)
+	a, b := c.machine(t, c.url()), c.machine(t, c.url())
+	a.must(t, "remember", "all/up", "three servers")
+
+	c.stop(t, 0)
+	a.must(t, "remember", "one/down", "two servers")
+	if got := b.must(t, "recall", "servers"); !strings.Contains(got, "two servers") {
+		t.Errorf("a fact of the other machine is not found: %s", got)
+	}
+
+	c.kill(t, 1)
+	// A server that was the leader a moment ago may have the fact. Then it is in doubt.
+	code, out := a.run(t, "remember", "two/down", "one server")
+	if code == 0 || code != away && !strings.Contains(out, "in doubt") {
+		t.Errorf("without a majority: exit code %d: %s", code, out)
+	}
+	if code, out := b.run(t, "recall", "servers"); code != 0 || !strings.Contains(out, "two servers") {
+		t.Errorf("the copy is not read: exit code %d: %s", code, out)
+	}
+
+	c.start(t, 0)
+	c.start(t, 1)
+	b.must(t, "remember", "all/back", "three servers again")
+	want := a.must(t, "knowledge", "export", "--shared")
+	for _, fact := range []string{"three servers", "two servers", "three servers again"} {
+		if strings.Count(want, `"value": "`+fact+`"`) != 1 {
+			t.Errorf("%q is not there once: %s", fact, want)
+		}
+	}
+	if got := b.must(t, "knowledge", "export", "--shared"); got != want {
+		t.Errorf("the machines differ:\n%s\n%s", got, want)
+	}
+}
