@@ -281,16 +281,22 @@ func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 	return s.do(ctx, w)
 }
 
-// task returns the current state of a task.
-func (s *Store) task(ctx context.Context, argument, id string) (Task, error) {
-	var t Task
-	err := s.view(ctx, func(st *state, _ time.Time) error {
+// task returns the current state of a task. One that another machine of a team has just
+// created is fetched.
+func (s *Store) task(ctx context.Context, argument, id string) (t Task, err error) {
+	look := func(st *state, _ time.Time) error {
 		r, err := st.find(s.opts.ProjectHash, argument, id)
 		if err == nil {
 			t = r.Task
 		}
 		return err
-	})
+	}
+	err = s.view(ctx, look)
+	if _, unknown := errors.AsType[*refusal.NotFoundError](err); unknown && s.opts.Team != nil {
+		if err = s.log.Fetch(ctx); err == nil {
+			err = s.view(ctx, look)
+		}
+	}
 	return t, err
 }
 

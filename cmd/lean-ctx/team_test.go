@@ -17,9 +17,9 @@ import (
 	"leanctx/internal/proctest"
 )
 
-// cluster is three processes of `lean-ctx team serve`, and a project.
+// cluster is processes of `lean-ctx team serve`, and a project.
 type cluster struct {
-	servers [3]*teamServer
+	servers []*teamServer
 	project string
 	home    string
 }
@@ -27,20 +27,23 @@ type cluster struct {
 // teamServer is one of them. Its addresses are those of proxies, so that they stay when it is
 // started anew on other ports.
 type teamServer struct {
-	dir            string
-	clients, peers *proctest.Proxy
-	cmd            *exec.Cmd
+	dir     string
+	addr    string            // of its own
+	clients []*proctest.Proxy // one for each machine
+	peers   *proctest.Proxy
+	cmd     *exec.Cmd
 }
 
-func startCluster(t *testing.T) *cluster {
+// startCluster starts one server, or three.
+func startCluster(t *testing.T, servers int) *cluster {
 	t.Helper()
 	c := &cluster{home: t.TempDir()}
 	c.project = filepath.Join(c.home, "my-app")
 	if err := os.Mkdir(c.project, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.servers {
-		c.servers[i] = &teamServer{dir: t.TempDir(), clients: proctest.NewProxy(t), peers: proctest.NewProxy(t)}
+	for range servers {
+		c.servers = append(c.servers, &teamServer{dir: t.TempDir(), peers: proctest.NewProxy(t)})
 	}
 	for i := range c.servers {
 		c.start(t, i)
@@ -57,8 +60,11 @@ func (c *cluster) start(t *testing.T, i int) {
 			routes = append(routes, other.peers.Addr())
 		}
 	}
-	s.cmd = exec.CommandContext(t.Context(), "lean-ctx", "team", "serve", "--name", "n"+strconv.Itoa(i), "--dir", s.dir,
-		"--addr", "127.0.0.1:0", "--cluster", "127.0.0.1:0", "--routes", strings.Join(routes, ","))
+	args := []string{"team", "serve", "--dir", s.dir, "--addr", "127.0.0.1:0"}
+	if len(routes) > 0 {
+		args = append(args, "--name", "n"+strconv.Itoa(i), "--cluster", "127.0.0.1:0", "--routes", strings.Join(routes, ","))
+	}
+	s.cmd = exec.CommandContext(t.Context(), "lean-ctx", args...)
 	s.cmd.Env = c.env(s.dir)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -69,18 +75,26 @@ func (c *cluster) start(t *testing.T, i int) {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines, last := bufio.NewScanner(out), ""
-	for lines.Scan() {
-		words := strings.Fields(lines.Text())
-		last = words[len(words)-1]
-		if at, ok := strings.CutPrefix(last, "nats://"); ok {
-			s.clients.To(at)
+	listens := func(line, before string) (addr string) {
+		if _, after, ok := strings.Cut(line, before); ok {
+			addr = strings.TrimRight(strings.Fields(after)[0], ",")
 		}
-		if strings.HasPrefix(lines.Text(), "The other servers") {
-			s.peers.To(last)
-			go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
-			return
+		return addr
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if addr := listens(lines.Text(), "Serving teams at nats://"); addr != "" {
+			s.addr = addr
+			for _, p := range s.clients {
+				p.To(addr)
+			}
 		}
+		if addr := listens(lines.Text(), "of the cluster connect to "); addr != "" {
+			s.peers.To(addr)
+		} else if !strings.Contains(lines.Text(), "team join") || len(routes) > 0 {
+			continue
+		}
+		go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
+		return
 	}
 	_ = s.cmd.Wait() // it ended by itself
 	t.Fatalf("server %d did not start: %s", i, errs.String())
@@ -108,21 +122,25 @@ func (c *cluster) env(dataDir string) []string {
 	return append(os.Environ(), "LEAN_CTX_DATA_DIR="+dataDir, "LEAN_CTX_PROJECT_ROOT="+c.project, "HOME="+c.home, "USERPROFILE="+c.home)
 }
 
-func (c *cluster) url() string {
-	var urls []string
-	for _, s := range c.servers {
-		urls = append(urls, "nats://"+s.clients.Addr())
-	}
-	return strings.Join(urls, ",")
+// machine is a data directory, and its connections to the servers.
+type machine struct {
+	env     []string
+	url     string
+	proxies []*proctest.Proxy
 }
 
-// machine is a data directory on which the project is in the team.
-type machine struct{ env []string }
-
-func (c *cluster) machine(t *testing.T, url string) *machine {
+// machine has the project join the team on a new machine.
+func (c *cluster) machine(t *testing.T) *machine {
 	t.Helper()
-	m := &machine{c.env(t.TempDir())}
-	m.must(t, "team", "join", url)
+	m := &machine{env: c.env(t.TempDir())}
+	var urls []string
+	for _, s := range c.servers {
+		p := proctest.NewProxy(t)
+		p.To(s.addr)
+		s.clients, m.proxies, urls = append(s.clients, p), append(m.proxies, p), append(urls, "nats://"+p.Addr())
+	}
+	m.url = strings.Join(urls, ",")
+	m.must(t, "team", "join", m.url)
 	return m
 }
 
@@ -163,8 +181,8 @@ func old(out string) bool { return strings.Contains(out, "newer commits were not
 // what is known is still read. When they are back, all machines have the same facts.
 func TestTeamCluster(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t)
-	a, b := c.machine(t, c.url()), c.machine(t, c.url())
+	c := startCluster(t, 3)
+	a, b := c.machine(t), c.machine(t)
 	a.must(t, "remember", "all/up", "three servers")
 
 	c.stop(t, 0)
