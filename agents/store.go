@@ -6,12 +6,10 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"leanctx/agents/diary"
-	"leanctx/agents/lease"
 	"leanctx/agents/live"
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
@@ -291,50 +289,4 @@ func (s *Store) plain(argument, name string) error {
 		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
 	}
 	return nil
-}
-
-// CopyTo adds the project's agents, their claims and diaries to another store, and returns
-// how many agents were not there. Messages stay: their readers' positions count from the
-// first message of a store.
-func (s *Store) CopyTo(ctx context.Context, to *Store) (n int, err error) {
-	var list []*agent
-	var claims []*lease.Lease
-	err = s.view(ctx, func(p *project, _ time.Time) error {
-		for _, a := range p.agents {
-			list = append(list, a)
-		}
-		for _, l := range p.leases {
-			claims = append(claims, l)
-		}
-		return nil
-	})
-	if err != nil || len(list) == 0 {
-		return 0, err
-	}
-	slices.SortFunc(list, func(a, b *agent) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(claims, func(a, b *lease.Lease) int { return cmp.Compare(a.Path, b.Path) })
-	err = to.updateAll(ctx, func(st *state, _ time.Time) (events []event, err error) {
-		n = 0
-		p := st.project(to.opts.ProjectHash)
-		for _, a := range list {
-			if p.agents[a.ID] == nil {
-				c := *a
-				c.position, c.Machine = position{}, to.opts.Machine
-				events = append(events, event{Agent: &c})
-				n++
-			}
-		}
-		if p.fence == 0 { // who comes later has no token of this team
-			for _, l := range claims {
-				events = append(events, event{Claim: l})
-			}
-		}
-		return events, nil
-	})
-	for _, a := range list {
-		if err == nil {
-			err = s.diaries.CopyTo(ctx, a.ID, to.diaries)
-		}
-	}
-	return n, err
 }

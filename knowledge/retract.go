@@ -47,6 +47,7 @@ type Withdrawn struct {
 	Touched   []string   `json:"touched"`
 	Erased    bool       `json:"erased"`
 	Shared    bool       `json:"shared,omitempty"`  // the erased fact may be in the repository
+	Team      bool       `json:"team,omitempty"`    // the erased fact is in a team's stream
 	Lessons   int        `json:"lessons,omitempty"` // how many patterns or gotchas it was
 	Contested            // nothing was taken back: what is believed has more authority
 	Copies    []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
@@ -66,6 +67,9 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	purge := ""
 	if w.Shared {
 		purge = "\n  lean-ctx sync takes it out of .lean-ctx/log here, and out of the others' files at their next sync. Git's history still has it: git filter-repo --replace-text takes a text out of that"
+	}
+	if w.Team {
+		purge += "\n  No machine of the team shows it any more. Its bytes stay in the server's stream and in the other machines' journals. To be rid of them, begin a new stream: see Erased facts in the documentation of teams"
 	}
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
@@ -186,7 +190,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 
 // disputed says that nothing was taken back.
 func (w *Withdrawn) disputed(x Contested) {
-	w.Category, w.Key, w.Contested, w.Erased = x.Old.Category, x.Old.Key, x, false
+	w.Category, w.Key, w.Contested, w.Erased, w.Team = x.Old.Category, x.Old.Key, x, false, false
 }
 
 // ofVersions is the argument that says something of a fact's versions; none if empty.
@@ -265,7 +269,7 @@ func Retract(f state.Facts, n fact.ID, value string, until *time.Time, as format
 // A name erased before is swept again, so that an interrupted erasure can be
 // finished by asking for it once more.
 func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
-	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true}
+	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true, Team: s.opts.Team != nil}
 	var gone []*fact.Version
 	by := s.Source(w.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {

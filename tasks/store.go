@@ -255,8 +255,8 @@ func (e *TransitionError) Error() string {
 }
 
 // CopyTo adds the project's tasks to another store, as they are, and returns how many were
-// not there.
-func (s *Store) CopyTo(ctx context.Context, to *Store) (n int, err error) {
+// not there. The instant is not needed: a task has an id of its own for ever.
+func (s *Store) CopyTo(ctx context.Context, to *Store, _ time.Time) (n int, err error) {
 	var list []*record
 	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
 		list = slices.SortedFunc(maps.Values(st.projects[s.opts.ProjectHash]), func(a, b *record) int { return cmp.Compare(a.ID, b.ID) })

@@ -265,7 +265,7 @@ func (s *Dir) use(b *openDiary, do func(*journalLog) error) error {
 	return err
 }
 
-// CopyTo adds a diary to another directory, unless it has entries there.
+// CopyTo adds to a diary in another directory the entries that it does not have there.
 func (s *Dir) CopyTo(ctx context.Context, id string, to *Dir) error {
 	var all diary
 	err := s.with(id, func(log *journalLog) error {
@@ -279,11 +279,10 @@ func (s *Dir) CopyTo(ctx context.Context, id string, to *Dir) error {
 	}
 	return to.with(id, func(log *journalLog) error {
 		_, err := log.Update(ctx, func(d *diary, _ time.Time) (events []event, err error) {
-			if len(d.entries) > 0 {
-				return nil, nil
+			if len(d.entries) == 0 {
+				events = append(events, event{Owner: &all.owner})
 			}
-			events = append(events, event{Owner: &all.owner})
-			for _, e := range all.entries {
+			for _, e := range all.entries[min(len(d.entries), len(all.entries)):] {
 				events = append(events, event{Entry: &e})
 			}
 			return events, nil

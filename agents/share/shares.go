@@ -135,6 +135,50 @@ func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) 
 	return nil // the share is committed
 }
 
+// CopyTo adds the shares after an instant to another store, and returns how many were not there.
+// The contents go to the team. A share whose contents are damaged is left out.
+func (s *Store) CopyTo(ctx context.Context, to *Store, since time.Time) (n int, err error) {
+	var list []*shared
+	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
+		list = slices.DeleteFunc(st.sorted(), func(x *shared) bool { return !x.At.After(since) })
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	whole := list[:0]
+	for _, x := range list {
+		texts := map[string]string{}
+		for _, f := range x.Files {
+			if text, ok := s.contents(ctx, x.ID, f); ok {
+				texts[f.Hash] = text
+			}
+		}
+		if slices.ContainsFunc(x.Files, func(f stored) bool { _, ok := texts[f.Hash]; return !ok }) {
+			continue
+		}
+		for name, text := range texts {
+			if err := to.opts.Contents.Put(ctx, name, []byte(text)); err != nil {
+				return 0, err
+			}
+		}
+		whole = append(whole, x)
+	}
+	if len(whole) == 0 {
+		return 0, nil
+	}
+	_, err = to.log.Update(ctx, func(st *state, _ time.Time) (events []event, err error) {
+		for _, x := range whole {
+			if st.shares[x.ID] == nil {
+				events = append(events, event{Push: x})
+			}
+		}
+		n = len(events)
+		return events, nil
+	})
+	return n, err
+}
+
 // newID is the id of a share. It is also the name of a directory, so it is chosen before
 // the commit and must be unique.
 func newID() string {

@@ -41,6 +41,7 @@ type Incoming struct {
 	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"keep lean-ctx's project_only, which is its default"`
 
 	Data      io.Reader `json:"-"` // instead of the file, when the caller has it
+	Contest   bool      `json:"-"` // with skip-existing: another value than ours becomes a dispute
 	BatchSize int       `json:"-"` // the most facts of one commit; 0: 50,000
 
 	Progress func(done, total int) `json:"-"` // told how far the import is; may be nil

@@ -180,6 +180,9 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 		if erased || withdrawn(m.st.Versions(n), m.present) {
 			m.r.Removed += in.records
 		}
+		if m.in.Contest {
+			m.contest(n, in)
+		}
 	case !existing:
 		for _, v := range in.versions {
 			m.add(state.Event{Put: m.unique(v)})
@@ -191,6 +194,22 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 		m.append(n, in)
 	}
 	return nil
+}
+
+// contest has the file's current value stand against ours. Two people gave the fact different
+// values, each without the other's. A value that was believed here before is no news.
+func (m *merger) contest(n fact.ID, in incoming) {
+	theirs, ours := fact.Current(in.versions, m.present), fact.Current(m.over.Versions(n), m.present)
+	if theirs == nil || ours == nil || m.st.ByID(theirs.ID) != nil || verdict.Compare(ours.Key, ours.Value, theirs.Value) == verdict.Equal {
+		return
+	}
+	claim := formats.Dispute{Value: theirs.Value, Confidence: theirs.Confidence, Source: formats.Source{Kind: knowledge.KindImport, By: theirs.AssertedBy, Confidence: theirs.Confidence}}
+	if len(theirs.Sources) > 0 {
+		claim.Source = theirs.Sources[len(theirs.Sources)-1]
+	}
+	events := knowledge.Contest(m.over, claim, ours, m.present)
+	m.add(events...)
+	m.r.Disputed += min(len(events), 1)
 }
 
 // replace lets the file's current value supersede ours.

@@ -7,13 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"leanctx/agents/share"
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
-	"leanctx/knowledge"
 )
 
 // teamWait is how long a command that reads waits for newer commits of its team.
@@ -22,7 +23,9 @@ const teamWait = 100 * time.Millisecond
 // membership is where a project's stores are, and the team that shares them. It is read
 // from teams/<hash>/team.json. A project that was never in a team has no such file, and its
 // stores are where they always were. Those of a team are copies of its stream, in
-// teams/<hash>. They stay there when the project leaves.
+// teams/<hash>. They stay there when the project leaves. When it joins again it gets
+// other copies, in teams/<hash>/2 and so on: until all is published, the former stores are
+// in use and nothing of them is changed.
 type membership struct {
 	jetstream.Server
 	Schema  int       `json:"schema"`
@@ -30,7 +33,8 @@ type membership struct {
 	Project string    `json:"project_hash"` // the project's hash in the stream
 	Machine string    `json:"machine"`      // this machine's name in the team
 	State   string    `json:"state"`
-	Since   time.Time `json:"since"`
+	Since   time.Time `json:"since"`           // when it came into this state
+	Joins   int       `json:"joins,omitempty"` // how often the project has joined a team; 0: once
 
 	hash    string
 	dataDir string
@@ -78,23 +82,47 @@ func (m *membership) in() bool { return m.State == member }
 
 // key tells the open stores of a project from those that it had before it joined or left.
 func (m *membership) key() string {
-	switch m.State {
-	case member, left:
-		return m.hash + " " + m.State + " " + m.Stream
+	if m.moved() {
+		return strings.Join([]string{m.hash, m.State, m.Stream, strconv.Itoa(m.joins())}, " ")
 	}
 	return m.hash
 }
 
+// joins is how often the project has joined: its stores are those of the last time.
+func (m *membership) joins() int {
+	if m.moved() {
+		return max(m.Joins, 1)
+	}
+	return 0
+}
+
+// before is the membership of before the last time that the project joined.
+func (m *membership) before() *membership {
+	b := &membership{hash: m.hash, dataDir: m.dataDir}
+	if n := m.joins() - 1; n > 0 {
+		b.State, b.Joins, b.Project = left, n, m.Project
+	}
+	return b
+}
+
+// copyDir is where the copies of a team are.
+func (m *membership) copyDir() string {
+	if n := m.joins(); n > 1 {
+		return filepath.Join(m.teamDir(), strconv.Itoa(n))
+	}
+	return m.teamDir()
+}
+
 func (m *membership) knowledgeDir() string {
 	if m.moved() {
-		return filepath.Join(m.teamDir(), "knowledge")
+		return filepath.Join(m.copyDir(), "knowledge")
 	}
 	return filepath.Join(m.dataDir, "knowledge", m.hash)
 }
 
 func (m *membership) agentsDir() string {
 	if m.moved() {
-		return filepath.Join(m.teamDir(), "agents")
+		return filepath.Join(m.copyDir(), "agents")
 	}
 	return filepath.Join(m.dataDir, "agents")
 }
@@ -112,14 +140,6 @@ func (m *membership) machine() string {
 		return m.Machine
 	}
 	return ""
-}
-
-// share sets the options of the facts of a team.
-func (m *membership) share(s *stores, o *knowledge.Options) {
-	o.Team, o.ProjectHash = m.team(s), m.project()
-	if m.moved() {
-		o.Adopt = nil // the former store has adopted what another program kept
-	}
 }
 
 // team returns the remote logs, nil without a team.

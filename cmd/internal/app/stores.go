@@ -91,7 +91,6 @@ func (s *stores) store(sc op.Scope, p located) (*knowledge.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.at.share(s, o)
 		return knowledge.Open(p.at.knowledgeDir(), o)
 	})
 	if err != nil {
@@ -164,12 +163,15 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 		return nil, err
 	}
 	o := &knowledge.Options{
-		ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Logger: s.logger,
+		ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), LongLived: s.longLived, Logger: s.logger,
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
 		Erased: replica.Purge, Brings: func() int { return replica.Brings(p.Root) },
 		Intent: method(&w.tasks, (*tasks.Store).Current), LastSession: s.lastSession(p),
+	}
+	if p.at.moved() {
+		o.Adopt = nil // the former store has adopted what another program kept
 	}
 	m := newVectored(p.at.knowledgeDir(), s.transformers())
 	o.Semantic, o.Vectors = m, m

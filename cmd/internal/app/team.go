@@ -12,11 +12,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"leanctx/agents"
+	"leanctx/agents/share"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
@@ -109,14 +109,16 @@ func teamName(p located) string {
 type joinedTeam struct {
 	Team      string `json:"team"`
 	Server    string `json:"server"`
-	Again     bool   `json:"again,omitempty"` // it was in the team already
-	Made      bool   `json:"made,omitempty"`  // the team did not exist
-	Published int    `json:"published"`       // facts
-	Skipped   int    `json:"skipped"`         // facts that the team had
+	Again     bool   `json:"again,omitempty"`    // it was in the team already
+	Made      bool   `json:"made,omitempty"`     // the team did not exist
+	Published int    `json:"published"`          // facts
+	Skipped   int    `json:"skipped"`            // facts that the team had
+	Disputed  int    `json:"disputed,omitempty"` // facts that have another value in the team
 	Tasks     int    `json:"tasks"`
-	Agents    int    `json:"agents"`
-	Facts     int    `json:"facts"`           // of the team, now
-	Local     int    `json:"local,omitempty"` // facts that stay at home
+	Shares    int    `json:"shares"`
+	agents.Copied
+	Facts int `json:"facts"`           // of the team, now
+	Local int `json:"local,omitempty"` // facts that stay at home
 }
 
 func (j joinedTeam) Text() string {
@@ -127,12 +129,21 @@ func (j joinedTeam) Text() string {
 	if j.Made {
 		how = "Made and joined"
 	}
-	kept := ""
-	if j.Local > 0 {
-		kept = "\n" + prose.Count(j.Local, "local fact") + " kept aside at home, and back when you leave the team."
+	text := fmt.Sprintf("%s team %s at %s: %s published, %d already there; %s and %s published. The team has %s.",
+		how, j.Team, j.Server, prose.Count(j.Published, "fact"), j.Skipped, prose.Count(j.Tasks, "task"), prose.Count(j.Agents, "agent"), prose.Count(j.Facts, "fact"))
+	if j.Messages+j.Handoffs+j.Shares > 0 {
+		text += fmt.Sprintf("\nStill open and published: %s, %s, %s.", prose.Count(j.Messages, "message"), prose.Count(j.Handoffs, "handoff"), prose.Count(j.Shares, "share"))
 	}
-	return fmt.Sprintf("%s team %s at %s: %s published, %d already there; %s and %s published. The team has %s.\nRestart running servers of this project (MCP clients), so that they share too.%s",
-		how, j.Team, j.Server, prose.Count(j.Published, "fact"), j.Skipped, prose.Count(j.Tasks, "task"), prose.Count(j.Agents, "agent"), prose.Count(j.Facts, "fact"), kept)
+	if j.Disputed > 0 {
+		text += fmt.Sprintf("\nDisputed: %d, which the team has with another value: see lean-ctx knowledge disputes", j.Disputed)
+	}
+	if len(j.Held) > 0 {
+		text += "\nNot published, since an agent of the team has a claim there: " + prose.Line(strings.Join(j.Held, ", "))
+	}
+	if j.Local > 0 {
+		text += "\n" + prose.Count(j.Local, "local fact") + " kept aside at home, and back when you leave the team."
+	}
+	return text + "\nRestart running servers of this project (MCP clients), so that they share too."
 }
 
 // joinTeam takes --project for the project's name in the team, unless it is a directory.
@@ -167,7 +178,7 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 	if machine == "" {
 		machine = machineName()
 	}
-	n := &membership{Server: server, Stream: name, Machine: machine, State: joining, Since: time.Now().UTC(), hash: p.Hash, dataDir: s.config.DataDir}
+	n := &membership{Server: server, Stream: name, Machine: machine, State: joining, Since: time.Now().UTC(), Joins: m.joins() + 1, hash: p.Hash, dataDir: s.config.DataDir}
 	stream := jetstream.Open(n.options(0))
 	defer stream.Close()
 	known, made, err := stream.Join(ctx, jetstream.Project{Hash: p.Hash, ID: p.ID, FirstCommits: p.FirstCommits}, a.Name != "")
@@ -175,22 +186,14 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 		return none, err
 	}
 	n.Project = known.Hash
-	from, err := s.former(ctx, sc, p, m)
-	if err != nil {
-		return none, err
-	}
-	defer from.close()
-	if m.State == left { // the copy was an ordinary store since: it is kept aside, and the team's copy begins anew
-		if err := os.Rename(m.teamDir(), m.teamDir()+".left-"+time.Now().UTC().Format("20060102T150405Z")); err != nil {
+	if m.State == "" {
+		if err := n.write(); err != nil { // the machine's name stays if it must join again
 			return none, err
 		}
 	}
-	if err := n.write(); err != nil {
-		return none, err
-	}
-	j := joinedTeam{Team: name, Server: server.URL, Made: made, Local: from.local}
 	n.State = member
-	if err := s.publish(ctx, sc, p, n, from, &j); err != nil {
+	j := joinedTeam{Team: name, Server: server.URL, Made: made}
+	if err := s.publish(ctx, sc, p, located{p.Project, n}, &j); err != nil {
 		return none, fmt.Errorf("the project has not joined; its memory is as it was; join again to go on: %w", err)
 	}
 	if err := n.write(); err != nil {
@@ -221,97 +224,119 @@ func machineName() string {
 	return streamName(host) + "-" + hex.EncodeToString(b)
 }
 
-// former is what a project has before it joins.
-type former struct {
-	facts  []byte // an export
-	local  int    // facts that are not in it
-	agents *agents.Store
-	tasks  *tasks.Store
-}
-
-func (f former) close() { _ = errors.Join(f.agents.Close(), f.tasks.Close()) }
-
-func (s *stores) former(ctx context.Context, sc op.Scope, p located, m *membership) (f former, err error) {
-	store, err := s.store(sc, p)
-	if err != nil {
-		return f, err
-	}
-	x, err := transfer.Export(ctx, store, transfer.Outgoing{})
-	if err != nil {
-		return f, err
-	}
-	if f.facts, _, f.local, err = split(x.Data); err != nil {
-		return f, err
-	}
-	if f.agents, err = agents.Open(m.agentsDir(), &agents.Options{ProjectRoot: p.Root, ProjectHash: m.project(), Logger: s.logger}); err != nil {
-		return f, err
-	}
-	f.tasks, err = tasks.Open(m.agentsDir(), &tasks.Options{ProjectRoot: p.Root, ProjectHash: m.project(), Logger: s.logger})
-	return f, err
-}
-
-// split parts an export into what a team gets and the facts that never leave this machine.
-// Those stay in the former store while the project is in the team, and come back when it
-// leaves.
+// split parts an export into what a team gets and what never leaves this machine: local
+// facts, and all that names one. It stays in the former store while the project is in the
+// team, and comes back when it leaves. n is how many local facts there are.
 func split(export string) (shared, local []byte, n int, err error) {
 	d, err := formats.DecodeNative([]byte(export))
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	encode := func(d *formats.Document) []byte {
-		var b bytes.Buffer
-		err = errors.Join(err, formats.EncodeNative(&b, d))
-		return b.Bytes()
+	names := map[formats.Name]bool{}
+	folded := func(x formats.Name) formats.Name {
+		return formats.Name{Category: formats.FoldName(x.Category), Key: formats.FoldName(x.Key)}
+	}
+	isLocal := func(x *formats.Name) bool { return x != nil && names[folded(*x)] }
+	pairName := func(text string) *formats.Name {
+		category, key, _ := strings.Cut(text, "/")
+		return &formats.Name{Category: category, Key: key}
 	}
 	own := &formats.Document{Schema: d.Schema}
-	names := map[string]bool{}
-	d.Facts = slices.DeleteFunc(d.Facts, func(v *formats.Fact) bool {
-		if v.Privacy == knowledge.PrivacyLocal {
-			own.Facts, names[v.Category+"/"+v.Key] = append(own.Facts, v), true
-		}
-		return v.Privacy == knowledge.PrivacyLocal
+	d.Facts, own.Facts = partition(d.Facts, func(v *formats.Fact) bool { return v.Privacy == knowledge.PrivacyLocal })
+	for _, v := range own.Facts {
+		names[folded(formats.Name{Category: v.Category, Key: v.Key})] = true
+	}
+	d.Relations, own.Relations = partition(d.Relations, func(r formats.Relation) bool { return isLocal(&r.From) || isLocal(&r.To) })
+	d.Disputes, own.Disputes = partition(d.Disputes, func(x formats.Dispute) bool {
+		return isLocal(&formats.Name{Category: x.Category, Key: x.Key}) || isLocal(x.Rename) || isLocal(x.Rival)
 	})
-	return encode(d), encode(own), len(names), err
+	d.JudgedPairs, own.JudgedPairs = partition(d.JudgedPairs, func(j formats.JudgedPair) bool {
+		return isLocal(pairName(j.KeyA)) || isLocal(pairName(j.KeyB))
+	})
+	var texts [2]bytes.Buffer
+	err = errors.Join(formats.EncodeNative(&texts[0], d), formats.EncodeNative(&texts[1], own))
+	return texts[0].Bytes(), texts[1].Bytes(), len(names), err
 }
 
-// publish fills the team's copy and adds what was remembered here.
-func (s *stores) publish(ctx context.Context, sc op.Scope, p located, m *membership, from former, j *joinedTeam) error {
-	p.at = m
-	o, err := s.options(sc, p)
-	if err != nil {
-		return err
-	}
-	m.share(s, o)
-	o.LongLived, o.Semantic, o.Vectors, o.Detach = false, nil, nil, nil
-	store, err := knowledge.Open(m.knowledgeDir(), o)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	store = store.As(actor(sc, ""))
-	if len(from.facts) > 0 {
-		in, err := transfer.Import(ctx, store, transfer.Incoming{File: "the memory of " + m.Machine, Data: bytes.NewReader(from.facts), KeepPrivacy: true})
-		if err != nil {
-			return err
+// partition parts a list by a condition.
+func partition[T any](list []T, holds func(T) bool) (others, those []T) {
+	for _, x := range list {
+		if holds(x) {
+			those = append(those, x)
+		} else {
+			others = append(others, x)
 		}
-		j.Published, j.Skipped = in.Added+in.Replaced, in.Skipped
 	}
-	to, err := agents.Open(m.agentsDir(), &agents.Options{ProjectRoot: p.Root, ProjectHash: m.Project, Machine: m.Machine, Team: m.team(s), Logger: s.logger})
+	return others, those
+}
+
+// publish fills the copies of the new membership and adds what was remembered under the
+// former one. A copy that an earlier attempt began is made anew.
+func (s *stores) publish(ctx context.Context, sc op.Scope, from, to located, j *joinedTeam) error {
+	if err := errors.Join(os.RemoveAll(to.at.knowledgeDir()), os.RemoveAll(to.at.agentsDir())); err != nil {
+		return err
+	}
+	if err := s.publishFacts(ctx, sc, from, to, j); err != nil {
+		return err
+	}
+	old, err := s.projectStores(sc, from)
 	if err != nil {
 		return err
 	}
-	defer to.Close()
-	if j.Agents, err = from.agents.CopyTo(ctx, to); err != nil {
-		return err
-	}
-	work, err := tasks.Open(m.agentsDir(), &tasks.Options{ProjectRoot: p.Root, ProjectHash: m.Project, Team: m.team(s), Logger: s.logger})
+	w, err := s.projectStores(sc, to)
 	if err != nil {
 		return err
 	}
-	defer work.Close()
-	if j.Tasks, err = from.tasks.CopyTo(ctx, work); err != nil {
+	since := time.Time{}
+	if from.at.State == left {
+		since = from.at.Since // what is older has been with a team
+	}
+	// The tasks are first: an unfinished handoff moves them.
+	if j.Tasks, err = copyStore(ctx, &old.tasks, &w.tasks, since, (*tasks.Store).CopyTo); err != nil {
 		return err
 	}
+	if j.Shares, err = copyStore(ctx, &old.shares, &w.shares, since, (*share.Store).CopyTo); err != nil {
+		return err
+	}
+	j.Copied, err = copyStore(ctx, &old.agents, &w.agents, since, (*agents.Store).CopyTo)
+	return err
+}
+
+// copyStore opens two stores and copies one to the other.
+func copyStore[S projectStore, R any](ctx context.Context, from, to *lazy[S], since time.Time, copy func(S, context.Context, S, time.Time) (R, error)) (none R, err error) {
+	a, err := from.get()
+	if err != nil {
+		return none, err
+	}
+	b, err := to.get()
+	if err != nil {
+		return none, err
+	}
+	return copy(a, ctx, b, since)
+}
+
+func (s *stores) publishFacts(ctx context.Context, sc op.Scope, from, to located, j *joinedTeam) error {
+	old, err := s.store(sc, from)
+	if err != nil {
+		return err
+	}
+	store, err := s.store(sc, to)
+	if err != nil {
+		return err
+	}
+	x, err := transfer.Export(ctx, old, transfer.Outgoing{})
+	if err != nil {
+		return err
+	}
+	facts, _, local, err := split(x.Data)
+	if err != nil {
+		return err
+	}
+	in, err := transfer.Import(ctx, store, transfer.Incoming{File: "the memory of " + to.at.Machine, Data: bytes.NewReader(facts), KeepPrivacy: true, Contest: true})
+	if err != nil {
+		return err
+	}
+	j.Published, j.Skipped, j.Disputed, j.Local = in.Added+in.Replaced, in.Skipped, in.Disputed, local
 	all, err := transfer.Export(ctx, store, transfer.Outgoing{})
 	j.Facts = all.Facts
 	return err
@@ -426,7 +451,7 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 	if !m.in() {
 		return leftTeam{}, errNoTeam
 	}
-	l := leftTeam{Team: m.Stream, Dir: m.teamDir()}
+	l := leftTeam{Team: m.Stream, Dir: m.copyDir()}
 	store, err := s.store(sc, p)
 	if err != nil {
 		return l, err
@@ -447,21 +472,20 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 			return l, err
 		}
 	}
-	m.State = left
+	before := located{p.Project, m.before()}
+	m.State, m.Since = left, time.Now().UTC()
 	if err := m.write(); err != nil {
 		return l, err
 	}
-	return l, s.bringBack(ctx, sc, p, m)
+	return l, s.bringBack(ctx, sc, before, p)
 }
 
 // bringBack adds the local facts of the store that the project had before it joined.
-func (s *stores) bringBack(ctx context.Context, sc op.Scope, p located, m *membership) error {
-	before := &membership{hash: m.hash, dataDir: m.dataDir}
-	old, err := knowledge.Open(before.knowledgeDir(), &knowledge.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, Logger: s.logger})
+func (s *stores) bringBack(ctx context.Context, sc op.Scope, before, p located) error {
+	old, err := s.store(sc, before)
 	if err != nil {
 		return err
 	}
-	defer old.Close()
 	x, err := transfer.Export(ctx, old, transfer.Outgoing{})
 	if err != nil {
 		return err
