@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"leanctx/cmd/internal/config"
 	"leanctx/internal/journal/jetstream/natsserver"
@@ -199,4 +201,103 @@ func TestTeamOfAnotherProject(t *testing.T) {
 		t.Errorf("%s", errs)
 	}
 	m.says("b", "Joined team my-app", "team", "join", m.url, "--name", "my-app") // who names it means it
+}
+
+// What is still open when a project joins goes with it, and what the team has with another
+// value is a dispute. What names a local fact stays at home.
+func TestTeamJoinPublishesWhatIsOpen(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "remember", "db/engine", "PostgreSQL")
+	m.on("a", 0, "team", "join", m.url)
+	other := m.register("a")
+	m.on("a", 0, "--agent", other, "agent", "claim", "taken.go")
+
+	writer := m.register("b")
+	out, _ := m.on("b", 0, "agent", "register", "reviewer", "--json")
+	reader := regexp.MustCompile(`reviewer-[0-9a-f]+`).FindString(out)
+	m.on("b", 0, "remember", "db/engine", "MySQL")
+	m.on("b", 0, "remember", "me/note", "only mine", "--privacy", "local")
+	m.on("b", 0, "knowledge", "relate", "db", "engine", "me/note")
+	m.on("b", 0, "--agent", writer, "agent", "post", "everybody has read this")
+	m.on("b", 0, "--agent", reader, "agent", "read")
+	m.on("b", 0, "--agent", writer, "agent", "post", "nobody has read this")
+	m.on("b", 0, "--agent", writer, "agent", "post", "for you alone", "--to", reader)
+	m.on("b", 0, "--agent", writer, "agent", "claim", "free.go")
+	m.on("b", 0, "--agent", writer, "agent", "handoff", "tester", "half is done")
+	m.on("b", 0, "--agent", writer, "agent", "claim", "taken.go")
+	if err := os.WriteFile(filepath.Join(m.dir, "my-app", "notes.md"), []byte("shared text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.on("b", 0, "--agent", writer, "share", "push", "notes.md")
+
+	out, _ = m.on("b", 0, "team", "join", m.url)
+	for _, want := range []string{"Still open and published: 2 messages, 1 handoff, 1 share.", "Disputed: 1", "has a claim there: taken.go", "1 local fact kept aside"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the answer does not say %q: %s", want, out)
+		}
+	}
+	m.says("a", "PostgreSQL", "recall", "engine")
+	m.says("a", "MySQL", "knowledge", "disputes")
+	if all := m.shared("a"); strings.Contains(all, "me") && strings.Contains(all, "only mine") || strings.Contains(all, `"note"`) {
+		t.Errorf("a local fact is named in the team: %s", all)
+	}
+	if got, _ := m.on("a", 0, "--agent", reader, "agent", "read"); !strings.Contains(got, "nobody has read this") || !strings.Contains(got, "for you alone") || strings.Contains(got, "everybody has") {
+		t.Errorf("the messages: %s", got)
+	}
+	out, _ = m.on("a", 0, "agent", "register", "tester", "--json")
+	tester := regexp.MustCompile(`tester-[0-9a-f]+`).FindString(out)
+	m.says("a", "half is done", "--agent", tester, "agent", "sync")
+	m.says("a", "shared text", "--agent", other, "share", "pull", "--content")
+
+	// It leaves, learns more and joins again. Nothing comes twice.
+	m.on("b", 0, "team", "leave")
+	m.says("b", "only mine", "recall", "only mine")
+	m.says("b", "me/note", "knowledge", "relations")
+	m.on("b", 0, "remember", "me/more", "mine too", "--privacy", "local")
+	m.on("b", 0, "--agent", writer, "agent", "post", "written while away")
+	m.says("b", "Still open and published: 1 message, 0 handoffs, 0 shares.", "team", "join", m.url)
+	if got, _ := m.on("a", 0, "--agent", reader, "agent", "read"); !strings.Contains(got, "written while away") || strings.Contains(got, "for you alone") {
+		t.Errorf("the messages after it came back: %s", got)
+	}
+	m.on("b", 0, "team", "leave")
+	m.says("b", "mine too", "recall", "mine too")
+}
+
+// A join that fails half-way leaves the memory that the project had, also one that had left a team.
+func TestTeamJoinThatFails(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "remember", "auth/token", "Uses JWT")
+	m.on("a", 0, "team", "join", m.url)
+	m.on("a", 0, "team", "leave")
+	m.on("a", 0, "remember", "auth/alg", "RS256")
+	full := func(bytes int64) {
+		t.Helper()
+		nc, err := nats.Connect(m.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := js.Stream(t.Context(), "my-app")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := stream.CachedInfo().Config
+		c.MaxBytes = bytes
+		if _, err := js.UpdateStream(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full(1)
+	if _, errs := m.on("a", 1, "team", "join", m.url); !strings.Contains(errs, "its memory is as it was") {
+		t.Errorf("%s", errs)
+	}
+	m.says("a", "RS256", "recall", "RS256")
+	m.on("a", 0, "remember", "auth/ttl", "one hour")
+	full(-1)
+	m.says("a", "2 facts published, 1 already there", "team", "join", m.url)
+	m.says("a", "RS256", "recall", "RS256")
 }
