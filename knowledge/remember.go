@@ -28,13 +28,13 @@ type Assertion struct {
 	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`
 	Source     string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
 	Correct    bool     `json:"correct,omitempty" jsonschema:"true when the old value was wrong all along, not when the world changed"`
-	Also       bool     `json:"also,omitempty" jsonschema:"the value is true beside those that the fact has"`
-	Replaces   string   `json:"replaces,omitempty" jsonschema:"the one of several values that it takes the place of; * for all of them"`
-	Questions  string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, divided by ;"`
+	Also       bool     `json:"also,omitempty" jsonschema:"add this value and keep the others"`
+	Replaces   string   `json:"replaces,omitempty" jsonschema:"which one of several values this replaces; * for all"`
+	Questions  string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`
 	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`
 	Aliases    []string `json:"aliases,omitempty" jsonschema:"other names the key is found by, 20 at most"`
 	Pinned     *bool    `json:"pinned,omitempty" jsonschema:"always in the briefing"`
-	Privacy    string   `json:"privacy,omitempty" enum:"shared,project_only,local" jsonschema:"project_only keeps it out of searches from other projects, local on this machine"`
+	Privacy    string   `json:"privacy,omitempty" enum:"shared,project_only,local" jsonschema:"project_only: other projects do not find it; local: it never leaves this machine"`
 }
 
 // Remember asserts a fact and is on disk when it returns. It fails with an
@@ -185,7 +185,10 @@ func (t *timeline) correct() ([]state.Event, Remembered, error) {
 	}
 	wrong := t.wrongAt(at)
 	if wrong == nil {
-		wrong = t.wrongAt(t.present)
+		// A period that begins after the present version's end is not about it.
+		if wrong = t.wrongAt(t.present); wrong != nil && !fact.Before(at, wrong.ValidUntil) {
+			wrong = nil
+		}
 	}
 	if wrong == nil {
 		p, err := t.period(fact.Period{From: t.present})
@@ -251,6 +254,7 @@ func (t *timeline) place(p fact.Period) *fact.Version {
 	for _, v := range same[1:] {
 		whole = whole.Union(fact.PeriodOf(v))
 		base.ConfirmationCount += v.ConfirmationCount
+		base.Confidence = max(base.Confidence, v.Confidence)
 		base.Sources = slices.Concat(base.Sources, v.Sources)
 		t.put(fact.Disbelieve(v, t.now))
 	}

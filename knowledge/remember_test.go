@@ -176,6 +176,10 @@ func TestAssert(t *testing.T) {
 			{day: 1, value: "A", want: Created}, {day: 2, value: "B", from: 20, want: Planned},
 			{day: 3, value: "C", want: Superseded, severity: fact.Low},
 		}, []string{"A 1-3 x1", "C 3-20 x1", "B 20-… x1"}},
+		{"a correction that begins after the present value's end leaves a later plan alone", []say{
+			{day: 1, value: "A", until: 5, want: Created}, {day: 2, value: "B", from: 20, want: Planned},
+			{day: 3, value: "C", from: 10, correct: true, want: Planned},
+		}, []string{"A 1-5 x1", "C 10-20 x1", "B 20-… x1"}},
 		{"confirming leaves a given end alone", []say{
 			{day: 1, value: "A", until: 20, want: Created}, {day: 2, value: "A", want: Confirmed},
 		}, []string{"A 1-20 x2"}},
@@ -196,6 +200,22 @@ func TestAssert(t *testing.T) {
 				t.Errorf("versions (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestJoinedVersionKeepsTheHighestConfidence joins two versions of one value with a third.
+func TestJoinedVersionKeepsTheHighestConfidence(t *testing.T) {
+	s := testStore(t, nil)
+	for _, a := range []Assertion{
+		{ValidFrom: "2026-01-01", ValidUntil: "2026-02-01", Confidence: new(.5)},
+		{ValidFrom: "2026-03-01", ValidUntil: "2026-04-01", Confidence: new(.95)},
+	} {
+		a.Category, a.Key, a.Value = "c", "k", "blue"
+		must[Remembered](t)(s.Remember(t.Context(), a))
+	}
+	r := must[Remembered](t)(s.Remember(t.Context(), Assertion{Category: "c", Key: "k", Value: "blue", ValidFrom: "2026-01-15", ValidUntil: "2026-03-15", Confidence: new(.6)}))
+	if r.Confidence != .95 || r.Confirmations != 3 {
+		t.Errorf("confidence %v, confirmed %d times", r.Confidence, r.Confirmations)
 	}
 }
 

@@ -23,7 +23,7 @@ type Intention struct {
 	Value   string `json:"value" arg:"1" jsonschema:"what to be reminded of"`
 	Path    string `json:"path,omitempty" jsonschema:"when a file matching this glob is read or edited, e.g. src/auth/**"`
 	Keyword string `json:"keyword,omitempty" jsonschema:"when a query or task holds this word"`
-	Due     string `json:"due,omitempty" jsonschema:"on this day or at this instant"`
+	Due     string `json:"due,omitempty" jsonschema:"on this day, at this instant, or so long from now (3d)"`
 	Task    string `json:"task,omitempty" jsonschema:"when a task reaches a state, as <id>:<State>"`
 }
 
@@ -58,7 +58,7 @@ func Remind(ctx context.Context, s *Store, a Intention) (Reminded, error) {
 		*t.to, in.redacted = clean, append(in.redacted, found...)
 	}
 	if a.Due != "" {
-		t, err := fact.ParseInstant("due", a.Due, s.Now(), false)
+		t, err := fact.ParseDue("due", a.Due, s.Now())
 		if err != nil {
 			return Reminded{}, err
 		}

@@ -347,7 +347,6 @@ func (s *state) next(project, agent string, silent map[string]bool, free func(*T
 			continue
 		}
 		r.Open++
-		parts := s.children(project, x.ID)
 		own, wait := agent != "" && x.Assignee == agent, s.waitsFor(x)
 		switch {
 		case !own && !free(&x.Task) && !silent[x.Assignee]:
@@ -361,7 +360,7 @@ func (s *state) next(project, agent string, silent map[string]bool, free func(*T
 			if b := s.blocked(wait); b != nil {
 				r.Blocked = append(r.Blocked, *b)
 			}
-		case slices.ContainsFunc(parts, func(p *record) bool { return !s.over(p) }), x.Phase, x.State.Interrupted():
+		case !s.ready(x):
 		case own && x.State == Working:
 			return x // what it has begun comes first
 		case first == nil:
@@ -369,6 +368,13 @@ func (s *state) next(project, agent string, silent map[string]bool, free func(*T
 		}
 	}
 	return first
+}
+
+// ready reports whether somebody can work on an open task: it is no heading, waits for
+// nothing and nobody, and all its parts are done.
+func (s *state) ready(x *record) bool {
+	return !x.Phase && !x.State.Interrupted() && s.waitsFor(x) == nil &&
+		!slices.ContainsFunc(s.children(x.Project, x.ID), func(p *record) bool { return !s.over(p) })
 }
 
 // silentAgents are the silent assignees of open tasks.

@@ -67,6 +67,9 @@ func TestPlanIsWorkedOffByNextAlone(t *testing.T) {
 	if first.Task == nil || first.Task.Title != "Server" || first.Task.Description != "with three nodes" || first.Task.State != Working || first.Task.Assignee != "claude-0001" {
 		t.Fatalf("%+v", first)
 	}
+	if free, err := s.FreeFor(t.Context(), "codex-0001"); err != nil || len(free) != 0 {
+		t.Errorf("headings and tasks that wait cannot be begun: %v %v", free, err)
+	}
 	if again := next(t, s, "claude-0001"); again.Task.ID != first.Task.ID || again.Claimed {
 		t.Errorf("its own unfinished task comes first: %s", again.Text())
 	}

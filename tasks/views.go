@@ -494,20 +494,24 @@ func (r Info) Text() string {
 // OpenTasks lists the ids of an agent's open tasks, the newest activity first. It leaves
 // out tasks that the agent may claim by its type.
 func (s *Store) OpenTasks(ctx context.Context, agent string) ([]string, error) {
-	return s.openIDs(ctx, func(t *Task) bool { return agent != "" && t.Assignee == agent })
+	return s.openIDs(ctx, func(_ *state, r *record) bool { return agent != "" && r.Assignee == agent })
 }
 
-// FreeFor lists the ids of the open tasks that an agent may claim: unassigned or addressed
-// to its type, the newest activity first. It leaves out tasks that the agent gave.
+// FreeFor lists the ids of the tasks that an agent may claim and begin now: unassigned or
+// addressed to its type, the newest activity first. It leaves out tasks that the agent gave.
 func (s *Store) FreeFor(ctx context.Context, agent string) ([]string, error) {
-	return s.openIDs(ctx, func(t *Task) bool { return t.freeFor(agent) && t.giver() != agent })
+	return s.openIDs(ctx, func(st *state, r *record) bool {
+		return r.freeFor(agent) && r.giver() != agent && st.ready(r)
+	})
 }
 
-func (s *Store) openIDs(ctx context.Context, wanted func(*Task) bool) (ids []string, err error) {
+func (s *Store) openIDs(ctx context.Context, wanted func(*state, *record) bool) (ids []string, err error) {
 	err = s.view(ctx, func(st *state, _ time.Time) error {
 		ids = []string{}
-		for _, r := range st.open(s.opts.ProjectHash, wanted) {
-			ids = append(ids, r.ID)
+		for _, r := range st.open(s.opts.ProjectHash, func(*Task) bool { return true }) {
+			if wanted(st, r) {
+				ids = append(ids, r.ID)
+			}
 		}
 		return nil
 	})

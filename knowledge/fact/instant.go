@@ -21,6 +21,17 @@ type Instant struct {
 // refused: no other program could read them. Errors are a [refusal.ArgumentError] about the
 // argument.
 func ParseInstant(argument, text string, now time.Time, endOfDay bool) (Instant, error) {
+	return parseInstant(argument, text, now, endOfDay, -1, "an age (3d)")
+}
+
+// ParseDue is [ParseInstant] for what lies ahead: 3d is in three days.
+func ParseDue(argument, text string, now time.Time) (Instant, error) {
+	return parseInstant(argument, text, now, false, 1, "how long from now (3d)")
+}
+
+// parseInstant counts a length of time from now in a direction, 1 or -1. span says what
+// such a length means.
+func parseInstant(argument, text string, now time.Time, endOfDay bool, direction time.Duration, span string) (Instant, error) {
 	text = strings.TrimSpace(text)
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		if endOfDay {
@@ -32,10 +43,10 @@ func ParseInstant(argument, text string, now time.Time, endOfDay bool) (Instant,
 		return checkYear(argument, Instant{Time: t.UTC(), Text: t.UTC().Format(time.RFC3339)})
 	}
 	if d, ok := parseAge(text); ok {
-		t := now.Add(-d).UTC()
+		t := now.Add(direction * d).UTC()
 		return checkYear(argument, Instant{Time: t, Text: t.Format(time.RFC3339)})
 	}
-	return Instant{}, refusal.Argument(argument, "%s %q is not a time: give RFC 3339 (2026-02-01T12:00:00Z), a day (2026-02-01) or an age (3d)", argument, prose.Clip(text, 60))
+	return Instant{}, refusal.Argument(argument, "%s %q is not a time: give RFC 3339 (2026-02-01T12:00:00Z), a day (2026-02-01) or %s", argument, prose.Clip(text, 60), span)
 }
 
 func checkYear(argument string, t Instant) (Instant, error) {

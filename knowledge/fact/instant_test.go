@@ -28,6 +28,11 @@ func TestParseInstant(t *testing.T) {
 	if end, err := ParseInstant("as_of", "2026-02-01", now, true); err != nil || end.Format(time.RFC3339Nano) != "2026-02-01T23:59:59.999999999Z" {
 		t.Errorf("the end of a day: %v, %v", end.Time, err)
 	}
+	for text, want := range map[string]string{"3d": "2026-03-23T09:12:00Z", "2026-02-01": "2026-02-01T00:00:00Z"} {
+		if got, err := ParseDue("due", text, now); err != nil || got.Format(time.RFC3339) != want {
+			t.Errorf("due %q: %v, %v; want %s", text, got.Time, err, want)
+		}
+	}
 	for _, text := range []string{
 		"", "yesterday", "2026-13-01", "2026-02-30", "2026-2-1", "0000-01-01", "10000-01-01", "0001-01-01T00:00:00+14:00",
 		"9999-12-31T23:59:59-14:00", "-3d", "3", "d", "3y", "99999999999d", "2147483647w", "３d", "2026-02-01T25:00:00Z", "\x00", "2026-02-01\n2026-02-02",

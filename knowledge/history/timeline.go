@@ -153,6 +153,8 @@ func (e Entry) period() string {
 	switch {
 	case e.Mark == markPlanned:
 		return p.Ahead(time.Time{})
+	case e.RecordedUntil != nil && e.ValidFrom.After(*e.RecordedUntil):
+		return p.Ahead(*e.RecordedUntil) // it was planned, and taken back before it began
 	case e.timed:
 		return p.Times()
 	}

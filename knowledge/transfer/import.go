@@ -38,7 +38,7 @@ type Incoming struct {
 	Merge       string `json:"merge,omitempty" enum:"skip-existing,replace,append" jsonschema:"what to do with facts that are there already (default skip-existing)"`
 	DryRun      bool   `json:"dry_run,omitempty" jsonschema:"say what would happen, write nothing"`
 	SkipBad     bool   `json:"skip_bad,omitempty" jsonschema:"import the good lines of a file with bad ones"`
-	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"keep lean-ctx's project_only, which is its default"`
+	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"project_only stays; else it becomes shared, since the earlier lean-ctx wrote it by default"`
 
 	Data      io.Reader `json:"-"` // instead of the file, when the caller has it
 	Contest   bool      `json:"-"` // with skip-existing: another value than ours becomes a dispute

@@ -30,7 +30,7 @@ func Task(st Stores) *Tool {
 				Instead("state", "message", "task_id", "t-a3f8c1", "message", "the token is in the vault").Tried("set", "state", "progress", "complete", "done", "finish"),
 			New("claim", "Take a free task.", Changes, on(open, (*tasks.Store).Claim), "task_id").
 				Teach().ByAgent().Shown("task_id", "t-a3f8c1").Tried("take", "accept", "start"),
-			New("next", "Claim the next free task of the plan, with what the ones before it left.", Changes, on(open, (*tasks.Store).Next)).
+			New("next", "Claim the next free task of the plan, with the results of the tasks before it.", Changes, on(open, (*tasks.Store).Next)).
 				Teach().ByAgent().Shown().Tried("pick", "pull", "ready"),
 			New("list", "List tasks, open ones first.", Reads, on(open, (*tasks.Store).List)).Teach("state", "agent_id").Shown("state", "open").Tried("tasks", "all"),
 			New("get", "One task in full.", Reads, on(open, (*tasks.Store).Get), "task_id").Teach().Shown("task_id", "t-a3f8c1").Tried("show", "read", "view"),
