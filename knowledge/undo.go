@@ -47,7 +47,7 @@ func (u Undone) TextIn(call prose.Syntax) string {
 		return u.Contested.TextIn(call)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Undone: your commit of %s", u.At.UTC().Format(time.DateTime))
+	fmt.Fprintf(&b, "Undone: what you changed at %s. Now:", u.At.UTC().Format(time.DateTime))
 	for _, f := range u.Facts {
 		now := "no value"
 		switch {

@@ -288,7 +288,7 @@ func TestEveryButton(t *testing.T) {
 	expect(t, "remove", f.press("remove", "category", "team", "key", "owner"), "Removed [team] owner")
 	expect(t, "removed", f.get("/facts/team/owner", http.StatusOK), "Nothing is believed under this name now", "Add a value")
 	expect(t, "restore", f.press("restore", "category", "team", "key", "owner"), "No archived facts")
-	expect(t, "undo", f.press("undo"), "Undone: your commit of", "!>Undo<")
+	expect(t, "undo", f.press("undo"), "Undone: what you changed at", "!>Undo<")
 	expect(t, "undone", f.get("/facts/team/owner", http.StatusOK), "Mira")
 	expect(t, "rename", f.press("rename", "category", "team", "key", "owner", "to", "people/lead"), "Renamed", ">Undo<")
 	expect(t, "renamed", f.get("/facts/people/lead", http.StatusOK), "Mira")
