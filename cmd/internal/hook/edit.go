@@ -261,9 +261,9 @@ func (e edit) without(data, former []byte, known bool) ([]byte, error) {
 		}
 	}
 	if f, ok := d.(*jsonFile); ok && e.events != nil {
-		f.removeHooks()
+		err = f.removeHooks()
 	}
-	return d.bytes(), nil
+	return d.bytes(), err
 }
 
 // remove returns what disconnect makes of a file. If the file is still as we wrote it, that

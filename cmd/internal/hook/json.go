@@ -217,34 +217,22 @@ func (f *jsonFile) remove(from *hujson.Value, i int) {
 	setItems(from, all, end)
 }
 
-// unset removes what is at a path, and the objects around it that are empty then.
+// unset removes what is at a path, and the objects around it that are empty then and have no
+// comment.
 func (f *jsonFile) unset(keys []string) error {
-	holder, last := keys[:len(keys)-1], keys[len(keys)-1]
-	v, _, missing, err := f.at(holder)
-	if err != nil || len(missing) > 0 {
-		return err
+	for n := len(keys) - 1; n >= 0; n-- {
+		holder, _, missing, err := f.at(keys[:n])
+		if err != nil || len(missing) > 0 {
+			return err
+		}
+		for i := find(holder, keys[n]); i >= 0; i = find(holder, keys[n]) {
+			f.remove(holder, i)
+		}
+		if all, end := items(holder); len(all) > 0 || !isBlank(end) {
+			break
+		}
 	}
-	for i := find(v, last); i >= 0; i = find(v, last) {
-		f.remove(v, i)
-	}
-	f.prune(holder)
 	return nil
-}
-
-// prune removes an object or an array that is empty and has no comment, and then those
-// around it.
-func (f *jsonFile) prune(keys []string) {
-	for ; len(keys) > 0; keys = keys[:len(keys)-1] {
-		v, _, _, err := f.at(keys)
-		if err != nil {
-			return
-		}
-		if all, end := items(v); len(all) > 0 || !isBlank(end) {
-			return
-		}
-		holder, _, _, _ := f.at(keys[:len(keys)-1])
-		f.remove(holder, find(holder, keys[len(keys)-1]))
-	}
 }
 
 // isOwnCommand tells whether a value is the command of a hook of ours.
@@ -253,62 +241,40 @@ func isOwnCommand(v *hujson.Value) bool {
 	return ok && l.Kind() == '"' && ownCommand().MatchString(l.String())
 }
 
+// commands are the commands of our hooks in the list of an event. list is nil if the file has
+// no such list.
+func (f *jsonFile) commands(event string) (own []*hujson.Value, list *hujson.Value, in string, err error) {
+	list, in, missing, err := f.at([]string{"hooks", event})
+	if err != nil || len(missing) > 0 {
+		return nil, nil, "", err
+	}
+	if _, ok := list.Value.(*hujson.Array); !ok {
+		return nil, nil, "", f.problem(list, strconv.Quote(event)+" is not a list")
+	}
+	for v := range list.All() {
+		if isOwnCommand(v) {
+			own = append(own, v)
+		}
+	}
+	return own, list, in, nil
+}
+
 // addHook adds a hook to the list of an event. If ours is there, it only corrects the
 // command, since the user may have chosen a longer timeout.
 func (f *jsonFile) addHook(event, entry, line string) error {
-	list, in, missing, err := f.at([]string{"hooks", event})
-	if err != nil {
+	own, list, in, err := f.commands(event)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(missing) > 0 {
+	case list == nil:
 		return f.set([]string{"hooks", event}, "["+entry+"]")
-	}
-	if _, ok := list.Value.(*hujson.Array); !ok {
-		return f.problem(list, strconv.Quote(event)+" is not a list")
-	}
-	found := false
-	for v := range list.All() {
-		if isOwnCommand(v) {
-			v.Value, found = hujson.String(line), true
-		}
-	}
-	if !found {
+	case len(own) == 0:
 		f.insert(list, in, "", entry)
 	}
+	for _, v := range own {
+		v.Value = hujson.String(line)
+	}
 	return nil
-}
-
-// removeHooks removes our hooks from the lists of all events, since an earlier version may
-// have used others.
-func (f *jsonFile) removeHooks() {
-	hooks, _, missing, err := f.at([]string{"hooks"})
-	if err != nil || len(missing) > 0 {
-		return
-	}
-	events, _ := items(hooks)
-	for i := len(events) - 1; i >= 0; i-- {
-		if f.removeOwn(&events[i].Value) {
-			f.prune([]string{"hooks", events[i].Name.Value.(hujson.Literal).String()})
-		}
-	}
-}
-
-// removeOwn removes our hooks from a list, and groups that are empty then.
-func (f *jsonFile) removeOwn(list *hujson.Value) (removed bool) {
-	all, _ := items(list)
-	for i := len(all) - 1; i >= 0; i-- {
-		members, _ := items(&all[i].Value)
-		own := slices.ContainsFunc(members, func(m hujson.ObjectMember) bool { return isOwnCommand(&m.Value) })
-		if at := find(&all[i].Value, "hooks"); !own && at >= 0 && f.removeOwn(&members[at].Value) {
-			left, _ := items(&members[at].Value)
-			own, removed = len(left) == 0, true
-		}
-		if own {
-			f.remove(list, i)
-			removed = true
-		}
-	}
-	return removed
 }
 
 // hasHook tells whether a file has a hook of ours for an event.
@@ -317,16 +283,37 @@ func hasHook(data []byte, event string) bool {
 	if err != nil {
 		return false
 	}
-	list, _, missing, err := f.at([]string{"hooks", event})
-	if err != nil || len(missing) > 0 {
-		return false
+	own, _, _, err := f.commands(event)
+	return err == nil && len(own) > 0
+}
+
+// removeHooks removes our hooks from the lists of all events, since an earlier version may
+// have used others.
+func (f *jsonFile) removeHooks() error {
+	hooks, _, missing, err := f.at([]string{"hooks"})
+	if err != nil || len(missing) > 0 || !f.removeOwn(hooks) {
+		return nil // after an error there are no hooks
 	}
-	for v := range list.All() {
-		if isOwnCommand(v) {
+	return f.unset([]string{"hooks"})
+}
+
+// removeOwn removes our hooks below a value, with the groups and lists that have no other
+// hook. It reports whether the value is one of those.
+func (f *jsonFile) removeOwn(v *hujson.Value) (ours bool) {
+	all, _ := items(v)
+	for i := len(all) - 1; i >= 0; i-- {
+		inner := &all[i].Value
+		if isOwnCommand(inner) {
 			return true
 		}
+		if f.removeOwn(inner) {
+			name, _ := all[i].Name.Value.(hujson.Literal)
+			f.remove(v, i)
+			left, end := items(v)
+			ours = name.String() == "hooks" || len(left) == 0 && isBlank(end)
+		}
 	}
-	return false
+	return ours
 }
 
 // decoded is the decoded value, or nil.
