@@ -179,71 +179,88 @@ func unreadable(dir string) (path string) {
 
 // client looks at all files of one client.
 func (x *examiner) client(ctx context.Context, c *client) {
-	n, connected := len(x.Findings), false
+	n := len(x.Findings)
 	for _, scope := range scopes {
-		if edits := c.edits(x.m, scope); serves(edits) && x.scope(ctx, c, edits) {
-			connected = true
+		if edits := c.edits(x.m, scope); serves(edits) {
+			x.scope(ctx, c, edits)
 		}
 	}
-	if !connected && len(x.Findings) == n && x.m.has(c) {
+	if len(x.Findings) == n && x.m.has(c) {
 		x.add(Finding{Level: Remark, Subject: c.name, Text: "is installed, and not connected", Fix: "lean-ctx connect " + c.name})
 	}
 }
 
-// scope looks at the files of one client in one scope. It reports whether there
-// is an entry of ours.
-func (x *examiner) scope(ctx context.Context, c *client, edits []edit) bool {
+// scope looks at the files of one client in one scope. It finds nothing if there is no entry
+// of ours.
+func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 	first := edits[0]
 	again := fmt.Sprintf("lean-ctx connect %s --scope %s", c.name, first.scope)
-	f, err := readFile(first.path)
-	var d document
-	if err == nil {
-		d, err = first.open(f.data)
+	unreadable := func(e edit, err error) {
+		x.add(Finding{Level: Problem, Subject: c.name, Text: e.problem(FileReport{}, err).Problem, Fix: "fix the file; then " + again})
 	}
-	var have any
-	if err == nil {
-		have, err = d.entry(first.keys)
+	outdated := func(text string) {
+		x.add(Finding{Level: Problem, Subject: c.name, Text: text, Fix: again, client: c.name, scope: first.scope})
 	}
+	have, err := first.current()
 	if err != nil {
-		x.add(Finding{Level: Problem, Subject: c.name, Text: first.problem(FileReport{}, err).Problem, Fix: "fix the file; then " + again})
-		return false
+		unreadable(first, err)
 	}
-	if have == nil {
-		return false
+	if err != nil || have == nil {
+		return
 	}
 	entry, _ := have.(map[string]any)
-	if address := addressOf(entry); address != "" {
-		x.add(Finding{Level: Fine, Subject: c.name, Text: fmt.Sprintf("%s (%s): reaches %s, where lean-ctx serve must be running", first.path, first.scope, address)})
-		return true
-	}
-	broken := Finding{Level: Problem, Subject: c.name, Fix: again, client: c.name, scope: first.scope}
+	found := Finding{Level: Problem, Text: "the entry names no command"}
 	line, env := commandOf(entry)
-	if len(line) == 0 {
-		broken.Text = first.path + ": the entry names no command"
-		x.add(broken)
-		return true
+	if address := addressOf(entry); address != "" {
+		found = Finding{Level: Fine, Text: fmt.Sprintf("reaches %s, where lean-ctx serve must be running", address)}
+		edits = nil
+	} else if len(line) > 0 {
+		found = x.start(ctx, line, env)
 	}
-	found := x.start(ctx, line, env)
-	text := fmt.Sprintf("%s (%s): %s", first.path, first.scope, found.Text)
+	found.Subject, found.Text = c.name, fmt.Sprintf("%s (%s): %s", first.path, first.scope, found.Text)
 	if found.Level == Problem {
-		broken.Text = text
-		x.add(broken)
+		outdated(found.Text)
 		edits = edits[1:] // one problem of that file is enough
 	} else {
-		x.add(Finding{Level: found.Level, Subject: c.name, Text: text})
+		x.add(found)
 	}
-	hooks := false
+	hooks := x.m.path(c.hooks.files[first.scope])
+	current := false
 	for _, e := range edits {
-		hooks = x.isCurrent(c, e, again) && (e.events != nil || e.program || e.path == x.m.path(c.hooks.files[e.scope])) || hooks
+		f, err := readFile(e.path)
+		var after []byte
+		if err == nil {
+			after, err = e.put(f.data)
+		}
+		switch {
+		case err != nil:
+			unreadable(e, err)
+		case f.new || !bytes.Equal(after, f.data):
+			outdated(e.path + ": not as this version writes it")
+		default:
+			current = current || e.events != nil || e.program || e.path == hooks
+		}
 	}
-	if hooks {
-		f := Finding{Level: Fine, Subject: c.name, Text: x.m.path(c.hooks.files[first.scope]) + ": hooks are there"}
+	if current {
+		f := Finding{Level: Fine, Subject: c.name, Text: hooks + ": hooks are there", Fix: c.note}
 		if c.note != "" {
-			f.Level, f.Fix = Remark, c.note
+			f.Level = Remark
 		}
 		x.add(f)
 	}
-	return true
+}
+
+// current is the entry of our server in the file of an edit, or nil.
+func (e edit) current() (any, error) {
+	f, err := readFile(e.path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := e.open(f.data)
+	if err != nil {
+		return nil, err
+	}
+	return d.entry(e.keys)
 }
 
 // start starts a server, once for each command line.
@@ -268,23 +285,4 @@ func (x *examiner) start(ctx context.Context, line, env []string) Finding {
 	}
 	x.started[key] = f
 	return f
-}
-
-// isCurrent tells whether a file is what connect would make of it, and adds a
-// finding if it is not.
-func (x *examiner) isCurrent(c *client, e edit, again string) bool {
-	f, err := readFile(e.path)
-	var after []byte
-	if err == nil {
-		after, err = e.put(f.data)
-	}
-	switch {
-	case err != nil:
-		x.add(Finding{Level: Problem, Subject: c.name, Text: e.problem(FileReport{}, err).Problem, Fix: "fix the file; then " + again})
-	case f.new || !bytes.Equal(after, f.data):
-		x.add(Finding{Level: Problem, Subject: c.name, Text: e.path + ": not as this version writes it", Fix: again, client: c.name, scope: e.scope})
-	default:
-		return true
-	}
-	return false
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,6 +174,28 @@ func TestNoDouble(t *testing.T) {
 		if got := ask(c.in); got != c.want {
 			t.Errorf("%d: %s: got %v", i, c.in, got)
 		}
+	}
+}
+
+// Of several hooks that answer one event at once, exactly one gives the answer.
+func TestOneOfManyAnswers(t *testing.T) {
+	dir := t.TempDir()
+	var answers atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if asked(dir, "claude-code", SessionStart, `{"session_id":"1","source":"startup"}`, &known{briefing: "x"}) != "" {
+				answers.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := answers.Load(); n != 1 {
+		t.Errorf("%d answers", n)
+	}
+	b, err := ReadBriefings(dir, "p", 0, time.Now())
+	if err != nil || len(b.Briefings) != 1 {
+		t.Error(b, err)
 	}
 }
 
@@ -342,6 +366,11 @@ func TestBriefings(t *testing.T) {
 		t.Error(b.Text(), err)
 	}
 	if b, err = ReadBriefings(dir, "other", 0, now); err != nil || len(b.Briefings) != 0 {
+		t.Error(b, err)
+	}
+	// A line of an earlier version, and one that is not whole.
+	write(t, logPath(dir, "early", "2026-04-01"), `{"at":"2026-04-01T12:00:00Z","client":"codex","session":"7","event":"session-start","facts":["a/b"],"tokens":3}`+"\n{\"at\":\"2026")
+	if b, err = ReadBriefings(dir, "early", 0, now); err != nil || len(b.Briefings) != 1 || b.Briefings[0].Session != "7" {
 		t.Error(b, err)
 	}
 }
