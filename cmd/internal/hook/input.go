@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"leanctx/internal/prose"
 )
 
 // mostInput is the most bytes that a client may send. They may include the whole output of
@@ -57,8 +59,9 @@ func (in input) text(names ...string) string {
 	return ""
 }
 
+// session is the client's name of the session, cut to what a log can hold.
 func (in input) session() string {
-	return in.text("session_id", "sessionId", "conversation_id", "sessionID", "taskId")
+	return prose.Clip(in.text("session_id", "sessionId", "conversation_id", "sessionID", "taskId"), 200)
 }
 
 // prompt is the user's prompt without the context that hooks added. Gemini CLI sends the

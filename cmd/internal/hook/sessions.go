@@ -40,7 +40,7 @@ type Briefed struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session,omitempty"` // the client's name of it
 	Event   string    `json:"event"`
-	Facts   []string  `json:"facts"`            // category/key
+	Facts   []string  `json:"facts,omitempty"`  // category/key
 	Tokens  int       `json:"tokens,omitempty"` // of the whole text, estimated as bytes/4
 	trace
 }
@@ -114,6 +114,8 @@ func logPath(data, project, day string) string {
 func readLog(data, project string, since time.Time) (list []Briefed, err error) {
 	paths, err := filepath.Glob(logPath(data, project, "*"))
 	answers := map[string]time.Time{}
+	start := `{"at":"` + since.UTC().Format("2006-01-02T15:04:05") // a line before it need not be decoded
+
 	for _, path := range paths { // Glob sorts them
 		if path < logPath(data, project, since.UTC().Format(time.DateOnly)) {
 			continue
@@ -124,7 +126,7 @@ func readLog(data, project string, since time.Time) (list []Briefed, err error) 
 		}
 		for line := range bytes.Lines(text) {
 			var x Briefed
-			if json.Unmarshal(line, &x) != nil || x.At.Before(since) {
+			if string(line[:min(len(line), len(start))]) < start || json.Unmarshal(line, &x) != nil || x.At.Before(since) {
 				continue // it was torn, or is old
 			}
 			if x.Key != "" {
