@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"leanctx/overview/tree"
 )
 
 // looked is an overview and the number of files that were opened for it.
@@ -152,15 +150,4 @@ func TestCacheCannotBeWritten(t *testing.T) {
 	if got, _ := l.looked(nil); got != want {
 		t.Error(got)
 	}
-}
-
-func FuzzCache(f *testing.F) {
-	e := &entry{doc: "x", names: []string{"a"}, terms: "12345"}
-	e.Path = "a.go"
-	f.Add((&stored{head: "h", history: tree.History{Touched: map[string]int{"a": 1}, Commits: []tree.Commit{{Subject: "s", Files: []string{"a"}}}}}).append(nil, []*entry{e}))
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x7f})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d := &decoder{rest: string(data)}
-		d.stored()
-	})
 }

@@ -28,9 +28,9 @@ const (
 func (r *ranking) central(g *graph.Graph, named []float64) {
 	n := len(r.entries)
 	seed, says := make([]float64, n), make([]float64, n)
-	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.class == ordinary && e.language.Code() })
+	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.Class == ordinary && e.Language.Code() })
 	for i, e := range r.entries {
-		if e.class != ordinary || r.roles[i].test || !e.language.Code() && (!prose || e.language == "") {
+		if e.Class != ordinary || r.roles[i].test || !e.Language.Code() && (!prose || e.Language == "") {
 			continue // in a project without code, other text counts
 		}
 		seed[i] = 1
@@ -58,12 +58,12 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 func public(e *entry) float64 {
 	const least = 0.15 // of the others
 	n := 0
-	for _, name := range e.names {
-		if private(e.language, name) == 0 {
+	for _, name := range e.Names {
+		if private(e.Language, name) == 0 {
 			n++
 		}
 	}
-	return float64(len(e.names)+e.more) * (least + (1-least)*float64(n)/float64(max(len(e.names), 1)))
+	return float64(len(e.Names)+e.More) * (least + (1-least)*float64(n)/float64(max(len(e.Names), 1)))
 }
 
 // shared gives each file of a Go package the score of the whole package, since an import
@@ -71,12 +71,12 @@ func public(e *entry) float64 {
 func (r *ranking) shared(used []float64) {
 	sum := map[string]float64{}
 	for i, e := range r.entries {
-		if e.language == source.Go {
+		if e.Language == source.Go {
 			sum[path.Dir(e.Path)] += used[i]
 		}
 	}
 	for i, e := range r.entries {
-		if e.language == source.Go && used[i] > 0 {
+		if e.Language == source.Go && used[i] > 0 {
 			used[i] = sum[path.Dir(e.Path)]
 		}
 	}
@@ -86,13 +86,13 @@ func (r *ranking) shared(used []float64) {
 // shape is a factor for the kind of a file: tests and data count less.
 func (r *ranking) shape(i int) float64 {
 	switch e, s := r.entries[i], r.roles[i]; {
-	case e.class != ordinary:
+	case e.Class != ordinary:
 		return 0
 	case s.test || s.example:
 		return centralTest
 	case s.built:
 		return builtShare
-	case !e.language.Code():
+	case !e.Language.Code():
 		return 0.3 * r.prior(i)
 	}
 	return 1
@@ -130,18 +130,18 @@ var (
 // many programs.
 func (r *ranking) entrance(i, programs int) float64 {
 	e := r.entries[i]
-	if e.class != ordinary || r.roles[i].test || r.roles[i].example {
+	if e.Class != ordinary || r.roles[i].test || r.roles[i].example {
 		return 0
 	}
 	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, r.dir), "/")
 	depth := float64(strings.Count(inside, "/"))
 	stem := stemOf(e.Path)
 	switch {
-	case stem == "readme" && (path.Ext(e.Path) == "" || e.language != ""):
+	case stem == "readme" && (path.Ext(e.Path) == "" || e.Language != ""):
 		return 1.6 / (1 + depth*depth)
 	case begins(e, stem):
 		return 1.2 / (1 + depth/4) * programsMost / max(programsMost, float64(programs))
-	case e.language == source.Go && strings.HasPrefix(e.doc, "Package ") || e.language.Code() && (stem == "index" || stem == "__init__" || stem == "mod") && len(e.names)+len(e.imports) > 0:
+	case e.Language == source.Go && strings.HasPrefix(e.Doc, "Package ") || e.Language.Code() && (stem == "index" || stem == "__init__" || stem == "mod") && len(e.Names)+len(e.Imports) > 0:
 		return 0.35 / (1 + depth/4)
 	}
 	return 0
@@ -153,7 +153,7 @@ const programsMost = 2
 // programs counts where programs begin.
 func (r *ranking) programs() (n int) {
 	for i, e := range r.entries {
-		if e.class == ordinary && !r.roles[i].test && !r.roles[i].example && begins(e, stemOf(e.Path)) {
+		if e.Class == ordinary && !r.roles[i].test && !r.roles[i].example && begins(e, stemOf(e.Path)) {
 			n++
 		}
 	}
@@ -167,10 +167,10 @@ func stemOf(name string) string {
 
 // begins reports whether a file starts a program or is the public face of a library.
 func begins(e *entry, stem string) bool {
-	switch e.language {
+	switch e.Language {
 	case source.Go:
 		near := strings.Count(e.Path, "/") < 2 || strings.HasPrefix(e.Path, "cmd/") || strings.Contains(e.Path, "/cmd/")
-		return near && e.pkg == "main" && slices.Contains(e.names, "main")
+		return near && e.Pkg == "main" && slices.Contains(e.Names, "main")
 	case source.Rust:
 		return stem == "main" || stem == "lib"
 	case source.Python:

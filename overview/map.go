@@ -188,28 +188,33 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (ent
 	}
 	defer root.Close()
 	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress, most: m.most}
-	entries, news, err := s.scan(ctx, found.Files, known.entries)
+	old := make(map[string]*entry, len(known.Entries))
+	for _, e := range known.Entries {
+		old[e.Path] = e
+	}
+	entries, news, err := s.scan(ctx, found.Files, old)
 	if err != nil {
 		return nil, h, err
 	}
 	m.opened = s.opened.Load()
-	if found.Git && found.Head != "" && found.Head != known.head {
+	if found.Git && found.Head != "" && found.Head != known.Head {
 		history, err := tree.Recent(ctx, m.root, found.Head, recentCommits, &tree.Options{Git: m.o.Git})
 		if err == nil {
-			known.head, known.history, news = found.Head, history, true
+			known.Head, known.History, news = found.Head, history, true
 		} else if ctx.Err() != nil {
 			return nil, h, ctx.Err()
 		}
 	}
 	if news && m.o.Cache != "" {
-		if err := saveCache(cacheFile(m.o.Cache, m.root), known, entries); err != nil {
+		known.Entries = entries
+		if err := saveCache(cacheFile(m.o.Cache, m.root), known); err != nil {
 			m.o.Logger.Debug("the cache of the overview was not written", "error", err)
 		}
 	}
 	if !found.Git || found.Head == "" {
 		return entries, h, nil
 	}
-	return entries, known.history, nil
+	return entries, known.History, nil
 }
 
 // recency is how recently files were touched: by commits where there are any, else by

@@ -64,7 +64,7 @@ func (r *ranking) rank() (order []int, matched bool) {
 		r.central(g, named)
 	}
 	for i, e := range r.entries {
-		if e.class == ordinary && r.score[i] > 0 && under(e.Path, r.dir) {
+		if e.Class == ordinary && r.score[i] > 0 && under(e.Path, r.dir) {
 			order = append(order, i)
 		}
 	}
@@ -129,8 +129,8 @@ func (r *ranking) unopened() (n int) {
 func (r *ranking) files() []graph.File {
 	out := make([]graph.File, len(r.entries))
 	for i, e := range r.entries {
-		if e.class == ordinary {
-			out[i] = graph.File{Path: e.Path, Language: e.language, Package: e.pkg, Imports: e.imports}
+		if e.Class == ordinary {
+			out[i] = graph.File{Path: e.Path, Language: e.Language, Package: e.Pkg, Imports: e.Imports}
 		}
 	}
 	return out
@@ -149,8 +149,8 @@ func (r *ranking) words() []float64 {
 	}
 	total, n := 0, 0
 	for _, e := range r.entries {
-		if e.class == ordinary {
-			total += e.weight
+		if e.Class == ordinary {
+			total += e.Weight
 			n++
 		}
 	}
@@ -159,7 +159,7 @@ func (r *ranking) words() []float64 {
 		var hits []int
 		var weights []float64
 		for i, e := range r.entries {
-			if e.class == ordinary {
+			if e.Class == ordinary {
 				if w := e.termWeight(term); w > 0 {
 					hits, weights = append(hits, i), append(weights, float64(w))
 				}
@@ -167,7 +167,7 @@ func (r *ranking) words() []float64 {
 		}
 		idf := math.Log(1 + (float64(n)-float64(len(hits))+0.5)/(float64(len(hits))+0.5))
 		for j, i := range hits {
-			long := 1 - bmLength + bmLength*float64(r.entries[i].weight)/mean
+			long := 1 - bmLength + bmLength*float64(r.entries[i].Weight)/mean
 			out[i] += idf * weights[j] * (bmSaturation + 1) / (weights[j] + bmSaturation*long)
 		}
 	}
@@ -219,12 +219,12 @@ const testShare = 0.6
 // prior is the factor for the kind of a file: code before tests, tests before data.
 func (r *ranking) prior(i int) float64 {
 	p, e := 1.0, r.entries[i]
-	if e.class != ordinary {
+	if e.Class != ordinary {
 		return 0
 	}
-	if !e.language.Code() {
+	if !e.Language.Code() {
 		p = 0.6
-		if e.language == "" {
+		if e.Language == "" {
 			p = 0.35
 		}
 	}
@@ -291,7 +291,7 @@ func (r *ranking) commitScores() []float64 {
 		}
 	}
 	for i, e := range r.entries {
-		if e.class == ordinary {
+		if e.Class == ordinary {
 			out[i] = best[e.Path]
 		}
 	}

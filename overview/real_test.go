@@ -109,8 +109,8 @@ func TestRealTypeScript(t *testing.T) {
 		}
 		for _, w := range want {
 			hash := source.Query(w)[0]
-			if !slices.Contains(e.names, w) && e.termWeight(hash) == 0 {
-				t.Errorf("%s: no %s in %q", name, w, e.names)
+			if !slices.Contains(e.Names, w) && e.termWeight(hash) == 0 {
+				t.Errorf("%s: no %s in %q", name, w, e.Names)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestRealTypeScript(t *testing.T) {
 		{"src/v3/types.ts", "src/v3/helpers/util.ts"}, {"src/index.ts", "src/v4/classic/external.ts"},
 	} {
 		if !imports(pair[0], pair[1]) {
-			t.Errorf("%s does not lead to %s: %q", pair[0], pair[1], files[pair[0]].imports)
+			t.Errorf("%s does not lead to %s: %q", pair[0], pair[1], files[pair[0]].Imports)
 		}
 	}
 	if files["node_modules/trap/index.ts"] != nil {
@@ -168,7 +168,7 @@ func TestRealPython(t *testing.T) {
 	files, imports := looks(t, root)
 	for from, to := range map[string]string{"requests/sessions.py": "requests/adapters.py", "requests/api.py": "requests/sessions.py", "requests/models.py": "requests/structures.py", "requests/__init__.py": "requests/utils.py"} {
 		if !imports(from, to) {
-			t.Errorf("%s does not lead to %s: %q", from, to, files[from].imports)
+			t.Errorf("%s does not lead to %s: %q", from, to, files[from].Imports)
 		}
 	}
 	out, err := exec.Command("python3", append([]string{"-c", judged}, names...)...).Output()

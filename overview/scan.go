@@ -47,20 +47,21 @@ const totalMost = 1 << 30
 // headMost is the part that is read of a file without definitions.
 const headMost = 8 << 10
 
-// entry describes one file of a project. Its strings may be parts of the cache's buffer.
+// entry describes one file of a project, as the cache keeps it.
 type entry struct {
 	tree.File
-	readAt   int64 // when it was read, nanoseconds since 1970
-	unopened bool  // not read, since there is too much to read; not cached
-	class    class
-	more     int // definitions beside names
-	pkg      string
-	doc      string
-	names    []string
-	imports  []string
-	terms    string // as packed
-	weight   int    // of all terms
-	language source.Language
+	ReadAt   int64 // when it was read, nanoseconds since 1970
+	Class    class
+	More     int // definitions beside Names
+	Pkg      string
+	Doc      string
+	Names    []string
+	Imports  []string
+	Terms    string // as packed
+	Weight   int    // of all terms
+	Language source.Language
+
+	unopened bool // not read, since there is too much to read; not cached
 }
 
 // packedTerm is the size of a term: its hash, big-endian, and its weight.
@@ -77,10 +78,10 @@ func pack(list []source.Term) (packed string, weight int) {
 
 // termWeight is how much a term counts in an entry; 0 if it is not there.
 func (e *entry) termWeight(hash uint32) int {
-	lo, hi := 0, len(e.terms)/packedTerm
+	lo, hi := 0, len(e.Terms)/packedTerm
 	for lo < hi {
 		mid := (lo + hi) / 2
-		t := e.terms[mid*packedTerm:]
+		t := e.Terms[mid*packedTerm:]
 		switch h := uint32(t[0])<<24 | uint32(t[1])<<16 | uint32(t[2])<<8 | uint32(t[3]); {
 		case h == hash:
 			return int(t[4])
@@ -150,7 +151,7 @@ func (e *entry) timeIsFinal() bool {
 	if e.ModTime%int64(time.Second) == 0 {
 		tick = 2 * time.Second
 	}
-	return e.ModTime < e.readAt-int64(tick)
+	return e.ModTime < e.ReadAt-int64(tick)
 }
 
 // over tells which files are not read because there is too much: first files without code,
@@ -202,25 +203,25 @@ func share(l source.Language, size int64) int64 {
 
 // named is the entry of a file that was not read. Its time is never final.
 func named(f tree.File) *entry {
-	e := &entry{File: f, readAt: math.MinInt64 / 2, unopened: true, language: source.Of(f.Path)}
+	e := &entry{File: f, ReadAt: math.MinInt64 / 2, unopened: true, Language: source.Of(f.Path)}
 	if _, foreign := tree.Vendored(f.Path); foreign {
-		e.class = vendored
+		e.Class = vendored
 	}
-	e.terms, e.weight = pack(source.Read(f.Path, "").Terms)
+	e.Terms, e.Weight = pack(source.Read(f.Path, "").Terms)
 	return e
 }
 
 // read reads one file.
 func (s *scanner) read(f tree.File) *entry {
-	e := &entry{File: f, readAt: s.now().UnixNano(), language: source.Of(f.Path)}
+	e := &entry{File: f, ReadAt: s.now().UnixNano(), Language: source.Of(f.Path)}
 	_, foreign := tree.Vendored(f.Path)
 	switch {
 	case foreign:
-		e.class = vendored
+		e.Class = vendored
 	case binaryName(f.Path):
-		e.class = binaryFile
+		e.Class = binaryFile
 	case f.Size > readMost:
-		e.class = large
+		e.Class = large
 	default:
 		s.readText(e)
 	}
@@ -228,21 +229,21 @@ func (s *scanner) read(f tree.File) *entry {
 }
 
 func (s *scanner) readText(e *entry) {
-	data, err := s.content(e.Path, min(share(e.language, e.Size), e.Size))
+	data, err := s.content(e.Path, min(share(e.Language, e.Size), e.Size))
 	switch {
 	case err != nil:
-		e.class = unread
+		e.Class = unread
 		return
 	case bytes.IndexByte(data[:min(len(data), headMost)], 0) >= 0:
-		e.class = binaryFile
+		e.Class = binaryFile
 		return
 	}
 	f := source.Read(e.Path, string(data))
 	if f.Generated {
-		e.class = generated
+		e.Class = generated
 	}
-	e.pkg, e.doc, e.names, e.more, e.imports = f.Package, f.Doc, f.Names, f.More, f.Imports
-	e.terms, e.weight = pack(f.Terms)
+	e.Pkg, e.Doc, e.Names, e.More, e.Imports = f.Package, f.Doc, f.Names, f.More, f.Imports
+	e.Terms, e.Weight = pack(f.Terms)
 }
 
 // content reads the beginning of a file. It refuses a file that has become a link, a directory

@@ -119,7 +119,7 @@ func (o *Overview) skip(r *ranking, apart []string) {
 			continue
 		}
 		o.Files++
-		o.Skipped.count(e.class)
+		o.Skipped.count(e.Class)
 		top := ""
 		for dir := path.Dir(e.Path); !shownIn[dir]; dir = path.Dir(dir) {
 			top = dir
@@ -236,7 +236,7 @@ func (r *ranking) tests(order []int) map[int][]int {
 
 func listed(r *ranking, i int, tests []int) Listed {
 	e := r.entries[i]
-	l := Listed{Path: shown(e.Path), Language: string(e.language), Reason: reason(e), Score: float64(int(r.score[i]*1000)) / 1000}
+	l := Listed{Path: shown(e.Path), Language: string(e.Language), Reason: reason(e), Score: float64(int(r.score[i]*1000)) / 1000}
 	for _, t := range tests {
 		l.Tests = append(l.Tests, shown(r.entries[t].Path))
 	}
@@ -261,7 +261,7 @@ const (
 // reason is the purpose of a file in one line: its own description, and if that is short or
 // missing, its definitions.
 func reason(e *entry) string {
-	text := e.doc
+	text := e.Doc
 	if len(text) < reasonDoc {
 		if defs := definitions(e); text == "" {
 			text = defs
@@ -280,11 +280,11 @@ func reason(e *entry) string {
 
 // definitions are the names that the description lacks, the public ones first.
 func definitions(e *entry) string {
-	names := slices.DeleteFunc(slices.Clone(e.names), func(n string) bool {
-		return strings.HasPrefix(n, "__") && strings.HasSuffix(n, "__") || strings.Contains(e.doc, n)
+	names := slices.DeleteFunc(slices.Clone(e.Names), func(n string) bool {
+		return strings.HasPrefix(n, "__") && strings.HasSuffix(n, "__") || strings.Contains(e.Doc, n)
 	})
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(private(e.language, a), private(e.language, b)) })
-	rest := len(names) + e.more
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(private(e.Language, a), private(e.Language, b)) })
+	rest := len(names) + e.More
 	names = names[:min(reasonDefs, len(names))]
 	text := strings.Join(names, ", ")
 	if rest -= len(names); rest > 0 && text != "" {
