@@ -284,9 +284,8 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	return u, err
 }
 
-// statusOf is the status for a word, in the spellings that agents try. It is empty for any
-// other word, also for busy, blocked and paused: they say more than a status can hold, so
-// they are refused.
+// statusOf is the status for a word, in the spellings that agents try, else empty. Busy,
+// blocked and paused are refused: they say more than a status can hold.
 func statusOf(word string) string {
 	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word)) {
 	case statusActive, "working", "inprogress", "running":

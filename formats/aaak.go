@@ -28,8 +28,8 @@ type Pair struct {
 
 const star = "★"
 
-// Stars is how an effective confidence, 0..1, shows in AAAK, once rounded to
-// 0.01: from .95 five, .85 four, .70 three, .50 two, else one.
+// Stars is the number of stars for an effective confidence, 0..1, rounded to 0.01:
+// from .95 five, .85 four, .70 three, .50 two, else one.
 func Stars(effective float64) int {
 	switch percent := math.Round(effective * 100); {
 	case percent >= 95:
@@ -53,10 +53,9 @@ func Stars(effective float64) int {
 // 1..5 are taken to the nearer end. [ParseAAAK] is the inverse: it gives the
 // same keys, values and stars, and the category folded.
 //
-// The category stands in upper case as far as folding gets the same category
-// back: no capital of ß or ı does, so they stay. Only what could forge a line or
-// a pair is escaped: see [Escape]; also = and : in a category or a key, and a ★
-// at the end of a value.
+// The category is in upper case. A letter whose capital does not fold back to it, as ß,
+// stays. Only what could forge a line or a pair is escaped. That is what [Escape] escapes,
+// = and : in a category or a key, and a ★ at the end of a value.
 // A category that would begin a line as the briefing's own lines do
 // (LAST_TASK, +3 more facts …) gets a backslash in front.
 func FormatAAAK(rooms []Room) string {

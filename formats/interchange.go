@@ -107,10 +107,10 @@ func (p *Parsed) add(text []byte, at Position) {
 	p.Lines = append(p.Lines, at)
 }
 
-// ParseDocument reads a file of any of our formats, which it tells from the
-// text. A byte order mark, line feeds of either kind and empty lines do no harm;
-// lines may be of any length; a file without any holds nothing. In JSONL and in an array, what is wrong with a
-// record is in Bad; the error is for a file that cannot be read on.
+// ParseDocument reads a file of any of our formats, which it recognises by the text. It
+// accepts a byte order mark, either kind of line end, empty lines and lines of any length.
+// An empty file holds nothing. In JSONL and in an array, Bad lists the records that are
+// wrong. The error is for a file that cannot be read further.
 func ParseDocument(r io.Reader) (Parsed, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -21,9 +21,8 @@ func FoldName(s string) string {
 }
 
 func foldAny(s string) string {
-	// Folding can undo a normal form and a normal form can bring capitals and
-	// spaces to light (U+1D2C, U+00A0); two rounds settle all of Unicode, the
-	// bound is for what a later version of it may think of.
+	// Folding can undo a normal form, and a normal form can produce capitals and spaces
+	// (U+1D2C, U+00A0). Two rounds are enough for all of Unicode today.
 	for range 4 {
 		t := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
 		if t = strings.TrimSpace(t); t == s {
@@ -34,9 +33,8 @@ func foldAny(s string) string {
 	return s
 }
 
-// simple reports whether s is of letters for which lower case is all there is
-// to folding: ASCII and the alphabets of Cyrillic that are in use. Most names
-// are, and the general way takes thirty times as long.
+// simple reports whether s has only ASCII and the Cyrillic letters in use. For them
+// folding is lower case. Most names are such, and the general way is 30 times slower.
 func simple(s string) bool {
 	for _, r := range s {
 		if r >= 0x80 && (r < 0x400 || r > 0x45f) {
@@ -46,9 +44,8 @@ func simple(s string) bool {
 	return true
 }
 
-// VersionID makes the id of a version that has none: "f-" and 16 hexadecimal
-// digits that depend on nothing but the arguments. n tells versions apart that
-// agree in all else; who finds an id taken asks again with n+1.
+// VersionID makes the id of a version that has none: "f-" and 16 hexadecimal digits that
+// depend only on the arguments. If the id is taken, call it again with n+1.
 func VersionID(category, key, value string, recorded time.Time, n int) string {
 	h := sha256.New()
 	var size [8]byte

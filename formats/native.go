@@ -27,10 +27,9 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("schema %d is newer than this build reads (up to %d): use a newer build", e.Got, e.Max)
 }
 
-// EncodeNative writes d as a fact file: indented JSON, "schema" first, in the
-// order of the package comment, the same bytes for the same d. A schema of 0 is
-// written as [Schema]; one that is newer is an error, for this build knows too
-// little to write it. d is not changed.
+// EncodeNative writes d as a fact file: indented JSON, "schema" first, lists in a
+// fixed order. The same d gives the same bytes. A schema of 0 is written as
+// [Schema]. A newer one is an error. d is not changed.
 func EncodeNative(w io.Writer, d *Document) error {
 	if d.Schema > Schema {
 		return &NewerError{d.Schema, Schema}
@@ -119,13 +118,12 @@ func sortFacts(facts []*Fact) []*Fact {
 
 var errEmpty = errors.New("the file is empty")
 
-// DecodeNative reads a fact file, ours or the one of lean-ctx, which has no
-// schema. Members and enum values that it does not know are kept. What a fact
-// of ours leaves out gets the value a new fact would have; what a fact of
-// lean-ctx leaves out, the one that program would take: see [ReadLeanCtxDir].
-// A fact without an id gets one that depends on nothing but the file. Errors
-// are [*NewerError] for a newer schema, else [*MistakeError] with the line and
-// the field. Whether values make sense is for the caller to judge.
+// DecodeNative reads a fact file, ours or the one of lean-ctx, which has no schema. It keeps
+// members and enum values that it does not know. A field that our fact lacks gets the value
+// of a new fact. One that a fact of lean-ctx lacks gets that program's default: see
+// [ReadLeanCtxDir]. A fact without an id gets one that depends only on the file. Errors are
+// [*NewerError] for a newer schema, else [*MistakeError] with the line and the field. The
+// caller judges whether values make sense.
 func DecodeNative(data []byte) (*Document, error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	top, err := look(data)
@@ -170,8 +168,8 @@ type outline struct {
 
 func (o outline) isDocument() bool { return o.hasSchema || o.hasFacts }
 
-// look reads no further than the schema, which stands first in our files: the
-// version must be known before anything else is believed.
+// look reads only as far as the schema, which is first in our files. The version must be
+// known before the rest is read.
 func look(data []byte) (o outline, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return o, errEmpty
@@ -209,7 +207,7 @@ func newDecoder(data []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(data), decoding)
 }
 
-// wantFirst is the mistake of a text that begins with something else.
+// wantFirst is the error for a text that begins with something else.
 func wantFirst(what string, data []byte) error {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	line := 1 + bytes.Count(data[:len(data)-len(text)], []byte{'\n'})
@@ -221,7 +219,7 @@ func wantFirst(what string, data []byte) error {
 	return &MistakeError{Line: line, Problem: "want " + what + ", found " + found}
 }
 
-// What stands around the facts in a file as EncodeNative writes it.
+// The text around the facts in a file that EncodeNative wrote.
 const (
 	factsOpen    = "\n  \"facts\": [\n"
 	factsShut    = "\n    }\n  ]"
@@ -263,8 +261,8 @@ func decodeInParts(data []byte) (d *Document, ok bool) {
 	return d, errors.Join(errs...) == nil
 }
 
-// EncodeSparse writes facts as JSON without what is zero. To read it, no defaults may
-// be put in place of what is left out: it is for caches, not for exchange.
+// EncodeSparse writes facts as JSON without zero fields. It is for caches: a reader must
+// not put defaults in place of the missing fields.
 func EncodeSparse(facts []*Fact) ([]byte, error) {
 	return json.Marshal(facts, encoding, json.OmitZeroStructFields(true))
 }

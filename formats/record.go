@@ -1,30 +1,24 @@
-// Package formats reads and writes what the project's facts look like outside
-// a process: the fact file itself (native JSON), the interchange forms (JSONL,
-// array) and the AAAK briefing. It knows no policy; it imports nothing of ours.
+// Package formats reads and writes facts in all their forms: the fact file (native JSON),
+// the interchange forms (JSONL, array) and the AAAK briefing. It has no policy.
 //
 // # The fact file
 //
-// [Document] is the whole of knowledge.json. Its fields are a superset of the
-// ones lean-ctx writes, so that program's files parse as they are. Fields that
-// a newer or another program added are kept in Extra and written back, in a
-// fact file as well as in a journal's commit; enum values are plain strings for
-// the same reason.
+// [Document] is the whole of knowledge.json. Its fields are a superset of those that
+// lean-ctx writes, so that program's files parse as they are. Unknown fields are kept in
+// Extra and written back, in a fact file and in a journal's commit. Enum values are plain
+// strings for the same reason.
 //
-// The types with an Extra have their own MarshalJSON, so that encoding/json
-// keeps it too, as in a journal's commit. Embedding one of them in another
-// struct would take that struct's own members away: name it instead.
+// The types with an Extra have their own MarshalJSON, so that encoding/json keeps it too.
+// Do not embed such a type in another struct: its MarshalJSON would hide the other fields.
 //
-// The same Document gives the same bytes. Facts stand in the order of folded
-// category, folded key, valid_from, recorded_from, id; patterns of type,
-// description, created_at; gotchas of category, trigger, first_seen, id;
-// relations of from, to, kind, created_at; reminders of created_at, id; judged
-// pairs of key_a, key_b, judged_at; disputes of at, id; history of timestamp; tombstones of
-// category, key, erased_at. What is equal by these keeps its order, and so does
-// every list inside a record. Unknown members come last, by name.
+// The same Document gives the same bytes. Facts are in the order of folded category, folded
+// key, valid_from, recorded_from and id. [EncodeNative] has the order of the other lists.
+// Equal records keep their order, and so does every list inside a record. Unknown members
+// come last, by name.
 //
-// go-json-experiment/json reads and writes by the struct tags. encoding/json was
-// rejected: it matches names without case, drops what it does not know, cannot
-// name the place of a mistake, and takes twice as long.
+// go-json-experiment/json reads and writes by the struct tags. encoding/json was rejected:
+// it matches names without case and drops unknown members. It cannot name the place of a
+// mistake, and takes twice as long.
 package formats
 
 import (

@@ -40,7 +40,6 @@ type MapOptions struct {
 	Cache    string                // the directory of the cache, which may be deleted at any time; empty: none is kept
 	Memory   Memory                // may be nil
 	Git      string                // the git program; default "git"
-	Excludes string                // the user's excludes file, for use without git
 	Progress func(done, total int) // of reading files; never called twice at once; may be nil
 	Now      func() time.Time
 	Logger   *slog.Logger
@@ -100,7 +99,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	}
 	known := make(chan *stored, 1)
 	go func() { known <- m.known() }()
-	found, err := tree.List(ctx, m.root, &tree.Options{Git: m.o.Git, Excludes: m.o.Excludes, Logger: m.o.Logger})
+	found, err := tree.List(ctx, m.root, &tree.Options{Git: m.o.Git, Logger: m.o.Logger})
 	if err != nil {
 		return Overview{}, err
 	}

@@ -399,7 +399,7 @@ func (s *Store) comment(ctx context.Context, m Comment, messageID string, resume
 
 // Reassign moves all open tasks of an agent to another agent or type, in one commit, and
 // returns their ids. The new agent also stands in for the old one as the giver of its open
-// tasks: it may cancel them and answer their questions. A second call finds nothing to
+// tasks. So it may cancel them and answer their questions. A second call finds nothing to
 // move unless the agent got tasks in between. It does not ask the directory, because the
 // directory's own writer may be the caller.
 func (s *Store) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {

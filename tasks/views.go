@@ -582,8 +582,8 @@ func (s *Store) LastTask(ctx context.Context) (title string, err error) {
 	return s.lastOf(ctx, func(t *Task) bool { return !t.WorkedAt.IsZero() && t.State != Canceled })
 }
 
-// Current is the title of the task that an agent is working on, the most recently active
-// one of several, "" if there is none.
+// Current is the title of the task that an agent is working on, "" if there is none. Of
+// several it is the most recently active one.
 func (s *Store) Current(ctx context.Context, agent string) (title string, err error) {
 	return s.lastOf(ctx, func(t *Task) bool { return t.State == Working && agent != "" && t.Assignee == agent })
 }

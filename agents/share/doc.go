@@ -1,5 +1,5 @@
-// Package share hands files of a project from one agent to another: their
-// contents as they were, how many tokens they are, and a message.
+// Package share passes files of a project from one agent to another: their contents at the
+// time of sharing, their number of tokens, and a message.
 //
 // # Files
 //
@@ -21,8 +21,8 @@
 //
 // # Who gets it
 //
-// A share goes to one agent, to any one agent of a type, or to everybody but the sender,
-// also to agents that register later. Each receiver gets the names once with pull, and the
+// A share goes to one agent, to any one agent of a type, or to everybody but the sender.
+// Agents that register later get it too. Each receiver gets the names once with pull, and the
 // contents once with pull content=true, which may come after. A share to a type belongs to
 // the agent that pulls it first. A share stays until its sender clears it.
 //

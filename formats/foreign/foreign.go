@@ -20,8 +20,8 @@
 //
 // A record needs a category and a key that are the same at the next import. The
 // key of an entity's observation is the entity's name and a number. The key of
-// a line of text is its heading and its label ("Database: PostgreSQL" has the
-// label Database), or else its heading and its first words. Two values that
+// a line of text is its heading and its label. "Database: PostgreSQL" has the
+// label Database. A line without a label takes its first words. Two values that
 // would share a key get a number.
 package foreign
 
@@ -170,8 +170,8 @@ func (b *builder) add(r formats.Record, line int) {
 	b.m.Records, b.m.Lines = append(b.m.Records, r), append(b.m.Lines, line)
 }
 
-// slug is the first five words of a text, letters and digits of any script in
-// lower case joined by hyphens, at most 48 runes; "note" where there are none.
+// slug is the first five words of each text, joined by hyphens, at most 48 runes;
+// "note" if there are none.
 func slug(texts ...string) string {
 	var words []string
 	for _, text := range texts {

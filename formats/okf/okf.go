@@ -5,8 +5,8 @@
 //
 // A fact is one item: "- **key**: value". Further lines of a value are indented
 // by two spaces. The front matter lists each fact with the id of its version and
-// a checksum of its value, so that an edited item is told from an unchanged one.
-// A key or value that plain text cannot hold is written as a JSON string.
+// a checksum of its value. So an edited item is recognised. A key or value that
+// plain text cannot hold is written as a JSON string.
 //
 // The same room gives the same bytes.
 package okf

@@ -92,8 +92,8 @@ func masked(s string) bool {
 	return strings.IndexByte("xX*.#?_-", s[0]) >= 0 || s[0] >= 128
 }
 
-// nameLike reports whether a value reads as a name: words, each with few digits at its end,
-// joined by punctuation, as in oauth2-proxy-v7 or us-east-1b.
+// nameLike reports whether a value reads as a name, such as oauth2-proxy-v7 or us-east-1b:
+// words joined by punctuation, each with few digits at its end.
 func nameLike(s string) bool {
 	longest, parts := 0, 0
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune("._-/=+", c) }) {

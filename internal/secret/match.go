@@ -44,8 +44,8 @@ type matcher struct {
 
 type compiled struct{ body, allow, allowAll *regexp.Regexp }
 
-// What stands between an identifier and its value, and after the value. The first three are
-// gitleaks'; after a value it wants a blank, quote or semicolon, but in prose there are
+// The text between an identifier and its value, and after the value. The first three are
+// gitleaks'. After a value gitleaks wants a blank, quote or semicolon. Prose also has
 // commas, brackets and full stops.
 const (
 	gap       = `[ \t\w.-]{0,20}[\s'"]{0,3}`

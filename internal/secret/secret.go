@@ -33,8 +33,8 @@ type Redactor struct {
 	ids      map[string]struct{} // of the user's own rules; the built-in ones need no table
 }
 
-// isRuleID tells whether an ID may stand in a marker: at most 64 of small
-// letters, digits and, but at the beginning, one of . _ -
+// isRuleID reports whether an ID may be in a marker: at most 64 small letters, digits and,
+// except as the first, the signs . _ -
 func isRuleID(id string) bool {
 	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
 	return id != "" && len(id) <= 64 && !other(rune(id[0])) &&

@@ -1,5 +1,5 @@
-// Package graph joins the files of a project by what they import, and tells
-// how what matters in one of them makes others matter.
+// Package graph links the files of a project by their imports, and spreads scores along
+// the links.
 package graph
 
 import (
@@ -10,8 +10,7 @@ import (
 	"leanctx/overview/source"
 )
 
-// File is one file, as far as it is joined to others. The zero File is one
-// that is not.
+// File is what links one file to others. A zero File has no links.
 type File struct {
 	Path     string // relative to the root, with slashes
 	Language source.Language
@@ -19,10 +18,9 @@ type File struct {
 	Imports  []string // likewise
 }
 
-// Graph says which files belong together. Its nodes are the files, by their
-// number, and behind them groups: a Go package, a namespace, a directory.
-// Going through groups keeps it small: a package of a hundred files that a
-// thousand import has 1,100 edges, not 100,000.
+// Graph is the links between files. Its nodes are the files, by their number, and after
+// them groups: Go packages, namespaces, directories. Groups keep it small: a package of
+// 100 files that 1,000 files import has 1,100 edges, not 100,000.
 type Graph struct {
 	files  int
 	groups map[string]int32
@@ -33,19 +31,19 @@ type Graph struct {
 
 // Flow is how weight spreads in a graph.
 type Flow struct {
-	Back    float64 // how much flows from what is imported to who imports it, beside 1 the other way; more than 0
-	Damping float64 // how much goes on at each step, 0..1
+	Back    float64 // the flow from an imported file to its importer, relative to 1 the other way; more than 0
+	Damping float64 // the part that flows on at each step, 0..1
 	Steps   int
 }
 
-// How much edges count.
+// The weights of edges.
 const (
 	weighImport  = 1.0
 	weighTest    = 1.0 // a test and what it tests
 	weighSibling = 0.3 // files of one directory
 )
 
-// New joins files.
+// New makes the graph of some files.
 func New(files []File) *Graph {
 	g := &Graph{files: len(files), groups: map[string]int32{}}
 	r := newResolver(g, files)
@@ -69,7 +67,7 @@ func (g *Graph) edge(from, to int32, weight float64) {
 	g.from, g.to, g.weight = append(g.from, from), append(g.to, to), append(g.weight, weight)
 }
 
-// group is the node of a group; it is made if make is set, else -1 where there is none.
+// group is the node of a group. If there is none, it is created or, without create, -1.
 func (g *Graph) group(name string, create bool) int32 {
 	n, ok := g.groups[name]
 	if !ok && create {
@@ -83,8 +81,8 @@ func (g *Graph) group(name string, create bool) int32 {
 	return n
 }
 
-// Spread lets weight flow over the edges: personalised PageRank. seed is what
-// each file has of its own, 0 or more. The result is scaled so that the largest is 1.
+// Spread is personalised PageRank. seed is each file's own weight, 0 or more. The largest
+// result is 1.
 func (g *Graph) Spread(seed []float64, f Flow) []float64 {
 	n := g.files + len(g.groups)
 	total := make([]float64, n)
@@ -150,8 +148,8 @@ func IsTest(name string) bool {
 	return false
 }
 
-// Tested are the paths of which one may be what a test is of, by its name: the
-// likeliest first. Of a file that is no test by its name there are none.
+// Tested lists the paths that a test file may test, judged by its name, the likeliest
+// first. For other files the list is empty.
 func Tested(name string) (paths []string) {
 	dir, base := path.Split(name)
 	ext := path.Ext(base)
@@ -166,7 +164,8 @@ func Tested(name string) (paths []string) {
 	return paths
 }
 
-// tested is what a test's name without its extension speaks of; empty if it is no test's.
+// tested is a test's name without its extension and the mark of a test; empty for other
+// names.
 func tested(base string) string {
 	for _, end := range []string{"_test", ".test", ".spec", "_spec", "Tests", "Test"} {
 		if s, ok := strings.CutSuffix(base, end); ok {
@@ -180,13 +179,13 @@ func tested(base string) string {
 	return s
 }
 
-// resolver finds the file, or group of files, that an import means. What is
-// not in the project means nothing.
+// resolver finds the file, or group of files, for an import. It ignores imports from outside
+// the project.
 type resolver struct {
 	g       *Graph
 	files   []File
 	paths   map[string]int32
-	bases   map[string][]int32 // by the last part of the path, where that is how things are found: C, Ruby, PHP
+	bases   map[string][]int32 // by the last part of the path, for C and Ruby
 	modules map[string]string  // Go module → directory
 	crates  map[string]string  // Rust crate → directory of its sources
 	nodes   map[string]string  // Node package → directory
@@ -194,11 +193,11 @@ type resolver struct {
 	roots   []string           // directories that Python, PHP and Ruby look in
 	classes map[string]int32   // Java, Kotlin and PHP: package and file name
 
-	last          string // the directory of the file that was placed last
+	last          string // the directory of the last placed file
 	siblings, pkg int32  // its groups, or -1
 }
 
-// alias says where specifiers that begin with from are looked for.
+// alias replaces the beginning of a specifier, for importers below scope.
 type alias struct{ scope, from, to string }
 
 func newResolver(g *Graph, files []File) *resolver {
@@ -230,8 +229,8 @@ func newResolver(g *Graph, files []File) *resolver {
 	return r
 }
 
-// pythonRoot is where the packages of a directory are counted from: the
-// directory above it, if that is src, lib or python.
+// pythonRoot is the directory that holds the top packages: the nearest src, lib or python
+// above dir, else the root.
 func pythonRoot(dir string) string {
 	for _, name := range []string{"src/", "lib/", "python/"} {
 		if i := strings.Index("/"+dir, "/"+name); i >= 0 {
@@ -241,7 +240,7 @@ func pythonRoot(dir string) string {
 	return ""
 }
 
-// settings takes in a module file.
+// settings reads a module file.
 func (r *resolver) settings(e *File) {
 	dir, base := path.Split(e.Path)
 	switch {
@@ -284,7 +283,7 @@ func join(dir, rel string) string {
 	return p
 }
 
-// place puts a file into its groups and beside its test.
+// place adds a file to its groups and links it to its test.
 func (r *resolver) place(i int32, e *File) {
 	dir, base := path.Split(e.Path)
 	if dir != r.last || r.siblings < 0 {
@@ -315,7 +314,7 @@ func (r *resolver) place(i int32, e *File) {
 	}
 }
 
-// resolve adds an edge for each import that is found.
+// resolve adds an edge for each import of a file.
 func (r *resolver) resolve(i int32, e *File) {
 	dir := path.Dir(e.Path)
 	if dir == "." {
@@ -349,7 +348,7 @@ func (r *resolver) resolve(i int32, e *File) {
 	}
 }
 
-// first is the first of some paths that is a file, or -1.
+// first is the number of the first path that is a file, or -1.
 func (r *resolver) first(names ...string) int32 {
 	for _, n := range names {
 		if i, ok := r.paths[n]; ok {
@@ -359,8 +358,7 @@ func (r *resolver) first(names ...string) int32 {
 	return -1
 }
 
-// nearest is the only file among some that are called the same, or the one that is
-// closest to dir.
+// nearest is the file among some whose path ends with suffix, the closest one to dir.
 func (r *resolver) nearest(dir string, among []int32, suffix string) int32 {
 	best, score := int32(-1), -1
 	for _, i := range among {
@@ -379,8 +377,8 @@ func (r *resolver) nearest(dir string, among []int32, suffix string) int32 {
 	return best
 }
 
-// golang finds a package by the module whose path its path begins with. The
-// standard library's own module is called std and stands in no path.
+// golang finds a package by its module, the longest prefix of its path. The module std of
+// the standard library is no prefix.
 func (r *resolver) golang(spec string) int32 {
 	for prefix := spec; prefix != ""; {
 		if dir, ok := r.modules[prefix]; ok {
@@ -404,7 +402,7 @@ func asDir(dir string) string {
 	return dir + "/"
 }
 
-// scriptEndings are what may follow a specifier of JavaScript.
+// scriptEndings complete a specifier of JavaScript to a file.
 var scriptEndings = [...]string{"", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte",
 	"/index.ts", "/index.tsx", "/index.js", "/index.jsx", "/index.mjs"}
 
@@ -450,7 +448,7 @@ func (r *resolver) scriptFile(p string) int32 {
 			return i
 		}
 	}
-	// TypeScript names the file that it will be compiled to.
+	// TypeScript imports name the compiled file.
 	for from, to := range map[string]string{".js": ".ts", ".jsx": ".tsx", ".mjs": ".mts", ".cjs": ".cts"} {
 		if s, ok := strings.CutSuffix(p, from); ok {
 			return r.first(s+to, s+".tsx")
@@ -488,8 +486,8 @@ func (r *resolver) python(dir, spec string) int32 {
 	return -1
 }
 
-// rust finds "mod:name" beside or below the file, and paths from crate, super,
-// self or the name of a crate in the project.
+// rust finds "mod:name" beside or below the file. It also finds paths that begin with crate,
+// super, self or the name of a crate in the project.
 func (r *resolver) rust(file, spec string) int32 {
 	dir, base := path.Split(file)
 	below := dir + strings.TrimSuffix(base, ".rs") + "/"
@@ -527,7 +525,7 @@ func (r *resolver) rust(file, spec string) int32 {
 	return r.first(at+"lib.rs", at+"mod.rs", at+"main.rs", strings.TrimSuffix(at, "/")+".rs")
 }
 
-// crateOf is the directory of the sources that a file of Rust belongs to.
+// crateOf is the source directory of a Rust file's crate.
 func (r *resolver) crateOf(file string) string {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		at := asDir(strings.TrimPrefix(dir, "."))

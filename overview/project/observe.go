@@ -191,8 +191,8 @@ func absolute(name string) (string, error) {
 
 func slashed(name string) string { return normalPath(name, runtime.GOOS == "windows") }
 
-// normalPath is the one spelling of an absolute path: slashes forward, no slash at the end, the
-// drive's letter a capital, no \\?\ in front.
+// normalPath is the one spelling of an absolute path. It has forward slashes, none at the
+// end, a capital drive letter and no \\?\ in front.
 func normalPath(name string, windows bool) string {
 	if windows {
 		name = strings.ReplaceAll(name, `\`, "/")
@@ -260,8 +260,8 @@ const (
 	absent             // nothing, or another repository
 )
 
-// ask finds out what a resolution needs: the first commits of the repository, and whether
-// similar projects, and projects beside a plain directory, still exist.
+// ask finds the first commits of the repository. It also finds out whether similar projects,
+// and projects beside a plain directory, still exist.
 func (p *Registry) ask(ctx context.Context, s *observation) error {
 	s.ranGit = true
 	var records []*record

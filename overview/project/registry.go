@@ -223,8 +223,8 @@ func (a *registry) at(s *observation) (*record, int) {
 	return nil, 0
 }
 
-// at reports whether an observation is of a recorded place: the same git directory, or the
-// same root unless that is known as another repository's.
+// at reports whether an observation is of a recorded place. Two repositories are compared by
+// their git directories, anything else by the root.
 func (s *observation) at(p Place, same func(a, b string) bool) bool {
 	if s.GitDir != "" && p.GitDir != "" {
 		return same(s.GitDir, p.GitDir)
@@ -263,8 +263,8 @@ func (a *registry) free(identity string) string {
 
 func equalPath(a, b string) bool { return a == b }
 
-// sameFile reports whether two spellings of a path are one file: another case where case does
-// not count, another Unicode form of the same letters.
+// sameFile reports whether two spellings of a path are one file. They may differ in case, or
+// in the Unicode form of their letters.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true

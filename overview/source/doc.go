@@ -3,11 +3,11 @@
 //
 // # How it reads
 //
-// Go is read by its own parser. The other languages are rows of a table ([syntaxes]): what
-// comments and long strings look like, and one pattern each for definitions, imports and the
-// package. Comments and long strings become spaces, and the patterns are matched against what
-// is left. Most patterns begin at the start of a line, so they find nothing inside a string or
-// an expression. Code that does not compile is read as far as possible.
+// Go is read by its own parser. The other languages are rows of a table (syntaxes). A row
+// says what comments and long strings look like. It has one pattern each for definitions,
+// imports and the package. Comments and long strings become spaces, and the patterns are
+// matched against the rest. Most patterns begin at the start of a line. So they find nothing
+// inside a string or an expression. Code that does not compile is read as far as possible.
 //
 // This is not exact, and need not be: the results rank files and describe them in a line. A
 // class in a function counts as a definition. So does code in a here document or behind

@@ -141,8 +141,8 @@ func expression(glob string) (text string, ok bool) {
 	return b.String() + `$`, true
 }
 
-// bracket is [a-z], [!a] or [[:digit:]] at the beginning of a glob as a class of a regular
-// expression, and its length in the glob; 0 if it has no end.
+// bracket is the class of a regular expression for [a-z], [!a] or [[:digit:]] at the
+// beginning of a glob. n is its length in the glob, 0 if it has no end.
 func bracket(glob string) (class string, n int) {
 	class, n = "[", 1
 	if strings.HasPrefix(glob[n:], "!") || strings.HasPrefix(glob[n:], "^") {

@@ -1,5 +1,5 @@
-// Package tree lists the files of a project as its authors see them: what git
-// keeps or would keep, without what is ignored.
+// Package tree lists the files of a project: those that git tracks or would track, without
+// ignored ones.
 //
 // # Two ways
 //
@@ -44,7 +44,6 @@ import (
 type Options struct {
 	Git        string        // the git program; default "git"
 	GitTimeout time.Duration // for one run of git; default 30 s
-	Excludes   string        // the user's own excludes file, where git cannot be asked for it; may be empty
 	Most       int           // files to list; default 500,000
 	Logger     *slog.Logger
 }
@@ -59,7 +58,7 @@ type File struct {
 // Tree is the files of a project, sorted by path.
 type Tree struct {
 	Files    []File
-	Separate []string // directories not looked into, with a slash at the end: repositories of their own, installed packages
+	Separate []string // directories that were skipped, with a slash at the end: other repositories, installed packages
 	Git      bool     // git was asked
 	Head     string   // the commit that is checked out; empty if there is none
 	Note     string   // a sentence on why there are no files, or not all; without a full stop
@@ -138,7 +137,7 @@ func isBare(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// stat looks at the files that were named. What is gone, or is no regular file, is left out.
+// stat adds the named files. It leaves out those that are gone or not regular.
 func (l *lister) stat(ctx context.Context, names []string) error {
 	if len(names) > l.o.Most {
 		names = names[:l.o.Most]
@@ -170,8 +169,8 @@ func (l *lister) full() {
 	l.out.Note = fmt.Sprintf("more files than are looked at: only the first %d are listed", l.o.Most)
 }
 
-// Vendored reports whether a file is somebody else's, kept within the project: the
-// directory that says so, with a slash at the end.
+// Vendored reports whether a file is third-party code inside the project. dir is the
+// directory that shows it, with a slash at the end.
 func Vendored(name string) (dir string, ok bool) {
 	for from := 0; ; {
 		i := strings.IndexByte(name[from:], '/')
@@ -185,18 +184,16 @@ func Vendored(name string) (dir string, ok bool) {
 	}
 }
 
-// vendors are directories of others' code that is kept with the project.
+// vendors are directories of third-party code that is kept with the project.
 var vendors = map[string]bool{"vendor": true, "third_party": true, "thirdparty": true, "3rdparty": true, "Godeps": true, "_vendor": true}
 
-// installed are directories that a package manager fills. They are not looked
-// into where git does not say that they are kept.
+// installed are directories that a package manager fills. A walk skips them.
 var installed = map[string]bool{
 	"node_modules": true, "bower_components": true, "jspm_packages": true, ".venv": true, "site-packages": true, "__pycache__": true,
 	".tox": true, ".nox": true, ".mypy_cache": true, ".pytest_cache": true, ".ruff_cache": true, "Pods": true, "Carthage": true, ".gradle": true, ".yarn": true,
 }
 
-// caches are directories of a home directory that programs keep things in which
-// they can get again. Only at the top of a walk they are taken for that.
+// caches are directories of a home directory. They count only at the top of a walk.
 var caches = map[string]bool{
 	".cache": true, ".npm": true, ".cargo": true, ".rustup": true, ".pyenv": true, ".nvm": true, ".m2": true, ".local": true, ".bun": true, ".deno": true, ".Trash": true,
 }
@@ -228,8 +225,8 @@ func (l *lister) walk(ctx context.Context) error {
 	return l.stat(ctx, names)
 }
 
-// directory gives the files of one directory, and the directories below it. One
-// that cannot be read has none.
+// directory lists the files of one directory and the directories in it. For an unreadable
+// one both are empty.
 func (l *lister) directory(at pending) (files []string, below []pending) {
 	full := filepath.Join(l.root, filepath.FromSlash(at.dir))
 	entries, err := os.ReadDir(full)
@@ -369,9 +366,6 @@ func (l *lister) withoutModules(names []string) []string {
 
 // excludesFile is the user's own excludes file, as git has it configured.
 func (l *lister) excludesFile(ctx context.Context) string {
-	if l.o.Excludes != "" {
-		return l.o.Excludes
-	}
 	out, err := git(ctx, l.root, &l.o, "config", "--get", "--type=path", "core.excludesFile")
 	if err != nil {
 		return ""

@@ -94,14 +94,12 @@ func TestBothWaysGiveTheSame(t *testing.T) {
 	y.write("foo/.gitignore", "bar/*\n!bar/baz.txt\n")
 	y.git(".", "init", "-q")
 	y.write(".git/info/exclude", "docs/build\nsub/keep.log\n")
-	y.write("excludes", "space*\n")
-	y.git(".", "config", "core.excludesFile", filepath.Join(y.root, "excludes"))
 
 	asked := y.list(".", nil)
 	if !asked.Git || len(asked.Files) < 12 {
 		t.Fatalf("%+v", asked)
 	}
-	walked := y.list(".", &Options{Git: noGit.Git, Excludes: filepath.Join(y.root, "excludes")})
+	walked := y.list(".", noGit)
 	if d := cmp.Diff(paths(asked), paths(walked)); d != "" {
 		t.Errorf("git has -, the walk has +:\n%s", d)
 	}
