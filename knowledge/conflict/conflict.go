@@ -11,7 +11,8 @@
 // All but the last need the same subject. The words that two facts share, in key or value, must
 // be most of what is left without the value that differs. A word for a circumstance (production,
 // staging, minimum) that only one of them has makes two subjects. So do different places in a
-// series (node 1, node 2).
+// series (node 1, node 2; n1, n2). The last needs a newer fact about most of what the older one
+// says: prose is full of "no longer" and "instead of".
 //
 // A missed conflict costs little, since a reader has both facts. A false alarm costs
 // trust. So what is unclear is no conflict.
@@ -45,7 +46,7 @@ const (
 // Form is a statement taken apart.
 type Form struct {
 	key      []string // stems of the key
-	place    []string // whole numbers of the key: the place in a series, such as node 2
+	place    []string // whole numbers of the key, and those that count in the value: the place in a series, such as node 2
 	value    []string // stems of the value, in order
 	subject  map[string]bool
 	members  map[string][]string // by class of things that exclude each other
@@ -58,6 +59,8 @@ type number struct {
 	of   string // the word that it belongs to
 	text string
 	unit string
+
+	worded bool // it is written as a word, so it is no version
 }
 
 // Of takes a statement apart.
@@ -65,7 +68,12 @@ func Of(s Statement) Form {
 	_, key, _ := strings.Cut(s.Name, "/")
 	f := Form{subject: map[string]bool{}, members: map[string][]string{}}
 	f.read(key, true)
+	ofKey := f.polarity
+	f.polarity = 0
 	f.read(s.Value, false)
+	if f.polarity == 0 { // else the key may repeat the words of its value
+		f.polarity = ofKey
+	}
 	f.replaced = replacements(s.Value)
 	return f
 }
@@ -74,6 +82,7 @@ func Of(s Statement) Form {
 func (f *Form) read(text string, key bool) {
 	tokens := tokenize(text)
 	last := ""
+	said := map[string]bool{} // words of yes and no: one that is repeated says the same
 	for i := 0; i < len(tokens); i++ {
 		w := tokens[i]
 		next := ""
@@ -90,16 +99,17 @@ func (f *Form) read(text string, key bool) {
 			}
 			continue
 		}
-		if p, ok := polarities[w]; ok {
+		if p, ok := polarities[w]; ok && (w != "on" || next == "" || afterOn[next]) { // on is mostly no yes
 			if f.polarity == 0 {
 				f.polarity = p
-			} else {
+			} else if !said[w] {
 				f.polarity *= p
 			}
+			said[w] = true
 			continue
 		}
 		if n, ok := numeral(w); ok {
-			x := number{of: last, text: n}
+			x := number{of: last, text: n, worded: n != w && numberWords[w] == n}
 			if strings.Contains(n, ":") {
 				x.unit = "clock"
 			} else if u, ok := units[next]; ok {
@@ -108,11 +118,18 @@ func (f *Form) read(text string, key bool) {
 			} else if u, digits := suffixed(n); u != "" {
 				x.unit, x.text = u, digits
 			}
-			f.numbers = append(f.numbers, x)
-			if key && strings.Trim(n, "0123456789") == "" {
+			whole := strings.Trim(n, "0123456789") == "" && x.unit == ""
+			if whole && (key || counters[last]) {
 				f.place = append(f.place, n)
 			}
+			if !whole || !counters[last] {
+				f.numbers = append(f.numbers, x)
+			}
 			continue
+		}
+		if name, n := numbered(w); key && n != "" {
+			f.place = append(f.place, n)
+			w = name
 		}
 		if generic[w] || words.IsStop(w) {
 			continue
@@ -243,7 +260,7 @@ func (old Form) counts(new Form) bool {
 			if a.unit != b.unit || a.text == b.text {
 				continue
 			}
-			version := a.unit == "" && (a.of != "" && a.of == b.of || a.of == "" && slices.Contains(old.key, b.of) || b.of == "" && slices.Contains(new.key, a.of))
+			version := a.unit == "" && !a.worded && !b.worded && (a.of != "" && a.of == b.of || a.of == "" && slices.Contains(old.key, b.of) || b.of == "" && slices.Contains(new.key, a.of))
 			switch {
 			case version && (named(old, a.of) || named(new, b.of) || sameSubject(old, new)):
 				return true
@@ -311,7 +328,20 @@ func (old Form) replacedBy(new Form) bool {
 			continue
 		}
 		both, onlyOld, _ := shared(old, new)
-		if both > 0 || onlyOld <= 1 {
+		rest, beside, named := 0, 0, false // what the older one says beside: alone, and like the new one
+		for t := range old.subject {
+			switch {
+			case slices.Contains(gone, t):
+			case new.subject[t]:
+				beside++
+			default:
+				rest++
+			}
+		}
+		for _, names := range old.members {
+			named = named || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(gone, name) })
+		}
+		if (beside > 0 || named && (both > 0 || onlyOld <= 1)) && rest <= max(1, len(old.subject)/3) {
 			return true
 		}
 		for class := range old.members {
@@ -397,6 +427,15 @@ func tokenize(text string) []string {
 }
 
 func hasDigit(w string) bool { return strings.IndexFunc(w, unicode.IsDigit) >= 0 }
+
+// numbered parts a name from the number at its end: n and 1 of n1.
+func numbered(w string) (name, n string) {
+	name = strings.TrimRight(w, "0123456789")
+	if name == "" || name == w || strings.ContainsAny(name, "0123456789") {
+		return w, ""
+	}
+	return name, w[len(name):]
+}
 
 // numeral reads a number, a version or a number word.
 func numeral(w string) (string, bool) {

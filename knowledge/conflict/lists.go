@@ -75,6 +75,9 @@ var polarities = map[string]int{
 	"no": -1, "off": -1, "disabled": -1, "disable": -1, "forbidden": -1, "optional": -1, "false": -1, "never": -1, "not": -1, "prohibited": -1, "banned": -1, "manually": -1,
 }
 
+// afterOn are words before which on says yes: telemetry is on by default.
+var afterOn = set(`by for everywhere now always again since and`)
+
 // circumstances are words that tell two facts of one form apart, as stems.
 var circumstances = set(`product prod stage dev develop test ci local eu us web mobil io ios android frontend backend window linux maco
 	intern public extern api queri databas access refresh admin minimum maximum min max read write unit e2e end go yaml python node
@@ -82,6 +85,10 @@ var circumstances = set(`product prod stage dev develop test ci local eu us web 
 
 // slots are the words for what one thing or person is, as stems.
 var slots = set(`own owner lead maintain maintainer region host licens port branch broker format cadenc databas cache languag framework manag`)
+
+// counters are words whose number is a place in a series, as stems.
+var counters = set(`number no item entri step part phase chapter page issu ticket task case exampl test value fact row level group round sprint iter node shard
+	worker replica partit instanc machin player team room`)
 
 // synonyms bring words for one thing together; stems.
 var synonyms = map[string]string{"owner": "own", "ownership": "own", "led": "lead", "leader": "lead", "db": "databas", "licenc": "licens", "licens": "licens", "prod": "product", "platform": "host", "indent": "indent", "indentat": "indent", "cach": "cache", "messag": "messag", "log": "log", "deps": "depend", "dep": "depend", "limit": "maximum", "max": "maximum", "minim": "minimum", "min": "minimum"}
