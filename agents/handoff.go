@@ -3,6 +3,8 @@ package agents
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -163,6 +165,12 @@ func (p *project) fileHandoff(h *handoffRecord) {
 	p.handoffs.put(h)
 }
 
+// sum is a checksum of who gets which summary.
+func (h *handoffRecord) sum() string {
+	sum := sha256.Sum256([]byte(h.To + "\x00" + h.Summary))
+	return hex.EncodeToString(sum[:8])
+}
+
 // HandoffArgs is the arguments of handoff.
 type HandoffArgs struct {
 	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type; the last active agent of that type is taken, else the next one that comes"`
@@ -176,7 +184,7 @@ type HandedOver struct {
 	Summary string   `json:"summary"`
 	Tasks   []string `json:"tasks"`
 	Claims  []string `json:"claims"`
-	Nothing bool     `json:"nothing,omitempty"` // no task and no claim, and the sender gave this summary before
+	Nothing bool     `json:"nothing,omitempty"` // nothing was sent: no task and no claim, and the receiver has this summary
 	Note    string   `json:"note,omitempty"`
 
 	Redacted []string `json:"redacted,omitempty"`
@@ -184,11 +192,11 @@ type HandedOver struct {
 
 // Text gives the answer's lines.
 func (h HandedOver) Text() string {
+	if h.Nothing {
+		return fmt.Sprintf("No handoff: %s → %s\n  It moves nothing: no open task, no claim, and the same summary as before.", h.From, h.To) + prose.Redacted(h.Redacted)
+	}
 	text := fmt.Sprintf("Handoff complete: %s → %s\n  Summary: %s\n  Moved: %s, %s",
 		h.From, h.To, prose.Brief(h.Summary), named(h.Tasks, "task"), named(h.Claims, "claim"))
-	if h.Nothing {
-		text += "\n  It moves nothing: no open task, no claim, and the same summary as before."
-	}
 	if h.Note != "" {
 		text += "\n  " + h.Note
 	}
@@ -229,24 +237,25 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	h := handoffRecord{Summary: summary, State: handoffPending}
 	var note string
 	var since time.Time
-	var again bool // the sender gave this summary before
+	var again bool // it is the sender's last handoff once more
 	find := func(p *project, now time.Time) error {
 		me, err := s.self(p)
 		if err != nil {
 			return err
 		}
 		h.From, h.Role, since = me.ID, me.Role, me.joined()
-		again = len(p.handoffs.list(func(x *handoffRecord) bool { return x.From == h.From && x.Summary == h.Summary })) > 0
 		h.To, note, err = p.successor(me, a.ToAgent, now)
+		again = me.Handed == h.sum()
 		return err
 	}
+	sent := false
 	if err := s.view(ctx, find); err != nil {
 		return HandedOver{}, err
 	}
 	if err := s.pack(ctx, &h, since); err != nil {
 		return HandedOver{}, err
 	}
-	done, err := s.live.Alone(h.From, func() error { return s.handOver(ctx, &h, find) })
+	done, err := s.live.Alone(h.From, func() error { sent, err = s.handOver(ctx, &h, find, &again); return err })
 	if err == nil && !done {
 		err = fmt.Errorf("another handoff of %s is under way; try again", h.From)
 	}
@@ -257,7 +266,7 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	for _, c := range h.Claims {
 		r.Claims = append(r.Claims, c.Path)
 	}
-	r.Nothing = again && len(r.Tasks)+len(r.Claims) == 0
+	r.Nothing = !sent
 	return r, nil
 }
 
@@ -310,39 +319,43 @@ func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (er
 }
 
 // handOver commits a pending handoff and carries it out.
-func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*project, time.Time) error) error {
+func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*project, time.Time) error, again *bool) (sent bool, err error) {
 	if s.opts.Tasks != nil {
 		tasks, err := s.opts.Tasks.OpenTasks(ctx, h.From)
 		if err != nil {
-			return err
+			return false, err
 		}
 		h.Tasks = tasks
 	}
-	err := s.update(ctx, func(p *project, now time.Time) ([]event, error) {
+	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		if err := find(p, now); err != nil {
 			return nil, err
+		}
+		held := slices.ContainsFunc(p.leases.Of(h.From), func(l *lease.Lease) bool { return !l.Expired(now) })
+		if sent = !*again || held || len(h.Tasks) > 0; !sent {
+			return nil, nil
 		}
 		h.Number, h.At = p.handed+1, now
 		h.ID = fmt.Sprintf("h-%d", h.Number)
 		return []event{{By: h.From, Handoff: new(*h)}}, nil
 	})
-	if err != nil {
-		return err
+	if err != nil || !sent {
+		return false, err
 	}
 	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave it half done
 	err = s.moveTasks(ctx, h)
 	if err != nil && !errors.Is(err, journal.ErrInDoubt) {
 		if off := s.callOff(ctx, h); off == nil {
-			return err
+			return false, err
 		}
 	}
 	if err == nil {
 		err = s.settle(ctx, h)
 	}
 	if err != nil {
-		return fmt.Errorf("the handoff to %s is on record and will be completed by whoever uses agents or tasks next: %w", h.To, err)
+		return false, fmt.Errorf("the handoff to %s is on record and will be completed by whoever uses agents or tasks next: %w", h.To, err)
 	}
-	return nil
+	return true, nil
 }
 
 // moveTasks moves the tasks. Repeated, it moves nothing more.
@@ -389,7 +402,7 @@ func (p *project) complete(h *handoffRecord, now time.Time) []event {
 	}
 	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
 		x := *a
-		x.Status, x.Message, x.HandedTo = statusIdle, "handed off to "+h.To, h.To
+		x.Status, x.Message, x.HandedTo, x.Handed = statusIdle, "handed off to "+h.To, h.To, h.sum()
 		events = append(events, event{Agent: &x})
 	}
 	return append(events, event{Handoff: new(*h)})

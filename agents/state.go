@@ -54,6 +54,7 @@ type agent struct {
 	Message    string    `json:"status_message,omitempty"`
 	Machine    string    `json:"machine,omitempty"`   // in a team: where it works
 	HandedTo   string    `json:"handed_to,omitempty"` // who took over its work; empty once it works again
+	Handed     string    `json:"handed,omitempty"`    // checksum of its last handoff: to whom, and the summary
 	Client     string    `json:"client,omitempty"`
 	Registered time.Time `json:"started_at"`
 	Joined     time.Time `json:"joined_at,omitzero"` // when it was last resumed
