@@ -70,7 +70,7 @@ func record(text []byte, first int) (Record, *BadLine) {
 		return bad(first, "", "not UTF-8 text")
 	}
 	c := Record{Category: absent, Key: absent, Value: absent}
-	if jsontext.Value(text).Kind() == 'n' {
+	if string(bytes.TrimSpace(text)) == "null" {
 		return bad(first, "", "want an object, found null")
 	}
 	if m, ok := errors.AsType[*MistakeError](mistake(json.Unmarshal(text, &c, decoding), text, first)); ok {

@@ -533,15 +533,10 @@ func claimOf(d formats.Dispute) string {
 	case d.ValidUntil != nil:
 		what = "its end on " + fact.Day(*d.ValidUntil)
 	}
-	return what + reasoned(d.Reason)
-}
-
-// reasoned adds the reason for a removal, if one was given.
-func reasoned(reason string) string {
-	if reason == "" {
-		return ""
+	if d.Reason != "" {
+		what += " (reason: '" + prose.Brief(d.Reason) + "')"
 	}
-	return ", reason: '" + prose.Brief(reason) + "'"
+	return what
 }
 
 // Disputing is a dispute and the version that it is against.
@@ -566,6 +561,9 @@ type Disputing struct {
 
 	claim string // in words
 }
+
+// Claim is what the dispute says, in words.
+func (d Disputing) Claim() string { return d.claim }
 
 // Line is the dispute in one line.
 func (d Disputing) Line() string {

@@ -163,7 +163,7 @@ func TestEndsAndAuthority(t *testing.T) {
 		ending := formats.Dispute{Source: codex, Removal: true, ValidUntil: new(at(until)), Reason: "the lawyer said so"}
 		events, x := EndAs(st, n, ending, at(9), at(9))
 		st.Fold(events...)
-		if !x.Warned() || !strings.Contains(x.TextIn(func(string, ...any) string { return "" }), "its end on "+fact.Day(at(until))+", reason: 'the lawyer said so' is recorded as d-") {
+		if !x.Warned() || !strings.Contains(x.TextIn(func(string, ...any) string { return "" }), "its end on "+fact.Day(at(until))+" (reason: 'the lawyer said so') is recorded as d-") {
 			t.Fatalf("%+v", x)
 		}
 		now := formats.Dispute{Source: codex, Removal: true}

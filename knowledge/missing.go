@@ -123,7 +123,11 @@ func (m Missing) Line() string {
 		if m.Removed {
 			what = "removed "
 		}
-		parts = append(parts, what+fact.Day(m.At)+by(m.By)+" (was '"+prose.Brief(m.Value)+"'"+reasoned(m.Reason)+")")
+		was := "was '" + prose.Brief(m.Value) + "'"
+		if m.Reason != "" {
+			was += ", reason: '" + prose.Brief(m.Reason) + "'"
+		}
+		parts = append(parts, what+fact.Day(m.At)+by(m.By)+" ("+was+")")
 	}
 	if m.Planned != nil {
 		parts = append(parts, m.Planned.text())

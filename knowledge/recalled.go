@@ -272,7 +272,7 @@ func (r Recalled) origin(f Found) (text string) {
 	if len(f.Version.Sources) > 0 || f.AssertedBy != "" || f.Unconfirmed {
 		author = AuthorOf(f.Version)
 	}
-	if fact.Day(f.Version.RecordedFrom) != fact.Day(r.query.now) || author != r.query.caller {
+	if fact.Day(f.Version.RecordedFrom) != fact.Day(r.query.now) || author != "" && author != r.query.caller { // a lesson has no author
 		text = " since " + fact.Day(f.ValidFrom) + by(prose.Clip(author, authorRunes))
 	}
 	if f.Planned != nil {

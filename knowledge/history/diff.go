@@ -58,14 +58,15 @@ type Change struct {
 	Category   string    `json:"category"`
 	Key        string    `json:"key"`
 	Value      string    `json:"value,omitempty"`
-	Was        string    `json:"was,omitempty"`   // the value that it took the place of
+	Was        string    `json:"was,omitempty"`   // the value that it took the place of, or stands against
 	Times      int       `json:"times,omitempty"` // how often it was confirmed
 	ValidFrom  time.Time `json:"valid_from,omitzero"`
 	ValidUntil time.Time `json:"valid_until,omitzero"`
 	At         time.Time `json:"at"`
 	ID         string    `json:"id"`
 
-	dated bool // its period is not simply from when it was recorded on
+	dated bool   // its period is not simply from when it was recorded on
+	claim string // what a dispute says, in words
 }
 
 // Difference is what changed between two instants.
@@ -175,7 +176,8 @@ func (w window) recorded(out []Change, st *state.State, category string) []Chang
 	}
 	for _, d := range st.Disputed {
 		if in(d.Category) && w.holds(d.At) {
-			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, At: d.At, ID: d.ID})
+			x := knowledge.DisputingOf(st, d, w.to)
+			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, Was: x.Against, At: d.At, ID: d.ID, claim: x.Claim()})
 		}
 	}
 	return out
@@ -289,6 +291,9 @@ func (c Change) text() string {
 		removed: "- removed", erased: "- erased", confirmed: "= confirmed", disputed: "? disputed",
 	}
 	line := fmt.Sprintf("%s: [%s/%s]", cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key))
+	if c.claim != "" {
+		return line + " " + c.claim + " against '" + prose.Brief(c.Was) + "'"
+	}
 	if c.Value != "" {
 		line += " " + prose.Brief(c.Value)
 	}

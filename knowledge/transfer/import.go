@@ -181,6 +181,9 @@ func (in Incoming) parse(root string, x input) (formats.Parsed, *foreign.Memory,
 			parsed.Document = d
 		}
 	}
+	if err != nil {
+		err = refusal.Argument("file", "%s: %v", in.name(), err)
+	}
 	return parsed, nil, err
 }
 

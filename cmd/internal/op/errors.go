@@ -14,6 +14,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/transfer"
 )
 
 // UsageError is a mistake in the arguments. Its text says what is wrong and shows a
@@ -229,6 +230,9 @@ func unknown(err error) bool {
 func classifyDomain(err error) (Class, bool) {
 	if _, ok := errors.AsType[*refusal.ArgumentError](err); ok {
 		return Usage, true
+	}
+	if _, ok := errors.AsType[*transfer.BadFileError](err); ok {
+		return Usage, true // its content is as wrong as an argument
 	}
 	switch {
 	case unknown(err):

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/knowledge"
+	"leanctx/knowledge/transfer"
 )
 
 // sample is the argument struct that the tests use: every type and every tag.
@@ -264,4 +267,21 @@ func decode(t *testing.T, s string) map[string]any {
 		t.Fatal(err)
 	}
 	return args
+}
+
+// What a caller gives to import is the caller's mistake, whatever is wrong with it.
+func TestUnreadableContentIsAMistakeOfTheCaller(t *testing.T) {
+	for _, content := range []string{"not json", `{"category":"c","key":"no value"}`, `{"schema":1,"facts":7}`} {
+		s, err := knowledge.Open(t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = transfer.Import(t.Context(), s, transfer.Incoming{Data: strings.NewReader(content)})
+		if err == nil || Classify(err) != Usage {
+			t.Errorf("%s: %v is of class %v", content, err, Classify(err))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
