@@ -17,7 +17,7 @@
 //
 //	w(t)  = ln((N + 301) / (df + 1))                       rarity of a word; N facts, df of them have it
 //	words = Σ w·2.2x/(x + 1.2),  x = Σ boost·tf/(1 − b + b·length/average)    BM25F over key, questions, value, category
-//	rank  = .25·words + 2·coverage + 7·cosine + 1.5·name      with a transformer .23·words + .6·coverage + 12·cosine
+//	rank  = .25·words + 2·coverage + 7·cosine + 1.7·name      with a transformer .23·words + .6·coverage + 12·cosine
 //
 // coverage is the share of Σ w that the fact covers. cosine is the best of the question's texts with key and value, or
 // with the stored questions less .03. name is that with the key alone or with the stored questions. A word that the
@@ -33,8 +33,9 @@
 //	log odds = 5·words/Σw + 4.2·cosine + 1.4·ln(1 + n) − 6.15 − .25·ln(N/90)     n words of the question
 //
 // is the probability p that the first three answer, by the features of the first: its score (1 for the fact of that name).
-// With a transformer it is 3.65·words/Σw + 7.4·cosine + ln(1 + n) − 6.5. A line behind has p·e^rank/Σe^rank, over ten lines.
-// From p = .50 on there is an answer: the first line, and those behind it of .04 or more. From p = .25 on the first line may
-// answer, and where the cosine of any fact is .20 + .02·ln(N/90) or more; by words alone from .10 on, with a transformer from .06.
-// Behind either, lines may answer, three in all, each second one the nearest by meaning. What was tried is in MEASURED.md.
+// With a transformer it is 3.65·words/Σw + 7.4·cosine + ln(1 + n) − 6.5. From p = .50 on there is an answer: the first
+// line, and those behind it of .04 or more; three of less may answer. A line behind has p·e^rank/Σe^rank, over ten lines.
+// From p = .25 on three lines may answer, and where a cosine is .20 + .02·ln(N/90) or more; by words alone from .10, with a
+// transformer from .06. Behind the first these are the best by rank + (10 − 5·ln(N/90))·cosine, and have
+// p·e^(rank/2)/Σe^(rank/2), over three lines. No line of less than .015 is told. What was tried is in MEASURED.md.
 package recall

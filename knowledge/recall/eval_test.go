@@ -450,7 +450,7 @@ func TestProjects(t *testing.T) {
 		for _, floor := range []struct {
 			kind  string
 			three [3]float64
-		}{{"words", [3]float64{.98, .98, .98}}, {"keyword", [3]float64{.90, .96, .94}}, {"prompt", [3]float64{.78, .92, .80}}, {"few", [3]float64{.52, .72, .58}}, {"asof", [3]float64{.92, .92, .92}}} {
+		}{{"words", [3]float64{.98, .98, .98}}, {"keyword", [3]float64{.90, .96, .94}}, {"prompt", [3]float64{.80, .92, .80}}, {"few", [3]float64{.55, .74, .60}}, {"asof", [3]float64{.92, .92, .92}}} {
 			if c := all[floor.kind]; c.share(c.three) < floor.three[stored] {
 				t.Errorf("%s: %s found among three %.2f", name, floor.kind, c.share(c.three))
 			}

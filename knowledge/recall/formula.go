@@ -54,7 +54,7 @@ const never = 2 // no cosine is that high
 
 var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
-	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.5, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20}}
+	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.7, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20}}
 	// A transformer's cosines tell more, and lie otherwise than the table's.
 	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.06, never}}
 	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never}}
@@ -103,81 +103,95 @@ const (
 const (
 	leastFirm    = .50  // probability of a first line that is an answer
 	leastBehind  = .04  // of an answer behind it
-	leastWeak    = .005 // of a line that may answer behind another
+	leastTold    = .015 // of any line: it is printed as 2%
 	leastRelated = .05  // probability of what may help with a task
 	mostMaybe    = 3    // so many lines that may answer
 	mostLong     = 3    // answers to a task, which asks about several things
-	shared       = 10   // so many lines share the probability of the first
+	mostSharing  = 10   // so many lines share the probability of a firm first one
+)
+
+// Where the first line only may answer, words have told little: the lines behind it are chosen with more weight on
+// meaning, and their ranks say less about which one is right. In a large store something is always near, and that is no
+// reason to choose it.
+const (
+	weakCosine = 10 // added to the cosine's weight in a store of the usual size
+	weakEfolds = 2  // a store so much larger adds nothing
+	weakRank   = .5 // times the rank
 )
 
 // share gives the lines behind the first their probabilities to answer. The weights of the ranks were fitted as those of a
-// choice among all candidates, so e^rank is the odds of a line against another. The probability that there is an answer at
-// all is shared in these odds among the first ten.
-func share(answers []Answer, p float64) {
+// choice among all candidates, so e^rank is the odds of a line against another. The probability p that there is an answer
+// at all is shared in these odds among the first lines, so many as sharing says.
+func share(answers []Answer, p, ranks float64, sharing int) {
 	var sum float64
-	for _, a := range answers[:min(len(answers), shared)] {
-		sum += math.Exp(a.rank - answers[0].rank)
+	odds := func(a *Answer) float64 { return math.Exp(ranks * (a.rank - answers[0].rank)) }
+	for i := range answers[:min(len(answers), sharing)] {
+		sum += odds(&answers[i])
 	}
 	for i := range answers {
-		a := &answers[i]
 		if i > 0 {
-			a.Score = min(p*math.Exp(a.rank-answers[0].rank)/sum, answers[i-1].Score)
+			answers[i].Score = min(p*odds(&answers[i])/sum, answers[i-1].Score)
 		}
 	}
 }
 
-// told keeps the answers, and of what is too weak to be one the lines that may be. These are not simply the next ones.
-// Words and meaning miss different things, so each second line is the nearest by meaning alone that was not told yet.
-func (q *Question) told(answers []Answer, from weakest) []Answer {
+// told keeps what is told of the answers in order. p is the probability that there is one.
+func (q *Question) told(answers []Answer, p float64, from weakest) []Answer {
 	nearest := from.cosine + sizeNearer*q.size.efolds()
-	if len(answers) == 0 || answers[0].Score < from.probability && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Cosine >= nearest }) {
-		return nil
+	switch {
+	case len(answers) == 0 || answers[0].Score < leastTold:
+	case answers[0].Score >= leastFirm:
+		return q.firm(answers, p)
+	case answers[0].Score >= from.probability || slices.ContainsFunc(answers, func(a Answer) bool { return a.Cosine >= nearest }):
+		return weak(answers, p, weakCosine*max(0, 1-q.size.efolds()/weakEfolds))
 	}
-	n, most := 0, mostMaybe
-	if answers[0].Score >= leastFirm {
-		for n = 1; n < len(answers) && answers[n].Score >= leastBehind; n++ {
-		}
-	} else {
-		n, most = 1, most-1
-		answers[0].Maybe = true
-	}
+	return nil
+}
+
+// firm keeps the answers, and behind them some lines that may be.
+func (q *Question) firm(answers []Answer, p float64) []Answer {
+	share(answers, p, 1, mostSharing)
+	most := len(answers)
 	if q.Long {
-		n = min(n, mostLong)
-		most = min(most, mostLong-n)
+		most = min(most, mostLong)
 	}
-	keep := make([]bool, len(answers))
-	for i := range n {
-		keep[i] = true
+	n, maybe := 1, 0
+	for ; n < most && maybe < mostMaybe && answers[n].Score >= leastTold; n++ {
+		if answers[n].Score < leastBehind {
+			answers[n].Maybe = true
+			maybe++
+		}
 	}
-	near := slices.Clone(answers[n:])
-	slices.SortStableFunc(near, func(a, b Answer) int { return cmp.Compare(b.Cosine, a.Cosine) })
+	return answers[:n]
+}
+
+// weak keeps lines that may be answers: the first, and of the others the best by rank with so much more weight on meaning.
+func weak(answers []Answer, p, meaning float64) []Answer {
 	place := func(index int) int { return slices.IndexFunc(answers, func(a Answer) bool { return a.Index == index }) }
-	next := func(list []Answer) {
-		for _, a := range list {
-			at := place(a.Index)
-			if a.Outdated >= 0 && !keep[place(a.Outdated)] {
-				at = place(a.Outdated)
-			}
-			if !keep[at] && answers[at].Score >= leastWeak {
-				keep[at], answers[at].Maybe = true, true
-				return
-			}
+	byMeaning := slices.Clone(answers[1:])
+	slices.SortStableFunc(byMeaning, func(a, b Answer) int {
+		return cmp.Compare(b.rank+meaning*b.Cosine, a.rank+meaning*a.Cosine)
+	})
+	keep := map[int]bool{0: true}
+	for _, a := range byMeaning {
+		if len(keep) == mostMaybe {
+			break
 		}
-	}
-	for i := range most {
-		if i%2 == 0 && !q.Long {
-			next(near)
-		} else {
-			next(answers)
+		at := place(a.Index)
+		if a.Outdated >= 0 && !keep[place(a.Outdated)] {
+			at = place(a.Outdated)
 		}
+		keep[at] = true
 	}
-	out := answers[:0]
+	var out []Answer
 	for i, a := range answers {
 		if keep[i] {
+			a.Maybe = true
 			out = append(out, a)
 		}
 	}
-	return out
+	share(out, p, weakRank, mostMaybe)
+	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < min(leastTold, out[0].Score) })
 }
 
 // Whether a newer fact b has taken the place of a: log odds, fitted on the pairs that the projects name.

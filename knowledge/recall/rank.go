@@ -261,8 +261,7 @@ func dot(a, b []float32) float64 {
 func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
 	by := meaning.by()
 	answers, p := q.rank(candidates, meaning, by)
-	share(answers, p)
-	return q.told(answers, by.weakest)
+	return q.told(answers, p, by.weakest)
 }
 
 // Related puts candidates in order and leaves out only those that have nothing to do with the question. It is for

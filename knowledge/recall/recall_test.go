@@ -111,7 +111,7 @@ func TestNewerFactTakesThePlaceOfTheOlder(t *testing.T) {
 func TestATaskGetsAtMostThreeAnswers(t *testing.T) {
 	names, answers := ask(t, some(t), "Please move the sessions out of Redis into the database. Keep the access tokens as they are. "+
 		"Write the migrations so that the orders table is not locked, log what you do with slog, and deploy the result to ECS in the evening when nobody works.", true)
-	if len(names) != 3 || answers[0].Maybe {
+	if len(names) < 2 || len(names) > 3 || answers[0].Maybe {
 		t.Errorf("%q", names)
 	}
 }
@@ -212,8 +212,11 @@ func checkAnswers(t testing.TB, facts []Candidate, text string, meaning bool) {
 	last, maybe := 1.0, 0
 	seen := map[int]bool{}
 	for i, a := range answers {
-		if !(a.Score <= last && a.Score >= 0) || seen[a.Index] || a.Coverage > 1.000001 {
+		if !(a.Score <= last && a.Score >= leastTold) || seen[a.Index] || a.Coverage > 1.000001 {
 			t.Fatalf("%.60q: %+v", text, answers)
+		}
+		if a.Outdated >= 0 && !seen[a.Outdated] {
+			t.Fatalf("%.60q: an older fact is told without the newer one before it: %+v", text, answers)
 		}
 		last, seen[a.Index] = a.Score, true
 		if a.Maybe {
@@ -253,6 +256,29 @@ func FuzzAsk(f *testing.F) {
 		}
 		checkAnswers(t, facts, text, true)
 	})
+}
+
+// TestWeakLinesAreChosenByMeaning: where words have told little, a line behind the first is the nearer one by meaning, and
+// its score is a share of the first line's.
+func TestWeakLinesAreChosenByMeaning(t *testing.T) {
+	lines := func() []Answer {
+		return []Answer{{Index: 0, Score: .3, Outdated: -1, Cosine: .2, rank: 5}, {Index: 1, Outdated: -1, Cosine: .1, rank: 4.9}, {Index: 2, Outdated: -1, Cosine: .1, rank: 4.8}, {Index: 3, Outdated: -1, Cosine: .4, rank: 4}}
+	}
+	got := (&Question{size: Size{Facts: 90}}).told(lines(), .3, byTable.weakest)
+	if len(got) != 3 || got[1].Index != 1 || got[2].Index != 3 {
+		t.Fatalf("%+v", got)
+	}
+	if sum := got[1].Score + got[2].Score; sum > .2 || got[2].Score < .05 {
+		t.Errorf("%+v", got)
+	}
+	older := lines()
+	older[3].Outdated = 2 // what took its place is told, and it is not
+	if got = (&Question{size: Size{Facts: 90}}).told(older, .3, byTable.weakest); len(got) != 3 || got[1].Index != 1 || got[2].Index != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got = (&Question{size: Size{Facts: 90}}).told(lines(), .01, weakest{.25, .2}); len(got) != 1 {
+		t.Errorf("lines that share hardly any probability are told: %+v", got)
+	}
 }
 
 // TestMoreCoveredIsNeverBehind: of two facts that are equal but for one more word of the question, the one with it comes first.
