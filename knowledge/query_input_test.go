@@ -186,3 +186,28 @@ func TestLimitsOfQueries(t *testing.T) {
 		}
 	}
 }
+
+// Beside a prompt, with which nobody asked anything, an unlikely fact behind the first is
+// not told. Who asks gets it.
+func TestPromptGetsNoUnlikelyFact(t *testing.T) {
+	s := testStore(t, nil)
+	for key, value := range map[string]string{
+		"database": "PostgreSQL 16 holds the orders and the invoices, one schema a tenant.",
+		"backup":   "The orders are saved every night to S3.",
+		"queue":    "Invoices are sent by a queue of their own.",
+		"cache":    "Sessions are kept in Redis for 30 minutes.",
+		"schema":   "Every table has an id and a tenant.",
+		"mail":     "Postmark sends the mail of a tenant.",
+	} {
+		s.remember(t, Assertion{Category: "stack", Key: key, Value: value})
+	}
+	for prompt, want := range map[bool][]string{false: {"database", "schema", "backup", "mail"}, true: {"database", "schema"}} {
+		var got []string
+		for _, f := range s.recall(t, Question{Query: "orders of a tenant and their schema", Prompt: prompt}).Facts {
+			got = append(got, f.Key)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("prompt %v (-want +got):\n%s", prompt, d)
+		}
+	}
+}

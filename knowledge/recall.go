@@ -479,12 +479,16 @@ func (s *Store) vectorsOf(ctx context.Context, c *candidates, e meaning.Encoding
 	return err
 }
 
+// leastUnasked is the probability of a fact behind the first one that is told
+// beside a prompt. Who asked may skip a line; who did not is only disturbed.
+const leastUnasked = .1
+
 // answer ranks the candidates and takes over what is told. The answer says that
 // meaning had a part in it if words alone would not have found what is shown.
 func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
 	r.looked = c.versions
 	for _, a := range asked.Rank(c.ranked, m.compared()) {
-		if a.Maybe && r.query.Prompt {
+		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && a.Score < leastUnasked) {
 			continue
 		}
 		x := found(c.versions[a.Index], &r.query)
