@@ -57,15 +57,13 @@ func runBench(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	r, err := measure(ctx, dir, o)
-	if err != nil {
+	if len(r.Sizes) == 0 {
 		return err
 	}
 	if *svg != "" {
-		if err := os.WriteFile(*svg, []byte(r.SVG()), 0o600); err != nil {
-			return err
-		}
+		err = errors.Join(err, os.WriteFile(*svg, []byte(r.SVG()), 0o600))
 	}
-	return show(out, r, *asJSON)
+	return errors.Join(show(out, r, *asJSON), err)
 }
 
 // parseSizes reads numbers of facts as people write them: 1000, 20k, 1M.
@@ -130,9 +128,10 @@ type bench struct {
 	append *os.File
 }
 
-// measure makes a store of each size and measures all rows on it.
+// measure makes a store of each size and measures all rows on it. A row that
+// fails costs its own figures only: its error comes with the report.
 func measure(ctx context.Context, dir string, o benchOptions) (BenchReport, error) {
-	r := BenchReport{Machine: machine(), Sizes: o.sizes}
+	r := BenchReport{Machine: machine()}
 	version, err := o.program.command(ctx, dir, "", "version")
 	if err != nil {
 		return r, err
@@ -151,18 +150,21 @@ func measure(ctx context.Context, dir string, o benchOptions) (BenchReport, erro
 		}
 		r.Rows = append(r.Rows, line)
 	}
+	var failed error
 	for _, n := range o.sizes {
 		b := &bench{benchOptions: o, ctx: ctx, n: n, dir: filepath.Join(dir, fmt.Sprint(n)), notes: map[string]int{}}
 		if err := b.make(); err != nil {
-			return r, errors.Join(fmt.Errorf("making a store of %d facts: %w", n, err), b.close())
+			return r, errors.Join(failed, fmt.Errorf("making a store of %d facts: %w", n, err), b.close())
 		}
+		r.Sizes = append(r.Sizes, n)
 		for i, w := range rows {
 			progress("%d facts: %s: %s", n, w.group, w.name)
 			c, err := b.cell(w)
 			if err != nil {
-				return r, errors.Join(fmt.Errorf("%s: %s: %w", w.group, w.name, err), b.close())
+				failed = errors.Join(failed, fmt.Errorf("%d facts: %s: %s: %w", n, w.group, w.name, err))
+				c = Cell{Facts: n}
 			}
-			if first := r.Rows[i].Cells; w.flat > 0 && len(first) > 0 {
+			if first := r.Rows[i].Cells; w.flat > 0 && len(first) > 0 && first[0].Runs > 0 {
 				c.limit(w.flat * first[0].P50 / first[0].Floor * c.Floor)
 			}
 			r.Rows[i].Cells = append(r.Rows[i].Cells, c)
@@ -170,12 +172,13 @@ func measure(ctx context.Context, dir string, o benchOptions) (BenchReport, erro
 		for note, times := range b.notes {
 			r.Notes = append(r.Notes, fmt.Sprintf("%d facts: %s (%d times)", n, note, times))
 		}
-		if err := b.close(); err != nil {
-			return r, err
+		failed = errors.Join(failed, b.close(), ctx.Err())
+		if ctx.Err() != nil {
+			break
 		}
 	}
 	slices.Sort(r.Notes)
-	return r, nil
+	return r, failed
 }
 
 // cell is the one loop: the measured thing and its floors in turn, so that all
@@ -395,7 +398,9 @@ func benchRows() []row {
 
 		{group: "the whole store", name: "import", run: func(b *bench, _ int) (float64, error) { return b.took, nil }},
 		{group: "the whole store", name: "export", run: func(b *bench, _ int) (float64, error) {
-			return timed(func() error { _, err := b.command("knowledge", "export", "--output", b.input+".export"); return err })
+			path := b.input + ".export"
+			took, err := timed(func() error { _, err := b.command("knowledge", "export", "--output", path); return err })
+			return took, errors.Join(err, os.Remove(path)) // as large as the store
 		}},
 		{group: "the whole store", name: "8 processes, 20 remembers each", run: writers},
 	}

@@ -118,10 +118,16 @@ func (r BenchReport) series(group string) (all []series) {
 		s := series{name: row.Name, class: fmt.Sprint("s", len(all)%5)}
 		f := series{name: strings.Join(row.Floors, " + "), class: "f"}
 		for _, c := range row.Cells {
+			if c.Runs == 0 {
+				continue
+			}
 			s.cells = append(s.cells, c)
 			if c.Floor > 0 {
 				f.cells = append(f.cells, Cell{Facts: c.Facts, P50: c.Floor, P95: c.Floor})
 			}
+		}
+		if len(s.cells) == 0 {
+			continue
 		}
 		if all = append(all, s); len(f.cells) > 0 && !floors[f.name] {
 			floors[f.name] = true

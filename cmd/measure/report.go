@@ -11,7 +11,7 @@ import (
 type BenchReport struct {
 	Version string     `json:"version"` // of the lean-ctx that was measured
 	Machine string     `json:"machine"`
-	Sizes   []int      `json:"sizes"` // facts of each store
+	Sizes   []int      `json:"sizes"` // facts of each store that was made
 	Rows    []BenchRow `json:"rows"`
 	Notes   []string   `json:"notes,omitempty"`
 }
@@ -29,7 +29,7 @@ type BenchRow struct {
 // Cell is a measure on a store of one size.
 type Cell struct {
 	Facts  int     `json:"facts"`
-	Runs   int     `json:"runs"`
+	Runs   int     `json:"runs"` // 0: the row failed
 	P50    float64 `json:"p50"`
 	P95    float64 `json:"p95"`
 	Floor  float64 `json:"floor,omitempty"` // the sum of the medians of the floors
@@ -53,6 +53,10 @@ func (r BenchReport) Text() string {
 				fmt.Fprintf(w, "%s\tp50\tp95\truns\tfloor\t×floor\tlimit\t\t\n", leftAligned(group))
 			}
 			c := row.Cells[i]
+			if c.Runs == 0 {
+				fmt.Fprintf(w, "%s\tfailed\t\t\t\t\t\t\t\n", leftAligned("  "+row.Name))
+				continue
+			}
 			quantity := func(v float64) string {
 				if v == 0 {
 					return ""
