@@ -36,6 +36,6 @@
 // With a transformer it is 3.65·words/Σw + 7.4·cosine + ln(1 + n) − 6.5. From p = .50 on there is an answer: the first
 // line, and those behind it of .04 or more; three of less may answer. A line behind has p·e^rank/Σe^rank, over ten lines.
 // From p = .25 on three lines may answer, and where a cosine is .20 + .02·ln(N/90) or more; by words alone from .10, with a
-// transformer from .06. Behind the first these are the best by rank + (10 − 5·ln(N/90))·cosine, and have
-// p·e^(rank/2)/Σe^(rank/2), over three lines. No line of less than .015 is told. What was tried is in MEASURED.md.
+// transformer from .06. Behind the first these are the best by rank + (10 − 5·ln(N/90))·cosine, of a cosine of .15 or more,
+// and have p·e^(rank/2)/Σe^(rank/2), over three lines. No line of less than .015 is told. What was tried is in MEASURED.md.
 package recall

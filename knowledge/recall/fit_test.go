@@ -239,7 +239,7 @@ func trialsOf(t *testing.T, projects []*projectSet) (out []*trial) {
 func TestFit(t *testing.T) {
 	projects := readProjects(t)
 	trials := trialsOf(t, projects)
-	tried := []weakest{byTable.weakest, {.25, .22}, {.25, .24}, {.25, .26}, {.25, .30}}
+	tried := []weakest{byTable.weakest, {.25, .22, .15}, {.25, .24, .15}, {.25, .26, .15}, {.25, .30, .15}}
 	rows := make([][2]table, len(tried))
 	var lines []scored
 	for _, held := range projects {

@@ -47,18 +47,19 @@ type constants struct {
 }
 
 // weakest says from where on a first line may answer: from a probability, or where the nearest fact is so near by meaning.
-// Of the two, the cosine tells better whether a question has to do with the store at all.
-type weakest struct{ probability, cosine float64 }
+// Of the two, the cosine tells better whether a question has to do with the store at all. behind is the least cosine of a
+// line behind such a first one.
+type weakest struct{ probability, cosine, behind float64 }
 
 const never = 2 // no cosine is that high
 
 var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
-	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.7, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20}}
+	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.7, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20, .15}}
 	// A transformer's cosines tell more, and lie otherwise than the table's.
-	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.06, never}}
-	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never}}
-	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, never}}
+	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.06, never, 0}}
+	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never, 0}}
+	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, never, 0}}
 )
 
 // by says which constants count.
@@ -143,7 +144,7 @@ func (q *Question) told(answers []Answer, p float64, from weakest) []Answer {
 	case answers[0].Score >= leastFirm:
 		return q.firm(answers, p)
 	case answers[0].Score >= from.probability || slices.ContainsFunc(answers, func(a Answer) bool { return a.Cosine >= nearest }):
-		return weak(answers, p, weakCosine*max(0, 1-q.size.efolds()/weakEfolds))
+		return weak(answers, p, weakCosine*max(0, 1-q.size.efolds()/weakEfolds), from.behind)
 	}
 	return nil
 }
@@ -166,7 +167,7 @@ func (q *Question) firm(answers []Answer, p float64) []Answer {
 }
 
 // weak keeps lines that may be answers: the first, and of the others the best by rank with so much more weight on meaning.
-func weak(answers []Answer, p, meaning float64) []Answer {
+func weak(answers []Answer, p, meaning, least float64) []Answer {
 	place := func(index int) int { return slices.IndexFunc(answers, func(a Answer) bool { return a.Index == index }) }
 	byMeaning := slices.Clone(answers[1:])
 	slices.SortStableFunc(byMeaning, func(a, b Answer) int {
@@ -176,6 +177,9 @@ func weak(answers []Answer, p, meaning float64) []Answer {
 	for _, a := range byMeaning {
 		if len(keep) == mostMaybe {
 			break
+		}
+		if a.Cosine < least {
+			continue
 		}
 		at := place(a.Index)
 		if a.Outdated >= 0 && !keep[place(a.Outdated)] {
@@ -191,7 +195,7 @@ func weak(answers []Answer, p, meaning float64) []Answer {
 		}
 	}
 	share(out, p, weakRank, mostMaybe)
-	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < min(leastTold, out[0].Score) })
+	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < leastTold })
 }
 
 // Whether a newer fact b has taken the place of a: log odds, fitted on the pairs that the projects name.
