@@ -104,15 +104,8 @@ type role struct{ test, example, built bool }
 func (r *ranking) roleOfEach() []role {
 	out := make([]role, len(r.entries))
 	for i, e := range r.entries {
-		dir, ok := e.Path[:max(strings.LastIndexByte(e.Path, '/'), 0)], false
-		if i > 0 {
-			ok = len(r.entries[i-1].Path) > len(dir) && strings.LastIndexByte(r.entries[i-1].Path, '/') == len(dir) && strings.HasPrefix(r.entries[i-1].Path, dir)
-		}
-		if out[i].test = graph.IsTest(e.Path); ok { // beside the file before
-			out[i].example, out[i].built = out[i-1].example, out[i-1].built
-			continue
-		}
-		for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
+		out[i].test = graph.IsTest(e.Path)
+		for part := range strings.SplitSeq(strings.ToLower(path.Dir(e.Path)), "/") {
 			out[i].example, out[i].built = out[i].example || examples[part], out[i].built || built[part]
 		}
 	}

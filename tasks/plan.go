@@ -26,33 +26,40 @@ const (
 	maxItems = 5_000
 )
 
-// inOrder lists the project's tasks as a tree is read: a parent, then its parts. Parts
-// stand in the order of their plan, else by age.
-func (s *state) inOrder(project string) []*record {
-	parts := map[string][]*record{}
-	all := s.projects[project]
-	for _, x := range all {
+// inOrder lists the project's tasks as a tree is read. Parts are in the order of their plan,
+// else by age.
+func (s *state) inOrder(project string) (out []*record) {
+	walk(slices.SortedFunc(maps.Values(s.projects[project]), func(a, b *record) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	}), func(x *record, _ int) { out = append(out, x) })
+	return out
+}
+
+// walk visits tasks as a tree is read: a parent, then its parts. A task whose parent is not in
+// the list is at the top, at depth 0. Parts are in the order of their plan, else of the list.
+func walk(list []*record, visit func(x *record, depth int)) {
+	listed, parts := map[string]bool{}, map[string][]*record{}
+	for _, x := range list {
+		listed[x.ID] = true
+	}
+	for _, x := range list {
 		parent := x.Parent
-		if all[parent] == nil {
+		if !listed[parent] {
 			parent = ""
 		}
 		parts[parent] = append(parts[parent], x)
 	}
-	var out []*record
-	var add func(parent string)
-	add = func(parent string) {
+	var below func(parent string, depth int)
+	below = func(parent string, depth int) {
 		list := parts[parent]
 		delete(parts, parent) // ends even if the file has a circle in it
-		slices.SortFunc(list, func(a, b *record) int {
-			return cmp.Or(cmp.Compare(a.Order, b.Order), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
-		})
+		slices.SortStableFunc(list, func(a, b *record) int { return cmp.Compare(a.Order, b.Order) })
 		for _, x := range list {
-			out = append(out, x)
-			add(x.ID)
+			visit(x, depth)
+			below(x.ID, depth+1)
 		}
 	}
-	add("")
-	return out
+	below("", 0)
 }
 
 // over reports whether nothing is left to do of a task: it is completed or canceled, or

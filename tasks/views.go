@@ -317,40 +317,20 @@ func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) 
 	return list
 }
 
-// tree puts each task below its parent, where the list has it. Parts of a plan stand in
-// the plan's order; else the order of the list stays.
+// tree puts each task below its parent, if the list has it.
 func (s *state) tree(list []*record) []Listed {
-	shown, parts, blocked := map[string]bool{}, map[string][]*record{}, map[string]*Blocked{}
-	for _, x := range list {
-		shown[x.ID] = true
-	}
-	for _, x := range list {
-		parent := x.Parent
-		if !shown[parent] {
-			parent = ""
-		}
-		parts[parent] = append(parts[parent], x)
-	}
-	out := []Listed{}
-	var add func(parent string, depth int)
-	add = func(parent string, depth int) {
-		below := parts[parent]
-		delete(parts, parent) // ends even if the file has a circle in it
-		slices.SortStableFunc(below, func(a, b *record) int { return cmp.Compare(a.Order, b.Order) })
-		for _, x := range below {
-			l := Listed{Task: x.shown(), depth: depth}
-			if w := s.waitsFor(x); w != nil && !x.State.Final() {
-				l.WaitsFor = w.by.ID
-				if _, known := blocked[w.held.ID]; !known { // the parts of a phase wait for the same
-					blocked[w.held.ID] = s.blocked(w)
-				}
-				l.Blocked = blocked[w.held.ID]
+	out, blocked := []Listed{}, map[string]*Blocked{}
+	walk(list, func(x *record, depth int) {
+		l := Listed{Task: x.shown(), depth: depth}
+		if w := s.waitsFor(x); w != nil && !x.State.Final() {
+			l.WaitsFor = w.by.ID
+			if _, known := blocked[w.held.ID]; !known { // the parts of a phase wait for the same
+				blocked[w.held.ID] = s.blocked(w)
 			}
-			out = append(out, l)
-			add(x.ID, depth+1)
+			l.Blocked = blocked[w.held.ID]
 		}
-	}
-	add("", 0)
+		out = append(out, l)
+	})
 	return out
 }
 
