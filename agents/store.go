@@ -90,9 +90,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	// The existing program keeps a registry.json of its own in the same directory.
 	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "registry", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,

@@ -64,9 +64,7 @@ func NewMap(root string, o *MapOptions) *Map {
 	if m.o.Now == nil {
 		m.o.Now = time.Now
 	}
-	if m.o.Logger == nil {
-		m.o.Logger = slog.New(slog.DiscardHandler)
-	}
+	m.o.Logger = cmp.Or(m.o.Logger, slog.New(slog.DiscardHandler))
 	return m
 }
 

@@ -82,9 +82,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.ProjectRoot != "" {
 		c.opts.Logger = c.opts.Logger.With("project", c.opts.ProjectRoot)
 	}

@@ -73,9 +73,7 @@ func Open(dir string, o *Options) (*Usage, error) {
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Fault == nil {
 		c.opts.Fault = func(string, string) error { return nil }
 	}

@@ -118,9 +118,7 @@ func New(dir string, o *Options) *Dir {
 	if o != nil {
 		s.opts = *o
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
 	return s
 }
 

@@ -40,6 +40,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,9 +99,7 @@ func Open(dataDir string, o *Options) (*Registry, error) {
 	default:
 		return nil, fmt.Errorf("worktrees is %q: it must be share or isolate", p.o.Worktrees)
 	}
-	if p.o.Git == "" {
-		p.o.Git = "git"
-	}
+	p.o.Git = cmp.Or(p.o.Git, "git")
 	if p.o.GitTimeout <= 0 {
 		p.o.GitTimeout = 2 * time.Second
 	}

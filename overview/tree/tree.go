@@ -73,9 +73,7 @@ func List(ctx context.Context, root string, o *Options) (*Tree, error) {
 	l.o.Git = cmp.Or(l.o.Git, "git")
 	l.o.GitTimeout = cmp.Or(l.o.GitTimeout, 30*time.Second)
 	l.o.Most = cmp.Or(l.o.Most, 500_000)
-	if l.o.Logger == nil {
-		l.o.Logger = slog.New(slog.DiscardHandler)
-	}
+	l.o.Logger = cmp.Or(l.o.Logger, slog.New(slog.DiscardHandler))
 	info, err := os.Stat(root)
 	if err != nil {
 		return nil, err
@@ -397,9 +395,7 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (Hi
 	if o != nil {
 		settings = *o
 	}
-	if settings.Git == "" {
-		settings.Git = "git"
-	}
+	settings.Git = cmp.Or(settings.Git, "git")
 	settings.GitTimeout = 2 * time.Second
 	out, err := git(ctx, root, &settings, "log", "-z", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01%s", head)
 	if err != nil {
