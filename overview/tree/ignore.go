@@ -10,14 +10,15 @@ import (
 // pattern is one line of an ignore file.
 type pattern struct {
 	glob       string
-	expression *regexp.Regexp // nil: the glob has no wildcards
+	expression *regexp.Regexp // nil: the glob has no wildcards, or is a suffix
+	suffix     bool           // *.log, by far the commonest form: glob is .log
 	negated    bool           // !
 	dirOnly    bool           // ended with a slash
 	anchored   bool           // has a slash before its end: it is matched against the whole path
 }
 
-// ignoreMost is how much of an ignore file is read.
-const ignoreMost = 1 << 20
+// ignoreMost is the size of the largest ignore file that is read.
+const ignoreMost = 128 << 10 // bytes
 
 // readRules reads an ignore file; one that is not there, or no file, has no rules.
 func readRules(name string) []pattern {
@@ -58,7 +59,10 @@ func parsePattern(line string) (p pattern, ok bool) {
 	line, p.dirOnly = strings.CutSuffix(line, "/")
 	p.anchored = strings.Contains(line, "/")
 	p.glob = strings.TrimPrefix(line, "/")
-	if strings.ContainsAny(p.glob, `*?[\`) {
+	const signs = `*?[\`
+	if rest, found := strings.CutPrefix(p.glob, "*"); found && !p.anchored && rest != "" && !strings.ContainsAny(rest, signs) {
+		p.glob, p.suffix = rest, true
+	} else if strings.ContainsAny(p.glob, signs) {
 		text, closed := expression(bytewise(p.glob))
 		var err error
 		if p.expression, err = regexp.Compile(text); err != nil || !closed {
@@ -78,7 +82,10 @@ func (p *pattern) matches(name, base string, isDir bool) bool {
 	if p.anchored {
 		subject = name
 	}
-	if p.expression == nil {
+	switch {
+	case p.suffix:
+		return strings.HasSuffix(subject, p.glob)
+	case p.expression == nil:
 		return subject == p.glob
 	}
 	return p.expression.MatchString(bytewise(subject))
