@@ -69,7 +69,7 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 		purge = "\n  lean-ctx sync takes it out of .lean-ctx/log here, and out of the others' files at their next sync. Git's history still has it: git filter-repo --replace-text takes a text out of that"
 	}
 	if w.Team {
-		purge += "\n  No machine of the team shows it any more. Its bytes stay in the server's stream and in the other machines' journals. To be rid of them, begin a new stream: see Erased facts in the documentation of teams"
+		purge += "\n  No machine of the team shows it any more. Its bytes stay in the server's stream and in the other machines' journals. To be rid of them the team must begin a new stream (TEAM.md, Erased facts)"
 	}
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 
 	"leanctx/internal/journal"
 )
@@ -363,6 +366,8 @@ func (s *Stream) explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired):
 		return fmt.Errorf("%s: the credentials in %s have expired; ask for new ones: %w", s.Where(), files, err)
+	case errors.Is(err, nats.ErrAuthorization) && expired(s.o.Creds, s.o.Now()):
+		return fmt.Errorf("%s: the credentials in %s have expired; ask for new ones: %w", s.Where(), files, err)
 	case errors.Is(err, nats.ErrAuthorization):
 		if files == "" {
 			return fmt.Errorf("%s: the server wants credentials; join with --creds, --nkey or --token-file: %w", s.Where(), err)
@@ -386,4 +391,23 @@ func (s *Stream) explain(err error) error {
 		return fmt.Errorf("%s: the server's certificate is refused; name its signer with --ca: %w", s.Where(), err)
 	}
 	return fmt.Errorf("%s: %w", s.Where(), err)
+}
+
+// expired reports whether a credentials file has expired. A server says of
+// such a file only that it refuses it.
+func expired(creds string, now time.Time) bool {
+	text, err := os.ReadFile(creds)
+	if err != nil {
+		return false
+	}
+	token, err := nkeys.ParseDecoratedJWT(text)
+	if err != nil {
+		return false
+	}
+	parts := strings.Split(token, ".")
+	var claims struct {
+		Expires int64 `json:"exp"`
+	}
+	body, err := base64.RawURLEncoding.DecodeString(parts[min(1, len(parts)-1)])
+	return err == nil && json.Unmarshal(body, &claims) == nil && claims.Expires > 0 && now.Unix() >= claims.Expires
 }

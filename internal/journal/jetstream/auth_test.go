@@ -1,0 +1,192 @@
+package jetstream_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	natsd "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+
+	"leanctx/internal/journal/jetstream"
+	"leanctx/internal/journal/jetstream/natsserver"
+)
+
+// signIn joins as a client that is given by its files. It returns the error as text.
+func signIn(t *testing.T, s jetstream.Server) string {
+	t.Helper()
+	st := jetstream.Open(&jetstream.Options{Server: s, Stream: "shop"})
+	defer st.Close()
+	if _, _, err := st.Join(t.Context(), project, false); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func refusedWith(t *testing.T, s jetstream.Server, want string) {
+	t.Helper()
+	if got := signIn(t, s); got == "" || !strings.Contains(got, want) {
+		t.Errorf("%+v: %q does not say %q", s, got, want)
+	}
+}
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func TestToken(t *testing.T) {
+	n, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir(), TokenFile: file(t, "open sesame\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	if got := signIn(t, jetstream.Server{URL: n.URL(), TokenFile: file(t, "open sesame")}); got != "" {
+		t.Error(got)
+	}
+	wrong := file(t, "open barley")
+	refusedWith(t, jetstream.Server{URL: n.URL(), TokenFile: wrong}, "refuses the credentials in "+wrong)
+	refusedWith(t, jetstream.Server{URL: n.URL()}, "wants credentials")
+	refusedWith(t, jetstream.Server{URL: n.URL(), TokenFile: wrong + ".gone"}, "no such file")
+}
+
+// other starts a NATS server of somebody else.
+func other(t *testing.T, o *natsd.Options) string {
+	t.Helper()
+	o.Host, o.Port, o.NoSigs, o.JetStream, o.StoreDir = "127.0.0.1", natsd.RANDOM_PORT, true, true, t.TempDir()
+	s, err := natsd.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(time.Minute) {
+		t.Fatal("the server does not start")
+	}
+	return s.ClientURL()
+}
+
+func TestNKey(t *testing.T) {
+	ours, theirs := must(nkeys.CreateUser()), must(nkeys.CreateUser())
+	url := other(t, &natsd.Options{Nkeys: []*natsd.NkeyUser{{Nkey: must(ours.PublicKey())}}})
+	if got := signIn(t, jetstream.Server{URL: url, NKey: file(t, string(must(ours.Seed())))}); got != "" {
+		t.Error(got)
+	}
+	wrong := file(t, string(must(theirs.Seed())))
+	refusedWith(t, jetstream.Server{URL: url, NKey: wrong}, "refuses the credentials in "+wrong)
+	refusedWith(t, jetstream.Server{URL: url, NKey: file(t, "no seed")}, "seed")
+}
+
+func TestCredentials(t *testing.T) {
+	operator, account := must(nkeys.CreateOperator()), must(nkeys.CreateAccount())
+	system := must(nkeys.CreateAccount())
+	resolver := &natsd.MemAccResolver{}
+	for _, k := range []nkeys.KeyPair{account, system} {
+		claims := jwt.NewAccountClaims(must(k.PublicKey()))
+		if k == account {
+			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: -1, MemoryStorage: -1, Streams: -1, Consumer: -1}
+		}
+		if err := resolver.Store(claims.Subject, must(claims.Encode(operator))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := other(t, &natsd.Options{TrustedKeys: []string{must(operator.PublicKey())}, AccountResolver: resolver, SystemAccount: must(system.PublicKey())})
+	creds := func(until time.Time) string {
+		user := must(nkeys.CreateUser())
+		claims := jwt.NewUserClaims(must(user.PublicKey()))
+		claims.Expires = until.Unix()
+		return file(t, string(must(jwt.FormatUserConfig(must(claims.Encode(account)), must(user.Seed())))))
+	}
+	if got := signIn(t, jetstream.Server{URL: url, Creds: creds(time.Now().Add(time.Hour))}); got != "" {
+		t.Error(got)
+	}
+	old := creds(time.Now().Add(-time.Hour))
+	refusedWith(t, jetstream.Server{URL: url, Creds: old}, "the credentials in "+old+" have expired")
+	refusedWith(t, jetstream.Server{URL: url, Creds: file(t, "nothing")}, "")
+}
+
+// authority signs certificates.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	file string
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{key: must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der := must(x509.CreateCertificate(rand.Reader, c, c, &a.key.PublicKey, a.key))
+	a.cert = must(x509.ParseCertificate(der))
+	a.file = file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	return a
+}
+
+// signed makes a certificate and its key, for servers and clients.
+func (a *authority) signed(t *testing.T, until time.Time) (cert, key string) {
+	t.Helper()
+	k := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotAfter: until, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der := must(x509.CreateCertificate(rand.Reader, c, a.cert, &k.PublicKey, a.key))
+	return file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))),
+		file(t, string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(k))})))
+}
+
+func TestTLS(t *testing.T) {
+	ours, theirs := newAuthority(t), newAuthority(t)
+	cert, key := ours.signed(t, time.Now().Add(time.Hour))
+	start := func(o natsserver.Options) string {
+		o.Addr, o.Dir = "127.0.0.1:0", t.TempDir()
+		n, err := natsserver.Start(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Close)
+		return n.URL()
+	}
+	url := start(natsserver.Options{Cert: cert, Key: key})
+	if got := signIn(t, jetstream.Server{URL: url, CA: ours.file}); got != "" {
+		t.Error(got)
+	}
+	refusedWith(t, jetstream.Server{URL: url, CA: theirs.file}, "certificate is refused; name its signer with --ca")
+	refusedWith(t, jetstream.Server{URL: url}, "certificate is refused; name its signer with --ca")
+	past, pastKey := ours.signed(t, time.Now().Add(-time.Hour))
+	refusedWith(t, jetstream.Server{URL: start(natsserver.Options{Cert: past, Key: pastKey}), CA: ours.file}, "certificate is refused")
+
+	both := start(natsserver.Options{Cert: cert, Key: key, CA: ours.file})
+	if got := signIn(t, jetstream.Server{URL: both, CA: ours.file, Cert: cert, Key: key}); got != "" {
+		t.Error(got)
+	}
+	// Who is refused for its certificate may see no more than that the connection ends.
+	refusedWith(t, jetstream.Server{URL: both, CA: ours.file}, both)
+	foreign, foreignKey := theirs.signed(t, time.Now().Add(time.Hour))
+	refusedWith(t, jetstream.Server{URL: both, CA: ours.file, Cert: foreign, Key: foreignKey}, both)
+}
