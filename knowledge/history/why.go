@@ -172,7 +172,11 @@ func (b Behind) retraction() string {
 
 func assertedBy(s formats.Source) string {
 	text := s.At.UTC().Format(time.DateTime) + " " + s.Kind
-	if s.By != "" {
+	switch {
+	case s.By == "":
+	case s.Kind == fact.KindUser: // an agent passed the user's word on
+		text += " via " + prose.Line(s.By)
+	default:
 		text += " " + prose.Line(s.By)
 	}
 	if s.Ref != "" {
