@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -36,8 +37,11 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 		case r.ContentLength > maxBody, len(data) > maxBody:
 			refusal{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", maxBody)}.write(w)
 			return
-		case err != nil:
+		case errors.Is(err, os.ErrDeadlineExceeded):
 			refusal{http.StatusRequestTimeout, "timeout", "the body did not come in time"}.write(w)
+			return
+		case err != nil:
+			refusal{http.StatusBadRequest, "usage", "the body cannot be read: " + err.Error()}.write(w)
 			return
 		}
 		if m, ok := w.(*metered); ok {
@@ -104,7 +108,11 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	if d := json.NewDecoder(bytes.NewReader(data)); len(bytes.TrimSpace(data)) > 0 {
 		d.UseNumber()
 		if err := d.Decode(&args); err != nil {
-			s.refuse(w, r, http.StatusBadRequest, "usage", `the body must be an object of arguments such as {"query":"auth"}: `+err.Error())
+			found := err.Error()
+			if other, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+				found = "found " + other.Value
+			}
+			s.refuse(w, r, http.StatusBadRequest, "usage", `the body must be an object of arguments such as {"query":"auth"}: `+found)
 			return
 		}
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {

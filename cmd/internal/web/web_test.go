@@ -149,6 +149,7 @@ func TestRefusalsDoNotWaitForTheBody(t *testing.T) {
 	for _, c := range []struct{ name, token, rest, status string }{
 		{"too large by its length", own, "Content-Length: 4194305\r\n\r\n{", "413"},
 		{"too large by what came", own, "Transfer-Encoding: chunked\r\n\r\n" + chunk, "413"},
+		{"not chunked as it says", own, "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "400"},
 		{"no such token", "wrong-wrong-wrong-wrong", "Content-Length: 100\r\n\r\n{", "401"},
 	} {
 		conn, err := net.Dial("tcp", f.Listener.Addr().String())

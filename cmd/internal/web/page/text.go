@@ -57,8 +57,8 @@ type span struct {
 // most words that are compared; longer texts are shown whole.
 const comparedWords = 600
 
-// spans marks in a the words that b has not, in their order. Of texts that have hardly a word
-// in common nothing is marked: it would be all.
+// spans marks in a the words that b has not, in their order. Of texts that have less than
+// a third of their words in common nothing is marked: it would be nearly all.
 func spans(a, b string) []span {
 	x, y := strings.Fields(visible(a)), strings.Fields(visible(b))
 	if len(x) > comparedWords || len(y) > comparedWords {
@@ -76,7 +76,7 @@ func spans(a, b string) []span {
 			}
 		}
 	}
-	if len(x) > 0 && len(y) > 0 && 4*same[0][0] < min(len(x), len(y)) {
+	if len(x) > 0 && len(y) > 0 && 3*same[0][0] < min(len(x), len(y)) {
 		return []span{{Text: visible(a)}}
 	}
 	var out []span
