@@ -24,8 +24,9 @@ func statementOf(v *fact.Version) conflict.Statement {
 
 // adviseConflicts names facts under other keys that the new value likely
 // contradicts or replaces, from what is at hand. It is advice: nothing is done about
-// them, and what is missed here health finds. There is one look at a time: of many who
-// write at once the others go without, since a look takes longer than a write.
+// them, and what is missed here health finds. A look takes longer than a write. So of
+// many who write at once one looks at a time, and after a look of theirs the others go
+// without for ten times as long as it took. Who writes alone always has a look.
 func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
 	if r.Outcome == Confirmed || r.Outcome == Disputed || r.Outcome == Backdated || len(r.Similar) == similarMost {
 		return
@@ -36,6 +37,11 @@ func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
 		return
 	}
 	defer s.advising.Unlock()
+	if s.remembering.Load() > 1 && time.Since(s.advised) < adviceRest*s.adviceTook {
+		return
+	}
+	begun := time.Now()
+	defer func() { s.advised, s.adviceTook = time.Now(), time.Since(begun) }()
 	stems := form.Words()
 	if len(stems) == 0 {
 		return
@@ -51,6 +57,9 @@ func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
 	}
 	r.Similar = append(r.Similar, found[:min(len(found), similarMost-len(r.Similar))]...)
 }
+
+// adviceRest is how many times as long as a look took nobody looks, while several write.
+const adviceRest = 10
 
 // comparedMost is how many facts an assertion is compared with.
 const comparedMost = 32

@@ -1,6 +1,9 @@
 package knowledge
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // What tests look at beside the promises.
 var Archivable = archivable
@@ -21,6 +24,13 @@ func (s *Store) SyncIndex(ctx context.Context) error { return s.syncIndex(ctx) }
 
 // CloseSettled does what a command does after its answer.
 func (s *Store) CloseSettled() { s.settle() }
+
+// Writing has the store take n others to write at this moment, and the last look for
+// conflicts to have taken so long.
+func (s *Store) Writing(n int64, look time.Duration) {
+	s.remembering.Store(n)
+	s.advised, s.adviceTook = time.Now(), look
+}
 
 // FindingSays tells whether a text is unsure, or says that something is solved.
 func FindingSays(text string) string {

@@ -94,7 +94,11 @@ type core struct {
 	decided atomic.Int64  // commits of single facts
 
 	witnessed atomic.Bool // see witness.go
-	advising  sync.Mutex  // held while conflicts are looked for; see across.go
+
+	remembering atomic.Int64 // calls of Remember that run
+	advising    sync.Mutex   // held while conflicts are looked for; see across.go
+	advised     time.Time    // when the last look ended
+	adviceTook  time.Duration
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
