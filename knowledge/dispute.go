@@ -455,27 +455,26 @@ func plannedEnd(f state.Claims, d formats.Dispute, present time.Time) *fact.Vers
 // upheld is c as an assertion of the version that stays believed. ok tells that the claim could
 // have replaced it. Without the judge's word it could do so again.
 func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
-	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
-		if v.ID == d.Against {
-			c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = v.Value, v.Confidence, nil, nil, false, v.Also, ""
-			return c, mayReplace(f, d.Source, v)
-		}
+	v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against)
+	if v == nil {
+		return c, false
 	}
-	return c, false
+	c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = v.Value, v.Confidence, nil, nil, false, v.Also, ""
+	return c, mayReplace(f, d.Source, v)
 }
 
 // restored is c made an assertion of what was believed before a dispute was
 // accepted; ok: that acceptance still holds.
 func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (_ Checked, ok bool) {
 	vs := f.Versions(fact.IDOf(d.Category, d.Key))
-	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == d.Against })
-	if i < 0 {
+	v := fact.WithID(vs, d.Against)
+	if v == nil {
 		return c, false
 	}
-	c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = vs[i].Value, vs[i].Confidence, nil, nil, true, false, ""
+	c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = v.Value, v.Confidence, nil, nil, true, false, ""
 	if d.Removal {
-		c.From, c.Correct, c.Also = vs[i].ValidUntil, false, vs[i].Also
-		return c, currentWith(vs, vs[i].Value, present) == nil && vs[i].ValidUntil != nil
+		c.From, c.Correct, c.Also = v.ValidUntil, false, v.Also
+		return c, currentWith(vs, v.Value, present) == nil && v.ValidUntil != nil
 	}
 	current := currentWith(vs, d.Value, present)
 	if current != nil && current.Also {
@@ -584,10 +583,7 @@ func DisputingOf(f state.Facts, d formats.Dispute, at time.Time) Disputing {
 		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rename: d.Rename, Rival: d.Rival, By: authorOf(d.Source), Confidence: d.Confidence,
 		At: d.At, State: state.StandingOf(f, d, at), Reason: d.Reason, claim: claimOf(d),
 	}
-	for _, v := range f.Versions(fact.IDOf(d.Category, d.Key)) {
-		if v.ID != d.Against {
-			continue
-		}
+	if v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against); v != nil {
 		r.Against, r.AgainstBy, r.Believed = v.Value, AuthorOf(v), v.Confidence
 	}
 	if d.Settled != nil {

@@ -58,7 +58,7 @@ type Kind struct {
 	HalfLife time.Duration // of the confidence; zero: it does not fall
 }
 
-// The kinds.
+// The kinds, each with its half-life.
 var (
 	Lasting    = Kind{"lasting", 365 * 24 * time.Hour}
 	Perishable = Kind{"perishable", 30 * 24 * time.Hour}

@@ -122,12 +122,11 @@ func PeriodNow(v *Version, vs []*Version, now time.Time) (p Period, ok bool) {
 	if !RecordedAfter(v, now) {
 		return PeriodOf(v), true
 	}
-	same := func(w *Version) bool { return w.ID == v.ID }
-	if !slices.ContainsFunc(vs, same) {
+	if WithID(vs, v.ID) == nil {
 		vs = []*Version{v}
 	}
 	for _, h := range Timeline(vs, now) {
-		if same(h.Version) {
+		if h.ID == v.ID {
 			return h.Period, true
 		}
 	}

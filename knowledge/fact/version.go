@@ -101,6 +101,14 @@ func ByPeriod(a, b *Version) int {
 	return cmp.Or(a.ValidFrom.Compare(b.ValidFrom), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
 }
 
+// WithID is the version with an id, nil if there is none.
+func WithID(vs []*Version, id string) *Version {
+	if i := slices.IndexFunc(vs, func(v *Version) bool { return v.ID == id }); i >= 0 {
+		return vs[i]
+	}
+	return nil
+}
+
 // Touched is no earlier than the commit that last changed the text of v. Such commits make it,
 // add an alias, or give it questions or a name.
 func Touched(v *Version) time.Time {

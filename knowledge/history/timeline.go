@@ -136,14 +136,14 @@ func past(st *state.State, category, key string) []*fact.Version {
 
 // entry is v, one of the versions vs of a fact.
 func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
-	i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == string(v.Supersedes) })
+	old := fact.WithID(vs, string(v.Supersedes))
 	sameDay := func(w *fact.Version) bool { return w.ID != v.ID && fact.Day(w.ValidFrom) == fact.Day(v.ValidFrom) }
 	return Entry{
 		timed: slices.ContainsFunc(vs, sameDay),
 		ID:    v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
-		Retraction: v.Retraction, Contradiction: i >= 0 && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(vs[i]),
+		Retraction: v.Retraction, Contradiction: old != nil && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(old),
 	}
 }
 

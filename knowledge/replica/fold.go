@@ -349,15 +349,9 @@ func (f *Folded) whole(l *Line, about string) {
 		versions[i] = shared(v)
 	}
 	slices.SortStableFunc(versions, fact.ByPeriod)
-	byID := func(list []*fact.Version, id string) *fact.Version {
-		if i := slices.IndexFunc(list, func(v *fact.Version) bool { return v.ID == id }); i >= 0 {
-			return list[i]
-		}
-		return nil
-	}
 	if len(there) == 0 || !l.apart(f.touched[about]) {
 		for _, v := range versions {
-			if old := byID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
+			if old := fact.WithID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
 				f.heard[v.ID] = append(f.heard[v.ID], l.ref())
 			}
 		}
@@ -365,7 +359,7 @@ func (f *Folded) whole(l *Line, about string) {
 		return
 	}
 	for _, v := range versions {
-		old := byID(f.State.Versions(n), v.ID)
+		old := fact.WithID(f.State.Versions(n), v.ID)
 		switch now := fact.Before(l.order, v.ValidUntil) && fact.Believed(v); {
 		case old == nil && !now:
 			f.commit(l, state.Event{Put: beside(v, f.State.Versions(n), l.order)})

@@ -564,8 +564,7 @@ func (p *plan) marked(vs []*fact.Version) []*fact.Version {
 
 func sameMarks(want, have []*fact.Version) bool {
 	for _, v := range want {
-		i := slices.IndexFunc(have, func(w *fact.Version) bool { return w.ID == v.ID })
-		if i < 0 || have[i].TakenIn != v.TakenIn {
+		if w := fact.WithID(have, v.ID); w == nil || w.TakenIn != v.TakenIn {
 			return false
 		}
 	}

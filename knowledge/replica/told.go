@@ -219,10 +219,7 @@ func sameValues(a, b []*fact.Version) bool {
 // these versions is for the caller to find out.
 func assertions(now, before []*fact.Version) (lines []*Line) {
 	for _, v := range now {
-		var old *fact.Version
-		if i := slices.IndexFunc(before, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
-			old = before[i]
-		}
+		old := fact.WithID(before, v.ID)
 		if v.Outcome == "resumed" {
 			continue // it follows from what interrupted it
 		}

@@ -73,7 +73,7 @@ func (k Known) FactOf(version string, touched []string) (n fact.ID, ok bool) {
 		name, isFact := strings.CutPrefix(key, "fact ")
 		category, rest, _ := strings.Cut(name, "\x00")
 		n = fact.ID{Category: category, Key: rest}
-		if isFact && slices.ContainsFunc(k.Versions(n), func(v *fact.Version) bool { return v.ID == version }) {
+		if isFact && Version(k, n, version) != nil {
 			return n, true
 		}
 	}
@@ -148,15 +148,13 @@ func (s *State) keepFormer(c *formats.Commit, e Event) {
 
 // keepVersion says why no more can be kept, or nothing.
 func (s *State) keepVersion(c *formats.Commit, n fact.ID, id string) string {
-	if slices.Contains(c.Made, id) || slices.ContainsFunc(c.Facts, func(v *fact.Version) bool { return v.ID == id }) {
+	if slices.Contains(c.Made, id) || fact.WithID(c.Facts, id) != nil {
 		return ""
 	}
-	vs := s.Versions(n)
-	i := slices.IndexFunc(vs, func(v *fact.Version) bool { return v.ID == id })
-	if i < 0 {
+	if v := Version(s, n, id); v == nil {
 		c.Made = append(c.Made, id)
 	} else {
-		c.Facts = append(c.Facts, vs[i])
+		c.Facts = append(c.Facts, v)
 	}
 	size := 0
 	for _, v := range c.Facts {

@@ -241,10 +241,8 @@ func (x *Index) Version(ctx context.Context, id string) (*fact.Version, error) {
 	}
 	docs, err := x.Hashed(ctx, versionTerm(id))
 	for _, doc := range docs {
-		for _, v := range x.Versions(doc) {
-			if v.ID == id {
-				return v, nil
-			}
+		if v := fact.WithID(x.Versions(doc), id); v != nil {
+			return v, nil
 		}
 	}
 	return nil, err

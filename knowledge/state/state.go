@@ -183,12 +183,7 @@ func (s *State) VersionCount() int { return s.count }
 
 // ByID returns the version with an id, nil if there is none.
 func (s *State) ByID(version string) *fact.Version {
-	for _, v := range s.facts[s.names[version]] {
-		if v.ID == version {
-			return v
-		}
-	}
-	return nil
+	return fact.WithID(s.facts[s.names[version]], version)
 }
 
 // All yields every fact with its versions, in no order.

@@ -92,10 +92,5 @@ func (b *base) summaries(visit func(fact.ID, fact.Summary) bool) {
 
 // Version is the version of a fact with an id, nil if there is none.
 func Version(facts Facts, n fact.ID, id string) *fact.Version {
-	for _, v := range facts.Versions(n) {
-		if v.ID == id {
-			return v
-		}
-	}
-	return nil
+	return fact.WithID(facts.Versions(n), id)
 }

@@ -561,7 +561,7 @@ func (m *merger) refusedDispute(x formats.Dispute) bool {
 func (m *merger) dispute(x formats.Dispute) {
 	n := fact.IDOf(x.Category, x.Key)
 	_, taken := m.over.Dispute(x.ID)
-	if taken || !slices.ContainsFunc(m.over.Versions(n), func(v *fact.Version) bool { return v.ID == x.Against }) {
+	if taken || state.Version(m.over, n, x.Against) == nil {
 		return
 	}
 	if !m.disputed[n] && !(m.in.Merge == mergeReplace && m.store.Actor().Kind == knowledge.KindUser) {

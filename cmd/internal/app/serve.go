@@ -113,13 +113,10 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 			return nil, nil, err
 		}
 	}
-	file := a.TokenFile
-	if file != "" {
-		if file, err = r.stores.config.Path(file); err != nil {
-			return nil, nil, err
-		}
+	if err := r.stores.config.Paths(&a.TokenFile); err != nil {
+		return nil, nil, err
 	}
-	tokens, err := web.NewTokens(own, file, a.Open, logger)
+	tokens, err := web.NewTokens(own, a.TokenFile, a.Open, logger)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,13 +157,10 @@ func (a serveArgs) certificate(c *config.Config) (cert *tls.Certificate, names [
 	if a.TLSCert == "" {
 		return nil, nil, nil
 	}
-	var files [2]string
-	for i, f := range []string{a.TLSCert, a.TLSKey} {
-		if files[i], err = c.Path(f); err != nil {
-			return nil, nil, err
-		}
+	if err := c.Paths(&a.TLSCert, &a.TLSKey); err != nil {
+		return nil, nil, err
 	}
-	pair, err := tls.LoadX509KeyPair(files[0], files[1])
+	pair, err := tls.LoadX509KeyPair(a.TLSCert, a.TLSKey)
 	if err != nil {
 		return nil, nil, err
 	}

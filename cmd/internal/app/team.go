@@ -18,6 +18,7 @@ import (
 	"leanctx/agents"
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/formats"
@@ -56,7 +57,7 @@ type joinArgs struct {
 }
 
 // server is the arguments with whole paths, and without secrets.
-func (a joinArgs) server(path func(string) (string, error)) (jetstream.Server, error) {
+func (a joinArgs) server(c *config.Config) (jetstream.Server, error) {
 	s := jetstream.Server{URL: a.Server}
 	for one := range strings.SplitSeq(a.Server, ",") {
 		u, err := url.Parse(one)
@@ -67,23 +68,15 @@ func (a joinArgs) server(path func(string) (string, error)) (jetstream.Server, e
 			return s, &cli.UsageError{Problem: "the server's address has a secret in it", Advice: "put it into a file: --token-file, --creds or --nkey"}
 		}
 	}
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{{&s.Creds, a.Creds}, {&s.NKey, a.NKey}, {&s.TokenFile, a.TokenFile}, {&s.CA, a.CA}, {&s.Cert, a.Cert}, {&s.Key, a.Key}} {
-		if f.from == "" {
-			continue
+	s.Creds, s.NKey, s.TokenFile, s.CA, s.Cert, s.Key = a.Creds, a.NKey, a.TokenFile, a.CA, a.Cert, a.Key
+	files := []*string{&s.Creds, &s.NKey, &s.TokenFile, &s.CA, &s.Cert, &s.Key}
+	err := c.Paths(files...)
+	for _, f := range files {
+		if *f != "" && err == nil {
+			_, err = os.Stat(*f)
 		}
-		whole, err := path(f.from)
-		if err == nil {
-			_, err = os.Stat(whole)
-		}
-		if err != nil {
-			return s, err
-		}
-		*f.to = whole
 	}
-	return s, nil
+	return s, err
 }
 
 // streamName is a name as NATS accepts it.
@@ -163,7 +156,7 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 		return none, err
 	}
 	m := p.at
-	server, err := a.server(s.config.Path)
+	server, err := a.server(s.config)
 	if err != nil {
 		return none, err
 	}
@@ -518,18 +511,12 @@ type serveTeamArgs struct {
 // serveTeam runs a server until it is interrupted.
 func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plainText, error) {
 	a.Addr, a.Dir = cmp.Or(a.Addr, "127.0.0.1:4222"), cmp.Or(a.Dir, filepath.Join(r.stores.config.DataDir, "streams"))
-	o := natsserver.Options{Addr: a.Addr, Name: a.Name, Cluster: a.Cluster, Routes: a.Routes}
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{{&o.Dir, a.Dir}, {&o.Cert, a.TLSCert}, {&o.Key, a.TLSKey}, {&o.CA, a.TLSCA}, {&o.TokenFile, a.TokenFile}} {
-		if f.from != "" {
-			path, err := r.stores.config.Path(f.from)
-			if err != nil {
-				return "", err
-			}
-			*f.to = path
-		}
+	o := natsserver.Options{
+		Addr: a.Addr, Name: a.Name, Cluster: a.Cluster, Routes: a.Routes,
+		Dir: a.Dir, Cert: a.TLSCert, Key: a.TLSKey, CA: a.TLSCA, TokenFile: a.TokenFile,
+	}
+	if err := r.stores.config.Paths(&o.Dir, &o.Cert, &o.Key, &o.CA, &o.TokenFile); err != nil {
+		return "", err
 	}
 	loopback := true
 	for _, addr := range []string{a.Addr, cmp.Or(a.Cluster, a.Addr)} {

@@ -233,6 +233,16 @@ func (c *Config) Path(p string) (string, error) {
 	return filepath.Join(dir, p), nil
 }
 
+// Paths makes those of some paths absolute that are given.
+func (c *Config) Paths(paths ...*string) (err error) {
+	for _, p := range paths {
+		if *p != "" && err == nil {
+			*p, err = c.Path(*p)
+		}
+	}
+	return err
+}
+
 func (c *Config) homeDir() (string, error) {
 	home, err := c.home()
 	if err != nil {
