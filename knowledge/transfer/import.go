@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -140,9 +139,6 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	if len(m.r.Bad) > 0 && !in.SkipBad {
 		return Imported{}, &BadFileError{in.name(), m.r.Bad}
 	}
-	if len(parsed.Records) > importEach || parsed.Document != nil && len(parsed.Document.Facts) > importEach {
-		defer sparing()()
-	}
 	m.all = countOf(parsed)
 	err = m.commitAll(ctx, parsed)
 	if err == nil && !in.DryRun {
@@ -254,25 +250,6 @@ func (r Imported) Warned() bool { return len(r.Bad)+len(r.NotAdded)+len(r.InPart
 // outcome is that of one that ran through. A commit written line by line was rejected: recovery would have to know of
 // half commits.
 const importEach = 50_000
-
-// sparingPercent is how much garbage, in percent of what lives, there may be in the memory during a large import. It
-// costs a twentieth more time than the usual 100, and saves half a gigabyte at a million facts.
-const (
-	sparingPercent = 50
-	usualPercent   = 100
-)
-
-// sparing has the collector run earlier until done is called. It is the whole process's, so who finds it set that
-// low, by a user or another import, leaves it alone. A rest that a command has given the collector is over after it:
-// the memory is full of what was imported.
-func sparing() (done func()) {
-	before := debug.SetGCPercent(sparingPercent)
-	if before <= sparingPercent {
-		debug.SetGCPercent(before)
-		return func() {}
-	}
-	return func() { debug.SetGCPercent(min(before, usualPercent)) }
-}
 
 // batches divides a file: the names, of each all it says, in the order of the file. What is beside facts comes with the
 // last, a tombstone with what came under its name later.

@@ -235,7 +235,7 @@ func deferGC() {
 	runtime.AddCleanup(garbage, func(struct{}) { restoreGC() }, struct{}{})
 }
 
-// restoreGC restores the usual setting, unless an import has changed it meanwhile.
+// restoreGC restores the usual setting, unless the user has set another one.
 func restoreGC() {
 	if now := debug.SetGCPercent(usualPercent); now != deferredPercent {
 		debug.SetGCPercent(now)

@@ -15,7 +15,7 @@ func percent() int {
 }
 
 // A command's collector rests until its first collection; a server's does not;
-// and what a user or an import has set stays.
+// and what a user has set stays.
 func TestCollector(t *testing.T) {
 	before := debug.SetGCPercent(usualPercent)
 	t.Cleanup(func() { debug.SetGCPercent(before) })

@@ -46,7 +46,7 @@ func (e *UsageError) CommandLine() string { return e.Tool.commandLine(e.Action, 
 
 // usage words a problem with the example of o.
 func (t *Tool) usage(o *Operation, problem, argument string) *UsageError {
-	return &UsageError{Tool: t, Action: o.Name, Argument: argument, Problem: problem, Example: o.example()}
+	return &UsageError{Tool: t, Action: o.Name, Argument: argument, Problem: problem, Example: o.Example}
 }
 
 // unconfirmedError is a call that needs confirm=true.
@@ -60,32 +60,6 @@ func (e *unconfirmedError) in(shell bool) string {
 		return e.why + ". Repeat with --yes to confirm."
 	}
 	return e.Error()
-}
-
-// example returns the arguments of a correct call.
-func (o *Operation) example() map[string]any {
-	if o.Example != nil {
-		return o.Example
-	}
-	out := make(map[string]any)
-	for _, p := range o.Params {
-		if !p.Required {
-			continue
-		}
-		switch {
-		case len(p.Enum) > 0:
-			out[p.Name] = p.Enum[0]
-		case p.Type == TypeString:
-			out[p.Name] = p.Name
-		case p.Type == TypeArray:
-			out[p.Name] = []string{p.Name}
-		case p.Type == TypeBoolean:
-			out[p.Name] = true
-		default:
-			out[p.Name] = 1
-		}
-	}
-	return out
 }
 
 // callJSON is a call as MCP arguments, the action first and the rest in the

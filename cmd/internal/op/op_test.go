@@ -285,3 +285,16 @@ func TestUnreadableContentIsAMistakeOfTheCaller(t *testing.T) {
 		}
 	}
 }
+
+// An error shows a correct call. It can do so only if each row that needs arguments has one.
+func TestEveryRowThatNeedsArgumentsHasAnExample(t *testing.T) {
+	for _, tool := range append(All(Stores{}), TokenReport(Stores{})) {
+		for _, o := range tool.Operations {
+			for _, p := range o.Params {
+				if _, ok := o.Example[p.Name]; p.Required && !ok {
+					t.Errorf("%s %s: the example lacks %s", tool.Name, o.Name, p.Name)
+				}
+			}
+		}
+	}
+}
