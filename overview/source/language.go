@@ -217,10 +217,9 @@ func pythonSpecs(groups []string) (specs []string) {
 	return specs
 }
 
-var (
-	useGroup = formats.Regexp(`([^{},]*)\{([^{}]*)\}`)
-	useMost  = 4 << 10 // bytes of one import
-)
+const useMost = 4 << 10 // bytes of one import
+
+var useGroup = formats.Regexp(`([^{},]*)\{([^{}]*)\}`)
 
 // usePaths are the paths of a use of Rust or PHP: a::{b, c::d as e}. It takes
 // the innermost braces apart until there are none.

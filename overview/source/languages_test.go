@@ -87,7 +87,7 @@ func TestLanguages(t *testing.T) {
 			}
 		}
 		// What breaks off is read as far as it goes, and ends.
-		for i := range r.src {
+		for i := 0; i < len(r.src); i += 11 {
 			Read(r.file, r.src[:i])
 		}
 	}

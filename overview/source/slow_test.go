@@ -18,12 +18,12 @@ func TestReadingEndsSoon(t *testing.T) {
 		}
 		return best
 	}
-	floor := least("a.ts", strings.Repeat("export function walk(path: string): number { return path.length + 1 }\n", 600), 3)
+	floor := least("a.ts", strings.Repeat("export function walk(path: string): number { return path.length + 1 }\n", 150), 3)
 	parts := []string{"{", "(", "\"", "'", "`", "\"${", "`${", "\"#{", "$\"{", "/*", "//\n", "#", "#if\n", "#define A(\n", "class A {", "class A\n", "use {", "a,{", "<<A\n",
 		"%w(", "\"\"\"", "@\"", "import \"\n", "export {", "from a import (", "def ", "a ", "a=", "/", "R\"(", "r#\"", "?>", "<?php ", "<<<A\n", "template <", "fn a() {", "a:: b("}
-	for _, name := range []string{"a.ts", "a.py", "a.rs", "A.java", "a.kt", "a.cpp", "a.cs", "a.rb", "a.php", "a.go"} {
+	for _, name := range []string{"a.ts", "a.py", "a.rs", "a.cpp", "a.php", "a.go"} {
 		for _, part := range parts {
-			src := strings.Repeat(part, 40_000/len(part))
+			src := strings.Repeat(part, 10_000/len(part))
 			if strings.HasSuffix(name, ".php") {
 				src = "<?php " + src
 			}
