@@ -75,6 +75,7 @@ func (c *cluster) start(t *testing.T, i int) {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { end(s.cmd) })
 	listens := func(line, before string) (addr string) {
 		if _, after, ok := strings.Cut(line, before); ok {
 			addr = strings.TrimRight(strings.Fields(after)[0], ",")
@@ -116,6 +117,12 @@ func (c *cluster) stop(t *testing.T, i int) {
 		t.Fatal(err)
 	}
 	_ = c.servers[i].cmd.Wait() // its exit code says that it was interrupted
+}
+
+// end ends a process, before its files are removed. It may have ended already.
+func end(c *exec.Cmd) {
+	_ = c.Process.Kill()
+	_ = c.Wait()
 }
 
 func (c *cluster) env(dataDir string) []string {

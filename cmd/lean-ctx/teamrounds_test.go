@@ -370,8 +370,15 @@ func TestTeamRounds(t *testing.T) {
 	for _, w := range ws {
 		wg.Go(func() { w.work(h) })
 	}
-	end := func() { h.stop.Store(true); wg.Wait() }
-	defer end()
+	stop := func() { h.stop.Store(true); wg.Wait() }
+	defer func() {
+		stop()
+		for _, w := range ws {
+			if w.cmd != nil {
+				end(w.cmd)
+			}
+		}
+	}()
 	wait := func(n int64, most time.Duration) {
 		for want, late := h.acked.Load()+n, time.Now().Add(most); h.acked.Load() < want && time.Now().Before(late); {
 			time.Sleep(time.Millisecond)
@@ -392,7 +399,7 @@ func TestTeamRounds(t *testing.T) {
 		}
 		newTask(round + 1)
 	}
-	end()
+	stop()
 
 	want := ms[0].must(t, "knowledge", "export", "--shared")
 	for i, m := range ms[1:] {
