@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"leanctx/knowledge/conflict"
@@ -132,4 +133,29 @@ func (s *Store) markOutdated(ctx context.Context, r *Recalled) {
 	if err != nil {
 		s.opts.Logger.Debug("what replaces a fact was not looked for", "error", err)
 	}
+}
+
+// similarMost is how many facts with the same value an answer names.
+const similarMost = 3
+
+// sameElsewhere names other current facts that say the same, unless somebody
+// judged that before. It is advice: nothing is done about them. A port or a yes
+// says little about another room's.
+func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
+	this := fact.IDOf(r.Category, r.Key)
+	for _, n := range k.Valued(r.Value) {
+		var v *fact.Version
+		for _, x := range fact.AllCurrent(k.Versions(n), now) {
+			if hasValue(x, r.Value) {
+				v = x
+			}
+		}
+		switch {
+		case n == this || len(out) == similarMost || v == nil || v.ArchivedAt != nil:
+		case n.Category != this.Category && len(strings.Fields(r.Value)) < 3:
+		case !Judged(k.Judged, this, n):
+			out = append(out, Similar{"", v.Category, v.Key, v.Value, 1})
+		}
+	}
+	return out
 }

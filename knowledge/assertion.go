@@ -1,0 +1,292 @@
+package knowledge
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"leanctx/formats"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// Assertion is one claim about the project: what somebody holds true, since
+// when, how sure they are and where they have it from.
+type Assertion struct {
+	Category   string   `json:"category" short:"c" jsonschema:"room the fact belongs to, e.g. architecture"`
+	Key        string   `json:"key,omitempty" short:"k" jsonschema:"name of the fact within its category; made from the value's first words when missing"`
+	Value      string   `json:"value" arg:"1" jsonschema:"what is true, up to 64 KiB"`
+	Confidence *float64 `json:"confidence,omitempty" jsonschema:"how sure you are, 0 to 1 (default 0.8)"`
+	ValidFrom  string   `json:"valid_from,omitempty" jsonschema:"since when it is true: RFC 3339, a day, or an age such as 3d (default now)"`
+	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`
+	Source     string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
+	Correct    bool     `json:"correct,omitempty" jsonschema:"true when the old value was wrong all along, not when the world changed"`
+	Also       bool     `json:"also,omitempty" jsonschema:"add this value and keep the others"`
+	Replaces   string   `json:"replaces,omitempty" jsonschema:"which one of several values this replaces; * for all"`
+	Questions  string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`
+	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`
+	Aliases    []string `json:"aliases,omitempty" jsonschema:"other names the key is found by, 20 at most"`
+	Pinned     *bool    `json:"pinned,omitempty" jsonschema:"always in the briefing"`
+	Privacy    string   `json:"privacy,omitempty" enum:"shared,project_only,local" jsonschema:"project_only: other projects do not find it; local: it never leaves this machine"`
+}
+
+// The limits of an assertion.
+const (
+	MaxValue = 64 << 10 // bytes of a value
+	MaxName  = 256      // bytes of a category, key, tag or alias
+	MaxNames = 20       // tags or aliases of a fact
+)
+
+const defaultConfidence = 0.8
+
+// Checked is an assertion that was checked, normalised and redacted.
+type Checked struct {
+	Category, Key, Value string
+	Confidence           float64
+	From, Until          *time.Time // nil where not given
+	FromDay              bool       // From is a day, without a time: the start of that day
+	Source               Source     // its At is set when it is recorded
+	Authority            string     // the kind of source in whose name it speaks; empty: that of Source
+	Session              string
+	Correct              bool
+	Also                 bool   // the value is true beside those that the fact has
+	Replaces             string // the one of several values that it takes the place of, or [AllValues]
+	Tags, Aliases        []string
+	Questions            []string // nil: those that the fact has stay
+	Pinned               *bool
+	Privacy              string
+	Redacted             []string  // rules that found a secret
+	At                   time.Time // when it was said, by the wall clock; zero: when it is recorded
+
+	// Unseen reports whether whoever asserts it had not seen all assertions of a version: the
+	// two spoke apart, on two machines. nil: they had seen them all.
+	Unseen func(*fact.Version) bool
+
+	unchecked string // why the file that the source names will not be checked
+}
+
+// Check checks an assertion and takes secrets out of it. Every error is an
+// [ArgumentError].
+func (s *Store) Check(a Assertion) (Checked, error) {
+	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Also: a.Also, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
+	var err error
+	text := func(argument, v string) string {
+		v, found := s.Redact(v)
+		c.Redacted = append(c.Redacted, found...)
+		if err == nil && !utf8.ValidString(v) {
+			err = refusal.Argument(argument, "%s is not valid UTF-8", argument)
+		}
+		return v
+	}
+	c.Value, c.Replaces = strings.TrimSpace(text("value", a.Value)), strings.TrimSpace(text("replaces", a.Replaces))
+	c.Category, c.Key = text("category", strings.TrimSpace(a.Category)), text("key", strings.TrimSpace(a.Key))
+	c.Source, c.unchecked = s.sourced(text("source", a.Source), defaultConfidence)
+	c.Tags, c.Aliases = names("tags", a.Tags, text), names("aliases", a.Aliases, text)
+	c.Questions = splitQuestions(text("questions", a.Questions))
+	if err != nil {
+		return c, err
+	}
+	if a.Confidence != nil {
+		c.Confidence, c.Source.Confidence = *a.Confidence, *a.Confidence
+	}
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	if c.Privacy, err = parsePrivacy(a.Privacy); err != nil {
+		return c, err
+	}
+	switch {
+	case c.Also && c.Correct:
+		return c, refusal.Argument("also", "also adds a value, correct replaces a wrong one: give one of the two")
+	case c.Also && c.Replaces != "":
+		return c, refusal.Argument("also", "also adds a value, replaces ends one: give one of the two")
+	case len(c.Replaces) > MaxValue:
+		return c, checkValue("replaces", c.Replaces)
+	}
+	return c, c.parsePeriod(a, s.Now())
+}
+
+// Restated is a version as the assertion of an import.
+func Restated(v *fact.Version) Checked {
+	c := Checked{
+		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
+		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions,
+		Source: Source{Kind: KindImport, By: v.AssertedBy, Confidence: v.Confidence},
+	}
+	if v.Pinned {
+		c.Pinned = new(true)
+	}
+	return c
+}
+
+// Validate checks value, confidence, names and lists.
+func (c *Checked) Validate() error {
+	if err := checkValue("value", c.Value); err != nil {
+		return err
+	}
+	if math.IsNaN(c.Confidence) || c.Confidence < 0 || c.Confidence > 1 {
+		return refusal.Argument("confidence", "confidence %v is not between 0 and 1", c.Confidence)
+	}
+	if err := checkName("category", c.Category); err != nil {
+		return err
+	}
+	if c.Key != "" {
+		if err := checkName("key", c.Key); err != nil {
+			return err
+		}
+	}
+	if err := checkQuestions(c.Questions); err != nil {
+		return err
+	}
+	return checkNames(c.Tags, c.Aliases)
+}
+
+// checkValue checks a text that an argument brought.
+func checkValue(argument, text string) error {
+	switch {
+	case text == "":
+		return refusal.Argument(argument, "%s is empty", argument)
+	case len(text) > MaxValue:
+		return refusal.Argument(argument, "%s has %d bytes, more than %d: keep the text in a file and remember where it is", argument, len(text), MaxValue)
+	}
+	return nil
+}
+
+// checkName checks a category, key, tag or alias.
+func checkName(argument, name string) error {
+	switch {
+	case formats.FoldName(name) == "":
+		return refusal.Argument(argument, "%s is empty", argument)
+	case len(name) > MaxName:
+		return refusal.Argument(argument, "%s has %d bytes, more than %d", argument, len(name), MaxName)
+	case strings.IndexFunc(name, prose.IsControl) >= 0:
+		return refusal.Argument(argument, "%s holds a line break or control character: %q", argument, prose.Clip(name, 40))
+	}
+	return nil
+}
+
+// ValidName reports whether a text may be a category or a key.
+func ValidName(name string) bool { return utf8.ValidString(name) && checkName("name", name) == nil }
+
+func checkNames(tags, aliases []string) error {
+	for argument, list := range map[string][]string{"tags": tags, "aliases": aliases} {
+		if len(list) > MaxNames {
+			return refusal.Argument(argument, "%d %s, more than %d", len(list), argument, MaxNames)
+		}
+		for _, name := range list {
+			if err := checkName(argument, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// names trims a list and drops what is empty or there already.
+func names(argument string, list []string, clean func(argument, v string) string) []string {
+	var out []string
+	for _, name := range list {
+		if name = strings.TrimSpace(clean(argument, name)); name != "" {
+			out = merge(out, []string{name})
+		}
+	}
+	return out
+}
+
+// merge appends the names of b that a does not have, compared folded.
+func merge(a, b []string) []string {
+	out := slices.Clip(a)
+	for _, name := range b {
+		if !slices.ContainsFunc(out, func(x string) bool { return formats.FoldName(x) == formats.FoldName(name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func parsePrivacy(text string) (string, error) {
+	switch text {
+	case "", PrivacyShared, PrivacyProjectOnly, PrivacyLocal:
+		return text, nil
+	}
+	return "", refusal.Argument("privacy", "privacy %q is none of shared, project_only, local", prose.Clip(text, 40))
+}
+
+func (c *Checked) parsePeriod(a Assertion, now time.Time) error {
+	for _, p := range []struct {
+		argument, text string
+		to             **time.Time
+	}{{"valid_from", a.ValidFrom, &c.From}, {"valid_until", a.ValidUntil, &c.Until}} {
+		if strings.TrimSpace(p.text) == "" {
+			continue
+		}
+		t, err := fact.ParseInstant(p.argument, p.text, now, false)
+		if err != nil {
+			return err
+		}
+		*p.to = &t.Time
+		c.FromDay = c.FromDay || t.Day && p.argument == "valid_from"
+	}
+	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
+		return refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", a.ValidUntil, a.ValidFrom)
+	}
+	return nil
+}
+
+// dated reports whether the assertion gives a period.
+func (c *Checked) dated() bool { return c.From != nil || c.Until != nil }
+
+// name settles category and key. The first spelling is kept. A missing key is made from the
+// value. A key that another value has taken gets a number.
+func (c *Checked) name(f state.Facts) {
+	if room := f.Room(c.Category); room != "" {
+		c.Category = room
+	}
+	if c.Key == "" {
+		stem := fact.Slug(c.Value)
+		c.Key = stem
+		for n := 2; taken(f.Versions(fact.IDOf(c.Category, c.Key)), c.Value); n++ {
+			c.Key = stem + "-" + strconv.Itoa(n)
+		}
+	}
+	if vs := f.Versions(fact.IDOf(c.Category, c.Key)); len(vs) > 0 {
+		c.Category, c.Key = vs[0].Category, vs[0].Key
+	}
+}
+
+func taken(vs []*fact.Version, value string) bool {
+	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return hasValue(v, value) })
+}
+
+// describe adds to a version what the assertion says of the fact beside its value.
+func (c *Checked) describe(v *fact.Version) {
+	v.Tags, v.Aliases = merge(v.Tags, c.Tags), merge(v.Aliases, c.Aliases)
+	if c.Pinned != nil {
+		v.Pinned = *c.Pinned
+	}
+	if c.Privacy != "" {
+		v.Privacy = c.Privacy
+	}
+	if c.Questions != nil {
+		v.Questions, v.QuestionsAt = c.Questions, nil
+	}
+}
+
+// checkLists refuses what would take a fact over the limit of names.
+func (c *Checked) checkLists(v *fact.Version) error {
+	if v == nil {
+		return nil
+	}
+	if n := len(merge(v.Tags, c.Tags)); n > MaxNames {
+		return refusal.Argument("tags", "with these the fact would have %d tags, more than %d", n, MaxNames)
+	}
+	if n := len(merge(v.Aliases, c.Aliases)); n > MaxNames {
+		return refusal.Argument("aliases", "with these the fact would have %d aliases, more than %d", n, MaxNames)
+	}
+	return nil
+}
