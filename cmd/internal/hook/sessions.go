@@ -109,14 +109,30 @@ func logPath(data, project, day string) string {
 	return filepath.Join(data, "logs", "briefings", project+"-"+day+".jsonl")
 }
 
+// logPaths lists the logs of a project, the oldest first; of all projects if none is named.
+// A pattern would not do, since the data directory's name may hold any character.
+func logPaths(data, project string) (out []string, err error) {
+	dir := filepath.Dir(logPath(data, project, ""))
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if project == "" || strings.HasPrefix(e.Name(), project+"-") {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, err
+}
+
 // readLog reads the log of a project since a time, the oldest line first. Of two hooks that
 // gave one answer within ten seconds, the first counts.
 func readLog(data, project string, since time.Time) (list []Briefed, err error) {
-	paths, err := filepath.Glob(logPath(data, project, "*"))
+	paths, err := logPaths(data, project)
 	answers := map[string]time.Time{}
 	start := `{"at":"` + since.UTC().Format("2006-01-02T15:04:05") // a line before it need not be decoded
 
-	for _, path := range paths { // Glob sorts them
+	for _, path := range paths {
 		if path < logPath(data, project, since.UTC().Format(time.DateOnly)) {
 			continue
 		}
@@ -168,7 +184,7 @@ func (s *Session) write() (written bool) {
 // dropOld removes the days that are too old, of all projects.
 func (s *Session) dropOld() {
 	oldest := s.event.At.AddDate(0, 0, -logKept).Format(time.DateOnly)
-	paths, _ := filepath.Glob(logPath(s.data, "*", "*")) // the pattern is valid
+	paths, _ := logPaths(s.data, "") // what cannot be listed stays for another day
 	for _, path := range paths {
 		if day := strings.TrimSuffix(path, ".jsonl"); len(day) > len(oldest) && day[len(day)-len(oldest):] < oldest {
 			_ = os.Remove(path) // another process may have removed it

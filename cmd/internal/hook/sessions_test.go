@@ -53,9 +53,13 @@ func TestOwnerOf(t *testing.T) {
 	}
 }
 
-// What hooks saw of sessions: when first and last, and whether they ended.
+// What hooks saw of sessions: when first and last, and whether they ended. The data
+// directory's name may hold any character.
 func TestSeenSessions(t *testing.T) {
-	dir, start := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	dir, start := filepath.Join(t.TempDir(), "data [1]"), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	see := func(minute int, client, event, session, project string) (said string) {
 		c := Call{
 			Client: client, Event: event, In: strings.NewReader(session), Dir: dir, Data: dir,
