@@ -465,7 +465,7 @@ func coldRecall(name string, plus func(int) float64, query func(b *bench, i int)
 	return process(name, name == "recall, a question", plus, func(b *bench, i int) error {
 		out, err := b.command("knowledge", "recall", query(b, i))
 		if none := strings.HasPrefix(out, "No facts"); err == nil && none != strings.HasPrefix(query(b, i), "zzy") {
-			b.notes[fmt.Sprintf("%s: unexpected answer, such as to %q", name, query(b, 0))]++
+			b.notes[fmt.Sprintf("%s: unexpected answer, such as to %q", name, query(b, i))]++
 		}
 		return err
 	})
