@@ -386,9 +386,7 @@ func (r Inbox) Text() string {
 	if r.Private > 0 {
 		fmt.Fprintf(&b, "\n  %s, shown to %s alone", prose.Count(r.Private, "private message"), r.AgentID)
 	}
-	if more := r.Unread - len(r.Messages) - r.Private; more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, maxLimit)
-	}
+	b.WriteString(prose.More(r.Unread-len(r.Messages)-r.Private, maxLimit))
 	if r.Handoffs > 0 {
 		fmt.Fprintf(&b, "\n  %s waiting: read them with action=read", prose.Count(r.Handoffs, "handoff"))
 	}

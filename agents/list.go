@@ -66,9 +66,7 @@ func (r Agents) Text() string {
 	for _, a := range r.Agents {
 		b.WriteString("\n  " + a.line(r.now))
 	}
-	if more := r.Total - len(r.Agents); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Agents), r.limit))
 	return b.String()
 }
 

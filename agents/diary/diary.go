@@ -131,9 +131,7 @@ func (r Recalled) Text() string {
 	for _, e := range r.Entries {
 		b.WriteString("\n" + e.Line(r.now))
 	}
-	if more := r.Total - len(r.Entries); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, r.limit)
-	}
+	b.WriteString(prose.More(r.Total-len(r.Entries), r.limit))
 	return b.String()
 }
 
@@ -168,8 +166,6 @@ func (s Listed) Text() string {
 	for _, v := range s.Diaries {
 		fmt.Fprintf(&b, "\n  %s: %s (%s)", v.AgentID, prose.Count(v.Entries, "entry"), prose.Ago(s.now, v.Last))
 	}
-	if more := s.Total - len(s.Diaries); more > 0 {
-		fmt.Fprintf(&b, "\n  … %d more (limit=%d)", more, s.limit)
-	}
+	b.WriteString(prose.More(s.Total-len(s.Diaries), s.limit))
 	return b.String()
 }
