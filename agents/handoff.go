@@ -237,25 +237,23 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	h := handoffRecord{Summary: summary, State: handoffPending}
 	var note string
 	var since time.Time
-	var again bool // it is the sender's last handoff once more
-	find := func(p *project, now time.Time) error {
+	find := func(p *project, now time.Time) (again bool, err error) {
 		me, err := s.self(p)
 		if err != nil {
-			return err
+			return false, err
 		}
 		h.From, h.Role, since = me.ID, me.Role, me.joined()
 		h.To, note, err = p.successor(me, a.ToAgent, now)
-		again = me.Handed == h.sum()
-		return err
+		return me.Handed == h.sum(), err
 	}
 	sent := false
-	if err := s.view(ctx, find); err != nil {
+	if err := s.view(ctx, func(p *project, now time.Time) error { _, err := find(p, now); return err }); err != nil {
 		return HandedOver{}, err
 	}
 	if err := s.pack(ctx, &h, since); err != nil {
 		return HandedOver{}, err
 	}
-	done, err := s.live.Alone(h.From, func() error { sent, err = s.handOver(ctx, &h, find, &again); return err })
+	done, err := s.live.Alone(h.From, func() error { sent, err = s.handOver(ctx, &h, find); return err })
 	if err == nil && !done {
 		err = fmt.Errorf("another handoff of %s is under way; try again", h.From)
 	}
@@ -318,8 +316,9 @@ func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (er
 	return nil
 }
 
-// handOver commits a pending handoff and carries it out.
-func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*project, time.Time) error, again *bool) (sent bool, err error) {
+// handOver commits a pending handoff and carries it out. find completes the record, and tells
+// whether it is the sender's last handoff once more.
+func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*project, time.Time) (again bool, err error)) (sent bool, err error) {
 	if s.opts.Tasks != nil {
 		tasks, err := s.opts.Tasks.OpenTasks(ctx, h.From)
 		if err != nil {
@@ -328,11 +327,12 @@ func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*proje
 		h.Tasks = tasks
 	}
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
-		if err := find(p, now); err != nil {
+		again, err := find(p, now)
+		if err != nil {
 			return nil, err
 		}
 		held := slices.ContainsFunc(p.leases.Of(h.From), func(l *lease.Lease) bool { return !l.Expired(now) })
-		if sent = !*again || held || len(h.Tasks) > 0; !sent {
+		if sent = !again || held || len(h.Tasks) > 0; !sent {
 			return nil, nil
 		}
 		h.Number, h.At = p.handed+1, now
