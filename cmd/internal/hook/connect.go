@@ -132,11 +132,7 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 // which stops everything. Problems with the client's file are in the report.
 func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	r := e.report(unchanged)
-	f, err := readFile(e.path)
-	var after []byte
-	if err == nil {
-		after, err = e.put(f.data)
-	}
+	f, after, err := e.applied()
 	switch {
 	case err != nil:
 		return e.refused(r, err), nil

@@ -227,11 +227,7 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 	hooks := x.m.path(c.hooks.files[first.scope])
 	current := false
 	for _, e := range edits {
-		f, err := readFile(e.path)
-		var after []byte
-		if err == nil {
-			after, err = e.put(f.data)
-		}
+		f, after, err := e.applied()
 		switch {
 		case err != nil:
 			unreadable(e, err)

@@ -156,6 +156,14 @@ func (e edit) put(data []byte) ([]byte, error) {
 	return d.bytes(), err
 }
 
+// applied reads the file, and makes the edit on what it read.
+func (e edit) applied() (f file, after []byte, err error) {
+	if f, err = readFile(e.path); err == nil {
+		after, err = e.put(f.data)
+	}
+	return f, after, err
+}
+
 // putEntry writes our server's entry. Of an older one of ours it keeps what people add to
 // an entry, and chose in it.
 func (e edit) putEntry(d document) error {
