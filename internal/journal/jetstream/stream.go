@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +17,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"leanctx/internal/journal"
 )
@@ -400,14 +398,10 @@ func expired(creds string, now time.Time) bool {
 	if err != nil {
 		return false
 	}
-	token, err := nkeys.ParseDecoratedJWT(text)
+	token, err := jwt.ParseDecoratedJWT(text)
 	if err != nil {
 		return false
 	}
-	parts := strings.Split(token, ".")
-	var claims struct {
-		Expires int64 `json:"exp"`
-	}
-	body, err := base64.RawURLEncoding.DecodeString(parts[min(1, len(parts)-1)])
-	return err == nil && json.Unmarshal(body, &claims) == nil && claims.Expires > 0 && now.Unix() >= claims.Expires
+	claims, err := jwt.DecodeUserClaims(token)
+	return err == nil && claims.Expires > 0 && now.Unix() >= claims.Expires
 }
