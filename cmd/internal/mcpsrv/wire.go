@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -142,7 +143,9 @@ func answerable(id json.RawMessage) json.RawMessage {
 }
 
 // lastMember matches an id that is the last member of a message.
-var lastMember = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)\s*}$`)
+var lastMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)\s*}$`)
+})
 
 // idAtEnds is the id of a message of which only the beginning and the end were kept. Clients
 // write it before the parameters or last.
@@ -160,7 +163,7 @@ func idAtEnds(head, tail []byte) json.RawMessage {
 			}
 		}
 	}
-	if m := lastMember.FindSubmatch(tail); m != nil {
+	if m := lastMember().FindSubmatch(tail); m != nil {
 		return answerable(m[1])
 	}
 	return nil
