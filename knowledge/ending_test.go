@@ -247,22 +247,7 @@ func TestBriefingTellsOfPlansTakenBack(t *testing.T) {
 		b := must[briefing.Selection](t)(briefing.Wakeup(t.Context(), by, briefing.Query{Since: since}))
 		return strings.Join(b.News, "|")
 	}
-	if got := told(s.Store); got != want {
-		t.Errorf("from memory:\n%s\nwant\n%s", got, want)
-	}
-	if err := s.SyncIndex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	cold, err := Open(s.dir, &Options{ProjectRoot: s.Options().ProjectRoot, ProjectHash: s.Options().ProjectHash, Now: func() time.Time { return s.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := told(cold.As(s.Actor())); got != want {
-		t.Errorf("from the index:\n%s\nwant\n%s", got, want)
-	}
-	if err := cold.Close(); err != nil {
-		t.Error(err)
-	}
+	fromBoth(t, s, want, told)
 	if got := told(codex); got != "infra/own value 'A' removed (cursor-a3f8)" {
 		t.Errorf("for the other: %s", got)
 	}

@@ -106,22 +106,7 @@ func TestBriefingTellsWhatIsGone(t *testing.T) {
 	}
 	same := func(want string) {
 		t.Helper()
-		if got := told(s.Store); got != want {
-			t.Errorf("from memory:\n%s\nwant\n%s", got, want)
-		}
-		if err := s.SyncIndex(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		cold, err := Open(s.dir, &Options{ProjectRoot: s.Options().ProjectRoot, ProjectHash: s.Options().ProjectHash, Now: func() time.Time { return s.now }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := told(cold.As(s.Actor())); got != want {
-			t.Errorf("from the index:\n%s\nwant\n%s", got, want)
-		}
-		if err := cold.Close(); err != nil {
-			t.Error(err)
-		}
+		fromBoth(t, s, want, told)
 	}
 	same(`data/cache \| x renamed from infra/cache (codex-1acc)|` + gone)
 	// A day later the last commit does not tell any more who gave the name, and what ends by
@@ -131,5 +116,27 @@ func TestBriefingTellsWhatIsGone(t *testing.T) {
 	same(`infra/mail ended, was 'old mail'|data/cache \| x renamed|infra/mine renamed|` + gone)
 	if got := told(codex); strings.Contains(got, "cdn") || !strings.Contains(got, "infra/own removed") {
 		t.Errorf("for the one who removed it: %s", got)
+	}
+}
+
+// fromBoth checks what a store tells from the state in memory, and what a command tells that
+// reads the index.
+func fromBoth(t *testing.T, s *story, want string, told func(*Store) string) {
+	t.Helper()
+	if got := told(s.Store); got != want {
+		t.Errorf("from memory:\n%s\nwant\n%s", got, want)
+	}
+	if err := s.SyncIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cold, err := Open(s.dir, &Options{ProjectRoot: s.Options().ProjectRoot, ProjectHash: s.Options().ProjectHash, Now: func() time.Time { return s.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := told(cold.As(s.Actor())); got != want {
+		t.Errorf("from the index:\n%s\nwant\n%s", got, want)
+	}
+	if err := cold.Close(); err != nil {
+		t.Error(err)
 	}
 }
