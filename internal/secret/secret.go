@@ -7,8 +7,6 @@ import (
 	"strings"
 )
 
-//go:generate go run gen/main.go gen/shape.go
-
 // Rule is a rule of the user's own, beside the built-in ones.
 type Rule struct {
 	ID       string   `json:"id"`                 // names it in the marker: lower-case letters, digits, '-', '_' and '.', at most 64
