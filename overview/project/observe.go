@@ -18,7 +18,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
 	"leanctx/overview/tree"
 )
@@ -233,10 +232,9 @@ func (p Place) exists() bool {
 	return !errors.Is(err, fs.ErrNotExist) && !isNotDir(err)
 }
 
-// birth is a mark of a git directory that survives moves and work, and that a new repository
-// in its place does not have. It is the time of a file that git writes only once. Without
-// templates git writes no such file; then it is the time of a directory that only git's
-// maintenance changes. It may be empty.
+// birth is the time of a file of a git directory that git writes only once. While it is the same, the
+// repository is the same, and git need not be asked. Without templates git writes no such file;
+// then it is the time of a directory that only git's maintenance changes. It may be empty.
 func birth(gitDir string) string {
 	for _, name := range []string{"description", "commondir", "objects/info", "config"} {
 		if info, err := os.Stat(filepath.Join(gitDir, name)); err == nil {
@@ -246,115 +244,13 @@ func birth(gitDir string) string {
 	return ""
 }
 
-// coarse reports whether a birth mark has whole seconds only, as on some file systems or from
-// an archive. Two repositories may have the same one by chance.
-func coarse(birth string) bool { return !strings.Contains(birth, ".") }
-
-// presence is what was found at a place of a record. A place that was not examined counts as
-// present.
-type presence int
-
-const (
-	present   presence = iota
-	recreated          // a repository with another birth mark, that is or may be the same one made anew
-	absent             // nothing, or another repository
-)
-
-// ask finds the first commits of the repository. It also finds out whether similar projects,
-// and projects beside a plain directory, still exist.
+// ask finds the first commits of the repository.
 func (p *Registry) ask(ctx context.Context, s *observation) error {
 	s.ranGit = true
-	var records []*record
-	if err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
-		for _, r := range a.records {
-			records = append(records, r)
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
 	if s.common != "" && s.born {
 		s.firsts = p.firstCommits(ctx, s.common, s.head)
 	}
-	s.found, s.hasFirst, s.moved = map[Place]presence{}, map[string]bool{}, map[string]string{}
-	for _, r := range records {
-		if !r.born(s.Birth) && !intersect(r.FirstCommits, s.firsts) && !r.adjacent(s) {
-			continue
-		}
-		for _, place := range r.Places {
-			s.found[place] = p.presence(ctx, r, place)
-		}
-		if s.GitDir == "" {
-			continue
-		}
-		if !intersect(r.FirstCommits, s.firsts) {
-			s.hasFirst[r.Hash] = p.has(ctx, s.common, r.FirstCommits)
-		} else if !r.born(s.Birth) && r.gone(s) {
-			s.moved[r.Hash] = r.sibling(s)
-		}
-	}
 	return ctx.Err()
-}
-
-// presence tells whether the repository, or directory, of a record is at a place of it.
-func (p *Registry) presence(ctx context.Context, r *record, place Place) presence {
-	if !place.exists() {
-		return absent
-	}
-	if place.GitDir == "" || birth(place.GitDir) == place.Birth {
-		return present
-	}
-	now := p.firstCommits(ctx, commonDir(place.GitDir), "")
-	if len(now) > 0 && len(r.FirstCommits) > 0 && !intersect(r.FirstCommits, now) {
-		return absent
-	}
-	return recreated
-}
-
-// gone reports whether a record is at none of its places.
-func (r *record) gone(s *observation) bool {
-	return !slices.ContainsFunc(r.Places, func(p Place) bool { return s.found[p] != absent })
-}
-
-// adjacent reports whether a record, and what was seen, are plain directories side by side.
-func (r *record) adjacent(s *observation) bool {
-	if s.GitDir != "" || s.ID != "" || r.ID != "" || slices.Contains(r.Unlinked, s.key()) {
-		return false
-	}
-	isPlain := func(p Place) bool { return p.GitDir == "" }
-	isNear := func(p Place) bool { return path.Dir(p.Root) == path.Dir(s.Root) }
-	return slices.ContainsFunc(r.Places, isNear) && !slices.ContainsFunc(r.Places, func(p Place) bool { return !isPlain(p) })
-}
-
-const mostSiblings = 1000 // directories to look into for a repository that was renamed
-
-// sibling is the present place of a record's repository, if that is beside one of its former
-// places or beside the observed path.
-func (r *record) sibling(s *observation) string {
-	parents := []string{path.Dir(s.Root)}
-	for _, p := range r.Places {
-		parents = append(parents, path.Dir(p.Root))
-	}
-	for _, root := range r.Former {
-		parents = append(parents, path.Dir(root))
-	}
-	slices.Sort(parents)
-	for _, parent := range slices.Compact(parents) {
-		dir, err := os.Open(parent)
-		if err != nil {
-			continue
-		}
-		names, _ := dir.Readdirnames(mostSiblings) // what cannot be read is not found
-		dir.Close()
-		for _, name := range names {
-			for _, at := range []string{filepath.Join(parent, name, ".git"), filepath.Join(parent, name)} {
-				if slashed(at) != s.GitDir && isGitDir(at) && r.born(birth(at)) {
-					return strings.TrimSuffix(slashed(at), "/.git")
-				}
-			}
-		}
-	}
-	return ""
 }
 
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
@@ -541,17 +437,6 @@ func (p *Registry) firstCommits(ctx context.Context, common, head string) []stri
 	commits := strings.Fields(string(out))
 	slices.Sort(commits)
 	return commits[:min(len(commits), 16)]
-}
-
-// has reports whether one of some commits is in a repository, also if it was amended and is
-// no longer on a branch.
-func (p *Registry) has(ctx context.Context, common string, commits []string) bool {
-	ctx, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
-	defer cancel()
-	return slices.ContainsFunc(commits, func(c string) bool {
-		_, err := p.git(ctx, common, "cat-file", "-e", c+"^{commit}")
-		return err == nil
-	})
 }
 
 // git runs git on a git directory.

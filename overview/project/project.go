@@ -12,23 +12,20 @@
 //   - Otherwise the path itself.
 //
 // projects.json maps identities to hashes: 16 hex digits, the name of the project's
-// directories. It also keeps birth marks, first commits and remotes. An identity file or a
-// repository that is created in a known project stays that project.
+// directories. It also keeps first commits and remotes. An identity file or a repository that
+// is created in a known project stays that project.
 //
 // # Moves
 //
-// A known path keeps its project, unless another repository is there now. A repository at an
-// unknown path is one of these, in this order:
-//
-//   - The project with the same birth mark, if it is gone from its places and its first
-//     commits do not differ. So a moved repository is found (see birth).
-//   - The project with the same first commit and remote, if it is gone from all its places and
-//     was not found beside them. Then this is a new clone of a deleted one.
-//   - A new project. Two clones at two existing paths are two projects until they are linked.
+// A known path keeps its project, unless a repository with another first commit is there now.
+// A repository at an unknown path is the project with the same first commit and remote, if
+// that is gone from all its places; else a new one. Two clones at two existing paths are two
+// projects until they are linked.
 //
 // In doubt it is a new project, so that nobody gets the memory of another one. A notice names
-// the similar project until they are linked or something is remembered. A plain directory
-// that was renamed cannot be recognised; a notice may name the candidate.
+// the similar project until they are linked or something is remembered. A repository without
+// a commit and a plain directory are known by their path alone; after a rename a notice may
+// name the candidate.
 //
 // # The hash
 //
@@ -261,7 +258,7 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 			notices = []string{fmt.Sprintf("what was remembered here before stays in project %s", from.Hash)}
 		}
 		next := to.with(s, to.placeOf(s))
-		next.Unlinked = slices.DeleteFunc(slices.Clone(next.Unlinked), func(k string) bool { return k == s.key() || k == s.birthKey() })
+		next.Unlinked = slices.DeleteFunc(slices.Clone(next.Unlinked), func(k string) bool { return k == s.key() })
 		if i := next.placeOf(s); from != nil && i >= 0 {
 			next.Places[i].LinkedFrom = from.Hash
 		}
@@ -309,13 +306,9 @@ func (p *Registry) take(ctx context.Context, s *observation, path string) (Proje
 		gone := *s
 		gone.Place = r.Places[i]
 		next := r.without(&gone)
-		next.unmark(gone.Birth)
-		next.Unlinked = append(slices.Clone(next.Unlinked), gone.key())
-		if gone.Birth != "" && !next.born(gone.Birth) { // else it was a copy of what stays
-			next.Unlinked = append(next.Unlinked, gone.birthKey())
+		if key := gone.key(); !slices.Contains(next.Unlinked, key) {
+			next.Unlinked = append(slices.Clone(next.Unlinked), key)
 		}
-		slices.Sort(next.Unlinked)
-		next.Unlinked = slices.Compact(next.Unlinked)
 		out = next.project()
 		changes := []change{{Put: next}}
 		if from := a.records[gone.LinkedFrom]; from != nil {

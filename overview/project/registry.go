@@ -23,7 +23,7 @@ import (
 type Place struct {
 	Root   string `json:"root"`              // the work tree or directory; slashes forward
 	GitDir string `json:"git_dir,omitempty"` // what it is known by, if it is a repository: the common directory, or the work tree's own when work trees are isolated
-	Birth  string `json:"birth,omitempty"`   // a mark of the git directory that a new one in its place would not have
+	Birth  string `json:"birth,omitempty"`   // see birth: a new git directory in its place has another one
 
 	LinkedFrom string `json:"linked_from,omitempty"` // the hash of the project it was before Link
 }
@@ -38,8 +38,7 @@ type record struct {
 	FirstCommits []string  `json:"first_commits,omitempty"`
 	Places       []Place   `json:"places"`
 	Former       []string  `json:"former,omitempty"`
-	Marks        []string  `json:"marks,omitempty"` // birth marks of its former repositories, which may appear elsewhere
-	Unlinked     []string  `json:"apart,omitempty"` // places and birth marks that were unlinked: they do not return by themselves
+	Unlinked     []string  `json:"apart,omitempty"` // places that were unlinked: they do not return by themselves
 }
 
 // change is an event of the map.
@@ -146,10 +145,8 @@ func (r *record) with(s *observation, i int) *record {
 	case next.Places[i].GitDir == "":
 		next.Places[i] = s.Place
 	default: // work trees that share a repository differ in their roots
-		next.mark(next.Places[i].Birth)
 		next.Places[i].Birth = s.Birth
 	}
-	next.unmark(s.Birth)
 	next.Former = slices.DeleteFunc(slices.Clone(r.Former), func(f string) bool { return f == s.Root && i == len(r.Places) })
 	next.learn(s)
 	if i > 0 && r.Remote != "" {
@@ -172,26 +169,11 @@ func (r *record) without(s *observation) *record {
 	return &next
 }
 
-// leave notes a place that the record is no longer at. The slices it changes must be the record's own.
+// leave notes a place that the record is no longer at. Former must be the record's own.
 func (r *record) leave(p Place) {
 	if !slices.Contains(r.Former, p.Root) {
 		r.Former = append(r.Former, p.Root)
 	}
-	r.mark(p.Birth)
-}
-
-const mostMarks = 16 // of one record; the oldest go first
-
-func (r *record) mark(birth string) {
-	r.unmark(birth)
-	if birth != "" {
-		r.Marks = append(r.Marks, birth)
-		r.Marks = r.Marks[max(0, len(r.Marks)-mostMarks):]
-	}
-}
-
-func (r *record) unmark(birth string) {
-	r.Marks = slices.DeleteFunc(slices.Clone(r.Marks), func(m string) bool { return m == birth })
 }
 
 // learn takes over what an observation knows better.

@@ -18,11 +18,8 @@ type observation struct {
 	head   string // the git directory whose HEAD is the work tree's
 	born   bool   // that HEAD is a commit
 
-	ranGit   bool               // git has run, if it was needed
-	firsts   []string           // the first commits, sorted, if known
-	found    map[Place]presence // the places of similar records
-	hasFirst map[string]bool    // hashes of records whose first commits are in the repository, also if amended
-	moved    map[string]string  // the present places of moved records, by hash
+	ranGit bool     // git has run, if it was needed
+	firsts []string // the first commits, sorted, if known
 
 	learn bool // record news about a known project
 	now   time.Time
@@ -39,8 +36,9 @@ type resolution struct {
 
 const askAgain = 24 * time.Hour
 
-// decide finds the project of an observation. It uses only the observation and the state. So
-// it can run again, under the lock, on a state that another process has changed.
+// decide finds the project of an observation. It uses the observation, the state, and whether
+// recorded places still exist. So it can run again, under the lock, on a state that another
+// process has changed.
 func (a *registry) decide(s *observation) resolution {
 	var v resolution
 	r, i := a.at(s)
@@ -60,43 +58,41 @@ func (a *registry) decide(s *observation) resolution {
 		return a.atPlace(r, i, s)
 	}
 	if s.GitDir != "" {
-		return a.moved(s, nil, v)
+		return a.moved(s, v)
 	}
-	if s.ID == "" {
-		notice, ask := a.renamed(s)
-		if notice != "" {
-			v.notices = append(v.notices, notice)
-		}
-		v = a.newProject(s, v)
-		v.ask = ask
-		return v
+	if notice := a.renamed(s); notice != "" {
+		v.notices = append(v.notices, notice)
 	}
 	return a.newProject(s, v)
 }
 
-// atPlace is the resolution for an observation at place i of a record: that record, unless another
-// repository stands there now.
+// atPlace is the resolution for an observation at place i of a record: that record, unless
+// another repository stands there now.
 func (a *registry) atPlace(r *record, i int, s *observation) resolution {
 	var v resolution
-	p := r.Places[i]
-	is := same(r, p, s)
-	if is == unknown {
-		return resolution{record: r, ask: true}
-	}
-	const left = "another repository used to be at %s: its memory stays in project %s (`lean-ctx project link` if it is the same after all)"
-	if p.GitDir != "" && s.GitDir != "" && p.Birth != s.Birth && !r.born(s.Birth) {
-		c, _ := a.candidatesFor(s, r)
-		if next, notice, ok := c.arrived(s); ok {
-			v.leaves(r, s, left, s.root, r.Hash)
-			v.follows(next, notice)
-			return v
+	if p := r.Places[i]; p.GitDir != "" && s.GitDir != "" && p.Birth != s.Birth {
+		if !s.ranGit {
+			return resolution{record: r, ask: true}
+		}
+		if !r.same(s) {
+			v.leaves(r, s, "another repository used to be at %s: its memory stays in project %s (`lean-ctx project link` if it is the same after all)", s.root, r.Hash)
+			return a.moved(s, v)
 		}
 	}
-	if is == yes {
-		return v.known(r, i, s)
+	return v.known(r, i, s)
+}
+
+// same reports whether the repository of a record was made anew at its place.
+func (r *record) same(s *observation) bool {
+	if len(r.FirstCommits) > 0 && len(s.firsts) > 0 {
+		return intersect(r.FirstCommits, s.firsts)
 	}
-	v.leaves(r, s, left, s.root, r.Hash)
-	return a.moved(s, r, v)
+	// Shallow, without a commit, or no git at hand: only the remote can speak for it.
+	return r.Remote != "" && r.Remote == s.Remote
+}
+
+func intersect(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
 // leaves removes the place of the observation from a record.
@@ -125,7 +121,7 @@ func (v resolution) known(r *record, i int, s *observation) resolution {
 
 func (r *record) equal(o *record) bool {
 	return r.ID == o.ID && r.Remote == o.Remote && r.AskedAt.Equal(o.AskedAt) &&
-		slices.Equal(r.FirstCommits, o.FirstCommits) && slices.Equal(r.Places, o.Places) && slices.Equal(r.Former, o.Former) && slices.Equal(r.Marks, o.Marks)
+		slices.Equal(r.FirstCommits, o.FirstCommits) && slices.Equal(r.Places, o.Places) && slices.Equal(r.Former, o.Former)
 }
 
 // newProject is the resolution for a project that is not recorded.
@@ -138,39 +134,6 @@ func (a *registry) newProject(s *observation, v resolution) resolution {
 	v.record, v.created = r, true
 	v.changes = append(v.changes, change{Put: r})
 	return v
-}
-
-type answer int
-
-const (
-	no answer = iota
-	yes
-	unknown // until git was asked
-)
-
-// same reports whether the repository at a recorded place is still the recorded one.
-func same(r *record, p Place, s *observation) answer {
-	if p.GitDir == "" || s.GitDir == "" || p.Birth == s.Birth {
-		return yes // no repository to be mistaken for, or not a new one
-	}
-	if !s.ranGit {
-		return unknown
-	}
-	if len(r.FirstCommits) > 0 && len(s.firsts) > 0 {
-		if intersect(r.FirstCommits, s.firsts) || s.hasFirst[r.Hash] {
-			return yes
-		}
-		return no
-	}
-	// Shallow, without a commit, or no git at hand: only the remote can speak for it.
-	if r.Remote != "" && r.Remote == s.Remote {
-		return yes
-	}
-	return no
-}
-
-func intersect(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
 // identity is what the hash of a new project is made of.
@@ -189,174 +152,79 @@ func (s *observation) key() string {
 	return "path:" + s.Root
 }
 
-// birthKey names the birth mark, beside the keys of places.
-func (s *observation) birthKey() string { return "birth:" + s.Birth }
-
-// candidate is a record that what was seen could be, and why it was not followed, if it was not.
-type candidate struct {
-	*record
-	place int    // which one it moved from; negative: it had left before
-	why   string // in a notice, after the record's name
-}
-
-// candidates are the records that an observation could be, by how sure that is.
-type candidates struct {
-	moved []candidate // its birth mark, and gone from where it had it
-	back  []candidate // its birth mark, from before another repository was taken for it
-	clone []candidate // its first commit and remote, and gone
-	like  []candidate // in doubt
-}
-
-// candidatesFor sorts the records by what they have in common with a repository. It needs git to
-// have been asked, unless nothing is in common.
-func (a *registry) candidatesFor(s *observation, not *record) (c candidates, ask bool) {
-	for _, r := range a.records {
-		if r == not || !r.couldBe(s) {
-			continue
-		}
-		if !s.ranGit {
-			return c, true
-		}
-		shares := intersect(r.FirstCommits, s.firsts)
-		switch {
-		case r.born(s.Birth):
-			c.byBirth(r, s, shares)
-		case shares:
-			c.byCommit(r, s)
-		}
-	}
-	return c, false
-}
-
-// byBirth sorts in a record with the birth mark of the observation.
-func (c *candidates) byBirth(r *record, s *observation, shares bool) {
-	i := slices.IndexFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth && s.found[p] != present })
-	isAt := slices.ContainsFunc(r.Places, func(p Place) bool { return p.Birth == s.Birth })
-	other := len(r.FirstCommits) > 0 && len(s.firsts) > 0 && !shares && !s.hasFirst[r.Hash]
-	switch {
-	case isAt && i < 0 && slices.Contains(r.Unlinked, s.key()): // a copy that was unlinked
-	case isAt && i < 0:
-		c.like = append(c.like, candidate{r, i, "which is still there"})
-	case other:
-		c.like = append(c.like, candidate{r, i, "which began with another commit"})
-	case coarse(s.Birth) && !shares:
-		c.like = append(c.like, candidate{r, i, "which may be another"})
-	case isAt:
-		c.moved = append(c.moved, candidate{r, i, "which is gone too"})
-	default:
-		c.back = append(c.back, candidate{r, i, "which it may have been"})
-	}
-}
-
-// byCommit sorts in a record with the first commit of the observation.
-func (c *candidates) byCommit(r *record, s *observation) {
-	switch at := s.moved[r.Hash]; {
-	case !r.gone(s):
-		c.like = append(c.like, candidate{r, -1, "which is still there"})
-	case at != "":
-		c.like = append(c.like, candidate{r, -1, "which is now at " + at})
-	case r.ID != "":
-		c.like = append(c.like, candidate{r, -1, "which is known by the identity " + r.ID})
-	case r.Remote != s.Remote:
-		c.like = append(c.like, candidate{r, -1, "which is gone, and had another remote"})
-	default:
-		c.clone = append(c.clone, candidate{r, -1, "which is gone"})
-	}
-}
-
-// arrived is the project that a repository is by its birth mark alone.
-func (c candidates) arrived(s *observation) (record *record, notice string, ok bool) {
-	switch {
-	case len(c.moved) == 1:
-		record, notice = c.moved[0].follow(s)
-	case len(c.moved) == 0 && len(c.back) == 1:
-		record, notice = c.back[0].comeBack(s)
-	default:
-		return nil, "", false
-	}
-	return record, notice, true
-}
-
-// moved is the resolution for a repository at a place that no project has; it is not the one left out.
-func (a *registry) moved(s *observation, not *record, v resolution) resolution {
-	c, ask := a.candidatesFor(s, not)
-	if ask {
+// moved is the resolution for a repository at a place that no project has. It is the one
+// project with the same first commit and remote that is gone from all its places, else a new one.
+func (a *registry) moved(s *observation, v resolution) resolution {
+	if s.born && !s.ranGit && len(a.records) > 0 {
 		v = a.newProject(s, v)
 		v.ask = true
 		return v
 	}
-	next, notice, ok := c.arrived(s)
-	byMark := slices.ContainsFunc(c.like, func(l candidate) bool { return l.born(s.Birth) })
-	if !ok && len(c.moved)+len(c.back) == 0 && len(c.clone) == 1 && !byMark {
-		next, notice = c.clone[0].replace(s)
-		ok = true
+	var gone, like []*record
+	placed := func(r *record) bool { return len(r.Places) > 0 }
+	why := map[*record]string{}
+	for _, r := range a.records {
+		if !intersect(r.FirstCommits, s.firsts) || !r.couldBe(s) {
+			continue
+		}
+		switch {
+		case slices.ContainsFunc(r.Places, Place.exists):
+			why[r] = "which is still there"
+		case r.ID != "":
+			why[r] = "which is known by the identity " + r.ID
+		case r.Remote != s.Remote:
+			why[r] = "which is gone, and had another remote"
+		default:
+			gone, why[r] = append(gone, r), "which is gone too"
+		}
+		like = append(like, r)
 	}
-	if ok {
-		v.follows(next, notice)
+	if slices.ContainsFunc(gone, placed) { // the others were left before
+		gone = slices.DeleteFunc(gone, func(r *record) bool { return !placed(r) })
+	}
+	if len(gone) == 1 {
+		next := gone[0].replaced(s)
+		v.record, v.changes = next, append(v.changes, change{Put: next})
+		v.notices = append(v.notices, fmt.Sprintf("moved from %s, which is gone (same first commit and remote); if this is another project, run `lean-ctx project unlink %s`", gone[0].root(), s.Root))
 		return v
 	}
-	if all := slices.Concat(c.moved, c.back, c.clone, c.like); len(all) > 0 && s.ID == "" {
-		v.notices = append(v.notices, doubt(all))
+	if len(like) > 0 && s.ID == "" {
+		v.notices = append(v.notices, doubt(like, why))
 	}
 	return a.newProject(s, v)
 }
 
-// follows makes the resolution a record that the observation was found to be.
-func (v *resolution) follows(r *record, notice string) {
-	v.record = r
-	v.changes = append(v.changes, change{Put: r})
-	v.notices = append(v.notices, notice)
+// couldBe reports whether a record may be followed to the place of an observation.
+func (r *record) couldBe(s *observation) bool {
+	if slices.Contains(r.Unlinked, s.key()) || len(r.Places) == 0 && len(r.Unlinked) > 0 {
+		return false
+	}
+	if s.ID != "" && r.ID != "" { // an identity is stronger than likeness
+		return false
+	}
+	// A work tree beside the first that has a project of its own keeps its name when it moves.
+	tree := linkedTree(s.GitDir)
+	return !slices.ContainsFunc(r.Places, func(p Place) bool { return linkedTree(p.GitDir) != tree })
 }
 
-// follow is the record of a repository that moved.
-func (c candidate) follow(s *observation) (*record, string) {
-	from := c.Places[c.place]
-	if s.found[from] == recreated {
-		return c.with(s, -1), fmt.Sprintf("moved from %s; what is there now belongs to project %s too: run `lean-ctx project unlink %s` to make it a project of its own", from.Root, c.Hash, from.Root)
+// replaced is the record of a project that is nowhere but where it was seen.
+func (r *record) replaced(s *observation) *record {
+	next := *r
+	next.Places, next.Former = nil, slices.Clone(r.Former)
+	for _, p := range r.Places {
+		next.leave(p)
 	}
-	next := c.with(s, -1)
-	next.Places[c.place] = s.Place
-	next.Places = next.Places[:len(c.Places)]
-	next.leave(from)
-	next.unmark(s.Birth)
-	next.Former = slices.DeleteFunc(next.Former, func(f string) bool { return f == s.Root })
-	return next, fmt.Sprintf("moved from %s, which is gone (same Git directory); its memory came along", from.Root)
-}
-
-// comeBack is the record of a repository for which another was taken meanwhile.
-func (c candidate) comeBack(s *observation) (*record, string) {
-	if c.gone(s) {
-		next, _ := c.replace(s)
-		return next, fmt.Sprintf("this is project %s again, formerly at %s: it is the same git directory", c.Hash, c.root())
-	}
-	next := c.with(s, -1)
-	var others, commands []string
-	for _, p := range c.Places {
-		others = append(others, p.Root)
-		commands = append(commands, fmt.Sprintf("`lean-ctx project unlink %s`", p.Root))
-	}
-	return next, fmt.Sprintf("this is project %s again; while it was away, %s was taken for it, and both belong to it now: %s separates them",
-		c.Hash, strings.Join(others, ", "), strings.Join(commands, ", "))
-}
-
-// replace is the record of a project that is nowhere but where it was seen.
-func (c candidate) replace(s *observation) (*record, string) {
-	r := *c.record
-	r.Places, r.Former = nil, slices.Clone(r.Former)
-	for _, p := range c.Places {
-		r.leave(p)
-	}
-	return r.with(s, -1), fmt.Sprintf("moved from %s, which is gone (same first commit and remote); if this is another project, run `lean-ctx project unlink %s`", c.root(), s.Root)
+	return next.with(s, -1)
 }
 
 const mostNamed = 3 // projects in one notice
 
-// doubt says which projects were not followed, and what to do.
-func doubt(all []candidate) string {
-	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.Hash, b.Hash) })
+// doubt says which projects were not followed, why, and what to do.
+func doubt(all []*record, why map[*record]string) string {
+	slices.SortFunc(all, func(a, b *record) int { return strings.Compare(a.Hash, b.Hash) })
 	var names []string
-	for _, c := range all[:min(len(all), mostNamed)] {
-		names = append(names, fmt.Sprintf("project %s (%s), %s", c.Hash, c.root(), c.why))
+	for _, r := range all[:min(len(all), mostNamed)] {
+		names = append(names, fmt.Sprintf("project %s (%s), %s", r.Hash, r.root(), why[r]))
 	}
 	to, more := all[0].Hash, ""
 	if len(all) > 1 {
@@ -368,48 +236,22 @@ func doubt(all []candidate) string {
 	return fmt.Sprintf("this repository looks like %s%s. The two have separate memories; run `lean-ctx project link %s` to share one", strings.Join(names, "; "), more, to)
 }
 
-// renamed is the notice for a plain directory of which nothing is known: what may be its memory.
-func (a *registry) renamed(s *observation) (notice string, ask bool) {
+// renamed is the notice for an unknown plain directory: the one plain directory beside it that
+// is gone may be the same under its former name.
+func (a *registry) renamed(s *observation) string {
 	var gone []*record
 	for _, r := range a.records {
-		if !r.adjacent(s) {
-			continue
-		}
-		if !s.ranGit {
-			return "", true
-		}
-		if r.gone(s) {
+		plain := !slices.ContainsFunc(r.Places, func(p Place) bool { return p.GitDir != "" })
+		beside := slices.ContainsFunc(r.Places, func(p Place) bool { return path.Dir(p.Root) == path.Dir(s.Root) })
+		if s.ID+r.ID == "" && plain && beside && !slices.Contains(r.Unlinked, s.key()) && !slices.ContainsFunc(r.Places, Place.exists) {
 			gone = append(gone, r)
 		}
 	}
 	if len(gone) != 1 {
-		return "", false
+		return ""
 	}
 	r := gone[0]
-	return fmt.Sprintf("project %s was at %s, which is gone: if this is that directory under a new name, `lean-ctx project link %s` brings its memory here", r.Hash, r.root(), r.Hash), false
-}
-
-// couldBe reports whether a record could be followed to the place of an observation, if it is gone from
-// its own.
-func (r *record) couldBe(s *observation) bool {
-	if slices.Contains(r.Unlinked, s.birthKey()) || slices.Contains(r.Unlinked, s.key()) && !r.born(s.Birth) {
-		return false
-	}
-	// An identity is stronger than likeness; that of a record may be gone with its file.
-	if s.ID != "" && (r.ID != "" || !r.born(s.Birth)) {
-		return false
-	}
-	if !r.born(s.Birth) && (len(r.FirstCommits) == 0 || !s.born) {
-		return false
-	}
-	// A work tree beside the first that has a project of its own keeps its name when it moves.
-	tree := linkedTree(s.GitDir)
-	return !slices.ContainsFunc(r.Places, func(p Place) bool { return linkedTree(p.GitDir) != tree })
-}
-
-// born reports whether a repository of a record had a birth mark.
-func (r *record) born(birth string) bool {
-	return birth != "" && (slices.Contains(r.Marks, birth) || slices.ContainsFunc(r.Places, func(p Place) bool { return p.Birth == birth }))
+	return fmt.Sprintf("project %s was at %s, which is gone: if this is that directory under a new name, `lean-ctx project link %s` brings its memory here", r.Hash, r.root(), r.Hash)
 }
 
 // linkedTree is the name of a work tree beside a repository's first, by its git directory.
