@@ -35,7 +35,8 @@ type disk struct {
 type names struct {
 	snapshot, snapshotPrev, snapshotNew string
 	journal, journalPrev, journalNew    string
-	head, lock, compactLock, torn       string
+	head, doubt                         string
+	lock, compactLock, torn             string
 }
 
 func namesOf(stem string) names {
@@ -43,7 +44,7 @@ func namesOf(stem string) names {
 	return names{
 		snapshot: s, snapshotPrev: s + ".prev", snapshotNew: s + ".new",
 		journal: j, journalPrev: j + ".prev", journalNew: j + ".new",
-		head: stem + ".head", lock: stem + ".lock", compactLock: stem + ".compact.lock", torn: j + ".torn",
+		head: stem + ".head", doubt: stem + ".doubt", lock: stem + ".lock", compactLock: stem + ".compact.lock", torn: j + ".torn",
 	}
 }
 

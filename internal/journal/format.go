@@ -23,6 +23,7 @@ import (
 //	knowledge.journal.prev      J.prev  the commits since M
 //	knowledge.journal.new       J.new   a journal being written
 //	knowledge.head                      the last commit that was answered; see [witness]
+//	knowledge.doubt                     commits that a remote log may have or not; see remote.go
 //	knowledge.lock                      held by the process that writes J or switches files
 //	knowledge.compact.lock              held by the process that writes S.new
 //	knowledge.journal.torn              torn writes that were cut off, one after another

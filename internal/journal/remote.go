@@ -25,6 +25,8 @@ import (
 //     anew. A commit counts once the remote log has acknowledged it.
 //   - A crash between that acknowledgement and the append to J is healed by the
 //     next fetch.
+//   - A commit whose publish had no answer is noted in a file. Until another
+//     commit was acknowledged each update fetches first, and [Detach] keeps it.
 //   - View reads the copy. It asks for newer commits first, for
 //     [Remote.Wait] at most, unless a goroutine follows the remote log
 //     anyway. Without an answer it warns and reads what is there.
@@ -102,6 +104,9 @@ func (d *disk) checkRemote() error {
 	return nil
 }
 
+// errThere ends a fetch: the remote log answers.
+var errThere = errors.New("it answers")
+
 // placed tells whether the place of the last commit is known.
 func (p position) placed() bool { return p.place != 0 || p.seq == 0 }
 
@@ -120,8 +125,12 @@ func (l *Log[S, E]) Fetch(ctx context.Context) error {
 // fetch is Fetch with the lead and the file lock held, and inflight set.
 func (l *Log[S, E]) fetch(ctx context.Context) error {
 	if len(l.lost) > 0 || l.d.j == nil && l.d.pos.seq > 0 {
-		if err := l.renew(); err != nil {
-			return err
+		err := l.o.Remote.Fetch(ctx, 0, func(uint64, []byte) error { return errThere })
+		if errors.Is(err, errThere) {
+			err = l.renew()
+		}
+		if err != nil {
+			return err // what is left is better than nothing
 		}
 	}
 	from := l.d.pos.place
@@ -249,52 +258,105 @@ func (l *Log[S, E]) renew() error {
 	return l.d.openForWriting()
 }
 
-// Detach makes the copies in a directory ordinary logs, which have all their
-// commits. No process writes them meanwhile, since each sees the header.
-func Detach(ctx context.Context, dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if stem, ok := strings.CutSuffix(e.Name(), ".journal"); ok && err == nil {
-			err = detach(ctx, dir, stem)
-		}
-	}
-	return err
+// Detached is what [Detach] found.
+type Detached struct {
+	InDoubt int   // commits of this machine that the remote log may have or not; the logs have them
+	Old     error // why newer commits could not be fetched
 }
 
-func detach(ctx context.Context, dir, stem string) error {
+// Detach makes the copies in some directories ordinary logs. Each fetches first what is new, for
+// wait at most. A commit in doubt that is not there then is added to the log: its writer was
+// told that it may be kept. No process writes the copies meanwhile, since each sees the header.
+func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
+	for _, dir := range dirs {
+		names, _ := filepath.Glob(filepath.Join(dir, "*.journal")) // the pattern is well-formed
+		for _, name := range names {
+			if err := d.detach(ctx, remote, wait, dir, strings.TrimSuffix(filepath.Base(name), ".journal")); err != nil {
+				return d, err
+			}
+		}
+	}
+	return d, nil
+}
+
+// leaveTimeout is how long Detach waits for a write, which may wait for its answer.
+const leaveTimeout = 15 * time.Second
+
+func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dir, stem string) error {
 	data, err := os.ReadFile(filepath.Join(dir, stem+".journal"))
 	if err != nil {
 		return err
 	}
 	h := scan(data, 0).head
-	if h.Remote == "" {
-		return nil
+	if _, err := os.Stat(filepath.Join(dir, namesOf(stem).doubt)); err != nil && h.Remote == "" {
+		return nil // it is no copy
 	}
-	l, err := Open(dir, blank{}, &Options{Name: stem, Schema: h.Schema, Remote: named{name: h.Remote}})
+	o := &Options{Name: stem, Schema: h.Schema, LockTimeout: leaveTimeout}
+	if h.Remote != "" {
+		o.Remote = remote(h.Remote)
+	}
+	l, err := Open(dir, blank{}, o)
 	if err != nil {
 		return err
 	}
+	var events []json.RawMessage
+	n := 0
 	root, _, err := l.attach(false)
 	if err == nil {
 		err = l.exclusively(ctx, root, func() error {
-			l.o.Remote = nil
+			if h.Remote != "" && d.Old == nil {
+				asked, cancel := context.WithTimeout(ctx, wait)
+				defer cancel()
+				if d.Old = l.fetch(asked); !l.loaded {
+					return d.Old // the copy could not be written
+				}
+			}
+			events, n = l.d.readDoubts()
+			if l.o.Remote = nil; l.d.ready() {
+				return nil
+			}
 			return l.d.makeReady()
 		})
+	}
+	if err == nil && n > 0 {
+		_, err = l.Update(ctx, func(struct{}, time.Time) ([]json.RawMessage, error) { return events, nil })
+	}
+	if err == nil {
+		d.InDoubt += n
+		err = l.d.forgetDoubts()
 	}
 	return errors.Join(err, l.Close())
 }
 
-// named is a remote log that is never asked.
-type named struct {
-	Remote
-	name string
+// keepDoubt notes a commit whose publish had no answer.
+func (d *disk) keepDoubt(ln line) error {
+	text, err := readName(d.fs, d.n.doubt)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return writeName(d.fs, d.n.doubt, ln.appendTo(text))
 }
 
-func (n named) Name() string        { return n.name }
-func (n named) Wait() time.Duration { return 0 }
+// doubtful tells whether there may be commits in doubt.
+func (d *disk) doubtful() bool {
+	_, err := d.fs.stat(d.n.doubt)
+	return err == nil
+}
+
+// readDoubts returns the events of the commits in doubt that may be the next one, and how many
+// commits that are. When another commit has their number they are in the log or never will be.
+func (d *disk) readDoubts() (events []json.RawMessage, n int) {
+	text, _ := readName(d.fs, d.n.doubt) // mostly there is none
+	for _, ln := range scan(text, 0).lines {
+		var c Commit[json.RawMessage]
+		if ln.seq == d.pos.seq+1 && ln.prev == d.pos.prev && DecodeDocument(ln.body, &c) == nil {
+			events, n = append(events, c.Events...), n+1
+		}
+	}
+	return events, n
+}
+
+func (d *disk) forgetDoubts() error { return removeIfThere(d.fs, d.n.doubt) }
 
 // blank is a machine without a state.
 type blank struct{}
@@ -348,13 +410,13 @@ func (l *Log[S, E]) follow(ctx context.Context) {
 // share decides one call and publishes what it decides, on the newest state.
 // A call that decides nothing has seen the newest state too.
 func (b *batch[S, E]) share(ctx context.Context, c *call[S, E]) error {
-	fresh := false
+	fresh, doubtful := false, b.l.d.doubtful()
 	for try := 1; ; try++ {
 		if try > 1 && context.Cause(ctx) == errLate {
 			return b.l.d.errorf(b.l.d.n.lock, ErrLocked, "other machines write to %s all the time; try again", b.l.o.Remote.Name())
 		}
 		start := time.Now()
-		if !fresh && !b.l.d.pos.placed() {
+		if !fresh && (doubtful || !b.l.d.pos.placed()) {
 			if err := b.fetch(ctx); err != nil {
 				return err
 			}
@@ -376,11 +438,18 @@ func (b *batch[S, E]) share(ctx context.Context, c *call[S, E]) error {
 				err := b.write()
 				b.unlock()
 				if err != nil {
-					return fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.o.Remote.Name(), err)
+					err = fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.o.Remote.Name(), err)
+					return errors.Join(err, b.l.d.keepDoubt(b.line))
+				}
+				if doubtful {
+					_ = b.l.d.forgetDoubts() // what stays has a number that is taken
 				}
 				return nil
 			}
 			b.undo()
+			if errors.Is(err, ErrInDoubt) {
+				return errors.Join(err, b.l.d.keepDoubt(b.line))
+			}
 			if !errors.Is(err, ErrConflict) {
 				return err
 			}

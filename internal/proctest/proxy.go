@@ -11,7 +11,7 @@ import (
 // Proxy passes TCP connections on to a server, and disturbs them as it is told. Its address
 // stays the same when the server gets another one.
 type Proxy struct {
-	Dropped chan struct{} // told when an answer was dropped
+	Dropped chan struct{} // told when a piece was dropped
 
 	listener net.Listener
 	backend  atomic.Value // string
@@ -113,13 +113,11 @@ func (p *Proxy) copy(to, from net.Conn, answers bool) {
 		}
 		switch Fault(p.fault.Load()) {
 		case DropAll:
+			p.dropped()
 			continue
 		case DropAnswers:
 			if answers {
-				select {
-				case p.Dropped <- struct{}{}:
-				default: // told already
-				}
+				p.dropped()
 				continue
 			}
 		case Halve:
@@ -134,5 +132,12 @@ func (p *Proxy) copy(to, from net.Conn, answers bool) {
 		if _, err := to.Write(b[:n]); err != nil {
 			return
 		}
+	}
+}
+
+func (p *Proxy) dropped() {
+	select {
+	case p.Dropped <- struct{}{}:
+	default: // told already
 	}
 }

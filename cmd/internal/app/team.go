@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -421,18 +420,24 @@ func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamSta
 const statusWait = 3 * time.Second
 
 type leftTeam struct {
-	Team  string `json:"team"`
-	Facts int    `json:"facts"`
-	Old   string `json:"old,omitempty"` // why newer commits could not be fetched
-	Dir   string `json:"dir"`
+	Team    string `json:"team"`
+	Facts   int    `json:"facts"`
+	InDoubt int    `json:"in_doubt,omitempty"` // writes that the team may have or not
+	Old     string `json:"old,omitempty"`      // why newer commits could not be fetched
+	Dir     string `json:"dir"`
 }
 
 func (l leftTeam) Text() string {
-	text := fmt.Sprintf("Left team %s. %s stay here, in %s. Every write of this machine had been acknowledged; none is unsent.\nRestart running servers of this project (MCP clients).", l.Team, prose.Count(l.Facts, "fact"), l.Dir)
+	text := fmt.Sprintf("Left team %s. %s stay here, in %s.", l.Team, prose.Count(l.Facts, "fact"), l.Dir)
+	if l.InDoubt == 0 {
+		text += " Every write of this machine had been acknowledged; none is unsent."
+	} else {
+		text += fmt.Sprintf(" %s of this machine had no answer: kept here, and the team may have it or not.", prose.Count(l.InDoubt, "write"))
+	}
 	if l.Old != "" {
 		text += "\nThe newest commits of others may be missing: " + l.Old + "."
 	}
-	return text
+	return text + "\nRestart running servers of this project (MCP clients)."
 }
 
 func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam, error) {
@@ -445,32 +450,29 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 		return leftTeam{}, errNoTeam
 	}
 	l := leftTeam{Team: m.Stream, Dir: m.copyDir()}
-	store, err := s.store(sc, p)
+	d, err := journal.Detach(ctx, s.stream(m).Named, statusWait,
+		m.knowledgeDir(), m.agentsDir(), filepath.Join(m.agentsDir(), "diaries"), filepath.Join(m.agentsDir(), "shared", p.Hash))
 	if err != nil {
 		return l, err
 	}
-	wait, cancel := context.WithTimeout(ctx, statusWait)
-	defer cancel()
-	if err := store.Fetch(wait); err != nil {
-		l.Old = err.Error()
-	}
-	x, err := transfer.Export(ctx, store, transfer.Outgoing{})
-	if err != nil {
-		return l, err
-	}
-	l.Facts = x.Facts
-	dirs := []string{m.knowledgeDir(), m.agentsDir(), filepath.Join(m.agentsDir(), "diaries"), filepath.Join(m.agentsDir(), "shared", p.Hash)}
-	for _, dir := range dirs {
-		if err := journal.Detach(ctx, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return l, err
-		}
+	if l.InDoubt = d.InDoubt; d.Old != nil {
+		l.Old = d.Old.Error()
 	}
 	before := located{p.Project, m.before()}
 	m.State, m.Since = left, time.Now().UTC()
 	if err := m.write(); err != nil {
 		return l, err
 	}
-	return l, s.bringBack(ctx, sc, before, p)
+	if err := s.bringBack(ctx, sc, before, p); err != nil {
+		return l, err
+	}
+	store, err := s.store(sc, p)
+	if err != nil {
+		return l, err
+	}
+	x, err := transfer.Export(ctx, store, transfer.Outgoing{})
+	l.Facts = x.Facts
+	return l, err
 }
 
 // bringBack adds the local facts of the store that the project had before it joined.

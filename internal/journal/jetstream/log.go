@@ -46,6 +46,9 @@ var _ journal.Remote = (*Log)(nil)
 // Log returns the log with a name of letters, digits, dots and hyphens.
 func (s *Stream) Log(name string) *Log { return &Log{s: s, subject: s.subject(name)} }
 
+// Named returns the log with a [journal.Remote.Name].
+func (s *Stream) Named(name string) journal.Remote { return &Log{s: s, subject: name} }
+
 // The headers of a message, beside those of JetStream.
 const (
 	machineHeader = "Lean-Ctx-Machine"

@@ -3,6 +3,7 @@ package jetstream_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"os"
@@ -412,14 +413,115 @@ func TestStoreThatJoinedOrLeft(t *testing.T) {
 	if _, err := alone.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
 		t.Error(err)
 	}
-	if err := journal.Detach(t.Context(), a.dir); err != nil {
-		t.Fatal(err)
+	if d, err := journal.Detach(t.Context(), a.stream.Named, time.Minute, a.dir); err != nil || d.Old != nil || d.InDoubt > 0 {
+		t.Fatal(d, err)
 	}
 	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
 		t.Error(err)
 	}
 	if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != 2 {
 		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// A write whose outcome is not known is in the log that a machine keeps when it leaves, once,
+// whether the server has it or not, and whether it answers by then or not.
+func TestLeaveWithAWriteInDoubt(t *testing.T) {
+	for name, fault := range map[string]proctest.Fault{"stored": proctest.DropAnswers, "lost": proctest.DropAll} {
+		for _, answers := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, server answers again %v", name, answers), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t)
+				a := join(t, s.url())
+				a.add(t, "x")
+				ctx, giveUp := context.WithCancel(t.Context())
+				defer giveUp()
+				_, err := a.Update(ctx, func(counters, time.Time) ([]event, error) {
+					s.Set(fault)
+					go func() { <-s.Dropped; giveUp() }() // the request, or the server's answer
+					return []event{{Key: "doubt"}}, nil
+				})
+				if !errors.Is(err, journal.ErrInDoubt) {
+					t.Fatal(err)
+				}
+				after := proctest.Pass
+				if !answers {
+					after = proctest.Refuse
+				}
+				s.Set(after)
+				s.Cut()
+				if !answers {
+					ctx, giveUp := context.WithTimeout(t.Context(), 100*time.Millisecond)
+					defer giveUp()
+					if _, err := a.Update(ctx, add("x")); !errors.Is(err, journal.ErrOffline) {
+						t.Errorf("a write while one is in doubt: %v", err)
+					}
+				}
+				wait := time.Minute
+				if !answers {
+					wait = 100 * time.Millisecond
+				}
+				d, err := journal.Detach(t.Context(), a.stream.Named, wait, a.dir)
+				if err != nil || (d.Old == nil) != answers {
+					t.Errorf("%+v, %v", d, err)
+				}
+				if known := answers && fault == proctest.DropAnswers; known == (d.InDoubt > 0) {
+					t.Errorf("%d in doubt", d.InDoubt)
+				}
+				alone, err := journal.Open(a.dir, machine{}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer alone.Close()
+				err = alone.View(t.Context(), func(got counters, _ journal.Head) error {
+					if !maps.Equal(got, counters{"x": 1, "doubt": 1}) {
+						t.Errorf("%v", got)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				if d, err := journal.Detach(t.Context(), a.stream.Named, time.Second, a.dir); err != nil || d.InDoubt > 0 {
+					t.Errorf("again: %+v, %v", d, err)
+				}
+			})
+		}
+	}
+}
+
+// A damaged copy is not emptied before the server answers.
+func TestDamagedCopyOffline(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	for range 3 {
+		a.add(t, "x")
+	}
+	a.close()
+	text, err := os.ReadFile(journalOf(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-20] ^= 1 // of the last commit
+	if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Set(proctest.Refuse)
+	s.Cut()
+	a.open(t, s.url())
+	for range 2 {
+		ctx, giveUp := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer giveUp()
+		if _, err := a.Update(ctx, add("x")); !errors.Is(err, journal.ErrOffline) {
+			t.Error(err)
+		}
+		if got := a.copied(t); got["x"] != 2 {
+			t.Errorf("%v", got)
+		}
+	}
+	s.Set(proctest.Pass)
+	if got := a.newest(t); got["x"] != 3 {
+		t.Errorf("%v", got)
 	}
 }
 
