@@ -91,9 +91,7 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 			return Claimed{}, err
 		}
 	}
-	if err := s.begin(ctx); err != nil {
-		return Claimed{}, err
-	}
+	s.touchQuietly(ctx)
 	var c Claimed
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.self(p)
@@ -129,9 +127,7 @@ func (s *Store) Release(ctx context.Context, a ReleaseArgs) (Released, error) {
 	if err != nil {
 		return Released{}, err
 	}
-	if err := s.begin(ctx); err != nil {
-		return Released{}, err
-	}
+	s.touchQuietly(ctx)
 	var r Released
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.self(p)

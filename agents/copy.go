@@ -141,10 +141,9 @@ func (c *copying) claims() map[string]uint64 {
 }
 
 func (c *copying) handoffs(tokens map[string]uint64) {
-	all := func(*handoffRecord) bool { return true }
-	there := c.to.handoffs.list(all)
+	there := c.to.handoffs.all()
 	number := c.to.handed
-	for _, h := range c.from.handoffs.list(all) {
+	for _, h := range c.from.handoffs.all() {
 		if !h.At.After(c.since) || slices.ContainsFunc(there, func(x *handoffRecord) bool { return x.From == h.From && x.At.Equal(h.At) }) {
 			continue
 		}

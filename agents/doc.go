@@ -24,12 +24,11 @@
 //
 // # Handoff
 //
-// Claims and messages are in the registry, tasks in another store. A handoff is first committed
-// as pending; then the tasks move; then one commit moves the claims and gives the receiver its
-// bundle. If the process is killed, whoever next uses agents, claims or tasks in the project
-// completes it, under a lock file. Moving the tasks last was rejected: the receiver would hear
-// of tasks that it does not have. If the tasks cannot be moved, only the process that began the
-// handoff takes it back.
+// Claims and messages are in the registry, tasks in another store. A handoff moves the tasks
+// first; then one commit moves the claims and gives the receiver its bundle. If that commit fails,
+// the tasks are given back. A kill between the two leaves the tasks with the receiver; the same
+// handoff once more does the rest. A promise on disk that the next process completes was
+// rejected: every call in the project had to look for it.
 //
 // # Files
 //

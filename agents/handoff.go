@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,56 +42,22 @@ type movedClaim struct {
 	Token uint64 `json:"token"`
 }
 
-// The states of a handoff. A pending one is a promise on disk that tasks and claims will
-// move. If its process is killed, the next process that uses the project completes it.
-const (
-	handoffPending = "pending"
-	handoffDone    = "done"
-	handoffOff     = "off" // the tasks could not be moved, so nothing was
-)
+// handoffDone is the state of every handoff that is written. Earlier versions also wrote ones that
+// were pending or called off.
+const handoffDone = "done"
 
-// handoffs holds the unfinished handoffs of a project by id.
+// handoffs holds by id the handoffs that nobody has received yet.
 type handoffs map[string]*handoffRecord
-
-// put adds or replaces a handoff, or removes one that was called off.
-func (s handoffs) put(h *handoffRecord) {
-	if h.State == handoffOff {
-		delete(s, h.ID)
-		return
-	}
-	s[h.ID] = h
-}
 
 // waiting lists the handoffs that wait for an agent or for any one of its type, the oldest
 // first.
 func (s handoffs) waiting(id, kind string) []*handoffRecord {
-	return s.list(func(h *handoffRecord) bool { return (h.To == id || h.To == kind) && h.State == handoffDone })
+	return slices.DeleteFunc(s.all(), func(h *handoffRecord) bool { return h.To != id && h.To != kind })
 }
 
-// unreceived counts the handoffs that wait for anybody.
-func (s handoffs) unreceived() int {
-	return len(s.list(func(h *handoffRecord) bool { return h.State == handoffDone }))
-}
-
-// pending lists copies of the handoffs that were not completed yet, the oldest first.
-func (s handoffs) pending() []*handoffRecord {
-	out := s.list(func(h *handoffRecord) bool { return h.State == handoffPending })
-	for i, h := range out {
-		out[i] = new(*h)
-	}
-	return out
-}
-
-// list returns the matching handoffs sorted by number.
-func (s handoffs) list(which func(*handoffRecord) bool) []*handoffRecord {
-	var out []*handoffRecord
-	for _, h := range s {
-		if which(h) {
-			out = append(out, h)
-		}
-	}
-	slices.SortFunc(out, func(a, b *handoffRecord) int { return cmp.Compare(a.Number, b.Number) })
-	return out
+// all lists the handoffs, the oldest first.
+func (s handoffs) all() []*handoffRecord {
+	return slices.SortedFunc(maps.Values(s), func(a, b *handoffRecord) int { return cmp.Compare(a.Number, b.Number) })
 }
 
 // Bundle is handed-over work as its receiver gets it.
@@ -162,7 +129,9 @@ func (b Bundle) lines(now time.Time) []string {
 
 func (p *project) fileHandoff(h *handoffRecord) {
 	p.handed = max(p.handed, h.Number)
-	p.handoffs.put(h)
+	if h.State == handoffDone {
+		p.handoffs[h.ID] = h
+	}
 }
 
 // sum is a checksum of who gets which summary.
@@ -221,50 +190,41 @@ const (
 // Handoff passes the caller's open tasks and claims to another agent, with a summary and
 // what it needs to continue. The receiver gets them once, with its next read or sync.
 //
-// Tasks and claims are in two stores. So the handoff is first committed here as pending;
-// then the tasks move; then one commit moves the claims and gives the bundle. A kill
-// before the first commit leaves nothing done. After a later kill, the next call in the
-// project that reads agents, claims or tasks completes the handoff first (see
-// [Store.Settle]). An error of the store of tasks calls the handoff off.
+// Tasks and claims are in two stores. First the tasks move, then one commit moves the claims and
+// gives the bundle. If that commit fails, the tasks are given back. A process that is killed
+// between the two has moved the tasks alone; the same handoff once more does the rest.
 func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) {
 	summary, redacted, err := s.text("message", a.Message, maxText)
 	if err != nil {
 		return HandedOver{}, err
 	}
-	if err := s.begin(ctx); err != nil {
-		return HandedOver{}, err
-	}
-	h := handoffRecord{Summary: summary, State: handoffPending}
+	s.touchQuietly(ctx)
+	h := handoffRecord{Summary: summary, State: handoffDone}
 	var note string
 	var since time.Time
-	find := func(p *project, now time.Time) (again bool, err error) {
+	err = s.view(ctx, func(p *project, now time.Time) error {
 		me, err := s.self(p)
 		if err != nil {
-			return false, err
+			return err
 		}
 		h.From, h.Role, since = me.ID, me.Role, me.joined()
 		h.To, note, err = p.successor(me, a.ToAgent, now)
-		return me.Handed == h.sum(), err
-	}
-	sent := false
-	if err := s.view(ctx, func(p *project, now time.Time) error { _, err := find(p, now); return err }); err != nil {
+		return err
+	})
+	if err != nil {
 		return HandedOver{}, err
 	}
 	if err := s.pack(ctx, &h, since); err != nil {
 		return HandedOver{}, err
 	}
-	done, err := s.live.Alone(h.From, func() error { sent, err = s.handOver(ctx, &h, find); return err })
-	if err == nil && !done {
-		err = fmt.Errorf("another handoff of %s is under way; try again", h.From)
-	}
+	sent, err := s.handOver(ctx, &h)
 	if err != nil {
 		return HandedOver{}, err
 	}
-	r := HandedOver{From: h.From, To: h.To, Summary: summary, Tasks: append([]string{}, h.Tasks...), Claims: []string{}, Note: note, Redacted: redacted}
+	r := HandedOver{From: h.From, To: h.To, Summary: summary, Tasks: append([]string{}, h.Tasks...), Claims: []string{}, Nothing: !sent, Note: note, Redacted: redacted}
 	for _, c := range h.Claims {
 		r.Claims = append(r.Claims, c.Path)
 	}
-	r.Nothing = !sent
 	return r, nil
 }
 
@@ -316,80 +276,44 @@ func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (er
 	return nil
 }
 
-// handOver commits a pending handoff and carries it out. find completes the record, and tells
-// whether it is the sender's last handoff once more.
-func (s *Store) handOver(ctx context.Context, h *handoffRecord, find func(*project, time.Time) (again bool, err error)) (sent bool, err error) {
+// handOver moves the tasks and the claims and gives the bundle. sent is false if there is nothing
+// to move and the receiver has the same summary already.
+func (s *Store) handOver(ctx context.Context, h *handoffRecord) (sent bool, err error) {
 	if s.opts.Tasks != nil {
-		tasks, err := s.opts.Tasks.OpenTasks(ctx, h.From)
-		if err != nil {
+		if h.Tasks, err = s.opts.Tasks.Reassign(ctx, h.From, h.To, "handed off by "+h.From+": "+prose.Clip(h.Summary, 200)); err != nil {
 			return false, err
 		}
-		h.Tasks = tasks
 	}
+	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave it half done
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
-		again, err := find(p, now)
-		if err != nil {
-			return nil, err
+		me := p.agents[h.From]
+		if me == nil {
+			return nil, unknownAgent(h.From, "")
 		}
-		held := slices.ContainsFunc(p.leases.Of(h.From), func(l *lease.Lease) bool { return !l.Expired(now) })
-		if sent = !again || held || len(h.Tasks) > 0; !sent {
+		events := p.moveClaims(h, now)
+		if sent = me.Handed != h.sum() || len(h.Tasks)+len(h.Claims) > 0; !sent {
 			return nil, nil
+		}
+		if me.Status != statusFinished {
+			x := *me
+			x.Status, x.Message, x.HandedTo, x.Handed = statusIdle, "handed off to "+h.To, h.To, h.sum()
+			events = append(events, event{By: h.From, Agent: &x})
 		}
 		h.Number, h.At = p.handed+1, now
 		h.ID = fmt.Sprintf("h-%d", h.Number)
-		return []event{{By: h.From, Handoff: new(*h)}}, nil
+		return append(events, event{Handoff: new(*h)}), nil
 	})
-	if err != nil || !sent {
-		return false, err
-	}
-	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave it half done
-	err = s.moveTasks(ctx, h)
-	if err != nil && !errors.Is(err, journal.ErrInDoubt) {
-		if off := s.callOff(ctx, h); off == nil {
-			return false, err
+	if err != nil && len(h.Tasks) > 0 && !errors.Is(err, journal.ErrInDoubt) {
+		if _, back := s.opts.Tasks.Reassign(ctx, h.To, h.From, "the handoff could not be written", h.Tasks...); back != nil {
+			err = fmt.Errorf("the tasks are with %s, its message and the claims are not: hand off once more: %w", h.To, err)
 		}
 	}
-	if err == nil {
-		err = s.settle(ctx, h)
-	}
-	if err != nil {
-		return false, fmt.Errorf("the handoff to %s is on record and will be completed by whoever uses agents or tasks next: %w", h.To, err)
-	}
-	return true, nil
+	return sent, err
 }
 
-// moveTasks moves the tasks. Repeated, it moves nothing more.
-func (s *Store) moveTasks(ctx context.Context, h *handoffRecord) error {
-	if s.opts.Tasks == nil {
-		return nil
-	}
-	tasks, err := s.opts.Tasks.Reassign(ctx, h.From, h.To, "handed off by "+h.From+": "+prose.Clip(h.Summary, 200))
-	if err != nil {
-		return err
-	}
-	for _, id := range tasks {
-		if !slices.Contains(h.Tasks, id) {
-			h.Tasks = append(h.Tasks, id)
-		}
-	}
-	return nil
-}
-
-// settle commits the completion of a pending handoff.
-func (s *Store) settle(ctx context.Context, h *handoffRecord) error {
-	return s.update(ctx, func(p *project, now time.Time) ([]event, error) {
-		was := p.handoffs[h.ID]
-		if was == nil || was.State != handoffPending {
-			return nil, nil
-		}
-		return p.complete(h, now), nil
-	})
-}
-
-// complete returns the events that move the claims and give the bundle.
-func (p *project) complete(h *handoffRecord, now time.Time) []event {
-	h.State, h.Claims = handoffDone, nil
-	var events []event
+// moveClaims returns the events that move the sender's claims, and lists them in the handoff.
+func (p *project) moveClaims(h *handoffRecord, now time.Time) (events []event) {
+	h.Claims = nil
 	token := p.fence
 	for _, l := range p.leases.Of(h.From) {
 		if l.Expired(now) {
@@ -400,12 +324,7 @@ func (p *project) complete(h *handoffRecord, now time.Time) []event {
 		events = append(events, event{Claim: x})
 		h.Claims = append(h.Claims, movedClaim{Path: x.Path, Token: x.Token})
 	}
-	if a := p.agents[h.From]; a != nil && a.Status != statusFinished {
-		x := *a
-		x.Status, x.Message, x.HandedTo, x.Handed = statusIdle, "handed off to "+h.To, h.To, h.sum()
-		events = append(events, event{Agent: &x})
-	}
-	return append(events, event{Handoff: new(*h)})
+	return events
 }
 
 // back makes an agent active again that had handed its work off.
@@ -416,82 +335,4 @@ func (p *project) back(a *agent) []event {
 	x := *a
 	x.Status, x.Message, x.HandedTo = statusActive, "", ""
 	return []event{{By: a.ID, Agent: &x}}
-}
-
-// callOff cancels a pending handoff.
-func (s *Store) callOff(ctx context.Context, h *handoffRecord) error {
-	return s.update(ctx, func(p *project, _ time.Time) ([]event, error) {
-		if p.handoffs[h.ID] == nil {
-			return nil, nil
-		}
-		x := *h
-		x.State = handoffOff
-		return []event{{Handoff: &x}}, nil
-	})
-}
-
-// begin runs at the start of a call. It records the caller's activity and completes
-// handoffs whose process was killed. A handoff that cannot be completed yet becomes a
-// notice and does not stop the call.
-func (s *Store) begin(ctx context.Context) error {
-	var pending []*handoffRecord
-	var x activity
-	err := s.view(ctx, func(p *project, now time.Time) error {
-		x = s.activity(p, now)
-		pending = p.handoffs.pending()
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	s.logTouch(s.touch(ctx, x))
-	if err := s.resumeAll(ctx, pending); err != nil {
-		s.notices.Add("%v", err)
-	}
-	return nil
-}
-
-// Settle completes the handoffs whose process was killed, so that the next reader of tasks
-// sees them with their new agent. Without such handoffs it costs one view of the state. It
-// skips a handoff that another process is completing. The error names each one that cannot
-// be completed yet.
-func (s *Store) Settle(ctx context.Context) error {
-	var pending []*handoffRecord
-	err := s.view(ctx, func(p *project, _ time.Time) error {
-		pending = p.handoffs.pending()
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.resumeAll(ctx, pending)
-}
-
-// resumeAll completes handoffs, each unless another process is completing it.
-func (s *Store) resumeAll(ctx context.Context, pending []*handoffRecord) error {
-	var errs []error
-	for _, h := range pending {
-		if _, err := s.live.Alone(h.From, func() error { return s.resumeHandoff(ctx, h) }); err != nil {
-			errs = append(errs, fmt.Errorf("the handoff of %s to %s was interrupted and is not complete yet: %w", h.From, h.To, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// resumeHandoff completes a handoff that is still pending once the lock is held. It never
-// calls one off: the tasks may have moved already.
-func (s *Store) resumeHandoff(ctx context.Context, h *handoffRecord) error {
-	open := false
-	err := s.view(ctx, func(p *project, _ time.Time) error {
-		was := p.handoffs[h.ID]
-		open = was != nil && was.State == handoffPending
-		return nil
-	})
-	if err != nil || !open {
-		return err
-	}
-	if err := s.moveTasks(ctx, h); err != nil {
-		return err
-	}
-	return s.settle(ctx, h)
 }

@@ -20,26 +20,20 @@ func ids(list []*handoffRecord) string {
 	return strings.Join(out, " ")
 }
 
-// Who is to receive what, in the order in which it was handed over.
+// Who is to receive what, in the order in which it was handed over. What earlier versions wrote
+// before a handoff was done is no bundle.
 func TestSet(t *testing.T) {
-	s := handoffs{}
+	p := newProject("")
 	for i, h := range []handoffRecord{
-		{ID: "h-10", To: "a", State: handoffDone}, {ID: "h-2", To: "a", State: handoffDone}, {ID: "h-3", To: "b", State: handoffDone}, {ID: "h-4", To: "a", State: handoffPending}, {ID: "h-5", To: "a", State: handoffOff},
+		{ID: "h-10", To: "a", State: handoffDone}, {ID: "h-2", To: "a", State: handoffDone}, {ID: "h-3", To: "b", State: handoffDone}, {ID: "h-4", To: "a", State: "pending"}, {ID: "h-5", To: "a", State: "off"},
 	} {
 		h.Number = []uint64{10, 2, 3, 4, 5}[i]
-		s.put(&h)
+		p.fileHandoff(&h)
 	}
-	got := []string{ids(s.waiting("a", "")), ids(s.waiting("x", "b")), ids(s.waiting("c", "x")), ids(s.pending())}
-	if d := gocmp.Diff([]string{"h-2 h-10", "h-3", "", "h-4"}, got); d != "" || s.unreceived() != 3 {
-		t.Error(s.unreceived(), d)
-	}
-	s.pending()[0].State = handoffDone
-	if s["h-4"].State != handoffPending {
-		t.Error("what a set holds was changed")
-	}
-	s.put(&handoffRecord{ID: "h-4", State: handoffOff})
-	if len(s) != 3 || len(s.pending()) > 0 {
-		t.Errorf("%v", s)
+	s := p.handoffs
+	got := []string{ids(s.waiting("a", "")), ids(s.waiting("x", "b")), ids(s.waiting("c", "x"))}
+	if d := gocmp.Diff([]string{"h-2 h-10", "h-3", ""}, got); d != "" || len(s) != 3 {
+		t.Error(len(s), d)
 	}
 }
 
@@ -65,4 +59,29 @@ func TestBundle(t *testing.T) {
 func bundle(h *handoffRecord) Bundle {
 	list, _ := newProject("").received(h.To, []*handoffRecord{h}, t0)
 	return list[0]
+}
+
+// Who passed its work on and takes up more is at work again, and no longer
+// shown as somebody who has handed off.
+func TestBackAfterHandoff(t *testing.T) {
+	b := newFixture(t)
+	s := b.open()
+	me, other := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	must[HandedOver](t)(me.Handoff(t.Context(), HandoffArgs{ToAgent: other.Self(), Message: "go on"}))
+	status := func() string {
+		i := must[Info](t)(me.Info(t.Context(), NoArgs{}))
+		return i.You.Status + " " + i.You.Message
+	}
+	if got, want := status(), "idle handed off to "+other.Self(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	must[Claimed](t)(me.Claim(t.Context(), ClaimArgs{Path: "f"}))
+	if got := status(); got != "active " {
+		t.Errorf("%q", got)
+	}
+	must[Updated](t)(me.Status(t.Context(), StatusArgs{Status: "idle", Message: "lunch"}))
+	must[Claimed](t)(me.Claim(t.Context(), ClaimArgs{Path: "g"}))
+	if got := status(); got != "idle lunch" { // what it said itself stays
+		t.Errorf("%q", got)
+	}
 }

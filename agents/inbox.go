@@ -63,12 +63,10 @@ const (
 // that has not registered may post too, under the name of its client.
 func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
 	m, ttl, redacted, err := s.draft(a)
-	if err == nil {
-		err = s.begin(ctx)
-	}
 	if err != nil {
 		return Posted{}, err
 	}
+	s.touchQuietly(ctx)
 	var r Posted
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		by, err := s.poster(p)
@@ -237,9 +235,7 @@ func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 	if err != nil {
 		return Messages{}, err
 	}
-	if err := s.begin(ctx); err != nil {
-		return Messages{}, err
-	}
+	s.touchQuietly(ctx)
 	var r Messages
 	look := func(p *project, now time.Time) ([]event, error) {
 		me, err := s.self(p)

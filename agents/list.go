@@ -77,9 +77,7 @@ func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
 	if err != nil {
 		return Agents{}, err
 	}
-	if err := s.begin(ctx); err != nil {
-		return Agents{}, err
-	}
+	s.touchQuietly(ctx)
 	r := Agents{limit: limit}
 	err = s.view(ctx, func(p *project, now time.Time) error {
 		list := p.present(now)
@@ -156,13 +154,11 @@ func (i Info) Text() string {
 // Info counts what the registry holds and shows who the caller is.
 func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	var i Info
-	if err := s.begin(ctx); err != nil {
-		return i, err
-	}
+	s.touchQuietly(ctx)
 	err := s.view(ctx, func(p *project, now time.Time) error {
 		i = Info{Agents: len(p.agents), Active: len(p.present(now)), Claims: len(p.leases.Holding(now)), now: now}
 		i.Waiting = p.messages.waiting(now)
-		i.Handoffs = p.handoffs.unreceived()
+		i.Handoffs = len(p.handoffs)
 		i.Held, i.Recent, i.Work = lease.Shown(p.leases.Holding(now), now), p.recent(now), p.waitingHandoffs()
 		if a, err := s.self(p); err == nil {
 			i.You, i.Unread = new(shown(a)), p.messages.countUnread(p.reader(a, now), now)
@@ -188,7 +184,7 @@ func (p *project) recent(now time.Time) []Message {
 // waitingHandoffs lists the handoffs that nobody has received yet, the oldest first.
 func (p *project) waitingHandoffs() []Bundle {
 	out := []Bundle{}
-	for _, h := range p.handoffs.list(func(h *handoffRecord) bool { return h.State == handoffDone }) {
+	for _, h := range p.handoffs.all() {
 		b := Bundle{From: h.From, Role: h.Role, To: h.To, Summary: h.Summary, Tasks: h.Tasks, Facts: h.Facts, Files: h.Files, At: h.At}
 		for _, c := range h.Claims {
 			b.Claims = append(b.Claims, lease.Held{Path: c.Path, AgentID: h.To, Token: c.Token})
@@ -226,9 +222,7 @@ type Synced struct {
 // Sync shows the active agents, the claims, the caller's tasks and its unread count, and
 // gives it the work that was handed to it.
 func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
-	if err := s.begin(ctx); err != nil {
-		return Synced{}, err
-	}
+	s.touchQuietly(ctx)
 	var r Synced
 	look := func(p *project, now time.Time) ([]event, error) {
 		list := p.present(now)

@@ -64,9 +64,7 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 	if err != nil {
 		return Registered{}, err
 	}
-	if err := s.begin(ctx); err != nil {
-		return Registered{}, err
-	}
+	s.touchQuietly(ctx)
 	if named := strings.ToLower(strings.TrimSpace(s.actor.Agent)); named != "" {
 		err = s.resume(ctx, &r, named, true)
 	} else {
@@ -260,12 +258,10 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	case status == "":
 		err = refusal.Missing("status", "")
 	}
-	if err == nil {
-		err = s.begin(ctx)
-	}
 	if err != nil {
 		return Updated{}, err
 	}
+	s.touchQuietly(ctx)
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.self(p)
 		if err != nil {
@@ -383,54 +379,30 @@ const touchAfter = 5 * time.Minute
 // five minutes. A server also takes the agent's liveness lock. Otherwise somebody else
 // could resume an agent that continues after a restart of the server.
 func (s *Store) Touch(ctx context.Context) error {
-	var x activity
+	id, due := "", false
 	err := s.view(ctx, func(p *project, now time.Time) error {
-		x = s.activity(p, now)
+		if a, err := s.self(p); err == nil && a.Status != statusFinished {
+			id, due = a.ID, now.Sub(a.Active) >= touchAfter
+		}
 		return nil
 	})
-	if err != nil {
+	if err == nil && id != "" && s.opts.LongLived {
+		err = s.live.Join(id, s.actor.Session)
+	}
+	if err != nil || !due {
 		return err
 	}
-	return s.touch(ctx, x)
-}
-
-// activity is what Touch has to record of a caller.
-type activity struct {
-	id  string // empty: nothing to record; the caller is no agent or has finished
-	due bool   // the recorded activity is old
-}
-
-func (s *Store) activity(p *project, now time.Time) activity {
-	a, err := s.self(p)
-	if err != nil || a.Status == statusFinished {
-		return activity{}
-	}
-	return activity{a.ID, now.Sub(a.Active) >= touchAfter}
-}
-
-func (s *Store) touch(ctx context.Context, x activity) error {
-	if x.id != "" && s.opts.LongLived {
-		if err := s.live.Join(x.id, s.actor.Session); err != nil {
-			return err
-		}
-	}
-	if !x.due {
-		return nil
-	}
 	return s.update(ctx, func(p *project, _ time.Time) ([]event, error) {
-		if p.agents[x.id] == nil {
+		if p.agents[id] == nil {
 			return nil, nil
 		}
-		return []event{{By: x.id}}, nil
+		return []event{{By: id}}, nil
 	})
 }
 
-// touchQuietly is Touch for a call that has something else to do: a failed write is only
-// logged.
-func (s *Store) touchQuietly(ctx context.Context) { s.logTouch(s.Touch(ctx)) }
-
-func (s *Store) logTouch(err error) {
-	if err != nil {
+// touchQuietly is Touch for a call that has something else to do: a failure is only logged.
+func (s *Store) touchQuietly(ctx context.Context) {
+	if err := s.Touch(ctx); err != nil {
 		s.opts.Logger.Debug("the agent's activity was not recorded", "agent", s.Self(), "error", err)
 	}
 }

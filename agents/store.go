@@ -30,9 +30,9 @@ type Actor struct {
 
 // Reassigner moves tasks between agents. The store of tasks implements it.
 type Reassigner interface {
-	// Reassign gives all open tasks of one agent to another and returns their ids. A
-	// second call finds nothing more to do.
-	Reassign(ctx context.Context, from, to, reason string) (ids []string, err error)
+	// Reassign gives open tasks of one agent to another and returns their ids: those that are
+	// named, else all. A second call finds nothing more to do.
+	Reassign(ctx context.Context, from, to, reason string, tasks ...string) (ids []string, err error)
 	// OpenTasks lists the ids of an agent's open tasks.
 	OpenTasks(ctx context.Context, agent string) ([]string, error)
 }

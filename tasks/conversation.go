@@ -41,7 +41,6 @@ func (s *Store) Select(ctx context.Context, q Selection) (Page, error) {
 			return Page{}, err
 		}
 	}
-	s.settleQuietly(ctx)
 	var p Page
 	err := s.view(ctx, func(st *state, now time.Time) error {
 		p = Page{}

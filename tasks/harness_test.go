@@ -63,8 +63,6 @@ func (c crowd) Silent(_ context.Context, id string) (time.Time, bool, error) {
 	return at, c.clock.now().Sub(at) > time.Hour, nil
 }
 
-func (c crowd) Settle(context.Context) error { return nil }
-
 func open(t testing.TB, dir string, o *Options) *Store {
 	t.Helper()
 	if o == nil {

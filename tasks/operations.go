@@ -59,11 +59,8 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 	if in.err != nil {
 		return CreatedTask{}, in.err
 	}
-	err := s.settle(ctx) // an earlier handoff of the assignee must not move this task
-	if err != nil {
-		return CreatedTask{}, err
-	}
 	var note string
+	var err error
 	if r.Assignee, note, err = s.resolve(ctx, to); err != nil {
 		if e, ok := errors.AsType[*NotFoundError](err); ok {
 			err = refusal.NotFound("%s; without to_agent whoever claims the task does it", e.What)
@@ -220,11 +217,8 @@ func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 			return Updated{}, err
 		}
 	}
-	err := s.settle(ctx)
-	if err != nil {
-		return Updated{}, err
-	}
 	var note string
+	var err error
 	if w.assignee, note, err = s.resolve(ctx, w.assignee); err != nil {
 		return Updated{}, err
 	}
@@ -264,9 +258,6 @@ func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 		return Updated{}, refusal.Argument("agent", "a claim needs agent: register first and give the id")
 	}
 	w := taskChange{project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), claim: true}
-	if err := s.settle(ctx); err != nil {
-		return Updated{}, err
-	}
 	t, err := s.task(ctx, "task_id", a.TaskID)
 	if err != nil {
 		return Updated{}, err
@@ -376,9 +367,6 @@ func (s *Store) comment(ctx context.Context, m Comment, messageID string, resume
 		return Commented{}, refusal.Missing("message", "")
 	}
 	r := Commented{Redacted: in.redacted}
-	if err := s.settle(ctx); err != nil {
-		return r, err
-	}
 	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
 		old, err := st.find(s.opts.ProjectHash, "task_id", m.TaskID)
 		if err != nil {
@@ -397,12 +385,12 @@ func (s *Store) comment(ctx context.Context, m Comment, messageID string, resume
 	return r, err
 }
 
-// Reassign moves all open tasks of an agent to another agent or type, in one commit, and
-// returns their ids. The new agent also stands in for the old one as the giver of its open
-// tasks. So it may cancel them and answer their questions. A second call finds nothing to
-// move unless the agent got tasks in between. It does not ask the directory, because the
-// directory's own writer may be the caller.
-func (s *Store) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
+// Reassign moves the open tasks of an agent to another agent or type, in one commit, and
+// returns their ids: all of them, or those of only. The new agent also stands in for the old one
+// as the giver of its open tasks. So it may cancel them and answer their questions. A second call
+// finds nothing to move unless the agent got tasks in between. It does not ask the directory,
+// because the directory's own writer may be the caller.
+func (s *Store) Reassign(ctx context.Context, from, to, reason string, only ...string) ([]string, error) {
 	in := &input{s: s}
 	from, to, reason = in.agentName("from", from), in.agentName("to", to), in.text("reason", reason)
 	switch {
@@ -416,7 +404,9 @@ func (s *Store) Reassign(ctx context.Context, from, to, reason string) ([]string
 	var ids []string
 	err := s.update(ctx, func(st *state, now time.Time) (events []event, err error) {
 		ids = []string{}
-		for _, r := range st.open(s.opts.ProjectHash, func(t *Task) bool { return t.Assignee == from || t.giver() == from }) {
+		for _, r := range st.open(s.opts.ProjectHash, func(t *Task) bool {
+			return (t.Assignee == from || t.giver() == from) && (only == nil || slices.Contains(only, t.ID))
+		}) {
 			c := &change{Project: s.opts.ProjectHash, ID: r.ID, To: r.State, By: cmp.Or(s.actor.Agent, from), Why: reason}
 			if r.Assignee == from && from != to {
 				c.Assignee = to

@@ -276,9 +276,6 @@ func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 	if agent == "" {
 		return NextTask{}, refusal.Argument("agent", "next needs agent: register first and give the id")
 	}
-	if err := s.settle(ctx); err != nil {
-		return NextTask{}, err
-	}
 	silent, err := s.silentAgents(ctx)
 	if err != nil {
 		return NextTask{}, err
@@ -570,9 +567,6 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 	}
 	if in.err != nil {
 		return ImportedPlan{}, in.err
-	}
-	if err := s.settle(ctx); err != nil {
-		return ImportedPlan{}, err
 	}
 	var r ImportedPlan
 	decide := func(st *state, now time.Time) ([]event, error) {

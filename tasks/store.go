@@ -37,9 +37,6 @@ type Directory interface {
 	Resolve(ctx context.Context, name string) (id, note string, err error)
 	// Silent reports whether an agent counts as silent, and its last activity.
 	Silent(ctx context.Context, id string) (since time.Time, silent bool, err error)
-	// Settle completes the handoffs whose process was killed. They move tasks with
-	// [Store.Reassign]. It is called before each operation.
-	Settle(ctx context.Context) error
 }
 
 // Options of a store. The zero value works.
@@ -165,22 +162,6 @@ func (s *Store) view(ctx context.Context, f func(st *state, now time.Time) error
 func (s *Store) update(ctx context.Context, decide func(st *state, now time.Time) ([]event, error)) error {
 	_, err := s.log.Update(ctx, decide)
 	return err
-}
-
-// settle completes interrupted handoffs, because they may move the tasks that the caller
-// is about to change.
-func (s *Store) settle(ctx context.Context) error {
-	if s.opts.Agents == nil {
-		return nil
-	}
-	return s.opts.Agents.Settle(ctx)
-}
-
-// settleQuietly is settle for reads: if the directory fails, tasks can still be read.
-func (s *Store) settleQuietly(ctx context.Context) {
-	if err := s.settle(ctx); err != nil {
-		s.opts.Logger.Warn("a handoff is incomplete: tasks may be shown with their former agent", "error", err)
-	}
 }
 
 // now is the time that an answer is about. It is never before the last recorded time, so

@@ -37,7 +37,6 @@ type Details struct {
 
 // Get shows a task in full: description, messages, history and artifacts.
 func (s *Store) Get(ctx context.Context, p TaskRef) (Details, error) {
-	s.settleQuietly(ctx)
 	var r Details
 	err := s.view(ctx, func(st *state, now time.Time) error {
 		x, err := st.find(s.opts.ProjectHash, "task_id", p.TaskID)
@@ -220,7 +219,6 @@ func (s *Store) List(ctx context.Context, q Query) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	s.settleQuietly(ctx)
 	var r List
 	err = s.view(ctx, func(st *state, now time.Time) error {
 		r = List{Tasks: []Listed{}, limit: f.limit, what: f.what, now: now}
@@ -411,7 +409,6 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	r := Info{Silent: []Listed{}, Card: card(s.opts.Version)}
 	counts := map[State]int{}
 	var given []Task // open tasks with an assignee
-	s.settleQuietly(ctx)
 	err := s.view(ctx, func(st *state, now time.Time) error {
 		r.now = now
 		for _, x := range st.tasks(s.opts.ProjectHash, func(*Task) bool { return true }) {

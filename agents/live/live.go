@@ -259,21 +259,3 @@ func (l *Locks) Agent(session string) string {
 	defer l.mu.Unlock()
 	return l.sessions[session]
 }
-
-// Alone runs do unless another process is working on the same agent's handoff; then done
-// is false.
-func (l *Locks) Alone(from string, do func() error) (done bool, err error) {
-	root, err := l.open()
-	if err != nil {
-		return false, err
-	}
-	defer root.Close()
-	name := from + ".handoff.lock"
-	lock, ok, err := journal.TryLock(root, name)
-	if !ok || err != nil {
-		return false, err
-	}
-	err = do()
-	_ = root.Remove(name) // a leftover does no harm
-	return true, errors.Join(err, lock.Unlock())
-}

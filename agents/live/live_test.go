@@ -94,24 +94,6 @@ func TestClientWithoutConnectionHoldsForHalfAnHour(t *testing.T) {
 	})
 }
 
-// Who is at a handoff is at it alone, and the next one may be.
-func TestAlone(t *testing.T) {
-	dir, failed := t.TempDir(), errors.New("failed")
-	one, two := live.New(dir), live.New(dir)
-	done, err := one.Alone(agent, func() error {
-		if done, err := two.Alone(agent, func() error { return nil }); done || err != nil {
-			t.Errorf("two are at it: %v", err)
-		}
-		return failed
-	})
-	if !done || !errors.Is(err, failed) {
-		t.Error(done, err)
-	}
-	if done, err := two.Alone(agent, func() error { return nil }); !done || err != nil {
-		t.Error(done, err)
-	}
-}
-
 // A connection is the agent that it registered last, until it ends.
 func TestAgent(t *testing.T) {
 	l := live.New(t.TempDir())

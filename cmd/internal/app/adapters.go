@@ -16,12 +16,12 @@ import (
 // reassigner moves the tasks of a handoff.
 type reassigner struct{ w *projectStores }
 
-func (r reassigner) Reassign(ctx context.Context, from, to, reason string) ([]string, error) {
+func (r reassigner) Reassign(ctx context.Context, from, to, reason string, only ...string) ([]string, error) {
 	t, err := r.w.tasks.get()
 	if err != nil {
 		return nil, err
 	}
-	return t.Reassign(ctx, from, to, reason)
+	return t.Reassign(ctx, from, to, reason, only...)
 }
 
 func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, error) {
@@ -45,14 +45,6 @@ func (d directory) Silent(ctx context.Context, id string) (time.Time, bool, erro
 		return time.Time{}, false, err
 	}
 	return a.Silent(ctx, id)
-}
-
-func (d directory) Settle(ctx context.Context) error {
-	a, err := d.w.agents.get()
-	if err != nil {
-		return err
-	}
-	return a.Settle(ctx)
 }
 
 // findings are the diary entries and findings of agents, for consolidation and search.
