@@ -75,13 +75,16 @@ func conflictsWith(k state.Known, this fact.ID, value string, newer conflict.For
 			continue
 		}
 		for _, v := range fact.AllCurrent(k.Versions(n), now) {
-			if v.ArchivedAt == nil && !hasValue(v, value) { // an equal one is named as such
+			if v.ArchivedAt == nil {
 				likely = append(likely, v)
 			}
 		}
 	}
 	slices.SortFunc(likely, func(a, b *fact.Version) int { return cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), fact.ByName(a, b)) })
 	for _, v := range likely[:min(len(likely), comparedMost)] {
+		if hasValue(v, value) {
+			continue // an equal one is named as such
+		}
 		x := Similar{Kind: similarConflict, Category: v.Category, Key: v.Key, Value: v.Value, Relevance: 1}
 		switch conflict.Of(statementOf(v)).Before(newer) {
 		case conflict.Likely:

@@ -28,6 +28,13 @@ const (
 // and whether a maintenance pass is due.
 const tidyEach = 10 * time.Second
 
+// After this work a store rests restTimes as long as it took, so that writers who keep
+// coming have the processor, and the next index takes in more facts at once.
+const (
+	restTimes = 4
+	restMost  = 2 * time.Second
+)
+
 // keep is the background work of a long-lived store, until ctx ends.
 func (s *Store) keep(ctx context.Context) {
 	tick := time.NewTicker(tidyEach)
@@ -40,6 +47,7 @@ func (s *Store) keep(ctx context.Context) {
 		case <-tick.C:
 		case <-s.behind:
 		}
+		begun := time.Now()
 		if err := s.syncIndex(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
 		}
@@ -49,6 +57,11 @@ func (s *Store) keep(ctx context.Context) {
 			if _, err := s.runMaintenance(ctx, false); err != nil && ctx.Err() == nil {
 				s.opts.Logger.Warn("the maintenance pass did not run", "error", err)
 			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(min(restTimes*time.Since(begun), restMost)):
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 const (
 	folder        = "costs"
 	flushAfter    = 500 * time.Millisecond // delay between the first queued receipt and the write
+	restTimes     = 9                      // the delay after a write that took long, in times of that
 	maxTexts      = 1 << 20                // bytes of text that may wait to be counted
 	maxQueue      = 16384                  // receipts that may wait; further ones are dropped (the disk hangs)
 	closeCounting = 200 * time.Millisecond // time that Close spends counting; the rest is estimated
@@ -239,8 +240,10 @@ func (q *queue) close() {
 	q.closed, q.list = true, nil
 }
 
-// run writes the queue in the background while a server runs.
+// run writes the queue in the background while a server runs. Counting takes a tenth of
+// one core at most. Texts that do not fit into the queue meanwhile are estimated.
 func (c *core) run(ctx context.Context) {
+	rest := flushAfter
 	for {
 		select {
 		case <-ctx.Done():
@@ -250,9 +253,11 @@ func (c *core) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(flushAfter):
+		case <-time.After(rest):
 		}
+		begun := time.Now()
 		c.flush(time.Time{})
+		rest = max(flushAfter, restTimes*time.Since(begun))
 	}
 }
 

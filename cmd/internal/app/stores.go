@@ -65,7 +65,8 @@ type finder func(context.Context, op.Scope) (located, error)
 // located is a project, and where its stores are.
 type located struct {
 	project.Project
-	at *membership
+	at    *membership
+	found time.Time
 }
 
 // facts opens the store of a call's project for its caller.
@@ -139,7 +140,7 @@ func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
 		return store, nil
 	}
 	return openOnce(s, "guest "+m.key(), func() (*knowledge.Store, error) {
-		w, err := s.projectStores(op.Scope{}, located{found, m})
+		w, err := s.projectStores(op.Scope{}, located{Project: found, at: m})
 		if err != nil {
 			return nil, err
 		}
@@ -345,8 +346,23 @@ func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error)
 	return p, dir, err
 }
 
+// foundFor is how long a server uses a project that it has found. To find it reads the
+// configuration, the directory and its Git files, which a burst of calls does once.
+const foundFor = 100 * time.Millisecond
+
+// justFound is the project of a call if a server found it a moment ago.
+func (s *stores) justFound(sc op.Scope) (p located, ok bool) {
+	if last, known := s.lastProjects.Load(sc.Project); known && s.longLived {
+		p = last.(located)
+	}
+	return p, p.Known && time.Since(p.found) < foundFor && reachable(sc, p.Project, nil) == nil
+}
+
 // resolve finds the project of a call, and records what is new about it.
 func (s *stores) resolve(ctx context.Context, sc op.Scope) (located, error) {
+	if p, ok := s.justFound(sc); ok {
+		return p, nil
+	}
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return located{}, err
@@ -376,6 +392,9 @@ const unreachable = "this access does not reach that project"
 // a read-only disk. It does record news about a known project, if it can. A repository that
 // moves is found by its first commit, which often comes after the first fact.
 func (s *stores) lookup(ctx context.Context, sc op.Scope) (located, error) {
+	if p, ok := s.justFound(sc); ok {
+		return p, nil
+	}
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return located{}, err
@@ -394,7 +413,7 @@ func (s *stores) locate(sc op.Scope, found project.Project, err error) (located,
 	for _, n := range found.Notices {
 		s.warnOnce(n)
 	}
-	p := located{Project: found}
+	p := located{Project: found, found: time.Now()}
 	if err == nil {
 		p.at, err = s.membership(found.Hash)
 	}

@@ -185,7 +185,7 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 	}
 	n.State = member
 	j := joinedTeam{Team: name, Server: server.URL, Made: made}
-	if err := s.publish(ctx, sc, p, located{p.Project, n}, &j); err != nil {
+	if err := s.publish(ctx, sc, p, located{Project: p.Project, at: n}, &j); err != nil {
 		return none, fmt.Errorf("the project has not joined; its memory is as it was; join again to go on: %w", err)
 	}
 	if err := n.write(); err != nil {
@@ -458,7 +458,7 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 	if l.InDoubt = d.InDoubt; d.Old != nil {
 		l.Old = d.Old.Error()
 	}
-	before := located{p.Project, m.before()}
+	before := located{Project: p.Project, at: m.before()}
 	m.State, m.Since = left, time.Now().UTC()
 	if err := m.write(); err != nil {
 		return l, err
