@@ -37,7 +37,7 @@ const (
 // superseded is told as current.
 func TestIndexAbuse(t *testing.T) {
 	seed, _ := strconv.ParseUint(cmp.Or(os.Getenv(abuseSeed), "1"), 10, 64)
-	long, err := time.ParseDuration(cmp.Or(os.Getenv(abuseTime), "5s"))
+	long, err := time.ParseDuration(cmp.Or(os.Getenv(abuseTime), "2s"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 // facts: rooms, a room, the latest, the briefing. That holds for a generation that
 // was built, for one that was brought further, and for commits since.
 func TestListsFromTheIndex(t *testing.T) {
+	t.Parallel()
 	s := testStore(t, nil)
 	say := func(from, to int) {
 		for i := from; i < to; i++ {

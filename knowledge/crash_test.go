@@ -202,6 +202,7 @@ func (j task) dies(t *testing.T) (answered int) {
 // everything that was answered. The operation at hand is there whole or not at all. From there
 // the store goes on to the same end.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	want := told(t)
 	ops, _ := operations(t)
 	t.Logf("%d file operations", len(ops))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
 )
@@ -63,7 +64,7 @@ func TestDamagedSnapshot(t *testing.T) {
 		damage[fmt.Sprint("cut at ", n)] = data[:n]
 	}
 	schema := bytes.IndexByte(data, '1') // another digit there is a newer schema, not damage
-	for i := 0; i < len(data); i += pick(max(len(data)/60, 1), 1) {
+	for i := 0; i < len(data); i += pick(max(len(data)*proctest.Stride/60, 1), 1) {
 		if i != schema {
 			flipped := bytes.Clone(data)
 			flipped[i] ^= 0x10

@@ -206,6 +206,7 @@ func TestEraseIndex(t *testing.T) {
 
 // An erasure that fails on the way says so, and asked for again is finished.
 func TestEraseAgain(t *testing.T) {
+	t.Parallel()
 	total := 0
 	from := littered(t)
 	for n := 0; n <= total; n += proctest.Stride {

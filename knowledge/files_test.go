@@ -35,6 +35,7 @@ func TestSourcesApart(t *testing.T) {
 // Whatever is done, the state in memory is the one that the files give, with and without a
 // snapshot between. An export of it is imported whole.
 func TestMemoryIsFiles(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &story{dir: t.TempDir(), now: at(1)}
 		s.open(t, nil)

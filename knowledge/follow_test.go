@@ -51,7 +51,8 @@ func (j task) read(ctx context.Context, s *Store) error {
 
 // Readers in other processes see a key that only goes up only go up.
 func TestProcessesRead(t *testing.T) {
-	dir, count := t.TempDir(), pick(150, 1000)
+	t.Parallel()
+	dir, count := t.TempDir(), pick(proctest.Rounds(150), 1000)
 	together(t, task{Job: "write", Dir: dir, Count: count}, task{Job: "read", Dir: dir, Count: count}, task{Job: "read", Dir: dir, Count: count})
 }
 

@@ -36,18 +36,18 @@ func (s *story) current(t *testing.T) string {
 // in another spelling, with other values, and for the counts. A second time everything is there.
 func TestImportInBatches(t *testing.T) {
 	var b strings.Builder
-	for i := range 500 {
+	for i := range 160 {
 		fmt.Fprintf(&b, `{"category":"%s-%d","key":"key %d","value":"value %d of %d","confidence":0.%d}`+"\n",
-			[]string{"Room", "room"}[i/250], i%7, i%230, i/230, i, 1+i%9)
+			[]string{"Room", "room"}[i/80], i%7, i%70, i/70, i, 1+i%9)
 	}
 	text := b.String()
 	for _, merge := range []string{"skip-existing", "replace", "append"} {
 		t.Run(merge, func(t *testing.T) {
-			whole, parts := testStore(t, nil), batched(t, 30, nil)
+			whole, parts := testStore(t, nil), batched(t, 10, nil)
 			for _, s := range []*story{whole, parts} {
 				s.remember(t, Assertion{Category: "room-3", Key: "key 3", Value: "ours"})
 			}
-			dry, err := transfer.Import(t.Context(), parts.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text), DryRun: true, BatchSize: 30})
+			dry, err := transfer.Import(t.Context(), parts.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text), DryRun: true, BatchSize: 10})
 			if err != nil {
 				t.Fatal(err)
 			}

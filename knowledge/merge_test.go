@@ -153,6 +153,7 @@ func TestImportTwice(t *testing.T) {
 // What an import makes of a fact that is new, the same, different, withdrawn
 // or erased here, and of one that is withdrawn there.
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	const native = `{"schema":1,"facts":[{"id":"f-%d","category":"c","key":"%s","value":"theirs","confidence":0.8,"created_at":"2025-01-01T00:00:00Z","valid_from":"2025-01-01T00:00:00Z"%s}]}`
 	line := func(key string) string {
 		return fmt.Sprintf(`{"category":"c","key":"%s","value":"theirs","valid_from":"2025-01-01T00:00:00Z"}`, key)

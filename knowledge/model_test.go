@@ -100,6 +100,7 @@ func (m *model) retract(day int) bool {
 // Whatever is asserted and withdrawn, the store answers like the model at every instant. It
 // gives the same answer about a past recorded time for ever.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &story{dir: t.TempDir(), now: at(1)}
 		s.open(t, nil)

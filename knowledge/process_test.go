@@ -39,7 +39,10 @@ type task struct {
 	Legacy string // data directory of the existing program
 }
 
-func TestMain(m *testing.M) { proctest.Main(m, task.run) }
+func TestMain(m *testing.M) {
+	flag.Set("rapid.checks", strconv.Itoa(proctest.Rounds(60))) // the command line may ask for more
+	proctest.Main(m, task.run)
+}
 
 func (j task) run(ctx context.Context) error {
 	switch j.Job {
@@ -150,8 +153,9 @@ func exact(t testing.TB, s *Store, category, key string) Found {
 
 // Eight processes on one project: every fact that was answered is there, once.
 func TestProcesses(t *testing.T) {
+	t.Parallel()
 	const processes = 8
-	dir, count := t.TempDir(), pick(200, 1000)
+	dir, count := t.TempDir(), pick(proctest.Rounds(200), 1000)
 	var tasks []task
 	for p := range processes {
 		job := "remember"
@@ -206,7 +210,8 @@ func TestProcessesConfirm(t *testing.T) {
 // A process that is killed loses nothing that was answered, its own or others',
 // and leaves at most the one fact it was at.
 func TestProcessesKilled(t *testing.T) {
-	dir, count := t.TempDir(), pick(60, 500)
+	t.Parallel()
+	dir, count := t.TempDir(), pick(max(20, proctest.Rounds(60)), 500)
 	answered := make([][]string, 6)
 	var wg sync.WaitGroup
 	for p := range answered {

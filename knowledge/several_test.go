@@ -324,6 +324,7 @@ func (m *severalModel) any(from int) bool {
 // Whatever is added, replaced and removed, all values that are true on a day are told. What was
 // told about a past recorded time stays.
 func TestSeveralValuesModel(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &story{dir: t.TempDir(), now: at(1)}
 		s.open(t, nil)

@@ -463,7 +463,8 @@ func (m *merger) counted(in incoming, replaced bool) {
 	} else {
 		m.r.Added += in.records
 	}
-	if v := in.versions[len(in.versions)-1]; len(m.r.First) < firstMost {
+	if len(m.r.First) < firstMost {
+		v := cmp.Or(fact.Current(in.versions, m.present), in.versions[len(in.versions)-1])
 		m.r.First = append(m.r.First, formats.Record{Category: v.Category, Key: v.Key, Value: v.Value})
 	}
 }
