@@ -131,8 +131,7 @@ func remove(dir string) error {
 		}
 		err = errors.Join(err, os.RemoveAll(trash))
 	}
-	set, _ := filepath.Glob(filepath.Join(dir, "*"+damaged))
-	for _, p := range set {
+	for _, p := range matching(dir, "*"+damaged) {
 		err = errors.Join(err, os.RemoveAll(p))
 	}
 	return err

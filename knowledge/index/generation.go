@@ -270,7 +270,7 @@ func exists(path string) bool {
 // setAside renames a damaged generation, so that nobody opens it again. In a read-only directory it stays.
 func (o *Options) setAside(path string, why error) {
 	o.Log.Warn("the index is damaged; it is set aside and will be built again", slog.String("path", path+damaged), slog.Any("error", why))
-	old, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+damaged))
+	old := matching(filepath.Dir(path), "*"+damaged)
 	if err := os.Rename(path, path+damaged); err != nil {
 		o.Log.Warn("the damaged index cannot be set aside", slog.Any("error", err))
 		return
@@ -302,10 +302,18 @@ func publish(dir, made string, seq uint64) error {
 
 // clearTemporary removes what writers left behind that did not finish. The caller holds the lock.
 func clearTemporary(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, temporary+"*"))
-	for _, p := range left {
+	for _, p := range matching(dir, temporary+"*") {
 		_ = os.RemoveAll(p)
 	}
+}
+
+// matching lists the paths in a directory whose names match a pattern. The directory's own name may hold any character.
+func matching(dir, pattern string) []string {
+	names, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are valid
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+	}
+	return names
 }
 
 // clone copies a generation to a new path: segments by hard link, since they are never written again.

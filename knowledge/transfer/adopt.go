@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,9 +68,9 @@ func adopt(ctx context.Context, s *knowledge.Store, dir string) error {
 // project, "" if there is none.
 func findLegacy(dataDirs []string, root string) string {
 	for _, data := range dataDirs {
-		files, _ := filepath.Glob(filepath.Join(data, "knowledge", "*", "knowledge.json"))
-		for _, file := range files {
-			if isLegacy(file, root) {
+		files, _ := fs.Glob(os.DirFS(data), "knowledge/*/knowledge.json") // the pattern is valid
+		for _, name := range files {
+			if file := filepath.Join(data, filepath.FromSlash(name)); isLegacy(file, root) {
 				return filepath.Dir(file)
 			}
 		}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,7 @@ func (c compacted) Text() string { return "Compacted " + strings.Join(c.Files, "
 // part is a store with a readable file. A store that was never written has no file.
 type part struct {
 	file string
-	more string // pattern of further files; may be empty
+	more string // pattern of further files, from the file's directory; may be empty
 	open func() (compacter, error)
 }
 
@@ -56,8 +57,11 @@ func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (compacted,
 		}
 		c.Files = append(c.Files, p.file)
 		if p.more != "" {
-			more, _ := filepath.Glob(p.more) // the pattern is valid
-			c.Files = append(c.Files, more...)
+			dir := filepath.Dir(p.file)
+			more, _ := fs.Glob(os.DirFS(dir), p.more) // the pattern is valid
+			for _, name := range more {
+				c.Files = append(c.Files, filepath.Join(dir, name))
+			}
 		}
 	}
 	return c, nil
@@ -76,7 +80,7 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	at := func(names ...string) string { return filepath.Join(append([]string{p.at.agentsDir()}, names...)...) }
 	return []part{
 		{file: filepath.Join(p.at.knowledgeDir(), "knowledge.json")},
-		{at("registry.json"), at("diaries", "*.json"), func() (compacter, error) { return w.agents.get() }},
+		{at("registry.json"), "diaries/*.json", func() (compacter, error) { return w.agents.get() }},
 		{at("tasks.json"), "", func() (compacter, error) { return w.tasks.get() }},
 		{at("shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares.get() }},
 	}, nil

@@ -115,8 +115,8 @@ func run(args []string, out io.Writer) error {
 // find looks for the programs. Some platforms may be missing, but not all.
 func (r *release) find(programs string) error {
 	for _, t := range targets() {
-		pattern := filepath.Join(programs, program+"_"+t.OS+"_"+t.Arch+"*", t.File)
-		matches, err := filepath.Glob(pattern)
+		pattern := program + "_" + t.OS + "_" + t.Arch + "*/" + t.File
+		matches, err := fs.Glob(os.DirFS(programs), pattern)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (r *release) find(programs string) error {
 			return fmt.Errorf("%s: %d programs fit; remove the old ones", pattern, len(matches))
 		}
 		for _, m := range matches {
-			t.path = m
+			t.path = filepath.Join(programs, filepath.FromSlash(m))
 			r.Targets = append(r.Targets, &t)
 		}
 	}
