@@ -77,11 +77,10 @@ func intentOf(m op.Made) cost.Intent {
 // counts for the client. A whole id is looked up only if the registry is open already: a
 // command that needs no registry should not read one.
 func (s *stores) booked(p located, agent string) string {
-	w := s.openProject(p)
-	if w == nil || agent == "" || idForm.MatchString(agent) && w.agents.known() == nil {
+	if _, known := opened[*agents.Store](s, p.at.key()); agent == "" || idForm.MatchString(agent) && !known {
 		return agent
 	}
-	registry, err := w.agents.get()
+	registry, err := s.in(op.Scope{}, p).agents()
 	if err != nil {
 		return agent
 	}
@@ -111,14 +110,10 @@ func (s *stores) touch(sc op.Scope, p located, agent string) {
 		return
 	}
 	s.lastTouch.Store(p.Hash+agent, now)
-	w, err := s.projectStores(sc, p)
-	if err != nil {
-		return
-	}
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), touchAtMost)
 		defer cancel()
-		registry, err := w.agents.get()
+		registry, err := s.in(sc, p).agents()
 		if err == nil {
 			err = registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}).Touch(ctx)
 		}
@@ -134,12 +129,10 @@ func (s *stores) left(session string) {
 	all := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
 	for _, x := range all {
-		w, ok := x.(*projectStores)
-		if !ok || w.agents.known() == nil {
-			continue
-		}
-		if err := w.agents.known().Leave(session); err != nil {
-			s.logger.Warn("an agent was not let go", "error", err)
+		if registry, ok := x.(*agents.Store); ok {
+			if err := registry.Leave(session); err != nil {
+				s.logger.Warn("an agent was not let go", "error", err)
+			}
 		}
 	}
 }

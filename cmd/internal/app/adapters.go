@@ -14,10 +14,10 @@ import (
 )
 
 // reassigner moves the tasks of a handoff.
-type reassigner struct{ w *projectStores }
+type reassigner struct{ w projectStores }
 
 func (r reassigner) Reassign(ctx context.Context, from, to, reason string, only ...string) ([]string, error) {
-	t, err := r.w.tasks.get()
+	t, err := r.w.tasks()
 	if err != nil {
 		return nil, err
 	}
@@ -25,14 +25,14 @@ func (r reassigner) Reassign(ctx context.Context, from, to, reason string, only 
 }
 
 func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, error) {
-	return method(&r.w.tasks, (*tasks.Store).OpenTasks)(ctx, agent)
+	return method(r.w.tasks, (*tasks.Store).OpenTasks)(ctx, agent)
 }
 
 // directory finds the agents of tasks.
-type directory struct{ w *projectStores }
+type directory struct{ w projectStores }
 
 func (d directory) Resolve(ctx context.Context, name string) (id, note string, err error) {
-	a, err := d.w.agents.get()
+	a, err := d.w.agents()
 	if err != nil {
 		return "", "", err
 	}
@@ -40,7 +40,7 @@ func (d directory) Resolve(ctx context.Context, name string) (id, note string, e
 }
 
 func (d directory) Silent(ctx context.Context, id string) (time.Time, bool, error) {
-	a, err := d.w.agents.get()
+	a, err := d.w.agents()
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -48,14 +48,14 @@ func (d directory) Silent(ctx context.Context, id string) (time.Time, bool, erro
 }
 
 // findings are the diary entries and findings of agents, for consolidation and search.
-type findings struct{ w *projectStores }
+type findings struct{ w projectStores }
 
 func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Finding, error) {
-	noted, err := method(&f.w.agents, (*agents.Store).Findings)(ctx, since)
+	noted, err := method(f.w.agents, (*agents.Store).Findings)(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	results, err := method(&f.w.tasks, (*tasks.Store).Results)(ctx, since)
+	results, err := method(f.w.tasks, (*tasks.Store).Results)(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +70,10 @@ func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Fi
 }
 
 // coworkers gives a briefing the agents and tasks of the project.
-type coworkers struct{ w *projectStores }
+type coworkers struct{ w projectStores }
 
 func (c coworkers) Tasks(ctx context.Context, agent, client string) (r knowledge.Tasks, err error) {
-	t, err := c.w.tasks.get()
+	t, err := c.w.tasks()
 	if err != nil {
 		return r, err
 	}
@@ -94,7 +94,7 @@ func (c coworkers) Tasks(ctx context.Context, agent, client string) (r knowledge
 func taskLine(t tasks.Task) string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Clip(t.Title, 80)) }
 
 func (c coworkers) Company(ctx context.Context, agent string) ([]string, int, error) {
-	a, err := c.w.agents.get()
+	a, err := c.w.agents()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -107,7 +107,7 @@ func (c coworkers) Company(ctx context.Context, agent string) ([]string, int, er
 }
 
 func (c coworkers) Reached(ctx context.Context, task, state string) (bool, error) {
-	t, err := c.w.tasks.get()
+	t, err := c.w.tasks()
 	if err != nil {
 		return false, err
 	}
@@ -116,7 +116,7 @@ func (c coworkers) Reached(ctx context.Context, task, state string) (bool, error
 
 // otherStores are the stores of a project beside its facts. Health examines them, and an
 // erasure searches them.
-type otherStores struct{ w *projectStores }
+type otherStores struct{ w projectStores }
 
 // Damage lists the damage of agents, tasks and shares, and the paths of files that were set
 // aside. It creates no files.
@@ -153,14 +153,14 @@ func (e otherStores) Copies(ctx context.Context, holds func(text string) bool) (
 }
 
 func (e otherStores) all() (*agents.Store, *tasks.Store, *share.Store, error) {
-	a, err := e.w.agents.get()
+	a, err := e.w.agents()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	t, err := e.w.tasks.get()
+	t, err := e.w.tasks()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s, err := e.w.shares.get()
+	s, err := e.w.shares()
 	return a, t, s, err
 }

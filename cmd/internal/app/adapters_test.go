@@ -6,22 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"leanctx/agents"
-	"leanctx/agents/share"
+	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/op"
+	"leanctx/overview/project"
 	"leanctx/tasks"
 )
 
 // What was set aside of agents, diaries, tasks and shares is found, in a
 // directory where nobody ever worked nothing is, and none is made.
 func TestDamage(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "agents")
+	data := t.TempDir()
+	dir := filepath.Join(data, "agents")
 	look := func() (told, aside []string) {
-		w := new(projectStores)
-		w.agents.open = func() (*agents.Store, error) { return agents.Open(dir, &agents.Options{ProjectHash: "p"}) }
-		w.tasks.open = func() (*tasks.Store, error) { return tasks.Open(dir, &tasks.Options{ProjectHash: "p"}) }
-		w.shares.open = func() (*share.Store, error) { return share.Open(filepath.Join(dir, "shared", "p"), nil) }
-		defer w.Close()
-		told, aside, err := otherStores{w}.Damage(t.Context())
+		s := newStores(&config.Config{DataDir: data, ConfigDir: data, Project: data}, func(string) {})
+		defer s.close()
+		p := located{Project: project.Project{Hash: "p"}, at: &membership{hash: "p", dataDir: data}}
+		told, aside, err := otherStores{s.in(op.Scope{}, p)}.Damage(t.Context())
 		if err != nil {
 			t.Error(err)
 		}

@@ -34,7 +34,7 @@ type part struct {
 type compacter interface{ Compact(context.Context) error }
 
 func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (compacted, error) {
-	facts, err := s.facts(s.resolve)(ctx, sc)
+	facts, err := s.facts(ctx, sc)
 	if err != nil {
 		return compacted{}, err
 	}
@@ -73,16 +73,13 @@ func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.projectStores(sc, p)
-	if err != nil {
-		return nil, err
-	}
+	w := s.in(sc, p)
 	at := func(names ...string) string { return filepath.Join(append([]string{p.at.agentsDir()}, names...)...) }
 	return []part{
 		{file: filepath.Join(p.at.knowledgeDir(), "knowledge.json")},
-		{at("registry.json"), "diaries/*.json", func() (compacter, error) { return w.agents.get() }},
-		{at("tasks.json"), "", func() (compacter, error) { return w.tasks.get() }},
-		{at("shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares.get() }},
+		{at("registry.json"), "diaries/*.json", func() (compacter, error) { return w.agents() }},
+		{at("tasks.json"), "", func() (compacter, error) { return w.tasks() }},
+		{at("shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares() }},
 	}, nil
 }
 

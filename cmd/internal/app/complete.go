@@ -89,7 +89,7 @@ func completions[S, T any](ctx context.Context, r *run, open func(context.Contex
 }
 
 func (r *run) rooms(ctx context.Context) []string {
-	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]listing.Room, error) {
+	return completions(ctx, r, r.stores.facts, func(s *knowledge.Store) ([]listing.Room, error) {
 		list, err := listing.Rooms(ctx, s, listing.RoomQuery{})
 		return list.Rooms, err
 	}, func(x listing.Room) (string, string) { return x.Category, prose.Count(x.Facts, "fact") })
@@ -97,21 +97,21 @@ func (r *run) rooms(ctx context.Context) []string {
 
 // keys lists the keys of a category.
 func (r *run) keys(ctx context.Context, category string) []string {
-	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]knowledge.Found, error) {
+	return completions(ctx, r, r.stores.facts, func(s *knowledge.Store) ([]knowledge.Found, error) {
 		list, err := s.Recall(ctx, knowledge.Question{Category: category, Limit: 200})
 		return list.Facts, err
 	}, func(f knowledge.Found) (string, string) { return f.Key, f.Value })
 }
 
 func (r *run) present(ctx context.Context) []string {
-	return completions(ctx, r, r.stores.agentStore(r.stores.lookup), func(s *agents.Store) ([]agents.Coworker, error) {
+	return completions(ctx, r, r.stores.agentStore, func(s *agents.Store) ([]agents.Coworker, error) {
 		p, err := s.As(agents.Actor{}).Presence(ctx)
 		return p.Agents, err
 	}, func(a agents.Coworker) (string, string) { return a.ID, a.Role })
 }
 
 func (r *run) openTasks(ctx context.Context) []string {
-	return completions(ctx, r, r.stores.taskStore(r.stores.lookup), func(s *tasks.Store) ([]tasks.Listed, error) {
+	return completions(ctx, r, r.stores.taskStore, func(s *tasks.Store) ([]tasks.Listed, error) {
 		list, err := s.List(ctx, tasks.Query{State: "open"})
 		return list.Tasks, err
 	}, func(t tasks.Listed) (string, string) { return t.ID, t.Title })
@@ -121,7 +121,7 @@ func (r *run) reminders(ctx context.Context, b cli.Blank) []string {
 	if b.Tool != "knowledge" {
 		return nil
 	}
-	return completions(ctx, r, r.stores.look, func(s *knowledge.Store) ([]formats.Reminder, error) {
+	return completions(ctx, r, r.stores.facts, func(s *knowledge.Store) ([]formats.Reminder, error) {
 		list, err := listing.Reminders(ctx, s, listing.ReminderQuery{})
 		return list.Reminders, err
 	}, func(x formats.Reminder) (string, string) { return x.ID, x.Text })

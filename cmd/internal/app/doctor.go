@@ -77,7 +77,7 @@ func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Find
 const absentWord = "lean-ctx-doctor-looks-for-nothing"
 
 func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
-	store, err := s.look(ctx, sc)
+	store, err := s.facts(ctx, sc)
 	var h advice.Report
 	if err == nil {
 		_, err = store.Recall(ctx, knowledge.Question{Query: absentWord, Mode: "lexical", Limit: 1})

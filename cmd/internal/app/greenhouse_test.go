@@ -28,7 +28,7 @@ func greenhouse(t *testing.T, s *stores) *knowledge.Store {
 // filled is a store with the facts of a set in testdata/eval.
 func filled(t *testing.T, s *stores, set string) *knowledge.Store {
 	t.Helper()
-	store, err := s.facts(s.resolve)(t.Context(), op.Scope{})
+	store, err := s.facts(t.Context(), op.Scope{Effect: op.Adds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestAnOldStoreAnswers(t *testing.T) {
 			t.Error("nothing is dormant, so the test tells nothing")
 		}
 		s := serving(t)
-		store, err := s.facts(s.resolve)(t.Context(), op.Scope{})
+		store, err := s.facts(t.Context(), op.Scope{Effect: op.Adds})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -214,8 +214,8 @@ const diaryLook = 100
 
 // summary is the text of an automatic entry. It is empty if the last entry says the same and
 // the agent has written nothing since.
-func (w *projectStores) summary(ctx context.Context, me string, claims []agents.Held) (string, error) {
-	registry, err := w.agents.get()
+func (w projectStores) summary(ctx context.Context, me string, claims []agents.Held) (string, error) {
+	registry, err := w.agents()
 	if err != nil {
 		return "", err
 	}
@@ -265,8 +265,8 @@ func paragraph(title string, list []string) string {
 	return text
 }
 
-func (w *projectStores) openTitles(ctx context.Context, me string) (titles []string, err error) {
-	taskStore, err := w.tasks.get()
+func (w projectStores) openTitles(ctx context.Context, me string) (titles []string, err error) {
+	taskStore, err := w.tasks()
 	if err != nil {
 		return nil, err
 	}

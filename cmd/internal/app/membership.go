@@ -174,12 +174,6 @@ func (m *membership) options(wait time.Duration) *jetstream.Options {
 	return &jetstream.Options{Server: m.Server, Stream: m.Stream, Machine: m.Machine, Wait: wait}
 }
 
-// openProject is the stores of a project, nil if they are not open.
-func (s *stores) openProject(p located) *projectStores {
-	w, _ := opened[*projectStores](s, p.at.key())
-	return w
-}
-
 // write stores the membership, whole or not at all.
 func (m *membership) write() error {
 	m.Schema = teamSchema

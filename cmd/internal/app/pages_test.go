@@ -19,9 +19,9 @@ var update = flag.Bool("update", false, "write the generated pages again")
 
 // The generated pages show what the program prints and takes today.
 func TestPages(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "lean-ctx.exe") // Windows needs the ending
-	if out, err := exec.Command("go", "build", "-o", exe, "leanctx/cmd/lean-ctx").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	exe, err := os.Executable() // with asProgram set it is the program
+	if err != nil {
+		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
 		"op/REFERENCE.md":    referenceHead + op.Reference(op.All(op.Stores{})),
@@ -53,7 +53,7 @@ const referenceHead = "# Actions and commands\n\n" +
 func output(t *testing.T, exe string, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/agents"
 )
 
 // Sub-agents of one process are different agents, a connection that names none
@@ -77,7 +79,7 @@ func TestConnectionsHoldTheirAgents(t *testing.T) {
 		}
 	}
 	again := dial(t, one, "")
-	if err := onlyStores(t, two).agents.known().Close(); err != nil { // as if its process had ended
+	if err := onlyRegistry(t, two).Close(); err != nil { // as if its process had ended
 		t.Fatal(err)
 	}
 	again.must("ctx_recall", `{"action":"status","agent":"`+other+`"}`)
@@ -88,16 +90,16 @@ func TestConnectionsHoldTheirAgents(t *testing.T) {
 	}
 }
 
-func onlyStores(t *testing.T, s *stores) *projectStores {
+func onlyRegistry(t *testing.T, s *stores) *agents.Store {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, x := range s.open {
-		if w, ok := x.(*projectStores); ok {
+		if w, ok := x.(*agents.Store); ok {
 			return w
 		}
 	}
-	t.Fatal("no stores")
+	t.Fatal("no registry")
 	return nil
 }
 

@@ -76,7 +76,7 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		return "", errors.Join(err, l.Close())
 	}
 	r.stores.background.Go(func() { // reads the facts, so that nobody who asks first has to wait for it
-		if store, err := r.stores.look(ctx, sc); err == nil {
+		if store, err := r.stores.facts(ctx, sc); err == nil {
 			_, _ = listing.Status(ctx, store, knowledge.Nothing{}) // whoever asks is told of an error
 		}
 	})
@@ -127,7 +127,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	return web.New(web.Options{
 		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: r.stores.webProjects(sc),
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
-		MCP: r.stores.mcpHandler, Tasks: r.stores.taskStore(r.stores.resolve), Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
+		MCP: r.stores.mcpHandler, Tasks: r.stores.taskStore, Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
 	}), certificate, nil
 }
 
@@ -245,15 +245,15 @@ type changedFact struct {
 // a few stats while nothing is.
 func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, error) {
 	sc := op.Scope{Project: p.Root}
-	store, err := s.look(ctx, sc)
+	store, err := s.facts(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := s.agentStore(s.lookup)(ctx, sc)
+	registry, err := s.agentStore(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	taskStore, err := s.taskStore(s.lookup)(ctx, sc)
+	taskStore, err := s.taskStore(ctx, sc)
 	if err != nil {
 		return nil, err
 	}

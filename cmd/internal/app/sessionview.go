@@ -13,8 +13,8 @@ import (
 
 // sessionView is what a session of a client sees of the agents in a project.
 type sessionView struct {
-	stores   *projectStores // nil: nothing is known of the project
-	registry *agents.Store  // of stores
+	stores   projectStores
+	registry *agents.Store // of stores
 	agents   agents.Synced
 	named    string // the agent that the environment names
 	session  *hook.Session
@@ -28,10 +28,8 @@ func (s *stores) sessionView(ctx context.Context, sc op.Scope, p located, sessio
 	if !p.Known {
 		return n, nil
 	}
-	if n.stores, err = s.projectStores(sc, p); err != nil {
-		return n, err
-	}
-	if n.registry, err = n.stores.agents.get(); err != nil {
+	n.stores = s.in(sc, p)
+	if n.registry, err = n.stores.agents(); err != nil {
 		return n, err
 	}
 	n.agents, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}) // without an agent, so that nothing is marked as read
@@ -112,7 +110,7 @@ func (n sessionView) waiting(ctx context.Context) ([]hook.Notice, error) {
 	if err != nil {
 		return nil, err
 	}
-	shares, err := method(&n.stores.shares, (*share.Store).Waiting)(ctx, n.me)
+	shares, err := method(n.stores.shares, (*share.Store).Waiting)(ctx, n.me)
 	if p.Unread+shares == 0 {
 		return nil, err
 	}

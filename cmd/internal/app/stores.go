@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,7 +38,6 @@ type stores struct {
 
 	mu     sync.Mutex
 	open   map[string]io.Closer // by type and project
-	order  []string             // of open, as they were opened
 	loaded *models              // nil until it is needed
 	teams  map[string]*jetstream.Stream
 
@@ -58,10 +58,6 @@ func (s *stores) serve(logger *slog.Logger) {
 	s.warn = func(text string) { logger.Warn(text) }
 }
 
-// finder tells which project a call is about: [stores.resolve] for operations that may
-// change something, [stores.lookup] for those that only read.
-type finder func(context.Context, op.Scope) (located, error)
-
 // located is a project, and where its stores are.
 type located struct {
 	project.Project
@@ -69,20 +65,22 @@ type located struct {
 	found time.Time
 }
 
-// facts opens the store of a call's project for its caller.
-func (s *stores) facts(find finder) func(context.Context, op.Scope) (*knowledge.Store, error) {
-	return func(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
-		p, err := find(ctx, sc)
-		if err != nil {
-			return nil, err
-		}
-		return s.store(sc, p)
+// project finds the project of a call. An operation that only reads creates nothing for an
+// unknown project.
+func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
+	if sc.Effect == op.Reads {
+		return s.lookup(ctx, sc)
 	}
+	return s.resolve(ctx, sc)
 }
 
-// look is facts for operations that only read.
-func (s *stores) look(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
-	return s.facts(s.lookup)(ctx, sc)
+// facts opens the store of a call's project for its caller.
+func (s *stores) facts(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
+	p, err := s.project(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	return s.store(sc, p)
 }
 
 // store returns the store of a project, and opens it if it is not open.
@@ -125,7 +123,7 @@ func openOnce[T io.Closer](s *stores, key string, start func() (T, error)) (T, e
 	if x, ok := s.open[key].(T); ok {
 		return x, made.Close()
 	}
-	s.open[key], s.order = made, append(s.order, key)
+	s.open[key] = made
 	return made, nil
 }
 
@@ -140,10 +138,7 @@ func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
 		return store, nil
 	}
 	return openOnce(s, "guest "+m.key(), func() (*knowledge.Store, error) {
-		w, err := s.projectStores(op.Scope{}, located{Project: found, at: m})
-		if err != nil {
-			return nil, err
-		}
+		w := s.in(op.Scope{}, located{Project: found, at: m})
 		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: found.Root, ProjectHash: found.Hash, Logger: s.logger, Findings: findings{w}})
 		if err != nil {
 			return nil, fmt.Errorf("project %s: %w", found.Name, err)
@@ -155,51 +150,43 @@ func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
 // options are the options of a store. They compile the user's own redaction rules; the
 // built-in rules are compiled when something is stored.
 func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
-	settings, _, err := s.settings(sc)
+	r, err := s.redactor(sc)
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.projectStores(sc, p)
-	if err != nil {
-		return nil, err
-	}
+	w := s.in(sc, p)
 	o := &knowledge.Options{
-		ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), LongLived: s.longLived, Logger: s.logger,
+		Redactor: r, ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), LongLived: s.longLived, Logger: s.logger,
 		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
 		Erased: replica.Purge, Brings: func() int { return replica.Brings(p.Root) },
-		Intent: method(&w.tasks, (*tasks.Store).Current), LastSession: s.lastSession(p),
+		Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession,
 	}
 	if p.at.moved() {
 		o.Adopt = nil // the former store has adopted what another program kept
 	}
 	m := newVectored(p.at.knowledgeDir(), s.transformers())
 	o.Semantic, o.Vectors = m, m
-	o.Redactor, err = redactor(settings.Sensitive)
-	return o, err
+	return o, nil
 }
 
 // lastSession returns when the last session of an agent began, from the token counts.
-func (s *stores) lastSession(p located) func(context.Context, knowledge.Actor) (time.Time, error) {
-	return func(ctx context.Context, a knowledge.Actor) (time.Time, error) {
-		usage, err := s.usage(p)
-		if err != nil {
-			return time.Time{}, err
-		}
-		return usage.LastSession(ctx, a.Agent, a.Session)
+func (w projectStores) lastSession(ctx context.Context, a knowledge.Actor) (time.Time, error) {
+	usage, err := w.usage(w.project)
+	if err != nil {
+		return time.Time{}, err
 	}
+	return usage.LastSession(ctx, a.Agent, a.Session)
 }
 
 // asserted lists the facts that an agent asserted, for a handoff.
-func (s *stores) asserted(sc op.Scope, p located) func(context.Context, string, time.Time) ([]string, error) {
-	return func(ctx context.Context, agent string, since time.Time) ([]string, error) {
-		store, err := s.store(sc, p)
-		if err != nil {
-			return nil, err
-		}
-		return listing.Asserted(ctx, store, agent, since)
+func (w projectStores) asserted(ctx context.Context, agent string, since time.Time) ([]string, error) {
+	store, err := w.store(w.scope, w.project)
+	if err != nil {
+		return nil, err
 	}
+	return listing.Asserted(ctx, store, agent, since)
 }
 
 // actor is who asserts: the agent if there is one, or else the caller.
@@ -213,7 +200,7 @@ func actor(sc op.Scope, agent string) knowledge.Actor {
 // library are the stores of a search: those of all projects, unless the configuration
 // limits the search to its own project.
 func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, error) {
-	own, err := s.look(ctx, sc)
+	own, err := s.facts(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -274,14 +261,12 @@ func (s *stores) searchable(p project.Project) (bool, error) {
 	return settings.CrossProjectSearch, nil
 }
 
-// close closes all open stores, the last one first.
+// close closes all open stores: those of facts first, since their background work uses the
+// others, and may open one until it has ended.
 func (s *stores) close() error {
 	s.background.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var errs []error
-	for _, key := range slices.Backward(s.order) {
-		x := s.open[key]
+	for x := s.next(); x != nil; x = s.next() {
 		if n, ok := x.(interface{ Notices() []string }); ok {
 			for _, text := range n.Notices() { // that no answer has shown
 				s.warn(text)
@@ -289,16 +274,32 @@ func (s *stores) close() error {
 		}
 		errs = append(errs, x.Close())
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, t := range s.teams {
 		errs = append(errs, t.Close())
 	}
-	clear(s.open)
 	clear(s.teams)
-	s.order = nil
 	if s.loaded != nil {
 		s.loaded.close()
 	}
 	return errors.Join(errs...)
+}
+
+// next takes the store that is to be closed next out of those that are open, nil after the
+// last one.
+func (s *stores) next() io.Closer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var key string
+	for _, k := range slices.Sorted(maps.Keys(s.open)) {
+		if _, facts := s.open[k].(*knowledge.Store); facts || key == "" {
+			key = k
+		}
+	}
+	x := s.open[key]
+	delete(s.open, key)
+	return x
 }
 
 // dir is the directory of a call.

@@ -271,36 +271,30 @@ func (s *stores) publish(ctx context.Context, sc op.Scope, from, to located, j *
 	if err := s.publishFacts(ctx, sc, from, to, j); err != nil {
 		return err
 	}
-	old, err := s.projectStores(sc, from)
-	if err != nil {
-		return err
-	}
-	w, err := s.projectStores(sc, to)
-	if err != nil {
-		return err
-	}
+	old, w := s.in(sc, from), s.in(sc, to)
 	since := time.Time{}
 	if from.at.State == left {
 		since = from.at.Since // what is older has been with a team
 	}
 	// The tasks are first: an unfinished handoff moves them.
-	if j.Tasks, err = copyStore(ctx, &old.tasks, &w.tasks, since, (*tasks.Store).CopyTo); err != nil {
+	var err error
+	if j.Tasks, err = copyStore(ctx, old.tasks, w.tasks, since, (*tasks.Store).CopyTo); err != nil {
 		return err
 	}
-	if j.Shares, err = copyStore(ctx, &old.shares, &w.shares, since, (*share.Store).CopyTo); err != nil {
+	if j.Shares, err = copyStore(ctx, old.shares, w.shares, since, (*share.Store).CopyTo); err != nil {
 		return err
 	}
-	j.Copied, err = copyStore(ctx, &old.agents, &w.agents, since, (*agents.Store).CopyTo)
+	j.Copied, err = copyStore(ctx, old.agents, w.agents, since, (*agents.Store).CopyTo)
 	return err
 }
 
 // copyStore opens two stores and copies one to the other.
-func copyStore[S projectStore, R any](ctx context.Context, from, to *lazy[S], since time.Time, copy func(S, context.Context, S, time.Time) (R, error)) (none R, err error) {
-	a, err := from.get()
+func copyStore[S, R any](ctx context.Context, from, to func() (S, error), since time.Time, copy func(S, context.Context, S, time.Time) (R, error)) (none R, err error) {
+	a, err := from()
 	if err != nil {
 		return none, err
 	}
-	b, err := to.get()
+	b, err := to()
 	if err != nil {
 		return none, err
 	}

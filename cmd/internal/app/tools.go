@@ -18,37 +18,23 @@ import (
 	"leanctx/knowledge/transfer"
 )
 
-// writing opens the stores of operations that may change something.
-func (s *stores) writing() op.Stores {
-	return op.Stores{Knowledge: s.facts(s.resolve), Library: s.library, Agents: s.agentStore(s.resolve), Tasks: s.taskStore(s.resolve), Shares: s.shareStore(s.resolve), Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings}
-}
-
-// reading opens the stores of operations that change nothing. It creates nothing for an
-// unknown project.
-func (s *stores) reading() op.Stores {
-	return op.Stores{Knowledge: s.look, Library: s.library, Agents: s.agentStore(s.lookup), Tasks: s.taskStore(s.lookup), Shares: s.shareStore(s.lookup), Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings}
-}
-
-// tools are the tools that MCP clients see. Rows that only read use the stores of
-// reading.
-func (s *stores) tools() []*op.Tool {
-	all, reading := op.All(s.writing()), op.All(s.reading())
-	for i, t := range all {
-		for j, o := range t.Operations {
-			if o.Effect == op.Reads {
-				t.Operations[j] = reading[i].Operations[j]
-			}
-		}
+// table opens the stores of the operations.
+func (s *stores) table() op.Stores {
+	return op.Stores{
+		Knowledge: s.facts, Library: s.library, Agents: s.agentStore, Tasks: s.taskStore, Shares: s.shareStore,
+		Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings,
 	}
-	return all
 }
+
+// tools are the tools that MCP clients see.
+func (s *stores) tools() []*op.Tool { return op.All(s.table()) }
 
 // server serves the tools to MCP clients, for the project of a scope. serve comes before it.
 func (s *stores) server(sc op.Scope) *mcpsrv.Server {
 	return mcpsrv.New(s.tools(), &mcpsrv.Options{
 		Version: build().Version, Briefed: s.hooksBrief, Made: s.count, Left: s.left, Logger: s.logger,
 		Briefing: func(ctx context.Context) string { return s.briefing(ctx, sc) },
-		Hidden:   []*op.Tool{op.Inbox(s.reading())}, Stamp: func() string { return s.stamp(sc) },
+		Hidden:   []*op.Tool{op.Inbox(s.table())}, Stamp: func() string { return s.stamp(sc) },
 	})
 }
 
@@ -87,7 +73,7 @@ func (s *stores) commands(in io.Reader) []*op.Tool {
 			s.fromShell(t.Command, &t.Operations[i], in)
 		}
 	}
-	return append(tools, op.TokenReport(s.reading()))
+	return append(tools, op.TokenReport(s.table()))
 }
 
 // fromShell adapts a row to the arguments of a shell.
@@ -172,7 +158,7 @@ func relativeTo(root, dir string) string {
 // briefing is the briefing of a scope's project without a heading, or empty. A handshake must
 // not fail because of it, nor record a project.
 func (s *stores) briefing(ctx context.Context, sc op.Scope) string {
-	store, err := s.look(ctx, sc)
+	store, err := s.facts(ctx, sc)
 	if err == nil {
 		var b briefing.Selection
 		if b, err = briefing.Wakeup(ctx, store, briefing.Query{}); err == nil {

@@ -49,7 +49,7 @@ func real(t *testing.T) []*op.Tool {
 			return &knowledge.Library{Own: store}, nil
 		},
 	}
-	return []*op.Tool{op.Knowledge(st), op.Recall(st)}
+	return op.All(st)[:2]
 }
 
 // What is written down of a conversation is what happens.

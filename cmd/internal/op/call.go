@@ -29,6 +29,7 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	if err != nil {
 		return Answer{}, err
 	}
+	c.scope.Effect = o.Effect
 	c.scope.Caller, _ = CallerOf(ctx)
 	if err := GrantOf(ctx).admit(o, t.label(o), &c); err != nil {
 		return Answer{}, err

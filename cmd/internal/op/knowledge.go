@@ -37,17 +37,19 @@ type BriefingsQuery struct {
 
 // All lists the tools that MCP clients see, in the order of the documentation.
 func All(st Stores) []*Tool {
-	return []*Tool{Knowledge(st), Recall(st), Agent(st), Task(st), Share(st), Cost(st), Overview(st)}
+	all := facts(st)
+	k := knowledgeTool(all)
+	return []*Tool{k, recallTool(k, all), Agent(st), Task(st), Share(st), Cost(st), Overview(st)}
 }
 
-// Knowledge is the tool of the project's facts. Of the operations that only read it
-// describes recall alone; [Recall] describes the others.
-func Knowledge(st Stores) *Tool {
+// knowledgeTool is the tool of the project's facts. Of the operations that only read it
+// describes recall alone; its read-only twin describes the others.
+func knowledgeTool(all []Operation) *Tool {
 	t := &Tool{
 		Name: "ctx_knowledge", Command: "knowledge", Title: "Project memory",
 		Summary: "Remember and recall facts about this project across sessions, with their history: decisions, conventions, mistakes not to repeat.",
 		Hint:    "project memory: remember, recall, decisions, conventions",
-		Words:   knowledgeWords(), Operations: facts(st),
+		Words:   knowledgeWords(), Operations: slices.Clone(all),
 	}
 	for i := range t.Operations {
 		switch o := &t.Operations[i]; {
@@ -201,17 +203,16 @@ var recalled = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "d
 // RecallName is the read-only twin's name.
 const RecallName = "ctx_recall"
 
-// Recall is the read-only twin of [Knowledge]. A client may approve it once, and call it
+// recallTool is the read-only twin of knowledge. A client may approve it once, and call it
 // in parallel.
-func Recall(st Stores) *Tool {
-	all := Knowledge(st)
+func recallTool(knowledge *Tool, all []Operation) *Tool {
 	t := &Tool{
-		Name: RecallName, Command: all.Command, Title: "Project memory, read-only",
+		Name: RecallName, Command: knowledge.Command, Title: "Project memory, read-only",
 		Summary: "What is known about this project; changes nothing. Look here before you decide, ask or assume.",
 		Hint:    "project memory: recall, facts, decisions, briefing, timeline, why",
-		Words:   all.Words, Sibling: all,
+		Words:   knowledge.Words, Sibling: knowledge,
 	}
-	for _, o := range facts(st) {
+	for _, o := range all {
 		if slices.Contains(recalled[:], o.Name) {
 			t.Operations = append(t.Operations, o)
 		}

@@ -119,13 +119,13 @@ func TestKnowledgeActions(t *testing.T) {
 		}
 		return out
 	}
-	got := names(Knowledge(Stores{}))
+	got := names(All(Stores{})[0])
 	slices.Sort(got)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	twin := Recall(Stores{})
+	twin := All(Stores{})[1]
 	if got := twin.Effect(); got != Reads {
 		t.Errorf("the read-only twin %s", got)
 	}
@@ -206,7 +206,7 @@ func TestParametersAgree(t *testing.T) {
 }
 
 func TestTriedNamesAreFree(t *testing.T) {
-	tool := Knowledge(Stores{})
+	tool := All(Stores{})[0]
 	owner := map[string]string{}
 	for _, o := range tool.Operations {
 		for _, also := range o.Also {
@@ -219,7 +219,7 @@ func TestTriedNamesAreFree(t *testing.T) {
 }
 
 func TestVoteMayBeCalledValue(t *testing.T) {
-	tool := Knowledge(Stores{})
+	tool := All(Stores{})[0]
 	o, _ := tool.Operation("feedback")
 	c, err := tool.check(o, map[string]any{"category": "a", "key": "k", "value": "UP"}, false)
 	if err != nil {
@@ -231,7 +231,7 @@ func TestVoteMayBeCalledValue(t *testing.T) {
 }
 
 func TestReadOnlyTwinSaysWhereWritesGo(t *testing.T) {
-	_, err := Recall(Stores{}).Call(t.Context(), "remember", nil)
+	_, err := All(Stores{})[1].Call(t.Context(), "remember", nil)
 	want := `remember is an action of ctx_knowledge, not of ctx_recall. Example: {"action":"remember","category":"architecture","key":"auth","value":"JWT RS256"}`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

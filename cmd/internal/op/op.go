@@ -61,6 +61,7 @@ type Scope struct {
 	Project string // a path; empty: the surface's own project
 	Agent   string // the id that register gave; empty: the caller's own
 	Output  string // "text" or "json"
+	Effect  Effect // what the operation does
 	Caller  Caller // who calls, as far as the surface knows
 	Grant   *Grant // what the caller may do; nil: everything
 }

@@ -213,7 +213,7 @@ func TestScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Scope{Project: "/p", Agent: "cursor-a3f8", Output: "json", Caller: caller}
+	want := Scope{Project: "/p", Agent: "cursor-a3f8", Output: "json", Caller: caller} // it reads
 	if diff := cmp.Diff(want, a.Result.(seen[struct{}]).Scope); diff != "" {
 		t.Error(diff)
 	}
@@ -221,7 +221,7 @@ func TestScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"Args":{},"Scope":{"Project":"/p","Agent":"cursor-a3f8","Output":"json","Caller":{"Kind":"agent","Name":"claude-code","Session":"s1"},"Grant":null}}`; got != want {
+	if want := `{"Args":{},"Scope":{"Project":"/p","Agent":"cursor-a3f8","Output":"json","Effect":0,"Caller":{"Kind":"agent","Name":"claude-code","Session":"s1"},"Grant":null}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -135,7 +135,7 @@ func (b *board) card(r *http.Request, prefix string) (*a2a.AgentCard, error) {
 func (b *board) store(ctx context.Context) (*tasks.Store, error) {
 	g := op.GrantOf(ctx)
 	c, _ := ctx.Value(callerKey{}).(*caller)
-	return b.open(ctx, op.Scope{Project: g.Project, Grant: g, Caller: op.Caller{Kind: "agent", Name: cmp.Or(c.name, "a2a")}})
+	return b.open(ctx, op.Scope{Project: g.Project, Effect: op.Changes, Grant: g, Caller: op.Caller{Kind: "agent", Name: cmp.Or(c.name, "a2a")}})
 }
 
 // writing is store for what changes something.

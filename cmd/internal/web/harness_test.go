@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,7 +95,7 @@ func serve(t testing.TB, change func(*Options, *storeOptions)) *fixture {
 			return f.tasks[sc.Project].As(tasks.Actor{Client: sc.Caller.Name}), nil
 		},
 	}
-	o.Tools, o.Tasks = []*op.Tool{op.Knowledge(stores), op.Recall(stores), op.Task(stores)}, stores.Tasks
+	o.Tools, o.Tasks = slices.Concat(op.All(stores)[:2], []*op.Tool{op.Task(stores)}), stores.Tasks
 	if o.Watch == nil {
 		o.Watch = func(ctx context.Context, p Project) (Poll, error) {
 			last, err := f.tasks[p.Root].Revision(ctx)
