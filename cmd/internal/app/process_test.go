@@ -76,7 +76,7 @@ func TestKilledInAHandoff(t *testing.T) {
 			}
 		case len(got.Handoffs) > 1, done:
 			t.Errorf("round %d: answered: %v, handoffs: %+v", round, done, got.Handoffs)
-		case holders[cursor] != work || assignees[cursor] != work:
+		case holders[cursor] != work || assignees[cursor] != work && assignees[claude] != work:
 			t.Errorf("round %d: nothing was handed over, but claims %v, tasks %v", round, holders, assignees)
 		}
 		if again := receiver.must("ctx_agent", `{"action":"read"}`); strings.Contains(again, "Handoff from") {
