@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"leanctx/internal/proctest"
 )
 
 func TestStars(t *testing.T) {
@@ -128,7 +130,7 @@ func TestAAAKRoundTrip(t *testing.T) {
 
 // Every single character as a category: its capitals fold back to it.
 func TestCapitals(t *testing.T) {
-	for r := range rune(0x20000) {
+	for r := rune(0); r < 0x20000; r += proctest.Stride {
 		if s := "a" + string(r) + "z"; FoldName(capitals(s)) != FoldName(s) || capitals(capitals(s)) != capitals(s) {
 			t.Errorf("%U: %q shows as %q, which folds to %q", r, s, capitals(s), FoldName(capitals(s)))
 		}

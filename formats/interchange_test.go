@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"leanctx/internal/proctest"
 )
 
 func TestParseDocumentTellsKinds(t *testing.T) {
@@ -169,7 +171,7 @@ func TestRecordTimes(t *testing.T) {
 }
 
 func TestHugeLine(t *testing.T) {
-	value := strings.Repeat("語 \\\"", 2<<20)
+	value := strings.Repeat("語 \\\"", proctest.Rounds(2<<20))
 	var b bytes.Buffer
 	if err := EncodeJSONL(&b, []Record{{Category: "a", Key: "b", Value: value}, {Category: "a", Key: "c", Value: "d"}}); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/proctest"
 )
 
 // land is a project to look at, all of whose files are an hour old.
@@ -253,10 +255,10 @@ func TestBadTrees(t *testing.T) {
 		l.write("bad\xff.go", "package y\n// \xff\xfe\n")
 	}
 	l.write("nul.go", "package a\x00b")
-	l.write("deep.js", strings.Repeat("`${", 200_000))
-	l.write("braces.ts", strings.Repeat("{(", 200_000))
-	l.write("long.py", strings.Repeat("(", 500_000))
-	l.write("odd.rs", "use "+strings.Repeat("a::{", 100_000))
+	l.write("deep.js", strings.Repeat("`${", proctest.Rounds(200_000)))
+	l.write("braces.ts", strings.Repeat("{(", proctest.Rounds(200_000)))
+	l.write("long.py", strings.Repeat("(", proctest.Rounds(500_000)))
+	l.write("odd.rs", "use "+strings.Repeat("a::{", proctest.Rounds(100_000)))
 	l.write("empty.rb", "")
 	big, err := os.Create(filepath.Join(l.root, "big.go"))
 	if err != nil {

@@ -80,7 +80,7 @@ func (e *ProjectError) Error() string {
 // Errors are [ErrUnknown], [ErrTasks], a [*ProjectError], and what makes a file
 // of a known program unreadable.
 func Parse(files []File, project string) (*Memory, error) {
-	b := &builder{project: project, keys: map[string]string{}}
+	b := &builder{project: project, keys: map[string]bool{}, said: map[string]bool{}, next: map[string]int{}}
 	names := map[string]bool{}
 	for _, f := range files {
 		names[path.Base(f.Name)] = true
@@ -120,8 +120,10 @@ type builder struct {
 	m        Memory
 	project  string
 	file     string
-	files    map[string]bool   // base names of all files
-	keys     map[string]string // category and key, folded: the value that has them
+	files    map[string]bool // base names of all files
+	keys     map[string]bool // category and key, folded
+	said     map[string]bool // and the value
+	next     map[string]int  // the number that is tried first for a key that is taken
 	programs []string
 	left     []LeftOut
 }
@@ -154,19 +156,16 @@ func (b *builder) add(r formats.Record, line int) {
 		return
 	}
 	r.Key = cmp.Or(r.Key, slug(r.Value))
-	base := r.Key
-	for n := 2; ; n++ {
-		name := formats.FoldName(r.Category) + "\x00" + formats.FoldName(r.Key)
-		had, taken := b.keys[name]
-		if !taken {
-			b.keys[name] = r.Value
-			break
-		}
-		if had == r.Value {
-			return // said twice
-		}
-		r.Key = fmt.Sprintf("%s-%d", base, n)
+	named := func() string { return formats.FoldName(r.Category) + "\x00" + formats.FoldName(r.Key) }
+	base, first := r.Key, named()
+	if b.said[first+"\x00"+r.Value] {
+		return
 	}
+	b.said[first+"\x00"+r.Value] = true
+	for n := max(2, b.next[first]); b.keys[named()]; n++ {
+		r.Key, b.next[first] = fmt.Sprintf("%s-%d", base, n), n+1
+	}
+	b.keys[named()] = true
 	b.m.Records, b.m.Lines = append(b.m.Records, r), append(b.m.Lines, line)
 }
 

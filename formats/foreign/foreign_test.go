@@ -220,3 +220,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Texts that begin alike are numbered in a time that grows with their number alone, and what is
+// said twice counts once.
+func TestManyTextsThatBeginAlike(t *testing.T) {
+	var text strings.Builder
+	for i := range 5_000 {
+		fmt.Fprintf(&text, "- one two three four five %d\n- one two three four five 7\n", i)
+	}
+	m, err := Parse([]File{{"notes.md", []byte(text.String())}}, "p")
+	if err != nil || len(m.Records) != 5_000 || m.Records[4_999].Key != "one-two-three-four-five-5000" {
+		t.Fatal(err, len(m.Records))
+	}
+}

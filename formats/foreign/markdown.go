@@ -122,6 +122,11 @@ type line struct {
 func (b *builder) lines(src []byte, number int) []line {
 	md := goldmark.New(goldmark.WithExtensions(extension.Table))
 	w := &walker{b: b, src: src, number: number}
+	for at, c := range src {
+		if c == '\n' {
+			w.feeds = append(w.feeds, at)
+		}
+	}
 	w.blocks(md.Parser().Parse(text.NewReader(src)), "")
 	return w.out
 }
@@ -130,6 +135,7 @@ type walker struct {
 	b       *builder
 	src     []byte
 	number  int
+	feeds   []int // where the line feeds are
 	heading string
 	out     []line
 }
@@ -268,7 +274,8 @@ func (w *walker) at(n ast.Node) (from, to int) {
 		start, end = n.Lines().At(0).Start, n.Lines().At(n.Lines().Len()-1).Stop-1
 	}
 	count := func(offset int) int {
-		return w.number + bytes.Count(w.src[:max(0, min(offset, len(w.src)))], []byte("\n"))
+		before, _ := slices.BinarySearch(w.feeds, offset)
+		return w.number + before
 	}
 	return count(start), count(end)
 }

@@ -190,7 +190,7 @@ func (p *Plan) prune() {
 // name gives each item the path of its titles, which is the same in the next
 // version of the file. Two items of one path get a number.
 func (p *Plan) name() error {
-	seen := map[string]bool{}
+	seen, next := map[string]bool{}, map[string]int{}
 	for i := range p.Items {
 		x := &p.Items[i]
 		if x.Title == "" {
@@ -201,8 +201,8 @@ func (p *Plan) name() error {
 			x.Name = p.Items[x.Parent].Name + "/" + x.Name
 		}
 		base := x.Name
-		for n := 2; seen[x.Name]; n++ {
-			x.Name = fmt.Sprintf("%s-%d", base, n)
+		for n := max(2, next[base]); seen[x.Name]; n++ {
+			x.Name, next[base] = fmt.Sprintf("%s-%d", base, n), n+1
 		}
 		seen[x.Name] = true
 	}

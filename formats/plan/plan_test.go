@@ -164,3 +164,11 @@ func FuzzPlan(f *testing.F) {
 		}
 	})
 }
+
+// Items of one title are numbered in a time that grows with their number alone.
+func TestManyItemsOfOneTitle(t *testing.T) {
+	p, err := Parse([]byte(strings.Repeat("- [ ] x\n", 20_000)))
+	if err != nil || p.Items[19_999].Name != "x-20000" {
+		t.Fatal(err)
+	}
+}
