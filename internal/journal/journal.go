@@ -196,7 +196,7 @@ func OpenOwn[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], err
 
 // named adds the directory to an error that does not name it.
 func (l *Log[S, E]) named(err error) error {
-	for _, kind := range []error{nil, ErrLocked, ErrCorrupt, ErrNewer, ErrForeign, ErrInDoubt, ErrOffline, ErrDiverged, ErrElsewhere, context.Canceled, context.DeadlineExceeded} {
+	for _, kind := range []error{nil, ErrLocked, ErrCorrupt, ErrNewer, ErrForeign, ErrInDoubt, ErrOffline, ErrDiverged, ErrFull, ErrElsewhere, context.Canceled, context.DeadlineExceeded} {
 		if err == kind || kind != nil && errors.Is(err, kind) {
 			return err
 		}

@@ -59,8 +59,8 @@ type Remote interface {
 	Fetch(ctx context.Context, from uint64, take func(place uint64, commit []byte) error) error
 	// Publish adds a commit if the last one is at the given place and the server
 	// has been connected since the last Fetch, else it returns ErrConflict.
-	// ErrInDoubt means that the commit may have been added. Any other error
-	// means that it was not.
+	// ErrInDoubt means that the commit may have been added. Any other error, such
+	// as ErrFull, means that it was not.
 	Publish(ctx context.Context, last uint64, commit []byte) (place uint64, err error)
 	// Follow calls changed when there may be newer commits, until ctx ends.
 	Follow(ctx context.Context, changed func())
@@ -83,6 +83,7 @@ var (
 	ErrOffline   = errors.New("offline")
 	ErrConflict  = errors.New("another machine was first")
 	ErrDiverged  = errors.New("the shared log is not the one that this copy was made from")
+	ErrFull      = errors.New("full: the server's disk or a limit of it leaves no room")
 	ErrElsewhere = errors.New("the store joined a team or left one; try again")
 )
 

@@ -113,7 +113,7 @@ var onlyIn = map[string][]string{
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},
 	"github.com/anishathalye/porcupine":      {},
-	"net/http":                               {"cmd/internal/web", "cmd/internal/mcpsrv", "cmd/internal/app", "embed"},
+	"net/http":                               {"cmd/internal/web", "cmd/internal/mcpsrv", "cmd/internal/app", "embed", "internal/journal/jetstream/natsserver"},
 	"os/signal":                              {"cmd/internal/app", "cmd/measure"},
 }
 

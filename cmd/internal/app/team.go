@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -334,8 +335,9 @@ type teamState struct {
 	Machine   string           `json:"machine"`
 	Reachable bool             `json:"reachable"`
 	Problem   string           `json:"problem,omitempty"`
-	Behind    uint64           `json:"behind"` // commits of the facts that this machine has not fetched
-	Seq       uint64           `json:"seq"`    // the last commit of the facts here
+	Full      bool             `json:"full,omitempty"` // the server has no room, and refuses writes
+	Behind    uint64           `json:"behind"`         // commits of the facts that this machine has not fetched
+	Seq       uint64           `json:"seq"`            // the last commit of the facts here
 	At        time.Time        `json:"at,omitzero"`
 	Bytes     int64            `json:"bytes"` // of the copy of the facts
 	Status    jetstream.Status `json:"status"`
@@ -354,6 +356,9 @@ func (t teamState) Text() string {
 		return b.String()
 	}
 	line("lag", "%s behind", prose.Count(int(t.Behind), "commit"))
+	if t.Full {
+		line("full", "Writes are refused: the server's disk, or a limit of it, leaves no room. Reads work.")
+	}
 	line("server", "NATS %s, %s away", t.Status.Version, t.Status.RTT.Round(10*time.Microsecond))
 	line("stream", "%s, %s and %s of objects, %d of %s current", prose.Count(int(t.Status.Messages), "commit"), size(t.Status.Bytes), size(t.Status.Objects), t.Status.Current, prose.Count(t.Status.Replicas, "replica"))
 	if t.Status.LastBy != "" {
@@ -404,7 +409,8 @@ func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamSta
 	if err == nil {
 		err = s.stream(m).Report(wait, t.Status.Last)
 	}
-	if t.Reachable = err == nil; err != nil {
+	t.Full = errors.Is(err, journal.ErrFull)
+	if t.Reachable = err == nil || t.Full; err != nil {
 		t.Problem = err.Error()
 	}
 	return t, nil
@@ -510,6 +516,7 @@ func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plain
 	o := natsserver.Options{
 		Addr: a.Addr, Name: a.Name, Cluster: a.Cluster, Routes: a.Routes,
 		Dir: a.Dir, Cert: a.TLSCert, Key: a.TLSKey, CA: a.TLSCA, TokenFile: a.TokenFile,
+		Logger: slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	if err := r.stores.config.Paths(&o.Dir, &o.Cert, &o.Key, &o.CA, &o.TokenFile); err != nil {
 		return "", err
@@ -534,8 +541,7 @@ func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plain
 	if s.Cluster() != "" {
 		fmt.Fprintf(r.out, "The other servers of the cluster connect to %s\n", s.Cluster())
 	}
-	s.Wait(ctx)
-	return "Stopped.", nil
+	return "Stopped.", s.Wait(ctx)
 }
 
 // teamHealth is what doctor says of the project's team; nothing without one.
@@ -553,6 +559,9 @@ func (s *stores) teamHealth(ctx context.Context, sc op.Scope) []hook.Finding {
 	found := []hook.Finding{{Level: hook.Fine, Subject: "team", Text: fmt.Sprintf("%s at %s is reachable in %s: NATS %s, format %s, %s behind", t.Team, t.Server, x.RTT.Round(10*time.Microsecond), x.Version, x.Format, prose.Count(int(t.Behind), "commit"))}}
 	problem := func(text, fix string) {
 		found = append(found, hook.Finding{Level: hook.Problem, Subject: "team", Text: text, Fix: fix})
+	}
+	if t.Full {
+		problem("the server has no room and refuses writes: "+hook.Line(t.Problem), "make room on the server's disk, or raise its limit; reads work")
 	}
 	if x.Ahead.Abs() > clockOff {
 		problem(fmt.Sprintf("this machine's clock and the server's differ by %s", x.Ahead.Abs().Round(time.Second)), "set the clock")

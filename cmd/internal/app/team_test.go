@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,12 +22,16 @@ type machines struct {
 	dir string
 	url string
 	off bool // the server was stopped
+
+	free atomic.Uint64 // bytes of the server's disk
 	*natsserver.Server
 }
 
 func newMachines(t *testing.T) *machines {
 	m := &machines{t: t, dir: home(t)}
-	s, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir()})
+	m.free.Store(1 << 30)
+	s, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir(),
+		Free: func(string) (uint64, uint64, error) { return m.free.Load(), 1 << 40, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,6 +176,31 @@ func TestTeamOffline(t *testing.T) {
 	m.on("a", 1, "doctor")
 	m.says("a", "may be missing", "team", "leave")
 	m.on("a", 0, "remember", "auth/alg", "RS256")
+}
+
+// A server without room says so: to who writes, in the status and in doctor.
+func TestTeamFull(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "team", "join", m.url)
+	m.on("a", 0, "remember", "auth/token", "Uses JWT")
+	m.free.Store(0)
+	code, errs := 0, ""
+	for code != 1 { // the server notices soon
+		code, _, errs = do(t, "", "remember", "auth/alg", "RS256")
+	}
+	if !strings.Contains(errs, "nothing was written: full") {
+		t.Errorf("%s", errs)
+	}
+	m.says("a", "Writes are refused: the server's disk", "team", "status")
+	if out, _ := m.on("a", 1, "doctor"); !strings.Contains(out, "the server has no room") {
+		t.Errorf("%s", out)
+	}
+	m.says("a", "Uses JWT", "recall", "JWT")
+	m.free.Store(1 << 30)
+	for code != 0 {
+		code, _, errs = do(t, "", "remember", "auth/alg", "RS256")
+	}
+	m.says("a", "RS256", "recall", "RS256")
 }
 
 func TestTeamArguments(t *testing.T) {

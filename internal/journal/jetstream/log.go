@@ -78,6 +78,18 @@ const (
 	codeNoPeers     = 10005
 )
 
+// Codes of a server without room: the account's limit, the server's, its storage, and the stream's limit.
+const (
+	codeAccountFull = 10002
+	codeServerFull  = 10023
+	codeStorageFull = 10047
+	codeStreamFull  = 10077
+)
+
+func full(err error) bool {
+	return isCode(err, codeAccountFull, codeServerFull, codeStorageFull, codeStreamFull)
+}
+
 func isCode(err error, codes ...jetstream.ErrorCode) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	for _, c := range codes {
@@ -157,11 +169,22 @@ func (p *publishing) run(ctx context.Context) (uint64, error) {
 		case <-time.After(pause):
 		case <-ctx.Done():
 			if p.sent {
-				return 0, fmt.Errorf("%s: %w: there was no answer in time; the server may have the commit, the next command shows it: %w", p.l.s.Where(), journal.ErrInDoubt, err)
+				return 0, fmt.Errorf("%s: %w: there was no answer in time%s; the server may have the commit, the next command shows it: %w", p.l.s.Where(), journal.ErrInDoubt, p.otherwise(), err)
 			}
 			return 0, p.l.s.offline(err)
 		}
 	}
+}
+
+// otherwise tells of a server that answers everything but the publish. JetStream is so after a
+// write of its own failed.
+func (p *publishing) otherwise() string {
+	ctx, cancel := context.WithTimeout(context.Background(), firstAnswer)
+	defer cancel()
+	if _, err := p.d.stream.Info(ctx); err != nil {
+		return ""
+	}
+	return ", but the server answers otherwise: see its log, its disk may be full, and then it must be started again"
 }
 
 // errAgain means that the outcome is not known yet.
@@ -192,6 +215,9 @@ func (p *publishing) try(ctx context.Context, answer time.Duration) (uint64, err
 	if _, answered := errors.AsType[*jetstream.APIError](err); answered {
 		if p.sent {
 			return 0, fmt.Errorf("%w: %w", errAgain, err)
+		}
+		if full(err) {
+			err = fmt.Errorf("%w: %w", journal.ErrFull, err)
 		}
 		return 0, fmt.Errorf("%s refused the commit, nothing was written: %w", p.l.s.Where(), err)
 	}

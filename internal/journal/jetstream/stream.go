@@ -373,6 +373,8 @@ func (s *Stream) explain(err error) error {
 		return fmt.Errorf("%s: the server refuses the credentials in %s: %w", s.Where(), files, err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("%s: the server has no JetStream: %w", s.Where(), err)
+	case full(err):
+		return fmt.Errorf("%s: %w: %w", s.Where(), journal.ErrFull, err)
 	}
 	for _, gone := range []error{
 		nats.ErrNoServers, nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrNoResponders,

@@ -376,7 +376,7 @@ func TestFullStream(t *testing.T) {
 	}
 	pad := strings.Repeat("x", 2048)
 	_, err = a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: pad}}, nil })
-	if err == nil || errors.Is(err, journal.ErrInDoubt) || errors.Is(err, journal.ErrOffline) {
+	if !errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrInDoubt) {
 		t.Error(err)
 	}
 	if got := a.newest(t); got["x"] != 1 {

@@ -11,11 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -33,11 +35,22 @@ type Options struct {
 	Cluster string   // host:port for the other servers; none: no cluster
 	Routes  []string // host:port of the other servers
 
-	Logger *slog.Logger
+	Logger *slog.Logger // nowhere
+
+	// Free says how much of the disk of Dir is free, and its size; nil asks the system.
+	Free func(dir string) (free, size uint64, err error)
 }
 
 // Server is a running NATS server.
-type Server struct{ s *server.Server }
+type Server struct {
+	o    *server.Options
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu  sync.Mutex // held while it is started anew
+	s   *server.Server
+	err error // why it could not be started anew
+}
 
 // startTimeout is how long a server may take to read its streams.
 const startTimeout = 30 * time.Second
@@ -51,6 +64,7 @@ func Start(o *Options) (*Server, error) {
 	so := &server.Options{
 		ServerName: o.Name, Host: host, Port: port, NoSigs: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, MaxPayload: 8 << 20,
+		JetStreamMaxStore: math.MaxInt64, // refuseWhenFull looks at the disk as it is, not as it was at the start
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
@@ -72,19 +86,57 @@ func Start(o *Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s, err := server.NewServer(so)
+	s := &Server{o: so}
+	if s.s, err = start(so, o.Logger); err != nil {
+		return nil, fmt.Errorf("the server at %s did not start; is the port free, and %s not in use? %w", o.Addr, o.Dir, err)
+	}
+	var ctx context.Context
+	ctx, s.stop = context.WithCancel(context.Background())
+	if w := (watch{s: s, o: o}); o.Cluster == "" && w.look() {
+		s.wg.Go(func() { w.loop(ctx) })
+	}
+	return s, nil
+}
+
+func start(o *server.Options, l *slog.Logger) (*server.Server, error) {
+	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Logger != nil {
-		s.SetLoggerV2(logger{o.Logger}, false, false, false)
+	if l != nil {
+		s.SetLoggerV2(logger{l}, false, false, false)
 	}
 	s.Start()
 	if !s.ReadyForConnections(startTimeout) {
 		s.Shutdown()
-		return nil, fmt.Errorf("the server at %s did not start; is the port free, and %s not in use?", o.Addr, o.Dir)
+		return nil, errors.New("it is not ready for connections")
 	}
-	return &Server{s}, nil
+	return s, nil
+}
+
+// restart starts the server anew at the same address.
+func (s *Server) restart(l *slog.Logger) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.s.Shutdown()
+	s.s.WaitForShutdown()
+	o := s.o.Clone()
+	if at, ok := s.s.Addr().(*net.TCPAddr); ok {
+		o.Port = at.Port
+	}
+	n, err := start(o, l)
+	if err != nil {
+		s.err = fmt.Errorf("a write failed, and the server could not be started again: %w", err)
+		return s.err
+	}
+	s.s = n
+	return nil
+}
+
+func (s *Server) now() *server.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.s
 }
 
 // clusterName is also the name with which the servers of a cluster sign in.
@@ -139,30 +191,43 @@ func hostPort(addr string) (string, int, error) {
 }
 
 // URL is where clients connect.
-func (s *Server) URL() string { return s.s.ClientURL() }
+func (s *Server) URL() string { return s.now().ClientURL() }
 
 // Cluster is where the other servers of the cluster connect; empty without one.
 func (s *Server) Cluster() string {
-	if a := s.s.ClusterAddr(); a != nil {
+	if a := s.now().ClusterAddr(); a != nil {
 		return a.String()
 	}
 	return ""
 }
 
-// Wait returns when ctx ends or the server stops by itself, such as for a full disk.
-func (s *Server) Wait(ctx context.Context) {
+// Wait returns when ctx ends or the server stops by itself. Then it may say why.
+func (s *Server) Wait(ctx context.Context) error {
 	stopped := make(chan struct{})
-	go func() { s.s.WaitForShutdown(); close(stopped) }()
+	go func() {
+		defer close(stopped)
+		for last := (*server.Server)(nil); last != s.now(); {
+			last = s.now()
+			last.WaitForShutdown()
+		}
+	}()
 	select {
 	case <-ctx.Done():
+		return nil
 	case <-stopped:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.err
 	}
 }
 
 // Close stops the server. What it acknowledged is on disk.
 func (s *Server) Close() {
-	s.s.Shutdown()
-	s.s.WaitForShutdown()
+	s.stop()
+	s.wg.Wait()
+	last := s.now()
+	last.Shutdown()
+	last.WaitForShutdown()
 }
 
 // logger passes the server's notes on.
