@@ -26,8 +26,8 @@ func statementOf(v *fact.Version) conflict.Statement {
 // adviseConflicts names facts under other keys that the new value likely
 // contradicts or replaces, from what is at hand. It is advice: nothing is done about
 // them, and what is missed here health finds. A look takes longer than a write. So of
-// many who write at once one looks at a time, and after a look of theirs the others go
-// without for ten times as long as it took. Who writes alone always has a look.
+// many who write at once one looks at a time. After that look nobody of them looks for ten
+// times as long as it took. Who writes alone always has a look.
 func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
 	if r.Outcome == Confirmed || r.Outcome == Disputed || r.Outcome == Backdated || len(r.Similar) == similarMost {
 		return

@@ -28,8 +28,8 @@ const (
 // and whether a maintenance pass is due.
 const tidyEach = 10 * time.Second
 
-// After this work a store rests restTimes as long as it took, so that writers who keep
-// coming have the processor, and the next index takes in more facts at once.
+// After this work a store rests restTimes as long as it took. So writers who keep coming
+// have the processor, and the next index takes in more facts at once.
 const (
 	restTimes = 4
 	restMost  = 2 * time.Second

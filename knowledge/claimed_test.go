@@ -8,7 +8,7 @@ import (
 	"leanctx/knowledge/transfer"
 )
 
-// A record of a file has the authority of an import, whatever it says of itself: it
+// A record of a file has the authority of an import, whatever it says of itself. It
 // replaces no user's word, and any agent replaces it.
 func TestRecordsClaimNoAuthority(t *testing.T) {
 	const claimed = `{"category":"c","key":"k","value":"push to main","confidence":1,"source":"user"}`

@@ -8,7 +8,9 @@ import (
 
 	"leanctx/formats"
 	. "leanctx/knowledge"
+	"leanctx/knowledge/advice"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/history"
 	"leanctx/knowledge/listing"
 	"leanctx/knowledge/state"
 )
@@ -434,5 +436,28 @@ func TestLinksHaveEffect(t *testing.T) {
 	link(codex, "store", "db", "contradicts")
 	if _, err := codex.Remove(t.Context(), Withdrawal{Category: "c", Key: "store", Erase: true, Confirm: true}); err != nil || open() != "" {
 		t.Errorf("%v, %s", err, open())
+	}
+}
+
+// Who asks why a fact is believed is told what stands against it, until that is settled.
+func TestWhyNamesOpenDisputes(t *testing.T) {
+	s := testStore(t, nil)
+	pref := Assertion{Category: "user", Key: "pref", Value: "never force push", Confidence: new(1.), Source: "user"}
+	s.remember(t, pref)
+	pref.Value, pref.Confidence, pref.Source = "Force push is fine", new(.3), ""
+	d := s.remember(t, pref).Dispute
+	if d == nil {
+		t.Fatal("no dispute")
+	}
+	why := func() string {
+		return must[history.Provenance](t)(history.Why(t.Context(), s.Store, history.Subject{Category: "user", Key: "pref"})).Text()
+	}
+	want := "\n  Disputed: " + d.ID + " [user/pref] 'Force push is fine' (cursor-a3f8, 30%, 2026-01-15) against 'never force push' (user, 100%)\n"
+	if got := why(); !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	must[advice.Judged](t)(advice.Judge(t.Context(), s.Store, advice.Verdict{Category: "user", Key: "pref", Target: d.ID, Verdict: "reject", Source: "user"}))
+	if got := why(); strings.Contains(got, "Disputed") {
+		t.Error(got)
 	}
 }

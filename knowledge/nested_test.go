@@ -13,9 +13,8 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Disputes of disputes: a claim against what a verdict made believed, and verdicts on
-// claims whose opponent was disputed by others, judged, replaced, removed or renamed
-// meanwhile. No verdict takes away what was asserted after what it is about.
+// There are disputes of disputes. One is a claim against what a verdict made believed. Another
+// is a verdict on a claim whose opponent was disputed, judged, replaced or renamed meanwhile. No verdict takes away what was asserted after what it is about.
 func TestDisputesOfDisputes(t *testing.T) {
 	type step struct {
 		say    string // an agent's claim, or after "user " the user's word; "-" is a removal

@@ -223,8 +223,8 @@ func (o *Occasion) news(c *choice) []newsItem {
 // isOwn tells whether the caller is an author, who may not be known.
 func (n News) isOwn(author string) bool { return author != "" && n.Own != nil && n.Own(author) }
 
-// ended are the facts that have no value any more, since somebody removed it or its time
-// was over, and what others took back of facts that still have one.
+// ended are the facts that have no value any more: somebody removed it, or its time was
+// over. With them is what others took back of facts that still have a value.
 func (o *Occasion) ended(c *choice) (out []newsItem) {
 	for _, n := range c.known.Ended(o.News.Since, c.at) {
 		vs := c.known.Versions(n)

@@ -28,6 +28,8 @@ type Provenance struct {
 	Key      string   `json:"key"`
 	Versions []Behind `json:"versions"`
 	Erased   string   `json:"erased,omitempty"`
+
+	Disputes []knowledge.Disputing `json:"disputes,omitempty"` // the open ones
 }
 
 // Behind is one version with who stands behind it.
@@ -83,6 +85,9 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 		return r, false
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
+	for _, d := range state.OpenDisputes(st, st.Disputes(fact.IDOf(r.Category, r.Key)), now) {
+		r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
+	}
 	for _, v := range slices.Backward(vs) {
 		b := Behind{ended: fact.EndGiven(v), SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
 		if fact.Decays(v) {
@@ -114,6 +119,9 @@ func (p Provenance) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Line(p.Category), prose.Line(p.Key), prose.Count(len(p.Versions), "version"))
 	b.WriteString("\n  Kind: " + p.kind())
+	for _, d := range p.Disputes {
+		b.WriteString("\n  Disputed: " + d.Line())
+	}
 	for _, v := range p.Versions {
 		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, v.period(), prose.Percent(v.Confidence), v.Confirmations)
 		if v.SourceState != "" {

@@ -102,8 +102,8 @@ func (s *statistics) idf(f Field, df int) float64 {
 //
 //	score = m/n · Σ_f m_f/n_f · Σ_t boost_f · weight_t · idf² · norm · √tf · k1 / (√tf + k1·(1 − b + b·length/average))
 //
-// where m of n fields match, m_f of a field's n_f terms do, k1 = 1.2, b = 0.75, and norm is 1/√Σ(boost·weight·idf)²
-// over all fields and terms. The idf and the average are those of the field. This is what bleve v2.6.1 computes for a
+// where m of n fields match, and m_f of a field's n_f terms do. k1 is 1.2, and b is 0.75. norm is
+// 1/√Σ(boost·weight·idf)² over all fields and terms. The idf and the average are those of the field. This is what bleve v2.6.1 computes for a
 // disjunction, over the fields, of disjunctions of term queries with BM25 scoring.
 type scorer struct {
 	query  *Query

@@ -69,9 +69,12 @@ func OpenDisputes(f Facts, list []formats.Dispute, at time.Time) (out []formats.
 	return out
 }
 
-// StandingOf is the state of a dispute at an instant. An open one closes by
-// itself when its value, or the end that it gives, is believed, when its opponent has ended, or when its
-// rival no longer says the same, also by the mere passing of time.
+// StandingOf is the state of a dispute at an instant. An open one closes by itself, also
+// by the mere passing of time, in one of three cases:
+//
+//   - its value, or the end that it gives, is believed;
+//   - its opponent has ended;
+//   - its rival no longer says the same.
 func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
 	if d.State != formats.DisputeOpen {
 		return d.State

@@ -14,14 +14,17 @@
 // # What counts
 //
 // Words are compared without case, names (userId, src/a.go, v2.1) as written.
-// A quantity is a number with its unit in a base unit: 500 ms is 0.5 s, 10 MB
+// A quantity is a number with its unit in a base unit. 500 ms is 0.5 s, 10 MB
 // is 10,000,000 bytes, 50 % is 50%. It never equals a number without a unit.
 // A bare number keeps its digits: Go 1.20 is not Go 1.2. Number words up to a
 // hundred, a dozen, and grouped digits (10,000) are numbers.
 //
-// These do not count: white space, one closing mark, the articles, quotes,
-// back-ticks and parentheses around whole words, the mark between a name and
-// its value (port: 8080), British or American spelling, contractions.
+// These do not count:
+//
+//   - white space, one closing mark, and the articles;
+//   - quotes, back-ticks and parentheses around whole words;
+//   - the mark between a name and its value (port: 8080);
+//   - British or American spelling, and contractions.
 //
 // The order of words counts, except between the items of a list. A list has at
 // least three items, or two joined by "and"; the items have the same number of
