@@ -1,6 +1,10 @@
 package conflict
 
-import "strings"
+import (
+	"strings"
+
+	"leanctx/knowledge/words"
+)
 
 // names gives the class of each name; of a class a project mostly has one for one
 // purpose.
@@ -53,17 +57,8 @@ func classes(lists map[string]string) map[string]string {
 	return out
 }
 
-// set is a set of words.
-func set(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
-	return out
-}
-
 // generic are words that say nothing of what a fact is about.
-var generic = set(`use uses used using run runs running is are was be has have now currently always our we the all default
+var generic = words.Set(`use uses used using run runs running is are was be has have now currently always our we the all default
 	version versions set value kind type choose chose chosen decided decision primary main current new go goes come comes
 	hold holds held keep keeps kept store stored stores written write writes pin pinned pins manage managed with under
 	service every each per by as for of to in on at after size live lives lifetime happen happens newer support supports
@@ -76,18 +71,18 @@ var polarities = map[string]int{
 }
 
 // afterOn are words before which on says yes: telemetry is on by default.
-var afterOn = set(`by for everywhere now always again since and`)
+var afterOn = words.Set(`by for everywhere now always again since and`)
 
 // circumstances are words that tell two facts of one form apart, as stems.
-var circumstances = set(`product prod stage dev develop test ci local eu us web mobil io ios android frontend backend window linux maco
+var circumstances = words.Set(`product prod stage dev develop test ci local eu us web mobil io ios android frontend backend window linux maco
 	intern public extern api queri databas access refresh admin minimum maximum min max read write unit e2e end go yaml python node
 	staff custom doc document`)
 
 // slots are the words for what one thing or person is, as stems.
-var slots = set(`own owner lead maintain maintainer region host licens port branch broker format cadenc databas cache languag framework manag`)
+var slots = words.Set(`own owner lead maintain maintainer region host licens port branch broker format cadenc databas cache languag framework manag`)
 
 // counters are words whose number is a place in a series, as stems.
-var counters = set(`number no item entri step part phase chapter page issu ticket task case exampl test value fact row level group round sprint iter node shard
+var counters = words.Set(`number no item entri step part phase chapter page issu ticket task case exampl test value fact row level group round sprint iter node shard
 	worker replica partit instanc machin player team room`)
 
 // synonyms bring words for one thing together; stems.

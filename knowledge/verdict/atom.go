@@ -290,21 +290,21 @@ func (r *reader) token(t string) {
 }
 
 func (r *reader) word(w, raw string) {
-	if n, ok := numberWord(w); ok {
+	if n, ok := numberWords[w]; ok {
 		r.numberWord(n, w)
 		return
 	}
-	r.negated = r.negated || negation(w)
+	r.negated = r.negated || negations[w]
 	r.add(atom{class: word, text: w, raw: raw})
 }
 
 // hyphenated reads "twenty-five", "three-node" and "five-minute".
 func (r *reader) hyphenated(left, right string) bool {
-	n, ok := numberWord(left)
+	n, ok := numberWords[left]
 	if !ok {
 		return false
 	}
-	if ones, ok := numberWord(right); ok && n >= 20 && n < 100 && ones > 0 && ones < 10 {
+	if ones, ok := numberWords[right]; ok && n >= 20 && n < 100 && ones > 0 && ones < 10 {
 		r.numberWord(n, left)
 		r.numberWord(ones, right)
 		return true
@@ -424,7 +424,7 @@ func article(a atom, first bool) bool {
 func takesArticle(a atom, article string) bool {
 	switch a.class {
 	case word:
-		return article != "a" || !preposition(a.text) && !copula(a.text) && a.text != "and" && a.text != "or"
+		return article != "a" || !prepositions[a.text] && !copulas[a.text] && a.text != "and" && a.text != "or"
 	case name:
 		return strings.ContainsFunc(a.text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 	}

@@ -178,19 +178,19 @@ func multiplier(w string) (power int, ok bool) {
 // measured is the quantity of a number and a unit. attached tells that the unit
 // follows without a space.
 func measured(text, of string, attached bool) (atom, bool) {
-	dimension, factor, power, ok := unit(of, attached)
+	u, ok := unitOf(of, attached)
 	if !ok {
 		return atom{}, false
 	}
-	sign, whole, exp, ok := scale(text, factor, power)
+	sign, whole, exp, ok := scale(text, u.factor, u.power)
 	if !ok { // not exact: equal only as written
-		return atom{class: quantity, text: dimension + "*" + strconv.FormatUint(factor, 10) + "e" + decimal(power) + " " + text}, true
+		return atom{class: quantity, text: u.dimension + "*" + strconv.FormatUint(u.factor, 10) + "e" + decimal(u.power) + " " + text}, true
 	}
-	a := atom{class: quantity, text: dimension + " " + sign + strconv.FormatUint(whole, 10) + "e" + decimal(exp)}
-	if dimension == "time" && sign == "" && exp >= 0 && exp < 18 {
+	a := atom{class: quantity, text: u.dimension + " " + sign + strconv.FormatUint(whole, 10) + "e" + decimal(exp)}
+	if u.dimension == "time" && sign == "" && exp >= 0 && exp < 18 {
 		if nanos, ok := pow10(whole, exp); ok {
 			a.nanos = nanos
-			a.step, _ = pow10(factor, power)
+			a.step, _ = pow10(u.factor, u.power)
 		}
 	}
 	return a, true
@@ -213,188 +213,98 @@ func pow10(n uint64, exp int) (uint64, bool) {
 	return n, true
 }
 
-// unit finds a unit: its dimension, and what one of it is in the base unit, as
+// unit is a unit of measure: its dimension, and what one of it is in the base unit, as
 // factor times a power of ten.
-func unit(u string, attached bool) (dimension string, factor uint64, power int, ok bool) {
-	if left, right, found := strings.Cut(u, "/"); found {
-		per := ""
-		switch right {
-		case "s", "sec", "second":
-			per = "/s"
-		case "min", "minute":
-			per = "/min"
-		case "h", "hr", "hour":
-			per = "/h"
-		case "d", "day":
-			per = "/d"
-		default:
-			return "", 0, 0, false
-		}
-		dimension, factor, power, ok = unit(left, attached)
-		return dimension + per, factor, power, ok
-	}
-	switch u { // where the case of a letter tells
-	case "Kb":
-		return "bits", 1, 3, true
-	case "Mb":
-		return "bits", 1, 6, true
-	case "Gb":
-		return "bits", 1, 9, true
-	case "Tb":
-		return "bits", 1, 12, true
-	case "B":
-		return "bytes", 1, 0, true
-	case "m": // after a space it may be a metre
-		return "time", 60, 9, attached
-	case "w":
-		return "time", 604800, 9, attached
-	}
-	if len(u) > 12 {
-		return "", 0, 0, false
-	}
-	switch strings.ToLower(u) {
-	case "ns", "nanosecond", "nanoseconds":
-		return "time", 1, 0, true
-	case "us", "microsecond", "microseconds":
-		return "time", 1, 3, true
-	case "ms", "msec", "msecs", "millisecond", "milliseconds":
-		return "time", 1, 6, true
-	case "s", "sec", "secs", "second", "seconds":
-		return "time", 1, 9, true
-	case "min", "mins", "minute", "minutes":
-		return "time", 60, 9, true
-	case "h", "hr", "hrs", "hour", "hours":
-		return "time", 3600, 9, true
-	case "d", "day", "days":
-		return "time", 86400, 9, true
-	case "wk", "week", "weeks":
-		return "time", 604800, 9, true
-	case "month", "months":
-		return "months", 1, 0, true
-	case "yr", "yrs", "year", "years":
-		return "months", 12, 0, true
-	case "byte", "bytes":
-		return "bytes", 1, 0, true
-	case "kb", "kilobyte", "kilobytes":
-		return "bytes", 1, 3, true
-	case "mb", "megabyte", "megabytes":
-		return "bytes", 1, 6, true
-	case "gb", "gigabyte", "gigabytes":
-		return "bytes", 1, 9, true
-	case "tb", "terabyte", "terabytes":
-		return "bytes", 1, 12, true
-	case "pb", "petabyte", "petabytes":
-		return "bytes", 1, 15, true
-	case "kib", "kibibyte", "kibibytes":
-		return "bytes", 1 << 10, 0, true
-	case "mib", "mebibyte", "mebibytes":
-		return "bytes", 1 << 20, 0, true
-	case "gib", "gibibyte", "gibibytes":
-		return "bytes", 1 << 30, 0, true
-	case "tib", "tebibyte", "tebibytes":
-		return "bytes", 1 << 40, 0, true
-	case "bit", "bits":
-		return "bits", 1, 0, true
-	case "kbit", "kbits", "kilobits":
-		return "bits", 1, 3, true
-	case "mbit", "mbits", "megabits":
-		return "bits", 1, 6, true
-	case "gbit", "gbits", "gigabits":
-		return "bits", 1, 9, true
-	case "kbps":
-		return "bits/s", 1, 3, true
-	case "mbps":
-		return "bits/s", 1, 6, true
-	case "gbps":
-		return "bits/s", 1, 9, true
-	case "%", "percent", "pct":
-		return "percent", 1, 0, true
-	case "$", "usd", "dollar", "dollars":
-		return "USD", 1, 0, true
-	case "€", "eur", "euro", "euros":
-		return "EUR", 1, 0, true
-	case "£", "gbp":
-		return "GBP", 1, 0, true
-	case "hz":
-		return "Hz", 1, 0, true
-	case "khz":
-		return "Hz", 1, 3, true
-	case "mhz":
-		return "Hz", 1, 6, true
-	case "ghz":
-		return "Hz", 1, 9, true
-	case "px", "pixel", "pixels":
-		return "px", 1, 0, true
-	}
-	return "", 0, 0, false
+type unit struct {
+	dimension string
+	factor    uint64
+	power     int
 }
 
-// numberWord is the number that an English word names.
-func numberWord(w string) (int, bool) {
-	if len(w) < 3 || len(w) > 9 {
-		return 0, false
+// units are the units by their names in lower case.
+var units = byName(map[unit]string{
+	{"time", 1, 0}:        "ns nanosecond nanoseconds",
+	{"time", 1, 3}:        "us microsecond microseconds",
+	{"time", 1, 6}:        "ms msec msecs millisecond milliseconds",
+	{"time", 1, 9}:        "s sec secs second seconds",
+	{"time", 60, 9}:       "min mins minute minutes",
+	{"time", 3600, 9}:     "h hr hrs hour hours",
+	{"time", 86400, 9}:    "d day days",
+	{"time", 604800, 9}:   "wk week weeks",
+	{"months", 1, 0}:      "month months",
+	{"months", 12, 0}:     "yr yrs year years",
+	{"bytes", 1, 0}:       "byte bytes",
+	{"bytes", 1, 3}:       "kb kilobyte kilobytes",
+	{"bytes", 1, 6}:       "mb megabyte megabytes",
+	{"bytes", 1, 9}:       "gb gigabyte gigabytes",
+	{"bytes", 1, 12}:      "tb terabyte terabytes",
+	{"bytes", 1, 15}:      "pb petabyte petabytes",
+	{"bytes", 1 << 10, 0}: "kib kibibyte kibibytes",
+	{"bytes", 1 << 20, 0}: "mib mebibyte mebibytes",
+	{"bytes", 1 << 30, 0}: "gib gibibyte gibibytes",
+	{"bytes", 1 << 40, 0}: "tib tebibyte tebibytes",
+	{"bits", 1, 0}:        "bit bits",
+	{"bits", 1, 3}:        "kbit kbits kilobits",
+	{"bits", 1, 6}:        "mbit mbits megabits",
+	{"bits", 1, 9}:        "gbit gbits gigabits",
+	{"bits/s", 1, 3}:      "kbps",
+	{"bits/s", 1, 6}:      "mbps",
+	{"bits/s", 1, 9}:      "gbps",
+	{"percent", 1, 0}:     "% percent pct",
+	{"USD", 1, 0}:         "$ usd dollar dollars",
+	{"EUR", 1, 0}:         "€ eur euro euros",
+	{"GBP", 1, 0}:         "£ gbp",
+	{"Hz", 1, 0}:          "hz",
+	{"Hz", 1, 3}:          "khz",
+	{"Hz", 1, 6}:          "mhz",
+	{"Hz", 1, 9}:          "ghz",
+	{"px", 1, 0}:          "px pixel pixels",
+})
+
+func byName(lists map[unit]string) map[string]unit {
+	out := map[string]unit{}
+	for u, names := range lists {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = u
+		}
 	}
-	switch w {
-	case "zero":
-		return 0, true
-	case "one":
-		return 1, true
-	case "two":
-		return 2, true
-	case "three":
-		return 3, true
-	case "four":
-		return 4, true
-	case "five":
-		return 5, true
-	case "six":
-		return 6, true
-	case "seven":
-		return 7, true
-	case "eight":
-		return 8, true
-	case "nine":
-		return 9, true
-	case "ten":
-		return 10, true
-	case "eleven":
-		return 11, true
-	case "twelve", "dozen":
-		return 12, true
-	case "thirteen":
-		return 13, true
-	case "fourteen":
-		return 14, true
-	case "fifteen":
-		return 15, true
-	case "sixteen":
-		return 16, true
-	case "seventeen":
-		return 17, true
-	case "eighteen":
-		return 18, true
-	case "nineteen":
-		return 19, true
-	case "twenty":
-		return 20, true
-	case "thirty":
-		return 30, true
-	case "forty":
-		return 40, true
-	case "fifty":
-		return 50, true
-	case "sixty":
-		return 60, true
-	case "seventy":
-		return 70, true
-	case "eighty":
-		return 80, true
-	case "ninety":
-		return 90, true
-	case "hundred":
-		return 100, true
+	return out
+}
+
+// exactUnits are those that the case of a letter tells from others.
+var exactUnits = map[string]unit{
+	"Kb": {"bits", 1, 3}, "Mb": {"bits", 1, 6}, "Gb": {"bits", 1, 9}, "Tb": {"bits", 1, 12}, "B": {"bytes", 1, 0},
+	"m": {"time", 60, 9}, "w": {"time", 604800, 9},
+}
+
+var rates = map[string]string{
+	"s": "/s", "sec": "/s", "second": "/s", "min": "/min", "minute": "/min", "h": "/h", "hr": "/h", "hour": "/h", "d": "/d", "day": "/d",
+}
+
+// unitOf finds a unit, also one of a rate (MB/s). attached tells that it follows a number
+// without a space.
+func unitOf(name string, attached bool) (unit, bool) {
+	if left, right, found := strings.Cut(name, "/"); found {
+		u, ok := unitOf(left, attached)
+		u.dimension += rates[right]
+		return u, ok && rates[right] != ""
 	}
-	return 0, false
+	if u, ok := exactUnits[name]; ok {
+		return u, name != "m" || attached // after a space it may be a metre
+	}
+	if len(name) > 12 {
+		return unit{}, false
+	}
+	u, ok := units[strings.ToLower(name)]
+	return u, ok
+}
+
+// numberWords are the numbers that English words name.
+var numberWords = map[string]int{
+	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+	"eleven": 11, "twelve": 12, "dozen": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+	"eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
+	"eighty": 80, "ninety": 90, "hundred": 100,
 }
 
 // numberWord takes in a number that was written as a word, with the one before
