@@ -190,8 +190,7 @@ Agent card: lean-ctx 1.2.3 (A2A 1.0)
   Skill task-board: Takes a task for an agent of the project, and tells its state, its messages and what came of it.`)
 	b, err := json.Marshal(card("1.2.3"))
 	mustBe(t, string(b), `{"name":"lean-ctx","description":"Keeps the tasks that coding agents of one project give each other, with their messages, history and results.",`+
-		`"supportedInterfaces":[],`+
-		`"version":"1.2.3","capabilities":{"streaming":false,"pushNotifications":false},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
+		`"version":"1.2.3","defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
 		`"skills":[{"id":"task-board","name":"Task board","description":"Takes a task for an agent of the project, and tells its state, its messages and what came of it.","tags":["tasks","coordination"],"examples":["Fix auth middleware","Add rate limiting"]}]}`)
 	if err != nil {
 		t.Error(err)

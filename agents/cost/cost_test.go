@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,7 +135,7 @@ func TestByDay(t *testing.T) {
   By Day:
     2026-03-20  650 tok (65.0%)
     2026-03-19  250 tok (25.0%)
-    … 1 more (limit=2)
+  … 1 more (limit=2)
 
   Of these, 1,000 tokens estimated from bytes (commands do not load the tokenizer).`)
 	if r, err := days(ReportQuery{AgentID: "cursor-a3f8"}); err != nil || len(r.Days) != 3 {
@@ -314,30 +313,24 @@ func TestSums(t *testing.T) {
 func TestPercentages(t *testing.T) {
 	for _, c := range []struct {
 		parts []int64
-		want  []int
+		want  []float64
 	}{
-		{nil, []int{}},
-		{[]int64{0, 0}, []int{0, 0}},
-		{[]int64{7}, []int{1000}},
-		{[]int64{1, 1, 1}, []int{334, 333, 333}},
-		{[]int64{2, 1, 0}, []int{667, 333, 0}},
-		{[]int64{89420, 55810}, []int{616, 384}},
-		{[]int64{1 << 60, 1, 1}, []int{1000, 0, 0}},
+		{nil, nil},
+		{[]int64{0, 0}, []float64{0, 0}},
+		{[]int64{7}, []float64{100}},
+		{[]int64{1, 1, 1}, []float64{33.3, 33.3, 33.3}},
+		{[]int64{89420, 55810}, []float64{61.6, 38.4}},
+		{[]int64{1 << 60, 1, 1}, []float64{100, 0, 0}},
 	} {
-		same(t, percentages(c.parts), c.want)
-	}
-	for n := range 200 {
-		var parts []int64
-		for i := range n + 1 {
-			parts = append(parts, int64((i*7919+n*104729)%1013))
+		rows := map[key]Counts{}
+		for i, n := range c.parts {
+			rows[key{Tool: string(rune('a' + i))}] = Counts{In: n}
 		}
-		sum := 0
-		for _, p := range percentages(parts) {
-			sum += p
+		var got []float64
+		for _, s := range shares(rows, byTool) {
+			got = append(got, s.Percent)
 		}
-		if sum != 1000 && slices.Max(parts) > 0 {
-			t.Errorf("%v adds up to %d", parts, sum)
-		}
+		same(t, got, c.want)
 	}
 }
 
@@ -366,31 +359,5 @@ func TestLastSession(t *testing.T) {
 		if got, err := u.LastSession(t.Context(), tt.agent, tt.session); err != nil || !got.Equal(tt.want) {
 			t.Errorf("%q in %q: %v, %v, want %v", tt.agent, tt.session, got, err, tt.want)
 		}
-	}
-}
-
-// What an earlier version counted is not dropped without a word, until a reset.
-func TestTotalsOfAnEarlierVersionAreNamed(t *testing.T) {
-	dir := t.TempDir()
-	l := open(t, dir, Options{Now: time.Now})
-	if text := report(t, l).Text(); strings.Contains(text, "earlier version") {
-		t.Errorf("%s", text)
-	}
-	file := filepath.Join(dir, "costs.json")
-	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if text := report(t, l).Text(); !strings.Contains(text, "\n  Not counted: totals of an earlier version, in "+file) {
-		t.Errorf("%s", text)
-	}
-	before := time.Now().Add(-time.Minute)
-	if err := os.Chtimes(file, before, before); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Reset(t.Context(), Reset{}); err != nil {
-		t.Fatal(err)
-	}
-	if text := report(t, l).Text(); strings.Contains(text, "earlier version") {
-		t.Errorf("after a reset: %s", text)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,9 +28,6 @@ type Report struct {
 	Tools  []Share   `json:"by_tool,omitzero"`
 	Days   []Share   `json:"by_day,omitzero"` // UTC, the newest first
 
-	// NotCounted is the file of an earlier version whose totals are not among these.
-	NotCounted string `json:"not_counted,omitempty"`
-
 	limit int
 }
 
@@ -53,7 +48,7 @@ func (u *Usage) Report(ctx context.Context, q ReportQuery) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Since: t.since, NotCounted: u.earlier(t.since), limit: limit}
+	r := Report{Since: t.since, limit: limit}
 	rows := t.rows
 	if q.AgentID = clean(q.AgentID); q.AgentID != "" {
 		if r.Agent, err = t.agent(q.AgentID); err != nil {
@@ -79,18 +74,6 @@ func (u *Usage) Report(ctx context.Context, q ReportQuery) (Report, error) {
 	return r, nil
 }
 
-// earlier is the file in which an earlier version kept its totals; empty if there is
-// none, or if the costs were reset since.
-func (u *Usage) earlier(reset time.Time) string {
-	file := filepath.Join(u.dir, "costs.json")
-	for _, name := range []string{file, filepath.Join(u.dir, "costs.journal")} {
-		if info, err := os.Stat(name); err == nil && info.ModTime().After(reset) {
-			return file
-		}
-	}
-	return ""
-}
-
 func limited(limit int) (int, error) {
 	if limit < 0 || limit > maxLimit {
 		return 0, refusal.Argument("limit", "limit %d is not in 1..%d", limit, maxLimit)
@@ -106,9 +89,6 @@ func (r Report) Text() string {
 		b.WriteString(" - " + r.Agent)
 	}
 	fmt.Fprintf(&b, "\n  Total tokens: %s", prose.Number(r.Total.Tokens()))
-	if r.NotCounted != "" {
-		b.WriteString("\n  Not counted: totals of an earlier version, in " + prose.Line(r.NotCounted))
-	}
 	if r.Total.Calls == 0 {
 		b.WriteString("\n\n  No calls recorded.")
 		return b.String()
@@ -285,7 +265,7 @@ func (t Tools) Text() string {
 			}
 		}
 	}
-	more(&b, "\n  ", len(t.Tools), t.limit)
+	b.WriteString(prose.More(len(t.Tools)-t.limit, t.limit))
 	estimated(&b, t.Total)
 	return b.String()
 }
@@ -405,14 +385,7 @@ func list(b *strings.Builder, title string, column int, shares []Share, limit in
 		pad := strings.Repeat(" ", column-utf8.RuneCountInString(named(s.Name)))
 		fmt.Fprintf(b, "\n    %s%s  %*s tok (%.1f%%)", named(s.Name), pad, digits, prose.Number(s.Tokens()), s.Percent)
 	}
-	more(b, "\n    ", len(shares), limit)
-}
-
-// more notes that a list was cut.
-func more(b *strings.Builder, indent string, have, limit int) {
-	if have > limit {
-		fmt.Fprintf(b, "%s… %d more (limit=%d)", indent, have-limit, limit)
-	}
+	b.WriteString(prose.More(len(shares)-limit, limit))
 }
 
 // estimated notes how many of the tokens are estimates.

@@ -3,6 +3,7 @@ package cost
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 )
@@ -163,7 +164,7 @@ func sum(rows map[key]Counts) (total Counts) {
 type Share struct {
 	Name string `json:"name"`
 	Counts
-	Percent float64 `json:"percent"` // of the tokens of the list, in tenths; a whole list adds up to 100
+	Percent float64 `json:"percent"` // of the tokens of the list, rounded to tenths
 }
 
 func byAgent(k key) string   { return k.Agent }
@@ -185,38 +186,10 @@ func shares(rows map[key]Counts, by func(key) string) []Share {
 	slices.SortFunc(out, func(a, b Share) int {
 		return cmp.Or(cmp.Compare(b.Tokens(), a.Tokens()), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
-	tokens := make([]int64, len(out))
-	for i := range out {
-		tokens[i] = out[i].Tokens()
-	}
-	for i, tenths := range percentages(tokens) {
-		out[i].Percent = float64(tenths) / 10
-	}
-	return out
-}
-
-// percentages are the parts in tenths of a percent. They add up to 1000, unless all are 0:
-// the remainder goes to the largest fractions, the first of equal ones first.
-func percentages(parts []int64) []int {
-	var sum int64
-	for _, p := range parts {
-		sum += p
-	}
-	out := make([]int, len(parts))
-	if sum == 0 {
-		return out
-	}
-	rest, order := 1000, make([]int, len(parts))
-	remainder := make([]float64, len(parts))
-	for i, p := range parts {
-		exact := float64(p) / float64(sum) * 1000
-		out[i], order[i] = int(exact), i
-		remainder[i] = exact - float64(out[i])
-		rest -= out[i]
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(remainder[j], remainder[i]) })
-	for _, i := range order[:min(max(rest, 0), len(order))] {
-		out[i]++
+	if total := sum(rows).Tokens(); total > 0 {
+		for i := range out {
+			out[i].Percent = math.Round(1000*float64(out[i].Tokens())/float64(total)) / 10
+		}
 	}
 	return out
 }

@@ -13,9 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
 
@@ -26,7 +25,7 @@ const (
 	maxTexts      = 1 << 20                // bytes of text that may wait to be counted
 	maxQueue      = 16384                  // receipts that may wait; further ones are dropped (the disk hangs)
 	closeCounting = 200 * time.Millisecond // time that Close spends counting; the rest is estimated
-	maxName       = 120                    // bytes; longer names are cut
+	maxName       = 120                    // characters; longer names are cut
 )
 
 // Actor is the caller of a handle. It is used for receipts that do not name one.
@@ -153,23 +152,7 @@ func (r *Receipt) line() line {
 }
 
 // clean makes a name fit into one line of a report.
-func clean(name string) string {
-	name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD"))
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || !unicode.IsGraphic(r) {
-			return ' '
-		}
-		return r
-	}, name)
-	if len(name) <= maxName {
-		return name
-	}
-	cut := maxName - len("…")
-	for !utf8.RuneStart(name[cut]) {
-		cut--
-	}
-	return name[:cut] + "…"
-}
+func clean(name string) string { return prose.Line(prose.Clip(strings.TrimSpace(name), maxName)) }
 
 // pending is a receipt in the queue.
 type pending struct {
