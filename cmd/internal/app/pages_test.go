@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"leanctx/cmd/internal/op"
 )
 
 var update = flag.Bool("update", false, "write the generated pages again")
@@ -24,7 +22,6 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"op/REFERENCE.md":    referenceHead + op.Reference(op.All(op.Stores{})),
 		"demo/TRANSCRIPT.md": "# What `lean-ctx demo` prints\n\n```text\n" + output(t, exe, nil, "demo") + "```\n",
 		"demo/story.svg":     drawTerminal(storySession(t, exe)),
 	} {
@@ -42,12 +39,6 @@ func TestPages(t *testing.T) {
 		}
 	}
 }
-
-const referenceHead = "# Actions and commands\n\n" +
-	"This page is generated from the table of operations. Every command also takes `--json`, `--project` and\n" +
-	"`--agent`. Every MCP call also takes `project`, `agent` and `output` (`text` or `json`). `-` as a value reads\n" +
-	"standard input. The commands of `agent`, `task` and `share` that act for an agent need `--agent ID` or\n" +
-	"`LEAN_CTX_AGENT`, which the examples leave out.\n\n"
 
 // output is what a command of the program prints.
 func output(t *testing.T, exe string, env []string, args ...string) string {

@@ -66,9 +66,6 @@ func (p Param) node() node {
 	return n
 }
 
-// anyParam makes [Tool.properties] return every parameter of every operation.
-func anyParam(*Operation, Param) bool { return true }
-
 // properties are the parameters that shows accepts, merged by name.
 func (t *Tool) properties(shows func(*Operation, Param) bool) []Param {
 	var all []Param
@@ -88,12 +85,9 @@ func (t *Tool) properties(shows func(*Operation, Param) bool) []Param {
 	return append(all, scopeParams[:]...)
 }
 
-// merged is one property for all parameters of a name. Different descriptions are
-// prefixed with their operations. There is an enum only if all parameters have one.
-func (t *Tool) merged(name string, shows func(*Operation, Param) bool) Param {
-	var out Param
-	var texts []string              // distinct descriptions, in order
-	owners := map[string][]string{} // the operations of a description
+// merged is one property for all parameters of a name, with the description of the first. There
+// is an enum only if all parameters have one.
+func (t *Tool) merged(name string, shows func(*Operation, Param) bool) (out Param) {
 	enums := true
 	for i := range t.Operations {
 		o := &t.Operations[i]
@@ -111,20 +105,10 @@ func (t *Tool) merged(name string, shows func(*Operation, Param) bool) Param {
 				out.Enum = append(out.Enum, e)
 			}
 		}
-		if p.Description != "" && !slices.Contains(texts, p.Description) {
-			texts = append(texts, p.Description)
-		}
-		owners[p.Description] = append(owners[p.Description], o.Name)
 	}
 	if !enums {
 		out.Enum = nil
 	}
-	if len(texts) > 1 {
-		for i, text := range texts {
-			texts[i] = strings.Join(owners[text], "/") + ": " + text
-		}
-	}
-	out.Description = strings.Join(texts, "; ")
 	return out
 }
 
