@@ -49,13 +49,21 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 		return exitCode(ctx, embed.Work(ctx, args[1:], out))
 	}
 	r := &run{in: in, out: out, errs: errs, args: args}
-	root := cli.New(cli.Options{
-		In: in, Out: out, Err: errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known, Manual: manual,
-		Tools: r.tools, Plain: r.plain(), Begin: r.begin, Warn: r.warn, Made: r.made,
-	})
+	root := r.command()
 	root.SetArgs(args)
 	return r.end(ctx, execute(withBar(op.WithCaller(ctx, caller(in, out)), errs), root.ExecuteContext))
 }
+
+// command makes all commands of the program.
+func (r *run) command() *cli.Command {
+	return cli.New(cli.Options{
+		In: r.in, Out: r.out, Err: r.errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known,
+		Tools: r.tools, Plain: r.plain(), Begin: r.begin, Warn: r.warn, Made: r.made,
+	})
+}
+
+// Command is the program's command with all others below it, for their manual pages.
+func Command() *cli.Command { return new(run).command() }
 
 // clientMarks are environment variables that clients set for the commands of their agents.
 var clientMarks = []struct{ variable, client string }{

@@ -98,7 +98,7 @@ var onlyIn = map[string][]string{
 	"github.com/go-json-experiment/":         {"formats", "internal/journal"},
 	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
-	"github.com/spf13/":                      {"cmd/internal/cli"},
+	"github.com/spf13/":                      {"cmd/internal/cli", "cmd/lean-ctx/pack"}, // the manual pages
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
 	"github.com/knights-analytics/hugot":     {"embed"},
 	"github.com/tailscale/hujson":            {"cmd/internal/hook", "overview/source"},

@@ -75,7 +75,7 @@ func TestReadmeTools(t *testing.T) {
 // unparsed is what the program's commands do not know of a command line.
 func unparsed(words []string) string {
 	r := &run{}
-	root := cli.New(cli.Options{Tools: r.tools, Plain: r.plain(), Manual: manual})
+	root := cli.New(cli.Options{Tools: r.tools, Plain: r.plain()})
 	c, rest, err := root.Find(words)
 	switch {
 	case err != nil:

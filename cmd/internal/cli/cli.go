@@ -56,8 +56,6 @@ type Options struct {
 	// tab and its description. It returns nil for an argument it does not know,
 	// and ignores errors.
 	Known func(context.Context, Blank) []string
-	// Manual returns the texts of the manual page beside the commands; may be nil.
-	Manual func() Manual
 	// Made is called for every operation after its answer is printed.
 	Made func(op.Made)
 }
@@ -67,6 +65,9 @@ type Plain struct {
 	Name, Summary, Long string
 	Run                 func(ctx context.Context, g Globals) error
 }
+
+// Command is a command of cobra, whose manual page can be written.
+type Command = cobra.Command
 
 // New makes the root command. The caller sets the arguments and runs it.
 func New(o Options) *cobra.Command {
@@ -114,7 +115,7 @@ func New(o Options) *cobra.Command {
 	for _, p := range o.Plain {
 		root.AddCommand(plain(p, g))
 	}
-	root.AddCommand(completion(), manual(o.Manual))
+	root.AddCommand(completion())
 	globalCompletions(root, g)
 	root.InitDefaultHelpFlag()
 	return root

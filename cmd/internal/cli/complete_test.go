@@ -3,11 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -60,7 +57,6 @@ func TestComplete(t *testing.T) {
 		{"overview --project ", ":16"},
 		{"completion ", "bash\tWrite the completion for bash.|zsh\tWrite the completion for zsh.|fish\tWrite the completion for fish.|powershell\tWrite the completion for powershell.|:4"},
 		{"completion bash ", ":4"},
-		{"man ", ":16"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
@@ -86,39 +82,5 @@ func TestCompletionScripts(t *testing.T) {
 	}
 	if _, _, err := run(t, "", "completion", "bash", "now"); err == nil {
 		t.Error("an argument was taken")
-	}
-}
-
-// Each command has a page, and no text in it is taken for markup.
-func TestManual(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "man1")
-	var out bytes.Buffer
-	root := New(Options{In: strings.NewReader(""), Out: &out, Err: &out, Version: "1", Tools: table, Manual: func() Manual {
-		return Manual{
-			Date: time.Date(2026, 11, 21, 23, 0, 0, 0, time.UTC), About: "One a\\b *c* _d_ <e> [f](g).",
-			Exits: []Term{{"0", "Done."}},
-		}
-	}})
-	root.SetArgs([]string{"man", dir})
-	if err := root.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for name, parts := range map[string][]string{
-		"lean-ctx.1":                    {`.TH "LEAN-CTX" "1" "Nov 2026"`, "One a\\\\b *c* _d_ <e> [f](g).", ".SH EXIT STATUS\n.TP\n\\fB0\\fP\nDone."},
-		"lean-ctx-knowledge-remember.1": {"Assert a fact.", "lean-ctx knowledge remember <value> [vote] [flags]", "\\fB--category\\fP", `lean-ctx knowledge remember "JWT RS256" --category architecture`},
-		"lean-ctx-overview.1":           {"lean-ctx overview [task] [flags]"},
-	} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range parts {
-			if !strings.Contains(string(data), part) {
-				t.Errorf("%s has no\n%s\n%s", name, part, data)
-			}
-		}
-	}
-	if _, _, err := run(t, "", "man"); err == nil || !strings.Contains(err.Error(), "needs the directory") {
-		t.Errorf("got %v", err)
 	}
 }

@@ -5,6 +5,7 @@
 //	npm/lean-ctx-linux-x64/  … and one for each platform, with the program in it
 //	lean-ctx-0.1.0-linux-amd64.mcpb   the server as a bundle, for clients that install those
 //	server.json              the entry of the MCP registry, with the checksums of the bundles
+//	build/man/               the manual pages, with -man
 //
 // Run it in the directory of the module, after a build:
 //
@@ -94,10 +95,14 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&r.licenses, "licenses", "build/licenses", "directory that .ci/licenses wrote")
 	flags.StringVar(&r.Repository, "repository", "", "https address of the repository; needed for server.json")
 	flags.StringVar(&r.Version, "version", app.Version, "version that is released; must be that of the source")
+	pages := flags.String("man", "", "directory to write the manual pages to; then nothing else is made")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil // it has been printed
 	} else if err != nil {
 		return err
+	}
+	if *pages != "" {
+		return manual(*pages)
 	}
 	if r.Version != app.Version {
 		return fmt.Errorf("version %s: the source has version %s (cmd/internal/app/version.go); change it there first", r.Version, app.Version)

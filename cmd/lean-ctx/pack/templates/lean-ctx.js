@@ -21,9 +21,6 @@ try {
     "install lean-ctx again without --omit=optional; if there is no package for this platform, build the program from its source");
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit", windowsHide: true });
-child.on("error", (err) => fail(`${program}: ${err.message}`, "install lean-ctx again"));
-
 // A terminal sends its signals to the program too, and a second one ends it at
 // once; so what comes from a terminal is not passed on.
 const passed = process.platform === "win32" ? ["SIGTERM"] : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];
@@ -34,6 +31,10 @@ for (const signal of passed) {
   });
 }
 if (process.platform === "win32") process.on("SIGINT", () => {});
+
+// Started last: a signal that comes at once finds its handler.
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit", windowsHide: true });
+child.on("error", (err) => fail(`${program}: ${err.message}`, "install lean-ctx again"));
 
 child.on("exit", (code, signal) => {
   if (!signal) process.exit(code);
