@@ -13,15 +13,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"leanctx/internal/proctest"
 )
 
 // cluster is processes of `lean-ctx team serve`, and a project.
 type cluster struct {
-	servers []*teamServer
-	project string
-	home    string
+	servers  []*teamServer
+	project  string
+	home     string
+	serving  []string // arguments of each server
+	signedIn []string // and of each machine that joins
 }
 
 // teamServer is one of them. Its addresses are those of proxies, so that they stay when it is
@@ -35,7 +38,7 @@ type teamServer struct {
 }
 
 // startCluster starts one server, or three.
-func startCluster(t *testing.T, servers int) *cluster {
+func startCluster(t *testing.T, servers int, change ...func(*cluster, *testing.T)) *cluster {
 	t.Helper()
 	c := &cluster{home: t.TempDir()}
 	c.project = filepath.Join(c.home, "my-app")
@@ -45,10 +48,26 @@ func startCluster(t *testing.T, servers int) *cluster {
 	for range servers {
 		c.servers = append(c.servers, &teamServer{dir: t.TempDir(), peers: proctest.NewProxy(t)})
 	}
+	for _, do := range change {
+		do(c, t)
+	}
 	for i := range c.servers {
 		c.start(t, i)
 	}
 	return c
+}
+
+// secure has the servers want certificates and a token, of machines and of each other.
+func (c *cluster) secure(t *testing.T) {
+	t.Helper()
+	a := proctest.NewAuthority(t)
+	cert, key := a.Signed(t, time.Now().Add(time.Hour))
+	token := filepath.Join(c.home, "token")
+	if err := os.WriteFile(token, []byte("open sesame"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.serving = []string{"--tls-cert", cert, "--tls-key", key, "--tls-ca", a.File, "--token-file", token}
+	c.signedIn = []string{"--cert", cert, "--key", key, "--ca", a.File, "--token-file", token}
 }
 
 // start starts a server and waits until it listens.
@@ -60,7 +79,7 @@ func (c *cluster) start(t *testing.T, i int) {
 			routes = append(routes, other.peers.Addr())
 		}
 	}
-	args := []string{"team", "serve", "--dir", s.dir, "--addr", "127.0.0.1:0"}
+	args := append([]string{"team", "serve", "--dir", s.dir, "--addr", "127.0.0.1:0"}, c.serving...)
 	if len(routes) > 0 {
 		args = append(args, "--name", "n"+strconv.Itoa(i), "--cluster", "127.0.0.1:0", "--routes", strings.Join(routes, ","))
 	}
@@ -83,7 +102,7 @@ func (c *cluster) start(t *testing.T, i int) {
 		return addr
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if addr := listens(lines.Text(), "Serving teams at nats://"); addr != "" {
+		if addr := listens(strings.Replace(lines.Text(), "tls://", "nats://", 1), "Serving teams at nats://"); addr != "" {
 			s.addr = addr
 			for _, p := range s.clients {
 				p.To(addr)
@@ -147,7 +166,7 @@ func (c *cluster) machine(t *testing.T) *machine {
 		s.clients, m.proxies, urls = append(s.clients, p), append(m.proxies, p), append(urls, "nats://"+p.Addr())
 	}
 	m.url = strings.Join(urls, ",")
-	m.must(t, "team", "join", m.url)
+	m.must(t, append([]string{"team", "join", m.url}, c.signedIn...)...)
 	return m
 }
 
@@ -184,11 +203,11 @@ func (m *machine) must(t *testing.T, args ...string) string {
 // old reports whether a command answered from the copy.
 func old(out string) bool { return strings.Contains(out, "newer commits were not looked for") }
 
-// A cluster goes on without one of its three servers. Without two it acknowledges nothing, and
+// A cluster, with TLS and a token everywhere, goes on without one of its three servers. Without two it acknowledges nothing, and
 // what is known is still read. When they are back, all machines have the same facts.
 func TestTeamCluster(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t, 3)
+	c := startCluster(t, 3, (*cluster).secure)
 	a, b := c.machine(t), c.machine(t)
 	a.must(t, "remember", "all/up", "three servers")
 

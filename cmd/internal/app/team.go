@@ -362,10 +362,12 @@ func (t teamState) Text() string {
 	line("server", "NATS %s, %s away", t.Status.Version, t.Status.RTT.Round(10*time.Microsecond))
 	line("stream", "%s, %s and %s of objects, %d of %s current", prose.Count(int(t.Status.Messages), "commit"), size(t.Status.Bytes), size(t.Status.Objects), t.Status.Current, prose.Count(t.Status.Replicas, "replica"))
 	if t.Status.LastBy != "" {
-		line("last writer", "%s, %s", t.Status.LastBy, t.Status.LastAt.UTC().Format(time.RFC3339))
+		line("last writer", "%s, %s", prose.Line(t.Status.LastBy), t.Status.LastAt.UTC().Format(time.RFC3339))
 	}
 	for _, m := range t.Status.Machines {
-		line("machine", "%s, seen %s, %d behind then", m.Name, m.At.UTC().Format(time.RFC3339), t.Status.Last-min(m.Last, t.Status.Last))
+		if m.Name != t.Machine {
+			line("machine", "%s, %d behind, seen %s", prose.Line(m.Name), t.Status.Last-min(m.Last, t.Status.Last), prose.Ago(t.Status.Now, m.At))
+		}
 	}
 	return b.String()
 }

@@ -1,14 +1,6 @@
 package jetstream_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +13,7 @@ import (
 
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/journal/jetstream/natsserver"
+	"leanctx/internal/proctest"
 )
 
 // signIn joins as a client that is given by its files. It returns the error as text.
@@ -127,42 +120,9 @@ func TestCredentials(t *testing.T) {
 	refusedWith(t, jetstream.Server{URL: url, Creds: file(t, "nothing")}, "")
 }
 
-// authority signs certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	file string
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{key: must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))}
-	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der := must(x509.CreateCertificate(rand.Reader, c, c, &a.key.PublicKey, a.key))
-	a.cert = must(x509.ParseCertificate(der))
-	a.file = file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	return a
-}
-
-// signed makes a certificate and its key, for servers and clients.
-func (a *authority) signed(t *testing.T, until time.Time) (cert, key string) {
-	t.Helper()
-	k := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-	c := &x509.Certificate{
-		SerialNumber: big.NewInt(2), NotAfter: until, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der := must(x509.CreateCertificate(rand.Reader, c, a.cert, &k.PublicKey, a.key))
-	return file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))),
-		file(t, string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(k))})))
-}
-
 func TestTLS(t *testing.T) {
-	ours, theirs := newAuthority(t), newAuthority(t)
-	cert, key := ours.signed(t, time.Now().Add(time.Hour))
+	ours, theirs := proctest.NewAuthority(t), proctest.NewAuthority(t)
+	cert, key := ours.Signed(t, time.Now().Add(time.Hour))
 	start := func(o natsserver.Options) string {
 		o.Addr, o.Dir = "127.0.0.1:0", t.TempDir()
 		n, err := natsserver.Start(&o)
@@ -173,20 +133,20 @@ func TestTLS(t *testing.T) {
 		return n.URL()
 	}
 	url := start(natsserver.Options{Cert: cert, Key: key})
-	if got := signIn(t, jetstream.Server{URL: url, CA: ours.file}); got != "" {
+	if got := signIn(t, jetstream.Server{URL: url, CA: ours.File}); got != "" {
 		t.Error(got)
 	}
-	refusedWith(t, jetstream.Server{URL: url, CA: theirs.file}, "certificate is refused; name its signer with --ca")
+	refusedWith(t, jetstream.Server{URL: url, CA: theirs.File}, "certificate is refused; name its signer with --ca")
 	refusedWith(t, jetstream.Server{URL: url}, "certificate is refused; name its signer with --ca")
-	past, pastKey := ours.signed(t, time.Now().Add(-time.Hour))
-	refusedWith(t, jetstream.Server{URL: start(natsserver.Options{Cert: past, Key: pastKey}), CA: ours.file}, "certificate is refused")
+	past, pastKey := ours.Signed(t, time.Now().Add(-time.Hour))
+	refusedWith(t, jetstream.Server{URL: start(natsserver.Options{Cert: past, Key: pastKey}), CA: ours.File}, "certificate is refused")
 
-	both := start(natsserver.Options{Cert: cert, Key: key, CA: ours.file})
-	if got := signIn(t, jetstream.Server{URL: both, CA: ours.file, Cert: cert, Key: key}); got != "" {
+	both := start(natsserver.Options{Cert: cert, Key: key, CA: ours.File})
+	if got := signIn(t, jetstream.Server{URL: both, CA: ours.File, Cert: cert, Key: key}); got != "" {
 		t.Error(got)
 	}
 	// Who is refused for its certificate may see no more than that the connection ends.
-	refusedWith(t, jetstream.Server{URL: both, CA: ours.file}, both)
-	foreign, foreignKey := theirs.signed(t, time.Now().Add(time.Hour))
-	refusedWith(t, jetstream.Server{URL: both, CA: ours.file, Cert: foreign, Key: foreignKey}, both)
+	refusedWith(t, jetstream.Server{URL: both, CA: ours.File}, both)
+	foreign, foreignKey := theirs.Signed(t, time.Now().Add(time.Hour))
+	refusedWith(t, jetstream.Server{URL: both, CA: ours.File, Cert: foreign, Key: foreignKey}, both)
 }

@@ -409,17 +409,17 @@ func (l *Log) Follow(ctx context.Context, changed func()) {
 	}
 	var sub *nats.Subscription
 	for tell(); ; {
-		wait := lookAgain
-		select {
-		case <-news:
-			changed()
-		default:
-		}
 		if sub == nil {
-			sub = l.subscribe(ctx, tell)
+			sub = l.subscribe(ctx, tell) // before it looks, so that nothing comes in between
 		}
+		wait := lookAgain
 		if sub == nil {
 			wait = redial
+		}
+		select {
+		case <-news:
+			l.s.catchUp(ctx, changed)
+		default:
 		}
 		select {
 		case <-ctx.Done():

@@ -16,6 +16,7 @@ type Status struct {
 	Version  string        // the server's
 	Format   string        // the stream's
 	RTT      time.Duration // there and back
+	Now      time.Time     // by the server's clock, as all times here
 	Ahead    time.Duration // this machine's clock before the server's
 	Messages uint64
 	Bytes    uint64 // of the messages
@@ -48,7 +49,7 @@ func (s *Stream) Status(ctx context.Context) (Status, error) {
 		return Status{}, s.explain(err)
 	}
 	st := Status{
-		Version: d.nc.ConnectedServerVersion(), Format: info.Config.Metadata[formatKey], Ahead: s.o.Now().Sub(info.TimeStamp),
+		Version: d.nc.ConnectedServerVersion(), Format: info.Config.Metadata[formatKey], Now: info.TimeStamp, Ahead: s.o.Now().Sub(info.TimeStamp),
 		Messages: info.State.Msgs, Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes, Last: info.State.LastSeq,
 		Replicas: info.Config.Replicas, Current: 1,
 	}
@@ -72,6 +73,29 @@ func (s *Stream) Status(ctx context.Context) (Status, error) {
 	}
 	st.Machines, err = s.machines(ctx, d)
 	return st, err
+}
+
+// reportAgain is how often a machine whose server follows the stream tells the others what it has.
+const reportAgain = time.Minute
+
+// catchUp runs do, which fetches, and then tells the others, if that is due.
+func (s *Stream) catchUp(ctx context.Context, do func()) {
+	due := s.reported.Load()
+	if now := s.o.Now().UnixNano(); now-due < int64(reportAgain) || !s.reported.CompareAndSwap(due, now) {
+		do()
+		return
+	}
+	var last uint64
+	d, err := s.connected(ctx)
+	if err == nil {
+		var info *jetstream.StreamInfo
+		if info, err = d.stream.Info(ctx); err == nil {
+			last = info.State.LastSeq
+		}
+	}
+	if do(); err == nil {
+		_ = s.Report(ctx, last) // the next one tells it
+	}
 }
 
 // Report tells the others what this machine has: the messages up to last.
@@ -109,6 +133,7 @@ func (s *Stream) machines(ctx context.Context, d *dial) (list []Machine, err err
 	for _, k := range keys {
 		var m Machine
 		if e, err := kv.Get(ctx, k); err == nil && json.Unmarshal(e.Value(), &m) == nil {
+			m.At = e.Created()
 			list = append(list, m)
 		}
 	}

@@ -60,6 +60,8 @@ type Stream struct {
 	id  string // begins each message id of ours
 	ids atomic.Uint64
 
+	reported atomic.Int64 // when a follower last told what this machine has, in Unix nanoseconds
+
 	mu     sync.Mutex
 	dial   *dial
 	closed bool

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -600,6 +601,28 @@ func TestFollows(t *testing.T) {
 		a.add(t, "x")
 		for b.copied(t)["x"] != i+1 { // the test's own time limit ends this
 			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// The others see what a machine has whose server follows the stream.
+func TestFollowerTellsWhatItHas(t *testing.T) {
+	s := serve(t)
+	a := join(t, s.url())
+	a.add(t, "x")
+	a.add(t, "x")
+	b := &home{dir: t.TempDir()}
+	b.open(t, s.url(), func(so *jetstream.Options, o *journal.Options) { so.Machine, o.LongLived = "b", true })
+	for { // the test's own time limit ends this
+		st, err := a.stream.Status(t.Context())
+		if err != nil && !errors.Is(err, journal.ErrOffline) {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(st.Machines, func(m jetstream.Machine) bool { return m.Name == "b" }); i >= 0 {
+			if m := st.Machines[i]; m.Last != st.Last || st.Last == 0 {
+				t.Errorf("%+v, of %+v", m, st)
+			}
+			return
 		}
 	}
 }

@@ -145,6 +145,7 @@ const clusterName = "lean-ctx"
 // cluster sets how the servers of a cluster talk to each other: with the
 // certificates and the token that clients need too.
 func (o *Options) cluster(so *server.Options) (err error) {
+	so.ReconnectErrorReports = 60 // of a server that is away, not each of its attempts a second
 	c := &so.Cluster
 	c.Name = clusterName
 	if c.Host, c.Port, err = hostPort(o.Cluster); err != nil {
