@@ -187,6 +187,20 @@ func TestLimitsOfQueries(t *testing.T) {
 	}
 }
 
+// Courtesy and instructions get no fact beside them, though a question of the same words does.
+func TestSteeringPromptGetsNoFact(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "convention", Key: "commit", Value: "A commit looks good when its message says why."})
+	for query, want := range map[string]int{"thanks, looks good, commit it": 0, "how does a good commit look": 1} {
+		if r := s.recall(t, Question{Query: query, Prompt: true}); len(r.Facts) != want {
+			t.Errorf("%q: %s", query, r.Text())
+		}
+	}
+	if r := s.recall(t, Question{Query: "good commit"}); len(r.Facts) != 1 {
+		t.Errorf("who asks for it gets it: %s", r.Text())
+	}
+}
+
 // Beside a prompt, with which nobody asked anything, an unlikely fact behind the first is
 // not told. Who asks gets it.
 func TestPromptGetsNoUnlikelyFact(t *testing.T) {

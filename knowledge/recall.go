@@ -331,6 +331,10 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 	}
 	o := recall.Options{Now: s.Now(), Newest: newest, NoDates: q.AsOf != "" || q.KnownAt != "" || q.Prompt}
 	asked := recall.Parse(q.Query, &o)
+	if q.Prompt && asked.Steers() {
+		f, err := s.query(q, s.at(newest))
+		return Recalled{query: f}, err
+	}
 	dated, held := q, false
 	if d := asked.Date; d != nil {
 		dated.AsOf = d.Day()

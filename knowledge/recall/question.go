@@ -93,12 +93,14 @@ func (q *Question) time(text string, spoken []textWord, o *Options) string {
 		}
 	}
 	slices.SortFunc(spans, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
-	if rest := without(text, spans); strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+	if rest := without(text, spans); strings.ContainsFunc(rest, letterOrDigit) {
 		return rest
 	}
 	q.Date, q.Past = nil, false // a question of nothing but a date looks for the date
 	return text
 }
+
+func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // timeWords counts the words at i that say when, and tells whether they ask for what was.
 func timeWords(w []textWord, i int) (n int, past bool) {

@@ -1,0 +1,42 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"leanctx/knowledge/words"
+)
+
+// steering are the words of courtesy and of instruction with which somebody steers an agent. Alone they name nothing that a
+// fact could be about.
+const steering = `thank thanks thx ty please pls sorry hi hey hello great good nice perfect awesome excellent amazing cool well
+	fine ok okay okey yes yeah yep yup sure no nope nah right correct exactly agreed lgtm wow true done look looks looking sound
+	sounds seem seems work works worked better simpler shorter longer smaller faster bit little
+	go ahead continue proceed carry keep going next more again retry try redo undo revert stop wait cancel abort resume start
+	finish do it make fix solve change changes commit push merge save apply run execute explain show tell say give add remove
+	delete rename rewrite write clean update check verify use let need want think know mean
+	one thing things everything anything something nothing same other another last first both rest step part way
+	too also yet still just really very now then here there back up down out off away instead`
+
+var steeringTerms = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words.Terms(steering) {
+		out[w] = true
+	}
+	return out
+})
+
+// interrogatives ask: "what changed" wants an answer, "change it" does not.
+var interrogatives = []string{"what", "what's", "which", "who", "whose", "whom", "where", "when", "why", "how"}
+
+// Steers reports whether a prompt holds nothing but words of courtesy and of instruction: "thanks, looks good, commit it". It
+// needs no fact, although one on commits shares a word with it.
+func (q *Question) Steers() bool {
+	if q.Long || slices.ContainsFunc(textWords(q.text), func(w textWord) bool { return slices.Contains(interrogatives, w.text) }) {
+		return false
+	}
+	return !slices.ContainsFunc(q.terms, func(t term) bool {
+		return !steeringTerms()[t.text] && !words.IsStop(strings.ToLower(t.written)) && strings.ContainsFunc(t.text, letterOrDigit)
+	})
+}
