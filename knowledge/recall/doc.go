@@ -17,16 +17,16 @@
 //
 //	w(t)  = ln((N + 301) / (df + 1))                       rarity of a word; N facts, df of them have it
 //	words = Σ w·2.2x/(x + 1.2),  x = Σ boost·tf/(1 − b + b·length/average)    BM25F over key, questions, value, category
-//	rank  = .25·words + 2·coverage + 7·cosine + 1.7·name      with a transformer .23·words + .6·coverage + 12·cosine
+//	rank  = .25·words + 2·coverage + 7·cosine + 1.7·name      with a transformer .28·words + .6·coverage + 10·cosine
 //
 // coverage is the share of Σ w that the fact covers. cosine is the best of the question's texts with key and value, or
 // with the stored questions less .03. name is that with the key alone or with the stored questions. A word that the
 // store lacks is replaced by its abbreviation or long form, or by words that it begins. Else it is replaced by words
 // one edit away, or by its own beginning. Each counts for less than the word itself. Of more than 24 words the rarest
 // count. A task of more than 30 words is compared by meaning sentence by sentence. Then a newer fact about the same
-// thing takes the place of an older one, which comes right behind it. That is told by the share of its words, the
-// cosine of the two, the category, and words such as "switched". Facts of one form about several subjects, or told
-// within an hour, do not take each other's place.
+// thing takes the place of an older one, which comes right behind it and shares its odds as that is probable. That is
+// told by the share of its words, the cosine of the two, the category, and words such as "switched". Facts of one form
+// about several subjects, or told within an hour, do not take each other's place.
 //
 // # Whether to answer
 //
@@ -36,6 +36,6 @@
 // With a transformer it is 3.65·words/Σw + 7.4·cosine + ln(1 + n) − 6.5. From p = .50 on there is an answer: the first
 // line, and those behind it of .04 or more; three of less may answer. A line behind has p·e^rank/Σe^rank, over ten lines.
 // From p = .25 on three lines may answer, and where a cosine is .20 + .02·ln(N/90) or more; by words alone from .10, with a
-// transformer from .06. Behind the first these are the best by rank + (10 − 5·ln(N/90))·cosine, of a cosine of .15 or more,
+// transformer from .04. Behind the first these are the best by rank + (10 − 5·ln(N/90))·cosine, of a cosine of .15 or more,
 // and have p·e^(rank/2)/Σe^(rank/2), over three lines. No line of less than .015 is told. What was tried is in MEASURED.md.
 package recall

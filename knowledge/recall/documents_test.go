@@ -256,15 +256,16 @@ func TestDocuments(t *testing.T) {
 			}
 			add("bleve, value", g.search(t, plain, map[string]float64{"value": 1}, 10))
 			add("bleve, fields", g.search(t, plain, map[string]float64{"value": 1, "key": 1, "category": 1}, 10))
-			at, facts := g.candidates(t, q, nil)
-			add("lexical", ordered(at, first(q.rank(facts, nil, &byWords))))
-			add("lexical, told", ordered(at, q.Rank(facts, nil)))
-			m := &Meaning{Vectors: encode(t, q.Texts...)}
-			at, facts = g.candidates(t, q, m)
-			add("auto", ordered(at, first(q.rank(facts, m, m.by()))))
-			answers := q.Rank(facts, m)
-			add("auto, told", ordered(at, answers))
-			if len(answers) > 0 && !answers[0].Maybe {
+			both := func(name string, m *Meaning) []Answer {
+				at, facts := g.candidates(t, q, m)
+				all, p := q.rank(facts, m, m.by())
+				add(name, ordered(at, all))
+				answers := q.told(all, p, m.by().weakest)
+				add(name+", told", ordered(at, answers))
+				return answers
+			}
+			both("lexical", nil)
+			if answers := both("auto", &Meaning{Vectors: encode(t, q.Texts...)}); len(answers) > 0 && !answers[0].Maybe {
 				firm++
 			}
 		}

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"flag"
 	"math"
 	"slices"
 	"testing"
@@ -234,9 +235,15 @@ func trialsOf(t *testing.T, projects []*projectSet) (out []*trial) {
 	return out
 }
 
+// fitted says to fit the constants anew, with a model or without.
+var fitted = flag.Bool("fit", false, "fit the constants across projects and print what they give")
+
 // TestFit fits the constants of the order and of the probability on three projects and tells what they give on the
-// fourth. It prints; [TestProjects] holds the floors.
+// fourth. It prints, so it runs only with -args -fit; [TestProjects] holds the floors.
 func TestFit(t *testing.T) {
+	if !*fitted && *models == "" {
+		t.Skip("prints, and holds no floor: run it with -args -fit")
+	}
 	projects := readProjects(t)
 	trials := trialsOf(t, projects)
 	tried := []weakest{byTable.weakest, {.25, .22, .15}, {.25, .24, .15}, {.25, .26, .15}, {.25, .30, .15}}

@@ -44,6 +44,16 @@ type constants struct {
 	name   float64 // times the cosine to the name alone
 	answer decision
 	weakest
+	pair pair
+}
+
+// pair is whether a newer fact b has taken the place of a: log odds, fitted on the pairs that the projects name.
+type pair struct {
+	share    float64 // times the share of a's words that b has, each weighed by how few candidates have it
+	cosine   float64 // times the cosine of the two
+	category float64 // same category
+	marker   float64 // b says that something is different now
+	constant float64
 }
 
 // weakest says from where on a first line may answer: from a probability, or where the nearest fact is so near by meaning.
@@ -55,11 +65,22 @@ const never = 2 // no cosine is that high
 
 var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
-	byTable = constants{formula{words: .25, coverage: 2, cosine: 7}, 1.7, decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20, .15}}
+	byTable = constants{
+		formula{words: .25, coverage: 2, cosine: 7}, 1.7,
+		decision{formula{words: 5, cosine: 4.2}, 1.4, -6.15}, weakest{.25, .20, .15},
+		pair{share: 20, cosine: 9, category: 2.8, marker: 2, constant: -12.1},
+	}
 	// A transformer's cosines tell more, and lie otherwise than the table's.
-	byTransformer = constants{formula{words: .23, coverage: .6, cosine: 12}, 0, decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.06, never, 0}}
-	byWords       = constants{formula{words: .20, coverage: 1}, 0, decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never, 0}}
-	byMeaning     = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, never, 0}}
+	byTransformer = constants{
+		formula{words: .28, coverage: .6, cosine: 10}, 0,
+		decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.04, never, 0}, byTable.pair,
+	}
+	byWords = constants{
+		formula{words: .20, coverage: 1}, 0,
+		decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never, 0},
+		pair{share: 37, category: 3.8, marker: 3.7, constant: -12.8},
+	}
+	byMeaning = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, never, 0}, byTable.pair}
 )
 
 // by says which constants count.
@@ -151,6 +172,11 @@ func (q *Question) told(answers []Answer, p float64, from weakest) []Answer {
 
 // firm keeps the answers, and behind them some lines that may be.
 func (q *Question) firm(answers []Answer, p float64) []Answer {
+	for i := range answers { // what is outdated shares its odds with what took its place
+		if x := &answers[i]; i > 0 && x.Outdated == answers[i-1].Index {
+			x.rank = max(x.rank, answers[i-1].rank-max(0, x.outdated))
+		}
+	}
 	share(answers, p, 1, mostSharing)
 	most := len(answers)
 	if q.Long {
@@ -198,16 +224,12 @@ func weak(answers []Answer, p, meaning, least float64) []Answer {
 	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < leastTold })
 }
 
-// Whether a newer fact b has taken the place of a: log odds, fitted on the pairs that the projects name.
-const (
-	pairConstant    = -12.1
-	pairShare       = 20   // times the share of a's words that b has, each weighed by how few candidates have it
-	pairCosine      = 9    // times the cosine of the two
-	pairCategory    = 2.8  // same category
-	pairMarker      = 2    // b says that something is different now
-	priorCandidates = 5    // added to their number: a word that all have still tells a little
-	pairLeast       = -.85 // probability .3: an older fact told second costs less than one told first
-)
+// pairLeast is the log odds from which on a newer fact takes an older one's place, of probability .3: an older fact told
+// second costs less than one told first.
+const pairLeast = -.85
+
+// priorCandidates is added to the number of candidates: a word that all have still tells a little.
+const priorCandidates = 5
 
 // leastBetween is the time between two facts of which one may take the other's place: what is told in one go does not
 // contradict itself.

@@ -39,6 +39,7 @@ type Answer struct {
 	Coverage float64 // the share of the question's weight that it covers
 	Cosine   float64 // 0 without vectors
 	rank     float64 // of the line that stands here by rank
+	outdated float64 // log odds that what Outdated names has taken its place
 }
 
 // features are what is known of a candidate.
@@ -85,6 +86,7 @@ func (s *Size) average(f field) float64 {
 type matcher struct {
 	q       *Question
 	meaning *Meaning
+	by      *constants
 	known   *words.Lexicon
 	left    int // bytes that may yet be read
 
@@ -108,7 +110,7 @@ type match struct {
 
 func newMatcher(q *Question, meaning *Meaning) *matcher {
 	n := len(q.terms)
-	m := &matcher{q: q, meaning: meaning, known: words.NewLexicon(), left: maxRead, ids: map[string]int32{},
+	m := &matcher{q: q, meaning: meaning, by: meaning.by(), known: words.NewLexicon(), left: maxRead, ids: map[string]int32{},
 		x: make([]float64, n), share: make([]float64, n), tf: make([]float64, n)}
 	for i, t := range q.terms {
 		for _, s := range t.standIns {
@@ -275,6 +277,7 @@ func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
 // probability that there is an answer, whatever the question may name.
 func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants) (answers []Answer, p float64) {
 	m := newMatcher(q, meaning)
+	m.by = by
 	all := make([]features, len(candidates))
 	order := make([]int, len(candidates))
 	for i := range candidates {

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -49,6 +50,8 @@ func ask(t testing.TB, facts []Candidate, text string, meaning bool) (names []st
 	var m *Meaning
 	if meaning {
 		m = &Meaning{Vectors: encode(t, q.Texts...)}
+	} else {
+		facts = withoutVectors(facts)
 	}
 	answers = q.Rank(facts, m)
 	for _, a := range answers {
@@ -105,6 +108,27 @@ func TestNewerFactTakesThePlaceOfTheOlder(t *testing.T) {
 	names, answers := ask(t, facts, "what originally ran reminders and imports", true)
 	if len(names) == 0 || names[0] != "background-jobs" || answers[0].Outdated != -1 {
 		t.Errorf("what was: %q %+v", names, answers)
+	}
+}
+
+// That a newer fact has taken an older one's place may be wrong. So the older one is told behind it however well the newer
+// one fits, and more firmly the less certain that is.
+func TestAnOlderFactIsToldBehindTheNewer(t *testing.T) {
+	answers := []Answer{{Index: 7, rank: 11, Score: .99, Outdated: -1}, {Index: 3, rank: 2, Outdated: 7}, {Index: 5, rank: 1.9, Outdated: -1}}
+	for odds, want := range map[float64]float64{1.6: .16, 3: .05, -.5: .5, 12: 0} {
+		answers[1].outdated = odds
+		told := (&Question{}).firm(slices.Clone(answers), .99)
+		if got := append(told, Answer{})[1].Score; math.Abs(got-want) > .01 {
+			t.Errorf("log odds %.1f: told with %.2f, want %.2f", odds, got, want)
+		}
+	}
+}
+
+// By words alone a newer fact takes an older one's place too.
+func TestNewerFactTakesThePlaceOfTheOlderByWords(t *testing.T) {
+	names, answers := ask(t, some(t), "which worker runs the reminders and imports", false)
+	if len(names) < 2 || names[0] != "inngest" || answers[1].Outdated != answers[0].Index {
+		t.Errorf("%q %+v", names, answers)
 	}
 }
 

@@ -14,12 +14,16 @@ func (m *matcher) supersede(candidates []Candidate, all []features, answers []An
 		m.rarity[id] = math.Log(float64(len(candidates)+priorCandidates) / max(df, 1))
 	}
 	for at := 0; at < min(maxSuperseded, len(answers)); at++ {
-		by, newest := answers[at].Index, -1
+		by, newest, odds := answers[at].Index, -1, 0.0
 		for range maxChain {
-			if by = m.newer(candidates, all, answers, by); by < 0 {
+			b, z := m.newer(candidates, all, answers, by)
+			if b < 0 {
 				break
 			}
-			newest = by
+			if newest < 0 {
+				odds = z
+			}
+			by, newest = b, b
 		}
 		if newest < 0 {
 			continue
@@ -31,7 +35,7 @@ func (m *matcher) supersede(candidates []Candidate, all []features, answers []An
 			}
 			continue
 		}
-		answers[at].Outdated = newest
+		answers[at].Outdated, answers[at].outdated = newest, odds
 		if b > at {
 			x := answers[b]
 			copy(answers[at+1:b+1], answers[at:b])
@@ -41,9 +45,10 @@ func (m *matcher) supersede(candidates []Candidate, all []features, answers []An
 	}
 }
 
-// newer finds the candidate that has most likely taken the place of a, -1 if none has. Where several are as like it, older
+// newer finds the candidate that has most likely taken the place of a, with its log odds; -1 if none has. Where several are as like it, older
 // ones counted, they are of one form ("the capital of X is Y"), and none takes another's place.
-func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer, a int) int {
+func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer, a int) (int, float64) {
+	w := &m.by.pair
 	mass, has := 0.0, make(map[int32]bool, len(all[a].ids))
 	for _, id := range all[a].ids {
 		has[id] = true
@@ -61,14 +66,14 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 				shared += m.rarity[id]
 			}
 		}
-		z := pairConstant + pairShare*shared/max(mass, 1e-9)
+		z := w.constant + w.share*shared/max(mass, 1e-9)
 		if candidates[a].Category == candidates[b].Category {
-			z += pairCategory
+			z += w.category
 		}
-		if z+pairCosine+pairMarker < pairLeast {
+		if z+w.cosine+w.marker < pairLeast {
 			continue // no cosine would be enough
 		}
-		z += pairCosine * max(dot(candidates[a].Vector, candidates[b].Vector), dot(candidates[a].Asked, candidates[b].Asked))
+		z += w.cosine * candidates[a].near(&candidates[b])
 		if z > pairLeast {
 			twins++
 		}
@@ -76,7 +81,7 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 			continue
 		}
 		if marked(candidates[b].Value) {
-			z += pairMarker
+			z += w.marker
 		} else if all[a].keyed {
 			continue // the question names the older one, and nothing says that it is over
 		}
@@ -85,9 +90,14 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		}
 	}
 	if twins > maxTwins {
-		return -1
+		return -1, 0
 	}
-	return best
+	return best, p
+}
+
+// near is the cosine of two facts, or of their stored questions.
+func (c *Candidate) near(b *Candidate) float64 {
+	return max(dot(c.Vector, b.Vector), dot(c.Asked, b.Asked))
 }
 
 // changes are the words with which somebody says that something is different now.
