@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -413,6 +414,80 @@ func TestPublished(t *testing.T) {
 			t.Errorf("%s is not of bench.json (go test ./cmd/measure -run TestPublished -update): %v %s", path, err, d)
 		}
 	}
+}
+
+// The README's table of recall is that of recall.json. To publish another run:
+//
+//	go run ./cmd/measure eval -mode auto -only project-questions -json "$LEAN_CTX_EVAL_DIR" > cmd/measure/testdata/recall.json
+//	go test ./cmd/measure -run TestPublishedRecall -update
+func TestPublishedRecall(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "recall.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r EvalReport
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("..", "..", "README.md")
+	readme, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "| question | without | with stored questions |\n|---|---|---|\n"
+	before, after, ok := strings.Cut(string(readme), head)
+	published, after, more := strings.Cut(after, "\n\n")
+	if !ok || !more || r.Sample != 1 {
+		t.Fatalf("no table, or a sample of %d", r.Sample)
+	}
+	got := strings.TrimSuffix(recallTable(t, r), "\n")
+	if *update {
+		if err := os.WriteFile(path, []byte(before+head+got+"\n\n"+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(published, got); d != "" {
+		t.Errorf("the README's table is not of recall.json (go test ./cmd/measure -run TestPublishedRecall -update): %s", d)
+	}
+}
+
+// recallTable has a line for each kind of project question, in auto.
+func recallTable(t *testing.T, r EvalReport) string {
+	row := func(set, kind string) Row {
+		i := slices.IndexFunc(r.Rows, func(x Row) bool { return x.Set == set && x.Kind == kind && x.Mode == "auto" })
+		if i < 0 {
+			t.Fatalf("no row %s %s in\n%s", set, kind, r.Text())
+		}
+		return r.Rows[i]
+	}
+	share := func(x float64) string {
+		return strings.TrimPrefix(fmt.Sprintf("%.2f", math.Round(100*x+1e-9)/100), "0")
+	}
+	pair := func(a, b float64) string { return share(a) + " / " + share(b) }
+	var b strings.Builder
+	for _, line := range []struct {
+		kind, label string
+		cell        func(Row) (n int, cell string)
+	}{
+		{"words", "shares its words with the fact", nil},
+		{"keyword", "one to three words", nil},
+		{"prompt", "a task of 40 to 90 words", nil},
+		{"changed", "the newest of several values", nil},
+		{"asof", "as of a past time in words", nil},
+		{"few", "other words than the fact has", nil},
+		{"stranger", "nothing stored answers it", func(x Row) (int, string) { return x.Own.N, pair(x.Own.Firm, x.Own.Firm+x.Own.Maybe) }},
+		{"stranger", "about something else", func(x Row) (int, string) { return x.Foreign.N, pair(x.Foreign.Firm, x.Foreign.Firm+x.Foreign.Maybe) }},
+	} {
+		suffix := ": answered firmly / or with `maybe:`"
+		if line.cell == nil {
+			suffix, line.cell = "", func(x Row) (int, string) { return x.N, pair(*x.Hit1, *x.Hit3) }
+		}
+		n, without := line.cell(row("project-questions", line.kind))
+		_, with := line.cell(row("project-questions+stored", line.kind))
+		fmt.Fprintf(&b, "| %s (%d)%s | %s | %s |\n", line.label, n, suffix, without, with)
+	}
+	return b.String()
 }
 
 // A report of one size, of rows that are not drawn, or of nothing has a chart
