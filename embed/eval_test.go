@@ -17,7 +17,7 @@ func TestEvaluation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	floors := map[string]float64{"locomo-dev/facts": 0.50, "locomo-dev/turns": 0.31, "cosqa-dev": 0.33}
+	floors := map[string]float64{"locomo-dev/facts": 0.49, "locomo-dev/turns": 0.32, "cosqa-dev": 0.35}
 	if name := os.Getenv("LEAN_CTX_EMBED_TABLE"); name != "" {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -28,12 +28,15 @@ func TestEvaluation(t *testing.T) {
 		}
 		floors = nil
 	}
-	t.Logf("%s, nDCG@10:", encoder.Name())
-	t.Logf("  %-18s words %.3f  meaning %.3f", "paraphrases", paraphrases(t).byWords(), paraphrases(t).byMeaning(t, encoder))
+	t.Logf("%s, nDCG@10 of every third question:", encoder.Name())
 	for _, name := range []string{"locomo-dev/facts", "locomo-dev/turns", "cosqa-dev"} {
 		s := readSet(t, filepath.Join(dir, name))
+		for i := range len(s.questions) / 3 {
+			s.questions[i] = s.questions[3*i]
+		}
+		s.questions = s.questions[:len(s.questions)/3]
 		meaning := s.byMeaning(t, encoder)
-		t.Logf("  %-18s words %.3f  meaning %.3f", name, s.byWords(), meaning)
+		t.Logf("  %-18s %.3f", name, meaning)
 		if meaning < floors[name] {
 			t.Errorf("%s: nDCG@10 %.3f, want %.3f at least", name, meaning, floors[name])
 		}
