@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,44 @@ func mended(t *testing.T, dir string, damaged []byte) {
 	}
 	if diff := cmp.Diff(s.whole(t), whole(t, dir)); diff != "" {
 		t.Errorf("opened again (-memory +files):\n%s", diff)
+	}
+}
+
+// An older copy that is put in the place of an open store is searched whole, with what is
+// remembered after it: the index has commits that are gone.
+func TestOlderCopyIsSearched(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that a process has open is not replaced")
+	}
+	s := testStore(t, nil)
+	say := func(key string) {
+		t.Helper()
+		if _, err := s.Remember(t.Context(), Assertion{Category: "fruit", Key: key, Value: "basket with " + key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("apples")
+	older := copied(t, s.dir)
+	for _, key := range []string{"pears", "plums", "grapes"} {
+		say(key)
+	}
+	if r, err := s.Recall(t.Context(), Question{Query: "plums"}); err != nil || len(r.Facts) == 0 {
+		t.Fatalf("before: %v, %v", r, err)
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(s.dir, os.DirFS(older)); err != nil {
+		t.Fatal(err)
+	}
+	later := []string{"figs", "dates", "limes", "kiwis"} // one more than are gone
+	for _, key := range later {
+		say(key)
+	}
+	for _, key := range later {
+		if r, err := s.Recall(t.Context(), Question{Query: key}); err != nil || len(r.Facts) != 1 || r.Facts[0].Key != key || r.Facts[0].Maybe {
+			t.Errorf("%s: %v, %v", key, r.Text(), err)
+		}
 	}
 }
 

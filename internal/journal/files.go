@@ -67,11 +67,6 @@ type position struct {
 	place uint64 // of the last commit in the remote log; 0: not known
 }
 
-// reached is the position as a [Head].
-func (p position) reached() Head {
-	return Head{Seq: p.seq, At: p.at, Generation: p.head.Generation, Sum: p.prev, Repairs: p.head.Repairs, Offset: p.mark}
-}
-
 func newDisk(dir string, o *Options, note func(Warning)) *disk {
 	n := namesOf(o.Name)
 	return &disk{

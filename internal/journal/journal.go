@@ -64,6 +64,7 @@ type Head struct {
 	Sum        uint32    `json:"sum"`        // checksum of the commit's line, which covers the one before it
 	Repairs    int       `json:"repairs"`    // how many of the rewrites lost a commit
 	Offset     int64     `json:"offset"`     // where the line probably begins; 0 if it is in the snapshot
+	Losses     int       `json:"-"`          // how often commits that this log had read vanished from the files
 }
 
 // Options of a [Log]. Nil and zero values work: a log named "state" of schema 1.
@@ -136,6 +137,7 @@ type Log[S, E any] struct {
 	ahead   bool     // the state has commits that are not on disk, or is none
 	former  *former[S]
 	closed  bool
+	losses  atomic.Int64 // [Head.Losses]
 
 	// inflight is set, with mu held, from when a writer of this log has caught up
 	// until what it wrote is folded. Meanwhile there is nothing new in the files

@@ -37,8 +37,13 @@ func (l *Log[S, E]) goOn(s S, r *recovery) (err error) {
 	return nil
 }
 
+// reached is a position as a [Head].
+func (l *Log[S, E]) reached(p position) Head {
+	return Head{Seq: p.seq, At: p.at, Generation: p.head.Generation, Sum: p.prev, Repairs: p.head.Repairs, Offset: p.mark, Losses: int(l.losses.Load())}
+}
+
 func (l *Log[S, E]) setState(s S) {
-	l.state, l.head = s, l.d.pos.reached()
+	l.state, l.head = s, l.reached(l.d.pos)
 	l.loaded, l.ahead = true, false
 	if l.head.At.Sub(l.o.Now()) > time.Hour {
 		l.warn(aheadWarning(l.d.n.journal, l.head.At))
@@ -120,6 +125,7 @@ func (l *Log[S, E]) rescue(f former[S]) {
 		l.former = nil
 		return
 	}
+	l.head.Losses = int(l.losses.Add(1))
 	l.warn(vanishedWarning(l.d.n.journal, f.head.Seq, l.head.Seq))
 	if l.d.fs == nil && f.whole {
 		return // the directory is gone; the next Update makes it, and comes here again

@@ -271,7 +271,7 @@ func (b *batch[S, E]) decide(c *call[S, E]) error {
 		}
 	}
 	if c.err == nil {
-		c.head = b.pos.reached()
+		c.head = b.l.reached(b.pos)
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type follower struct {
 	index *index.Index
 	rest  func() ([]byte, error) // beside the facts, as of the index's position
 	stale bool                   // what is on disk is of another journal, or too old: it is to be built anew
+
+	losses int // [journal.Head.Losses] as of the index
 }
 
 func (x *follower) opened() (*index.Index, error) {
@@ -79,6 +81,9 @@ func (x *follower) close() error {
 func (x *follower) follow(s *State, h journal.Head) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if h.Losses > x.losses { // the index has commits that are gone, and would take new ones for those
+		x.index, x.rest, x.stale, x.losses = nil, nil, true, h.Losses
+	}
 	i, err := x.opened()
 	if err != nil {
 		return err
