@@ -364,9 +364,9 @@ func (d *disk) warn(r *recovery, aside string, repaired bool) {
 		tell(damagedWarning(aside))
 	}
 	if r.broken != nil {
-		by := d.n.journal
+		by := "the journal"
 		if r.snap != nil {
-			by = r.snap.name
+			by = r.snap.name + " and " + by
 		}
 		tell(replacedWarning(r.broken.name, by, len(r.lost) > 0))
 	}

@@ -90,7 +90,7 @@ func replacedWarning(file, by string, lost bool) Warning {
 	if lost {
 		end = "." // what is lost has a warning of its own
 	}
-	return Warning{Kind: Replaced, File: file, Text: fmt.Sprintf("the snapshot %s is damaged; %s and the journal take its place%s", file, by, end)}
+	return Warning{Kind: Replaced, File: file, Text: fmt.Sprintf("%s is damaged; rebuilt from %s%s", file, by, end)}
 }
 
 func vanishedWarning(file string, had, has uint64) Warning {

@@ -12,6 +12,7 @@ import (
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/advice"
@@ -85,10 +86,12 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 	if err == nil {
 		h, err = advice.Health(ctx, store, knowledge.Nothing{})
 	}
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return nil // the finding on the data directory names the file
-	}
-	if err != nil {
+	case errors.Is(err, journal.ErrNewer):
+		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error()}} // it says what to do
+	case err != nil:
 		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
 	}
 	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair"))}
@@ -112,8 +115,17 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 		removed, h.SetAside = []hook.Finding{{Level: hook.Fine, Subject: "store", Text: text}}, nil
 	}
 	if n := len(h.Damage) + len(h.SetAside); n > 0 {
-		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: prose.Count(n, "trace") + " of damage: " + strings.Join(append(h.Damage, h.SetAside...), "; "),
+		var traces []string
+		for _, text := range append(h.Damage, h.SetAside...) {
+			traces = append(traces, strings.TrimSuffix(text, "."))
+		}
+		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: prose.Count(n, "trace") + " of damage: " + strings.Join(traces, "; "),
 			Fix: "the rest is whole and in use; see what was in those files, then lean-ctx doctor --fix deletes them"}
+		if len(h.SetAside) == 0 { // nothing was written since
+			f.Fix = "the rest is whole and in use; lean-ctx compact sets the damaged file aside"
+		}
+	} else if h.Clock != "" {
+		f.Level, f.Text = hook.Problem, h.Clock
 	}
 	index := hook.Finding{Level: hook.Fine, Subject: "index", Text: h.Index}
 	if h.Reindexing {

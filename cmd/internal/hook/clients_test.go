@@ -342,6 +342,17 @@ func TestAnyProgramName(t *testing.T) {
 	}
 }
 
+// A data directory that cannot be written is a problem, whoever can read it.
+func TestDoctorWrites(t *testing.T) {
+	p := fresh(t)
+	if p.Data = "/proc"; runtime.GOOS != "linux" {
+		t.Skip("there is no directory in which root cannot make a file")
+	}
+	if text := p.Examine(t.Context(), "1").Text(); !strings.Contains(text, "problem  data directory: cannot be written: ") {
+		t.Error(text)
+	}
+}
+
 // When the program has moved, doctor names each client that still starts the old
 // one, and its fix connects them again.
 func TestDoctorFollowsMovedProgram(t *testing.T) {

@@ -130,18 +130,13 @@ func (x *examiner) data() {
 		f.Level, f.Text = Problem, err.Error()
 	case !info.IsDir():
 		f.Level, f.Text, f.Fix = Problem, x.m.Data+" is not a directory", "move it away, or set LEAN_CTX_DATA_DIR"
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		f.Level, f.Text = Problem, fmt.Sprintf("%s can be read by others (%o)", x.m.Data, info.Mode().Perm())
-		f.Fix = "chmod 700 " + x.m.Data
 	default:
-		tmp, err := os.CreateTemp(x.m.Data, ".doctor-*")
-		if err != nil {
-			f.Level, f.Text, f.Fix = Problem, "cannot be written: "+err.Error(), "make it yours: ls -ld "+x.m.Data
-			break
-		}
-		_ = tmp.Close()           // nothing was written
-		_ = os.Remove(tmp.Name()) // it is ours
-		if path := unreadable(x.m.Data); path != "" {
+		if err := tryWriting(x.m.Data); err != nil {
+			f.Level, f.Text, f.Fix = Problem, "cannot be written: "+err.Error(), "make room on its disk, or make it yours: ls -ld "+x.m.Data
+		} else if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			f.Level, f.Text = Problem, fmt.Sprintf("%s can be read by others (%o)", x.m.Data, info.Mode().Perm())
+			f.Fix = "chmod 700 " + x.m.Data
+		} else if path := unreadable(x.m.Data); path != "" {
 			f.Level, f.Text, f.Fix = Problem, path+" cannot be read and written", "make it yours: ls -ld "+path
 		}
 	}
@@ -281,4 +276,14 @@ func (x *examiner) start(ctx context.Context, line, env []string) Finding {
 	}
 	x.started[key] = f
 	return f
+}
+
+// tryWriting makes a file in dir, as long as the longest value, and removes it.
+func tryWriting(dir string) error {
+	tmp, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(make([]byte, 64<<10))
+	return errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
 }
