@@ -49,15 +49,29 @@ const (
 	firm     = 0.8
 )
 
-// mayReplace reports whether a claim may end or change a version. What is
-// pinned is the user's to change.
+// mayReplace reports whether a claim may end or change a version.
 func mayReplace(f state.Claims, by Source, v *fact.Version) bool {
-	needed := authorityOf(f, v)
-	if v.Pinned {
-		needed = authority(KindUser)
-	}
+	return protection(f, by, v) == ""
+}
+
+// protection says why a claim may not end or change a version; empty if it may. What is pinned
+// is the user's to change.
+func protection(f state.Claims, by Source, v *fact.Version) string {
 	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind)
-	return authority(by.Kind) >= needed && !(another && by.Confidence < doubtful && v.Confidence >= firm)
+	needed := authorityOf(f, v)
+	switch mine := authority(by.Kind); {
+	case mine < needed && needed == authority(KindUser):
+		return "only a user may change what a user asserted"
+	case v.Pinned && mine < authority(KindUser):
+		return "only a user may change a pinned fact"
+	case mine < needed && needed == authority(KindFile):
+		return "only a user, a file or a tool may change what a file or a tool backs"
+	case mine < needed:
+		return "an import does not change what was asserted here"
+	case another && by.Confidence < doubtful && v.Confidence >= firm:
+		return fmt.Sprintf("under %s confidence nobody changes another author's value of %s or more", prose.Percent(doubtful), prose.Percent(firm))
+	}
+	return ""
 }
 
 // authorOf names who stands behind one assertion.
@@ -122,6 +136,7 @@ func (s *Store) sourced(ref string, confidence float64) (x Source, unchecked str
 // Answers embed it. The zero value says that there is no such claim.
 type Contested struct {
 	Dispute *formats.Dispute `json:"dispute,omitempty"` // the claim
+	Why     string           `json:"why,omitempty"`     // the rule by which it is not believed
 	Old     *fact.Version    `json:"-"`                 // the version that stays
 }
 
@@ -136,11 +151,13 @@ const MaxDisputes = 20
 // about one fact no more are recorded.
 func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, Contested) {
 	d.Category, d.Key, d.Against, d.At, d.Source.At, d.State = old.Category, old.Key, old.ID, present, present, formats.DisputeOpen
-	open := 0
+	by := d.Source
+	by.Confidence = d.Confidence
+	why, open := protection(f, by, old), 0
 	for _, x := range slices.Backward(f.Disputes(fact.IDOf(d.Category, d.Key))) {
 		standing := state.StandingOf(f, x, present)
 		if sameClaim(x, d) && (standing == formats.DisputeRejected || standing == formats.DisputeOpen) {
-			return nil, Contested{&x, old}
+			return nil, Contested{&x, why, old}
 		}
 		if standing == formats.DisputeOpen {
 			open++
@@ -148,10 +165,10 @@ func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.
 	}
 	if open >= MaxDisputes {
 		d.State = formats.DisputeRefused
-		return nil, Contested{&d, old}
+		return nil, Contested{&d, why, old}
 	}
 	d.ID = disputeID(f, d)
-	return []state.Event{{Dispute: &d}}, Contested{&d, old}
+	return []state.Event{{Dispute: &d}}, Contested{&d, why, old}
 }
 
 // sameClaim reports whether two disputes say the same against one version.
@@ -502,7 +519,11 @@ func (x Contested) TextIn(call prose.Syntax) string {
 	if d.Rival != nil {
 		text += "its end by "
 	}
-	return text + claimOf(d) + recordOf(d, undone, "accept", call)
+	text += claimOf(d) + recordOf(d, undone, "accept", call)
+	if x.Why != "" {
+		text += "\n  Why: " + x.Why
+	}
+	return text
 }
 
 // recordOf says as what a claim is recorded, and how to settle it.

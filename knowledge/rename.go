@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -132,6 +133,7 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 	}
 	contested := func(v *fact.Version) ([]state.Event, Contested, error) {
 		events, x := contest(r.f, formats.Dispute{Confidence: r.by.Confidence, Source: r.by, Rename: &r.to, Merge: r.merge}, v, r.present)
+		x.Why = cmp.Or(x.Why, fmt.Sprintf("it would change what somebody of more authority asserted as [%s]", Slashed(r.to)))
 		return events, x, nil
 	}
 	var last *fact.Version // that holds now or later
