@@ -105,7 +105,11 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 		b.WriteByte(')')
 	}
 	if r.dated || r.Outcome == Planned {
-		fmt.Fprintf(&b, "\n  Valid %s (%s)", fact.Period{From: r.ValidFrom, Until: r.ValidUntil}.Ahead(r.RecordedAt), r.Outcome)
+		period := fact.Period{From: r.ValidFrom, Until: r.ValidUntil}
+		fmt.Fprintf(&b, "\n  Valid %s (%s)", period.Ahead(r.RecordedAt), r.Outcome)
+		if !fact.Before(r.RecordedAt, r.ValidUntil) {
+			b.WriteString(": already over, so not current")
+		}
 		if r.Asked != nil {
 			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Asked, call("", "correct", true))
 		}

@@ -262,13 +262,18 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	}
 	e := t.usage(o, problem, argument)
 	e.Cause = err
-	if wrong.AskUser { // the same call, with the user's answer
+	again := func(name string, value any) { // the same call with one more argument
 		e.Example = c.given()
-		e.Example["source"] = "user"
+		e.Example[name] = value
+	}
+	if wrong.AskUser {
+		again("source", "user")
 	}
 	if argument == agentName {
-		e.Example = c.given()
-		e.Example[agentName] = someAgent
+		again(agentName, someAgent)
+	}
+	if _, given := c.given()[argument]; !given && slices.ContainsFunc(o.Params, func(p Param) bool { return p.Name == argument && p.Switch() }) {
+		again(argument, true)
 	}
 	for _, x := range o.instead {
 		if args := x.fits(o, argument, c.given()); args != nil {
@@ -279,10 +284,14 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 }
 
 // withFlags names the arguments in a text as a command line has them: --valid-from for
-// valid_from. Names of one word stand as they are, since a text may mean the word.
+// valid_from, --merge for merge=true. Other names of one word stand as they are, since a text
+// may mean the word.
 func (o *Operation) withFlags(text string) string {
 	var pairs []string
 	for _, p := range o.Params {
+		if p.Switch() {
+			pairs = append(pairs, p.Name+"=true", p.in(true))
+		}
 		if strings.Contains(p.Name, "_") {
 			pairs = append(pairs, p.Name, p.in(true))
 		}
