@@ -66,7 +66,7 @@ var buttons = map[string]button{
 	"unpin":    {action: "remember", shown: true, fixed: map[string]any{"pinned": false}},
 	"change":   {action: "remember", fields: []string{"category", "key", "value", "correct", "valid_from", "also", "replaces"}},
 	"add":      {action: "remember", fields: []string{"category", "key", "value"}},
-	"remove":   {action: "remove", fields: []string{"category", "key", "value"}},
+	"remove":   {action: "remove", fields: []string{"category", "key", "value", "reason", "valid_until"}},
 	"judge":    {action: "judge", fields: []string{"category", "key", "target", "verdict"}},
 	"rename":   {action: "rename", fields: []string{"category", "key", "to", "merge"}},
 	"undo":     {action: "undo"},

@@ -112,6 +112,16 @@ await check('change', async () => {
   await page.locator('#change button').click();
   await page.waitForSelector('pre.value:has-text("Anna <b>&</b> Jonas")');
 });
+await check('remove with a reason, by keyboard', async () => {
+  await page.goto(base + '/facts/team/owner-auth');
+  await page.locator('#remove summary').focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('left the <i>team</i>');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.said.done:has-text("Removed")');
+  await page.waitForSelector('.why :text("left the <i>team</i>")');
+});
 const plain = await open({viewport: {width: 360, height: 740}, javaScriptEnabled: false});
 await check('without JavaScript', async () => {
   await plain.goto(base + '/');
