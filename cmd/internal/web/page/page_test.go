@@ -193,7 +193,7 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 		"/?q=postgresql":                   {"What matches “postgresql”", "PostgreSQL 16", "!AWS"},
 		"/?q=zzzqqq":                       {"Nothing matches", "Try other words"},
 		"/?as_of=2026-02-01":               {"JWT RS256", "!OAuth2", "As of Sunday, 1 February 2026", "Back to now", `class="past"`, `data-events=""`, "/facts/architecture/auth?as_of=2026-02-01"},
-		"/facts/architecture/auth":         {"<svg", "OAuth2 + PKCE", "JWT RS256", "contradiction", "src/auth.ts:12", "how do users sign in", "depends on", "Confirm", "Pin", "Remove", "half-life", `<a href="#f-`},
+		"/facts/architecture/auth":         {"<svg", "OAuth2 + PKCE", "JWT RS256", "contradiction", "src/auth.ts:12", "how do users sign in", "depends on", "Confirm", "Pin", "Remove", "half-life", `<a href="#f-`, `href="/facts/architecture/auth" aria-current="true"`},
 		"/facts/Architecture/AUTH":         {"OAuth2"},
 		"/facts/architecture/db":           {"is needed by"},
 		"/facts/deploy/host":               {"Disputes", "d-", "Fly.io", "▼?: dispute"},
@@ -202,13 +202,14 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 		"/doubts?look=1":                   {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Contradictions", "This still holds", "Possible conflicts", "decision/pipeline", "seems to replace"},
 		"/doubts?as_of=2026-02-01":         {"No open dispute", "!Accept this"},
 		"/agents":                          {cursor, codex, "holds <code>src/auth.ts</code>", "rebase first", "Fix the refresh", "Created"},
-		"/briefings":                       {"claude-code", "session-start", "architecture:", `href="/facts/deploy/host"`},
+		"/briefings":                       {"claude-code", "session s-1, 2 facts", "session-start", "architecture:", `href="/facts/deploy/host"`},
 		"/health":                          {"Active facts", "Tokens by day", "Open disputes", "/health?look=1", "!Damage"},
 		"/health?look=1":                   {"Damage", "Stale", "Nearly the same"},
 	} {
 		expect(t, path, f.get(path, http.StatusOK), texts...)
 	}
-	expect(t, "nothing", f.get("/nowhere", http.StatusNotFound), "no page at this address")
+	expect(t, "nothing", f.get("/nowhere", http.StatusNotFound), "no page at this address", "!as of now")
+	expect(t, "nothing then", f.get("/facts/a/b?as_of=2026-02-01", http.StatusNotFound), "as of now")
 	expect(t, "no fact", f.get("/facts/a/b", http.StatusNotFound), "There is no fact a/b")
 	expect(t, "no date", f.get("/?as_of=soon", http.StatusBadRequest), "is no date")
 }

@@ -283,12 +283,14 @@ type row struct {
 	knowledge.Found
 	Address template.URL
 	Room    bool // its room is named
+	Here    bool // it is the one that is shown
 }
 
 // Row is a fact in the list of a view.
 func (f frame) Row(x knowledge.Found) row {
 	list, _ := f.Data.(interface{ room() string })
-	return row{x, f.Fact(x.Category, x.Key), list == nil || list.room() == ""}
+	open, _ := f.Data.(*factPage)
+	return row{x, f.Fact(x.Category, x.Key), list == nil || list.room() == "", open != nil && open.Key == x.Key}
 }
 
 // Before and After are the pages beside this one, 0 where there is none.

@@ -12,6 +12,7 @@
     const mine = current = new AbortController();
     try {
       const answer = await fetch(url, {signal: mine.signal, headers: {Accept: 'text/html'}});
+      delete document.body.dataset.away;
       if (!(answer.headers.get('Content-Type') || '').startsWith('text/html')) return;
       const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
       if (!mine.signal.aborted) swap(next);

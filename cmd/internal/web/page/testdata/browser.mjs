@@ -122,6 +122,15 @@ await check('remove with a reason, by keyboard', async () => {
   await page.waitForSelector('.said.done:has-text("Removed")');
   await page.waitForSelector('.why :text("left the <i>team</i>")');
 });
+await check('a server that is away', async () => {
+  await page.goto(base + '/');
+  await page.route('**/*', route => route.abort());
+  await page.locator('#q').fill('postgres');
+  await page.waitForSelector('body[data-away]');
+  await page.unroute('**/*');
+  await page.locator('#q').fill('postgresq');
+  await page.waitForSelector('body:not([data-away])');
+});
 const plain = await open({viewport: {width: 360, height: 740}, javaScriptEnabled: false});
 await check('without JavaScript', async () => {
   await plain.goto(base + '/');
