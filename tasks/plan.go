@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -610,61 +611,50 @@ func (a PlanFile) read(root string) (text []byte, name string, err error) {
 	return text, name, err
 }
 
-// adopt returns the events that make the tasks be as a plan says.
+// adopt returns the events that make the tasks be as a plan says: each new or changed task whole.
 func (s *state) adopt(project, by, file string, p *plan.Plan, now time.Time, r *ImportedPlan) (events []event) {
-	known := map[string]*record{} // by item
-	for _, x := range s.projects[project] {
+	known, taken := map[string]*record{}, map[string]bool{} // by item, by id
+	for id, x := range s.projects[project] {
+		taken[id] = true
 		if strings.HasPrefix(x.Plan, file+"#") {
 			known[x.Plan] = x
 		}
 	}
-	ids := make([]string, len(p.Items))
-	after := &state{map[string]map[string]*record{project: maps.Clone(s.projects[project])}}
-	if after.projects[project] == nil {
-		after.projects[project] = map[string]*record{}
-	}
+	tasks := make([]*record, len(p.Items))
 	finished := finishedPhases(p)
 	for i, it := range p.Items {
 		if finished[i] {
 			it.State = string(Completed)
 		}
 		name := file + "#" + it.Name
-		x := s.projects[project][it.ID]
-		if x == nil {
-			x = known[name]
-		}
+		old := cmp.Or(s.projects[project][it.ID], known[name])
 		delete(known, name)
-		if x != nil {
-			delete(known, x.Plan)
-		}
 		parent := ""
 		if it.Parent >= 0 {
-			parent = ids[it.Parent]
+			parent = tasks[it.Parent].ID
 		}
-		var changed []event
-		if x == nil {
-			changed = after.plan(project, by, parent, name, it, i+1, now, r)
+		if old == nil {
+			id := newID(project+"\x00"+name, now, func(id string) bool { return taken[id] })
+			taken[id] = true
+			tasks[i] = &record{Task: Task{Project: project, ID: id, CreatedBy: by, CreatedAt: now}}
 		} else {
-			ids[i] = x.ID
-			changed = x.planAgain(by, parent, name, it, i+1, r)
+			delete(known, old.Plan)
+			tasks[i] = new(*old)
 		}
-		for _, e := range changed {
-			after.fold(e, now)
-			if e.Create != nil {
-				ids[i] = e.Create.ID
-			}
-		}
-		events = append(events, changed...)
+		tasks[i].plan(by, parent, name, it, i+1, now, r)
 	}
 	// What an item waits for may stand after it in the file.
-	for i, it := range p.Items {
-		x := after.projects[project][ids[i]]
-		var waits []string
-		for _, j := range it.After {
-			waits = append(waits, ids[j])
+	for i, x := range tasks {
+		old := s.projects[project][x.ID]
+		if old == nil || !old.State.Final() {
+			x.After = nil
+			for _, j := range p.Items[i].After {
+				x.After = append(x.After, tasks[j].ID)
+			}
 		}
-		if !slices.Equal(x.After, waits) && !x.State.Final() {
-			events = append(events, event{Change: &change{Project: project, ID: x.ID, By: by, Planned: x.planned(waits)}})
+		if old == nil || !reflect.DeepEqual(old, x) {
+			x.UpdatedAt = now
+			events = append(events, event{Create: x})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -673,7 +663,51 @@ func (s *state) adopt(project, by, file string, p *plan.Plan, now time.Time, r *
 			events = append(events, event{Change: &change{Project: project, ID: x.ID, By: by, To: Canceled, Why: "no longer in " + file}})
 		}
 	}
-	return merged(events)
+	return events
+}
+
+// plan makes a task, whose state is empty if it is new, what its item says. A finished one stays.
+func (x *record) plan(by, parent, name string, it plan.Item, order int, now time.Time, r *ImportedPlan) {
+	created, completed := x.State == "", it.State == string(Completed)
+	switch {
+	case x.State.Final() && !created:
+		if !completed && x.State == Completed && !it.Phase {
+			r.Kept = append(r.Kept, x.ID)
+		} else {
+			r.Unchanged++
+		}
+		return
+	case created:
+		r.Created++
+	case it.Title != x.Title || it.Description != x.Description || parent != x.Parent:
+		r.Changed++
+	case !completed:
+		r.Unchanged++
+	}
+	to := Created // also of one that is worked on: nobody here works on it yet
+	switch {
+	case completed:
+		to = Completed
+		r.Completed++
+	case it.State == string(Canceled):
+		to = Canceled
+	}
+	h := Transition{From: x.State, To: to, By: by, At: now}
+	if created {
+		h.Parent = parent
+	} else {
+		h.Why = "completed in the plan"
+	}
+	if x.State == Working && completed {
+		x.WorkedAt = now
+	}
+	if created || completed {
+		x.State, x.History = to, append(slices.Clip(x.History), h)
+	}
+	x.Title, x.Description, x.Parent, x.Plan, x.Order = it.Title, it.Description, parent, name, order
+	if created {
+		x.Phase, x.References = it.Phase, it.References
+	}
 }
 
 // finishedPhases marks the phases of which every part is completed.
@@ -689,101 +723,6 @@ func finishedPhases(p *plan.Plan) []bool {
 		}
 	}
 	return finished
-}
-
-// planned is what the plan said of a task, with other tasks to wait for.
-func (x *record) planned(after []string) *planned {
-	return &planned{x.Title, x.Description, x.Parent, after, x.Plan, x.Order}
-}
-
-// merged joins the changes of a commit that concern one task. A second change of a task in a
-// commit would not be folded, since it is no later than the first.
-func merged(events []event) (out []event) {
-	at := map[string]int{}
-	for _, e := range events {
-		id := ""
-		if e.Create != nil {
-			id = e.Create.ID
-		} else {
-			id = e.Change.ID
-		}
-		i, seen := at[id]
-		switch {
-		case !seen:
-			at[id] = len(out)
-			out = append(out, e)
-		case out[i].Create != nil:
-			x := *out[i].Create
-			x.After = e.Change.Planned.After
-			out[i] = event{Create: &x}
-		default:
-			c := *out[i].Change
-			if c.Planned == nil {
-				c.Planned = e.Change.Planned
-			} else {
-				p := *c.Planned
-				p.After = e.Change.Planned.After
-				c.Planned = &p
-			}
-			out[i] = event{Change: &c}
-		}
-	}
-	return out
-}
-
-// plan makes the task of an item.
-func (s *state) plan(project, by, parent, name string, it plan.Item, order int, now time.Time, r *ImportedPlan) []event {
-	state := State(cmp.Or(it.State, string(Created)))
-	if state == Working { // nobody here works on it yet
-		state = Created
-	}
-	if state != Completed && state != Canceled {
-		state = Created
-	}
-	if r.Created++; state == Completed {
-		r.Completed++
-	}
-	x := &record{
-		Task: Task{
-			Project: project, State: state, Title: it.Title, CreatedBy: by, CreatedAt: now, UpdatedAt: now, Parent: parent, Plan: name, Phase: it.Phase, Order: order,
-			ID: newID(project+"\x00"+name, now, func(id string) bool { return s.projects[project][id] != nil }),
-		},
-		thread: thread{Description: it.Description, References: it.References, History: []Transition{{To: state, By: by, At: now, Parent: parent}}},
-	}
-	return []event{{Create: x}}
-}
-
-// planAgain changes a task to what its item says now.
-func (x *record) planAgain(by, parent, name string, it plan.Item, order int, r *ImportedPlan) []event {
-	c := &change{Project: x.Project, ID: x.ID, By: by}
-	completed := it.State == string(Completed)
-	switch {
-	case x.State.Final():
-		if !completed && x.State == Completed && !it.Phase {
-			r.Kept = append(r.Kept, x.ID)
-		} else {
-			r.Unchanged++
-		}
-		return nil
-	case completed:
-		c.To, c.Why = Completed, "completed in the plan"
-		r.Completed++
-	}
-	p := x.planned(x.After)
-	p.Title, p.Description, p.Parent, p.Plan = it.Title, it.Description, parent, name
-	if p.Order = order; p.Title != x.Title || p.Description != x.Description || p.Parent != x.Parent || p.Plan != x.Plan || p.Order != x.Order {
-		c.Planned = p
-	}
-	switch {
-	case c.Planned != nil && (p.Title != x.Title || p.Description != x.Description || p.Parent != x.Parent):
-		r.Changed++
-	case !completed:
-		r.Unchanged++
-	}
-	if c.empty() {
-		return nil
-	}
-	return []event{{Change: c}}
 }
 
 // PlanExport is the arguments of export.

@@ -90,8 +90,7 @@ func (w taskChange) waitFor(s *state, x *record, c *change) error {
 	if err != nil || slices.Equal(after, x.After) {
 		return err
 	}
-	c.Planned = x.planned(after)
-	c.Planned.Parent = cmp.Or(c.Parent, x.Parent)
+	c.Planned = &planned{x.Title, x.Description, cmp.Or(c.Parent, x.Parent), after, x.Plan, x.Order}
 	c.Why = cmp.Or(c.Why, "after: "+cmp.Or(strings.Join(after, ", "), noTask))
 	return nil
 }
