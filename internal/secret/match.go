@@ -32,6 +32,7 @@ type rule struct {
 	allow    string // no secret if it matches this
 	allowAll string // no secret if the whole match matches this
 	broad    int    // of overlapping rules the least broad gives the name
+	random   bool   // the secret is no name and no placeholder, and has digits and letters
 	find     func(text string, at int) (start, end int)
 }
 
@@ -169,6 +170,9 @@ func (m *matcher) result(loc []int, at int) match {
 func (m *matcher) accepts(text string, got match) bool {
 	secret := text[got.start:got.end]
 	if m.entropy > 0 && entropy(secret) <= m.entropy {
+		return false
+	}
+	if m.random && !random(secret) {
 		return false
 	}
 	c := m.expressions()

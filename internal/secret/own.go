@@ -13,16 +13,17 @@ var ownRules = [...]rule{
 	{id: "netrc-password", form: coded, triggers: []string{"password"}, find: netrc, start: true},
 	{id: "command-password", form: coded, triggers: []string{"--password=", "-p"}, find: flagPassword, broad: 1},
 	{id: "curl-password", form: coded, triggers: []string{"-u", "--user"}, find: curlPassword, broad: 1},
-	{id: "bearer-token", form: coded, triggers: []string{"bearer"}, find: bearer, start: true, broad: 1},
+	{id: "bearer-token", form: prefixed, triggers: []string{"bearer"}, body: `(?i)bearer[ \t]+([\w.~+/=-]{19,}[\w~+/=-])`, start: true, broad: 1, random: true},
 	{id: "basic-auth", form: prefixed, triggers: []string{"authorization"}, solid: 13,
 		body: `(?i)authorization["']?\s*[:=]\s*["']?basic\s+([a-z0-9+/]{8,}={0,2})`},
-	{id: "sk-api-key", form: coded, triggers: []string{"sk-"}, find: skKey, start: true, broad: 1},
+	// OpenAI, Anthropic, OpenRouter, DeepSeek and others.
+	{id: "sk-api-key", form: prefixed, triggers: []string{"sk-"}, body: `(?i)sk-[\w-]{20,}`, solid: 23, start: true, broad: 1, random: true},
 	{id: "aws-secret-access-key", form: assigned, triggers: []string{"secret"}, solid: 40,
 		head: `(?i:secret[_ -]?(?:access[_ -]?)?key)`, body: `[A-Za-z0-9/+]{40}`, entropy: 3.5},
 	{id: "azure-storage-key", form: prefixed, triggers: []string{"accountkey="}, body: `(?i)AccountKey=([A-Za-z0-9+/]{86}==)`, solid: 99},
 	{id: "discord-webhook", form: prefixed, triggers: []string{"discord"}, solid: 90,
 		body: `(?i)discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{5,30}/([\w-]{60,80})`},
-	{id: "telegram-bot-token", form: coded, triggers: []string{":aa"}, find: telegram},
+	{id: "telegram-bot-token", form: anywhere, triggers: []string{":aa"}, body: `(?:^|[^0-9])([0-9]{8,10}:AA[\w-]{33})(?:[^\w-]|$)`},
 	{id: "google-oauth-secret", form: prefixed, triggers: []string{"gocspx-"}, body: `GOCSPX-[\w-]{28}`, solid: 35, start: true},
 	{id: "google-oauth-token", form: prefixed, triggers: []string{"ya29."}, body: `ya29\.[\w-]{20,}`, solid: 25, start: true},
 	{id: "docker-token", form: prefixed, triggers: []string{"dckr_pat_", "dckr_oat_"}, body: `dckr_[po]at_[\w-]{20,}`, solid: 29, start: true},
@@ -251,45 +252,6 @@ func argument(text string, start int) (from, to int) {
 }
 
 func space(c byte) bool { return c <= ' ' }
-
-// bearer takes the token of "Bearer token".
-func bearer(text string, at int) (start, end int) {
-	start = at + len("bearer")
-	for start < len(text) && (text[start] == ' ' || text[start] == '\t') {
-		start++
-	}
-	end = start + run(text[start:], func(c byte) bool { return word(c) || strings.IndexByte("-._~+/=", c) >= 0 })
-	for end > start && text[end-1] == '.' {
-		end--
-	}
-	value := text[start:end]
-	if start == at+len("bearer") || len(value) < 20 || !random(value) {
-		return 0, 0
-	}
-	return start, end
-}
-
-// skKey takes sk-…, the form of the keys of OpenAI, Anthropic, OpenRouter, DeepSeek and others.
-func skKey(text string, at int) (start, end int) {
-	end = at + run(text[at:], func(c byte) bool { return word(c) || c == '-' })
-	if value := text[at+3 : end]; len(value) < 20 || !random(value) {
-		return 0, 0
-	}
-	return at, end
-}
-
-// telegram takes 123456789:AA…, the token of a Telegram bot.
-func telegram(text string, at int) (start, end int) {
-	start = at
-	for start > 0 && '0' <= text[start-1] && text[start-1] <= '9' {
-		start--
-	}
-	end = at + 1 + run(text[at+1:], func(c byte) bool { return word(c) || c == '-' })
-	if n := at - start; n < 8 || n > 10 || end-at-1 != 35 || text[at+1] != 'A' || text[at+2] != 'A' {
-		return 0, 0
-	}
-	return start, end
-}
 
 // random reports whether a value is no name and no placeholder and has digits and letters.
 func random(s string) bool {
