@@ -73,7 +73,7 @@ type core struct {
 	dir     string
 	opts    Options
 	log     *journal.Log[*state, event]
-	secrets *secret.Lazy
+	secrets *secret.Redactor
 
 	live    *live.Locks
 	notices notice.Pending
@@ -103,7 +103,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.diaries = diary.New(filepath.Join(dir, "diaries"), &diary.Options{
 		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault, Team: c.opts.Team,
 	})
-	c.secrets = secret.NewLazy(c.opts.Redactor)
+	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	return &Store{core: c}, nil
 }
 
@@ -134,7 +134,7 @@ func (s *Store) Compact(ctx context.Context) error {
 func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // redact removes secrets from a text and lists the rules that matched.
-func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
+func (s *Store) redact(text string) (string, []string) { return s.secrets.Clean(text) }
 
 // now is the clock of this process. It may go back and differ between processes. The
 // package documentation says why it is not the recorded time.

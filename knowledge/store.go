@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -80,7 +81,7 @@ type core struct {
 	dir     string
 	opts    Options
 	log     *state.Log
-	secrets *secret.Lazy
+	secrets *secret.Redactor
 	files   *sourcefile.Files // of the project, which sources name
 	use     *usage.Record
 	stop    context.CancelFunc
@@ -125,7 +126,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.vectors.marks.Path = filepath.Join(dir, "index", "vectors.json")
 	c.use = usage.Open(dir, c.opts.Now)
 	c.files = sourcefile.New(c.opts.ProjectRoot)
-	c.secrets = secret.NewLazy(c.opts.Redactor)
+	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	s := &Store{core: c}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
@@ -162,7 +163,7 @@ func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 func (s *Store) Now() time.Time { return s.opts.Now().UTC() }
 
 // Redact takes secrets out of a text and names the rules that found them.
-func (s *Store) Redact(text string) (string, []string) { return s.secrets.Mark(text) }
+func (s *Store) Redact(text string) (string, []string) { return s.secrets.Clean(text) }
 
 // View runs f on the newest state with all facts, without waiting for any writer.
 // now is the instant that an answer is about.

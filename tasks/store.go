@@ -65,7 +65,7 @@ type core struct {
 	dir     string
 	opts    Options
 	log     *journal.Log[*state, event]
-	secrets *secret.Lazy
+	secrets *secret.Redactor
 	notices notice.Pending
 }
 
@@ -92,7 +92,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.secrets = secret.NewLazy(c.opts.Redactor)
+	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	return &Store{core: c}, nil
 }
 
@@ -150,7 +150,7 @@ func (r *record) holds(holds func(text string) bool) bool {
 }
 
 // redact removes secrets from a text and lists the rules that matched.
-func (s *Store) redact(text string) (string, []string) { return s.secrets.Mark(text) }
+func (s *Store) redact(text string) (string, []string) { return s.secrets.Clean(text) }
 
 // view runs f on the newest state without waiting for a writer. now is the time that the
 // answer is about.

@@ -57,18 +57,13 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 		return Offered{}, err
 	}
 	out := Offered{From: x.From, To: x.To, Note: note}
-	if x.Message, out.Redacted, err = s.secrets.Redact(strings.TrimSpace(strings.ToValidUTF8(o.Message, "\uFFFD"))); err != nil {
-		return Offered{}, err
-	}
+	x.Message, out.Redacted = s.secrets.Clean(strings.TrimSpace(strings.ToValidUTF8(o.Message, "\uFFFD")))
 	texts := make(map[string]string, len(found))
 	for _, f := range found {
 		if err := ctx.Err(); err != nil {
 			return Offered{}, err
 		}
-		clean, rules, err := s.secrets.Redact(string(f.data))
-		if err != nil {
-			return Offered{}, err
-		}
+		clean, rules := s.secrets.Clean(string(f.data))
 		y := stored{Path: f.path, Tokens: s.opts.Tokens(clean), Bytes: len(clean), Hash: hash([]byte(clean)), Source: hash(f.data), Redacted: rules}
 		texts[y.Hash] = clean
 		x.Files = append(x.Files, y)

@@ -58,7 +58,7 @@ type core struct {
 	dir     string
 	opts    Options
 	log     *journal.Log[*state, event]
-	secrets *secret.Lazy
+	secrets *secret.Redactor
 
 	notices notice.Pending
 }
@@ -88,7 +88,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.secrets = secret.NewLazy(c.opts.Redactor)
+	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	return &Store{core: c}, nil
 }
 

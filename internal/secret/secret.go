@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Rule is a rule of the user's own, beside the built-in ones.
@@ -134,6 +135,26 @@ func (r *Redactor) Redact(text string) (clean string, found []Finding) {
 	}
 	return clean, found
 }
+
+// Clean is [Redactor.Redact] for those who need only the rules that matched, one for each find.
+func (r *Redactor) Clean(text string) (clean string, rules []string) {
+	clean, found := r.Redact(text)
+	for _, f := range found {
+		rules = append(rules, f.Rule)
+	}
+	return clean, rules
+}
+
+// BuiltIn has the built-in rules alone.
+func BuiltIn() *Redactor { return builtIn() }
+
+var builtIn = sync.OnceValue(func() *Redactor {
+	r, err := New(nil)
+	if err != nil {
+		panic(err) // only a user's rule can be wrong
+	}
+	return r
+})
 
 const markerStart, markerEnd = "[REDACTED:", "]"
 
