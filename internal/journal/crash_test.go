@@ -105,7 +105,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 				s := scene(t, dir)
 				start := takeImage(t, dir)
 				sh := newShadow(start, s)
-				n := 0
+				n, checked := 0, map[string]bool{}
 				check := func(op, name string) error {
 					now := takeImage(t, dir)
 					sh.next(t, dir, now, op, name)
@@ -113,13 +113,15 @@ func TestCrashAtEveryStep(t *testing.T) {
 						if n%proctest.Stride != 0 {
 							break
 						}
+						what := m.describe() + fmt.Sprint(s)
+						if checked[what] {
+							continue // the operation before changed nothing that is on disk
+						}
+						checked[what] = true
 						crashed(t, m, s, fmt.Sprintf("step %d, before %s of %s, %s", n, op, name, how))
 					}
 					n++
-					if op == "link" && s.linkless {
-						return syscall.EPERM
-					}
-					return nil
+					return s.unsupported(op)
 				}
 				l := open(t, dir, &journal.Options{Fault: check})
 				act(t, l, s, func(err error) { t.Fatal(err) })

@@ -84,13 +84,13 @@ func cutJournal(t *testing.T, s *story, j []byte, answered bool) {
 	}
 }
 
-// flips are the ways a byte is damaged: one bit, the case bit, the high bit, and the bits that
-// make it a line feed.
-func flips(b byte) []byte {
+// flips are the ways a byte is damaged: one bit, of neighbours another one each, and the bits
+// that make it a line feed.
+func flips(at int, b byte) []byte {
 	if *long {
 		return []byte{1, 2, 4, 8, 16, 32, 64, 128, b ^ '\n'}
 	}
-	return []byte{1, 0x80, b ^ '\n'}
+	return []byte{1 << (at % 8), b ^ '\n'}
 }
 
 // each damages every byte of a file, and hands over each such directory. It
@@ -104,7 +104,7 @@ func eachFlip(t *testing.T, s *story, file string, check func(at int, l *testLog
 		if at%proctest.Stride != 0 && at < len(data)-1 {
 			continue
 		}
-		for _, with := range flips(b) {
+		for _, with := range flips(at, b) {
 			if with == 0 {
 				continue
 			}

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -119,23 +121,36 @@ func (s *story) same(t testing.TB, l *testLog) {
 	}
 }
 
-// told is a story of two compactions and commits after each: every file there is.
+// told is a story of two compactions and commits after each: every file there is. It is
+// acted once and then copied.
 func told(t testing.TB, dir string) *story {
 	t.Helper()
-	s := newStory(dir)
-	l := open(t, dir, nil)
-	for range 2 {
-		s.updates(t, l, 3)
-		if err := l.Compact(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.updates(t, l, 4)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	toldOnce.Do(func() {
+		scratch(t, func(dir string) {
+			s := newStory(dir)
+			l := open(t, dir, nil)
+			for range 2 {
+				s.updates(t, l, 3)
+				if err := l.Compact(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.updates(t, l, 4)
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			toldStory, toldFiles = s, takeImage(t, dir)
+		})
+	})
+	toldFiles.put(t, dir)
+	return toldStory.clone(dir)
 }
+
+var (
+	toldOnce  sync.Once
+	toldStory *story
+	toldFiles image
+)
 
 // image is a directory's content: names and the files they stand for, of
 // which two names may have the same.
@@ -161,6 +176,15 @@ func takeImage(t testing.TB, dir string) image {
 		m.files[ino] = read(t, dir, e.Name())
 	}
 	return m
+}
+
+// describe tells images with the same files from others.
+func (m image) describe() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(m.names)) {
+		fmt.Fprintf(&b, "%s %d %q\n", name, m.names[name], m.files[m.names[name]])
+	}
+	return b.String()
 }
 
 // put makes the directory in a new place, with the same hard links.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
@@ -198,7 +199,7 @@ func TestTeamFull(t *testing.T) {
 	m.says("a", "Uses JWT", "recall", "JWT")
 	m.free.Store(1 << 30)
 	for code != 0 {
-		code, _, errs = do(t, "", "remember", "auth/alg", "RS256")
+		code, _, _ = do(t, "", "remember", "auth/alg", "RS256")
 	}
 	m.says("a", "RS256", "recall", "RS256")
 }
@@ -307,7 +308,7 @@ func TestTeamJoinThatFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer nc.Close()
-		js, err := jetstream.New(nc)
+		js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func TestNetworkGoneAtEveryPointOfAWrite(t *testing.T) {
 	if *long {
 		wait, gone = 5*time.Second, time.Minute
 	}
-	const points = 24 // a write passes fewer pieces, so the last ones are not disturbed
+	const points = 16 // a write passes fewer pieces, so the last ones are not disturbed
 	for n := 0; n < points; n += proctest.Stride {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
@@ -61,6 +61,7 @@ func TestNetworkGoneAtEveryPointOfAWrite(t *testing.T) {
 
 // A server that is slow to answer is waited for, and not taken for one that is away.
 func TestSlowServer(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a, b := join(t, s.url()), join(t, s.url())
 	s.Set(proctest.Slow)

@@ -18,6 +18,7 @@ import (
 // A server whose disk has no room left refuses writes with an answer, and goes on when there is
 // room. What it acknowledged is there.
 func TestDiskNearlyFull(t *testing.T) {
+	t.Parallel()
 	var free atomic.Uint64
 	free.Store(1 << 30)
 	fillAndFree(t, t.TempDir(), &natsserver.Options{Free: func(string) (uint64, uint64, error) { return free.Load(), 1 << 40, nil }},
@@ -26,6 +27,7 @@ func TestDiskNearlyFull(t *testing.T) {
 
 // The same with a disk that is really full, and was full before the server noticed.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := smallDisk(t, dir, 8<<20); err != nil {
 		t.Skipf("SKIPPED, a small disk cannot be mounted here: %v", err)

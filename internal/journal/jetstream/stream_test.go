@@ -148,6 +148,7 @@ func TestAcknowledgedCommitSurvivesTheCopysDisk(t *testing.T) {
 func TestLostAnswer(t *testing.T) {
 	for name, fault := range map[string]proctest.Fault{"dropped": proctest.DropAnswers, "cut in half": proctest.Halve} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serve(t)
 			a, b := join(t, s.url()), join(t, s.url())
 			a.add(t, "x")
@@ -176,6 +177,7 @@ func TestLostAnswer(t *testing.T) {
 // Without an answer in time the writer is told that the outcome is not known,
 // and the next command knows it.
 func TestInDoubt(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a := join(t, s.url())
 	a.add(t, "x")
@@ -204,6 +206,7 @@ func TestInDoubt(t *testing.T) {
 }
 
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a := join(t, s.url())
 	a.add(t, "x")
@@ -241,6 +244,7 @@ func TestOffline(t *testing.T) {
 }
 
 func TestRestartedServer(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a := join(t, s.url())
 	for range 3 {
@@ -257,6 +261,7 @@ func TestRestartedServer(t *testing.T) {
 func TestServersDiskSetBack(t *testing.T) {
 	for name, others := range map[string]int{"shorter": 0, "as long": 2, "longer": 4} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serve(t)
 			a := join(t, s.url())
 			backup := t.TempDir()
@@ -296,7 +301,7 @@ func connect(t testing.TB, url string) natsjs.JetStream {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	js, err := natsjs.New(nc)
+	js, err := natsjs.New(nc, natsjs.WithDefaultTimeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,6 +324,9 @@ func TestStreamsThatAreRefused(t *testing.T) {
 		st := jetstream.Open(&jetstream.Options{Server: jetstream.Server{URL: s.url()}, Stream: name})
 		defer st.Close()
 		_, _, err := st.Join(t.Context(), p, sure)
+		for errors.Is(err, journal.ErrOffline) {
+			_, _, err = st.Join(t.Context(), p, sure)
+		}
 		return err
 	}
 	if err := try("theirs", project, true); !errors.Is(err, journal.ErrForeign) {
@@ -345,6 +353,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 }
 
 func TestCommitLargerThanAMessage(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a, b := join(t, s.url()), join(t, s.url())
 	a.add(t, "x")
@@ -493,6 +502,7 @@ func TestLeaveWithAWriteInDoubt(t *testing.T) {
 
 // A damaged copy is not emptied before the server answers.
 func TestDamagedCopyOffline(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a := join(t, s.url())
 	for range 3 {
@@ -556,6 +566,7 @@ func TestDamagedCopy(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serve(t)
 			a := join(t, s.url())
 			for range 3 {
@@ -593,6 +604,7 @@ func TestCompactedCopyFollows(t *testing.T) {
 
 // A server's log follows the stream without being asked.
 func TestFollows(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a := join(t, s.url())
 	b := &home{dir: t.TempDir()}
@@ -607,6 +619,7 @@ func TestFollows(t *testing.T) {
 
 // The others see what a machine has whose server follows the stream.
 func TestFollowerTellsWhatItHas(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	a := join(t, s.url())
 	a.add(t, "x")
