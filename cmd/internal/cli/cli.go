@@ -93,7 +93,7 @@ func New(o Options) *cobra.Command {
 	root.SetVersionTemplate(Name + " {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true // we have our own
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(help)
+	root.SetHelpTemplate(helpTemplate)
 	flags := root.PersistentFlags()
 	flags.StringVar(&g.Project, "project", "", "path of the project (default: the working directory's)")
 	flags.StringVar(&g.Agent, "agent", "", "your agent id")

@@ -214,7 +214,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%v: %v\n%s%s", args, err, out, errs)
 		}
 	}
-	if out, _, _ := run(t, ""); !strings.Contains(out, "Commands:\n  remember    Assert a fact.\n  knowledge   Facts.\n  overview    The project.\n  mcp         Serve.\n  completion  ") {
+	if out, _, _ := run(t, ""); !strings.Contains(out, "Commands:\n  remember     Assert a fact.\n  knowledge    Facts.\n  overview     The project.\n  mcp          Serve.\n  completion   ") {
 		t.Errorf("the commands do not stand in the order of the table:\n%s", out)
 	}
 }

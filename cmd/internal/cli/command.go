@@ -45,7 +45,8 @@ func operation(k call) *cobra.Command {
 	slices.SortStableFunc(k.args, func(a, b op.Param) int { return cmp.Compare(a.Arg, b.Arg) })
 	c := &cobra.Command{
 		Use:        k.use(),
-		Short:      o.Summary,
+		Short:      firstSentence(o.Summary),
+		Long:       o.Summary,
 		Example:    k.example(),
 		SuggestFor: o.Also,
 		Args:       cobra.ArbitraryArgs,
