@@ -19,7 +19,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -38,7 +37,6 @@ import (
 // Main runs one command and returns the exit code. The end of ctx, SIGINT and SIGTERM
 // interrupt it; a second signal kills the process.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	deferGC()
 	if isHook(args) {
 		return runHook(ctx, args[1:], in, out)
 	}
@@ -220,34 +218,6 @@ func (r *run) demo(ctx context.Context, _ cli.Globals) error {
 		return errors.Join(ctx.Err(), err)
 	}
 	return err
-}
-
-// A command ends before there is garbage worth collecting. In one that answered a question
-// among 100,000 facts, collections took 6 of 50 ms and found next to nothing. So the first
-// collection comes at a heap of 128 MiB (4 MiB times deferredPercent), and the collector works
-// as usual from then on. A server restores the usual setting at its start. We do not turn the
-// collector off: an import may need any amount of memory. We do not set a memory limit instead:
-// a program that needs more would collect all the time.
-const (
-	usualPercent    = 100
-	deferredPercent = 3200
-)
-
-// deferGC lets the heap grow before the first collection, unless the user has set it (GOGC).
-func deferGC() {
-	if before := debug.SetGCPercent(deferredPercent); before != usualPercent {
-		debug.SetGCPercent(before)
-		return
-	}
-	garbage := new([64]byte) // its cleanup runs after the first collection
-	runtime.AddCleanup(garbage, func(struct{}) { restoreGC() }, struct{}{})
-}
-
-// restoreGC restores the usual setting, unless the user has set another one.
-func restoreGC() {
-	if now := debug.SetGCPercent(usualPercent); now != deferredPercent {
-		debug.SetGCPercent(now)
-	}
 }
 
 // The exit codes. No other place knows them.

@@ -26,8 +26,8 @@ type synced struct {
 }
 
 // Three processes; one is killed in the middle of a handoff, at another moment
-// each time. Whatever the moment: the work is one agent's or the other's,
-// whole, and the receiver is told once.
+// each time. Whatever the moment: all tasks are one agent's or the other's, so are all claims,
+// and the receiver is told once. Only a kill between the two commits leaves the claims behind.
 func TestKilledInAHandoff(t *testing.T) {
 	home(t)
 	receiver, _ := start(t)

@@ -53,7 +53,6 @@ func newStores(c *config.Config, warn func(string)) *stores {
 
 // serve sets the stores up for a server. It is called before any store is open.
 func (s *stores) serve(logger *slog.Logger) {
-	restoreGC()
 	s.logger, s.longLived = logger, true
 	s.warn = func(text string) { logger.Warn(text) }
 }
