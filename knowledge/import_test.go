@@ -24,7 +24,7 @@ import (
 // rows, two current rows of one key, and values that this build has no name for.
 func existing(t testing.TB) (data, dir string) {
 	t.Helper()
-	data = t.TempDir()
+	data = filepath.Join(t.TempDir(), "a[b]") // no pattern is made of it
 	dir = filepath.Join(data, "knowledge", "0123456789abcdef")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)

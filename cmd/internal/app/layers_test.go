@@ -75,13 +75,13 @@ var mayImport = map[string][]string{
 	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":      {"cmd/internal/op"},
-	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose"},
+	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
 	"cmd/internal/web":      {"internal/atomicfile", "cmd/internal/op", "tasks"},
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
-	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "internal/prose"},
+	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "internal/prose", "formats"},
 	// beside them
 	"cmd/internal/config": {"internal/atomicfile", "internal/prose", "internal/secret"},
-	"cmd/internal/demo":   {},
+	"cmd/internal/demo":   {"formats"},
 	// floors 3 and 4
 	"cmd/internal/app": {"internal/atomicfile", "internal/journal", "internal/journal/jetstream", "internal/journal/jetstream/natsserver", "internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/web/page", "cmd/internal/hook",
 		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "knowledge/meaning", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "embed", "embed/vectors", "formats", "formats/foreign", "internal/secret", "internal/prose"},

@@ -6,7 +6,6 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,21 +37,23 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := writeFiles(filepath.Join(dir, "my-app"), files); err != nil {
-		return err
+	messages, err := os.Create(filepath.Join(dir, "messages"))
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
 	}
+	p := &player{options: o, dir: dir, messages: messages, sessions: map[string]*mcp.ClientSession{}}
+	defer func() {
+		for _, session := range p.sessions {
+			err = errors.Join(err, session.Close())
+		}
+		if text, _ := os.ReadFile(messages.Name()); err != nil && len(text) > 0 {
+			fmt.Fprintf(o.Err, "messages of the server:\n%s", text)
+		}
+		err = errors.Join(err, messages.Close(), os.RemoveAll(dir))
+	}()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-
-	var messages buffer
-	err = playAll(ctx, o, filepath.Join(dir, "my-app"), func(ctx context.Context) (*mcp.ClientSession, error) {
-		return connect(ctx, o, dir, &messages)
-	})
-	if err != nil && messages.String() != "" {
-		fmt.Fprintf(o.Err, "messages of the server:\n%s", messages.String())
-	}
-	return err
+	return p.play(ctx)
 }
 
 // writeFiles writes files into the project of the story.
@@ -70,54 +70,41 @@ func writeFiles(project string, files map[string]string) error {
 	return nil
 }
 
-// connect starts the server and connects to it. exec does not get ctx, since it would
-// kill the server; closing the session ends it in order.
-func connect(ctx context.Context, o Options, dir string, messages io.Writer) (*mcp.ClientSession, error) {
-	server := exec.Command(o.Server[0], o.Server[1:]...)
-	server.Dir = filepath.Join(dir, "my-app")
-	server.Env = o.Environ(map[string]string{"LEAN_CTX_DATA_DIR": filepath.Join(dir, "data")})
-	server.Stderr = messages
+// player makes the calls of the story. Each agent has its own server, as each client has.
+type player struct {
+	options  Options
+	dir      string                        // of the project and the data
+	messages *os.File                      // of the servers
+	sessions map[string]*mcp.ClientSession // by who calls
+	names    names
+}
+
+func (p *player) project() string { return filepath.Join(p.dir, "my-app") }
+
+// session is the session of an agent. Its server is started at its first call. exec does not
+// get ctx, since it would kill the server; closing the session ends it in order.
+func (p *player) session(ctx context.Context, who string) (*mcp.ClientSession, error) {
+	if session := p.sessions[who]; session != nil {
+		return session, nil
+	}
+	server := exec.Command(p.options.Server[0], p.options.Server[1:]...)
+	server.Dir, server.Stderr = p.project(), p.messages
+	server.Env = p.options.Environ(map[string]string{"LEAN_CTX_DATA_DIR": filepath.Join(p.dir, "data")})
 	client := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("the server did not answer: %w", err)
 	}
+	p.sessions[who] = session
 	return session, nil
 }
 
-// player makes the calls of the story.
-type player struct {
-	project  string
-	start    func(context.Context) (*mcp.ClientSession, error)
-	sessions map[string]*mcp.ClientSession // by who calls
-	names    names
-}
-
-// playAll plays the story. Each agent has its own server, as each client has.
-func playAll(ctx context.Context, o Options, project string, start func(context.Context) (*mcp.ClientSession, error)) (err error) {
-	p := &player{project: project, start: start, sessions: map[string]*mcp.ClientSession{}}
-	defer func() {
-		for _, session := range p.sessions {
-			err = errors.Join(err, session.Close())
-		}
-	}()
-	return p.play(ctx, o.Out)
-}
-
-// session is the session of an agent. It is connected at its first call.
-func (p *player) session(ctx context.Context, who string) (*mcp.ClientSession, error) {
-	if session := p.sessions[who]; session != nil {
-		return session, nil
-	}
-	session, err := p.start(ctx)
-	if err == nil {
-		p.sessions[who] = session
-	}
-	return session, err
-}
-
 // play makes the calls of the story one after the other.
-func (p *player) play(ctx context.Context, out io.Writer) error {
+func (p *player) play(ctx context.Context) error {
+	out := p.options.Out
+	if err := writeFiles(p.project(), files); err != nil {
+		return err
+	}
 	if _, err := fmt.Fprintln(out, opening); err != nil {
 		return err
 	}
@@ -125,7 +112,7 @@ func (p *player) play(ctx context.Context, out io.Writer) error {
 		if _, err := fmt.Fprintf(out, "\n# %s\n", chapter.title); err != nil {
 			return err
 		}
-		if err := writeFiles(p.project, chapter.files); err != nil {
+		if err := writeFiles(p.project(), chapter.files); err != nil {
 			return err
 		}
 		for _, c := range chapter.calls {
@@ -174,22 +161,4 @@ func send(ctx context.Context, session *mcp.ClientSession, c call) (string, erro
 		return "", fmt.Errorf("%s: %s", c, text)
 	}
 	return text, nil
-}
-
-// buffer holds the messages of the child process. It is safe for concurrent use.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

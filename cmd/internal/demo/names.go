@@ -1,11 +1,11 @@
 package demo
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"leanctx/formats"
 )
 
 // names translates ids. Each run makes random ids, and the story is always printed with
@@ -14,12 +14,10 @@ import (
 type names struct{ run, story []string }
 
 var (
-	newID = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:Registered: |Task created: |recorded as )([a-z]+-[0-9a-f]{4,})`)
-	})
-	ages      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9]+s ago`) })
-	costLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(    \S+) +[0-9,]+ tok \([0-9.]+%\)$`) })
-	totalLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(  Total tokens:) [0-9,]+$`) })
+	newID     = formats.Regexp(`\b(?:Registered: |Task created: |recorded as )([a-z]+-[0-9a-f]{4,})`)
+	ages      = formats.Regexp(`\b[0-9]+s ago`)
+	costLine  = formats.Regexp(`^(    \S+) +[0-9,]+ tok \([0-9.]+%\)$`)
+	totalLine = formats.Regexp(`^(  Total tokens:) [0-9,]+$`)
 )
 
 // shown is an answer as the story prints it: with its ids, and with every age 0s.

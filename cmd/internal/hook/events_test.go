@@ -345,6 +345,7 @@ func TestBriefings(t *testing.T) {
 		}
 	}
 	give("old")
+	write(t, filepath.Join(dir, "logs", "hook", "session-1"), "of an earlier version")
 	now = now.AddDate(0, 0, 31)
 	give("new")
 	b, err := ReadBriefings(dir, "p", 0, now)
@@ -358,6 +359,9 @@ func TestBriefings(t *testing.T) {
 	}
 	if files, _ := filepath.Glob(logPath(dir, "*", "*")); len(files) != 1 {
 		t.Error("older days are kept:", files)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "logs", "hook")); err == nil {
+		t.Error("the files of an earlier version are kept")
 	}
 	if text := b.Text(); !strings.Contains(text, "2026-04-01 12:02 claude-code new") || !strings.Contains(text, "session-start: a/b") || !strings.Contains(text, "user-prompt: x/y") {
 		t.Error(text)

@@ -8,11 +8,10 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"leanctx/formats"
 	"leanctx/internal/prose"
 )
 
@@ -74,9 +73,7 @@ func (in input) prompt() string {
 	return hookContext().ReplaceAllString(prompt, "")
 }
 
-var hookContext = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)<(?:hook_context|system-reminder)>.*?</(?:hook_context|system-reminder)>`)
-})
+var hookContext = formats.Regexp(`(?s)<(?:hook_context|system-reminder)>.*?</(?:hook_context|system-reminder)>`)
 
 // dir is where the client works.
 func (in input) dir() string {
@@ -119,7 +116,7 @@ var (
 )
 
 // patched matches the files in a patch of Codex.
-var patched = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`) })
+var patched = formats.Regexp(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
 
 // mostFiles is the most files that we look at in one call of a tool.
 const mostFiles = 20

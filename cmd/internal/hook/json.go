@@ -3,13 +3,13 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tailscale/hujson"
+
+	"leanctx/formats"
 )
 
 // jsonFile is a JSON file with comments, as hujson's tree, which keeps every byte. We edit
@@ -24,7 +24,7 @@ type jsonFile struct {
 
 const blanks = " \t\r\n"
 
-var jsonError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`) })
+var jsonError = formats.Regexp(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 // parseJSON reads a file. An empty one is an empty object.
 func parseJSON(data []byte) (*jsonFile, error) {

@@ -181,7 +181,7 @@ func (s *Session) write() (written bool) {
 	return errors.Join(err, f.Close()) == nil
 }
 
-// dropOld removes the days that are too old, of all projects.
+// dropOld removes what is too old, of all projects.
 func (s *Session) dropOld() {
 	oldest := s.event.At.AddDate(0, 0, -logKept).Format(time.DateOnly)
 	paths, _ := logPaths(s.data, "") // what cannot be listed stays for another day
@@ -190,6 +190,7 @@ func (s *Session) dropOld() {
 			_ = os.Remove(path) // another process may have removed it
 		}
 	}
+	_ = os.RemoveAll(filepath.Join(s.data, "logs", "hook")) // of earlier versions, which kept sessions there
 }
 
 // give records an answer, and reports whether it is to be given: whether no other hook gave

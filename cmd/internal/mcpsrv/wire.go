@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/formats"
 )
 
 // malformed is a line that is no request: its id, if one could be read, and the answer.
@@ -143,9 +142,7 @@ func answerable(id json.RawMessage) json.RawMessage {
 }
 
 // lastMember matches an id that is the last member of a message.
-var lastMember = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)\s*}$`)
-})
+var lastMember = formats.Regexp(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)\s*}$`)
 
 // idAtEnds is the id of a message of which only the beginning and the end were kept. Clients
 // write it before the parameters or last.
