@@ -521,6 +521,10 @@ func TestSeveralValuesInMarkdown(t *testing.T) {
 	if r := must[transfer.Imported](t)(transfer.Import(t.Context(), s.Store, transfer.Incoming{File: dir})); r.Skipped != 3 || r.Added+r.Replaced != 0 {
 		t.Error(r.Text())
 	}
+	other := testStore(t, nil)
+	if r := must[transfer.Imported](t)(transfer.Import(t.Context(), other.Store, transfer.Incoming{File: dir})); r.Added != 3 || r.Skipped+r.Replaced != 0 {
+		t.Error(r.Text())
+	}
 	write(t, file, strings.Replace(string(text), "Codex", "Codex CLI", 1))
 	if _, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{File: dir}); err == nil || !strings.Contains(err.Error(), "clients.md: line ") || !strings.Contains(err.Error(), "supported has several values") {
 		t.Errorf("%v", err)

@@ -140,10 +140,13 @@ func isRoom(f foreign.File) bool {
 }
 
 // importRooms asserts what was edited in the files, in the name of whoever imports them,
-// in one commit. What stands in a file as it was exported says nothing. A fact whose item
-// was deleted stays: that is what remove is for.
+// in one commit. What stands in a file as it was exported says nothing to the store that
+// exported it. Another store takes it in, unless it knows a fact of that name. A fact whose
+// item was deleted stays: that is what remove is for.
 func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []foreign.File) (Imported, error) {
 	var said []knowledge.Checked
+	asExported := map[int]bool{} // by index in said
+	var ids []string
 	r := Imported{File: in.name(), Kind: formatMarkdown, DryRun: in.DryRun}
 	for _, file := range files {
 		room, err := okf.Parse(file.Text)
@@ -152,13 +155,15 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 		}
 		for _, f := range room.Missing {
 			r.Missing = append(r.Missing, room.Category+"/"+f.Key)
+			ids = append(ids, f.ID)
 		}
+		values := map[string]int{}
 		for _, f := range room.Facts {
-			if r.Parsed++; !f.Edited {
-				r.Skipped++
-				continue
-			}
-			c, err := s.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value})
+			r.Parsed++
+			ids = append(ids, f.ID)
+			asExported[len(said)] = !f.Edited
+			values[f.Key]++
+			c, err := s.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value, Also: values[f.Key] > 1})
 			if err != nil {
 				return Imported{}, refusal.Argument("file", "%s: line %d: %v", file.Name, f.Line, err)
 			}
@@ -171,8 +176,14 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 		r = before
 		r.Missing = slices.Clone(before.Missing)
 		over := state.Over(st, nil)
+		own := slices.ContainsFunc(ids, func(id string) bool { return st.ByID(id) != nil })
 		var all []state.Event
-		for _, c := range said {
+		for i, c := range said {
+			n := fact.IDOf(c.Category, c.Key)
+			if _, erased := st.Erased(n); asExported[i] && (own || erased || len(st.Versions(n)) > 0) {
+				r.Skipped++
+				continue
+			}
 			events, got, err := knowledge.Assert(over, c, now)
 			if err != nil {
 				return nil, err
@@ -183,7 +194,7 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 				continue // somebody else has said it meanwhile
 			case knowledge.Disputed:
 				r.Disputed++
-			case knowledge.Created:
+			case knowledge.Created, knowledge.Added:
 				r.Added++
 				r.First = append(r.First, formats.Record{Category: c.Category, Key: c.Key, Value: c.Value})
 			default:
