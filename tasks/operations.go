@@ -255,7 +255,7 @@ type TaskClaim struct {
 // without its help.
 func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 	if s.actor.Agent == "" {
-		return Updated{}, refusal.Argument("agent", "a claim needs agent: register first and give the id")
+		return Updated{}, refusal.Missing("agent", "the id that register gave; register first")
 	}
 	w := taskChange{project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), claim: true}
 	t, err := s.task(ctx, "task_id", a.TaskID)

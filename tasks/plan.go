@@ -275,7 +275,7 @@ const previousShown = 3
 func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 	agent := s.actor.Agent
 	if agent == "" {
-		return NextTask{}, refusal.Argument("agent", "next needs agent: register first and give the id")
+		return NextTask{}, refusal.Missing("agent", "the id that register gave; register first")
 	}
 	silent, err := s.silentAgents(ctx)
 	if err != nil {

@@ -12,7 +12,10 @@ import (
 // Text gives the answer's lines.
 func (r Selection) Text() string {
 	body := r.Body()
-	if body == "" {
+	switch {
+	case body == "" && r.MoreFacts > 0:
+		return fmt.Sprintf("The budget has no room for any of %s.", prose.Count(r.MoreFacts, "fact"))
+	case body == "":
 		return "No knowledge for wake-up briefing."
 	}
 	return heading + body

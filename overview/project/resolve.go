@@ -75,7 +75,7 @@ func (a *registry) atPlace(r *record, i int, s *observation) resolution {
 			return resolution{record: r, ask: true}
 		}
 		if !r.same(s) {
-			v.leaves(r, s, "another repository used to be at %s: its memory stays in project %s (`lean-ctx project link` if it is the same after all)", s.root, r.Hash)
+			v.leaves(r, s, "another repository used to be at %s: its memory stays in project %[2]s (`lean-ctx project link %[2]s` if it is the same after all)", s.root, r.Hash)
 			return a.moved(s, v)
 		}
 	}
@@ -226,14 +226,14 @@ func doubt(all []*record, why map[*record]string) string {
 	for _, r := range all[:min(len(all), mostNamed)] {
 		names = append(names, fmt.Sprintf("project %s (%s), %s", r.Hash, r.root(), why[r]))
 	}
-	to, more := all[0].Hash, ""
+	to, more, apart := all[0].Hash, "", "The two have separate memories"
 	if len(all) > 1 {
-		to = "HASH"
+		to, apart = "HASH", "Each has a memory of its own"
 	}
 	if n := len(all) - len(names); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("this repository looks like %s%s. The two have separate memories; run `lean-ctx project link %s` to share one", strings.Join(names, "; "), more, to)
+	return fmt.Sprintf("this repository looks like %s%s. %s; run `lean-ctx project link %s` to share one", strings.Join(names, "; "), more, apart, to)
 }
 
 // renamed is the notice for an unknown plain directory: the one plain directory beside it that
