@@ -99,24 +99,8 @@ func compareFinding(v *fact.Version, text string) likeness {
 	}
 	a, b := content(v.Value), content(text)
 	n := common(a, b)
-	if float64(n) < alikeShare*float64(len(a)+len(b)-n) || !slices.Equal(marks(v.Value), marks(text)) {
+	if float64(n) < alikeShare*float64(len(a)+len(b)-n) || !slices.Equal(fact.Marks(v.Value), fact.Marks(text)) {
 		return unlike
 	}
 	return repeats
-}
-
-// marks are the numbers and the negations of a text, in order.
-func marks(text string) (out []string) {
-	for _, w := range fact.Terms(text) {
-		switch w {
-		case "no", "not", "never", "without", "none", "t", "off", "disabled", "cannot":
-			out = append(out, "no")
-		default:
-			if strings.ContainsAny(w, "0123456789") {
-				out = append(out, w)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
 	"leanctx/formats"
 	"leanctx/knowledge"
@@ -46,24 +44,22 @@ const (
 
 // likely is a fact to be compared.
 type likely struct {
-	name   knowledge.Name
-	value  string
-	meant  meaning.Text
-	at     time.Time // recorded; what was imported at once has one
-	from   time.Time // valid
-	digits []string
-	denied bool
+	name  knowledge.Name
+	value string
+	meant meaning.Text
+	at    time.Time // recorded; what was imported at once has one
+	from  time.Time // valid
+	marks []string
 }
 
 func newLikely(v *fact.Version) likely {
-	return likely{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom, fact.PeriodOf(v).From, numbered(v.Value), denies(v.Value)}
+	return likely{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom, fact.PeriodOf(v).From, fact.Marks(v.Value)}
 }
 
 // same reports whether two facts may be nearly the same. The same value is listed
 // apart.
 func (f *likely) same(g *likely) bool {
-	return f.name != g.name && f.denied == g.denied && slices.Equal(f.digits, g.digits) &&
-		verdict.Compare("", f.value, g.value) != verdict.Equal
+	return f.name != g.name && slices.Equal(f.marks, g.marks) && verdict.Compare("", f.value, g.value) != verdict.Equal
 }
 
 // newestOf says how many of the newest facts were compared with all.
@@ -129,36 +125,4 @@ func (r *Report) nearlyText() string {
 		return fmt.Sprintf("%d (the newest %d of %d facts compared with all)", len(r.Nearly), r.Compared, r.Facts)
 	}
 	return strconv.Itoa(len(r.Nearly))
-}
-
-// denies reports whether a text says that something is not so.
-func denies(text string) bool {
-	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
-	words := strings.FieldsFunc(text, func(r rune) bool { return r != '\'' && !unicode.IsLetter(r) })
-	for i, w := range words {
-		switch w {
-		case "not", "no", "never", "without", "cannot", "neither", "nor", "none", "nothing", "nobody":
-			return true
-		case "of", "than":
-			if i > 0 && (words[i-1] == "instead" || words[i-1] == "rather") {
-				return true
-			}
-		}
-		if strings.HasSuffix(w, "n't") {
-			return true
-		}
-	}
-	return false
-}
-
-// numbered are the words of a text that hold a digit, in order of the alphabet.
-func numbered(text string) []string {
-	var out []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if strings.IndexFunc(w, unicode.IsDigit) >= 0 {
-			out = append(out, w)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

@@ -2,7 +2,6 @@ package briefing
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ type Selection struct {
 type choice struct {
 	known     state.Known
 	at, today time.Time
-	all       candidates
+	all       []*candidate
 	rooms     map[string]int // facts by folded room
 }
 
@@ -92,22 +91,6 @@ type candidate struct {
 	fact.Summary
 	version  *fact.Version // nil: not read yet
 	salience float64
-}
-
-// candidates is a heap, the best first: a store has a hundred thousand, and a
-// briefing takes thirty.
-type candidates []*candidate
-
-func (c candidates) Len() int           { return len(c) }
-func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
-func (c candidates) Less(i, j int) bool { return bestFirst(c[i], c[j]) < 0 }
-func (c *candidates) Push(x any)        { *c = append(*c, x.(*candidate)) }
-
-func (c *candidates) Pop() any {
-	last := len(*c) - 1
-	x := (*c)[last]
-	*c = (*c)[:last]
-	return x
 }
 
 // bestFirst puts pinned facts first, a user's before others, then the more
@@ -152,7 +135,7 @@ func (o *Occasion) selection(c *choice) Selection {
 		r.Facts = append(r.Facts, nameOf(v))
 	}
 	c.drop(told)
-	heap.Init(&c.all)
+	slices.SortFunc(c.all, bestFirst)
 	first := c.related(o.Related)
 	shown := r.fill(c, first, whole/2, budget-len(r.tail()))
 	if r.MoreFacts > 0 { // the line that counts them takes room too
@@ -440,7 +423,7 @@ func (r *Selection) fit(budget int) {
 const fillTries = 64
 
 // fill takes facts while they fit in a budget. The first ones take up to half bytes, and at most
-// two thirds of it. Then come those of the heap, the best first. Rooms come in the order of
+// two thirds of it. Then come the others, the best first. Rooms come in the order of
 // their best fact. It returns the ids of the versions taken.
 func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown map[string]bool) {
 	shown = map[string]bool{}
@@ -474,25 +457,20 @@ func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown
 			budget -= cost
 		}
 	}
-	rest := slices.Clone(c.all) // a heap as well
-	for tries := 0; tries < fillTries && rest.Len() > 0; {
-		x := heap.Pop(&rest).(*candidate)
+	tries := 0
+	for _, x := range c.all {
 		if shown[x.ID] {
 			continue
 		}
-		cost, ok := take(x, budget)
-		if !ok {
-			if x.Pinned != fact.Unpinned {
-				r.MorePinned++
+		if tries < fillTries {
+			if cost, ok := take(x, budget); ok {
+				tries = 0
+				budget -= cost
+				continue
 			}
 			tries++
-			continue
 		}
-		tries = 0
-		budget -= cost
-	}
-	for _, x := range rest { // those that were not looked at
-		if x.Pinned != fact.Unpinned && !shown[x.ID] {
+		if x.Pinned != fact.Unpinned {
 			r.MorePinned++
 		}
 	}
