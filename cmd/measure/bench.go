@@ -496,7 +496,7 @@ func ping(times float64) floor {
 		if err != nil {
 			return 0, err
 		}
-		return timed(func() error { _, err := s.request("ping", object{}); return err })
+		return timed(func() error { return s.Ping(b.ctx, nil) })
 	}}
 }
 

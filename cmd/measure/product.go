@@ -1,20 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // product is the program under measurement.
@@ -90,114 +89,36 @@ func (p *product) command(ctx context.Context, dir, stdin string, args ...string
 
 // server is a running `lean-ctx mcp`. It is safe for concurrent use.
 type server struct {
+	*mcp.ClientSession
+	ctx     context.Context
 	process *exec.Cmd
-	in      io.WriteCloser
 	errs    bytes.Buffer
-	ended   chan struct{} // closed when its output ends
-
-	mu      sync.Mutex
-	id      int
-	waiting map[int]chan reply
-}
-
-type reply struct {
-	ID     int             `json:"id"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
 }
 
 type object = map[string]any
 
-// serve starts a server in a directory and shakes hands with it.
+// serve starts a server in a directory and connects to it.
 func (p *product) serve(ctx context.Context, dir string) (*server, error) {
-	s := &server{process: exec.CommandContext(ctx, p.path, "mcp"), ended: make(chan struct{}), waiting: map[int]chan reply{}}
+	s := &server{ctx: ctx, process: exec.CommandContext(ctx, p.path, "mcp")}
 	s.process.Dir, s.process.Env, s.process.Stderr = dir, p.env, &s.errs
-	in, err := s.process.StdinPipe()
+	client := mcp.NewClient(&mcp.Implementation{Name: "measure", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: s.process, TerminateDuration: time.Minute}, nil)
 	if err != nil {
-		return nil, err
+		return nil, s.failed(err)
 	}
-	out, err := s.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	s.in = in
-	if err := s.process.Start(); err != nil {
-		return nil, err
-	}
-	go s.read(out)
-	_, err = s.request("initialize", object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "measure", "version": "1"}})
-	if err == nil {
-		err = s.send(object{"jsonrpc": "2.0", "method": "notifications/initialized"})
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
+	s.ClientSession = session
 	return s, nil
 }
 
-// read hands each answer to the call that waits for it.
-func (s *server) read(out io.Reader) {
-	defer close(s.ended)
-	r := bufio.NewReaderSize(out, 1<<16)
-	for {
-		line, err := r.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		var answer reply
-		if json.Unmarshal(line, &answer) != nil {
-			continue
-		}
-		s.mu.Lock()
-		c := s.waiting[answer.ID]
-		delete(s.waiting, answer.ID)
-		s.mu.Unlock()
-		if c != nil {
-			c <- answer
-		}
-	}
-}
-
-func (s *server) send(message any) error {
-	line, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err = s.in.Write(append(line, '\n'))
-	return err
-}
-
-func (s *server) request(method string, params any) (json.RawMessage, error) {
-	answer := make(chan reply, 1)
-	s.mu.Lock()
-	s.id++
-	id := s.id
-	s.waiting[id] = answer
-	s.mu.Unlock()
-	if err := s.send(object{"jsonrpc": "2.0", "id": id, "method": method, "params": params}); err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", method, err, s.errs.String())
-	}
-	select {
-	case a := <-answer:
-		if len(a.Error) > 0 {
-			return nil, fmt.Errorf("%s: %s", method, a.Error)
-		}
-		return a.Result, nil
-	case <-s.ended:
-		return nil, fmt.Errorf("%s: the server ended", method)
-	}
-}
-
 // close ends the server as a client does, by the end of its input.
-func (s *server) close() error {
-	err := s.in.Close()
-	<-s.ended
-	if err = errors.Join(err, s.process.Wait()); err != nil {
-		return fmt.Errorf("the server: %w: %s", err, strings.TrimSpace(s.errs.String()))
+func (s *server) close() error { return s.failed(s.Close()) }
+
+// failed adds what the server said to an error.
+func (s *server) failed(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the server: %w: %s", err, strings.TrimSpace(s.errs.String()))
 }
 
 // toolError is an answer of a tool that is an error.
@@ -209,22 +130,15 @@ func (e toolError) Error() string { return string(e) }
 func (s *server) call(action string, args object) (string, error) {
 	args = maps.Clone(args)
 	args["action"] = action
-	result, err := s.request("tools/call", object{"name": "ctx_knowledge", "arguments": args})
+	answer, err := s.CallTool(s.ctx, &mcp.CallToolParams{Name: "ctx_knowledge", Arguments: args})
 	if err != nil {
-		return "", err
-	}
-	var answer struct {
-		Content []struct {
-			Text string `json:"text"`
-		} `json:"content"`
-		IsError bool `json:"isError"`
-	}
-	if err := json.Unmarshal(result, &answer); err != nil {
 		return "", err
 	}
 	var text strings.Builder
 	for _, c := range answer.Content {
-		text.WriteString(c.Text)
+		if c, ok := c.(*mcp.TextContent); ok {
+			text.WriteString(c.Text)
+		}
 	}
 	if answer.IsError {
 		return "", toolError(text.String())
@@ -245,23 +159,13 @@ func (s *server) ask(action string, args object, into any) error {
 
 // has says whether ctx_knowledge takes an argument of this name.
 func (s *server) has(argument string) (bool, error) {
-	result, err := s.request("tools/list", object{})
-	if err != nil {
-		return false, err
-	}
-	var list struct {
-		Tools []struct {
-			Name        string `json:"name"`
-			InputSchema struct {
-				Properties map[string]json.RawMessage `json:"properties"`
-			} `json:"inputSchema"`
-		} `json:"tools"`
-	}
-	if err := json.Unmarshal(result, &list); err != nil {
-		return false, err
-	}
-	for _, t := range list.Tools {
-		if _, ok := t.InputSchema.Properties[argument]; ok && t.Name == "ctx_knowledge" {
+	for t, err := range s.Tools(s.ctx, nil) {
+		if err != nil {
+			return false, err
+		}
+		schema, _ := t.InputSchema.(object)
+		arguments, _ := schema["properties"].(object)
+		if _, ok := arguments[argument]; ok && t.Name == "ctx_knowledge" {
 			return true, nil
 		}
 	}

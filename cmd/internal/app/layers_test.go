@@ -97,7 +97,7 @@ var onlyIn = map[string][]string{
 	"github.com/nats-io/nats-server/":        {"internal/journal/jetstream/natsserver"},
 	"github.com/go-json-experiment/":         {"formats", "internal/journal"},
 	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/words"},
-	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo"},
+	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo", "cmd/measure"},
 	"github.com/spf13/":                      {"cmd/internal/cli", "cmd/lean-ctx/pack"}, // the manual pages
 	"github.com/google/jsonschema-go":        {"cmd/internal/op"},
 	"github.com/knights-analytics/hugot":     {"embed"},
