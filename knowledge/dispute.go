@@ -243,18 +243,13 @@ func (t *timeline) permitted(v *fact.Version) Checked {
 	return c
 }
 
-// End retracts a fact in the name of a source. If that may not end what is
-// believed, the events record a dispute instead.
-func End(f state.Claims, n fact.ID, by Source, now, present time.Time) ([]state.Event, Contested) {
-	return EndValue(f, n, "", by, now, present)
-}
-
-// EndValue is [End] for one of several values; without one for all.
-func EndValue(f state.Claims, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
+// End retracts a value of a fact in the name of a source, or all where value is empty. If
+// that may not end what is believed, the events record a dispute instead.
+func End(f state.Claims, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
 	return EndAs(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
 }
 
-// EndAs is [EndValue] as a claim has it, which may give the end and a reason.
+// EndAs is [End] as a claim has it, which may give the end and a reason.
 func EndAs(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
 	value := claim.Value
 	if claim.Rival != nil {
@@ -425,7 +420,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 		}
 		events, assert = ended, false
 	case !accept && was == formats.DisputeAccepted && addedBeside(f, d, present):
-		ended, x := EndValue(f, n, d.Value, by, now, present)
+		ended, x := End(f, n, d.Value, by, now, present)
 		if x.Warned() {
 			return nil, refused
 		}

@@ -282,7 +282,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			}
 			return nil, nil
 		}
-		if events, x := End(st, n, by, now, s.present(now)); x.Warned() {
+		if events, x := End(st, n, "", by, now, s.present(now)); x.Warned() {
 			r.disputed(x)
 			return events, nil
 		}

@@ -306,3 +306,27 @@ func TestReasonsAndEndsAreTold(t *testing.T) {
 		t.Errorf("machines differ:\n%s", difference(x, y))
 	}
 }
+
+// An end that one gave while another confirmed the fact is not lost: it stands as a dispute.
+func TestPlannedEndOfAFactConfirmedApartIsDisputed(t *testing.T) {
+	a, b, file := pair(t)
+	settle(t, []*machine{a, b})
+	a.clock, b.clock = a.clock.Add(2*time.Hour), b.clock.Add(time.Hour)
+	ends := knowledge.Assertion{Category: "arch", Key: "auth", Value: "JWT RS256", Correct: true, ValidUntil: "2026-12-01"}
+	if _, err := a.as("cursor-a1").Remember(t.Context(), ends); err != nil {
+		t.Fatal(err)
+	}
+	vote := knowledge.Vote{Category: "arch", Key: "auth", Vote: "up"} // no line tells of votes alone
+	if _, err := knowledge.Feedback(t.Context(), a.as("cursor-a1"), vote); err != nil {
+		t.Fatal(err)
+	}
+	b.remember(t, "auth", "JWT RS256")
+	b.sync(t)
+	settle(t, []*machine{a, b})
+	if text := a.logs()[file]; !strings.Contains(text, `"op":"fact"`) {
+		t.Fatal(text)
+	}
+	if x, y := a.export(t), b.export(t); x != y || !strings.Contains(y, `"valid_until": "2026-12-01T00:00:00Z"`) {
+		t.Errorf("%s\nmachines differ, or the end is lost:\n%s\n%s", a.logs()[file], difference(x, y), y)
+	}
+}

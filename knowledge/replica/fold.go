@@ -360,15 +360,22 @@ func (f *Folded) whole(l *Line, about string) {
 	}
 	for _, v := range versions {
 		old := fact.WithID(f.State.Versions(n), v.ID)
-		switch now := fact.Before(l.order, v.ValidUntil) && fact.Believed(v); {
+		now := fact.Before(l.order, v.ValidUntil) && fact.Believed(v)
+		// An end that somebody gave, and not one by the version that follows.
+		ends := now && v.ValidUntil != nil && !slices.ContainsFunc(versions, func(w *fact.Version) bool { return w.ValidFrom.Equal(*v.ValidUntil) })
+		switch {
 		case old == nil && !now:
 			f.commit(l, state.Event{Put: beside(v, f.State.Versions(n), l.order)})
 			f.heard[v.ID] = append(f.heard[v.ID], l.ref())
 		case old == nil:
 			f.asserted(l, restated(v))
-		case !now && fact.Believed(old) && fact.Before(l.order, old.ValidUntil):
+		case fact.Believed(old) && (!now && fact.Before(l.order, old.ValidUntil) || ends && fact.Before(*v.ValidUntil, old.ValidUntil)):
 			by := formats.Source{Kind: knowledge.KindAgent, By: l.By, Confidence: 1}
-			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: v.Value, Confidence: 1, Source: by, Removal: true}, old, l.order)...)
+			claim := formats.Dispute{Value: v.Value, Confidence: 1, Source: by, Removal: true, Reason: v.RetractedReason}
+			if ends {
+				claim.ValidUntil = v.ValidUntil
+			}
+			f.commit(l, knowledge.Contest(claims{f.State}, claim, old, l.order)...)
 		}
 	}
 }

@@ -155,11 +155,16 @@ func (l *Log) Look(ctx context.Context, f func(Known) error) error {
 
 // look runs f on a state that may have a base.
 func (l *Log) look(ctx context.Context, f func(*State, journal.Head) error) error {
+	return l.either(func(log *journal.Log[*State, Event]) error {
+		return log.View(ctx, func(st *State, h journal.Head) error { return st.checked(f(st, h)) })
+	})
+}
+
+// either runs f on the log that begins at the index, if there is one. Where that cannot
+// answer, or there is none, f runs on the log that has all facts in memory.
+func (l *Log) either(f func(*journal.Log[*State, Event]) error) error {
 	if some := l.someLog(); some != nil {
-		err := some.View(ctx, func(st *State, h journal.Head) error {
-			return st.checked(f(st, h))
-		})
-		if !l.unusable(err) {
+		if err := f(some); !l.unusable(err) {
 			return err
 		}
 	}
@@ -167,7 +172,7 @@ func (l *Log) look(ctx context.Context, f func(*State, journal.Head) error) erro
 	if err != nil {
 		return err
 	}
-	return w.View(ctx, f)
+	return f(w)
 }
 
 // unusable reports whether what was read from the index is no answer, and then
@@ -205,20 +210,12 @@ func (s *State) checked(err error) error {
 // decide may run more than once. The time is that of the commit, later than any
 // before.
 func (l *Log) Decide(ctx context.Context, decide func(Known, time.Time) ([]Event, error)) error {
-	on := func(st *State, now time.Time) ([]Event, error) {
-		events, err := decide(st.Known(), now)
-		return events, st.checked(err)
-	}
-	if some := l.someLog(); some != nil {
-		if err := l.update(ctx, some, on); !l.unusable(err) {
-			return err
-		}
-	}
-	w, err := l.wholeLog()
-	if err != nil {
-		return err
-	}
-	return l.update(ctx, w, on)
+	return l.either(func(log *journal.Log[*State, Event]) error {
+		return l.update(ctx, log, func(st *State, now time.Time) ([]Event, error) {
+			events, err := decide(st.Known(), now)
+			return events, st.checked(err)
+		})
+	})
 }
 
 // Update is [Log.Decide] for decisions that need all facts.

@@ -264,7 +264,7 @@ func (m *merger) several(n fact.ID, in incoming) error {
 		by := m.store.Source("", 1)
 		for _, v := range ours {
 			if !holdsValue(theirs, v.Value) {
-				events, disputed := knowledge.EndValue(m.over, n, v.Value, by, m.now, m.present)
+				events, disputed := knowledge.End(m.over, n, v.Value, by, m.now, m.present)
 				m.add(events...)
 				if disputed.Warned() {
 					m.r.Disputed++
