@@ -254,8 +254,8 @@ type TaskClaim struct {
 // silent agent may be claimed too. There is no other way to take a task from its assignee
 // without its help.
 func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
-	if s.actor.Agent == "" {
-		return Updated{}, refusal.Missing("agent", "the id that register gave; register first")
+	if err := s.registered(ctx); err != nil {
+		return Updated{}, err
 	}
 	w := taskChange{project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), claim: true}
 	t, err := s.task(ctx, "task_id", a.TaskID)
@@ -270,6 +270,18 @@ func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 		w.why = fmt.Sprintf("%s silent since %s", t.Assignee, stamp(*since))
 	}
 	return s.do(ctx, w)
+}
+
+// registered refuses a caller that is no agent: it could not be found again as an assignee.
+func (s *Store) registered(ctx context.Context) error {
+	if s.actor.Agent == "" {
+		return refusal.Missing("agent", "the id that register gave; register first")
+	}
+	id, _, err := s.resolve(ctx, s.actor.Agent)
+	if err == nil && s.opts.Agents != nil && (id != s.actor.Agent || typeOf(id) == "") {
+		err = refusal.NotFound("No agent found: %s (register gives an id)", prose.Brief(s.actor.Agent))
+	}
+	return err
 }
 
 // task returns the current state of a task. One that another machine of a team has just

@@ -273,10 +273,10 @@ const previousShown = 3
 // the same one. A task of a silent agent is free too. A task with open parts is not given; its
 // parts are.
 func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
-	agent := s.actor.Agent
-	if agent == "" {
-		return NextTask{}, refusal.Missing("agent", "the id that register gave; register first")
+	if err := s.registered(ctx); err != nil {
+		return NextTask{}, err
 	}
+	agent := s.actor.Agent
 	silent, err := s.silentAgents(ctx)
 	if err != nil {
 		return NextTask{}, err

@@ -309,9 +309,28 @@ func TestNextTakesOverFromTheSilent(t *testing.T) {
 	load(t, s, planText)
 	id := next(t, s, "claude-0001").Task.ID
 	c.pass(2 * time.Hour)
-	r := next(t, s, "claude-0003")
-	if r.Task == nil || r.Task.ID != id || r.Task.Assignee != "claude-0003" {
+	r := next(t, s, "claude-0002")
+	if r.Task == nil || r.Task.ID != id || r.Task.Assignee != "claude-0002" {
 		t.Error(r.Text())
+	}
+}
+
+// Nobody takes a task under a name that is no registered agent's.
+func TestOnlyAgentsTakeTasks(t *testing.T) {
+	s, _ := planStore(t)
+	load(t, s, planText)
+	list, err := s.List(t.Context(), Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"claude-0003", "claude", "bob"} {
+		_, one := s.as(name).Next(t.Context(), NoArgs{})
+		_, two := s.as(name).Claim(t.Context(), TaskClaim{list.Tasks[0].ID})
+		for _, err := range []error{one, two} {
+			if _, ok := errors.AsType[*NotFoundError](err); !ok {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }
 
