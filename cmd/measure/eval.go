@@ -28,13 +28,14 @@ type evalOptions struct {
 	modes   []string // of recall
 	sample  int      // use every Nth key and question
 	models  string   // a folder of installed models, instead of the built-in encoder
+	found   bool     // ask only what something stored answers
 	program *product
 }
 
 func runEval(ctx context.Context, args []string, out io.Writer) (err error) {
 	var o evalOptions
 	flags := flag.NewFlagSet("eval", flag.ContinueOnError)
-	flags.Var((*list)(&o.only), "only", "only sets whose `name` starts with this; comma-separated or repeated")
+	flags.Var((*list)(&o.only), "only", "only the set of this `name`, or those whose names start with it; comma-separated or repeated")
 	flags.Var((*list)(&o.modes), "mode", "`modes` of recall to compare, a row each (default lexical,auto)")
 	flags.IntVar(&o.sample, "sample", 1, "use every `N`th key and question")
 	flags.StringVar(&o.models, "models", "", "`folder` of installed models to use instead of the built-in encoder; takes about .3 s a text")
@@ -270,7 +271,7 @@ func (e *evaluator) measure(c corpus) (rows []Row, s *corpusStore, err error) {
 	}
 	answerable := slices.DeleteFunc(slices.Clone(c.queries), func(q query) bool { return len(q.relevant) == 0 })
 	own, ownStore := slices.DeleteFunc(slices.Clone(c.queries), func(q query) bool { return len(q.relevant) > 0 }), s
-	if len(own) == 0 { // questions whose answers are left out of a second store
+	if len(own) == 0 && !e.found { // questions whose answers are left out of a second store
 		own = spread(answerable, min(100, len(answerable)/5))
 		leaveOut := map[string]bool{}
 		for _, q := range own {
@@ -309,6 +310,9 @@ func (e *evaluator) measure(c corpus) (rows []Row, s *corpusStore, err error) {
 		kind := ""
 		if slices.ContainsFunc(c.queries, func(q query) bool { return q.kind != "" }) {
 			kind = "stranger"
+		}
+		if e.found {
+			continue
 		}
 		t := of(mode, kind)
 		if t.row.Own, err = e.strangers(ownStore, own, mode); err != nil {
@@ -412,11 +416,7 @@ type Row struct {
 	R10   *float64 `json:"recall_at_10,omitempty"`
 	MRR   *float64 `json:"mrr_at_10,omitempty"`
 	NDCG  *float64 `json:"ndcg_at_10,omitempty"`
-	// The nDCG of plain bleve for the same questions, and of both for the
-	// questions that lean-ctx answered: a comparison without abstention.
-	Bleve         *float64 `json:"bleve_ndcg_at_10,omitempty"`
-	Answered      *float64 `json:"ndcg_of_answered,omitempty"`
-	BleveAnswered *float64 `json:"bleve_ndcg_of_answered,omitempty"`
+	Bleve *float64 `json:"bleve_ndcg_at_10,omitempty"` // of plain bleve for the same questions
 
 	Stale   *float64   `json:"stale_first,omitempty"` // share with an outdated fact before the first right one
 	GivenUp *float64   `json:"given_up,omitempty"`    // share without any answer, firm or maybe
@@ -476,16 +476,16 @@ func (EvalReport) table(b *strings.Builder, rows []Row) {
 		}
 		return fmt.Sprintf("%.2f/%.2f", s.Firm, s.Maybe)
 	}
-	cells := [][]string{{"kind", "mode", "n", "hit@1", "hit@3", "hit@10", "R@5", "R@10", "MRR", "nDCG", "bleve", "nDCG ans.", "bleve ans.",
+	cells := [][]string{{"kind", "mode", "n", "hit@1", "hit@3", "hit@10", "R@5", "R@10", "MRR", "nDCG", "bleve",
 		"stale", "given up", "foreign", "own", "exact", "errors", "p50 ms", "p95 ms"}}
 	for _, r := range rows {
 		line := []string{r.Kind, r.Mode, fmt.Sprint(r.N), share(r.Hit1), share(r.Hit3), share(r.Hit10), share(r.R5), share(r.R10), share(r.MRR), share(r.NDCG),
-			share(r.Bleve), share(r.Answered), share(r.BleveAnswered), share(r.Stale), share(r.GivenUp), strangers(r.Foreign), strangers(r.Own), share(r.Exact), "", "", ""}
+			share(r.Bleve), share(r.Stale), share(r.GivenUp), strangers(r.Foreign), strangers(r.Own), share(r.Exact), "", "", ""}
 		if r.Exact != nil {
-			line[18] = fmt.Sprint(r.Errors)
+			line[16] = fmt.Sprint(r.Errors)
 		}
 		if r.P95 > 0 {
-			line[19], line[20] = fmt.Sprintf("%.1f", r.P50), fmt.Sprintf("%.1f", r.P95)
+			line[17], line[18] = fmt.Sprintf("%.1f", r.P50), fmt.Sprintf("%.1f", r.P95)
 		}
 		cells = append(cells, line)
 	}

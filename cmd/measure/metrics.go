@@ -84,11 +84,10 @@ func quantile(ds []time.Duration, q float64) time.Duration {
 
 // tally adds up the figures of a row.
 type tally struct {
-	row      Row
-	n        float64
-	answered float64
-	checks   int
-	times    []time.Duration
+	row    Row
+	n      float64
+	checks int
+	times  []time.Duration
 }
 
 func newTally(mode, kind string) *tally { return &tally{row: Row{Mode: mode, Kind: kind}} }
@@ -132,13 +131,7 @@ func (t *tally) add(q query, found []string, any bool, took time.Duration, plain
 	if took > 0 {
 		t.times = append(t.times, took)
 		if !q.anyOf {
-			b := ndcgAt(10, plain, q.relevant)
-			add(&r.Bleve, b)
-			if any {
-				t.answered++
-				add(&r.Answered, ndcgAt(10, found, q.relevant))
-				add(&r.BleveAnswered, b)
-			}
+			add(&r.Bleve, ndcgAt(10, plain, q.relevant))
 		}
 	}
 }
@@ -166,11 +159,6 @@ func (t *tally) done() Row {
 	for _, f := range []*float64{r.Hit1, r.Hit3, r.Hit10, r.R5, r.R10, r.MRR, r.NDCG, r.Bleve, r.Stale, r.GivenUp} {
 		if f != nil {
 			*f /= t.n
-		}
-	}
-	for _, f := range []*float64{r.Answered, r.BleveAnswered} {
-		if f != nil {
-			*f /= t.answered
 		}
 	}
 	if r.Exact != nil {

@@ -45,8 +45,13 @@ func setNames() (names []string) {
 	return names
 }
 
+// chooseSets gives the sets of these names, and those whose names begin with one that is no set's own.
 func chooseSets(only []string) ([]set, error) {
-	starts := func(n string) func(set) bool { return func(s set) bool { return strings.HasPrefix(s.name, n) } }
+	starts := func(n string) func(set) bool {
+		return func(s set) bool {
+			return s.name == n || !slices.Contains(setNames(), n) && strings.HasPrefix(s.name, n)
+		}
+	}
 	for _, n := range only {
 		if !slices.ContainsFunc(sets(), starts(n)) {
 			return nil, fmt.Errorf("no set %q; the sets are %s", n, strings.Join(setNames(), ", "))
