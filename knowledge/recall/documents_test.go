@@ -291,8 +291,8 @@ func (d *documents) foreign(t testing.TB, sets []*documents) float64 {
 		if strings.Contains(o.name, "locomo") == strings.Contains(d.name, "locomo") {
 			continue
 		}
-		for i := 0; i < len(o.queries); i += 5 {
-			g, q := d.groups[names[i/5%len(names)]], Parse(o.queries[i].Text, nil)
+		for i := 0; i < len(o.queries); i += 10 {
+			g, q := d.groups[names[i/10%len(names)]], Parse(o.queries[i].Text, nil)
 			m := &Meaning{Vectors: encode(t, q.Texts...)}
 			_, facts := g.candidates(t, q, m)
 			n++

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,8 +58,9 @@ func jsonLines[T any](t testing.TB, path string) []T {
 
 // memory is a store in memory: what this package asks of one, in the plainest way.
 type memory struct {
-	size Size
-	df   map[string]int
+	size  Size
+	df    map[string]int
+	words []string // sorted
 }
 
 // scan cuts a text into words, each once, and counts them. A text is cut once.
@@ -121,6 +123,7 @@ func newMemory(facts []Candidate) *memory {
 	m.size.Value /= n
 	m.size.Category /= n
 	m.size.Questions /= max(questioned, 1)
+	m.words = slices.Sorted(maps.Keys(m.df))
 	return m
 }
 
@@ -136,10 +139,9 @@ func (m *memory) Frequencies(of []string) ([]int, error) {
 
 func (m *memory) Words(prefix string) (map[string]int, error) {
 	out := map[string]int{}
-	for w, n := range m.df {
-		if strings.HasPrefix(w, prefix) {
-			out[w] = n
-		}
+	i, _ := slices.BinarySearch(m.words, prefix)
+	for ; i < len(m.words) && strings.HasPrefix(m.words[i], prefix); i++ {
+		out[m.words[i]] = m.df[m.words[i]]
 	}
 	return out, nil
 }
@@ -251,6 +253,7 @@ type projectSet struct {
 	model     vectors // of the transformer that is fitted
 	questions []projectQuestion
 	newest    time.Time
+	memories  map[string]*memory // by what is stored
 }
 
 func readProjects(t testing.TB) []*projectSet {
@@ -264,7 +267,7 @@ func readProjects(t testing.TB) []*projectSet {
 		if !e.IsDir() {
 			continue
 		}
-		p := &projectSet{name: e.Name()}
+		p := &projectSet{name: e.Name(), memories: map[string]*memory{}}
 		p.facts = jsonLines[projectFact](t, filepath.Join(dir, e.Name(), "facts.jsonl"))
 		p.questions = jsonLines[projectQuestion](t, filepath.Join(dir, e.Name(), "questions.jsonl"))
 		stored := map[int]string{}
@@ -359,7 +362,11 @@ func (p *projectSet) put(t testing.TB, x projectQuestion, stored int, leftOut bo
 			r.stale[i] = true
 		}
 	}
-	r.resolve(t, newMemory(r.facts))
+	stores := fmt.Sprint(stored, r.numbers)
+	if p.memories[stores] == nil {
+		p.memories[stores] = newMemory(r.facts)
+	}
+	r.resolve(t, p.memories[stores])
 	return r
 }
 
@@ -370,10 +377,6 @@ func (r *trial) resolve(t testing.TB, corpus Corpus) {
 	r.meaning = &Meaning{Vectors: encode(t, r.q.Texts...)}
 	if r.transformer {
 		r.meaning = &Meaning{Vectors: transformed(t, r.q.Texts...), Transformer: true}
-	}
-	m := newMatcher(r.q, r.meaning)
-	for i := range r.facts {
-		r.features = append(r.features, m.features(&r.facts[i]))
 	}
 }
 

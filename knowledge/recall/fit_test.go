@@ -219,8 +219,8 @@ func fit(trials []*trial) *constants {
 	return by
 }
 
-// trialsOf puts all questions to all projects, with and without stored questions. A question with an answer is also
-// put to a store without that answer. There it is a stranger of the same project.
+// trialsOf puts all questions to all projects, with and without stored questions, and reads the features of all facts. A
+// question with an answer is also put to a store without that answer. There it is a stranger of the same project.
 func trialsOf(t *testing.T, projects []*projectSet) (out []*trial) {
 	for stored := range 2 {
 		for _, p := range projects {
@@ -230,6 +230,12 @@ func trialsOf(t *testing.T, projects []*projectSet) (out []*trial) {
 					out = append(out, p.put(t, x, stored, true))
 				}
 			}
+		}
+	}
+	for _, r := range out {
+		m := newMatcher(r.q, r.meaning)
+		for i := range r.facts {
+			r.features = append(r.features, m.features(&r.facts[i]))
 		}
 	}
 	return out
