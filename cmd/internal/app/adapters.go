@@ -13,49 +13,49 @@ import (
 	"leanctx/tasks"
 )
 
-// reassigner moves the tasks of a handoff.
-type reassigner struct{ w projectStores }
+// The methods of projectStores in this file are what the stores of a project ask of each other:
+// agents of tasks, tasks of agents, and facts of both.
 
-func (r reassigner) Reassign(ctx context.Context, from, to, reason string, only ...string) ([]string, error) {
-	t, err := r.w.tasks()
+// Reassign moves the tasks of a handoff.
+func (w projectStores) Reassign(ctx context.Context, from, to, reason string, only ...string) ([]string, error) {
+	t, err := w.tasks()
 	if err != nil {
 		return nil, err
 	}
 	return t.Reassign(ctx, from, to, reason, only...)
 }
 
-func (r reassigner) OpenTasks(ctx context.Context, agent string) ([]string, error) {
-	return method(r.w.tasks, (*tasks.Store).OpenTasks)(ctx, agent)
+// OpenTasks implements [agents.Reassigner].
+func (w projectStores) OpenTasks(ctx context.Context, agent string) ([]string, error) {
+	return method(w.tasks, (*tasks.Store).OpenTasks)(ctx, agent)
 }
 
-// directory finds the agents of tasks.
-type directory struct{ w projectStores }
-
-func (d directory) Resolve(ctx context.Context, name string) (id, note string, err error) {
-	a, err := d.w.agents()
+// Resolve finds the agent of a task.
+func (w projectStores) Resolve(ctx context.Context, name string) (id, note string, err error) {
+	a, err := w.agents()
 	if err != nil {
 		return "", "", err
 	}
 	return a.Resolve(ctx, name)
 }
 
-func (d directory) Silent(ctx context.Context, id string) (time.Time, bool, error) {
-	a, err := d.w.agents()
+// Silent implements [tasks.Directory].
+func (w projectStores) Silent(ctx context.Context, id string) (time.Time, bool, error) {
+	a, err := w.agents()
 	if err != nil {
 		return time.Time{}, false, err
 	}
 	return a.Silent(ctx, id)
 }
 
-// findings are the diary entries and findings of agents, for consolidation and search.
-type findings struct{ w projectStores }
-
-func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Finding, error) {
-	noted, err := method(f.w.agents, (*agents.Store).Findings)(ctx, since)
+// Findings are the diary entries of agents and the results of tasks, for consolidation and
+// search.
+func (w projectStores) Findings(ctx context.Context, since time.Time) ([]knowledge.Finding, error) {
+	noted, err := method(w.agents, (*agents.Store).Findings)(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	results, err := method(f.w.tasks, (*tasks.Store).Results)(ctx, since)
+	results, err := method(w.tasks, (*tasks.Store).Results)(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +69,9 @@ func (f findings) Findings(ctx context.Context, since time.Time) ([]knowledge.Fi
 	return out, nil
 }
 
-// coworkers gives a briefing the agents and tasks of the project.
-type coworkers struct{ w projectStores }
-
-func (c coworkers) Tasks(ctx context.Context, agent, client string) (r knowledge.Tasks, err error) {
-	t, err := c.w.tasks()
+// Tasks gives a briefing the tasks of an agent.
+func (w projectStores) Tasks(ctx context.Context, agent, client string) (r knowledge.Tasks, err error) {
+	t, err := w.tasks()
 	if err != nil {
 		return r, err
 	}
@@ -93,8 +91,9 @@ func (c coworkers) Tasks(ctx context.Context, agent, client string) (r knowledge
 // taskLine is a task in a briefing, where each takes few tokens.
 func taskLine(t tasks.Task) string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Clip(t.Title, 80)) }
 
-func (c coworkers) Company(ctx context.Context, agent string) ([]string, int, error) {
-	a, err := c.w.agents()
+// Company gives a briefing the agents at work, and counts the unread messages.
+func (w projectStores) Company(ctx context.Context, agent string) ([]string, int, error) {
+	a, err := w.agents()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -106,22 +105,19 @@ func (c coworkers) Company(ctx context.Context, agent string) ([]string, int, er
 	return names, p.Unread, err
 }
 
-func (c coworkers) Reached(ctx context.Context, task, state string) (bool, error) {
-	t, err := c.w.tasks()
+// Reached reports whether a task has come to a state, for reminders.
+func (w projectStores) Reached(ctx context.Context, task, state string) (bool, error) {
+	t, err := w.tasks()
 	if err != nil {
 		return false, err
 	}
 	return t.Reached(ctx, task, state)
 }
 
-// otherStores are the stores of a project beside its facts. Health examines them, and an
-// erasure searches them.
-type otherStores struct{ w projectStores }
-
 // Damage lists the damage of agents, tasks and shares, and the paths of files that were set
 // aside. It creates no files.
-func (e otherStores) Damage(ctx context.Context) (warnings, aside []string, err error) {
-	a, t, s, err := e.all()
+func (w projectStores) Damage(ctx context.Context) (warnings, aside []string, err error) {
+	a, t, s, err := w.all()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,8 +133,8 @@ func (e otherStores) Damage(ctx context.Context) (warnings, aside []string, err 
 
 // Copies lists the diary entries, messages, handoffs, tasks and shares whose text holds
 // something.
-func (e otherStores) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
-	a, t, s, err := e.all()
+func (w projectStores) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+	a, t, s, err := w.all()
 	if err != nil {
 		return nil, err
 	}
@@ -152,15 +148,15 @@ func (e otherStores) Copies(ctx context.Context, holds func(text string) bool) (
 	return refs, nil
 }
 
-func (e otherStores) all() (*agents.Store, *tasks.Store, *share.Store, error) {
-	a, err := e.w.agents()
+func (w projectStores) all() (*agents.Store, *tasks.Store, *share.Store, error) {
+	a, err := w.agents()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	t, err := e.w.tasks()
+	t, err := w.tasks()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s, err := e.w.shares()
+	s, err := w.shares()
 	return a, t, s, err
 }

@@ -21,7 +21,7 @@ func TestDamage(t *testing.T) {
 		s := newStores(&config.Config{DataDir: data, ConfigDir: data, Project: data}, func(string) {})
 		defer s.close()
 		p := located{Project: project.Project{Hash: "p"}, at: &membership{hash: "p", dataDir: data}}
-		told, aside, err := otherStores{s.in(op.Scope{}, p)}.Damage(t.Context())
+		told, aside, err := s.in(op.Scope{}, p).Damage(t.Context())
 		if err != nil {
 			t.Error(err)
 		}

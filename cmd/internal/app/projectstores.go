@@ -36,7 +36,7 @@ func (w projectStores) agents() (*agents.Store, error) {
 		return agents.Open(m.agentsDir(), &agents.Options{
 			Team: m.team(w.stores), Machine: m.machine(),
 			ProjectRoot: p.Root, ProjectHash: m.project(), LongLived: w.longLived, Redactor: r, Logger: w.logger,
-			Tasks: reassigner{w}, Facts: w.asserted,
+			Tasks: w, Facts: w.asserted,
 			Files: method(w.shares, (*share.Store).Paths), Free: method(w.tasks, (*tasks.Store).FreeFor), Shared: method(w.shares, (*share.Store).Waiting),
 		})
 	})
@@ -51,7 +51,7 @@ func (w projectStores) tasks() (*tasks.Store, error) {
 		}
 		return tasks.Open(m.agentsDir(), &tasks.Options{
 			Team: m.team(w.stores), ProjectRoot: p.Root, ProjectHash: m.project(), Version: build().Version,
-			LongLived: w.longLived, Redactor: r, Logger: w.logger, Agents: directory{w},
+			LongLived: w.longLived, Redactor: r, Logger: w.logger, Agents: w,
 		})
 	})
 }

@@ -138,7 +138,7 @@ func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
 	}
 	return openOnce(s, "guest "+m.key(), func() (*knowledge.Store, error) {
 		w := s.in(op.Scope{}, located{Project: found, at: m})
-		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: found.Root, ProjectHash: found.Hash, Logger: s.logger, Findings: findings{w}})
+		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: found.Root, ProjectHash: found.Hash, Logger: s.logger, Findings: w})
 		if err != nil {
 			return nil, fmt.Errorf("project %s: %w", found.Name, err)
 		}
@@ -156,7 +156,7 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	w := s.in(sc, p)
 	o := &knowledge.Options{
 		Redactor: r, ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), LongLived: s.longLived, Logger: s.logger,
-		Findings: findings{w}, OtherStores: otherStores{w}, Coworkers: coworkers{w},
+		Findings: w, OtherStores: w, Coworkers: w,
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
 		Erased: replica.Purge, Brings: func() int { return replica.Brings(p.Root) },

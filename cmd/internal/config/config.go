@@ -163,7 +163,7 @@ func (c *Config) dataDir(given string) (string, error) {
 		}
 		return dir, nil
 	}
-	home, err := c.homeDir()
+	home, err := c.Home()
 	if err != nil {
 		return "", &Error{What: "data directory", Problem: err.Error(), Advice: "set " + DataDirVar}
 	}
@@ -174,7 +174,7 @@ func (c *Config) dataDir(given string) (string, error) {
 // unless LEAN_CTX_DATA_DIR is set.
 func (c *Config) legacy(env func(string) string) []string {
 	dirs := []string{c.DataDir}
-	home, err := c.homeDir()
+	home, err := c.Home()
 	if env(DataDirVar) != "" || err != nil {
 		return dirs
 	}
@@ -214,7 +214,7 @@ func (c *Config) Path(p string) (string, error) {
 		if rest != "" && !os.IsPathSeparator(rest[0]) {
 			return "", &Error{What: p, Problem: "only one's own home directory is known", Advice: "give the full path"}
 		}
-		home, err := c.homeDir()
+		home, err := c.Home()
 		if err != nil {
 			return "", err
 		}
@@ -243,7 +243,8 @@ func (c *Config) Paths(paths ...*string) (err error) {
 	return err
 }
 
-func (c *Config) homeDir() (string, error) {
+// Home is the user's home directory.
+func (c *Config) Home() (string, error) {
 	home, err := c.home()
 	if err != nil {
 		return "", fmt.Errorf("no home directory: %w", err)
@@ -261,6 +262,9 @@ func (e *Error) Error() string { return e.What + ": " + e.Problem }
 
 // Hint is what to do about it.
 func (e *Error) Hint() string { return e.Advice }
+
+// Getenv reads a variable of another program, such as the directory of its files.
+func Getenv(name string) string { return os.Getenv(name) }
 
 // Environ is the process's environment for a child process, without the variables above
 // and with those of set.

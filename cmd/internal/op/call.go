@@ -246,20 +246,15 @@ func (t *Tool) has(name string) bool {
 // missing puts missing required arguments before all other problems.
 func (c *checker) missing() {
 	var names []string
-	first := ""
 	for _, p := range c.o.Params {
-		if !p.Required || c.seen[p.Name] || c.wrong[p.Name] {
-			continue
-		}
-		names = append(names, p.in(c.shell))
-		if first == "" {
-			first = p.Name
+		if p.Required && !c.seen[p.Name] && !c.wrong[p.Name] {
+			names = append(names, p.Name)
 		}
 	}
 	switch {
 	case len(names) > 0:
-		c.problems = slices.Insert(c.problems, 0, fmt.Sprintf("%s needs %s", c.label(), sequence(names)))
-		c.argument = first
+		c.problems = slices.Insert(c.problems, 0, c.tool.needs(c.o, names, c.shell))
+		c.argument = names[0]
 	case len(c.problems) > 0:
 		c.problems[0] = c.label() + ": " + c.problems[0]
 	}
@@ -282,13 +277,23 @@ func (t *Tool) label(o *Operation) string {
 	return o.Name
 }
 
-// sequence is "a", "a and b", "a, b and c".
-func sequence(names []string) string {
-	if len(names) == 1 {
-		return names[0]
+// needs says which arguments are missing: a, a and b, or a, b and c.
+func (t *Tool) needs(o *Operation, names []string, shell bool) string {
+	text := t.label(o) + " needs "
+	for i, name := range names {
+		switch {
+		case i > 0 && i == len(names)-1:
+			text += " and "
+		case i > 0:
+			text += ", "
+		}
+		p, ok := o.Param(name)
+		if !ok { // one that every operation takes
+			p = Param{Name: name, Flag: name}
+		}
+		text += p.in(shell)
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return text
 }
 
 // Answer is the outcome of a call.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"leanctx/internal/journal"
@@ -242,13 +241,7 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	}
 	problem = t.label(o) + ": " + problem
 	if wrong.Missing {
-		name := strconv.Quote(argument)
-		for _, p := range append(ScopeParams(), o.Params...) {
-			if p.Name == argument {
-				name = p.in(shell)
-			}
-		}
-		problem = t.label(o) + " needs " + name
+		problem = t.needs(o, []string{argument}, shell)
 		if wrong.Why != "" {
 			problem += ": " + wrong.Why
 		}
