@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -349,7 +350,10 @@ func (d *dates) quarter(i int) (found, bool) {
 	return found{period{dayOf(y, m, 1), dayOf(y, m+3, 0), false}, i, i + n, true}, ok
 }
 
-// relative reads yesterday, last year, last month, last week, 3 days ago, a year ago.
+// spelled are the numbers from 0 that a question may write as words.
+var spelled = strings.Fields("no one two three four five six seven eight nine ten eleven twelve")
+
+// relative reads yesterday, last year, last month, last week, 3 days ago, two weeks ago, a year ago.
 func (d *dates) relative(i int) (found, bool) {
 	today := d.now.UTC().Truncate(24 * time.Hour)
 	if d.word(i) == "yesterday" {
@@ -367,8 +371,10 @@ func (d *dates) relative(i int) (found, bool) {
 		}
 	}
 	n, err := strconv.Atoi(d.word(i))
-	if w := d.word(i); w == "a" || w == "one" {
+	if w := d.word(i); w == "a" {
 		n, err = 1, nil
+	} else if k := slices.Index(spelled, w); k > 0 {
+		n, err = k, nil
 	}
 	if err != nil || n < 1 || n > 1000 || d.word(i+2) != "ago" {
 		return found{}, false

@@ -157,6 +157,7 @@ func TestDates(t *testing.T) {
 		{"hosting at Christmas last year", "2025-12-25", "at Christmas last year", "hosting  "},
 		{"hosting in autumn 2025", "2025-10-15", "in autumn 2025", "hosting  "},
 		{"hosting 3 weeks ago", "2026-04-29", "3 weeks ago", "hosting  "},
+		{"hosting three weeks ago", "2026-04-29", "three weeks ago", "hosting  "},
 		{"hosting last year", "2025-12-31", "last year", "hosting  "},
 		{"what changed since January 2026", "", "", ""},
 		{"what is due by 2026-02-01", "", "", ""},
