@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path"
@@ -246,22 +245,14 @@ func (s *scanner) readText(e *entry) {
 	e.Terms, e.Weight = pack(f.Terms)
 }
 
-// content reads the beginning of a file. It refuses a file that has become a link, a directory
-// or a device since it was listed. A read from a device might never end.
+// content reads the beginning of a file.
 func (s *scanner) content(name string, most int64) ([]byte, error) {
 	s.opened.Add(1)
-	f, err := s.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonblock, 0)
+	f, err := s.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("no regular file")}
-	}
 	buf := make([]byte, most)
 	n, err := io.ReadFull(f, buf)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
