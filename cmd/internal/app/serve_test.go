@@ -14,12 +14,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
+	"leanctx/overview/project"
 )
 
 // address is a server over HTTP within the test, and its token.
@@ -195,6 +197,7 @@ func TestATokenReachesItsProjectsAlone(t *testing.T) {
 	if status, body := a.post(t, "/api/recall/search", `{"query":"visible"}`); status != 200 || !strings.Contains(body, "hidden") {
 		t.Errorf("this machine's token searches everywhere: %d %s", status, body)
 	}
+	own := a.token
 	a.token = token
 	if status, body := a.post(t, "/api/recall/search", `{"query":"visible"}`); status != 200 || !strings.Contains(body, "visible") || strings.Contains(body, "hidden") {
 		t.Errorf("search: %d %s", status, body)
@@ -211,12 +214,45 @@ func TestATokenReachesItsProjectsAlone(t *testing.T) {
 			}
 		}
 	}
+	of := fmt.Sprintf(`{"query":"visible","project":%q}`, other)
+	a.token = own
+	if status, body := a.post(t, "/api/recall/recall", of); status != 200 || !strings.Contains(body, "hidden") {
+		t.Errorf("this machine's token: %d %s", status, body)
+	}
+	a.token = token // what was found for one token a moment ago is not another's
+	if status, body := a.post(t, "/api/recall/recall", of); status != 403 || strings.Contains(body, "hidden") {
+		t.Errorf("after somebody else: %d %s", status, body)
+	}
 	c := a.dial(t, "/p/"+shown.Hash+"/mcp", "2026-07-28")
 	if got := c.call("ctx_recall", fmt.Sprintf(`{"action":"recall","query":"visible","project":%q}`, other)); !strings.HasPrefix(got, "!") || strings.Contains(got, "hidden") {
 		t.Errorf("over MCP: %s", got)
 	}
 	if _, out, _ := do(t, "", "project", "list"); strings.Contains(out, "fresh") {
 		t.Errorf("a project was made of what is out of reach:\n%s", out)
+	}
+}
+
+// A server uses a known project again that it found a moment ago; nobody else does.
+func TestAProjectThatWasJustFound(t *testing.T) {
+	now := time.Now().Add(time.Hour) // however long the test takes
+	for name, c := range map[string]struct {
+		p         located
+		longLived bool
+		grant     *op.Grant
+		want      bool
+	}{
+		"just found":     {located{Project: project.Project{Hash: "a", Known: true}, found: now}, true, nil, true},
+		"long ago":       {located{Project: project.Project{Hash: "a", Known: true}, found: time.Now().Add(-foundFor)}, true, nil, false},
+		"not recorded":   {located{Project: project.Project{Hash: "a"}, found: now}, true, nil, false},
+		"in a command":   {located{Project: project.Project{Hash: "a", Known: true}, found: now}, false, nil, false},
+		"of other reach": {located{Project: project.Project{Hash: "a", Known: true}, found: now}, true, &op.Grant{Projects: []string{"b"}}, false},
+	} {
+		s := newStores(nil, nil)
+		s.longLived = c.longLived
+		s.lastProjects.Store("dir", c.p)
+		if _, ok := s.justFound(op.Scope{Project: "dir", Grant: c.grant}); ok != c.want {
+			t.Errorf("%s: %v", name, ok)
+		}
 	}
 }
 
