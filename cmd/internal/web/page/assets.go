@@ -3,7 +3,6 @@ package page
 import (
 	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"encoding/hex"
 	"html/template"
 	"io/fs"
@@ -25,37 +24,24 @@ type asset struct {
 	body []byte
 }
 
-// assets, style and views are made at the first request: commands start without them.
+// assets and views are made at the first request: commands start without them.
 var assets = sync.OnceValue(func() map[string]asset {
 	return map[string]asset{
-		"page.js":  newAsset("page.js", "text/javascript; charset=utf-8"),
-		"icon.svg": newAsset("icon.svg", "image/svg+xml"),
+		"page.css": newAsset("page.css", "text/css; charset=utf-8", drawing.Style),
+		"page.js":  newAsset("page.js", "text/javascript; charset=utf-8", ""),
+		"icon.svg": newAsset("icon.svg", "image/svg+xml", ""),
 	}
 })
 
-func newAsset(name, kind string) asset {
-	body := read(name)
-	hash := sha256.Sum256(body)
-	return asset{"/page/" + hex.EncodeToString(hash[:8]) + "/" + name, kind, body}
-}
-
-func read(name string) []byte {
+func newAsset(name, kind, more string) asset {
 	body, err := files.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	return body
+	body = append(body, more...)
+	hash := sha256.Sum256(body)
+	return asset{"/page/" + hex.EncodeToString(hash[:8]) + "/" + name, kind, body}
 }
-
-// style stands within each page: a file would be one more request before the first paint.
-var style = sync.OnceValue(func() template.CSS { return template.CSS(string(read("page.css")) + drawing.Style) })
-
-// policy lets a page load its own style and script and nothing else.
-var policy = sync.OnceValue(func() string {
-	hash := sha256.Sum256([]byte(style()))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) +
-		"'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-})
 
 // serveAsset answers with a file. Its address changes with its contents, so that a
 // browser may keep it for ever.

@@ -94,7 +94,7 @@ type frame struct {
 	View     string
 	Data     any
 	Said     *said
-	Style    template.CSS
+	Style    string
 	Script   string
 	Icon     string
 	ReadOnly bool
@@ -102,7 +102,7 @@ type frame struct {
 
 func (q *request) frame(name string, data any) frame {
 	at := func(file string) string { return q.h.o.Prefix + assets()[file].path }
-	f := frame{request: q, View: strings.TrimSuffix(name, ".html"), Data: data, Style: style(), Script: at("page.js"), Icon: at("icon.svg")}
+	f := frame{request: q, View: strings.TrimSuffix(name, ".html"), Data: data, Style: at("page.css"), Script: at("page.js"), Icon: at("icon.svg")}
 	f.ReadOnly = q.h.o.ReadOnly != nil && q.h.o.ReadOnly(q.Request)
 	f.Said = q.h.recall(q.URL.Query().Get("said"))
 	return f
