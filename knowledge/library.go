@@ -39,8 +39,6 @@ type Result struct {
 	Score      float64 `json:"score"`
 
 	Unconfirmed bool `json:"unconfirmed,omitempty"` // known only from an import
-
-	own bool
 }
 
 // Results of a search, best first.
@@ -91,9 +89,8 @@ func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(r.Results, func(a, b Result) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), compareBool(b.own, a.own), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key))
-	})
+	// Equals stay as they were found, so the project's own come first.
+	slices.SortStableFunc(r.Results, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
 	r.Total = max(r.Total, len(r.Results))
 	r.Results = r.Results[:min(limit, len(r.Results))]
 	return r, ctx.Err()
@@ -108,7 +105,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	project := filepath.Base(s.opts.ProjectRoot)
 	for _, f := range found.Facts[:found.firm()] {
 		if own || f.Version.Privacy != PrivacyProjectOnly {
-			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Unconfirmed, own})
+			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Unconfirmed})
 		}
 	}
 	entries, err := s.findings(ctx, time.Time{})
@@ -125,7 +122,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 			continue
 		}
 		if score := coverage(terms, e.Text); score >= 0.5 {
-			r.Results = append(r.Results, Result{category, e.At.UTC().Format("20060102"), e.Text, project, conf, score, false, own})
+			r.Results = append(r.Results, Result{category, e.At.UTC().Format("20060102"), e.Text, project, conf, score, false})
 		}
 	}
 	return nil
@@ -148,16 +145,6 @@ func coverage(terms []string, text string) float64 {
 		}
 	}
 	return float64(n) / float64(max(len(terms), 1))
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // Text gives the answer's lines.

@@ -217,11 +217,11 @@ func (b *bench) cell(w row) (Cell, error) {
 			}
 		}
 	}
-	c := Cell{Facts: b.n, Runs: len(took), P50: at(took, .5), P95: at(took, .95)}
+	c := Cell{Facts: b.n, Runs: len(took), P50: quantile(took, .5), P95: quantile(took, .95)}
 	limit := 0.0
 	for f, floor := range w.floors {
-		c.Floor += at(bare[f], .5)
-		limit += floor.times * at(bare[f], .5)
+		c.Floor += quantile(bare[f], .5)
+		limit += floor.times * quantile(bare[f], .5)
 	}
 	if w.plus != nil {
 		if plus := w.plus(b.n); plus >= 0 {
@@ -232,15 +232,6 @@ func (b *bench) cell(w row) (Cell, error) {
 		c.Limit, c.Missed = w.spread*c.P50, c.P95 > w.spread*c.P50
 	}
 	return c, nil
-}
-
-// at is a quantile: a value that was measured.
-func at(values []float64, q float64) float64 {
-	ds := make([]time.Duration, len(values))
-	for i, v := range values {
-		ds[i] = time.Duration(v * 1000) // whole enough: nanoseconds, or thousandths of a byte
-	}
-	return float64(quantile(ds, q)) / 1000
 }
 
 // timed is how long f takes, in microseconds.

@@ -232,7 +232,7 @@ func TestQuantile(t *testing.T) {
 			t.Errorf("quantile %v = %d, want %d", q, got, want)
 		}
 	}
-	if quantile(nil, .95) != 0 || ds[0] != 20 {
+	if quantile([]time.Duration(nil), .95) != 0 || ds[0] != 20 {
 		t.Error("a quantile of nothing is 0, and the argument stays in its order")
 	}
 }

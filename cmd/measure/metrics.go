@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -70,13 +71,13 @@ func ndcgAt(k int, found []string, relevant grades) float64 {
 	return gain / ideal
 }
 
-// quantile is the smallest duration that a share q of them does not exceed: one
+// quantile is the smallest value that a share q of them does not exceed: one
 // that was measured, not one between two. Of none it is 0.
-func quantile(ds []time.Duration, q float64) time.Duration {
-	if len(ds) == 0 {
-		return 0
+func quantile[T cmp.Ordered](values []T, q float64) (none T) {
+	if len(values) == 0 {
+		return none
 	}
-	sorted := slices.Sorted(slices.Values(ds))
+	sorted := slices.Sorted(slices.Values(values))
 	// The last digits of a product like 0.95 · 20 are no reason for a rank more.
 	rank := int(math.Ceil(q*float64(len(sorted)) - 1e-9))
 	return sorted[min(max(rank, 1), len(sorted))-1]
