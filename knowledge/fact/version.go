@@ -29,8 +29,8 @@ func HeldAt(v *Version, known time.Time) (p Period, ok bool) {
 	return Period{v.ValidFrom, v.ValidUntil}, true
 }
 
-// EndGiven reports whether the end of v was given as another day than the one on which
-// somebody gave it: it lies in the past or is planned.
+// EndGiven reports whether somebody gave v an end on another day than the present one. It
+// lies in the past or is planned.
 func EndGiven(v *Version) bool {
 	return v.RetractedAt != nil && Believed(v) && v.ValidUntil != nil && Day(*v.ValidUntil) != Day(*v.RetractedAt)
 }
