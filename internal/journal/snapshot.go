@@ -53,7 +53,6 @@ type snapshot struct {
 	name string
 	head Header
 	data []byte
-	info fs.FileInfo
 	good bool
 }
 
@@ -70,9 +69,6 @@ func (d *disk) readSnapshot(name string) (*snapshot, error) {
 	defer f.Close()
 	s := &snapshot{name: name}
 	if s.data, err = readAll(f); err != nil {
-		return nil, err
-	}
-	if s.info, err = f.Stat(); err != nil {
 		return nil, err
 	}
 	var ours bool

@@ -147,8 +147,7 @@ func (m *membership) team(s *stores) journal.Team {
 	if !m.in() {
 		return nil
 	}
-	stream := s.stream(m)
-	return func(log string) journal.Remote { return stream.Log(log) }
+	return s.stream(m).Log
 }
 
 func (m *membership) contents(s *stores) share.Contents {

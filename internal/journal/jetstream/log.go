@@ -41,10 +41,8 @@ type connection struct {
 
 func (d *dial) connection() connection { return connection{d, d.nc.Stats().Reconnects} }
 
-var _ journal.Remote = (*Log)(nil)
-
 // Log returns the log with a name of letters, digits, dots and hyphens.
-func (s *Stream) Log(name string) *Log { return &Log{s: s, subject: s.subject(name)} }
+func (s *Stream) Log(name string) journal.Remote { return s.Named(s.subject(name)) }
 
 // Named returns the log with a [journal.Remote.Name].
 func (s *Stream) Named(name string) journal.Remote { return &Log{s: s, subject: name} }
@@ -184,7 +182,7 @@ func (p *publishing) otherwise() string {
 	if _, err := p.d.stream.Info(ctx); err != nil {
 		return ""
 	}
-	return ", but the server answers otherwise: see its log, its disk may be full, and then it must be started again"
+	return ", but the server answers otherwise: see its log, its disk may be full"
 }
 
 // errAgain means that the outcome is not known yet.

@@ -31,21 +31,23 @@ func (w *watch) loop(ctx context.Context) {
 	t := time.NewTicker(lookAgain)
 	defer t.Stop()
 	var restarted time.Time
-	for {
+	for was := true; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
-		if healthy(w.s.now()) || time.Since(restarted) < restartAfter {
-			w.look()
+		w.look()
+		is := healthy(w.s.now())
+		if is || !was || time.Since(restarted) < restartAfter { // what a restart has not mended, another one does not
+			was = was || is
 			continue
 		}
 		w.tell("a write failed, the server is started again")
 		if w.s.restart(w.o.Logger) != nil {
 			return
 		}
-		restarted = time.Now()
+		was, restarted = healthy(w.s.now()), time.Now()
 		w.look()
 	}
 }

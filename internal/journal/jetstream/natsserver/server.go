@@ -118,12 +118,12 @@ func start(o *server.Options, l *slog.Logger) (*server.Server, error) {
 func (s *Server) restart(l *slog.Logger) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.s.Shutdown()
-	s.s.WaitForShutdown()
 	o := s.o.Clone()
 	if at, ok := s.s.Addr().(*net.TCPAddr); ok {
-		o.Port = at.Port
+		o.Port = at.Port // it may have been any
 	}
+	s.s.Shutdown()
+	s.s.WaitForShutdown()
 	n, err := start(o, l)
 	if err != nil {
 		s.err = fmt.Errorf("a write failed, and the server could not be started again: %w", err)
