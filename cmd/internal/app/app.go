@@ -11,7 +11,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +27,10 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/demo"
+	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/transfer"
 )
@@ -240,7 +241,7 @@ func exitCode(ctx context.Context, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		// The reader of a pipe has closed it. The operation itself is done.
 		return done
-	case is[*cli.UsageError](err), is[*config.Error](err):
+	case is[*cli.UsageError](err), is[*config.Error](err), is[*hook.UnknownError](err):
 		return usage
 	case errors.Is(err, fs.ErrNotExist):
 		return notFound
@@ -279,13 +280,12 @@ func (r *run) report(err error, code int) {
 		hint = h.Hint()
 	}
 	if r.globals.JSON || slices.Contains(r.args, "--json") {
-		e := json.NewEncoder(r.errs)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(struct { // an error of standard error cannot be reported
+		object, _ := prose.JSON(struct { // texts and numbers can be encoded
 			Error string `json:"error"`
 			Hint  string `json:"hint,omitempty"`
 			Code  int    `json:"exit_code"`
 		}{text, hint, code})
+		fmt.Fprintln(r.errs, object)
 		return
 	}
 	fmt.Fprintf(r.errs, "%s: error: %s\n", cli.Name, text)

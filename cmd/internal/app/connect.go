@@ -64,12 +64,12 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 	o := a.options()
 	if a.URL != "" {
 		if o.Remote, err = r.stores.remote(ctx, sc, a); err != nil {
-			return nil, asUsage(err)
+			return nil, err
 		}
 	}
 	if a.Print {
 		text, err := p.Print(o)
-		return plainText(text), asUsage(err)
+		return plainText(text), err
 	}
 	report, err := p.Connect(o)
 	if err == nil && anyConnected(report) {
@@ -108,7 +108,7 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 // report and returns an error.
 func (r *run) reportResult(sc op.Scope, report hook.Report, err error) (op.Result, error) {
 	if err != nil {
-		return nil, asUsage(err)
+		return nil, err
 	}
 	if n := report.Failed(); n > 0 {
 		if err := show(r.out, sc, report); err != nil {
@@ -133,14 +133,6 @@ func show(w io.Writer, sc op.Scope, x op.Result) error {
 		return err
 	}
 	return json.NewEncoder(w).Encode(x)
-}
-
-// asUsage makes an unknown client a usage error.
-func asUsage(err error) error {
-	if e, ok := errors.AsType[*hook.UnknownError](err); ok {
-		return &cli.UsageError{Problem: e.What, Advice: e.Advice}
-	}
-	return err
 }
 
 // machine describes this machine to package hook.

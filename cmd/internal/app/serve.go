@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -86,12 +87,7 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 	return "Stopped.", nil
 }
 
-func (a serveArgs) addr() string {
-	if a.Addr == "" {
-		return defaultAddr
-	}
-	return a.Addr
-}
+func (a serveArgs) addr() string { return cmp.Or(a.Addr, defaultAddr) }
 
 // listening makes the server that the arguments ask for. The certificate is nil without TLS.
 func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *slog.Logger) (*web.Server, *tls.Certificate, error) {

@@ -1,9 +1,7 @@
 package hook
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -259,13 +257,7 @@ func reply(client, event, theirs, text string) []byte {
 	case "cline":
 		r = replyJSON{Cline: text}
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
-		return nil // texts can be encoded
-	}
-	return bytes.TrimSpace(b.Bytes())
+	return []byte(encoded(r))
 }
 
 // mostLog is the size in bytes at which a log is renamed to .1.

@@ -3,12 +3,13 @@ package hook
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"leanctx/internal/prose"
 )
 
 // server is the name of our entry in every client.
@@ -25,13 +26,11 @@ const server = "lean-ctx"
 
 // encoded is a value as JSON. Every value of ours can be encoded.
 func encoded(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := prose.JSON(v)
+	if err != nil {
 		panic("hook: " + err.Error())
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return text
 }
 
 // commandLine is the command of a hook. It must stay the same from version to

@@ -1,9 +1,7 @@
 package op
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -346,17 +344,8 @@ func (a Answer) Render() (string, error) {
 	return strings.TrimRight(text, "\n"), nil
 }
 
-// JSON is the result's struct as JSON on one line, since models pay for spaces. It has no HTML
-// escapes and no line feed at the end. Times are in RFC 3339.
-func (a Answer) JSON() (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(a.Result); err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
-}
+// JSON is the result's struct as JSON. Times are in RFC 3339.
+func (a Answer) JSON() (string, error) { return prose.JSON(a.Result) }
 
 type shellKey struct{}
 

@@ -3,7 +3,6 @@ package op
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -147,13 +146,11 @@ func shellWord(v any) string {
 
 // compact is v as JSON on one line, without HTML escaping.
 func compact(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := prose.JSON(v)
+	if err != nil {
 		return "null"
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return text
 }
 
 // Class is what an error means to a surface: an exit code, an HTTP status.
