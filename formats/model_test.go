@@ -3,7 +3,10 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
+	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"leanctx/internal/proctest"
 )
+
+// Nearly nothing here starts a goroutine: under the race detector each model is tried less often.
+func TestMain(m *testing.M) {
+	flag.Set("rapid.checks", strconv.Itoa(proctest.Rounds(100))) // the command line may ask for more
+	os.Exit(m.Run())
+}
 
 // hostile are texts that a format could trip over.
 var hostile = []string{
