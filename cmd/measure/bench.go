@@ -248,16 +248,9 @@ func (b *bench) make() error {
 		return err
 	}
 	b.program = b.program.with("LEAN_CTX_DATA_DIR=" + b.data())
-	s, err := b.serve()
-	if err != nil {
-		return err
-	}
-	questions, err := s.has("questions")
-	if err = errors.Join(err, b.stop()); err != nil {
-		return err
-	}
 	progress("%d facts: making the store", b.n)
-	b.gen = newGenerator(b.n, questions)
+	b.gen = newGenerator(b.n)
+	var err error
 	if b.asked, b.texts, err = b.gen.write(b.input, b.n); err != nil {
 		return err
 	}

@@ -70,10 +70,9 @@ func runEval(ctx context.Context, args []string, out io.Writer) (err error) {
 // evaluator runs the sets on one server, each set in projects of its own.
 type evaluator struct {
 	evalOptions
-	dir       string
-	server    *server
-	projects  int
-	questions bool // remember takes stored questions
+	dir      string
+	server   *server
+	projects int
 }
 
 // evaluate runs the sets in a temporary directory. A wrong answer is a figure
@@ -99,15 +98,12 @@ func evaluate(ctx context.Context, dir string, o evalOptions) (r EvalReport, err
 		return r, err
 	}
 	defer func() { err = errors.Join(err, e.server.close()) }()
-	if e.questions, err = e.server.has("questions"); err != nil {
-		return r, err
-	}
 	r = EvalReport{System: fmt.Sprintf("%s/%s, %d cores, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()), Sample: e.sample}
 	for _, s := range chosen {
 		progress("%s …", s.name)
 		start := time.Now()
-		rows, err := s.run(e, s.name)
-		if errors.Is(err, errSkipped) || errors.Is(err, os.ErrNotExist) {
+		rows, err := s.run(e)
+		if errors.Is(err, os.ErrNotExist) {
 			r.Skipped = append(r.Skipped, fmt.Sprintf("%s: %v", s.name, err))
 			continue
 		}

@@ -27,16 +27,14 @@ type madeFact struct {
 // generator makes facts such as software projects have: always the same ones
 // for a number of facts. Words follow Zipf's law, some 200 of them real and the
 // rest made of syllables. One fact of twenty superseded another value, one of
-// ten was confirmed several times, and every second one has stored questions if
-// lean-ctx takes them.
+// ten was confirmed several times, and every second one has stored questions.
 type generator struct {
-	rng       *rand.Rand
-	zipf      *rand.Zipf
-	words     []string // by rank, the most frequent first
-	content   int      // the rank of the first word that means something
-	counts    map[string]int
-	taken     map[string]bool
-	questions bool
+	rng     *rand.Rand
+	zipf    *rand.Zipf
+	words   []string // by rank, the most frequent first
+	content int      // the rank of the first word that means something
+	counts  map[string]int
+	taken   map[string]bool
 }
 
 const (
@@ -52,9 +50,9 @@ const (
 		"scheduler cron webhook callback notification email feature flag rollout canary staging production container"
 )
 
-func newGenerator(n int, questions bool) *generator {
+func newGenerator(n int) *generator {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	g := &generator{rng: rng, counts: map[string]int{}, taken: map[string]bool{}, questions: questions}
+	g := &generator{rng: rng, counts: map[string]int{}, taken: map[string]bool{}}
 	g.words = strings.Fields(functionWords)
 	g.content = len(g.words)
 	g.words = append(g.words, strings.Fields(projectWords)...)
@@ -138,7 +136,7 @@ func (g *generator) fact() madeFact {
 	if g.chance(10) {
 		f.Confirmations = 2 + g.rng.IntN(5)
 	}
-	if g.questions && g.chance(50) {
+	if g.chance(50) {
 		f.Questions = fmt.Sprintf("where is the %s; how does %s work; what is %s", g.name(), g.name(), g.name())
 	}
 	return f

@@ -157,21 +157,6 @@ func (s *server) ask(action string, args object, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-// has says whether ctx_knowledge takes an argument of this name.
-func (s *server) has(argument string) (bool, error) {
-	for t, err := range s.Tools(s.ctx, nil) {
-		if err != nil {
-			return false, err
-		}
-		schema, _ := t.InputSchema.(object)
-		arguments, _ := schema["properties"].(object)
-		if _, ok := arguments[argument]; ok && t.Name == "ctx_knowledge" {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
 // found is one fact of an answer of recall.
 type found struct {
 	Category string `json:"category"`

@@ -19,7 +19,7 @@ import (
 // set is a set of facts with known answers.
 type set struct {
 	name string
-	run  func(e *evaluator, name string) ([]Row, error)
+	run  func(*evaluator) ([]Row, error)
 }
 
 // sets are all there are, in the order of the report.
@@ -61,9 +61,6 @@ func chooseSets(only []string) ([]set, error) {
 		return len(only) > 0 && !slices.ContainsFunc(only, func(n string) bool { return starts(n)(s) })
 	}), nil
 }
-
-// errSkipped tells that a set cannot be measured with this lean-ctx.
-var errSkipped = errors.New("not measured")
 
 // lines calls f with the lines of a file, which may be gzipped.
 func lines(path string, f func(line []byte) error) error {
@@ -163,12 +160,9 @@ func (e *evaluator) foreign(folder string) (out []string, err error) {
 // projectQuestions is project-questions: what agents ask about four software
 // projects, each a group. stored gives each fact the questions that were written
 // for it.
-func projectQuestions(stored bool) func(*evaluator, string) ([]Row, error) {
+func projectQuestions(stored bool) func(*evaluator) ([]Row, error) {
 	const folder = "project-questions"
-	return func(e *evaluator, _ string) ([]Row, error) {
-		if stored && !e.questions {
-			return nil, fmt.Errorf("%w: remember takes no questions", errSkipped)
-		}
+	return func(e *evaluator) ([]Row, error) {
 		entries, err := os.ReadDir(filepath.Join(e.data, folder))
 		if err != nil {
 			return nil, err
@@ -236,8 +230,8 @@ func (e *evaluator) readProject(c *corpus, project string) error {
 
 // consolidation is factconsolidation: a stream of facts in which later ones
 // override earlier ones, then questions of a single hop whose answer is current.
-func consolidation(size string) func(*evaluator, string) ([]Row, error) {
-	return func(e *evaluator, _ string) ([]Row, error) {
+func consolidation(size string) func(*evaluator) ([]Row, error) {
+	return func(e *evaluator) ([]Row, error) {
 		stream, err := records[struct{ Text, Subject, Relation, Object string }](e, "factconsolidation/facts_"+size+".jsonl.gz")
 		if err != nil {
 			return nil, err
@@ -311,8 +305,8 @@ func (e *evaluator) timeline(project, category, key string) (t timeline, err err
 // documents is a folder of documents, queries and judgements. The key of a
 // document is its identifier and its category its title: what the set does not
 // say must not help.
-func documents(folder string) func(*evaluator, string) ([]Row, error) {
-	return func(e *evaluator, _ string) ([]Row, error) {
+func documents(folder string) func(*evaluator) ([]Row, error) {
+	return func(e *evaluator) ([]Row, error) {
 		type text struct {
 			ID                 string `json:"_id"`
 			Group, Title, Text string
@@ -348,7 +342,7 @@ func documents(folder string) func(*evaluator, string) ([]Row, error) {
 
 // paraphrases is a file of this repository: a fact a line, and below it
 // questions that share no word with it, each after "? ".
-func paraphrases(e *evaluator, _ string) ([]Row, error) {
+func paraphrases(e *evaluator) ([]Row, error) {
 	c := corpus{folder: "paraphrases"}
 	err := lines(filepath.Join(e.root, "embed", "testdata", "paraphrases.txt"), func(line []byte) error {
 		text := strings.TrimSpace(string(line))
@@ -369,7 +363,7 @@ func paraphrases(e *evaluator, _ string) ([]Row, error) {
 // yagoAsOf is yago11k: facts with periods, then what was true in a year. Only
 // keys whose facts do not overlap are used. A period that ends before it begins
 // must be refused, and the store must stay as it was.
-func yagoAsOf(e *evaluator, _ string) ([]Row, error) {
+func yagoAsOf(e *evaluator) ([]Row, error) {
 	type dated struct {
 		Subject, Relation, Object string
 		From, Until               *int // years; nil: open or unknown
@@ -461,7 +455,7 @@ func yagoAsOf(e *evaluator, _ string) ([]Row, error) {
 // yagoSnapshots is yago-snapshots: rounds in which what holds is asserted
 // again. In the end the value, the number of versions and the confirmations of
 // each key must be exact.
-func yagoSnapshots(e *evaluator, _ string) ([]Row, error) {
+func yagoSnapshots(e *evaluator) ([]Row, error) {
 	stream, err := records[struct {
 		T                         int
 		Subject, Relation, Object string
