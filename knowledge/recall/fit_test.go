@@ -197,7 +197,7 @@ func fit(trials []*trial) *constants {
 		choices = append(choices, c)
 	}
 	w := conditional(choices, 4)
-	by := &constants{rank: formula{w[0], w[1], w[2]}, name: w[3], weakest: byTable.weakest}
+	by := &constants{rank: formula{w[0], w[1], w[2]}, name: w[3], weakest: byTable.weakest, pair: byTable.pair}
 	var rows []row
 	for _, r := range trials {
 		best := make([]int, len(r.features))

@@ -118,7 +118,7 @@ func timeWords(w []textWord, i int) (n int, past bool) {
 			return 2, false
 		}
 	case "at":
-		if at(i+1) == "the" && at(i+2) == "moment" || at(i+1) == "the" && at(i+2) == "momnet" {
+		if at(i+1) == "the" && at(i+2) == "moment" {
 			return 3, false
 		}
 		if at(i+1) == "present" {
