@@ -462,18 +462,12 @@ func (b *board) changes(ctx context.Context, store *tasks.Store, d tasks.Details
 	return func(yield func(tasks.Details, error) bool) {
 		tick := time.NewTicker(b.server.limits.poll)
 		defer tick.Stop()
-		var gone <-chan struct{}
-		if c, _ := ctx.Value(callerKey{}).(*caller); c.gone != nil {
-			gone = c.gone.Done()
-		}
+		ctx, end := b.server.ending(ctx)
+		defer end()
 		for yield(d, nil) {
 			for {
 				select {
 				case <-ctx.Done():
-					return
-				case <-b.server.closing.Done():
-					return
-				case <-gone:
 					return
 				case <-tick.C:
 				}

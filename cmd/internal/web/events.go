@@ -174,20 +174,14 @@ func (f *feed) serve(w http.ResponseWriter, r *http.Request) {
 	if !write(strings.Join(first, "")) {
 		return
 	}
-	var gone <-chan struct{}
-	if who := callerOf(r); who.gone != nil {
-		gone = who.gone.Done()
-	}
+	ctx, end := f.server.ending(r.Context())
+	defer end()
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for {
 		text := ": ping\n\n"
 		select {
-		case <-r.Context().Done():
-			return
-		case <-f.server.closing.Done():
-			return
-		case <-gone:
+		case <-ctx.Done():
 			return
 		case e, ok := <-ch:
 			if !ok {

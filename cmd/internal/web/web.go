@@ -361,6 +361,22 @@ func (s *Server) mcp(next http.Handler) http.Handler {
 	})
 }
 
+// ending is the context of a stream: it ends with the request, when the token is revoked and
+// when the server shuts down. end releases it.
+func (s *Server) ending(request context.Context) (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(request)
+	release := []func() bool{context.AfterFunc(s.closing, cancel)}
+	if who, _ := ctx.Value(callerKey{}).(*caller); who.gone != nil {
+		release = append(release, context.AfterFunc(who.gone, cancel))
+	}
+	return ctx, func() {
+		cancel()
+		for _, f := range release {
+			f()
+		}
+	}
+}
+
 // recovered answers a request whose handler panicked.
 func (s *Server) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -65,9 +65,9 @@ func parseViews() map[string]*template.Template {
 		panic(err)
 	}
 	functions := template.FuncMap{
-		"visible": visible, "editable": editable, "inline": inline, "brief": brief, "percent": percent, "meter": meter, "day": day, "ago": func(t time.Time) string { return prose.Ago(time.Now(), t) },
+		"visible": visible, "editable": editable, "inline": inline, "brief": brief, "percent": prose.Percent, "meter": meter, "day": day, "ago": func(t time.Time) string { return prose.Ago(time.Now(), t) },
 		"left":  func(t time.Time) string { return prose.Left(time.Until(t)) },
-		"clock": clock, "count": count, "number": prose.Number[int64], "spans": spans,
+		"clock": clock, "count": prose.Count[int], "number": prose.Number[int64], "spans": spans,
 		"shown": func(n int) int { return min(n, pairsMost) }, "hidden": func(n int) int { return max(0, n-pairsMost) },
 	}
 	out := map[string]*template.Template{}

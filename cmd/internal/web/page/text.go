@@ -30,8 +30,6 @@ const briefRunes = 240
 // brief is what a list shows of a value.
 func brief(s string) string { return prose.Clip(inline(prose.Clip(s, 4*briefRunes)), briefRunes) }
 
-func percent(x float64) string { return prose.Percent(x) }
-
 // meter is a small bar for a share of 1. Its number is beside it.
 func meter(x float64) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="meter" width="40" height="6" aria-hidden="true"><rect width="40" height="6" class="all"/><rect width="%.0f" height="6" class="part"/></svg>`, 40*min(max(x, 0), 1)))
@@ -45,8 +43,6 @@ func day(t time.Time) string {
 }
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
-
-func count(n int, noun string) string { return prose.Count(n, noun) }
 
 // span is a piece of a text that another text has too, or has not.
 type span struct {
