@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // AgentCard describes this program to A2A clients, without the addresses that a server adds.
@@ -43,9 +44,10 @@ func card(version string) AgentCard {
 
 // Text shows the card to people.
 func (c AgentCard) Text() string {
-	text := fmt.Sprintf("Agent card: %s %s (A2A 1.0)\n  %s\n  No server listens yet.", c.Name, c.Version, c.Description)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("Agent card: %s %s (A2A 1.0)\n  %s\n  No server listens yet.", c.Name, c.Version, c.Description))
 	for _, s := range c.Skills {
-		text += "\n  Skill " + s.ID + ": " + s.Description
+		text.WriteString("\n  Skill " + s.ID + ": " + s.Description)
 	}
-	return text
+	return text.String()
 }
