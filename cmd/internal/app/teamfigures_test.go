@@ -80,7 +80,7 @@ func TestTeamFigures(t *testing.T) {
 		t.Cleanup(func() { s.Close() })
 		return s
 	}
-	team, alone := open(func(log string) journal.Remote { return stream.Log(log) }), open(nil)
+	team, alone := open(stream.Log), open(nil)
 	i := 0
 	remember := func(s *knowledge.Store) func() {
 		return func() {
@@ -104,9 +104,14 @@ func TestTeamFigures(t *testing.T) {
 	names := []string{"bare publish", "remember, team", "remember, alone", "recall, team", "recall, alone"}
 	took := make([][]time.Duration, len(names))
 	for i = range 400 {
-		for k, do := range []func(){bare, remember(team), remember(alone), recall(team), recall(alone)} {
+		do := []func(){bare, remember(team), remember(alone), recall(team), recall(alone)}
+		turns := []int{0, 1, 2, 3, 4}
+		if i%2 == 1 {
+			turns = []int{0, 2, 1, 4, 3} // who recalls second finds the processor's caches filled
+		}
+		for _, k := range turns {
 			start := time.Now()
-			do()
+			do[k]()
 			took[k] = append(took[k], time.Since(start))
 		}
 	}
