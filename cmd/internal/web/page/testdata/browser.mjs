@@ -14,7 +14,7 @@ async function open(options) {
   const context = await browser.newContext(options);
   await context.addInitScript(() => addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI)));
   const page = await context.newPage();
-  page.on('console', m => { if (m.type() === 'error' && !m.text().includes('404')) wrong('console:', page.url(), m.text()); });
+  page.on('console', m => { if (m.type() === 'error' && !/404|ERR_FAILED/.test(m.text())) wrong('console:', page.url(), m.text()); });
   page.on('pageerror', e => wrong('script:', page.url(), e.message));
   page.on('dialog', d => { wrong('a value ran as a script:', page.url()); d.dismiss(); });
   return page;
