@@ -277,21 +277,22 @@ func (t *Tool) label(o *Operation) string {
 
 // needs says which arguments are missing: a, a and b, or a, b and c.
 func (t *Tool) needs(o *Operation, names []string, shell bool) string {
-	text := t.label(o) + " needs "
+	var text strings.Builder
+	text.WriteString(t.label(o) + " needs ")
 	for i, name := range names {
 		switch {
 		case i > 0 && i == len(names)-1:
-			text += " and "
+			text.WriteString(" and ")
 		case i > 0:
-			text += ", "
+			text.WriteString(", ")
 		}
 		p, ok := o.Param(name)
 		if !ok { // one that every operation takes
 			p = Param{Name: name, Flag: name}
 		}
-		text += p.in(shell)
+		text.WriteString(p.in(shell))
 	}
-	return text
+	return text.String()
 }
 
 // Answer is the outcome of a call.

@@ -24,6 +24,7 @@ const (
 	reserve      = 64 << 20 // bytes that stay free, but on a small disk
 	reserveShare = 20       // of its size
 	lookAgain    = 250 * time.Millisecond
+	badLooks     = 4               // after so many a stream is broken; one may see a stream that is just being made
 	restartAfter = 5 * time.Second // how long after a restart the next one may come
 )
 
@@ -31,23 +32,26 @@ func (w *watch) loop(ctx context.Context) {
 	t := time.NewTicker(lookAgain)
 	defer t.Stop()
 	var restarted time.Time
-	for was := true; ; {
+	for bad, mended := 0, true; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
 		w.look()
-		is := healthy(w.s.now())
-		if is || !was || time.Since(restarted) < restartAfter { // what a restart has not mended, another one does not
-			was = was || is
+		if healthy(w.s.now()) {
+			bad, mended = 0, true
+			continue
+		}
+		bad++
+		if bad < badLooks || !mended || time.Since(restarted) < restartAfter { // what a restart has not mended, another one does not
 			continue
 		}
 		w.tell("a write failed, the server is started again")
 		if w.s.restart(w.o.Logger) != nil {
 			return
 		}
-		was, restarted = healthy(w.s.now()), time.Now()
+		bad, mended, restarted = 0, healthy(w.s.now()), time.Now()
 		w.look()
 	}
 }
