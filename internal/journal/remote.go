@@ -270,9 +270,9 @@ type Detached struct {
 // told that it may be kept. No process writes the copies meanwhile, since each sees the header.
 func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
 	for _, dir := range dirs {
-		names, _ := filepath.Glob(filepath.Join(dir, "*.journal")) // the pattern is well-formed
+		names, _ := fs.Glob(os.DirFS(dir), "*.journal") // the pattern is well-formed
 		for _, name := range names {
-			if err := d.detach(ctx, remote, wait, dir, strings.TrimSuffix(filepath.Base(name), ".journal")); err != nil {
+			if err := d.detach(ctx, remote, wait, dir, strings.TrimSuffix(name, ".journal")); err != nil {
 				return d, err
 			}
 		}

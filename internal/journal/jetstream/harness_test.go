@@ -117,7 +117,7 @@ type home struct {
 // join has a machine open the log of the project's stream.
 func join(t testing.TB, url string, change ...func(*jetstream.Options, *journal.Options)) *home {
 	t.Helper()
-	h := &home{dir: t.TempDir()}
+	h := &home{dir: filepath.Join(t.TempDir(), "[home]")} // a directory may have such a name
 	h.open(t, url, change...)
 	_, _, err := h.stream.Join(t.Context(), project, false)
 	for errors.Is(err, journal.ErrOffline) {
