@@ -35,7 +35,7 @@ type Options struct {
 	Cluster string   // host:port for the other servers; none: no cluster
 	Routes  []string // host:port of the other servers
 
-	Logger *slog.Logger // nowhere
+	Logger *slog.Logger // nil: nothing is logged
 
 	// Free says how much of the disk of Dir is free, and its size; nil asks the system.
 	Free func(dir string) (free, size uint64, err error)
@@ -64,7 +64,7 @@ func Start(o *Options) (*Server, error) {
 	so := &server.Options{
 		ServerName: o.Name, Host: host, Port: port, NoSigs: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, MaxPayload: 8 << 20,
-		JetStreamMaxStore: math.MaxInt64, // refuseWhenFull looks at the disk as it is, not as it was at the start
+		JetStreamMaxStore: math.MaxInt64, // watch looks at the disk as it is, not as it was at the start
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
