@@ -41,7 +41,7 @@ func (s *stores) count(m op.Made) {
 		return
 	}
 	p := found.(located)
-	agent := s.booked(p, s.self(m.Scope, p))
+	agent := s.booked(m.Scope, p, s.self(m.Scope, p))
 	s.touch(m.Scope, p, agent)
 	usage, err := s.usage(p)
 	if err != nil {
@@ -76,11 +76,11 @@ func intentOf(m op.Made) cost.Intent {
 // booked is the id of the agent that made a call. A call under an unknown or ambiguous name
 // counts for the client. A whole id is looked up only if the registry is open already: a
 // command that needs no registry should not read one.
-func (s *stores) booked(p located, agent string) string {
+func (s *stores) booked(sc op.Scope, p located, agent string) string {
 	if _, known := opened[*agents.Store](s, p.at.key()); agent == "" || idForm.MatchString(agent) && !known {
 		return agent
 	}
-	registry, err := s.in(op.Scope{}, p).agents()
+	registry, err := s.in(sc, p).agents()
 	if err != nil {
 		return agent
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -106,6 +107,26 @@ func TestSettingsAreThoseOfTheCallsProject(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s: got %q, want %q", project, out, want)
 		}
+	}
+}
+
+// So they are for agents and tasks whose stores a search across projects has opened.
+func TestSettingsAfterASearchAreThoseOfTheCallsProject(t *testing.T) {
+	dir := home(t)
+	other := filepath.Join(dir, "other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	do(t, "", "knowledge", "remember", "blue", "-c", "a", "-k", "k", "--project", other)
+	const rule = `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]}`
+	if err := os.WriteFile(filepath.Join(other, ".lean-ctx.json"), []byte(rule), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, serving(t), "")
+	c.must("ctx_recall", `{"action":"search","query":"blue"}`)
+	got := c.must("ctx_task", fmt.Sprintf(`{"action":"create","title":"see SEC-123456","project":%q}`, other))
+	if !strings.Contains(got, "see [REDACTED:ticket]") {
+		t.Error(got)
 	}
 }
 

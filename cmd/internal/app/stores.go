@@ -137,7 +137,7 @@ func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
 		return store, nil
 	}
 	return openOnce(s, "guest "+m.key(), func() (*knowledge.Store, error) {
-		w := s.in(op.Scope{}, located{Project: found, at: m})
+		w := s.in(op.Scope{Project: found.Root}, located{Project: found, at: m}) // its own rules for secrets
 		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: found.Root, ProjectHash: found.Hash, Logger: s.logger, Findings: w})
 		if err != nil {
 			return nil, fmt.Errorf("project %s: %w", found.Name, err)
