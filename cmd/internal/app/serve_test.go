@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/cli"
+	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
 	"leanctx/overview/project"
@@ -247,7 +248,7 @@ func TestAProjectThatWasJustFound(t *testing.T) {
 		"in a command":   {located{Project: project.Project{Hash: "a", Known: true}, found: now}, false, nil, false},
 		"of other reach": {located{Project: project.Project{Hash: "a", Known: true}, found: now}, true, &op.Grant{Projects: []string{"b"}}, false},
 	} {
-		s := newStores(nil, nil)
+		s := newStores(&config.Config{DataDir: t.TempDir()}, nil)
 		s.longLived = c.longLived
 		s.lastProjects.Store("dir", c.p)
 		if _, ok := s.justFound(op.Scope{Project: "dir", Grant: c.grant}); ok != c.want {

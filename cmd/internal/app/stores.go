@@ -355,7 +355,12 @@ func (s *stores) justFound(sc op.Scope) (p located, ok bool) {
 	if last, known := s.lastProjects.Load(sc.Project); known && s.longLived {
 		p = last.(located)
 	}
-	return p, p.Known && time.Since(p.found) < foundFor && reachable(sc, p.Project, nil) == nil
+	if !p.Known || time.Since(p.found) >= foundFor || reachable(sc, p.Project, nil) != nil {
+		return p, false
+	}
+	var err error
+	p.at, err = s.membership(p.Hash) // a write after the project joined a team must not go to its former store
+	return p, err == nil
 }
 
 // resolve finds the project of a call, and records what is new about it.
