@@ -107,7 +107,7 @@ func opened[T io.Closer](s *stores, key string) (x T, ok bool) {
 
 // openOnce returns the open store of a project, or opens one by start. start runs without the
 // lock, since it may need another open store. If two calls run start at once, the first
-// store is kept and the other closed.
+// store is kept and the other closed, without the lock too.
 func openOnce[T io.Closer](s *stores, key string, start func() (T, error)) (T, error) {
 	if x, ok := opened[T](s, key); ok {
 		return x, nil
@@ -116,13 +116,16 @@ func openOnce[T io.Closer](s *stores, key string, start func() (T, error)) (T, e
 	if err != nil {
 		return made, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	key = fmt.Sprintf("%T %s", made, key)
-	if x, ok := s.open[key].(T); ok {
-		return x, made.Close()
+	s.mu.Lock()
+	first, late := s.open[key].(T)
+	if !late {
+		s.open[key] = made
 	}
-	s.open[key] = made
+	s.mu.Unlock()
+	if late {
+		return first, made.Close()
+	}
 	return made, nil
 }
 

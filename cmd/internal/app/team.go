@@ -277,7 +277,6 @@ func (s *stores) publish(ctx context.Context, sc op.Scope, from, to located, j *
 	if from.at.State == left {
 		since = from.at.Since // what is older has been with a team
 	}
-	// The tasks are first: an unfinished handoff moves them.
 	var err error
 	if j.Tasks, err = copyStore(ctx, old.tasks, w.tasks, since, (*tasks.Store).CopyTo); err != nil {
 		return err
