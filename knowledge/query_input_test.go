@@ -187,13 +187,20 @@ func TestLimitsOfQueries(t *testing.T) {
 	}
 }
 
-// Courtesy and instructions get no fact beside them, though a question of the same words does.
-func TestSteeringPromptGetsNoFact(t *testing.T) {
+// Courtesy and instructions get the rules on what they ask for, and no other fact, though a question of the same words does.
+func TestSteeringPromptGetsRulesAlone(t *testing.T) {
 	s := testStore(t, nil)
-	s.remember(t, Assertion{Category: "convention", Key: "commit", Value: "A commit looks good when its message says why."})
-	for query, want := range map[string]int{"thanks, looks good, commit it": 0, "how does a good commit look": 1} {
-		if r := s.recall(t, Question{Query: query, Prompt: true}); len(r.Facts) != want {
-			t.Errorf("%q: %s", query, r.Text())
+	s.remember(t, Assertion{Category: "decision", Key: "journal commit", Value: "A commit looks good when its checksum fits."})
+	s.remember(t, Assertion{Category: "user", Key: "force push", Value: "never push to main", Source: "user"})
+	for query, want := range map[string]string{
+		"thanks, looks good, commit it": "", "how does a good commit look": "journal commit", "ok, push": "force push",
+	} {
+		var got strings.Builder
+		for _, f := range s.recall(t, Question{Query: query, Prompt: true}).Facts {
+			got.WriteString(f.Key)
+		}
+		if got.String() != want {
+			t.Errorf("%q: %q, want %q", query, got.String(), want)
 		}
 	}
 	if r := s.recall(t, Question{Query: "good commit"}); len(r.Facts) != 1 {

@@ -64,6 +64,7 @@ type query struct {
 	dateDropped bool   // the date in the query found nothing, and was then left out
 	named       bool   // the query is the key: mode exact
 	archived    bool   // only what is outside the active set
+	rules       bool   // only what says how to work
 }
 
 // Recall gives back the facts that answer a question, best first. Only facts
@@ -331,10 +332,6 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 	}
 	o := recall.Options{Now: s.Now(), Newest: newest, NoDates: q.AsOf != "" || q.KnownAt != "" || q.Prompt}
 	asked := recall.Parse(q.Query, &o)
-	if q.Prompt && asked.Steers() {
-		f, err := s.query(q, s.at(newest))
-		return Recalled{query: f}, err
-	}
 	dated, held := q, false
 	if d := asked.Date; d != nil {
 		dated.AsOf = d.Day()
@@ -368,7 +365,7 @@ func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, ar
 		if err != nil {
 			return err
 		}
-		f.archived = archived
+		f.archived, f.rules = archived, q.Prompt && asked.Steers()
 		r = Recalled{query: f}
 		c, err := s.candidates(ctx, k, x, &f, asked, m)
 		if err != nil {
@@ -396,7 +393,7 @@ type candidates struct {
 func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f *query, asked *recall.Question, m *questionMeaning) (*candidates, error) {
 	c, seen := &candidates{}, map[string]bool{}
 	add := func(v *fact.Version) {
-		if v != nil && !seen[v.ID] && f.filter.Matches(k, v) && (!f.archived || v.ArchivedAt != nil) {
+		if v != nil && !seen[v.ID] && f.filter.Matches(k, v) && (!f.archived || v.ArchivedAt != nil) && (!f.rules || fact.IsRule(v)) {
 			seen[v.ID] = true
 			c.versions = append(c.versions, v)
 		}

@@ -52,6 +52,16 @@ func byUser(v *Version) bool {
 	return slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Kind == KindUser })
 }
 
+// IsRule reports whether v says how to work: what a user asserted or pinned, a convention, a
+// workflow, a preference, a pattern or a gotcha.
+func IsRule(v *Version) bool {
+	switch v.Archetype {
+	case "convention", "workflow", "preference", "pattern", "gotcha":
+		return true
+	}
+	return v.Pinned || byUser(v)
+}
+
 // Kind is what sort of knowledge a fact is, which decides how long it lasts.
 type Kind struct {
 	Name     string

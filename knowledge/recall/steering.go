@@ -8,8 +8,8 @@ import (
 	"leanctx/knowledge/words"
 )
 
-// steering are the words of courtesy and of instruction with which somebody steers an agent. Alone they name nothing that a
-// fact could be about.
+// steering are the words of courtesy and of instruction with which somebody steers an agent. Alone they ask for nothing, but a
+// rule on what they tell the agent to do is worth hearing.
 const steering = `thank thanks thx ty please pls sorry hi hey hello great good nice perfect awesome excellent amazing cool well
 	fine ok okay okey yes yeah yep yup sure no nope nah right correct exactly agreed lgtm wow true done look looks looking sound
 	sounds seem seems work works worked better simpler shorter longer smaller faster bit little
@@ -31,7 +31,7 @@ var steeringTerms = sync.OnceValue(func() map[string]bool {
 var interrogatives = []string{"what", "what's", "which", "who", "whose", "whom", "where", "when", "why", "how"}
 
 // Steers reports whether a prompt holds nothing but words of courtesy and of instruction: "thanks, looks good, commit it". It
-// needs no fact, although one on commits shares a word with it.
+// needs the rules on commits, and no other fact that shares a word with it.
 func (q *Question) Steers() bool {
 	if q.Long || slices.ContainsFunc(textWords(q.text), func(w textWord) bool { return slices.Contains(interrogatives, w.text) }) {
 		return false
