@@ -208,6 +208,23 @@ func TestSteeringPromptGetsRulesAlone(t *testing.T) {
 	}
 }
 
+// Beside a prompt, whose facts have no marks, an older fact is not told behind the newer one that has taken its place.
+func TestPromptGetsNoOutdatedFact(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "stack", Key: "background-jobs", Value: "Reminders and imports are BullMQ jobs on an Upstash Redis, the worker is apps/worker."})
+	s.now = s.now.AddDate(0, 1, 0)
+	s.remember(t, Assertion{Category: "stack", Key: "inngest", Value: "BullMQ and Upstash are gone, reminders and imports are Inngest functions now."})
+	for prompt, want := range map[bool][]string{false: {"inngest", "background-jobs"}, true: {"inngest"}} {
+		var got []string
+		for _, f := range s.recall(t, Question{Query: "which worker runs the reminders and imports", Prompt: prompt}).Facts {
+			got = append(got, f.Key)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("prompt %v (-want +got):\n%s", prompt, d)
+		}
+	}
+}
+
 // Beside a prompt, with which nobody asked anything, an unlikely fact behind the first is
 // not told. Who asks gets it.
 func TestPromptGetsNoUnlikelyFact(t *testing.T) {

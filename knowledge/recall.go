@@ -489,8 +489,8 @@ const leastUnasked = .1
 func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
 	r.looked = c.versions
 	for _, a := range asked.Rank(c.ranked, m.compared()) {
-		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && a.Score < leastUnasked) {
-			continue
+		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && (a.Score < leastUnasked || a.Outdated >= 0)) {
+			continue // a prompt's facts have no marks, and an outdated one would stand for what holds
 		}
 		x := found(c.versions[a.Index], &r.query)
 		x.Score, x.Maybe, x.Semantic = a.Score, a.Maybe, a.Cosine
