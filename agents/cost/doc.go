@@ -28,7 +28,7 @@
 //
 // A server counts with the o200k tokenizer, in the background, from the texts in the
 // queue, and then drops them. A command notes bytes/4, since the tokenizer's table takes
-// 50 ms to set up. So does a server while more than 1 MiB waits. A report says how many of
+// 50 ms to set up. So does a server while more than 256 KiB wait. A report says how many of
 // its tokens are such estimates.
 //
 // We use github.com/tiktoken-go/tokenizer (MIT): its table is part of the program.

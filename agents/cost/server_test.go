@@ -118,7 +118,7 @@ func TestQueueIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
 	l.queue.keep = true // as a server's, but nothing is written meanwhile
-	text := strings.Repeat("word ", 40_000)
+	text := strings.Repeat("word ", 10_000)
 	for range 20 {
 		l.Note(Receipt{Agent: "a", Tool: "x", Out: text})
 	}
@@ -130,7 +130,7 @@ func TestQueueIsBounded(t *testing.T) {
 		t.Errorf("%d texts wait", kept)
 	}
 	l.flush(time.Now()) // no time left to count
-	if got := report(t, l).Total; got.Calls != 20 || got.Estimated != 20*50_000 || got.Out != 20*50_000 {
+	if got := report(t, l).Total; got.Calls != 20 || got.Estimated != 20*12_500 || got.Out != 20*12_500 {
 		t.Errorf("%+v", got)
 	}
 	for range maxQueue + 10 {

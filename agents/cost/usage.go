@@ -22,7 +22,8 @@ const (
 	folder        = "costs"
 	flushAfter    = 500 * time.Millisecond // delay between the first queued receipt and the write
 	restTimes     = 9                      // the delay after a write that took long, in times of that
-	maxTexts      = 1 << 20                // bytes of text that may wait to be counted
+	restMost      = 900 * time.Millisecond // and at most: a kill loses no more than a second
+	maxTexts      = 1 << 18                // bytes of text that may wait; to count them takes about 80 ms
 	maxQueue      = 16384                  // receipts that may wait; further ones are dropped (the disk hangs)
 	closeCounting = 200 * time.Millisecond // time that Close spends counting; the rest is estimated
 	maxName       = 120                    // characters; longer names are cut
@@ -223,7 +224,7 @@ func (q *queue) close() {
 	q.closed, q.list = true, nil
 }
 
-// run writes the queue in the background while a server runs. Counting takes a tenth of
+// run writes the queue in the background while a server runs. Counting takes about a tenth of
 // one core at most. Texts that do not fit into the queue meanwhile are estimated.
 func (c *core) run(ctx context.Context) {
 	rest := flushAfter
@@ -240,7 +241,7 @@ func (c *core) run(ctx context.Context) {
 		}
 		begun := time.Now()
 		c.flush(time.Time{})
-		rest = max(flushAfter, restTimes*time.Since(begun))
+		rest = min(max(flushAfter, restTimes*time.Since(begun)), restMost)
 	}
 }
 
