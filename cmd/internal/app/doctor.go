@@ -78,6 +78,7 @@ func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Find
 const absentWord = "lean-ctx-doctor-looks-for-nothing"
 
 func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
+	sc.Effect = op.Reads // it works on a disk that cannot be written
 	store, err := s.facts(ctx, sc)
 	var h advice.Report
 	if err == nil {

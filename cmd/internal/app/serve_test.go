@@ -257,6 +257,22 @@ func TestAProjectThatWasJustFound(t *testing.T) {
 	}
 }
 
+// Where the stores of such a project are is read anew: it may have joined a team.
+func TestAProjectThatJoinedAfterItWasFound(t *testing.T) {
+	data := t.TempDir()
+	s := newStores(&config.Config{DataDir: data}, nil)
+	s.longLived = true
+	m := &membership{hash: "a", dataDir: data}
+	s.lastProjects.Store("dir", located{Project: project.Project{Hash: "a", Known: true}, at: m, found: time.Now().Add(time.Hour)})
+	joined := &membership{hash: "a", dataDir: data, State: member}
+	if err := joined.write(); err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := s.justFound(op.Scope{Project: "dir"}); !ok || !p.at.in() {
+		t.Errorf("%+v, %v", p.at, ok)
+	}
+}
+
 // What would let strangers in is refused before anything listens.
 func TestServeIsRefused(t *testing.T) {
 	home(t)
