@@ -62,8 +62,9 @@ type Remote interface {
 	// ErrInDoubt means that the commit may have been added. Any other error, such
 	// as ErrFull, means that it was not.
 	Publish(ctx context.Context, last uint64, commit []byte) (place uint64, err error)
-	// Follow calls changed when there may be newer commits, until ctx ends.
-	Follow(ctx context.Context, changed func())
+	// Follow calls changed when there may be newer commits, until ctx ends. changed tells whether
+	// they could be fetched.
+	Follow(ctx context.Context, changed func() error)
 }
 
 // Team gives the remote logs of a project by their names. It is nil for a project
@@ -401,10 +402,13 @@ func (l *Log[S, E]) tellFetch(err error) {
 
 // follow keeps the copy of a long-lived log up to date until ctx ends.
 func (l *Log[S, E]) follow(ctx context.Context) {
-	l.o.Remote.Follow(ctx, func() {
-		if ctx.Err() == nil {
-			l.tellFetch(l.Fetch(ctx))
+	l.o.Remote.Follow(ctx, func() error {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		err := l.Fetch(ctx)
+		l.tellFetch(err)
+		return err
 	})
 }
 

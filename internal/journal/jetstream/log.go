@@ -397,7 +397,7 @@ const (
 
 // Follow is [journal.Remote.Follow]. A subscription says that there is
 // something new; it may miss messages, so a follower also looks from time to time.
-func (l *Log) Follow(ctx context.Context, changed func()) {
+func (l *Log) Follow(ctx context.Context, changed func() error) {
 	news := make(chan struct{}, 1)
 	tell := func() {
 		select {

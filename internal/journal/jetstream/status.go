@@ -78,11 +78,12 @@ func (s *Stream) Status(ctx context.Context) (Status, error) {
 // reportAgain is how often a machine whose server follows the stream tells the others what it has.
 const reportAgain = time.Minute
 
-// catchUp runs do, which fetches, and then tells the others, if that is due.
-func (s *Stream) catchUp(ctx context.Context, do func()) {
+// catchUp runs do, which fetches, and then tells the others, if that is due. What could not be
+// fetched is not told.
+func (s *Stream) catchUp(ctx context.Context, do func() error) {
 	due := s.reported.Load()
 	if now := s.o.Now().UnixNano(); now-due < int64(reportAgain) || !s.reported.CompareAndSwap(due, now) {
-		do()
+		_ = do() // it has told of its error
 		return
 	}
 	var last uint64
@@ -93,9 +94,11 @@ func (s *Stream) catchUp(ctx context.Context, do func()) {
 			last = info.State.LastSeq
 		}
 	}
-	if do(); err == nil {
-		_ = s.Report(ctx, last) // the next one tells it
+	if fetched := do(); err != nil || fetched != nil {
+		s.reported.Store(due)
+		return
 	}
+	_ = s.Report(ctx, last) // the next one tells it
 }
 
 // Report tells the others what this machine has: the messages up to last.

@@ -640,6 +640,34 @@ func TestFollowerTellsWhatItHas(t *testing.T) {
 	}
 }
 
+// What a follower could not fetch it does not tell the others.
+func TestFollowerThatCannotFetch(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.add(t, "x")
+	b := jetstream.Open(&jetstream.Options{Server: jetstream.Server{URL: s.url()}, Stream: "shop", Machine: "b"})
+	defer b.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	looks := 0
+	b.Log("counters").Follow(ctx, func() error {
+		if looks++; looks == 1 {
+			a.add(t, "x") // it looks again
+			return errors.New("no room")
+		}
+		stop()
+		st, err := a.stream.Status(t.Context())
+		for errors.Is(err, journal.ErrOffline) {
+			st, err = a.stream.Status(t.Context())
+		}
+		if err != nil || len(st.Machines) > 0 {
+			t.Errorf("%+v, %v", st.Machines, err)
+		}
+		return nil
+	})
+}
+
 // A server that takes a connection and says nothing holds up no command that ends.
 func TestCloseDoesNotWaitForAConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
