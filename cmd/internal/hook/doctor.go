@@ -207,7 +207,7 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 	found := Finding{Level: Problem, Text: "the entry names no command"}
 	line, env := commandOf(entry)
 	if address := addressOf(entry); address != "" {
-		found = Finding{Level: Fine, Text: fmt.Sprintf("reaches %s, where lean-ctx serve must be running", address)}
+		found = Finding{Level: Fine, Text: fmt.Sprintf("goes to %s, where lean-ctx serve must be running", address)}
 		edits = nil
 	} else if len(line) > 0 {
 		found = x.start(ctx, line, env)

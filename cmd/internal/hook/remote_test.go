@@ -54,7 +54,7 @@ func TestConnectByURL(t *testing.T) {
 		}
 		seen := false
 		for _, f := range m.Examine(t.Context(), "test").Findings {
-			seen = seen || f.Subject == name && strings.Contains(f.Text, "reaches "+remote.URL)
+			seen = seen || f.Subject == name && strings.Contains(f.Text, "goes to "+remote.URL)
 			if f.Subject == name && f.Level == Problem {
 				t.Errorf("the doctor says %+v", f)
 			}
