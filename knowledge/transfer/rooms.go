@@ -140,12 +140,14 @@ func isRoom(f foreign.File) bool {
 }
 
 // importRooms asserts what was edited in the files, in the name of whoever imports them,
-// in one commit. What stands in a file as it was exported says nothing to the store that
-// exported it. Another store takes it in, unless it knows a fact of that name. A fact whose
+// in one commit. What stands in a file as it was exported says nothing to a store that knows
+// that version, or a fact of that name. Any other takes it in, also one that came back from
+// an older backup. A fact that was erased under a later name has its old one in the file. So
+// of its own files a store that erased something takes in only what was edited. A fact whose
 // item was deleted stays: that is what remove is for.
 func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []foreign.File) (Imported, error) {
 	var said []knowledge.Checked
-	asExported := map[int]bool{} // by index in said
+	asExported := map[int]string{} // ids by index in said
 	var ids []string
 	r := Imported{File: in.name(), Kind: formatMarkdown, DryRun: in.DryRun}
 	for _, file := range files {
@@ -161,7 +163,9 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 		for _, f := range room.Facts {
 			r.Parsed++
 			ids = append(ids, f.ID)
-			asExported[len(said)] = !f.Edited
+			if !f.Edited {
+				asExported[len(said)] = f.ID
+			}
 			values[f.Key]++
 			c, err := s.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value, Also: values[f.Key] > 1})
 			if err != nil {
@@ -176,11 +180,13 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 		r = before
 		r.Missing = slices.Clone(before.Missing)
 		over := state.Over(st, nil)
-		own := slices.ContainsFunc(ids, func(id string) bool { return st.ByID(id) != nil })
+		knows := func(id string) bool { return st.ByID(id) != nil }
+		careful := len(slices.Collect(st.Tombstones())) > 0 && slices.ContainsFunc(ids, knows)
 		var all []state.Event
 		for i, c := range said {
 			n := fact.IDOf(c.Category, c.Key)
-			if _, erased := st.Erased(n); asExported[i] && (own || erased || len(st.Versions(n)) > 0) {
+			_, erased := st.Erased(n)
+			if id, as := asExported[i]; as && (careful || erased || knows(id) || len(st.Versions(n)) > 0) {
 				r.Skipped++
 				continue
 			}
