@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/proctest"
 )
 
 // The plain way: every cosine with the stored vectors in float64, and a sort.
@@ -41,7 +43,7 @@ func TestScanIsExact(t *testing.T) {
 			keys[i].Text += " changed" // and equal vectors
 		}
 		put(t, x, e, keys[:100], vectors[100:200])
-		_, queries := vectorsOf(3, 5, dim)
+		_, queries := vectorsOf(3, max(1, 5/proctest.Stride), dim)
 		for _, q := range queries {
 			for _, k := range []int{1, 10, 6000} {
 				got, want := scan(t, x, "a@1", q, k), slowScan(x, "a@1", q, k)
