@@ -441,5 +441,5 @@ func (p *Registry) firstCommits(ctx context.Context, common, head string) []stri
 
 // git runs git on a git directory.
 func (p *Registry) git(ctx context.Context, gitDir string, args ...string) ([]byte, error) {
-	return tree.Git(ctx, p.o.Git, gitDir, append([]string{"--no-replace-objects", "--git-dir=" + gitDir}, args...)...)
+	return tree.Git(ctx, p.o.Git, gitDir, "", append([]string{"--no-replace-objects", "--git-dir=" + gitDir}, args...)...)
 }

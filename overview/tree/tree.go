@@ -4,14 +4,13 @@
 // # Two ways
 //
 // In a git work tree we ask git (`git ls-files`), which is right by definition and fast. If
-// there is no git or no repository, or git refuses, we walk the directories. Then we read
-// .gitignore files, .git/info/exclude and the user's own excludes. Both ways give the same
-// list: a test compares them on the same trees.
+// there is no repository, or git refuses, we walk the directories and ask git which of the
+// files its rules ignore (`git check-ignore`). Both ways give the same list: a test compares
+// them. Without git, names that begin with a dot are left out, and a note says that nothing
+// else is ignored.
 //
-// A pattern becomes a regular expression, after gitignore(5). A test asks `git check-ignore`
-// about odd ones. Libraries were rejected. go-git is maintained, but it is a whole git with
-// twenty modules, and it tries every pattern of the tree on every file. The others have had no
-// commit since 2021.
+// We do not read .gitignore ourselves. Libraries were rejected too: go-git is a whole git with
+// twenty modules, and the others have had no commit since 2021.
 //
 // # What is not listed
 //
@@ -30,7 +29,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -164,7 +162,13 @@ func (l *lister) stat(ctx context.Context, names []string) error {
 
 // full notes that not all files are listed.
 func (l *lister) full() {
-	l.out.Note = fmt.Sprintf("more files than are looked at: only the first %d are listed", l.o.Most)
+	l.note(fmt.Sprintf("more files than are looked at: only the first %d are listed", l.o.Most))
+}
+
+func (l *lister) note(text string) {
+	if !strings.Contains(l.out.Note, text) {
+		l.out.Note = strings.TrimPrefix(l.out.Note+"; "+text, "; ")
+	}
 }
 
 // Vendored reports whether a file is third-party code inside the project. dir is the
@@ -196,104 +200,89 @@ var caches = map[string]bool{
 	".cache": true, ".npm": true, ".cargo": true, ".rustup": true, ".pyenv": true, ".nvm": true, ".m2": true, ".local": true, ".bun": true, ".deno": true, ".Trash": true,
 }
 
-// pending is a directory to be walked.
-type pending struct {
-	dir   string // relative, with a slash at the end; empty for the root
-	rules *rules
-}
-
-// walk lists the files without git, directory by directory.
+// walk lists the files without git, directory by directory, and leaves out what git ignores.
 func (l *lister) walk(ctx context.Context) error {
-	base := &rules{}
-	base = base.with("", readRules(l.excludesFile(ctx)))
-	base = base.with("", readRules(filepath.Join(l.root, ".git", "info", "exclude")))
-	todo, names := []pending{{"", base}}, []string(nil)
-	for len(todo) > 0 {
+	todo, names := []string{""}, []string(nil) // directories with a slash at the end; the root is empty
+	for len(todo) > 0 && len(names) <= l.o.Most {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		next := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
 		files, below := l.directory(next)
-		todo, names = append(todo, below...), append(names, files...)
-		if len(names) > l.o.Most {
-			break // stat says so
-		}
+		todo, names = append(todo[:len(todo)-1], below...), append(names, files...)
 	}
-	return l.stat(ctx, names)
+	if len(names) > l.o.Most {
+		l.full()
+	}
+	kept, err := l.kept(ctx, names)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		l.o.Logger.Debug("git did not say what is ignored", "root", l.root, "error", err)
+		l.note("git did not answer: .gitignore is not read, and names that begin with a dot are left out")
+		kept = slices.DeleteFunc(names, func(name string) bool { return strings.Contains("/"+name, "/.") })
+	}
+	return l.stat(ctx, kept)
 }
 
 // directory lists the files of one directory and the directories in it. For an unreadable
 // one both are empty.
-func (l *lister) directory(at pending) (files []string, below []pending) {
-	full := filepath.Join(l.root, filepath.FromSlash(at.dir))
+func (l *lister) directory(dir string) (files, below []string) {
+	full := filepath.Join(l.root, filepath.FromSlash(dir))
 	entries, err := os.ReadDir(full)
 	if err != nil && len(entries) == 0 {
 		l.o.Logger.Debug("a directory is left out", "directory", full, "error", err)
 		return nil, nil
 	}
-	has := func(name string) bool {
-		_, found := slices.BinarySearchFunc(entries, name, func(e os.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
-		return found
-	}
-	if at.dir != "" && has(".git") { // a work tree of its own
-		l.out.Separate = append(l.out.Separate, at.dir)
+	if dir != "" && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".git" }) { // a work tree of its own
+		l.out.Separate = append(l.out.Separate, dir)
 		return nil, nil
 	}
-	active := at.rules
-	if has(".gitignore") {
-		active = active.with(at.dir, readRules(filepath.Join(full, ".gitignore")))
-	}
 	for _, e := range entries {
-		name := at.dir + e.Name()
+		name := dir + e.Name()
 		switch {
 		case e.Name() == ".git":
+		case e.IsDir() && (installed[e.Name()] || dir == "" && caches[e.Name()] || name == "go/pkg"):
+			l.out.Separate = append(l.out.Separate, name+"/")
 		case e.IsDir():
-			if active.ignore(name, true) {
-				continue
-			}
-			if installed[e.Name()] || at.dir == "" && caches[e.Name()] || name == "go/pkg" {
-				l.out.Separate = append(l.out.Separate, name+"/")
-				continue
-			}
-			below = append(below, pending{name + "/", active})
+			below = append(below, name+"/")
 		case e.Type().IsRegular():
-			if !active.ignore(name, false) {
-				files = append(files, name)
-			}
+			files = append(files, name)
 		}
 	}
 	return files, below
 }
 
-// rules are the patterns that hold in a directory: its own, and those of the
-// directories above.
-type rules struct {
-	parent *rules
-	dir    string // relative, with a slash at the end
-	own    []pattern
-}
-
-// with adds the patterns of a directory.
-func (r *rules) with(dir string, own []pattern) *rules {
-	if len(own) == 0 {
-		return r
+// kept are the names that git's rules do not ignore. git wants a repository even for that: it
+// gets an empty one beside.
+func (l *lister) kept(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
 	}
-	return &rules{r, dir, own}
-}
-
-// ignore tells whether a path is ignored: the last pattern that matches
-// decides, those of deeper directories first.
-func (r *rules) ignore(name string, isDir bool) bool {
-	for ; r != nil; r = r.parent {
-		rest := strings.TrimPrefix(name, r.dir)
-		for i := len(r.own) - 1; i >= 0; i-- {
-			if p := &r.own[i]; p.matches(rest, path.Base(rest), isDir) {
-				return !p.negated
-			}
+	dir, err := os.MkdirTemp("", "lean-ctx-git-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for _, part := range []string{"objects", "refs", "info"} {
+		if err := os.Mkdir(filepath.Join(dir, part), 0o700); err != nil {
+			return nil, err
 		}
 	}
-	return false
+	exclude, _ := os.ReadFile(filepath.Join(l.root, ".git", "info", "exclude")) // mostly there is none
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600), os.WriteFile(filepath.Join(dir, "info", "exclude"), exclude, 0o600)); err != nil {
+		return nil, err
+	}
+	out, err := run(ctx, l.root, &l.o, strings.Join(names, "\x00"), "--git-dir="+dir, "--work-tree="+l.root, "check-ignore", "--no-index", "--stdin", "-z")
+	if e, none := errors.AsType[*exec.ExitError](err); none && e.ExitCode() == 1 {
+		err = nil
+	}
+	ignored := map[string]bool{}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		ignored[name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return ignored[name] }), err
 }
 
 // place is where a directory stands, as git sees it.
@@ -306,7 +295,7 @@ type place struct {
 
 // place asks git about the root; not known if there is no git, no repository, or git refuses to speak of it.
 func (l *lister) place(ctx context.Context) (place, bool) {
-	out, err := git(ctx, l.root, &l.o, "rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-inside-work-tree", "--verify", "-q", "HEAD")
+	out, err := run(ctx, l.root, &l.o, "", "rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-inside-work-tree", "--verify", "-q", "HEAD")
 	lines := strings.Fields(string(out))
 	if len(lines) < 3 { // before the first commit the three answers come with an error
 		l.o.Logger.Debug("git does not know the directory", "root", l.root, "error", err)
@@ -322,7 +311,7 @@ func (l *lister) place(ctx context.Context) (place, bool) {
 
 // lsFiles are the names of what git keeps and of what it would, each once.
 func (l *lister) lsFiles(ctx context.Context) ([]string, error) {
-	out, err := git(ctx, l.root, &l.o, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	out, err := run(ctx, l.root, &l.o, "", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
@@ -362,15 +351,6 @@ func (l *lister) withoutModules(names []string) []string {
 	return names
 }
 
-// excludesFile is the user's own excludes file, as git has it configured.
-func (l *lister) excludesFile(ctx context.Context) string {
-	out, err := git(ctx, l.root, &l.o, "config", "--get", "--type=path", "core.excludesFile")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(string(out), "\n")
-}
-
 // History is what the last commits say.
 type History struct {
 	Touched map[string]int // files, and how many commits ago: 0 for those of the newest commit, 1 for the one before, and so on
@@ -397,7 +377,7 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (Hi
 	}
 	settings.Git = cmp.Or(settings.Git, "git")
 	settings.GitTimeout = 2 * time.Second
-	out, err := git(ctx, root, &settings, "log", "-z", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01%s", head)
+	out, err := run(ctx, root, &settings, "", "log", "-z", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01%s", head)
 	if err != nil {
 		return History{}, err
 	}
@@ -422,19 +402,19 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (Hi
 	return h, nil
 }
 
-// git runs git as the options say.
-func git(ctx context.Context, dir string, o *Options, args ...string) ([]byte, error) {
+// run runs git as the options say.
+func run(ctx context.Context, dir string, o *Options, input string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.GitTimeout)
 	defer cancel()
-	return Git(ctx, o.Git, dir, args...)
+	return Git(ctx, o.Git, dir, input, args...)
 }
 
-// Git runs the git program in dir, as a reader that asks nobody, fetches nothing and runs
-// nothing that the repository's configuration names.
-func Git(ctx context.Context, program, dir string, args ...string) ([]byte, error) {
+// Git runs the git program in dir with a standard input, as a reader that asks nobody, fetches
+// nothing and runs nothing that the repository's configuration names.
+func Git(ctx context.Context, program, dir, input string, args ...string) ([]byte, error) {
 	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
 	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	cmd.WaitDelay = time.Second
 	return cmd.Output()
