@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -137,12 +135,9 @@ func DecodeNative(data []byte) (*Document, error) {
 	case !top.isDocument():
 		return nil, &MistakeError{Problem: "this is no fact file: it has neither a schema nor facts"}
 	}
-	d, ok := decodeInParts(data)
-	if !ok {
-		d = new(Document)
-		if err := json.Unmarshal(data, d, decodingFile); err != nil {
-			return nil, mistake(err, data, 1)
-		}
+	d := new(Document)
+	if err := json.Unmarshal(data, d, decodingFile); err != nil {
+		return nil, mistake(err, data, 1)
 	}
 	if d.Schema > Schema { // a second member of that name
 		return nil, &NewerError{d.Schema, Schema}
@@ -217,48 +212,6 @@ func wantFirst(what string, data []byte) error {
 		found = kindName(k)
 	}
 	return &MistakeError{Line: line, Problem: "want " + what + ", found " + found}
-}
-
-// The text around the facts in a file that EncodeNative wrote.
-const (
-	factsOpen    = "\n  \"facts\": [\n"
-	factsShut    = "\n    }\n  ]"
-	factsBetween = "\n    },\n    {"
-	partsFrom    = 1 << 20 // bytes of a file that is read in parts
-)
-
-// decodeInParts reads a large file that EncodeNative wrote, its facts on all
-// processors at once. ok is false for any other file, and for one with a mistake.
-func decodeInParts(data []byte) (d *Document, ok bool) {
-	from := bytes.Index(data, []byte(factsOpen)) + len(factsOpen)
-	if len(data) < partsFrom || from < len(factsOpen) || bytes.Count(data[:from], []byte("{")) > 1 || bytes.Count(data[:from], []byte("[")) > 1 {
-		return nil, false
-	}
-	to := from + bytes.Index(data[from:], []byte(factsShut)) + len("\n    }")
-	rest := slices.Concat(data[:from], data[to:])
-	d = new(Document)
-	if to <= from || json.Unmarshal(rest, d, decodingFile) != nil || len(d.Facts) > 0 {
-		return nil, false
-	}
-	n := runtime.GOMAXPROCS(0)
-	parts, errs := make([][]*Fact, n), make([]error, n)
-	facts := data[from:to]
-	var wg sync.WaitGroup
-	for i := range n {
-		part := facts
-		if at := bytes.Index(facts[min(len(facts), (to-from)/n):], []byte(factsBetween)); i < n-1 && at >= 0 {
-			end := min(len(facts), (to-from)/n) + at + len("\n    }")
-			part, facts = facts[:end], facts[end+1:]
-		} else {
-			facts = nil
-		}
-		wg.Go(func() {
-			errs[i] = json.Unmarshal(slices.Concat([]byte("["), part, []byte("]")), &parts[i], decodingFile)
-		})
-	}
-	wg.Wait()
-	d.Facts = slices.Concat(parts...)
-	return d, errors.Join(errs...) == nil
 }
 
 // EncodeSparse writes facts as JSON without zero fields. It is for caches: a reader must
