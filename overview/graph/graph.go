@@ -4,7 +4,6 @@ package graph
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"leanctx/overview/source"
@@ -53,8 +52,10 @@ func New(files []File) *Graph {
 		}
 	}
 	for i := range files {
-		if len(files[i].Imports) > 0 {
-			r.resolve(int32(i), &files[i])
+		for _, spec := range files[i].Imports {
+			if to := r.resolve(&files[i], spec); to >= 0 {
+				g.edge(int32(i), to, weighImport)
+			}
 		}
 	}
 	return g
@@ -181,97 +182,41 @@ func tested(base string) string {
 
 // resolver finds the file, or group of files, for an import. It ignores imports from outside
 // the project.
+//
+// An import becomes a path. Where the language says from where it leads, as "./x" does, the
+// path is looked for there. Else it is the end of a file's path: of several the one nearest to
+// the importer counts. A single word is no path: it must name a module of the project, or a
+// file at the top of its sources.
 type resolver struct {
 	g       *Graph
 	files   []File
 	paths   map[string]int32
-	bases   map[string][]int32 // by the last part of the path, for C and Ruby
-	modules map[string]string  // Go module → directory
-	crates  map[string]string  // Rust crate → directory of its sources
-	nodes   map[string]string  // Node package → directory
-	aliases []alias            // of tsconfig files, the longest prefix first
-	roots   []string           // directories that Python, PHP and Ruby look in
-	classes map[string]int32   // Java, Kotlin and PHP: package and file name
+	bases   map[string][]int32 // by the last part of the path
+	modules map[string]string  // the name in a module file → its directory
+	classes map[string]int32   // Java, Kotlin, C# and PHP: package and file name, with slashes
 
 	last          string // the directory of the last placed file
 	siblings, pkg int32  // its groups, or -1
 }
 
-// alias replaces the beginning of a specifier, for importers below scope.
-type alias struct{ scope, from, to string }
-
 func newResolver(g *Graph, files []File) *resolver {
 	r := &resolver{
-		g: g, files: files, paths: make(map[string]int32, len(files)), bases: map[string][]int32{},
-		modules: map[string]string{}, crates: map[string]string{}, nodes: map[string]string{}, classes: map[string]int32{}, siblings: -1, pkg: -1,
+		g: g, files: files, paths: make(map[string]int32, len(files)), bases: make(map[string][]int32, len(files)),
+		modules: map[string]string{}, classes: map[string]int32{}, siblings: -1, pkg: -1,
 	}
-	roots := map[string]bool{"": true}
 	for i := range files {
 		e := &files[i]
 		if e.Path == "" {
 			continue
 		}
-		r.paths[e.Path] = int32(i)
-		r.settings(e)
 		dir, base := path.Split(e.Path)
-		switch e.Language {
-		case source.C, source.CPP, source.Ruby:
-			r.bases[base] = append(r.bases[base], int32(i))
-		case source.Python:
-			roots[pythonRoot(dir)] = true
+		r.paths[e.Path] = int32(i)
+		r.bases[base] = append(r.bases[base], int32(i))
+		if e.Package != "" && (base == "go.mod" || base == "Cargo.toml" || base == "package.json") {
+			r.modules[e.Package] = dir
 		}
 	}
-	for root := range roots {
-		r.roots = append(r.roots, root)
-	}
-	slices.Sort(r.roots)
-	slices.SortStableFunc(r.aliases, func(a, b alias) int { return len(b.scope+b.from) - len(a.scope+a.from) })
 	return r
-}
-
-// pythonRoot is the directory that holds the top packages: the nearest src, lib or python
-// above dir, else the root.
-func pythonRoot(dir string) string {
-	for _, name := range []string{"src/", "lib/", "python/"} {
-		if i := strings.Index("/"+dir, "/"+name); i >= 0 {
-			return dir[:i+len(name)]
-		}
-	}
-	return ""
-}
-
-// settings reads a module file.
-func (r *resolver) settings(e *File) {
-	dir, base := path.Split(e.Path)
-	switch {
-	case base == "go.mod" && e.Package != "":
-		r.modules[e.Package] = dir
-	case base == "Cargo.toml" && e.Package != "":
-		r.crates[e.Package] = dir + "src/"
-	case base == "package.json" && e.Package != "":
-		r.nodes[e.Package] = dir
-	case strings.HasSuffix(base, ".json") && e.Language != "JSON":
-		baseURL, hasBase := "", false
-		for _, line := range e.Imports {
-			if v, ok := strings.CutPrefix(line, "baseUrl="); ok {
-				baseURL, hasBase = v, true
-			}
-		}
-		if hasBase {
-			r.aliases = append(r.aliases, alias{dir, "", join(dir, baseURL) + "/"})
-		}
-		for _, line := range e.Imports {
-			v, ok := strings.CutPrefix(line, "paths=")
-			from, to, ok2 := strings.Cut(v, "=")
-			if ok && ok2 {
-				to = join(dir, path.Join(baseURL, strings.TrimSuffix(to, "*")))
-				if strings.HasSuffix(from, "/*") {
-					to += "/"
-				}
-				r.aliases = append(r.aliases, alias{dir, strings.TrimSuffix(from, "*"), to})
-			}
-		}
-	}
 }
 
 // join is a cleaned path below the root; "" for the root itself.
@@ -281,6 +226,15 @@ func join(dir, rel string) string {
 		return ""
 	}
 	return p
+}
+
+// asDir is a directory with one slash at the end; the root is empty.
+func asDir(dir string) string {
+	dir = strings.Trim(dir, "/")
+	if dir == "" || dir == "." {
+		return ""
+	}
+	return dir + "/"
 }
 
 // place adds a file to its groups and links it to its test.
@@ -298,15 +252,11 @@ func (r *resolver) place(i int32, e *File) {
 			}
 			r.g.edge(r.pkg, i, weighImport)
 		}
-	case source.Java, source.Kotlin:
-		r.classes[e.Package+"."+strings.TrimSuffix(base, path.Ext(base))] = i
-		r.g.edge(r.g.group("java:"+e.Package, true), i, weighImport)
-	case source.CSharp:
-		if e.Package != "" {
-			r.g.edge(r.g.group("cs:"+e.Package, true), i, weighImport)
+	case source.Java, source.Kotlin, source.CSharp, source.PHP:
+		if pkg := slashed(e.Package); pkg != "" {
+			r.classes[pkg+"/"+stem(base)] = i
+			r.g.edge(r.g.group("package:"+pkg, true), i, weighImport)
 		}
-	case source.PHP:
-		r.classes[e.Package+`\`+strings.TrimSuffix(base, path.Ext(base))] = i
 	}
 	if to := r.first(Tested(e.Path)...); to >= 0 {
 		r.g.edge(i, to, weighTest)
@@ -314,38 +264,49 @@ func (r *resolver) place(i int32, e *File) {
 	}
 }
 
-// resolve adds an edge for each import of a file.
-func (r *resolver) resolve(i int32, e *File) {
-	dir := path.Dir(e.Path)
-	if dir == "." {
-		dir = ""
-	}
-	for _, spec := range e.Imports {
-		to := int32(-1)
-		switch e.Language {
-		case source.Go:
-			to = r.golang(spec)
-		case source.TypeScript, source.JavaScript:
-			to = r.script(dir, spec)
-		case source.Python:
-			to = r.python(dir, spec)
-		case source.Rust:
-			to = r.rust(e.Path, spec)
-		case source.Java, source.Kotlin:
-			to = r.java(spec)
-		case source.C, source.CPP:
-			to = r.include(dir, spec)
-		case source.CSharp:
-			to = r.g.group("cs:"+spec, false)
-		case source.Ruby:
-			to = r.ruby(dir, spec)
-		case source.PHP:
-			to = r.php(dir, spec)
+func stem(base string) string { return strings.TrimSuffix(base, path.Ext(base)) }
+
+// slashed is the name of a package or class with slashes.
+func slashed(name string) string { return strings.NewReplacer(".", "/", `\`, "/").Replace(name) }
+
+// resolve is the file or the group that an import names, or -1.
+func (r *resolver) resolve(e *File, spec string) int32 {
+	dir := asDir(path.Dir(e.Path))
+	relative := strings.HasPrefix(spec, ".")
+	switch e.Language {
+	case source.Go:
+		return r.golang(spec)
+	case source.TypeScript, source.JavaScript:
+		if !relative {
+			return r.script(dir, spec)
 		}
-		if to >= 0 {
-			r.g.edge(i, to, weighImport)
+		if i := r.at(join(dir, spec), scripts); i >= 0 {
+			return i
 		}
+		return r.at(strings.TrimSuffix(join(dir, spec), path.Ext(spec)), scripts[1:]) // TypeScript's imports name the compiled file
+	case source.Python:
+		return r.python(dir, spec)
+	case source.Rust:
+		return r.rust(e.Path, spec)
+	case source.Ruby:
+		if relative {
+			return r.at(join(dir, spec), []string{".rb", ""})
+		}
+		return r.ending(dir, spec+".rb")
+	case source.C, source.CPP:
+		if i := r.first(join(dir, spec)); i >= 0 {
+			return i
+		}
+		return r.ending(dir, strings.TrimLeft(path.Clean(spec), "./"))
+	case source.PHP:
+		if relative {
+			return r.first(join(dir, spec), join("", spec))
+		}
+		return r.class(spec)
+	case source.Java, source.Kotlin, source.CSharp:
+		return r.class(spec)
 	}
+	return -1
 }
 
 // first is the number of the first path that is a file, or -1.
@@ -358,23 +319,43 @@ func (r *resolver) first(names ...string) int32 {
 	return -1
 }
 
-// nearest is the file among some whose path ends with suffix, the closest one to dir.
-func (r *resolver) nearest(dir string, among []int32, suffix string) int32 {
-	best, score := int32(-1), -1
-	for _, i := range among {
-		p := r.files[i].Path
-		if p != suffix && !strings.HasSuffix(p, "/"+suffix) {
-			continue
-		}
-		n := 0
-		for n < len(p) && n < len(dir) && p[n] == dir[n] {
-			n++
-		}
-		if n > score {
-			best, score = i, n
+// at is the file with a path that lacks one of the endings, or -1.
+func (r *resolver) at(p string, endings []string) int32 {
+	for _, end := range endings {
+		if i, ok := r.paths[strings.TrimPrefix(p+end, "/")]; ok {
+			return i
 		}
 	}
-	return best
+	return -1
+}
+
+// tops are the directories at whose top an importer looks, by their names.
+var tops = map[string]bool{".": true, "src": true, "lib": true, "include": true, "app": true, "python": true}
+
+// ending is the file whose path is one of the names or ends with it, or -1: of the first name
+// that has one, the file that is closest to dir.
+func (r *resolver) ending(dir string, names ...string) int32 {
+	for _, name := range names {
+		best, score := int32(-1), -1
+		for _, i := range r.bases[path.Base(name)] {
+			p := r.files[i].Path
+			above, ok := strings.CutSuffix("/"+p, "/"+name)
+			if !ok || !strings.Contains(name, "/") && asDir(above) != dir && !tops[path.Base(asDir(above))] {
+				continue
+			}
+			n := 0
+			for n < len(p) && n < len(dir) && p[n] == dir[n] {
+				n++
+			}
+			if n > score {
+				best, score = i, n
+			}
+		}
+		if best >= 0 {
+			return best
+		}
+	}
+	return -1
 }
 
 // golang finds a package by its module, the longest prefix of its path. The module std of
@@ -393,65 +374,33 @@ func (r *resolver) golang(spec string) int32 {
 	return -1
 }
 
-// asDir is a directory with one slash at the end; the root is empty.
-func asDir(dir string) string {
-	dir = strings.Trim(dir, "/")
-	if dir == "" {
-		return ""
-	}
-	return dir + "/"
-}
-
-// scriptEndings complete a specifier of JavaScript to a file.
-var scriptEndings = [...]string{"", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte",
+// scripts complete a specifier of JavaScript to a file.
+var scripts = []string{"", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte",
 	"/index.ts", "/index.tsx", "/index.js", "/index.jsx", "/index.mjs"}
 
+// script finds what a package of the project exports, or what an alias such as "~/x" or "@/x"
+// stands for.
 func (r *resolver) script(dir, spec string) int32 {
-	if strings.HasPrefix(spec, ".") {
-		return r.scriptFile(join(dir, spec))
-	}
-	for _, a := range r.aliases {
-		rest, ok := strings.CutPrefix(spec, a.from)
-		if !ok || !strings.HasPrefix(dir+"/", a.scope) || rest != "" && a.from != "" && !strings.HasSuffix(a.from, "/") {
-			continue
-		}
-		if i := r.scriptFile(join(a.to, rest)); i >= 0 {
-			return i
-		}
-	}
 	name, rest, _ := strings.Cut(spec, "/")
-	if strings.HasPrefix(spec, "@") {
-		scope, after, _ := strings.Cut(rest, "/")
-		name, rest = name+"/"+scope, after
+	if scope := name; strings.HasPrefix(spec, "@") && scope != "@" {
+		name, rest, _ = strings.Cut(rest, "/")
+		name = scope + "/" + name
 	}
-	at, ok := r.nodes[name]
-	if !ok {
+	if at, ok := r.modules[name]; ok {
+		for _, p := range []string{rest, path.Join("src", rest), "index", "lib", "main"} {
+			if i := r.at(join(at, p), scripts[1:]); i >= 0 {
+				return i
+			}
+		}
 		return -1
 	}
-	if rest != "" {
-		if i := r.scriptFile(join(at, rest)); i >= 0 {
-			return i
-		}
-		return r.scriptFile(join(at, path.Join("src", rest)))
-	}
-	for _, main := range []string{"src", "index", "lib", "main"} {
-		if i := r.scriptFile(join(at, main)); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-func (r *resolver) scriptFile(p string) int32 {
-	for _, e := range scriptEndings {
-		if i, ok := r.paths[p+e]; ok {
-			return i
-		}
-	}
-	// TypeScript imports name the compiled file.
-	for from, to := range map[string]string{".js": ".ts", ".jsx": ".tsx", ".mjs": ".mts", ".cjs": ".cts"} {
-		if s, ok := strings.CutSuffix(p, from); ok {
-			return r.first(s+to, s+".tsx")
+	for _, p := range []string{spec, rest} {
+		for _, end := range scripts {
+			if strings.Contains(p, "/") {
+				if i := r.ending(dir, p+end); i >= 0 {
+					return i
+				}
+			}
 		}
 	}
 	return -1
@@ -459,135 +408,64 @@ func (r *resolver) scriptFile(p string) int32 {
 
 // python finds "a.b", "a.b:name" and, with leading dots, what is relative.
 func (r *resolver) python(dir, spec string) int32 {
-	module, name, _ := strings.Cut(spec, ":")
-	roots := r.roots
-	if rest := strings.TrimLeft(module, "."); rest != module {
-		for range len(module) - len(rest) - 1 {
-			dir = join(dir, "..")
-		}
-		module, roots = rest, []string{asDir(dir)}
-	} else {
-		roots = append([]string{asDir(dir)}, roots...)
-	}
+	spec, name, from := strings.Cut(spec, ":")
+	module := strings.TrimLeft(spec, ".")
 	p := strings.ReplaceAll(module, ".", "/")
-	for _, root := range roots {
-		at := strings.TrimSuffix(root+p, "/")
-		if name != "" {
-			sub := strings.TrimPrefix(at+"/"+name, "/")
-			if i := r.first(sub+".py", sub+"/__init__.py", sub+".pyi"); i >= 0 {
-				return i
-			}
-			continue
-		}
-		if i := r.first(at+".py", strings.TrimPrefix(at+"/__init__.py", "/"), at+".pyi"); i >= 0 {
-			return i
-		}
+	if from {
+		p = strings.TrimPrefix(p+"/"+name, "/")
 	}
-	return -1
+	files := []string{".py", "/__init__.py", ".pyi"}
+	if dots := len(spec) - len(module); dots > 0 {
+		return r.at(join(dir, strings.Repeat("../", dots-1)+p), files)
+	}
+	return r.ending(dir, p+files[0], p+files[1], p+files[2])
 }
 
 // rust finds "mod:name" beside or below the file. It also finds paths that begin with crate,
 // super, self or the name of a crate in the project.
 func (r *resolver) rust(file, spec string) int32 {
 	dir, base := path.Split(file)
-	below := dir + strings.TrimSuffix(base, ".rs") + "/"
+	below := dir + stem(base) + "/"
 	if base == "mod.rs" || base == "lib.rs" || base == "main.rs" {
 		below = dir
 	}
 	if name, ok := strings.CutPrefix(spec, "mod:"); ok {
-		return r.first(below+name+".rs", below+name+"/mod.rs")
+		return r.at(below+name, []string{".rs", "/mod.rs"})
 	}
 	parts := strings.Split(spec, "::")
-	at := ""
-	switch head := parts[0]; head {
-	case "crate":
-		at = r.crateOf(file)
-	case "self":
+	at, crate := r.modules[parts[0]]
+	at += "src/"
+	switch {
+	case parts[0] == "crate":
+		at = file[:max(strings.LastIndex("/"+file, "/src/"), 0)] + "src/"
+	case parts[0] == "self":
 		at = below
-	case "super":
-		at = asDir(path.Dir(strings.TrimSuffix(below, "/")))
-		for len(parts) > 1 && parts[1] == "super" {
-			at, parts = asDir(path.Dir(strings.TrimSuffix(at, "/"))), parts[1:]
+	case parts[0] == "super":
+		for at = below; len(parts) > 0 && parts[0] == "super"; parts = parts[1:] {
+			at = asDir(path.Dir(strings.TrimSuffix(at, "/")))
 		}
-	default:
-		src, ok := r.crates[head]
-		if !ok {
-			return -1
-		}
-		at = src
+		parts = append([]string{""}, parts...)
+	case !crate:
+		return -1
 	}
 	for n := len(parts) - 1; n > 0; n-- {
-		p := at + strings.Join(parts[1:1+n], "/")
-		if i := r.first(p+".rs", p+"/mod.rs"); i >= 0 {
+		if i := r.at(at+strings.Join(parts[1:1+n], "/"), []string{".rs", "/mod.rs"}); i >= 0 {
 			return i
 		}
 	}
 	return r.first(at+"lib.rs", at+"mod.rs", at+"main.rs", strings.TrimSuffix(at, "/")+".rs")
 }
 
-// crateOf is the source directory of a Rust file's crate.
-func (r *resolver) crateOf(file string) string {
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		at := asDir(strings.TrimPrefix(dir, "."))
-		if r.first(at+"lib.rs", at+"main.rs") >= 0 {
-			return at
-		}
-		if dir == "." || dir == "/" {
-			return ""
-		}
-	}
-}
-
-// java finds a class by its package and name. An import of all of a package means the package.
+// class finds a class by its package and name. An import of all of a package means the package.
 // An import of a member or an inner class means its class.
-func (r *resolver) java(spec string) int32 {
-	if pkg, ok := strings.CutSuffix(spec, ".*"); ok {
-		if i := r.g.group("java:"+pkg, false); i >= 0 {
+func (r *resolver) class(spec string) int32 {
+	for p := strings.TrimSuffix(slashed(spec), "/*"); p != ""; p = p[:max(strings.LastIndexByte(p, '/'), 0)] {
+		if i, ok := r.classes[p]; ok {
 			return i
 		}
-		spec = pkg
-	}
-	for ; strings.Contains(spec, "."); spec = spec[:strings.LastIndexByte(spec, '.')] {
-		if i, ok := r.classes[spec]; ok {
+		if i := r.g.group("package:"+p, false); i >= 0 {
 			return i
 		}
-		if i := r.g.group("java:"+spec[:strings.LastIndexByte(spec, '.')], false); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-// include finds a header beside the file or below a directory that is usual for headers. Else
-// it takes the only file of the project with that path.
-func (r *resolver) include(dir, spec string) int32 {
-	if i := r.first(join(dir, spec), join("", spec), join("include", spec), join("src", spec)); i >= 0 {
-		return i
-	}
-	clean := strings.TrimLeft(path.Clean(spec), "./")
-	return r.nearest(dir, r.bases[path.Base(clean)], clean)
-}
-
-func (r *resolver) ruby(dir, spec string) int32 {
-	if strings.HasPrefix(spec, "./") {
-		p := join(dir, spec)
-		return r.first(p+".rb", p)
-	}
-	if i := r.first("lib/"+spec+".rb", spec+".rb", "app/"+spec+".rb", spec); i >= 0 {
-		return i
-	}
-	if !strings.Contains(spec, "/") {
-		return r.nearest(dir, r.bases[spec+".rb"], "lib/"+spec+".rb")
-	}
-	return r.nearest(dir, r.bases[path.Base(spec)+".rb"], spec+".rb")
-}
-
-func (r *resolver) php(dir, spec string) int32 {
-	if rest, ok := strings.CutPrefix(spec, "./"); ok {
-		return r.first(join(dir, rest), join("", rest))
-	}
-	if i, ok := r.classes[spec]; ok {
-		return i
 	}
 	return -1
 }

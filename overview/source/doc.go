@@ -18,7 +18,7 @@
 // # What is read
 //
 // Definitions and imports of Go, TypeScript and JavaScript, Python, Rust, Java, Kotlin, C and
-// C++, C#, Ruby and PHP. From module files (go.mod, package.json, tsconfig.json, Cargo.toml) it
+// C++, C#, Ruby and PHP. From module files (go.mod, package.json, Cargo.toml) it
 // takes what imports are resolved with. Of other text it tells the language, and of Markdown
 // the title.
 //

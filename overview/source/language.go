@@ -32,7 +32,6 @@ const (
 const (
 	goModule   Language = "Go module"
 	nodeModule Language = "Node package"
-	tsConfig   Language = "TypeScript configuration"
 	cargo      Language = "Cargo package"
 	markdown   Language = "Markdown"
 )
@@ -57,9 +56,6 @@ func Of(name string) Language {
 	base := path.Base(name)
 	if l, ok := byName[base]; ok {
 		return l
-	}
-	if strings.HasSuffix(base, ".json") && (strings.HasPrefix(base, "tsconfig") || strings.HasPrefix(base, "jsconfig")) {
-		return tsConfig
 	}
 	return byExtension[strings.ToLower(path.Ext(base))]
 }

@@ -3,10 +3,7 @@ package source
 import (
 	"encoding/json"
 	"path"
-	"slices"
 	"strings"
-
-	"github.com/tailscale/hujson"
 
 	"leanctx/formats"
 )
@@ -16,22 +13,15 @@ import (
 func (r *reader) plain(src string) {
 	switch r.out.Language {
 	case goModule:
-		for line := range strings.Lines(src) {
-			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
-				rest, _, _ = strings.Cut(rest, "//")
-				r.out.Package = strings.Trim(strings.TrimSpace(rest), `"`)
-				break
-			}
-		}
+		r.out.Package = setting(src, "module ")
 	case cargo:
-		r.cargo(src)
+		_, rest, _ := strings.Cut(src, "[package]")
+		r.out.Package = strings.ReplaceAll(setting(rest, "name"), "-", "_")
 	case nodeModule:
 		var p struct{ Name, Description string }
 		if json.Unmarshal([]byte(src), &p) == nil {
 			r.out.Package, r.out.Doc = p.Name, sentence(p.Description)
 		}
-	case tsConfig:
-		r.tsConfig(src)
 	case markdown:
 		r.title(src)
 	default:
@@ -39,46 +29,16 @@ func (r *reader) plain(src string) {
 	}
 }
 
-// cargo reads the name of [package].
-func (r *reader) cargo(src string) {
-	section := ""
+// setting is the value of the first line that begins with a name.
+func setting(src, name string) string {
 	for line := range strings.Lines(src) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			section = line
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if ok && section == "[package]" && strings.TrimSpace(key) == "name" {
-			r.out.Package = strings.ReplaceAll(strings.Trim(strings.TrimSpace(value), `"'`), "-", "_")
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), name); ok {
+			rest, _, _ = strings.Cut(rest, "//")
+			rest, _, _ = strings.Cut(rest, "#")
+			return strings.Trim(rest, " =\t\r\n\"'")
 		}
 	}
-}
-
-// tsConfig notes baseUrl and paths as "baseUrl=dir" and "paths=@/*=src/*".
-func (r *reader) tsConfig(src string) {
-	var c struct {
-		CompilerOptions struct {
-			BaseURL string `json:"baseUrl"`
-			Paths   map[string][]string
-		}
-	}
-	clean, err := hujson.Standardize([]byte(src + "\n")) // it may have comments and trailing commas; a comment needs its line feed
-	if err != nil || json.Unmarshal(clean, &c) != nil {
-		return
-	}
-	if c.CompilerOptions.BaseURL != "" {
-		r.imports("baseUrl=" + path.Clean(c.CompilerOptions.BaseURL))
-	}
-	var lines []string
-	for from, to := range c.CompilerOptions.Paths {
-		for _, t := range to {
-			lines = append(lines, "paths="+from+"="+t)
-		}
-	}
-	slices.Sort(lines)
-	for _, l := range lines {
-		r.imports(l)
-	}
+	return ""
 }
 
 // title takes the first heading of Markdown for what the file is about, and
