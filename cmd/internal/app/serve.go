@@ -20,7 +20,6 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
-	"leanctx/cmd/internal/web/page"
 	"leanctx/knowledge"
 	"leanctx/knowledge/history"
 	"leanctx/knowledge/listing"
@@ -123,7 +122,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	return web.New(web.Options{
 		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: r.stores.webProjects(sc),
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
-		MCP: r.stores.mcpHandler, Tasks: r.stores.taskStore, Page: pageFor, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
+		MCP: r.stores.mcpHandler, Tasks: r.stores.taskStore, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
 	}), certificate, nil
 }
 
@@ -213,11 +212,6 @@ func (s *stores) webProjects(sc op.Scope) func(context.Context) ([]web.Project, 
 		}
 		return all, err
 	}
-}
-
-// pageFor is the page of a project.
-func pageFor(m web.Mount) http.Handler {
-	return page.New(page.Options{Call: m.Call, Project: m.Project.Name, Prefix: m.Prefix, Events: m.Prefix + "/events", ReadOnly: m.ReadOnly})
 }
 
 // mcpHandler serves MCP for a project.

@@ -35,16 +35,17 @@ import (
 // message without a task makes one; with a context it makes one below that task. A message
 // for a task that waits for its giver lets it go on.
 type board struct {
-	noPush
-	server *Server
-	open   func(context.Context, op.Scope) (*tasks.Store, error)
+	a2asrv.RequestHandler // the library's: it says that push notifications and an extended card are not supported
+	server                *Server
+	open                  func(context.Context, op.Scope) (*tasks.Store, error)
 }
 
 var _ a2asrv.RequestHandler = (*board)(nil)
 
 // a2aRoutes mounts the bindings and the card.
 func (s *Server) a2aRoutes(mux *http.ServeMux, prefix string) {
-	b := &board{server: s, open: s.o.Tasks}
+	unsupported := a2asrv.NewHandler(nil, a2asrv.WithCapabilityChecks(new(a2a.AgentCapabilities)), a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
+	b := &board{RequestHandler: unsupported, server: s, open: s.o.Tasks}
 	options := []a2asrv.TransportOption{a2asrv.WithTransportKeepAlive(pingEvery), a2asrv.WithTransportPanicHandler(func(cause any) error {
 		s.logger.Error("panic", "route", "/a2a", "cause", cause)
 		return a2a.NewError(a2a.ErrInternalError, "internal error; the server's log has the stack")
@@ -624,30 +625,6 @@ func artifact(d tasks.Details, a tasks.Artifact, i int) *a2a.Artifact {
 		ID: a2a.ArtifactID(fmt.Sprintf("%s-a%d", d.ID, i+1)), Name: a.Name,
 		Parts: a2a.ContentParts{a2a.NewTextPart(a.Text)}, Metadata: map[string]any{"by": a.By, "at": a.At},
 	}
-}
-
-// noPush is what answers to everything about push notifications.
-type noPush struct{}
-
-func (noPush) GetTaskPushConfig(context.Context, *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
-	return nil, a2a.ErrPushNotificationNotSupported
-}
-
-func (noPush) ListTaskPushConfigs(context.Context, *a2a.ListTaskPushConfigRequest) (*a2a.ListTaskPushConfigResponse, error) {
-	return nil, a2a.ErrPushNotificationNotSupported
-}
-
-func (noPush) CreateTaskPushConfig(context.Context, *a2a.PushConfig) (*a2a.PushConfig, error) {
-	return nil, a2a.ErrPushNotificationNotSupported
-}
-
-func (noPush) DeleteTaskPushConfig(context.Context, *a2a.DeleteTaskPushConfigRequest) error {
-	return a2a.ErrPushNotificationNotSupported
-}
-
-// GetExtendedAgentCard implements [a2asrv.RequestHandler]: there is one card.
-func (noPush) GetExtendedAgentCard(context.Context, *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
-	return nil, a2a.NewError(a2a.ErrUnsupportedOperation, "there is no extended agent card")
 }
 
 // otherVersion answers requests of protocol versions that we do not speak. Whatever was

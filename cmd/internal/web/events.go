@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -23,8 +21,7 @@ type Poll func(context.Context) ([]Event, error)
 
 const (
 	pingEvery = 20 * time.Second
-	mostKept  = 256 // events kept for clients that come back
-	mostAhead = 64  // events that a client may be behind before it is dropped
+	mostAhead = 64 // events that a client may be behind before it is dropped
 )
 
 // feed gives the changes of one project to all who listen. It looks for them only
@@ -32,28 +29,18 @@ const (
 type feed struct {
 	server *Server
 	watch  func(context.Context) (Poll, error)
-	boot   string // tells the ids of this process from those of another
 
 	mu   sync.Mutex
-	to   map[chan sent]bool
-	past []sent
-	last uint64
-	stop context.CancelFunc // ends the looking; nil: nobody looks
-}
-
-// sent is an event as it is written.
-type sent struct {
-	number uint64
-	text   string
+	to   map[chan string]bool // events as they are written
+	stop context.CancelFunc   // ends the looking; nil: nobody looks
 }
 
 func newFeed(s *Server, watch func(context.Context) (Poll, error)) *feed {
-	return &feed{server: s, watch: watch, boot: strconv.FormatInt(time.Now().UnixNano(), 36), to: map[chan sent]bool{}}
+	return &feed{server: s, watch: watch, to: map[chan string]bool{}}
 }
 
-// listen begins to receive. missed are the events since the one that the client saw last;
-// known is false if there may have been others.
-func (f *feed) listen(ctx context.Context, lastID string) (ch chan sent, missed []sent, known bool, err error) {
+// listen begins to receive.
+func (f *feed) listen(ctx context.Context) (chan string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil {
@@ -61,33 +48,18 @@ func (f *feed) listen(ctx context.Context, lastID string) (ch chan sent, missed 
 		poll, err := f.watch(ctx)
 		if err != nil {
 			cancel()
-			return nil, nil, false, err
+			return nil, err
 		}
 		f.stop = cancel
-		f.past = nil // nobody looked for a while
-		f.boot = strconv.FormatInt(time.Now().UnixNano(), 36)
 		f.server.streams.Go(func() { f.run(ctx, poll) })
 	}
-	ch = make(chan sent, mostAhead)
+	ch := make(chan string, mostAhead)
 	f.to[ch] = true
-	boot, number, _ := strings.Cut(lastID, ".")
-	seen, err := strconv.ParseUint(number, 10, 64)
-	if lastID == "" {
-		return ch, nil, true, nil
-	}
-	if err != nil || boot != f.boot || seen > f.last || len(f.past) > 0 && seen+1 < f.past[0].number {
-		return ch, nil, false, nil
-	}
-	for _, e := range f.past {
-		if e.number > seen {
-			missed = append(missed, e)
-		}
-	}
-	return ch, missed, true, nil
+	return ch, nil
 }
 
 // leave ends a client's listening. The last one ends the looking.
-func (f *feed) leave(ch chan sent) {
+func (f *feed) leave(ch chan string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.to, ch)
@@ -123,23 +95,19 @@ func (f *feed) run(ctx context.Context, poll Poll) {
 }
 
 // tell gives an event to all who listen. One that is too far behind is dropped: it comes
-// back and asks for what it missed.
+// back and hears that it missed something.
 func (f *feed) tell(e Event) {
 	data, err := json.Marshal(e.Data)
 	if err != nil {
 		f.server.logger.Warn("an event cannot be written", "error", err)
 		return
 	}
+	text := fmt.Sprintf("event: %s\ndata: %s\n\n", e.Kind, data)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.last++
-	s := sent{f.last, fmt.Sprintf("id: %s.%d\nevent: %s\ndata: %s\n\n", f.boot, f.last, e.Kind, data)}
-	if f.past = append(f.past, s); len(f.past) > mostKept {
-		f.past = append([]sent(nil), f.past[1:]...)
-	}
 	for ch := range f.to {
 		select {
-		case ch <- s:
+		case ch <- text:
 		default:
 			delete(f.to, ch)
 			close(ch)
@@ -147,9 +115,10 @@ func (f *feed) tell(e Event) {
 	}
 }
 
-// serve answers GET /events.
+// serve answers GET /events. A client that comes back sends the id that it had; it is told
+// that it may have missed events, so that it loads what it shows again.
 func (f *feed) serve(w http.ResponseWriter, r *http.Request) {
-	ch, missed, known, err := f.listen(r.Context(), r.Header.Get("Last-Event-ID"))
+	ch, err := f.listen(r.Context())
 	if err != nil {
 		f.server.fail(w, r, err)
 		return
@@ -164,14 +133,11 @@ func (f *feed) serve(w http.ResponseWriter, r *http.Request) {
 		_, err := w.Write([]byte(text))
 		return err == nil && control.Flush() == nil
 	}
-	first := []string{"retry: 2000\n\n"}
-	if !known { // whoever shows something loads it again
-		first = append(first, "event: missed\ndata: {}\n\n")
+	first := "retry: 2000\nid: 1\n\n"
+	if r.Header.Get("Last-Event-ID") != "" {
+		first += "event: missed\ndata: {}\n\n"
 	}
-	for _, e := range missed {
-		first = append(first, e.text)
-	}
-	if !write(strings.Join(first, "")) {
+	if !write(first) {
 		return
 	}
 	ctx, end := f.server.ending(r.Context())
@@ -187,7 +153,7 @@ func (f *feed) serve(w http.ResponseWriter, r *http.Request) {
 			if !ok {
 				return
 			}
-			text = e.text
+			text = e
 		case <-ping.C:
 		}
 		if !write(text) {

@@ -48,6 +48,7 @@ import (
 	"time"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/cmd/internal/web/page"
 	"leanctx/tasks"
 )
 
@@ -68,8 +69,7 @@ type Options struct {
 
 	MCP   func(Project) http.Handler
 	Tasks func(context.Context, op.Scope) (*tasks.Store, error) // for A2A
-	Page  func(Mount) http.Handler
-	Watch func(context.Context, Project) (Poll, error) // for /events
+	Watch func(context.Context, Project) (Poll, error)          // for /events
 
 	Made   func(op.Made) // is told of each call of /api once it is answered
 	Logger *slog.Logger
@@ -80,14 +80,6 @@ type Project struct {
 	Hash string `json:"hash"`
 	Name string `json:"name"`
 	Root string `json:"-"` // its path
-}
-
-// Mount is what the page of one project needs.
-type Mount struct {
-	Project  Project
-	Prefix   string // "" or "/p/<project-hash>"
-	Call     func(ctx context.Context, tool, action string, args map[string]any) (op.Answer, error)
-	ReadOnly func(*http.Request) bool
 }
 
 // Server serves. Make it with [New].
@@ -320,16 +312,7 @@ func (s *Server) mount(p Project, prefix string) *mounted {
 	if s.o.MCP != nil {
 		mux.Handle("/mcp", s.mcp(s.o.MCP(p)))
 	}
-	if s.o.Page != nil {
-		mux.Handle("/", s.o.Page(Mount{Project: p, Prefix: prefix, Call: s.call, ReadOnly: func(r *http.Request) bool {
-			g := op.GrantOf(r.Context())
-			return g != nil && g.ReadOnly
-		}}))
-	} else {
-		mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-			s.refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at this address")
-		})
-	}
+	mux.Handle("/", page.New(page.Options{Call: s.call, Project: p.Name, Prefix: prefix}))
 	m.Handler = mux
 	s.projects[prefix+" "+p.Hash] = m
 	return m

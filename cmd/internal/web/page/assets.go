@@ -1,9 +1,8 @@
 package page
 
 import (
-	"crypto/sha256"
+	"bytes"
 	"embed"
-	"encoding/hex"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -17,46 +16,31 @@ import (
 //go:embed assets templates
 var files embed.FS
 
-// asset is a file that a page loads.
-type asset struct {
-	path string // with the hash of its contents
-	kind string
-	body []byte
-}
+// assets are the files that a page loads, by their names, and their types.
+var assets = map[string]string{"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}
 
-// assets and views are made at the first request: commands start without them.
-var assets = sync.OnceValue(func() map[string]asset {
-	return map[string]asset{
-		"page.css": newAsset("page.css", "text/css; charset=utf-8", drawing.Style),
-		"page.js":  newAsset("page.js", "text/javascript; charset=utf-8", ""),
-		"icon.svg": newAsset("icon.svg", "image/svg+xml", ""),
-	}
-})
+// started is when the files were last changed, as far as a browser must know.
+var started = time.Now()
 
-func newAsset(name, kind, more string) asset {
-	body, err := files.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	body = append(body, more...)
-	hash := sha256.Sum256(body)
-	return asset{"/page/" + hex.EncodeToString(hash[:8]) + "/" + name, kind, body}
-}
-
-// serveAsset answers with a file. Its address changes with its contents, so that a
-// browser may keep it for ever.
+// serveAsset answers with a file. A browser that has it asks whether it has changed.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, known := assets()[r.PathValue("file")]
-	if !known || a.path != r.URL.Path {
+	name := r.PathValue("file")
+	kind, known := assets[name]
+	body, err := files.ReadFile("assets/" + name)
+	if !known || err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", a.kind)
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	send(w, r, http.StatusOK, a.body)
+	if name == "page.css" {
+		body = append(body, drawing.Style...)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, name, started, bytes.NewReader(body))
 }
 
-// views are the templates, each with the layout around it.
+// views are the templates, each with the layout around it. They are made at the first
+// request: commands start without them.
 var views = sync.OnceValue(parseViews)
 
 func parseViews() map[string]*template.Template {

@@ -86,7 +86,7 @@ func (h *handler) do(w http.ResponseWriter, r *http.Request) {
 	b, known := buttons[r.PathValue("action")]
 	err := r.ParseForm()
 	switch {
-	case h.o.ReadOnly != nil && h.o.ReadOnly(r):
+	case readOnly(r):
 		http.Error(w, "This page may only be read.", http.StatusForbidden)
 		return
 	case !known:

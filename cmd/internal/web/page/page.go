@@ -1,7 +1,7 @@
 // Package page is the page for people: what a project's memory believes, since
 // when and why, what it doubts, who is at work, and what sessions were told.
 //
-//	h := page.New(page.Options{Call: call, Project: "my-app", Events: "/events"})
+//	h := page.New(page.Options{Call: call, Project: "my-app"})
 //
 // # What always holds
 //
@@ -10,15 +10,16 @@
 // in the name of the user.
 //
 // Every view works without JavaScript: links, and forms that POST. JavaScript adds
-// search as you type, live parts, the slider and keys. Style and script are files with
-// the hash of their contents in the address; the policy allows no other.
+// search as you type, live parts, the slider and keys. The policy allows the page's own
+// style and script files and no other.
 //
 // Every value is escaped by html/template. Hidden and bidirectional characters are
 // written as escapes, so that a value reads as what it is.
 //
 // The handler answers below the address it is mounted at; [Options.Prefix] has been
 // stripped by then. Who may see the page, and where a POST may come from, is settled
-// before it is called.
+// before it is called. A caller whose grant is read-only gets no buttons, and its POST is
+// refused.
 //
 // # Tests
 //
@@ -30,10 +31,8 @@ package page
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 
 	"leanctx/cmd/internal/op"
@@ -46,16 +45,7 @@ type Options struct {
 	Call func(ctx context.Context, tool, action string, args map[string]any) (op.Answer, error)
 
 	Project string // the project's name, for the heading
-	Prefix  string // what addresses begin with: "" or "/p/<project-hash>"
-
-	// Events is the address of the server-sent events that tell of changes. Each
-	// one has the live parts of the open view loaded again, whatever it holds.
-	// Without it nothing is live.
-	Events string
-
-	// ReadOnly reports whether a request may only look. Then there are no buttons,
-	// and a POST is refused. Nil: it never does.
-	ReadOnly func(*http.Request) bool
+	Prefix  string // what addresses begin with, that of the events (/events) too: "" or "/p/<project-hash>"
 }
 
 // New is the page of one project: GET / (facts), /facts/{category}/{key}, /doubts,
@@ -70,7 +60,7 @@ func New(o Options) http.Handler {
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.show(w, r, view) })
 	}
-	mux.HandleFunc("GET /page/{hash}/{file}", serveAsset)
+	mux.HandleFunc("GET /page/{file}", serveAsset)
 	mux.HandleFunc("POST /do/{action}", h.do)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		h.show(w, r, func(*request) (string, any, error) {
@@ -123,24 +113,6 @@ func (h *handler) show(w http.ResponseWriter, r *http.Request, v view) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	send(w, r, status, b.Bytes())
-}
-
-// send writes a body, compressed where the client takes that.
-func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	w.Header().Add("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		body = packed(body)
-	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that went away is no error
-}
-
-func packed(body []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write(body) // into memory
-	_ = z.Close()
-	return b.Bytes()
+	_, _ = w.Write(b.Bytes()) // a client that went away is no error
 }

@@ -94,19 +94,21 @@ type frame struct {
 	View     string
 	Data     any
 	Said     *said
-	Style    string
-	Script   string
-	Icon     string
 	ReadOnly bool
 }
 
 func (q *request) frame(name string, data any) frame {
-	at := func(file string) string { return q.h.o.Prefix + assets()[file].path }
-	f := frame{request: q, View: strings.TrimSuffix(name, ".html"), Data: data, Style: at("page.css"), Script: at("page.js"), Icon: at("icon.svg")}
-	f.ReadOnly = q.h.o.ReadOnly != nil && q.h.o.ReadOnly(q.Request)
-	f.Said = q.h.recall(q.URL.Query().Get("said"))
-	return f
+	return frame{request: q, View: strings.TrimSuffix(name, ".html"), Data: data, Said: q.h.recall(q.URL.Query().Get("said")), ReadOnly: readOnly(q.Request)}
 }
+
+// readOnly reports whether a request may only look.
+func readOnly(r *http.Request) bool {
+	g := op.GrantOf(r.Context())
+	return g != nil && g.ReadOnly
+}
+
+// Prefix is what addresses begin with.
+func (q *request) Prefix() string { return q.h.o.Prefix }
 
 // Project is the project's name.
 func (q *request) Project() string { return q.h.o.Project }
@@ -116,7 +118,7 @@ func (q *request) Events() string {
 	if !q.asOf.IsZero() {
 		return ""
 	}
-	return q.h.o.Events
+	return q.h.o.Prefix + "/events"
 }
 
 // Query is what is searched for.
@@ -161,13 +163,27 @@ func (q *request) Today() string { return day(time.Now()) }
 // Path is the address of the open view without a query.
 func (q *request) Path() template.URL { return template.URL(q.h.o.Prefix + q.URL.EscapedPath()) }
 
-// Back is the open view's whole address, for a form that comes back to it.
-func (q *request) Back() string {
+// Here is the address of the open view, with names and values of its query in turn that
+// are to be other ones. An empty value takes a name out; an answer to a button is shown once.
+func (q *request) Here(pairs ...string) template.URL {
 	v := q.URL.Query()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if v.Del(pairs[i]); pairs[i+1] != "" {
+			v.Set(pairs[i], pairs[i+1])
+		}
+	}
 	v.Del("said")
-	v.Del("look")
-	return q.h.o.Prefix + joined(q.URL.EscapedPath(), v)
+	return template.URL(q.h.o.Prefix + joined(q.URL.EscapedPath(), v))
 }
+
+// Back is the address for a form that comes back to the open view.
+func (q *request) Back() string { return string(q.Here("look", "")) }
+
+// Now is the open view without its instant.
+func (q *request) Now() template.URL { return q.Here("as_of", "") }
+
+// Page is the open view at another page of its list.
+func (q *request) Page(n int) template.URL { return q.Here("page", strconv.Itoa(n)) }
 
 func joined(path string, v url.Values) string {
 	if text := v.Encode(); text != "" {
@@ -194,14 +210,6 @@ func (q *request) Link(path string, pairs ...string) template.URL {
 // Action is the address of a button.
 func (q *request) Action(name string) template.URL { return template.URL(q.h.o.Prefix + "/do/" + name) }
 
-// Now is the open view without its instant.
-func (q *request) Now() template.URL {
-	v := q.URL.Query()
-	v.Del("as_of")
-	v.Del("said")
-	return template.URL(q.h.o.Prefix + joined(q.URL.EscapedPath(), v))
-}
-
 // Fact is the address of a fact. A name that a browser would take for a step up in the
 // path stands in the query.
 func (q *request) Fact(category, key string) template.URL {
@@ -217,14 +225,6 @@ func dots(s string) bool { return s == "." || s == ".." || s == "" }
 func (q *request) FactOf(name string) template.URL {
 	category, key, _ := strings.Cut(name, "/")
 	return q.Fact(category, key)
-}
-
-// Page is an address of the open view at another page of its list.
-func (q *request) Page(n int) template.URL {
-	v := q.URL.Query()
-	v.Del("said")
-	v.Set("page", strconv.Itoa(n))
-	return template.URL(q.h.o.Prefix + joined(q.URL.EscapedPath(), v))
 }
 
 // pager is where in a list the page is. Pages count from 1.
