@@ -70,7 +70,7 @@ func chapters() []chapter {
 			return err
 		}},
 		{"erase", func(ctx context.Context, s *saga) error {
-			_, err := s.Remove(ctx, Withdrawal{Category: "secret", Key: "codename", Erase: true, Confirm: true})
+			_, err := s.Remove(ctx, Withdrawal{Category: "secret", Key: "codename", Erase: true})
 			return err
 		}},
 		remembering(Assertion{Category: "architecture", Key: "db", Value: "PostgreSQL 16"}),

@@ -33,7 +33,7 @@ func TestDiffOnBothAxes(t *testing.T) {
 	s.remember(t, Assertion{Category: "c", Key: "plan", Value: "Go 2", ValidFrom: "2027-01-01"})
 	s.remember(t, Assertion{Category: "c", Key: "ended", Value: "a freeze", ValidUntil: "2026-01-20", Correct: true})
 	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "gone"}))
-	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "secret", Erase: true, Confirm: true}))
+	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "secret", Erase: true}))
 	must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "naming", Value: "short names"}))
 	must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve"}))
 	s.now = s.now.Add(time.Minute)

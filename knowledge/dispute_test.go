@@ -434,7 +434,7 @@ func TestLinksHaveEffect(t *testing.T) {
 	}
 	// What is erased stands in no dispute.
 	link(codex, "store", "db", "contradicts")
-	if _, err := codex.Remove(t.Context(), Withdrawal{Category: "c", Key: "store", Erase: true, Confirm: true}); err != nil || open() != "" {
+	if _, err := codex.Remove(t.Context(), Withdrawal{Category: "c", Key: "store", Erase: true}); err != nil || open() != "" {
 		t.Errorf("%v, %s", err, open())
 	}
 }

@@ -120,7 +120,7 @@ func littered(t *testing.T) *story {
 
 func (s *story) erase(t *testing.T) Withdrawn {
 	t.Helper()
-	return must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "Secret", Key: "CODENAME", Erase: true, Confirm: true}))
+	return must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "Secret", Key: "CODENAME", Erase: true}))
 }
 
 // Once a fact is erased, no file has its bytes; a tombstone stays, and nothing
@@ -220,7 +220,7 @@ func TestEraseAgain(t *testing.T) {
 		}}
 		again := &story{dir: s.dir, now: s.now.Add(time.Hour)}
 		again.open(t, o)
-		_, err := again.Remove(t.Context(), Withdrawal{Category: "secret", Key: "codename", Erase: true, Confirm: true})
+		_, err := again.Remove(t.Context(), Withdrawal{Category: "secret", Key: "codename", Erase: true})
 		if total = max(total, at); err != nil {
 			if !strings.Contains(err.Error(), "no space left for") {
 				t.Errorf("operation %d: %v", n, err)
@@ -235,13 +235,10 @@ func TestEraseAgain(t *testing.T) {
 	}
 }
 
-// Erasing needs to be confirmed, and something to erase.
+// Erasing needs something to erase.
 func TestEraseRefused(t *testing.T) {
 	s := littered(t)
-	if _, err := s.Remove(t.Context(), Withdrawal{Category: "secret", Key: "codename", Erase: true}); err == nil || !strings.Contains(err.Error(), "confirm=true") {
-		t.Errorf("not confirmed: %v", err)
-	}
-	_, err := s.Remove(t.Context(), Withdrawal{Category: "secret", Key: "nothing", Erase: true, Confirm: true})
+	_, err := s.Remove(t.Context(), Withdrawal{Category: "secret", Key: "nothing", Erase: true})
 	if _, missing := errors.AsType[*NotFoundError](err); !missing {
 		t.Errorf("nothing there: %v", err)
 	}

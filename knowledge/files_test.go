@@ -79,7 +79,7 @@ func (s *story) anything(rt *rapid.T) {
 	case 0:
 		_, err = s.Remove(rt.Context(), Withdrawal{Category: "c", Key: key})
 	case 1:
-		_, err = s.Remove(rt.Context(), Withdrawal{Category: "c", Key: key, Erase: true, Confirm: true})
+		_, err = s.Remove(rt.Context(), Withdrawal{Category: "c", Key: key, Erase: true})
 	case 2:
 		_, err = Feedback(rt.Context(), s.Store, Vote{Category: "c", Key: key, Vote: "up"})
 	case 3:

@@ -186,7 +186,7 @@ func TestEraseNamesCopies(t *testing.T) {
 		if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "pass", Value: "hunter-two"}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.Remove(t.Context(), Withdrawal{Category: "a", Key: "pass", Erase: true, Confirm: true})
+		r, err := s.Remove(t.Context(), Withdrawal{Category: "a", Key: "pass", Erase: true})
 		if err != nil || r.Text() != tt.want {
 			t.Errorf("got %q, %v", r.Text(), err)
 		}

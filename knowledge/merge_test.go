@@ -61,8 +61,8 @@ func rich(t *testing.T) *story {
 	s.remember(t, Assertion{Category: "findings", Key: "fading", Value: "nobody asks"})
 	ctx := t.Context()
 	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "region"}))
-	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "gone", Erase: true, Confirm: true}))
-	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "back", Erase: true, Confirm: true}))
+	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "gone", Erase: true}))
+	must[Withdrawn](t)(s.Remove(ctx, Withdrawal{Category: "deployment", Key: "back", Erase: true}))
 	s.remember(t, Assertion{Category: "deployment", Key: "back", Value: "second life"})
 	must[Linked](t)(Relate(ctx, s.Store, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
 	must[Linked](t)(Relate(ctx, s.Store, Link{Category: "architecture", Key: "auth", Target: "architecture/db", Kind: "depends_on"}))
@@ -225,7 +225,7 @@ func ours(t *testing.T) *story {
 	}
 	s.days(1)
 	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "retracted"}))
-	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "erased", Erase: true, Confirm: true}))
+	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "erased", Erase: true}))
 	s.days(1)
 	return s
 }

@@ -109,7 +109,7 @@ func TestDisputesOfWhatIsGone(t *testing.T) {
 		return err
 	}
 	gone, moved := dispute("gone"), dispute("old name")
-	must[Withdrawn](t)(person.Remove(t.Context(), Withdrawal{Category: "c", Key: "gone", Erase: true, Confirm: true}))
+	must[Withdrawn](t)(person.Remove(t.Context(), Withdrawal{Category: "c", Key: "gone", Erase: true}))
 	if err := judge("gone", gone); err == nil {
 		t.Error("a dispute about what was erased was judged")
 	} else if _, ok := errors.AsType[*NotFoundError](err); !ok {

@@ -114,7 +114,7 @@ func TestWhatBecameOfAFact(t *testing.T) {
 		t.Error(got)
 	}
 	// What was erased leaves nothing to tell.
-	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "architecture", Key: "database", Erase: true, Confirm: true}))
+	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "architecture", Key: "database", Erase: true}))
 	if got := s.recall(t, Question{Key: "database"}).Text(); got != "No facts matching 'database'." {
 		t.Error(got)
 	}

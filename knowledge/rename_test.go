@@ -118,7 +118,7 @@ func TestRenameRefuses(t *testing.T) {
 	s := testStore(t, nil)
 	s.remember(t, Assertion{Category: "c", Key: "a", Value: "v"})
 	s.remember(t, Assertion{Category: "c", Key: "gone", Value: "v"})
-	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "gone", Erase: true, Confirm: true}))
+	must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "gone", Erase: true}))
 	before := s.whole(t)
 	for name, x := range map[string]struct {
 		a    NewName

@@ -25,12 +25,11 @@ type Withdrawal struct {
 	Until    string `json:"valid_until,omitempty" jsonschema:"when it stopped, or will stop, being true (default now)"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 	Erase    bool   `json:"erase,omitempty" jsonschema:"take it off the disk with its history, for good"`
-	Confirm  bool   `json:"confirm,omitempty" jsonschema:"needed with erase"`
 }
 
 // NeedsConfirm says what a withdrawal would destroy, "" when nothing.
 func (w Withdrawal) NeedsConfirm() string {
-	if w.Erase && !w.Confirm {
+	if w.Erase {
 		return fmt.Sprintf("erase takes [%s] %s and its whole history off the disk", prose.Line(w.Category), prose.Line(w.Key))
 	}
 	return ""
@@ -113,9 +112,6 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return Withdrawn{}, err
 	}
 	if w.Erase {
-		if !w.Confirm {
-			return Withdrawn{}, refusal.Argument("confirm", "%s: needs confirm=true", w.NeedsConfirm())
-		}
 		switch {
 		case w.Value != "":
 			return Withdrawn{}, refusal.Argument("value", "erase takes the whole fact: leave value out, or leave erase out to retract that value")

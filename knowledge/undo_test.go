@@ -136,7 +136,7 @@ func TestUndoRefuses(t *testing.T) {
 		}, "your last commit cannot be undone: a later commit changed the same"},
 		"erased": {func(s *story) {
 			s.remember(t, k)
-			must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "k", Erase: true, Confirm: true}))
+			must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "k", Erase: true}))
 		}, "your last commit cannot be undone: what is erased is gone for good"},
 		"an import": {func(s *story) { s.load(t, "", `{"category":"c","key":"k","value":"v"}`) }, "your last commit cannot be undone: it was an import"},
 		"a verdict": {func(s *story) {
@@ -173,7 +173,7 @@ func TestErasedValueIsNotKeptForUndo(t *testing.T) {
 	s := testStore(t, nil)
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "hunter2-secret"})
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "another"})
-	must[Withdrawn](t)(s.As(Actor{Kind: KindUser}).Remove(t.Context(), Withdrawal{Category: "c", Key: "k", Erase: true, Confirm: true}))
+	must[Withdrawn](t)(s.As(Actor{Kind: KindUser}).Remove(t.Context(), Withdrawal{Category: "c", Key: "k", Erase: true}))
 	holds(t, s.dir, "hunter2-secret", false)
 }
 

@@ -171,7 +171,7 @@ func (m *machine) say(t *rapid.T, agent string) {
 	case op < 19:
 		_, _ = knowledge.Questions(ctx, s, knowledge.FactQuestions{Category: "arch", Key: key, Questions: "what is it?"})
 	case op < 20:
-		_, _ = s.Remove(ctx, knowledge.Withdrawal{Category: "arch", Key: key, Erase: true, Confirm: true, Source: "user"})
+		_, _ = s.Remove(ctx, knowledge.Withdrawal{Category: "arch", Key: key, Erase: true, Source: "user"})
 	default:
 		_, _ = s.Remember(ctx, knowledge.Assertion{Category: "arch", Key: key, Value: "a secret of this machine", Privacy: "local"})
 	}
@@ -282,7 +282,7 @@ func TestErasureOfWhatWasNeverToldStaysHome(t *testing.T) {
 	a.remember(t, "kept", "JWT RS256")
 	a.sync(t)
 	a.remember(t, "slip", "said too much")
-	if _, err := a.store.Remove(t.Context(), knowledge.Withdrawal{Category: "arch", Key: "slip", Erase: true, Confirm: true}); err != nil {
+	if _, err := a.store.Remove(t.Context(), knowledge.Withdrawal{Category: "arch", Key: "slip", Erase: true}); err != nil {
 		t.Fatal(err)
 	}
 	settle(t, []*machine{a, b})

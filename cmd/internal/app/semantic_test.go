@@ -116,7 +116,7 @@ func TestSemanticNeverStale(t *testing.T) {
 			t.Errorf("%s", r.Text())
 		}
 	}
-	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "security", Key: "login", Erase: true, Confirm: true}); err != nil {
+	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "security", Key: "login", Erase: true}); err != nil {
 		t.Fatal(err)
 	}
 	if r := recall(t, s, q); len(r.Facts) > 0 {

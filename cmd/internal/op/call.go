@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,8 +33,8 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	if err := GrantOf(ctx).admit(o, t.label(o), &c); err != nil {
 		return Answer{}, err
 	}
-	c.bound.adjust = o.adjust
-	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c.bound)
+	c.adjust = o.adjust
+	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c)
 	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Action: o.Name, Scope: c.scope, syntax: prose.MCP}
 	if shell {
 		a.syntax = t.shell
@@ -95,9 +96,20 @@ func (t *Tool) guess(action string, names []string) *Operation {
 
 // checked is the result of checking the arguments of one call.
 type checked struct {
-	scope   Scope
-	bound   bound
-	notices []string
+	scope     Scope
+	values    map[string]any // by the parameter's name, as coerce makes them
+	confirmed bool
+	adjust    func(ctx context.Context, sc Scope, args any) error
+	notices   []string
+}
+
+// into sets the fields of an argument struct.
+func (c checked) into(args any) error {
+	data, err := json.Marshal(c.values)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, args)
 }
 
 // checker collects all mistakes of a call, so that one answer names them all.
@@ -115,7 +127,7 @@ type checker struct {
 
 func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checked, error) {
 	c := &checker{tool: t, o: o, shell: shell, seen: make(map[string]bool), wrong: make(map[string]bool)}
-	c.out.scope.Output = "text"
+	c.out.scope.Output, c.out.values = "text", make(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if name != actionName || t.Actionless() {
 			c.take(name, args[name])
@@ -160,9 +172,9 @@ func (c *checker) take(name string, v any) {
 	case "output":
 		c.out.scope.Output = value.(string)
 	case confirmName:
-		c.out.bound.confirmed = value.(bool)
+		c.out.confirmed = value.(bool)
 	default:
-		c.out.bound.values = append(c.out.bound.values, boundValue{p, value})
+		c.out.values[p.Name] = value
 	}
 }
 

@@ -1,12 +1,11 @@
 package op
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -129,7 +128,10 @@ func toBoolean(v any) (bool, error) {
 func toList(v any) ([]string, error) {
 	switch v := v.(type) {
 	case []string:
-		return v, nil
+		if !slices.ContainsFunc(v, func(s string) bool { return !utf8.ValidString(s) }) {
+			return v, nil
+		}
+		return nil, errors.New("is not valid UTF-8")
 	case []any:
 		out := make([]string, 0, len(v))
 		for _, e := range v {
@@ -137,12 +139,9 @@ func toList(v any) ([]string, error) {
 			if !ok {
 				return nil, fmt.Errorf("must be a list of texts, not %s", brief(v))
 			}
-			if !utf8.ValidString(s) {
-				return nil, errors.New("is not valid UTF-8")
-			}
 			out = append(out, s)
 		}
-		return out, nil
+		return toList(out)
 	}
 	s, ok := scalar(v)
 	if !ok || !utf8.ValidString(s) {
@@ -215,48 +214,6 @@ func brief(v any) string {
 		cut--
 	}
 	return s[:cut] + "…"
-}
-
-// bound is the checked arguments of one call.
-type bound struct {
-	values    []boundValue
-	confirmed bool
-	adjust    func(ctx context.Context, sc Scope, args any) error
-}
-
-type boundValue struct {
-	param Param
-	value any // what coerce makes
-}
-
-// into sets the fields of an argument struct.
-func (b bound) into(args reflect.Value) {
-	for _, v := range b.values {
-		set(args.FieldByIndex(v.param.field), v.value)
-	}
-}
-
-func set(f reflect.Value, v any) {
-	if f.Kind() == reflect.Pointer {
-		f.Set(reflect.New(f.Type().Elem()))
-		f = f.Elem()
-	}
-	switch v := v.(type) {
-	case string:
-		f.SetString(v)
-	case float64:
-		f.SetFloat(v)
-	case int64:
-		f.SetInt(v)
-	case bool:
-		f.SetBool(v)
-	case []string:
-		list := reflect.MakeSlice(f.Type(), len(v), len(v))
-		for i, s := range v {
-			list.Index(i).SetString(s)
-		}
-		f.Set(list)
-	}
 }
 
 // empty reports whether an argument is null, "", 0, false or []. Many models send every

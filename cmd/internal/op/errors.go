@@ -1,7 +1,6 @@
 package op
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func (e *UsageError) Error() string {
 	if strings.HasSuffix(e.Problem, "?") || strings.HasSuffix(e.Problem, ".") {
 		sep = " Example: "
 	}
-	return e.Problem + sep + e.Tool.callJSON(e.Action, e.Example)
+	return e.Problem + sep + callJSON(e.Action, e.Example)
 }
 
 // CommandLine is the example as a command: knowledge remember "JWT RS256"
@@ -60,43 +59,16 @@ func (e *unconfirmedError) in(shell bool) string {
 	return e.Error()
 }
 
-// callJSON is a call as MCP arguments, the action first and the rest in the
-// order of the operation's parameters.
-func (t *Tool) callJSON(action string, args map[string]any) string {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	member := func(name string, v any) {
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%q:%s", name, compact(v))
+// callJSON is a call as MCP arguments, in the order of their names: the action is first.
+func callJSON(action string, args map[string]any) string {
+	args = maps.Clone(args)
+	if args == nil {
+		args = make(map[string]any)
 	}
 	if action != "" {
-		member(actionName, action)
+		args[actionName] = action
 	}
-	for _, name := range t.ordered(action, args) {
-		member(name, args[name])
-	}
-	b.WriteByte('}')
-	return b.String()
-}
-
-// ordered is the names of args in the order of the operation's parameters.
-func (t *Tool) ordered(action string, args map[string]any) []string {
-	var out []string
-	if o, ok := t.Operation(action); ok {
-		for _, p := range o.Params {
-			if _, given := args[p.Name]; given {
-				out = append(out, p.Name)
-			}
-		}
-	}
-	for _, p := range append(ScopeParams(), confirmParam) {
-		if _, given := args[p.Name]; given && !slices.Contains(out, p.Name) {
-			out = append(out, p.Name)
-		}
-	}
-	return out
+	return compact(args)
 }
 
 // commandLine is a call as a command, without the program's name.
@@ -220,7 +192,7 @@ func classifyDomain(err error) (Class, bool) {
 func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	if u, ok := errors.AsType[*unconfirmedError](err); ok {
 		e := t.usage(o, t.label(o)+": "+u.in(shell), confirmName)
-		e.Example = c.given()
+		e.Example = maps.Clone(c.values)
 		e.Example[confirmName] = true
 		return e
 	}
@@ -253,7 +225,7 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	e := t.usage(o, problem, argument)
 	e.Cause = err
 	again := func(name string, value any) { // the same call with one more argument
-		e.Example = c.given()
+		e.Example = maps.Clone(c.values)
 		e.Example[name] = value
 	}
 	if wrong.AskUser {
@@ -262,13 +234,8 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	if argument == agentName {
 		again(agentName, someAgent)
 	}
-	if _, given := c.given()[argument]; !given && slices.ContainsFunc(o.Params, func(p Param) bool { return p.Name == argument && p.Switch() }) {
+	if _, given := c.values[argument]; !given && slices.ContainsFunc(o.Params, func(p Param) bool { return p.Name == argument && p.Switch() }) {
 		again(argument, true)
-	}
-	for _, x := range o.instead {
-		if args := x.fits(o, argument, c.given()); args != nil {
-			e.Action, e.Example = x.action, args
-		}
 	}
 	return e
 }
@@ -289,36 +256,8 @@ func (o *Operation) withFlags(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// fits returns the example with the call's own values, except for the wrong argument. It
-// returns nil if the call lacks an argument of the example.
-func (x example) fits(o *Operation, wrong string, given map[string]any) map[string]any {
-	if _, ok := given[wrong]; x.argument != wrong || ok && x.action != o.Name {
-		return nil
-	}
-	out := maps.Clone(x.args)
-	for name := range x.args {
-		v, ok := given[name]
-		if !ok {
-			return nil
-		}
-		if name != wrong {
-			out[name] = v
-		}
-	}
-	return out
-}
-
 // The name of the agent argument, and an example of an agent id.
 const (
 	agentName = "agent"
 	someAgent = "cursor-a3f8"
 )
-
-// given returns the checked arguments of the call.
-func (c checked) given() map[string]any {
-	out := make(map[string]any, len(c.bound.values)+1)
-	for _, v := range c.bound.values {
-		out[v.param.Name] = v.value
-	}
-	return out
-}

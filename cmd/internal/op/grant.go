@@ -59,7 +59,7 @@ func (g *Grant) admit(o *Operation, label string, c *checked) error {
 	if g.ReadOnly && o.Effect != Reads {
 		return &ForbiddenError{fmt.Sprintf("%s changes something, and this access is read-only", label)}
 	}
-	if i := slices.IndexFunc(c.bound.values, func(v boundValue) bool { return v.param.Name == o.file }); g.NoFiles && o.file != "" && i >= 0 {
+	if _, named := c.values[o.file]; g.NoFiles && named {
 		return &ForbiddenError{fmt.Sprintf("%s: %q names a file of the server's machine, which this access does not reach", label, o.file)}
 	}
 	return nil

@@ -104,7 +104,7 @@ func knowing(st Stores) []Operation {
 func relating(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
-		New("feedback", "Say whether a fact was useful.", Changes, on(open, function(knowledge.Feedback)), "category", "key", "vote").Alias("vote", "value").
+		New("feedback", "Say whether a fact was useful.", Changes, on(open, function(knowledge.Feedback)), "category", "key", "vote").
 			Teach().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
 		New("judge", "Settle a possible conflict, or a dispute.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
 			Teach("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
@@ -117,8 +117,7 @@ func relating(st Stores) []Operation {
 		New("relations", "List links.", Reads, on(open, function(listing.Relations))).
 			Shown("category", exampleCategory, "key", exampleKey).Tried("links", "graph"),
 		New("remind", "Leave a reminder.", Adds, on(open, function(knowledge.Remind)), "value").
-			Teach("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").
-			Instead("task", "remind", "value", "tell the users", "task", "t-a3f8c1:Completed").Tried("reminder", "todo", "remember_to"),
+			Teach("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").Tried("reminder", "todo", "remember_to"),
 		New("reminders", "List reminders.", Reads, on(open, function(listing.Reminders))).Shown().Tried("todos"),
 		New("remind_done", "Finish a reminder.", Changes, on(open, function(knowledge.RemindDone)), "id").
 			Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),

@@ -225,7 +225,7 @@ func TestVoteMayBeCalledValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.given()["vote"]; got != "up" {
+	if got := c.values["vote"]; got != "up" {
 		t.Errorf("vote %v", got)
 	}
 }

@@ -103,20 +103,13 @@ type Operation struct {
 	Example  map[string]any // arguments of a correct call; see [Operation.Shown]
 	Also     []string       // names that people try for it; suggested, not accepted
 
-	instead []example // see [Operation.Instead]
-	byAgent bool      // see [Operation.ByAgent]
-	long    bool      // see [Operation.Long]
-	file    string    // see [Operation.Files]
-	taught  []string  // optional arguments described to models; nil: the operation is only named
+	byAgent bool     // see [Operation.ByAgent]
+	long    bool     // see [Operation.Long]
+	file    string   // see [Operation.Files]
+	taught  []string // optional arguments described to models; nil: the operation is only named
 
 	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
-	run    func(ctx context.Context, sc Scope, b bound) (Result, error)
-}
-
-// example is the correct call to show if one argument is wrong.
-type example struct {
-	argument, action string
-	args             map[string]any
+	run    func(ctx context.Context, sc Scope, c checked) (Result, error)
 }
 
 // Confirmer is implemented by arguments of operations that cannot be undone. NeedsConfirm
@@ -132,40 +125,30 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 	if err != nil {
 		panic(fmt.Sprintf("op: %s: %v", name, err))
 	}
-	// All actions of a tool share the argument confirm.
-	var confirm Param
-	if i := slices.IndexFunc(params, func(p Param) bool { return p.Name == confirmName }); i >= 0 {
-		confirm = params[i]
-		params = slices.Delete(params, i, i+1)
-	}
 	_, confirms := any(new(A)).(Confirmer)
-	confirms = confirms || confirm.Name != ""
-	return Operation{
-		Name: name, Summary: summary, Effect: e, Params: params, Confirms: confirms,
-		run: func(ctx context.Context, sc Scope, b bound) (Result, error) {
-			a := new(A)
-			v := reflect.ValueOf(a).Elem()
-			b.into(v)
-			if confirm.Name != "" {
-				v.FieldByIndex(confirm.field).SetBool(b.confirmed)
+	o := Operation{Name: name, Summary: summary, Effect: e, Params: params, Confirms: confirms}
+	o.run = func(ctx context.Context, sc Scope, c checked) (Result, error) {
+		a := new(A)
+		if err := c.into(a); err != nil {
+			return nil, err
+		}
+		if x, ok := any(a).(Confirmer); ok && !c.confirmed {
+			if why := x.NeedsConfirm(); why != "" {
+				return nil, &unconfirmedError{why}
 			}
-			if c, ok := any(a).(Confirmer); ok && !b.confirmed {
-				if why := c.NeedsConfirm(); why != "" {
-					return nil, &unconfirmedError{why}
-				}
-			}
-			if b.adjust != nil {
-				if err := b.adjust(ctx, sc, a); err != nil {
-					return nil, err
-				}
-			}
-			r, err := run(ctx, sc, *a)
-			if err != nil {
+		}
+		if c.adjust != nil {
+			if err := c.adjust(ctx, sc, a); err != nil {
 				return nil, err
 			}
-			return r, nil
-		},
+		}
+		r, err := run(ctx, sc, *a)
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
 	}
+	return o
 }
 
 // Shown sets the example that errors and the reference show: names and values in turn.
@@ -173,27 +156,6 @@ func (o Operation) Shown(pairs ...any) Operation {
 	o.Example = make(map[string]any, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		o.Example[pairs[i].(string)] = pairs[i+1]
-	}
-	return o
-}
-
-// Instead sets another example, for a mistake in one argument. It is shown to calls that
-// gave all arguments of the example. If the example is of another action, it is shown to
-// calls that lack the argument: they probably mean that action.
-func (o Operation) Instead(argument, action string, pairs ...any) Operation {
-	shown := o.Shown(pairs...).Example
-	o.instead = append(slices.Clone(o.instead), example{argument, action, shown})
-	return o
-}
-
-// Alias lets an argument be given under another name. If the struct has a field of that
-// name, the field is no argument any more.
-func (o Operation) Alias(name, other string) Operation {
-	o.Params = slices.DeleteFunc(slices.Clone(o.Params), func(p Param) bool { return p.Name == other })
-	for i := range o.Params {
-		if o.Params[i].Name == name {
-			o.Params[i].Aliases = append(slices.Clone(o.Params[i].Aliases), other)
-		}
 	}
 	return o
 }

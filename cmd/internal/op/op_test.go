@@ -34,11 +34,10 @@ type removal struct {
 	Category string `json:"category"`
 	Key      string `json:"key"`
 	Erase    bool   `json:"erase,omitempty"`
-	Confirm  bool   `json:"confirm,omitempty"`
 }
 
 func (r removal) NeedsConfirm() string {
-	if r.Erase && !r.Confirm {
+	if r.Erase {
 		return "erase=true takes the fact out of every file"
 	}
 	return ""
@@ -76,7 +75,7 @@ func sampleTool() *Tool {
 	}
 }
 
-const rememberExample = `Example: {"action":"remember","category":"architecture","value":"JWT RS256","key":"auth"}`
+const rememberExample = `Example: {"action":"remember","category":"architecture","key":"auth","value":"JWT RS256"}`
 
 func TestCallErrors(t *testing.T) {
 	const actions = `remember, remove, feedback, import, rooms`
@@ -112,7 +111,7 @@ func TestCallErrors(t *testing.T) {
 		{"no action", `{}`, `ctx_sample needs "action": one of ` + actions + `. ` + rememberExample},
 		{"action of another type", `{"action":["remember"]}`, `"action" must be one of ` + actions + `, not ["remember"]. ` + rememberExample},
 		{"unconfirmed", `{"action":"remove","category":"a","key":"k","erase":true}`,
-			`remove: erase=true takes the fact out of every file: repeat with "confirm":true. Example: {"action":"remove","category":"a","key":"k","erase":true,"confirm":true}`},
+			`remove: erase=true takes the fact out of every file: repeat with "confirm":true. Example: {"action":"remove","category":"a","confirm":true,"erase":true,"key":"k"}`},
 		{"no dry run here", `{"action":"remove","category":"a","key":"k","dry_run":true}`,
 			`remove: remove has no "dry_run", so nothing was done. Example: {"action":"remove","category":"architecture","key":"auth"}`},
 	}

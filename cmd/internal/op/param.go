@@ -40,8 +40,6 @@ type Param struct {
 	Required    bool
 	Arg         int // position on the command line, from 1; 0: by flag only
 	Aliases     []string
-
-	field []int // where it goes in the argument struct
 }
 
 // Switch reports whether the parameter is true or false. One whose name is a text
@@ -104,7 +102,7 @@ func param(f reflect.StructField) (p Param, ok bool, err error) {
 	}
 	p = Param{
 		Name: name, Flag: f.Tag.Get("flag"), Short: f.Tag.Get("short"),
-		Required: !strings.Contains(options, "omit"), field: f.Index,
+		Required: !strings.Contains(options, "omit"),
 	}
 	if p.Flag == "" {
 		p.Flag = strings.ReplaceAll(name, "_", "-")

@@ -26,8 +26,7 @@ func Task(st Stores) *Tool {
 			New("create", "Create a task for an agent, a type, or whoever claims it.", Adds, on(open, (*tasks.Store).Create), "title").
 				Teach("description", "to_agent", "parent", "after").Shown("title", "Fix auth middleware", "to_agent", "claude").Tried("add", "new", "delegate", "assign"),
 			New("update", "Change a task's state.", Changes, on(open, (*tasks.Store).Update), "task_id").
-				Teach("state", "message", "artifact").Shown("task_id", "t-a3f8c1", "state", "Working").
-				Instead("state", "message", "task_id", "t-a3f8c1", "message", "the token is in the vault").Tried("set", "state", "progress", "complete", "done", "finish"),
+				Teach("state", "message", "artifact").Shown("task_id", "t-a3f8c1", "state", "Working").Tried("set", "state", "progress", "complete", "done", "finish"),
 			New("claim", "Take a free task.", Changes, on(open, (*tasks.Store).Claim), "task_id").
 				Teach().ByAgent().Shown("task_id", "t-a3f8c1").Tried("take", "accept", "start"),
 			New("next", "Claim the next free task of the plan, with the results of the tasks before it.", Changes, on(open, (*tasks.Store).Next)).
