@@ -46,7 +46,6 @@ func TestFirstVersion(t *testing.T) {
 func answers(t *testing.T, s *Store) string {
 	t.Helper()
 	ctx := t.Context()
-	in := must[Inbox](t)(s.Inbox(ctx, s.Self()))
 	refs, err := s.Copies(ctx, func(text string) bool { return strings.HasPrefix(text, "message 1") || text == "found" })
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +54,7 @@ func answers(t *testing.T, s *Store) string {
 	if err != nil || len(found) == 0 {
 		t.Fatal(found, err)
 	}
-	refs = append(refs, in.Text(), must[Agents](t)(s.List(ctx, ListArgs{})).Text(), must[Info](t)(s.Info(ctx, NoArgs{})).Text(),
+	refs = append(refs, must[Agents](t)(s.List(ctx, ListArgs{})).Text(), must[Info](t)(s.Info(ctx, NoArgs{})).Text(),
 		must[Synced](t)(s.Sync(ctx, NoArgs{})).Text(), found[0].Ref, read(t, s).Text())
 	return strings.Join(refs, "\n---\n") + "\n"
 }

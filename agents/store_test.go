@@ -305,7 +305,6 @@ func TestProjectsAreApart(t *testing.T) {
 		"post":    func() error { _, err := a.Post(ctx, PostArgs{Message: "m", ToAgent: stranger}); return err },
 		"diary":   func() error { _, err := a.RecallDiary(ctx, DiaryQuery{AgentID: stranger}); return err },
 		"handoff": func() error { _, err := a.Handoff(ctx, HandoffArgs{ToAgent: stranger, Message: "m"}); return err },
-		"inbox":   func() error { _, err := a.Inbox(ctx, stranger); return err },
 		"resolve": func() error { _, _, err := a.Resolve(ctx, stranger); return err },
 		"self":    func() error { _, err := here.As(Actor{Agent: stranger}).Read(ctx, ReadArgs{}); return err },
 		"resume": func() error {

@@ -29,6 +29,23 @@ func Clip(s string, runes int) string {
 // briefRunes is how much [Brief] shows of a text.
 const briefRunes = 300
 
+// CutFacts shortens a briefing to a number of characters, at the end of a line or of a fact.
+// Bars separate facts; a bar within a fact is escaped.
+func CutFacts(briefing string, most int) string {
+	end, n, escaped := 0, 0, false
+	for i, r := range briefing {
+		if (r == '\n' || r == '|') && !escaped && n <= most {
+			end = i
+		}
+		escaped = r == '\\' && !escaped
+		n++
+	}
+	if n <= most {
+		return briefing
+	}
+	return briefing[:end]
+}
+
 // Brief is a text in one line, at most 300 runes. A longer text is followed by its size in
 // bytes.
 func Brief(s string) string {

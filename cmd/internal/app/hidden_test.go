@@ -62,7 +62,7 @@ func TestNothingHiddenReachesModel(t *testing.T) {
 		call("ctx_task", args)
 	}
 	call("ctx_overview", `{"task":EVIL}`)
-	for _, uri := range []string{"leanctx://briefing", "leanctx://facts/decision", "leanctx://timeline/decision", "leanctx://tasks"} {
+	for _, uri := range []string{"leanctx://briefing", "leanctx://facts/decision", "leanctx://timeline/decision"} {
 		shown[uri] = c.resource(uri)
 	}
 	p, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "wakeup"})

@@ -118,13 +118,6 @@ func (v projectView) Briefing(ctx context.Context) (text string, facts []string,
 	return b.Body(), b.Facts, err
 }
 
-// hooksBrief tells whether the hooks of an MCP client give this project's briefing to its
-// model.
-func (s *stores) hooksBrief(client string) bool {
-	p, err := s.machine(context.Background(), op.Scope{})
-	return err == nil && p.HooksBrief(client)
-}
-
 // briefings lists what the hooks gave to the sessions of a project.
 func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery) (op.Result, error) {
 	p, err := s.lookup(ctx, sc)

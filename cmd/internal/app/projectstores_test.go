@@ -103,56 +103,36 @@ func onlyRegistry(t *testing.T, s *stores) *agents.Store {
 	return nil
 }
 
-// Who is subscribed to an inbox, the tasks or a category's facts is told when
-// these change, in both eras, and of nothing else.
+// Who is subscribed to a category's facts is told when a fact is written, in both eras, and
+// not of what concerns no fact.
 func TestSubscriptions(t *testing.T) {
 	for _, protocol := range []string{"2026-07-28", "2025-11-25"} {
 		t.Run(protocol, func(t *testing.T) {
 			home(t)
-			s := serving(t)
-			a, b := dial(t, s, protocol), dial(t, serving(t), protocol)
-			id, other := a.register("cursor", "dev"), b.register("claude", "")
-			inbox, tasks, facts := "leanctx://inbox/"+id, "leanctx://tasks", "leanctx://facts/architecture"
+			a, b := dial(t, serving(t), protocol), dial(t, serving(t), protocol)
+			a.register("cursor", "dev")
+			b.register("claude", "")
+			const facts = "leanctx://facts/architecture"
 			a.must("ctx_knowledge", `{"action":"remember","category":"architecture","key":"auth","value":"JWT RS256"}`)
-			for _, uri := range []string{inbox, tasks, facts} {
-				if err := a.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
-					t.Fatal(err)
-				}
-				if protocol == "2026-07-28" {
-					<-a.booked // its client does not wait for that
-				}
+			if err := a.Subscribe(t.Context(), &mcp.SubscribeParams{URI: facts}); err != nil {
+				t.Fatal(err)
 			}
-			if protocol == "2025-11-25" { // the other era answers a subscription when it ends
-				if err := a.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "leanctx://inbox/nobody"}); err == nil {
-					t.Error("subscribed to nobody's inbox")
-				}
+			if protocol == "2026-07-28" {
+				<-a.booked // its client does not wait for that
+			} else if err := a.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "leanctx://nothing"}); err == nil {
+				t.Error("subscribed to nothing")
 			}
-			b.must("ctx_agent", `{"action":"claim","path":"src"}`) // concerns none
-			b.must("ctx_knowledge", `{"action":"remember","category":"build","key":"tool","value":"make"}`)
-			b.must("ctx_agent", `{"action":"post","message":"for you alone","to_agent":"`+id+`","private":true}`)
-			a.hears(inbox)
-			b.must("ctx_task", `{"action":"create","title":"Mend it","to_agent":"cursor"}`)
-			a.hears(tasks)
-			if got := a.resource(inbox); !strings.Contains(got, "for you alone") {
-				t.Errorf("got %s", got)
+			b.must("ctx_agent", `{"action":"claim","path":"src"}`)
+			if n := len(a.updated); n > 0 {
+				t.Errorf("a claim is no fact, and %s was updated", <-a.updated)
 			}
-			if got := b.resource(inbox); strings.Contains(got, "for you alone") || !strings.Contains(got, "1 private message") {
-				t.Errorf("%s reads another's private message: %s", other, got)
-			}
-			if got := a.resource(tasks); !strings.Contains(got, `"Mend it" [Created] (assignee: cursor)`) {
-				t.Errorf("got %s", got)
-			}
-			if got := a.must("ctx_agent", `{"action":"read"}`); !strings.Contains(got, "for you alone") {
-				t.Errorf("the resource read it away: %s", got)
-			}
-			a.hears(inbox) // it is empty now
 			b.must("ctx_knowledge", `{"action":"remember","category":"architecture","key":"db","value":"PostgreSQL 16"}`)
 			a.hears(facts)
-			if err := a.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: inbox}); err != nil {
-				t.Error(err)
+			if got := a.resource(facts); !strings.Contains(got, "PostgreSQL 16") {
+				t.Errorf("got %s", got)
 			}
-			if n := len(a.updated); n > 0 {
-				t.Errorf("%d updates more: %s", n, <-a.updated)
+			if err := a.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: facts}); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -32,9 +32,15 @@ func (s *stores) tools() []*op.Tool { return op.All(s.table()) }
 // server serves the tools to MCP clients, for the project of a scope. serve comes before it.
 func (s *stores) server(sc op.Scope) *mcpsrv.Server {
 	return mcpsrv.New(s.tools(), &mcpsrv.Options{
-		Version: build().Version, Briefed: s.hooksBrief, Made: s.count, Left: s.left, Logger: s.logger,
+		Version: build().Version, Made: s.count, Left: s.left, Logger: s.logger,
 		Briefing: func(ctx context.Context) string { return s.briefing(ctx, sc) },
-		Hidden:   []*op.Tool{op.Inbox(s.table())}, Stamp: func() string { return s.stamp(sc) },
+		Stamp: func() string {
+			p, err := s.lookup(context.Background(), sc)
+			if err != nil {
+				return ""
+			}
+			return s.factStamp(p.Hash)
+		},
 	})
 }
 

@@ -125,13 +125,15 @@ func converse(t *testing.T, s *stores, in []byte) string {
 		}
 	}
 	for method, list := range told {
-		if len(list) > 0 {
+		if len(list) > 0 && method != "notifications/resources/updated" { // it may come more than once
 			t.Errorf("nobody waited for %s: %v", method, list)
 		}
 	}
 	w.Close()
 	for text := range heard {
-		out.WriteString(settled(text, ids) + "\n")
+		if !strings.Contains(text, `"id":"listen:`) { // it may be answered, or not, when the input ends
+			out.WriteString(settled(text, ids) + "\n")
+		}
 	}
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -43,9 +43,6 @@ type client struct {
 	front    string // the front matter of that file
 	note     string // what the user must do after hooks were written
 	asks     string // before it uses a server that a project names
-	// mcpName is the name the client gives to an MCP server. It is set where
-	// hooks, once written, certainly bring the briefing to the model.
-	mcpName string
 }
 
 // files has a file for each scope. If there are several, separated by |, the first one that
@@ -95,7 +92,7 @@ const (
 func clients() []client {
 	const clineStorage = "{config}/Code/User/globalStorage/saoudrizwan.claude-dev"
 	return []client{{
-		name: "claude-code", mcpName: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
+		name: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
 		servers: files{User: "{claude.json}", Project: "{project}/.mcp.json", Local: "{claude.json}"},
 		key:     "mcpServers", entry: typedStdio, remote: typedURL,
 		asks: "Claude Code asks at its next start whether to use this project's server",
@@ -122,7 +119,7 @@ func clients() []client {
 		},
 		note: "Codex skips hooks until you approve them: it asks at its next start, or type /hooks in Codex",
 	}, {
-		name: "gemini", mcpName: "gemini-cli-mcp-client", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
+		name: "gemini", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
 		servers: files{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
 		key:     "mcpServers", entry: stdio, remote: `{"httpUrl": URL, "headers": HEADERS}`,
 		asks: "Gemini CLI reads it in a trusted folder only: it asks at its start",
@@ -154,7 +151,7 @@ func clients() []client {
 			entry: `{"type": "command", "bash": LINE, "powershell": LINE, "timeoutSec": SECONDS}`, versioned: true,
 		},
 	}, {
-		name: "opencode", mcpName: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},
+		name: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},
 		servers: files{User: "{xdg}/opencode/opencode.json|{xdg}/opencode/opencode.jsonc", Project: "{project}/opencode.json|{project}/opencode.jsonc"},
 		key:     "mcp",
 		entry:   `{"type": "local", "command": [COMMAND, "mcp"], "enabled": true}`,

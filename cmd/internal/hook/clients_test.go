@@ -145,33 +145,6 @@ func TestCommandMoves(t *testing.T) {
 	}
 }
 
-// Hooks that are there bring the briefing; those that are switched off, not
-// ours or may be skipped do not.
-func TestBriefs(t *testing.T) {
-	p := fresh(t)
-	for says, name := range map[string]string{"claude-code": "claude-code", "gemini-cli-mcp-client": "gemini", "opencode": "opencode"} {
-		if p.HooksBrief(says) {
-			t.Errorf("%s: before it was connected", says)
-		}
-		connectAll(t, p, ConnectOptions{Clients: []string{name}})
-		if !p.HooksBrief(says) {
-			t.Errorf("%s: hooks are there", says)
-		}
-	}
-	connectAll(t, p, ConnectOptions{Clients: []string{"codex"}})
-	for _, says := range []string{"", "codex-mcp-client", "somebody"} {
-		if p.HooksBrief(says) {
-			t.Errorf("%q", says)
-		}
-	}
-	for _, text := range []string{`{"disableAllHooks": true, "hooks": {"SessionStart": [{"hooks": [{"command": "lean-ctx hook claude-code session-start"}]}]}}`, `{"hooks": {"SessionStart": [{"hooks": [{"command": "x"}]}]}}`, "{"} {
-		write(t, filepath.Join(p.Home, ".claude", "settings.json"), text)
-		if p.HooksBrief("claude-code") {
-			t.Error(text)
-		}
-	}
-}
-
 // What somebody wrote into our entry, and beside it, after we connected, stays
 // or goes with the entry, as it was meant.
 func TestEditedByOthers(t *testing.T) {

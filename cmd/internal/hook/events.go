@@ -24,6 +24,9 @@ const Deadline = time.Second
 const (
 	mostFacts   = 3 // beside a prompt
 	mostNotices = 3 // of another kind, beside them
+	// mostText is in characters. Codex puts more than 2,500 tokens into a file; other
+	// clients cut at 10,000 characters.
+	mostText = 7_000
 )
 
 // ProjectView is what an event asks of a project. It changes nothing there.
@@ -126,7 +129,7 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		s.pass()
 		return nil, nil
 	}
-	text = cut(dataLine+"\n"+text, limitOf(c.Client))
+	text = prose.CutFacts(dataLine+"\n"+text, mostText)
 	if !s.give(text, a.source, a.facts, a.list) {
 		return nil, nil
 	}
@@ -199,32 +202,6 @@ func (c Call) relevant(ctx context.Context, v ProjectView, in input) ([]Notice, 
 func isCommand(prompt string) bool {
 	name, slash := strings.CutPrefix(strings.Fields(prompt)[0], "/")
 	return slash && !strings.Contains(name, "/")
-}
-
-// limitOf is the most characters of context for a client. Codex puts more than 2,500 tokens
-// into a file; other clients cut at 10,000 characters.
-func limitOf(client string) int {
-	if client == "codex" {
-		return 7_000
-	}
-	return 9_500
-}
-
-// cut shortens a text to a number of characters, at the end of a line or of a fact. Bars
-// separate facts; a bar within a fact is escaped.
-func cut(text string, most int) string {
-	end, n, escaped := 0, 0, false
-	for i, r := range text {
-		if (r == '\n' || r == '|') && !escaped && n < most {
-			end = i
-		}
-		escaped = r == '\\' && !escaped
-		n++
-	}
-	if n <= most {
-		return text
-	}
-	return text[:end]
 }
 
 // replyJSON holds the forms in which clients take context.

@@ -261,13 +261,13 @@ func TestConclude(t *testing.T) {
 
 // The answer stays under what a client takes, at whole facts.
 func TestLimits(t *testing.T) {
-	for client, most := range map[string]int{"claude-code": 9_500, "codex": 7_000} {
+	for _, client := range []string{"claude-code", "codex"} {
 		k := &known{briefing: strings.Repeat(`ROOM:key=a value with \| a bar★★★|`, 1000)}
 		var out replyJSON
 		if err := json.Unmarshal([]byte(asked(t.TempDir(), client, SessionStart, `{}`, k)), &out); err != nil {
 			t.Fatal(err)
 		}
-		if n := len([]rune(out.Specific.Context)); n > most || n < most-100 || !strings.HasSuffix(out.Specific.Context, "★★★") {
+		if n := len([]rune(out.Specific.Context)); n > mostText || n < mostText-100 || !strings.HasSuffix(out.Specific.Context, "★★★") {
 			t.Errorf("%s: %d characters, …%s", client, n, out.Specific.Context[len(out.Specific.Context)-40:])
 		}
 	}

@@ -277,16 +277,6 @@ func (f *jsonFile) addHook(event, entry, line string) error {
 	return nil
 }
 
-// hasHook tells whether a file has a hook of ours for an event.
-func hasHook(data []byte, event string) bool {
-	f, err := parseJSON(data)
-	if err != nil {
-		return false
-	}
-	own, _, _, err := f.commands(event)
-	return err == nil && len(own) > 0
-}
-
 // removeHooks removes our hooks from the lists of all events, since an earlier version may
 // have used others.
 func (f *jsonFile) removeHooks() error {

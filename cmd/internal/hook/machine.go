@@ -89,33 +89,6 @@ func (m Machine) has(c *client) bool {
 		slices.ContainsFunc(c.signs, func(s string) bool { return exists(m.expand(s)) })
 }
 
-// HooksBrief tells whether the hooks of a client certainly give its model the briefing.
-// mcpName is the client's name in MCP. In doubt the answer is no, since a second briefing
-// is better than none. Codex is always in doubt: it skips hooks that were not approved.
-func (m Machine) HooksBrief(mcpName string) bool {
-	all := clients()
-	i := slices.IndexFunc(all, func(c client) bool { return c.mcpName != "" && c.mcpName == mcpName })
-	if i < 0 {
-		return false
-	}
-	c, brief := &all[i], false
-	for _, file := range c.hooks.files {
-		f, err := readFile(m.path(file))
-		switch {
-		case err != nil || f.new:
-		case c.hooks.text != "":
-			brief = brief || isOurs(f.data)
-		default:
-			settings, err := decode(jsonc, f.data)
-			if err != nil || settings["disableAllHooks"] == true {
-				return false
-			}
-			brief = brief || hasHook(f.data, c.theirs(SessionStart))
-		}
-	}
-	return brief
-}
-
 // theirs is the client's name of an event, or Claude Code's if it has none.
 func (c *client) theirs(event string) string {
 	for _, e := range append(slices.Clone(c.hooks.events), claudeEvents()...) {

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/internal/prose"
 )
 
 //go:embed instructions.md
@@ -35,37 +37,21 @@ func (s *Server) instructing(next mcp.MethodHandler) mcp.MethodHandler {
 		switch r := result.(type) {
 		case *mcp.InitializeResult:
 			if err == nil {
-				r.Instructions = s.instructions(ctx, req)
+				r.Instructions = s.instructions(ctx)
 			}
 		case *mcp.DiscoverResult:
 			if err == nil {
-				r.Instructions = s.instructions(ctx, req)
+				r.Instructions = s.instructions(ctx)
 			}
 		}
 		return result, err
 	}
 }
 
-// clientOf is the name of the client in a handshake, or empty.
-func clientOf(req mcp.Request) string {
-	switch p := req.GetParams().(type) {
-	case *mcp.InitializeParams:
-		if p.ClientInfo != nil {
-			return p.ClientInfo.Name
-		}
-	case *mcp.DiscoverParams:
-		info, _ := p.Meta[mcp.MetaKeyClientInfo].(map[string]any)
-		name, _ := info["name"].(string)
-		return name
-	}
-	return ""
-}
-
-// instructions is the fixed text followed by the briefing. The briefing is left out if the
-// client's hooks give it to the model, since each copy costs tokens.
-func (s *Server) instructions(ctx context.Context, req mcp.Request) string {
+// instructions is the fixed text followed by the briefing.
+func (s *Server) instructions(ctx context.Context) string {
 	fixed := strings.TrimSpace(instructionText)
-	if s.options.Briefing == nil || s.options.Briefed != nil && s.options.Briefed(clientOf(req)) {
+	if s.options.Briefing == nil {
 		return fixed
 	}
 	ctx, cancel := context.WithTimeout(ctx, briefingDeadline)
@@ -78,26 +64,14 @@ func (s *Server) instructions(ctx context.Context, req mcp.Request) string {
 	return fixed + "\n\n" + dataLine + "\n" + briefing
 }
 
-// cut shortens a briefing to room characters and keeps whole facts only. Bars and line
-// feeds separate facts; a bar within a fact is escaped.
+// cut shortens a briefing to room characters and keeps whole facts only.
 func cut(briefing string, room int) string {
 	if utf8.RuneCountInString(briefing) <= room {
 		return briefing
 	}
-	room -= utf8.RuneCountInString(moreLine) + 1
-	end, runes, escaped := 0, 0, false
-	for i, r := range briefing {
-		if runes > room {
-			break
-		}
-		if (r == '|' || r == '\n') && !escaped {
-			end = i
-		}
-		escaped = r == '\\' && !escaped
-		runes++
-	}
-	if end == 0 {
+	short := prose.CutFacts(briefing, room-utf8.RuneCountInString(moreLine)-1)
+	if short == "" {
 		return ""
 	}
-	return briefing[:end] + "\n" + moreLine
+	return short + "\n" + moreLine
 }

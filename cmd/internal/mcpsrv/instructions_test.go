@@ -4,9 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func TestInstructions(t *testing.T) {
@@ -30,36 +27,6 @@ func TestInstructions(t *testing.T) {
 		t.Errorf("cut within a fact: %q", got[len(got)-100:])
 	}
 }
-
-// A client whose hooks bring the briefing is not given it twice, in either era.
-func TestBriefed(t *testing.T) {
-	var asked []string
-	o := &Options{
-		Briefing: func(context.Context) string { return "A:k=v★" },
-		Briefed:  func(client string) bool { asked = append(asked, client); return client == "known" },
-	}
-	s := New(new(notebook).table(), o)
-	for _, name := range []string{"known", "other"} {
-		meta := mcp.Meta{mcp.MetaKeyClientInfo: map[string]any{"name": name}}
-		for _, p := range []mcp.Params{&mcp.InitializeParams{ClientInfo: &mcp.Implementation{Name: name}}, &mcp.DiscoverParams{Meta: meta}} {
-			got := s.instructions(t.Context(), greeting{params: p})
-			if strings.Contains(got, dataLine) != (name == "other") || !strings.HasPrefix(got, "lean-ctx is") {
-				t.Errorf("%T from %s: %s", p, name, got)
-			}
-		}
-	}
-	if d := cmp.Diff([]string{"known", "known", "other", "other"}, asked); d != "" {
-		t.Error(d)
-	}
-}
-
-// greeting is a request that says who asks.
-type greeting struct {
-	mcp.Request
-	params mcp.Params
-}
-
-func (g greeting) GetParams() mcp.Params { return g.params }
 
 func TestCut(t *testing.T) {
 	const b = "A:k=v★|l=a\\|b★\nB:m=w\\\\|n=x"

@@ -297,8 +297,8 @@ func TestNobodyLooksForNobody(t *testing.T) {
 		if a := one(t, answers(t, out.Bytes()), `"s"`); (a.Error == nil) != (o.Stamp != nil) {
 			t.Errorf("%s a stamp: %s", name, &out)
 		}
-		if s.watch.stop != nil || len(s.watch.to) > 0 {
-			t.Errorf("%s a stamp: it still looks for %v", name, s.watch.to)
+		if s.watch.stop != nil || len(s.watch.all) > 0 {
+			t.Errorf("%s a stamp: it still looks for %v", name, s.watch.all)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package mcpsrv
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/url"
 	"strings"
 
@@ -15,118 +14,95 @@ import (
 
 const mimeText = "text/plain"
 
-// reader is the tool behind prompts and most resources. It is the read-only one, so that
-// they cannot write.
+// reader is the tool behind prompts and resources. It is the read-only one, so that they
+// cannot write.
 const reader = "ctx_recall"
 
-// source is a resource and the call behind it. The last part of the URI is an argument of
-// the call, if the URI has one.
+// source is a resource and the action behind it. Where the URI ends with a category, that is
+// an argument of the call.
 type source struct {
-	uri, name, title, description string
-
-	tool, action string
-	argument     string // the name of that argument
-	args         map[string]any
-	ages         bool // the text has ages, so it changes with time
+	uri, name, title, description, action string
 }
+
+// inCategory ends the URI of a resource of each category.
+const inCategory = "{category}"
 
 var sources = [...]source{
-	{uri: "leanctx://briefing", name: "briefing", title: "Wake-up briefing", tool: reader, action: "wakeup",
-		description: "What matters most of what is known about the project, in a few lines."},
-	{uri: "leanctx://facts/{category}", name: "facts", title: "Facts of a category", tool: reader, action: "recall", argument: "category",
-		description: "The facts of one category that hold now.", args: map[string]any{"limit": 200}},
-	{uri: "leanctx://timeline/{category}", name: "timeline", title: "Timeline of a category", tool: reader, action: "timeline", argument: "category",
-		description: "Every version of the facts of one category, oldest first.", args: map[string]any{"limit": 200}},
-	{uri: "leanctx://inbox/{agent}", name: "inbox", title: "Inbox of an agent", tool: op.InboxName, argument: "agent_id", ages: true,
-		description: "What an agent has not read yet; reading it here leaves it unread."},
-	{uri: "leanctx://tasks", name: "tasks", title: "Tasks", tool: "ctx_task", action: "list", ages: true,
-		description: "The tasks of the project, open ones first.", args: map[string]any{"limit": 200}},
+	{"leanctx://briefing", "briefing", "Wake-up briefing", "What matters most of what is known about the project, in a few lines.", "wakeup"},
+	{"leanctx://facts/" + inCategory, "facts", "Facts of a category", "The facts of one category that hold now.", "recall"},
+	{"leanctx://timeline/" + inCategory, "timeline", "Timeline of a category", "Every version of the facts of one category, oldest first.", "timeline"},
 }
 
-// addResources registers the resources whose tools exist.
+// addResources registers the resources, if the tool behind them exists.
 func (s *Server) addResources() {
+	if s.tools[reader] == nil {
+		return
+	}
 	for _, src := range sources {
-		if s.tools[src.tool] == nil {
+		if strings.HasSuffix(src.uri, inCategory) {
+			s.mcp.AddResourceTemplate(&mcp.ResourceTemplate{
+				URITemplate: src.uri, Name: src.name, Title: src.title, Description: src.description, MIMEType: mimeText,
+			}, s.read)
 			continue
 		}
-		if !strings.Contains(src.uri, "{") {
-			s.mcp.AddResource(&mcp.Resource{
-				URI: src.uri, Name: src.name, Title: src.title, Description: src.description, MIMEType: mimeText,
-			}, s.read(src))
-			continue
-		}
-		s.mcp.AddResourceTemplate(&mcp.ResourceTemplate{
-			URITemplate: src.uri, Name: src.name, Title: src.title, Description: src.description, MIMEType: mimeText,
-		}, s.read(src))
+		s.mcp.AddResource(&mcp.Resource{
+			URI: src.uri, Name: src.name, Title: src.title, Description: src.description, MIMEType: mimeText,
+		}, s.read)
 	}
 }
 
-// encoding accepts categories in URIs that are not percent-encoded, with slashes, spaces or
-// other letters. The SDK's templates do not match these. The answer has the URI of the
-// request.
-func encoding(next mcp.MethodHandler) mcp.MethodHandler {
+// source finds the resource of a URI, and the category in it, which may be percent-encoded
+// or not.
+func (s *Server) source(uri string) (src source, category string, ok bool) {
+	for _, src := range sources {
+		prefix, parted := strings.CutSuffix(src.uri, inCategory)
+		category, ours := strings.CutPrefix(uri, prefix)
+		if plain, err := url.PathUnescape(category); err == nil {
+			category = plain
+		}
+		if ours && parted == (strings.TrimSpace(category) != "") {
+			return src, category, s.tools[reader] != nil
+		}
+	}
+	return source{}, "", false
+}
+
+// encoding percent-encodes the category of a URI, since the SDK's templates match no other.
+// The answer has the URI of the request.
+func (s *Server) encoding(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		p, ok := req.GetParams().(*mcp.ReadResourceParams)
 		if !ok || p == nil {
 			return next(ctx, method, req)
 		}
 		uri := p.URI
-		p.URI = encoded(uri)
+		if src, category, ok := s.source(uri); ok && category != "" {
+			p.URI = strings.TrimSuffix(src.uri, inCategory) + strings.ReplaceAll(url.QueryEscape(category), "+", "%20")
+		}
 		result, err := next(ctx, method, req)
 		if r, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
-			for _, c := range r.Contents {
-				c.URI = uri
-			}
+			r.Contents[0].URI = uri
 		}
 		return result, err
 	}
 }
 
-// encoded percent-encodes the last part of a URI of ours, unless it is encoded.
-func encoded(uri string) string {
-	for _, src := range sources {
-		prefix, _, parted := strings.Cut(src.uri, "{")
-		last, ours := strings.CutPrefix(uri, prefix)
-		if !parted || !ours {
-			continue
-		}
-		if plain, err := url.PathUnescape(last); err == nil {
-			last = plain
-		}
-		return prefix + strings.ReplaceAll(url.QueryEscape(last), "+", "%20")
+// read runs the action behind a resource.
+func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	src, category, ok := s.source(req.Params.URI)
+	if !ok {
+		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	return uri
-}
-
-// read runs the call behind a resource.
-func (s *Server) read(src source) mcp.ResourceHandler {
-	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		args, ok := src.call(req.Params.URI)
-		if !ok {
-			return nil, mcp.ResourceNotFoundError(req.Params.URI)
-		}
-		a, err := s.tools[src.tool].Call(op.WithCaller(ctx, s.caller(ctx, req)), src.action, args)
-		if err != nil {
-			return nil, protocolError(err)
-		}
-		text := strings.TrimRight(a.Result.Text(), "\n")
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mimeText, Text: text}}}, nil
+	var args map[string]any
+	if category != "" {
+		args = map[string]any{"category": category, "limit": 200}
 	}
-}
-
-// call returns the arguments of the call for a URI. ok is false if the URI is not of this
-// source.
-func (src source) call(uri string) (args map[string]any, ok bool) {
-	args = make(map[string]any, len(src.args)+1)
-	maps.Copy(args, src.args)
-	prefix, _, parted := strings.Cut(src.uri, "{")
-	if !parted {
-		return args, uri == src.uri
+	a, err := s.tools[reader].Call(op.WithCaller(ctx, s.caller(ctx, req)), src.action, args)
+	if err != nil {
+		return nil, protocolError(err)
 	}
-	last, ok := strings.CutPrefix(uri, prefix)
-	last, err := url.PathUnescape(last)
-	args[src.argument] = last
-	return args, ok && err == nil && strings.TrimSpace(last) != ""
+	text := strings.TrimRight(a.Result.Text(), "\n")
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mimeText, Text: text}}}, nil
 }
 
 // protocolError is an error of a method whose result has no isError.

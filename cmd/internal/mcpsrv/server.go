@@ -39,20 +39,12 @@ type Options struct {
 	// heading; it may be empty. It is called in each handshake.
 	Briefing func(context.Context) string
 
-	// Briefed tells whether the hooks of a client show its model the briefing.
-	// Then the instructions have none. The client is known by the name in the
-	// handshake. nil: no client's hooks do.
-	Briefed func(client string) bool
-
 	// Made is called for every call of a tool after it is answered. It must not
 	// block.
 	Made func(op.Made)
 
 	// Left is called with the session of a connection that has ended.
 	Left func(session string)
-
-	// Hidden are tools behind resources that clients do not see.
-	Hidden []*op.Tool
 
 	// Stamp returns a text that changes whenever a resource may have changed. It
 	// is called twice a second while there are subscribers. nil: no
@@ -94,17 +86,14 @@ func New(tools []*op.Tool, o *Options) *Server {
 		},
 		SetCacheable: cacheable,
 	}
-	if s.watch = newWatch(s); s.options.Stamp != nil {
+	if s.watch = (&watch{server: s, all: map[subscription]bool{}}); s.options.Stamp != nil {
 		about.SubscribeHandler, about.UnsubscribeHandler = s.watch.subscribe, s.watch.unsubscribe
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "lean-ctx", Title: "lean-ctx", Version: s.options.Version}, about)
-	s.mcp.AddReceivingMiddleware(s.recovering, connected, s.instructing, encoding)
+	s.mcp.AddReceivingMiddleware(s.recovering, connected, s.instructing, s.encoding)
 	for _, t := range tools {
 		s.tools[t.Name] = t
 		s.mcp.AddTool(description(t), s.handler(t))
-	}
-	for _, t := range s.options.Hidden {
-		s.tools[t.Name] = t
 	}
 	s.addResources()
 	s.addPrompts()
@@ -125,6 +114,9 @@ func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 		c.TTLMs, c.CacheScope = 0, "private"
 	}
 }
+
+// Protocols are the protocol versions that the server speaks, newest first.
+func Protocols() []string { return mcp.SupportedProtocolVersions() }
 
 // MCP is the server itself, for other transports.
 func (s *Server) MCP() *mcp.Server { return s.mcp }
@@ -156,9 +148,8 @@ func connected(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " needs a connection, which HTTP has not: use subscriptions/listen of protocol 2026-07-28, or stdio"}
 		}
 		result, err := next(ctx, method, req)
-		if r, ok := result.(*mcp.InitializeResult); ok && err == nil && r.Capabilities != nil && r.Capabilities.Resources != nil {
-			capabilities, resources := *r.Capabilities, *r.Capabilities.Resources
-			resources.Subscribe, capabilities.Resources, r.Capabilities = false, &resources, &capabilities
+		if r, ok := result.(*mcp.InitializeResult); ok && err == nil {
+			r.Capabilities.Resources.Subscribe = false
 		}
 		return result, err
 	}

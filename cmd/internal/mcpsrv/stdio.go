@@ -45,7 +45,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 
 // leave ends the subscriptions and agents of a connection.
 func (s *Server) leave(session *mcp.ServerSession) {
-	s.watch.drop(session)
+	s.watch.drop(func(x subscription) bool { return x.session == session })
 	if s.options.Left != nil {
 		s.options.Left(session.ID())
 	}
@@ -55,13 +55,12 @@ func (s *Server) leave(session *mcp.ServerSession) {
 type order int
 
 const (
-	free    order = iota // runs at once
-	shared               // runs beside others, but not beside one that is alone
-	alone                // runs after all before it are answered
-	long                 // like alone, but requests that read do not wait for it
-	open                 // free, and does not end by itself
-	closing              // open, and being cancelled
-	orders  = iota
+	free   order = iota // runs at once
+	shared              // runs beside others, but not beside one that is alone
+	alone               // runs after all before it are answered
+	long                // like alone, but requests that read do not wait for it
+	open                // free, and does not end by itself
+	orders = iota
 )
 
 // order is the order of a request. A request that is no operation is free.
@@ -119,7 +118,6 @@ type pipe struct {
 	pending map[jsonrpc.ID]order // requests without an answer yet
 	held    []*jsonrpc.Request   // pending requests that wait
 	running [orders]int          // the number of running requests
-	unasked map[jsonrpc.ID]bool  // running requests that the client has cancelled
 
 	ended    bool // the end of input was read
 	deadline <-chan time.Time
@@ -129,7 +127,7 @@ func newPipe(in io.Reader, out io.Writer, o func(*jsonrpc.Request) order) *pipe 
 	return &pipe{
 		in: in, out: out, order: o, logger: slog.New(slog.DiscardHandler),
 		lines: make(chan line), closed: make(chan struct{}), changed: make(chan struct{}, 1),
-		pending: make(map[jsonrpc.ID]order), unasked: make(map[jsonrpc.ID]bool),
+		pending: make(map[jsonrpc.ID]order),
 	}
 }
 
@@ -160,9 +158,7 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if req := p.turn(); req != nil {
 			return req, nil
 		}
-		if msg, done := p.ending(); msg != nil {
-			return msg, nil
-		} else if done {
+		if p.done() {
 			return nil, io.EOF
 		}
 		lines := p.lines
@@ -211,36 +207,16 @@ func (p *pipe) full() bool {
 	return len(p.held) >= maxHeld
 }
 
-// ending reports, after the end of input, whether all requests are answered. It cancels
-// requests that do not end by themselves in the client's name, and the SDK answers them.
-func (p *pipe) ending() (cancel jsonrpc.Message, done bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.ended {
-		return nil, false
-	}
-	if len(p.pending) > p.running[open] {
-		return nil, false
-	}
-	for id, o := range p.pending {
-		if o == open {
-			p.pending[id] = closing
-			p.running[open]--
-			p.running[closing]++
-			params, err := json.Marshal(&mcp.CancelledParams{RequestID: id.Raw(), Reason: "end of input"})
-			if err != nil {
-				return nil, true
-			}
-			return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}, false
-		}
-	}
-	return nil, true
+// done reports, after the end of input, whether all requests are answered that end by
+// themselves.
+func (p *pipe) done() bool {
+	return p.ended && p.unanswered() == 0
 }
 
 func (p *pipe) unanswered() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.pending)
+	return len(p.pending) - p.running[open]
 }
 
 // accept returns the message of a line, if the SDK gets it now. It answers unreadable lines
@@ -254,8 +230,8 @@ func (p *pipe) accept(l line) jsonrpc.Message {
 			p.logger.Warn("input ended", "error", l.err)
 		}
 		return nil
-	case l.head != nil:
-		p.refuse(idAtEnds(l.head, l.data), jsonrpc.CodeInvalidRequest, "message over "+strconv.Itoa(maxLine>>20)+" MiB")
+	case l.long:
+		p.refuse(nil, jsonrpc.CodeInvalidRequest, "message over "+strconv.Itoa(maxLine>>20)+" MiB")
 		return nil
 	}
 	msg, bad := parse(l.data)
@@ -300,8 +276,8 @@ func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
 	return true, true
 }
 
-// withdraw removes a waiting request that the client cancels. The SDK cancels a running one.
-// Neither gets an answer, as the protocol says.
+// withdraw removes a waiting request that the client cancels, which gets no answer. The SDK
+// cancels a running one.
 func (p *pipe) withdraw(req *jsonrpc.Request) {
 	var params mcp.CancelledParams
 	if req.Method != "notifications/cancelled" || json.Unmarshal(req.Params, &params) != nil {
@@ -317,8 +293,6 @@ func (p *pipe) withdraw(req *jsonrpc.Request) {
 	if i >= 0 {
 		p.held = slices.Delete(p.held, i, i+1)
 		delete(p.pending, id)
-	} else if o, runs := p.pending[id]; runs && o != open {
-		p.unasked[id] = true
 	}
 }
 
@@ -332,27 +306,16 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return p.send(data)
+	err = p.send(data)
+	if ok {
+		p.answered(resp.ID)
 	}
-	if !p.cancelled(resp.ID) {
-		err = p.send(data)
-	}
-	p.answered(resp.ID)
 	return err
-}
-
-// cancelled reports whether the client has cancelled a request.
-func (p *pipe) cancelled(id jsonrpc.ID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.unasked[id]
 }
 
 // answered removes an answered request.
 func (p *pipe) answered(id jsonrpc.ID) {
 	p.mu.Lock()
-	delete(p.unasked, id)
 	if o, ok := p.pending[id]; ok {
 		delete(p.pending, id)
 		p.running[o]--
@@ -372,17 +335,13 @@ func (p *pipe) send(data []byte) error {
 	return err
 }
 
-// maxLine is in bytes. A longer message is refused by its id.
+// maxLine is in bytes. A longer message is refused, without its id.
 const maxLine = 16 << 20
-
-// endKept is how many bytes are kept of the beginning and of the end of a line that is
-// longer than maxLine.
-const endKept = 4 << 10
 
 // line is one line of input, or an error.
 type line struct {
 	data []byte
-	head []byte // the beginning of a line longer than maxLine, whose end is data
+	long bool // longer than maxLine
 	err  error
 }
 
@@ -391,7 +350,7 @@ func (p *pipe) scan() {
 	r := bufio.NewReaderSize(p.in, 64<<10)
 	for {
 		l := readLine(r)
-		if l.err == nil && len(l.data) == 0 {
+		if l.err == nil && len(l.data) == 0 && !l.long {
 			continue
 		}
 		select {
@@ -405,23 +364,20 @@ func (p *pipe) scan() {
 	}
 }
 
-// readLine reads a line of up to maxLine bytes. Of a longer line it keeps both ends. The
-// last line may lack its line feed.
+// readLine reads a line of up to maxLine bytes, and passes over the rest of a longer one.
+// The last line may lack its line feed.
 func readLine(r *bufio.Reader) line {
 	var l line
 	for {
 		part, err := r.ReadSlice('\n')
-		if l.data = append(l.data, part...); l.head == nil && len(l.data) > maxLine {
-			l.head = bytes.Clone(l.data[:endKept])
-		}
-		if l.head != nil {
-			l.data = bytes.Clone(l.data[len(l.data)-endKept:])
+		if l.data = append(l.data, part...); len(l.data) > maxLine {
+			l.data, l.long = l.data[:0], true
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		l.data = bytes.TrimSpace(bytes.TrimPrefix(l.data, []byte("\ufeff"))) // the byte order mark that some shells add
-		if err != nil && len(l.data) == 0 {
+		if err != nil && len(l.data) == 0 && !l.long {
 			l.err = err
 		}
 		return l

@@ -1,7 +1,6 @@
 package mcpsrv
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"leanctx/cmd/internal/op"
-	"leanctx/formats"
 )
 
 // malformed is a line that is no request: its id, if one could be read, and the answer.
@@ -119,9 +117,6 @@ func shortened(s string) string {
 	return s[:head] + " … " + s[tail:]
 }
 
-// maxID is the longest id that is returned for a message that is too long.
-const maxID = 256
-
 // idOf is the id of a message as it was sent, nil if there is none.
 func idOf(data []byte) json.RawMessage {
 	var m struct {
@@ -135,33 +130,8 @@ func idOf(data []byte) json.RawMessage {
 
 // answerable is an id that an answer can have, or nil.
 func answerable(id json.RawMessage) json.RawMessage {
-	if len(id) == 0 || len(id) > maxID || id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') {
+	if len(id) == 0 || id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') {
 		return nil
 	}
 	return id
-}
-
-// lastMember matches an id that is the last member of a message.
-var lastMember = formats.Regexp(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]+)\s*}$`)
-
-// idAtEnds is the id of a message of which only the beginning and the end were kept. Clients
-// write it before the parameters or last.
-func idAtEnds(head, tail []byte) json.RawMessage {
-	d := json.NewDecoder(bytes.NewReader(head))
-	if t, err := d.Token(); err == nil && t == json.Delim('{') {
-		for d.More() {
-			var value json.RawMessage
-			name, err := d.Token()
-			if err != nil || d.Decode(&value) != nil {
-				break
-			}
-			if name == "id" {
-				return answerable(value)
-			}
-		}
-	}
-	if m := lastMember().FindSubmatch(tail); m != nil {
-		return answerable(m[1])
-	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package op
 
 import (
-	"context"
-
 	"leanctx/agents"
 )
 
@@ -54,21 +52,4 @@ func agentWords() Words {
 		"ttl":        "e.g. 30m",
 		"limit":      "most rows to show",
 	}
-}
-
-// InboxName is the name of the tool that [Inbox] makes.
-const InboxName = "inbox"
-
-type inboxOf struct {
-	AgentID string `json:"agent_id" arg:"1" jsonschema:"whose: an id, or the beginning of one"`
-}
-
-// Inbox shows an agent's unread messages without marking them as read. Clients do not see
-// it as a tool: a surface uses it where a read must change nothing, as in a resource.
-func Inbox(st Stores) *Tool {
-	const summary = "What an agent has not read; it stays unread."
-	return &Tool{Name: InboxName, Command: InboxName, Summary: summary,
-		Operations: []Operation{New("", summary, Reads, on(st.Agents, func(s *agents.Store, ctx context.Context, a inboxOf) (agents.Inbox, error) {
-			return s.Inbox(ctx, a.AgentID)
-		}))}}
 }
