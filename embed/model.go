@@ -32,7 +32,7 @@ type ModelError struct {
 
 func (e *ModelError) Error() string { return fmt.Sprintf("model %s: %s", e.Model, e.Problem) }
 
-// Model is a sentence transformer, an Encoder. Several goroutines may use it:
+// Model is a sentence transformer. Several goroutines may use it:
 // their texts take turns. It takes from 100 to 500 MB and from 0.2 to 2 s a text, so it
 // belongs into a process that lives on, and is closed when idle.
 type Model struct {
@@ -44,8 +44,6 @@ type Model struct {
 	turn   chan struct{} // holds one token: whoever has it uses the engine
 	engine *engine       // nil: closed
 }
-
-var _ Encoder = (*Model)(nil)
 
 // OpenModel loads the model that Install made in a folder. A missing folder
 // gives an error that fs.ErrNotExist matches; a model that is not what was
@@ -94,6 +92,9 @@ func (m *Model) Name() string { return m.name }
 
 // Dim is the number of values of a vector.
 func (m *Model) Dim() int { return m.dim }
+
+// Knows is always true: a transformer makes something of every text.
+func (m *Model) Knows(string) bool { return true }
 
 // Encode runs one text after another: the scale of a quantised model's
 // numbers is taken over the whole batch, so that a text's vector would depend
@@ -175,6 +176,10 @@ type vocabulary struct {
 	fingerprint string // SHA-256 of the tokens in the order of their ids, a line each
 }
 
+// maxBytes bounds how much of a text is looked at: 128 words, the most that can
+// count, are far shorter unless they are no words.
+const maxBytes = 16 << 10
+
 // ids gives the ids of a text, marks included, at most n: what is too long
 // loses its end, not the mark behind it. meaning reports whether a word of it
 // is in the vocabulary.
@@ -183,8 +188,11 @@ type vocabulary struct {
 // words, panicked on one random text in four and ended the process on others.
 func (v *vocabulary) ids(text string, n int) (ids []int32, meaning bool) {
 	ids = append(ids, v.begin)
-	for _, word := range words(text, n) {
+	for word := range split(clean(cut(text, maxBytes))) {
 		had := len(ids)
+		if had >= n {
+			break
+		}
 		if ids = v.pieces.word(ids, word); len(ids) == had {
 			ids = append(ids, v.unknown)
 		} else {
@@ -231,15 +239,10 @@ func readVocabulary(dir string) (*vocabulary, error) {
 	return file.vocabulary()
 }
 
-// maxVocabulary is what a wordPieces can hold.
-const maxVocabulary = 65_534
-
 func (f *tokenizerFile) check() error {
 	switch {
 	case f.Model.Type != "WordPiece" && f.Model.Type != "" || len(f.Model.Vocab) == 0:
 		return fmt.Errorf("holds no WordPiece vocabulary (model type %q): only BERT's kind of tokenizer is supported", f.Model.Type)
-	case len(f.Model.Vocab) > maxVocabulary:
-		return fmt.Errorf("has %d tokens: only vocabularies of up to %d are supported", len(f.Model.Vocab), maxVocabulary)
 	case f.Model.GoesOn != nil && *f.Model.GoesOn != "##":
 		return fmt.Errorf("marks the inside of words with %q: only BERT's ## is supported", *f.Model.GoesOn)
 	case f.Normalizer == nil || f.Normalizer.Type != "BertNormalizer" || !f.Normalizer.Lowercase:

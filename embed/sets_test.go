@@ -131,7 +131,7 @@ func (s *set) ndcg(scores func(question, group string) []float64) float64 {
 }
 
 // byMeaning ranks by the cosines of an encoder's vectors.
-func (s *set) byMeaning(t testing.TB, e Encoder) float64 {
+func (s *set) byMeaning(t testing.TB, e *StaticEncoder) float64 {
 	t.Helper()
 	texts := make([]string, len(s.docs))
 	for i, d := range s.docs {

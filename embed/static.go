@@ -10,27 +10,6 @@ import (
 	"sync"
 )
 
-// An Encoder turns texts into vectors whose dot product says how close two
-// texts are in meaning.
-//
-// A vector is a function of its text alone: the same text gives the same vector
-// whatever stands beside it in the call, and whichever process asks. Texts may
-// hold anything, invalid UTF-8 included; a text without meaning to the encoder
-// (empty, only unknown characters) gives the zero vector, whose cosine to
-// everything is 0.
-type Encoder interface {
-	// Encode gives one vector a text, in order, each of Dim values and of
-	// length 1, or the zero vector. The context is checked between texts; when
-	// it ends, its error is given and no vector.
-	Encode(ctx context.Context, texts []string) ([][]float32, error)
-	// Name tells vectors of one encoder from those of another: model, size and
-	// a part of the checksum of its weights. Vectors of two names must never
-	// meet in one cosine.
-	Name() string
-	// Dim is the number of values of a vector.
-	Dim() int
-}
-
 // unit brings a vector to length 1; a vector of zeros stays.
 //
 // Products are rounded by a conversion before they are added, here as in add:
@@ -55,21 +34,15 @@ var vocabulary30k string
 //go:embed table/table.bin
 var table256 string
 
-// static is the encoder that is built in: each token has a vector in a table,
-// and a text's vector is the sum of its tokens', brought to length 1. Order and
-// context are lost, which costs some precision and makes it ten thousand times
+// StaticEncoder is the encoder that is built in: each token has a vector in a
+// table, and a text's vector is the sum of its tokens', brought to length 1. Order
+// and context are lost, which costs some precision and makes it ten thousand times
 // as fast as the transformer whose outputs the table was trained on.
-type static struct {
+type StaticEncoder struct {
 	words *wordPieces
 	rows  *table
 	name  string
 }
-
-// loadStatic is done once, by the first who needs it: indexing the vocabulary
-// takes about a millisecond, the table is read in place.
-var loadStatic = sync.OnceValues(func() (*static, error) {
-	return newStatic(vocabulary30k, table256)
-})
 
 // Static gives the encoder that is built in. It needs no file and no download,
 // takes some microseconds a text, and may be used by any number of goroutines.
@@ -79,36 +52,34 @@ var loadStatic = sync.OnceValues(func() (*static, error) {
 // more. Tokens without meaning to it are skipped; a text of nothing else, and
 // the empty text, give the zero vector, whose cosine to everything is 0.
 // The error says that the table built in is damaged.
-func Static() (Encoder, error) {
-	s, err := loadStatic()
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
+func Static() (*StaticEncoder, error) { return loadStatic() }
+
+// loadStatic is done once, by the first who needs it: indexing the vocabulary
+// takes some milliseconds, the table is read in place.
+var loadStatic = sync.OnceValues(func() (*StaticEncoder, error) { return newStatic(vocabulary30k, table256) })
 
 // newStatic makes an encoder of a vocabulary, one token a line, and a table
 // with as many rows.
-func newStatic(vocab, data string) (*static, error) {
+func newStatic(vocab, data string) (*StaticEncoder, error) {
 	rows, err := openTable(data)
 	if err != nil {
 		return nil, err
 	}
 	words := newWordPieces(vocab)
-	if n := len(words.begin) - 1; n != rows.n {
+	if len(words.whole) != rows.n {
 		return nil, &TableError{Problem: "it has not one row for each token of the vocabulary"}
 	}
-	return &static{words: words, rows: rows, name: "static-minilm-256@" + rows.sum}, nil
+	return &StaticEncoder{words: words, rows: rows, name: "static-minilm-256@" + rows.sum}, nil
 }
 
 // Name is the model's with the first 8 hex digits of the table's checksum.
-func (s *static) Name() string { return s.name }
+func (s *StaticEncoder) Name() string { return s.name }
 
 // Dim is 256.
-func (s *static) Dim() int { return s.rows.dim }
+func (s *StaticEncoder) Dim() int { return s.rows.dim }
 
 // Encode gives one vector a text. See [Static].
-func (s *static) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+func (s *StaticEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	space := make([]float32, len(texts)*s.rows.dim)
 	var ids []int32
@@ -127,28 +98,17 @@ func (s *static) Encode(ctx context.Context, texts []string) ([][]float32, error
 }
 
 // Knows reports whether a text holds a word, of three letters or more, that the
-// built-in encoder has whole. Of one that it puts together from syllables only
-// (a made-up name, another language) the vector means next to nothing, though
-// it is near to something as every vector is.
-func Knows(text string) (bool, error) {
-	s, err := loadStatic()
-	if err != nil {
-		return false, err
-	}
+// encoder has whole. Of one that it puts together from syllables only (a made-up
+// name, another language) the vector means next to nothing, though it is near to
+// something as every vector is.
+func (s *StaticEncoder) Knows(text string) bool {
 	for word := range strings.FieldsSeq(clean(cut(text, longestText))) {
 		word = strings.TrimFunc(word, punctuation)
-		if len(word) < 3 {
-			continue
-		}
-		hash := uint32(fnvOffset)
-		for i := range len(word) {
-			hash = (hash ^ uint32(word[i])) * fnvPrime
-		}
-		if _, ok := s.words.id(word, hash, false); ok {
-			return true, nil
+		if _, ok := s.words.whole[word]; ok && len(word) >= 3 {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // longestText is how much of a text counts, in bytes: as much as a fact may hold.

@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,94 +17,60 @@ const longestWord = 100
 // BERT tokenizer does: words, single punctuation marks and single ideographs,
 // each cut into the longest entries that fit, from the left. Entries that go on
 // a word begin with ## in the vocabulary.
-//
-// The entries are found in a table of their hashes, made when it is loaded: no
-// string is copied, and the hashes of all beginnings of a word are had in one
-// pass.
 type wordPieces struct {
-	vocab string   // one entry a line
-	begin []uint32 // where each line begins, and the end of the last one
-	slots []uint16 // id + 1 of the entry with a hash, open addressing
+	whole, inside map[string]int32 // ids, those of inside without their ##
+	longest       int              // bytes of an entry
 }
 
-// The parameters of FNV-1a, 32 bits.
-const (
-	fnvOffset = 2166136261
-	fnvPrime  = 16777619
-)
-
-// fnvGoesOn is the hash of "##".
-const fnvGoesOn = ((fnvOffset^'#')*fnvPrime&0xffffffff ^ '#') * fnvPrime & 0xffffffff
-
-// newWordPieces indexes a vocabulary of at most 65,534 lines.
+// newWordPieces indexes a vocabulary, one entry a line.
 func newWordPieces(vocab string) *wordPieces {
 	n := strings.Count(vocab, "\n")
-	w := &wordPieces{vocab: vocab, begin: make([]uint32, 1, n+1), slots: make([]uint16, 1<<16)}
-	hash := uint32(fnvOffset)
-	for i := range len(vocab) {
-		if c := vocab[i]; c != '\n' {
-			hash = (hash ^ uint32(c)) * fnvPrime
-			continue
+	w := &wordPieces{whole: make(map[string]int32, n), inside: make(map[string]int32, n/4)}
+	id := int32(0)
+	for entry := range strings.Lines(vocab) {
+		entry = strings.TrimSuffix(entry, "\n")
+		w.longest = max(w.longest, len(entry))
+		w.whole[entry] = id
+		if inside, ok := strings.CutPrefix(entry, "##"); ok {
+			w.inside[inside] = id
 		}
-		at := slot(hash)
-		for w.slots[at] != 0 {
-			at++
-		}
-		w.slots[at] = uint16(len(w.begin))
-		w.begin = append(w.begin, uint32(i+1))
-		hash = fnvOffset
+		id++
 	}
 	return w
-}
-
-// slot is where the search for a hash begins. The upper half is mixed in, since
-// FNV spreads its last byte badly over the low bits.
-func slot(hash uint32) uint16 { return uint16(hash ^ hash>>15) }
-
-// id finds the entry that is a word's beginning, or with goesOn ## and what
-// stands there.
-func (w *wordPieces) id(piece string, hash uint32, goesOn bool) (int32, bool) {
-	for at := slot(hash); w.slots[at] != 0; at++ {
-		id := uint32(w.slots[at] - 1)
-		entry := w.vocab[w.begin[id] : w.begin[id+1]-1]
-		if goesOn {
-			var more bool
-			if entry, more = strings.CutPrefix(entry, "##"); !more {
-				continue
-			}
-		}
-		if entry == piece {
-			return int32(id), true
-		}
-	}
-	return 0, false
 }
 
 // ids appends to dst the ids of a clean text. A word that no entries make up
 // gives none: it says nothing to a table, and [UNK] would say the same of every
 // such word.
 func (w *wordPieces) ids(dst []int32, text string) []int32 {
-	start := -1 // where the word being read begins
-	for i, r := range text {
-		alone := ideograph(r) || punctuation(r)
-		if !alone && r != ' ' {
-			if start < 0 {
-				start = i
-			}
-			continue
-		}
-		if start >= 0 {
-			dst = w.word(dst, text[start:i])
-			start = -1
-		}
-		if alone {
-			dst = w.word(dst, text[i:i+utf8.RuneLen(r)])
-		}
-	}
-	if start >= 0 {
-		dst = w.word(dst, text[start:])
+	for word := range split(text) {
+		dst = w.word(dst, word)
 	}
 	return dst
+}
+
+// split gives the words of a clean text: punctuation marks and ideographs are
+// words of their own.
+func split(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start := -1 // where the word being read begins
+		for i, r := range text {
+			alone := ideograph(r) || punctuation(r)
+			if !alone && r != ' ' {
+				if start < 0 {
+					start = i
+				}
+				continue
+			}
+			if start >= 0 && !yield(text[start:i]) || alone && !yield(text[i:i+utf8.RuneLen(r)]) {
+				return
+			}
+			start = -1
+		}
+		if start >= 0 {
+			yield(text[start:])
+		}
+	}
 }
 
 // word appends the ids of one word, none when it cannot be made up of entries.
@@ -111,28 +78,19 @@ func (w *wordPieces) word(dst []int32, word string) []int32 {
 	if len(word) > longestWord && utf8.RuneCountInString(word) > longestWord {
 		return dst
 	}
-	had := len(dst)
-	var hashes [longestWord * utf8.UTFMax]uint32 // of word[at:at+i+1]
-	for at := 0; at < len(word); {
-		hash := uint32(fnvOffset)
-		if at > 0 {
-			hash = fnvGoesOn
-		}
-		for i := range len(word) - at {
-			hash = (hash ^ uint32(word[at+i])) * fnvPrime
-			hashes[i] = hash
-		}
-		end := len(word)
-		for ; end > at; end-- {
-			if id, ok := w.id(word[at:end], hashes[end-at-1], at > 0); ok {
+	had, entries := len(dst), w.whole
+	for word != "" {
+		end := min(len(word), w.longest)
+		for ; end > 0; end-- {
+			if id, ok := entries[word[:end]]; ok {
 				dst = append(dst, id)
 				break
 			}
 		}
-		if end == at {
+		if end == 0 {
 			return dst[:had]
 		}
-		at = end
+		word, entries = word[end:], w.inside
 	}
 	return dst
 }
@@ -203,27 +161,6 @@ func ascii(text string) bool {
 		}
 	}
 	return true
-}
-
-// maxBytes bounds how much of a text is looked at: 128 words, the most that can
-// count, are far shorter unless they are no words.
-const maxBytes = 16 << 10
-
-// words gives the first words of a text, cleaned, at most n: punctuation marks
-// and ideographs are words of their own.
-func words(text string, n int) []string {
-	var apart strings.Builder
-	for _, r := range clean(cut(text, maxBytes)) {
-		if alone := ideograph(r) || punctuation(r); alone {
-			apart.WriteByte(' ')
-			apart.WriteRune(r)
-			apart.WriteByte(' ')
-		} else {
-			apart.WriteRune(r)
-		}
-	}
-	all := strings.Fields(apart.String())
-	return all[:min(len(all), n)]
 }
 
 // cut gives the whole runes within the first n bytes.

@@ -14,14 +14,20 @@ import (
 
 // VectorStatus tells what recall by meaning works with.
 type VectorStatus struct {
-	Model        string                  `json:"model"` // "present", "built-in" or "broken"
-	AutoDownload bool                    `json:"auto_download"`
-	IndexEntries int                     `json:"index_entries"` // facts that have a vector of the encoder in use
-	Path         string                  `json:"path"`
-	Encoder      string                  `json:"encoder"` // that a server's questions are asked with now
-	Entries      []meaning.VectorEntries `json:"entries"`
-	Backlog      int                     `json:"backlog"` // facts that the best encoder has no vector of yet
-	Why          string                  `json:"why"`
+	Model        string          `json:"model"` // "present", "built-in" or "broken"
+	AutoDownload bool            `json:"auto_download"`
+	IndexEntries int             `json:"index_entries"` // facts that have a vector of the encoder in use
+	Path         string          `json:"path"`
+	Encoder      string          `json:"encoder"` // that a server's questions are asked with now
+	Entries      []VectorEntries `json:"entries"`
+	Backlog      int             `json:"backlog"` // facts that the best encoder has no vector of yet
+	Why          string          `json:"why"`
+}
+
+// VectorEntries counts the vectors of one encoder.
+type VectorEntries struct {
+	Encoder string `json:"encoder"`
+	Entries int    `json:"entries"`
 }
 
 // errNoVectors says that a store was opened without vectors.
@@ -29,15 +35,15 @@ var errNoVectors = errors.New("recall by meaning is not part of this store")
 
 // EmbeddingsStatus says which encoder is used and why, and what is kept.
 func EmbeddingsStatus(ctx context.Context, s *Store, _ Nothing) (VectorStatus, error) {
-	if s.opts.Vectors == nil {
+	if s.opts.Encoders == nil {
 		return VectorStatus{}, errNoVectors
 	}
-	report := s.opts.Vectors.Report()
-	r := VectorStatus{Model: report.Model, AutoDownload: report.AutoDownload, Path: report.Path, Entries: report.Entries, Why: report.Why}
-	if r.Entries == nil {
-		r.Entries = []meaning.VectorEntries{}
+	is := s.opts.Encoders.Status()
+	r := VectorStatus{Model: is.Model, AutoDownload: is.AutoDownload, Path: s.vectors.index.Path(), Entries: []VectorEntries{}, Why: is.Why}
+	for _, e := range s.vectors.index.Entries() {
+		r.Entries = append(r.Entries, VectorEntries{e.Name, e.Entries})
 	}
-	for i, e := range s.opts.Vectors.Encoders(false) {
+	for i, e := range s.opts.Encoders.Usable(false) {
 		n, err := s.vectors.backlog(ctx, e, s.Now())
 		if err != nil {
 			return r, err
@@ -46,7 +52,7 @@ func EmbeddingsStatus(ctx context.Context, s *Store, _ Nothing) (VectorStatus, e
 			r.Backlog = n
 		}
 		if r.Encoder == "" && (n == 0 || e.Instant) {
-			r.Encoder, r.IndexEntries = e.Name, s.opts.Vectors.Facts(e.Name)
+			r.Encoder, r.IndexEntries = e.Name, s.vectors.facts(e.Name)
 			if i > 0 {
 				r.Why += "; built in until its backlog is empty"
 			}
@@ -83,11 +89,10 @@ func (VectorsReset) Text() string { return "Embeddings index reset." }
 // EmbeddingsReset takes all vectors off the disk. They are made again when
 // they are next needed.
 func EmbeddingsReset(_ context.Context, s *Store, _ Nothing) (VectorsReset, error) {
-	if s.opts.Vectors == nil {
+	if s.opts.Encoders == nil {
 		return VectorsReset{}, errNoVectors
 	}
-	r := VectorsReset{s.opts.Vectors.Report().Path}
-	return r, errors.Join(s.vectors.marks.Forget(), s.opts.Vectors.Drop(nil))
+	return VectorsReset{s.vectors.index.Path()}, errors.Join(s.vectors.marks.Forget(), s.vectors.index.Reset())
 }
 
 // VectorsMade is what EmbeddingsReindex gives.
@@ -122,7 +127,7 @@ type Reindexing struct {
 // done when it returns; an installed model's are left to a server, or done here
 // with Wait.
 func EmbeddingsReindex(ctx context.Context, s *Store, q Reindexing) (VectorsMade, error) {
-	if s.opts.Vectors == nil {
+	if s.opts.Encoders == nil {
 		return VectorsMade{}, errNoVectors
 	}
 	if err := s.vectors.marks.Forget(); err != nil {
@@ -131,12 +136,12 @@ func EmbeddingsReindex(ctx context.Context, s *Store, q Reindexing) (VectorsMade
 	if over, err := over(ctx, s); err != nil {
 		return VectorsMade{}, err
 	} else if len(over) > 0 {
-		if err := s.opts.Vectors.Drop(over); err != nil {
+		if err := s.vectors.index.Forget(over...); err != nil {
 			return VectorsMade{}, err
 		}
 	}
 	var r VectorsMade
-	for _, e := range s.opts.Vectors.Encoders(true) {
+	for _, e := range s.opts.Encoders.Usable(true) {
 		if !e.Instant && !q.Wait {
 			n, err := s.vectors.backlog(ctx, e, s.Now())
 			if err != nil {
@@ -150,7 +155,7 @@ func EmbeddingsReindex(ctx context.Context, s *Store, q Reindexing) (VectorsMade
 			return r, err
 		}
 		if r.Encoder == "" {
-			r.Encoder, r.Made, r.Embedded = e.Name, n, s.opts.Vectors.Facts(e.Name)
+			r.Encoder, r.Made, r.Embedded = e.Name, n, s.vectors.facts(e.Name)
 		}
 	}
 	return r, nil

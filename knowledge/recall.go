@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"leanctx/embed/vectors"
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -323,7 +324,7 @@ func (s *Store) salience(v *fact.Version, t time.Time) float64 {
 // by words and the vectors by meaning. A date in the question is taken for as_of
 // unless that finds nothing, or a stored value holds that date.
 func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
-	if s.opts.Semantic == nil && q.Mode == modeSemantic {
+	if s.opts.Encoders == nil && q.Mode == modeSemantic {
 		return Recalled{}, refusal.Argument("mode", "mode semantic needs vectors, and this store has none: use mode=auto")
 	}
 	var newest time.Time
@@ -461,21 +462,21 @@ func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f
 // vectorsOf gives the candidates their vectors. Those of names are made where that
 // takes no time: they are not kept.
 func (s *Store) vectorsOf(ctx context.Context, c *candidates, e meaning.Encoding) error {
-	var texts []meaning.Text
-	var vectors []*[]float32 // where each goes
+	var texts []vectors.Text
+	var to []*[]float32 // where each goes
 	for i, v := range c.versions {
-		to := &c.ranked[i]
-		texts, vectors = append(texts, meaning.Of(v)), append(vectors, &to.Vector)
+		x := &c.ranked[i]
+		texts, to = append(texts, meaning.Of(v)), append(to, &x.Vector)
 		if t, ok := meaning.OfQuestions(v); ok {
-			texts, vectors = append(texts, t), append(vectors, &to.Asked)
+			texts, to = append(texts, t), append(to, &x.Asked)
 		}
 		if e.Instant {
-			texts, vectors = append(texts, meaning.OfName(v)), append(vectors, &to.Name)
+			texts, to = append(texts, meaning.OfName(v)), append(to, &x.Name)
 		}
 	}
-	found, err := s.opts.Semantic.Of(ctx, e.Name, texts)
+	found, err := s.vectors.of(ctx, e, texts)
 	for i, v := range found {
-		*vectors[i] = v
+		*to[i] = v
 	}
 	return err
 }
@@ -509,8 +510,8 @@ func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMean
 type questionMeaning struct {
 	encoder meaning.Encoding
 	vectors [][]float32
-	near    []meaning.Near // of what is kept, the nearest first
-	only    bool           // words do not count
+	near    []vectors.Hit // of what is kept, the nearest first
+	only    bool          // words do not count
 }
 
 // compared is the question as package recall compares it; nil: by words alone.
@@ -531,13 +532,13 @@ const nearMost = 4 * candidatesMost
 // built-in encoder finds as much. Of another time there are no vectors, so the hits by words
 // alone are compared.
 func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Question) (*questionMeaning, error) {
-	if s.opts.Semantic == nil || q.Mode == modeLexical {
+	if s.opts.Encoders == nil || q.Mode == modeLexical {
 		return nil, nil
 	}
 	wanted := q.Mode == modeSemantic || q.Mode == modeHybrid
 	past := q.AsOf != "" || q.KnownAt != ""
 	var failed error
-	for _, e := range s.opts.Vectors.Encoders(true) {
+	for _, e := range s.opts.Encoders.Usable(true) {
 		if !e.Instant && (past || !wanted && (asked.Long || !s.opts.LongLived)) {
 			continue
 		}
@@ -548,22 +549,22 @@ func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Questio
 		if !ready && !e.Instant {
 			continue
 		}
-		vectors, err := s.opts.Semantic.Encode(ctx, e.Name, asked.Texts)
+		question, err := s.vectors.ask(ctx, e.Name, asked.Texts)
 		if err != nil {
 			s.opts.Logger.Debug("a question has no vector", "encoder", e.Name, "error", err)
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		if len(vectors) == 0 {
+		if len(question) == 0 {
 			continue
 		}
-		m := &questionMeaning{encoder: e, vectors: vectors, only: q.Mode == modeSemantic}
+		m := &questionMeaning{encoder: e, vectors: question, only: q.Mode == modeSemantic}
 		if ready && !past {
-			if m.near, err = s.opts.Semantic.Near(ctx, e.Name, vectors, nearMost); err != nil {
+			if m.near, err = s.vectors.index.Scan(ctx, e.Name, question, nearMost); err != nil {
 				return nil, err
 			}
 			for _, t := range tail { // too few to be kept yet: all are candidates
-				m.near = append(m.near, meaning.Near{ID: t.ID})
+				m.near = append(m.near, vectors.Hit{ID: t.ID})
 			}
 		}
 		return m, nil

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leanctx/embed/vectors"
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
 	"leanctx/internal/refusal"
@@ -50,8 +51,7 @@ type Options struct {
 	// LastSession is when the last session of somebody before this one began, zero
 	// where that is not known; may be nil.
 	LastSession func(ctx context.Context, a Actor) (time.Time, error)
-	Semantic    meaning.Semantic // recall by meaning; may be nil
-	Vectors     meaning.Vectors  // what it keeps; nil with it
+	Encoders    meaning.Encoders // of recall by meaning; may be nil
 	// Adopt is called before the store is first used. It may import what another
 	// program kept of the project. An error of it becomes a notice; may be nil.
 	Adopt func(context.Context, *Store) error
@@ -122,7 +122,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.vectors.semantic, c.vectors.vectors, c.vectors.log, c.vectors.logger, c.vectors.longLived = c.opts.Semantic, c.opts.Vectors, log, c.opts.Logger, c.opts.LongLived
+	c.vectors.encoders, c.vectors.index, c.vectors.log, c.vectors.logger, c.vectors.longLived = c.opts.Encoders, vectors.Open(dir), log, c.opts.Logger, c.opts.LongLived
 	c.vectors.marks.Path = filepath.Join(dir, "index", "vectors.json")
 	c.use = usage.Open(dir, c.opts.Now)
 	c.files = sourcefile.New(c.opts.ProjectRoot)
@@ -298,6 +298,9 @@ func (s *Store) Retrievals() func(v *fact.Version) fact.Retrievals {
 	s.use.Refresh()
 	return s.use.Of
 }
+
+// Vectors are those that are kept of the facts.
+func (s *Store) Vectors() *vectors.Index { return s.vectors.index }
 
 // Dir is the directory that the store is kept in.
 func (s *Store) Dir() string { return s.dir }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leanctx/embed/vectors"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/state"
@@ -17,8 +18,8 @@ import (
 // vectorSync keeps the vectors in step with the facts. What holds now, or will,
 // has vectors; what is over needs none.
 type vectorSync struct {
-	semantic  meaning.Semantic // nil: the store has no vectors
-	vectors   meaning.Vectors
+	encoders  meaning.Encoders // nil: the store has no vectors
+	index     *vectors.Index
 	marks     meaning.Marks
 	log       *state.Log
 	logger    *slog.Logger
@@ -36,7 +37,7 @@ const (
 )
 
 // lasting are those of some versions that are valid now or will be, as texts.
-func lasting(vs []*fact.Version, now time.Time) (out []meaning.Text) {
+func lasting(vs []*fact.Version, now time.Time) (out []vectors.Text) {
 	for _, v := range vs {
 		if lasts(v, now) {
 			out = append(out, meaning.Of(v))
@@ -54,7 +55,7 @@ func lasts(v *fact.Version, now time.Time) bool {
 
 // missing lists what may lack a vector of an encoder. ok is false where that is
 // not known without looking at all facts.
-func (x *vectorSync) missing(k state.Known, e meaning.Encoding, now time.Time) (texts []meaning.Text, ok bool) {
+func (x *vectorSync) missing(k state.Known, e meaning.Encoding, now time.Time) (texts []vectors.Text, ok bool) {
 	m, done, marked := x.marks.Of(e.Name)
 	if !marked || m.Lacking || m.Epoch != k.Epoch() || x.entries(e.Name) < m.Entries {
 		return nil, false
@@ -70,18 +71,51 @@ func (x *vectorSync) missing(k state.Known, e meaning.Encoding, now time.Time) (
 
 // entries counts the vectors that are kept of an encoder.
 func (x *vectorSync) entries(encoder string) int {
-	for _, e := range x.vectors.Report().Entries {
-		if e.Encoder == encoder {
-			return e.Entries
+	return x.index.Count(encoder, func(string) bool { return true })
+}
+
+// facts counts the vectors of an encoder, those of questions aside.
+func (x *vectorSync) facts(encoder string) int {
+	return x.index.Count(encoder, func(id string) bool { return !meaning.IsQuestions(id) })
+}
+
+// of gives the vectors of facts. An instant encoder makes them; of another one
+// those that are kept are found, nil for one that there is not.
+func (x *vectorSync) of(ctx context.Context, e meaning.Encoding, texts []vectors.Text) (out [][]float32, err error) {
+	if !e.Instant {
+		for _, t := range texts {
+			out = append(out, x.index.Vector(e.Name, t))
 		}
+		return out, nil
 	}
-	return 0
+	list := make([]string, len(texts))
+	for i, t := range texts {
+		list[i] = t.Text
+	}
+	err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
+		out, err = use.Encode(ctx, list)
+		return err
+	})
+	return out, err
+}
+
+// ask gives the vectors of those texts of a question that hold a word which the
+// encoder knows.
+func (x *vectorSync) ask(ctx context.Context, encoder string, texts []string) (out [][]float32, err error) {
+	err = x.encoders.With(encoder, func(use vectors.Encoder) error {
+		known := slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return !use.Knows(t) })
+		if len(known) > 0 {
+			out, err = use.Encode(ctx, known)
+		}
+		return err
+	})
+	return out, err
 }
 
 // ready reports whether the vectors of an encoder can be searched for a question.
 // tail are the few texts that have none yet. Where meaning is wanted, what is
 // missing is made first; else much of it is left for after the answer.
-func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool, now time.Time) (tail []meaning.Text, ok bool, err error) {
+func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool, now time.Time) (tail []vectors.Text, ok bool, err error) {
 	known, n := false, 0
 	if err := x.log.Look(ctx, func(k state.Known) error {
 		if tail, known = x.missing(k, e, now); known {
@@ -125,7 +159,10 @@ func (x *vectorSync) learn(ctx context.Context, e meaning.Encoding, now time.Tim
 		return 0, err
 	}
 	if len(texts) > 0 {
-		if n, err = x.semantic.Learn(ctx, e.Name, texts, progress); err != nil {
+		if err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
+			n, err = x.index.Fill(ctx, use, texts, progress)
+			return err
+		}); err != nil {
 			return n, err
 		}
 	}
@@ -134,7 +171,7 @@ func (x *vectorSync) learn(ctx context.Context, e meaning.Encoding, now time.Tim
 }
 
 // all lists what may lack a vector, and what is complete once it has one.
-func (x *vectorSync) all(ctx context.Context, e meaning.Encoding, now time.Time) (texts []meaning.Text, to meaning.Progress, seq uint64, err error) {
+func (x *vectorSync) all(ctx context.Context, e meaning.Encoding, now time.Time) (texts []vectors.Text, to meaning.Progress, seq uint64, err error) {
 	known := false
 	note := func(k state.Known) { to, seq = meaning.Progress{At: k.At, Epoch: k.Epoch()}, k.Seq }
 	if err = x.log.Look(ctx, func(k state.Known) error {
@@ -183,7 +220,7 @@ func (x *vectorSync) backlog(ctx context.Context, e meaning.Encoding, now time.T
 		return 0, err
 	}
 	if len(texts) > 0 {
-		n = x.semantic.Lacking(e.Name, texts)
+		n = len(x.index.Missing(e.Name, texts))
 	}
 	to.Lacking = n > 0
 	x.mark(e, to, seq)
@@ -193,10 +230,10 @@ func (x *vectorSync) backlog(ctx context.Context, e meaning.Encoding, now time.T
 // keep brings the vectors of every encoder up to date, the instant one first,
 // since it serves until the others are complete.
 func (x *vectorSync) keep(ctx context.Context, now time.Time) {
-	if x.semantic == nil {
+	if x.encoders == nil {
 		return
 	}
-	for _, e := range slices.Backward(x.vectors.Encoders(false)) {
+	for _, e := range slices.Backward(x.encoders.Usable(false)) {
 		if _, err := x.learn(ctx, e, now, nil); err != nil && ctx.Err() == nil {
 			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
 		}
@@ -205,7 +242,7 @@ func (x *vectorSync) keep(ctx context.Context, now time.Time) {
 
 // settle is for after a command's answer: the next one shall find vectors.
 func (x *vectorSync) settle(now time.Time) {
-	if x.semantic == nil || !x.lacking.Load() {
+	if x.encoders == nil || !x.lacking.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
@@ -223,10 +260,10 @@ func (x *vectorSync) settle(now time.Time) {
 
 // instant is the built-in encoder, nil where there is none.
 func (x *vectorSync) instant() *meaning.Encoding {
-	if x.semantic == nil {
+	if x.encoders == nil {
 		return nil
 	}
-	all := x.vectors.Encoders(false)
+	all := x.encoders.Usable(false)
 	if len(all) == 0 || !all[len(all)-1].Instant {
 		return nil
 	}
@@ -235,13 +272,13 @@ func (x *vectorSync) instant() *meaning.Encoding {
 
 // forget takes the vectors of versions that are no longer believed off the disk.
 func (x *vectorSync) forget(ids []string) {
-	if x.vectors == nil || len(ids) == 0 {
+	if x.encoders == nil || len(ids) == 0 {
 		return
 	}
-	if err := x.vectors.Drop(withQuestions(ids)); err != nil {
+	if err := x.index.Forget(withQuestions(ids)...); err != nil {
 		x.logger.Debug("vectors were not removed", "error", err)
 	}
-	for _, e := range x.vectors.Encoders(false) { // there are fewer now, and none is missing
+	for _, e := range x.encoders.Usable(false) { // there are fewer now, and none is missing
 		if m, done, ok := x.marks.Of(e.Name); ok && !m.Lacking {
 			m.Entries = min(m.Entries, x.entries(e.Name))
 			if err := x.marks.Set(e.Name, m, done); err != nil {
@@ -251,13 +288,12 @@ func (x *vectorSync) forget(ids []string) {
 	}
 }
 
-// drop takes the vectors of versions that were erased or removed off the disk:
-// all, where ids is empty.
+// drop takes the vectors of versions that were erased off the disk.
 func (x *vectorSync) drop(ids []string) error {
-	if x.vectors == nil {
+	if x.encoders == nil {
 		return nil
 	}
-	return errors.Join(x.marks.Forget(), x.vectors.Drop(withQuestions(ids)))
+	return errors.Join(x.marks.Forget(), x.index.Forget(withQuestions(ids)...))
 }
 
 // withQuestions are the ids of all vectors that versions may have.

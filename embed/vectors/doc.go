@@ -12,7 +12,7 @@
 //   - It is a cache. What cannot be read counts as absent: a file that is
 //     missing, cut, damaged, or of another version. It may be deleted at any time.
 //   - Vectors of two encoders are never compared.
-//   - A damaged vector is never a hit: each has a checksum.
+//   - A damaged vector is never a hit: the file has a checksum.
 //   - The file is written anew and renamed into place. When two processes write
 //     at once, one of them loses what it added, and encodes it again.
 //   - Forget leaves no byte of a text's vector in the file.
@@ -20,16 +20,14 @@
 // # How it works
 //
 // A vector is kept as whole numbers from -127 to 127 and a scale, which costs no
-// measurable precision. The scan compares all of them, on all processors: some
-// 10 ms for 100,000 facts. A server keeps the vectors in memory. A command reads
-// what they are of, and lets the numbers run through a small buffer for each
-// processor; to get 26 MB of memory from the system takes longer than to read
-// them. MEASURED.md has the figures, and what was tried.
+// measurable precision. The file is read whole. The scan compares all vectors, on
+// all processors: some 10 ms for 100,000 facts. MEASURED.md has the figures, and
+// what was tried.
 //
 // # The file
 //
-// embeddings.bin has a section for each encoder: a header of 32 bytes with a
-// checksum, the arrays (name, scales, checksums, hashes of the texts, ends of the
-// ids, ids), then the numbers, sorted by id. All integers are little-endian.
-// embeddings.json says for people what is in it.
+// embeddings.bin begins with a line: the version and the checksum of the rest. For
+// each encoder follow a line of JSON with its name and counts, the scales, the
+// hashes of the texts, the ids and the numbers, all sorted by id. All integers are
+// little-endian. embeddings.json says for people what is in it.
 package vectors

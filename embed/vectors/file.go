@@ -11,11 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"leanctx/internal/atomicfile"
@@ -24,19 +22,17 @@ import (
 const (
 	vectorFile     = "embeddings.bin"
 	describingFile = "embeddings.json"
-	headerSize     = 32
-	magic          = "lcvec"
-	version        = '2'     // follows the magic
-	streamed       = 4 << 20 // the size of a file whose numbers a command leaves there
+	magic          = "lcvec3" // the version is its last byte
 )
 
-// matrix is the vectors of one encoder, sorted by id.
+// matrix is the vectors of one encoder, sorted by id. It is never changed.
 type matrix struct {
 	encoder string
-	dim, n  int
-	arrays  []byte // name, scales, sums, texts, ends, ids: see [encodeMatrix]
-	rows    []byte // nil: they are in the file, from offset on
-	offset  int64
+	dim     int
+	ids     []string
+	texts   []uint64  // hashes
+	scales  []float32 // of the rows
+	rows    []byte    // dim numbers of eight bits for each vector
 }
 
 // entry is one vector on its way into a matrix.
@@ -44,218 +40,161 @@ type entry struct {
 	id    string
 	text  uint64
 	scale float32
-	sum   uint32 // of the row as it was stored; 0: not known yet
 	row   []byte
-}
-
-// at returns the i-th element of one of the arrays, which begins after so many
-// bytes for each vector and has elements of size bytes.
-func (m *matrix) at(before, size, i int) []byte {
-	from := len(m.encoder) + before*m.n + size*i
-	return m.arrays[from : from+size]
-}
-
-func (m *matrix) scale(i int) float32 {
-	return math.Float32frombits(binary.LittleEndian.Uint32(m.at(0, 4, i)))
-}
-func (m *matrix) sum(i int) uint32  { return binary.LittleEndian.Uint32(m.at(4, 4, i)) }
-func (m *matrix) text(i int) uint64 { return binary.LittleEndian.Uint64(m.at(8, 8, i)) }
-func (m *matrix) end(i int) int     { return int(binary.LittleEndian.Uint32(m.at(16, 4, i))) }
-
-// id is the i-th id. It must not be changed or kept.
-func (m *matrix) id(i int) []byte {
-	from := 0
-	if i > 0 {
-		from = m.end(i - 1)
-	}
-	ids := m.arrays[len(m.encoder)+20*m.n:]
-	return ids[from:m.end(i)]
 }
 
 func (m *matrix) row(i int) []byte { return m.rows[i*m.dim : (i+1)*m.dim] }
 
-// sound says whether a row is as it was written.
-func (m *matrix) sound(i int, row []byte) bool {
-	return row != nil && crc32.ChecksumIEEE(row) == m.sum(i)
-}
-
-// find returns the place of a text's vector. A nil matrix has none, and a
-// damaged vector counts as none.
+// find returns the place of a text's vector. A nil matrix has none.
 func (m *matrix) find(t Text) (int, bool) {
 	if m == nil {
 		return 0, false
 	}
-	i := sort.Search(m.n, func(i int) bool { return bytes.Compare(m.id(i), []byte(t.ID)) >= 0 })
-	ok := i < m.n && string(m.id(i)) == t.ID && m.text(i) == t.hash()
-	return i, ok && (m.rows == nil || m.sound(i, m.row(i)))
-}
-
-// header is what comes before a section.
-func (m *matrix) header() []byte {
-	h := make([]byte, headerSize)
-	copy(h, magic+string(version))
-	binary.LittleEndian.PutUint32(h[12:], uint32(len(m.encoder)))
-	binary.LittleEndian.PutUint32(h[16:], uint32(m.dim))
-	binary.LittleEndian.PutUint32(h[20:], uint32(m.n))
-	binary.LittleEndian.PutUint32(h[24:], uint32(len(m.arrays)))
-	binary.LittleEndian.PutUint32(h[8:], crc32.Update(crc32.ChecksumIEEE(h[12:]), crc32.IEEETable, m.arrays))
-	return h
+	i, ok := slices.BinarySearch(m.ids, t.ID)
+	return i, ok && m.texts[i] == t.hash()
 }
 
 // newMatrix makes a matrix of vectors.
 func newMatrix(encoder string, dim int, entries []entry) *matrix {
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
-	m := &matrix{encoder: encoder, dim: dim, n: len(entries), arrays: []byte(encoder), rows: make([]byte, 0, dim*len(entries))}
+	m := &matrix{encoder: encoder, dim: dim, rows: make([]byte, 0, dim*len(entries))}
 	for _, e := range entries {
-		m.arrays = binary.LittleEndian.AppendUint32(m.arrays, math.Float32bits(e.scale))
-	}
-	for _, e := range entries {
-		if e.sum == 0 {
-			e.sum = crc32.ChecksumIEEE(e.row)
-		}
-		m.arrays = binary.LittleEndian.AppendUint32(m.arrays, e.sum)
+		m.ids, m.texts, m.scales = append(m.ids, e.id), append(m.texts, e.text), append(m.scales, e.scale)
 		m.rows = append(m.rows, e.row...)
-	}
-	for _, e := range entries {
-		m.arrays = binary.LittleEndian.AppendUint64(m.arrays, e.text)
-	}
-	end := 0
-	for _, e := range entries {
-		end += len(e.id)
-		m.arrays = binary.LittleEndian.AppendUint32(m.arrays, uint32(end))
-	}
-	for _, e := range entries {
-		m.arrays = append(m.arrays, e.id...)
 	}
 	return m
 }
 
-var errSection = errors.New("not a section of vectors")
-
-// readMatrix reads the section at an offset of a file of a size, and returns
-// where the next one begins.
-func readMatrix(file io.ReaderAt, offset, size int64, whole bool) (*matrix, int64, error) {
-	h := make([]byte, headerSize)
-	if _, err := file.ReadAt(h, offset); err != nil {
-		return nil, 0, err
-	}
-	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(h[at:])) }
-	name, dim, n, arrays := u32(12), u32(16), u32(20), u32(24)
-	next := offset + headerSize + arrays + n*dim
-	if string(h[:6]) != magic+string(version) || name < 1 || name > maxName || dim < 1 || dim > maxDim || arrays < name+20*n || next > size {
-		return nil, 0, errSection
-	}
-	m := &matrix{dim: int(dim), n: int(n), arrays: make([]byte, arrays), offset: offset + headerSize + arrays}
-	if _, err := file.ReadAt(m.arrays, offset+headerSize); err != nil {
-		return nil, 0, err
-	}
-	m.encoder = string(m.arrays[:name])
-	if !bytes.Equal(h, m.header()) {
-		return nil, 0, errSection
-	}
-	// The checksum is right, but a file may have been made to be wrong.
-	for i, before := 0, 0; i < m.n; i++ {
-		if m.end(i) < before || int64(m.end(i)) > arrays-name-20*n {
-			return nil, 0, errSection
-		}
-		before = m.end(i)
-	}
-	if whole {
-		m.rows = make([]byte, n*dim)
-		if _, err := file.ReadAt(m.rows, m.offset); err != nil {
-			return nil, 0, err
-		}
-	}
-	return m, next, nil
+// section is the line of JSON before the vectors of an encoder.
+type section struct {
+	EncoderEntries
+	IDs int `json:"ids"` // bytes
 }
+
+// encode appends the section of an encoder: the line, scales, hashes, ids and rows.
+func (m *matrix) encode(to []byte) ([]byte, error) {
+	ids := strings.Join(m.ids, "\n")
+	line, err := json.Marshal(section{m.describe(), len(ids)})
+	if err != nil {
+		return nil, err
+	}
+	to = append(append(to, line...), '\n')
+	for _, numbers := range []any{m.scales, m.texts} {
+		if to, err = binary.Append(to, binary.LittleEndian, numbers); err != nil {
+			return nil, err
+		}
+	}
+	return append(append(to, ids...), m.rows...), nil
+}
+
+func (m *matrix) describe() EncoderEntries { return EncoderEntries{m.encoder, m.dim, len(m.ids)} }
+
+var errFile = errors.New("not a file of vectors")
+
+// decode reads one section, and returns what follows it.
+func decode(data []byte) (*matrix, []byte, error) {
+	line, data, _ := bytes.Cut(data, []byte("\n"))
+	var s section
+	if err := json.Unmarshal(line, &s); err != nil {
+		return nil, nil, err
+	}
+	n := s.Entries
+	// Each is limited first, so that their products cannot overflow.
+	if s.Name == "" || s.Dim < 1 || s.Dim > maxDim || n < 1 || n > len(data) || s.IDs < 0 || s.IDs > len(data) || len(data) < n*(12+s.Dim)+s.IDs {
+		return nil, nil, errFile
+	}
+	m := &matrix{encoder: s.Name, dim: s.Dim, scales: make([]float32, n), texts: make([]uint64, n)}
+	take := func(size int) []byte {
+		part := data[:size:size]
+		data = data[size:]
+		return part
+	}
+	_, err := binary.Decode(take(4*n), binary.LittleEndian, m.scales)
+	_, also := binary.Decode(take(8*n), binary.LittleEndian, m.texts)
+	m.ids = strings.Split(string(take(s.IDs)), "\n")
+	m.rows = take(n * s.Dim)
+	if err = errors.Join(err, also); err == nil && len(m.ids) != n {
+		err = errFile
+	}
+	return m, data, err
+}
+
+// decodeFile reads a whole file: a line with the version and a checksum of the rest, then the sections.
+func decodeFile(data []byte) (map[string]*matrix, error) {
+	line, rest, _ := bytes.Cut(data, []byte("\n"))
+	if string(line) != firstLine(rest) {
+		return nil, errFile
+	}
+	sets := map[string]*matrix{}
+	for len(rest) > 0 {
+		m, next, err := decode(rest)
+		if err != nil {
+			return nil, err
+		}
+		sets[m.encoder], rest = m, next
+	}
+	return sets, nil
+}
+
+func firstLine(rest []byte) string { return fmt.Sprintf("%s %08x", magic, crc32.ChecksumIEEE(rest)) }
 
 // load reads the file if it is another one than before. What cannot be read
 // counts as absent.
 func (x *Index) load() {
-	info, err := os.Stat(filepath.Join(x.dir, vectorFile))
+	info, err := os.Stat(x.path(vectorFile))
 	if err != nil || !info.Mode().IsRegular() {
 		if x.stamp != nil {
-			x.stamp, x.newer, x.sets = nil, false, map[string]*matrix{}
+			x.stamp, x.sets = nil, map[string]*matrix{}
 		}
 		return
 	}
 	if old := x.stamp; old != nil && os.SameFile(old, info) && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime()) {
 		return
 	}
-	file, err := os.Open(filepath.Join(x.dir, vectorFile))
+	data, err := os.ReadFile(x.path(vectorFile))
 	if err != nil {
 		return
 	}
-	defer file.Close()
-	if info, err = file.Stat(); err != nil {
-		return
+	if x.sets, err = decodeFile(data); err != nil {
+		x.sets = map[string]*matrix{}
 	}
-	x.stamp, x.newer, x.sets = info, newer(file), map[string]*matrix{}
-	for at := int64(0); at < info.Size() && !x.newer; {
-		m, next, err := readMatrix(file, at, info.Size(), x.inMemory || info.Size() < streamed)
-		if err != nil {
-			return
-		}
-		x.sets[m.encoder], at = m, next
-	}
+	x.stamp = info
 }
 
-// newer says whether a file is of a version that is not known yet.
-func newer(file io.ReaderAt) bool {
-	h := make([]byte, len(magic)+1)
-	_, err := file.ReadAt(h, 0)
-	return err == nil && string(h[:len(magic)]) == magic && h[len(magic)] > version && h[len(magic)] <= '9'
-}
-
-// loadWhole reads the numbers too, for good.
-func (x *Index) loadWhole() {
-	if !x.inMemory {
-		x.inMemory = true
-		if slices.ContainsFunc(slices.Collect(maps.Values(x.sets)), func(m *matrix) bool { return m.rows == nil }) {
-			x.stamp = nil
-		}
-	}
-	x.load()
-}
+func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 
 // change adds vectors of an encoder, which replace those with the same ids,
 // takes away those that are gone, and writes the file.
 func (x *Index) change(encoder string, dim int, added map[string]entry, gone map[string]bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.loadWhole()
-	if added == nil && (len(x.sets) == 0 || x.newer) {
+	x.load()
+	if added == nil && len(x.sets) == 0 {
 		return x.remove()
 	}
-	if m := x.sets[encoder]; added != nil && (m == nil || m.dim != dim) {
-		x.sets[encoder] = newMatrix(encoder, dim, nil)
+	sets, changed := maps.Clone(x.sets), len(added) > 0
+	if m := sets[encoder]; added != nil && (m == nil || m.dim != dim) {
+		sets[encoder] = newMatrix(encoder, dim, nil)
 	}
-	sets, changed := map[string]*matrix{}, false
-	for name, m := range x.sets {
+	for name, m := range sets {
 		var kept []entry
-		for i := range m.n {
-			id := string(m.id(i))
-			if _, again := added[id]; gone[id] || again && name == encoder || !m.sound(i, m.row(i)) {
-				changed = true
-				continue
+		for i, id := range m.ids {
+			if _, again := added[id]; !gone[id] && (!again || name != encoder) {
+				kept = append(kept, entry{id, m.texts[i], m.scales[i], m.row(i)})
 			}
-			kept = append(kept, entry{id, m.text(i), m.scale(i), m.sum(i), m.row(i)})
 		}
+		changed = changed || len(kept) < len(m.ids)
 		if name == encoder {
-			changed = changed || len(added) > 0
 			kept = slices.AppendSeq(kept, maps.Values(added))
 		}
-		if len(kept) > 0 {
-			sets[name] = newMatrix(name, m.dim, kept)
+		if sets[name] = newMatrix(name, m.dim, kept); len(kept) == 0 {
+			delete(sets, name)
 		}
 	}
 	if !changed {
 		return nil
 	}
 	x.sets = sets
-	if x.newer {
-		return nil // they serve this process
-	}
 	if err := x.write(); err != nil {
 		return fmt.Errorf("vectors in %s: %w", x.dir, err)
 	}
@@ -271,34 +210,37 @@ func (x *Index) write() error {
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return err
 	}
-	err := atomicfile.Write(filepath.Join(x.dir, vectorFile), atomicfile.Options{}, func(w io.Writer) error {
-		for _, name := range slices.Sorted(maps.Keys(x.sets)) {
-			m := x.sets[name]
-			for _, part := range [][]byte{m.header(), m.arrays, m.rows} {
-				if _, err := w.Write(part); err != nil {
-					return err
-				}
-			}
+	var data []byte
+	for _, name := range slices.Sorted(maps.Keys(x.sets)) {
+		var err error
+		if data, err = x.sets[name].encode(data); err != nil {
+			return err
 		}
-		return nil
+	}
+	err := atomicfile.Write(x.path(vectorFile), atomicfile.Options{}, func(w io.Writer) error {
+		if _, err := fmt.Fprintln(w, firstLine(data)); err != nil {
+			return err
+		}
+		_, err := w.Write(data)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if x.stamp, err = os.Stat(filepath.Join(x.dir, vectorFile)); err != nil {
+	if x.stamp, err = os.Stat(x.path(vectorFile)); err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(x.dir, describingFile), atomicfile.Options{}, func(w io.Writer) error {
+	return atomicfile.Write(x.path(describingFile), atomicfile.Options{}, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(map[string]any{"schema": 2, "encoders": x.entries(), "bytes": x.stamp.Size()})
 	})
 }
 
 // remove deletes the files.
 func (x *Index) remove() error {
-	x.stamp, x.newer, x.sets = nil, false, map[string]*matrix{}
+	x.stamp, x.sets = nil, map[string]*matrix{}
 	var errs []error
 	for _, name := range []string{vectorFile, describingFile} {
-		if err := os.Remove(filepath.Join(x.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(x.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
@@ -306,9 +248,8 @@ func (x *Index) remove() error {
 }
 
 func (x *Index) entries() (list []EncoderEntries) {
-	for _, m := range x.sets {
-		list = append(list, EncoderEntries{m.encoder, m.dim, m.n})
+	for _, name := range slices.Sorted(maps.Keys(x.sets)) {
+		list = append(list, x.sets[name].describe())
 	}
-	slices.SortFunc(list, func(a, b EncoderEntries) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }

@@ -15,7 +15,7 @@ import (
 // stopping is the built-in encoder until it has encoded left texts; then the
 // context ends.
 type stopping struct {
-	embed.Encoder
+	Encoder
 	left int
 	stop func()
 }
@@ -27,7 +27,7 @@ func (s *stopping) Encode(ctx context.Context, texts []string) ([][]float32, err
 	return s.Encoder.Encode(ctx, texts)
 }
 
-func mustStatic(t testing.TB) embed.Encoder {
+func mustStatic(t testing.TB) Encoder {
 	t.Helper()
 	e, err := embed.Static()
 	if err != nil {
@@ -36,7 +36,7 @@ func mustStatic(t testing.TB) embed.Encoder {
 	return e
 }
 
-func vectorOf(t testing.TB, e embed.Encoder, text string) []float32 {
+func vectorOf(t testing.TB, e Encoder, text string) []float32 {
 	t.Helper()
 	v, err := e.Encode(t.Context(), []string{text})
 	if err != nil {
@@ -54,16 +54,16 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 	texts[31].Text = "PostgreSQL 16 is the primary data store."
 	e := mustStatic(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	n, err := Open(dir, nil).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
+	n, err := Open(dir).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
 	if n != 25 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("filled %d, %v, want 25 and a context that ended", n, err)
 	}
 	var seen []int
-	n, err = Open(dir, nil).Fill(t.Context(), e, texts, func(done, missing int) { seen = append(seen, done, missing) })
+	n, err = Open(dir).Fill(t.Context(), e, texts, func(done, missing int) { seen = append(seen, done, missing) })
 	if n != 35 || err != nil || len(seen) != 70 || seen[0] != 1 || seen[68] != 35 || seen[69] != 35 {
 		t.Errorf("filled %d more, %v, progress %v, want 35 of 35", n, err, seen)
 	}
-	x := Open(dir, nil)
+	x := Open(dir)
 	if n, err := x.Fill(t.Context(), e, texts, nil); n != 0 || err != nil {
 		t.Errorf("nothing was missing, and yet %d, %v", n, err)
 	}
@@ -84,15 +84,15 @@ func TestTwoFillAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if _, err := Open(dir, nil).Fill(t.Context(), e, texts, nil); err != nil {
+			if _, err := Open(dir).Fill(t.Context(), e, texts, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	got := Open(dir, nil).Status()
+	got := Open(dir).Entries()
 	want := []EncoderEntries{{e.Name(), e.Dim(), len(texts)}}
-	if diff := cmp.Diff(want, got.Encoders); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

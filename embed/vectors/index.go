@@ -3,56 +3,66 @@ package vectors
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math"
 	"os"
-	"path/filepath"
+	"strings"
 	"sync"
 	"time"
-
-	"leanctx/embed"
 )
+
+// An Encoder turns texts into vectors whose dot product says how close two
+// texts are in meaning.
+//
+// A vector is a function of its text alone: the same text gives the same vector
+// whatever stands beside it in the call, and whichever process asks. Texts may
+// hold anything, invalid UTF-8 included; a text without meaning to the encoder
+// (empty, only unknown characters) gives the zero vector, whose cosine to
+// everything is 0.
+type Encoder interface {
+	// Encode gives one vector a text, in order, each of Dim values and of
+	// length 1, or the zero vector. The context is checked between texts; when
+	// it ends, its error is given and no vector.
+	Encode(ctx context.Context, texts []string) ([][]float32, error)
+	// Knows reports whether a text holds a word that means something to the encoder.
+	Knows(text string) bool
+	// Name tells vectors of one encoder from those of another: model, size and
+	// a part of the checksum of its weights. Vectors of two names must never
+	// meet in one cosine.
+	Name() string
+	// Dim is the number of values of a vector.
+	Dim() int
+}
 
 // Text is a text to be encoded, and the id that its vector is found by.
 type Text struct {
-	ID   string // of a version of a fact, say
+	ID   string // of a version of a fact, say; it holds no line feed
 	Text string
 }
 
 // hash is the 64-bit FNV-1a hash of the text, the same on every machine. A text
 // that changed under its id is encoded again.
 func (t Text) hash() uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(t.Text) {
-		h = (h ^ uint64(t.Text[i])) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	io.WriteString(h, t.Text)
+	return h.Sum64()
 }
 
 // Index holds the vectors of a project's facts, of one or several encoders, in a
 // folder. Several goroutines and processes may use one folder at once: an Index
 // looks before each operation whether the file was replaced.
 type Index struct {
-	dir      string
-	inMemory bool
+	dir string
 
 	mu    sync.Mutex
 	stamp os.FileInfo        // of the file as it was read; nil: there was none
-	newer bool               // a newer version wrote the file: it is left alone
-	sets  map[string]*matrix // by the encoder's name; a matrix is never changed
-}
-
-// Options of Open. Nil and the zero value work.
-type Options struct {
-	// LongLived is for a process that asks many questions: the vectors are kept
-	// in memory. Otherwise those of a large file stay there.
-	LongLived bool
+	sets  map[string]*matrix // by the encoder's name
 }
 
 // Open returns the index in a folder, which need not exist. Nothing is read
 // before the first operation.
-func Open(dir string, o *Options) *Index {
-	return &Index{dir: dir, inMemory: o != nil && o.LongLived, sets: map[string]*matrix{}}
-}
+func Open(dir string) *Index { return &Index{dir: dir, sets: map[string]*matrix{}} }
 
 // The limits of what is kept.
 const (
@@ -60,13 +70,18 @@ const (
 	maxDim  = 8192
 )
 
-// Missing returns the places in texts of those that have no vector of this
-// encoder.
-func (x *Index) Missing(encoder string, texts []Text) (missing []int) {
+// of returns the vectors of an encoder, nil if there are none.
+func (x *Index) of(encoder string) *matrix {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.load()
-	m := x.sets[encoder]
+	return x.sets[encoder]
+}
+
+// Missing returns the places in texts of those that have no vector of this
+// encoder.
+func (x *Index) Missing(encoder string, texts []Text) (missing []int) {
+	m := x.of(encoder)
 	for i, t := range texts {
 		if _, ok := m.find(t); !ok {
 			missing = append(missing, i)
@@ -75,21 +90,18 @@ func (x *Index) Missing(encoder string, texts []Text) (missing []int) {
 	return missing
 }
 
-// Vector returns the vector of a text, if it has one of this encoder.
-func (x *Index) Vector(encoder string, t Text) ([]float32, bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.loadWhole()
-	m := x.sets[encoder]
+// Vector returns the vector of a text of this encoder; nil if it has none.
+func (x *Index) Vector(encoder string, t Text) []float32 {
+	m := x.of(encoder)
 	i, ok := m.find(t)
 	if !ok {
-		return nil, false
+		return nil
 	}
 	v := make([]float32, m.dim)
 	for j, b := range m.row(i) {
-		v[j] = float32(int8(b)) * m.scale(i)
+		v[j] = float32(int8(b)) * m.scales[i]
 	}
-	return v, true
+	return v
 }
 
 // Fill encodes those of texts that have no vector of this encoder, one at a time
@@ -99,7 +111,7 @@ func (x *Index) Vector(encoder string, t Text) ([]float32, bool) {
 //
 // An error is the encoder's or the context's, or says that the file could not be
 // written; then the vectors serve this process.
-func (x *Index) Fill(ctx context.Context, e embed.Encoder, texts []Text, progress func(done, missing int)) (int, error) {
+func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, progress func(done, missing int)) (int, error) {
 	if e.Name() == "" || len(e.Name()) > maxName || e.Dim() < 1 || e.Dim() > maxDim {
 		return 0, fmt.Errorf("encoder %.40q with %d values: need a name of 1 to %d bytes and 1 to %d values", e.Name(), e.Dim(), maxName, maxDim)
 	}
@@ -140,9 +152,9 @@ func (x *Index) Fill(ctx context.Context, e embed.Encoder, texts []Text, progres
 }
 
 // quantise makes a vector one of whole numbers.
-func quantise(t Text, v []float32, e embed.Encoder) (entry, error) {
-	if len(t.ID) == 0 || len(t.ID) > maxName {
-		return entry{}, fmt.Errorf("text %.40q: need an id of 1 to %d bytes", t.ID, maxName)
+func quantise(t Text, v []float32, e Encoder) (entry, error) {
+	if len(t.ID) == 0 || len(t.ID) > maxName || strings.Contains(t.ID, "\n") {
+		return entry{}, fmt.Errorf("text %.40q: need an id of 1 to %d bytes on one line", t.ID, maxName)
 	}
 	if len(v) != e.Dim() {
 		return entry{}, fmt.Errorf("vector of %s has %d values, those of %s have %d", t.ID, len(v), e.Name(), e.Dim())
@@ -173,29 +185,18 @@ func (x *Index) Forget(ids ...string) error {
 	return x.change("", 0, nil, gone)
 }
 
-// Reset deletes the files, those of a newer version too.
+// Reset deletes the files.
 func (x *Index) Reset() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.remove()
 }
 
-// Status is what an index holds.
-type Status struct {
-	Path     string // of embeddings.json
-	Bytes    int64  // of embeddings.bin
-	Encoders []EncoderEntries
-	Newer    bool // a newer version wrote the file: nothing is read or written
-}
-
 // Count counts the vectors of an encoder whose id is counted.
 func (x *Index) Count(encoder string, counts func(id string) bool) (n int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.load()
-	if m := x.sets[encoder]; m != nil {
-		for i := range m.n {
-			if counts(string(m.id(i))) {
+	if m := x.of(encoder); m != nil {
+		for _, id := range m.ids {
+			if counts(id) {
 				n++
 			}
 		}
@@ -210,14 +211,13 @@ type EncoderEntries struct {
 	Entries int    `json:"entries"`
 }
 
-// Status says what is in the file.
-func (x *Index) Status() Status {
+// Entries counts the vectors in the file, by encoder.
+func (x *Index) Entries() []EncoderEntries {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.load()
-	s := Status{Path: filepath.Join(x.dir, describingFile), Encoders: x.entries(), Newer: x.newer}
-	if x.stamp != nil {
-		s.Bytes = x.stamp.Size()
-	}
-	return s
+	return x.entries()
 }
+
+// Path is the file that says for people what there is.
+func (x *Index) Path() string { return x.path(describingFile) }

@@ -32,6 +32,8 @@ type given struct {
 func (n named) Name() string { return n.name }
 func (n named) Dim() int     { return n.dim }
 
+func (named) Knows(string) bool { return true }
+
 func (g given) Encode(_ context.Context, texts []string) ([][]float32, error) {
 	return [][]float32{g.vectors[texts[0]]}, nil
 }
@@ -69,7 +71,7 @@ func put(t testing.TB, x *Index, e named, texts []Text, vectors [][]float32) {
 
 func scan(t testing.TB, x *Index, name string, v []float32, k int) []Hit {
 	t.Helper()
-	hits, err := x.Scan(t.Context(), Query{Encoder: name, Vectors: [][]float32{v}, Limit: k})
+	hits, err := x.Scan(t.Context(), name, [][]float32{v}, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,7 @@ var a16, b8 = named{"a@1", 16}, named{"b@1", 8}
 
 func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there")
-	x := Open(dir, nil)
+	x := Open(dir)
 	if got := x.Missing("a@1", []Text{{ID: "f-1"}}); len(got) != 1 {
 		t.Fatalf("nothing is there, and yet Missing gives %v", got)
 	}
@@ -100,17 +102,17 @@ func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 	put(t, x, a16, texts[200:], vectors[200:])
 	few, small := vectorsOf(2, 5, 8)
 	put(t, x, b8, few, small)
-	for _, x := range []*Index{x, Open(dir, nil), Open(dir, &Options{LongLived: true})} {
+	for _, x := range []*Index{x, Open(dir)} {
 		if got := x.Missing("a@1", texts); len(got) != 0 {
 			t.Errorf("missing %v, want none", got)
 		}
 		want := []EncoderEntries{{"a@1", 16, 300}, {"b@1", 8, 5}}
-		if diff := cmp.Diff(want, x.Status().Encoders); diff != "" {
+		if diff := cmp.Diff(want, x.Entries()); diff != "" {
 			t.Error(diff)
 		}
 		for i, text := range texts {
-			v, ok := x.Vector("a@1", text)
-			if !ok {
+			v := x.Vector("a@1", text)
+			if v == nil {
 				t.Fatalf("no vector of %v", text)
 			}
 			for j := range v {
@@ -131,7 +133,7 @@ func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 		t.Errorf("the folder holds %v, %v", names, err)
 	}
 	var described struct{ Encoders []EncoderEntries }
-	if data, err := os.ReadFile(x.Status().Path); err != nil || json.Unmarshal(data, &described) != nil || len(described.Encoders) != 2 {
+	if data, err := os.ReadFile(x.Path()); err != nil || json.Unmarshal(data, &described) != nil || len(described.Encoders) != 2 {
 		t.Errorf("%v %s", err, data)
 	}
 }
@@ -139,7 +141,7 @@ func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 // Changed words replace the vector of an id.
 func TestIndexNeverAnswersWithWhatWasReplaced(t *testing.T) {
 	dir := t.TempDir()
-	x := Open(dir, nil)
+	x := Open(dir)
 	texts, vectors := vectorsOf(1, 50, 16)
 	put(t, x, a16, texts, vectors)
 	changed := []Text{{ID: texts[3].ID, Text: "other words"}}
@@ -147,12 +149,12 @@ func TestIndexNeverAnswersWithWhatWasReplaced(t *testing.T) {
 		t.Errorf("the words of %s changed, and yet Missing gives %v", texts[3].ID, got)
 	}
 	put(t, x, a16, changed, vectors[4:5])
-	for _, x := range []*Index{x, Open(dir, nil)} {
+	for _, x := range []*Index{x, Open(dir)} {
 		hits := scan(t, x, "a@1", vectors[3], 50)
 		if len(hits) != 50 || hits[0].Cosine > .99 {
 			t.Errorf("%d hits, the replaced vector among them or one too few", len(hits))
 		}
-		if _, ok := x.Vector("a@1", texts[3]); ok {
+		if x.Vector("a@1", texts[3]) != nil {
 			t.Error("the replaced vector is still given")
 		}
 	}
@@ -167,14 +169,15 @@ func TestFillRefuses(t *testing.T) {
 		"holds NaN":        func(x *Index) error { return fill(x, two, one, [][]float32{{1, nan}}) },
 		"holds -Inf":       func(x *Index) error { return fill(x, two, one, [][]float32{{1, inf}}) },
 		"id of 1 to":       func(x *Index) error { return fill(x, two, []Text{{}}, [][]float32{{1, 0}}) },
+		"on one line":      func(x *Index) error { return fill(x, two, []Text{{ID: "f\nf"}}, [][]float32{{1, 0}}) },
 		"need a name":      func(x *Index) error { return fill(x, named{"", 2}, nil, nil) },
 		"1 to 8192 values": func(x *Index) error { return fill(x, named{"a", 1 << 20}, nil, nil) },
 	} {
-		x := Open(t.TempDir(), nil)
+		x := Open(t.TempDir())
 		if err := call(x); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
-		if s := x.Status(); s.Bytes != 0 {
+		if s := x.Entries(); len(s) != 0 {
 			t.Errorf("%q: something was stored", want)
 		}
 	}
@@ -182,12 +185,12 @@ func TestFillRefuses(t *testing.T) {
 
 func TestForgetLeavesNoByte(t *testing.T) {
 	dir := t.TempDir()
-	x := Open(dir, nil)
+	x := Open(dir)
 	texts, vectors := vectorsOf(1, 20, 16)
 	put(t, x, a16, texts, vectors)
 	few, small := vectorsOf(1, 20, 8)
 	put(t, x, b8, few, small)
-	if err := Open(dir, nil).Forget(texts[4].ID, few[2].ID, "f-unknown"); err != nil {
+	if err := Open(dir).Forget(texts[4].ID, few[2].ID, "f-unknown"); err != nil {
 		t.Fatal(err)
 	}
 	data := readWhole(t, dir)
@@ -217,12 +220,12 @@ func TestManyWriters(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
-			x := Open(dir, nil)
+			x := Open(dir)
 			for i := w * 100; i < w*100+100; i += 10 {
 				if err := fill(x, a16, texts[i:i+10], vectors[i:i+10]); err != nil {
 					t.Error(err)
 				}
-				hits, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vectors: vectors[i : i+1], Limit: 3})
+				hits, err := x.Scan(t.Context(), "a@1", vectors[i:i+1], 3)
 				if err != nil || len(hits) == 0 {
 					t.Error(hits, err)
 				}
@@ -230,9 +233,9 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	x := Open(dir, nil)
+	x := Open(dir)
 	put(t, x, a16, texts, vectors)
-	if missing := Open(dir, nil).Missing("a@1", texts); len(missing) != 0 {
+	if missing := Open(dir).Missing("a@1", texts); len(missing) != 0 {
 		t.Errorf("%d of 400 are missing", len(missing))
 	}
 }

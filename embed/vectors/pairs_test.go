@@ -12,7 +12,7 @@ import (
 // The plain way gives the same pairs, of vectors that are there.
 func TestPairsAreExact(t *testing.T) {
 	for _, dim := range []int{1, 7, 33, 256} {
-		x := Open(t.TempDir(), nil)
+		x := Open(t.TempDir())
 		keys, vectors := vectorsOf(uint64(dim), 300, dim)
 		put(t, x, named{"a@1", dim}, keys[:290], vectors[:290]) // ten have none
 		odd := func(i, j int) bool { return (i+j)%2 == 1 }
@@ -47,15 +47,15 @@ func TestPairsAreExact(t *testing.T) {
 
 func stored(t *testing.T, x *Index, k Text) []float32 {
 	t.Helper()
-	v, ok := x.Vector("a@1", k)
-	if !ok {
+	v := x.Vector("a@1", k)
+	if v == nil {
 		t.Fatal("no vector of", k)
 	}
 	return v
 }
 
 func TestPairsOfNothing(t *testing.T) {
-	x := Open(t.TempDir(), nil)
+	x := Open(t.TempDir())
 	keys, vectors := vectorsOf(1, 3, 8)
 	put(t, x, named{"a@1", 8}, keys, append(vectors[:2:2], make([]float32, 8)))
 	for _, q := range []Pairing{{}, {Encoder: "a@1"}, {Encoder: "a@1", Texts: keys, First: 9}, {Encoder: "b@1", Texts: keys, First: 9, Limit: 1, Least: -1},
@@ -73,7 +73,7 @@ func TestPairsOfNothing(t *testing.T) {
 
 // Three thousand facts, each with each, beside as many comparisons by a scan.
 func BenchmarkPairs(b *testing.B) {
-	x := Open(b.TempDir(), &Options{LongLived: true})
+	x := Open(b.TempDir())
 	keys, vectors := vectorsOf(1, 3000, 256)
 	put(b, x, named{"a@1", 256}, keys, vectors)
 	b.Run("pairs", func(b *testing.B) {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,33 +12,22 @@ import (
 	"sync/atomic"
 )
 
-// Query asks which texts are nearest in meaning.
-type Query struct {
-	Encoder string
-	Vectors [][]float32 // of the question, or of its parts: the nearest part counts
-	Limit   int
-	Allowed func(id string) bool // nil: all
-}
-
 // Hit is a text and its cosine to the question, -1 to 1.
 type Hit struct {
 	ID     string
 	Cosine float64
 }
 
-// Scan compares all vectors of an encoder with a question and returns the
-// nearest, equal ones by id. The error is the context's, or says that the
-// question is not of this encoder.
-func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
-	m, file := x.open(q.Encoder)
-	if file != nil {
-		defer file.Close()
-	}
-	if m == nil || q.Limit < 1 {
+// Scan compares all vectors of an encoder with those of a question, or of its
+// parts, of which the nearest counts. It returns the nearest texts, equal ones by
+// id. The error is the context's, or says that the question is not of this encoder.
+func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, limit int) ([]Hit, error) {
+	m := x.of(encoder)
+	if m == nil || limit < 1 {
 		return nil, ctx.Err()
 	}
 	var queries []whole
-	for _, v := range q.Vectors {
+	for _, v := range question {
 		if len(v) != m.dim {
 			return nil, fmt.Errorf("query has %d values, the vectors of %s have %d", len(v), m.encoder, m.dim)
 		}
@@ -51,105 +38,52 @@ func (x *Index) Scan(ctx context.Context, q Query) ([]Hit, error) {
 	if len(queries) == 0 {
 		return nil, ctx.Err()
 	}
-	cosines := make([]float32, m.n)
-	inChunks(ctx, m.n, func(from, to int, buffer *[]byte) {
-		rows := m.read(file, from, to, buffer)
+	cosines := make([]float32, len(m.ids))
+	parallel(ctx, len(m.ids), 1024, func(from, to int) {
 		for i := from; i < to; i++ {
 			best := float32(math.Inf(-1))
-			if rows != nil {
-				for _, w := range queries {
-					best = max(best, float32(dot(w.values, rows[:m.dim]))*w.scale)
-				}
-				rows = rows[m.dim:]
+			for _, w := range queries {
+				best = max(best, float32(dot(w.values, m.row(i)))*w.scale)
 			}
-			cosines[i] = best * m.scale(i)
+			cosines[i] = best * m.scales[i]
 		}
 	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return m.nearest(q, cosines, file), nil
-}
-
-// open returns the vectors of an encoder, and the file if their numbers are
-// there.
-func (x *Index) open(encoder string) (*matrix, *os.File) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for range 3 {
-		x.load()
-		m := x.sets[encoder]
-		if m == nil || m.rows != nil {
-			return m, nil
-		}
-		file, err := os.Open(filepath.Join(x.dir, vectorFile))
-		if err != nil {
+	var hits []Hit
+	for i, cosine := range cosines {
+		// Vectors of zeros are near nothing; a cosine of two says that the numbers are none.
+		if m.scales[i] == 0 || cosine < -2 || len(hits) == limit && float64(cosine) <= hits[limit-1].Cosine {
 			continue
 		}
-		if info, err := file.Stat(); err == nil && os.SameFile(info, x.stamp) && info.Size() == x.stamp.Size() {
-			return m, file
-		}
-		_ = file.Close() // it was replaced meanwhile
+		hits = insert(hits, Hit{m.ids[i], float64(cosine)}, limit, func(a, b Hit) int {
+			return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
+		})
 	}
-	return nil, nil
+	return hits, ctx.Err()
 }
 
-// read returns rows, from memory or from the file into the buffer. Nil says that
-// they are not to be had.
-func (m *matrix) read(file *os.File, from, to int, buffer *[]byte) []byte {
-	if m.rows != nil {
-		return m.rows[from*m.dim : to*m.dim]
-	}
-	*buffer = slices.Grow((*buffer)[:0], (to-from)*m.dim)[:(to-from)*m.dim]
-	if _, err := file.ReadAt(*buffer, m.offset+int64(from)*int64(m.dim)); err != nil {
-		return nil
-	}
-	return *buffer
+// insert puts an element into a list in order, of which the first so many are kept.
+func insert[T any](list []T, x T, most int, order func(a, b T) int) []T {
+	at, _ := slices.BinarySearchFunc(list, x, order)
+	list = slices.Insert(list, at, x)
+	return list[:min(len(list), most)]
 }
 
-// inChunks calls f for parts of 0 to n, on all processors, until the context
-// ends. Each goroutine has a buffer of its own.
-func inChunks(ctx context.Context, n int, f func(from, to int, buffer *[]byte)) {
-	const chunk = 1024
+// parallel calls f for parts of 0 to n, on all processors, until the context ends.
+func parallel(ctx context.Context, n, part int, f func(from, to int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+chunk-1)/chunk) {
+	for range min(runtime.GOMAXPROCS(0), (n+part-1)/part) {
 		wg.Go(func() {
-			var buffer []byte
 			for ctx.Err() == nil {
-				to := int(next.Add(chunk))
-				if to-chunk >= n {
+				to := int(next.Add(int64(part)))
+				if to-part >= n {
 					return
 				}
-				f(to-chunk, min(to, n), &buffer)
+				f(to-part, min(to, n))
 			}
 		})
 	}
 	wg.Wait()
-}
-
-// nearest picks the hits. A vector's id and checksum are looked at only when it
-// would be among them.
-func (m *matrix) nearest(q Query, cosines []float32, file *os.File) (hits []Hit) {
-	var buffer []byte
-	for i, cosine := range cosines {
-		full := len(hits) == q.Limit
-		if m.scale(i) == 0 || cosine < -2 || full && float64(cosine) <= hits[len(hits)-1].Cosine {
-			continue // equal ones come by id already
-		}
-		h := Hit{string(m.id(i)), float64(cosine)}
-		if q.Allowed != nil && !q.Allowed(h.ID) || !m.sound(i, m.read(file, i, i+1, &buffer)) {
-			continue
-		}
-		if full {
-			hits = hits[:len(hits)-1]
-		}
-		at, _ := slices.BinarySearchFunc(hits, h, func(a, b Hit) int {
-			return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
-		})
-		hits = slices.Insert(hits, at, h)
-	}
-	return hits
 }
 
 // whole is a vector as whole numbers times a scale.
@@ -217,14 +151,11 @@ type Pair struct {
 // Pairs returns the pairs, the nearest first and equal ones by place. A million
 // comparisons of 256 values take some 150 ms of one processor.
 func (x *Index) Pairs(ctx context.Context, q Pairing) ([]Pair, error) {
-	x.mu.Lock()
-	x.loadWhole()
-	m := x.sets[q.Encoder]
-	x.mu.Unlock()
+	m := x.of(q.Encoder)
 	rows, scales := make([][]byte, len(q.Texts)), make([]float64, len(q.Texts))
 	for i, t := range q.Texts {
 		if at, ok := m.find(t); ok {
-			rows[i], scales[i] = m.row(at), float64(m.scale(at))
+			rows[i], scales[i] = m.row(at), float64(m.scales[at])
 		}
 	}
 	order := func(a, b Pair) int {
@@ -243,37 +174,16 @@ func (x *Index) Pairs(ctx context.Context, q Pairing) ([]Pair, error) {
 				continue
 			}
 			p := Pair{i, j, float64(dot(query, rows[j])) * scales[i] * scales[j]}
-			full := len(near) == q.Limit
-			if p.Cosine < q.Least || full && p.Cosine <= near[len(near)-1].Cosine || q.Allowed != nil && !q.Allowed(i, j) {
+			if p.Cosine < q.Least || len(near) == q.Limit && p.Cosine <= near[q.Limit-1].Cosine || q.Allowed != nil && !q.Allowed(i, j) {
 				continue
 			}
-			if full {
-				near = near[:len(near)-1]
-			}
-			at, _ := slices.BinarySearchFunc(near, p, order)
-			near = slices.Insert(near, at, p)
+			near = insert(near, p, q.Limit, order)
 		}
 		return near
 	}
-	var mu sync.Mutex
-	var all []Pair
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= min(q.First, len(rows)) {
-					return
-				}
-				near := after(i)
-				mu.Lock()
-				all = append(all, near...)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
+	found := make([][]Pair, min(q.First, len(rows)))
+	parallel(ctx, len(found), 1, func(i, _ int) { found[i] = after(i) })
+	all := slices.Concat(found...)
 	slices.SortFunc(all, order)
 	return all, ctx.Err()
 }

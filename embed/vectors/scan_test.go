@@ -20,10 +20,10 @@ import (
 func slowScan(x *Index, name string, q []float32, k int) []Hit {
 	var all []Hit
 	m := x.sets[name]
-	for i := range m.n {
-		h := Hit{ID: string(m.id(i))}
+	for i, id := range m.ids {
+		h := Hit{ID: id}
 		for j := range q {
-			h.Cosine += float64(q[j]) * float64(int8(m.row(i)[j])) * float64(m.scale(i))
+			h.Cosine += float64(q[j]) * float64(int8(m.row(i)[j])) * float64(m.scales[i])
 		}
 		all = append(all, h)
 	}
@@ -36,7 +36,7 @@ func slowScan(x *Index, name string, q []float32, k int) []Hit {
 func TestScanIsExact(t *testing.T) {
 	for _, dim := range []int{1, 7, 8, 33, 256, 384} {
 		e := named{"a@1", dim}
-		x := Open(t.TempDir(), nil)
+		x := Open(t.TempDir())
 		keys, vectors := vectorsOf(uint64(dim), 5000, dim)
 		put(t, x, e, keys, vectors)
 		for i := range 100 {
@@ -62,7 +62,7 @@ func TestScanIsExact(t *testing.T) {
 
 // Equal vectors come by ID, whatever the cores did and wherever they are cut off.
 func TestScanTies(t *testing.T) {
-	x := Open(t.TempDir(), nil)
+	x := Open(t.TempDir())
 	keys, vectors := vectorsOf(1, 9000, 16)
 	for i := range vectors {
 		vectors[i] = vectors[i%3]
@@ -81,33 +81,16 @@ func TestScanTies(t *testing.T) {
 	}
 }
 
-func TestScanAllowed(t *testing.T) {
-	x := Open(t.TempDir(), nil)
-	keys, vectors := vectorsOf(1, 500, 16)
-	put(t, x, a16, keys, vectors)
-	place := func(id string) int { return slices.IndexFunc(keys, func(k Text) bool { return k.ID == id }) }
-	q := Query{Encoder: "a@1", Vectors: vectors[:1], Limit: 20, Allowed: func(id string) bool { return place(id)%100 == 1 }}
-	hits, err := x.Scan(t.Context(), q)
-	if err != nil || len(hits) != 5 {
-		t.Fatalf("%d hits, %v, want 5", len(hits), err)
-	}
-	for _, h := range hits {
-		if place(h.ID)%100 != 1 {
-			t.Errorf("%v was not allowed", h)
-		}
-	}
-}
-
 func TestScanRefuses(t *testing.T) {
-	x := Open(t.TempDir(), nil)
+	x := Open(t.TempDir())
 	keys, vectors := vectorsOf(1, 10, 16)
 	put(t, x, a16, keys, vectors)
-	if _, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vectors: [][]float32{make([]float32, 8)}, Limit: 1}); err == nil || !strings.Contains(err.Error(), "8 values") {
+	if _, err := x.Scan(t.Context(), "a@1", [][]float32{make([]float32, 8)}, 1); err == nil || !strings.Contains(err.Error(), "8 values") {
 		t.Errorf("a query of another size: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Scan(ended, Query{Encoder: "a@1", Vectors: vectors[:1], Limit: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := x.Scan(ended, "a@1", vectors[:1], 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
 	for _, limit := range []int{0, -1} {
@@ -125,7 +108,7 @@ func TestScanRefuses(t *testing.T) {
 }
 
 func TestZeroVectorsAreNearNothing(t *testing.T) {
-	x := Open(t.TempDir(), nil)
+	x := Open(t.TempDir())
 	empty := []Text{{ID: "f-empty"}}
 	put(t, x, a16, empty, [][]float32{make([]float32, 16)})
 	_, vectors := vectorsOf(1, 1, 16)
@@ -142,7 +125,7 @@ func TestZeroVectorsAreNearNothing(t *testing.T) {
 func BenchmarkScan(b *testing.B) {
 	const n, dim = 100_000, 256
 	dir := b.TempDir()
-	x := Open(dir, nil)
+	x := Open(dir)
 	keys, vectors := vectorsOf(1, n, dim)
 	put(b, x, named{"a@1", dim}, keys, vectors)
 	query, flat := wholeNumbers(vectors[n/2]).values, x.sets["a@1"].rows
@@ -162,16 +145,15 @@ func BenchmarkScan(b *testing.B) {
 		}
 	})
 	b.Run("scan", func(b *testing.B) {
-		q := Query{Encoder: "a@1", Vectors: vectors[n/2 : n/2+1], Limit: 10}
 		for b.Loop() {
-			if hits, err := x.Scan(b.Context(), q); err != nil || len(hits) != 10 {
+			if hits, err := x.Scan(b.Context(), "a@1", vectors[n/2:n/2+1], 10); err != nil || len(hits) != 10 {
 				b.Fatal(hits, err)
 			}
 		}
 	})
 	b.Run("cold", func(b *testing.B) { // the whole of a command's question
 		for b.Loop() {
-			if hits := scan(b, Open(dir, nil), "a@1", vectors[n/2], 10); len(hits) != 10 {
+			if hits := scan(b, Open(dir), "a@1", vectors[n/2], 10); len(hits) != 10 {
 				b.Fatal(hits)
 			}
 		}
@@ -183,7 +165,7 @@ func BenchmarkScan(b *testing.B) {
 	})
 	b.Run("load", func(b *testing.B) {
 		for b.Loop() {
-			if got := Open(dir, nil).Missing("a@1", keys[:1]); len(got) != 0 {
+			if got := Open(dir).Missing("a@1", keys[:1]); len(got) != 0 {
 				b.Fatal(got)
 			}
 		}
@@ -199,10 +181,10 @@ func BenchmarkScan(b *testing.B) {
 
 // Of a question in parts the nearest part counts.
 func TestScanOfParts(t *testing.T) {
-	x := Open(t.TempDir(), nil)
+	x := Open(t.TempDir())
 	texts, vectors := vectorsOf(1, 50, 16)
 	put(t, x, a16, texts, vectors)
-	hits, err := x.Scan(t.Context(), Query{Encoder: "a@1", Vectors: vectors[3:6], Limit: 3})
+	hits, err := x.Scan(t.Context(), "a@1", vectors[3:6], 3)
 	if err != nil || len(hits) != 3 {
 		t.Fatal(hits, err)
 	}

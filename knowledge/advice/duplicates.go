@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"leanctx/embed/vectors"
 	"leanctx/formats"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
@@ -46,7 +47,7 @@ const (
 type likely struct {
 	name  knowledge.Name
 	value string
-	meant meaning.Text
+	meant vectors.Text
 	at    time.Time // recorded; what was imported at once has one
 	from  time.Time // valid
 	marks []string
@@ -89,13 +90,13 @@ func nearly(ctx context.Context, s *knowledge.Store, e meaning.Encoding, facts [
 	slices.SortFunc(facts, func(a, b likely) int {
 		return cmp.Or(b.at.Compare(a.at), b.from.Compare(a.from), cmp.Compare(knowledge.Slashed(a.name), knowledge.Slashed(b.name)))
 	})
-	texts := make([]meaning.Text, len(facts))
+	texts := make([]vectors.Text, len(facts))
 	for i, f := range facts {
 		texts[i] = f.meant
 	}
 	first := newestOf(len(facts))
-	near, err := s.Options().Semantic.Pairs(ctx, e.Name, meaning.Pairing{
-		Texts: texts, First: first, Least: nearlyFloor, Limit: nearlyEach,
+	near, err := s.Vectors().Pairs(ctx, vectors.Pairing{
+		Encoder: e.Name, Texts: texts, First: first, Least: nearlyFloor, Limit: nearlyEach,
 		Allowed: func(i, j int) bool { return facts[i].same(&facts[j]) },
 	})
 	if err != nil {

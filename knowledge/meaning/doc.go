@@ -1,8 +1,9 @@
 // Package meaning says what the store has to know of encoders and vectors, to
 // recall facts by meaning. It has no facts and no vectors.
 //
-// What encodes and compares texts meets [Semantic] and [Vectors]. A fact is
-// encoded as [Of] says: the words of its key and aliases, then its value.
+// What encodes texts meets [Encoders]; package vectors keeps and compares what
+// they give. A fact is encoded as [Of] says: the words of its key and aliases, then
+// its value.
 // [Marks] note up to which commit all that holds has vectors.
 //
 // How words and meaning are joined is in package recall.

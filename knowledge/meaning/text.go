@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"leanctx/embed/vectors"
 	"leanctx/knowledge/fact"
 )
 
@@ -13,16 +14,18 @@ const maxText = 4 << 10
 
 // Of is the text by which a version is found: the words of its key and
 // aliases, then its value.
-func Of(v *fact.Version) Text {
+func Of(v *fact.Version) vectors.Text {
 	text := name(v)
 	if text != "" {
 		text += ": "
 	}
-	return Text{v.ID, cutBytes(text+v.Value, maxText)}
+	return vectors.Text{ID: v.ID, Text: cutBytes(text+v.Value, maxText)}
 }
 
 // OfName is the name of a version's fact.
-func OfName(v *fact.Version) Text { return Text{v.ID, cutBytes(name(v), maxText)} }
+func OfName(v *fact.Version) vectors.Text {
+	return vectors.Text{ID: v.ID, Text: cutBytes(name(v), maxText)}
+}
 
 // name is the words of a key and its aliases. Parts that hold a digit are left
 // out: they are numbers, dates and ids more often than words.
@@ -43,8 +46,8 @@ func name(v *fact.Version) string {
 const questionsID = "?"
 
 // OfQuestions is the text of a version's questions; ok: it has some.
-func OfQuestions(v *fact.Version) (t Text, ok bool) {
-	return Text{QuestionsID(v.ID), strings.Join(v.Questions, "; ")}, len(v.Questions) > 0
+func OfQuestions(v *fact.Version) (t vectors.Text, ok bool) {
+	return vectors.Text{ID: QuestionsID(v.ID), Text: strings.Join(v.Questions, "; ")}, len(v.Questions) > 0
 }
 
 // QuestionsID is the id of the vector of a version's questions.

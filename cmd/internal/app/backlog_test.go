@@ -15,8 +15,7 @@ import (
 func command(t testing.TB, dir string, m *models) *knowledge.Store {
 	t.Helper()
 	m.live = false
-	x := newVectored(dir, m)
-	s, err := knowledge.Open(dir, &knowledge.Options{Semantic: x, Vectors: x})
+	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"leanctx/embed"
+	"leanctx/embed/vectors"
+	"leanctx/knowledge/meaning"
 )
 
 // modelIdle is how long an unused model stays in memory. It needs more memory than the rest
@@ -51,8 +54,43 @@ func (m *models) current() (dir string, installed *embed.Manifest, err error) {
 	return dir, installed, nil
 }
 
-// use calls f with the model of this name, and loads it first if necessary.
-func (m *models) use(name string, f func(embed.Encoder) error) error {
+// Usable implements meaning.Encoders.
+func (m *models) Usable(wanted bool) (all []meaning.Encoding) {
+	_, installed, err := m.current()
+	if err == nil {
+		all = append(all, meaning.Encoding{Name: installed.Name})
+	} else if wanted && errors.Is(err, embed.ErrNoModel) {
+		m.fetch()
+	}
+	if static, err := embed.Static(); err == nil {
+		all = append(all, meaning.Encoding{Name: static.Name(), Instant: true})
+	}
+	return all
+}
+
+// Status implements meaning.Encoders.
+func (m *models) Status() meaning.Status {
+	s := meaning.Status{AutoDownload: m.auto}
+	switch _, installed, err := m.current(); {
+	case err == nil:
+		s.Model, s.Why = "present", installed.Name+" is installed"
+	case errors.Is(err, embed.ErrNoModel):
+		s.Model, s.Why = "built-in", "no other model is installed in "+m.dir
+	default:
+		s.Model, s.Why = "broken", "built in; "+err.Error()
+	}
+	return s
+}
+
+// With implements meaning.Encoders.
+func (m *models) With(name string, f func(vectors.Encoder) error) error {
+	static, err := embed.Static()
+	if err != nil {
+		return err
+	}
+	if static.Name() == name {
+		return f(static)
+	}
 	model, err := m.take(name)
 	if err != nil {
 		return err

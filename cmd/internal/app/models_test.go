@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"leanctx/embed"
+	"leanctx/embed/vectors"
 	"leanctx/knowledge"
-	"leanctx/knowledge/meaning"
 )
 
 // tinyModel installs a BERT of 32 values in the folder of models. It was not
@@ -33,16 +33,15 @@ func tinyModel(t testing.TB, modelsDir, file string) embed.Installed {
 }
 
 // modelStore is a server's store with the models of a folder.
-func modelStore(t testing.TB, dir string, m *models) (*knowledge.Store, *vectored) {
+func modelStore(t testing.TB, dir string, m *models) *knowledge.Store {
 	t.Helper()
 	m.live = true
-	x := newVectored(dir, m)
-	s, err := knowledge.Open(dir, &knowledge.Options{Semantic: x, Vectors: x, LongLived: true})
+	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m, LongLived: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return s, x
+	return s
 }
 
 func services(t testing.TB, s *knowledge.Store, n int) {
@@ -94,7 +93,7 @@ func TestModelIsFreedWhenIdle(t *testing.T) {
 func TestReindexWithModel(t *testing.T) {
 	dir, m := t.TempDir(), noModel(t)
 	done := tinyModel(t, m.dir, "onnx/model.onnx")
-	s, x := modelStore(t, dir, m)
+	s := modelStore(t, dir, m)
 	services(t, s, 40)
 	sure := 1.0
 	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "decision", Key: "sure", Value: "Bread is what we bake.", Confidence: &sure}); err != nil {
@@ -112,8 +111,8 @@ func TestReindexWithModel(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r.Embedded != 0 {
 		t.Fatalf("stopped: %+v, %v", r, err)
 	}
-	text := meaning.Text{}
-	if err := peek(s, x, done.Name, &text); err != nil || !strings.Contains(text.Text, "Bread") {
+	text := vectors.Text{}
+	if err := peek(s, done.Name, &text); err != nil || !strings.Contains(text.Text, "Bread") {
 		t.Errorf("the first one is %q, %v", text.Text, err)
 	}
 	st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
@@ -121,7 +120,7 @@ func TestReindexWithModel(t *testing.T) {
 	if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=present, ") || !strings.Contains(st.Text(), want) || st.Backlog == 0 {
 		t.Errorf("stopped: %s, %v", st.Text(), err)
 	}
-	other, _ := modelStore(t, dir, m)
+	other := modelStore(t, dir, m)
 	var wg sync.WaitGroup
 	for _, s := range []*knowledge.Store{s, other} {
 		wg.Go(func() {
@@ -140,18 +139,14 @@ func TestReindexWithModel(t *testing.T) {
 }
 
 // peek finds the one text that has a vector of an encoder.
-func peek(s *knowledge.Store, x *vectored, encoder string, found *meaning.Text) error {
+func peek(s *knowledge.Store, encoder string, found *vectors.Text) error {
 	r, err := s.Recall(context.Background(), knowledge.Question{Category: "decision"})
 	if err != nil {
 		return err
 	}
 	for _, f := range r.Facts {
-		t := meaning.Text{ID: f.ID, Text: f.Key + ": " + f.Value}
-		vectors, err := x.Of(context.Background(), encoder, []meaning.Text{t})
-		if err != nil {
-			return err
-		}
-		if len(vectors[0]) > 0 {
+		t := vectors.Text{ID: f.ID, Text: f.Key + ": " + f.Value}
+		if s.Vectors().Vector(encoder, t) != nil {
 			*found = t
 		}
 	}
@@ -185,7 +180,7 @@ func TestModelUnderARunningServer(t *testing.T) {
 		for _, loaded := range []bool{false, true} {
 			dir, m := t.TempDir(), noModel(t)
 			done := tinyModel(t, m.dir, "onnx/model.onnx")
-			s, _ := modelStore(t, dir, m)
+			s := modelStore(t, dir, m)
 			services(t, s, 3)
 			if loaded {
 				if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{Wait: true}); err != nil {
@@ -213,7 +208,7 @@ func TestModelUnderARunningServer(t *testing.T) {
 func TestModelInstalledAgain(t *testing.T) {
 	dir, m := t.TempDir(), noModel(t)
 	name := filepath.Join(tinyModel(t, m.dir, "onnx/model.onnx").Dir, "model.onnx")
-	s, _ := modelStore(t, dir, m)
+	s := modelStore(t, dir, m)
 	services(t, s, 1)
 	data, err := os.ReadFile(name)
 	if err != nil {

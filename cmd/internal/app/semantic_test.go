@@ -25,8 +25,7 @@ func noModel(t testing.TB) *models {
 // semanticStore opens the store in dir with the built-in encoder.
 func semanticStore(t testing.TB, dir string, lasting bool) *knowledge.Store {
 	t.Helper()
-	m := newVectored(dir, noModel(t))
-	s, err := knowledge.Open(dir, &knowledge.Options{Semantic: m, Vectors: m, LongLived: lasting})
+	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: noModel(t), LongLived: lasting})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +220,7 @@ func TestBrokenModel(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(m.dir, "current"), []byte(current), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		x := newVectored(dir, m)
-		s, err := knowledge.Open(dir, &knowledge.Options{Semantic: x, Vectors: x})
+		s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m})
 		if err != nil {
 			t.Fatal(err)
 		}

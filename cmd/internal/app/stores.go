@@ -159,7 +159,7 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	w := s.in(sc, p)
 	o := &knowledge.Options{
 		Redactor: r, ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), LongLived: s.longLived, Logger: s.logger,
-		Findings: w, OtherStores: w, Coworkers: w,
+		Findings: w, OtherStores: w, Coworkers: w, Encoders: s.transformers(),
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
 		Erased: replica.Purge, Brings: func() int { return replica.Brings(p.Root) },
@@ -168,8 +168,6 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	if p.at.moved() {
 		o.Adopt = nil // the former store has adopted what another program kept
 	}
-	m := newVectored(p.at.knowledgeDir(), s.transformers())
-	o.Semantic, o.Vectors = m, m
 	return o, nil
 }
 
