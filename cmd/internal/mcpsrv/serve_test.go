@@ -186,6 +186,7 @@ func TestSubscriptionsDoNotDelayTheEnd(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("took %v", took)
 		}
+		one(t, answers(t, out.Bytes()), `"listen:0"`)
 	})
 }
 

@@ -119,7 +119,8 @@ type pipe struct {
 	held    []*jsonrpc.Request   // pending requests that wait
 	running [orders]int          // the number of running requests
 
-	ended    bool // the end of input was read
+	ended    bool              // the end of input was read
+	last     []jsonrpc.Message // read after it
 	deadline <-chan time.Time
 }
 
@@ -158,7 +159,12 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if req := p.turn(); req != nil {
 			return req, nil
 		}
-		if p.done() {
+		switch {
+		case len(p.last) > 0:
+			msg := p.last[0]
+			p.last = p.last[1:]
+			return msg, nil
+		case p.ended && p.unanswered() == 0:
 			return nil, io.EOF
 		}
 		lines := p.lines
@@ -207,16 +213,27 @@ func (p *pipe) full() bool {
 	return len(p.held) >= maxHeld
 }
 
-// done reports, after the end of input, whether all requests are answered that end by
-// themselves.
-func (p *pipe) done() bool {
-	return p.ended && p.unanswered() == 0
-}
-
 func (p *pipe) unanswered() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.pending) - p.running[open]
+	return len(p.pending)
+}
+
+// end is called at the end of input. It cancels requests that do not end by themselves in
+// the client's name, and the SDK answers them.
+func (p *pipe) end() {
+	p.ended = true
+	p.deadline = time.After(p.grace)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, o := range p.pending {
+		if o != open {
+			continue
+		}
+		if params, err := json.Marshal(&mcp.CancelledParams{RequestID: id.Raw(), Reason: "end of input"}); err == nil {
+			p.last = append(p.last, &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
+		}
+	}
 }
 
 // accept returns the message of a line, if the SDK gets it now. It answers unreadable lines
@@ -224,8 +241,7 @@ func (p *pipe) unanswered() int {
 func (p *pipe) accept(l line) jsonrpc.Message {
 	switch {
 	case l.err != nil:
-		p.ended = true
-		p.deadline = time.After(p.grace)
+		p.end()
 		if !errors.Is(l.err, io.EOF) {
 			p.logger.Warn("input ended", "error", l.err)
 		}
