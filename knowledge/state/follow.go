@@ -28,7 +28,7 @@ type follower struct {
 	rest  func() ([]byte, error) // beside the facts, as of the index's position
 	stale bool                   // what is on disk is of another journal, or too old: it is to be built anew
 
-	losses int // [journal.Head.Losses] as of the index
+	losses int // [journal.Head.Losses] of the log that the index follows
 }
 
 func (x *follower) opened() (*index.Index, error) {
@@ -81,7 +81,7 @@ func (x *follower) close() error {
 func (x *follower) follow(s *State, h journal.Head) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if h.Losses > x.losses { // the index has commits that are gone, and would take new ones for those
+	if h.Losses != x.losses { // the index has commits that are gone, or it follows another log, with losses of its own
 		x.index, x.rest, x.stale, x.losses = nil, nil, true, h.Losses
 	}
 	i, err := x.opened()

@@ -3,6 +3,9 @@ package state
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -163,5 +166,64 @@ func TestDamagedBaseIsLeftForTheFacts(t *testing.T) {
 	must(t, l.Look(t.Context(), func(k Known) error { got = told(k); return nil }))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Each of the two logs of a directory counts its own losses. The index is made anew after a loss,
+// whichever log it followed before.
+func TestIndexOfALogThatLostCommits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that a process has open is not replaced")
+	}
+	dir, older := t.TempDir(), t.TempDir()
+	put := func(l *Log, key string) {
+		t.Helper()
+		must(t, l.Decide(t.Context(), func(_ Known, now time.Time) ([]Event, error) {
+			return []Event{{Put: &fact.Version{ID: formats.VersionID("room", key, key, now, 0), Category: "room", Key: key, Value: key, CreatedAt: now, ValidFrom: now, RecordedFrom: now}}}, nil
+		}))
+	}
+	count := func(l *Log) (n int) {
+		t.Helper()
+		must(t, l.Search(t.Context(), func(_ Known, x *Index) error { n = x.Count(); return nil }))
+		return n
+	}
+	setBack := func() {
+		t.Helper()
+		must(t, os.RemoveAll(filepath.Join(dir, "knowledge.journal")))
+		must(t, os.CopyFS(dir, os.DirFS(older)))
+	}
+	l := openLog(t, dir)
+	put(l, "first")
+	must(t, l.Sync(t.Context(), 1, nil))
+	must(t, l.Close())
+	text, err := os.ReadFile(filepath.Join(dir, "knowledge.journal"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(older, "knowledge.journal"), text, 0o600))
+
+	l = openLog(t, dir)
+	defer l.Close()
+	for i, all := range []bool{false, true} {
+		if all { // as a server does once it has all facts in memory
+			must(t, l.View(t.Context(), func(*State) error { return nil }))
+			l.mu.Lock()
+			l.some = nil
+			l.mu.Unlock()
+		}
+		put(l, fmt.Sprint("gone ", i))
+		if n := count(l); n != 2 {
+			t.Fatalf("before loss %d: %d facts in the index", i, n)
+		}
+		setBack()
+		put(l, fmt.Sprint("after ", i))
+		if n := count(l); n != 2 {
+			t.Fatalf("after loss %d: %d facts in the index", i, n)
+		}
+		must(t, l.Search(t.Context(), func(_ Known, x *Index) error {
+			if docs, err := x.Named(t.Context(), fmt.Sprint("after ", i)); err != nil || len(docs) != 1 {
+				t.Errorf("after loss %d the new fact is not found: %v, %v", i, docs, err)
+			}
+			return nil
+		}))
+		setBack()
 	}
 }
