@@ -8,11 +8,14 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// watch refuses writes before the disk is full. After a write that failed, JetStream answers no
+// watch stops writes before the disk is full. After a write that failed, JetStream answers no
 // publish on that stream until the server is started again, and clients are in doubt. So a
-// reserve is kept: with less room than that each write is refused with an answer, and reads go
-// on. If the disk was faster, the server is started again. In a cluster the other servers take
-// over instead.
+// reserve is kept.
+//
+//   - A server alone with less room than that refuses each write with an answer, and reads go
+//     on. If the disk was faster, the server is started again.
+//   - A server of a cluster stops its JetStream, and the other servers go on. It passes on what
+//     its clients ask. When there is room, it is started again and fetches what it missed.
 type watch struct {
 	s    *Server
 	o    *Options
@@ -39,7 +42,7 @@ func (w *watch) loop(ctx context.Context) {
 		case <-t.C:
 		}
 		w.look()
-		if healthy(w.s.now()) {
+		if w.sound() {
 			bad, mended = 0, true
 			continue
 		}
@@ -47,44 +50,55 @@ func (w *watch) loop(ctx context.Context) {
 		if bad < badLooks || !mended || time.Since(restarted) < restartAfter { // what a restart has not mended, another one does not
 			continue
 		}
-		w.tell("a write failed, the server is started again")
+		w.tell("the server is started again: its JetStream stopped, or a write failed")
 		if w.s.restart(w.o.Logger) != nil {
 			return
 		}
-		bad, mended, restarted = 0, healthy(w.s.now()), time.Now()
+		bad, mended, restarted = 0, w.sound(), time.Now()
 		w.look()
 	}
 }
 
-// look tells whether it can know how full the disk is.
-func (w *watch) look() bool {
-	ask := w.o.Free
-	if ask == nil {
-		ask = diskFree
-	}
-	free, size, err := ask(w.o.Dir)
-	if err != nil {
-		return false
-	}
+// look acts on how full the disk is.
+func (w *watch) look() {
+	free, size, err := w.o.free()
 	s, full := w.s.now(), free < min(reserve, size/reserveShare)
-	if s == w.of && full == w.full {
-		return true
+	if err != nil || s == w.of && full == w.full {
+		return
 	}
+	if w.o.Cluster == "" {
+		err = limit(s, full)
+	} else if full {
+		err = s.ShutdownJetStream()
+	}
+	if err != nil {
+		return // the server stops; or it is tried again
+	}
+	switch {
+	case full && !w.full:
+		w.tell("the disk is full: this server writes nothing until there is room")
+	case !full && w.full:
+		w.tell("the disk has room again")
+	}
+	w.of, w.full = s, full
+}
+
+// limit has a server refuse what would take room, or lets it write again.
+func limit(s *server.Server, full bool) error {
 	l := server.JetStreamAccountLimits{MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: -1, MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1}
 	if full {
 		l.MaxStore = 0
 	}
-	if s.GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"": l}) != nil {
-		return true // the server stops; or it is tried again
+	return s.GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"": l})
+}
+
+// sound tells whether the server works as well as the disk allows. JetStream in a cluster stops
+// by itself when a write fails.
+func (w *watch) sound() bool {
+	if w.o.Cluster != "" {
+		return w.full || w.s.now().JetStreamEnabled()
 	}
-	switch {
-	case full && !w.full:
-		w.tell("the disk is full, writes are refused until there is room")
-	case !full && w.full:
-		w.tell("the disk has room again, writes are accepted")
-	}
-	w.of, w.full = s, full
-	return true
+	return healthy(w.s.now())
 }
 
 func (w *watch) tell(text string) {

@@ -1,4 +1,4 @@
-//go:build linux || darwin || freebsd
+//go:build linux || darwin || freebsd || dragonfly
 
 package natsserver
 
@@ -8,5 +8,5 @@ import "golang.org/x/sys/unix"
 func diskFree(dir string) (free, size uint64, err error) {
 	var st unix.Statfs_t
 	err = unix.Statfs(dir, &st)
-	return uint64(st.Bavail) * uint64(st.Bsize), st.Blocks * uint64(st.Bsize), err
+	return uint64(max(st.Bavail, 0)) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize), err
 }

@@ -64,10 +64,13 @@ func Start(o *Options) (*Server, error) {
 	so := &server.Options{
 		ServerName: o.Name, Host: host, Port: port, NoSigs: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, MaxPayload: 8 << 20,
-		JetStreamMaxStore: math.MaxInt64, // watch looks at the disk as it is, not as it was at the start
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
+	}
+	_, _, unknown := o.free()
+	if unknown == nil { // else NATS keeps its own limit
+		so.JetStreamMaxStore = math.MaxInt64 // watch looks at the disk as it is, not as it was at the start
 	}
 	if o.TokenFile != "" {
 		token, err := os.ReadFile(o.TokenFile)
@@ -92,10 +95,18 @@ func Start(o *Options) (*Server, error) {
 	}
 	var ctx context.Context
 	ctx, s.stop = context.WithCancel(context.Background())
-	if w := (watch{s: s, o: o}); o.Cluster == "" && w.look() {
+	if w := (watch{s: s, o: o}); unknown == nil {
+		w.look()
 		s.wg.Go(func() { w.loop(ctx) })
 	}
 	return s, nil
+}
+
+func (o *Options) free() (free, size uint64, err error) {
+	if o.Free != nil {
+		return o.Free(o.Dir)
+	}
+	return diskFree(o.Dir)
 }
 
 func start(o *server.Options, l *slog.Logger) (*server.Server, error) {
@@ -114,7 +125,7 @@ func start(o *server.Options, l *slog.Logger) (*server.Server, error) {
 	return s, nil
 }
 
-// restart starts the server anew at the same address.
+// restart starts the server anew at the same addresses.
 func (s *Server) restart(l *slog.Logger) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,11 +133,14 @@ func (s *Server) restart(l *slog.Logger) error {
 	if at, ok := s.s.Addr().(*net.TCPAddr); ok {
 		o.Port = at.Port // it may have been any
 	}
+	if at := s.s.ClusterAddr(); at != nil {
+		o.Cluster.Port = at.Port
+	}
 	s.s.Shutdown()
 	s.s.WaitForShutdown()
 	n, err := start(o, l)
 	if err != nil {
-		s.err = fmt.Errorf("a write failed, and the server could not be started again: %w", err)
+		s.err = fmt.Errorf("the server stopped, and could not be started again: %w", err)
 		return s.err
 	}
 	s.s = n
