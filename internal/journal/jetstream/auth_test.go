@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/journal/jetstream/natsserver"
 	"leanctx/internal/proctest"
@@ -152,8 +153,11 @@ func TestTLS(t *testing.T) {
 	if got := signIn(t, jetstream.Server{URL: both, CA: ours.File, Cert: cert, Key: key}); got != "" {
 		t.Error(got)
 	}
-	// Who is refused for its certificate may see no more than that the connection ends.
-	refusedWith(t, jetstream.Server{URL: both, CA: ours.File}, both)
+	none := jetstream.Server{URL: both, CA: ours.File}
+	refusedWith(t, none, "the server wants a client certificate; join with --cert and --key")
+	if got := signIn(t, none); strings.Contains(got, journal.ErrOffline.Error()) {
+		t.Errorf("a server that wants a certificate is not offline: %s", got)
+	}
 	foreign, foreignKey := theirs.Signed(t, time.Now().Add(time.Hour))
-	refusedWith(t, jetstream.Server{URL: both, CA: ours.File, Cert: foreign, Key: foreignKey}, both)
+	refusedWith(t, jetstream.Server{URL: both, CA: ours.File, Cert: foreign, Key: foreignKey}, "the server refuses the certificate in "+foreign)
 }

@@ -224,7 +224,50 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 	if s.o.Cert != "" {
 		o = append(o, nats.ClientCert(s.o.Cert, s.o.Key))
 	}
-	return nats.Connect(s.o.URL, o...)
+	var asked atomic.Bool
+	nc, err := nats.Connect(s.o.URL, append(o, s.certificate(&asked))...)
+	if err != nil && asked.Load() {
+		err = s.refusedCertificate(err)
+	}
+	return nc, err
+}
+
+// certificate has asked tell whether a server wanted to see a certificate of ours.
+func (s *Stream) certificate(asked *atomic.Bool) nats.Option {
+	return func(o *nats.Options) error {
+		if o.TLSConfig == nil {
+			o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+		}
+		o.TLSConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			asked.Store(true)
+			if s.o.Cert == "" {
+				return &tls.Certificate{}, nil
+			}
+			c, err := tls.LoadX509KeyPair(s.o.Cert, s.o.Key)
+			return &c, err
+		}
+		return nil
+	}
+}
+
+// What a server says that asked for a certificate of ours.
+var (
+	errNoCertificate      = errors.New("the server wants a client certificate; join with --cert and --key")
+	errCertificateRefused = errors.New("the server refuses the certificate")
+)
+
+// refusedCertificate explains the error of such a server. Without a certificate of ours there is no
+// other reason: NATS asks nobody whom it would let in without. With one, the server either sends
+// an alert, or the connection ends right after the handshake.
+func (s *Stream) refusedCertificate(err error) error {
+	if s.o.Cert == "" {
+		return fmt.Errorf("%w: %w", errNoCertificate, err)
+	}
+	at, network := errors.AsType[*net.OpError](err)
+	if alert := network && at.Op == "remote error"; alert || errors.Is(err, nats.ErrTLS) && !(network && at.Timeout()) { // crypto/tls calls an alert so
+		return fmt.Errorf("%w in %s: %w", errCertificateRefused, s.o.Cert, err)
+	}
+	return err
 }
 
 // find looks for the stream and checks that it is ours.
@@ -377,6 +420,8 @@ func (s *Stream) explain(err error) error {
 		return fmt.Errorf("%s: the server has no JetStream: %w", s.Where(), err)
 	case full(err):
 		return fmt.Errorf("%s: %w: %w", s.Where(), journal.ErrFull, err)
+	case errors.Is(err, errNoCertificate) || errors.Is(err, errCertificateRefused):
+		return fmt.Errorf("%s: %w", s.Where(), err)
 	}
 	for _, gone := range []error{
 		nats.ErrNoServers, nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected, nats.ErrNoResponders,
