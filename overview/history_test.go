@@ -85,7 +85,7 @@ func (p *past) judge(commit, task string, files []string) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	named := withTests(o.Critical, o.Important)
+	named := listedPaths(o.Critical, o.Important)
 	missing := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return slices.Contains(named, f) })
 	p.tasks++
 	p.found, p.all = p.found+len(files)-len(missing), p.all+len(files)
@@ -100,17 +100,6 @@ func (p *past) judge(commit, task string, files []string) {
 
 func (p *past) report() {
 	p.Logf("of %d tasks: all files of %d, all but tests of %d; %d of %d files", p.tasks, p.whole, p.code, p.found, p.all)
-}
-
-// withTests are the files of tiers, with the tests on their lines.
-func withTests(lists ...[]Listed) []string {
-	out := listedPaths(lists...)
-	for _, list := range lists {
-		for _, l := range list {
-			out = append(out, l.Tests...)
-		}
-	}
-	return out
 }
 
 func gitIn(t *testing.T, dir string, args ...string) string {

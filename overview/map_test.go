@@ -123,10 +123,11 @@ func TestText(t *testing.T) {
 	want := `PROJECT OVERVIEW - ` + l.root + ` (11 files)
 
   CRITICAL (read full):
-    src/auth.ts - JWT logic, token generation; sign [tested by auth.test.ts]
+    src/auth.ts - JWT logic, token generation; sign
 
   IMPORTANT (read map):
     src/db/user.ts - User, load
+    src/auth.test.ts
     src/server.ts - listen
     src/db/pool.ts - Keeps connections; Pool
 

@@ -21,10 +21,9 @@ type ranking struct {
 	dir     string
 	memory  []string
 
-	tested  bool // the task is about tests
-	roles   []role
-	score   []float64
-	subject []int // the file that a test tests, judged by names, or -1; nil without a task
+	tested bool // the task is about tests
+	roles  []role
+	score  []float64
 }
 
 // The weights of a score. Each part is 0 to 1.
@@ -84,14 +83,8 @@ func (r *ranking) spread(words, named, flow []float64) {
 		}
 		r.score[i] *= r.prior(i)
 	}
-	r.subject = r.subjects()
-	if r.tested {
-		return
-	}
-	for i, of := range r.subject {
-		if of >= 0 {
-			r.score[of] = max(r.score[of], 1.001*r.score[i]) // a test leads to what it tests
-		}
+	if !r.tested {
+		r.leadFromTests()
 	}
 }
 
@@ -214,7 +207,7 @@ func (r *ranking) named() []float64 {
 const builtShare = 0.6
 
 // testShare is the factor for a test if the task is not about tests.
-const testShare = 0.6
+const testShare = 0.8
 
 // prior is the factor for the kind of a file: code before tests, tests before data.
 func (r *ranking) prior(i int) float64 {
@@ -240,23 +233,20 @@ func (r *ranking) prior(i int) float64 {
 	return p
 }
 
-// subjects finds the file that each test tests.
-func (r *ranking) subjects() []int {
+// leadFromTests puts each file that a test tests before the test.
+func (r *ranking) leadFromTests() {
 	at := make(map[string]int, len(r.entries))
 	for i, e := range r.entries {
 		at[e.Path] = i
 	}
-	out := make([]int, len(r.entries))
 	for i, e := range r.entries {
-		out[i] = -1
 		for _, name := range graph.Tested(e.Path) {
 			if of, ok := at[name]; ok {
-				out[i] = of
+				r.score[of] = max(r.score[of], 1.001*r.score[i])
 				break
 			}
 		}
 	}
-	return out
 }
 
 // commitScores scores each file by the messages of its commits, scaled to 1. A message says

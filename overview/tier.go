@@ -72,23 +72,16 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 		{&o.Reference, referenceMost, referenceFrom, total},
 	}
 	o.Critical, o.Important, o.Reference = []Listed{}, []Listed{}, []Listed{}
-	spent, tests, taken := 0, r.tests(order), map[int]bool{}
+	spent := 0
 	for _, t := range tiers {
 		for ; len(order) > 0 && len(*t.list) < t.most; order = order[1:] {
-			if taken[order[0]] {
-				continue
-			}
-			own := slices.DeleteFunc(tests[order[0]], func(i int) bool { return taken[i] })
-			l := listed(r, order[0], own[:min(testsMost, len(own))])
+			l := listed(r, order[0])
 			cost := len(l.line())
 			if r.score[order[0]] < t.from*top || spent+cost > t.left {
 				break
 			}
 			spent += cost
 			*t.list = append(*t.list, l)
-			for _, i := range own[:len(l.Tests)] {
-				taken[i] = true
-			}
 		}
 	}
 }
@@ -99,14 +92,13 @@ func (o *Overview) skip(r *ranking, apart []string) {
 	shownIn := map[string]bool{}
 	for _, list := range [][]Listed{o.Critical, o.Important, o.Reference} {
 		for _, l := range list {
-			o.Skipped.Files -= 1 + len(l.Tests)
-			for _, name := range append([]string{l.Path}, l.Tests...) {
-				if strings.HasPrefix(name, `"`) {
-					name, _ = strconv.Unquote(name)
-				}
-				for dir := path.Dir(name); !shownIn[dir]; dir = path.Dir(dir) {
-					shownIn[dir] = true
-				}
+			o.Skipped.Files--
+			name := l.Path
+			if strings.HasPrefix(name, `"`) {
+				name, _ = strconv.Unquote(name)
+			}
+			for dir := path.Dir(name); !shownIn[dir]; dir = path.Dir(dir) {
+				shownIn[dir] = true
 			}
 		}
 	}
@@ -209,38 +201,15 @@ func (o Overview) Text() string {
 
 // Listed is one file of a tier.
 type Listed struct {
-	Path     string   `json:"path"` // relative to the root of the project
-	Language string   `json:"language,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
-	Tests    []string `json:"tests,omitempty"` // paths of its tests that have no line of their own
-	Score    float64  `json:"score"`           // 0 to about 1; comparable within one answer only
+	Path     string  `json:"path"` // relative to the root of the project
+	Language string  `json:"language,omitempty"`
+	Reason   string  `json:"reason,omitempty"`
+	Score    float64 `json:"score"` // 0 to about 1; comparable within one answer only
 }
 
-// testsMost is how many tests a file's line names. Others have lines of their own.
-const testsMost = 3
-
-// tests are the tests of each file among those in order, the best first. Without a task
-// there are none.
-func (r *ranking) tests(order []int) map[int][]int {
-	out := map[int][]int{}
-	if r.subject == nil {
-		return out
-	}
-	for _, i := range order {
-		if of := r.subject[i]; of >= 0 {
-			out[of] = append(out[of], i)
-		}
-	}
-	return out
-}
-
-func listed(r *ranking, i int, tests []int) Listed {
+func listed(r *ranking, i int) Listed {
 	e := r.entries[i]
-	l := Listed{Path: shown(e.Path), Language: string(e.Language), Reason: reason(e), Score: float64(int(r.score[i]*1000)) / 1000}
-	for _, t := range tests {
-		l.Tests = append(l.Tests, shown(r.entries[t].Path))
-	}
-	return l
+	return Listed{Path: shown(e.Path), Language: string(e.Language), Reason: reason(e), Score: float64(int(r.score[i]*1000)) / 1000}
 }
 
 // shown is a path on one line. A path with unprintable characters is quoted.
@@ -312,15 +281,6 @@ func (l Listed) line() string {
 	text := "    " + l.Path
 	if l.Reason != "" {
 		text += " - " + l.Reason
-	}
-	tests := make([]string, len(l.Tests))
-	for i, t := range l.Tests {
-		if tests[i] = t; path.Dir(t) == path.Dir(l.Path) {
-			tests[i] = path.Base(t)
-		}
-	}
-	if len(tests) > 0 {
-		text += " [tested by " + strings.Join(tests, ", ") + "]"
 	}
 	return text + "\n"
 }
