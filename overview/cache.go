@@ -18,7 +18,7 @@ import (
 // The cache is one file: a line that names the format, the CRC-32 of the rest, and the rest in
 // gob.
 const (
-	cacheMagic = "lean-ctx map 7\n"
+	cacheMagic = "lean-ctx map 8\n"
 	cacheMost  = 1 << 30 // bytes; what is larger is not ours
 )
 

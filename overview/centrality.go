@@ -28,9 +28,9 @@ const (
 func (r *ranking) central(g *graph.Graph, named []float64) {
 	n := len(r.entries)
 	seed, says := make([]float64, n), make([]float64, n)
-	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.Class == ordinary && e.Language.Code() })
+	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.Language.Code() })
 	for i, e := range r.entries {
-		if e.Class != ordinary || r.roles[i].test || !e.Language.Code() && (!prose || e.Language == "") {
+		if r.roles[i].test || !e.Language.Code() && (!prose || e.Language == "") {
 			continue // in a project without code, other text counts
 		}
 		seed[i] = 1
@@ -86,8 +86,6 @@ func (r *ranking) shared(used []float64) {
 // shape is a factor for the kind of a file: tests and data count less.
 func (r *ranking) shape(i int) float64 {
 	switch e, s := r.entries[i], r.roles[i]; {
-	case e.Class != ordinary:
-		return 0
 	case s.test || s.example:
 		return centralTest
 	case s.built:
@@ -123,7 +121,7 @@ var (
 // many programs.
 func (r *ranking) entrance(i, programs int) float64 {
 	e := r.entries[i]
-	if e.Class != ordinary || r.roles[i].test || r.roles[i].example {
+	if r.roles[i].test || r.roles[i].example {
 		return 0
 	}
 	inside := strings.TrimPrefix(strings.TrimPrefix(e.Path, r.dir), "/")
@@ -146,7 +144,7 @@ const programsMost = 2
 // programs counts where programs begin.
 func (r *ranking) programs() (n int) {
 	for i, e := range r.entries {
-		if e.Class == ordinary && !r.roles[i].test && !r.roles[i].example && begins(e, stemOf(e.Path)) {
+		if !r.roles[i].test && !r.roles[i].example && begins(e, stemOf(e.Path)) {
 			n++
 		}
 	}

@@ -108,7 +108,8 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 	q.Task = strings.TrimSpace(q.Task)
 	budget := cmp.Or(q.Budget, defaultMapBudget)
 	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(dir)), Task: q.Task, Note: found.Note}
-	r := ranking{entries: entries, task: q.Task, touched: recency(entries, history.Touched), commits: history.Commits, dir: dir, memory: m.naming(ctx, q.Task)}
+	listable := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.Skip })
+	r := ranking{entries: listable, task: q.Task, touched: recency(listable, history.Touched), commits: history.Commits, dir: dir, memory: m.naming(ctx, q.Task)}
 	order, matched := r.rank()
 	if slices.ContainsFunc(found.Separate, func(other string) bool { return strings.HasPrefix(dir+"/", other) }) {
 		o.note("another repository, or installed packages: not looked into as a part of this project")
@@ -126,7 +127,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 		}
 	}
 	o.fill(&r, order, budget*bytesPerToken-len(o.Briefing))
-	o.skip(&r, found.Separate)
+	o.skip(entries, dir, found.Separate)
 	return o, nil
 }
 

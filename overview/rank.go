@@ -14,7 +14,7 @@ import (
 
 // ranking sorts the files of a project for one task.
 type ranking struct {
-	entries []*entry
+	entries []*entry // those that can be listed
 	task    string
 	touched []float64 // 0 to 1
 	commits []tree.Commit
@@ -63,7 +63,7 @@ func (r *ranking) rank() (order []int, matched bool) {
 		r.central(g, named)
 	}
 	for i, e := range r.entries {
-		if e.Class == ordinary && r.score[i] > 0 && under(e.Path, r.dir) {
+		if r.score[i] > 0 && under(e.Path, r.dir) {
 			order = append(order, i)
 		}
 	}
@@ -122,9 +122,7 @@ func (r *ranking) unopened() (n int) {
 func (r *ranking) files() []graph.File {
 	out := make([]graph.File, len(r.entries))
 	for i, e := range r.entries {
-		if e.Class == ordinary {
-			out[i] = graph.File{Path: e.Path, Language: e.Language, Package: e.Pkg, Imports: e.Imports}
-		}
+		out[i] = graph.File{Path: e.Path, Language: e.Language, Package: e.Pkg, Imports: e.Imports}
 	}
 	return out
 }
@@ -140,22 +138,17 @@ func (r *ranking) words() []float64 {
 	if len(query) == 0 {
 		return out
 	}
-	total, n := 0, 0
+	total, n := 0, len(r.entries)
 	for _, e := range r.entries {
-		if e.Class == ordinary {
-			total += e.Weight
-			n++
-		}
+		total += e.Weight
 	}
 	mean := float64(total)/float64(max(n, 1)) + 1
 	for _, term := range query {
 		var hits []int
 		var weights []float64
 		for i, e := range r.entries {
-			if e.Class == ordinary {
-				if w := e.termWeight(term); w > 0 {
-					hits, weights = append(hits, i), append(weights, float64(w))
-				}
+			if w := e.termWeight(term); w > 0 {
+				hits, weights = append(hits, i), append(weights, float64(w))
 			}
 		}
 		idf := math.Log(1 + (float64(n)-float64(len(hits))+0.5)/(float64(len(hits))+0.5))
@@ -212,9 +205,6 @@ const testShare = 0.8
 // prior is the factor for the kind of a file: code before tests, tests before data.
 func (r *ranking) prior(i int) float64 {
 	p, e := 1.0, r.entries[i]
-	if e.Class != ordinary {
-		return 0
-	}
 	if !e.Language.Code() {
 		p = 0.6
 		if e.Language == "" {
@@ -281,9 +271,7 @@ func (r *ranking) commitScores() []float64 {
 		}
 	}
 	for i, e := range r.entries {
-		if e.Class == ordinary {
-			out[i] = best[e.Path]
-		}
+		out[i] = best[e.Path]
 	}
 	return graph.Scaled(out)
 }

@@ -2,7 +2,6 @@ package overview
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,35 +11,22 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"leanctx/overview/graph"
 	"leanctx/overview/source"
 	"leanctx/overview/tree"
-)
-
-// class is what sort of file an entry is.
-type class uint8
-
-const (
-	ordinary   class = iota
-	binaryFile       // no text
-	generated        // by a program, minified, a lock file
-	vendored         // third-party code
-	large            // over readMost
-	unread           // it could not be read
 )
 
 // readMost is the size in bytes up to which a file is read. A larger one was not written by
 // hand.
 const readMost = 1 << 20
 
-// totalMost is the most bytes that one overview reads: about ten times a large project.
-// Without a limit an overview of a home directory would take minutes.
+// totalMost is the most bytes that one overview reads: about ten times a large project. Further
+// files are known by name alone. Without a limit an overview of a home directory would take
+// minutes.
 const totalMost = 1 << 30
 
 // headMost is the part that is read of a file without definitions.
@@ -50,8 +36,8 @@ const headMost = 8 << 10
 type entry struct {
 	tree.File
 	ReadAt   int64 // when it was read, nanoseconds since 1970
-	Class    class
-	More     int // definitions beside Names
+	Skip     bool  // never listed: no text, generated, third-party code, over readMost, or unreadable
+	More     int   // definitions beside Names
 	Pkg      string
 	Doc      string
 	Names    []string
@@ -107,14 +93,14 @@ type scanner struct {
 func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*entry) ([]*entry, bool, error) {
 	out := make([]*entry, len(files))
 	var todo []int
-	over := s.over(files)
+	left := s.most
 	for i, f := range files {
-		e := old[f.Path]
-		if over != nil && over[i] {
+		// It does not depend on the cache, so that the same tree gives the same answer.
+		if left -= cost(&f); left < 0 && cost(&f) > 0 {
 			out[i] = named(f)
 			continue
 		}
-		if e != nil && e.Size == f.Size && e.ModTime == f.ModTime && e.timeIsFinal() {
+		if e := old[f.Path]; e != nil && e.Size == f.Size && e.ModTime == f.ModTime && e.timeIsFinal() {
 			out[i] = e
 		} else {
 			todo = append(todo, i)
@@ -153,37 +139,6 @@ func (e *entry) timeIsFinal() bool {
 	return e.ModTime < e.ReadAt-int64(tick)
 }
 
-// over tells which files are not read because there is too much: first files without code,
-// then tests, then deep directories. It is nil if all fit. It does not depend on the cache,
-// so the same tree gives the same answer.
-func (s *scanner) over(files []tree.File) []bool {
-	total := int64(0)
-	for i := range files {
-		total += cost(&files[i])
-	}
-	if total <= s.most {
-		return nil
-	}
-	rank := make([]int, len(files))
-	order := make([]int, len(files))
-	for i, f := range files {
-		order[i], rank[i] = i, min(strings.Count(f.Path, "/"), 20)
-		if graph.IsTest(f.Path) {
-			rank[i] += 100
-		}
-		if !source.Of(f.Path).Code() {
-			rank[i] += 200
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
-	over, left := make([]bool, len(files)), s.most
-	for _, i := range order {
-		left -= cost(&files[i])
-		over[i] = left < 0 && cost(&files[i]) > 0
-	}
-	return over
-}
-
 // cost is the number of bytes that would be read of a file.
 func cost(f *tree.File) int64 {
 	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > readMost {
@@ -203,9 +158,6 @@ func share(l source.Language, size int64) int64 {
 // named is the entry of a file that was not read. Its time is never final.
 func named(f tree.File) *entry {
 	e := &entry{File: f, ReadAt: math.MinInt64 / 2, unopened: true, Language: source.Of(f.Path)}
-	if _, foreign := tree.Vendored(f.Path); foreign {
-		e.Class = vendored
-	}
 	e.Terms, e.Weight = pack(source.Read(f.Path, "").Terms)
 	return e
 }
@@ -213,36 +165,19 @@ func named(f tree.File) *entry {
 // read reads one file.
 func (s *scanner) read(f tree.File) *entry {
 	e := &entry{File: f, ReadAt: s.now().UnixNano(), Language: source.Of(f.Path)}
-	_, foreign := tree.Vendored(f.Path)
-	switch {
-	case foreign:
-		e.Class = vendored
-	case binaryName(f.Path):
-		e.Class = binaryFile
-	case f.Size > readMost:
-		e.Class = large
-	default:
-		s.readText(e)
+	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > readMost {
+		e.Skip = true
+		return e
 	}
-	return e
-}
-
-func (s *scanner) readText(e *entry) {
 	data, err := s.content(e.Path, min(share(e.Language, e.Size), e.Size))
-	switch {
-	case err != nil:
-		e.Class = unread
-		return
-	case bytes.IndexByte(data[:min(len(data), headMost)], 0) >= 0:
-		e.Class = binaryFile
-		return
+	if err != nil || bytes.IndexByte(data[:min(len(data), headMost)], 0) >= 0 {
+		e.Skip = true
+		return e
 	}
-	f := source.Read(e.Path, string(data))
-	if f.Generated {
-		e.Class = generated
-	}
-	e.Pkg, e.Doc, e.Names, e.More, e.Imports = f.Package, f.Doc, f.Names, f.More, f.Imports
-	e.Terms, e.Weight = pack(f.Terms)
+	src := source.Read(e.Path, string(data))
+	e.Skip, e.Pkg, e.Doc, e.Names, e.More, e.Imports = src.Generated, src.Package, src.Doc, src.Names, src.More, src.Imports
+	e.Terms, e.Weight = pack(src.Terms)
+	return e
 }
 
 // content reads the beginning of a file.

@@ -32,11 +32,6 @@ type Skipped struct {
 	Files       int      `json:"files"`
 	Directories []string `json:"directories"` // of which no file is listed, those with the most files first
 	More        int      `json:"more_directories,omitempty"`
-	Binary      int      `json:"binary,omitempty"`
-	Generated   int      `json:"generated,omitempty"`
-	Vendored    int      `json:"vendored,omitempty"`
-	Large       int      `json:"large,omitempty"`
-	Unread      int      `json:"unread,omitempty"`
 
 	room int // bytes for the directories
 }
@@ -88,7 +83,7 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 
 // skip counts the files in no tier. It names the topmost directories without a listed file,
 // the largest first.
-func (o *Overview) skip(r *ranking, apart []string) {
+func (o *Overview) skip(entries []*entry, within string, apart []string) {
 	shownIn := map[string]bool{}
 	for _, list := range [][]Listed{o.Critical, o.Important, o.Reference} {
 		for _, l := range list {
@@ -102,16 +97,15 @@ func (o *Overview) skip(r *ranking, apart []string) {
 			}
 		}
 	}
-	for d := o.dir(r); !shownIn[d]; d = path.Dir(d) {
+	for d := cmp.Or(within, "."); !shownIn[d]; d = path.Dir(d) {
 		shownIn[d] = true
 	}
 	count := map[string]int{}
-	for _, e := range r.entries {
-		if !under(e.Path, r.dir) {
+	for _, e := range entries {
+		if !under(e.Path, within) {
 			continue
 		}
 		o.Files++
-		o.Skipped.count(e.Class)
 		top := ""
 		for dir := path.Dir(e.Path); !shownIn[dir]; dir = path.Dir(dir) {
 			top = dir
@@ -122,29 +116,11 @@ func (o *Overview) skip(r *ranking, apart []string) {
 	}
 	o.Skipped.Files += o.Files
 	for _, dir := range apart {
-		if under(strings.TrimSuffix(dir, "/"), r.dir) {
+		if under(strings.TrimSuffix(dir, "/"), within) {
 			count[dir] += 0
 		}
 	}
 	o.Skipped.name(count)
-}
-
-// dir is the requested directory in the form of path.Dir.
-func (o *Overview) dir(r *ranking) string { return cmp.Or(r.dir, ".") }
-
-func (s *Skipped) count(c class) {
-	switch c {
-	case binaryFile:
-		s.Binary++
-	case generated:
-		s.Generated++
-	case vendored:
-		s.Vendored++
-	case large:
-		s.Large++
-	case unread:
-		s.Unread++
-	}
 }
 
 func (s *Skipped) name(count map[string]int) {
