@@ -265,25 +265,37 @@ func (d *disk) purge() error {
 	if err != nil {
 		return err
 	}
-	if err := writeName(d.fs, d.n.snapshotNew, data); err != nil {
-		return err
-	}
-	if err := d.fs.rename(d.n.snapshotNew, d.n.snapshotPrev); err != nil {
-		return err
-	}
-	if err := d.fs.syncDir(); err != nil { // what was S.prev needs J.prev, which goes next
+	if err := d.twin(d.n.snapshotNew, data); err != nil {
 		return err
 	}
 	gone, err := d.asides()
 	if err != nil {
 		return err
 	}
-	for _, name := range append(gone, d.n.journalPrev, d.n.journalNew) {
+	for _, name := range append(gone, d.n.fetched, d.n.journalNew) {
 		if err := removeIfThere(d.fs, name); err != nil {
 			return err
 		}
 	}
 	return d.fs.syncDir() // what is gone must not come back after a power cut
+}
+
+// twin writes the current snapshot once more, as S.prev, and removes J.prev, which went with the
+// former S.prev. temporary is the name that it is written under.
+func (d *disk) twin(temporary string, snapshot []byte) error {
+	if err := writeName(d.fs, temporary, snapshot); err != nil {
+		return err
+	}
+	if err := d.fs.rename(temporary, d.n.snapshotPrev); err != nil {
+		return err
+	}
+	if err := d.fs.syncDir(); err != nil { // what was S.prev needs J.prev, which goes next
+		return err
+	}
+	if err := removeIfThere(d.fs, d.n.journalPrev); err != nil {
+		return err
+	}
+	return d.fs.syncDir()
 }
 
 // A long-lived log compacts when the journal is larger than both growth and a quarter of the
@@ -333,6 +345,7 @@ func (l *Log[S, E]) noteWrite() {
 func (l *Log[S, E]) compactLoop(ctx context.Context) {
 	idle := time.NewTimer(idleAfter)
 	defer idle.Stop()
+	var shared sharing
 	for {
 		select {
 		case <-ctx.Done():
@@ -342,10 +355,12 @@ func (l *Log[S, E]) compactLoop(ctx context.Context) {
 			l.compactIf(ctx, idle, func(snapshot, journal int64) bool {
 				return journal > Stats{SnapshotBytes: snapshot}.Limit()
 			})
+			l.shareIf(ctx, &shared)
 		case <-idle.C:
 			l.compactIf(ctx, idle, func(snapshot, journal int64) bool {
 				return journal > snapshot/idleShare
 			})
+			l.shareIf(ctx, &shared)
 		}
 	}
 }

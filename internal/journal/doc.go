@@ -33,7 +33,8 @@
 // # Where to read on
 //
 // The files and their format are described in format.go, group commit in
-// update.go, recovery case by case in recover.go, compaction in compact.go.
+// update.go, recovery case by case in recover.go, compaction in compact.go. Logs
+// that several machines share are in remote.go and remotesnapshot.go.
 // The tests cut the journal at every byte, flip each byte, fail each file
 // operation once, and kill or cut the power at each.
 package journal

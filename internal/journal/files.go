@@ -34,6 +34,7 @@ type disk struct {
 // names are the files' names.
 type names struct {
 	snapshot, snapshotPrev, snapshotNew string
+	fetched                             string
 	journal, journalPrev, journalNew    string
 	head, doubt                         string
 	lock, compactLock, torn             string
@@ -42,7 +43,7 @@ type names struct {
 func namesOf(stem string) names {
 	s, j := stem+".json", stem+".journal"
 	return names{
-		snapshot: s, snapshotPrev: s + ".prev", snapshotNew: s + ".new",
+		snapshot: s, snapshotPrev: s + ".prev", snapshotNew: s + ".new", fetched: s + ".fetched",
 		journal: j, journalPrev: j + ".prev", journalNew: j + ".new",
 		head: stem + ".head", doubt: stem + ".doubt", lock: stem + ".lock", compactLock: stem + ".compact.lock", torn: j + ".torn",
 	}

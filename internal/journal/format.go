@@ -19,6 +19,7 @@ import (
 //	knowledge.json              S       the snapshot: the state at commit N
 //	knowledge.json.prev         S.prev  the snapshot before, at commit M ≤ N
 //	knowledge.json.new          S.new   a snapshot being written
+//	knowledge.json.fetched              a snapshot of a remote log being installed; see remotesnapshot.go
 //	knowledge.journal           J       the commits since N (or since some B ≤ N)
 //	knowledge.journal.prev      J.prev  the commits since M
 //	knowledge.journal.new       J.new   a journal being written

@@ -149,6 +149,7 @@ type Log[S, E any] struct {
 	// For [batch.yield]; the holder of the lead uses them.
 	conflict time.Time     // when another machine was last first
 	round    time.Duration // how long the last publish took
+	installs int           // how often the copy started from a snapshot of the remote log
 
 	lead       chan struct{} // held by the one goroutine that writes
 	compacting chan struct{} // held by the one goroutine that compacts
@@ -198,7 +199,7 @@ func OpenOwn[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], err
 
 // named adds the directory to an error that does not name it.
 func (l *Log[S, E]) named(err error) error {
-	for _, kind := range []error{nil, ErrLocked, ErrCorrupt, ErrNewer, ErrForeign, ErrInDoubt, ErrOffline, ErrDiverged, ErrFull, ErrElsewhere, context.Canceled, context.DeadlineExceeded} {
+	for _, kind := range []error{nil, ErrLocked, ErrCorrupt, ErrNewer, ErrForeign, ErrInDoubt, ErrOffline, ErrDiverged, ErrGone, ErrConflict, ErrFull, ErrElsewhere, context.Canceled, context.DeadlineExceeded} {
 		if err == kind || kind != nil && errors.Is(err, kind) {
 			return err
 		}
@@ -269,6 +270,13 @@ func (l *Log[S, E]) Forget(ctx context.Context) error {
 	var none S
 	l.state, l.loaded, l.ahead = none, false, true
 	return nil
+}
+
+// seq is the last commit of the state.
+func (l *Log[S, E]) seq() uint64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.head.Seq
 }
 
 // Warnings returns what was found and done since Open that people should know.

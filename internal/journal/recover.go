@@ -31,6 +31,8 @@ import (
 //     other. With S at M and J from N on, J.prev has what is between.
 //   - after 6: S.prev (M) with J.prev (after M) and J (after N) are the second,
 //     complete copy until the next compaction.
+//   - while a copy starts from a snapshot of a remote log (see remotesnapshot.go): S with J.prev is
+//     the copy as it was until S is switched too. J begins later than both; it is made of J.prev.
 //   - in a repair: it begins anew. In [Log.Purge]: purge again.
 //
 // Something fails and the process lives on,
@@ -249,6 +251,9 @@ func (r *recovery) fillGaps(lines []line, seq, last uint64) {
 func (d *disk) setPosition(r *recovery, c, older content) {
 	p := c.end()
 	p.seq = r.from.Seq
+	if c.hasHead && c.head.Base > r.from.Seq { // J was switched and S was not: J.prev is the journal
+		p.prev, p.at = older.end().prev, older.head.At
+	}
 	if !c.hasHead {
 		p.head = older.head
 	}

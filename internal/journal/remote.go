@@ -30,10 +30,12 @@ import (
 //   - View reads the copy. It asks for newer commits first, for
 //     [Remote.Wait] at most, unless a goroutine follows the remote log
 //     anyway. Without an answer it warns and reads what is there.
-//   - The first commit fetched must be the last one of the copy. If the remote
-//     log ends earlier, or has another commit there, it is not the one that the
-//     copy was made from, or its disk was set back: [ErrDiverged]. Nothing is
-//     written then, here or there.
+//   - The first commit fetched must be the last one of the copy, or follow it. If
+//     the remote log ends earlier, or has another commit there, it is not the one
+//     that the copy was made from, or its disk was set back: [ErrDiverged].
+//     Nothing is written then, here or there.
+//   - If the commits after the copy's last are not there any more, the copy starts
+//     from a snapshot; see remotesnapshot.go.
 //   - If the copy has lost a commit, it is made anew from the remote log.
 //
 // The header of J names the remote log. A log opened with another remote, or
@@ -54,14 +56,27 @@ type Remote interface {
 	// Wait is how long a view waits for newer commits; 0: it asks for none.
 	Wait() time.Duration
 	// Fetch calls take with each commit from a place on, in order, and stops at
-	// its first error. The error wraps ErrOffline if there is no answer, and
-	// ErrDiverged if the log ends before that place.
+	// its first error. The error wraps ErrOffline if there is no answer,
+	// ErrDiverged if the log ends before that place, and ErrGone if a commit was
+	// taken out meanwhile.
 	Fetch(ctx context.Context, from uint64, take func(place uint64, commit []byte) error) error
 	// Publish adds a commit if the last one is at the given place and the server
 	// has been connected since the last Fetch, else it returns ErrConflict.
 	// ErrInDoubt means that the commit may have been added. Any other error, such
 	// as ErrFull, means that it was not.
 	Publish(ctx context.Context, last uint64, commit []byte) (place uint64, err error)
+	// Newest returns the mark of the newest snapshot, and after how many commits a new one is
+	// worth it; 0: the log keeps every commit and has no snapshots. The mark may be an older one
+	// for a while.
+	Newest(ctx context.Context) (m Mark, each uint64, err error)
+	// Load returns the text of a snapshot. ErrGone means that there is a newer one.
+	Load(ctx context.Context, m Mark) ([]byte, error)
+	// Save stores a text and makes it the newest snapshot if former still is that, else it returns
+	// ErrConflict. It returns the mark with its name.
+	Save(ctx context.Context, former, m Mark, text []byte) (Mark, error)
+	// Trim takes out of the log what the newest snapshot has: the commits before its own and the
+	// older texts. The commits at the places, and the texts, are overwritten on the server's disk.
+	Trim(ctx context.Context, newest Mark, places []uint64) error
 	// Follow calls changed when there may be newer commits, until ctx ends. changed tells whether
 	// they could be fetched.
 	Follow(ctx context.Context, changed func() error)
@@ -126,54 +141,93 @@ func (l *Log[S, E]) Fetch(ctx context.Context) error {
 
 // fetch is Fetch with the lead and the file lock held, and inflight set.
 func (l *Log[S, E]) fetch(ctx context.Context) error {
-	if len(l.lost) > 0 || l.d.j == nil && l.d.pos.seq > 0 {
-		err := l.o.Remote.Fetch(ctx, 0, func(uint64, []byte) error { return errThere })
-		if errors.Is(err, errThere) {
-			err = l.renew()
-		}
-		if err != nil {
+	if l.lossy() || l.d.j == nil && l.d.pos.seq > 0 {
+		if err := l.fetchAnew(ctx); err != nil {
 			return err // what is left is better than nothing
 		}
 	}
-	from := l.d.pos.place
-	if from == 0 {
-		from = l.d.readWitness().place
+	for try := 1; ; try++ {
+		from := l.d.pos.place
+		if from == 0 {
+			from = l.d.readWitness().place
+		}
+		err := l.fetchFrom(ctx, from)
+		if errors.Is(err, errUnplaced) {
+			err = l.fetchFrom(ctx, 0) // the witness was that of another copy
+		}
+		if !errors.Is(err, ErrGone) || try == fetchTries {
+			return err
+		}
+		s, err := l.newestFor(ctx, l.d.pos)
+		if err == nil {
+			err = l.install(s)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	err := l.fetchFrom(ctx, from)
-	if errors.Is(err, errUnplaced) {
-		err = l.fetchFrom(ctx, 0) // the witness was that of another copy
+}
+
+// fetchTries is how often a fetch goes on from a snapshot. A newer one may be made meanwhile.
+const fetchTries = 8
+
+// fetchAnew empties a copy that has lost commits, once what it starts from is here.
+func (l *Log[S, E]) fetchAnew(ctx context.Context) error {
+	var first line
+	err := l.o.Remote.Fetch(ctx, 0, func(_ uint64, commit []byte) error {
+		first, _ = parseCommit(line{body: commit})
+		return errThere
+	})
+	if !errors.Is(err, errThere) {
+		return err
 	}
-	return err
+	var s *remoteSnapshot
+	if first.seq > 1 {
+		if s, err = l.newestFor(ctx, position{}); err != nil {
+			return err
+		}
+	}
+	if err := l.renew(); err != nil || s == nil {
+		return err
+	}
+	return l.install(s)
 }
 
 // fetchedBytes is how much is fetched before it is written.
 const fetchedBytes = 4 << 20
 
-// fetchFrom fetches from the place of the copy's last commit or an earlier one.
+// fetchFrom fetches from the place of the copy's last commit or an earlier one. ErrGone means that
+// commits after it are not in the remote log any more.
 func (l *Log[S, E]) fetchFrom(ctx context.Context, from uint64) error {
-	f := fetched{pos: l.d.pos}
+	f := fetched{pos: l.d.pos, from: from, joined: l.d.pos.seq == 0}
 	err := l.o.Remote.Fetch(ctx, from, func(place uint64, commit []byte) error {
 		if err := f.take(place, commit); err != nil || len(f.text) < fetchedBytes {
 			return err
 		}
 		return l.keep(&f)
 	})
-	if err == nil && !f.pos.placed() {
+	if err == nil && !f.joined {
 		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d. Was its disk set back? Nothing is written",
 			l.o.Remote.Name(), ErrDiverged, f.last, f.pos.seq)
 	}
-	if kept := l.keep(&f); err == nil || errors.Is(err, ErrOffline) {
-		err = errors.Join(err, kept)
+	kept := l.keep(&f)
+	switch {
+	case kept != nil && (err == nil || errors.Is(err, ErrGone)):
+		return kept
+	case kept != nil && errors.Is(err, ErrOffline):
+		return errors.Join(err, kept)
 	}
 	return err
 }
 
 // fetched is commits that are not in J yet.
 type fetched struct {
-	pos   position // after them
-	last  uint64   // the last commit seen
-	lines []line
-	text  []byte
+	pos    position // after them
+	from   uint64   // where the fetch began
+	joined bool     // the copy's last commit was seen, or the next one
+	last   uint64   // the last commit seen
+	lines  []line
+	text   []byte
 }
 
 func (f *fetched) take(place uint64, commit []byte) error {
@@ -182,15 +236,19 @@ func (f *fetched) take(place uint64, commit []byte) error {
 		return fmt.Errorf("%w: what is at place %d is no commit", ErrDiverged, place)
 	}
 	f.last = ln.seq
+	exact := f.from > 0 && f.from == f.pos.place // the copy's last commit was there
 	switch {
-	case ln.seq < f.pos.seq:
+	case ln.seq < f.pos.seq && !f.joined && !exact:
 		return nil
 	case ln.seq == f.pos.seq && ln.sum == f.pos.prev:
-		f.pos.place = place
+		f.pos.place, f.joined = place, true
 		return nil
-	case ln.seq == f.pos.seq+1 && ln.prev == f.pos.prev && f.pos.placed():
-	case ln.seq > f.pos.seq && !f.pos.placed():
+	case ln.seq == f.pos.seq+1 && ln.prev == f.pos.prev:
+		f.joined = true
+	case ln.seq > f.pos.seq && !f.joined && !exact && f.from > 0:
 		return errUnplaced
+	case ln.seq > f.pos.seq+1:
+		return fmt.Errorf("%w: commit %d follows %d", ErrGone, ln.seq, f.pos.seq)
 	default:
 		return fmt.Errorf("%w: another commit has number %d there. Was its disk set back? Nothing is written", ErrDiverged, ln.seq)
 	}
@@ -249,7 +307,7 @@ func (l *Log[S, E]) renew() error {
 	l.d.closeJournal()
 	l.head, l.former, l.loaded = Head{}, nil, false
 	n := l.d.n
-	for _, name := range []string{n.head, n.snapshotPrev, n.snapshotNew, n.journalPrev, n.snapshot, n.journal} {
+	for _, name := range []string{n.head, n.snapshotPrev, n.snapshotNew, n.fetched, n.journalPrev, n.snapshot, n.journal} {
 		if err := removeIfThere(l.d.fs, name); err != nil {
 			return err
 		}
@@ -406,17 +464,28 @@ func (l *Log[S, E]) follow(ctx context.Context) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		before := l.seq()
 		err := l.Fetch(ctx)
 		l.tellFetch(err)
+		if l.seq() > before {
+			l.noteWrite()
+		}
 		return err
 	})
 }
 
-// share decides one call and publishes what it decides, on the newest state.
+// publish decides one call and publishes what it decides, on the newest state.
 // A call that decides nothing has seen the newest state too.
-func (b *batch[S, E]) share(ctx context.Context, c *call[S, E]) error {
-	fresh, doubtful := false, b.l.d.doubtful()
+func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
+	fresh, doubtful, installs := false, b.l.d.doubtful(), b.l.installs
 	for try := 1; ; try++ {
+		if b.l.installs > installs && context.Cause(ctx) == errLate { // the download took long; nobody else was at fault
+			late, cancel := unhurried(ctx)
+			defer cancel()
+			ctx, cancel = context.WithTimeoutCause(late, b.l.o.LockTimeout, errLate)
+			defer cancel()
+		}
+		installs = b.l.installs
 		if try > 1 && context.Cause(ctx) == errLate {
 			return b.l.d.errorf(b.l.d.n.lock, ErrLocked, "other machines write to %s all the time; try again", b.l.o.Remote.Name())
 		}

@@ -224,7 +224,7 @@ func (b *batch[S, E]) run(ctx context.Context) {
 		if b.l.o.Remote == nil {
 			err = b.decide(b.deciding)
 		} else {
-			err = b.share(ctx, b.deciding)
+			err = b.publish(ctx, b.deciding)
 		}
 		b.decided, b.deciding = append(b.decided, b.deciding), nil
 		if b.l.o.Remote != nil && err == nil {

@@ -2,34 +2,34 @@ package jetstream
 
 import (
 	"context"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Put stores a text under a name that is the same for the same text.
 func (s *Stream) Put(ctx context.Context, name string, text []byte) error {
-	store, err := s.objects(ctx)
+	d, err := s.connected(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := s.objects(ctx, d)
 	if err == nil {
-		_, err = store.PutBytes(ctx, name, text)
+		err = b.put(ctx, name, text, uint32(min(d.nc.MaxPayload()/2, pieceMost)))
 	}
 	return s.explain(err)
 }
 
+// pieceMost is how many bytes of a text are sent in one message.
+const pieceMost = 512 << 10
+
 // Fetch returns a text that some machine stored.
 func (s *Stream) Fetch(ctx context.Context, name string) ([]byte, error) {
-	store, err := s.objects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	text, err := store.GetBytes(ctx, name)
-	return text, s.explain(err)
-}
-
-func (s *Stream) objects(ctx context.Context) (jetstream.ObjectStore, error) {
 	d, err := s.connected(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store, err := d.js.ObjectStore(ctx, s.bucket())
-	return store, s.explain(err)
+	b, err := s.objects(ctx, d)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	text, err := b.read(ctx, name)
+	return text, s.explain(err)
 }

@@ -20,7 +20,7 @@ import (
 	"leanctx/internal/proctest"
 )
 
-// event of the tests' machine: it counts one up.
+// event of the tests' machine: it counts one up, or forgets all but x.
 type event struct {
 	Key string `json:"key"`
 	Pad string `json:"pad,omitempty"`
@@ -34,7 +34,11 @@ func (machine) New() counters             { return counters{} }
 func (machine) Clone(s counters) counters { return maps.Clone(s) }
 func (machine) Fold(s counters, c journal.Commit[event]) counters {
 	for _, e := range c.Events {
-		s[e.Key]++
+		if e.Key == "forget" {
+			maps.DeleteFunc(s, func(key string, _ int) bool { return key != "x" })
+		} else {
+			s[e.Key]++
+		}
 	}
 	return s
 }
@@ -137,7 +141,9 @@ func (h *home) open(t testing.TB, url string, change ...func(*jetstream.Options,
 		f(so, o)
 	}
 	h.stream, h.url = jetstream.Open(so), url
-	o.Remote = h.stream.Log("counters")
+	if o.Remote == nil {
+		o.Remote = h.stream.Log("counters")
+	}
 	l, err := journal.Open(h.dir, machine{}, o)
 	if err != nil {
 		t.Fatal(err)

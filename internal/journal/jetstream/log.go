@@ -2,8 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -119,7 +117,8 @@ func (l *Log) Publish(ctx context.Context, last uint64, commit []byte) (uint64, 
 		return 0, err
 	}
 	id := l.s.id + "-" + strconv.FormatUint(l.s.ids.Add(1), 10)
-	p := publishing{l: l, d: d, msg: msg, id: id, last: last}
+	seq, _, _ := journal.Chained(commit)
+	p := publishing{l: l, d: d, msg: msg, id: id, last: last, seq: seq}
 	place, err := p.run(ctx)
 	if err == nil {
 		l.saw(seen{d.connection(), place, id})
@@ -135,8 +134,8 @@ func (l *Log) message(ctx context.Context, d *dial, commit []byte) (*nats.Msg, e
 		m.Data = commit
 		return m, nil
 	}
-	sum := sha256.Sum256(commit)
-	name := hex.EncodeToString(sum[:])
+	seq, _, _ := journal.Chained(commit)
+	name := l.object(commitObjects, seq)
 	if err := l.s.Put(ctx, name, commit); err != nil {
 		return nil, err
 	}
@@ -151,7 +150,8 @@ type publishing struct {
 	msg  *nats.Msg
 	id   string
 	last uint64
-	sent bool // an attempt had no answer: it may still be stored
+	seq  uint64 // the commit's number
+	sent bool   // an attempt had no answer: it may still be stored
 }
 
 func (p *publishing) run(ctx context.Context) (uint64, error) {
@@ -224,19 +224,29 @@ func (p *publishing) try(ctx context.Context, answer time.Duration) (uint64, err
 }
 
 // look finds out what a refused publish means. A message of ours can only stand
-// right after the last one.
+// right after the last one. Another's snapshot may have taken it out meanwhile, and that one too.
 func (p *publishing) look(ctx context.Context) (uint64, error) {
 	next, err := p.d.stream.GetMsg(ctx, p.last+1, jetstream.WithGetMsgSubject(p.l.subject))
 	switch {
 	case err == nil && next.Header.Get(jetstream.MsgIDHeader) == p.id:
 		return next.Sequence, nil
-	case err == nil:
-		return 0, journal.ErrConflict
-	}
-	if !p.sent {
+	case !p.sent:
 		return 0, journal.ErrConflict // a fetch waits until the last message is settled
+	case err != nil:
+		return 0, fmt.Errorf("%w: %w", errAgain, err) // the last message is being settled
 	}
-	return 0, fmt.Errorf("%w: %w", errAgain, err) // the last message is being settled
+	there := p.seq
+	err = p.l.give(ctx, next.Sequence, next.Header, next.Data, func(_ uint64, commit []byte) error {
+		there, _, _ = journal.Chained(commit)
+		return nil
+	})
+	switch {
+	case errors.Is(err, journal.ErrGone) || err == nil && there > p.seq:
+		return 0, fmt.Errorf("%s: %w: the answer was lost, and a snapshot has taken the place of what was written then; look whether it is there", p.l.s.Where(), journal.ErrInDoubt)
+	case err != nil:
+		return 0, fmt.Errorf("%w: %w", errAgain, err)
+	}
+	return 0, journal.ErrConflict // another commit has the number
 }
 
 // checkConnection makes sure that the stream still ends as we know it. On a new
@@ -256,7 +266,7 @@ func (p *publishing) checkConnection(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
 	if err != nil || m.Subject != p.l.subject || m.Header.Get(jetstream.MsgIDHeader) != at.id {
-		return fmt.Errorf("%s: %w: the connection was lost, and the stream is another one now", p.l.s.Where(), journal.ErrInDoubt)
+		return fmt.Errorf("%s: %w: the connection was lost, and the commit before this one is not there any more", p.l.s.Where(), journal.ErrInDoubt)
 	}
 	p.l.saw(seen{on, at.place, at.id})
 	return nil
@@ -341,14 +351,24 @@ func (l *Log) last(ctx context.Context, d *dial, from uint64) (*jetstream.RawStr
 
 // give passes one message on.
 func (l *Log) give(ctx context.Context, place uint64, h nats.Header, data []byte, take func(uint64, []byte) error) error {
-	if name := h.Get(objectHeader); name != "" {
+	name := h.Get(objectHeader)
+	if name == "" {
+		return take(place, data)
+	}
+	for start, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
 		whole, err := l.s.Fetch(ctx, name)
-		if err != nil {
+		if err == nil {
+			return take(place, whole)
+		}
+		if !errors.Is(err, journal.ErrGone) || time.Since(start) > l.s.o.Settle {
 			return err
 		}
-		data = whole
+		select { // a server of a cluster may not have it yet
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return l.s.offline(ctx.Err())
+		}
 	}
-	return take(place, data)
 }
 
 // span gives the messages of this log between two places.

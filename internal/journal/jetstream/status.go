@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -20,7 +21,7 @@ type Status struct {
 	Ahead    time.Duration // this machine's clock before the server's
 	Messages uint64
 	Bytes    uint64 // of the messages
-	Objects  uint64 // bytes of large commits and shared files
+	Objects  uint64 // bytes of snapshots, large commits and shared files
 	MaxBytes int64  // the stream's limit; -1: none
 	Last     uint64 // sequence of the last message
 	LastAt   time.Time
@@ -66,7 +67,7 @@ func (s *Stream) Status(ctx context.Context) (Status, error) {
 	if m, err := d.stream.GetMsg(ctx, info.State.LastSeq); err == nil {
 		st.LastAt, st.LastBy = m.Time, m.Header.Get(machineHeader)
 	}
-	if o, err := s.objects(ctx); err == nil {
+	if o, err := d.js.ObjectStore(ctx, s.bucket()); err == nil {
 		if os, err := o.Status(ctx); err == nil {
 			st.Objects = os.Size()
 		}
@@ -107,18 +108,24 @@ func (s *Stream) Report(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	kv, err := d.js.KeyValue(ctx, s.bucket())
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = d.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: s.bucket(), Replicas: d.stream.CachedInfo().Config.Replicas})
-	}
+	kv, err := s.keys(ctx, d)
 	if err != nil {
-		return s.explain(err)
+		return err
 	}
 	text, err := json.Marshal(Machine{s.o.Machine, s.o.Now().UTC(), last})
 	if err == nil {
 		_, err = kv.Put(ctx, s.o.Machine, text)
 	}
 	return s.explain(err)
+}
+
+// keys is the key-value bucket: what each machine has, and the marks of snapshots.
+func (s *Stream) keys(ctx context.Context, d *dial) (jetstream.KeyValue, error) {
+	kv, err := d.js.KeyValue(ctx, s.bucket())
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = d.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: s.bucket(), Replicas: d.stream.CachedInfo().Config.Replicas})
+	}
+	return kv, s.explain(err)
 }
 
 func (s *Stream) machines(ctx context.Context, d *dial) (list []Machine, err error) {
@@ -134,6 +141,9 @@ func (s *Stream) machines(ctx context.Context, d *dial) (list []Machine, err err
 		return nil, s.explain(err)
 	}
 	for _, k := range keys {
+		if strings.HasPrefix(k, snapshotKeys) {
+			continue
+		}
 		var m Machine
 		if e, err := kv.Get(ctx, k); err == nil && json.Unmarshal(e.Value(), &m) == nil {
 			m.At = e.Created()

@@ -51,6 +51,7 @@ type Options struct {
 	Now     func() time.Time // the clock; time.Now
 	Wait    time.Duration    // how long a view of a log waits for newer commits; 0: it asks for none
 	Settle  time.Duration    // how long after a failure the stream may seem to end too early; 2 s
+	Each    uint64           // in a stream that it makes, a log gets a new snapshot after so many commits; 4096
 }
 
 // Stream is the stream of one project. It connects when it is first used. It
@@ -78,8 +79,13 @@ type dial struct {
 	failed time.Time
 }
 
-// format is the version of what is in the stream. It changes with the schema of any log.
-const format = 1
+// format is the version of what is in the stream. It changes with the schema of any log. A stream
+// of a format before trimmedFormat was made so that nothing can be taken out of it, which NATS
+// does not allow to change.
+const (
+	format        = 2
+	trimmedFormat = 2
+)
 
 // The members of a stream's metadata that are ours.
 const (
@@ -87,6 +93,7 @@ const (
 	projectKey = "lean-ctx-project"
 	idKey      = "lean-ctx-id"
 	firstKey   = "lean-ctx-first-commits"
+	eachKey    = "lean-ctx-snapshot-each" // after how many commits a log gets a new snapshot
 )
 
 const (
@@ -374,8 +381,11 @@ func (s *Stream) create(ctx context.Context, d *dial, p Project) error {
 	c := jetstream.StreamConfig{
 		Name: s.o.Stream, Description: "a project's memory, kept by lean-ctx", Subjects: []string{s.subject(">")},
 		Storage: jetstream.FileStorage, Replicas: replicas, Duplicates: duplicates,
-		DenyDelete: true, DenyPurge: true, Discard: jetstream.DiscardNew, // a full stream refuses, and forgets nothing
+		Discard:  jetstream.DiscardNew, // a full stream refuses, and forgets nothing
 		Metadata: map[string]string{formatKey: strconv.Itoa(format), projectKey: p.Hash, idKey: p.ID, firstKey: strings.Join(p.FirstCommits, " ")},
+	}
+	if s.o.Each > 0 {
+		c.Metadata[eachKey] = strconv.FormatUint(s.o.Each, 10)
 	}
 	stream, err := d.js.CreateStream(ctx, c)
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another machine makes it too

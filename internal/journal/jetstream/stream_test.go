@@ -314,7 +314,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	join(t, s.url())
 	for _, c := range []natsjs.StreamConfig{
 		{Name: "theirs", Subjects: []string{"orders.>"}},
-		{Name: "newer", Subjects: []string{"leanctx.newer.>"}, Metadata: map[string]string{"lean-ctx": "2"}},
+		{Name: "newer", Subjects: []string{"leanctx.newer.>"}, Metadata: map[string]string{"lean-ctx": "3"}},
 	} {
 		if _, err := js.CreateStream(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -357,7 +357,7 @@ func TestCommitLargerThanAMessage(t *testing.T) {
 	s := serve(t)
 	a, b := join(t, s.url()), join(t, s.url())
 	a.add(t, "x")
-	large := strings.Repeat("large ", 1<<18) // a message has at most 1 MiB
+	large := strings.Repeat("large ", 9<<17) // a message of more than 6 MiB is not sent
 	if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: large}}, nil }); err != nil {
 		t.Fatal(err)
 	}

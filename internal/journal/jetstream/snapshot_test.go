@@ -1,0 +1,641 @@
+package jetstream_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
+)
+
+// messages is how many commits of the log the server has.
+func messages(t testing.TB, url string) uint64 {
+	t.Helper()
+	st, err := connect(t, url).Stream(t.Context(), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.CachedInfo().State.Msgs
+}
+
+// objects are the names in the object store, and how many pieces it has.
+func objects(t testing.TB, url string) (names []string, pieces int) {
+	t.Helper()
+	js := connect(t, url)
+	st, err := js.Stream(t.Context(), "OBJ_leanctx-shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := st.Info(t.Context(), natsjs.WithSubjectFilter("$O.leanctx-shop.C.>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range info.State.Subjects {
+		pieces += int(n)
+	}
+	store, err := js.ObjectStore(t.Context(), "leanctx-shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := store.List(t.Context())
+	if err != nil && !errors.Is(err, natsjs.ErrNoObjectsFound) {
+		t.Fatal(err)
+	}
+	for _, o := range list {
+		names = append(names, o.Name)
+	}
+	return names, pieces
+}
+
+func (h *home) adds(t testing.TB, n int) {
+	t.Helper()
+	for range n {
+		h.add(t, "x")
+	}
+}
+
+// shrink makes a snapshot at once.
+func (h *home) shrink(t testing.TB) {
+	t.Helper()
+	if done, err := h.Expunge(t.Context(), nil); err != nil || !done {
+		t.Fatal(done, err)
+	}
+}
+
+func (h *home) has(t testing.TB, n int) {
+	t.Helper()
+	if got := h.newest(t); got["x"] != n {
+		t.Errorf("%v, want %d", got, n)
+	}
+	if ws := h.Warnings(); len(ws) > 0 {
+		t.Errorf("%v", ws)
+	}
+}
+
+// A machine that is new, or lags, starts from the snapshot: it has the same commits as one that
+// replayed all, and all go on together.
+func TestStartsFromASnapshot(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, lagging, compacted := join(t, s.url()), join(t, s.url()), join(t, s.url())
+	a.adds(t, 5)
+	lagging.has(t, 5)
+	compacted.has(t, 5)
+	if err := compacted.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for round := 1; round <= 2; round++ {
+		a.adds(t, 25)
+		a.shrink(t)
+		a.adds(t, 2)
+		if got := messages(t, s.url()); got != 3 {
+			t.Errorf("%d commits in the stream, want that of the snapshot and 2", got)
+		}
+		homes := []*home{a, lagging, compacted, join(t, s.url())}
+		for _, h := range homes {
+			h.has(t, 5+27*round)
+			if at := h.head(t); at.Sum != a.head(t).Sum || at.Repairs > 0 {
+				t.Errorf("%+v, want %+v", at, a.head(t))
+			}
+		}
+	}
+	lagging.add(t, "x")
+	lagging.close()
+	lagging.open(t, s.url())
+	for _, h := range []*home{a, lagging, compacted} {
+		h.add(t, "x")
+		h.close()
+		h.open(t, s.url())
+	}
+	for _, h := range []*home{a, lagging, compacted} {
+		h.has(t, 63)
+	}
+	if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 {
+		t.Errorf("%q, %d pieces", names, pieces)
+	}
+}
+
+// A log in a server makes snapshots when there are enough commits, and leaves the other logs alone.
+func TestServerMakesSnapshots(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url(), func(so *options, o *journal.Options) { so.Each, o.LongLived = 20, true })
+	other, err := journal.Open(t.TempDir(), machine{}, &journal.Options{Remote: a.stream.Log("other")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Update(t.Context(), add("x")); err != nil {
+		t.Fatal(err)
+	}
+	a.adds(t, 50)
+	for messages(t, s.url()) > 30 { // the test's own time limit ends this
+		time.Sleep(time.Millisecond)
+	}
+	join(t, s.url()).has(t, 50)
+	if err := other.View(t.Context(), func(now counters, h journal.Head) error {
+		if now["x"] != 1 {
+			t.Errorf("%v", now)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// brokenOff fails after a part of what a maker does.
+type brokenOff struct {
+	journal.Remote
+	after string
+}
+
+var errBroken = errors.New("broken off")
+
+func (b brokenOff) Save(ctx context.Context, former, m journal.Mark, text []byte) (journal.Mark, error) {
+	switch b.after {
+	case "nothing":
+		return former, errBroken
+	case "text":
+		stale := former
+		stale.Revision += 1000 // the mark is refused
+		if _, err := b.Remote.Save(ctx, stale, m, text); !errors.Is(err, journal.ErrConflict) {
+			return former, err
+		}
+		return former, errBroken
+	}
+	m, err := b.Remote.Save(ctx, former, m, text)
+	if err == nil && b.after == "mark" {
+		err = errBroken
+	}
+	return m, err
+}
+
+func (b brokenOff) Trim(ctx context.Context, m journal.Mark, places []uint64) error {
+	if err := b.Remote.Trim(ctx, m, places); err != nil {
+		return err
+	}
+	return errBroken
+}
+
+// A maker that is killed between two steps does no harm, and the next one tidies up.
+func TestMakerKilled(t *testing.T) {
+	for _, after := range []string{"nothing", "text", "mark", "all"} {
+		for _, former := range []bool{false, true} {
+			t.Run(after+", former "+strconv.FormatBool(former), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t)
+				a, lagging := join(t, s.url()), join(t, s.url())
+				a.adds(t, 3)
+				if former {
+					a.shrink(t)
+				}
+				lagging.has(t, 3)
+				a.adds(t, 4)
+				broken := &home{dir: a.dir}
+				broken.open(t, s.url(), func(_ *options, o *journal.Options) {
+					o.Remote = brokenOff{a.stream.Log("counters"), after}
+				})
+				if _, err := broken.Expunge(t.Context(), nil); !errors.Is(err, errBroken) {
+					t.Fatal(err)
+				}
+				broken.close()
+				a.add(t, "x")
+				for _, h := range []*home{a, lagging, join(t, s.url())} {
+					h.has(t, 8)
+				}
+				a.shrink(t)
+				for _, h := range []*home{a, lagging, join(t, s.url())} {
+					h.has(t, 8)
+				}
+				if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 || messages(t, s.url()) != 1 {
+					t.Errorf("%q, %d pieces, %d messages", names, pieces, messages(t, s.url()))
+				}
+			})
+		}
+	}
+}
+
+// One file operation after another fails, once or from then on as for a process that is killed,
+// while a copy starts from a snapshot. What it was can be read, and then it has everything.
+func TestStartFailsAtEachFileOperation(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	empty, lines, snapshot, both := join(t, s.url()), join(t, s.url()), join(t, s.url()), join(t, s.url())
+	a.adds(t, 3)
+	both.has(t, 3)
+	compact := func(h *home) {
+		if err := h.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compact(both)
+	a.adds(t, 2)
+	for _, h := range []*home{lines, snapshot, both} {
+		h.has(t, 5)
+	}
+	compact(snapshot)
+	a.adds(t, 7)
+	a.shrink(t)
+	a.add(t, "x")
+	for name, h := range map[string]*home{"empty": empty, "journal": lines, "snapshot": snapshot, "snapshot and journal": both} {
+		h.close()
+		for _, once := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, once %v", name, once), func(t *testing.T) {
+				for at, done := 0, false; !done; at += proctest.Stride {
+					c := &home{dir: filepath.Join(t.TempDir(), "copy")}
+					if _, err := os.Stat(h.dir); err == nil {
+						copyDir(t, h.dir, c.dir)
+					}
+					n, was := 0, ""
+					fault := func(op, name string) error {
+						if n++; n-1 == at || !once && n-1 > at {
+							was = cmp.Or(was, op+" of "+name)
+							return errBroken
+						}
+						return nil
+					}
+					c.open(t, s.url(), func(_ *options, o *journal.Options) { o.Fault = fault })
+					err := c.Fetch(t.Context())
+					for errors.Is(err, journal.ErrOffline) {
+						err = c.Fetch(t.Context())
+					}
+					if done = n <= at; !done && err != nil && !errors.Is(err, errBroken) {
+						t.Errorf("%s: %v", was, err)
+					}
+					before := map[string]int{"empty": 0}
+					want := func(when string, got int) {
+						if old, ok := before[name]; got != 13 && got != 12 && got != 5 && !(ok && got == old) {
+							t.Errorf("after %s, %s: %d", was, when, got)
+						}
+					}
+					want("at once", c.copied(t)["x"])
+					c.close()
+					c.open(t, "nats://127.0.0.1:1", func(so *options, _ *journal.Options) { so.Wait = 0 }) // away
+					want("offline", c.copied(t)["x"])
+					if ws := c.Warnings(); len(ws) > 0 {
+						t.Errorf("after %s: %v", was, ws)
+					}
+					c.close()
+					for range 2 {
+						c.open(t, s.url())
+						c.has(t, 13)
+						if at := c.head(t); at.Sum != a.head(t).Sum || at.Repairs > 0 {
+							t.Errorf("after %s: %+v", was, at)
+						}
+						compact(c)
+						c.close()
+					}
+				}
+			})
+		}
+	}
+}
+
+// A copy that ends where the server was set back, and others went on and made a snapshot, is told
+// so. Nothing is overwritten.
+func TestSetBackAndSnapshot(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 2)
+	backup := t.TempDir()
+	s.restart(t, func() { copyDir(t, s.dir, backup) })
+	a.adds(t, 2)
+	s.restart(t, func() { copyDir(t, backup, s.dir) })
+	b := join(t, s.url())
+	for range 6 {
+		b.add(t, "y")
+	}
+	b.shrink(t)
+	b.add(t, "y")
+	for range 2 {
+		if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrDiverged) {
+			t.Errorf("%v", err)
+		}
+	}
+	if got := a.copied(t); got["x"] != 4 || got["y"] > 0 {
+		t.Errorf("the copy: %v", got)
+	}
+	if got := join(t, s.url()).newest(t); got["x"] != 2 || got["y"] != 7 {
+		t.Errorf("the stream: %v", got)
+	}
+}
+
+// The server was set back, and messages of other logs stand where this copy's last commit was.
+func TestSetBackUnderOtherLogs(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.add(t, "x")
+	backup := t.TempDir()
+	s.restart(t, func() { copyDir(t, s.dir, backup) })
+	a.adds(t, 5)
+	s.restart(t, func() { copyDir(t, backup, s.dir) })
+	b := join(t, s.url())
+	other, err := journal.Open(t.TempDir(), machine{}, &journal.Options{Remote: b.stream.Log("other")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for range 8 {
+		if _, err := other.Update(t.Context(), add("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.add(t, "y")
+	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrDiverged) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Several machines make snapshots at once, while others write and new ones come.
+func TestManyMakers(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	const homes, each = 4, 12
+	var wg sync.WaitGroup
+	for i := range homes {
+		h := join(t, s.url(), func(so *options, o *journal.Options) { so.Settle = time.Second })
+		wg.Go(func() {
+			for n := range each {
+				h.add(t, "x")
+				if n%3 == i%3 {
+					if _, err := h.Expunge(t.Context(), nil); err != nil && !errors.Is(err, journal.ErrConflict) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	last := join(t, s.url())
+	last.has(t, homes*each)
+	last.shrink(t)
+	if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 || messages(t, s.url()) != 1 {
+		t.Errorf("%q, %d pieces, %d messages", names, pieces, messages(t, s.url()))
+	}
+}
+
+// The answer to a publish is lost, and then a snapshot takes the commit out of the stream. It is
+// there once, whatever the writer is told.
+func TestLostAnswerAndSnapshot(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	direct := &home{dir: b.dir}
+	direct.open(t, s.nats.URL()) // not through the proxy
+	a.add(t, "x")
+	decided := false
+	_, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) {
+		if !decided {
+			decided = true
+			s.Set(proctest.DropAnswers)
+			go func() {
+				<-s.Dropped
+				for direct.newest(t)["x"] < 2 { // the request had gone through
+					time.Sleep(time.Millisecond)
+				}
+				direct.adds(t, 3)
+				direct.shrink(t)
+				s.Set(proctest.Pass)
+				s.Cut()
+			}()
+		}
+		return []event{{Key: "x"}}, nil
+	})
+	if !errors.Is(err, journal.ErrInDoubt) {
+		t.Errorf("%v", err)
+	}
+	a.has(t, 5)
+	a.add(t, "x")
+	direct.has(t, 6)
+	if d, err := journal.Detach(t.Context(), a.stream.Named, time.Minute, a.dir); err != nil || d.InDoubt > 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// A stream that an older program made keeps every commit, and works.
+func TestStreamThatKeepsAll(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	_, err := connect(t, s.url()).CreateStream(t.Context(), natsjs.StreamConfig{
+		Name: "shop", Subjects: []string{"leanctx.shop.>"}, Storage: natsjs.FileStorage, DenyDelete: true, DenyPurge: true,
+		Metadata: map[string]string{"lean-ctx": "1", "lean-ctx-project": project.Hash, "lean-ctx-first-commits": "c0ffee"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := join(t, s.url(), func(_ *options, o *journal.Options) { o.LongLived = true })
+	a.adds(t, 5)
+	if done, err := a.Expunge(t.Context(), nil); done || err != nil {
+		t.Error(done, err)
+	}
+	join(t, s.url()).has(t, 5)
+	if messages(t, s.url()) != 5 {
+		t.Error("commits are gone")
+	}
+}
+
+// A snapshot of a newer program, and one that is damaged, are refused.
+func TestSnapshotsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url(), func(_ *options, o *journal.Options) { o.Schema = 2 })
+	a.adds(t, 3)
+	lagging := join(t, s.url())
+	lagging.has(t, 3)
+	a.adds(t, 3)
+	a.shrink(t)
+	for name, h := range map[string]*home{"new": join(t, s.url()), "lagging": lagging} {
+		if err := h.Fetch(t.Context()); !errors.Is(err, journal.ErrNewer) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := lagging.copied(t); got["x"] != 3 {
+		t.Errorf("%v", got)
+	}
+	kv, err := connect(t, s.url()).KeyValue(t.Context(), "leanctx-shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := kv.Get(t.Context(), "snapshot.counters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, name, _ := strings.Cut(string(e.Value()), `"object":"`)
+	name, _, _ = strings.Cut(name, `"`)
+	text, err := a.stream.Fetch(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(text); i += 1 + len(text)/40*proctest.Stride {
+		damaged := slices.Clone(text)
+		damaged[i] ^= 1
+		other := "snapshot/counters/6-" + strconv.Itoa(i)
+		if err := a.stream.Put(t.Context(), other, damaged); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kv.Put(t.Context(), "snapshot.counters", bytes.ReplaceAll(e.Value(), []byte(name), []byte(other))); err != nil {
+			t.Fatal(err)
+		}
+		h := join(t, s.url(), func(_ *options, o *journal.Options) { o.Schema = 2 })
+		if err := h.Fetch(t.Context()); err == nil || errors.Is(err, journal.ErrOffline) {
+			if got := h.copied(t); err != nil || got["x"] != 6 {
+				t.Errorf("byte %d of %d: %v, %v", i, len(text), err, got)
+			}
+		}
+	}
+}
+
+// A large commit is kept in an object. It goes with the commit; what others keep there stays.
+func TestLargeCommitsGoToo(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, lagging := join(t, s.url()), join(t, s.url())
+	a.add(t, "x")
+	lagging.has(t, 1)
+	if err := a.stream.Put(t.Context(), "0123456789", []byte("a shared file")); err != nil {
+		t.Fatal(err)
+	}
+	large := strings.Repeat("large ", 9<<17)
+	for range 2 {
+		if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: large}}, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	join(t, s.url()).has(t, 3)
+	if names, _ := objects(t, s.url()); len(names) != 3 {
+		t.Errorf("%q", names)
+	}
+	a.shrink(t) // the last one stays, and its object
+	if names, _ := objects(t, s.url()); len(names) != 3 {
+		t.Errorf("%q", names)
+	}
+	a.add(t, "x")
+	a.shrink(t)
+	if names, _ := objects(t, s.url()); len(names) != 2 || !slices.Contains(names, "0123456789") {
+		t.Errorf("%q", names)
+	}
+	lagging.has(t, 4)
+	join(t, s.url()).has(t, 4)
+}
+
+// A copy that lost commits never becomes a snapshot. It is made anew from one.
+func TestDamagedCopyOfATrimmedLog(t *testing.T) {
+	for name, compacts := range map[string]bool{"fetches": false, "compacts first": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t)
+			a, b := join(t, s.url()), join(t, s.url())
+			b.adds(t, 4)
+			b.shrink(t)
+			b.adds(t, 4)
+			a.has(t, 8)
+			a.close()
+			text, err := os.ReadFile(journalOf(a))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text[len(text)-300] ^= 1
+			if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			a.open(t, s.url())
+			if compacts {
+				if err := a.Compact(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := a.Expunge(t.Context(), nil); err == nil {
+				t.Error("a copy that lost a commit was made a snapshot")
+			}
+			for range 2 {
+				if got := a.newest(t); got["x"] != 8 {
+					t.Errorf("%v", got)
+				}
+				a.close()
+				a.open(t, s.url())
+			}
+			a.shrink(t)
+			join(t, s.url()).has(t, 8)
+		})
+	}
+}
+
+// What was expunged is not in the server's files: neither in commits, nor in former snapshots, nor
+// in large commits. All is taken out, or what holds the text.
+func TestExpungedBytes(t *testing.T) {
+	const secret = "Zwetschgendatschi"
+	for name, holds := range map[string]func([]byte) bool{
+		"all":  nil,
+		"some": func(commit []byte) bool { return bytes.Contains(commit, []byte(secret)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t)
+			a := join(t, s.url())
+			put := func(key, pad string) {
+				if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: key, Pad: pad}}, nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put("x", "")
+			a.shrink(t)
+			put(secret, "")
+			put("x", secret+strings.Repeat(" large", 9<<17))
+			put("x", secret)
+			put("x", "")
+			for range 2 { // the state has the key
+				a.shrink(t)
+				put("x", "")
+			}
+			put(secret, "")
+			if !inFiles(t, s.dir, secret) {
+				t.Fatal("the test looks in the wrong place")
+			}
+			put("forget", "")
+			if done, err := a.Expunge(t.Context(), holds); err != nil || !done {
+				t.Fatal(done, err)
+			}
+			if inFiles(t, s.dir, secret) {
+				t.Error("it is still there")
+			}
+			join(t, s.url()).has(t, 6)
+		})
+	}
+}
+
+// inFiles tells whether some file below a directory has a text.
+func inFiles(t testing.TB, dir, text string) (found bool) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(text)) {
+			found = true
+			t.Logf("in %s", path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return found
+}

@@ -1,0 +1,449 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+)
+
+// Snapshots of a remote log
+//
+// A remote log need not keep its first commits. A snapshot of it is one text:
+//
+//   - a header, a line as in a journal: which log, which commit, its place and checksum;
+//   - the trail: the checksum of every commit up to that one, four bytes each;
+//   - the document: a snapshot as in the files.
+//
+// A mark in the remote log says which snapshot is the newest. The mark is replaced only by that of
+// a later commit, and only by who knows the one before. Making a snapshot:
+//
+//	1  compact the copy here; S is the document
+//	2  fetch the commits between the newest snapshot and S; they must join its trail and end at S
+//	3  store the text, then the mark
+//	4  take out of the remote log the commits before that of the mark, and the older snapshots
+//
+// The commit of the mark itself stays. So the remote log always has a last commit, and each
+// snapshot can be compared with it. A maker that is killed leaves a text without a mark, or commits
+// and texts that are not needed; the next one takes them out.
+//
+// A copy that lacks commits which are not there any more starts from the newest snapshot. Its own
+// last commit must be in the trail, else [ErrDiverged]: the server was set back and others have
+// written since. The state of a copy that has lost a commit is never made a snapshot.
+
+// Mark says where a snapshot of a remote log is. The zero mark is none.
+type Mark struct {
+	Name     string `json:"object"`
+	Seq      uint64 `json:"seq"`   // its last commit
+	Place    uint64 `json:"place"` // that commit's
+	Size     int64  `json:"size"`  // of the text, in bytes
+	Revision uint64 `json:"-"`     // of the mark
+}
+
+// ErrGone means that something is not in the remote log any more: a newer snapshot has it.
+var ErrGone = errors.New("a newer snapshot has taken its place")
+
+// remoteFormat is the version of a snapshot's text.
+const remoteFormat = 1
+
+// remoteHeader is the first line of a text.
+type remoteHeader struct {
+	Snapshot int       `json:"snapshot"`
+	Log      string    `json:"log"`
+	Schema   int       `json:"schema"`
+	Seq      uint64    `json:"seq"`
+	Sum      string    `json:"sum"` // checksum of commit Seq
+	Place    uint64    `json:"place"`
+	At       time.Time `json:"at"` // recorded time of commit Seq
+}
+
+// remoteSnapshot is a text that was taken apart.
+type remoteSnapshot struct {
+	head     remoteHeader
+	sum      uint32
+	trail    []byte
+	document []byte
+}
+
+const trailSize = 4 // bytes of a checksum in a trail
+
+// at is the checksum of a commit, which the trail must have.
+func (s *remoteSnapshot) at(seq uint64) uint32 {
+	return binary.BigEndian.Uint32(s.trail[(seq-1)*trailSize:])
+}
+
+func (s *remoteSnapshot) text() ([]byte, error) {
+	s.head.Snapshot, s.head.Sum = remoteFormat, hexSum(s.sum)
+	body, err := json.Marshal(s.head)
+	if err != nil {
+		return nil, err
+	}
+	text := line{sum: checksum(body), body: body}.appendTo(nil)
+	return append(append(text, s.trail...), s.document...), nil
+}
+
+// parseRemote takes apart the text of a mark.
+func parseRemote(name string, m Mark, schema int, text []byte) (*remoteSnapshot, error) {
+	damaged := func(what string) error { return fmt.Errorf("%s: %w: snapshot %s: %s", name, ErrCorrupt, m.Name, what) }
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	l, ok := parseLine(first, 0)
+	var s remoteSnapshot
+	if !ok || json.Unmarshal(l.body, &s.head) != nil {
+		return nil, damaged("its first line")
+	}
+	h := s.head
+	if h.Snapshot > remoteFormat || h.Schema > schema {
+		return nil, fmt.Errorf("%s: %w: snapshot %s has format %d and schema %d, this program knows %d and %d; install a newer one",
+			name, ErrNewer, m.Name, h.Snapshot, h.Schema, remoteFormat, schema)
+	}
+	s.sum, ok = parseSum([]byte(h.Sum))
+	if !ok || h.Log != name || h.Seq == 0 || h.Seq != m.Seq || h.Place != m.Place {
+		return nil, damaged("it is another one")
+	}
+	if uint64(len(rest))/trailSize < h.Seq {
+		return nil, damaged("it is cut")
+	}
+	s.trail, s.document = rest[:h.Seq*trailSize:h.Seq*trailSize], rest[h.Seq*trailSize:]
+	d, ours := sniff(s.document)
+	at := checksumAt(s.document)
+	switch {
+	case s.at(h.Seq) != s.sum:
+		return nil, damaged("its checksums")
+	case ours && d.Schema > schema:
+		return nil, fmt.Errorf("%s: %w: snapshot %s has schema %d, this program knows %d; install a newer one", name, ErrNewer, m.Name, d.Schema, schema)
+	case !ours || d.Seq != h.Seq || at < 0 || sumWithout(s.document, at) != string(s.document[at:at+sumLen]):
+		return nil, damaged("its document")
+	}
+	return &s, nil
+}
+
+// A snapshot that a newer one replaces is looked for again after a pause, doubled each time. In a
+// cluster a server may for a while know an older mark.
+const (
+	loadRemoteTries = 8
+	loadRemotePause = 10 * time.Millisecond
+)
+
+// newestFor downloads the newest snapshot for a copy that ends at a position.
+func (l *Log[S, E]) newestFor(ctx context.Context, p position) (s *remoteSnapshot, err error) {
+	ctx, cancel := unhurried(ctx)
+	defer cancel()
+	for try, pause := 1, loadRemotePause; ; try, pause = try+1, 2*pause {
+		var m Mark
+		m, _, err = l.o.Remote.Newest(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case m.Seq <= p.seq:
+			err = fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written", l.o.Remote.Name(), ErrDiverged, p.seq)
+		default:
+			s, err = l.download(ctx, m, p)
+		}
+		if err == nil || m.Seq > p.seq && !errors.Is(err, ErrGone) || try == loadRemoteTries {
+			return s, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w: %w", l.o.Remote.Name(), ErrOffline, context.Cause(ctx))
+		}
+	}
+}
+
+// unhurried is a context that does not end because a lock was waited for: a download that began
+// under the lock would begin anew each time.
+func unhurried(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		if cause := context.Cause(parent); cause != errLate {
+			cancel(cause)
+		}
+	})
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// download loads a snapshot and compares it with the copy and with the remote log.
+func (l *Log[S, E]) download(ctx context.Context, m Mark, p position) (*remoteSnapshot, error) {
+	name := l.o.Remote.Name()
+	text, err := l.o.Remote.Load(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseRemote(name, m, l.o.Schema, text)
+	if err != nil {
+		return nil, err
+	}
+	if p.seq > 0 && s.at(p.seq) != p.prev {
+		return nil, fmt.Errorf("%s: %w: another commit has number %d there. Was its disk set back? Nothing is written", name, ErrDiverged, p.seq)
+	}
+	err = l.o.Remote.Fetch(ctx, m.Place, func(place uint64, commit []byte) error {
+		ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
+		switch {
+		case place > m.Place:
+			return ErrGone
+		case !ok || ln.seq != m.Seq || ln.sum != s.sum:
+			return fmt.Errorf("%s: %w: it does not go on from its snapshot %s. Was its disk set back? Nothing is written", name, ErrDiverged, m.Name)
+		}
+		return errThere
+	})
+	if err == nil {
+		err = ErrGone
+	}
+	if !errors.Is(err, errThere) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// install makes a snapshot the copy. The lead and the file lock are held.
+//
+//	1  S.fetched := the document, fsync it
+//	2  J.new := header with base N and no commits, fsync
+//	3  J.prev := link to J; fsync the directory
+//	4  rename J.new to J; fsync the directory
+//	5  rename S.fetched to S; fsync the directory
+//	6  S.prev := a second copy of S; remove J.prev
+//
+// J is switched before S, unlike in a compaction: the old J does not reach N, and nothing but the
+// header of the new one has the checksum of commit N. Until step 5 the state is S with J.prev, the
+// copy as it was, and a repair makes J of that. A name of its own for the document keeps a reader
+// that finds no S from taking it for one that J goes on from. Another process may write S.new.
+func (l *Log[S, E]) install(s *remoteSnapshot) error {
+	state, err := l.m.Decode(s.document)
+	if err != nil {
+		return fmt.Errorf("%s: %w: its snapshot is intact but not understood: %w", l.o.Remote.Name(), ErrCorrupt, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.d.replace(s); err != nil {
+		l.loaded = false // the files are somewhere between
+		return err
+	}
+	l.started, l.torn, l.lost, l.d.untidy = false, 0, nil, false
+	l.setState(state)
+	l.installs++
+	if err := l.d.twin(l.d.n.fetched, s.document); err != nil {
+		l.o.Logger.Warn("the snapshot has no second copy", "dir", l.d.dir, "error", err)
+	}
+	return nil
+}
+
+func (d *disk) replace(s *remoteSnapshot) error {
+	if err := d.makeReadyIfNot(); err != nil { // J.prev must be there to tell what the copy was
+		return err
+	}
+	if err := writeName(d.fs, d.n.fetched, s.document); err != nil {
+		return err
+	}
+	h := d.pos.head
+	h.Base, h.Prev, h.At = s.head.Seq, hexSum(s.sum), s.head.At
+	if err := d.writeJournal(h, nil); err != nil {
+		return err
+	}
+	if err := d.keepPrev(d.n.journal, d.n.journalPrev); err != nil {
+		return err
+	}
+	if err := d.fs.syncDir(); err != nil { // J.prev must be there before J is another one
+		return err
+	}
+	if err := d.switchJournal(h, nil, s.head.At); err != nil {
+		return err
+	}
+	if err := d.fs.rename(d.n.fetched, d.n.snapshot); err != nil {
+		return err
+	}
+	d.pos.place = s.head.Place
+	d.writeWitness()
+	return d.fs.syncDir()
+}
+
+// current is S and the header of J, which begins there.
+func (l *Log[S, E]) currentSnapshot(ctx context.Context) (h header, document []byte, err error) {
+	err = l.compacted(ctx, func(root *os.Root, fsys files) error {
+		if err := l.compact(ctx, root, fsys); err != nil {
+			return err
+		}
+		return l.exclusively(ctx, root, func() error {
+			if l.lossy() {
+				return fmt.Errorf("%s: the copy has lost commits", l.d.dir)
+			}
+			s, err := l.d.readSnapshot(l.d.n.snapshot)
+			if err == nil && s != nil && s.good && s.head.Seq == l.d.pos.head.Base {
+				h, document = l.d.pos.head, s.data
+			}
+			return err
+		})
+	})
+	if err == nil && document == nil {
+		err = fmt.Errorf("%s: there is no snapshot", l.d.dir)
+	}
+	return h, document, err
+}
+
+// lossy tells whether the copy has lost commits, now or before a compaction.
+func (l *Log[S, E]) lossy() bool { return len(l.lost) > 0 || l.d.pos.head.Repairs > 0 }
+
+// share makes the state of the copy a snapshot of the remote log. It returns the newest mark, which
+// is the former one if that has all that the copy has. ErrConflict: another machine was first.
+func (l *Log[S, E]) share(ctx context.Context, former Mark) (m Mark, err error) {
+	h, document, err := l.currentSnapshot(ctx)
+	if err != nil || h.Base <= former.Seq {
+		return former, err
+	}
+	d, _ := sniff(document)
+	s := &remoteSnapshot{
+		head: remoteHeader{Log: l.o.Remote.Name(), Schema: d.Schema, Seq: h.Base, At: h.At},
+		sum:  h.prev(), document: document,
+	}
+	if former.Seq > 0 {
+		text, err := l.o.Remote.Load(ctx, former)
+		if errors.Is(err, ErrGone) {
+			return former, ErrConflict
+		}
+		if err != nil {
+			return former, err
+		}
+		old, err := parseRemote(l.o.Remote.Name(), former, math.MaxInt, text)
+		if err != nil {
+			return former, err
+		}
+		s.trail = old.trail
+	}
+	if err := l.extend(ctx, s, former); err != nil {
+		if now, _, failed := l.o.Remote.Newest(ctx); failed == nil && now.Revision != former.Revision {
+			return former, ErrConflict
+		}
+		return former, err
+	}
+	text, err := s.text()
+	if err != nil {
+		return former, err
+	}
+	return l.o.Remote.Save(ctx, former, Mark{Seq: s.head.Seq, Place: s.head.Place, Size: int64(len(text))}, text)
+}
+
+// extend adds to the trail the commits after the former snapshot, and finds the place.
+func (l *Log[S, E]) extend(ctx context.Context, s *remoteSnapshot, former Mark) error {
+	last, sum := former.Seq, uint32(0)
+	if last > 0 {
+		sum = s.at(last)
+	}
+	err := l.o.Remote.Fetch(ctx, former.Place, func(place uint64, commit []byte) error {
+		ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
+		switch {
+		case ok && ln.seq == last && ln.sum == sum && place == former.Place:
+		case ok && ln.seq == last+1 && ln.prev == sum:
+			last, sum = ln.seq, ln.sum
+			s.trail = binary.BigEndian.AppendUint32(s.trail, sum)
+		default:
+			return fmt.Errorf("%s: %w: what is at place %d does not follow commit %d", l.o.Remote.Name(), ErrDiverged, place, last)
+		}
+		if last < s.head.Seq {
+			return nil
+		}
+		if s.head.Place = place; sum != s.sum {
+			return fmt.Errorf("%s: %w: another commit has number %d there", l.o.Remote.Name(), ErrDiverged, last)
+		}
+		return errThere
+	})
+	if err == nil {
+		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d", l.o.Remote.Name(), ErrDiverged, last, s.head.Seq)
+	}
+	if errors.Is(err, errThere) {
+		return nil
+	}
+	return err
+}
+
+// expungeTries is how often a snapshot is made for [Log.Expunge] if others make one too.
+const expungeTries = 8
+
+// Expunge takes the commits for which holds is true out of the remote log, and off the disk of its
+// server. What they did is in a new snapshot. Those after the commit of that snapshot stay. A nil
+// holds is for all. It returns false if the remote log keeps every commit.
+func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool) (done bool, err error) {
+	if l.o.Remote == nil {
+		return false, nil
+	}
+	for range expungeTries {
+		former, each, err := l.o.Remote.Newest(ctx)
+		if err != nil || each == 0 {
+			return false, l.named(err)
+		}
+		m, err := l.share(ctx, former)
+		if errors.Is(err, ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return false, l.named(err)
+		}
+		var places []uint64
+		err = l.o.Remote.Fetch(ctx, 0, func(place uint64, commit []byte) error {
+			if place >= m.Place {
+				return errThere
+			}
+			if holds == nil || holds(commit) {
+				places = append(places, place)
+			}
+			return nil
+		})
+		if err == nil || errors.Is(err, errThere) {
+			err = l.o.Remote.Trim(ctx, m, places)
+		}
+		return err == nil, l.named(err)
+	}
+	return false, l.named(fmt.Errorf("%s: %w", l.o.Remote.Name(), ErrConflict))
+}
+
+// sharing is when the background makes the next snapshot of the remote log.
+type sharing struct {
+	next  uint64    // not before this commit
+	again time.Time // nor before then: it failed
+}
+
+// bytesOfCommit is about what a commit takes in a remote log. Its commits may take as much room
+// as its snapshot, and then a new one is made.
+const bytesOfCommit = 512
+
+// shareIf makes a snapshot of the remote log when there are many commits since the last.
+func (l *Log[S, E]) shareIf(ctx context.Context, at *sharing) {
+	seq := l.seq()
+	if l.o.Remote == nil || seq == 0 || seq < at.next || time.Now().Before(at.again) {
+		return
+	}
+	m, each, err := l.o.Remote.Newest(ctx)
+	if err == nil && each == 0 {
+		at.next = math.MaxUint64
+		return
+	}
+	next := func() uint64 { return m.Seq + max(each, uint64(m.Size)/bytesOfCommit) }
+	if err == nil && seq >= next() {
+		if m, err = l.share(ctx, m); err == nil {
+			err = l.o.Remote.Trim(ctx, m, nil)
+		}
+	}
+	switch {
+	case err == nil:
+		at.next = next()
+		return
+	case ctx.Err() != nil || errors.Is(err, ErrConflict):
+		return
+	case errors.Is(err, ErrDiverged):
+		l.warn(Warning{Kind: Diverged, File: l.d.n.snapshot, Text: fmt.Sprintf("no snapshot was made for the team: %v.", err)})
+	default:
+		l.o.Logger.Warn("snapshot for the team", "dir", l.d.dir, "error", err)
+	}
+	at.again = time.Now().Add(retryAfter)
+}
+
+// Chained returns the number of a commit and the checksum of the one before it. ok is false for
+// what is no commit.
+func Chained(commit []byte) (seq uint64, prev uint32, ok bool) {
+	ln, ok := parseCommit(line{body: commit})
+	return ln.seq, ln.prev, ok
+}
