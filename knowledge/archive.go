@@ -83,23 +83,18 @@ const (
 	movedShown = 10
 )
 
-func (m Maintained) any() bool { return m.Archived+m.Woken > 0 }
-
-func (m Maintained) plus(n Maintained) Maintained {
-	return Maintained{m.Archived + n.Archived, m.Woken + n.Woken, append(m.first, n.first[:min(len(n.first), movedMost-len(m.first))]...)}
-}
-
 // with adds what one version is changed to.
 func (m Maintained) with(w *fact.Version) Maintained {
-	if w == nil {
-		return m
+	woken := w.ArchivedAt == nil
+	if woken {
+		m.Woken++
+	} else {
+		m.Archived++
 	}
-	n := Maintained{Archived: 1}
-	if w.ArchivedAt == nil {
-		n = Maintained{Woken: 1}
+	if len(m.first) < movedMost {
+		m.first = append(m.first, Moved{w.Category, w.Key, w.Value, woken})
 	}
-	n.first = []Moved{{w.Category, w.Key, w.Value, n.Woken > 0}}
-	return m.plus(n)
+	return m
 }
 
 // Text says what was done.
@@ -116,46 +111,59 @@ func (m Maintained) Text() string {
 // that is interrupted is not noted, so that the next one goes on.
 func (s *Store) runMaintenance(ctx context.Context, force bool) (done Maintained, err error) {
 	due, _, err := s.due(ctx, force)
-	for at := 0; at < len(due) && err == nil; at += archivedAtOnce {
-		some := due[at:min(at+archivedAtOnce, len(due))]
-		var m Maintained
-		m, err = s.maintain(ctx, some, func(m Maintained) (string, bool) {
-			all := done.plus(m)
-			return all.Text(), at+len(some) == len(due) && all.any()
+	for len(due) > 0 && err == nil {
+		some := due[:min(archivedAtOnce, len(due))]
+		due = due[len(some):]
+		all := done
+		err = s.Update(ctx, func(st *state.State, now time.Time) (events []state.Event, _ error) {
+			all = done
+			for _, v := range some {
+				if w := s.maintained(st, st.ByID(v.ID), now); w != nil { // it is still due
+					events, all = append(events, state.Event{Put: w}), all.with(w)
+				}
+			}
+			if len(due) == 0 && all.Archived+all.Woken > 0 {
+				events = append(events, state.Note(state.NoteMaintenance, all.Text(), now))
+			}
+			return events, nil
 		})
-		done = done.plus(m)
+		if err == nil {
+			done = all
+		}
 	}
 	return done, err
 }
 
-// due lists what a maintenance pass would change now, by name, and counts it.
-func (s *Store) due(ctx context.Context, force bool) (due []drawn, counts Maintained, err error) {
+// due lists the versions that a maintenance pass would change now, by name, and says what it
+// would do.
+func (s *Store) due(ctx context.Context, force bool) (due []*fact.Version, would Maintained, err error) {
 	s.use.Begin()
 	s.use.Refresh()
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		due, counts = nil, Maintained{}
-		if !force && !maintenanceDue(st, now) || st.At().Sub(s.Now()) > 24*time.Hour {
+		last, any := st.Last(state.NoteMaintenance)
+		if !force && any && now.Sub(last.Timestamp) < maintainEach || st.At().Sub(s.Now()) > 24*time.Hour {
 			return nil // not by a clock that is wrong: see health
 		}
-		for n, v := range st.Each() {
-			if s.maintained(v, st.Versions(n), now) != nil {
-				due = append(due, drawn{n, v.ID, v.ValidFrom, v.RecordedFrom})
+		for _, v := range st.Each() {
+			if s.maintained(st, v, now) != nil {
+				due = append(due, v)
 			}
 		}
-		slices.SortFunc(due, drawn.compare)
-		for _, d := range due {
-			if v := st.ByID(d.version); v != nil {
-				counts = counts.with(s.maintained(v, st.Versions(d.name), now))
-			}
+		slices.SortFunc(due, fact.ByName)
+		for _, v := range due {
+			would = would.with(s.maintained(st, v, now))
 		}
 		return nil
 	})
-	return due, counts, err
+	return due, would, err
 }
 
 // maintained is v as a maintenance pass leaves it; nil if that does not change it.
-func (s *Store) maintained(v *fact.Version, vs []*fact.Version, now time.Time) *fact.Version {
-	w, read := *v, s.use.Of(v)
+func (s *Store) maintained(st *state.State, v *fact.Version, now time.Time) *fact.Version {
+	if v == nil {
+		return nil
+	}
+	w, read, vs := *v, s.use.Of(v), st.Versions(fact.IDOf(v.Category, v.Key))
 	switch {
 	case archivable(v, vs, now, read, s.use.Covers(now)):
 		w.ArchivedAt = &now
@@ -165,49 +173,6 @@ func (s *Store) maintained(v *fact.Version, vs []*fact.Version, now time.Time) *
 		return &w
 	}
 	return nil
-}
-
-// drawn is a version that is still to be read.
-type drawn struct {
-	name           fact.ID
-	version        string
-	from, recorded time.Time
-}
-
-func (a drawn) compare(b drawn) int {
-	return cmp.Or(a.name.Compare(b.name), a.from.Compare(b.from), a.recorded.Compare(b.recorded), cmp.Compare(a.version, b.version))
-}
-
-// maintenanceDue tells whether the last pass is long enough ago.
-func maintenanceDue(st *state.State, now time.Time) bool {
-	last, any := st.Last(state.NoteMaintenance)
-	return !any || now.Sub(last.Timestamp) >= maintainEach
-}
-
-// maintain changes those versions that must still be changed. noted may give a note on their
-// number for the store's log.
-func (s *Store) maintain(ctx context.Context, some []drawn, noted func(Maintained) (string, bool)) (done Maintained, err error) {
-	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		var events []state.Event
-		done = Maintained{}
-		for _, d := range some {
-			v := st.ByID(d.version)
-			if v == nil {
-				continue
-			}
-			if w := s.maintained(v, st.Versions(d.name), now); w != nil {
-				events, done = append(events, state.Event{Put: w}), done.with(w)
-			}
-		}
-		if text, ok := noted(done); ok {
-			events = append(events, state.Note(state.NoteMaintenance, text, now))
-		}
-		return events, nil
-	})
-	if err != nil {
-		return Maintained{}, err
-	}
-	return done, nil
 }
 
 // Restoration asks for archived facts back.
