@@ -133,6 +133,7 @@ type Pattern struct {
 	Questions     []string  `json:"questions,omitempty"`
 	SourceSession string    `json:"source_session"`
 	CreatedAt     time.Time `json:"created_at"`
+	AssertedBy    string    `json:"asserted_by,omitempty"` // who recorded it last
 
 	Extra Unknown `json:",embed"`
 }
@@ -150,6 +151,7 @@ type Gotcha struct {
 	LastSeen    time.Time `json:"last_seen"`
 	Confidence  float64   `json:"confidence"`
 	Source      string    `json:"source"`
+	AssertedBy  string    `json:"asserted_by,omitempty"` // who recorded it last
 
 	Extra Unknown `json:",embed"`
 }

@@ -1,10 +1,9 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +83,7 @@ func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
 		if in.parts != nil {
 			p.Questions = in.parts
 		}
-		p.Extra = s.signed(p.Extra)
+		p.AssertedBy = cmp.Or(s.actor.Agent, p.AssertedBy)
 		r = Learned{Room: state.RoomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
 		return []state.Event{{Pattern: &p}}, nil
 	})
@@ -100,8 +99,8 @@ type Mistake struct {
 }
 
 // Gotcha records a mistake not to repeat. The same trigger again counts as one
-// occurrence more. Another resolution takes the place of the old one, which is
-// told and kept.
+// occurrence more. Another resolution takes the place of the old one, which the
+// answer tells.
 func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 	in := lessonTexts{nameA: "trigger", a: m.Trigger, nameB: "resolution", b: m.Resolution, questions: m.Questions}
 	if err := s.clean(&in); err != nil {
@@ -126,9 +125,6 @@ func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 			g = st.Gotchas[i]
 			if verdict.Compare("", g.Resolution, resolution) != verdict.Equal {
 				was, g.Questions = g.Resolution, nil
-				if err := keepResolution(&g, now); err != nil {
-					return nil, err
-				}
 			}
 		}
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
@@ -136,63 +132,11 @@ func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 		if in.parts != nil {
 			g.Questions = in.parts
 		}
-		g.Extra = s.signed(g.Extra)
+		g.AssertedBy = cmp.Or(s.actor.Agent, g.AssertedBy)
 		r = Learned{Room: state.RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
 		return []state.Event{{Gotcha: &g}}, nil
 	})
 	return r, err
-}
-
-// earlierResolution is one that another took the place of. It is kept with the
-// gotcha as a member of its own.
-type earlierResolution struct {
-	Resolution string    `json:"resolution"`
-	Until      time.Time `json:"until"`
-}
-
-const earlierResolutions = "earlier_resolutions"
-
-func keepResolution(g *formats.Gotcha, now time.Time) error {
-	var list []earlierResolution
-	if raw, ok := g.Extra[earlierResolutions]; ok {
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return fmt.Errorf("gotcha %s: %s: %w", g.ID, earlierResolutions, err)
-		}
-	}
-	raw, err := json.Marshal(append(list, earlierResolution{g.Resolution, now}))
-	if err != nil {
-		return err
-	}
-	g.Extra = maps.Clone(g.Extra) // the stored one is never written into
-	if g.Extra == nil {
-		g.Extra = formats.Unknown{}
-	}
-	g.Extra[earlierResolutions] = raw
-	return nil
-}
-
-// lessonBy is the member of a lesson that says who recorded it last, as
-// asserted_by does of a fact.
-const lessonBy = "asserted_by"
-
-// signed is the further members of a lesson that the caller records.
-func (s *Store) signed(extra formats.Unknown) formats.Unknown {
-	raw, err := json.Marshal(s.actor.Agent)
-	if err != nil || s.actor.Agent == "" {
-		return extra
-	}
-	extra = maps.Clone(extra) // the stored one is never written into
-	if extra == nil {
-		extra = formats.Unknown{}
-	}
-	extra[lessonBy] = raw
-	return extra
-}
-
-// SignedBy tells whether an agent recorded a lesson last.
-func SignedBy(extra formats.Unknown, agent string) bool {
-	var by string
-	return agent != "" && json.Unmarshal(extra[lessonBy], &by) == nil && by == agent
 }
 
 // lessonTexts are the texts of a pattern, a gotcha or a reminder, with the

@@ -15,21 +15,24 @@ import (
 // patterns and gotchas that it recorded since. It gives category/key, the last one first. It
 // needs every fact, so it is for what happens seldom: a handoff.
 func Asserted(ctx context.Context, s *knowledge.Store, agent string, since time.Time) ([]string, error) {
+	if agent == "" {
+		return nil, nil
+	}
 	var out []string
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		var found []*fact.Version
 		for n, v := range st.Each() {
-			if v.AssertedBy == agent && agent != "" && v.ArchivedAt == nil && fact.HoldsAt(v, st.Versions(n), now) {
+			if v.AssertedBy == agent && v.ArchivedAt == nil && fact.HoldsAt(v, st.Versions(n), now) {
 				found = append(found, v)
 			}
 		}
 		for i := range st.Patterns {
-			if knowledge.SignedBy(st.Patterns[i].Extra, agent) {
+			if st.Patterns[i].AssertedBy == agent {
 				found = append(found, state.PatternVersion(&st.Patterns[i]))
 			}
 		}
 		for i := range st.Gotchas {
-			if knowledge.SignedBy(st.Gotchas[i].Extra, agent) {
+			if st.Gotchas[i].AssertedBy == agent {
 				found = append(found, state.GotchaVersion(&st.Gotchas[i]))
 			}
 		}
