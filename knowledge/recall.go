@@ -159,125 +159,99 @@ func (s *Store) query(q Question, now time.Time) (query, error) {
 	return f, nil
 }
 
-// list answers a question without words to rank by: a room, a key, the latest.
+// listed is a fact of a list.
+type listed struct {
+	name fact.ID
+	fact.Summary
+	version  *fact.Version // nil: not read yet
+	salience float64       // zero in a list of the latest
+}
+
+// list answers a question without words to rank by: a room or a key, ordered by salience, or the
+// latest, by when they were confirmed. The summaries give the order, and of a list of what holds
+// now only the facts that are shown are read.
 func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 	named := q.Query != ""
 	if named {
 		q.Key, q.Query = q.Query, ""
 	}
-	answer := func(vs []*fact.Version, f query) {
+	answer := func(k state.Known, now time.Time, facts func(f *query, add func(fact.ID, fact.Summary, *fact.Version))) error {
+		f, err := s.query(q, now)
+		if err != nil {
+			return err
+		}
 		f.named = named
-		s.order(vs, &f)
-		r = Recalled{query: f, Total: len(vs)}
-		if vs = vs[min(f.Offset, len(vs)):]; len(vs) > f.Limit {
-			vs = vs[:f.Limit]
-		}
-		for _, v := range vs {
-			r.Facts = append(r.Facts, found(v, &f))
-		}
-		r.cut()
-	}
-	if q.Key != "" {
-		return r, s.Look(ctx, func(k state.Known, now time.Time) error {
-			f, err := s.query(q, now)
-			if err == nil {
-				answer(append(state.MatchingNamed(k, &f.filter), matching(k, k.Lessons(), &f)...), f)
-				r.missingNamed(k)
-			}
-			return err
-		})
-	}
-	if q.AsOf == "" && q.KnownAt == "" && len(q.Tags) == 0 {
-		return s.listPresent(ctx, q)
-	}
-	return r, s.View(ctx, func(st *state.State, now time.Time) error {
-		f, err := s.query(q, now)
-		if err != nil {
-			return err
-		}
-		all := f
-		all.filter.Archived = true
-		var vs []*fact.Version
-		outside := 0
-		for _, v := range st.Matching(&all.filter) {
-			if f.filter.Matches(st, v) {
-				vs = append(vs, v)
-			} else {
-				outside++
-			}
-		}
-		if q.Category != "" {
-			vs = append(vs, matching(st, st.Lessons(), &f)...)
-		}
-		answer(vs, f)
-		if len(vs) == 0 {
-			r.outside = outside
-		}
-		return nil
-	})
-}
-
-// listed is a fact of a list, not read yet.
-type listed struct {
-	name fact.ID
-	fact.Summary
-	lesson   *fact.Version // a pattern or gotcha
-	salience float64
-}
-
-// listPresent lists a room, or the latest facts, as they are now. It puts all in order by their
-// summaries, and reads only those that are shown.
-func (s *Store) listPresent(ctx context.Context, q Question) (r Recalled, err error) {
-	err = s.Look(ctx, func(k state.Known, now time.Time) error {
-		f, err := s.query(q, now)
-		if err != nil {
-			return err
-		}
 		r = Recalled{query: f}
-		room := fact.IDOf(q.Category, "").Category
+		latest := f.Category == "" && f.Key == ""
 		var all []*listed
-		add := func(n fact.ID, x fact.Summary, lesson *fact.Version) {
+		add := func(n fact.ID, x fact.Summary, v *fact.Version) {
 			if x.Archived && !f.filter.Archived {
 				r.outside++
 				return
 			}
-			l := &listed{n, x, lesson, 0}
-			if q.Category != "" {
+			l := &listed{n, x, v, 0}
+			if !latest {
 				l.salience = x.Salience(now, s.use.With(x.ID, x.Read))
 			}
 			all = append(all, l)
 		}
-		for n, x := range k.Summaries(now) {
-			if x.Period.Contains(now) && (q.Category == "" || n.Category == room) {
-				add(n, x, nil)
-			}
-		}
-		if q.Category != "" {
+		facts(&f, add)
+		if !latest {
 			for _, v := range matching(k, k.Lessons(), &f) {
 				add(fact.IDOf(v.Category, v.Key), fact.Summarize(v), v)
 			}
 		}
 		shown := first(all, f.Offset+f.Limit, func(a, b *listed) int {
 			rank := cmp.Compare(b.salience, a.salience)
-			if q.Category == "" {
+			if latest {
 				rank = b.LastConfirmed.Compare(a.LastConfirmed)
 			}
-			return cmp.Or(rank, a.name.Compare(b.name), a.Period.From.Compare(b.Period.From), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(rank, a.name.Compare(b.name), a.Period.From.Compare(b.Period.From), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
 		})
 		for _, x := range shown[min(f.Offset, len(shown)):] {
-			v := x.lesson
-			if v == nil {
-				v = state.Version(k, x.name, x.ID)
+			if x.version == nil {
+				x.version = state.Version(k, x.name, x.ID)
 			}
-			if v != nil { // else the index cannot be read, and this is done again
-				r.Facts = append(r.Facts, found(v, &f))
+			if x.version != nil { // else the index cannot be read, and this is done again
+				r.Facts = append(r.Facts, found(x.version, &f))
 			}
 		}
 		if r.Total = len(all); r.Total > 0 {
 			r.outside = 0
 		}
 		r.cut()
+		if f.Key != "" {
+			r.missingNamed(k)
+		}
 		return nil
+	}
+	if q.Key == "" && (q.AsOf != "" || q.KnownAt != "" || len(q.Tags) > 0) {
+		err = s.View(ctx, func(st *state.State, now time.Time) error {
+			return answer(st.Known(), now, func(f *query, add func(fact.ID, fact.Summary, *fact.Version)) {
+				all := f.filter
+				all.Archived = true
+				for n, v := range st.Matching(&all) {
+					add(n, fact.Summarize(v), v)
+				}
+			})
+		})
+		return r, err
+	}
+	err = s.Look(ctx, func(k state.Known, now time.Time) error {
+		return answer(k, now, func(f *query, add func(fact.ID, fact.Summary, *fact.Version)) {
+			if f.Key != "" {
+				for _, v := range state.MatchingNamed(k, &f.filter) {
+					add(fact.IDOf(v.Category, v.Key), fact.Summarize(v), v)
+				}
+				return
+			}
+			room := fact.IDOf(f.Category, "").Category
+			for n, x := range k.Summaries(now) {
+				if x.Period.Contains(now) && (f.Category == "" || n.Category == room) {
+					add(n, x, nil)
+				}
+			}
+		})
 	})
 	return r, err
 }
@@ -302,18 +276,6 @@ func matching(facts state.Facts, vs []*fact.Version, f *query) (out []*fact.Vers
 		}
 	}
 	return out
-}
-
-// order puts a listing in the order people expect: a room by salience, the
-// latest by when they were confirmed; ties by name.
-func (s *Store) order(vs []*fact.Version, f *query) {
-	latest := f.Category == "" && f.Key == ""
-	slices.SortFunc(vs, func(a, b *fact.Version) int {
-		if latest {
-			return cmp.Or(b.LastConfirmed.Compare(a.LastConfirmed), fact.ByName(a, b))
-		}
-		return cmp.Or(cmp.Compare(s.salience(b, f.now), s.salience(a, f.now)), fact.ByName(a, b))
-	})
 }
 
 func (s *Store) salience(v *fact.Version, t time.Time) float64 {
