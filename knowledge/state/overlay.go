@@ -6,9 +6,10 @@ import (
 )
 
 // Overlay is what is known, with decisions folded in that are not committed
-// yet, so that the next decision can build on them. [Over] makes one.
+// yet, so that the next decision can build on them. [Over] makes one. Named and Valued do not
+// see what was folded in.
 type Overlay struct {
-	facts    Claims
+	Claims
 	changed  map[fact.ID][]*fact.Version
 	rooms    map[string]string
 	disputed []formats.Dispute
@@ -20,7 +21,7 @@ func Over(facts Claims, rooms map[string]string) *Overlay {
 	if rooms == nil {
 		rooms = map[string]string{}
 	}
-	return &Overlay{facts: facts, changed: map[fact.ID][]*fact.Version{}, rooms: rooms}
+	return &Overlay{Claims: facts, changed: map[fact.ID][]*fact.Version{}, rooms: rooms}
 }
 
 // Versions is [Facts.Versions].
@@ -28,18 +29,12 @@ func (o *Overlay) Versions(n fact.ID) []*fact.Version {
 	if vs, ok := o.changed[n]; ok {
 		return vs
 	}
-	return o.facts.Versions(n)
+	return o.Claims.Versions(n)
 }
-
-// Named is [Facts.Named]. It does not see names that were folded in.
-func (o *Overlay) Named(name string) []fact.ID { return o.facts.Named(name) }
-
-// Valued is [Facts.Valued]. It does not see values that were folded in.
-func (o *Overlay) Valued(value string) []fact.ID { return o.facts.Valued(value) }
 
 // Room is [Facts.Room].
 func (o *Overlay) Room(category string) string {
-	if room := o.facts.Room(category); room != "" {
+	if room := o.Claims.Room(category); room != "" {
 		return room
 	}
 	return o.rooms[fact.IDOf(category, "").Category]
@@ -47,7 +42,7 @@ func (o *Overlay) Room(category string) string {
 
 // Disputes is [Claims.Disputes].
 func (o *Overlay) Disputes(n fact.ID) []formats.Dispute {
-	list := o.facts.Disputes(n)
+	list := o.Claims.Disputes(n)
 	for _, d := range disputesOf(o.disputed, n) {
 		list = upsert(list, d, SameDispute)
 	}
@@ -61,12 +56,7 @@ func (o *Overlay) Dispute(id string) (formats.Dispute, bool) {
 			return d, true
 		}
 	}
-	return o.facts.Dispute(id)
-}
-
-// FileNow is [Claims.FileNow].
-func (o *Overlay) FileNow(was formats.FileState) (now formats.FileState, there bool) {
-	return o.facts.FileNow(was)
+	return o.Claims.Dispute(id)
 }
 
 // Fold applies puts, confirmations and new disputes, with the same code as the state.
