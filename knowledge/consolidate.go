@@ -98,11 +98,11 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		}
 	}
 	var r Promoted
-	decide := func(st *state.State, files *sourceFiles, now time.Time) (events []state.Event, err error) {
+	decide := func(st *state.State, now time.Time) (events []state.Event, err error) {
 		some, over, unsure := allowed.of(unpromoted(st, found))
 		r = Promoted{DryRun: p.DryRun, Left: over, Unsure: unsure}
 		known := st.Known()
-		known.Files = files.now
+		known.Files = s.files.Now
 		w := state.Over(known, nil)
 		events, r.Facts, err = promoteAll(s, some, near, st, w, now)
 		if err == nil {
@@ -116,12 +116,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		return events, err
 	}
 	if p.DryRun {
-		err := s.withFiles(ctx, func(f *sourceFiles) error {
-			return s.View(ctx, func(st *state.State, now time.Time) error {
-				_, err := f.decided(decide(st, f, now))
-				return err
-			})
-		})
+		err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
 		if err != nil {
 			return r, err
 		}
@@ -129,10 +124,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		r.moved(would)
 		return r, err
 	}
-	err = s.withFiles(ctx, func(f *sourceFiles) error {
-		return s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) { return f.decided(decide(st, f, now)) })
-	})
-	if err != nil {
+	if err := s.Update(ctx, decide); err != nil {
 		return Promoted{}, err
 	}
 	done, err := s.runMaintenance(ctx, true)

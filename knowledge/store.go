@@ -193,27 +193,36 @@ func (s *Store) present(recorded time.Time) time.Time { return fact.Present(s.No
 
 // Update commits what decide returns for the newest state, in a commit of its own.
 func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
-	return s.update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		events, err := decide(st, now)
-		return s.authored(events), err
-	})
-}
-
-// update is Update in nobody's name.
-func (s *Store) update(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	first, any := false, false
-	err := s.log.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		events, err := decide(st, now)
-		first, any = st.Seq() == 0, len(events) > 0
-		return events, err
+	var before uint64
+	var events []state.Event
+	err := s.log.Update(ctx, func(st *state.State, now time.Time) (_ []state.Event, err error) {
+		before = st.Seq()
+		events, err = decide(st, now)
+		return s.authored(events), err
 	})
-	if err == nil && any {
-		s.committed(first)
+	return s.committed(before, events, err)
+}
+
+// Decide is [Store.Update] for decisions that need few facts. They may look at the files behind
+// a fact, while other writers wait.
+func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) ([]state.Event, error)) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
 	}
-	return err
+	var before uint64
+	var events []state.Event
+	err := s.log.Decide(ctx, func(k state.Known, now time.Time) (_ []state.Event, err error) {
+		before, k.Files = k.Seq, s.files.Now
+		events, err = decide(k, now)
+		return s.authored(events), err
+	})
+	if err == nil && s.opts.LongLived && s.decided.Add(1)%wakeEach == 0 {
+		s.wake() // so that the next question does not have to index all of a burst
+	}
+	return s.committed(before, events, err)
 }
 
 // authored are the events of a commit with its author first. Nobody signs what is done
@@ -227,32 +236,6 @@ func (s *Store) authored(events []state.Event) []state.Event {
 
 func (s *Store) author() *state.Author {
 	return &state.Author{By: s.actor.Agent, Kind: s.actor.kind(), Clock: s.Now()}
-}
-
-// Decide is [Store.Update] for decisions that need few facts.
-func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) ([]state.Event, error)) error {
-	if err := s.adopt(ctx); err != nil {
-		return err
-	}
-	first, any := false, false
-	err := s.withFiles(ctx, func(f *sourceFiles) error {
-		return s.log.Decide(ctx, func(k state.Known, now time.Time) ([]state.Event, error) {
-			k.Files = f.now
-			events, err := f.decided(decide(k, now))
-			first, any = k.Seq == 0, len(events) > 0
-			return s.authored(events), err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	if any {
-		s.committed(first)
-	}
-	if s.opts.LongLived && s.decided.Add(1)%wakeEach == 0 {
-		s.wake() // so that the next question does not have to index all of a burst
-	}
-	return nil
 }
 
 // adopt calls Options.Adopt once. An attempt that fails is told, made again

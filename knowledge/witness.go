@@ -26,13 +26,14 @@ func (s *Store) Gone(st *state.State) string {
 	return s.witness()
 }
 
-// committed makes the witness. first: the store was empty before this commit.
-func (s *Store) committed(first bool) {
-	if s.witnessed.Swap(true) && !first {
-		return
+// committed makes the witness after a commit. before is the last commit before it. It returns err,
+// after which nothing was committed.
+func (s *Store) committed(before uint64, events []state.Event, err error) error {
+	first := before == 0
+	if err != nil || len(events) == 0 || s.witnessed.Swap(true) && !first {
+		return err
 	}
-	_, err := os.Stat(s.witness())
-	switch {
+	switch _, err := os.Stat(s.witness()); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.WriteFile(s.witness(), nil, 0o600); err != nil {
 			s.opts.Logger.Debug("there is no witness beside the store", "error", err)
@@ -40,4 +41,5 @@ func (s *Store) committed(first bool) {
 	case err == nil && first:
 		s.Warn("what was remembered of this project before is gone: %s was deleted or emptied", s.dir)
 	}
+	return nil
 }
