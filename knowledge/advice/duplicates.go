@@ -43,26 +43,6 @@ const (
 	nearlyEach     = 16 // pairs of one fact
 )
 
-// likely is a fact to be compared.
-type likely struct {
-	name  knowledge.Name
-	value string
-	meant vectors.Text
-	at    time.Time // recorded; what was imported at once has one
-	from  time.Time // valid
-	marks []string
-}
-
-func newLikely(v *fact.Version) likely {
-	return likely{nameOf(v), v.Value, meaning.Of(v), v.RecordedFrom, fact.PeriodOf(v).From, fact.Marks(v.Value)}
-}
-
-// same reports whether two facts may be nearly the same. The same value is listed
-// apart.
-func (f *likely) same(g *likely) bool {
-	return f.name != g.name && slices.Equal(f.marks, g.marks) && verdict.Compare("", f.value, g.value) != verdict.Equal
-}
-
 // newestOf says how many of the newest facts were compared with all.
 func newestOf(facts int) int {
 	if facts*(facts-1)/2 <= nearlyWork {
@@ -86,27 +66,33 @@ func likened(ctx context.Context, s *knowledge.Store) (*meaning.Encoding, error)
 
 // nearly lists the pairs of which one is among the newest facts, the nearest
 // first, and tells how many were compared with all.
-func nearly(ctx context.Context, s *knowledge.Store, e meaning.Encoding, facts []likely, judged []formats.JudgedPair) ([]Pair, int, error) {
-	slices.SortFunc(facts, func(a, b likely) int {
-		return cmp.Or(b.at.Compare(a.at), b.from.Compare(a.from), cmp.Compare(knowledge.Slashed(a.name), knowledge.Slashed(b.name)))
+func nearly(ctx context.Context, s *knowledge.Store, e meaning.Encoding, facts []*fact.Version, judged []formats.JudgedPair) ([]Pair, int, error) {
+	slices.SortFunc(facts, func(a, b *fact.Version) int {
+		if c := cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), b.ValidFrom.Compare(a.ValidFrom)); c != 0 {
+			return c // what was imported at once has one time
+		}
+		return fact.ByName(a, b)
 	})
-	texts := make([]vectors.Text, len(facts))
-	for i, f := range facts {
-		texts[i] = f.meant
+	texts, marks := make([]vectors.Text, len(facts)), make([][]string, len(facts))
+	for i, v := range facts {
+		texts[i], marks[i] = meaning.Of(v), fact.Marks(v.Value)
 	}
 	first := newestOf(len(facts))
 	near, err := s.Vectors().Pairs(ctx, vectors.Pairing{
 		Encoder: e.Name, Texts: texts, First: first, Least: nearlyFloor, Limit: nearlyEach,
-		Allowed: func(i, j int) bool { return facts[i].same(&facts[j]) },
+		Allowed: func(i, j int) bool { // the same value is listed apart
+			v, w := facts[i], facts[j]
+			return nameOf(v) != nameOf(w) && slices.Equal(marks[i], marks[j]) && verdict.Compare("", v.Value, w.Value) != verdict.Equal
+		},
 	})
 	if err != nil {
 		return nil, 0, err
 	}
 	pairs := []Pair{}
 	for _, p := range near {
-		a, b := &facts[p.A], &facts[p.B]
-		if !knowledge.Judged(judged, fact.IDOf(a.name.Category, a.name.Key), fact.IDOf(b.name.Category, b.name.Key)) {
-			pairs = append(pairs, Pair{a.name, a.value, b.name, b.value, p.Cosine})
+		v, w := facts[p.A], facts[p.B]
+		if !knowledge.Judged(judged, fact.IDOf(v.Category, v.Key), fact.IDOf(w.Category, w.Key)) {
+			pairs = append(pairs, Pair{nameOf(v), v.Value, nameOf(w), w.Value, p.Cosine})
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b Pair) int {

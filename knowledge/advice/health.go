@@ -67,11 +67,11 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 	if err != nil {
 		return r, err
 	}
-	var likes []likely
+	var stand []*fact.Version // what holds and is active
 	var judged []formats.JudgedPair
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
-		var stand []*fact.Version
+		stand = nil
 		same := values{}
 		for n, vs := range st.Sorted() {
 			current := fact.AllCurrent(vs, now)
@@ -90,9 +90,6 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 				if w, known := same.met(n, v); known && w != nameOf(v) && !knowledge.Judged(st.Judged, n, fact.IDOf(w.Category, w.Key)) {
 					r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
 				}
-				if encoder != nil {
-					likes = append(likes, newLikely(v))
-				}
 			}
 		}
 		r.costliest(s.Retrievals(), now)
@@ -110,7 +107,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		return nil
 	})
 	if r.Looked = encoder != nil; r.Looked && err == nil { // it takes long, and writers wait for a view
-		r.Nearly, r.Compared, err = nearly(ctx, s, *encoder, likes, judged)
+		r.Nearly, r.Compared, err = nearly(ctx, s, *encoder, stand, judged)
 	}
 	x := s.Condition().Index
 	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && x.Pending == 0 && r.Facts > 0
