@@ -1,11 +1,9 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
@@ -60,24 +58,13 @@ func (s *State) holding(stems []string) (names []fact.ID) {
 	for i, t := range stems {
 		beginnings[i] = strings.TrimSuffix(t, "i") // telemetri is the stem of telemetry
 	}
-	type hit struct {
-		name fact.ID
-		at   time.Time
-	}
-	newer := func(a, b hit) int { return cmp.Or(b.at.Compare(a.at), a.name.Compare(b.name)) }
-	var hits []hit
+	var hits []*fact.Version
 	add := func(n fact.ID) {
-		for _, v := range s.facts[n] {
-			h := hit{n, v.RecordedFrom}
-			if len(hits) == akinHits && newer(h, hits[akinHits-1]) >= 0 { // before its text is read
-				continue
-			}
-			if !fact.Believed(v) || !holdsAny(n.Key, beginnings) && !holdsAny(formats.FoldName(v.Value), beginnings) {
-				continue
-			}
-			i, _ := slices.BinarySearchFunc(hits, h, newer)
-			hits = slices.Insert(hits[:min(len(hits), akinHits-1)], i, h)
-			return
+		i := slices.IndexFunc(s.facts[n], func(v *fact.Version) bool {
+			return fact.Believed(v) && (holdsAny(n.Key, beginnings) || holdsAny(formats.FoldName(v.Value), beginnings))
+		})
+		if i >= 0 {
+			hits = append(hits, s.facts[n][i])
 		}
 	}
 	if len(s.facts) <= akinMemory {
@@ -96,8 +83,14 @@ func (s *State) holding(stems []string) (names []fact.ID) {
 			}
 		}
 	}
-	for _, h := range hits {
-		names = append(names, h.name)
+	slices.SortFunc(hits, func(a, b *fact.Version) int {
+		if c := b.RecordedFrom.Compare(a.RecordedFrom); c != 0 {
+			return c
+		}
+		return fact.ByName(a, b) // folds four names
+	})
+	for _, v := range hits[:min(len(hits), akinHits)] {
+		names = append(names, fact.IDOf(v.Category, v.Key))
 	}
 	return names
 }
