@@ -142,7 +142,7 @@ func (h *handoffRecord) sum() string {
 
 // HandoffArgs is the arguments of handoff.
 type HandoffArgs struct {
-	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who goes on: an id, the beginning of one, or a type; the last active agent of that type is taken, else the next one that comes"`
+	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who takes over: an id, the beginning of one, or a type. Of a type, the agent that was active last takes over, or else the next one to register"`
 	Message string `json:"message" arg:"2" jsonschema:"what was done, what is left, what to watch for"`
 }
 
@@ -305,7 +305,7 @@ func (s *Store) handOver(ctx context.Context, h *handoffRecord) (sent bool, err 
 	})
 	if err != nil && len(h.Tasks) > 0 && !errors.Is(err, journal.ErrInDoubt) {
 		if _, back := s.opts.Tasks.Reassign(ctx, h.To, h.From, "the handoff could not be written", h.Tasks...); back != nil {
-			err = fmt.Errorf("the tasks are with %s, its message and the claims are not: hand off once more: %w", h.To, err)
+			err = fmt.Errorf("the tasks were handed to %s, but the message and the claims were not; hand off once more: %w", h.To, err)
 		}
 	}
 	return sent, err

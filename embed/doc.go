@@ -4,7 +4,7 @@
 // [Static] is the encoder that is built in: a table with a vector for each
 // token, 8 MB in the program, some microseconds a text, nothing to install.
 // [OpenModel] runs a sentence transformer that [Install] installed, 0.2 to 0.6 s
-// a text; it is better, and belongs into a process that lives on. Both are
+// a text; it is better, and belongs in a process that lives on. Both are
 // encoders of package vectors. The transformer alone would leave a fresh install and every cold
 // command without recall by meaning.
 //

@@ -115,7 +115,7 @@ func fetch(ctx context.Context, registry string, r Release, to string, timeout t
 	}
 	client := http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if len(via) > 5 {
-			return errors.New("is sent from one address to the next")
+			return errors.New("was redirected too often")
 		}
 		return safe(next.URL)
 	}}

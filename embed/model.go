@@ -34,7 +34,7 @@ func (e *ModelError) Error() string { return fmt.Sprintf("model %s: %s", e.Model
 
 // Model is a sentence transformer. Several goroutines may use it:
 // their texts take turns. It takes from 100 to 500 MB and from 0.2 to 2 s a text, so it
-// belongs into a process that lives on, and is closed when idle.
+// belongs in a process that lives on, and is closed when idle.
 type Model struct {
 	name  string
 	dim   int

@@ -77,7 +77,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		if ctx.Err() != nil {
 			return Promoted{}, err
 		}
-		s.Warn("what agents wrote down was not looked at: %v", err)
+		s.Warn("diaries and findings could not be read: %v", err)
 	}
 	near := map[string][]string{} // by finding: the versions that may say the same
 	if err := s.View(ctx, func(st *state.State, _ time.Time) error {

@@ -115,7 +115,7 @@ func (r VectorsMade) Text() string {
 
 // Reindexing says how to make vectors.
 type Reindexing struct {
-	Wait bool `json:"wait,omitempty" jsonschema:"also encode with an installed model, however long it takes; stopped, it goes on where it was"`
+	Wait bool `json:"wait,omitempty" jsonschema:"also encode with the installed model, and wait until it is done; if interrupted, a later run goes on"`
 
 	// Progress is told after each text how many of those that lacked a vector
 	// have one; nil: nobody wants to know.

@@ -105,7 +105,7 @@ func TestImportEndedInTheMiddle(t *testing.T) {
 			return nil
 		})
 		_, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(b.String()), BatchSize: s.batch})
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d facts of the file are in and stay", 30*at)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d facts of the file were imported and stay", 30*at)) {
 			t.Errorf("after %d: %v", at, err)
 		}
 		if r := s.load(t, "", b.String()); r.Skipped != 30*at || r.Added != 200-30*at {

@@ -44,7 +44,7 @@ func TestImportInterrupted(t *testing.T) {
 			return nil
 		})
 		_, err := transfer.Import(ctx, s.Store, transfer.Incoming{Data: strings.NewReader(records(200)), BatchSize: s.batch})
-		want := fmt.Sprintf("interrupted: %d of 200 facts are in and stay; import again to go on", 30*of)
+		want := fmt.Sprintf("interrupted: %d of 200 facts were imported and stay; import again to go on", 30*of)
 		if of == 0 {
 			want = "interrupted: nothing was imported"
 		}

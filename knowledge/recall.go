@@ -28,9 +28,9 @@ type Question struct {
 	Tags            []string `json:"tags,omitempty" jsonschema:"only facts that have all of these"`
 	Mode            string   `json:"mode,omitempty" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
 	AsOf            string   `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
-	KnownAt         string   `json:"known_at,omitempty" jsonschema:"by what was recorded until then"`
+	KnownAt         string   `json:"known_at,omitempty" jsonschema:"what was known then: only what had been recorded"`
 	Limit           int      `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`
-	Offset          int      `json:"offset,omitempty" jsonschema:"in a list without a query: leave out so many facts first"`
+	Offset          int      `json:"offset,omitempty" jsonschema:"without a query: skip this many facts of the list"`
 	IncludeArchived bool     `json:"include_archived,omitempty" jsonschema:"also facts outside the active set"`
 	Explain         bool     `json:"explain,omitempty" jsonschema:"show the parts of each score"`
 

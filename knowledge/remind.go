@@ -23,7 +23,7 @@ type Intention struct {
 	Value   string `json:"value" arg:"1" jsonschema:"what to be reminded of"`
 	Path    string `json:"path,omitempty" jsonschema:"when a file matching this glob is read or edited, e.g. src/auth/**"`
 	Keyword string `json:"keyword,omitempty" jsonschema:"when a query or task holds this word"`
-	Due     string `json:"due,omitempty" jsonschema:"on this day, at this instant, or so long from now (3d)"`
+	Due     string `json:"due,omitempty" jsonschema:"a day, an instant, or how long from now (3d)"`
 	Task    string `json:"task,omitempty" jsonschema:"when a task reaches a state, as <id>:<State>"`
 }
 

@@ -21,7 +21,7 @@ type NewName struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
 	To       string `json:"to" arg:"3" jsonschema:"category/key, divided at the first slash, or a key of the same category"`
-	Merge    string `json:"merge,omitempty" enum:"true,false" jsonschema:"if there is a fact of that name, make one of the two and keep both histories"`
+	Merge    string `json:"merge,omitempty" enum:"true,false" jsonschema:"if that fact exists, join the two and keep both histories"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 

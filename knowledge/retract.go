@@ -335,7 +335,7 @@ func (s *Store) copies(ctx context.Context, gone []*fact.Version) (refs []string
 		refs, err = append(refs, more...), errors.Join(err, failed)
 	}
 	if err != nil {
-		s.Warn("whether agents wrote it down elsewhere is not known: %v", err)
+		s.Warn("other places that may still hold it could not be searched: %v", err)
 	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(refs, func(ref string) bool {

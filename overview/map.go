@@ -73,7 +73,7 @@ func (m *Map) Close() error { return nil }
 
 // Inquiry asks for an overview.
 type Inquiry struct {
-	Task   string `json:"task,omitempty" arg:"1" jsonschema:"what you are about to do, in a sentence; without it: what is central"`
+	Task   string `json:"task,omitempty" arg:"1" jsonschema:"what you are about to do, in a sentence; without it, the most central files are listed"`
 	Path   string `json:"path,omitempty" jsonschema:"only what is in this directory of the project"`
 	Budget int    `json:"budget,omitempty" jsonschema:"most tokens of the answer, estimated as bytes/4 (default 2000)"`
 }
@@ -118,7 +118,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 		o.note("too much to read: %s known by name alone", prose.Count(n, "file"))
 	}
 	if q.Task != "" && !matched && len(order) > 0 {
-		o.note("no file matches the task: what is central")
+		o.note("no file matches the task; these are the most central ones")
 	}
 	if m.o.Memory != nil {
 		w := Work{Task: q.Task, Files: r.workFiles(order, matched), Budget: max(1, int(float64(budget)*briefingShare))}

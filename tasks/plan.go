@@ -496,7 +496,7 @@ func (r NextTask) TextIn(call prose.Syntax) string {
 
 // PlanFile is the arguments of import.
 type PlanFile struct {
-	File   string `json:"file" arg:"1" jsonschema:"a Markdown checklist, or issues.jsonl of beads"`
+	File   string `json:"file" arg:"1" jsonschema:"a Markdown checklist, or the issues.jsonl of beads"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"say what would change, write nothing"`
 
 	Data io.Reader `json:"-"` // instead of the file, when the caller has it

@@ -160,7 +160,7 @@ func (o *Occasion) about(ctx context.Context, s *knowledge.Store, files []string
 	}
 	var err error
 	if o.Related, err = s.Related(ctx, task); err != nil && ctx.Err() == nil {
-		s.Warn("what is known for the task was not looked for: %v", err)
+		s.Warn("the facts about the task could not be looked up: %v", err)
 	}
 	w := s.Options().Coworkers
 	if w == nil {

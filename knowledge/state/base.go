@@ -129,11 +129,11 @@ func (s *State) rest(h journal.Head) ([]byte, error) {
 func fromIndex(x *index.Index) (*State, journal.Head, error) {
 	var r rest
 	if err := json.Unmarshal(x.Extra(), &r); err != nil {
-		return nil, journal.Head{}, fmt.Errorf("what stands beside the facts in the index: %w", err)
+		return nil, journal.Head{}, fmt.Errorf("the patterns, relations and history in the index cannot be read: %w", err)
 	}
 	d, err := formats.DecodeNative(r.File)
 	if err != nil {
-		return nil, journal.Head{}, fmt.Errorf("what stands beside the facts in the index: %w", err)
+		return nil, journal.Head{}, fmt.Errorf("the patterns, relations and history in the index cannot be read: %w", err)
 	}
 	s := fromDocument(d)
 	s.rooms, s.count, s.from, s.seq, s.at = r.Rooms, r.Count, r.Head.Seq, r.Head.Seq, r.Head.At

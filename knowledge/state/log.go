@@ -184,7 +184,7 @@ func (l *Log) unusable(err error) bool {
 	if _, ok := errors.AsType[*baseError](err); !ok {
 		return false
 	}
-	l.opts.Logger.Warn("the index could not be read, the facts are", "dir", l.dir, "error", err)
+	l.opts.Logger.Warn("the index could not be read; the fact file is read instead", "dir", l.dir, "error", err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.some = nil // not closed: others may be reading

@@ -312,7 +312,7 @@ func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 			return &InterruptedError{In: m.before.Parsed, Of: m.all, cause: err}
 		}
 		if err != nil && i > 0 {
-			return fmt.Errorf("%s of the file are in and stay, import it again for the rest: %w", prose.Count(m.before.Parsed, "fact"), err)
+			return fmt.Errorf("%s of the file were imported and stay; import it again for the rest: %w", prose.Count(m.before.Parsed, "fact"), err)
 		}
 		if err != nil {
 			return err
@@ -352,7 +352,7 @@ func (e *InterruptedError) Error() string {
 	if e.In == 0 {
 		return "interrupted: nothing was imported"
 	}
-	return fmt.Sprintf("interrupted: %s of %s are in and stay; import again to go on", prose.Number(e.In), prose.Count(e.Of, "fact"))
+	return fmt.Sprintf("interrupted: %s of %s were imported and stay; import again to go on", prose.Number(e.In), prose.Count(e.Of, "fact"))
 }
 
 // Unwrap returns what ended it, the context's error.

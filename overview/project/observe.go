@@ -80,11 +80,11 @@ func startDir(path string) (string, error) {
 		return "", noDirectory(abs)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the project at %s cannot be told: %w", abs, err)
+		return "", fmt.Errorf("which project %s belongs to cannot be found out: %w", abs, err)
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return "", fmt.Errorf("the project at %s cannot be told: %w", abs, err)
+		return "", fmt.Errorf("which project %s belongs to cannot be found out: %w", abs, err)
 	}
 	if !info.IsDir() {
 		return "", noDirectory(abs)

@@ -131,7 +131,7 @@ func (s *stores) left(session string) {
 	for _, x := range all {
 		if registry, ok := x.(*agents.Store); ok {
 			if err := registry.Leave(session); err != nil {
-				s.logger.Warn("an agent was not let go", "error", err)
+				s.logger.Warn("an idle agent could not be removed", "error", err)
 			}
 		}
 	}

@@ -140,7 +140,7 @@ func (r *run) plain() []cli.Plain {
 	return []cli.Plain{
 		{Name: "mcp", Summary: "Serve MCP on standard input and output.", Run: r.mcp,
 			Long: "Serve MCP on standard input and output, for the configuration of an MCP client.\nIt ends with its input."},
-		{Name: hookName, Summary: "Answer an event of a client's session: lean-ctx hook <client> <event>.", Run: r.hookHelp, Long: hookLong},
+		{Name: hookName + " <client> <event>", Summary: "Answer an event of a client's session; connect writes the entries that call it.", Run: r.hookHelp, Long: hookLong},
 		{Name: "demo", Summary: "Show the story of a project's memory, with the real server.", Run: r.demo,
 			Long: "Show the story of a project's memory: starts the real server in a temporary directory,\ndrives it with a real MCP client and prints each call with its answer."},
 	}
@@ -193,7 +193,7 @@ func (r *run) explainAgent(err error) error {
 	if missing == nil || missing.Subject != c.Agent {
 		return err
 	}
-	return fmt.Errorf("%w; it is %s that says so: unset it, or set it to the id that register gives", err, config.AgentVar)
+	return fmt.Errorf("%w; the id comes from %s: unset it, or set it to the id that register gave", err, config.AgentVar)
 }
 
 // mcp serves one client until its input ends.

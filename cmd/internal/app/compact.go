@@ -13,7 +13,7 @@ import (
 
 // compactTool is `lean-ctx compact`.
 func compactTool(s *stores) *op.Tool {
-	const summary = "Fold the project's journals into its readable JSON files."
+	const summary = "Write what the project's journals hold into its readable JSON files."
 	return &op.Tool{Name: "compact", Command: "compact", Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Adds, s.compact)}}
 }

@@ -35,7 +35,7 @@ func embeddingsTool(s *stores) *op.Tool {
 
 type modelSource struct {
 	Path  string `json:"path" arg:"1" jsonschema:"folder, .tgz or .zip that holds the model"`
-	Model string `json:"model,omitempty" jsonschema:"which one, where there are several: the end of its path in there"`
+	Model string `json:"model,omitempty" jsonschema:"which model, if there are several: the end of its path in the archive"`
 }
 
 func (s *stores) installModel(ctx context.Context, _ op.Scope, a modelSource) (embed.Installed, error) {
@@ -48,7 +48,7 @@ func (s *stores) installModel(ctx context.Context, _ op.Scope, a modelSource) (e
 }
 
 type modelName struct {
-	Name string `json:"name" arg:"1" jsonschema:"as list shows it, or without its @ and what follows"`
+	Name string `json:"name" arg:"1" jsonschema:"the name that list shows, with or without the part from @ on"`
 }
 
 // modelDone is the answer of a command on a model.

@@ -34,7 +34,7 @@ func isHook(args []string) bool {
 	return len(args) > 1 && args[0] == hookName && !slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 }
 
-const hookLong = `Answer an event of a client's session: lean-ctx hook <client> <event>. Clients call it; lean-ctx connect tells them to. ` +
+const hookLong = `Answer an event of a client's session. Clients call it, because lean-ctx connect wrote that into their settings. ` +
 	`It reads and writes the client's JSON. It prints nothing when it has nothing to say, or when something is wrong: see logs/hook.log in the data directory. ` +
 	`It ends within a second, with exit code 0.
 

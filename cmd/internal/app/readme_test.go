@@ -53,6 +53,17 @@ func TestReadmeCommandLines(t *testing.T) {
 	}
 }
 
+// The README is short enough to be read.
+func TestReadmeLength(t *testing.T) {
+	data, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(data), "\n"); n > 250 {
+		t.Errorf("%d lines, 250 at most", n)
+	}
+}
+
 // The README counts the tools, and names each where it does.
 func TestReadmeTools(t *testing.T) {
 	data, err := os.ReadFile(readme)

@@ -25,9 +25,9 @@ func sensitiveTool(s *stores) *op.Tool {
 }
 
 type newRule struct {
-	ID       string   `json:"id" arg:"1" jsonschema:"its name; stands in the text instead of what it took out"`
+	ID       string   `json:"id" arg:"1" jsonschema:"its name, which replaces the secret in the text"`
 	Pattern  string   `json:"pattern" arg:"2" jsonschema:"a regular expression (RE2); its first group, or all of it, is the secret"`
-	Keywords []string `json:"keywords,omitempty" jsonschema:"words of which one is in every text that can match"`
+	Keywords []string `json:"keywords,omitempty" jsonschema:"words; a text without any of them is not searched"`
 }
 
 type ruleAdded struct {

@@ -32,13 +32,13 @@ const defaultAddr = "127.0.0.1:7337"
 // serveArgs say how a server is reached, and by whom.
 type serveArgs struct {
 	Addr      string   `json:"addr,omitempty" jsonschema:"where to listen, host:port (default 127.0.0.1:7337)"`
-	TokenFile string   `json:"token_file,omitempty" jsonschema:"file of named tokens, each with projects and rights; needed unless the address is a loopback one"`
+	TokenFile string   `json:"token_file,omitempty" jsonschema:"file of named tokens, each with its projects and rights; required beyond loopback"`
 	TLSCert   string   `json:"tls_cert,omitempty" jsonschema:"certificate, PEM; with --tls-key"`
 	TLSKey    string   `json:"tls_key,omitempty" jsonschema:"key of the certificate, PEM"`
-	Insecure  bool     `json:"insecure,omitempty" jsonschema:"listen on another than a loopback address without TLS: tokens and facts can be read on the way"`
-	Open      bool     `json:"open,omitempty" jsonschema:"ask for no token: every user of this machine may read and write; loopback only"`
+	Insecure  bool     `json:"insecure,omitempty" jsonschema:"allow an address beyond loopback without TLS: others on the network can then read tokens and facts"`
+	Open      bool     `json:"open,omitempty" jsonschema:"ask for no token, on loopback only: every user of this machine may read and write"`
 	ReadOnly  bool     `json:"read_only,omitempty" jsonschema:"refuse every operation that changes something"`
-	Host      []string `json:"host,omitempty" jsonschema:"a further name that clients reach the server by, such as a proxy's"`
+	Host      []string `json:"host,omitempty" jsonschema:"another host name that clients use for this server, such as a proxy's"`
 }
 
 func (r *run) serveTool() *op.Tool {

@@ -212,7 +212,7 @@ func (c *Config) project(flag, env string) (string, error) {
 func (c *Config) Path(p string) (string, error) {
 	if rest, ok := strings.CutPrefix(p, "~"); ok {
 		if rest != "" && !os.IsPathSeparator(rest[0]) {
-			return "", &Error{What: p, Problem: "only one's own home directory is known", Advice: "give the full path"}
+			return "", &Error{What: p, Problem: "~ of another user is not supported", Advice: "give the full path"}
 		}
 		home, err := c.Home()
 		if err != nil {

@@ -32,7 +32,7 @@ func TestRefused(t *testing.T) {
 		"bad YAML":          {"goose", ".config/goose/config.yaml", "a: [\nb: 1\n", "config.yaml"},
 		"YAML in a line":    {"goose", ".config/goose/config.yaml", "extensions: {a: {enabled: true}}\n", "is written on one line"},
 		"two documents":     {"goose", ".config/goose/config.yaml", "extensions:\n  a: {}\n---\nb: 1\n", "config.yaml"},
-		"another's plugin":  {"opencode", ".config/opencode/plugins/lean-ctx.js", "export const X = 1\n", "is not ours"},
+		"another's plugin":  {"opencode", ".config/opencode/plugins/lean-ctx.js", "export const X = 1\n", "lean-ctx did not write it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := fresh(t)
@@ -169,7 +169,7 @@ func TestRecordFirst(t *testing.T) {
 		t.Skip(err)
 	}
 	before := tree(t, p.Home)
-	if r, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), "is left as it is") {
+	if r, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), "was not changed") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {

@@ -206,7 +206,7 @@ func TestPrograms(t *testing.T) {
 	before := tree(t, filepath.Dir(p.Home))
 	w := ConnectOptions{Clients: []string{"cline"}}
 	r, err := p.Connect(w)
-	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "is not ours") || !strings.Contains(r.Text(), "lean-ctx hook cline session-start") {
+	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "lean-ctx did not write it") || !strings.Contains(r.Text(), "lean-ctx hook cline session-start") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 	info, err := os.Stat(filepath.Join(dir, "PostToolUse"))
@@ -241,7 +241,7 @@ func TestRules(t *testing.T) {
 	}
 	write(t, path, "---\nalwaysApply: true\n---\nMine.\n")
 	r, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}, Scope: Project})
-	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "is not ours") {
+	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "lean-ctx did not write it") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 }

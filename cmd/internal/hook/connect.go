@@ -149,7 +149,7 @@ func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	before, dirs := slices.Clone(rec.Files), missingDirs(f.path)
 	rec.add(e, f, sum(after), dirs)
 	if err := m.save(rec); err != nil {
-		return r, fmt.Errorf("%s is left as it is, since how to undo a change cannot be written: %w", f.path, err)
+		return r, fmt.Errorf("%s was not changed, because the record for undoing the change cannot be written: %w", f.path, err)
 	}
 	if f.new {
 		f.mode = e.mode(0o600, 0o644)

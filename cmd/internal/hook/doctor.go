@@ -142,7 +142,7 @@ func (x *examiner) data() {
 	}
 	x.add(f)
 	if log := filepath.Join(x.m.Data, "logs", "hook.log"); exists(log) {
-		x.add(Finding{Level: Remark, Subject: "hooks", Text: "something once went wrong in one", Fix: "look into " + log})
+		x.add(Finding{Level: Remark, Subject: "hooks", Text: "a hook has failed before", Fix: "look into " + log})
 	}
 }
 

@@ -130,7 +130,7 @@ func serves(edits []edit) bool { return len(edits) > 0 && edits[0].entry != "" }
 func (e edit) put(data []byte) ([]byte, error) {
 	if e.format == ownFile {
 		if string(data) != e.text && !isBlank(data) && !isOurs(data) {
-			return nil, &FileError{Problem: "is there, and is not ours"}
+			return nil, &FileError{Problem: "exists, and lean-ctx did not write it"}
 		}
 		return []byte(e.text), nil
 	}

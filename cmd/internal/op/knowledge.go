@@ -32,7 +32,7 @@ type Stores struct {
 
 // BriefingsQuery are the arguments of briefings.
 type BriefingsQuery struct {
-	Limit int `json:"limit,omitempty"`
+	Limit int `json:"limit,omitempty" jsonschema:"most briefings to show (default 20)"`
 }
 
 // All lists the tools that MCP clients see, in the order of the documentation.
@@ -110,7 +110,7 @@ func relating(st Stores) []Operation {
 			Teach("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
 		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, function(listing.Disputes))).
 			Shown("state", "all").Tried("conflicts"),
-		New("relate", "Link two facts; contradicts disputes the target, supersedes ends it.", Changes, on(open, function(knowledge.Relate)), "category", "key", "target").
+		New("relate", "Link two facts. The kind contradicts disputes the target, supersedes ends it.", Changes, on(open, function(knowledge.Relate)), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
 		New("unrelate", "Remove a link.", Changes, on(open, function(knowledge.Unrelate)), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Tried("unlink", "disconnect"),

@@ -84,7 +84,7 @@ func OwnToken(dataDir string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s comes and goes", path)
+	return "", fmt.Errorf("%s appears and disappears; another program is changing it", path)
 }
 
 // makeToken writes a token to a file that is not there yet. It comes under its name
