@@ -387,7 +387,7 @@ func TestLimits(t *testing.T) {
 
 var update = flag.Bool("update", false, "write what the tests compare with anew")
 
-// The table and the chart that the README shows are those of bench.json. To
+// The chart and the times that the README shows are those of bench.json. To
 // publish another run:
 //
 //	go run ./cmd/measure bench -json > cmd/measure/testdata/bench.json
@@ -414,6 +414,22 @@ func TestPublished(t *testing.T) {
 			t.Errorf("%s is not of bench.json (go test ./cmd/measure -run TestPublished -update): %v %s", path, err, d)
 		}
 	}
+	inReadme(t, "(cmd/measure/testdata/bench.svg)\n\n", times(t, r), "\nAll rows ")
+}
+
+// times are the medians of the largest store: a sentence for commands and one for a server.
+func times(t *testing.T, r BenchReport) string {
+	took := func(group, name string) string {
+		i := slices.IndexFunc(r.Rows, func(x BenchRow) bool { return x.Group == group && x.Name == name })
+		if i < 0 {
+			t.Fatalf("no row %s %s", group, name)
+		}
+		return quantity(r.Rows[i].Cells[len(r.Sizes)-1].P50, false)
+	}
+	return fmt.Sprintf("With %s facts: as a command `recall` of a question takes %s, `remember` %s, `wakeup` %s; in a server\n"+
+		"`remember` takes %s, `recall` of a question by words %s, by words and meaning %s.",
+		grouped(r.Sizes[len(r.Sizes)-1]), took("a command", "recall, a question"), took("a command", "remember"), took("a command", "wakeup"),
+		took("in a server", "remember"), took("in a server", "recall, a question, lexical"), took("in a server", "recall, a question, auto"))
 }
 
 // The README's table of recall is that of recall.json. To publish another run:
@@ -429,26 +445,34 @@ func TestPublishedRecall(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
+	if r.Sample != 1 {
+		t.Fatalf("a sample of %d", r.Sample)
+	}
+	inReadme(t, "| question | without | with stored questions |\n|---|---|---|\n", strings.TrimSuffix(recallTable(t, r), "\n"), "\n\n")
+}
+
+// inReadme compares what the README says between head and end with what it should say, or writes
+// it there.
+func inReadme(t *testing.T, head, want, end string) {
+	t.Helper()
 	path := filepath.Join("..", "..", "README.md")
 	readme, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const head = "| question | without | with stored questions |\n|---|---|---|\n"
 	before, after, ok := strings.Cut(string(readme), head)
-	published, after, more := strings.Cut(after, "\n\n")
-	if !ok || !more || r.Sample != 1 {
-		t.Fatalf("no table, or a sample of %d", r.Sample)
+	published, after, more := strings.Cut(after, end)
+	if !ok || !more {
+		t.Fatalf("the README lacks %q", head)
 	}
-	got := strings.TrimSuffix(recallTable(t, r), "\n")
 	if *update {
-		if err := os.WriteFile(path, []byte(before+head+got+"\n\n"+after), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(before+head+want+end+after), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if d := cmp.Diff(published, got); d != "" {
-		t.Errorf("the README's table is not of recall.json (go test ./cmd/measure -run TestPublishedRecall -update): %s", d)
+	if d := cmp.Diff(published, want); d != "" {
+		t.Errorf("the README is not of the published run (go test ./cmd/measure -run TestPublished -update): %s", d)
 	}
 }
 
