@@ -120,7 +120,7 @@ type pipe struct {
 	running [orders]int          // the number of running requests
 
 	ended    bool              // the end of input was read
-	last     []jsonrpc.Message // read after it
+	last     []jsonrpc.Message // read after all requests that end by themselves are answered
 	deadline <-chan time.Time
 }
 
@@ -159,12 +159,15 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if req := p.turn(); req != nil {
 			return req, nil
 		}
-		switch {
-		case len(p.last) > 0:
+		if p.ended && p.last == nil {
+			p.last = p.cancels()
+		}
+		if len(p.last) > 0 {
 			msg := p.last[0]
 			p.last = p.last[1:]
 			return msg, nil
-		case p.ended && p.unanswered() == 0:
+		}
+		if p.ended && p.unanswered() == 0 {
 			return nil, io.EOF
 		}
 		lines := p.lines
@@ -219,21 +222,21 @@ func (p *pipe) unanswered() int {
 	return len(p.pending)
 }
 
-// end is called at the end of input. It cancels requests that do not end by themselves in
-// the client's name, and the SDK answers them.
-func (p *pipe) end() {
-	p.ended = true
-	p.deadline = time.After(p.grace)
+// cancels cancels, in the client's name, the requests that do not end by themselves, and the
+// SDK answers them. It is nil while others run.
+func (p *pipe) cancels() []jsonrpc.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, o := range p.pending {
-		if o != open {
-			continue
-		}
+	if len(p.pending) > p.running[open] {
+		return nil
+	}
+	all := []jsonrpc.Message{}
+	for id := range p.pending {
 		if params, err := json.Marshal(&mcp.CancelledParams{RequestID: id.Raw(), Reason: "end of input"}); err == nil {
-			p.last = append(p.last, &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
+			all = append(all, &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
 		}
 	}
+	return all
 }
 
 // accept returns the message of a line, if the SDK gets it now. It answers unreadable lines
@@ -241,7 +244,8 @@ func (p *pipe) end() {
 func (p *pipe) accept(l line) jsonrpc.Message {
 	switch {
 	case l.err != nil:
-		p.end()
+		p.ended = true
+		p.deadline = time.After(p.grace)
 		if !errors.Is(l.err, io.EOF) {
 			p.logger.Warn("input ended", "error", l.err)
 		}
