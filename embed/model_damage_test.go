@@ -103,7 +103,7 @@ func TestModelDeletedWhileOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Remove(filepath.Dir(done.Dir), done.Name); err != nil {
+	if err := os.RemoveAll(done.Dir); err != nil {
 		t.Fatal(err)
 	}
 	after, err := m.Encode(t.Context(), []string{"bread", strings.Repeat("car ", 40)})

@@ -104,8 +104,8 @@ func randomTexts() []string {
 // checkIDs checks that the model can look up what it is given.
 func checkIDs(t *testing.T, m *Model, text string) {
 	t.Helper()
-	ids, _ := m.vocab.ids(text, m.most)
-	if len(ids) < 2 || len(ids) > m.most || ids[0] != m.vocab.begin || ids[len(ids)-1] != m.vocab.end {
+	ids, _ := m.vocab.ids(text, maxTokens)
+	if len(ids) < 2 || len(ids) > maxTokens || ids[0] != m.vocab.begin || ids[len(ids)-1] != m.vocab.end {
 		t.Errorf("%q: ids %v", text, ids)
 	}
 	for _, id := range ids {

@@ -73,7 +73,7 @@ func TestSelfTest(t *testing.T) {
 // before stays.
 func TestInstallChildFails(t *testing.T) {
 	dir := t.TempDir()
-	before, err := Install(t.Context(), dir, tiny, &InstallOptions{Model: "onnx/model.onnx", Child: testChild("work")})
+	before, err := Install(t.Context(), dir, tinyWith(t, "onnx/model.onnx"), &InstallOptions{Child: testChild("work")})
 	if err != nil {
 		t.Fatal(err)
 	}

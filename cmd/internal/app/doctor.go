@@ -167,18 +167,12 @@ func (s *stores) models() hook.Finding {
 		f.Text = "none installed, the built-in encoder is used"
 	case err != nil:
 		f.Level, f.Text = hook.Problem, hook.Line(err.Error())+"; until then the built-in encoder is used"
-		f.Fix = modelCure(s.config.ModelsDir, m)
+		f.Fix = "lean-ctx embeddings install MODEL, or move " + s.config.ModelsDir + " away"
+		if m != nil {
+			f.Fix += " (it came from " + m.Source + ")"
+		}
 	default:
 		f.Text = m.Name + " in " + dir
 	}
 	return f
-}
-
-// modelCure is the advice for a damaged model. m is its manifest, or nil if that cannot be
-// read.
-func modelCure(modelsDir string, m *embed.Manifest) string {
-	if m == nil {
-		return "lean-ctx embeddings install MODEL, or move " + modelsDir + " away"
-	}
-	return "lean-ctx embeddings install MODEL (it came from " + m.Source + "), or lean-ctx embeddings remove " + m.Name
 }

@@ -22,8 +22,14 @@ import (
 // trained, so its self-test is left out.
 func tinyModel(t testing.TB, modelsDir, file string) embed.Installed {
 	t.Helper()
-	done, err := embed.Install(t.Context(), modelsDir, filepath.Join("..", "..", "..", "embed", "testdata", "tiny-bert"), &embed.InstallOptions{
-		Model: file,
+	tiny, dir := filepath.Join("..", "..", "..", "embed", "testdata", "tiny-bert"), t.TempDir()
+	for from, to := range map[string]string{"config.json": "config.json", "tokenizer.json": "tokenizer.json", file: "model.onnx"} {
+		data, err := os.ReadFile(filepath.Join(tiny, from))
+		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, to), data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := embed.Install(t.Context(), modelsDir, dir, &embed.InstallOptions{
 		Child: func(context.Context, string) (embed.Report, error) { return embed.Report{Dim: 32}, nil },
 	})
 	if err != nil {
@@ -160,7 +166,7 @@ func TestModelUnderARunningServer(t *testing.T) {
 		do    func(dir string) error
 		model string
 	}{
-		"deleted":   {func(dir string) error { return embed.Remove(filepath.Dir(dir), filepath.Base(dir)) }, "built-in"},
+		"deleted":   {func(dir string) error { return os.RemoveAll(filepath.Dir(dir)) }, "built-in"},
 		"gone":      {os.RemoveAll, "broken"},
 		"truncated": {func(dir string) error { return os.Truncate(filepath.Join(dir, "model.onnx"), 100) }, "broken"},
 		"empty":     {func(dir string) error { return os.Truncate(filepath.Join(dir, "model.onnx"), 0) }, "broken"},
