@@ -16,7 +16,7 @@ import (
 
 // usageStore opens the token counts of a call's project.
 func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,8 @@ func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, erro
 	if err != nil {
 		return nil, err
 	}
-	return usage.As(cost.Actor{Agent: s.self(sc, p), Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
+	agent, _ := s.agent(sc, p)
+	return usage.As(cost.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
 }
 
 func (s *stores) usage(p located) (*cost.Usage, error) {
@@ -41,7 +42,13 @@ func (s *stores) count(m op.Made) {
 		return
 	}
 	p := found.(located)
-	agent := s.booked(m.Scope, p, s.self(m.Scope, p))
+	agent, err := s.agent(m.Scope, p)
+	if registry, open := opened[*agents.Store](s, p.at.key()); err == nil && open && agent != "" {
+		_, err = registry.Named(context.Background(), agent) // a command that needs no registry reads none
+	}
+	if is[*agents.NotFoundError](err) || is[*agents.ArgumentError](err) {
+		agent = "" // it counts for the client
+	}
 	s.touch(m.Scope, p, agent)
 	usage, err := s.usage(p)
 	if err != nil {
@@ -71,27 +78,6 @@ func intentOf(m op.Made) cost.Intent {
 		return cost.Inferred
 	}
 	return cost.Unstated
-}
-
-// booked is the id of the agent that made a call. A call under an unknown or ambiguous name
-// counts for the client. A whole id is looked up only if the registry is open already: a
-// command that needs no registry should not read one.
-func (s *stores) booked(sc op.Scope, p located, agent string) string {
-	if _, known := opened[*agents.Store](s, p.at.key()); agent == "" || idForm.MatchString(agent) && !known {
-		return agent
-	}
-	registry, err := s.in(sc, p).agents()
-	if err != nil {
-		return agent
-	}
-	id, err := registry.Named(context.Background(), agent)
-	switch {
-	case err == nil:
-		return id
-	case is[*agents.NotFoundError](err), is[*agents.ArgumentError](err):
-		return ""
-	}
-	return agent
 }
 
 const (

@@ -69,7 +69,7 @@ func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (compacted,
 
 // parts are all stores of a project, the facts first.
 func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.run.stores.lookup(t.Context(), op.Scope{})
+	p, err := a.run.stores.project(t.Context(), op.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 // remote is the server that --url names. Without a path it is the one of this project; the
 // project is recorded, so that the server knows it by its hash.
 func (s *stores) remote(ctx context.Context, sc op.Scope, a connection) (hook.Remote, error) {
-	p, err := s.resolve(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return hook.Remote{}, err
 	}

@@ -93,7 +93,7 @@ func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Ses
 	if settings, _, err := s.settings(sc); err != nil || !settings.Hooks {
 		return nil, err
 	}
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (v projectView) Briefing(ctx context.Context) (text string, facts []string,
 
 // briefings lists what the hooks gave to the sessions of a project.
 func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery) (op.Result, error) {
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +134,27 @@ func (v projectView) Unread(ctx context.Context) ([]hook.Notice, error) {
 		return nil, err
 	}
 	return n.waiting(ctx)
+}
+
+// Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them,
+// so only what package recall takes for an answer is told.
+func (v projectView) Relevant(ctx context.Context, prompt string) ([]hook.Notice, error) {
+	r, err := v.store.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Prompt: true})
+	if err != nil {
+		return nil, err
+	}
+	var list []hook.Notice
+	for _, f := range r.Facts {
+		mark := ""
+		if f.SourceState != "" {
+			mark = " [source " + f.SourceState + "]"
+		}
+		list = append(list, hook.FactNotice(f.ID, f.Category, f.Key, f.Value, mark))
+	}
+	for _, x := range r.Reminders {
+		list = append(list, hook.ReminderNotice(x.ID, x.Text, x.Keyword == ""))
+	}
+	return list, nil
 }
 
 // AtFile lists the reminders and gotchas on a file of the project, and the claims of other
@@ -183,7 +204,7 @@ func (s *stores) conclude(ctx context.Context, sc op.Scope, session *hook.Sessio
 	if err != nil || !settings.Hooks {
 		return err
 	}
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // overviewMap opens the map of a call's project. It writes nothing but its cache.
 func (s *stores) overviewMap(ctx context.Context, sc op.Scope) (*overview.Map, error) {
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}

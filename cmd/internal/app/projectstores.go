@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"regexp"
 
@@ -90,27 +89,27 @@ func (s *stores) redactor(sc op.Scope) (*secret.Redactor, error) {
 	return secret.New(settings.Sensitive)
 }
 
-// self is the agent that a call is made for: the one it names, else the one
-// that its connection registered, else the configuration's. Nothing is opened
-// to find out, unless it is named by less than its id: a connection that
-// registered has opened the registry.
-func (s *stores) self(sc op.Scope, p located) string {
-	agent := sc.Agent
-	if agent == "" {
+// agent is the id of the agent that a call is made for: the one it names, else the one
+// that its connection registered, else the configuration's. Nothing is opened to find out,
+// unless it is named by less than its id: a connection that registered has opened the
+// registry. A name that no agent has, or several, is given back with that error.
+func (s *stores) agent(sc op.Scope, p located) (string, error) {
+	name := sc.Agent
+	if name == "" {
 		if registry, ok := opened[*agents.Store](s, p.at.key()); ok {
-			agent = registry.As(agents.Actor{Session: sc.Caller.Session}).Self()
+			name = registry.As(agents.Actor{Session: sc.Caller.Session}).Self()
 		}
 	}
-	agent = cmp.Or(agent, s.config.Agent)
-	if agent == "" || idForm.MatchString(agent) {
-		return agent
+	name = cmp.Or(name, s.config.Agent)
+	if name == "" || idForm.MatchString(name) {
+		return name, nil
 	}
-	if registry, err := s.in(sc, p).agents(); err == nil {
-		if id, err := registry.Named(context.Background(), agent); err == nil {
-			return id
-		}
+	registry, err := s.in(sc, p).agents()
+	if err != nil {
+		return name, err
 	}
-	return agent
+	id, err := registry.Named(context.Background(), name)
+	return cmp.Or(id, name), err
 }
 
 // idForm is how the id of an agent ends.
@@ -172,17 +171,9 @@ func (s *stores) callStores(ctx context.Context, sc op.Scope) (w projectStores, 
 	if err != nil {
 		return w, "", err
 	}
-	w, agent = s.in(sc, p), s.self(sc, p)
-	if agent == "" || idForm.MatchString(agent) {
-		return w, agent, nil
+	agent, err = s.agent(sc, p)
+	if is[*agents.NotFoundError](err) { // the store says so, or a message waits for it
+		err = nil
 	}
-	registry, err := w.agents()
-	if err != nil {
-		return w, "", err
-	}
-	_, err = registry.Named(ctx, agent)
-	if _, several := errors.AsType[*agents.ArgumentError](err); several {
-		return w, "", err
-	}
-	return w, agent, nil
+	return s.in(sc, p), agent, err
 }

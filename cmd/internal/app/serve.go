@@ -115,7 +115,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := r.stores.lookup(ctx, sc)
+	p, err := r.stores.project(ctx, sc)
 	if err != nil {
 		return nil, nil, err
 	}

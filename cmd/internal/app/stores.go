@@ -64,15 +64,6 @@ type located struct {
 	found time.Time
 }
 
-// project finds the project of a call. An operation that only reads creates nothing for an
-// unknown project.
-func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
-	if sc.Effect == op.Reads {
-		return s.lookup(ctx, sc)
-	}
-	return s.resolve(ctx, sc)
-}
-
 // facts opens the store of a call's project for its caller.
 func (s *stores) facts(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
 	p, err := s.project(ctx, sc)
@@ -94,7 +85,8 @@ func (s *stores) store(sc op.Scope, p located) (*knowledge.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.As(actor(sc, s.self(sc, p))).On(s.intent(sc, p.Hash)), nil
+	agent, _ := s.agent(sc, p) // a name that nobody has stands as it is
+	return store.As(actor(sc, agent)).On(s.intent(sc, p.Hash)), nil
 }
 
 // opened is an open store of a project, nil if there is none.
@@ -212,7 +204,7 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 	if !settings.CrossProjectSearch {
 		return l, nil
 	}
-	here, err := s.lookup(ctx, sc)
+	here, err := s.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -230,35 +222,25 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 }
 
 // others opens the stores of other projects one by one. It leaves out projects whose
-// configuration forbids it, and those whose configuration cannot be read.
+// configuration forbids it, and names those whose configuration cannot be read.
 func (s *stores) others(all []project.Project, own string) iter.Seq2[*knowledge.Store, error] {
 	return func(yield func(*knowledge.Store, error) bool) {
 		for _, p := range all {
-			if p.Hash == own {
-				continue
-			}
-			open, err := s.searchable(p)
-			if err == nil && !open {
+			settings, err := s.config.For(p.Root)
+			if p.Hash == own || err == nil && !settings.CrossProjectSearch {
 				continue
 			}
 			var store *knowledge.Store
 			if err == nil {
 				store, err = s.guest(p)
+			} else {
+				err = fmt.Errorf("project %s: %w", p.Name, err)
 			}
 			if !yield(store, err) {
 				return
 			}
 		}
 	}
-}
-
-// searchable tells whether other projects may look into one.
-func (s *stores) searchable(p project.Project) (bool, error) {
-	settings, err := s.config.For(p.Root)
-	if err != nil {
-		return false, fmt.Errorf("project %s: %w", p.Name, err)
-	}
-	return settings.CrossProjectSearch, nil
 }
 
 // close closes all open stores: those of facts first, since their background work uses the
@@ -364,8 +346,11 @@ func (s *stores) justFound(sc op.Scope) (p located, ok bool) {
 	return p, err == nil
 }
 
-// resolve finds the project of a call, and records what is new about it.
-func (s *stores) resolve(ctx context.Context, sc op.Scope) (located, error) {
+// project finds the project of a call and where its stores are, and records what is new about
+// it. An operation that only reads records no unknown project, and works on a disk that cannot
+// be written. It does record news about a known project, if it can: a repository that moves
+// is found by its first commit, which often comes after the first fact.
+func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
 	if p, ok := s.justFound(sc); ok {
 		return p, nil
 	}
@@ -373,49 +358,17 @@ func (s *stores) resolve(ctx context.Context, sc op.Scope) (located, error) {
 	if err != nil {
 		return located{}, err
 	}
-	if sc.Grant.Restricted() { // it must not create a project that it may not reach
-		p, err := projects.Lookup(ctx, dir)
-		if err = reachable(sc, p, err); err != nil {
-			return located{}, err
+	var found project.Project
+	reads := sc.Effect == op.Reads
+	if reads || sc.Grant.Restricted() { // it must not create a project that it may not reach
+		found, err = projects.Lookup(ctx, dir)
+		err = reachable(sc, found, err)
+	}
+	if err == nil && (found.Known || !reads) {
+		if news, e := projects.Resolve(ctx, dir); e == nil || !reads {
+			found, err = news, e
 		}
 	}
-	p, err := projects.Resolve(ctx, dir)
-	return s.locate(sc, p, err)
-}
-
-// reachable refuses a project that the caller may not reach, with the same error whether it
-// exists or not.
-func reachable(sc op.Scope, p project.Project, err error) error {
-	if sc.Grant.Restricted() && (err != nil || !sc.Grant.Reaches(p.Hash)) {
-		return &op.ForbiddenError{What: unreachable}
-	}
-	return err
-}
-
-const unreachable = "this access does not reach that project"
-
-// lookup is resolve for operations that only read. It records no unknown project, and works on
-// a read-only disk. It does record news about a known project, if it can. A repository that
-// moves is found by its first commit, which often comes after the first fact.
-func (s *stores) lookup(ctx context.Context, sc op.Scope) (located, error) {
-	if p, ok := s.justFound(sc); ok {
-		return p, nil
-	}
-	projects, dir, err := s.projectRegistry(sc)
-	if err != nil {
-		return located{}, err
-	}
-	p, err := projects.Lookup(ctx, dir)
-	if err = reachable(sc, p, err); err == nil && p.Known {
-		if learned, err := projects.Resolve(ctx, dir); err == nil {
-			p = learned
-		}
-	}
-	return s.locate(sc, p, err)
-}
-
-// locate gives the notices of a project that was found, and adds where its stores are.
-func (s *stores) locate(sc op.Scope, found project.Project, err error) (located, error) {
 	for _, n := range found.Notices {
 		s.warnOnce(n)
 	}
@@ -428,3 +381,14 @@ func (s *stores) locate(sc op.Scope, found project.Project, err error) (located,
 	}
 	return p, err
 }
+
+// reachable refuses a project that the caller may not reach, with the same error whether it
+// exists or not.
+func reachable(sc op.Scope, p project.Project, err error) error {
+	if sc.Grant.Restricted() && (err != nil || !sc.Grant.Reaches(p.Hash)) {
+		return &op.ForbiddenError{What: unreachable}
+	}
+	return err
+}
+
+const unreachable = "this access does not reach that project"

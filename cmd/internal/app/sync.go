@@ -24,7 +24,7 @@ type syncing struct {
 }
 
 func (s *stores) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Report, error) {
-	p, err := s.resolve(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return replica.Report{}, err
 	}
@@ -54,7 +54,7 @@ func (s *stores) takeIn(ctx context.Context, sc op.Scope, root string) (notes []
 		return nil
 	}
 	var r replica.Report
-	p, err := s.resolve(ctx, sc)
+	p, err := s.project(ctx, sc)
 	var store *knowledge.Store
 	if err == nil {
 		store, err = s.store(sc, p)
@@ -73,7 +73,7 @@ func (s *stores) takeIn(ctx context.Context, sc op.Scope, root string) (notes []
 
 // syncFinding says whether the store and the repository agree.
 func (s *stores) syncFinding(ctx context.Context, sc op.Scope, store *knowledge.Store) []hook.Finding {
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil || replica.Brings(p.Root) == 0 {
 		return nil
 	}

@@ -151,7 +151,7 @@ func (r *run) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam
 
 func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam, error) {
 	var none joinedTeam
-	p, err := s.resolve(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return none, err
 	}
@@ -385,7 +385,7 @@ func size(n uint64) string {
 var errNoTeam = errors.New("this project is in no team; join one with: lean-ctx team join nats://HOST:4222")
 
 func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamState, error) {
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return teamState{}, err
 	}
@@ -442,7 +442,7 @@ func (l leftTeam) Text() string {
 }
 
 func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam, error) {
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return leftTeam{}, err
 	}

@@ -35,7 +35,7 @@ func (s *stores) server(sc op.Scope) *mcpsrv.Server {
 		Version: build().Version, Made: s.count, Left: s.left, Logger: s.logger,
 		Briefing: func(ctx context.Context) string { return s.briefing(ctx, sc) },
 		Stamp: func() string {
-			p, err := s.lookup(context.Background(), sc)
+			p, err := s.project(context.Background(), sc)
 			if err != nil {
 				return ""
 			}
@@ -135,7 +135,7 @@ func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error 
 	if err != nil {
 		return err
 	}
-	p, err := s.lookup(ctx, sc)
+	p, err := s.project(ctx, sc)
 	if err != nil {
 		return err
 	}

@@ -50,11 +50,11 @@ func (b Build) Text() string {
 
 // build reads the data that the go command and the linker put into the binary.
 func build() Build {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = new(debug.BuildInfo)
+	var settings []debug.BuildSetting
+	if info, ok := debug.ReadBuildInfo(); ok {
+		settings = info.Settings
 	}
-	b := describe(info, Build{Version: release, Commit: releaseCommit, Date: releaseDate})
+	b := describe(settings, Build{Version: release, Commit: releaseCommit, Date: releaseDate})
 	b.Go, b.System, b.MCP = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, mcpsrv.Protocols()
 	return b
 }
@@ -62,34 +62,23 @@ func build() Build {
 // commitLength is the number of digits of a commit that are shown.
 const commitLength = 12
 
-// untagged is the prefix of the version that the go command makes for a commit without an
-// earlier tag, such as v0.0.0-20261121200000-0123456789ab+dirty.
-const untagged = "v0.0.0-"
-
-// describe merges the data of the go command and the linker. A version from the linker is a
-// release, even if the source tree had changes; the commit shows those.
-func describe(info *debug.BuildInfo, given Build) Build {
-	settings := make(map[string]string, len(info.Settings))
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
+// describe merges what the linker was given with the data of the go command. A version from
+// the linker is a release, even if the source tree had changes; the commit shows those.
+func describe(settings []debug.BuildSetting, b Build) Build {
+	changes := ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			b.Commit = s.Value
+		case s.Key == "vcs.time":
+			b.Date = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changes = "+changes"
+		}
 	}
-	commit, version := settings["vcs.revision"], info.Main.Version
-	switch made, ok := strings.CutPrefix(version, untagged); {
-	case ok:
-		_, hash, _ := strings.Cut(strings.TrimSuffix(made, "+dirty"), "-")
-		commit, version = cmp.Or(commit, hash), ""
-	case version == "(devel)":
-		version = ""
-	}
-	commit = cmp.Or(commit, given.Commit)
-	commit = commit[:min(commitLength, len(commit))]
-	if settings["vcs.modified"] == "true" {
-		commit += "+changes"
-	}
-	return Build{
-		Version: strings.TrimPrefix(cmp.Or(given.Version, version, development), "v"),
-		Commit:  commit, Date: cmp.Or(settings["vcs.time"], given.Date),
-	}
+	b.Version = strings.TrimPrefix(cmp.Or(b.Version, development), "v")
+	b.Commit = b.Commit[:min(commitLength, len(b.Commit))] + changes
+	return b
 }
 
 const versionName = "version"
