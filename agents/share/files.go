@@ -12,12 +12,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -219,10 +219,12 @@ func readText(root *os.Root, path string) ([]byte, error) {
 	return data, nil
 }
 
-// plain is the error without the path.
+var errGone = errors.New("does not exist")
+
+// plain is the error without the path. It wraps what kept a file from being read.
 func plain(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("does not exist")
+		return errGone
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
@@ -241,29 +243,16 @@ const (
 
 // compare is the state of a shared file in the project.
 func compare(root *os.Root, x stored) string {
-	path := filepath.FromSlash(x.Path)
-	info, err := root.Stat(path)
+	data, err := readSource(root, filepath.FromSlash(x.Path))
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case err == nil && hash(data) == x.Source:
+		return stateSame
+	case errors.Is(err, errGone):
 		return stateGone
-	case err != nil:
-		return stateUnreadable
-	case !info.Mode().IsRegular() || info.Size() > MaxFile:
-		return stateStale
-	}
-	f, err := root.Open(path)
-	if err != nil {
+	case errors.Unwrap(err) != nil:
 		return stateUnreadable
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
-	switch {
-	case err != nil:
-		return stateUnreadable
-	case hash(data) != x.Source:
-		return stateStale
-	}
-	return stateSame
+	return stateStale // also one that could not be shared now
 }
 
 const (
@@ -271,55 +260,24 @@ const (
 	orphanAfter = time.Hour // longer than any push takes
 )
 
-// writeContents writes the contents of a new share. It syncs files and names before it
+// writeContents writes the contents of a new share. Files and names are synced before it
 // returns, so a power cut cannot lose contents that the following commit names.
 func (s *Store) writeContents(id string, texts map[string]string) error {
-	root, err := journal.OpenDir(filepath.Join(s.dir, filesDir, id))
+	dir := filepath.Join(s.dir, filesDir, id)
+	root, err := journal.OpenDir(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for name, text := range texts {
-		if err := s.writeFile(root, name, text); err != nil {
+		if err := s.opts.Fault("write", name); err != nil {
+			return err
+		}
+		if err := atomicfile.WriteFile(filepath.Join(dir, name), []byte(text), atomicfile.Options{Sync: true}); err != nil {
 			return err
 		}
 	}
-	if err := s.opts.Fault("sync", "."); err != nil {
-		return err
-	}
-	return syncDir(root)
-}
-
-func (s *Store) writeFile(root *os.Root, name, text string) error {
-	if err := s.opts.Fault("create", name); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	if err = s.opts.Fault("write", name); err == nil {
-		_, err = f.WriteString(text)
-	}
-	if err == nil {
-		err = s.opts.Fault("sync", name)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// syncDir syncs a directory. Windows has no such call and does it by itself.
-func syncDir(root *os.Root) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return nil
 }
 
 // contents reads a stored file, which may be with the team only. ok is false if it is not

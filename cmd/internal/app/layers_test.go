@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"agents/lease": {"internal/prose"},
 	"agents/live":  {"internal/journal"},
 	"agents/cost":  {"internal/prose", "internal/refusal"},
-	"agents/share": {"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"agents/share": {"internal/atomicfile", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"tasks":        {"formats", "formats/plan", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/source":  {"formats", "knowledge/words"},
