@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -62,17 +61,6 @@ func checkedWord(argument, name string, most int) (string, error) {
 		return "", refusal.Argument(argument, "%s %q is not made of letters a-z, digits and dashes between them", argument, prose.Clip(name, maxWord))
 	}
 	return w, nil
-}
-
-// maxLimit is the largest number of entries in one answer.
-const maxLimit = 1000
-
-// checkedLimit is the limit of a list: standard if it is 0, never more than maxLimit.
-func checkedLimit(limit, standard int) (int, error) {
-	if limit < 0 {
-		return 0, refusal.Argument("limit", "limit %d is negative", limit)
-	}
-	return min(cmp.Or(limit, standard), maxLimit), nil
 }
 
 // maxPath is the maximum length of a path in bytes.

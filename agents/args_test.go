@@ -58,17 +58,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestLimit(t *testing.T) {
-	for given, want := range map[int]int{0: 50, 1: 1, maxLimit: maxLimit, 1 << 40: maxLimit} {
-		if got, err := checkedLimit(given, 50); got != want || err != nil {
-			t.Errorf("%d: %d, %v", given, got, err)
-		}
-	}
-	if _, err := checkedLimit(-1, 50); err == nil {
-		t.Error("-1 is a limit")
-	}
-}
-
 // A path has one name, whichever way it is given, and none outside.
 func TestPath(t *testing.T) {
 	root := t.TempDir()

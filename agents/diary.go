@@ -60,7 +60,7 @@ const standardDiary = 20
 
 // RecallDiary shows the diary of any agent of the project, also of a finished one.
 func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, error) {
-	limit, err := checkedLimit(q.Limit, standardDiary)
+	limit, err := refusal.Limit(q.Limit, standardDiary)
 	if err != nil {
 		return diary.Recalled{}, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) writer(p *project, name string) (*agent, error) {
 
 // Diaries lists the diaries of the project, also of agents that finished.
 func (s *Store) Diaries(ctx context.Context, q ListArgs) (diary.Listed, error) {
-	limit, err := checkedLimit(q.Limit, standardList)
+	limit, err := refusal.Limit(q.Limit, standardList)
 	if err != nil {
 		return diary.Listed{}, err
 	}

@@ -231,7 +231,7 @@ const (
 // unread. If the commit fails, as on a full disk, the answer says so and the next read
 // gives the same again.
 func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
-	limit, err := checkedLimit(a.Limit, standardPage)
+	limit, err := refusal.Limit(a.Limit, standardPage)
 	if err != nil {
 		return Messages{}, err
 	}

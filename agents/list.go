@@ -9,6 +9,7 @@ import (
 
 	"leanctx/agents/lease"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // NoArgs is the argument of an operation without arguments.
@@ -73,7 +74,7 @@ func (r Agents) Text() string {
 // List shows the active agents, the most recently active first. It leaves out those that
 // finished or were inactive for 24 hours.
 func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
-	limit, err := checkedLimit(a.Limit, standardList)
+	limit, err := refusal.Limit(a.Limit, standardList)
 	if err != nil {
 		return Agents{}, err
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"leanctx/agents/diary"
+
+	"leanctx/internal/refusal"
 )
 
 // Who reads what: everybody, one, any one of a type.
@@ -154,7 +156,7 @@ func TestReadMessagesGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range readers {
-				must[Messages](t)(r.Read(t.Context(), ReadArgs{Limit: maxLimit}))
+				must[Messages](t)(r.Read(t.Context(), ReadArgs{Limit: refusal.MaxLimit}))
 			}
 			b.clock.pass(time.Hour)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"leanctx/agents/diary"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // Who is resumed, and who is new.
@@ -236,7 +237,7 @@ func TestGoroutines(t *testing.T) {
 	wg.Wait()
 	for n := range read {
 		me := s.As(Actor{Agent: fmt.Sprintf("talker-%04x", n)})
-		r := must[Messages](t)(me.Read(t.Context(), ReadArgs{Limit: maxLimit}))
+		r := must[Messages](t)(me.Read(t.Context(), ReadArgs{Limit: refusal.MaxLimit}))
 		for _, m := range r.Messages {
 			read[n][m.Message]++
 		}

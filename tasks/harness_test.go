@@ -112,7 +112,7 @@ func stepped(t testing.TB, s *Store, a Update) {
 func everything(t testing.TB, s *Store) string {
 	t.Helper()
 	var b strings.Builder
-	list, err := s.List(t.Context(), Query{Limit: maxLimit})
+	list, err := s.List(t.Context(), Query{Limit: refusal.MaxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"leanctx/internal/journal"
 	"leanctx/internal/proctest"
+	"leanctx/internal/refusal"
 )
 
 // job is what another process does.
@@ -38,7 +39,7 @@ func (j job) run(ctx context.Context) error {
 // claim goes for every task there is and prints those that it got, once the
 // store has said so.
 func (j job) claim(ctx context.Context, s *Store) error {
-	list, err := s.List(ctx, Query{Limit: maxLimit})
+	list, err := s.List(ctx, Query{Limit: refusal.MaxLimit})
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func TestProcessesClaim(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	list, err := s.List(t.Context(), Query{Limit: maxLimit})
+	list, err := s.List(t.Context(), Query{Limit: refusal.MaxLimit})
 	if err != nil || list.Total != count {
 		t.Fatalf("%d tasks, %v", list.Total, err)
 	}
@@ -163,7 +164,7 @@ func TestProcessesWrite(t *testing.T) {
 			t.Errorf("%s: %+v, %v", id, g.Thread, err)
 		}
 	}
-	list, err := s.List(t.Context(), Query{Limit: maxLimit})
+	list, err := s.List(t.Context(), Query{Limit: refusal.MaxLimit})
 	if err != nil || list.Total < len(answered) || list.Total > len(answered)+1 || len(answered) < (processes-1)*count {
 		t.Errorf("%d tasks, %d answered, %v", list.Total, len(answered), err)
 	}

@@ -180,7 +180,6 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 const (
 	defaultLimit = 50
-	maxLimit     = 1000
 	oldAfter     = 90 * 24 * time.Hour // after this, lists that name no state omit a finished task
 )
 
@@ -254,11 +253,12 @@ type filter struct {
 }
 
 func (q Query) filter() (filter, error) {
-	if q.Limit < 0 {
-		return filter{}, refusal.Argument("limit", "limit %d is negative", q.Limit)
+	limit, err := refusal.Limit(q.Limit, defaultLimit)
+	if err != nil {
+		return filter{}, err
 	}
 	var in input
-	f := filter{limit: min(cmp.Or(q.Limit, defaultLimit), maxLimit), agent: in.agentName("agent_id", q.AgentID), what: "tasks"}
+	f := filter{limit: limit, agent: in.agentName("agent_id", q.AgentID), what: "tasks"}
 	if in.err != nil {
 		return f, in.err
 	}

@@ -14,10 +14,7 @@ import (
 	"leanctx/internal/refusal"
 )
 
-const (
-	defaultLimit = 10
-	maxLimit     = 1000
-)
+const defaultLimit = 10
 
 // Report is the cost of the project's calls.
 type Report struct {
@@ -40,7 +37,7 @@ type ReportQuery struct {
 
 // Report sums the project's costs by agent and by tool, or by one of agent, tool and day.
 func (u *Usage) Report(ctx context.Context, q ReportQuery) (Report, error) {
-	limit, err := limited(q.Limit)
+	limit, err := refusal.Limit(q.Limit, defaultLimit)
 	if err != nil {
 		return Report{}, err
 	}
@@ -72,13 +69,6 @@ func (u *Usage) Report(ctx context.Context, q ReportQuery) (Report, error) {
 		slices.SortFunc(r.Days, func(x, y Share) int { return cmp.Compare(y.Name, x.Name) })
 	}
 	return r, nil
-}
-
-func limited(limit int) (int, error) {
-	if limit < 0 || limit > maxLimit {
-		return 0, refusal.Argument("limit", "limit %d is not in 1..%d", limit, maxLimit)
-	}
-	return cmp.Or(limit, defaultLimit), nil
 }
 
 // Text gives the answer's lines.
@@ -234,7 +224,7 @@ type ToolShare struct {
 
 // Tool sums the project's costs by tool and action.
 func (u *Usage) Tool(ctx context.Context, q ToolQuery) (Tools, error) {
-	limit, err := limited(q.Limit)
+	limit, err := refusal.Limit(q.Limit, defaultLimit)
 	if err != nil {
 		return Tools{}, err
 	}
