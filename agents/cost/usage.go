@@ -59,10 +59,9 @@ type core struct {
 	opts  Options
 	queue queue
 	count Tokenizer
-	stop  context.CancelFunc
-	work  sync.WaitGroup
 
-	flushing sync.Mutex // serialises writes
+	flushing sync.Mutex    // serialises writes
+	rest     time.Duration // the delay before the next write; guarded by queue.mu
 }
 
 // Open returns the usage kept in dir, the data directory. It opens no file.
@@ -78,12 +77,7 @@ func Open(dir string, o *Options) (*Usage, error) {
 	if c.opts.Fault == nil {
 		c.opts.Fault = func(string, string) error { return nil }
 	}
-	c.queue = queue{wake: make(chan struct{}, 1), keep: c.opts.LongLived}
-	ctx, stop := context.WithCancel(context.Background())
-	c.stop = stop
-	if c.opts.LongLived {
-		c.work.Go(func() { c.run(ctx) })
-	}
+	c.queue.keep, c.rest = c.opts.LongLived, flushAfter
 	return &Usage{core: c}, nil
 }
 
@@ -94,8 +88,6 @@ func (u *Usage) As(a Actor) *Usage {
 
 // Close writes the queue. Later notes are dropped.
 func (u *Usage) Close() error {
-	u.stop()
-	u.work.Wait()
 	u.flush(time.Now().Add(closeCounting))
 	u.queue.close()
 	return nil
@@ -165,8 +157,7 @@ func (p *pending) size() int { return len(p.in) + len(p.out) }
 
 // queue holds the receipts that are not written yet.
 type queue struct {
-	wake chan struct{} // signals that the queue is not empty
-	keep bool          // texts are kept until they are counted
+	keep bool // texts are kept until they are counted
 
 	mu     sync.Mutex
 	list   []pending
@@ -183,10 +174,13 @@ func (u *Usage) Note(r Receipt) {
 	if r.At.IsZero() {
 		r.At = u.opts.Now()
 	}
-	u.queue.add(pending{r.line(), r.In, r.Out})
+	u.add(pending{r.line(), r.In, r.Out})
 }
 
-func (q *queue) add(p pending) {
+// add puts a receipt into the queue. In a server the first one also sets the time at which the
+// queue is written.
+func (c *core) add(p pending) {
+	q := &c.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed || len(q.list) >= maxQueue {
@@ -196,10 +190,8 @@ func (q *queue) add(p pending) {
 		p.in, p.out = "", ""
 	}
 	q.texts += p.size()
-	q.list = append(q.list, p)
-	select {
-	case q.wake <- struct{}{}:
-	default: // a signal is already pending
+	if q.list = append(q.list, p); c.opts.LongLived && len(q.list) == 1 {
+		time.AfterFunc(c.rest, c.flushInBackground)
 	}
 }
 
@@ -224,25 +216,14 @@ func (q *queue) close() {
 	q.closed, q.list = true, nil
 }
 
-// run writes the queue in the background while a server runs. Counting takes about a tenth of
-// one core at most. Texts that do not fit into the queue meanwhile are estimated.
-func (c *core) run(ctx context.Context) {
-	rest := flushAfter
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.queue.wake:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(rest):
-		}
-		begun := time.Now()
-		c.flush(time.Time{})
-		rest = min(max(flushAfter, restTimes*time.Since(begun)), restMost)
-	}
+// flushInBackground writes the queue while a server runs. Counting takes about a tenth of one
+// core at most. Texts that do not fit into the queue meanwhile are estimated.
+func (c *core) flushInBackground() {
+	begun := time.Now()
+	c.flush(time.Time{})
+	c.queue.mu.Lock()
+	defer c.queue.mu.Unlock()
+	c.rest = min(max(flushAfter, restTimes*time.Since(begun)), restMost)
 }
 
 // flush writes the queue. After the deadline it estimates instead of counting; a zero
