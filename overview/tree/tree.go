@@ -30,11 +30,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -115,22 +113,7 @@ func (l *lister) list(ctx context.Context) error {
 		}
 		l.o.Logger.Debug("git did not list the files", "root", l.root, "error", err)
 	}
-	if !known && isBare(l.root) {
-		l.out.Note = "a bare repository: no files are checked out"
-		return nil
-	}
 	return l.walk(ctx)
-}
-
-// isBare reports whether a directory looks like a git directory itself.
-func isBare(dir string) bool {
-	for _, name := range []string{"objects", "refs"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	info, err := os.Stat(filepath.Join(dir, "HEAD"))
-	return err == nil && info.Mode().IsRegular()
 }
 
 // stat adds the named files. It leaves out those that are gone or not regular.
@@ -139,24 +122,12 @@ func (l *lister) stat(ctx context.Context, names []string) error {
 		names = names[:l.o.Most]
 		l.full()
 	}
-	files := make([]File, len(names))
-	workers := min(8, 2*runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	top := filepath.Join(l.root, "x")
-	top = top[:len(top)-1] // Join for each file would take a tenth of the time
-	share := (len(names) + workers - 1) / workers
-	for from := 0; from < len(names); from += share {
-		wg.Go(func() {
-			for i := from; i < min(from+share, len(names)) && ctx.Err() == nil; i++ {
-				info, err := os.Lstat(top + filepath.FromSlash(names[i]))
-				if err == nil && info.Mode().IsRegular() {
-					files[i] = File{names[i], info.Size(), info.ModTime().UnixNano()}
-				}
-			}
-		})
+	l.out.Files = make([]File, 0, len(names))
+	for _, name := range names {
+		if info, err := os.Lstat(l.root + "/" + name); err == nil && info.Mode().IsRegular() {
+			l.out.Files = append(l.out.Files, File{name, info.Size(), info.ModTime().UnixNano()})
+		}
 	}
-	wg.Wait()
-	l.out.Files = slices.DeleteFunc(files, func(f File) bool { return f.Path == "" })
 	return ctx.Err()
 }
 
