@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leanctx/internal/refusal"
 )
 
 // refused fails unless err names the argument and is short enough to be read.
 func refused(t *testing.T, what string, err error) {
 	t.Helper()
-	if bad, ok := errors.AsType[*ArgumentError](err); !ok || bad.Argument != "x" || len(bad.Problem) > 250 {
+	if bad, ok := errors.AsType[*refusal.ArgumentError](err); !ok || bad.Argument != "x" || len(bad.Problem) > 250 {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -92,7 +94,7 @@ func TestPath(t *testing.T) {
 func TestPathRefused(t *testing.T) {
 	for _, given := range []string{"", " ", "a\x00b", "a\xff", strings.Repeat("a", maxPath+1)} {
 		_, err := pathWithin(t.TempDir(), given)
-		if bad, ok := errors.AsType[*ArgumentError](err); !ok || bad.Argument != "path" {
+		if bad, ok := errors.AsType[*refusal.ArgumentError](err); !ok || bad.Argument != "path" {
 			t.Errorf("%.20q: %v", given, err)
 		}
 	}

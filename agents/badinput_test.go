@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"leanctx/internal/refusal"
 )
 
 // Every mistake is refused by name, and changes nothing.
@@ -98,8 +100,8 @@ func TestBadInput(t *testing.T) {
 		{"handoff to one that finished", hand("gon", "m"), "to_agent", "has finished"},
 		{"handoff to a type that is gone", hand("gone", "m"), "", "no other gone is here"},
 	} {
-		a, isArgument := errors.AsType[*ArgumentError](c.err)
-		_, isNotFound := errors.AsType[*NotFoundError](c.err)
+		a, isArgument := errors.AsType[*refusal.ArgumentError](c.err)
+		_, isNotFound := errors.AsType[*refusal.NotFoundError](c.err)
 		switch {
 		case c.argument != "" && (!isArgument || a.Argument != c.argument), c.argument == "" && !isNotFound:
 			t.Errorf("%s: %T of %q: %v", c.what, c.err, c.argument, c.err)

@@ -326,7 +326,7 @@ func (s *Store) self(p *project) (*agent, error) {
 		return a, nil
 	}
 	a, err := p.only(id)
-	if _, unknown := errors.AsType[*NotFoundError](err); unknown {
+	if _, unknown := errors.AsType[*refusal.NotFoundError](err); unknown {
 		err = unknownAgent(id, " (register gives an id)")
 	}
 	return a, err
@@ -358,8 +358,8 @@ func (p *project) only(name string) (*agent, error) {
 }
 
 // Named is the id of the single agent for a name. The name is an id, a prefix of at least three
-// characters, or a type with just one agent. The error is a [*NotFoundError], or an
-// [*ArgumentError] that lists the candidates.
+// characters, or a type with just one agent. The error is a [*refusal.NotFoundError], or an
+// [*refusal.ArgumentError] that lists the candidates.
 func (s *Store) Named(ctx context.Context, name string) (id string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		a, err := p.only(name)
@@ -413,8 +413,8 @@ func (s *Store) Leave(session string) error { return s.live.End(session) }
 
 // Resolve finds a recipient by an id, a unique prefix of at least three characters, or a
 // type. For a type it returns the type: any one agent of it may take what is sent. note
-// says so if no agent of that type has registered yet. The error is a [*NotFoundError], or
-// an [*ArgumentError] that lists the ids with that prefix.
+// says so if no agent of that type has registered yet. The error is a [*refusal.NotFoundError], or
+// an [*refusal.ArgumentError] that lists the ids with that prefix.
 func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		to, err := p.addressee(name)

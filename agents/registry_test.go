@@ -133,7 +133,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	_, _, err := s.Resolve(ctx, "talk")
-	if x, ok := errors.AsType[*ArgumentError](err); !ok || !strings.Contains(x.Problem, "talker-0000 or talker-0001") {
+	if x, ok := errors.AsType[*refusal.ArgumentError](err); !ok || !strings.Contains(x.Problem, "talker-0000 or talker-0001") {
 		t.Errorf("ambiguous: %v", err)
 	}
 	for name, want := range map[string]string{"talker": "", "windsurf": "no windsurf is here yet: it waits"} {

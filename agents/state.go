@@ -174,7 +174,7 @@ type address struct {
 // addressee resolves a recipient. Unlike resolve it accepts a type that nobody has yet.
 func (p *project) addressee(name string) (address, error) {
 	to, err := p.resolve("to_agent", name)
-	if _, unknown := errors.AsType[*NotFoundError](err); !unknown || isID(name) {
+	if _, unknown := errors.AsType[*refusal.NotFoundError](err); !unknown || isID(name) {
 		return to, err
 	}
 	kind, wrong := checkedWord("to_agent", name, maxType)

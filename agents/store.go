@@ -186,12 +186,6 @@ func (s *Store) sender(p *project) string {
 	return name
 }
 
-// Errors that a caller can tell apart.
-type (
-	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
-	NotFoundError = refusal.NotFoundError // a named thing does not exist
-)
-
 // Damage reports what is or was wrong, since it was opened, with the registry's file and
 // the diaries of the project's agents. aside lists the paths of damaged files and torn
 // writes that were set aside. A diary that cannot be read is in found; err is about the

@@ -15,6 +15,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"leanctx/agents/diary"
+
+	"leanctx/internal/refusal"
 )
 
 const hash = "14958352f5925e3e"
@@ -312,7 +314,7 @@ func TestProjectsAreApart(t *testing.T) {
 			return err
 		},
 	} {
-		if _, ok := errors.AsType[*NotFoundError](do()); !ok {
+		if _, ok := errors.AsType[*refusal.NotFoundError](do()); !ok {
 			t.Errorf("%s: %v, want not found", what, do())
 		}
 	}

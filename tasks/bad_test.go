@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"leanctx/internal/refusal"
 )
 
 // Whatever is wrong is refused with the argument named, and nothing is written.
@@ -54,7 +56,7 @@ func TestBadArguments(t *testing.T) {
 		{"reason", func() error { _, err := s.Reassign(ctx, "x", "y", big); return err }},
 	} {
 		err := x.call()
-		a, ok := errors.AsType[*ArgumentError](err)
+		a, ok := errors.AsType[*refusal.ArgumentError](err)
 		if !ok || a.Argument != x.argument || !strings.Contains(a.Problem, x.argument) && x.argument != "parent" || len(a.Problem) > 300 {
 			t.Errorf("want a complaint about %s: %v", x.argument, err)
 		}
@@ -63,7 +65,7 @@ func TestBadArguments(t *testing.T) {
 		"to nobody": create(Draft{Title: "x", ToAgent: "gemini"}), "to an emoji": create(Draft{Title: "x", ToAgent: "🙂"}), "given to nobody": update(Update{ToAgent: "gemini"}),
 		"a parent that is not": create(Draft{Title: "x", Parent: "t-ffffff"}),
 	} {
-		if _, ok := errors.AsType[*NotFoundError](call()); !ok {
+		if _, ok := errors.AsType[*refusal.NotFoundError](call()); !ok {
 			t.Errorf("%s: %v", name, call())
 		}
 	}
@@ -97,7 +99,7 @@ func TestBadIDs(t *testing.T) {
 	mustBe(t, text(s.Get(ctx, TaskRef{"t-"})), `error: task_id "t-" is too short: give 3 digits at least`)
 	for _, name := range []string{"../../etc/passwd", "t-../x", strings.Repeat("a", 300), "🙂🙂🙂🙂", "t-a3f8c1x", "a\x00b c", "t-%s%d", "\xff\xfe\xfd", "t-a3f8\nc1"} {
 		_, err := s.Get(ctx, TaskRef{name})
-		n, ok := errors.AsType[*NotFoundError](err)
+		n, ok := errors.AsType[*refusal.NotFoundError](err)
 		if !ok || len(n.What) > 200 || strings.ContainsAny(n.What, "\n\x00") || !utf8.ValidString(n.What) {
 			t.Errorf("%.30q: %v", name, err)
 		}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"leanctx/internal/refusal"
 )
 
 const planText = `# Move
@@ -327,7 +329,7 @@ func TestOnlyAgentsTakeTasks(t *testing.T) {
 		_, one := s.as(name).Next(t.Context(), NoArgs{})
 		_, two := s.as(name).Claim(t.Context(), TaskClaim{list.Tasks[0].ID})
 		for _, err := range []error{one, two} {
-			if _, ok := errors.AsType[*NotFoundError](err); !ok {
+			if _, ok := errors.AsType[*refusal.NotFoundError](err); !ok {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -379,7 +381,7 @@ func TestBadPlanFiles(t *testing.T) {
 	}
 	if _, err := s.Import(t.Context(), PlanFile{File: filepath.Join(dir, "none.md")}); err == nil {
 		t.Error("a missing file is accepted")
-	} else if _, ok := errors.AsType[*NotFoundError](err); !ok {
+	} else if _, ok := errors.AsType[*refusal.NotFoundError](err); !ok {
 		t.Error(err)
 	}
 	if r, err := s.Import(t.Context(), PlanFile{Data: strings.NewReader("- [ ] " + strings.Repeat("long ", 60))}); err != nil || r.Created != 1 {

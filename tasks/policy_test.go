@@ -127,7 +127,7 @@ func TestAncestors(t *testing.T) {
 		{"t-000003", "t-000001", false}, {"t-000002", "t-0000a1", false}, {"t-0000a1", "t-000001", false},
 	} {
 		c, err := taskChange{id: x.id, parent: x.parent}.decide(b)
-		a, refused := errors.AsType[*ArgumentError](err)
+		a, refused := errors.AsType[*refusal.ArgumentError](err)
 		if refused != x.refused || refused && a.Argument != "parent" || !refused && (err != nil || c.Parent != x.parent) {
 			t.Errorf("%s below %s: %+v, %v", x.id, x.parent, c, err)
 		}

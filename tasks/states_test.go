@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/refusal"
 )
 
 func TestParseState(t *testing.T) {
@@ -28,7 +30,7 @@ func TestParseState(t *testing.T) {
 	}
 	for _, text := range []string{"flying", "unknown", "TASK_STATE_UNSPECIFIED", "TASK_STATE_", "___", "🙂", strings.Repeat("x", 300), "work\x00ing"} {
 		_, err := parseState(text)
-		a, ok := errors.AsType[*ArgumentError](err)
+		a, ok := errors.AsType[*refusal.ArgumentError](err)
 		if !ok || a.Argument != "state" || len(a.Problem) > 250 {
 			t.Errorf("%q: %v", text, err)
 			continue

@@ -13,7 +13,6 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
 	"leanctx/internal/prose"
-	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 )
 
@@ -33,7 +32,7 @@ func (a Actor) name() string { return cmp.Or(a.Agent, a.Client, "user") }
 type Directory interface {
 	// Resolve turns an id, a unique prefix of one, or a type into the id or type that a
 	// task is addressed to. note says why nobody may take the task soon. The error is a
-	// [*NotFoundError] for an id that nobody has.
+	// [*refusal.NotFoundError] for an id that nobody has.
 	Resolve(ctx context.Context, name string) (id, note string, err error)
 	// Silent reports whether an agent counts as silent, and its last activity.
 	Silent(ctx context.Context, id string) (since time.Time, silent bool, err error)
@@ -195,12 +194,6 @@ func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time)
 	}
 	return out
 }
-
-// Errors that a caller can tell apart.
-type (
-	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
-	NotFoundError = refusal.NotFoundError // a named thing does not exist
-)
 
 // TakenError means that a task belongs to another agent.
 type TakenError struct {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/refusal"
 )
 
 func mustBe(t testing.TB, got, want string) {
@@ -103,7 +105,7 @@ func TestClaim(t *testing.T) {
 		t.Errorf("working on another's task: %v", err)
 	}
 	_, err = s.Claim(ctx, TaskClaim{id})
-	if a, ok := errors.AsType[*ArgumentError](err); !ok || a.Argument != "agent" {
+	if a, ok := errors.AsType[*refusal.ArgumentError](err); !ok || a.Argument != "agent" {
 		t.Errorf("a claim of nobody: %v", err)
 	}
 }

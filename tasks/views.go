@@ -285,7 +285,7 @@ func (f *filter) in(text string) error {
 		return nil
 	}
 	one, err := parseState(text)
-	if a, ok := errors.AsType[*ArgumentError](err); ok {
+	if a, ok := errors.AsType[*refusal.ArgumentError](err); ok {
 		a.Problem += ", open, closed, all"
 	}
 	f.state, f.what = func(s State) bool { return s == one }, string(one)+" tasks"

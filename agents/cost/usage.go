@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
-	"leanctx/internal/refusal"
 )
 
 const (
@@ -360,9 +359,3 @@ func (t *totals) read(data []byte, project string) *totals {
 	}
 	return t
 }
-
-// Errors that a caller can tell apart.
-type (
-	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
-	NotFoundError = refusal.NotFoundError // a named thing does not exist
-)

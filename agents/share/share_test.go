@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/agents/cost"
+
+	"leanctx/internal/refusal"
 )
 
 var noon = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
@@ -235,7 +237,7 @@ func TestSecrets(t *testing.T) {
 		" tok)\n  Message: \"use [REDACTED:github-pat]\"\n\n``` .env\nPORT=80\nGITHUB=[REDACTED:github-pat]\n```")
 	b.write(key+".txt", "harmless")
 	_, err := b.as(cursor).Push(t.Context(), Offer{Paths: []string{key + ".txt"}})
-	if a, ok := errors.AsType[*ArgumentError](err); !ok || a.Argument != "paths" || strings.Contains(a.Problem, key) {
+	if a, ok := errors.AsType[*refusal.ArgumentError](err); !ok || a.Argument != "paths" || strings.Contains(a.Problem, key) {
 		t.Errorf("a name that is a secret: %v", err)
 	}
 	if err := b.s.Compact(t.Context()); err != nil {

@@ -136,12 +136,6 @@ func typeOf(id string) string {
 // NoArgs is the argument of an operation without arguments.
 type NoArgs struct{}
 
-// Errors that a caller can tell apart.
-type (
-	ArgumentError = refusal.ArgumentError // an argument is wrong: which one and why
-	NotFoundError = refusal.NotFoundError // a named thing does not exist
-)
-
 // Damage reports what is or was wrong with the shares' file since it was opened. aside
 // lists the paths of damaged files and torn writes that were set aside.
 func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {

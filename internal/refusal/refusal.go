@@ -1,5 +1,5 @@
 // Package refusal has the two errors with which every package of the domain rejects a
-// call. Those packages export them as aliases, so a caller checks for one type each.
+// call, so that a caller checks for one type each.
 //
 // A type in each package was rejected. The code that maps errors to exit codes had to know
 // every one. A forgotten one counted as an internal error.

@@ -11,6 +11,7 @@ import (
 	"leanctx/agents"
 	"leanctx/agents/cost"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/refusal"
 	"leanctx/tasks"
 )
 
@@ -46,7 +47,7 @@ func (s *stores) count(m op.Made) {
 	if registry, open := opened[*agents.Store](s, p.at.key()); err == nil && open && agent != "" {
 		_, err = registry.Named(context.Background(), agent) // a command that needs no registry reads none
 	}
-	if is[*agents.NotFoundError](err) || is[*agents.ArgumentError](err) {
+	if is[*refusal.NotFoundError](err) || is[*refusal.ArgumentError](err) {
 		agent = "" // it counts for the client
 	}
 	s.touch(m.Scope, p, agent)

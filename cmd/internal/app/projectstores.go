@@ -10,6 +10,7 @@ import (
 	"leanctx/agents/cost"
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 	"leanctx/tasks"
 )
@@ -172,7 +173,7 @@ func (s *stores) callStores(ctx context.Context, sc op.Scope) (w projectStores, 
 		return w, "", err
 	}
 	agent, err = s.agent(sc, p)
-	if is[*agents.NotFoundError](err) { // the store says so, or a message waits for it
+	if is[*refusal.NotFoundError](err) { // the store says so, or a message waits for it
 		err = nil
 	}
 	return s.in(sc, p), agent, err
