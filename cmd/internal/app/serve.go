@@ -167,17 +167,13 @@ func (a serveArgs) certificate(c *config.Config) (cert *tls.Certificate, names [
 	return &pair, names, nil
 }
 
-// listen says who has the port, if it is taken.
+// listen says what to do if the port is taken.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err == nil || !errors.Is(err, syscall.EADDRINUSE) {
-		return l, err
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, &config.Error{What: addr, Problem: "another program listens there, perhaps another lean-ctx serve", Advice: "choose another port: lean-ctx serve --addr 127.0.0.1:7338"}
 	}
-	e := &config.Error{What: addr, Problem: "another program listens there", Advice: "choose another port: lean-ctx serve --addr 127.0.0.1:7338"}
-	if web.Answers(ctx, addr) {
-		e.Problem = "another lean-ctx serve listens there"
-	}
-	return nil, e
+	return l, err
 }
 
 // greet prints where the server is reached.
@@ -231,8 +227,8 @@ type changedFact struct {
 	Key      string `json:"key"`
 }
 
-// watchProject follows what is written about a project, by whatever process. A look costs
-// a few stats while nothing is.
+// watchProject follows what is written about a project, by whatever process. A look costs a
+// few stats as long as nothing is written.
 func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, error) {
 	sc := op.Scope{Project: p.Root}
 	store, err := s.facts(ctx, sc)
@@ -247,26 +243,19 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 	if err != nil {
 		return nil, err
 	}
-	others := []struct {
-		kind     string
-		revision func(context.Context) (uint64, error)
-		last     uint64
-	}{{kind: "agent", revision: registry.Revision}, {kind: "task", revision: taskStore.Revision}}
-	for i := range others {
-		if others[i].last, err = others[i].revision(ctx); err != nil {
-			return nil, err
-		}
+	facts, since := s.factStamp(p.Hash), store.Now()
+	agentsAt, err := registry.Revision(ctx)
+	if err != nil {
+		return nil, err
 	}
-	facts, stamp, since := s.factStamp(p.Hash), s.stamp(sc), store.Now()
+	tasksAt, err := taskStore.Revision(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context) (list []web.Event, err error) {
-		now := s.stamp(sc)
-		if now == stamp {
-			return nil, nil
-		}
-		stamp = now
 		at := time.Now().UTC()
-		if was := facts; was != s.factStamp(p.Hash) {
-			facts = s.factStamp(p.Hash)
+		if now := s.factStamp(p.Hash); now != facts {
+			facts = now
 			d, err := history.Diff(ctx, store, history.Interval{From: since.Format(time.RFC3339Nano), Limit: mostChanges})
 			if err != nil {
 				return nil, err
@@ -278,18 +267,17 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 			}
 			list = append(list, web.Event{Kind: "fact", Data: c})
 		}
-		for i := range others {
-			o := &others[i]
-			r, err := o.revision(ctx)
-			if err != nil {
-				return list, err
-			}
-			if r != o.last {
-				o.last = r
-				list = append(list, web.Event{Kind: o.kind, Data: changed{At: at}})
-			}
+		was, wasTask := agentsAt, tasksAt
+		if agentsAt, err = registry.Revision(ctx); err == nil && agentsAt != was {
+			list = append(list, web.Event{Kind: "agent", Data: changed{At: at}})
 		}
-		return list, nil
+		if err == nil {
+			tasksAt, err = taskStore.Revision(ctx)
+		}
+		if err == nil && tasksAt != wasTask {
+			list = append(list, web.Event{Kind: "task", Data: changed{At: at}})
+		}
+		return list, err
 	}, nil
 }
 
@@ -302,5 +290,11 @@ func (s *stores) factStamp(hash string) string {
 	if err != nil {
 		return ""
 	}
-	return sizes(filepath.Join(m.knowledgeDir(), "knowledge.json"))
+	var b strings.Builder
+	for _, name := range []string{"knowledge.json", "knowledge.journal"} {
+		if info, err := os.Stat(filepath.Join(m.knowledgeDir(), name)); err == nil {
+			fmt.Fprintf(&b, "%d %d ", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
 }

@@ -306,7 +306,7 @@ func TestOccupiedPort(t *testing.T) {
 		t.Errorf("%d %s", code, errs)
 	}
 	first, second := serveHTTP(t, serveArgs{}), serveHTTP(t, serveArgs{})
-	if code, _, errs := do(t, "", "serve", "--addr", strings.TrimPrefix(first.url, "http://")); code != usage || !strings.Contains(errs, "another lean-ctx serve listens there") {
+	if code, _, errs := do(t, "", "serve", "--addr", strings.TrimPrefix(first.url, "http://")); code != usage || !strings.Contains(errs, "perhaps another lean-ctx serve") {
 		t.Errorf("%d %s", code, errs)
 	}
 	if status, body := first.post(t, "/api/knowledge/remember", `{"category":"a","key":"b","value":"c"}`); status != 200 {

@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"leanctx/agents"
 	"leanctx/agents/share"
@@ -42,31 +40,6 @@ func (s *stores) server(sc op.Scope) *mcpsrv.Server {
 			return s.factStamp(p.Hash)
 		},
 	})
-}
-
-// stamp changes whenever something was written about the project of a scope. It is made of
-// the sizes and times of the journals and snapshots.
-func (s *stores) stamp(sc op.Scope) string {
-	parts, err := s.parts(context.Background(), sc)
-	if err != nil {
-		return ""
-	}
-	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(sizes(p.file))
-	}
-	return b.String()
-}
-
-// sizes are those of a file and its journal, with their times.
-func sizes(file string) string {
-	var b strings.Builder
-	for _, name := range []string{file, strings.TrimSuffix(file, ".json") + ".journal"} {
-		if info, err := os.Stat(name); err == nil {
-			fmt.Fprintf(&b, "%d %d ", info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return b.String()
 }
 
 // commands are the tools that are commands. The read-only twin is not among them: it

@@ -141,50 +141,32 @@ const (
 
 // Classify says what an error means.
 func Classify(err error) Class {
-	if _, ok := errors.AsType[*UsageError](err); ok {
+	switch {
+	case is[*UsageError](err), is[*refusal.ArgumentError](err), is[*transfer.BadFileError](err): // a file's content is as wrong as an argument
 		return Usage
-	}
-	if c, ok := classifyDomain(err); ok {
-		return c
-	}
-	if _, ok := errors.AsType[*ForbiddenError](err); ok {
+	case is[*refusal.NotFoundError](err):
+		return NotFound
+	case errors.Is(err, journal.ErrLocked), errors.Is(err, journal.ErrOffline):
+		return Locked
+	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrDiverged):
+		return Unreadable
+	case is[*ForbiddenError](err):
 		return Forbidden
-	}
-	if errors.Is(err, context.Canceled) {
+	case errors.Is(err, context.Canceled):
 		return Interrupted
 	}
 	return Failed
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // suggestingError is an error that suggests a call.
 type suggestingError interface {
 	error
 	suggesting
-}
-
-// unknown reports whether an error of the domain says that a named thing does not exist.
-func unknown(err error) bool {
-	_, ok := errors.AsType[*refusal.NotFoundError](err)
-	return ok
-}
-
-// classifyDomain classifies the errors of the domain packages.
-func classifyDomain(err error) (Class, bool) {
-	if _, ok := errors.AsType[*refusal.ArgumentError](err); ok {
-		return Usage, true
-	}
-	if _, ok := errors.AsType[*transfer.BadFileError](err); ok {
-		return Usage, true // its content is as wrong as an argument
-	}
-	switch {
-	case unknown(err):
-		return NotFound, true
-	case errors.Is(err, journal.ErrLocked), errors.Is(err, journal.ErrOffline):
-		return Locked, true
-	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrDiverged):
-		return Unreadable, true
-	}
-	return Failed, false
 }
 
 // explain turns the domain's errors about arguments into a [*UsageError], so that they

@@ -35,7 +35,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -171,32 +170,7 @@ func (s *Server) Close() {
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, health{"ok", programName, s.o.Version})
-}
-
-const programName = "lean-ctx"
-
-type health struct {
-	Status  string `json:"status"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
-// Answers reports whether a server of this program listens at an address, without TLS.
-func Answers(ctx context.Context, addr string) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
-	if err != nil {
-		return false
-	}
-	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return false
-	}
-	defer answer.Body.Close()
-	var said health
-	return json.NewDecoder(http.MaxBytesReader(nil, answer.Body, 1024)).Decode(&said) == nil && said.Name == programName
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "name": "lean-ctx", "version": s.o.Version})
 }
 
 // listed is a project at /projects.
@@ -291,7 +265,7 @@ func (s *Server) mount(p Project, prefix string) *mounted {
 		return m
 	}
 	m := &mounted{project: p}
-	for _, at := range s.projects { // one feed and one MCP server for a project, wherever it is mounted
+	for _, at := range s.projects { // one feed for a project, wherever it is mounted
 		if at.project == p {
 			m.feed = at.feed
 		}

@@ -3,7 +3,6 @@ package web
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -380,26 +379,5 @@ func TestOpen(t *testing.T) {
 	}
 	if status, body := f.do(t, f.request(t, http.MethodPost, "/api/task/list", `{}`, bearer("wrong-wrong-wrong-wrong"))); status != 401 {
 		t.Errorf("a wrong token: %d %s", status, body)
-	}
-}
-
-// The answer of an operation is its JSON, or its text for who asks for it.
-func TestAnswers(t *testing.T) {
-	f := serve(t, nil)
-	status, body := f.post(t, "/api/ctx_task/create", `{"title":"Fix <auth>","nosuch":1}`)
-	var a struct {
-		Result  struct{ Task struct{ Title string } }
-		Notices []string
-	}
-	if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 || a.Result.Task.Title != "Fix <auth>" || len(a.Notices) != 1 {
-		t.Errorf("%d %s, %v", status, body, err)
-	}
-	if _, body := f.post(t, "/api/task/list", `{"output":"text"}`); !strings.Contains(body, `{"text":"Tasks (1):`) {
-		t.Errorf("as text: %s", body)
-	}
-	_, body = f.post(t, "/api/knowledge/remember", `{"category":"a"}`)
-	var e errorBody
-	if err := json.Unmarshal([]byte(body), &e); err != nil || e.Error.Argument != "value" || e.Error.Example["value"] == nil {
-		t.Errorf("%s, %v", body, err)
 	}
 }
