@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -122,16 +123,11 @@ func Purge(dir string, names []formats.Name) error {
 	return writeCopy(dir, lines)
 }
 
-// memo is what the last sync found in the repository, so that the next one reads only
-// what is new. It is a cache.
+// memo is what the last sync found in the repository, so that the next one knows at once that
+// nothing is new. It is a cache.
 type memo struct {
-	Files map[string]seenFile `json:"files"`
-	Facts int                 `json:"facts"` // that are shared
-}
-
-type seenFile struct {
-	Size int    `json:"size"`
-	CRC  string `json:"crc"`
+	Files map[string]string `json:"sums"`  // by name; see sumOf
+	Facts int               `json:"facts"` // that are shared
 }
 
 const memoName = "shared.seen.json"
@@ -150,10 +146,5 @@ func (m memo) write(dir string) {
 	}
 }
 
-// covers is how many bytes at the beginning of a file were read before.
-func (m memo) covers(f logFile) int {
-	if was, ok := m.Files[f.name]; ok && was.Size <= len(f.text) && checksum(f.text[:was.Size]) == was.CRC {
-		return was.Size
-	}
-	return 0
-}
+// sumOf tells whether a file is what it was.
+func sumOf(f logFile) string { return fmt.Sprintf("%d-%s", len(f.text), checksum(f.text)) }

@@ -110,10 +110,10 @@ func conflict(text []byte) bool {
 	return false
 }
 
-// parse reads the lines of a file from a place on, each by itself: one that is damaged is
-// left out. damaged counts them. The error is a [NewerError].
-func (f logFile) parse(from int) (lines []*Line, damaged int, err error) {
-	for text := range bytes.Lines(f.text[from:]) {
+// parse reads the lines of a file, each by itself: one that is damaged is left out. damaged
+// counts them. The error is a [NewerError].
+func (f logFile) parse() (lines []*Line, damaged int, err error) {
+	for text := range bytes.Lines(f.text) {
 		text = bytes.TrimRight(text, "\r\n")
 		if len(bytes.TrimSpace(text)) == 0 || conflict(text) {
 			continue

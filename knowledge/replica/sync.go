@@ -100,7 +100,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		r.Check, r.Warnings = o.Check, warnings
 		return r, err
 	}
-	in := incoming{memo: before, project: o.Project, redact: s.Redact, now: s.Now()}
+	in := incoming{project: o.Project, redact: s.Redact, now: s.Now()}
 	if err := in.read(files); err != nil {
 		return Report{}, err
 	}
@@ -136,7 +136,10 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		r.Written = 0
 		return r, nil
 	}
-	m := newMemo(files, r.Facts)
+	m := memo{Files: map[string]string{}, Facts: r.Facts}
+	for _, f := range files {
+		m.Files[f.name] = sumOf(f)
+	}
 	if r.Written, err = p.write(repo, m); err != nil {
 		return r, fmt.Errorf("what others wrote was taken in, but nothing could be written: %w", err)
 	}
@@ -160,7 +163,7 @@ func Brings(root string) int {
 	}
 	var all []*Line
 	for _, f := range files {
-		lines, _, err := f.parse(0)
+		lines, _, err := f.parse()
 		if err != nil {
 			return 0
 		}
@@ -193,26 +196,14 @@ func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (
 		return nil
 	})
 	for _, f := range files {
-		was, known := m.Files[f.name]
-		ok = ok && known && was.Size == len(f.text) && m.covers(f) == was.Size
+		ok = ok && m.Files[f.name] == sumOf(f)
 	}
 	r.Facts = m.Facts
 	return r, ok, err
 }
 
-func newMemo(files []logFile, facts int) memo {
-	m := memo{Files: map[string]seenFile{}, Facts: facts}
-	for _, f := range files {
-		m.saw(f)
-	}
-	return m
-}
-
-func (m memo) saw(f logFile) { m.Files[f.name] = seenFile{len(f.text), checksum(f.text)} }
-
-// incoming is what the files of the repository hold, as far as it was not read before.
+// incoming is what the files of the repository hold.
 type incoming struct {
-	memo     memo
 	project  Project
 	redact   func(string) (string, []string)
 	now      time.Time
@@ -226,8 +217,7 @@ const future = 24 * time.Hour
 
 func (in *incoming) read(files []logFile) error {
 	for _, f := range files {
-		from := in.memo.covers(f)
-		lines, damaged, err := f.parse(from)
+		lines, damaged, err := f.parse()
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path(), err)
 		}
@@ -245,7 +235,7 @@ func (in *incoming) read(files []logFile) error {
 				ahead++
 				continue
 			}
-			in.lines = append(in.lines, in.clean(l))
+			in.lines = append(in.lines, l)
 		}
 		if ahead > 0 {
 			in.warn("%s: %s more than a day in the future and not taken in yet", name, are(ahead))
@@ -335,7 +325,7 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	if len(p.known) < p.next.Lines {
 		p.report.Warnings = append(p.report.Warnings, "the store's copy of what is shared was damaged; what it lacked is told anew")
 	}
-	copied := p.find(in.lines)
+	copied := p.find(in)
 	base := Fold(p.known)
 	p.told = base.tell(st, p.next.At)
 	if err := p.sign(in.project, copied, now); err != nil {
@@ -354,20 +344,21 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	return p, nil
 }
 
-// find picks the lines that are not known. It reports whether some are under this
+// find picks the lines that are not known, without their secrets. It reports whether some are under this
 // store's own id, which it never wrote.
-func (p *plan) find(lines []*Line) (copied bool) {
+func (p *plan) find(in incoming) (copied bool) {
 	known, gone := map[ref]bool{}, map[string]bool{}
 	for _, l := range p.known {
 		known[l.ref()] = true
 		known[ref{l.replica, l.seq, cmp.Or(l.Redacted, l.CRC)}] = true
 		gone[l.ID] = gone[l.ID] || l.Op == opGone
 	}
-	for _, l := range lines {
+	for _, l := range in.lines {
 		if known[l.ref()] || known[ref{l.replica, l.seq, cmp.Or(l.Redacted, l.CRC)}] || gone[l.ID] {
 			continue
 		}
 		known[l.ref()] = true
+		l = in.clean(l)
 		p.fresh = append(p.fresh, l)
 		copied = copied || l.replica == p.next.ID && l.Op != opGone
 	}
@@ -640,7 +631,7 @@ func (p *plan) write(repo *repository, m memo) (written int, err error) {
 		slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Compare(a.seq, b.seq) })
 		file, n, e := repo.complete(id+".jsonl", lines, id == p.next.ID)
 		written, err = written+n, errors.Join(err, e)
-		m.saw(file)
+		m.Files[file.name] = sumOf(file)
 	}
 	return written, err
 }
