@@ -30,7 +30,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"leanctx/formats"
@@ -61,18 +60,10 @@ type Error struct {
 func (e *Error) Error() string { return e.Ref + " " + e.Reason }
 
 // Files are the files of a project. It is safe for concurrent use.
-type Files struct {
-	root string
-
-	mu   sync.Mutex
-	read map[string]formats.FileState // what was read in this process, by reference
-}
+type Files struct{ root string }
 
 // New is the files of the project at root. An empty root has none.
-func New(root string) *Files { return &Files{root: root, read: map[string]formats.FileState{}} }
-
-// keptMost is how many checksums are kept in memory.
-const keptMost = 1 << 14
+func New(root string) *Files { return &Files{root} }
 
 var (
 	lines    = regexp.MustCompile(`^(.+?):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
@@ -169,12 +160,6 @@ func (f *Files) Now(was formats.FileState) (now formats.FileState, there bool) {
 	case err == nil && unmodified(info, was):
 		return was, true
 	}
-	f.mu.Lock()
-	now, known := f.read[was.Ref]
-	f.mu.Unlock()
-	if known && err == nil && unmodified(info, now) {
-		return now, true
-	}
 	now = formats.FileState{Ref: was.Ref}
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
@@ -183,20 +168,9 @@ func (f *Files) Now(was formats.FileState) (now formats.FileState, there bool) {
 	defer root.Close()
 	if st, err := read(root, rel, first, last); err == nil {
 		st.Ref = was.Ref
-		f.keep(st)
 		return st, true
 	}
 	return now, true
-}
-
-// keep remembers a checksum, so that a file that was only touched is read once.
-func (f *Files) keep(st formats.FileState) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.read) >= keptMost {
-		clear(f.read)
-	}
-	f.read[st.Ref] = st
 }
 
 // Standing tells how a file compares with what it was. A file that cannot be read
