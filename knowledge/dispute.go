@@ -31,7 +31,7 @@ func authority(kind string) int {
 
 // authorityOf is the highest authority that asserted a version. A file protects a
 // version while it is what it was; then it counts as the agent that named it.
-func authorityOf(f state.Claims, v *fact.Version) int {
+func authorityOf(f state.Facts, v *fact.Version) int {
 	most := 0
 	for _, s := range v.Sources {
 		if s.Kind == KindFile && most < authority(KindFile) && !backed(f, v) {
@@ -50,13 +50,13 @@ const (
 )
 
 // mayReplace reports whether a claim may end or change a version.
-func mayReplace(f state.Claims, by Source, v *fact.Version) bool {
+func mayReplace(f state.Facts, by Source, v *fact.Version) bool {
 	return protection(f, by, v) == ""
 }
 
 // protection says why a claim may not end or change a version; empty if it may. What is pinned
 // is the user's to change.
-func protection(f state.Claims, by Source, v *fact.Version) string {
+func protection(f state.Facts, by Source, v *fact.Version) string {
 	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind)
 	needed := authorityOf(f, v)
 	switch mine := authority(by.Kind); {
@@ -149,7 +149,7 @@ const MaxDisputes = 20
 // contest records a claim against a version, unless the same one is open or was
 // rejected: a claim does not win by being repeated. Nor by flooding: of very many
 // about one fact no more are recorded.
-func contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, Contested) {
+func contest(f state.Facts, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, Contested) {
 	d.Category, d.Key, d.Against, d.At, d.Source.At, d.State = old.Category, old.Key, old.ID, present, present, formats.DisputeOpen
 	by := d.Source
 	by.Confidence = d.Confidence
@@ -189,7 +189,7 @@ func sameClaim(a, b formats.Dispute) bool {
 }
 
 // disputeID is short, because people type it.
-func disputeID(f state.Claims, d formats.Dispute) string {
+func disputeID(f state.Facts, d formats.Dispute) string {
 	for n := 0; ; n++ {
 		digits := formats.VersionID(d.Category, d.Key, d.Value, d.At, n)[len("f-"):]
 		for size := 4; size <= len(digits); size++ {
@@ -245,12 +245,12 @@ func (t *timeline) permitted(v *fact.Version) Checked {
 
 // End retracts a value of a fact in the name of a source, or all where value is empty. If
 // that may not end what is believed, the events record a dispute instead.
-func End(f state.Claims, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
+func End(f state.Facts, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
 	return EndAs(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
 }
 
 // EndAs is [End] as a claim has it, which may give the end and a reason.
-func EndAs(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
+func EndAs(f state.Facts, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
 	value := claim.Value
 	if claim.Rival != nil {
 		value = "" // the value is the rival's
@@ -270,7 +270,7 @@ func EndAs(f state.Claims, n fact.ID, claim formats.Dispute, now, present time.T
 // Supersede ends the fact old because the current value of another one, its rival,
 // has taken its place. It ends as superseded, not as withdrawn. Without the
 // authority for it the events record a dispute instead.
-func (s *Store) Supersede(f state.Claims, rival, old Name, by Source, now time.Time) ([]state.Event, Contested, error) {
+func (s *Store) Supersede(f state.Facts, rival, old Name, by Source, now time.Time) ([]state.Event, Contested, error) {
 	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), s.present(now))
 	if v == nil {
 		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
@@ -360,7 +360,7 @@ func (t *timeline) apart(v *fact.Version) ([]state.Event, Contested) {
 
 // Contest records a claim of somebody who had not seen all that was asserted of a fact
 // against one of its versions. Nothing else changes.
-func Contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.Time) []state.Event {
+func Contest(f state.Facts, d formats.Dispute, old *fact.Version, present time.Time) []state.Event {
 	events, _ := contest(f, d, old, present)
 	return events
 }
@@ -368,7 +368,7 @@ func Contest(f state.Claims, d formats.Dispute, old *fact.Version, present time.
 // Settle judges a dispute. Accepting asserts the value anew with the judge's
 // authority; rejecting leaves what is believed, or brings it back after an
 // acceptance. Who has not the authority is refused. It is pure.
-func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session string, now, present time.Time) ([]state.Event, error) {
+func Settle(f state.Facts, d formats.Dispute, accept bool, by Source, session string, now, present time.Time) ([]state.Event, error) {
 	refused := refusal.ForUser("%s is for the user to judge", d.ID)
 	verdict, was := formats.DisputeRejected, d.State
 	if accept {
@@ -457,7 +457,7 @@ func Settle(f state.Claims, d formats.Dispute, accept bool, by Source, session s
 
 // plannedEnd is the version that an accepted dispute gave an end which has not come yet;
 // nil if there is none.
-func plannedEnd(f state.Claims, d formats.Dispute, present time.Time) *fact.Version {
+func plannedEnd(f state.Facts, d formats.Dispute, present time.Time) *fact.Version {
 	if v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against); d.Removal && v != nil && v.RetractedAt != nil && fact.Believed(v) && fact.Before(present, v.ValidUntil) {
 		return v
 	}
@@ -466,7 +466,7 @@ func plannedEnd(f state.Claims, d formats.Dispute, present time.Time) *fact.Vers
 
 // upheld is c as an assertion of the version that stays believed. ok tells that the claim could
 // have replaced it. Without the judge's word it could do so again.
-func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
+func upheld(f state.Facts, d formats.Dispute, c Checked) (_ Checked, ok bool) {
 	v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against)
 	if v == nil {
 		return c, false
@@ -477,7 +477,7 @@ func upheld(f state.Claims, d formats.Dispute, c Checked) (_ Checked, ok bool) {
 
 // restored is c made an assertion of what was believed before a dispute was
 // accepted; ok: that acceptance still holds.
-func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (_ Checked, ok bool) {
+func restored(f state.Facts, d formats.Dispute, c Checked, present time.Time) (_ Checked, ok bool) {
 	vs := f.Versions(fact.IDOf(d.Category, d.Key))
 	v := fact.WithID(vs, d.Against)
 	if v == nil {
@@ -497,7 +497,7 @@ func restored(f state.Claims, d formats.Dispute, c Checked, present time.Time) (
 
 // addedBeside reports whether the accepted value of a dispute stands beside the
 // version that it was against.
-func addedBeside(f state.Claims, d formats.Dispute, present time.Time) bool {
+func addedBeside(f state.Facts, d formats.Dispute, present time.Time) bool {
 	vs := f.Versions(fact.IDOf(d.Category, d.Key))
 	added := currentWith(vs, d.Value, present)
 	return !d.Removal && added != nil && slices.ContainsFunc(fact.AllCurrent(vs, present), func(v *fact.Version) bool { return v.ID == d.Against && v.ID != added.ID })

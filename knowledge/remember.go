@@ -56,7 +56,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 //     replaces or refines; see [timeline.findLine].
 //   - Anything else takes its place in valid time: see [timeline.place]. What it
 //     says about the value that it replaces is in [timeline.judge].
-func Assert(f state.Claims, c Checked, now time.Time) ([]state.Event, Remembered, error) {
+func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered, error) {
 	c.name(f)
 	t := newTimeline(c, f.Versions(fact.IDOf(c.Category, c.Key)), now)
 	t.facts = f
@@ -388,7 +388,7 @@ func (t *timeline) resume(v *fact.Version, p fact.Period) *fact.Version {
 
 // timeline is a fact's versions while an assertion takes its place among them.
 type timeline struct {
-	facts   state.Claims
+	facts   state.Facts
 	said    Checked
 	form    verdict.Form            // of the asserted value
 	kinds   map[string]verdict.Kind // how it relates to other values

@@ -90,13 +90,13 @@ func nameFrom(text, category string) Name {
 }
 
 // DecideRename is the decision of [Rename]. It is pure.
-func DecideRename(f state.Claims, from, to Name, merge bool, by Source, now, present time.Time) ([]state.Event, Contested, error) {
+func DecideRename(f state.Facts, from, to Name, merge bool, by Source, now, present time.Time) ([]state.Event, Contested, error) {
 	return renaming{f, from, to, merge, by, now, present}.decide()
 }
 
 // renaming is a decision on another name for a fact.
 type renaming struct {
-	f            state.Claims
+	f            state.Facts
 	from, to     Name
 	merge        bool
 	by           Source

@@ -29,7 +29,7 @@ func (s *Store) SourceState(v *fact.Version, now time.Time) string {
 }
 
 // backed reports whether the files behind a version are what they were.
-func backed(f state.Claims, v *fact.Version) bool {
+func backed(f state.Facts, v *fact.Version) bool {
 	files := fact.Files(v)
 	for _, was := range files {
 		if now, there := f.FileNow(was); !there || now.Checksum != was.Checksum {
@@ -41,7 +41,7 @@ func backed(f state.Claims, v *fact.Version) bool {
 
 // reread are the files behind a version as they are now, for an assertion that
 // confirms it and names none. It is nil where they are what they were.
-func reread(f state.Claims, v *fact.Version) (files []formats.FileState) {
+func reread(f state.Facts, v *fact.Version) (files []formats.FileState) {
 	same := true
 	for _, was := range fact.Files(v) {
 		now, there := f.FileNow(was)

@@ -9,26 +9,10 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// Claims is what a decision asks that may end in a dispute. [Known] meets it, a
-// [State], and an [Overlay].
-type Claims interface {
-	Facts
-
-	// Disputes returns every assertion that stood against a version of a fact, the oldest first.
-	Disputes(fact.ID) []formats.Dispute
-
-	// Dispute returns the dispute with an id.
-	Dispute(id string) (d formats.Dispute, ok bool)
-
-	// FileNow is the project's file of was as it was looked at before the decision;
-	// there is false where it is gone.
-	FileNow(was formats.FileState) (now formats.FileState, there bool)
-}
-
-// FileNow is [Claims.FileNow]. A state by itself knows no files.
+// FileNow is [Facts.FileNow]. A state by itself knows no files.
 func (s *State) FileNow(formats.FileState) (now formats.FileState, there bool) { return now, false }
 
-// FileNow is [Claims.FileNow].
+// FileNow is [Facts.FileNow].
 func (k Known) FileNow(was formats.FileState) (now formats.FileState, there bool) {
 	if k.Files == nil {
 		return now, false
@@ -36,8 +20,14 @@ func (k Known) FileNow(was formats.FileState) (now formats.FileState, there bool
 	return k.Files(was)
 }
 
-// Disputes is [Claims.Disputes].
+// Disputes is [Facts.Disputes].
 func (l *Lists) Disputes(n fact.ID) []formats.Dispute { return disputesOf(l.Disputed, n) }
+
+// Disputes is [Facts.Disputes].
+func (k Known) Disputes(n fact.ID) []formats.Dispute { return k.Lists.Disputes(n) }
+
+// Dispute is [Facts.Dispute].
+func (k Known) Dispute(id string) (formats.Dispute, bool) { return k.Lists.Dispute(id) }
 
 func disputesOf(list []formats.Dispute, n fact.ID) (out []formats.Dispute) {
 	for _, d := range list {
@@ -48,7 +38,7 @@ func disputesOf(list []formats.Dispute, n fact.ID) (out []formats.Dispute) {
 	return out
 }
 
-// Dispute is [Claims.Dispute].
+// Dispute is [Facts.Dispute].
 func (l *Lists) Dispute(id string) (d formats.Dispute, ok bool) {
 	for _, d := range l.Disputed {
 		if d.ID == id {

@@ -9,7 +9,7 @@ import (
 // yet, so that the next decision can build on them. [Over] makes one. Named and Valued do not
 // see what was folded in.
 type Overlay struct {
-	Claims
+	Facts
 	changed  map[fact.ID][]*fact.Version
 	rooms    map[string]string
 	disputed []formats.Dispute
@@ -17,11 +17,11 @@ type Overlay struct {
 
 // Over is an overlay without decisions. rooms maps folded categories to
 // spellings that facts does not have; folding adds to it. It may be nil.
-func Over(facts Claims, rooms map[string]string) *Overlay {
+func Over(facts Facts, rooms map[string]string) *Overlay {
 	if rooms == nil {
 		rooms = map[string]string{}
 	}
-	return &Overlay{Claims: facts, changed: map[fact.ID][]*fact.Version{}, rooms: rooms}
+	return &Overlay{Facts: facts, changed: map[fact.ID][]*fact.Version{}, rooms: rooms}
 }
 
 // Versions is [Facts.Versions].
@@ -29,34 +29,34 @@ func (o *Overlay) Versions(n fact.ID) []*fact.Version {
 	if vs, ok := o.changed[n]; ok {
 		return vs
 	}
-	return o.Claims.Versions(n)
+	return o.Facts.Versions(n)
 }
 
 // Room is [Facts.Room].
 func (o *Overlay) Room(category string) string {
-	if room := o.Claims.Room(category); room != "" {
+	if room := o.Facts.Room(category); room != "" {
 		return room
 	}
 	return o.rooms[fact.IDOf(category, "").Category]
 }
 
-// Disputes is [Claims.Disputes].
+// Disputes is [Facts.Disputes].
 func (o *Overlay) Disputes(n fact.ID) []formats.Dispute {
-	list := o.Claims.Disputes(n)
+	list := o.Facts.Disputes(n)
 	for _, d := range disputesOf(o.disputed, n) {
 		list = upsert(list, d, SameDispute)
 	}
 	return list
 }
 
-// Dispute is [Claims.Dispute].
+// Dispute is [Facts.Dispute].
 func (o *Overlay) Dispute(id string) (formats.Dispute, bool) {
 	for _, d := range o.disputed {
 		if d.ID == id {
 			return d, true
 		}
 	}
-	return o.Claims.Dispute(id)
+	return o.Facts.Dispute(id)
 }
 
 // Fold applies puts, confirmations and new disputes, with the same code as the state.

@@ -14,8 +14,7 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// Facts is what a decision on one fact may ask. A [State] meets it, and an
-// [Overlay].
+// Facts is what a decision on one fact may ask. A [State] meets it, [Known], and an [Overlay].
 type Facts interface {
 	// Versions returns every version of a fact, by valid_from, then recorded_from.
 	Versions(fact.ID) []*fact.Version
@@ -29,6 +28,15 @@ type Facts interface {
 
 	// Room returns the spelling a category was first given, "" for a new one.
 	Room(category string) string
+
+	// Disputes returns every assertion that stood against a version of a fact, the oldest first.
+	Disputes(fact.ID) []formats.Dispute
+
+	// Dispute returns the dispute with an id.
+	Dispute(id string) (d formats.Dispute, ok bool)
+
+	// FileNow is the project's file of was as it is now; there is false where it is gone.
+	FileNow(was formats.FileState) (now formats.FileState, there bool)
 }
 
 // Known is what can be asked without having all facts in memory.
@@ -40,7 +48,7 @@ type Known struct {
 	At    time.Time // its recorded time, zero before the first
 	Count int       // versions of all facts
 
-	Files func(was formats.FileState) (now formats.FileState, there bool) // see [Claims]; may be nil
+	Files func(was formats.FileState) (now formats.FileState, there bool) // see [Facts.FileNow]; may be nil
 
 	state *State
 }
