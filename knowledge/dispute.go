@@ -210,11 +210,19 @@ func (t *timeline) disputed(old *fact.Version) ([]state.Event, Remembered, error
 	return events, r, nil
 }
 
-// protected is the version that the assertion may not replace, among those that
-// had to make room, and those beside which put would stand.
+// protected is the version that the assertion may not replace, among those that had to make room.
+// Of several values a new one, put, stands beside all others that hold in its period.
 func (t *timeline) protected(put *fact.Version) *fact.Version {
-	for _, v := range slices.Concat(t.displaced, t.beside(put)) {
+	for _, v := range t.displaced {
 		if !t.mayReplace(v) {
+			return v
+		}
+	}
+	if !t.several || t.joined || t.line != nil {
+		return nil
+	}
+	for _, v := range t.before {
+		if fact.Believed(v) && fact.PeriodOf(v).Overlaps(fact.PeriodOf(put)) && !t.mayReplace(v) {
 			return v
 		}
 	}

@@ -257,17 +257,6 @@ func (t *timeline) judge(v *fact.Version, at time.Time, r *Remembered) {
 	r.Contradiction = t.contradiction(old, v)
 }
 
-// replacedAt is the version, valid at an instant, that the assertion took the place
-// of; the last one of several.
-func (t *timeline) replacedAt(at time.Time) *fact.Version {
-	for _, v := range slices.Backward(t.displaced) {
-		if fact.PeriodOf(v).Contains(at) {
-			return v
-		}
-	}
-	return nil
-}
-
 // touches reports whether a version and a period of the same value are one
 // stretch of time. A retracted version is not joined at the instant it was
 // withdrawn, or withdrawing would have no effect.
@@ -395,10 +384,7 @@ type timeline struct {
 	now     time.Time               // the recorded time
 	present time.Time               // now, or the wall clock if the recorded time is far ahead of it
 
-	before    []*fact.Version // as they are believed before the assertion: see [fact.Settle]
-	versions  []*fact.Version // as they will be
-	changed   []*fact.Version // the ones that differ from those stored, in the order of the changes
-	displaced []*fact.Version // other values that had to make room, as they were
+	edits
 
 	joined     bool // the assertion became one with a version of the same value
 	correcting bool
@@ -418,21 +404,6 @@ func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
 	return t
 }
 
-// put adds a version, or replaces the one with its id.
-func (t *timeline) put(v *fact.Version) {
-	same := func(w *fact.Version) bool { return w.ID == v.ID }
-	if i := slices.IndexFunc(t.versions, same); i >= 0 {
-		t.versions[i] = v
-	} else {
-		t.versions = append(t.versions, v)
-	}
-	if i := slices.IndexFunc(t.changed, same); i >= 0 {
-		t.changed[i] = v
-	} else {
-		t.changed = append(t.changed, v)
-	}
-}
-
 // model is the version that a new one takes tags, aliases, pin and privacy from:
 // the current one, else the last.
 func (t *timeline) model() *fact.Version {
@@ -447,16 +418,11 @@ func (t *timeline) model() *fact.Version {
 	return nil
 }
 
-// id is a new version's id, which depends on nothing but what is recorded.
-// Several versions of one value may be recorded at one instant, by an import.
+// id is a new version's id.
 func (t *timeline) id(value string) string {
-	for n := 0; ; n++ {
-		id := formats.VersionID(t.said.Category, t.said.Key, value, t.now, n)
-		same := func(v *fact.Version) bool { return v.ID == id }
-		if !slices.ContainsFunc(t.versions, same) && !slices.ContainsFunc(t.before, same) {
-			return id
-		}
-	}
+	return fact.NewVersionID(t.said.Category, t.said.Key, value, t.now, func(id string) bool {
+		return fact.WithID(t.versions, id) != nil || fact.WithID(t.before, id) != nil
+	})
 }
 
 func (t *timeline) source() Source {
@@ -538,24 +504,54 @@ func (t *timeline) remembered(v *fact.Version, o Outcome) Remembered {
 		Confirmations: v.ConfirmationCount, ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedAt: t.now, Touched: ids(t.changed), dated: t.said.dated(),
 	}
-	for _, w := range t.displaced {
-		r.Displaced = append(r.Displaced, t.displacement(w))
-	}
+	r.Displaced = t.displacements()
 	if t.several {
 		r.Values = valuesOf(valuesAt(t.versions, t.present))
 	}
 	return r
 }
 
-// displacement tells what became of a version that made room.
-func (t *timeline) displacement(old *fact.Version) Displacement {
-	c := Displacement{ID: old.ID, Value: old.Value, Was: fact.PeriodOf(old)}
-	for _, w := range t.versions {
-		if fact.Believed(w) && (w.ID == old.ID || string(w.Supersedes) == old.ID && w.Outcome == "resumed") {
-			c.Now = append(c.Now, fact.PeriodOf(w))
+// edits are a fact's versions while some of them change.
+type edits struct {
+	before    []*fact.Version // as they are believed before: see [fact.Settle]
+	versions  []*fact.Version // as they will be
+	changed   []*fact.Version // the ones that differ from those stored, in the order of the changes
+	displaced []*fact.Version // other values that had to make room, as they were
+}
+
+// put adds a version, or replaces the one with its id.
+func (e *edits) put(v *fact.Version) {
+	for _, list := range []*[]*fact.Version{&e.versions, &e.changed} {
+		if i := slices.IndexFunc(*list, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
+			(*list)[i] = v
+		} else {
+			*list = append(*list, v)
 		}
 	}
-	return c
+}
+
+// replacedAt is the version, valid at an instant, that had to make room; the last one of several.
+func (e *edits) replacedAt(at time.Time) *fact.Version {
+	for _, v := range slices.Backward(e.displaced) {
+		if fact.PeriodOf(v).Contains(at) {
+			return v
+		}
+	}
+	return nil
+}
+
+// displacements tell what became of the versions that made room.
+func (e *edits) displacements() (out []Displacement) {
+	for _, old := range e.displaced {
+		d := Displacement{ID: old.ID, Value: old.Value, Was: fact.PeriodOf(old)}
+		for _, w := range e.versions {
+			if fact.Believed(w) && (w.ID == old.ID || string(w.Supersedes) == old.ID && w.Outcome == "resumed") {
+				d.Now = append(d.Now, fact.PeriodOf(w))
+			}
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 func ids(vs []*fact.Version) []string {

@@ -97,19 +97,6 @@ func (t *timeline) markSeveral() {
 	}
 }
 
-// beside are the versions of other values that a new one, v, stands beside.
-func (t *timeline) beside(v *fact.Version) (out []*fact.Version) {
-	if !t.several || t.joined || t.line != nil {
-		return nil
-	}
-	for _, w := range t.before {
-		if fact.Believed(w) && fact.PeriodOf(w).Overlaps(fact.PeriodOf(v)) {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
 func valuesOf(vs []*fact.Version) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {

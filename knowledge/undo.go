@@ -224,12 +224,8 @@ func (u *undo) restored(v *fact.Version, former int) *fact.Version {
 	w := *old
 	w.RevisionCount = v.RevisionCount + 1
 	if fact.Believed(old) && !fact.Believed(v) {
-		for n := 0; ; n++ {
-			w.ID = formats.VersionID(v.Category, v.Key, v.Value, u.now, n)
-			if !slices.ContainsFunc(u.st.Versions(fact.IDOf(v.Category, v.Key)), func(x *fact.Version) bool { return x.ID == w.ID }) {
-				break
-			}
-		}
+		vs := u.st.Versions(fact.IDOf(v.Category, v.Key))
+		w.ID = fact.NewVersionID(v.Category, v.Key, v.Value, u.now, func(id string) bool { return fact.WithID(vs, id) != nil })
 		w.RecordedFrom, w.CreatedAt, w.Beliefs = u.now, u.now, nil
 		w.Supersedes, w.Outcome = formats.Optional(v.ID), "resumed"
 		return &w

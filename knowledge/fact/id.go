@@ -3,6 +3,7 @@ package fact
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"leanctx/formats"
 )
@@ -14,6 +15,16 @@ type ID struct{ Category, Key string }
 // IDOf is the ID of the fact that goes by a category and key as written.
 func IDOf(category, key string) ID {
 	return ID{formats.FoldName(category), formats.FoldName(key)}
+}
+
+// NewVersionID is the first id for a version recorded at an instant that is not taken. It depends
+// on nothing but what is recorded. An import may record several versions of one value at once.
+func NewVersionID(category, key, value string, at time.Time, taken func(id string) bool) string {
+	for n := 0; ; n++ {
+		if id := formats.VersionID(category, key, value, at, n); !taken(id) {
+			return id
+		}
+	}
 }
 
 // Compare orders facts by category, then key.

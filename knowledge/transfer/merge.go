@@ -451,9 +451,7 @@ func (m *merger) unique(v *fact.Version) *fact.Version {
 		return v
 	}
 	w := *v
-	for n := 0; m.st.ByID(w.ID) != nil; n++ {
-		w.ID = formats.VersionID(v.Category, v.Key, v.Value, m.now, n)
-	}
+	w.ID = fact.NewVersionID(v.Category, v.Key, v.Value, m.now, func(id string) bool { return m.st.ByID(id) != nil })
 	return &w
 }
 
