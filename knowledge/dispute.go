@@ -200,6 +200,15 @@ func disputeID(f state.Facts, d formats.Dispute) string {
 	}
 }
 
+// dispute is the claim that an assertion makes when it may not replace what is
+// believed.
+func (c *Checked) dispute() formats.Dispute {
+	return formats.Dispute{
+		Value: c.Value, Confidence: c.Confidence, Source: c.Source, ValidFrom: c.From, ValidUntil: c.Until,
+		Correct: c.Correct, Also: c.Also, Replaces: c.Replaces, Privacy: c.Privacy,
+	}
+}
+
 // disputed is what becomes of an assertion that may not replace a version.
 func (t *timeline) disputed(old *fact.Version) ([]state.Event, Remembered, error) {
 	c := t.said

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -149,13 +148,4 @@ func hasValue(v *fact.Version, value string) bool {
 // noValue says that a fact has not the value that was named.
 func noValue(category, key, value string) error {
 	return refusal.NotFound("No value '%s' of [%s] %s", prose.Brief(value), prose.Line(category), prose.Line(key))
-}
-
-// dispute is the claim that an assertion makes when it may not replace what is
-// believed.
-func (c *Checked) dispute() formats.Dispute {
-	return formats.Dispute{
-		Value: c.Value, Confidence: c.Confidence, Source: c.Source, ValidFrom: c.From, ValidUntil: c.Until,
-		Correct: c.Correct, Also: c.Also, Replaces: c.Replaces, Privacy: c.Privacy,
-	}
 }
