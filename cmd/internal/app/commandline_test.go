@@ -138,7 +138,6 @@ func TestFactsAreCompleted(t *testing.T) {
 		"knowledge why architecture ":                          "auth\tJWT\n",
 		"knowledge why architecture/":                          "architecture/auth\tJWT\n",
 		"knowledge remove -c architecture -k ":                 "auth\tJWT\n",
-		"knowledge relate architecture auth --target ":         "architecture/\t1 fact\n",
 		"knowledge judge architecture/auth architecture/":      "architecture/auth\tJWT\n",
 		"knowledge timeline architecture ":                     "auth\tJWT\n",
 		"knowledge feedback architecture auth ":                "up\ndown\n",

@@ -13,18 +13,17 @@ import (
 
 // known lists the clients, categories and keys that complete an argument, each with a
 // description. It opens one store, for reading. It ignores errors: a shell would print them
-// into the line that is being typed. An empty list is not nil, which would make the shell
-// complete names of files.
+// into the line that is being typed.
 func (r *run) known(ctx context.Context, b cli.Blank) []string {
 	r.stores.warn = func(string) {}
 	facts := b.Tool != "agent" && (b.Argument == "category" || b.Argument == "key") // a message has a category too
 	switch {
 	case b.Argument == "clients":
 		return hook.Names()
-	case !facts || r.begin(new(op.Tool)) != nil:
+	case !facts || b.Argument == "key" && b.Category == "" || r.begin(new(op.Tool)) != nil:
 		return nil
 	}
-	out := []string{}
+	var out []string
 	store, err := r.stores.facts(ctx, op.Scope{Project: r.globals.Project, Agent: r.globals.Agent})
 	if err != nil {
 		return out
@@ -38,7 +37,7 @@ func (r *run) known(ctx context.Context, b cli.Blank) []string {
 	}
 	list, _ := store.Recall(ctx, knowledge.Question{Category: b.Category, Limit: 200})
 	for _, f := range list.Facts {
-		out = append(out, f.Key+"\t"+f.Value)
+		out = append(out, f.Key+"\t"+prose.Line(prose.Clip(f.Value, 60)))
 	}
 	return out
 }

@@ -53,8 +53,7 @@ type Options struct {
 	// default they are printed.
 	Warn func(text string)
 	// Known lists values of an argument for completion: a value, or a value, a
-	// tab and its description. It returns nil for an argument it does not know,
-	// and ignores errors.
+	// tab and its description. It ignores errors.
 	Known func(context.Context, Blank) []string
 	// Made is called for every operation after its answer is printed.
 	Made func(op.Made)
@@ -116,7 +115,7 @@ func New(o Options) *cobra.Command {
 		root.AddCommand(plain(p, g))
 	}
 	root.AddCommand(completion())
-	globalCompletions(root, g)
+	_ = root.RegisterFlagCompletionFunc("agent", cobra.NoFileCompletions) // it fails for an unknown flag
 	root.InitDefaultHelpFlag()
 	return root
 }

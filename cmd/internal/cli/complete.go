@@ -13,8 +13,7 @@ import (
 
 // Blank is the argument to complete, as the table names it.
 type Blank struct {
-	Tool     string // the command of the tool; empty: an argument of every command
-	Action   string // empty where the tool has none
+	Tool     string // the command of the tool
 	Argument string
 	Category string // of a key: the category that was typed
 }
@@ -23,10 +22,7 @@ type Blank struct {
 const completionTime = 5 * time.Second
 
 // files are the arguments that the shell completes as paths of files.
-var files = []string{"file", "path", "paths", "svg"}
-
-// directories are the arguments that the shell completes as directories.
-var directories = []string{"project", "keep", "dir"}
+var files = []string{"file", "path", "paths", "svg", "keep", "dir"}
 
 // complete adds completion to the command of a row, for each flag and each position.
 func (k *call) complete(c *cobra.Command) {
@@ -37,20 +33,19 @@ func (k *call) complete(c *cobra.Command) {
 		}
 		// It fails only for an unknown flag, or one that has a completion already.
 		_ = c.RegisterFlagCompletionFunc(p.Flag, func(c *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return k.fill(c.Context(), p, k.category(words), nil, typed)
+			return k.values(c.Context(), p, k.category(words), typed)
 		})
 	}
 	c.ValidArgsFunction = func(c *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
 		words, open := k.places(append(words, typed), func(p op.Param) bool { return k.given(p.Name) != "" })
-		words = words[:len(words)-1]
-		if len(open) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		n := len(words) - 1
+		switch {
+		case n < len(open):
+			return k.values(c.Context(), open[n], k.category(words[:n]), typed)
+		case len(open) > 0 && open[len(open)-1].Type == op.TypeArray:
+			return k.values(c.Context(), open[len(open)-1], "", typed)
 		}
-		p := open[min(len(words), len(open)-1)]
-		if len(words) >= len(open) && p.Type != op.TypeArray {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return k.fill(c.Context(), p, k.category(words), words, typed)
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -75,87 +70,32 @@ func (k *call) category(words []string) string {
 	return ""
 }
 
-// fill lists the values of an argument without those that were typed already. After a
-// slash it completes category/key.
-func (k *call) fill(ctx context.Context, p op.Param, category string, there []string, typed string) ([]string, cobra.ShellCompDirective) {
-	ask := func(argument, category string) []string {
-		return k.globals.values(ctx, Blank{Tool: k.tool.Command, Action: k.op.Name, Argument: argument, Category: category})
-	}
+// values lists the values of an argument. After a slash it completes category/key.
+func (k *call) values(ctx context.Context, p op.Param, category, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	room, _, slash := strings.Cut(typed, "/")
-	if _, keyed := k.op.Param(keyName); slash && (p.Name == "target" || keyed && (p.Name == categoryName || p.Name == keyName)) {
-		var facts []string
-		for _, key := range ask(keyName, room) {
-			facts = append(facts, room+"/"+key)
-		}
-		return facts, done
+	if len(p.Enum) > 0 {
+		return p.Enum, done
 	}
-	if p.Name == "target" {
-		var rooms []string
-		for _, room := range ask(categoryName, "") {
-			name, about, _ := strings.Cut(room, "\t")
-			rooms = append(rooms, described(name+"/\t"+about))
-		}
-		return rooms, done | cobra.ShellCompDirectiveNoSpace
-	}
-	values := slices.Clone(p.Enum)
-	if len(values) == 0 && (p.Name != keyName || category != "") {
-		if p.Name != keyName {
-			category = ""
-		}
-		values = ask(p.Name, category)
-	}
-	if values == nil && slices.Contains(files, p.Name) {
+	if slices.Contains(files, p.Name) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	if values == nil && slices.Contains(directories, p.Name) {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
-	values = slices.DeleteFunc(values, func(v string) bool {
-		word, _, _ := strings.Cut(v, "\t")
-		return slices.Contains(there, word)
-	})
-	return values, done
-}
-
-// globalCompletions completes the flags that every command has.
-func globalCompletions(root *cobra.Command, g *Globals) {
-	_ = root.RegisterFlagCompletionFunc("project", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	})
-	_ = root.RegisterFlagCompletionFunc("agent", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return g.values(c.Context(), Blank{Argument: "agent"}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	})
-}
-
-// values asks the store for values. It returns nothing if that takes too long.
-func (g *Globals) values(ctx context.Context, b Blank) []string {
-	if g.known == nil {
-		return nil
+	if k.globals.known == nil {
+		return nil, done
 	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	values := g.known(ctx, b)
-	for i, v := range values {
-		values[i] = described(v)
+	room, _, slash := strings.Cut(typed, "/")
+	if !slash || !slices.Contains([]string{categoryName, keyName, "target"}, p.Name) {
+		return k.globals.known(ctx, Blank{Tool: k.tool.Command, Argument: p.Name, Category: category}), done
 	}
-	return values
-}
-
-// described is a value for the shell: one word, a tab and a short description.
-func described(v string) string {
-	word, about, _ := strings.Cut(v, "\t")
-	about = strings.Join(strings.Fields(about), " ")
-	if short := []rune(about); len(short) > 60 {
-		about = string(short[:59]) + "…"
+	var facts []string
+	for _, key := range k.globals.known(ctx, Blank{Tool: k.tool.Command, Argument: keyName, Category: room}) {
+		facts = append(facts, room+"/"+key)
 	}
-	if about == "" {
-		return word
-	}
-	return word + "\t" + about
+	return facts, done
 }
 
 // shells are the supported shells: the name, how to load the completion once, and how to
