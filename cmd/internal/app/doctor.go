@@ -88,8 +88,6 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 		h, err = advice.Health(ctx, store, knowledge.Nothing{})
 	}
 	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return nil // the finding on the data directory names the file
 	case errors.Is(err, journal.ErrNewer):
 		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error()}} // it says what to do
 	case err != nil:

@@ -203,7 +203,7 @@ func TestNothingToTakeOut(t *testing.T) {
 	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
 	write(t, path, `{"mcpServers": {"lean-ctx": `)
 	r, err := p.Disconnect(ConnectOptions{})
-	if text := r.Text(); err != nil || r.Failed() != 1 || !strings.Contains(text, `Take out by hand: the entry "lean-ctx" of "mcpServers"`) || strings.Contains(text, "Put this") {
+	if text := r.Text(); err != nil || r.Failed() != 1 || !strings.Contains(text, `Take out by hand: the entry "lean-ctx", and hooks that call "hook cursor"`) || strings.Contains(text, "Put this") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if err := os.Remove(path); err != nil {

@@ -42,7 +42,6 @@ type client struct {
 	rule     string // a file of the project that the client shows its model in every session
 	front    string // the front matter of that file
 	note     string // what the user must do after hooks were written
-	asks     string // before it uses a server that a project names
 }
 
 // files has a file for each scope. If there are several, separated by |, the first one that
@@ -95,7 +94,6 @@ func clients() []client {
 		name: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
 		servers: files{User: "{claude.json}", Project: "{project}/.mcp.json", Local: "{claude.json}"},
 		key:     "mcpServers", entry: typedStdio, remote: typedURL,
-		asks: "Claude Code asks at its next start whether to use this project's server",
 		hooks: hooks{
 			files:  files{User: "{claude}/settings.json", Project: "{project}/.claude/settings.json", Local: "{project}/.claude/settings.local.json"},
 			events: claudeEvents(), entry: commandHook, grouped: true,
@@ -104,7 +102,6 @@ func clients() []client {
 		name: "codex", binaries: []string{"codex"}, signs: []string{"{codex}"},
 		servers: files{User: "{codex}/config.toml", Project: "{project}/.codex/config.toml"},
 		key:     "mcp_servers", format: toml, entry: stdio, remote: `{"url": URL, "http_headers": HEADERS}`,
-		asks: "Codex reads it in a trusted project only: it asks at its start",
 		hooks: hooks{
 			files: files{User: "{codex}/hooks.json", Project: "{project}/.codex/hooks.json"},
 			events: []event{
@@ -122,7 +119,6 @@ func clients() []client {
 		name: "gemini", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
 		servers: files{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
 		key:     "mcpServers", entry: stdio, remote: `{"httpUrl": URL, "headers": HEADERS}`,
-		asks: "Gemini CLI reads it in a trusted folder only: it asks at its start",
 		hooks: hooks{
 			files: files{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
 			events: []event{

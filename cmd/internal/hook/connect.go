@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -68,14 +69,14 @@ func (m Machine) wanted(o ConnectOptions) (chosen []client, edits map[string][]e
 			list = c.byURL(list, o.Remote)
 		}
 		switch {
-		case serves(list):
+		case len(list) > 0:
 			edits[c.name] = list
 		case len(o.Clients) == 0:
 			notes = append(notes, fmt.Sprintf("%s: left out, it has no scope %s", c.name, scope))
 		case c.servers[scope] == "":
 			return nil, nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
 		default:
-			return nil, nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s in the home directory: its file there is the user's", c.name, scope), "use --scope user, or go to a project"}
+			return nil, nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s in the home directory: the files there are the user's", c.name, scope), "use --scope user, or go to a project"}
 		}
 	}
 	return chosen, edits, notes, err
@@ -117,7 +118,6 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 		case !did:
 		case o.Remote.URL != "":
 			r.note(fmt.Sprintf("%s: %s holds the token of the server. Do not commit it.", c.name, edits[c.name][0].path))
-			r.note(c.asks)
 		default:
 			r.note(c.note)
 		}
@@ -154,7 +154,7 @@ func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	if f.new {
 		f.mode = e.mode(0o600, 0o644)
 	}
-	if err = makeDirs(dirs, e.mode(0o700, 0o755)); err == nil {
+	if err = os.MkdirAll(filepath.Dir(f.path), e.mode(0o700, 0o755)); err == nil {
 		err = f.write(after)
 	}
 	if err != nil {
@@ -260,20 +260,4 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 	}
 	rec.forget(e)
 	return r
-}
-
-// Print returns what connect would write, for users who edit their files themselves, and for
-// clients that are not in the table.
-func (m Machine) Print(o ConnectOptions) (string, error) {
-	chosen, edits, _, err := m.wanted(o)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, c := range chosen {
-		for _, e := range edits[c.name] {
-			fmt.Fprintf(&b, "%s: %s\n%s\n\n", c.name, e.path, indented(e.snippet()))
-		}
-	}
-	return strings.TrimRight(b.String(), "\n"), nil
 }

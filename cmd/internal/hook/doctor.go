@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,8 +135,6 @@ func (x *examiner) data() {
 		} else if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 			f.Level, f.Text = Problem, fmt.Sprintf("%s can be read by others (%o)", x.m.Data, info.Mode().Perm())
 			f.Fix = "chmod 700 " + x.m.Data
-		} else if path := unreadable(x.m.Data); path != "" {
-			f.Level, f.Text, f.Fix = Problem, path+" cannot be read and written", "make it yours: ls -ld "+path
 		}
 	}
 	x.add(f)
@@ -146,37 +143,11 @@ func (x *examiner) data() {
 	}
 }
 
-// unreadable is the first file or directory below dir that we may not read and
-// write. Another user made it, or a backup restored it so.
-func unreadable(dir string) (path string) {
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			var f *os.File
-			if f, err = os.OpenFile(p, os.O_RDWR, 0); err == nil {
-				err = f.Close()
-			}
-		} else if err == nil && p == filepath.Join(dir, "models") {
-			return fs.SkipDir // read only, and put there from elsewhere
-		} else if err == nil && d.IsDir() {
-			var info fs.FileInfo
-			if info, err = d.Info(); err == nil && info.Mode().Perm()&0o300 != 0o300 {
-				err = fs.ErrPermission
-			}
-		}
-		if errors.Is(err, fs.ErrPermission) {
-			path = p
-			return fs.SkipAll
-		}
-		return nil // what goes meanwhile is no fault
-	})
-	return path
-}
-
 // client looks at all files of one client.
 func (x *examiner) client(ctx context.Context, c *client) {
 	n := len(x.Findings)
 	for _, scope := range scopes {
-		if edits := c.edits(x.m, scope); serves(edits) {
+		if edits := c.edits(x.m, scope); len(edits) > 0 {
 			x.scope(ctx, c, edits)
 		}
 	}

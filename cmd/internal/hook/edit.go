@@ -53,13 +53,11 @@ func (e edit) open(data []byte) (document, error) {
 }
 
 // edits are the edits for a client in a scope: the server's file first, then those of hooks
-// and rules. There are none in a scope that the client lacks.
+// and rules. There are none in a scope that the client lacks, and none for a project that is
+// the home directory, where files of a project are the user's.
 func (c *client) edits(m Machine, scope Scope) []edit {
-	if c.servers[scope] == "" {
+	if c.servers[scope] == "" || scope == Project && sameDir(m.Root, m.Home) {
 		return nil
-	}
-	if scope == Project && sameDir(m.Root, m.Home) {
-		m.Root = m.Home
 	}
 	fill := func(template string, e event) string {
 		line := commandLine(m.Command, c.name, e.ours)
@@ -113,18 +111,8 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		r.text = fmt.Sprintf("---\n%s\n---\n<!-- %s %s --scope project`, removed by `lean-ctx disconnect`. -->\n%s\n", c.front, madeBy, c.name, strings.TrimSpace(ruleText))
 		all = append(all, r)
 	}
-	if scope != Project {
-		return all
-	}
-	// If the project is the home directory, some files are the user's too. They count
-	// as the user's.
-	return slices.DeleteFunc(all, func(e edit) bool {
-		return slices.ContainsFunc(c.edits(m, User), func(u edit) bool { return u.path == e.path })
-	})
+	return all
 }
-
-// serves tells whether the server's file is among the edits.
-func serves(edits []edit) bool { return len(edits) > 0 && edits[0].entry != "" }
 
 // put returns the file with the edit made. It is the same file if nothing is missing.
 func (e edit) put(data []byte) ([]byte, error) {
@@ -179,17 +167,15 @@ func (e edit) putEntry(d document) error {
 	if err := json.Unmarshal([]byte(e.entry), &want); err != nil {
 		return err
 	}
-	maps.DeleteFunc(want, func(key string, _ any) bool { return !slices.Contains(ourMembers, key) })
-	outdated := false
-	for key, value := range want {
-		outdated = outdated || fmt.Sprint(old[key]) != fmt.Sprint(value)
-	}
-	if !outdated {
+	theirs := func(key string, _ any) bool { return !slices.Contains(ourMembers, key) }
+	maps.DeleteFunc(want, theirs)
+	now := maps.Clone(old)
+	maps.DeleteFunc(now, func(key string, x any) bool { return !theirs(key, x) })
+	maps.Copy(now, want)
+	if fmt.Sprint(now) == fmt.Sprint(old) {
 		return nil
 	}
-	maps.DeleteFunc(old, func(key string, _ any) bool { return slices.Contains(ourMembers, key) })
-	maps.Copy(old, want)
-	return d.set(e.keys, encoded(old))
+	return d.set(e.keys, encoded(now))
 }
 
 // ourMembers are the members of an entry that say how the server is reached. People set the
@@ -244,9 +230,9 @@ func commandOf(entry map[string]any) (line, env []string) {
 }
 
 // without returns a file without our entries. former is the file before our change, if it
-// is known. An entry that ours replaced comes back. An entry of our name that we did not
-// write stays.
-func (e edit) without(data, former []byte, known bool) ([]byte, error) {
+// is known. An entry that ours replaced comes back. An entry of our name that starts
+// something else stays.
+func (e edit) without(data, former []byte) ([]byte, error) {
 	if isBlank(data) {
 		return data, nil
 	}
@@ -258,7 +244,7 @@ func (e edit) without(data, former []byte, known bool) ([]byte, error) {
 		theirs := e.foreign(former)
 		have, err := d.entry(e.keys) // after an error there is no entry
 		switch {
-		case err != nil || have == nil || !known && e.foreign(data) != "":
+		case err != nil || have == nil || e.foreign(data) != "":
 		case theirs != "":
 			err = d.set(e.keys, theirs)
 		default:
@@ -289,7 +275,7 @@ func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err erro
 	if known {
 		former = was.Former
 	}
-	rest, err = e.without(data, former, known)
+	rest, err = e.without(data, former)
 	if err != nil || bytes.Equal(rest, data) {
 		return data, false, err
 	}

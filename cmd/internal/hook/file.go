@@ -83,15 +83,6 @@ func missingDirs(path string) (dirs []string) {
 	return dirs
 }
 
-func makeDirs(dirs []string, mode fs.FileMode) error {
-	for _, dir := range dirs {
-		if err := os.Mkdir(dir, mode); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // removeDirs removes directories that are empty, the innermost first.
 func removeDirs(dirs []string) {
 	for _, d := range slices.Backward(dirs) {

@@ -19,9 +19,8 @@ const recordSchema = 2
 
 // record lists the changes that disconnect has not undone yet.
 type record struct {
-	Schema  int      `json:"schema"`
-	MadeDir bool     `json:"made_dir,omitempty"` // the data directory exists because of us
-	Files   []change `json:"files"`
+	Schema int      `json:"schema"`
+	Files  []change `json:"files"`
 }
 
 // change is a change of one file. It contains the whole former file, so only the user may
@@ -63,16 +62,11 @@ func (m Machine) save(r *record) error {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if r.MadeDir {
-			_ = os.Remove(m.Data) // fails if it is not empty
-		}
+		_ = os.Remove(m.Data) // fails if it is not empty
 		return nil
 	}
-	if !exists(m.Data) {
-		if err := os.MkdirAll(m.Data, 0o700); err != nil {
-			return err
-		}
-		r.MadeDir = true
+	if err := os.MkdirAll(m.Data, 0o700); err != nil {
+		return err
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -91,10 +85,9 @@ func (r *record) of(e edit) *change {
 
 func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.made) }
 
-// made tells whether a change belongs to an edit. A file of the user that is also the
-// project's may have been recorded as the project's.
+// made tells whether a change belongs to an edit.
 func (e edit) made(c change) bool {
-	return c.Path == e.path && c.Client == e.client && (c.Scope == e.scope || e.scope == User && c.Scope == Project)
+	return c.Path == e.path && c.Client == e.client && c.Scope == e.scope
 }
 
 // add records a change. The former file is the one before our first change, as long as
@@ -126,6 +119,6 @@ func (e edit) isIn(data []byte) bool {
 	if e.format == ownFile {
 		return isOurs(data)
 	}
-	rest, err := e.without(data, nil, false)
+	rest, err := e.without(data, nil)
 	return err == nil && !bytes.Equal(rest, data)
 }

@@ -103,17 +103,7 @@ func (e edit) refused(r FileReport, err error) FileReport {
 // stuck says why something of ours may still be in a file, and what to remove by hand.
 func (e edit) stuck(r FileReport, err error) FileReport {
 	r = e.problem(r, err)
-	var parts []string
-	if e.entry != "" {
-		parts = append(parts, fmt.Sprintf("the entry %q of %q", server, strings.Join(e.keys[:len(e.keys)-1], ".")))
-	}
-	if e.events != nil {
-		parts = append(parts, fmt.Sprintf("the hooks that call %q", "hook "+e.client))
-	}
-	if e.format == ownFile {
-		parts = append(parts, "the file, if it is ours")
-	}
-	r.Note = "Take out by hand: " + strings.Join(parts, ", and ")
+	r.Note = fmt.Sprintf("Take out by hand: the entry %q, and hooks that call %q.", server, "hook "+e.client)
 	return r
 }
 

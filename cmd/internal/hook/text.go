@@ -130,17 +130,17 @@ func lineEnd(data []byte, at int) int {
 	return len(data)
 }
 
-// cut returns the file without our entry, the place of the entry, and its indentation. Only
-// a parser can tell an entry from a text that looks like one, so it tries each.
-func (f *textFile) cut(keys []string) (rest []byte, at int, indent string, err error) {
+// cut returns the file without our entry. Only a parser can tell an entry from a text that
+// looks like one, so it tries each.
+func (f *textFile) cut(keys []string) ([]byte, error) {
 	header := f.header(keys[0])
 	for _, found := range slices.Backward(header.FindAllSubmatchIndex(f.data, -1)) {
 		from, to := found[0], found[1]
-		indent = string(f.data[found[2]:found[3]])
+		indent := found[3] - found[2]
 		for end := to; end < len(f.data); { // blank lines and comments at the end belong to the next entry
 			line := f.data[end:lineEnd(f.data, end)]
 			text := bytes.TrimSpace(line)
-			if f.format == yaml && len(text) > 0 && len(line)-len(bytes.TrimLeft(line, " ")) <= len(indent) ||
+			if f.format == yaml && len(text) > 0 && len(line)-len(bytes.TrimLeft(line, " ")) <= indent ||
 				f.format == toml && bytes.HasPrefix(text, []byte("[")) && !header.Match(line) {
 				break
 			}
@@ -151,31 +151,33 @@ func (f *textFile) cut(keys []string) (rest []byte, at int, indent string, err e
 		if before := bytes.LastIndexByte(f.data[:max(from-1, 0)], '\n') + 1; f.format == toml && isBlank(f.data[before:from]) {
 			from = before // we wrote the blank line too
 		}
-		rest = slices.Concat(f.data[:from], f.data[to:])
+		rest := slices.Concat(f.data[:from], f.data[to:])
 		after := &textFile{f.format, "", rest}
 		if entry, err := after.entry(keys); err == nil && entry == nil && f.rest(rest, keys) == f.rest(f.data, keys) {
-			return rest, from, indent, nil
+			return rest, nil
 		}
 	}
-	return nil, 0, "", &FileError{Problem: fmt.Sprintf("the entry %s.%s is not written as a block: take it out by hand", keys[0], server)}
+	return nil, &FileError{Problem: fmt.Sprintf("the entry %s.%s is not written as a block: take it out by hand", keys[0], server)}
 }
 
-// set writes an entry, given as JSON: in the place of the one that is there, or else in TOML
-// at the end, in YAML as the first of its parent.
+// set writes an entry, given as JSON, and removes the one that is there: in TOML at the end,
+// in YAML as the first of its parent.
 func (f *textFile) set(keys []string, value string) error {
 	have, err := f.entry(keys)
 	if err != nil {
 		return err
 	}
-	rest, at, indent := f.data, len(f.data), ""
-	switch {
-	case have != nil:
-		rest, at, indent, err = f.cut(keys)
-	case f.format == yaml:
-		rest, at, indent, err = f.parent(keys[0])
+	rest := f.data
+	if have != nil {
+		if rest, err = f.cut(keys); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	at, indent := len(rest), ""
+	if f.format == yaml {
+		if rest, at, indent, err = parent(rest, keys[0]); err != nil {
+			return err
+		}
 	}
 	lines, err := f.lines(keys, value, indent)
 	if err != nil {
@@ -217,22 +219,22 @@ func (f *textFile) lines(keys []string, value, indent string) (string, error) {
 	return b.String(), err
 }
 
-// parent returns a file of YAML that has the parent of our entry, the place after it, and
+// parent returns the file with the parent of our entry, the place after it, and
 // the indentation of its entries.
-func (f *textFile) parent(key string) (data []byte, at int, indent string, err error) {
-	line := regexp.MustCompile(`(?m)^` + key + `[ \t]*:([ \t]*\{[ \t]*\})?([^\r\n]*)\r?(?:\n|\z)`).FindSubmatchIndex(f.data)
+func parent(data []byte, key string) (_ []byte, at int, indent string, err error) {
+	line := regexp.MustCompile(`(?m)^` + key + `[ \t]*:([ \t]*\{[ \t]*\})?([^\r\n]*)\r?(?:\n|\z)`).FindSubmatchIndex(data)
 	if line == nil {
-		data = slices.Clone(f.data)
+		data = slices.Clone(data)
 		if len(data) > 0 && data[len(data)-1] != '\n' {
 			data = append(data, newlineOf(data)...)
 		}
 		data = append(data, key+":"+newlineOf(data)...)
 		return data, len(data), "  ", nil
 	}
-	if rest := bytes.TrimSpace(f.data[line[4]:line[5]]); len(rest) > 0 && rest[0] != '#' {
+	if rest := bytes.TrimSpace(data[line[4]:line[5]]); len(rest) > 0 && rest[0] != '#' {
 		return nil, 0, "", &FileError{Problem: fmt.Sprintf("%q is written on one line", key)}
 	}
-	data, at, indent = f.data, line[1], "  "
+	at, indent = line[1], "  "
 	if line[2] >= 0 { // without {}
 		data, at = slices.Concat(data[:line[2]], data[line[3]:]), at-(line[3]-line[2])
 	}
@@ -244,7 +246,7 @@ func (f *textFile) parent(key string) (data []byte, at int, indent string, err e
 
 // unset removes our entry, and in YAML its parent if that is empty then.
 func (f *textFile) unset(keys []string) error {
-	rest, _, _, err := f.cut(keys)
+	rest, err := f.cut(keys)
 	if err != nil {
 		return err
 	}
