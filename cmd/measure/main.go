@@ -3,7 +3,7 @@
 //
 //	go run ./cmd/measure eval ../eval        quality, on sets with known answers
 //	go run ./cmd/measure bench               time and space, beside floors
-//	go run ./cmd/measure table corpus|train  makes the table of the built-in encoder
+//	go run ./cmd/measure table               makes the table of the built-in encoder
 //
 // Both eval and bench build lean-ctx and use it as its users do: as a command, or
 // as an MCP server on its standard input and output. They work in a temporary
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-const usage = "usage: measure eval DIR | bench | table corpus | table train (-h lists the flags of each)"
+const usage = "usage: measure eval DIR | bench | table (-h lists the flags of each)"
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case "bench":
 		return runBench(ctx, args[1:], out)
 	case "table":
-		return table.Main(args[1:], out)
+		return table.Main(args[1:])
 	}
 	return errors.New(usage)
 }

