@@ -13,10 +13,7 @@ func TestEvaluation(t *testing.T) {
 	if dir == "" {
 		t.Skip("NOT MEASURED: LEAN_CTX_EVAL_DIR does not name the evaluation sets")
 	}
-	encoder, err := loadStatic()
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoder := Static()
 	floors := map[string]float64{"locomo-dev/facts": 0.49, "locomo-dev/turns": 0.32, "cosqa-dev": 0.35}
 	if name := os.Getenv("LEAN_CTX_EMBED_TABLE"); name != "" {
 		data, err := os.ReadFile(name)

@@ -23,10 +23,7 @@ func TestParaphrasesShareNoWord(t *testing.T) {
 
 // What a question finds that has no word of the fact.
 func TestStaticFindsParaphrases(t *testing.T) {
-	e, err := Static()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := Static()
 	s := paraphrases(t)
 	words, meaning := s.byWords(), s.byMeaning(t, e)
 	t.Logf("nDCG@10 on 120 paraphrases: words %.3f, %s %.3f", words, e.Name(), meaning)

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"math"
 	"strings"
 	"sync"
@@ -51,12 +52,17 @@ type StaticEncoder struct {
 // A text's first 64 KiB count. Tokens are weighed in the table: the rarer, the
 // more. Tokens without meaning to it are skipped; a text of nothing else, and
 // the empty text, give the zero vector, whose cosine to everything is 0.
-// The error says that the table built in is damaged.
-func Static() (*StaticEncoder, error) { return loadStatic() }
+func Static() *StaticEncoder { return loadStatic() }
 
 // loadStatic is done once, by the first who needs it: indexing the vocabulary
 // takes some milliseconds, the table is read in place.
-var loadStatic = sync.OnceValues(func() (*StaticEncoder, error) { return newStatic(vocabulary30k, table256) })
+var loadStatic = sync.OnceValue(func() *StaticEncoder {
+	s, err := newStatic(vocabulary30k, table256)
+	if err != nil {
+		panic(err) // the program was built of other files than its tests
+	}
+	return s
+})
 
 // newStatic makes an encoder of a vocabulary, one token a line, and a table
 // with as many rows.
@@ -67,7 +73,7 @@ func newStatic(vocab, data string) (*StaticEncoder, error) {
 	}
 	words := newWordPieces(vocab)
 	if len(words.whole) != rows.n {
-		return nil, &TableError{Problem: "it has not one row for each token of the vocabulary"}
+		return nil, errors.New("token table: it has not one row for each token of the vocabulary")
 	}
 	return &StaticEncoder{words: words, rows: rows, name: "static-minilm-256@" + rows.sum}, nil
 }
@@ -130,13 +136,6 @@ const (
 	tableHead  = 64
 )
 
-// TableError says what is wrong with a token table.
-type TableError struct{ Problem string }
-
-func (e *TableError) Error() string {
-	return "token table: " + e.Problem + "; it was made by another version or is damaged"
-}
-
 // table is a token table, read where it lies.
 type table struct {
 	n, dim int
@@ -149,12 +148,12 @@ type table struct {
 // tests: the data is part of the program.
 func openTable(data string) (*table, error) {
 	if len(data) < tableHead || data[:len(tableMagic)] != tableMagic {
-		return nil, &TableError{Problem: "it does not begin with " + tableMagic}
+		return nil, errors.New("token table: it does not begin with " + tableMagic)
 	}
 	head := []byte(data[:tableHead])
 	n, dim := int64(binary.LittleEndian.Uint32(head[8:])), int64(binary.LittleEndian.Uint32(head[12:]))
 	if n == 0 || dim == 0 || n > 1<<20 || dim > 1<<12 || int64(len(data)) != tableHead+n*(4+dim) {
-		return nil, &TableError{Problem: "its length is not that of its rows"}
+		return nil, errors.New("token table: its length is not that of its rows")
 	}
 	body := data[tableHead:]
 	return &table{

@@ -27,15 +27,6 @@ func (s *stopping) Encode(ctx context.Context, texts []string) ([][]float32, err
 	return s.Encoder.Encode(ctx, texts)
 }
 
-func mustStatic(t testing.TB) Encoder {
-	t.Helper()
-	e, err := embed.Static()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 func vectorOf(t testing.TB, e Encoder, text string) []float32 {
 	t.Helper()
 	v, err := e.Encode(t.Context(), []string{text})
@@ -52,7 +43,7 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 		texts = append(texts, Text{ID: fmt.Sprint("f-", i), Text: fmt.Sprintf("Service %d listens on port %d.", i, 8000+i)})
 	}
 	texts[31].Text = "PostgreSQL 16 is the primary data store."
-	e := mustStatic(t)
+	e := embed.Static()
 	ctx, cancel := context.WithCancel(t.Context())
 	n, err := Open(dir).Fill(ctx, &stopping{e, 25, cancel}, texts, nil)
 	if n != 25 || !errors.Is(err, context.Canceled) {
@@ -76,7 +67,7 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 // Two servers that fill at once do the work twice and disturb nobody.
 func TestTwoFillAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	e := mustStatic(t)
+	e := embed.Static()
 	var texts []Text
 	for i := range 3000 {
 		texts = append(texts, Text{ID: fmt.Sprintf("f-%016x", i), Text: fmt.Sprintf("fact number %d", i)})

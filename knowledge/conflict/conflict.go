@@ -99,7 +99,7 @@ func (f *Form) read(text string, key bool) {
 			}
 			continue
 		}
-		if p, ok := polarities[w]; ok && (w != "on" || next == "" || afterOn[next]) { // on is mostly no yes
+		if p, ok := polarities[w]; ok && (w != "on" || next == "" || afterOn(next)) { // on is mostly no yes
 			if f.polarity == 0 {
 				f.polarity = p
 			} else if !said[w] {
@@ -119,10 +119,10 @@ func (f *Form) read(text string, key bool) {
 				x.unit, x.text = u, digits
 			}
 			whole := strings.Trim(n, "0123456789") == "" && x.unit == ""
-			if whole && (key || counters[last]) {
+			if whole && (key || counters(last)) {
 				f.place = append(f.place, n)
 			}
-			if !whole || !counters[last] {
+			if !whole || !counters(last) {
 				f.numbers = append(f.numbers, x)
 			}
 			continue
@@ -131,7 +131,7 @@ func (f *Form) read(text string, key bool) {
 			f.place = append(f.place, n)
 			w = name
 		}
-		if generic[w] || words.IsStop(w) {
+		if generic(w) || words.IsStop(w) {
 			continue
 		}
 		for _, t := range words.Terms(w) {
@@ -168,7 +168,7 @@ func (old Form) Before(new Form) Kind {
 func (f Form) Exclusive() bool {
 	slot := false
 	for t := range f.subject {
-		slot = slot || slots[t]
+		slot = slot || slots(t)
 	}
 	return slot || len(f.numbers)+len(f.members)+len(f.replaced) > 0 || f.polarity != 0
 }
@@ -275,7 +275,7 @@ func (old Form) counts(new Form) bool {
 // named reports whether a word is all that a value is about. It is the name of something that
 // has one version, and not a slot that many things have.
 func named(f Form, w string) bool {
-	return w != "" && !slots[w] && (len(f.value) == 0 || len(f.value) == 1 && f.value[0] == w)
+	return w != "" && !slots(w) && (len(f.value) == 0 || len(f.value) == 1 && f.value[0] == w)
 }
 
 // holds reports whether both name the one who holds the same office, or the one
@@ -286,7 +286,7 @@ func (old Form) holds(new Form) bool {
 	}
 	slot := false
 	for t := range old.subject {
-		slot = slot || slots[t] && new.subject[t]
+		slot = slot || slots(t) && new.subject[t]
 	}
 	both, onlyA, onlyB := shared(old, new)
 	return slot && both >= 2 && onlyA > 0 && onlyB > 0 && onlyA+onlyB <= 4
@@ -296,11 +296,11 @@ func (old Form) holds(new Form) bool {
 func sameCircumstance(a, b Form) bool {
 	for _, x := range [][2]Form{{a, b}, {b, a}} {
 		for t := range x[0].subject {
-			if !circumstances[t] || x[1].subject[t] {
+			if !circumstances(t) || x[1].subject[t] {
 				continue
 			}
 			for u := range x[1].subject {
-				if circumstances[u] && !x[0].subject[u] {
+				if circumstances(u) && !x[0].subject[u] {
 					return false
 				}
 			}
@@ -372,7 +372,7 @@ func replacedIn(tokens []string) (out [][]string) {
 			if class, name, _ := member(w, next); class != "" {
 				return append(terms, name)
 			}
-			if words.IsStop(w) || generic[w] {
+			if words.IsStop(w) || generic(w) {
 				if len(terms) > 0 {
 					return terms
 				}
@@ -415,7 +415,7 @@ func tokenize(text string) []string {
 		w = strings.Trim(w, ".-:+")
 		switch {
 		case w == "":
-		case names[w] != "" || hasDigit(w):
+		case names()[w] != "" || hasDigit(w):
 			out = append(out, w)
 		default:
 			for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return strings.ContainsRune(".-+:", r) }) {
@@ -464,10 +464,10 @@ func suffixed(n string) (unit, digits string) {
 
 // member finds a name of a class, of one word or of two.
 func member(w, next string) (class, name string, both bool) {
-	if c := names[w+" "+next]; c != "" && next != "" {
+	if c := names()[w+" "+next]; c != "" && next != "" {
 		return c, w + " " + next, true
 	}
-	if c := names[w]; c != "" {
+	if c := names()[w]; c != "" {
 		if same := sameNames[w]; same != "" {
 			w = same
 		}

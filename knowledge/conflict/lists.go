@@ -2,13 +2,17 @@ package conflict
 
 import (
 	"strings"
+	"sync"
 
 	"leanctx/knowledge/words"
 )
 
 // names gives the class of each name; of a class a project mostly has one for one
 // purpose.
-var names = classes(map[string]string{
+var names = sync.OnceValue(func() map[string]string { return classes(members) })
+
+// members of each class, parted by |.
+var members = map[string]string{
 	"database":        "mysql|mariadb|postgresql|postgres|sqlite|mongodb|oracle|dynamodb|cockroachdb|cassandra|couchdb|firestore|mssql|sql server|clickhouse|bigquery|snowflake|redshift|duckdb",
 	"ci":              "jenkins|github actions|gitlab ci|circleci|travis|travis ci|teamcity|buildkite|azure pipelines|drone",
 	"cloud":           "aws|gcp|azure|google cloud|heroku|hetzner|digitalocean|fly.io|vercel|netlify|cloud run|render",
@@ -42,7 +46,7 @@ var names = classes(map[string]string{
 	"tracker":         "jira|linear|trello|asana|youtrack",
 	"chat":            "slack|teams|discord|mattermost",
 	"language":        "typescript|javascript|python|golang|rust|java|kotlin|ruby|php|elixir|scala",
-})
+}
 
 // sameNames are other spellings of a name.
 var sameNames = map[string]string{"postgres": "postgresql", "argon2id": "argon2", "gplv3": "gpl", "gpl-3.0": "gpl", "agpl-3.0": "agpl", "biweekly": "fortnightly", "gcp": "google cloud"}

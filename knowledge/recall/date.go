@@ -155,7 +155,7 @@ func (d *dates) led(f found, beside bool) (found, bool) {
 
 // at reads the date that begins with word i, without what leads to it.
 func (d *dates) at(i int) (found, bool) {
-	for _, read := range []func(int) (found, bool){d.numeric, d.monthFirst, d.dayFirst, d.feast, d.season, d.quarter, d.relative, d.year} {
+	for _, read := range []func(int) (found, bool){d.numeric, d.monthFirst, d.dayFirst, d.yearly, d.relative, d.year} {
 		if f, ok := read(i); ok {
 			return f, true
 		}
@@ -292,62 +292,31 @@ func (d *dates) latest(in func(year int) period) period {
 	return in(y - 1)
 }
 
-// feast reads Christmas and New Year.
-func (d *dates) feast(i int) (found, bool) {
-	j := i
-	var in func(y int) period
-	switch w := d.word(i); {
-	case w == "christmas" || w == "xmas":
-		in = func(y int) period { return oneDay(dayOf(y, 12, 25)) }
-	case w == "new" && strings.HasPrefix(d.word(i+1), "year"):
-		j, in = i+1, func(y int) period { return oneDay(dayOf(y, 1, 1)) }
-	case w == "easter":
-		in = func(y int) period { return monthOf(y, 4) }
-	default:
+// yearly are names of periods that come back each year. Most of a season is past by its middle, which is what
+// somebody means who names no month. A holiday is no single day: a day that is named in full is more precise.
+var yearly = map[string]struct{ month, day, toMonth, toDay int }{
+	"christmas": {12, 25, 12, 25}, "xmas": {12, 25, 12, 25}, "new year": {1, 1, 1, 1}, "easter": {4, 1, 5, 0},
+	"spring": {3, 1, 4, 15}, "summer": {6, 1, 7, 15}, "autumn": {9, 1, 10, 15}, "fall": {9, 1, 10, 15}, "winter": {12, 1, 13, 15},
+	"q1": {1, 1, 4, 0}, "q2": {4, 1, 7, 0}, "q3": {7, 1, 10, 0}, "q4": {10, 1, 13, 0},
+}
+
+// yearly reads Christmas, autumn 2025, last summer, and Q3 2025, which needs its year.
+func (d *dates) yearly(i int) (found, bool) {
+	name, j := d.word(i), i
+	if name == "new" && strings.HasPrefix(d.word(i+1), "year") {
+		name, j = "new year", i+1
+	}
+	is, ok := yearly[name]
+	if !ok {
 		return found{}, false
 	}
-	f := found{period{}, i, j, false}
+	in := func(y int) period {
+		return period{dayOf(y, time.Month(is.month), is.day), dayOf(y, time.Month(is.toMonth), is.toDay), false}
+	}
 	if y, n, ok := d.yearAt(j + 1); ok {
-		f.period, f.j, f.inFull = in(y), j+n, true
-	} else {
-		f.period = d.latest(in)
+		return found{in(y), i, j + n, true}, true
 	}
-	f.day = false // a day that is named in full is more precise
-	return f, true
-}
-
-// season reads autumn 2025, last summer.
-func (d *dates) season(i int) (found, bool) {
-	var m time.Month
-	switch d.word(i) {
-	case "spring":
-		m = time.March
-	case "summer":
-		m = time.June
-	case "autumn", "fall":
-		m = time.September
-	case "winter":
-		m = time.December
-	default:
-		return found{}, false
-	}
-	// Most of a season is past by its middle, which is what somebody means who names no month.
-	in := func(y int) period { return period{dayOf(y, m, 1), dayOf(y, m+1, 15), false} }
-	if y, n, ok := d.yearAt(i + 1); ok {
-		return found{in(y), i, i + n, true}, true
-	}
-	return found{d.latest(in), i, i, false}, true
-}
-
-// quarter reads Q3 2025.
-func (d *dates) quarter(i int) (found, bool) {
-	w := d.word(i)
-	if len(w) != 2 || w[0] != 'q' || w[1] < '1' || w[1] > '4' {
-		return found{}, false
-	}
-	y, n, ok := d.yearAt(i + 1)
-	m := time.Month(3*int(w[1]-'1') + 1)
-	return found{period{dayOf(y, m, 1), dayOf(y, m+3, 0), false}, i, i + n, true}, ok
+	return found{d.latest(in), i, j, false}, name[0] != 'q'
 }
 
 // spelled are the numbers from 0 that a question may write as words.

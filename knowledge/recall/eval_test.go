@@ -154,11 +154,7 @@ var models = flag.String("models", "", "fit the transformer of this `folder`")
 
 // encode gives the vectors of texts by the encoder that is built in.
 func encode(t testing.TB, texts ...string) [][]float32 {
-	e, err := embed.Static()
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := e.Encode(context.Background(), texts)
+	v, err := embed.Static().Encode(context.Background(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -294,7 +294,7 @@ func (r *reader) word(w, raw string) {
 		r.numberWord(n, w)
 		return
 	}
-	r.negated = r.negated || negations[w]
+	r.negated = r.negated || negations(w)
 	r.add(atom{class: word, text: w, raw: raw})
 }
 
@@ -424,7 +424,7 @@ func article(a atom, first bool) bool {
 func takesArticle(a atom, article string) bool {
 	switch a.class {
 	case word:
-		return article != "a" || !prepositions[a.text] && !copulas[a.text] && a.text != "and" && a.text != "or"
+		return article != "a" || !prepositions(a.text) && !copulas(a.text) && a.text != "and" && a.text != "or"
 	case name:
 		return strings.ContainsFunc(a.text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 	}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"strings"
+	"sync"
 
 	"leanctx/knowledge/words"
 )
@@ -27,7 +28,8 @@ func contraction(w string) (first, second string, ok bool) {
 }
 
 // americanOf has British words in lower case, each before its American spelling.
-var americanOf = pairs(`licence license licences licenses defence defense offence offense pretence pretense
+var americanOf = sync.OnceValue(func() map[string]string {
+	return pairs(`licence license licences licenses defence defense offence offense pretence pretense
 	centre center centres centers metre meter metres meters litre liter litres liters fibre fiber fibres fibers
 	theatre theater theatres theaters calibre caliber catalogue catalog catalogues catalogs
 	dialogue dialog dialogues dialogs analogue analog grey gray greyed grayed artefact artifact artefacts artifacts
@@ -36,6 +38,7 @@ var americanOf = pairs(`licence license licences licenses defence defense offenc
 	practise practice practised practiced practises practices practising practicing
 	whilst while amongst among towards toward afterwards afterward forwards forward backwards backward
 	upwards upward downwards downward learnt learned sceptical skeptical cheque check cheques checks`)
+})
 
 func pairs(list string) map[string]string {
 	all, out := strings.Fields(list), map[string]string{}
@@ -68,19 +71,19 @@ func american(w string) string {
 	if len(w) < 4 {
 		return w
 	}
-	if spelling, ok := americanOf[w]; ok {
+	if spelling, ok := americanOf()[w]; ok {
 		return spelling
 	}
-	if i := strings.LastIndex(w, "is"); i >= 3 && isation[w[i+2:]] && verbsInIze[w[:i]] {
+	if i := strings.LastIndex(w, "is"); i >= 3 && isation(w[i+2:]) && verbsInIze(w[:i]) {
 		return w[:i] + "iz" + w[i+2:]
 	}
-	if i := strings.LastIndex(w, "ys"); i >= 4 && isation[w[i+2:]] && (w[:i] == "anal" || w[:i] == "paral" || w[:i] == "catal") && w[i+2:] != "is" {
+	if i := strings.LastIndex(w, "ys"); i >= 4 && isation(w[i+2:]) && (w[:i] == "anal" || w[:i] == "paral" || w[:i] == "catal") && w[i+2:] != "is" {
 		return w[:i] + "yz" + w[i+2:]
 	}
-	if i := strings.Index(w, "our"); i >= 2 && nounsInOr[w[:i]] {
+	if i := strings.Index(w, "our"); i >= 2 && nounsInOr(w[:i]) {
 		return w[:i] + "or" + w[i+3:]
 	}
-	if i := strings.LastIndex(w, "ll"); i >= 3 && doubled[w[:i]] {
+	if i := strings.LastIndex(w, "ll"); i >= 3 && doubled(w[:i]) {
 		switch w[i+2:] {
 		case "ed", "ing", "er", "ers":
 			return w[:i+1] + w[i+2:]
@@ -133,7 +136,7 @@ var introductions = words.Set(`use using support include including are is with o
 // introduces reports whether a word before a list belongs to all its items. A plural
 // does too.
 func introduces(w string) bool {
-	return introductions[w] || len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us")
+	return introductions(w) || len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us")
 }
 
 // conclusions are words behind a list that stands first, which belong to all its items.

@@ -96,13 +96,13 @@ func ordered(key string) bool {
 		from := 0
 		for i, c := range part {
 			if i > from && unicode.IsUpper(c) {
-				if orderings[strings.ToLower(part[from:i])] {
+				if orderings(strings.ToLower(part[from:i])) {
 					return true
 				}
 				from = i
 			}
 		}
-		if orderings[strings.ToLower(part[from:])] || orderings[strings.ToLower(part)] {
+		if orderings(strings.ToLower(part[from:])) || orderings(strings.ToLower(part)) {
 			return true
 		}
 	}
@@ -117,7 +117,7 @@ const longestItem = 4
 func findList(atoms []atom, colon int) list {
 	from := 0
 	for _, a := range atoms {
-		if (a.class == word || a.class == name) && orderings[a.text] || a.is("to") && from > 0 {
+		if (a.class == word || a.class == name) && orderings(a.text) || a.is("to") && from > 0 {
 			return list{}
 		}
 		if a.is("from") {
@@ -192,7 +192,7 @@ func clauseList(atoms []atom, start, end, colon int) list {
 	}
 	head, tail := atoms[:first.to-n], atoms[last.from+n:last.to]
 	switch {
-	case len(tail) > 0 && (len(head) > 0 || !conclusions[tail[0].text]):
+	case len(tail) > 0 && (len(head) > 0 || !conclusions(tail[0].text)):
 		return list{}
 	case first.to-n > first.from && !introduces(atoms[first.to-n-1].text): // only an introduced list has words before it
 		return list{}
@@ -204,7 +204,7 @@ func clauseList(atoms []atom, start, end, colon int) list {
 	}
 	l.items = append(l.items, atoms[last.from:last.from+n])
 	for _, item := range l.items {
-		if slices.ContainsFunc(item, func(a atom) bool { return a.class == word && negations[a.text] }) {
+		if slices.ContainsFunc(item, func(a atom) bool { return a.class == word && negations(a.text) }) {
 			return list{}
 		}
 	}

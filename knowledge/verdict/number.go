@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -222,7 +223,9 @@ type unit struct {
 }
 
 // units are the units by their names in lower case.
-var units = byName(map[unit]string{
+var units = sync.OnceValue(func() map[string]unit { return byName(unitNames) })
+
+var unitNames = map[unit]string{
 	{"time", 1, 0}:        "ns nanosecond nanoseconds",
 	{"time", 1, 3}:        "us microsecond microseconds",
 	{"time", 1, 6}:        "ms msec msecs millisecond milliseconds",
@@ -259,7 +262,7 @@ var units = byName(map[unit]string{
 	{"Hz", 1, 6}:          "mhz",
 	{"Hz", 1, 9}:          "ghz",
 	{"px", 1, 0}:          "px pixel pixels",
-})
+}
 
 func byName(lists map[unit]string) map[string]unit {
 	out := map[string]unit{}
@@ -295,7 +298,7 @@ func unitOf(name string, attached bool) (unit, bool) {
 	if len(name) > 12 {
 		return unit{}, false
 	}
-	u, ok := units[strings.ToLower(name)]
+	u, ok := units()[strings.ToLower(name)]
 	return u, ok
 }
 

@@ -98,7 +98,7 @@ func TestRefinementLosesNothing(t *testing.T) {
 				t.Fatalf("%q refines %q without %q", b, a, text)
 			}
 		}
-		denies := func(a atom) bool { return a.class == word && negations[a.text] && a.text != "without" }
+		denies := func(a atom) bool { return a.class == word && negations(a.text) && a.text != "without" }
 		was, is := count(a, denies), count(b, denies)
 		if len(was) != len(is) {
 			t.Fatalf("%q refines %q with other negations", b, a)

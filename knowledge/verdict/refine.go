@@ -32,13 +32,13 @@ func content(atoms []atom) []said {
 			flush()
 			paused = true
 			continue
-		case a.class == word && negations[a.text], comparison(atoms[i:]):
+		case a.class == word && negations(a.text), comparison(atoms[i:]):
 			if len(denied) > 64 {
 				flush()
 			}
 			denied += a.text + " "
 			continue
-		case a.class == word && fillers[a.text]:
+		case a.class == word && fillers(a.text):
 			continue
 		case denied != "" && (a.is("of") || a.is("than")):
 			continue
@@ -102,14 +102,14 @@ func limitsOf(atoms []atom) (l limits) {
 			continue
 		}
 		switch {
-		case a.text == "used" && i > 0 && copulas[atoms[i-1].text], a.text == "without", comparison(atoms[i:]):
+		case a.text == "used" && i > 0 && copulas(atoms[i-1].text), a.text == "without", comparison(atoms[i:]):
 		case a.text == "from":
 			from = true
 		case a.text == "to" && (from || i > 0 && numeric(atoms[i-1]) && i+1 < len(atoms) && numeric(atoms[i+1])):
 			l.ranges++
-		case negations[a.text]:
+		case negations(a.text):
 			l.denials++
-		case endings[a.text]:
+		case endings(a.text):
 			l.endings++
 		}
 	}
@@ -159,7 +159,7 @@ func insertion(added []said, old, now said) bool {
 		}
 	}
 	switch {
-	case old.paused, old.class == word && (prepositions[old.text] || old.text == "and"):
+	case old.paused, old.class == word && (prepositions(old.text) || old.text == "and"):
 		return len(added) <= 6
 	case old.class == word:
 		return len(added) == 1

@@ -1,6 +1,9 @@
 package words
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // stops are function words, question words and the verbs of asking. The list is short on purpose and used for ranking
 // only. Stop words are indexed like any other, so a query of nothing else still finds what holds them.
@@ -16,13 +19,17 @@ var stops = Set(`a an the this that these those there here i me my mine we us ou
 	свой были будет`)
 
 // IsStop reports whether a folded word is a stop word. A long one is not looked up: it may be any text.
-func IsStop(s string) bool { return len(s) <= 16 && stops[s] }
+func IsStop(s string) bool { return len(s) <= 16 && stops(s) }
 
-// Set is the set of the words in a list.
-func Set(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
-	return out
+// Set reports of a word whether it is in a list. The set is made when it is first asked: most
+// commands ask few of all such sets.
+func Set(list string) func(word string) bool {
+	set := sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for w := range strings.FieldsSeq(list) {
+			out[w] = true
+		}
+		return out
+	})
+	return func(word string) bool { return set()[word] }
 }

@@ -62,10 +62,7 @@ func (m *models) Usable(wanted bool) (all []meaning.Encoding) {
 	} else if wanted && errors.Is(err, embed.ErrNoModel) {
 		m.fetch()
 	}
-	if static, err := embed.Static(); err == nil {
-		all = append(all, meaning.Encoding{Name: static.Name(), Instant: true})
-	}
-	return all
+	return append(all, meaning.Encoding{Name: embed.Static().Name(), Instant: true})
 }
 
 // Status implements meaning.Encoders.
@@ -84,11 +81,7 @@ func (m *models) Status() meaning.Status {
 
 // With implements meaning.Encoders.
 func (m *models) With(name string, f func(vectors.Encoder) error) error {
-	static, err := embed.Static()
-	if err != nil {
-		return err
-	}
-	if static.Name() == name {
+	if static := embed.Static(); static.Name() == name {
 		return f(static)
 	}
 	model, err := m.take(name)
