@@ -127,9 +127,9 @@ func TestText(t *testing.T) {
 
   IMPORTANT (read map):
     src/db/user.ts - User, load
-    src/auth.test.ts
     src/server.ts - listen
     src/db/pool.ts - Keeps connections; Pool
+    src/auth.test.ts
 
   SKIP (6 files):
     docs/, src/shop/, vendor/, node_modules/

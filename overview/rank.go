@@ -83,9 +83,6 @@ func (r *ranking) spread(words, named, flow []float64) {
 		}
 		r.score[i] *= r.prior(i)
 	}
-	if !r.tested {
-		r.leadFromTests()
-	}
 }
 
 // workFiles are the files of the work: those below the requested path, or else the best
@@ -221,22 +218,6 @@ func (r *ranking) prior(i int) float64 {
 		}
 	}
 	return p
-}
-
-// leadFromTests puts each file that a test tests before the test.
-func (r *ranking) leadFromTests() {
-	at := make(map[string]int, len(r.entries))
-	for i, e := range r.entries {
-		at[e.Path] = i
-	}
-	for i, e := range r.entries {
-		for _, name := range graph.Tested(e.Path) {
-			if of, ok := at[name]; ok {
-				r.score[of] = max(r.score[of], 1.001*r.score[i])
-				break
-			}
-		}
-	}
 }
 
 // commitScores scores each file by the messages of its commits, scaled to 1. A message says

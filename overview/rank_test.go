@@ -8,20 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A word that only a test has finds the tested file first. Who asks for tests gets them.
-func TestATestLeadsToWhatItTests(t *testing.T) {
-	l := newLand(t)
-	l.write("go.mod", "module m\n")
-	l.write("lock/lock.go", "package lock\n\nfunc Take() {}\n")
-	l.write("lock/lock_test.go", "package lock\n\n// A zebra waits.\nfunc TestTake() {}\n")
-	l.write("lock/story_test.go", "package lock\n\nfunc TestStory() {}\n")
-	for task, want := range map[string]string{"zebra": "lock/lock.go", "a test of zebras": "lock/lock_test.go"} {
-		if o := l.see(Inquiry{Task: task}, nil); o.Critical[0].Path != want {
-			t.Error(o.Text())
-		}
-	}
-}
-
 // What commits say that touched a file finds it, by words that are not in it;
 // a commit of many files says little of each.
 func TestWhatCommitsSay(t *testing.T) {

@@ -18,14 +18,13 @@ type File struct {
 }
 
 // Graph is the links between files. Its nodes are the files, by their number, and after
-// them groups: Go packages, namespaces, directories. Groups keep it small: a package of
+// them groups: Go packages and namespaces. Groups keep it small: a package of
 // 100 files that 1,000 files import has 1,100 edges, not 100,000.
 type Graph struct {
 	files  int
 	groups map[string]int32
 	from   []int32
 	to     []int32
-	weight []float64
 }
 
 // Flow is how weight spreads in a graph.
@@ -34,13 +33,6 @@ type Flow struct {
 	Damping float64 // the part that flows on at each step, 0..1
 	Steps   int
 }
-
-// The weights of edges.
-const (
-	weighImport  = 1.0
-	weighTest    = 1.0 // a test and what it tests
-	weighSibling = 0.3 // files of one directory
-)
 
 // New makes the graph of some files.
 func New(files []File) *Graph {
@@ -54,18 +46,17 @@ func New(files []File) *Graph {
 	for i := range files {
 		for _, spec := range files[i].Imports {
 			if to := r.resolve(&files[i], spec); to >= 0 {
-				g.edge(int32(i), to, weighImport)
+				g.edge(int32(i), to)
 			}
 		}
 	}
 	return g
 }
 
-func (g *Graph) edge(from, to int32, weight float64) {
-	if from == to {
-		return
+func (g *Graph) edge(from, to int32) {
+	if from != to {
+		g.from, g.to = append(g.from, from), append(g.to, to)
 	}
-	g.from, g.to, g.weight = append(g.from, from), append(g.to, to), append(g.weight, weight)
 }
 
 // group is the node of a group. If there is none, it is created or, without create, -1.
@@ -88,8 +79,8 @@ func (g *Graph) Spread(seed []float64, f Flow) []float64 {
 	n := g.files + len(g.groups)
 	total := make([]float64, n)
 	for i := range g.from {
-		total[g.from[i]] += g.weight[i]
-		total[g.to[i]] += f.Back * g.weight[i]
+		total[g.from[i]]++
+		total[g.to[i]] += f.Back
 	}
 	sum := 0.0
 	for _, s := range seed {
@@ -105,9 +96,9 @@ func (g *Graph) Spread(seed []float64, f Flow) []float64 {
 	for range f.Steps {
 		clear(next)
 		for i := range g.from {
-			a, b, w := g.from[i], g.to[i], g.weight[i]
-			next[b] += f.Damping * rank[a] * w / total[a]
-			next[a] += f.Damping * rank[b] * f.Back * w / total[b]
+			a, b := g.from[i], g.to[i]
+			next[b] += f.Damping * rank[a] / total[a]
+			next[a] += f.Damping * rank[b] * f.Back / total[b]
 		}
 		for i, s := range seed {
 			next[i] += (1 - f.Damping) * s / sum
@@ -149,37 +140,6 @@ func IsTest(name string) bool {
 	return false
 }
 
-// Tested lists the paths that a test file may test, judged by its name, the likeliest
-// first. For other files the list is empty.
-func Tested(name string) (paths []string) {
-	dir, base := path.Split(name)
-	ext := path.Ext(base)
-	stem := tested(strings.TrimSuffix(base, ext))
-	above := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(dir, "tests/"), "test/"), "__tests__/")
-	for stem != "" {
-		if paths = append(paths, dir+stem+ext); above != dir {
-			paths = append(paths, above+stem+ext)
-		}
-		stem = stem[:max(strings.LastIndexByte(stem, '_'), 0)] // lock_windows_test.go may be of lock.go
-	}
-	return paths
-}
-
-// tested is a test's name without its extension and the mark of a test; empty for other
-// names.
-func tested(base string) string {
-	for _, end := range []string{"_test", ".test", ".spec", "_spec", "Tests", "Test"} {
-		if s, ok := strings.CutSuffix(base, end); ok {
-			return s
-		}
-	}
-	s, _ := strings.CutPrefix(base, "test_")
-	if s == base {
-		return ""
-	}
-	return s
-}
-
 // resolver finds the file, or group of files, for an import. It ignores imports from outside
 // the project.
 //
@@ -194,15 +154,12 @@ type resolver struct {
 	bases   map[string][]int32 // by the last part of the path
 	modules map[string]string  // the name in a module file → its directory
 	classes map[string]int32   // Java, Kotlin, C# and PHP: package and file name, with slashes
-
-	last          string // the directory of the last placed file
-	siblings, pkg int32  // its groups, or -1
 }
 
 func newResolver(g *Graph, files []File) *resolver {
 	r := &resolver{
 		g: g, files: files, paths: make(map[string]int32, len(files)), bases: make(map[string][]int32, len(files)),
-		modules: map[string]string{}, classes: map[string]int32{}, siblings: -1, pkg: -1,
+		modules: map[string]string{}, classes: map[string]int32{},
 	}
 	for i := range files {
 		e := &files[i]
@@ -237,30 +194,19 @@ func asDir(dir string) string {
 	return dir + "/"
 }
 
-// place adds a file to its groups and links it to its test.
+// place adds a file to the group of its package.
 func (r *resolver) place(i int32, e *File) {
 	dir, base := path.Split(e.Path)
-	if dir != r.last || r.siblings < 0 {
-		r.last, r.siblings, r.pkg = dir, r.g.group("dir:"+dir, true), -1
-	}
-	r.g.edge(i, r.siblings, weighSibling)
 	switch e.Language {
 	case source.Go:
 		if !strings.HasSuffix(base, "_test.go") {
-			if r.pkg < 0 {
-				r.pkg = r.g.group("go:"+dir, true)
-			}
-			r.g.edge(r.pkg, i, weighImport)
+			r.g.edge(r.g.group("go:"+dir, true), i)
 		}
 	case source.Java, source.Kotlin, source.CSharp, source.PHP:
 		if pkg := slashed(e.Package); pkg != "" {
 			r.classes[pkg+"/"+stem(base)] = i
-			r.g.edge(r.g.group("package:"+pkg, true), i, weighImport)
+			r.g.edge(r.g.group("package:"+pkg, true), i)
 		}
-	}
-	if to := r.first(Tested(e.Path)...); to >= 0 {
-		r.g.edge(i, to, weighTest)
-		r.g.edge(to, i, weighTest/2)
 	}
 }
 

@@ -34,7 +34,7 @@ func joined(files map[string]string) []string {
 	}
 	var out []string
 	for i := range g.from {
-		if from, to := node(g.from[i]), node(g.to[i]); g.weight[i] == weighImport && int(g.from[i]) < g.files {
+		if from, to := node(g.from[i]), node(g.to[i]); int(g.from[i]) < g.files {
 			out = append(out, from+" → "+to)
 		}
 	}
