@@ -24,63 +24,44 @@ type compacted struct {
 
 func (c compacted) Text() string { return "Compacted " + strings.Join(c.Files, "\nCompacted ") }
 
-// part is a store with a readable file. A store that was never written has no file.
-type part struct {
-	file string
-	more string // pattern of further files, from the file's directory; may be empty
-	open func() (compacter, error)
-}
-
 type compacter interface{ Compact(context.Context) error }
 
-func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (compacted, error) {
-	facts, err := s.facts(ctx, sc)
+// compact compacts all stores of a project. A store that was never written has no file.
+func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (c compacted, err error) {
+	p, err := s.project(ctx, sc)
 	if err != nil {
-		return compacted{}, err
+		return c, err
 	}
-	parts, err := s.parts(ctx, sc)
-	if err != nil {
-		return compacted{}, err
-	}
-	parts[0].open = func() (compacter, error) { return facts, nil }
-	var c compacted
-	for i, p := range parts {
-		if i > 0 && !stored(p.file) {
+	w, dir := s.in(sc, p), p.at.agentsDir()
+	facts, registry := filepath.Join(p.at.knowledgeDir(), "knowledge.json"), filepath.Join(dir, "registry.json")
+	for _, part := range []struct {
+		file string
+		open func() (compacter, error)
+	}{
+		{facts, func() (compacter, error) { return s.store(sc, p) }},
+		{registry, func() (compacter, error) { return w.agents() }},
+		{filepath.Join(dir, "tasks.json"), func() (compacter, error) { return w.tasks() }},
+		{filepath.Join(dir, "shared", p.Hash, "shares.json"), func() (compacter, error) { return w.shares() }},
+	} {
+		if part.file != facts && !stored(part.file) {
 			continue
 		}
-		store, err := p.open()
+		store, err := part.open()
 		if err == nil {
 			err = store.Compact(ctx)
 		}
 		if err != nil {
 			return c, err
 		}
-		c.Files = append(c.Files, p.file)
-		if p.more != "" {
-			dir := filepath.Dir(p.file)
-			more, _ := fs.Glob(os.DirFS(dir), p.more) // the pattern is valid
-			for _, name := range more {
+		c.Files = append(c.Files, part.file)
+		if part.file == registry {
+			diaries, _ := fs.Glob(os.DirFS(dir), "diaries/*.json") // dir itself may have brackets in its name
+			for _, name := range diaries {
 				c.Files = append(c.Files, filepath.Join(dir, name))
 			}
 		}
 	}
 	return c, nil
-}
-
-// parts are all stores of a project, the facts first.
-func (s *stores) parts(ctx context.Context, sc op.Scope) ([]part, error) {
-	p, err := s.project(ctx, sc)
-	if err != nil {
-		return nil, err
-	}
-	w := s.in(sc, p)
-	at := func(names ...string) string { return filepath.Join(append([]string{p.at.agentsDir()}, names...)...) }
-	return []part{
-		{file: filepath.Join(p.at.knowledgeDir(), "knowledge.json")},
-		{at("registry.json"), "diaries/*.json", func() (compacter, error) { return w.agents() }},
-		{at("tasks.json"), "", func() (compacter, error) { return w.tasks() }},
-		{at("shared", p.Hash, "shares.json"), "", func() (compacter, error) { return w.shares() }},
-	}, nil
 }
 
 // stored reports whether a store was ever written.

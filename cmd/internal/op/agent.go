@@ -42,11 +42,9 @@ func agentWords() Words {
 	return Words{
 		"agent_type": "e.g. cursor, reviewer",
 		"role":       "what you are here for",
-		"message":    "",
 		"category":   "post: e.g. finding; diary: discovery, decision, blocker, progress, insight",
 		"to_agent":   "id, its beginning, or type",
 		"agent_id":   "whose",
-		"path":       "",
 		"private":    "only you two see it",
 		"status":     "active, idle or finished",
 		"ttl":        "e.g. 30m",

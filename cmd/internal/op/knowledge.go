@@ -163,34 +163,21 @@ func knowledgeWords() Words {
 		"key":          "name in the room, e.g. auth",
 		"value":        "what is true, the convention or the reminder",
 		"questions":    "up to three questions it answers, divided by ;",
-		"query":        "",
-		"limit":        "",
 		"target":       "category/key of the other fact, or dispute d-…",
 		"as_of":        "what was true then: RFC 3339, day, or age such as 3d",
 		"confidence":   "0 to 1, default 0.8",
 		"valid_from":   "since: RFC 3339, day, or age such as 3d; default now",
-		"valid_until":  "",
-		"reason":       "",
 		"source":       "e.g. src/auth.ts:12; user if the user said it",
 		"correct":      "the old value was always wrong",
 		"also":         "true beside the values it has",
 		"replaces":     "the one of several values to end; * all",
 		"pinned":       "always in the briefing",
-		"kind":         "",
-		"state":        "",
 		"pattern_type": "e.g. naming",
 		"trigger":      "what leads to the mistake",
-		"resolution":   "",
-		"severity":     "",
-		"verdict":      "",
-		"vote":         "",
 		"path":         "glob",
 		"keyword":      "word of a query",
 		"due":          "day or instant",
 		"budget":       "tokens",
-		"from":         "",
-		"to":           "",
-		"id":           "",
 		"dry_run":      "say what would happen, change nothing",
 		"file":         "path of the file; export without it answers with the facts",
 	}
@@ -205,11 +192,14 @@ const RecallName = "ctx_recall"
 // recallTool is the read-only twin of knowledge. A client may approve it once, and call it
 // in parallel.
 func recallTool(knowledge *Tool, all []Operation) *Tool {
+	words := knowledgeWords()
+	words["task"] = "what you are about to do"
+	words["since"] = "adds what others recorded since: last (your last session), a day or an age"
 	t := &Tool{
 		Name: RecallName, Command: knowledge.Command, Title: "Project memory, read-only",
 		Summary: "What is known about this project; changes nothing. Look here before you decide, ask or assume.",
 		Hint:    "project memory: recall, facts, decisions, briefing, timeline, why",
-		Words:   knowledge.Words, Sibling: knowledge,
+		Words:   words, Sibling: knowledge,
 	}
 	for _, o := range all {
 		if slices.Contains(recalled[:], o.Name) {

@@ -262,8 +262,9 @@ type Tool struct {
 	Sibling    *Tool // the tool that has the actions missing here
 }
 
-// Words are the descriptions of a schema by the name of the argument. An empty
-// description is left out.
+// Words are the descriptions of a schema by the name of the argument, much shorter than
+// those of the command line: each word costs tokens in every session. An argument without
+// words is not described.
 type Words map[string]string
 
 // Actionless reports whether the tool has no action argument.

@@ -29,11 +29,7 @@ func (t *Tool) Schema() json.RawMessage {
 		if p.Name == "output" { // models need no JSON
 			continue
 		}
-		if words, ok := t.Words[p.Name]; ok {
-			p.Description = words
-		} else if p.Name == "project" || p.Name == agentName { // in all seven tools: too dear
-			p.Description = ""
-		}
+		p.Description = t.Words[p.Name]
 		if b.Bytes()[b.Len()-1] != '{' {
 			b.WriteByte(',')
 		}

@@ -10,7 +10,7 @@ func Share(st Stores) *Tool {
 		Summary: "Give files of the project, as they are now, to other agents.",
 		Hint:    "share files",
 		Words: Words{
-			"paths": "", "message": "what they are for", "content": "contents too",
+			"message": "what they are for", "content": "contents too",
 			"to_agent": "id, its beginning, or type; default everybody",
 		},
 		Operations: []Operation{

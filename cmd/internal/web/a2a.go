@@ -11,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -207,7 +208,7 @@ func (b *board) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.Li
 		return nil, a2a.NewError(a2a.ErrInvalidParams, fmt.Sprintf("pageSize must be between 1 and %d", maxPage))
 	}
 	s := tasks.Selection{Context: q.ContextID, State: string(q.Status), Limit: cmp.Or(q.PageSize, defaultPage)}
-	if s.State != "" && stateNames[q.Status] == "" {
+	if s.State != "" && !slices.Contains(slices.Collect(maps.Values(states)), q.Status) {
 		return nil, a2a.NewError(a2a.ErrInvalidParams, fmt.Sprintf("status %.40q is no state", s.State))
 	}
 	if q.StatusTimestampAfter != nil {
@@ -549,22 +550,13 @@ func final(e a2a.Event) int {
 	return 0
 }
 
-// states are the states of a task in A2A, and stateNames the other way round.
-var (
-	states = map[tasks.State]a2a.TaskState{
-		tasks.Created: a2a.TaskStateSubmitted, tasks.Working: a2a.TaskStateWorking,
-		tasks.InputRequired: a2a.TaskStateInputRequired, tasks.AuthRequired: a2a.TaskStateAuthRequired,
-		tasks.Completed: a2a.TaskStateCompleted, tasks.Failed: a2a.TaskStateFailed,
-		tasks.Canceled: a2a.TaskStateCanceled, tasks.Rejected: a2a.TaskStateRejected,
-	}
-	stateNames = func() map[a2a.TaskState]tasks.State {
-		names := map[a2a.TaskState]tasks.State{}
-		for s, a := range states {
-			names[a] = s
-		}
-		return names
-	}()
-)
+// states are the states of a task in A2A.
+var states = map[tasks.State]a2a.TaskState{
+	tasks.Created: a2a.TaskStateSubmitted, tasks.Working: a2a.TaskStateWorking,
+	tasks.InputRequired: a2a.TaskStateInputRequired, tasks.AuthRequired: a2a.TaskStateAuthRequired,
+	tasks.Completed: a2a.TaskStateCompleted, tasks.Failed: a2a.TaskStateFailed,
+	tasks.Canceled: a2a.TaskStateCanceled, tasks.Rejected: a2a.TaskStateRejected,
+}
 
 // shown is a task as A2A has it, with its last messages; nil: all of them.
 func shown(d tasks.Details, most *int, artifacts bool) (*a2a.Task, error) {

@@ -29,12 +29,13 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 			return
 		}
 		var data []byte
-		var err error
+		err := error(new(http.MaxBytesError))
 		if r.ContentLength <= maxBody {
-			data, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+			data, err = io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 		}
+		_, large := errors.AsType[*http.MaxBytesError](err)
 		switch {
-		case r.ContentLength > maxBody, len(data) > maxBody:
+		case large:
 			refusal{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", maxBody)}.write(w)
 			return
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -49,12 +50,10 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 		}
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see logged
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-		if kind == "application/x-www-form-urlencoded" { // the page's forms
-			r.Body = io.NopCloser(bytes.NewReader(data))
-			next.ServeHTTP(w, r)
-			return
+		if kind != "application/x-www-form-urlencoded" { // the page's forms
+			err = op.Bounded(data)
 		}
-		if err := op.Bounded(data); err != nil {
+		if err != nil {
 			refusal{http.StatusBadRequest, "usage", "the body " + err.Error()}.write(w)
 			return
 		}

@@ -66,34 +66,27 @@ const ownTokenName = "serve.token"
 // only the user can read. Several servers of one data directory share it.
 func OwnToken(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, ownTokenName)
-	for range 50 {
-		data, err := os.ReadFile(path)
-		if err == nil {
-			if err := private(path); err != nil {
-				return "", err
-			}
-			if t := strings.TrimSpace(string(data)); len(t) >= minToken {
-				return t, nil
-			}
-			return "", fmt.Errorf("%s holds no token: remove it, and it is made anew", path)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dataDir, 0o700); err != nil {
 			return "", err
 		}
-		if err := makeToken(dataDir, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		// It appears under its name whole: another process must not read half of it.
+		err := atomicfile.WriteFile(path, []byte(rand.Text()+"\n"), atomicfile.Options{Sync: true, New: true})
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s appears and disappears; another program is changing it", path)
-}
-
-// makeToken writes a token to a file that is not there yet. It comes under its name
-// whole: another process must not read half of one.
-func makeToken(dataDir, path string) error {
-	if err := os.MkdirAll(dataDir, 0o700); err != nil {
-		return err
+	if err := private(path); err != nil {
+		return "", err
 	}
-	return atomicfile.WriteFile(path, []byte(rand.Text()+"\n"), atomicfile.Options{Sync: true, New: true})
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if t := strings.TrimSpace(string(data)); len(t) >= minToken {
+		return t, nil
+	}
+	return "", fmt.Errorf("%s holds no token: remove it, and it is made anew", path)
 }
 
 // private refuses a file with tokens that others may read.
