@@ -52,6 +52,9 @@ func (s *Store) keep(ctx context.Context) {
 			s.opts.Logger.Debug("the index was not written", "error", err)
 		}
 		s.vectors.keep(ctx, s.Now())
+		if err := s.tidyErased(ctx, false); err != nil && ctx.Err() == nil {
+			s.opts.Logger.Debug("what others erased is still on the disk", "error", err)
+		}
 		if t := s.Now(); t.Sub(maintained) >= maintainEach {
 			maintained = t
 			if _, err := s.runMaintenance(ctx, false); err != nil && ctx.Err() == nil {
@@ -80,9 +83,22 @@ func (s *Store) syncIndex(ctx context.Context) error { return s.log.Sync(ctx, sy
 
 // settle is what a command does after its answer, so that the next one is fast.
 func (s *Store) settle() {
+	s.settleErased()
 	s.settleJournal()
 	s.settleIndex()
 	s.vectors.settle(s.Now())
+}
+
+// settleErased takes off the disk what another machine of the team erased.
+func (s *Store) settleErased() {
+	if !s.used.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
+	defer cancel()
+	if err := s.tidyErased(ctx, false); err != nil {
+		s.opts.Logger.Debug("what others erased is still on the disk", "error", err)
+	}
 }
 
 // settleJournal compacts what somebody left behind who was killed: every command

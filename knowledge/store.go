@@ -92,6 +92,7 @@ type core struct {
 
 	notices notice.Pending
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
+	used    atomic.Bool // something was read or written
 
 	vectors vectorSync
 	behind  chan struct{} // told that much is only in memory
@@ -244,6 +245,7 @@ func (s *Store) author() *state.Author {
 // adopt calls Options.Adopt once. An attempt that fails is told, made again
 // later, and does not keep anyone from working.
 func (s *Store) adopt(ctx context.Context) error {
+	s.used.Store(true)
 	if s.opts.Adopt == nil || s.adopted.Swap(true) {
 		return nil
 	}

@@ -75,8 +75,11 @@ type Remote interface {
 	// ErrConflict. It returns the mark with its name.
 	Save(ctx context.Context, former, m Mark, text []byte) (Mark, error)
 	// Trim takes out of the log what the newest snapshot has: the commits before its own and the
-	// older texts. The commits at the places, and the texts, are overwritten on the server's disk.
-	Trim(ctx context.Context, newest Mark, places []uint64) error
+	// older texts. The server writes over the texts.
+	Trim(ctx context.Context, newest Mark) error
+	// Expunge has the server write over the commits before that of the newest snapshot for which
+	// holds is true, all if it is nil, and over the older texts.
+	Expunge(ctx context.Context, newest Mark, holds func(commit []byte) bool) error
 	// Follow calls changed when there may be newer commits, until ctx ends. changed tells whether
 	// they could be fetched.
 	Follow(ctx context.Context, changed func() error)
@@ -173,16 +176,16 @@ const fetchTries = 8
 
 // fetchAnew empties a copy that has lost commits, once what it starts from is here.
 func (l *Log[S, E]) fetchAnew(ctx context.Context) error {
-	var first line
-	err := l.o.Remote.Fetch(ctx, 0, func(_ uint64, commit []byte) error {
-		first, _ = parseCommit(line{body: commit})
-		return errThere
-	})
-	if !errors.Is(err, errThere) {
+	err := l.o.Remote.Fetch(ctx, 0, func(uint64, []byte) error { return errThere })
+	if !errors.Is(err, errThere) && !errors.Is(err, ErrGone) {
+		return err
+	}
+	m, _, err := l.o.Remote.Newest(ctx)
+	if err != nil {
 		return err
 	}
 	var s *remoteSnapshot
-	if first.seq > 1 {
+	if m.Seq > 0 {
 		if s, err = l.newestFor(ctx, position{}); err != nil {
 			return err
 		}

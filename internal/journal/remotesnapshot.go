@@ -364,8 +364,9 @@ func (l *Log[S, E]) extend(ctx context.Context, s *remoteSnapshot, former Mark) 
 const expungeTries = 8
 
 // Expunge takes the commits for which holds is true out of the remote log, and off the disk of its
-// server. What they did is in a new snapshot. Those after the commit of that snapshot stay. A nil
-// holds is for all. It returns false if the remote log keeps every commit.
+// server. What they did is in a new snapshot. Its commit, and those after it, stay. A nil holds is
+// for all. The other commits stay too: what was taken out cannot be written over any more. Expunge
+// returns false if the remote log keeps every commit.
 func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool) (done bool, err error) {
 	if l.o.Remote == nil {
 		return false, nil
@@ -382,19 +383,7 @@ func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool)
 		if err != nil {
 			return false, l.named(err)
 		}
-		var places []uint64
-		err = l.o.Remote.Fetch(ctx, 0, func(place uint64, commit []byte) error {
-			if place >= m.Place {
-				return errThere
-			}
-			if holds == nil || holds(commit) {
-				places = append(places, place)
-			}
-			return nil
-		})
-		if err == nil || errors.Is(err, errThere) {
-			err = l.o.Remote.Trim(ctx, m, places)
-		}
+		err = l.o.Remote.Expunge(ctx, m, holds)
 		return err == nil, l.named(err)
 	}
 	return false, l.named(fmt.Errorf("%s: %w", l.o.Remote.Name(), ErrConflict))
@@ -424,7 +413,7 @@ func (l *Log[S, E]) shareIf(ctx context.Context, at *sharing) {
 	next := func() uint64 { return m.Seq + max(each, uint64(m.Size)/bytesOfCommit) }
 	if err == nil && seq >= next() {
 		if m, err = l.share(ctx, m); err == nil {
-			err = l.o.Remote.Trim(ctx, m, nil)
+			err = l.o.Remote.Trim(ctx, m)
 		}
 	}
 	switch {

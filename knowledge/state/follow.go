@@ -100,9 +100,12 @@ func (x *follower) follow(s *State, h journal.Head) error {
 		}
 		names, lessonsToo, ok = s.changedSince(i.Position().Seq)
 	}
-	if !ok {
-		x.stale = true
-		names, lessonsToo = nil, true
+	if !ok { // what is in the index may be gone: a copy of a team's facts may have started from a snapshot
+		x.index, x.rest, x.stale = nil, nil, true
+		if i, err = x.opened(); err != nil {
+			return err
+		}
+		at, names, lessonsToo = 0, nil, true
 		for n := range s.facts {
 			names = append(names, n)
 		}

@@ -1,7 +1,9 @@
 package state
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -272,6 +274,47 @@ func (l *Log) Compact(ctx context.Context) error { return l.any().Compact(ctx) }
 func (l *Log) Purge(ctx context.Context) error {
 	return errors.Join(l.any().Purge(ctx), l.index.remove())
 }
+
+// Expunge takes the commits for which holds is true, or all, out of what the team's server keeps. A
+// snapshot of the state takes their place. It returns false if the server keeps every commit.
+func (l *Log) Expunge(ctx context.Context, holds func(commit []byte) bool) (bool, error) {
+	return l.any().Expunge(ctx, holds)
+}
+
+// Holding tells which commits may hold what some versions say: those about the same facts, and
+// those with a value or an id of theirs.
+func Holding(vs []*fact.Version) func(commit []byte) bool {
+	names, texts := map[string]bool{}, [][]byte{}
+	for _, v := range vs {
+		names[factKey(fact.IDOf(v.Category, v.Key))] = true
+		for _, text := range []string{v.ID, v.Value} {
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b) // as the journal writes its commits
+			enc.SetEscapeHTML(false)
+			_ = enc.Encode(text) // a string always encodes
+			quoted := bytes.TrimSpace(b.Bytes())
+			if len(text) >= partLeast {
+				quoted = quoted[1 : len(quoted)-1]
+			}
+			texts = append(texts, quoted)
+		}
+	}
+	return func(commit []byte) bool {
+		if slices.ContainsFunc(texts, func(t []byte) bool { return bytes.Contains(commit, t) }) {
+			return true
+		}
+		var c journal.Commit[Event]
+		if journal.DecodeDocument(commit, &c) != nil {
+			return true
+		}
+		return slices.ContainsFunc(c.Events, func(e Event) bool {
+			return slices.ContainsFunc(touched(e), func(name string) bool { return names[name] })
+		})
+	}
+}
+
+// partLeast is how long a value is that is looked for inside other texts too.
+const partLeast = 8
 
 // Fetch brings the copy of a team's facts up to date. Without a team it does nothing.
 func (l *Log) Fetch(ctx context.Context) error { return l.any().Fetch(ctx) }

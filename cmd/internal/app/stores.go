@@ -159,6 +159,9 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	}
 	if p.at.moved() {
 		o.Adopt = nil // the former store has adopted what another program kept
+		o.Erased = func(dir string, names []knowledge.Name) error {
+			return errors.Join(replica.Purge(dir, names), s.eraseBefore(context.Background(), sc, p, names))
+		}
 	}
 	return o, nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -495,6 +496,24 @@ func (s *stores) bringBack(ctx context.Context, sc op.Scope, before, p located) 
 		_, err = transfer.Import(ctx, store, transfer.Incoming{File: "local facts", Data: bytes.NewReader(local), KeepPrivacy: true})
 	}
 	return err
+}
+
+// eraseBefore erases facts also from the stores that the project had before it joined.
+func (s *stores) eraseBefore(ctx context.Context, sc op.Scope, p located, names []knowledge.Name) error {
+	for m := p.at; m.moved(); {
+		m = m.before()
+		if _, err := os.Stat(m.knowledgeDir()); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		store, err := s.store(sc, located{Project: p.Project, at: m})
+		if err != nil {
+			return err
+		}
+		if err := store.EraseShared(ctx, names); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // serveTeamArgs say where a server for teams listens.

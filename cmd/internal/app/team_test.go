@@ -19,19 +19,20 @@ import (
 
 // machines switches between data directories of one project.
 type machines struct {
-	t   *testing.T
-	dir string
-	url string
-	off bool // the server was stopped
+	t    *testing.T
+	dir  string
+	disk string // the server's
+	url  string
+	off  bool // the server was stopped
 
 	free atomic.Uint64 // bytes of the server's disk
 	*natsserver.Server
 }
 
 func newMachines(t *testing.T) *machines {
-	m := &machines{t: t, dir: home(t)}
+	m := &machines{t: t, dir: home(t), disk: t.TempDir()}
 	m.free.Store(1 << 30)
-	s, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir(),
+	s, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: m.disk,
 		Free: func(string) (uint64, uint64, error) { return m.free.Load(), 1 << 40, nil }})
 	if err != nil {
 		t.Fatal(err)

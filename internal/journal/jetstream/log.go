@@ -301,7 +301,7 @@ func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) 
 	if last != nil && last.Sequence == from {
 		err = l.give(ctx, last.Sequence, last.Header, last.Data, take)
 	} else if last != nil {
-		err = l.span(ctx, d, from, last.Sequence, take)
+		err = l.span(ctx, d, from, last.Sequence, func(at uint64, h nats.Header, data []byte) error { return l.give(ctx, at, h, data, take) })
 	}
 	if err == nil {
 		now := seen{on: at}
@@ -372,13 +372,13 @@ func (l *Log) give(ctx context.Context, place uint64, h nats.Header, data []byte
 }
 
 // span gives the messages of this log between two places.
-func (l *Log) span(ctx context.Context, d *dial, from, to uint64, take func(uint64, []byte) error) error {
+func (l *Log) span(ctx context.Context, d *dial, from, to uint64, each func(uint64, nats.Header, []byte) error) error {
 	for range nearby {
 		m, err := d.stream.GetMsg(ctx, max(from, 1), jetstream.WithGetMsgSubject(l.subject))
 		if err != nil {
 			return l.s.explain(err)
 		}
-		if err := l.give(ctx, m.Sequence, m.Header, m.Data, take); err != nil || m.Sequence >= to {
+		if err := each(m.Sequence, m.Header, m.Data); err != nil || m.Sequence >= to {
 			return err
 		}
 		from = m.Sequence + 1
@@ -403,7 +403,7 @@ func (l *Log) span(ctx context.Context, d *dial, from, to uint64, take func(uint
 		if err != nil {
 			return l.s.explain(err)
 		}
-		if err := l.give(ctx, meta.Sequence.Stream, m.Headers(), m.Data(), take); err != nil || meta.Sequence.Stream >= to {
+		if err := each(meta.Sequence.Stream, m.Headers(), m.Data()); err != nil || meta.Sequence.Stream >= to {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"leanctx/internal/journal"
@@ -130,18 +131,43 @@ func (l *Log) objectSeq(kind, name string) (seq uint64, ok bool) {
 }
 
 // Trim is [journal.Remote.Trim].
-func (l *Log) Trim(ctx context.Context, m journal.Mark, places []uint64) error {
+func (l *Log) Trim(ctx context.Context, m journal.Mark) error {
 	d, err := l.s.connected(ctx)
 	if err != nil {
+		return err
+	}
+	if err := d.stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject), jetstream.WithPurgeSequence(m.Place)); err != nil {
+		return l.s.explain(err)
+	}
+	return l.s.explain(l.sweep(ctx, d, m))
+}
+
+// errEnough ends a walk over messages.
+var errEnough = errors.New("enough")
+
+// Expunge is [journal.Remote.Expunge]. A large commit goes in any case: its object does.
+func (l *Log) Expunge(ctx context.Context, m journal.Mark, holds func(commit []byte) bool) error {
+	d, err := l.s.connected(ctx)
+	if err != nil {
+		return err
+	}
+	var places []uint64
+	err = l.span(ctx, d, 1, m.Place, func(at uint64, h nats.Header, commit []byte) error {
+		if at >= m.Place {
+			return errEnough
+		}
+		if h.Get(objectHeader) != "" || holds == nil || holds(commit) {
+			places = append(places, at)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
 	for _, at := range places {
 		if err := overwrite(ctx, d.stream, at); err != nil {
 			return l.s.explain(err)
 		}
-	}
-	if err := d.stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject), jetstream.WithPurgeSequence(m.Place)); err != nil {
-		return l.s.explain(err)
 	}
 	return l.s.explain(l.sweep(ctx, d, m))
 }

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// holding are the files below a directory that have a text.
+func holding(t *testing.T, dir, text string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(text)) {
+			names = append(names, strings.TrimPrefix(path, dir))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// A fact that is erased in a team leaves the server's disk, that of the machine that erases, that of
+// the others when they have fetched it, and what each remembered before it joined. A machine that
+// joins later has what the others have.
+func TestTeamErase(t *testing.T) {
+	const secret = "Zwetschgendatschi"
+	m := newMachines(t)
+	m.on("a", 0, "remember", "auth/token", "Uses JWT")
+	m.on("a", 0, "remember", "pass/word", "it is "+secret)
+	m.on("a", 0, "remember", "me/word", "mine is Apfelstrudel", "--privacy", "local")
+	m.on("a", 0, "team", "join", m.url)
+	m.on("b", 0, "team", "join", m.url)
+	m.says("b", secret, "recall", secret)
+	m.on("b", 0, "compact")
+	m.on("b", 0, "remember", "pass/word", "it is still "+secret, "--source", "user")
+	m.on("b", 0, "remember", "gate/word", "the gate's is "+secret)
+	m.on("b", 0, "knowledge", "rename", "gate", "word", "door/word")
+	m.on("b", 0, "remember", "other/fact", "PostgreSQL")
+	m.says("a", "still", "recall", secret)
+	for _, dir := range []string{"a", "b"} {
+		if len(holding(t, filepath.Join(m.dir, dir), secret)) == 0 {
+			t.Fatal("the test looks in the wrong place")
+		}
+	}
+	if len(holding(t, m.disk, secret)) == 0 {
+		t.Fatal("the test looks in the wrong place")
+	}
+
+	m.on("b", 0, "knowledge", "remove", "pass/word", "--erase", "--yes", "--source", "user")
+	m.says("b", "The team's server has taken it out of the stream.", "knowledge", "remove", "door/word", "--erase", "--yes", "--source", "user")
+	for name, dir := range map[string]string{"the server": m.disk, "b": filepath.Join(m.dir, "b")} {
+		if in := holding(t, dir, secret); len(in) > 0 {
+			t.Errorf("%s has it in %q", name, in)
+		}
+	}
+	m.says("a", "PostgreSQL", "recall", "PostgreSQL")
+	if in := holding(t, filepath.Join(m.dir, "a"), secret); len(in) > 0 {
+		t.Errorf("a has it in %q", in)
+	}
+	if len(holding(t, filepath.Join(m.dir, "a"), "Apfelstrudel")) == 0 {
+		t.Error("a local fact is gone")
+	}
+
+	m.on("c", 0, "team", "join", m.url)
+	for _, machine := range []string{"a", "c"} {
+		if out, _ := m.on(machine, 0, "recall", secret); strings.Contains(out, secret+"\n") {
+			t.Errorf("%s: %s", machine, out)
+		}
+		if want, got := m.shared("b"), m.shared(machine); got != want {
+			t.Errorf("%s differs: %s\n%s", machine, got, want)
+		}
+	}
+	m.says("a", "Erased [door] word", "knowledge", "remove", "door/word", "--erase", "--yes", "--source", "user") // again does no harm
+	m.on("c", 0, "remember", "new/fact", "of the new one")
+	m.says("a", "of the new one", "recall", "new one")
+}
+
+// In a stream of an older program the answer says that the bytes stay.
+func TestTeamEraseInAStreamThatKeepsAll(t *testing.T) {
+	m := newMachines(t)
+	nc, err := nats.Connect(m.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "old", Subjects: []string{"leanctx.old.>"}, DenyDelete: true, DenyPurge: true, Metadata: map[string]string{"lean-ctx": "1"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	m.on("a", 0, "team", "join", m.url, "--name", "old")
+	m.says("a", "old", "team", "status")
+	m.on("a", 0, "remember", "pass/word", "secret")
+	m.says("a", "Its bytes stay in the server's stream", "knowledge", "remove", "pass/word", "--erase", "--yes")
+}
