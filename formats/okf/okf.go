@@ -63,13 +63,8 @@ type entry struct {
 
 const kind = "room"
 
-// MistakeError says which line of a file is not as Write makes it.
-type MistakeError struct {
-	Line    int
-	Problem string
-}
-
-func (e *MistakeError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Problem) }
+// mistake says which line of a file is not as Write makes it.
+func mistake(line int, problem string) error { return fmt.Errorf("line %d: %s", line, problem) }
 
 // Write prints a room.
 func Write(w io.Writer, r Room) error {
@@ -155,19 +150,19 @@ func cut(text []byte) (head, body []byte, ok bool) {
 }
 
 // Parse reads a file that Write made and people edited. Headings and blank lines
-// may be anywhere. Everything else that is no item is a [*MistakeError].
+// may be anywhere. Everything else that is no item is an error that names the line.
 func Parse(text []byte) (Room, error) {
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	head, body, ok := cut(text)
 	if !ok {
-		return Room{}, &MistakeError{1, "no front matter between two lines of ---"}
+		return Room{}, mistake(1, "no front matter between two lines of ---")
 	}
 	var h header
 	if err := yaml.Unmarshal(head[4:len(head)-4], &h); err != nil {
-		return Room{}, &MistakeError{2, "front matter: " + strings.SplitN(err.Error(), "\n", 2)[0]}
+		return Room{}, mistake(2, "front matter: "+strings.SplitN(err.Error(), "\n", 2)[0])
 	}
 	if h.Type != kind || h.Category == nil || strings.TrimSpace(*h.Category) == "" {
-		return Room{}, &MistakeError{2, "the front matter has no type: room and leanctx_category"}
+		return Room{}, mistake(2, "the front matter has no type: room and leanctx_category")
 	}
 	r := Room{Category: *h.Category}
 	r.At, _ = time.Parse(time.RFC3339, h.Generated.At)
@@ -179,7 +174,7 @@ func Parse(text []byte) (Room, error) {
 		if m := itemLine.FindStringSubmatch(line); m != nil {
 			key, err := unquoted(m[1])
 			if err != nil {
-				return Room{}, &MistakeError{at, "a key with wrong quotes"}
+				return Room{}, mistake(at, "a key with wrong quotes")
 			}
 			r.Facts = append(r.Facts, Fact{Key: key, Value: m[2], Line: at})
 			continue
@@ -189,7 +184,7 @@ func Parse(text []byte) (Room, error) {
 		case last >= 0 && strings.HasPrefix(line, "  "):
 			r.Facts[last].Value += "\n" + line[2:]
 		default:
-			return Room{}, &MistakeError{at, fmt.Sprintf("neither an item (- **key**: value) nor indented below one: %.60q", line)}
+			return Room{}, mistake(at, fmt.Sprintf("neither an item (- **key**: value) nor indented below one: %.60q", line))
 		}
 	}
 	if err := r.compare(h.Facts); err != nil {
@@ -215,14 +210,14 @@ func (r *Room) compare(before []entry) error {
 			}
 		}
 		if f.Edited && (r.several(f.Key) || slices.ContainsFunc(before, func(e entry) bool { return e.Key == f.Key && e.ID != f.ID })) {
-			return &MistakeError{f.Line, fmt.Sprintf("%.60s has several values: change them with remember", f.Key)}
+			return mistake(f.Line, fmt.Sprintf("%.60s has several values: change them with remember", f.Key))
 		}
 		value, err := unquoted(f.Value)
 		if err != nil {
-			return &MistakeError{f.Line, "a value with wrong quotes"}
+			return mistake(f.Line, "a value with wrong quotes")
 		}
 		if f.Value = value; value == "" {
-			return &MistakeError{f.Line, "an item without a value; to take it back, remove the fact"}
+			return mistake(f.Line, "an item without a value; to take it back, remove the fact")
 		}
 	}
 	for j, e := range before {

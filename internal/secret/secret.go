@@ -28,8 +28,7 @@ type Finding struct {
 type Redactor struct {
 	rules    []*matcher
 	triggers triggers
-	always   []uint16            // rules without a keyword
-	ids      map[string]struct{} // of the user's own rules; the built-in ones need no table
+	always   []uint16 // rules without a keyword
 }
 
 // isRuleID reports whether an ID may be in a marker: at most 64 small letters, digits and,
@@ -79,7 +78,7 @@ func (r *Redactor) own(e Rule) (rule, error) {
 	if !isRuleID(e.ID) {
 		return rule{}, fmt.Errorf("its id must be 1 to 64 of a-z, 0-9, '-', '_' and '.', and begin with a letter or digit")
 	}
-	if _, ok := r.ids[e.ID]; ok || slices.ContainsFunc(r.rules, func(m *matcher) bool { return m.id == e.ID }) {
+	if slices.ContainsFunc(r.rules, func(m *matcher) bool { return m.id == e.ID }) {
 		return rule{}, fmt.Errorf("there is already a rule of that id")
 	}
 	re, err := regexp.Compile(e.Pattern)
@@ -99,10 +98,6 @@ func (r *Redactor) own(e Rule) (rule, error) {
 		}
 		words = append(words, k)
 	}
-	if r.ids == nil {
-		r.ids = map[string]struct{}{}
-	}
-	r.ids[e.ID] = struct{}{}
 	return rule{id: e.ID, form: anywhere, triggers: words, body: e.Pattern, group: e.Group, entropy: e.Entropy}, nil
 }
 
