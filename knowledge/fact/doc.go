@@ -8,15 +8,12 @@
 //
 // # Files
 //
-//	version.go   a version, and what is believed of it when
+//	version.go   a version, what is believed of it when, and who stands behind it
 //	timeline.go  the versions of a fact as they are believed now: [Timeline]
-//	source.go    who asserts, and whom a fact is for
 //	period.go    half-open periods and their ends
 //	instant.go   points in time as somebody wrote them
-//	slug.go      a key made of a value
-//	terms.go     the words of a text, as a question is compared with it
+//	words.go     the words of a text, and a key made of them
 //	salience.go  effective confidence, salience, the kinds of knowledge
-//	severity.go  how much a contradiction matters
 //
 // # Decisions
 //

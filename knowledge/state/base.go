@@ -2,11 +2,17 @@ package state
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
@@ -140,4 +146,128 @@ func fromIndex(x *index.Index) (*State, journal.Head, error) {
 	s.began = r.Head.At
 	s.base = &base{index: x, facts: map[fact.ID][]*fact.Version{}}
 	return s, r.Head, nil
+}
+
+// errEarlier says that the present lies before the commit of an index, so that what
+// ended in between is not in its summaries.
+var errEarlier = errors.New("the clock is before the commit of the index")
+
+// Summaries yields, in no order, the fact and the summary of every version that is believed and not over at now, the
+// present. The period is that of [fact.Timeline]. Patterns and gotchas have none.
+func (k Known) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
+	return func(yield func(fact.ID, fact.Summary) bool) {
+		s := k.state
+		for n, vs := range s.facts {
+			for _, v := range vs {
+				p, ok := fact.PeriodNow(v, vs, now)
+				if !ok || !fact.Before(now, p.Until) {
+					continue
+				}
+				x := fact.Summarize(v)
+				if x.Period = p; !yield(n, x) {
+					return
+				}
+			}
+		}
+		if s.base == nil {
+			return
+		}
+		if now.Before(s.began) {
+			s.base.fail(errEarlier)
+			return
+		}
+		s.base.summaries(func(n fact.ID, x fact.Summary) bool {
+			_, changed := s.facts[n]
+			return changed || !fact.Before(now, x.Period.Until) || yield(n, x)
+		})
+	}
+}
+
+// Ended lists, in no order, the facts of which a version ended, or was taken back, after
+// since and by now, the present. They may have another value since then.
+func (k Known) Ended(since, now time.Time) (out []fact.ID) {
+	s := k.state
+	within := func(until *time.Time) bool { return until != nil && until.After(since) && !until.After(now) }
+	for n, vs := range s.facts {
+		if slices.ContainsFunc(vs, func(v *fact.Version) bool {
+			return within(v.RetractedAt) || fact.Believed(v) && within(v.ValidUntil)
+		}) {
+			out = append(out, n)
+		}
+	}
+	if s.base != nil {
+		s.base.summaries(func(n fact.ID, x fact.Summary) bool {
+			if _, changed := s.facts[n]; !changed && (within(x.Period.Until) || within(&x.Withdrawn)) {
+				out = append(out, n)
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// summaries gives those of the index.
+func (b *base) summaries(visit func(fact.ID, fact.Summary) bool) {
+	var failed error
+	err := b.index.Summaries(func(id string, all []byte) bool {
+		n, _ := factOf(id)
+		for len(all) > 0 {
+			var x fact.Summary
+			if x, all, failed = fact.ParseSummary(all); failed != nil {
+				failed = fmt.Errorf("%q: %w", id, failed)
+				return false
+			}
+			if !visit(n, x) {
+				return false
+			}
+		}
+		return true
+	})
+	if err := errors.Join(err, failed); err != nil {
+		b.fail(err)
+	}
+}
+
+// Version is the version of a fact with an id, nil if there is none.
+func Version(facts Facts, n fact.ID, id string) *fact.Version {
+	return fact.WithID(facts.Versions(n), id)
+}
+
+// packedLike is what the versions of most facts have in common. To change it, or how
+// versions are packed, is another version of the index.
+const packedLike = `"supersedes":"f-","asserted_by":"","questions":["revision_count":2,"confirmation_count":2,"last_retrieved":"2026-,"valid_until":"2026-,"recorded_until":"2026-,"privacy":"project_only","earlier_periods":[{"outcome":"replaced","pinned":true,"by":"agent","kind":"agent","by":"archetype":"architecture","archetype":"convention","archetype":"decision","archetype":"observation",` +
+	`[{"id":"f-","category":"architecture","key":"","value":"","confidence":0.9,"created_at":"2026-11-22T00:00:00.Z","last_confirmed":"2026-11-22T00:00:00.Z","valid_from":"2026-11-22T00:00:00Z","confirmation_count":1,"privacy":"shared","archetype":"fact","revision_count":1,"recorded_from":"2026-11-22T00:00:00.Z","sources":[{"kind":"import","ref":"src/","at":"2026-11-22T00:00:00.Z","confidence":0.9}],"tags":[],"aliases":[],"outcome":"created"}]`
+
+// packers are kept, since one takes most of a megabyte.
+var packers = sync.Pool{New: func() any {
+	w, err := flate.NewWriterDict(nil, flate.DefaultCompression, []byte(packedLike))
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	return w
+}}
+
+// packVersions is how the index keeps the versions of a fact: what is zero is left
+// out, and the rest is compressed.
+func packVersions(vs []*fact.Version) ([]byte, error) {
+	text, err := formats.EncodeSparse(vs)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w := packers.Get().(*flate.Writer)
+	defer packers.Put(w)
+	w.Reset(&out)
+	if _, err = w.Write(text); err == nil {
+		err = w.Close()
+	}
+	return out.Bytes(), err
+}
+
+func unpackVersions(packed []byte) (vs []*fact.Version, err error) {
+	text, err := io.ReadAll(flate.NewReaderDict(bytes.NewReader(packed), []byte(packedLike)))
+	if err != nil {
+		return nil, err
+	}
+	return vs, json.Unmarshal(text, &vs)
 }

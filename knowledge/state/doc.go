@@ -18,7 +18,10 @@
 //	event.go    what a commit consists of
 //	lists.go    patterns, gotchas, relations, reminders, verdicts, the store's own log
 //	overlay.go  decisions that build on each other before they are committed
+//	commit.go   what is kept of each author's last commit, to take it back
 //	log.go      the state of a directory, kept by package journal
+//	base.go     a state that begins at the text index and reads few facts from it
+//	follow.go   the index follows the state; akin.go asks it for facts with the same words
 //
 // # Decisions
 //
