@@ -25,7 +25,7 @@ const (
 // index. It indexes nothing and may miss facts.
 func (l *Log) Akin(ctx context.Context, stems []string, f func(Known, []fact.ID) error) error {
 	return l.look(ctx, func(s *State, _ journal.Head) error {
-		names := s.holding(stems)
+		names := holding(s, stems)
 		if s.base != nil {
 			counts, err := s.base.index.Frequencies(ctx, stems)
 			if err != nil {
@@ -53,7 +53,7 @@ func (l *Log) Akin(ctx context.Context, stems []string, f func(Known, []fact.ID)
 
 // holding lists facts in memory whose key or values hold one of some stems, the
 // akinHits that were recorded last, the newest first.
-func (s *State) holding(stems []string) (names []fact.ID) {
+func holding(s *State, stems []string) (names []fact.ID) {
 	beginnings := make([]string, len(stems))
 	for i, t := range stems {
 		beginnings[i] = strings.TrimSuffix(t, "i") // telemetri is the stem of telemetry

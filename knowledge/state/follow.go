@@ -326,15 +326,15 @@ func (l *Log) build(ctx context.Context, progress func(done int)) error {
 	if err != nil {
 		return err
 	}
-	if err := index.Build(ctx, l.index.dir, positionOf(at), c.docs(), rest, progress); err != nil {
+	if err := index.Build(ctx, l.index.dir, positionOf(at), docsOf(c), rest, progress); err != nil {
 		return err
 	}
 	l.index.reopen()
 	return nil
 }
 
-// docs are all facts, patterns and gotchas as they are indexed.
-func (s *State) docs() iter.Seq[index.Doc] {
+// docsOf are all facts, patterns and gotchas as they are indexed.
+func docsOf(s *State) iter.Seq[index.Doc] {
 	return func(yield func(index.Doc) bool) {
 		for n, vs := range s.facts {
 			if len(vs) > 0 && !yield(docOf(n, vs, s.at)) {

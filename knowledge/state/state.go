@@ -311,9 +311,10 @@ func (s *State) fold(e Event) {
 	case e.Put != nil:
 		s.put(e.Put)
 	case e.Confirm != nil:
-		s.confirm(e.Confirm)
+		s.change(fact.IDOf(e.Confirm.Category, e.Confirm.Key), e.Confirm.ID, e.Confirm.apply)
 	case e.Questions != nil:
-		s.question(e.Questions)
+		q := e.Questions
+		s.change(fact.IDOf(q.Category, q.Key), q.ID, func(v *fact.Version) { v.Questions, v.QuestionsAt = q.Questions, &q.At })
 	case e.Erase != nil:
 		s.erase(*e.Erase)
 		s.Lists.fold(e)
@@ -366,14 +367,6 @@ func (s *State) change(n fact.ID, id string, f func(*fact.Version)) {
 	f(&v)
 	vs[i] = &v
 	s.set(n, vs)
-}
-
-func (s *State) question(a *NewQuestions) {
-	s.change(fact.IDOf(a.Category, a.Key), a.ID, func(v *fact.Version) { v.Questions, v.QuestionsAt = a.Questions, &a.At })
-}
-
-func (s *State) confirm(c *Confirmation) {
-	s.change(fact.IDOf(c.Category, c.Key), c.ID, c.apply)
 }
 
 func (c *Confirmation) apply(v *fact.Version) {
