@@ -242,6 +242,8 @@ func (f *tokenizerFile) check() error {
 	switch {
 	case f.Model.Type != "WordPiece" && f.Model.Type != "" || len(f.Model.Vocab) == 0:
 		return fmt.Errorf("holds no WordPiece vocabulary (model type %q): only BERT's kind of tokenizer is supported", f.Model.Type)
+	case len(f.Model.Vocab) > maxVocabulary:
+		return fmt.Errorf("has %d tokens: only vocabularies of up to %d are supported", len(f.Model.Vocab), maxVocabulary)
 	case f.Model.GoesOn != nil && *f.Model.GoesOn != "##":
 		return fmt.Errorf("marks the inside of words with %q: only BERT's ## is supported", *f.Model.GoesOn)
 	case f.Normalizer == nil || f.Normalizer.Type != "BertNormalizer" || !f.Normalizer.Lowercase:

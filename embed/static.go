@@ -72,7 +72,7 @@ func newStatic(vocab, data string) (*StaticEncoder, error) {
 		return nil, err
 	}
 	words := newWordPieces(vocab)
-	if len(words.whole) != rows.n {
+	if words.size() != rows.n {
 		return nil, errors.New("token table: it has not one row for each token of the vocabulary")
 	}
 	return &StaticEncoder{words: words, rows: rows, name: "static-minilm-256@" + rows.sum}, nil
@@ -110,7 +110,7 @@ func (s *StaticEncoder) Encode(ctx context.Context, texts []string) ([][]float32
 func (s *StaticEncoder) Knows(text string) bool {
 	for word := range strings.FieldsSeq(clean(cut(text, longestText))) {
 		word = strings.TrimFunc(word, punctuation)
-		if _, ok := s.words.whole[word]; ok && len(word) >= 3 {
+		if _, ok := s.words.id(word, false); ok && len(word) >= 3 {
 			return true
 		}
 	}

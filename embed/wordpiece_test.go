@@ -61,11 +61,7 @@ func TestWordPiecesAreTheReference(t *testing.T) {
 func TestEveryEntryIsFound(t *testing.T) {
 	w := newWordPieces(vocabulary30k)
 	for id, entry := range strings.Fields(vocabulary30k) {
-		got, ok := w.whole[entry]
-		if inside, goesOn := strings.CutPrefix(entry, "##"); goesOn {
-			got, ok = w.inside[inside]
-		}
-		if !ok || int(got) != id {
+		if got, ok := w.id(strings.CutPrefix(entry, "##")); !ok || int(got) != id {
 			t.Fatalf("entry %d %q is found as %d, %v", id, entry, got, ok)
 		}
 	}
@@ -86,8 +82,8 @@ func FuzzWordPieces(f *testing.F) {
 	w := newWordPieces(vocabulary30k)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, id := range w.ids(nil, clean(text)) {
-			if id < 0 || int(id) >= len(w.whole) {
-				t.Fatalf("%q gives id %d, the vocabulary has %d entries", text, id, len(w.whole))
+			if id < 0 || int(id) >= w.size() {
+				t.Fatalf("%q gives id %d, the vocabulary has %d entries", text, id, w.size())
 			}
 		}
 	})
