@@ -1,11 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,13 +67,16 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		}
 	}
 	report, err := p.Connect(o)
-	if err == nil && anyConnected(report) {
+	if err != nil {
+		return nil, err
+	}
+	if anyConnected(report) {
 		report.Notes = append(report.Notes, offers(p.Root, p.Home)...)
 	}
-	if err == nil && !a.DryRun {
+	if !a.DryRun {
 		report.Notes = append(report.Notes, r.stores.takeIn(ctx, sc, p.Root)...)
 	}
-	return r.reportResult(sc, report, err)
+	return r.shown(sc, report, leftAlone(report))
 }
 
 // remote is the server that --url names. Without a path it is the one of this project; the
@@ -96,38 +99,35 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 		return nil, err
 	}
 	report, err := p.Disconnect(hook.ConnectOptions{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun})
-	return r.reportResult(sc, report, err)
-}
-
-// reportResult returns a report as the answer. If a file could not be edited, it prints the
-// report and returns an error.
-func (r *run) reportResult(sc op.Scope, report hook.Report, err error) (op.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := report.Failed(); n > 0 {
-		if err := show(r.out, sc, report); err != nil {
-			return nil, err
-		}
-		return nil, errors.New(leftAlone(n))
-	}
-	return report, nil
+	return r.shown(sc, report, leftAlone(report))
 }
 
-func leftAlone(n int) string {
-	if n == 1 {
+// shown is an answer. If there is a problem with it, it prints the answer and returns the
+// problem as an error.
+func (r *run) shown(sc op.Scope, x op.Result, problem string) (op.Result, error) {
+	switch {
+	case problem == "":
+		return x, nil
+	case sc.Output == "json":
+		return nil, cmp.Or(json.NewEncoder(r.out).Encode(x), errors.New(problem))
+	}
+	_, err := fmt.Fprintln(r.out, x.Text())
+	return nil, cmp.Or(err, errors.New(problem))
+}
+
+// leftAlone says how many files could not be edited.
+func leftAlone(report hook.Report) string {
+	switch n := report.Failed(); n {
+	case 0:
+		return ""
+	case 1:
 		return "1 file left as it is"
+	default:
+		return fmt.Sprintf("%d files left as they are", n)
 	}
-	return fmt.Sprintf("%d files left as they are", n)
-}
-
-// show prints an answer that comes with an error.
-func show(w io.Writer, sc op.Scope, x op.Result) error {
-	if sc.Output != "json" {
-		_, err := fmt.Fprintln(w, x.Text())
-		return err
-	}
-	return json.NewEncoder(w).Encode(x)
 }
 
 // machine describes this machine to package hook.

@@ -44,13 +44,11 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 		x = p.Examine(ctx, build().Version)
 	}
 	x.Findings = append(x.Findings, r.stores.examine(ctx, sc, a.Fix)...)
-	if x.Problems() == 0 {
-		return x, nil
+	problem := ""
+	if n := x.Problems(); n > 0 {
+		problem = prose.Count(n, "problem") + " found"
 	}
-	if err := show(r.out, sc, x); err != nil {
-		return nil, err
-	}
-	return nil, errors.New(prose.Count(x.Problems(), "problem") + " found")
+	return r.shown(sc, x, problem)
 }
 
 // examine checks the configuration, the model and the store of this project.

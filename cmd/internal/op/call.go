@@ -289,22 +289,19 @@ func (t *Tool) label(o *Operation) string {
 
 // needs says which arguments are missing: a, a and b, or a, b and c.
 func (t *Tool) needs(o *Operation, names []string, shell bool) string {
-	var text strings.Builder
-	text.WriteString(t.label(o) + " needs ")
+	words := make([]string, len(names))
 	for i, name := range names {
-		switch {
-		case i > 0 && i == len(names)-1:
-			text.WriteString(" and ")
-		case i > 0:
-			text.WriteString(", ")
-		}
 		p, ok := o.Param(name)
 		if !ok { // one that every operation takes
 			p = Param{Name: name, Flag: name}
 		}
-		text.WriteString(p.in(shell))
+		words[i] = p.in(shell)
 	}
-	return text.String()
+	text, last := strings.Join(words[:len(words)-1], ", "), words[len(words)-1]
+	if text != "" {
+		last = text + " and " + last
+	}
+	return t.label(o) + " needs " + last
 }
 
 // Answer is the outcome of a call.

@@ -36,13 +36,13 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 		_, large := errors.AsType[*http.MaxBytesError](err)
 		switch {
 		case large:
-			refusal{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", maxBody)}.write(w)
+			refuse(w, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body has more than %d bytes", maxBody))
 			return
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			refusal{http.StatusRequestTimeout, "timeout", "the body did not come in time"}.write(w)
+			refuse(w, http.StatusRequestTimeout, "timeout", "the body did not come in time")
 			return
 		case err != nil:
-			refusal{http.StatusBadRequest, "usage", "the body cannot be read: " + err.Error()}.write(w)
+			refuse(w, http.StatusBadRequest, "usage", "the body cannot be read: "+err.Error())
 			return
 		}
 		if m, ok := w.(*metered); ok {
@@ -54,7 +54,7 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 			err = op.Bounded(data)
 		}
 		if err != nil {
-			refusal{http.StatusBadRequest, "usage", "the body " + err.Error()}.write(w)
+			refuse(w, http.StatusBadRequest, "usage", "the body "+err.Error())
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(data))
@@ -100,7 +100,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if len(data) > 0 && (err != nil || kind != "application/json") {
-		s.refuse(w, r, http.StatusUnsupportedMediaType, "usage", "Content-Type must be application/json")
+		refuse(w, http.StatusUnsupportedMediaType, "usage", "Content-Type must be application/json")
 		return
 	}
 	args := map[string]any{}
@@ -111,11 +111,11 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 			if other, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 				found = "found " + other.Value
 			}
-			s.refuse(w, r, http.StatusBadRequest, "usage", `the body must be an object of arguments such as {"query":"auth"}: `+found)
+			refuse(w, http.StatusBadRequest, "usage", `the body must be an object of arguments such as {"query":"auth"}: `+found)
 			return
 		}
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			s.refuse(w, r, http.StatusBadRequest, "usage", "more than one JSON value in the body")
+			refuse(w, http.StatusBadRequest, "usage", "more than one JSON value in the body")
 			return
 		}
 	}
@@ -155,16 +155,10 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", http.MethodPost)
-	s.refuse(w, r, http.StatusMethodNotAllowed, "usage", "operations are called by POST /api/{tool}/{action}")
+	refuse(w, http.StatusMethodNotAllowed, "usage", "operations are called by POST /api/{tool}/{action}")
 }
 
-// refusal is an error as it is answered.
-type refusal struct {
-	status  int
-	code    string
-	message string
-}
-
+// errorBody is an error as it is answered.
 type errorBody struct {
 	Error struct {
 		Code     string         `json:"code"`
@@ -174,14 +168,10 @@ type errorBody struct {
 	} `json:"error"`
 }
 
-func (f refusal) write(w http.ResponseWriter) {
+func refuse(w http.ResponseWriter, status int, code, message string) {
 	var b errorBody
-	b.Error.Code, b.Error.Message = f.code, f.message
-	writeJSON(w, f.status, b)
-}
-
-func (s *Server) refuse(w http.ResponseWriter, _ *http.Request, status int, code, message string) {
-	refusal{status, code, message}.write(w)
+	b.Error.Code, b.Error.Message = code, message
+	writeJSON(w, status, b)
 }
 
 // fail answers with an error of an operation.

@@ -35,7 +35,7 @@ type Tokens struct {
 
 	mu    sync.Mutex
 	named []*token
-	read  fileMark // of what named was read from
+	read  os.FileInfo // of what named was read from; nil: it cannot be read
 }
 
 // token is one token and what it is good for.
@@ -130,20 +130,6 @@ func newToken(name, text string, g *op.Grant) *token {
 	return t
 }
 
-// fileMark tells whether a file is the one that was read.
-type fileMark struct {
-	size int64
-	at   time.Time
-}
-
-func mark(path string) (m fileMark, err error) {
-	info, err := os.Stat(path)
-	if err == nil {
-		m = fileMark{info.Size(), info.ModTime()}
-	}
-	return m, err
-}
-
 // tokenFile is the file of named tokens.
 type tokenFile struct {
 	Tokens []namedToken `json:"tokens"`
@@ -156,10 +142,10 @@ type namedToken struct {
 	Rights   string   `json:"rights"`   // read or write
 }
 
-func readTokens(path string) ([]*token, fileMark, error) {
-	m, err := mark(path) // before the file is read: what is written after it is read again
+func readTokens(path string) ([]*token, os.FileInfo, error) {
+	m, err := os.Stat(path) // before the file is read: what is written after it is read again
 	if err != nil {
-		return nil, m, err
+		return nil, nil, err
 	}
 	if err := private(path); err != nil {
 		return nil, m, err
@@ -223,15 +209,16 @@ func (t *Tokens) refresh() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m, err := mark(t.file)
-	if err == nil && m == t.read {
+	m, err := os.Stat(t.file)
+	same := err == nil && t.read != nil && m.Size() == t.read.Size() && m.ModTime().Equal(t.read.ModTime())
+	if same {
 		return
 	}
 	var named []*token
 	if err == nil {
 		named, m, err = readTokens(t.file)
 	}
-	if err != nil && (m != t.read || len(t.named) > 0) {
+	if err != nil && (m != nil || t.read != nil) {
 		t.logger.Error("no named token is valid", "error", err)
 	}
 	for i, old := range t.named {
@@ -323,7 +310,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 		}
 		if t == nil {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
-			s.refuse(w, r, http.StatusUnauthorized, "unauthorized", unauthorized)
+			refuse(w, http.StatusUnauthorized, "unauthorized", unauthorized)
 			return
 		}
 		who := callerOf(r)
@@ -340,7 +327,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	text := q.Get("token")
 	if s.o.Tokens.find(text) == nil {
-		s.refuse(w, r, http.StatusUnauthorized, "unauthorized", unauthorized)
+		refuse(w, http.StatusUnauthorized, "unauthorized", unauthorized)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -359,11 +346,11 @@ func (s *Server) fromHere(next http.Handler) http.Handler {
 	sites := http.NewCrossOriginProtection() // by Sec-Fetch-Site, where a browser sends it
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.ourHost(r.Host) {
-			s.refuse(w, r, http.StatusForbidden, "forbidden", "this server has another name: --host gives it one more")
+			refuse(w, http.StatusForbidden, "forbidden", "this server has another name: --host gives it one more")
 			return
 		}
 		if o := r.Header.Get("Origin"); o != "" && !sameOrigin(o, r.Host) || sites.Check(r) != nil {
-			s.refuse(w, r, http.StatusForbidden, "forbidden", "requests from pages of other sites are refused")
+			refuse(w, http.StatusForbidden, "forbidden", "requests from pages of other sites are refused")
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -42,6 +42,7 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -107,8 +108,8 @@ func New(o Options) *Server {
 	mux.HandleFunc("GET /healthz", s.health)
 	inner := http.NewServeMux()
 	inner.HandleFunc("GET /projects", s.listProjects)
-	inner.HandleFunc("/p/{hash}/", s.other)
-	inner.HandleFunc("/", s.own)
+	inner.HandleFunc("/p/{hash}/", s.project)
+	inner.HandleFunc("/", s.project)
 	mux.Handle("/", s.authorized(s.bounded(inner)))
 	s.routes = s.logged(s.recovered(s.fromHere(mux)))
 	return s
@@ -203,58 +204,41 @@ type mounted struct {
 	feed    *feed
 }
 
-// own is the project that the server was started in.
-func (s *Server) own(w http.ResponseWriter, r *http.Request) {
-	s.serveProject(w, r, s.o.Own, "")
-}
-
 var hashForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// other is the project whose hash the address begins with. One that the caller may not
-// reach is answered like one that does not exist.
-func (s *Server) other(w http.ResponseWriter, r *http.Request) {
-	hash := r.PathValue("hash")
-	if !hashForm.MatchString(hash) || !callerOf(r).grant.Reaches(hash) {
-		s.refuse(w, r, http.StatusNotFound, "not_found", "there is no such project")
-		return
+// project serves the project whose hash the address begins with, or else the one that the
+// server was started in. One that the caller may not reach is answered like one that does not
+// exist.
+func (s *Server) project(w http.ResponseWriter, r *http.Request) {
+	who, hash, p, prefix := callerOf(r), r.PathValue("hash"), s.o.Own, ""
+	if hash != "" {
+		prefix = "/p/" + hash
 	}
-	p := s.o.Own
-	if hash != p.Hash {
+	if hash != "" && hash != p.Hash {
 		all, err := s.o.Projects(r.Context())
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		p = Project{}
-		for _, x := range all {
-			if x.Hash == hash {
-				p = x
-			}
+		i := slices.IndexFunc(all, func(x Project) bool { return x.Hash == hash })
+		if i < 0 {
+			refuse(w, http.StatusNotFound, "not_found", "there is no such project")
+			return
 		}
+		p = all[i]
 	}
-	if p.Hash == "" {
-		s.refuse(w, r, http.StatusNotFound, "not_found", "there is no such project")
-		return
-	}
-	s.serveProject(w, r, p, "/p/"+hash)
-}
-
-func (s *Server) serveProject(w http.ResponseWriter, r *http.Request, p Project, prefix string) {
-	who := callerOf(r)
 	if !who.grant.Reaches(p.Hash) {
-		s.refuse(w, r, http.StatusForbidden, "forbidden", "this token does not reach the project at /; see /projects")
+		if hash != "" {
+			refuse(w, http.StatusNotFound, "not_found", "there is no such project")
+		} else {
+			refuse(w, http.StatusForbidden, "forbidden", "this token does not reach the project at /; see /projects")
+		}
 		return
 	}
 	g := *who.grant
 	g.Project = p.Root
 	g.ReadOnly = g.ReadOnly || s.o.ReadOnly
-	r = r.WithContext(op.WithGrant(r.Context(), &g))
-	m := s.mount(p, prefix)
-	if prefix == "" {
-		m.ServeHTTP(w, r)
-		return
-	}
-	http.StripPrefix(prefix, m).ServeHTTP(w, r)
+	http.StripPrefix(prefix, s.mount(p, prefix)).ServeHTTP(w, r.WithContext(op.WithGrant(r.Context(), &g)))
 }
 
 // mount makes what serves a project, once.
@@ -347,7 +331,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			}
 			s.logger.Error("panic", "route", route(r), "cause", cause, "stack", string(debug.Stack()))
 			if m, ok := w.(*metered); ok && m.status == 0 {
-				s.refuse(w, r, http.StatusInternalServerError, "failed", "internal error; the server's log has the stack")
+				refuse(w, http.StatusInternalServerError, "failed", "internal error; the server's log has the stack")
 				return
 			}
 			panic(http.ErrAbortHandler)
