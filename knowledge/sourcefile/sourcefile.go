@@ -27,7 +27,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,13 +65,13 @@ type Files struct{ root string }
 func New(root string) *Files { return &Files{root} }
 
 var (
-	lines    = regexp.MustCompile(`^(.+?):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
-	filename = regexp.MustCompile(`^[^\s:]*[^\s:/.][^\s:/]*\.[A-Za-z][A-Za-z0-9]{0,7}$`)
+	lines    = formats.Regexp(`^(.+?):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
+	filename = formats.Regexp(`^[^\s:]*[^\s:/.][^\s:/]*\.[A-Za-z][A-Za-z0-9]{0,7}$`)
 )
 
 // parse takes a reference apart; first is 0 where no lines are named.
 func parse(ref string) (path string, first, last int) {
-	m := lines.FindStringSubmatch(ref)
+	m := lines().FindStringSubmatch(ref)
 	if m == nil {
 		return ref, 0, 0
 	}
@@ -106,7 +105,7 @@ func (f *Files) Read(ref string) (*formats.FileState, error) {
 	if f.root == "" || strings.TrimSpace(ref) == "" {
 		return nil, nil
 	}
-	looks := first > 0 || filename.MatchString(path)
+	looks := first > 0 || filename().MatchString(path)
 	rel, ok := f.inside(path)
 	if !ok {
 		if looks && !strings.Contains(path, "://") {

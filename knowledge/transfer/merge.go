@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -521,7 +520,7 @@ func (m *merger) cleanDocument(d *formats.Document) {
 }
 
 // disputeForm is how the ids of disputes look.
-var disputeForm = regexp.MustCompile(`^d-[0-9a-f]{4,32}$`)
+var disputeForm = formats.Regexp(`^d-[0-9a-f]{4,32}$`)
 
 // refusedDispute reports whether a dispute of a fact file is none that this
 // program writes.
@@ -535,7 +534,7 @@ func (m *merger) refusedDispute(x formats.Dispute) bool {
 	judged := x.State == formats.DisputeAccepted || x.State == formats.DisputeRejected
 	switch {
 	case err != nil:
-	case !disputeForm.MatchString(x.ID):
+	case !disputeForm().MatchString(x.ID):
 		err = refusal.Argument("id", "%q is no id of a dispute", prose.Clip(x.ID, 40))
 	case !judged && x.State != formats.DisputeOpen && x.State != formats.DisputeClosed:
 		err = refusal.Argument("state", "state %q is none of a dispute", prose.Clip(x.State, 40))

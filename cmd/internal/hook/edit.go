@@ -203,7 +203,7 @@ func (e edit) foreign(data []byte) string {
 // Then its only argument is ours, or its address is a project's on a server of ours.
 func startsUs(entry map[string]any) bool {
 	line, _ := commandOf(entry)
-	return projectAddress.MatchString(addressOf(entry)) || len(line) == 2 && line[1] == "mcp"
+	return projectAddress().MatchString(addressOf(entry)) || len(line) == 2 && line[1] == "mcp"
 }
 
 // commandOf is the command line of an entry, in the form of any client, and its variables as

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"leanctx/formats"
 )
 
 // Remote is a server that listens at an address, as lean-ctx serve does.
@@ -59,4 +60,4 @@ func addressOf(entry map[string]any) string {
 }
 
 // projectAddress is how the address of a project ends.
-var projectAddress = regexp.MustCompile(`/p/[0-9a-f]{16}/mcp$`)
+var projectAddress = formats.Regexp(`/p/[0-9a-f]{16}/mcp$`)
