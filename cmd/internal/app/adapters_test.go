@@ -18,7 +18,7 @@ func TestDamage(t *testing.T) {
 	data := t.TempDir()
 	dir := filepath.Join(data, "agents")
 	look := func() (told, aside []string) {
-		s := newStores(&config.Config{DataDir: data, ConfigDir: data, Project: data}, func(string) {})
+		s := newStores(&config.Config{DataDir: data, Project: data}, func(string) {})
 		defer s.close()
 		p := located{Project: project.Project{Hash: "p"}, at: &membership{hash: "p", dataDir: data}}
 		told, aside, err := s.in(op.Scope{}, p).Damage(t.Context())

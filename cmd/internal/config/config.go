@@ -8,7 +8,6 @@
 // variable with an empty value counts as not set.
 //
 //	LEAN_CTX_DATA_DIR       where everything is kept    (default ~/.lean-ctx)
-//	LEAN_CTX_CONFIG_DIR     where config.json is        (default: the data directory)
 //	LEAN_CTX_PROJECT_ROOT   the project                 (default: the working directory)
 //	LEAN_CTX_AGENT          the agent's id
 //	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
@@ -41,7 +40,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -49,7 +47,6 @@ import (
 const (
 	varPrefix    = "LEAN_CTX_"
 	DataDirVar   = varPrefix + "DATA_DIR"
-	ConfigDirVar = varPrefix + "CONFIG_DIR"
 	ProjectVar   = varPrefix + "PROJECT_ROOT"
 	AgentVar     = varPrefix + "AGENT"
 	LogVar       = varPrefix + "LOG"
@@ -79,7 +76,6 @@ type Options struct {
 // Config holds the flags and the environment. Paths are absolute and clean.
 type Config struct {
 	DataDir   string
-	ConfigDir string
 	Project   string     // where to look for the project: a path in it
 	Agent     string     // the agent's id; may be empty
 	LogLevel  slog.Level // of the log on standard error
@@ -114,34 +110,29 @@ func Load(o *Options) (*Config, error) {
 func (c *Config) fill(o Options) error {
 	env := func(name string) string { return strings.TrimSpace(o.Getenv(name)) }
 	var err error
-	if c.DataDir, err = c.dataDir(env(DataDirVar)); err != nil {
+	if c.DataDir, err = c.dir(DataDirVar, env(DataDirVar)); err != nil {
 		return err
 	}
+	if c.DataDir == "" {
+		home, err := c.Home()
+		if err != nil {
+			return &Error{What: "data directory", Problem: err.Error(), Advice: "set " + DataDirVar}
+		}
+		c.DataDir = filepath.Join(home, dataDirName)
+	}
 	c.Legacy = c.legacy(env)
-	c.ConfigDir = c.DataDir
-	if dir := env(ConfigDirVar); dir != "" {
-		if c.ConfigDir, err = c.Path(dir); err != nil {
-			return fmt.Errorf("%s: %w", ConfigDirVar, err)
-		}
+	if c.ModelsDir, err = c.dir(ModelsDirVar, env(ModelsDirVar)); err != nil {
+		return err
 	}
-	c.ModelsDir = filepath.Join(c.DataDir, modelsDirName)
-	if dir := env(ModelsDirVar); dir != "" {
-		if c.ModelsDir, err = c.Path(dir); err != nil {
-			return fmt.Errorf("%s: %w", ModelsDirVar, err)
-		}
+	c.ModelsDir = cmp.Or(c.ModelsDir, filepath.Join(c.DataDir, modelsDirName))
+	if c.AutoDownload, err = isOn(DownloadVar, env(DownloadVar), false); err != nil {
+		return err
 	}
-	if on := env(DownloadVar); on != "" {
-		if c.AutoDownload, err = strconv.ParseBool(on); err != nil {
-			return &Error{What: DownloadVar, Problem: fmt.Sprintf("%q is neither 1 nor 0", on), Advice: "use 1 or 0"}
-		}
+	hooks, err := isOn(HooksVar, env(HooksVar), true)
+	if err != nil {
+		return err
 	}
-	switch on := strings.ToLower(env(HooksVar)); on {
-	case "", "on", "1", "true":
-	case "off", "0", "false":
-		c.HooksOff = true
-	default:
-		return &Error{What: HooksVar, Problem: fmt.Sprintf("%q is neither on nor off", on), Advice: "use on or off"}
-	}
+	c.HooksOff = !hooks
 	if c.Project, err = c.project(o.Project, env(ProjectVar)); err != nil {
 		return err
 	}
@@ -155,19 +146,29 @@ func (c *Config) fill(o Options) error {
 	return nil
 }
 
-func (c *Config) dataDir(given string) (string, error) {
-	if given != "" {
-		dir, err := c.Path(given)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", DataDirVar, err)
-		}
-		return dir, nil
+// isOn is the value of a variable that is on or off.
+func isOn(name, value string, standard bool) (bool, error) {
+	switch strings.ToLower(value) {
+	case "":
+		return standard, nil
+	case "on", "1", "true":
+		return true, nil
+	case "off", "0", "false":
+		return false, nil
 	}
-	home, err := c.Home()
+	return false, &Error{What: name, Problem: fmt.Sprintf("%q is neither on nor off", value), Advice: "use on or off"}
+}
+
+// dir is the path that a flag or a variable names, or empty.
+func (c *Config) dir(name, given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	dir, err := c.Path(given)
 	if err != nil {
-		return "", &Error{What: "data directory", Problem: err.Error(), Advice: "set " + DataDirVar}
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	return filepath.Join(home, dataDirName), nil
+	return dir, nil
 }
 
 // legacy lists the data directories of the existing program: ours, and its two others
@@ -189,22 +190,17 @@ func (c *Config) legacy(env func(string) string) []string {
 }
 
 func (c *Config) project(flag, env string) (string, error) {
-	given, from := flag, "--project"
-	if given == "" {
-		given, from = env, ProjectVar
+	if flag != "" {
+		return c.dir("--project", flag)
 	}
-	if given == "" {
-		dir, err := c.work()
-		if err != nil {
-			return "", fmt.Errorf("working directory: %w", err)
-		}
-		return filepath.Clean(dir), nil
+	if env != "" {
+		return c.dir(ProjectVar, env)
 	}
-	dir, err := c.Path(given)
+	dir, err := c.work()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", from, err)
+		return "", fmt.Errorf("working directory: %w", err)
 	}
-	return dir, nil
+	return filepath.Clean(dir), nil
 }
 
 // Path makes a user's path absolute. ~ is the home directory; a relative path starts at the

@@ -27,22 +27,22 @@ func TestLoad(t *testing.T) {
 		return func(o *Options) { o.Project, o.Agent = project, agent }
 	}
 	tests := []struct {
-		name                               string
-		options                            *Options
-		data, config, project, agent, logs string
+		name                       string
+		options                    *Options
+		data, project, agent, logs string
 	}{
-		{"nothing said", at(nil), "/h/.lean-ctx", "/h/.lean-ctx", "/w", "", "WARN"},
-		{"set to nothing", at(map[string]string{DataDirVar: "  ", ConfigDirVar: "", ProjectVar: " ", AgentVar: "\t", LogVar: ""}),
-			"/h/.lean-ctx", "/h/.lean-ctx", "/w", "", "WARN"},
-		{"environment", at(map[string]string{DataDirVar: "/d", ConfigDirVar: "/c", ProjectVar: "/p", AgentVar: "cursor-a3f8", LogVar: "debug"}),
-			"/d", "/c", "/p", "cursor-a3f8", "DEBUG"},
-		{"the configuration lies with the data", at(map[string]string{DataDirVar: "/d"}), "/d", "/d", "/w", "", "WARN"},
+		{"nothing said", at(nil), "/h/.lean-ctx", "/w", "", "WARN"},
+		{"set to nothing", at(map[string]string{DataDirVar: "  ", ProjectVar: " ", AgentVar: "\t", LogVar: ""}),
+			"/h/.lean-ctx", "/w", "", "WARN"},
+		{"environment", at(map[string]string{DataDirVar: "/d", ProjectVar: "/p", AgentVar: "cursor-a3f8", LogVar: "debug"}),
+			"/d", "/p", "cursor-a3f8", "DEBUG"},
+		{"the configuration lies with the data", at(map[string]string{DataDirVar: "/d"}), "/d", "/w", "", "WARN"},
 		{"flags before environment", at(map[string]string{ProjectVar: "/p", AgentVar: "cursor-a3f8"}, flags("/q", "claude-1111")),
-			"/h/.lean-ctx", "/h/.lean-ctx", "/q", "claude-1111", "WARN"},
-		{"relative", at(map[string]string{DataDirVar: "d/../e", ConfigDirVar: "./c", ProjectVar: ".."}), "/w/e", "/w/c", "/", "", "WARN"},
-		{"home", at(map[string]string{DataDirVar: "~/d", ConfigDirVar: "~", ProjectVar: "~/p/"}), "/h/d", "/h", "/h/p", "", "WARN"},
-		{"a tilde inside is a letter", at(map[string]string{DataDirVar: "/d/~/x"}), "/d/~/x", "/d/~/x", "/w", "", "WARN"},
-		{"white space around", at(map[string]string{DataDirVar: " /d ", AgentVar: " a-1 "}), "/d", "/d", "/w", "a-1", "WARN"},
+			"/h/.lean-ctx", "/q", "claude-1111", "WARN"},
+		{"relative", at(map[string]string{DataDirVar: "d/../e", ProjectVar: ".."}), "/w/e", "/", "", "WARN"},
+		{"home", at(map[string]string{DataDirVar: "~/d", ProjectVar: "~/p/"}), "/h/d", "/h/p", "", "WARN"},
+		{"a tilde inside is a letter", at(map[string]string{DataDirVar: "/d/~/x"}), "/d/~/x", "/w", "", "WARN"},
+		{"white space around", at(map[string]string{DataDirVar: " /d ", AgentVar: " a-1 "}), "/d", "/w", "a-1", "WARN"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestLoad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range [][2]string{{c.DataDir, tt.data}, {c.ConfigDir, tt.config}, {c.Project, tt.project}} {
+			for _, p := range [][2]string{{c.DataDir, tt.data}, {c.Project, tt.project}} {
 				if p[0] != filepath.FromSlash(p[1]) {
 					t.Errorf("got %s, want %s", p[0], p[1])
 				}
@@ -88,7 +88,7 @@ func TestLoadRefuses(t *testing.T) {
 	for name, o := range map[string]*Options{
 		"another's home":             at(map[string]string{DataDirVar: "~bob/x"}),
 		"another's home, project":    at(map[string]string{ProjectVar: "~bob"}),
-		"another's home, config":     at(map[string]string{ConfigDirVar: "~bob"}),
+		"another's home, models":     at(map[string]string{ModelsDirVar: "~bob"}),
 		"no such level":              at(map[string]string{LogVar: "loud"}),
 		"no working directory":       at(nil, gone),
 		"relative without directory": at(map[string]string{DataDirVar: "d"}, gone),

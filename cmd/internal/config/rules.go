@@ -16,11 +16,7 @@ import (
 // everything else.
 func (c *Config) AddRule(r secret.Rule) error {
 	path := c.UserFile()
-	members, err := readMembers(path)
-	if err != nil {
-		return err
-	}
-	f, err := parse(path, members)
+	f, members, err := readFile(path)
 	if err != nil {
 		return err
 	}

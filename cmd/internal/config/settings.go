@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"leanctx/internal/prose"
 	"leanctx/internal/secret"
@@ -41,14 +42,18 @@ type file struct {
 }
 
 const (
-	worktreesKey = "worktrees"
 	crossKey     = "cross_project_search"
-	diaryKey     = "auto_diary"
-	hooksKey     = "hooks"
 	sensitiveKey = "sensitive"
 )
 
-var knownKeys = [...]string{worktreesKey, crossKey, diaryKey, hooksKey, sensitiveKey}
+// wants says what the value of each key must be.
+var wants = map[string]string{
+	"worktrees":  `must be "share" or "isolate"`,
+	crossKey:     "must be true or false",
+	"auto_diary": "must be true or false",
+	"hooks":      "must be true or false",
+	sensitiveKey: `must be a list of {"id": …, "pattern": …}`,
+}
 
 // For reads the settings for the project that contains dir, from the user's and the
 // project's file. A missing file sets nothing. A malformed file is an error, because a
@@ -82,7 +87,7 @@ func (c *Config) For(dir string) (Settings, error) {
 }
 
 // UserFile is the path of the user's configuration file.
-func (c *Config) UserFile() string { return filepath.Join(c.ConfigDir, userFileName) }
+func (c *Config) UserFile() string { return filepath.Join(c.DataDir, userFileName) }
 
 func (s *Settings) warn(path, format string, args ...any) {
 	s.Warnings = append(s.Warnings, path+": "+fmt.Sprintf(format, args...))
@@ -113,42 +118,50 @@ func (s *Settings) project(dir string, user file, userFile string) (file, error)
 }
 
 func (s *Settings) read(path string) (file, error) {
-	members, err := readMembers(path)
-	if err != nil {
-		return file{}, err
-	}
+	f, members, err := readFile(path)
+	known := slices.Sorted(maps.Keys(wants))
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if slices.Contains(knownKeys[:], key) {
+		if slices.Contains(known, key) {
 			continue
 		}
-		if near, ok := prose.Nearest(key, knownKeys[:]); ok {
+		if near, ok := prose.Nearest(key, known); ok {
 			s.warn(path, "unknown key %q, did you mean %q?", key, near)
 		} else {
 			s.warn(path, "unknown key %q", key)
 		}
 	}
-	return parse(path, members)
+	return f, err
 }
 
-// readMembers reads a JSON object without decoding its members. A missing file is an empty
+// readFile reads a file, and its members without decoding them. A missing file is an empty
 // object.
-func readMembers(path string) (map[string]json.RawMessage, error) {
+func readFile(path string) (f file, members map[string]json.RawMessage, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return f, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
+		return f, nil, fmt.Errorf("configuration: %w", err)
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if len(data) == 0 {
-		return nil, nil
+		return f, nil, nil
 	}
-	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, &Error{What: path, Problem: "not a JSON object: " + place(data, err), Advice: "fix the file or move it away"}
+		return f, nil, &Error{What: path, Problem: "not a JSON object: " + place(data, err), Advice: "fix the file or move it away"}
 	}
-	return members, nil
+	if err := json.Unmarshal(data, &f); err != nil {
+		problem := err.Error()
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			key, _, _ := strings.Cut(wrong.Field, ".")
+			problem = key + " " + wants[key]
+		}
+		return f, nil, &Error{What: path, Problem: problem, Advice: "fix the file"}
+	}
+	if w := f.Worktrees; w != nil && *w != Share && *w != Isolate {
+		return f, nil, &Error{What: path, Problem: fmt.Sprintf("worktrees %s, not %q", wants["worktrees"], *w), Advice: "fix the file"}
+	}
+	return f, members, check(path, f.Sensitive)
 }
 
 // place adds the line number to a JSON error.
@@ -159,34 +172,6 @@ func place(data []byte, err error) string {
 	}
 	line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
 	return fmt.Sprintf("line %d: %v", line, err)
-}
-
-func parse(path string, members map[string]json.RawMessage) (file, error) {
-	var f file
-	into := map[string]any{worktreesKey: &f.Worktrees, crossKey: &f.CrossProjectSearch, diaryKey: &f.AutoDiary, hooksKey: &f.Hooks, sensitiveKey: &f.Sensitive}
-	wants := map[string]string{
-		worktreesKey: `must be "share" or "isolate"`,
-		crossKey:     "must be true or false",
-		diaryKey:     "must be true or false",
-		hooksKey:     "must be true or false",
-		sensitiveKey: `must be a list of {"id": …, "pattern": …}`,
-	}
-	for _, key := range knownKeys {
-		raw, ok := members[key]
-		if !ok {
-			continue
-		}
-		if err := json.Unmarshal(raw, into[key]); err != nil {
-			return f, &Error{What: path, Problem: key + " " + wants[key], Advice: "fix the file"}
-		}
-	}
-	if w := f.Worktrees; w != nil && *w != Share && *w != Isolate {
-		return f, &Error{What: path, Problem: fmt.Sprintf("%s %s, not %q", worktreesKey, wants[worktreesKey], *w), Advice: "fix the file"}
-	}
-	if err := check(path, f.Sensitive); err != nil {
-		return f, err
-	}
-	return f, nil
 }
 
 // check refuses invalid rules and rules that would redact everything.

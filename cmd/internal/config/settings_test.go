@@ -148,7 +148,7 @@ func TestAddRule(t *testing.T) {
 	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, want 0600", info.Mode())
 	}
-	left, _ := filepath.Glob(filepath.Join(c.ConfigDir, ".tmp-*"))
+	left, _ := filepath.Glob(filepath.Join(c.DataDir, ".tmp-*"))
 	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

@@ -181,18 +181,14 @@ func (s *Server) handoff(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.G
 	}
 	b.WriteString(":\n1. Remember every decision, finding and blocker of this session that is not below: " +
 		`ctx_knowledge {"action":"remember",…}, one fact a call.` + "\n2. Then say in at most ten lines: what is done, what is not, where to go on, what to beware of.\n")
-	if s.tools["ctx_agent"] != nil {
-		if to == "" {
-			b.WriteString(`3. See who is here: ctx_agent {"action":"list"}, and choose who goes on.` + "\n")
-			to = "…"
-		} else {
-			b.WriteString(`3. Register first if you have not: ctx_agent {"action":"register",…} gives the id that you pass as agent.` + "\n")
-		}
-		fmt.Fprintf(&b, "4. Send the ten lines as the message of ctx_agent {\"action\":\"handoff\",\"to_agent\":%q,\"message\":…}; "+
-			"it moves your open tasks and claims, and gives the receiver your diary's end, your facts and your shared files.\n", to)
+	if to == "" {
+		b.WriteString(`3. See who is here: ctx_agent {"action":"list"}, and choose who goes on.` + "\n")
+		to = "…"
 	} else {
-		b.WriteString("3. This server has no ctx_agent tool, so remember that text too, under category \"handoff\".\n")
+		b.WriteString(`3. Register first if you have not: ctx_agent {"action":"register",…} gives the id that you pass as agent.` + "\n")
 	}
+	fmt.Fprintf(&b, "4. Send the ten lines as the message of ctx_agent {\"action\":\"handoff\",\"to_agent\":%q,\"message\":…}; "+
+		"it moves your open tasks and claims, and gives the receiver your diary's end, your facts and your shared files.\n", to)
 	if m := strings.TrimSpace(req.Params.Arguments["message"]); m != "" {
 		b.WriteString("Say also: " + m + "\n")
 	}
