@@ -90,7 +90,6 @@ func New(o Options) *cobra.Command {
 	root.SetOut(o.Out)
 	root.SetErr(o.Err)
 	root.SetVersionTemplate(Name + " {{.Version}}\n")
-	root.CompletionOptions.DisableDefaultCmd = true // we have our own
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
 	flags := root.PersistentFlags()
@@ -114,7 +113,7 @@ func New(o Options) *cobra.Command {
 	for _, p := range o.Plain {
 		root.AddCommand(plain(p, g))
 	}
-	root.AddCommand(completion())
+	completion(root)
 	_ = root.RegisterFlagCompletionFunc("agent", cobra.NoFileCompletions) // it fails for an unknown flag
 	root.InitDefaultHelpFlag()
 	return root

@@ -98,41 +98,12 @@ func (k *call) values(ctx context.Context, p op.Param, category, typed string) (
 	return facts, done
 }
 
-// shells are the supported shells: the name, how to load the completion once, and how to
-// load it in every new shell.
-var shells = []struct{ name, now, always, needs string }{
-	{"bash", "source <(lean-ctx completion bash)", "lean-ctx completion bash > ~/.local/share/bash-completion/completions/lean-ctx", "\n\nIt needs the package bash-completion."},
-	{"zsh", "source <(lean-ctx completion zsh)", `lean-ctx completion zsh > "${fpath[1]}/_lean-ctx"`, ""},
-	{"fish", "lean-ctx completion fish | source", "lean-ctx completion fish > ~/.config/fish/completions/lean-ctx.fish", ""},
-	{"powershell", "lean-ctx completion powershell | Out-String | Invoke-Expression", "lean-ctx completion powershell >> $PROFILE", ""},
-}
-
-// completion is the command that writes completion scripts.
-func completion() *cobra.Command {
-	c := &cobra.Command{
-		Use: "completion", Short: "Write a completion script for your shell.",
-		Args: cobra.ArbitraryArgs, RunE: group, ValidArgsFunction: cobra.NoFileCompletions,
+// completion adds cobra's command that writes completion scripts.
+func completion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = cobra.ArbitraryArgs, group // an unknown shell is a mistake in the words
+		}
 	}
-	for _, s := range shells {
-		c.AddCommand(&cobra.Command{
-			Use: s.name, Short: "Write the completion for " + s.name + ".", Args: none,
-			Long:              "Write the completion for " + s.name + " to standard output. For this shell:\n\n  " + s.now + "\n\nFor every new one:\n\n  " + s.always + s.needs,
-			ValidArgsFunction: cobra.NoFileCompletions,
-			RunE:              func(c *cobra.Command, _ []string) error { return script(c, s.name) },
-		})
-	}
-	return c
-}
-
-func script(c *cobra.Command, shell string) error {
-	root, w := c.Root(), c.OutOrStdout()
-	switch shell {
-	case "bash":
-		return root.GenBashCompletionV2(w, true)
-	case "zsh":
-		return root.GenZshCompletion(w)
-	case "fish":
-		return root.GenFishCompletion(w, true)
-	}
-	return root.GenPowerShellCompletionWithDesc(w)
 }

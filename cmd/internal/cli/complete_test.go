@@ -49,7 +49,6 @@ func TestComplete(t *testing.T) {
 		{"knowledge fail ", ":4"},
 		{"overview ", "t-1|t-2|:36"},
 		{"overview --agent ", ":4"},
-		{"completion ", "bash\tWrite the completion for bash.|zsh\tWrite the completion for zsh.|fish\tWrite the completion for fish.|powershell\tWrite the completion for powershell.|:4"},
 		{"completion bash ", ":4"},
 	}
 	for _, tt := range tests {
@@ -65,10 +64,10 @@ func TestComplete(t *testing.T) {
 }
 
 func TestCompletionScripts(t *testing.T) {
-	for _, s := range shells {
-		out, errs, err := run(t, "", "completion", s.name)
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		out, errs, err := run(t, "", "completion", shell)
 		if err != nil || errs != "" || len(out) < 1000 || !strings.Contains(out, "__complete") {
-			t.Errorf("%s: %v, %s, %d bytes", s.name, err, errs, len(out))
+			t.Errorf("%s: %v, %s, %d bytes", shell, err, errs, len(out))
 		}
 	}
 	if _, _, err := run(t, "", "completion", "zhs"); err == nil || !strings.Contains(err.Error(), `unknown command "zhs"`) {
