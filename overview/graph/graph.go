@@ -340,12 +340,14 @@ func (r *resolver) script(dir, spec string) int32 {
 		}
 		return -1
 	}
+	alias := strings.Trim(name, "@~#$") == ""
 	for _, p := range []string{spec, rest} {
+		if !strings.Contains(p, "/") && (p == "" || p == spec || !alias) {
+			continue // the name of a package, or what is in it
+		}
 		for _, end := range scripts {
-			if strings.Contains(p, "/") {
-				if i := r.ending(dir, p+end); i >= 0 {
-					return i
-				}
+			if i := r.ending(dir, p+end); i >= 0 {
+				return i
 			}
 		}
 	}

@@ -54,12 +54,12 @@ func TestImportsAreResolved(t *testing.T) {
 		"the standard library": {map[string]string{"go.mod": "module std", "net/http/a.go": "package http\nimport \"io\"", "io/io.go": "package io"}, []string{"net/http/a.go → go:io/"}},
 		"TypeScript": {map[string]string{
 			"package.json": `{"name": "@my/root"}`, "lib/package.json": `{"name": "@my/lib"}`, "lib/src/index.ts": "", "lib/src/deep/x.ts": "",
-			"other/d/e.js":  "",
-			"web/src/a.tsx": "import '../src/b'\nimport './c.js'\nimport '~/d/e'\nimport 'd'\nimport '@my/lib'\nimport '@my/lib/deep/x'\nimport 'react'\nimport '../../../out'", "web/src/b/index.ts": "", "web/src/c.ts": "",
+			"web/src/top.ts": "", "web/src/react.ts": "", "other/d/e.js":  "",
+			"web/src/a.tsx": "import '../src/b'\nimport './c.js'\nimport '~/d/e'\nimport 'd'\nimport '~/top'\nimport 'react/top'\nimport '@my/lib'\nimport '@my/lib/deep/x'\nimport 'react'\nimport '../../../out'", "web/src/b/index.ts": "", "web/src/c.ts": "",
 			"web/src/d/e.js": "const x = require('../c')", "web/src/d/index.mjs": "",
 		}, []string{
 			"web/src/a.tsx → lib/src/deep/x.ts", "web/src/a.tsx → lib/src/index.ts", "web/src/a.tsx → web/src/b/index.ts", "web/src/a.tsx → web/src/c.ts",
-			"web/src/a.tsx → web/src/d/e.js", "web/src/d/e.js → web/src/c.ts",
+			"web/src/a.tsx → web/src/d/e.js", "web/src/a.tsx → web/src/top.ts", "web/src/d/e.js → web/src/c.ts",
 		}},
 		"Python": {map[string]string{
 			"src/app/__init__.py": "from .core import run", "src/app/core.py": "import app.db.pool\nfrom app import util\nfrom ..other import x\nimport os", "src/app/db/__init__.py": "", "src/app/db/pool.py": "from ..util import a\nfrom . import conn\nfrom .. import core",
