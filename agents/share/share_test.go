@@ -201,6 +201,18 @@ func TestContents(t *testing.T) {
 	}
 }
 
+// What nobody sees in a file is shown as an escape; its lines and tabs stay.
+func TestHiddenCharactersOfAFile(t *testing.T) {
+	b := newBed(t)
+	const hidden = "a\tb\r\n\x1b[2J\u202e\u200bc\n"
+	b.write("a.md", hidden)
+	b.push(cursor, "", "", "a.md")
+	got := b.pull(claude, true)
+	if text := got.Text(); !strings.Contains(text, "a\tb\r\n\\u{1b}[2J\\u{202e}\\u{200b}c\n") || *got.Shares[0].Files[0].Content != hidden {
+		t.Errorf("%q", text)
+	}
+}
+
 // No file can end its own block.
 func TestFence(t *testing.T) {
 	b := newBed(t)

@@ -346,7 +346,7 @@ func (x Share) write(b *strings.Builder) {
 	for _, f := range x.Files {
 		if f.Content != nil {
 			bar := fence(*f.Content)
-			fmt.Fprintf(b, "\n\n%s %s\n%s\n%s", bar, f.Path, strings.TrimSuffix(*f.Content, "\n"), bar)
+			fmt.Fprintf(b, "\n\n%s %s\n%s\n%s", bar, f.Path, strings.TrimSuffix(prose.Visible(*f.Content, "\n\r\t"), "\n"), bar)
 		}
 	}
 }
