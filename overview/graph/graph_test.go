@@ -54,7 +54,7 @@ func TestImportsAreResolved(t *testing.T) {
 		"the standard library": {map[string]string{"go.mod": "module std", "net/http/a.go": "package http\nimport \"io\"", "io/io.go": "package io"}, []string{"net/http/a.go → go:io/"}},
 		"TypeScript": {map[string]string{
 			"package.json": `{"name": "@my/root"}`, "lib/package.json": `{"name": "@my/lib"}`, "lib/src/index.ts": "", "lib/src/deep/x.ts": "",
-			"web/src/top.ts": "", "web/src/react.ts": "", "other/d/e.js":  "",
+			"web/src/top.ts": "", "web/src/react.ts": "", "other/d/e.js": "",
 			"web/src/a.tsx": "import '../src/b'\nimport './c.js'\nimport '~/d/e'\nimport 'd'\nimport '~/top'\nimport 'react/top'\nimport '@my/lib'\nimport '@my/lib/deep/x'\nimport 'react'\nimport '../../../out'", "web/src/b/index.ts": "", "web/src/c.ts": "",
 			"web/src/d/e.js": "const x = require('../c')", "web/src/d/index.mjs": "",
 		}, []string{
