@@ -245,13 +245,14 @@ func (l *lister) kept(ctx context.Context, names []string) ([]string, error) {
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600), os.WriteFile(filepath.Join(dir, "info", "exclude"), exclude, 0o600)); err != nil {
 		return nil, err
 	}
-	out, err := run(ctx, l.root, &l.o, strings.Join(names, "\x00"), "--git-dir="+dir, "--work-tree="+l.root, "check-ignore", "--no-index", "--stdin", "-z")
+	const here = "./" // else a name that begins with a colon is a pattern
+	out, err := run(ctx, l.root, &l.o, here+strings.Join(names, "\x00"+here), "--git-dir="+dir, "--work-tree="+l.root, "check-ignore", "--no-index", "--stdin", "-z")
 	if e, none := errors.AsType[*exec.ExitError](err); none && e.ExitCode() == 1 {
 		err = nil
 	}
 	ignored := map[string]bool{}
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		ignored[name] = true
+		ignored[strings.TrimPrefix(name, here)] = true
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return ignored[name] }), err
 }

@@ -120,11 +120,14 @@ func TestNamesThatAreNoText(t *testing.T) {
 		t.Skip("this system has no such names")
 	}
 	y := newYard(t)
-	want := []string{"a\nb.go", "bad\xff.go", "tab\t\"quote\".go", "ünï.go"}
+	want := []string{":(bad)x", ":!b", "a\nb.go", "bad\xff.go", "tab\t\"quote\".go", "ünï.go"}
 	for _, n := range want {
 		y.write(n, "package a")
 	}
 	slices.Sort(want)
+	if walked := y.list(".", nil); !slices.Equal(want, paths(walked)) || walked.Note != "" {
+		t.Errorf("%q, %s", paths(walked), walked.Note)
+	}
 	y.git(".", "init", "-q")
 	for _, o := range []*Options{nil, noGit} {
 		if d := cmp.Diff(want, paths(y.list(".", o))); d != "" {
