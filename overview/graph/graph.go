@@ -151,14 +151,14 @@ type resolver struct {
 	g       *Graph
 	files   []File
 	paths   map[string]int32
-	bases   map[string][]int32 // by the last part of the path
+	tails   map[string][]int32 // by the last part of the path, and by the last two
 	modules map[string]string  // the name in a module file → its directory
 	classes map[string]int32   // Java, Kotlin, C# and PHP: package and file name, with slashes
 }
 
 func newResolver(g *Graph, files []File) *resolver {
 	r := &resolver{
-		g: g, files: files, paths: make(map[string]int32, len(files)), bases: make(map[string][]int32, len(files)),
+		g: g, files: files, paths: make(map[string]int32, len(files)), tails: make(map[string][]int32, 2*len(files)),
 		modules: map[string]string{}, classes: map[string]int32{},
 	}
 	for i := range files {
@@ -168,7 +168,10 @@ func newResolver(g *Graph, files []File) *resolver {
 		}
 		dir, base := path.Split(e.Path)
 		r.paths[e.Path] = int32(i)
-		r.bases[base] = append(r.bases[base], int32(i))
+		r.tails[base] = append(r.tails[base], int32(i))
+		if two := tail(e.Path); two != base {
+			r.tails[two] = append(r.tails[two], int32(i))
+		}
 		if e.Package != "" && (base == "go.mod" || base == "Cargo.toml" || base == "package.json") {
 			r.modules[e.Package] = dir
 		}
@@ -283,7 +286,7 @@ var tops = map[string]bool{".": true, "src": true, "lib": true, "include": true,
 func (r *resolver) ending(dir string, names ...string) int32 {
 	for _, name := range names {
 		best, score := int32(-1), -1
-		for _, i := range r.bases[path.Base(name)] {
+		for _, i := range r.tails[tail(name)] {
 			p := r.files[i].Path
 			above, ok := strings.CutSuffix("/"+p, "/"+name)
 			if !ok || !strings.Contains(name, "/") && asDir(above) != dir && !tops[path.Base(asDir(above))] {
@@ -302,6 +305,13 @@ func (r *resolver) ending(dir string, names ...string) int32 {
 		}
 	}
 	return -1
+}
+
+// tail is the last two parts of a path, or the one that it has. Many files have the same last
+// part, such as __init__.py.
+func tail(p string) string {
+	above := p[:max(strings.LastIndexByte(p, '/'), 0)]
+	return p[strings.LastIndexByte(above, '/')+1:]
 }
 
 // golang finds a package by its module, the longest prefix of its path. The module std of
