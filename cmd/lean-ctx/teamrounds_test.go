@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"leanctx/internal/proctest"
 )
@@ -333,13 +335,56 @@ func faults(t *testing.T, c *cluster, ms []*machine, ws []*worker, r *rand.Rand)
 	return all
 }
 
+// lateEach is after how many rounds another machine joins.
+const lateEach = 10
+
+// snapshotEach has the logs of the team's stream get a new snapshot after so many commits.
+func (c *cluster) snapshotEach(t *testing.T, commits int) {
+	t.Helper()
+	js := c.jetstream(t)
+	st, err := js.Stream(t.Context(), "my-app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := st.CachedInfo().Config
+	config.Metadata["lean-ctx-snapshot-each"] = strconv.Itoa(commits)
+	if _, err := js.UpdateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *cluster) jetstream(t *testing.T) jetstream.JetStream {
+	t.Helper()
+	nc, err := nats.Connect("nats://" + c.servers[0].addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// kept tells what the stream has: its commits, and the number of the last one that there ever was.
+func (c *cluster) kept(t *testing.T) (messages, last uint64) {
+	t.Helper()
+	st, err := c.jetstream(t).Stream(t.Context(), "my-app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.CachedInfo().State.Msgs, st.CachedInfo().State.LastSeq
+}
+
 // Servers, clients and the network fail at random while agents on several machines remember,
-// claim and release. What was acknowledged is there once, and the same on every machine.
+// claim and release. Snapshots are made all the time, and machines join late. What was acknowledged
+// is there once, and the same on every machine.
 func TestTeamRounds(t *testing.T) {
 	t.Parallel()
-	servers, machines, processes, n, progress, pause := 1, 2, 2, 3, int64(4), time.Duration(0)
+	servers, machines, processes, n, progress, pause, each := 1, 2, 2, 3, int64(4), time.Duration(0), 8
 	if *long {
-		servers, machines, processes, n, progress, pause = 3, 8, 4, *rounds, 30, 500*time.Millisecond
+		servers, machines, processes, n, progress, pause, each = 3, 8, 4, *rounds, 30, 500*time.Millisecond, 40
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -349,6 +394,8 @@ func TestTeamRounds(t *testing.T) {
 	var ms []*machine
 	var ws []*worker
 	h := &history{start: time.Now(), facts: map[string]outcome{}}
+	lagging := c.machine(t) // it fetches nothing until the end
+	c.snapshotEach(t, each)
 	for i := range machines {
 		m := c.machine(t)
 		ms = append(ms, m)
@@ -398,9 +445,17 @@ func TestTeamRounds(t *testing.T) {
 			t.Fatal("nothing is acknowledged any more")
 		}
 		newTask(round + 1)
+		if round%lateEach == 1 { // a machine that comes later
+			m := c.machine(t)
+			w := &worker{t: t, m: m, name: fmt.Sprint("late", round)}
+			w.agent = jsonField(t, m.must(t, "agent", "register", "worker", w.name, "--json"), "agent_id")
+			ms, ws = append(ms, m), append(ws, w)
+			wg.Go(func() { w.work(h) })
+		}
 	}
 	stop()
 
+	ms = append(ms, lagging)
 	want := ms[0].must(t, "knowledge", "export", "--shared")
 	for i, m := range ms[1:] {
 		if got := m.must(t, "knowledge", "export", "--shared"); got != want {
@@ -431,6 +486,11 @@ func TestTeamRounds(t *testing.T) {
 	}
 	t.Logf("facts: %d acknowledged, %d in doubt, %d while the servers were away, %d there", count[done], count[unknown], count[nothing], len(found))
 	h.linearizable(t)
+	messages, last := c.kept(t)
+	t.Logf("the stream has %d of %d commits, and %d machines joined", messages, last, len(ms))
+	if *long && messages > last/2 {
+		t.Error("no snapshot was made")
+	}
 }
 
 // jsonField is the first field with a name.

@@ -371,7 +371,12 @@ func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool)
 	if l.o.Remote == nil {
 		return false, nil
 	}
-	for range expungeTries {
+	for try := range expungeTries {
+		select {
+		case <-time.After(time.Duration(try) * loadRemotePause):
+		case <-ctx.Done():
+			return false, l.named(context.Cause(ctx))
+		}
 		former, each, err := l.o.Remote.Newest(ctx)
 		if err != nil || each == 0 {
 			return false, l.named(err)
@@ -383,7 +388,9 @@ func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool)
 		if err != nil {
 			return false, l.named(err)
 		}
-		err = l.o.Remote.Expunge(ctx, m, holds)
+		if err = l.o.Remote.Expunge(ctx, m, holds); errors.Is(err, ErrConflict) {
+			continue
+		}
 		return err == nil, l.named(err)
 	}
 	return false, l.named(fmt.Errorf("%s: %w", l.o.Remote.Name(), ErrConflict))

@@ -46,11 +46,14 @@ func (l *Log) Newest(ctx context.Context) (m journal.Mark, each uint64, err erro
 		return m, 0, err
 	}
 	c := d.stream.CachedInfo().Config
-	if n, _ := strconv.Atoi(c.Metadata[formatKey]); n < trimmedFormat || c.DenyPurge || c.DenyDelete {
+	if n, _ := strconv.Atoi(c.Metadata[formatKey]); n < trimmedFormat {
 		return m, 0, nil // an older program made it
 	}
 	if each, _ = strconv.ParseUint(c.Metadata[eachKey], 10, 64); each == 0 {
 		each = snapshotEach
+	}
+	if c.DenyPurge || c.DenyDelete { // somebody has changed it
+		each = 0
 	}
 	kv, err := d.js.KeyValue(ctx, l.s.bucket())
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -136,10 +139,42 @@ func (l *Log) Trim(ctx context.Context, m journal.Mark) error {
 	if err != nil {
 		return err
 	}
+	if err := l.confirm(ctx, d, m); err != nil {
+		return err
+	}
 	if err := d.stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject), jetstream.WithPurgeSequence(m.Place)); err != nil {
 		return l.s.explain(err)
 	}
 	return l.s.explain(l.sweep(ctx, d, m))
+}
+
+// confirm makes sure, right before commits are taken out, that the server has the snapshot. Its disk
+// may have been set back since the snapshot was stored.
+func (l *Log) confirm(ctx context.Context, d *dial, m journal.Mark) error {
+	on := d.connection()
+	b, err := l.s.objects(ctx, d)
+	if err != nil {
+		return l.s.explain(err)
+	}
+	for start, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
+		_, err := b.GetInfo(ctx, m.Name)
+		now, _, failed := l.Newest(ctx)
+		switch {
+		case failed != nil:
+			return failed
+		case d.connection() != on:
+			return fmt.Errorf("%s: %w: the connection was lost", l.s.Where(), journal.ErrConflict)
+		case err == nil && now == m || now.Seq > m.Seq:
+			return nil // another machine may have made a newer one
+		case time.Since(start) > l.s.o.Settle:
+			return fmt.Errorf("%s: %w: snapshot %s is not the newest", l.s.Where(), journal.ErrConflict, m.Name)
+		}
+		select { // a server of a cluster may not know it yet
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return l.s.offline(ctx.Err())
+		}
+	}
 }
 
 // errEnough ends a walk over messages.
@@ -162,6 +197,9 @@ func (l *Log) Expunge(ctx context.Context, m journal.Mark, holds func(commit []b
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	if err := l.confirm(ctx, d, m); err != nil {
 		return err
 	}
 	for _, at := range places {

@@ -345,6 +345,52 @@ func TestSetBackAndSnapshot(t *testing.T) {
 	}
 }
 
+// hooked calls a function after a snapshot was stored.
+type hooked struct {
+	journal.Remote
+	saved func()
+}
+
+func (h hooked) Save(ctx context.Context, former, m journal.Mark, text []byte) (journal.Mark, error) {
+	m, err := h.Remote.Save(ctx, former, m, text)
+	if err == nil {
+		h.saved()
+	}
+	return m, err
+}
+
+// The server is set back right after it has stored a snapshot. No commit is taken out that only
+// this snapshot had.
+func TestSetBackBeforeTrim(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 4)
+	backup := t.TempDir()
+	s.restart(t, func() { copyDir(t, s.dir, backup) })
+	a.has(t, 4)
+	maker, times := &home{dir: a.dir}, 0
+	maker.open(t, s.url(), func(_ *options, o *journal.Options) {
+		o.Remote = hooked{a.stream.Log("counters"), func() {
+			if times++; times == 1 {
+				s.restart(t, func() { copyDir(t, backup, s.dir) })
+			}
+		}}
+	})
+	for { // the connection is made anew
+		if done, err := maker.Expunge(t.Context(), nil); done {
+			break
+		} else if !errors.Is(err, journal.ErrOffline) && !errors.Is(err, journal.ErrConflict) {
+			t.Fatal(err)
+		}
+		join(t, s.url()).has(t, 4)
+	}
+	join(t, s.url()).has(t, 4)
+	if times != 2 || messages(t, s.url()) != 1 {
+		t.Errorf("%d snapshots, %d messages", times, messages(t, s.url()))
+	}
+}
+
 // The server was set back, and messages of other logs stand where this copy's last commit was.
 func TestSetBackUnderOtherLogs(t *testing.T) {
 	t.Parallel()
