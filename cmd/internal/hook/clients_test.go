@@ -120,6 +120,20 @@ func TestAllTogether(t *testing.T) {
 	}
 }
 
+// A data directory that is a link to another place stays, also when connect was the first to
+// write there.
+func TestLinkToDataStays(t *testing.T) {
+	p := fresh(t)
+	if err := os.Symlink(t.TempDir(), p.Data); err != nil {
+		t.Skip(err)
+	}
+	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
+	disconnectAll(t, p, ConnectOptions{})
+	if !exists(p.Data) {
+		t.Error("the link is gone")
+	}
+}
+
 // When the program has moved, the command becomes the new one, in the entry and in the hooks.
 // Nothing else changes.
 func TestCommandMoves(t *testing.T) {

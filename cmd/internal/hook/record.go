@@ -62,7 +62,9 @@ func (m Machine) save(r *record) error {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		_ = os.Remove(m.Data) // fails if it is not empty
+		if info, err := os.Lstat(m.Data); err == nil && info.IsDir() { // a link to it stays
+			_ = os.Remove(m.Data) // fails if it is not empty
+		}
 		return nil
 	}
 	if err := os.MkdirAll(m.Data, 0o700); err != nil {
