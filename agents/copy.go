@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"leanctx/agents/lease"
-	"leanctx/internal/journal"
 )
 
 // Copied is what [Store.CopyTo] added.
@@ -24,9 +23,9 @@ type Copied struct {
 // nothing more.
 func (s *Store) CopyTo(ctx context.Context, to *Store, since time.Time) (Copied, error) {
 	var p *project
-	err := s.log.View(ctx, func(st *state, _ journal.Head) error {
+	_, err := s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) { // a write that has begun ends first
 		p = st.clone().project(s.opts.ProjectHash)
-		return nil
+		return nil, nil
 	})
 	if err != nil {
 		return Copied{}, err

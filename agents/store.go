@@ -56,6 +56,7 @@ type Options struct {
 	Shared func(ctx context.Context, agent string) (int, error)
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 	Team   journal.Team                // the machines that share the agents; nil: this one alone
+	Fence  journal.Fence               // of the agents while they move to a team or back; may be nil
 	// Machine is this machine's name in a team. An agent is resumed where it works: the
 	// liveness locks of another machine cannot be seen.
 	Machine string
@@ -94,14 +95,14 @@ func Open(dir string, o *Options) (*Store, error) {
 	// The existing program keeps a registry.json of its own in the same directory.
 	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "registry", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("agents"),
+		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("agents"), Fence: c.opts.Fence,
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.log = log
 	c.diaries = diary.New(filepath.Join(dir, "diaries"), &diary.Options{
-		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault, Team: c.opts.Team,
+		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault, Team: c.opts.Team, Fence: c.opts.Fence,
 	})
 	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	return &Store{core: c}, nil

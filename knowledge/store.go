@@ -67,6 +67,7 @@ type Options struct {
 	Logger *slog.Logger
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 	Team   journal.Team                // the machines that share the facts; nil: this one alone
+	Fence  journal.Fence               // of the facts while they move to a team or back; may be nil
 
 	Detach func() // starts a process that compacts the store, which builds its index; may be nil
 }
@@ -120,7 +121,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	log, err := state.Open(dir, &state.Options{
 		ProjectRoot: c.opts.ProjectRoot, ProjectHash: c.opts.ProjectHash, LongLived: c.opts.LongLived,
-		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault, Team: c.opts.Team,
+		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault, Team: c.opts.Team, Fence: c.opts.Fence,
 	})
 	if err != nil {
 		return nil, err

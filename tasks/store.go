@@ -50,6 +50,7 @@ type Options struct {
 	Agents      Directory                   // nil: assignees are not checked and nobody counts as silent
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 	Team        journal.Team                // the machines that share the tasks; nil: this one alone
+	Fence       journal.Fence               // of the tasks while they move to a team or back; may be nil
 }
 
 // Store is the tasks of one project. It is safe for concurrent use, by any
@@ -85,7 +86,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	// The existing program keeps a tasks.json of its own in the same directory.
 	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "tasks", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("tasks"),
+		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("tasks"), Fence: c.opts.Fence,
 	})
 	if err != nil {
 		return nil, err
@@ -230,9 +231,9 @@ func (e *TransitionError) Error() string {
 // not there. The instant is not needed: a task has an id of its own for ever.
 func (s *Store) CopyTo(ctx context.Context, to *Store, _ time.Time) (n int, err error) {
 	var list []*record
-	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
+	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) { // a write that has begun ends first
 		list = slices.SortedFunc(maps.Values(st.projects[s.opts.ProjectHash]), func(a, b *record) int { return cmp.Compare(a.ID, b.ID) })
-		return nil
+		return nil, nil
 	})
 	if err != nil || len(list) == 0 {
 		return 0, err

@@ -92,6 +92,7 @@ type Options struct {
 	Notices   *notice.Pending             // receives warnings about damaged files; may be nil
 	Fault     func(op, name string) error // for crash tests: called before each file operation
 	Team      journal.Team                // the machines that share the diaries; nil: this one alone
+	Fence     journal.Fence               // of the diaries while they move to a team or back; may be nil
 }
 
 type journalLog = journal.Log[*diary, event]
@@ -235,7 +236,7 @@ func (s *Dir) with(id string, do func(*journalLog) error) error {
 	}
 	log, err := journal.Open(s.dir, machine{}, &journal.Options{
 		Name: id, Schema: schema, Now: s.opts.Now, Logger: s.opts.Logger, Fault: s.opts.Fault,
-		Remote: s.opts.Team.Log("diary." + id),
+		Remote: s.opts.Team.Log("diary." + id), Fence: s.opts.Fence,
 	})
 	if err != nil {
 		return err
@@ -267,10 +268,11 @@ func (s *Dir) use(b *openDiary, do func(*journalLog) error) error {
 func (s *Dir) CopyTo(ctx context.Context, id string, to *Dir) error {
 	var all diary
 	err := s.with(id, func(log *journalLog) error {
-		return log.View(ctx, func(d *diary, _ journal.Head) error {
+		_, err := log.Update(ctx, func(d *diary, _ time.Time) ([]event, error) { // a write that has begun ends first
 			all = diary{d.owner, slices.Clip(d.entries)}
-			return nil
+			return nil, nil
 		})
+		return err
 	})
 	if err != nil || len(all.entries) == 0 {
 		return err

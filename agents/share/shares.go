@@ -134,9 +134,9 @@ func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) 
 // The contents go to the team. A share whose contents are damaged is left out.
 func (s *Store) CopyTo(ctx context.Context, to *Store, since time.Time) (n int, err error) {
 	var list []*shared
-	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
+	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) { // a write that has begun ends first
 		list = slices.DeleteFunc(st.sorted(), func(x *shared) bool { return !x.At.After(since) })
-		return nil
+		return nil, nil
 	})
 	if err != nil {
 		return 0, err

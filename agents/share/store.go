@@ -37,6 +37,7 @@ type Options struct {
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 	Team        journal.Team                // the machines that share the names of the files; nil: this one alone
+	Fence       journal.Fence               // of the shares while they move to a team or back; may be nil
 	Contents    Contents                    // where the machines of a team keep the files' contents; nil without a team
 }
 
@@ -82,7 +83,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	log, err := journal.Open(dir, machine{}, &journal.Options{
 		Name: "shares", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
-		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("shares"),
+		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("shares"), Fence: c.opts.Fence,
 	})
 	if err != nil {
 		return nil, err

@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -158,6 +160,14 @@ type machine struct {
 // machine has the project join the team on a new machine.
 func (c *cluster) machine(t *testing.T) *machine {
 	t.Helper()
+	m := c.alone(t)
+	m.must(t, append([]string{"team", "join", m.url}, c.signedIn...)...)
+	return m
+}
+
+// alone is a new machine that is in no team yet.
+func (c *cluster) alone(t *testing.T) *machine {
+	t.Helper()
 	m := &machine{env: c.env(t.TempDir())}
 	var urls []string
 	for _, s := range c.servers {
@@ -166,7 +176,6 @@ func (c *cluster) machine(t *testing.T) *machine {
 		s.clients, m.proxies, urls = append(s.clients, p), append(m.proxies, p), append(urls, "nats://"+p.Addr())
 	}
 	m.url = strings.Join(urls, ",")
-	m.must(t, append([]string{"team", "join", m.url}, c.signedIn...)...)
 	return m
 }
 
@@ -239,4 +248,128 @@ func TestTeamCluster(t *testing.T) {
 	if got := b.must(t, "knowledge", "export", "--shared"); got != want {
 		t.Errorf("the machines differ:\n%s\n%s", got, want)
 	}
+}
+
+// A join that is killed at any point of its talk with the server leaves the memory that the
+// project had, which can be written at once. Joining again publishes all of it, once.
+func TestTeamJoinKilled(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 1)
+	m := c.alone(t)
+	values := []string{"the first value"}
+	m.must(t, "remember", "kept/first", values[0])
+	m.must(t, "task", "create", "the first task")
+	rounds := max(1, proctest.Rounds(6))
+	for i := range rounds {
+		p := m.proxies[0]
+		p.DropAfter(8 + 60*i/rounds)
+		join := exec.CommandContext(t.Context(), "lean-ctx", "team", "join", m.url)
+		join.Env = m.env
+		if err := join.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() { _ = join.Wait(); close(ended) }() // it is killed, or has joined
+		select {
+		case <-p.Dropped:
+		case <-ended:
+		}
+		_ = join.Process.Kill()
+		<-ended
+		p.DropAfter(-1)
+		p.Set(proctest.Pass)
+		p.Cut()
+		values = append(values, "the value of round "+strconv.Itoa(i))
+		m.must(t, "remember", "kept/round-"+strconv.Itoa(i), values[i+1])
+	}
+	m.must(t, "team", "join", m.url)
+	got := c.machine(t).must(t, "knowledge", "export", "--shared")
+	for _, v := range values {
+		if strings.Count(got, `"value": "`+v+`"`) != 1 {
+			t.Errorf("%q is not there once: %s", v, got)
+		}
+	}
+	if strings.Contains(got, `"rival"`) || !strings.Contains(m.must(t, "knowledge", "disputes"), "No ") {
+		t.Errorf("a value stands against itself: %s", got)
+	}
+	if got := c.machine(t).must(t, "task", "list"); strings.Count(got, "the first task") != 1 {
+		t.Errorf("the task: %s", got)
+	}
+}
+
+// What is written while a project joins a team, or leaves it, is acknowledged only if it is there
+// afterwards. The command that moves the project stops in the middle, since its network is gone.
+func TestWritesWhileTheProjectMoves(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 1)
+	m, other := c.alone(t), c.machine(t)
+	m.must(t, "remember", "auth/token", "Uses JWT")
+	m.must(t, "task", "create", "First task")
+	id := regexp.MustCompile(`cursor-[0-9a-f]+`).FindString(m.must(t, "agent", "register", "cursor"))
+	m.must(t, "--agent", id, "agent", "diary", "first entry")
+
+	move := func(pieces int, command ...string) {
+		t.Helper()
+		p, text := m.proxies[0], "written during "+command[1]
+		if err := os.WriteFile(filepath.Join(c.project, text), []byte("shared text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.DropAfter(pieces)
+		moved := make(chan string, 1)
+		go func() {
+			_, out := m.run(t, command...)
+			moved <- out
+		}()
+		select {
+		case <-p.Dropped:
+		case out := <-moved:
+			t.Errorf("%v did not stop: %s", command, out)
+			moved <- out
+		}
+		var written sync.WaitGroup
+		for _, args := range [][]string{
+			{"remember", "during/" + command[1], text}, {"task", "create", text}, {"--agent", id, "agent", "diary", text}, {"--agent", id, "share", "push", text},
+		} {
+			written.Go(func() {
+				code, out := m.run(t, args...)
+				for code == away {
+					code, out = m.run(t, args...)
+				}
+				if code != 0 {
+					t.Errorf("%v: %s", args, out)
+				}
+			})
+		}
+		all := make(chan struct{})
+		go func() { written.Wait(); close(all) }()
+		select { // without a fence they are acknowledged now
+		case <-all:
+		case <-time.After(200 * time.Millisecond):
+		}
+		p.DropAfter(-1)
+		p.Set(proctest.Pass)
+		p.Cut()
+		t.Log(<-moved)
+		<-all
+		code, out := m.run(t, command...) // it may have given up
+		for code == away {
+			code, out = m.run(t, command...)
+		}
+		if code != 0 && command[1] == "join" {
+			t.Fatal(out)
+		}
+		on := []*machine{m}
+		if command[1] == "join" {
+			on = append(on, other)
+		}
+		for _, x := range on {
+			for _, args := range [][]string{{"recall", text}, {"task", "list"}, {"agent", "recall_diary", id}, {"share", "list"}} {
+				if got := x.must(t, args...); !strings.Contains(got, text) {
+					t.Errorf("%v does not say %q: %s", args, text, got)
+				}
+			}
+		}
+	}
+	move(20, "team", "join", m.url)
+	move(7, "team", "leave")
 }

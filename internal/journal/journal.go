@@ -77,6 +77,7 @@ type Options struct {
 	Logger      *slog.Logger     // where background work and warnings are told; nowhere
 
 	Remote Remote // the log of several machines that this one is a copy of; see remote.go
+	Fence  Fence  // who may write; nil: everybody
 
 	// Fault is for tests, of other packages too. It is called before every operation that
 	// changes a file. op is create, write, sync, truncate, rename, link or remove; the name of
@@ -84,6 +85,12 @@ type Options struct {
 	// kill the process.
 	Fault func(op, name string) error
 }
+
+// Fence lets an update in until it calls leave. The error is [ErrLocked] while the commits are
+// being moved to another log, and [ErrElsewhere] once they were. Whoever closes a fence that did
+// not exist before makes an update of its own. After that no earlier update is under way, since
+// each asks with the file lock held.
+type Fence func() (leave func(), err error)
 
 func (o *Options) withDefaults() Options {
 	var c Options

@@ -135,7 +135,7 @@ func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) 
 		return c.result()
 	default:
 	}
-	err := l.underLock(ctx, func() error {
+	err := l.inFence(ctx, func() error {
 		b := batch[S, E]{l: l, pos: l.d.pos, calls: l.queue.takeAll()}
 		defer b.end()
 		b.run(ctx)
@@ -148,14 +148,47 @@ func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) 
 	return c.result()
 }
 
+// inFence is underLock for who writes. The lock is not held while the fence is closed.
+func (l *Log[S, E]) inFence(ctx context.Context, do func() error) error {
+	if l.o.Fence == nil {
+		return l.underLock(ctx, do)
+	}
+	for {
+		closed := false
+		err := l.locked(ctx, func() (func(), error) {
+			leave, err := l.o.Fence()
+			closed = errors.Is(err, ErrLocked)
+			return leave, err
+		}, do)
+		if !closed {
+			return err
+		}
+		select {
+		case <-time.After(longestPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
 // underLock holds the file lock, has the files in order and the state caught
 // up, and then runs do. The lead is held.
 func (l *Log[S, E]) underLock(ctx context.Context, do func() error) error {
+	return l.locked(ctx, func() (func(), error) { return func() {}, nil }, do)
+}
+
+// locked is underLock with something to enter before the files are looked at.
+func (l *Log[S, E]) locked(ctx context.Context, enter func() (leave func(), err error), do func() error) error {
 	root, fsys, err := l.attach(true)
 	if err != nil {
 		return err
 	}
 	return l.d.lock.hold(ctx, fsys, func() error {
+		leave, err := enter()
+		if err != nil {
+			return err
+		}
+		defer leave()
 		defer l.inflight.Store(false)
 		if err := l.prepare(root); err != nil {
 			return err

@@ -27,6 +27,7 @@ type Options struct {
 	Logger    *slog.Logger
 	Fault     func(op, name string) error // for crash tests: called before each file operation
 	Team      journal.Team                // the machines that share the facts; nil: this one alone
+	Fence     journal.Fence               // of the facts while they move to a team or back; may be nil
 }
 
 // Log is the state of one directory, kept by a journal, and the text index that
@@ -94,7 +95,7 @@ func (l *Log) openSome() error {
 }
 
 func (l *Log) options(longLived bool) *journal.Options {
-	return &journal.Options{Name: "knowledge", Schema: formats.Schema, Now: l.opts.Now, LongLived: longLived, Logger: l.opts.Logger, Fault: l.opts.Fault, Remote: l.opts.Team.Log("knowledge")}
+	return &journal.Options{Name: "knowledge", Schema: formats.Schema, Now: l.opts.Now, LongLived: longLived, Logger: l.opts.Logger, Fault: l.opts.Fault, Remote: l.opts.Team.Log("knowledge"), Fence: l.opts.Fence}
 }
 
 // load has all facts in memory, and lets that answer from then on.

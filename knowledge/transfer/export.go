@@ -17,7 +17,6 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/listing"
 	"leanctx/knowledge/replica"
 	"leanctx/knowledge/state"
 )
@@ -69,10 +68,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	var b bytes.Buffer
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		b.Reset()
-		r.Facts = 0
-		for _, room := range listing.RoomsOf(st.Known(), now) {
-			r.Facts += room.Facts
-		}
+		r.Facts = active(st, now)
 		switch o.Format {
 		case formatJSON:
 			if o.Shared {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type membership struct {
 
 	hash    string
 	dataDir string
+	former  bool // the project's stores are others now, and only a join, leave or erase opens these
 }
 
 // The states of a membership.
@@ -82,8 +84,8 @@ func (m *membership) in() bool { return m.State == member }
 
 // key tells the open stores of a project from those that it had before it joined or left.
 func (m *membership) key() string {
-	if m.moved() {
-		return strings.Join([]string{m.hash, m.State, m.Stream, strconv.Itoa(m.joins())}, " ")
+	if m.moved() || m.former {
+		return strings.Join([]string{m.hash, m.State, m.Stream, strconv.Itoa(m.joins()), strconv.FormatBool(m.former)}, " ")
 	}
 	return m.hash
 }
@@ -98,7 +100,7 @@ func (m *membership) joins() int {
 
 // before is the membership of before the last time that the project joined.
 func (m *membership) before() *membership {
-	b := &membership{hash: m.hash, dataDir: m.dataDir}
+	b := &membership{hash: m.hash, dataDir: m.dataDir, former: true}
 	if n := m.joins() - 1; n > 0 {
 		b.State, b.Joins, b.Project = left, n, m.Project
 	}
@@ -155,6 +157,80 @@ func (m *membership) contents(s *stores) share.Contents {
 		return nil
 	}
 	return s.stream(m)
+}
+
+// teamLock is locked by everybody who writes to the stores of a project, together, and alone by
+// who moves the project to a team or back.
+const teamLock = "team.lock"
+
+// fence lets a writer in while the project's stores are those that it opened. A project that was
+// never in a team has no fence yet.
+func (m *membership) fence(s *stores) journal.Fence {
+	if m.former {
+		return nil
+	}
+	return func() (leave func(), err error) {
+		leave = func() {}
+		if s.moving.Load() {
+			return leave, nil // who closed the fence is inside
+		}
+		lock, err := m.enter(s, journal.TryShared)
+		if errors.Is(err, fs.ErrNotExist) {
+			return leave, nil
+		}
+		return func() { _ = lock.Unlock() }, err // with the file closed the lock is gone
+	}
+}
+
+// closeFence keeps everybody else out of the project's stores until open is called.
+func (s *stores) closeFence(ctx context.Context, m *membership) (open func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, fenceWait)
+	defer cancel()
+	for {
+		lock, err := m.enter(s, journal.TryLock)
+		if err == nil {
+			s.moving.Store(true)
+			return func() {
+				s.moving.Store(false)
+				_ = lock.Unlock()
+			}, nil
+		}
+		if !errors.Is(err, journal.ErrLocked) {
+			return nil, err
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// fenceWait is how long a join or leave waits for writes that have begun, which may wait for an answer.
+const fenceWait = 15 * time.Second
+
+// enter locks the fence, unless the project joined a team or left one since m was read.
+func (m *membership) enter(s *stores, try func(*os.Root, string) (*journal.FileLock, bool, error)) (*journal.FileLock, error) {
+	dir, err := os.OpenRoot(m.teamDir())
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	lock, ok, err := try(dir, teamLock)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: %w: the project joins a team or leaves it, or is being written to; try again", m.teamDir(), journal.ErrLocked)
+	}
+	now, err := s.membership(m.hash)
+	if err == nil && now.key() != m.key() {
+		err = fmt.Errorf("%s: %w", m.file(), journal.ErrElsewhere)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return lock, nil
 }
 
 // stream is the connection to a project's team. It is opened at its first use.

@@ -34,7 +34,7 @@ func (w projectStores) agents() (*agents.Store, error) {
 			return nil, err
 		}
 		return agents.Open(m.agentsDir(), &agents.Options{
-			Team: m.team(w.stores), Machine: m.machine(),
+			Team: m.team(w.stores), Fence: m.fence(w.stores), Machine: m.machine(),
 			ProjectRoot: p.Root, ProjectHash: m.project(), LongLived: w.longLived, Redactor: r, Logger: w.logger,
 			Tasks: w, Facts: w.asserted,
 			Files: method(w.shares, (*share.Store).Paths), Free: method(w.tasks, (*tasks.Store).FreeFor), Shared: method(w.shares, (*share.Store).Waiting),
@@ -50,7 +50,7 @@ func (w projectStores) tasks() (*tasks.Store, error) {
 			return nil, err
 		}
 		return tasks.Open(m.agentsDir(), &tasks.Options{
-			Team: m.team(w.stores), ProjectRoot: p.Root, ProjectHash: m.project(), Version: build().Version,
+			Team: m.team(w.stores), Fence: m.fence(w.stores), ProjectRoot: p.Root, ProjectHash: m.project(), Version: build().Version,
 			LongLived: w.longLived, Redactor: r, Logger: w.logger, Agents: w,
 		})
 	})
@@ -64,7 +64,7 @@ func (w projectStores) shares() (*share.Store, error) {
 			return nil, err
 		}
 		return share.Open(filepath.Join(m.agentsDir(), "shared", p.Hash), &share.Options{
-			Team: m.team(w.stores), Contents: m.contents(w.stores), ProjectRoot: p.Root,
+			Team: m.team(w.stores), Fence: m.fence(w.stores), Contents: m.contents(w.stores), ProjectRoot: p.Root,
 			LongLived: w.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: w.logger,
 		})
 	})

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leanctx/cmd/internal/config"
@@ -41,6 +42,7 @@ type stores struct {
 	loaded *models              // nil until it is needed
 	teams  map[string]*jetstream.Stream
 
+	moving   atomic.Bool   // this process has closed the fence of a project
 	teamWait time.Duration // how long a reading command waits for newer commits of a team
 }
 
@@ -150,7 +152,7 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	}
 	w := s.in(sc, p)
 	o := &knowledge.Options{
-		Redactor: r, ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), LongLived: s.longLived, Logger: s.logger,
+		Redactor: r, ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), Fence: p.at.fence(s), LongLived: s.longLived, Logger: s.logger,
 		Findings: w, OtherStores: w, Coworkers: w, Encoders: s.transformers(),
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -9,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,12 +18,9 @@ import (
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
-	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
-	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
-	"leanctx/internal/journal/jetstream/natsserver"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/transfer"
@@ -185,6 +180,11 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 			return none, err
 		}
 	}
+	open, err := s.closeFence(ctx, m)
+	if err != nil {
+		return none, err
+	}
+	defer open()
 	n.State = member
 	j := joinedTeam{Team: name, Server: server.URL, Made: made}
 	if err := s.publish(ctx, sc, p, located{Project: p.Project, at: n}, &j); err != nil {
@@ -197,71 +197,11 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 	return j, nil
 }
 
-// report tells the team what this machine has, after it fetched. It is only for `team
-// status`: if the server does not answer, the next one tells it.
-func (s *stores) report(ctx context.Context, m *membership) {
-	ctx, cancel := context.WithTimeout(ctx, statusWait)
-	defer cancel()
-	st, err := s.stream(m).Status(ctx)
-	if err == nil {
-		err = s.stream(m).Report(ctx, st.Last)
-	}
-	if err != nil {
-		s.logger.Debug("the team was not told of this machine", "error", err)
-	}
-}
-
 func machineName() string {
 	host, _ := os.Hostname() // without one the digits tell the machines apart
 	b := make([]byte, 2)
 	_, _ = rand.Read(b) // never fails
 	return streamName(host) + "-" + hex.EncodeToString(b)
-}
-
-// split parts an export into what a team gets and what never leaves this machine: local
-// facts, and all that names one. It stays in the former store while the project is in the
-// team, and comes back when it leaves. n is how many local facts there are.
-func split(export string) (shared, local []byte, n int, err error) {
-	d, err := formats.DecodeNative([]byte(export))
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	names := map[formats.Name]bool{}
-	folded := func(x formats.Name) formats.Name {
-		return formats.Name{Category: formats.FoldName(x.Category), Key: formats.FoldName(x.Key)}
-	}
-	isLocal := func(x *formats.Name) bool { return x != nil && names[folded(*x)] }
-	pairName := func(text string) *formats.Name {
-		category, key, _ := strings.Cut(text, "/")
-		return &formats.Name{Category: category, Key: key}
-	}
-	own := &formats.Document{Schema: d.Schema}
-	d.Facts, own.Facts = partition(d.Facts, func(v *formats.Fact) bool { return v.Privacy == knowledge.PrivacyLocal })
-	for _, v := range own.Facts {
-		names[folded(formats.Name{Category: v.Category, Key: v.Key})] = true
-	}
-	d.Relations, own.Relations = partition(d.Relations, func(r formats.Relation) bool { return isLocal(&r.From) || isLocal(&r.To) })
-	d.Disputes, own.Disputes = partition(d.Disputes, func(x formats.Dispute) bool {
-		return isLocal(&formats.Name{Category: x.Category, Key: x.Key}) || isLocal(x.Rename) || isLocal(x.Rival)
-	})
-	d.JudgedPairs, own.JudgedPairs = partition(d.JudgedPairs, func(j formats.JudgedPair) bool {
-		return isLocal(pairName(j.KeyA)) || isLocal(pairName(j.KeyB))
-	})
-	var texts [2]bytes.Buffer
-	err = errors.Join(formats.EncodeNative(&texts[0], d), formats.EncodeNative(&texts[1], own))
-	return texts[0].Bytes(), texts[1].Bytes(), len(names), err
-}
-
-// partition parts a list by a condition.
-func partition[T any](list []T, holds func(T) bool) (others, those []T) {
-	for _, x := range list {
-		if holds(x) {
-			those = append(those, x)
-		} else {
-			others = append(others, x)
-		}
-	}
-	return others, those
 }
 
 // publish fills the copies of the new membership and adds what was remembered under the
@@ -270,15 +210,27 @@ func (s *stores) publish(ctx context.Context, sc op.Scope, from, to located, j *
 	if err := errors.Join(os.RemoveAll(to.at.knowledgeDir()), os.RemoveAll(to.at.agentsDir())); err != nil {
 		return err
 	}
-	if err := s.publishFacts(ctx, sc, from, to, j); err != nil {
+	old, w := s.in(sc, from), s.in(sc, to)
+	facts, err := s.store(sc, from)
+	if err != nil {
 		return err
 	}
-	old, w := s.in(sc, from), s.in(sc, to)
+	store, err := s.store(sc, to)
+	if err != nil {
+		return err
+	}
+	x, err := transfer.Publish(ctx, facts, store, "the memory of "+to.at.Machine)
+	if err != nil {
+		return err
+	}
+	j.Published, j.Skipped, j.Disputed, j.Local = x.Added+x.Replaced, x.Skipped, x.Disputed, x.Local
+	if j.Facts, err = transfer.Count(ctx, store); err != nil {
+		return err
+	}
 	since := time.Time{}
 	if from.at.State == left {
 		since = from.at.Since // what is older has been with a team
 	}
-	var err error
 	if j.Tasks, err = copyStore(ctx, old.tasks, w.tasks, since, (*tasks.Store).CopyTo); err != nil {
 		return err
 	}
@@ -302,124 +254,8 @@ func copyStore[S, R any](ctx context.Context, from, to func() (S, error), since 
 	return copy(a, ctx, b, since)
 }
 
-func (s *stores) publishFacts(ctx context.Context, sc op.Scope, from, to located, j *joinedTeam) error {
-	old, err := s.store(sc, from)
-	if err != nil {
-		return err
-	}
-	store, err := s.store(sc, to)
-	if err != nil {
-		return err
-	}
-	x, err := transfer.Export(ctx, old, transfer.Outgoing{})
-	if err != nil {
-		return err
-	}
-	facts, _, local, err := split(x.Data)
-	if err != nil {
-		return err
-	}
-	in, err := transfer.Import(ctx, store, transfer.Incoming{File: "the memory of " + to.at.Machine, Data: bytes.NewReader(facts), KeepPrivacy: true, Contest: true})
-	if err != nil {
-		return err
-	}
-	j.Published, j.Skipped, j.Disputed, j.Local = in.Added+in.Replaced, in.Skipped, in.Disputed, local
-	all, err := transfer.Export(ctx, store, transfer.Outgoing{})
-	j.Facts = all.Facts
-	return err
-}
-
-type teamState struct {
-	Team      string           `json:"team"`
-	Server    string           `json:"server"`
-	Machine   string           `json:"machine"`
-	Reachable bool             `json:"reachable"`
-	Problem   string           `json:"problem,omitempty"`
-	Full      bool             `json:"full,omitempty"` // the server has no room, and refuses writes
-	Behind    uint64           `json:"behind"`         // commits of the facts that this machine has not fetched
-	Seq       uint64           `json:"seq"`            // the last commit of the facts here
-	At        time.Time        `json:"at,omitzero"`
-	Bytes     int64            `json:"bytes"` // of the copy of the facts
-	Status    jetstream.Status `json:"status"`
-}
-
-func (t teamState) Text() string {
-	var b strings.Builder
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	fmt.Fprintf(&b, "Team %s at %s\n", t.Team, t.Server)
-	line("this machine", "%s, commit %d of the facts, %s", t.Machine, t.Seq, size(uint64(t.Bytes)))
-	if !t.Reachable {
-		line("server", "not reachable: %s", t.Problem)
-		line("", "Reads work, as of %s. Writes are refused until it answers.", t.At.UTC().Format(time.RFC3339))
-		return b.String()
-	}
-	line("lag", "%s behind", prose.Count(int(t.Behind), "commit"))
-	if t.Full {
-		line("full", "Writes are refused: the server's disk, or a limit of it, leaves no room. Reads work.")
-	}
-	line("server", "NATS %s, %s away", t.Status.Version, t.Status.RTT.Round(10*time.Microsecond))
-	line("stream", "%s, %s and %s of objects, %d of %s current", prose.Count(int(t.Status.Messages), "commit"), size(t.Status.Bytes), size(t.Status.Objects), t.Status.Current, prose.Count(t.Status.Replicas, "replica"))
-	if t.Status.LastBy != "" {
-		line("last writer", "%s, %s", prose.Line(t.Status.LastBy), t.Status.LastAt.UTC().Format(time.RFC3339))
-	}
-	for _, m := range t.Status.Machines {
-		if m.Name != t.Machine {
-			line("machine", "%s, %d behind, seen %s", prose.Line(m.Name), t.Status.Last-min(m.Last, t.Status.Last), prose.Ago(t.Status.Now, m.At))
-		}
-	}
-	return b.String()
-}
-
-func size(n uint64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
-}
-
 // errNoTeam means that the project is in no team.
 var errNoTeam = errors.New("this project is in no team; join one with: lean-ctx team join nats://HOST:4222")
-
-func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamState, error) {
-	p, err := s.project(ctx, sc)
-	if err != nil {
-		return teamState{}, err
-	}
-	m := p.at
-	if !m.in() {
-		return teamState{}, errNoTeam
-	}
-	store, err := s.store(sc, p)
-	if err != nil {
-		return teamState{}, err
-	}
-	t := teamState{Team: m.Stream, Server: m.URL, Machine: m.Machine}
-	was := store.Condition().Journal
-	wait, cancel := context.WithTimeout(ctx, statusWait)
-	defer cancel()
-	err = store.Fetch(wait)
-	now := store.Condition().Journal
-	t.Seq, t.At, t.Bytes, t.Behind = now.Seq, now.At, now.SnapshotBytes+now.JournalBytes, now.Seq-was.Seq
-	if err == nil {
-		t.Status, err = s.stream(m).Status(wait)
-	}
-	if err == nil {
-		err = s.stream(m).Report(wait, t.Status.Last)
-	}
-	t.Full = errors.Is(err, journal.ErrFull)
-	if t.Reachable = err == nil || t.Full; err != nil {
-		t.Problem = err.Error()
-	}
-	return t, nil
-}
-
-// statusWait is how long `team status` and doctor wait for the server.
-const statusWait = 3 * time.Second
 
 type leftTeam struct {
 	Team    string `json:"team"`
@@ -451,6 +287,11 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 	if !m.in() {
 		return leftTeam{}, errNoTeam
 	}
+	open, err := s.closeFence(ctx, m)
+	if err != nil {
+		return leftTeam{}, err
+	}
+	defer open()
 	l := leftTeam{Team: m.Stream, Dir: m.copyDir()}
 	d, err := journal.Detach(ctx, s.stream(m).Named, statusWait,
 		m.knowledgeDir(), m.agentsDir(), filepath.Join(m.agentsDir(), "diaries"), filepath.Join(m.agentsDir(), "shared", p.Hash))
@@ -460,42 +301,23 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 	if l.InDoubt = d.InDoubt; d.Old != nil {
 		l.Old = d.Old.Error()
 	}
-	before := located{Project: p.Project, at: m.before()}
-	m.State, m.Since = left, time.Now().UTC()
-	if err := m.write(); err != nil {
-		return l, err
-	}
-	if err := s.bringBack(ctx, sc, before, p); err != nil {
-		return l, err
-	}
-	store, err := s.store(sc, p)
+	n := *m
+	n.State, n.Since = left, time.Now().UTC()
+	former, err := s.store(sc, located{Project: p.Project, at: m.before()})
 	if err != nil {
 		return l, err
 	}
-	x, err := transfer.Export(ctx, store, transfer.Outgoing{})
-	l.Facts = x.Facts
-	return l, err
-}
-
-// bringBack adds the local facts of the store that the project had before it joined.
-func (s *stores) bringBack(ctx context.Context, sc op.Scope, before, p located) error {
-	old, err := s.store(sc, before)
+	store, err := s.store(sc, located{Project: p.Project, at: &n})
 	if err != nil {
-		return err
+		return l, err
 	}
-	x, err := transfer.Export(ctx, old, transfer.Outgoing{})
-	if err != nil {
-		return err
+	if err := transfer.BringBack(ctx, former, store); err != nil {
+		return l, err
 	}
-	_, local, n, err := split(x.Data)
-	if err != nil || n == 0 {
-		return err
+	if l.Facts, err = transfer.Count(ctx, store); err != nil {
+		return l, err
 	}
-	store, err := s.store(sc, p)
-	if err == nil {
-		_, err = transfer.Import(ctx, store, transfer.Incoming{File: "local facts", Data: bytes.NewReader(local), KeepPrivacy: true})
-	}
-	return err
+	return l, n.write() // last: until then the project is in the team, and leaves it again
 }
 
 // eraseBefore erases facts also from the stores that the project had before it joined.
@@ -515,85 +337,3 @@ func (s *stores) eraseBefore(ctx context.Context, sc op.Scope, p located, names 
 	}
 	return nil
 }
-
-// serveTeamArgs say where a server for teams listens.
-type serveTeamArgs struct {
-	Addr      string   `json:"addr,omitempty" jsonschema:"where to listen, host:port (default 127.0.0.1:4222)"`
-	Dir       string   `json:"dir,omitempty" jsonschema:"where the streams are kept (default streams in the data directory)"`
-	TLSCert   string   `json:"tls_cert,omitempty" jsonschema:"certificate, PEM; with --tls-key"`
-	TLSKey    string   `json:"tls_key,omitempty" jsonschema:"key of the certificate, PEM"`
-	TLSCA     string   `json:"tls_ca,omitempty" jsonschema:"clients must have a certificate that this one signed"`
-	TokenFile string   `json:"token_file,omitempty" jsonschema:"clients must give the token in this file"`
-	Insecure  bool     `json:"insecure,omitempty" jsonschema:"allow an address beyond loopback without a token or without TLS"`
-	Name      string   `json:"name,omitempty" jsonschema:"of this server in a cluster"`
-	Cluster   string   `json:"cluster,omitempty" jsonschema:"where to listen for the other servers of a cluster, host:port"`
-	Routes    []string `json:"routes,omitempty" jsonschema:"the other servers of the cluster, host:port each"`
-}
-
-// serveTeam runs a server until it is interrupted.
-func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plainText, error) {
-	a.Addr, a.Dir = cmp.Or(a.Addr, "127.0.0.1:4222"), cmp.Or(a.Dir, filepath.Join(r.stores.config.DataDir, "streams"))
-	o := natsserver.Options{
-		Addr: a.Addr, Name: a.Name, Cluster: a.Cluster, Routes: a.Routes,
-		Dir: a.Dir, Cert: a.TLSCert, Key: a.TLSKey, CA: a.TLSCA, TokenFile: a.TokenFile,
-		Logger: slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	}
-	if err := r.stores.config.Paths(&o.Dir, &o.Cert, &o.Key, &o.CA, &o.TokenFile); err != nil {
-		return "", err
-	}
-	loopback := true
-	for _, addr := range []string{a.Addr, cmp.Or(a.Cluster, a.Addr)} {
-		_, local, err := (serveArgs{Addr: addr, Insecure: true, TokenFile: "given"}).check()
-		if err != nil {
-			return "", err
-		}
-		loopback = loopback && local
-	}
-	if !loopback && !a.Insecure && (o.Cert == "" || o.TokenFile == "" && o.CA == "") {
-		return "", &cli.UsageError{Problem: "everybody on the network could read and write", Advice: "give --tls-cert, --tls-key and --token-file (or --tls-ca), or --insecure"}
-	}
-	s, err := natsserver.Start(&o)
-	if err != nil {
-		return "", err
-	}
-	defer s.Close()
-	fmt.Fprintf(r.out, "Serving teams at %s, in %s\nJoin from a project with: lean-ctx team join %s\n", s.URL(), o.Dir, s.URL())
-	if s.Cluster() != "" {
-		fmt.Fprintf(r.out, "The other servers of the cluster connect to %s\n", s.Cluster())
-	}
-	return "Stopped.", s.Wait(ctx)
-}
-
-// teamHealth is what doctor says of the project's team; nothing without one.
-func (s *stores) teamHealth(ctx context.Context, sc op.Scope) []hook.Finding {
-	t, err := s.teamStatus(ctx, sc, noArgs{})
-	switch {
-	case errors.Is(err, errNoTeam):
-		return nil
-	case err != nil:
-		return []hook.Finding{{Level: hook.Problem, Subject: "team", Text: err.Error()}}
-	case !t.Reachable:
-		return []hook.Finding{{Level: hook.Problem, Subject: "team", Text: hook.Line(t.Problem), Fix: "reads work, as of " + t.At.UTC().Format(time.RFC3339) + "; start the server, or check the network and the credentials"}}
-	}
-	x := t.Status
-	found := []hook.Finding{{Level: hook.Fine, Subject: "team", Text: fmt.Sprintf("%s at %s is reachable in %s: NATS %s, format %s, %s behind", t.Team, t.Server, x.RTT.Round(10*time.Microsecond), x.Version, x.Format, prose.Count(int(t.Behind), "commit"))}}
-	problem := func(text, fix string) {
-		found = append(found, hook.Finding{Level: hook.Problem, Subject: "team", Text: text, Fix: fix})
-	}
-	if t.Full {
-		problem("the server has no room and refuses writes: "+hook.Line(t.Problem), "make room on the server's disk, or raise its limit; reads work")
-	}
-	if x.Ahead.Abs() > clockOff {
-		problem(fmt.Sprintf("this machine's clock and the server's differ by %s", x.Ahead.Abs().Round(time.Second)), "set the clock")
-	}
-	if x.MaxBytes > 0 && x.Bytes > uint64(x.MaxBytes)/10*9 {
-		problem(fmt.Sprintf("the stream has %s of at most %s", size(x.Bytes), size(uint64(x.MaxBytes))), "raise the stream's limit on the server; a full stream refuses writes")
-	}
-	if x.Current < x.Replicas {
-		problem(fmt.Sprintf("%d of %d replicas have everything", x.Current, x.Replicas), "start the other servers of the cluster")
-	}
-	return found
-}
-
-// clockOff is how much two clocks may differ without being spoken of.
-const clockOff = time.Minute

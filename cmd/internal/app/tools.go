@@ -1,11 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"leanctx/agents"
 	"leanctx/agents/share"
@@ -59,11 +61,14 @@ func (s *stores) commands(in io.Reader) []*op.Tool {
 func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 	switch command + " " + o.Name {
 	case "knowledge import":
+		text := sync.OnceValues(func() ([]byte, error) { return io.ReadAll(in) }) // the operation may run again
 		op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Incoming) error {
-			if a.File == "-" {
-				a.Data = in
+			if a.File != "-" {
+				return nil
 			}
-			return nil
+			all, err := text()
+			a.Data = bytes.NewReader(all)
+			return err
 		})
 	case "knowledge export":
 		op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Outgoing) error {

@@ -33,10 +33,13 @@ package op
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"leanctx/internal/journal"
 )
 
 // Effect is what an operation does to the store. It decides the annotations that MCP
@@ -127,7 +130,7 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 	}
 	_, confirms := any(new(A)).(Confirmer)
 	o := Operation{Name: name, Summary: summary, Effect: e, Params: params, Confirms: confirms}
-	o.run = func(ctx context.Context, sc Scope, c checked) (Result, error) {
+	once := func(ctx context.Context, sc Scope, c checked) (Result, error) {
 		a := new(A)
 		if err := c.into(a); err != nil {
 			return nil, err
@@ -147,6 +150,13 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 			return nil, err
 		}
 		return r, nil
+	}
+	o.run = func(ctx context.Context, sc Scope, c checked) (Result, error) {
+		r, err := once(ctx, sc, c)
+		if errors.Is(err, journal.ErrElsewhere) { // nothing was written, and what it opens now is where the project is
+			r, err = once(ctx, sc, c)
+		}
+		return r, err
 	}
 	return o
 }

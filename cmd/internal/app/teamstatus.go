@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"leanctx/cmd/internal/hook"
+	"leanctx/cmd/internal/op"
+	"leanctx/internal/journal"
+	"leanctx/internal/journal/jetstream"
+	"leanctx/internal/prose"
+)
+
+func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamState, error) {
+	p, err := s.project(ctx, sc)
+	if err != nil {
+		return teamState{}, err
+	}
+	m := p.at
+	if !m.in() {
+		return teamState{}, errNoTeam
+	}
+	store, err := s.store(sc, p)
+	if err != nil {
+		return teamState{}, err
+	}
+	t := teamState{Team: m.Stream, Server: m.URL, Machine: m.Machine}
+	was := store.Condition().Journal
+	wait, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	err = store.Fetch(wait)
+	now := store.Condition().Journal
+	t.Seq, t.At, t.Bytes, t.Behind = now.Seq, now.At, now.SnapshotBytes+now.JournalBytes, now.Seq-was.Seq
+	if err == nil {
+		t.Status, err = s.stream(m).Status(wait)
+	}
+	if err == nil {
+		err = s.stream(m).Report(wait, t.Status.Last)
+	}
+	t.Full = errors.Is(err, journal.ErrFull)
+	if t.Reachable = err == nil || t.Full; err != nil {
+		t.Problem = err.Error()
+	}
+	return t, nil
+}
+
+// statusWait is how long `team status` and doctor wait for the server.
+const statusWait = 3 * time.Second
+
+type teamState struct {
+	Team      string           `json:"team"`
+	Server    string           `json:"server"`
+	Machine   string           `json:"machine"`
+	Reachable bool             `json:"reachable"`
+	Problem   string           `json:"problem,omitempty"`
+	Full      bool             `json:"full,omitempty"` // the server has no room, and refuses writes
+	Behind    uint64           `json:"behind"`         // commits of the facts that this machine has not fetched
+	Seq       uint64           `json:"seq"`            // the last commit of the facts here
+	At        time.Time        `json:"at,omitzero"`
+	Bytes     int64            `json:"bytes"` // of the copy of the facts
+	Status    jetstream.Status `json:"status"`
+}
+
+func (t teamState) Text() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(&b, "Team %s at %s\n", t.Team, t.Server)
+	line("this machine", "%s, commit %d of the facts, %s", t.Machine, t.Seq, size(uint64(t.Bytes)))
+	if !t.Reachable {
+		line("server", "not reachable: %s", t.Problem)
+		line("", "Reads work, as of %s. Writes are refused until it answers.", t.At.UTC().Format(time.RFC3339))
+		return b.String()
+	}
+	line("lag", "%s behind", prose.Count(int(t.Behind), "commit"))
+	if t.Full {
+		line("full", "Writes are refused: the server's disk, or a limit of it, leaves no room. Reads work.")
+	}
+	line("server", "NATS %s, %s away", t.Status.Version, t.Status.RTT.Round(10*time.Microsecond))
+	line("stream", "%s, %s and %s of objects, %d of %s current", prose.Count(int(t.Status.Messages), "commit"), size(t.Status.Bytes), size(t.Status.Objects), t.Status.Current, prose.Count(t.Status.Replicas, "replica"))
+	if t.Status.LastBy != "" {
+		line("last writer", "%s, %s", prose.Line(t.Status.LastBy), t.Status.LastAt.UTC().Format(time.RFC3339))
+	}
+	for _, m := range t.Status.Machines {
+		if m.Name != t.Machine {
+			line("machine", "%s, %d behind, seen %s", prose.Line(m.Name), t.Status.Last-min(m.Last, t.Status.Last), prose.Ago(t.Status.Now, m.At))
+		}
+	}
+	return b.String()
+}
+
+func size(n uint64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// teamHealth is what doctor says of the project's team; nothing without one.
+func (s *stores) teamHealth(ctx context.Context, sc op.Scope) []hook.Finding {
+	t, err := s.teamStatus(ctx, sc, noArgs{})
+	switch {
+	case errors.Is(err, errNoTeam):
+		return nil
+	case err != nil:
+		return []hook.Finding{{Level: hook.Problem, Subject: "team", Text: err.Error()}}
+	case !t.Reachable:
+		return []hook.Finding{{Level: hook.Problem, Subject: "team", Text: hook.Line(t.Problem), Fix: "reads work, as of " + t.At.UTC().Format(time.RFC3339) + "; start the server, or check the network and the credentials"}}
+	}
+	x := t.Status
+	found := []hook.Finding{{Level: hook.Fine, Subject: "team", Text: fmt.Sprintf("%s at %s is reachable in %s: NATS %s, format %s, %s behind", t.Team, t.Server, x.RTT.Round(10*time.Microsecond), x.Version, x.Format, prose.Count(int(t.Behind), "commit"))}}
+	problem := func(text, fix string) {
+		found = append(found, hook.Finding{Level: hook.Problem, Subject: "team", Text: text, Fix: fix})
+	}
+	if t.Full {
+		problem("the server has no room and refuses writes: "+hook.Line(t.Problem), "make room on the server's disk, or raise its limit; reads work")
+	}
+	if x.Ahead.Abs() > clockOff {
+		problem(fmt.Sprintf("this machine's clock and the server's differ by %s", x.Ahead.Abs().Round(time.Second)), "set the clock")
+	}
+	if x.MaxBytes > 0 && x.Bytes > uint64(x.MaxBytes)/10*9 {
+		problem(fmt.Sprintf("the stream has %s of at most %s", size(x.Bytes), size(uint64(x.MaxBytes))), "raise the stream's limit on the server; a full stream refuses writes")
+	}
+	if x.Current < x.Replicas {
+		problem(fmt.Sprintf("%d of %d replicas have everything", x.Current, x.Replicas), "start the other servers of the cluster")
+	}
+	return found
+}
+
+// clockOff is how much two clocks may differ without being spoken of.
+const clockOff = time.Minute
+
+// report tells the team what this machine has, after it fetched. It is only for `team
+// status`: if the server does not answer, the next one tells it.
+func (s *stores) report(ctx context.Context, m *membership) {
+	ctx, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	st, err := s.stream(m).Status(ctx)
+	if err == nil {
+		err = s.stream(m).Report(ctx, st.Last)
+	}
+	if err != nil {
+		s.logger.Debug("the team was not told of this machine", "error", err)
+	}
+}

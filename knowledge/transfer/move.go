@@ -1,0 +1,114 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/knowledge"
+	"leanctx/knowledge/listing"
+	"leanctx/knowledge/state"
+)
+
+// Published is what [Publish] added to a team.
+type Published struct {
+	Imported
+	Local int // facts that stayed at home
+}
+
+// Publish adds the facts of a store to that of a team. What has another value there becomes a
+// dispute. Local facts stay, and all that names one. The history calls the import by a name.
+func Publish(ctx context.Context, from, to *knowledge.Store, name string) (Published, error) {
+	// Nothing is written here. But a write that has begun ends first.
+	err := from.Update(ctx, func(*state.State, time.Time) ([]state.Event, error) { return nil, nil })
+	if err != nil {
+		return Published{}, err
+	}
+	shared, _, n, err := parted(ctx, from)
+	if err != nil {
+		return Published{}, err
+	}
+	in, err := Import(ctx, to, Incoming{File: name, Data: &shared, KeepPrivacy: true, Contest: true})
+	return Published{in, n}, err
+}
+
+// BringBack adds the local facts of the store that a project had before it joined a team, and
+// all that names one.
+func BringBack(ctx context.Context, from, to *knowledge.Store) error {
+	_, local, n, err := parted(ctx, from)
+	if err == nil && n > 0 {
+		_, err = Import(ctx, to, Incoming{File: "local facts", Data: &local, KeepPrivacy: true})
+	}
+	return err
+}
+
+// Count is how many active facts a store has.
+func Count(ctx context.Context, s *knowledge.Store) (n int, err error) {
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
+		n = active(st, now)
+		return nil
+	})
+	return n, err
+}
+
+func active(st *state.State, now time.Time) (n int) {
+	for _, room := range listing.RoomsOf(st.Known(), now) {
+		n += room.Facts
+	}
+	return n
+}
+
+// parted is a store in two files: what a team gets, and the local facts with all that names one. n
+// is how many local facts there are.
+func parted(ctx context.Context, s *knowledge.Store) (shared, local bytes.Buffer, n int, err error) {
+	err = s.View(ctx, func(st *state.State, _ time.Time) error {
+		shared.Reset()
+		local.Reset()
+		d := exportOf(st, s)
+		own, locals := part(d)
+		n = locals
+		return errors.Join(formats.EncodeNative(&shared, d), formats.EncodeNative(&local, own))
+	})
+	return shared, local, n, err
+}
+
+// part takes the local facts out of a document, and all that names one.
+func part(d *formats.Document) (own *formats.Document, n int) {
+	names := map[formats.Name]bool{}
+	folded := func(x formats.Name) formats.Name {
+		return formats.Name{Category: formats.FoldName(x.Category), Key: formats.FoldName(x.Key)}
+	}
+	isLocal := func(x *formats.Name) bool { return x != nil && names[folded(*x)] }
+	pairName := func(text string) *formats.Name {
+		category, key, _ := strings.Cut(text, "/")
+		return &formats.Name{Category: category, Key: key}
+	}
+	own = &formats.Document{Schema: d.Schema}
+	d.Facts, own.Facts = partition(d.Facts, func(v *formats.Fact) bool { return v.Privacy == knowledge.PrivacyLocal })
+	for _, v := range own.Facts {
+		names[folded(formats.Name{Category: v.Category, Key: v.Key})] = true
+	}
+	d.Relations, own.Relations = partition(d.Relations, func(r formats.Relation) bool { return isLocal(&r.From) || isLocal(&r.To) })
+	d.Disputes, own.Disputes = partition(d.Disputes, func(x formats.Dispute) bool {
+		return isLocal(&formats.Name{Category: x.Category, Key: x.Key}) || isLocal(x.Rename) || isLocal(x.Rival)
+	})
+	d.JudgedPairs, own.JudgedPairs = partition(d.JudgedPairs, func(j formats.JudgedPair) bool {
+		return isLocal(pairName(j.KeyA)) || isLocal(pairName(j.KeyB))
+	})
+	return own, len(names)
+}
+
+// partition parts a list by a condition.
+func partition[T any](list []T, holds func(T) bool) (others, those []T) {
+	for _, x := range list {
+		if holds(x) {
+			those = append(those, x)
+		} else {
+			others = append(others, x)
+		}
+	}
+	return others, those
+}
