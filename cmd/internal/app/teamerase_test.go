@@ -88,6 +88,52 @@ func TestTeamErase(t *testing.T) {
 	m.says("a", "of the new one", "recall", "new one")
 }
 
+// A machine that lags and has an index starts from a snapshot. It answers as one that fetched every
+// commit: by words, by name, about the past, about what was erased meanwhile.
+func TestTeamLaggingMachine(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "team", "join", m.url)
+	m.on("b", 0, "team", "join", m.url)
+	m.on("a", 0, "remember", "db/engine", "MySQL in the cellar")
+	m.on("a", 0, "remember", "pass/word", "Zwetschgendatschi")
+	m.says("b", "Zwetschgendatschi", "recall", "Zwetschgendatschi")
+	m.on("b", 0, "compact") // it has an index now
+	m.on("a", 0, "remember", "db/engine", "PostgreSQL in the cloud", "--source", "user")
+	m.on("a", 0, "remember", "new/fact", "Apfelstrudel")
+	m.on("a", 0, "knowledge", "remove", "pass/word", "--erase", "--yes")
+	nc, err := nats.Connect(m.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := js.Stream(t.Context(), "my-app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As after a snapshot that a server made: only its last commit is left.
+	if err := st.Purge(t.Context(), jetstream.WithPurgeSubject("leanctx.my-app.knowledge"), jetstream.WithPurgeKeep(1)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		m.says("b", "Apfelstrudel", "recall", "Apfelstrudel")
+		m.says("b", "PostgreSQL in the cloud", "recall", "engine")
+		m.says("b", "MySQL in the cellar", "knowledge", "timeline", "db", "engine")
+		if out, _ := m.on("b", 0, "recall", "Zwetschgendatschi"); strings.Contains(out, "[pass]") {
+			t.Errorf("an erased fact is found: %s", out)
+		}
+		if want, got := m.shared("a"), m.shared("b"); got != want {
+			t.Errorf("the machines differ: %s\n%s", want, got)
+		}
+		m.on("b", 0, "compact")
+	}
+	m.on("b", 0, "remember", "more/facts", "of the one that lagged")
+	m.says("a", "of the one that lagged", "recall", "lagged")
+}
+
 // In a stream of an older program the answer says that the bytes stay.
 func TestTeamEraseInAStreamThatKeepsAll(t *testing.T) {
 	m := newMachines(t)
