@@ -3,8 +3,11 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"leanctx/knowledge/conflict"
@@ -23,37 +26,46 @@ func statementOf(v *fact.Version) conflict.Statement {
 	return conflict.Statement{Name: v.Category + "/" + v.Key, Value: v.Value}
 }
 
-// adviseConflicts names facts under other keys that the new value likely
-// contradicts or replaces, from what is at hand. It is advice: nothing is done about
-// them, and what is missed here health finds. A look takes longer than a write. So of
-// many who write at once one looks at a time. After that look nobody of them looks for ten
-// times as long as it took. Who writes alone always has a look.
-func (s *Store) adviseConflicts(ctx context.Context, r *Remembered) {
+// adviser looks for conflicts after a write. A look takes longer than a write. So of many who
+// write at once one looks at a time. After that look nobody of them looks for ten times as long
+// as it took. Who writes alone always has a look.
+type adviser struct {
+	log     *state.Log
+	logger  *slog.Logger
+	writers atomic.Int64 // calls of Remember that run
+	looking sync.Mutex   // held during a look
+	ended   time.Time    // when the last look ended
+	took    time.Duration
+}
+
+// conflicts names facts under other keys that the new value likely contradicts or replaces, from
+// what is at hand. It is advice: nothing is done about them, and what is missed here health finds.
+func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Time) {
 	if r.Outcome == Confirmed || r.Outcome == Disputed || r.Outcome == Backdated || len(r.Similar) == similarMost {
 		return
 	}
 	this := fact.IDOf(r.Category, r.Key)
 	form := conflict.Of(conflict.Statement{Name: r.Category + "/" + r.Key, Value: r.Value})
-	if !form.Exclusive() || !s.advising.TryLock() {
+	if !form.Exclusive() || !a.looking.TryLock() {
 		return
 	}
-	defer s.advising.Unlock()
-	if s.remembering.Load() > 1 && time.Since(s.advised) < adviceRest*s.adviceTook {
+	defer a.looking.Unlock()
+	if a.writers.Load() > 1 && time.Since(a.ended) < adviceRest*a.took {
 		return
 	}
 	begun := time.Now()
-	defer func() { s.advised, s.adviceTook = time.Now(), time.Since(begun) }()
+	defer func() { a.ended, a.took = time.Now(), time.Since(begun) }()
 	stems := form.Words()
 	if len(stems) == 0 {
 		return
 	}
 	var found []Similar
-	err := s.log.Akin(ctx, stems, func(k state.Known, names []fact.ID) error {
-		found = conflictsWith(k, this, r.Value, form, names, s.present(r.RecordedAt))
+	err := a.log.Akin(ctx, stems, func(k state.Known, names []fact.ID) error {
+		found = conflictsWith(k, this, r.Value, form, names, present)
 		return nil
 	})
 	if err != nil {
-		s.opts.Logger.Debug("conflicts were not looked for", "error", err) // the fact is stored
+		a.logger.Debug("conflicts were not looked for", "error", err) // the fact is stored
 		return
 	}
 	r.Similar = append(r.Similar, found[:min(len(found), similarMost-len(r.Similar))]...)

@@ -106,19 +106,25 @@ func (m Maintained) Text() string {
 	return text
 }
 
-// runMaintenance is the maintenance pass. It archives facts that faded, and wakes dormant ones
-// that somebody asked for, in commits of its own. It runs at most once a day unless forced. One
-// that is interrupted is not noted, so that the next one goes on.
-func (s *Store) runMaintenance(ctx context.Context, force bool) (done Maintained, err error) {
-	due, _, err := s.due(ctx, force)
+// maintenance is the pass that archives facts which faded, and wakes dormant ones that somebody
+// asked for.
+type maintenance struct {
+	store  *Store // of whoever has it done
+	always bool   // else at most once a day
+}
+
+// run is the pass, in commits of its own. One that is interrupted is not noted, so that the next
+// one goes on.
+func (m maintenance) run(ctx context.Context) (done Maintained, err error) {
+	due, _, err := m.due(ctx)
 	for len(due) > 0 && err == nil {
 		some := due[:min(archivedAtOnce, len(due))]
 		due = due[len(some):]
 		all := done
-		err = s.Update(ctx, func(st *state.State, now time.Time) (events []state.Event, _ error) {
+		err = m.store.Update(ctx, func(st *state.State, now time.Time) (events []state.Event, _ error) {
 			all = done
 			for _, v := range some {
-				if w := s.maintained(st, st.ByID(v.ID), now); w != nil { // it is still due
+				if w := m.changed(st, st.ByID(v.ID), now); w != nil { // it is still due
 					events, all = append(events, state.Event{Put: w}), all.with(w)
 				}
 			}
@@ -134,38 +140,37 @@ func (s *Store) runMaintenance(ctx context.Context, force bool) (done Maintained
 	return done, err
 }
 
-// due lists the versions that a maintenance pass would change now, by name, and says what it
-// would do.
-func (s *Store) due(ctx context.Context, force bool) (due []*fact.Version, would Maintained, err error) {
-	s.use.Begin()
-	s.use.Refresh()
-	err = s.View(ctx, func(st *state.State, now time.Time) error {
+// due lists the versions that the pass would change now, by name, and says what it would do.
+func (m maintenance) due(ctx context.Context) (due []*fact.Version, would Maintained, err error) {
+	m.store.use.Begin()
+	m.store.use.Refresh()
+	err = m.store.View(ctx, func(st *state.State, now time.Time) error {
 		last, any := st.Last(state.NoteMaintenance)
-		if !force && any && now.Sub(last.Timestamp) < maintainEach || st.At().Sub(s.Now()) > 24*time.Hour {
+		if !m.always && any && now.Sub(last.Timestamp) < maintainEach || st.At().Sub(m.store.Now()) > 24*time.Hour {
 			return nil // not by a clock that is wrong: see health
 		}
 		for _, v := range st.Each() {
-			if s.maintained(st, v, now) != nil {
+			if m.changed(st, v, now) != nil {
 				due = append(due, v)
 			}
 		}
 		slices.SortFunc(due, fact.ByName)
 		for _, v := range due {
-			would = would.with(s.maintained(st, v, now))
+			would = would.with(m.changed(st, v, now))
 		}
 		return nil
 	})
 	return due, would, err
 }
 
-// maintained is v as a maintenance pass leaves it; nil if that does not change it.
-func (s *Store) maintained(st *state.State, v *fact.Version, now time.Time) *fact.Version {
+// changed is v as the pass leaves it; nil if that does not change it.
+func (m maintenance) changed(st *state.State, v *fact.Version, now time.Time) *fact.Version {
 	if v == nil {
 		return nil
 	}
-	w, read, vs := *v, s.use.Of(v), st.Versions(fact.IDOf(v.Category, v.Key))
+	w, read, vs := *v, m.store.use.Of(v), st.Versions(fact.IDOf(v.Category, v.Key))
 	switch {
-	case archivable(v, vs, now, read, s.use.Covers(now)):
+	case archivable(v, vs, now, read, m.store.use.Covers(now)):
 		w.ArchivedAt = &now
 		return &w
 	case wakes(v, vs, now, read):

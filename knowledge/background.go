@@ -3,6 +3,8 @@ package knowledge
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"leanctx/internal/journal"
@@ -35,8 +37,37 @@ const (
 	restMost  = 2 * time.Second
 )
 
-// keep is the background work of a long-lived store, until ctx ends.
-func (s *Store) keep(ctx context.Context) {
+// background is a store's work beside its calls: that of a server between them, and that of a
+// command after its answer.
+type background struct {
+	store   *Store // in nobody's name
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	behind  chan struct{} // told that much is only in memory
+	commits atomic.Int64  // of single facts
+}
+
+func (b *background) start(s *Store) {
+	var ctx context.Context
+	ctx, b.stop = context.WithCancel(context.Background())
+	b.store, b.behind = s, make(chan struct{}, 1)
+	if s.opts.LongLived {
+		b.running.Go(func() { b.run(ctx) })
+	}
+}
+
+// end stops a server's work, or does a command's.
+func (b *background) end() {
+	b.stop()
+	b.running.Wait()
+	if !b.store.opts.LongLived {
+		b.settle()
+	}
+}
+
+// run is the work of a long-lived store, until ctx ends.
+func (b *background) run(ctx context.Context) {
+	s := b.store
 	tick := time.NewTicker(tidyEach)
 	defer tick.Stop()
 	var maintained time.Time
@@ -45,19 +76,19 @@ func (s *Store) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-s.behind:
+		case <-b.behind:
 		}
 		begun := time.Now()
-		if err := s.syncIndex(ctx); err != nil && ctx.Err() == nil {
+		if err := s.log.Sync(ctx, syncTail, nil); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
 		}
 		s.vectors.keep(ctx, s.Now())
-		if err := s.tidyErased(ctx, false); err != nil && ctx.Err() == nil {
+		if err := s.eraser.tidy(ctx, false); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("what others erased is still on the disk", "error", err)
 		}
 		if t := s.Now(); t.Sub(maintained) >= maintainEach {
 			maintained = t
-			if _, err := s.runMaintenance(ctx, false); err != nil && ctx.Err() == nil {
+			if _, err := (maintenance{s, false}).run(ctx); err != nil && ctx.Err() == nil {
 				s.opts.Logger.Warn("the maintenance pass did not run", "error", err)
 			}
 		}
@@ -69,34 +100,39 @@ func (s *Store) keep(ctx context.Context) {
 	}
 }
 
+// committed counts a commit of single facts. After many a server writes the index, so that the
+// next question does not have to index all of a burst.
+func (b *background) committed() {
+	if b.store.opts.LongLived && b.commits.Add(1)%wakeEach == 0 {
+		b.wake()
+	}
+}
+
 // wake has a server write the index now.
-func (s *Store) wake() {
+func (b *background) wake() {
 	select {
-	case s.behind <- struct{}{}:
+	case b.behind <- struct{}{}:
 	default: // it knows
 	}
 }
 
-// syncIndex writes what the index holds only in memory, if it is worth it and no
-// other process is at it. What it has no time for is left to the next time.
-func (s *Store) syncIndex(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) }
-
 // settle is what a command does after its answer, so that the next one is fast.
-func (s *Store) settle() {
-	s.settleErased()
-	s.settleJournal()
-	s.settleIndex()
-	s.vectors.settle(s.Now())
+func (b *background) settle() {
+	b.settleErased()
+	b.settleJournal()
+	b.settleIndex()
+	b.store.vectors.settle(b.store.Now())
 }
 
 // settleErased takes off the disk what another machine of the team erased.
-func (s *Store) settleErased() {
+func (b *background) settleErased() {
+	s := b.store
 	if !s.used.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
 	defer cancel()
-	if err := s.tidyErased(ctx, false); err != nil {
+	if err := s.eraser.tidy(ctx, false); err != nil {
 		s.opts.Logger.Debug("what others erased is still on the disk", "error", err)
 	}
 }
@@ -104,21 +140,22 @@ func (s *Store) settleErased() {
 // settleJournal compacts what somebody left behind who was killed: every command
 // reads all of a journal. One within [Overgrown] is left to servers and imports,
 // and one so long that the time would not do to the command that health names.
-func (s *Store) settleJournal() {
-	at := s.log.Stats()
+func (b *background) settleJournal() {
+	at := b.store.log.Stats()
 	if !Overgrown(at) || at.JournalBytes > settleMost {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
 	defer cancel()
-	if err := s.log.Compact(ctx); err != nil {
-		s.opts.Logger.Debug("the journal was not compacted", "error", err)
+	if err := b.store.log.Compact(ctx); err != nil {
+		b.store.opts.Logger.Debug("the journal was not compacted", "error", err)
 	}
 }
 
 // settleIndex writes the index if the answer had to bring it up to many facts. In
 // a large store without an index another process is started for it.
-func (s *Store) settleIndex() {
+func (b *background) settleIndex() {
+	s := b.store
 	at := s.log.IndexStatus()
 	switch {
 	case !at.Open || at.Pending < syncTail:
@@ -135,7 +172,7 @@ func (s *Store) settleIndex() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := s.syncIndex(ctx); err != nil {
+	if err := s.log.Sync(ctx, syncTail, nil); err != nil {
 		s.opts.Logger.Debug("the index was not written", "error", err)
 	}
 }

@@ -115,19 +115,20 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		}
 		return events, err
 	}
+	pass := maintenance{s, true}
 	if p.DryRun {
 		err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
 		if err != nil {
 			return r, err
 		}
-		_, would, err := s.due(ctx, true)
+		_, would, err := pass.due(ctx)
 		r.moved(would)
 		return r, err
 	}
 	if err := s.Update(ctx, decide); err != nil {
 		return Promoted{}, err
 	}
-	done, err := s.runMaintenance(ctx, true)
+	done, err := pass.run(ctx)
 	r.moved(done)
 	return r, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,8 +13,8 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/notice"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/state"
 )
 
@@ -28,21 +29,72 @@ import (
 // erasedFile names the tombstones whose facts are off the disk.
 const erasedFile = "erased"
 
-// expunge takes an erased fact out of the team's stream. It returns false if the stream keeps
-// every commit. gone are the fact's versions. An erasure that is asked for again does not know
-// them, and takes out all commits before the snapshot.
-func (s *Store) expunge(ctx context.Context, gone []*fact.Version) (bool, error) {
-	var holds func([]byte) bool
-	if len(gone) > 0 {
-		holds = state.Holding(gone)
+// eraser takes facts that were erased off this disk.
+type eraser struct {
+	dir     string
+	log     *state.Log
+	vectors *vectorSync
+	notices *notice.Pending
+	team    bool
+	others  func(dir string, names []Name) error // [Options].Erased
+}
+
+// erase takes a fact and its versions off the disk, and all that was erased in a team.
+func (e *eraser) erase(ctx context.Context, n Name, versions []string) error {
+	if e.team {
+		return e.tidy(ctx, true)
 	}
-	return s.log.Expunge(ctx, holds)
+	err := e.purge(ctx, versions)
+	if e.others != nil {
+		err = errors.Join(err, e.others(e.dir, []Name{n}))
+	}
+	return err
+}
+
+// purge writes the facts, the index and the vectors without some versions.
+func (e *eraser) purge(ctx context.Context, versions []string) error {
+	if err := errors.Join(e.log.Purge(ctx), e.vectors.drop(versions)); err != nil {
+		return err
+	}
+	if err := e.log.Sync(ctx, syncTail, nil); err != nil {
+		e.notices.Add("the index was not written: %v", err)
+	}
+	return nil
+}
+
+// tidy takes off this disk what was erased in the team, if it is not known to be off it. again
+// does it in any case.
+func (e *eraser) tidy(ctx context.Context, again bool) error {
+	if !e.team {
+		return nil
+	}
+	sum, names, err := e.tombstones(ctx)
+	if err != nil || sum == "" {
+		return err
+	}
+	mark := filepath.Join(e.dir, erasedFile)
+	if last, _ := os.ReadFile(mark); !again && string(last) == sum { // one that cannot be read names nothing
+		return nil
+	}
+	versions, err := e.vectors.orphans(ctx)
+	if err != nil {
+		return err
+	}
+	if err := e.purge(ctx, versions); err != nil {
+		return err
+	}
+	if e.others != nil {
+		if err := e.others(e.dir, names); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(mark, []byte(sum), 0o600)
 }
 
 // tombstones names the set of all tombstones; empty if there is none.
-func (s *Store) tombstones(ctx context.Context) (sum string, names []Name, err error) {
+func (e *eraser) tombstones(ctx context.Context) (sum string, names []Name, err error) {
 	var all []string
-	err = s.Look(ctx, func(k state.Known, _ time.Time) error {
+	err = e.log.Look(ctx, func(k state.Known) error {
 		for t := range k.Tombstones() {
 			all = append(all, fmt.Sprintf("%q %q %d", t.Category, t.Key, t.ErasedAt.UnixNano()))
 			names = append(names, Name{Category: t.Category, Key: t.Key})
@@ -57,35 +109,6 @@ func (s *Store) tombstones(ctx context.Context) (sum string, names []Name, err e
 	return hex.EncodeToString(digest[:]), names, nil
 }
 
-// tidyErased takes off this disk what was erased in the team, if it is not known to be off it. again
-// does it in any case.
-func (s *Store) tidyErased(ctx context.Context, again bool) error {
-	if s.opts.Team == nil {
-		return nil
-	}
-	sum, names, err := s.tombstones(ctx)
-	if err != nil || sum == "" {
-		return err
-	}
-	mark := filepath.Join(s.dir, erasedFile)
-	if last, _ := os.ReadFile(mark); !again && string(last) == sum { // one that cannot be read names nothing
-		return nil
-	}
-	versions, err := s.orphanedVectors(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.purge(ctx, versions); err != nil {
-		return err
-	}
-	if s.opts.Erased != nil {
-		if err := s.opts.Erased(s.dir, names); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(mark, []byte(sum), 0o600)
-}
-
 // EraseShared erases facts whose team has erased them. It is for what was remembered before the
 // project joined. A fact with a local version stays: that is not the team's.
 func (s *Store) EraseShared(ctx context.Context, names []Name) error {
@@ -98,31 +121,4 @@ func (s *Store) EraseShared(ctx context.Context, names []Name) error {
 		}
 		return events, nil
 	})
-}
-
-// orphanedVectors are the versions that have vectors and are no longer there.
-func (s *Store) orphanedVectors(ctx context.Context) (versions []string, err error) {
-	x := s.vectors.index
-	if x == nil {
-		return nil, nil
-	}
-	known := map[string]bool{}
-	err = s.View(ctx, func(st *state.State, _ time.Time) error {
-		for _, v := range st.Each() {
-			known[v.ID] = true
-		}
-		for _, v := range st.Lessons() {
-			known[v.ID] = true
-		}
-		return nil
-	})
-	for _, e := range x.Entries() {
-		x.Count(e.Name, func(id string) bool {
-			if version := meaning.VersionOf(id); !known[version] && !slices.Contains(versions, version) {
-				versions = append(versions, version)
-			}
-			return false
-		})
-	}
-	return versions, err
 }

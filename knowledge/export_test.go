@@ -16,20 +16,20 @@ const (
 
 // Maintain is what a server does once a day, and consolidate each time.
 func (s *Store) Maintain(ctx context.Context, force bool) (Maintained, error) {
-	return s.runMaintenance(ctx, force)
+	return maintenance{s, force}.run(ctx)
 }
 
 // SyncIndex is what a server does beside its answers.
-func (s *Store) SyncIndex(ctx context.Context) error { return s.syncIndex(ctx) }
+func (s *Store) SyncIndex(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) }
 
 // CloseSettled does what a command does after its answer.
-func (s *Store) CloseSettled() { s.settle() }
+func (s *Store) CloseSettled() { s.work.settle() }
 
 // Writing has the store take n others to write at this moment, and the last look for
 // conflicts to have taken so long.
 func (s *Store) Writing(n int64, look time.Duration) {
-	s.remembering.Store(n)
-	s.advised, s.adviceTook = time.Now(), look
+	s.advice.writers.Store(n)
+	s.advice.ended, s.advice.took = time.Now(), look
 }
 
 // FindingSays tells whether a text is unsure, or says that something is solved.

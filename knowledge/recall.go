@@ -340,7 +340,7 @@ func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, ar
 		return nil
 	})
 	if x := s.log.IndexStatus(); s.opts.LongLived && (!x.Stored || x.Pending > 4*syncTail) {
-		s.wake()
+		s.work.wake()
 	}
 	return r, held, err
 }

@@ -20,8 +20,8 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	if err != nil {
 		return Remembered{}, err
 	}
-	s.remembering.Add(1)
-	defer s.remembering.Add(-1)
+	s.advice.writers.Add(1)
+	defer s.advice.writers.Add(-1)
 	var r Remembered
 	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		var events []state.Event
@@ -36,7 +36,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	}
 	r.Redacted, r.Unchecked = c.Redacted, c.unchecked
 	s.weighRival(ctx, r.Contradiction)
-	s.adviseConflicts(ctx, &r)
+	s.advice.conflicts(ctx, &r, s.present(r.RecordedAt))
 	return r, nil
 }
 

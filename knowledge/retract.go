@@ -295,16 +295,11 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	if err != nil || r.Warned() {
 		return r, err
 	}
-	if r.Team {
-		err = s.tidyErased(ctx, true)
-	} else if err = s.purge(ctx, r.Touched); s.opts.Erased != nil {
-		err = errors.Join(err, s.opts.Erased(s.dir, []Name{{Category: r.Category, Key: r.Key}}))
-	}
-	if err != nil {
+	if err := s.eraser.erase(ctx, Name{Category: r.Category, Key: r.Key}, r.Touched); err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if r.Team {
-		done, err := s.expunge(ctx, gone)
+		done, err := s.log.Expunge(ctx, gone)
 		if err != nil {
 			return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts and off this disk, but the team's server still has its bytes, ask again to finish: %w", w.Category, w.Key, err)
 		}
@@ -312,17 +307,6 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	}
 	r.Copies = s.copies(ctx, gone)
 	return r, nil
-}
-
-// purge takes versions that were erased off the disk.
-func (s *Store) purge(ctx context.Context, versions []string) error {
-	if err := errors.Join(s.log.Purge(ctx), s.vectors.drop(versions)); err != nil {
-		return err
-	}
-	if err := s.syncIndex(ctx); err != nil {
-		s.Warn("the index was not written: %v", err)
-	}
-	return nil
 }
 
 // copies names what agents wrote down that some versions came from, or that

@@ -90,5 +90,5 @@ func (s *Store) TakeIn(ctx context.Context, decide func(*state.State, time.Time)
 	if err != nil || !erased {
 		return err
 	}
-	return s.purge(ctx, versions)
+	return s.eraser.purge(ctx, versions)
 }

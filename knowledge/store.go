@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -88,28 +87,20 @@ type core struct {
 	secrets *secret.Redactor
 	files   *sourcefile.Files // of the project, which sources name
 	use     *usage.Record
-	stop    context.CancelFunc
-	work    sync.WaitGroup
+	vectors vectorSync
+	eraser  eraser
+	advice  adviser
+	work    background
+	witness witness
 
 	notices notice.Pending
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 	used    atomic.Bool // something was read or written
-
-	vectors vectorSync
-	behind  chan struct{} // told that much is only in memory
-	decided atomic.Int64  // commits of single facts
-
-	witnessed atomic.Bool // see witness
-
-	remembering atomic.Int64 // calls of Remember that run
-	advising    sync.Mutex   // held while conflicts are looked for; see across.go
-	advised     time.Time    // when the last look ended
-	adviceTook  time.Duration
 }
 
 // Open opens the store kept in dir; nothing is created before the first write.
 func Open(dir string, o *Options) (*Store, error) {
-	c := &core{dir: dir, behind: make(chan struct{}, 1)}
+	c := &core{dir: dir, witness: witness{path: dir + ".known"}}
 	if o != nil {
 		c.opts = *o
 	}
@@ -132,12 +123,10 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.use = usage.Open(dir, c.opts.Now)
 	c.files = sourcefile.New(c.opts.ProjectRoot)
 	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
+	c.eraser = eraser{dir: dir, log: log, vectors: &c.vectors, notices: &c.notices, team: c.opts.Team != nil, others: c.opts.Erased}
+	c.advice.log, c.advice.logger = log, c.opts.Logger
 	s := &Store{core: c}
-	ctx, stop := context.WithCancel(context.Background())
-	c.stop = stop
-	if c.opts.LongLived {
-		c.work.Go(func() { s.keep(ctx) })
-	}
+	c.work.start(s)
 	return s, nil
 }
 
@@ -152,11 +141,7 @@ func (s *Store) As(a Actor) *Store {
 // Close ends background work. A store that is not long-lived may spend a
 // moment on writing its index down.
 func (s *Store) Close() error {
-	s.stop()
-	s.work.Wait()
-	if !s.opts.LongLived {
-		s.settle()
-	}
+	s.work.end()
 	return s.log.Close()
 }
 
@@ -224,8 +209,8 @@ func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) 
 		events, err = decide(k, now)
 		return s.authored(events), err
 	})
-	if err == nil && s.opts.LongLived && s.decided.Add(1)%wakeEach == 0 {
-		s.wake() // so that the next question does not have to index all of a burst
+	if err == nil {
+		s.work.committed()
 	}
 	return s.committed(before, events, err)
 }
@@ -275,11 +260,12 @@ type Condition struct {
 	Journal  journal.Stats     // sizes
 	Index    state.IndexStatus // the text index
 	Warnings []journal.Warning // what was found damaged
+	Witness  string            // the file that says that something was remembered here; empty if there is none
 }
 
 // Condition tells how the files are.
 func (s *Store) Condition() Condition {
-	return Condition{s.log.Stats(), s.log.IndexStatus(), s.log.Warnings()}
+	return Condition{s.log.Stats(), s.log.IndexStatus(), s.log.Warnings(), s.witness.found()}
 }
 
 // Retrievals returns what tells how often and when a version was read.
@@ -329,34 +315,32 @@ func (s *Store) Compact(ctx context.Context) error {
 	return s.derive(ctx, nil)
 }
 
-// A directory that is deleted takes its journal's witness with it. So an empty file
-// beside it, DIR.known, says that something was remembered there. It is made after a
-// process's first commit and is not synced.
+// witness is an empty file beside a store's directory, DIR.known, which says that something was
+// remembered there. A directory that is deleted takes its journal's witness with it. The file is
+// made after a process's first commit and is not synced.
+type witness struct {
+	path string
+	made atomic.Bool
+}
 
-func (s *Store) witness() string { return s.dir + ".known" }
-
-// Gone is the path of the witness, if the store is empty although something was
-// remembered in it.
-func (s *Store) Gone(st *state.State) string {
-	if st.Seq() > 0 {
+// found is the path of the witness, empty if there is none.
+func (w *witness) found() string {
+	if _, err := os.Stat(w.path); err != nil {
 		return ""
 	}
-	if _, err := os.Stat(s.witness()); err != nil {
-		return ""
-	}
-	return s.witness()
+	return w.path
 }
 
 // committed makes the witness after a commit. before is the last commit before it. It returns err,
 // after which nothing was committed.
 func (s *Store) committed(before uint64, events []state.Event, err error) error {
 	first := before == 0
-	if err != nil || len(events) == 0 || s.witnessed.Swap(true) && !first {
+	if err != nil || len(events) == 0 || s.witness.made.Swap(true) && !first {
 		return err
 	}
-	switch _, err := os.Stat(s.witness()); {
+	switch _, err := os.Stat(s.witness.path); {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := os.WriteFile(s.witness(), nil, 0o600); err != nil {
+		if err := os.WriteFile(s.witness.path, nil, 0o600); err != nil {
 			s.opts.Logger.Debug("there is no witness beside the store", "error", err)
 		}
 	case err == nil && first:

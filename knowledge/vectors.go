@@ -296,6 +296,32 @@ func (x *vectorSync) drop(ids []string) error {
 	return errors.Join(x.marks.Forget(), x.index.Forget(withQuestions(ids)...))
 }
 
+// orphans are the versions that have vectors and are no longer there.
+func (x *vectorSync) orphans(ctx context.Context) (versions []string, err error) {
+	if x.index == nil {
+		return nil, nil
+	}
+	known := map[string]bool{}
+	err = x.log.View(ctx, func(st *state.State) error {
+		for _, v := range st.Each() {
+			known[v.ID] = true
+		}
+		for _, v := range st.Lessons() {
+			known[v.ID] = true
+		}
+		return nil
+	})
+	for _, e := range x.index.Entries() {
+		x.index.Count(e.Name, func(id string) bool {
+			if version := meaning.VersionOf(id); !known[version] && !slices.Contains(versions, version) {
+				versions = append(versions, version)
+			}
+			return false
+		})
+	}
+	return versions, err
+}
+
 // withQuestions are the ids of all vectors that versions may have.
 func withQuestions(ids []string) (all []string) {
 	for _, id := range ids {

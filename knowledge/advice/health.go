@@ -69,6 +69,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 	}
 	var stand []*fact.Version // what holds and is active
 	var judged []formats.JudgedPair
+	empty := false
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
 		stand = nil
@@ -98,7 +99,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
 			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
 		}
-		r.Gone = s.Gone(st)
+		empty = st.Seq() == 0
 		r.Sources = checkSources(ctx, s, st, now)
 		if last, any := st.Last(state.NoteMaintenance); any {
 			r.Maintenance = &last
@@ -109,9 +110,13 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 	if r.Looked = encoder != nil; r.Looked && err == nil { // it takes long, and writers wait for a view
 		r.Nearly, r.Compared, err = nearly(ctx, s, *encoder, stand, judged)
 	}
-	x := s.Condition().Index
+	files := s.Condition()
+	if empty {
+		r.Gone = files.Witness
+	}
+	x := files.Index
 	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && x.Pending == 0 && r.Facts > 0
-	r.damage(ctx, s)
+	r.damage(ctx, s, files)
 	return r, err
 }
 
@@ -138,11 +143,10 @@ func (x values) met(n fact.ID, v *fact.Version) (before knowledge.Name, known bo
 
 // damage adds what is wrong with the files of the facts, and of what is kept
 // elsewhere.
-func (r *Report) damage(ctx context.Context, s *knowledge.Store) {
+func (r *Report) damage(ctx context.Context, s *knowledge.Store, files knowledge.Condition) {
 	if r.Gone != "" {
 		r.Damage = append(r.Damage, "what was remembered of this project is gone: "+s.Dir()+" was deleted or emptied.")
 	}
-	files := s.Condition()
 	at := files.Journal
 	warnings := slices.DeleteFunc(files.Warnings, func(w journal.Warning) bool {
 		if w.Kind == journal.Ahead {

@@ -276,15 +276,19 @@ func (l *Log) Purge(ctx context.Context) error {
 	return errors.Join(l.any().Purge(ctx), l.index.remove())
 }
 
-// Expunge takes the commits for which holds is true, or all, out of what the team's server keeps. A
-// snapshot of the state takes their place. It returns false if the server keeps every commit.
-func (l *Log) Expunge(ctx context.Context, holds func(commit []byte) bool) (bool, error) {
-	return l.any().Expunge(ctx, holds)
+// Expunge takes the commits that may hold the versions of an erased fact out of what the team's
+// server keeps, and all commits if no version is known any more. A snapshot of the state takes
+// their place. It returns false if the server keeps every commit.
+func (l *Log) Expunge(ctx context.Context, gone []*fact.Version) (bool, error) {
+	if len(gone) == 0 {
+		return l.any().Expunge(ctx, nil)
+	}
+	return l.any().Expunge(ctx, commitsOf(gone))
 }
 
-// Holding tells which commits may hold what some versions say: those about the same facts, and
+// commitsOf tells which commits may hold what some versions say: those about the same facts, and
 // those with a value or an id of theirs.
-func Holding(vs []*fact.Version) func(commit []byte) bool {
+func commitsOf(vs []*fact.Version) func(commit []byte) bool {
 	names, texts := map[string]bool{}, [][]byte{}
 	for _, v := range vs {
 		names[factKey(fact.IDOf(v.Category, v.Key))] = true
