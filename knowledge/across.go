@@ -112,7 +112,7 @@ func conflictsWith(k state.Known, this fact.ID, value string, newer conflict.For
 // markOutdated marks the facts of an answer that a newer one names as replaced, until
 // somebody judges the two. The newer one is among what the question found; for a
 // question by key it is looked for.
-func (s *Store) markOutdated(ctx context.Context, r *Recalled) {
+func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 	if r.query.hasTime || r.query.Prompt {
 		return
 	}
@@ -134,9 +134,9 @@ func (s *Store) markOutdated(ctx context.Context, r *Recalled) {
 	var err error
 	switch {
 	case r.looked != nil:
-		err = s.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.looked); return nil })
+		err = l.store.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.looked); return nil })
 	case r.query.Key != "" && len(r.Facts) == 1:
-		err = s.log.Akin(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
+		err = l.store.log.Akin(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
 			var newer []*fact.Version
 			for _, n := range names[:min(len(names), comparedMost)] {
 				newer = append(newer, fact.AllCurrent(k.Versions(n), r.query.now)...)
@@ -146,7 +146,7 @@ func (s *Store) markOutdated(ctx context.Context, r *Recalled) {
 		})
 	}
 	if err != nil {
-		s.opts.Logger.Debug("what replaces a fact was not looked for", "error", err)
+		l.store.opts.Logger.Debug("what replaces a fact was not looked for", "error", err)
 	}
 }
 

@@ -237,7 +237,9 @@ func Restore(ctx context.Context, s *Store, q Restoration) (Restored, error) {
 // archivedLike lists the ids of archived facts, best match first.
 func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error) {
 	if strings.TrimSpace(query) != "" {
-		r, _, err := s.rank(ctx, Question{Query: query, Limit: 20 * candidatesMost}, recall.Parse(query, &recall.Options{NoDates: true}), true)
+		l := lookup{store: s, question: Question{Query: query, Limit: 20 * candidatesMost}, archived: true}
+		l.asked = recall.Parse(query, &recall.Options{NoDates: true})
+		r, _, err := l.rank(ctx)
 		return r.ids(), err
 	}
 	var out []*fact.Version

@@ -287,12 +287,12 @@ func EndAs(f state.Facts, n fact.ID, claim formats.Dispute, now, present time.Ti
 // Supersede ends the fact old because the current value of another one, its rival,
 // has taken its place. It ends as superseded, not as withdrawn. Without the
 // authority for it the events record a dispute instead.
-func (s *Store) Supersede(f state.Facts, rival, old Name, by Source, now time.Time) ([]state.Event, Contested, error) {
-	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), s.present(now))
+func Supersede(f state.Facts, rival, old Name, by Source, now, present time.Time) ([]state.Event, Contested, error) {
+	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), present)
 	if v == nil {
 		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
 	}
-	events, x := EndAs(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, s.present(now))
+	events, x := EndAs(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, present)
 	if !x.Warned() {
 		superseded(events, now)
 	}

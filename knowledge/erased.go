@@ -111,7 +111,7 @@ func (e *eraser) tombstones(ctx context.Context) (sum string, names []Name, err 
 
 // EraseShared erases facts whose team has erased them. It is for what was remembered before the
 // project joined. A fact with a local version stays: that is not the team's.
-func (s *Store) EraseShared(ctx context.Context, names []Name) error {
+func EraseShared(ctx context.Context, s *Store, names []Name) error {
 	return s.TakeIn(ctx, func(st *state.State, now time.Time) (events []state.Event, err error) {
 		for _, n := range names {
 			vs := st.Versions(fact.IDOf(n.Category, n.Key))

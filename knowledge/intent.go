@@ -39,25 +39,12 @@ func (s *Store) Related(ctx context.Context, task string) (related []string, err
 	if err := q.check(); err != nil || q.Query == "" {
 		return nil, err
 	}
-	asked := recall.Parse(q.Query, &recall.Options{NoDates: true})
-	m, err := s.meaningOf(ctx, q, asked)
-	if err != nil {
-		return nil, err
-	}
-	err = s.log.Search(ctx, func(k state.Known, x *state.Index) error {
-		f, err := s.query(q, s.at(k.At))
-		if err != nil {
-			return err
-		}
-		c, err := s.candidates(ctx, k, x, &f, asked, m)
-		if err != nil {
-			return err
-		}
+	l := lookup{store: s, question: q, asked: recall.Parse(q.Query, &recall.Options{NoDates: true})}
+	err = l.find(ctx, func(_ query, c *candidates) {
 		related = related[:0]
-		for _, a := range asked.Related(c.ranked, m.compared()) {
+		for _, a := range l.asked.Related(c.ranked, l.meaning.compared()) {
 			related = append(related, c.versions[a.Index].ID)
 		}
-		return nil
 	})
 	return related, err
 }
@@ -71,13 +58,8 @@ func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, er
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	var r Recalled
-	var err error
-	if q.Query != "" {
-		r, err = s.search(ctx, q)
-	} else {
-		r, err = s.list(ctx, q)
-	}
+	l := lookup{store: s, question: q}
+	r, err := l.answer(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/internal/secret"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 	"leanctx/knowledge/verdict"
@@ -69,7 +70,7 @@ func (l Learned) line() string {
 // Pattern records a convention. The same one again adds its examples.
 func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
 	in := lessonTexts{nameA: "pattern_type", a: a.Type, nameB: "value", b: a.Value, list: a.Examples, questions: a.Questions}
-	if err := s.clean(&in); err != nil {
+	if err := in.clean(s.secrets); err != nil {
 		return Learned{}, err
 	}
 	kind, description, examples := in.a, in.b, in.list
@@ -103,7 +104,7 @@ type Mistake struct {
 // answer tells.
 func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 	in := lessonTexts{nameA: "trigger", a: m.Trigger, nameB: "resolution", b: m.Resolution, questions: m.Questions}
-	if err := s.clean(&in); err != nil {
+	if err := in.clean(s.secrets); err != nil {
 		return Learned{}, err
 	}
 	trigger, resolution := in.a, in.b
@@ -150,9 +151,9 @@ type lessonTexts struct {
 }
 
 // clean checks and redacts them.
-func (s *Store) clean(in *lessonTexts) error {
+func (in *lessonTexts) clean(secrets *secret.Redactor) error {
 	text := func(v string) string {
-		v, found := s.Redact(strings.TrimSpace(v))
+		v, found := secrets.Clean(strings.TrimSpace(v))
 		in.redacted = append(in.redacted, found...)
 		return v
 	}

@@ -98,7 +98,8 @@ func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 
 // from adds what one store has.
 func (r *Results) from(ctx context.Context, s *Store, own bool) error {
-	found, err := s.search(ctx, Question{Query: r.query, Limit: candidatesMost})
+	l := lookup{store: s, question: Question{Query: r.query, Limit: candidatesMost}}
+	found, err := l.search(ctx)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func Questions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsResul
 		}
 		weight := make(map[*fact.Version]float64, len(vs))
 		for _, v := range vs {
-			weight[v] = s.salience(v, now)
+			weight[v] = fact.Salience(v, now, s.use.Of(v))
 		}
 		slices.SortFunc(vs, func(a, b *fact.Version) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), fact.ByName(a, b)) })
 		r.Total, r.Without = len(vs), nil

@@ -76,32 +76,27 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 		return Recalled{}, err
 	}
 	s.use.Refresh()
-	var r Recalled
-	var err error
-	if strings.TrimSpace(q.Query) != "" && q.Mode != modeExact {
-		r, err = s.search(ctx, q)
-	} else {
-		r, err = s.list(ctx, q)
-	}
+	l := lookup{store: s, question: q}
+	r, err := l.answer(ctx)
 	if err == nil && len(r.Facts) > 0 {
 		err = s.Look(ctx, func(k state.Known, _ time.Time) error {
 			r.markDisputed(k)
 			r.addPlans(k)
 			return nil
 		})
-		s.markOutdated(ctx, &r)
+		l.markOutdated(ctx, &r)
 	}
 	for i, f := range r.Facts {
 		if q.Explain {
 			if f.Parts == nil {
 				r.Facts[i].Parts = map[string]float64{}
 			}
-			r.Facts[i].Parts["salience"] = s.salience(f.Version, r.query.now)
+			r.Facts[i].Parts["salience"] = fact.Salience(f.Version, r.query.now, s.use.Of(f.Version))
 		}
 		r.Facts[i].SourceState = s.SourceState(f.Version, r.query.now)
 	}
 	if err == nil {
-		r.Reminders, err = s.surfacing(ctx, &r.query)
+		r.Reminders, err = l.surfacing(ctx, &r.query)
 	}
 	if err == nil && (q.Query != "" || q.Key != "") && !q.Prompt {
 		s.use.Note(r.ids())
@@ -131,10 +126,28 @@ func (q *Question) check() error {
 	return nil
 }
 
+// lookup finds the answer to one question, which is checked.
+type lookup struct {
+	store    *Store
+	question Question
+	archived bool // only what is outside the active set may answer
+	rules    bool // only what says how to work may
+
+	asked   *recall.Question // a question in words, taken apart
+	meaning *questionMeaning // and as an encoder has it; nil: words alone decide
+}
+
+func (l *lookup) answer(ctx context.Context) (Recalled, error) {
+	if l.question.Query != "" && l.question.Mode != modeExact {
+		return l.search(ctx)
+	}
+	return l.list(ctx)
+}
+
 // query settles the instants a question is about.
-func (s *Store) query(q Question, now time.Time) (query, error) {
-	clock := s.Now()
-	f := query{Question: q, now: now, hasTime: q.AsOf != "" || q.KnownAt != "", caller: authorOf(s.Source("", 0))}
+func (l *lookup) query(now time.Time) (query, error) {
+	q, clock := l.question, l.store.Now()
+	f := query{Question: q, now: now, hasTime: q.AsOf != "" || q.KnownAt != "", caller: authorOf(l.store.Source("", 0)), archived: l.archived, rules: l.rules}
 	f.filter = state.Filter{
 		Category: q.Category, Key: q.Key, Tags: q.Tags, Now: now, AsOf: now,
 		Archived: q.IncludeArchived || f.hasTime || q.Key != "" || q.Query != "", // all but lists of what is current
@@ -170,13 +183,14 @@ type listed struct {
 // list answers a question without words to rank by: a room or a key, ordered by salience, or the
 // latest, by when they were confirmed. The summaries give the order, and of a list of what holds
 // now only the facts that are shown are read.
-func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
+func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
+	s, q := l.store, &l.question
 	named := q.Query != ""
 	if named {
 		q.Key, q.Query = q.Query, ""
 	}
 	answer := func(k state.Known, now time.Time, facts func(f *query, add func(fact.ID, fact.Summary, *fact.Version))) error {
-		f, err := s.query(q, now)
+		f, err := l.query(now)
 		if err != nil {
 			return err
 		}
@@ -189,11 +203,11 @@ func (s *Store) list(ctx context.Context, q Question) (r Recalled, err error) {
 				r.outside++
 				return
 			}
-			l := &listed{n, x, v, 0}
+			one := &listed{n, x, v, 0}
 			if !latest {
-				l.salience = x.Salience(now, s.use.With(x.ID, x.Read))
+				one.salience = x.Salience(now, s.use.With(x.ID, x.Read))
 			}
-			all = append(all, l)
+			all = append(all, one)
 		}
 		facts(&f, add)
 		if !latest {
@@ -278,14 +292,11 @@ func matching(facts state.Facts, vs []*fact.Version, f *query) (out []*fact.Vers
 	return out
 }
 
-func (s *Store) salience(v *fact.Version, t time.Time) float64 {
-	return fact.Salience(v, t, s.use.Of(v))
-}
-
 // search answers a question with words: package recall ranks what the index finds
 // by words and the vectors by meaning. A date in the question is taken for as_of
 // unless that finds nothing, or a stored value holds that date.
-func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
+func (l *lookup) search(ctx context.Context) (Recalled, error) {
+	s, q := l.store, l.question
 	if s.opts.Encoders == nil && q.Mode == modeSemantic {
 		return Recalled{}, refusal.Argument("mode", "mode semantic needs vectors, and this store has none: use mode=auto")
 	}
@@ -294,13 +305,13 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 		return Recalled{}, err
 	}
 	o := recall.Options{Now: s.Now(), Newest: newest, NoDates: q.AsOf != "" || q.KnownAt != "" || q.Prompt}
-	asked := recall.Parse(q.Query, &o)
-	dated, held := q, false
-	if d := asked.Date; d != nil {
-		dated.AsOf = d.Day()
+	l.asked = recall.Parse(q.Query, &o)
+	dated := *l
+	if d := l.asked.Date; d != nil {
+		dated.question.AsOf = d.Day()
 	}
-	r, held, err := s.rank(ctx, dated, asked, false)
-	if err != nil || asked.Date == nil {
+	r, held, err := dated.rank(ctx)
+	if err != nil || l.asked.Date == nil {
 		return r, err
 	}
 	if len(r.Facts) > 0 && !held {
@@ -308,7 +319,8 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 		return r, nil
 	}
 	o.NoDates = true
-	r, _, err = s.rank(ctx, q, recall.Parse(q.Query, &o), false)
+	l.asked = recall.Parse(q.Query, &o)
+	r, _, err = l.rank(ctx)
 	r.query.dateDropped = !held
 	return r, err
 }
@@ -317,32 +329,38 @@ func (s *Store) search(ctx context.Context, q Question) (Recalled, error) {
 const candidatesMost = 50
 
 // rank answers a question that was taken apart. held tells that a value holds the date that the
-// question names. With archived, only facts outside the active set may answer.
-func (s *Store) rank(ctx context.Context, q Question, asked *recall.Question, archived bool) (r Recalled, held bool, err error) {
-	m, err := s.meaningOf(ctx, q, asked)
-	if err != nil {
-		return r, false, err
-	}
-	err = s.log.Search(ctx, func(k state.Known, x *state.Index) error {
-		f, err := s.query(q, s.at(k.At))
-		if err != nil {
-			return err
-		}
-		f.archived, f.rules = archived, q.Prompt && asked.Steers()
+// question names.
+func (l *lookup) rank(ctx context.Context) (r Recalled, held bool, err error) {
+	asked, s := l.asked, l.store
+	l.rules = l.question.Prompt && asked.Steers()
+	err = l.find(ctx, func(f query, c *candidates) {
 		r = Recalled{query: f}
-		c, err := s.candidates(ctx, k, x, &f, asked, m)
-		if err != nil {
-			return err
-		}
 		held = asked.Date != nil && slices.ContainsFunc(c.versions, func(v *fact.Version) bool { return asked.Date.Mentions(v.Value) })
-		c.answer(&r, asked, m)
+		c.answer(&r, asked, l.meaning)
 		r.missingIn(asked, c.without)
-		return nil
 	})
 	if x := s.log.IndexStatus(); s.opts.LongLived && (!x.Stored || x.Pending > 4*syncTail) {
 		s.work.wake()
 	}
 	return r, held, err
+}
+
+// find gives use the facts that may answer. It may do so twice.
+func (l *lookup) find(ctx context.Context, use func(query, *candidates)) (err error) {
+	if l.meaning, err = l.encode(ctx); err != nil {
+		return err
+	}
+	return l.store.log.Search(ctx, func(k state.Known, x *state.Index) error {
+		f, err := l.query(l.store.at(k.At))
+		if err != nil {
+			return err
+		}
+		c, err := l.candidates(ctx, k, x, &f)
+		if err == nil {
+			use(f, c)
+		}
+		return err
+	})
 }
 
 // candidates are the facts that may answer, each once.
@@ -353,7 +371,8 @@ type candidates struct {
 	without  [][]*fact.Version // facts found by words that have no value at the time asked about
 }
 
-func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f *query, asked *recall.Question, m *questionMeaning) (*candidates, error) {
+func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, f *query) (*candidates, error) {
+	asked, m := l.asked, l.meaning
 	c, seen := &candidates{}, map[string]bool{}
 	add := func(v *fact.Version) {
 		if v != nil && !seen[v.ID] && f.filter.Matches(k, v) && (!f.archived || v.ArchivedAt != nil) && (!f.rules || fact.IsRule(v)) {
@@ -414,29 +433,29 @@ func (s *Store) candidates(ctx context.Context, k state.Known, x *state.Index, f
 		})
 	}
 	if m != nil {
-		if err := s.vectorsOf(ctx, c, m.encoder); err != nil {
+		if err := c.addVectors(ctx, &l.store.vectors, m.encoder); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-// vectorsOf gives the candidates their vectors. Those of names are made where that
+// addVectors gives the candidates their vectors. Those of names are made where that
 // takes no time: they are not kept.
-func (s *Store) vectorsOf(ctx context.Context, c *candidates, e meaning.Encoding) error {
+func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e meaning.Encoding) error {
 	var texts []vectors.Text
 	var to []*[]float32 // where each goes
 	for i, v := range c.versions {
-		x := &c.ranked[i]
-		texts, to = append(texts, meaning.Of(v)), append(to, &x.Vector)
+		r := &c.ranked[i]
+		texts, to = append(texts, meaning.Of(v)), append(to, &r.Vector)
 		if t, ok := meaning.OfQuestions(v); ok {
-			texts, to = append(texts, t), append(to, &x.Asked)
+			texts, to = append(texts, t), append(to, &r.Asked)
 		}
 		if e.Instant {
-			texts, to = append(texts, meaning.OfName(v)), append(to, &x.Name)
+			texts, to = append(texts, meaning.OfName(v)), append(to, &r.Name)
 		}
 	}
-	found, err := s.vectors.of(ctx, e, texts)
+	found, err := x.of(ctx, e, texts)
 	for i, v := range found {
 		*to[i] = v
 	}
@@ -488,12 +507,13 @@ func (m *questionMeaning) compared() *recall.Meaning {
 // longer holds, or of another room.
 const nearMost = 4 * candidatesMost
 
-// meaningOf encodes a question and searches the kept vectors, with the best encoder that can be
+// encode encodes a question and searches the kept vectors, with the best encoder that can be
 // used now. It is nil where words alone decide. A command has no time for an installed model
 // unless meaning was asked for. For a task, whose sentences are compared one by one, the
 // built-in encoder finds as much. Of another time there are no vectors, so the hits by words
 // alone are compared.
-func (s *Store) meaningOf(ctx context.Context, q Question, asked *recall.Question) (*questionMeaning, error) {
+func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
+	s, q, asked := l.store, &l.question, l.asked
 	if s.opts.Encoders == nil || q.Mode == modeLexical {
 		return nil, nil
 	}

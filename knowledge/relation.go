@@ -92,7 +92,7 @@ func effect(s *Store, st state.Known, l *Linked, by Source, now time.Time) (even
 	from, to := l.Relation.From, l.Relation.To
 	switch l.Relation.Kind {
 	case supersedes:
-		events, l.Contested, err = s.Supersede(st, from, to, by, now)
+		events, l.Contested, err = Supersede(st, from, to, by, now, s.present(now))
 		if l.Warned() {
 			l.Outcome = string(Disputed)
 			break

@@ -46,7 +46,7 @@ func (r Reminded) Text() string {
 // would never surface.
 func Remind(ctx context.Context, s *Store, a Intention) (Reminded, error) {
 	in := lessonTexts{nameA: "value", a: a.Value}
-	if err := s.clean(&in); err != nil {
+	if err := in.clean(s.secrets); err != nil {
 		return Reminded{}, err
 	}
 	x := formats.Reminder{Text: in.a, State: reminder.StateOpen, CreatedBy: s.actor.Agent}
@@ -132,15 +132,15 @@ func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 // words. A question about now also meets those that are due today, or whose task has come to its
 // state. It follows an answer, so a store that was to be taken over has been by now, or has said
 // why not.
-func (s *Store) surfacing(ctx context.Context, f *query) (out []formats.Reminder, err error) {
+func (l *lookup) surfacing(ctx context.Context, f *query) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
-	err = s.log.Look(ctx, func(st state.Known) error {
+	err = l.store.log.Look(ctx, func(st state.Known) error {
 		open = reminder.Open(st.Reminders)
 		return nil
 	})
 	var reached map[string]bool
 	if !f.hasTime {
-		reached = Reached(ctx, s.opts.Coworkers, open)
+		reached = Reached(ctx, l.store.opts.Coworkers, open)
 	}
 	for _, r := range open {
 		if reached[r.ID] || !f.hasTime && reminder.Due(r, fact.StartOfDay(f.now)) || reminder.AtWords(r, f.Query) {

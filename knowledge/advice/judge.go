@@ -59,7 +59,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 		r = Judged{Pair: &formats.JudgedPair{KeyA: a.Category + "/" + a.Key, KeyB: b.Category + "/" + b.Key, Verdict: v.Verdict, JudgedAt: now}}
 		events := []state.Event{{Judge: r.Pair}}
 		if v.Verdict == "supersedes" {
-			ended, x, err := s.Supersede(st, a, b, by, now)
+			ended, x, err := knowledge.Supersede(st, a, b, by, now, fact.Present(s.Now(), now))
 			if err != nil {
 				return nil, err
 			}

@@ -331,7 +331,7 @@ func (s *stores) eraseBefore(ctx context.Context, sc op.Scope, p located, names 
 		if err != nil {
 			return err
 		}
-		if err := store.EraseShared(ctx, names); err != nil {
+		if err := knowledge.EraseShared(ctx, store, names); err != nil {
 			return err
 		}
 	}
