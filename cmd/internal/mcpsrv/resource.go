@@ -87,22 +87,30 @@ func (s *Server) encoding(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// read runs the action behind a resource.
+// read answers with a resource.
 func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	src, category, ok := s.source(req.Params.URI)
+	text, err := s.text(op.WithCaller(ctx, s.caller(ctx, req)), req.Params.URI)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mimeText, Text: text}}}, nil
+}
+
+// text runs the action behind a resource.
+func (s *Server) text(ctx context.Context, uri string) (string, error) {
+	src, category, ok := s.source(uri)
 	if !ok {
-		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		return "", mcp.ResourceNotFoundError(uri)
 	}
 	var args map[string]any
 	if category != "" {
 		args = map[string]any{"category": category, "limit": 200}
 	}
-	a, err := s.tools[reader].Call(op.WithCaller(ctx, s.caller(ctx, req)), src.action, args)
+	a, err := s.tools[reader].Call(ctx, src.action, args)
 	if err != nil {
-		return nil, protocolError(err)
+		return "", protocolError(err)
 	}
-	text := strings.TrimRight(a.Result.Text(), "\n")
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: mimeText, Text: text}}}, nil
+	return strings.TrimRight(a.Result.Text(), "\n"), nil
 }
 
 // protocolError is an error of a method whose result has no isError.

@@ -9,12 +9,16 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/cmd/internal/op"
 )
 
 func TestCallsAreAnswered(t *testing.T) {
@@ -199,5 +203,46 @@ func TestContextEndsServing(t *testing.T) {
 		if err := New(new(notebook).table(), nil).ServeStdio(ctx, in, io.Discard); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
+	})
+}
+
+// A subscriber is told when what the resource shows has changed, and not of every write.
+func TestOnlyWhatChangedIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, writes := new(notebook), new(atomic.Int64)
+		s := New(n.table(), &Options{Stamp: func() string { return strconv.FormatInt(writes.Load(), 10) }})
+		st, ct := mcp.NewInMemoryTransports()
+		if _, err := s.MCP().Connect(t.Context(), st, nil); err != nil {
+			t.Fatal(err)
+		}
+		told := make(chan string, 10)
+		c, err := mcp.NewClient(&mcp.Implementation{Name: "tester"}, &mcp.ClientOptions{
+			ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { told <- r.Params.URI },
+		}).Connect(t.Context(), ct, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := []string{"leanctx://briefing", "leanctx://facts/auth"} // the briefing of a notebook never changes
+		for _, uri := range both {
+			if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, value := range []string{"", "JWT", ""} { // the first and the last write change nothing that is shown
+			if value != "" {
+				_, _ = n.add(t.Context(), op.Scope{}, note{Value: value})
+			}
+			writes.Add(1)
+			time.Sleep(2 * watchEvery)
+		}
+		for _, uri := range both {
+			if err := c.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: uri}); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(told) != 1 || <-told != both[1] || s.watch.stop != nil {
+			t.Errorf("told of %d changes, still looking: %v", len(told), s.watch.stop != nil)
+		}
+		c.Close()
 	})
 }

@@ -86,7 +86,7 @@ func New(tools []*op.Tool, o *Options) *Server {
 		},
 		SetCacheable: cacheable,
 	}
-	if s.watch = (&watch{server: s, all: map[subscription]bool{}}); s.options.Stamp != nil {
+	if s.watch = (&watch{server: s, all: map[subscription]bool{}, seen: map[string]content{}}); s.options.Stamp != nil {
 		about.SubscribeHandler, about.UnsubscribeHandler = s.watch.subscribe, s.watch.unsubscribe
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "lean-ctx", Title: "lean-ctx", Version: s.options.Version}, about)

@@ -19,28 +19,39 @@ type subscription struct {
 	session *mcp.ServerSession
 }
 
-// watch tells subscribers, in both protocol eras, that the project has changed. Every
-// resource may have changed then: a client that wants to know reads it.
+// content is what a resource was last seen to hold. The grant in ctx may name the project.
+type content struct {
+	ctx  context.Context
+	text string
+}
+
+// watch tells subscribers, in both protocol eras, that a resource has changed. When the project
+// has, each resource is read again and compared: a fact of one category changes no other.
 type watch struct {
 	server *Server
 
 	mu   sync.Mutex
 	all  map[subscription]bool
-	stop func() // stops polling and waits for that; nil: nobody is subscribed
+	seen map[string]content // by URI
+	stop func()             // stops polling and waits for that; nil: nobody is subscribed
 }
 
-func (w *watch) subscribe(_ context.Context, req *mcp.SubscribeRequest) error {
-	if _, _, ok := w.server.source(req.Params.URI); !ok {
-		return mcp.ResourceNotFoundError(req.Params.URI)
+func (w *watch) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+	uri := req.Params.URI
+	text, err := w.server.text(ctx, uri)
+	if err != nil {
+		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.all[subscription{req.Params.URI, req.Session}] = true
+	if _, known := w.seen[uri]; !known {
+		w.seen[uri] = content{context.WithoutCancel(ctx), text}
+	}
+	w.all[subscription{uri, req.Session}] = true
 	if w.stop == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		var running sync.WaitGroup
-		last := w.server.options.Stamp()
-		running.Go(func() { w.poll(ctx, last) })
+		running.Go(func() { w.poll(ctx) })
 		w.stop = func() {
 			cancel()
 			running.Wait()
@@ -58,6 +69,11 @@ func (w *watch) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) erro
 func (w *watch) drop(which func(subscription) bool) {
 	w.mu.Lock()
 	maps.DeleteFunc(w.all, func(s subscription, _ bool) bool { return which(s) })
+	wanted := map[string]bool{}
+	for s := range w.all {
+		wanted[s.uri] = true
+	}
+	maps.DeleteFunc(w.seen, func(uri string, _ content) bool { return !wanted[uri] })
 	stop := w.stop
 	if len(w.all) > 0 || stop == nil {
 		stop = func() {}
@@ -68,31 +84,43 @@ func (w *watch) drop(which func(subscription) bool) {
 	stop()
 }
 
-// poll notifies all subscribers whenever the stamp is not the last one.
-func (w *watch) poll(ctx context.Context, last string) {
+// poll compares the resources whenever the stamp changes, and once at its beginning: something may
+// have been written since the subscription.
+func (w *watch) poll(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for {
+	for last, first := "", true; ; first = false {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 		stamp := w.server.options.Stamp()
-		if stamp == last {
+		if stamp == last && !first {
 			continue
 		}
 		last = stamp
-		uris := map[string]bool{}
 		w.mu.Lock()
-		for s := range w.all {
-			uris[s.uri] = true
-		}
+		seen := maps.Clone(w.seen)
 		w.mu.Unlock()
-		for uri := range uris {
-			if err := w.server.mcp.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
-				w.server.options.Logger.Debug("an update was not told", "uri", uri, "error", err)
+		for uri, was := range seen {
+			if err := w.compare(ctx, uri, was); err != nil {
+				w.server.options.Logger.Debug("a subscriber was not told of a change", "uri", uri, "error", err)
 			}
 		}
 	}
+}
+
+// compare tells the subscribers of a resource if it holds something else than before.
+func (w *watch) compare(ctx context.Context, uri string, was content) error {
+	text, err := w.server.text(was.ctx, uri)
+	if err != nil || text == was.text {
+		return err
+	}
+	w.mu.Lock()
+	if _, wanted := w.seen[uri]; wanted {
+		w.seen[uri] = content{was.ctx, text}
+	}
+	w.mu.Unlock()
+	return w.server.mcp.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 }
