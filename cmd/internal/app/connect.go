@@ -36,6 +36,7 @@ type connection struct {
 	Clients []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
 	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
 	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
+	Print   bool     `json:"print,omitempty" jsonschema:"print what belongs in each file, change nothing"`
 	URL     string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; writes into the project's files only"`
 	Token   string   `json:"token,omitempty" jsonschema:"token for --url (default: this machine's)"`
 }
@@ -65,6 +66,10 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 		if o.Remote, err = r.stores.remote(ctx, sc, a); err != nil {
 			return nil, err
 		}
+	}
+	if a.Print {
+		text, err := p.Print(o)
+		return plainText(text), err
 	}
 	report, err := p.Connect(o)
 	if err != nil {

@@ -261,3 +261,15 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 	rec.forget(e)
 	return r
 }
+
+// Print returns what connect would write where, for users who edit their files themselves.
+func (m Machine) Print(o ConnectOptions) (string, error) {
+	chosen, edits, _, err := m.wanted(o)
+	var parts []string
+	for _, c := range chosen {
+		for _, e := range edits[c.name] {
+			parts = append(parts, fmt.Sprintf("%s: %s\n%s", c.name, e.path, indented(e.snippet())))
+		}
+	}
+	return strings.Join(parts, "\n\n"), err
+}
