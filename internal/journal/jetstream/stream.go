@@ -70,7 +70,7 @@ type Stream struct {
 
 // dial is a connection, or the attempt to make one.
 type dial struct {
-	done   chan struct{} // closed when the rest is set
+	done   chan struct{} // closed when the rest is set, which does not change from then on
 	nc     *nats.Conn
 	js     jetstream.JetStream
 	stream jetstream.Stream
@@ -332,7 +332,7 @@ func (s *Stream) Join(ctx context.Context, p Project, sure bool) (joined Project
 		return p, false, err
 	}
 	if d.stream == nil {
-		if err := s.create(ctx, d, p); err != nil {
+		if d, err = s.create(ctx, d, p); err != nil {
 			return p, false, err
 		}
 		made = true
@@ -373,7 +373,8 @@ func (p Project) describe() string {
 	return "project " + p.Hash
 }
 
-func (s *Stream) create(ctx context.Context, d *dial, p Project) error {
+// create makes the stream. It returns the connection that knows it.
+func (s *Stream) create(ctx context.Context, d *dial, p Project) (*dial, error) {
 	replicas := 1
 	if d.nc.ConnectedClusterName() != "" {
 		replicas = 3
@@ -392,18 +393,22 @@ func (s *Stream) create(ctx context.Context, d *dial, p Project) error {
 		stream, err = d.js.Stream(ctx, s.o.Stream)
 	}
 	if err != nil {
-		return s.explain(err)
+		return nil, s.explain(err)
 	}
 	if err := s.check(stream.CachedInfo()); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := d.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: s.bucket(), Replicas: replicas}); err != nil {
-		return s.explain(err)
+		return nil, s.explain(err)
 	}
+	found := *d
+	found.stream, found.ahead = stream, s.o.Now().Sub(stream.CachedInfo().TimeStamp)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d.stream, d.ahead = stream, s.o.Now().Sub(stream.CachedInfo().TimeStamp)
-	return nil
+	if s.dial == d { // not closed meanwhile
+		s.dial = &found
+	}
+	return &found, nil
 }
 
 func (s *Stream) offline(err error) error {
