@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,13 +71,24 @@ var project = jetstream.Project{Hash: "0123456789abcdef", FirstCommits: []string
 // server is started anew.
 type server struct {
 	*proctest.Proxy
-	dir  string
-	nats *natsserver.Server
+	dir        string
+	nats       *natsserver.Server
+	maxPayload int32
 }
 
-func serve(t testing.TB) *server {
+func serve(t testing.TB) *server { t.Helper(); return serveMessages(t, 0) }
+
+// A message of a server of [serveSmall] has at most so many bytes. largePad makes a commit larger.
+const smallPayload = 64 << 10
+
+var largePad = strings.Repeat("large ", smallPayload/4)
+
+// serveSmall is a server where a commit need not be very large to be kept in an object.
+func serveSmall(t testing.TB) *server { t.Helper(); return serveMessages(t, smallPayload) }
+
+func serveMessages(t testing.TB, maxPayload int32) *server {
 	t.Helper()
-	s := &server{dir: t.TempDir()}
+	s := &server{dir: t.TempDir(), maxPayload: maxPayload}
 	s.Proxy = proctest.NewProxy(t)
 	s.start(t)
 	t.Cleanup(func() { s.nats.Close() })
@@ -85,7 +97,7 @@ func serve(t testing.TB) *server {
 
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	n, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: s.dir})
+	n, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: s.dir, MaxPayload: s.maxPayload})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -241,7 +241,7 @@ func (l *Log) sweep(ctx context.Context, d *dial, m journal.Mark) error {
 			}
 		}
 	}
-	return b.sweep(ctx, list)
+	return b.sweep(ctx, list, b.stream.CachedInfo().TimeStamp)
 }
 
 // bucket is the object store of a stream, and the stream in which NATS keeps it.
@@ -322,8 +322,12 @@ const (
 	uploadOver = time.Hour
 )
 
-// put stores a text under a name.
+// put stores a text under a name, unless it is there. The client's own Put removes the pieces of an
+// upload whose last answer was lost, but such an upload may already have become the object.
 func (b *bucket) put(ctx context.Context, name string, text []byte, piece uint32) error {
+	if there, err := b.has(ctx, name, text); there || err != nil {
+		return err
+	}
 	begun, err := b.stream.Info(ctx)
 	if err != nil {
 		return err
@@ -339,8 +343,30 @@ func (b *bucket) put(ctx context.Context, name string, text []byte, piece uint32
 	return err
 }
 
-// sweep removes the pieces that belong to none of the objects.
-func (b *bucket) sweep(ctx context.Context, all []*jetstream.ObjectInfo) error {
+// has tells whether an object is this text, and all its pieces are there.
+func (b *bucket) has(ctx context.Context, name string, text []byte) (bool, error) {
+	o, err := b.GetInfo(ctx, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.New()
+	sum.Write(text)
+	if o.Digest != jetstream.GetObjectDigestValue(sum) {
+		return false, nil
+	}
+	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(b.chunks(o.NUID)))
+	if err != nil {
+		return false, err
+	}
+	return info.State.Subjects[b.chunks(o.NUID)] == uint64(o.Chunks), nil
+}
+
+// sweep removes the pieces that belong to none of the objects. now is the server's time, not later
+// than the list of all objects.
+func (b *bucket) sweep(ctx context.Context, all []*jetstream.ObjectInfo, now time.Time) error {
 	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(b.chunks("*")))
 	if err != nil {
 		return err
@@ -350,11 +376,11 @@ func (b *bucket) sweep(ctx context.Context, all []*jetstream.ObjectInfo) error {
 			continue
 		}
 		m, err := b.stream.GetLastMsgForSubject(ctx, subject)
-		if err != nil || info.TimeStamp.Sub(m.Time) < uploadOver {
+		if err != nil || now.Sub(m.Time) < uploadOver {
 			continue
 		}
 		// The list of objects is older than that of the pieces. An upload that ended in between
-		// began more than uploadMost ago, or its last piece would be newer.
+		// took longer than uploadMost, or its last piece would be newer.
 		if err := b.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return err
 		}

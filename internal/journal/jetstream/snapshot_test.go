@@ -560,16 +560,15 @@ func TestSnapshotsThatAreRefused(t *testing.T) {
 // A large commit is kept in an object. It goes with the commit; what others keep there stays.
 func TestLargeCommitsGoToo(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
+	s := serveSmall(t)
 	a, lagging := join(t, s.url()), join(t, s.url())
 	a.add(t, "x")
 	lagging.has(t, 1)
 	if err := a.stream.Put(t.Context(), "0123456789", []byte("a shared file")); err != nil {
 		t.Fatal(err)
 	}
-	large := strings.Repeat("large ", 9<<17)
 	for range 2 {
-		if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: large}}, nil }); err != nil {
+		if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: largePad}}, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -588,6 +587,107 @@ func TestLargeCommitsGoToo(t *testing.T) {
 	}
 	lagging.has(t, 4)
 	join(t, s.url()).has(t, 4)
+}
+
+// A shared file that is there is not stored again: if that broke off, the file could be gone. One
+// whose pieces are gone is.
+func TestPutOfWhatIsThere(t *testing.T) {
+	t.Parallel()
+	s := serveSmall(t)
+	a := join(t, s.url())
+	pieces, err := connect(t, s.url()).Stream(t.Context(), "OBJ_leanctx-shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(text string) (last uint64) {
+		t.Helper()
+		if err := a.stream.Put(t.Context(), "0123456789", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := a.stream.Fetch(t.Context(), "0123456789"); err != nil || string(got) != text {
+			t.Errorf("%d bytes, want %d: %v", len(got), len(text), err)
+		}
+		info, err := pieces.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.LastSeq
+	}
+	for _, text := range []string{largePad, "", largePad + "and more"} {
+		first := put(text)
+		if again := put(text); again != first {
+			t.Errorf("%d bytes were stored again", len(text))
+		}
+	}
+	if err := pieces.DeleteMsg(t.Context(), put(largePad)-1); err != nil { // the last is the object itself
+		t.Fatal(err)
+	}
+	put(largePad)
+}
+
+// The pieces of an upload that broke off are removed an hour later. Those of a younger one, and of
+// objects, stay.
+func TestPiecesOfBrokenUploads(t *testing.T) {
+	t.Parallel()
+	s := serveSmall(t)
+	a := join(t, s.url())
+	js := connect(t, s.url())
+	put := func(name string) {
+		t.Helper()
+		if err := a.stream.Put(t.Context(), name, []byte(largePad)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	piece := func(upload string) time.Time {
+		t.Helper()
+		ack, err := js.Publish(t.Context(), "$O.leanctx-shop.C."+upload, []byte("a piece"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := js.Stream(t.Context(), "OBJ_leanctx-shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := st.GetMsg(t.Context(), ack.Sequence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Time
+	}
+	a.add(t, "x")
+	put("0123456789")
+	_, objectsOnly := objects(t, s.url())
+	piece("old")
+	piece("slow")
+	last := piece("old")
+	piece("young")
+	piece("slow") // its first piece is old
+	want := func(when string, broken int) {
+		t.Helper()
+		names, pieces := objects(t, s.url())
+		if pieces -= objectsOnly + len(names) - 1; pieces != broken { // the snapshot has one piece
+			t.Errorf("%s: %d pieces of broken uploads, want %d; objects %q", when, pieces, broken, names)
+		}
+	}
+	want("before", 5)
+	a.shrink(t)
+	want("after a snapshot", 5)
+	for _, now := range []struct {
+		at     time.Time
+		broken int
+	}{{last.Add(time.Hour - 1), 5}, {last.Add(time.Hour), 3}, {last.Add(2 * time.Hour), 0}} {
+		if err := a.stream.SweepUploads(t.Context(), now.at); err != nil {
+			t.Fatal(err)
+		}
+		want(fmt.Sprint(now.at.Sub(last)), now.broken)
+	}
+	put("another")
+	for _, name := range []string{"0123456789", "another"} {
+		if text, err := a.stream.Fetch(t.Context(), name); err != nil || string(text) != largePad {
+			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+		}
+	}
+	join(t, s.url()).has(t, 1)
 }
 
 // A copy that lost commits never becomes a snapshot. It is made anew from one.
@@ -642,7 +742,7 @@ func TestExpungedBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t)
+			s := serveSmall(t)
 			a := join(t, s.url())
 			put := func(key, pad string) {
 				if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: key, Pad: pad}}, nil }); err != nil {
@@ -652,7 +752,7 @@ func TestExpungedBytes(t *testing.T) {
 			put("x", "")
 			a.shrink(t)
 			put(secret, "")
-			put("x", secret+strings.Repeat(" large", 9<<17))
+			put("x", secret+largePad)
 			put("x", secret)
 			put("x", "")
 			for range 2 { // the state has the key

@@ -354,11 +354,10 @@ func TestStreamsThatAreRefused(t *testing.T) {
 
 func TestCommitLargerThanAMessage(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
+	s := serveSmall(t)
 	a, b := join(t, s.url()), join(t, s.url())
 	a.add(t, "x")
-	large := strings.Repeat("large ", 9<<17) // a message of more than 6 MiB is not sent
-	if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: large}}, nil }); err != nil {
+	if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: largePad}}, nil }); err != nil {
 		t.Fatal(err)
 	}
 	a.add(t, "x")

@@ -6,6 +6,7 @@
 package natsserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -37,6 +38,8 @@ type Options struct {
 
 	Logger *slog.Logger // nil: nothing is logged
 
+	MaxPayload int32 // bytes of a message; 8 MiB
+
 	// Free says how much of the disk of Dir is free, and its size; nil asks the system.
 	Free func(dir string) (free, size uint64, err error)
 }
@@ -63,7 +66,7 @@ func Start(o *Options) (*Server, error) {
 	}
 	so := &server.Options{
 		ServerName: o.Name, Host: host, Port: port, NoSigs: true,
-		JetStream: true, StoreDir: o.Dir, SyncAlways: true, MaxPayload: 8 << 20,
+		JetStream: true, StoreDir: o.Dir, SyncAlways: true, MaxPayload: cmp.Or(o.MaxPayload, 8<<20),
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
