@@ -124,16 +124,19 @@ func (b *background) settle() {
 	b.store.vectors.settle(b.store.Now())
 }
 
+// within does what is left to do after an answer, for so long at most. What fails is only logged.
+func (b *background) within(limit time.Duration, failure string, do func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := do(ctx); err != nil {
+		b.store.opts.Logger.Debug(failure, "error", err)
+	}
+}
+
 // settleErased takes off the disk what another machine of the team erased.
 func (b *background) settleErased() {
-	s := b.store
-	if !s.used.Load() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
-	defer cancel()
-	if err := s.eraser.tidy(ctx, false); err != nil {
-		s.opts.Logger.Debug("what others erased is still on the disk", "error", err)
+	if s := b.store; s.used.Load() {
+		b.within(settleLong, "what others erased is still on the disk", func(ctx context.Context) error { return s.eraser.tidy(ctx, false) })
 	}
 }
 
@@ -141,14 +144,8 @@ func (b *background) settleErased() {
 // reads all of a journal. One within [Overgrown] is left to servers and imports,
 // and one so long that the time would not do to the command that health names.
 func (b *background) settleJournal() {
-	at := b.store.log.Stats()
-	if !Overgrown(at) || at.JournalBytes > settleMost {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), settleLong)
-	defer cancel()
-	if err := b.store.log.Compact(ctx); err != nil {
-		b.store.opts.Logger.Debug("the journal was not compacted", "error", err)
+	if at := b.store.log.Stats(); Overgrown(at) && at.JournalBytes <= settleMost {
+		b.within(settleLong, "the journal was not compacted", b.store.log.Compact)
 	}
 }
 
@@ -170,11 +167,7 @@ func (b *background) settleIndex() {
 	if !at.Stored {
 		limit = settleFirst
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	if err := s.log.Sync(ctx, syncTail, nil); err != nil {
-		s.opts.Logger.Debug("the index was not written", "error", err)
-	}
+	b.within(limit, "the index was not written", func(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) })
 }
 
 // Overgrown tells whether a journal is several times as long as it should get.
