@@ -68,11 +68,11 @@ func (c Claimed) Text() string {
 // place is a path relative to the project. It looks for secrets in the path as it was
 // given, because cleaning removes slashes and would hide a password in a URL.
 func (s *Store) place(given string) (path string, err error) {
-	if err := s.plain("path", given); err != nil {
+	if err := s.texts.plain("path", given); err != nil {
 		return "", err
 	}
 	if path, err = pathWithin(s.opts.ProjectRoot, given); err == nil {
-		err = s.plain("path", path)
+		err = s.texts.plain("path", path)
 	}
 	return path, err
 }
@@ -94,7 +94,7 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 	s.touchQuietly(ctx)
 	var c Claimed
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
-		me, err := s.self(p)
+		me, err := s.caller.agent(p)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (s *Store) Release(ctx context.Context, a ReleaseArgs) (Released, error) {
 	s.touchQuietly(ctx)
 	var r Released
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
-		me, err := s.self(p)
+		me, err := s.caller.agent(p)
 		if err != nil {
 			return nil, err
 		}

@@ -24,20 +24,20 @@ func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 	if err != nil {
 		return diary.Noted{}, err
 	}
-	text, redacted, err := s.text("message", a.Message, maxText)
+	text, redacted, err := s.texts.clean("message", a.Message, maxText)
 	if err != nil {
 		return diary.Noted{}, err
 	}
 	about, more := "", []string(nil)
 	if strings.TrimSpace(a.Context) != "" {
-		if about, more, err = s.text("context", a.Context, maxPath); err != nil {
+		if about, more, err = s.texts.clean("context", a.Context, maxPath); err != nil {
 			return diary.Noted{}, err
 		}
 	}
 	s.touchQuietly(ctx)
 	o := diary.Owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
 	err = s.view(ctx, func(p *project, _ time.Time) error {
-		me, err := s.self(p)
+		me, err := s.caller.agent(p)
 		if err == nil {
 			o.AgentID, o.AgentType = me.ID, me.Type
 		}
@@ -66,7 +66,7 @@ func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, 
 	}
 	var id string
 	err = s.view(ctx, func(p *project, _ time.Time) error {
-		writer, err := s.writer(p, q.AgentID)
+		writer, err := s.caller.writer(p, q.AgentID)
 		if err == nil {
 			id = writer.ID
 		}
@@ -80,9 +80,9 @@ func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, 
 }
 
 // writer is the agent whose diary is asked for; the caller, if no name is given.
-func (s *Store) writer(p *project, name string) (*agent, error) {
+func (c caller) writer(p *project, name string) (*agent, error) {
 	if strings.TrimSpace(name) == "" {
-		return s.self(p)
+		return c.agent(p)
 	}
 	to, err := p.resolve("agent_id", name)
 	if err != nil || to.agent != nil {

@@ -194,7 +194,7 @@ const (
 // gives the bundle. If that commit fails, the tasks are given back. A process that is killed
 // between the two has moved the tasks alone; the same handoff once more does the rest.
 func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) {
-	summary, redacted, err := s.text("message", a.Message, maxText)
+	summary, redacted, err := s.texts.clean("message", a.Message, maxText)
 	if err != nil {
 		return HandedOver{}, err
 	}
@@ -203,7 +203,7 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	var note string
 	var since time.Time
 	err = s.view(ctx, func(p *project, now time.Time) error {
-		me, err := s.self(p)
+		me, err := s.caller.agent(p)
 		if err != nil {
 			return err
 		}

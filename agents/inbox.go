@@ -69,13 +69,13 @@ func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
 	s.touchQuietly(ctx)
 	var r Posted
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
-		by, err := s.poster(p)
+		by, err := s.caller.poster(p)
 		if err != nil {
 			return nil, err
 		}
 		x := m
 		if by == "" {
-			x.From = s.sender(p)
+			x.From = s.caller.sender(p)
 		} else {
 			x.From = by
 		}
@@ -94,11 +94,11 @@ func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
 }
 
 // poster is the agent that posts; empty for a caller that never registered.
-func (s *Store) poster(p *project) (string, error) {
-	if s.Self() == "" {
+func (c caller) poster(p *project) (string, error) {
+	if c.id() == "" {
 		return "", nil
 	}
-	a, err := s.self(p)
+	a, err := c.agent(p)
 	if err != nil {
 		return "", err
 	}
@@ -107,12 +107,12 @@ func (s *Store) poster(p *project) (string, error) {
 
 // draft is the message as far as the arguments alone determine it.
 func (s *Store) draft(a PostArgs) (m message, ttl time.Duration, redacted []string, err error) {
-	text, redacted, err := s.text("message", a.Message, maxText)
+	text, redacted, err := s.texts.clean("message", a.Message, maxText)
 	if err != nil {
 		return m, 0, nil, err
 	}
 	m = message{Text: text, Private: a.Private}
-	if err := s.plain("category", a.Category); err != nil {
+	if err := s.texts.plain("category", a.Category); err != nil {
 		return m, 0, nil, err
 	}
 	if m.Category, err = checkedWord("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
@@ -238,7 +238,7 @@ func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 	s.touchQuietly(ctx)
 	var r Messages
 	look := func(p *project, now time.Time) ([]event, error) {
-		me, err := s.self(p)
+		me, err := s.caller.agent(p)
 		if err != nil {
 			return nil, err
 		}

@@ -118,7 +118,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 			r.Agents = append(r.Agents, Coworker{a.ID, prose.Line(a.Role)})
 		}
 		slices.SortFunc(r.Agents, func(a, b Coworker) int { return strings.Compare(a.ID, b.ID) })
-		if a, err := s.self(p); err == nil {
+		if a, err := s.caller.agent(p); err == nil {
 			r.Unread = p.messages.countUnread(p.reader(a, now), now) + len(p.handoffs.waiting(a.ID, a.Type))
 		}
 		return nil
@@ -161,7 +161,7 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 		i.Waiting = p.messages.waiting(now)
 		i.Handoffs = len(p.handoffs)
 		i.Held, i.Recent, i.Work = lease.Shown(p.leases.Holding(now), now), p.recent(now), p.waitingHandoffs()
-		if a, err := s.self(p); err == nil {
+		if a, err := s.caller.agent(p); err == nil {
 			i.You, i.Unread = new(shown(a)), p.messages.countUnread(p.reader(a, now), now)
 		}
 		return nil
@@ -234,7 +234,7 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 		if s.Self() == "" {
 			return nil, nil // the caller is no agent: it only looks
 		}
-		me, err := s.self(p)
+		me, err := s.caller.agent(p)
 		if err != nil {
 			return nil, err
 		}

@@ -65,19 +65,20 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 		return Registered{}, err
 	}
 	s.touchQuietly(ctx)
-	if named := strings.ToLower(strings.TrimSpace(s.actor.Agent)); named != "" {
-		err = s.resume(ctx, &r, named, true)
+	e := enrolment{s, &r}
+	if named := strings.ToLower(strings.TrimSpace(s.caller.Agent)); named != "" {
+		err = e.resume(ctx, named, true)
 	} else {
-		err = s.registerAny(ctx, &r)
+		err = e.any(ctx)
 	}
-	if err == nil && s.actor.Session != "" {
-		s.live.Registered(s.actor.Session, r.AgentID)
+	if err == nil && s.caller.Session != "" {
+		s.live.Registered(s.caller.Session, r.AgentID)
 	}
 	return r, err
 }
 
 func (s *Store) registration(a Registration) (r Registered, err error) {
-	if err := s.plain("agent_type", a.AgentType); err != nil {
+	if err := s.texts.plain("agent_type", a.AgentType); err != nil {
 		return r, err
 	}
 	if r.AgentType, err = checkedWord("agent_type", a.AgentType, maxType); err != nil {
@@ -87,12 +88,19 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 	if n := utf8.RuneCountInString(role); n > maxRole {
 		return r, refusal.Argument("role", "role has %d characters, more than %d: say the rest with status", n, maxRole)
 	}
-	r.Role, r.Redacted = s.redact(strings.ToValidUTF8(role, string(utf8.RuneError)))
+	r.Role, r.Redacted = s.texts.Clean(strings.ToValidUTF8(role, string(utf8.RuneError)))
 	return r, nil
 }
 
-// registerAny resumes an agent that nobody holds, or creates one.
-func (s *Store) registerAny(ctx context.Context, r *Registered) error {
+// enrolment is one registration.
+type enrolment struct {
+	store  *Store
+	result *Registered
+}
+
+// any resumes an agent that nobody holds, or creates one.
+func (e enrolment) any(ctx context.Context) error {
+	s, r := e.store, e.result
 	var idle []string
 	err := s.view(ctx, func(p *project, _ time.Time) error {
 		idle = p.resumable(r.AgentType, r.Role, s.opts.Machine)
@@ -105,18 +113,18 @@ func (s *Store) registerAny(ctx context.Context, r *Registered) error {
 		if s.live.Holds(id) {
 			continue
 		}
-		if ok, err := s.live.Hold(id, s.actor.Session); err != nil {
+		if ok, err := s.live.Hold(id, s.caller.Session); err != nil {
 			return err
 		} else if !ok {
 			continue
 		}
-		if err := s.resume(ctx, r, id, false); err != nil {
+		if err := e.resume(ctx, id, false); err != nil {
 			return errors.Join(err, s.live.Leave(id))
 		}
 		return nil
 	}
 	for try := range maxTries {
-		err := s.create(ctx, r, r.AgentType+"-"+randomHex(firstHex+try/triesAsBig))
+		err := e.create(ctx, r.AgentType+"-"+randomHex(firstHex+try/triesAsBig))
 		if !errors.Is(err, errTaken) {
 			return err
 		}
@@ -150,9 +158,10 @@ func sameRole(a, b string) bool {
 
 // resume lets the caller continue as a registered agent. named means that the caller gave the
 // id. Then a live connection may hold the agent, since it may be the caller's own.
-func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool) error {
-	if named && s.known(ctx, id) {
-		if err := s.live.Join(id, s.actor.Session); err != nil {
+func (e enrolment) resume(ctx context.Context, id string, named bool) error {
+	s, r := e.store, e.result
+	if named && e.known(ctx, id) {
+		if err := s.live.Join(id, s.caller.Session); err != nil {
 			return err
 		}
 	}
@@ -172,7 +181,7 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 		if r.Role == "" {
 			r.Role = a.Role
 		}
-		a.Status, a.Message, a.HandedTo, a.Role, a.Client, a.Joined = statusActive, "", "", r.Role, s.actor.Client, now
+		a.Status, a.Message, a.HandedTo, a.Role, a.Client, a.Joined = statusActive, "", "", r.Role, s.caller.Client, now
 		a.Machine = s.opts.Machine
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, now
 		r.Unread = p.messages.countUnread(p.reader(&a, now), now)
@@ -180,14 +189,15 @@ func (s *Store) resume(ctx context.Context, r *Registered, id string, named bool
 	})
 }
 
-func (s *Store) known(ctx context.Context, id string) (ok bool) {
-	_ = s.view(ctx, func(p *project, _ time.Time) error { ok = p.agents[id] != nil; return nil })
+func (e enrolment) known(ctx context.Context, id string) (ok bool) {
+	_ = e.store.view(ctx, func(p *project, _ time.Time) error { ok = p.agents[id] != nil; return nil })
 	return ok
 }
 
 // create registers a new agent under an id that was never used.
-func (s *Store) create(ctx context.Context, r *Registered, id string) error {
-	if ok, err := s.live.Hold(id, s.actor.Session); err != nil {
+func (e enrolment) create(ctx context.Context, id string) error {
+	s, r := e.store, e.result
+	if ok, err := s.live.Hold(id, s.caller.Session); err != nil {
 		return err
 	} else if !ok {
 		return errTaken
@@ -201,7 +211,7 @@ func (s *Store) create(ctx context.Context, r *Registered, id string) error {
 			return nil, refusal.Argument("agent_type", "agent_type %s is the id of an agent", r.AgentType)
 		}
 		a := &agent{
-			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.actor.Client, Machine: s.opts.Machine,
+			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.caller.Client, Machine: s.opts.Machine,
 			Registered: now, Active: now, position: position{Cursor: p.messages.newsCursor(now)},
 		}
 		r.AgentID, r.Resumed, r.now, r.Unread = id, false, now, p.messages.countUnread(p.reader(a, now), now)
@@ -254,7 +264,7 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	case status == "" && strings.TrimSpace(a.Status) != "":
 		err = refusal.Argument("status", "status %q is none of active, idle, finished: say the rest in message", prose.Clip(a.Status, maxWord))
 	case strings.TrimSpace(a.Message) != "":
-		u.Message, u.Redacted, err = s.text("message", a.Message, maxText/16)
+		u.Message, u.Redacted, err = s.texts.clean("message", a.Message, maxText/16)
 	case status == "":
 		err = refusal.Missing("status", "")
 	}
@@ -263,7 +273,7 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	}
 	s.touchQuietly(ctx)
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
-		me, err := s.self(p)
+		me, err := s.caller.agent(p)
 		if err != nil {
 			return nil, err
 		}
@@ -309,16 +319,18 @@ func (p *project) statusEvents(me *agent, status, message string) []event {
 
 // Self is the id of the caller: the one it passed, else the one its connection registered
 // last. It is empty if there is neither. The id may be one that nobody registered.
-func (s *Store) Self() string {
-	if id := strings.ToLower(strings.TrimSpace(s.actor.Agent)); id != "" {
+func (s *Store) Self() string { return s.caller.id() }
+
+func (c caller) id() string {
+	if id := strings.ToLower(strings.TrimSpace(c.Agent)); id != "" {
 		return id
 	}
-	return s.live.Agent(s.actor.Session)
+	return c.live.Agent(c.Session)
 }
 
-// self is the caller's agent.
-func (s *Store) self(p *project) (*agent, error) {
-	id := s.Self()
+// agent is the caller's agent.
+func (c caller) agent(p *project) (*agent, error) {
+	id := c.id()
 	if id == "" {
 		return nil, refusal.Missing("agent", "the id that register gave; register first")
 	}
@@ -381,13 +393,13 @@ const touchAfter = 5 * time.Minute
 func (s *Store) Touch(ctx context.Context) error {
 	id, due := "", false
 	err := s.view(ctx, func(p *project, now time.Time) error {
-		if a, err := s.self(p); err == nil && a.Status != statusFinished {
+		if a, err := s.caller.agent(p); err == nil && a.Status != statusFinished {
 			id, due = a.ID, now.Sub(a.Active) >= touchAfter
 		}
 		return nil
 	})
 	if err == nil && id != "" && s.opts.LongLived {
-		err = s.live.Join(id, s.actor.Session)
+		err = s.live.Join(id, s.caller.Session)
 	}
 	if err != nil || !due {
 		return err

@@ -66,15 +66,21 @@ type Options struct {
 // number of processes.
 type Store struct {
 	*core
-	actor Actor
+	caller caller
+}
+
+// caller is who a handle speaks for.
+type caller struct {
+	Actor
+	live *live.Locks // know the agents of a connection
 }
 
 // core is the state that all handles on a store share.
 type core struct {
-	dir     string
-	opts    Options
-	log     *journal.Log[*state, event]
-	secrets *secret.Redactor
+	dir   string
+	opts  Options
+	log   *journal.Log[*state, event]
+	texts textRules
 
 	live    *live.Locks
 	notices notice.Pending
@@ -104,14 +110,14 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.diaries = diary.New(filepath.Join(dir, "diaries"), &diary.Options{
 		LongLived: c.opts.LongLived, Now: c.opts.Now, Logger: c.opts.Logger, Notices: &c.notices, Fault: c.opts.Fault, Team: c.opts.Team, Fence: c.opts.Fence,
 	})
-	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
-	return &Store{core: c}, nil
+	c.texts = textRules{cmp.Or(c.opts.Redactor, secret.BuiltIn())}
+	return (&Store{core: c}).As(Actor{}), nil
 }
 
 // As is the same store for another caller.
 func (s *Store) As(a Actor) *Store {
-	a.Client, _ = s.redact(a.Client)
-	return &Store{core: s.core, actor: a}
+	a.Client, _ = s.texts.Clean(a.Client)
+	return &Store{s.core, caller{a, s.live}}
 }
 
 // Close releases the liveness locks of this process and closes the files.
@@ -133,9 +139,6 @@ func (s *Store) Compact(ctx context.Context) error {
 // Notices returns warnings for the user, each once: torn writes that were dropped, damaged
 // files that were set aside.
 func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
-
-// redact removes secrets from a text and lists the rules that matched.
-func (s *Store) redact(text string) (string, []string) { return s.secrets.Clean(text) }
 
 // now is the clock of this process. It may go back and differ between processes. The
 // package documentation says why it is not the recorded time.
@@ -179,8 +182,8 @@ func (s *Store) updateAll(ctx context.Context, decide func(*state, time.Time) ([
 }
 
 // sender is the name for a message of a caller that has not registered.
-func (s *Store) sender(p *project) string {
-	name := cmp.Or(prose.Line(prose.Clip(s.actor.Client, maxWord)), "anonymous")
+func (c caller) sender(p *project) string {
+	name := cmp.Or(prose.Line(prose.Clip(c.Client, maxWord)), "anonymous")
 	if p.agents[name] != nil {
 		return "anonymous" // a client must not pass for an agent
 	}
@@ -266,19 +269,22 @@ const (
 	maxWord = 60       // runes of a name that an error repeats
 )
 
-// text checks and redacts a text of the caller. found are the rules that matched.
-func (s *Store) text(argument, text string, most int) (clean string, found []string, err error) {
+// textRules check a text by size and form, and for secrets.
+type textRules struct{ *secret.Redactor }
+
+// clean checks and redacts a text of the caller. found are the rules that matched.
+func (x textRules) clean(argument, text string, most int) (clean string, found []string, err error) {
 	if text, err = checkedText(argument, text, most); err != nil {
 		return "", nil, err
 	}
-	clean, found = s.redact(text)
+	clean, found = x.Clean(text)
 	return clean, found, nil
 }
 
 // plain refuses a name that holds a secret. A name must stay whole, so nothing can be
 // removed from it. The error does not repeat the name.
-func (s *Store) plain(argument, name string) error {
-	if _, found := s.redact(name); len(found) > 0 {
+func (x textRules) plain(argument, name string) error {
+	if _, found := x.Clean(name); len(found) > 0 {
 		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
 	}
 	return nil
