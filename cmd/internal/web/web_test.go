@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -63,6 +64,28 @@ func TestForeignHostsAndOrigins(t *testing.T) {
 	}
 	if status, _ := f.do(t, f.request(t, http.MethodGet, "/healthz", "", func(r *http.Request) { r.Host = "evil.example" })); status != 403 {
 		t.Errorf("healthz by another name: %d", status)
+	}
+}
+
+// The answer of an operation is its JSON, or its text for who asks for it; an error names the
+// argument and has an example.
+func TestAnswers(t *testing.T) {
+	f := serve(t, nil)
+	status, body := f.post(t, "/api/ctx_task/create", `{"title":"Fix <auth>","nosuch":1}`)
+	var a struct {
+		Result  struct{ Task struct{ Title string } }
+		Notices []string
+	}
+	if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 || a.Result.Task.Title != "Fix <auth>" || len(a.Notices) != 1 {
+		t.Errorf("%d %s, %v", status, body, err)
+	}
+	if _, body := f.post(t, "/api/task/list", `{"output":"text"}`); !strings.Contains(body, `{"text":"Tasks (1):`) {
+		t.Errorf("as text: %s", body)
+	}
+	_, body = f.post(t, "/api/knowledge/remember", `{"category":"a"}`)
+	var e errorBody
+	if err := json.Unmarshal([]byte(body), &e); err != nil || e.Error.Argument != "value" || e.Error.Example["value"] == nil {
+		t.Errorf("%s, %v", body, err)
 	}
 }
 
