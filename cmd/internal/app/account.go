@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"leanctx/agents"
@@ -15,45 +16,31 @@ import (
 	"leanctx/tasks"
 )
 
-// usageStore opens the token counts of a call's project.
-func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
-	p, err := s.project(ctx, sc)
-	if err != nil {
-		return nil, err
-	}
-	usage, err := s.usage(p)
-	if err != nil {
-		return nil, err
-	}
-	agent, _ := s.agent(sc, p)
-	return usage.As(cost.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
-}
-
-func (s *stores) usage(p located) (*cost.Usage, error) {
-	return openOnce(s, p.Hash, func() (*cost.Usage, error) {
-		return cost.Open(s.config.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: s.longLived, Logger: s.logger})
-	})
+// account keeps what calls took and which agents are at work. A process has one.
+type account struct {
+	stores    *stores
+	lastTouch sync.Map // when an agent was last active
 }
 
 // count records the tokens of a call that was answered, and the activity of its agent. A
 // call without an operation or a project is not counted.
-func (s *stores) count(m op.Made) {
-	found, ok := s.lastProjects.Load(m.Scope.Project)
+func (a *account) count(m op.Made) {
+	found, ok := a.stores.lastProjects.Load(m.Scope.Project)
 	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report does not count itself
 		return
 	}
 	p := found.(located)
-	agent, err := s.agent(m.Scope, p)
-	if registry, open := opened[*agents.Store](s, p.at.key()); err == nil && open && agent != "" {
+	agent, err := a.stores.agent(m.Scope, p)
+	if registry, open := opened[*agents.Store](a.stores, p.at.key()); err == nil && open && agent != "" {
 		_, err = registry.Named(context.Background(), agent) // a command that needs no registry reads none
 	}
 	if is[*refusal.NotFoundError](err) || is[*refusal.ArgumentError](err) {
 		agent = "" // it counts for the client
 	}
-	s.touch(m.Scope, p, agent)
-	usage, err := s.usage(p)
+	a.touch(m.Scope, p, agent)
+	usage, err := a.stores.in(m.Scope, p).usage()
 	if err != nil {
-		s.logger.Warn("a call is not counted", "error", err)
+		a.stores.logger.Warn("a call is not counted", "error", err)
 		return
 	}
 	usage.Note(cost.Receipt{
@@ -88,37 +75,37 @@ const (
 
 // touch records in the background of a server that an agent is active. Otherwise an agent
 // that only remembers and recalls would count as inactive.
-func (s *stores) touch(sc op.Scope, p located, agent string) {
-	if !s.longLived || agent == "" {
+func (a *account) touch(sc op.Scope, p located, agent string) {
+	if !a.stores.longLived || agent == "" {
 		return
 	}
 	now := time.Now()
-	if last, ok := s.lastTouch.Load(p.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
+	if last, ok := a.lastTouch.Load(p.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
 		return
 	}
-	s.lastTouch.Store(p.Hash+agent, now)
-	s.background.Go(func() {
+	a.lastTouch.Store(p.Hash+agent, now)
+	a.stores.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), touchAtMost)
 		defer cancel()
-		registry, err := s.in(sc, p).agents()
+		registry, err := a.stores.in(sc, p).agents()
 		if err == nil {
 			err = registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}).Touch(ctx)
 		}
 		if err != nil {
-			s.logger.Warn("an agent's sign of life is not recorded", "agent", agent, "error", err)
+			a.stores.logger.Warn("an agent's sign of life is not recorded", "agent", agent, "error", err)
 		}
 	})
 }
 
 // left releases the agents of a connection that has ended, so that others may resume them.
-func (s *stores) left(session string) {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.open))
-	s.mu.Unlock()
+func (a *account) left(session string) {
+	a.stores.mu.Lock()
+	all := slices.Collect(maps.Values(a.stores.open))
+	a.stores.mu.Unlock()
 	for _, x := range all {
 		if registry, ok := x.(*agents.Store); ok {
 			if err := registry.Leave(session); err != nil {
-				s.logger.Warn("an idle agent could not be removed", "error", err)
+				a.stores.logger.Warn("an idle agent could not be removed", "error", err)
 			}
 		}
 	}

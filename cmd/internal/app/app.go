@@ -1,6 +1,23 @@
-// Package app connects all other packages. It makes the options of the stores from the
-// configuration, and fills the table of operations with the stores. From the table it makes
-// commands, an MCP server or an HTTP server.
+// Package app connects all other packages: it makes the options of the stores from the
+// configuration and fills the table of operations with the stores.
+//
+// A call goes through these files:
+//
+//   - app.go runs one command, reports its error and returns the exit code. tools.go makes the
+//     operations of the table into MCP tools and into commands. serve.go serves them over HTTP.
+//   - stores.go finds the project of a call and opens, keeps and closes stores. projectstores.go
+//     opens the agents, tasks, shared files and token counts of one project; adapters.go lets
+//     these stores ask each other. models.go loads the sentence transformer, and overview.go
+//     makes the map of the project.
+//   - account.go counts what a call took, and records that its agent is at work.
+//   - hook.go answers the events of a client's session; sessionview.go finds which agent the
+//     session is.
+//   - connect.go writes into the settings of clients, offers.go names what connect could import,
+//     and doctor.go examines it all.
+//   - projects.go, sensitive.go, embeddings.go, sync.go, compact.go and version.go have one
+//     command each, complete.go completes their arguments.
+//   - membership.go says where a project's stores are: at home, or in the copies of a team.
+//     team.go joins and leaves a team, teamstatus.go shows it, teamserve.go runs its server.
 //
 // # Start-up time
 //
@@ -90,7 +107,7 @@ func (r *run) made(m op.Made) {
 		r.warnings++
 	}
 	r.found = r.found || m.Found
-	r.stores.count(m)
+	r.account.count(m)
 }
 
 // execute turns a panic into an error. Go's exit code for a panic is 2, which is ours for a
@@ -112,6 +129,7 @@ type run struct {
 	args     []string
 	globals  *cli.Globals
 	stores   *stores
+	account  *account
 	warnings int
 	found    bool // a check found something
 }
@@ -120,7 +138,9 @@ type run struct {
 func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.globals = g
 	r.stores = newStores(nil, r.warn)
-	return append(append(r.stores.commands(r.in), projectTool(r.stores), syncTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool(), r.teamTool(), r.serveTool()), r.clientTools()...)
+	r.account = &account{stores: r.stores}
+	own := []*op.Tool{projectTool(r.stores), syncTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool(), teamTool(r), r.serveTool()}
+	return slices.Concat(shell{r.stores, r.in}.tools(), own, clientTools(r))
 }
 
 // begin reads the configuration, when the flags are known. The version is told without one.
@@ -178,22 +198,17 @@ func (r *run) end(ctx context.Context, err error) int {
 
 // explainAgent explains an error about an agent's name that comes from the environment.
 func (r *run) explainAgent(err error) error {
-	missing, _ := errors.AsType[*refusal.NotFoundError](err)
-	wrong, _ := errors.AsType[*refusal.ArgumentError](err)
-	if missing == nil && wrong == nil || r.globals.Agent != "" {
-		return err
-	}
 	c := r.stores.config
-	if c == nil || c.Agent == "" {
+	if c == nil || c.Agent == "" || r.globals.Agent != "" {
 		return err
 	}
-	if wrong != nil && wrong.Subject == c.Agent { // not if the call names another agent
+	if wrong, ok := errors.AsType[*refusal.ArgumentError](err); ok && wrong.Subject == c.Agent { // not if the call names another agent
 		return &cli.UsageError{Problem: err.Error(), Advice: fmt.Sprintf("%s says who you are; unset it for: %s %s", config.AgentVar, cli.Name, strings.Join(r.args, " "))}
 	}
-	if missing == nil || missing.Subject != c.Agent {
-		return err
+	if missing, ok := errors.AsType[*refusal.NotFoundError](err); ok && missing.Subject == c.Agent {
+		return fmt.Errorf("%w; the id comes from %s: unset it, or set it to the id that register gave", err, config.AgentVar)
 	}
-	return fmt.Errorf("%w; the id comes from %s: unset it, or set it to the id that register gave", err, config.AgentVar)
+	return err
 }
 
 // mcp serves one client until its input ends.
@@ -205,7 +220,7 @@ func (r *run) mcp(ctx context.Context, _ cli.Globals) error {
 	if cli.Terminal(r.in) {
 		fmt.Fprintf(r.errs, "%s: this is an MCP server; it waits for a client's messages on standard input (Ctrl-C ends it)\n", cli.Name)
 	}
-	return r.stores.server(op.Scope{}).ServeStdio(ctx, r.in, r.out)
+	return mcpCalls{account: r.account}.server().ServeStdio(ctx, r.in, r.out)
 }
 
 // demo runs the demonstration with this program as the server.

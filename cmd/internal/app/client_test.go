@@ -14,7 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/config"
-	"leanctx/cmd/internal/op"
 )
 
 // asProgram makes the test binary the program.
@@ -143,7 +142,7 @@ func serving(t testing.TB) *stores {
 // dial opens one more connection to a server.
 func dial(t *testing.T, s *stores, protocol string) client {
 	t.Helper()
-	server := s.server(op.Scope{})
+	server := mcpCalls{account: &account{stores: s}}.server()
 	toServer, in := io.Pipe()
 	out, fromServer := io.Pipe()
 	done := make(chan error, 1)

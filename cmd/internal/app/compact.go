@@ -14,8 +14,15 @@ import (
 // compactTool is `lean-ctx compact`.
 func compactTool(s *stores) *op.Tool {
 	const summary = "Write what the project's journals hold into its readable JSON files."
+	compact := func(ctx context.Context, sc op.Scope, _ noArgs) (compacted, error) {
+		p, err := s.project(ctx, sc)
+		if err != nil {
+			return compacted{}, err
+		}
+		return s.in(sc, p).compact(ctx)
+	}
 	return &op.Tool{Name: "compact", Command: "compact", Summary: summary,
-		Operations: []op.Operation{op.New("", summary, op.Adds, s.compact)}}
+		Operations: []op.Operation{op.New("", summary, op.Adds, compact)}}
 }
 
 type compacted struct {
@@ -27,18 +34,14 @@ func (c compacted) Text() string { return "Compacted " + strings.Join(c.Files, "
 type compacter interface{ Compact(context.Context) error }
 
 // compact compacts all stores of a project. A store that was never written has no file.
-func (s *stores) compact(ctx context.Context, sc op.Scope, _ noArgs) (c compacted, err error) {
-	p, err := s.project(ctx, sc)
-	if err != nil {
-		return c, err
-	}
-	w, dir := s.in(sc, p), p.at.agentsDir()
+func (w projectStores) compact(ctx context.Context) (c compacted, err error) {
+	p, dir := w.project, w.project.at.agentsDir()
 	facts, registry := filepath.Join(p.at.knowledgeDir(), "knowledge.json"), filepath.Join(dir, "registry.json")
 	for _, part := range []struct {
 		file string
 		open func() (compacter, error)
 	}{
-		{facts, func() (compacter, error) { return s.store(sc, p) }},
+		{facts, func() (compacter, error) { return w.store(w.scope, p) }},
 		{registry, func() (compacter, error) { return w.agents() }},
 		{filepath.Join(dir, "tasks.json"), func() (compacter, error) { return w.tasks() }},
 		{filepath.Join(dir, "shared", p.Hash, "shares.json"), func() (compacter, error) { return w.shares() }},

@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	}
 	home(t)
 	a := serveHTTP(t, serveArgs{Open: true})
-	fixtures := a.run.stores.server(op.Scope{})
+	fixtures := mcpCalls{account: a.run.account}.server()
 	offerFixtures(fixtures.MCP())
 	tokens, err := web.NewTokens("", "", true, nil)
 	if err != nil {

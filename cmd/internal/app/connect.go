@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
@@ -18,17 +19,21 @@ import (
 	"leanctx/cmd/internal/web"
 )
 
-// clientTools are the commands about clients.
-func (r *run) clientTools() []*op.Tool {
+// clientCommands are the commands about clients.
+type clientCommands struct{ *run }
+
+func clientTools(r *run) []*op.Tool {
+	c := clientCommands{r}
 	return []*op.Tool{
 		{Name: "connect", Command: "connect", Summary: "Write the MCP server and the hooks into the settings of clients.",
-			Operations: []op.Operation{op.New("", "Write the MCP server and the hooks into the settings of the named clients, or of every client that is found.", op.Changes, r.connect).
+			Operations: []op.Operation{op.New("", "Write the MCP server and the hooks into the settings of the named clients, or of every client that is found.", op.Changes, c.connect).
 				Shown("clients", []string{"claude-code"})}},
 		{Name: "disconnect", Command: "disconnect", Summary: "Undo connect.",
-			Operations: []op.Operation{op.New("", "Undo connect: give the named clients, or all, their former settings back.", op.Changes, r.disconnect)}},
+			Operations: []op.Operation{op.New("", "Undo connect: give the named clients, or all, their former settings back.", op.Changes, c.disconnect)}},
 		{Name: "briefings", Command: "briefings", Summary: "Show what hooks gave to each session of the last 30 days.",
-			Operations: []op.Operation{op.New("", "Show what hooks gave to each session of the last 30 days: when, which client, which facts.", op.Reads, r.stores.briefings)}},
-		r.doctorTool(),
+			Operations: []op.Operation{op.New("", "Show what hooks gave to each session of the last 30 days: when, which client, which facts.", op.Reads, hookCalls{r.stores}.briefings)}},
+		{Name: "doctor", Command: "doctor", Summary: "Check the clients, the server and the store.",
+			Operations: []op.Operation{op.New("", "Check the clients, the server and the store; say what is wrong and what to do. The exit code is 1 if there is a problem.", op.Changes, c.doctor)}},
 	}
 }
 
@@ -39,10 +44,6 @@ type connection struct {
 	Print   bool     `json:"print,omitempty" jsonschema:"print what belongs in each file, change nothing"`
 	URL     string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; writes into the project's files only"`
 	Token   string   `json:"token,omitempty" jsonschema:"token for --url (default: this machine's)"`
-}
-
-func (c connection) options() hook.ConnectOptions {
-	return hook.ConnectOptions{Clients: c.Clients, Scope: hook.Scope(c.Scope), DryRun: c.DryRun}
 }
 
 type disconnection struct {
@@ -56,14 +57,14 @@ type plainText string
 
 func (t plainText) Text() string { return string(t) }
 
-func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result, error) {
-	p, err := r.stores.machine(ctx, sc)
+func (c clientCommands) connect(ctx context.Context, sc op.Scope, a connection) (op.Result, error) {
+	p, err := c.machine(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	o := a.options()
+	o := hook.ConnectOptions{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun}
 	if a.URL != "" {
-		if o.Remote, err = r.stores.remote(ctx, sc, a); err != nil {
+		if o.Remote, err = c.remote(ctx, sc, a); err != nil {
 			return nil, err
 		}
 	}
@@ -75,31 +76,31 @@ func (r *run) connect(ctx context.Context, sc op.Scope, a connection) (op.Result
 	if err != nil {
 		return nil, err
 	}
-	if anyConnected(report) {
+	if slices.ContainsFunc(report.Files, hook.FileReport.Changed) { // connect is new here
 		report.Notes = append(report.Notes, offers(p.Root, p.Home)...)
 	}
 	if !a.DryRun {
-		report.Notes = append(report.Notes, r.stores.takeIn(ctx, sc, p.Root)...)
+		report.Notes = append(report.Notes, repositorySync{c.stores}.takeIn(ctx, sc, p.Root)...)
 	}
-	return r.shown(sc, report, leftAlone(report))
+	return c.shown(sc, report, leftAlone(report))
 }
 
 // remote is the server that --url names. Without a path it is the one of this project; the
 // project is recorded, so that the server knows it by its hash.
-func (s *stores) remote(ctx context.Context, sc op.Scope, a connection) (hook.Remote, error) {
-	p, err := s.project(ctx, sc)
+func (c clientCommands) remote(ctx context.Context, sc op.Scope, a connection) (hook.Remote, error) {
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return hook.Remote{}, err
 	}
 	remote, err := hook.ParseRemote(a.URL, a.Token, p.Hash)
 	if err == nil && remote.Token == "" {
-		remote.Token, err = web.OwnToken(s.config.DataDir)
+		remote.Token, err = web.OwnToken(c.stores.config.DataDir)
 	}
 	return remote, err
 }
 
-func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.Result, error) {
-	p, err := r.stores.machine(ctx, sc)
+func (c clientCommands) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.Result, error) {
+	p, err := c.machine(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -107,19 +108,19 @@ func (r *run) disconnect(ctx context.Context, sc op.Scope, a disconnection) (op.
 	if err != nil {
 		return nil, err
 	}
-	return r.shown(sc, report, leftAlone(report))
+	return c.shown(sc, report, leftAlone(report))
 }
 
 // shown is an answer. If there is a problem with it, it prints the answer and returns the
 // problem as an error.
-func (r *run) shown(sc op.Scope, x op.Result, problem string) (op.Result, error) {
+func (c clientCommands) shown(sc op.Scope, x op.Result, problem string) (op.Result, error) {
 	switch {
 	case problem == "":
 		return x, nil
 	case sc.Output == "json":
-		return nil, cmp.Or(json.NewEncoder(r.out).Encode(x), errors.New(problem))
+		return nil, cmp.Or(json.NewEncoder(c.out).Encode(x), errors.New(problem))
 	}
-	_, err := fmt.Fprintln(r.out, x.Text())
+	_, err := fmt.Fprintln(c.out, x.Text())
 	return nil, cmp.Or(err, errors.New(problem))
 }
 
@@ -136,17 +137,17 @@ func leftAlone(report hook.Report) string {
 }
 
 // machine describes this machine to package hook.
-func (s *stores) machine(ctx context.Context, sc op.Scope) (hook.Machine, error) {
-	home, err := s.config.Home()
+func (c clientCommands) machine(ctx context.Context, sc op.Scope) (hook.Machine, error) {
+	home, err := c.stores.config.Home()
 	if err != nil {
 		return hook.Machine{}, err
 	}
-	p := hook.Machine{Home: home, Data: s.config.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath, Probe: mcpsrv.Probe}
-	if p.Root, err = s.dir(sc); err != nil {
+	p := hook.Machine{Home: home, Data: c.stores.config.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath, Probe: mcpsrv.Probe}
+	if p.Root, err = c.stores.dir(sc); err != nil {
 		return p, err
 	}
 	// A broken configuration must not keep connect and doctor from working.
-	if projects, dir, err := s.projectRegistry(sc); err == nil {
+	if projects, dir, err := c.stores.projectRegistry(sc); err == nil {
 		if project, err := projects.Lookup(ctx, dir); err == nil {
 			p.Root = project.Root
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
@@ -16,19 +17,15 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/advice"
+	"leanctx/knowledge/replica"
 )
-
-func (r *run) doctorTool() *op.Tool {
-	return &op.Tool{Name: "doctor", Command: "doctor", Summary: "Check the clients, the server and the store.",
-		Operations: []op.Operation{op.New("", "Check the clients, the server and the store; say what is wrong and what to do. The exit code is 1 if there is a problem.", op.Changes, r.doctor)}}
-}
 
 type checkup struct {
 	Fix bool `json:"fix,omitempty" jsonschema:"connect clients again whose settings are wrong, and delete damaged files that were set aside"`
 }
 
-func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, error) {
-	p, err := r.stores.machine(ctx, sc)
+func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, error) {
+	p, err := c.machine(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -39,45 +36,93 @@ func (r *run) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, er
 			return nil, err
 		}
 		if len(fixed.Files)+len(fixed.Notes) > 0 && sc.Output != "json" {
-			fmt.Fprintln(r.out, fixed.Text())
+			fmt.Fprintln(c.out, fixed.Text())
 		}
 		x = p.Examine(ctx, build().Version)
 	}
-	x.Findings = append(x.Findings, r.stores.examine(ctx, sc, a.Fix)...)
+	memory := examination{run: c.run, scope: sc, fix: a.Fix}
+	memory.examine(ctx)
+	x.Findings = append(x.Findings, memory.found...)
 	problem := ""
 	if n := x.Problems(); n > 0 {
 		problem = prose.Count(n, "problem") + " found"
 	}
-	return r.shown(sc, x, problem)
+	return c.shown(sc, x, problem)
 }
 
-// examine checks the configuration, the model and the store of this project.
-func (s *stores) examine(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
-	if _, _, err := s.settings(sc); err != nil {
-		return []hook.Finding{{Level: hook.Problem, Subject: "configuration", Text: err.Error(), Fix: "fix the file"}}
+// examination is doctor's look at the configuration, the model and the memory of a project.
+type examination struct {
+	*run
+	scope op.Scope
+	fix   bool
+	found []hook.Finding
+}
+
+func (x *examination) fine(subject, text string) {
+	x.found = append(x.found, hook.Finding{Level: hook.Fine, Subject: subject, Text: text})
+}
+
+func (x *examination) problem(subject, text, fix string) {
+	x.found = append(x.found, hook.Finding{Level: hook.Problem, Subject: subject, Text: text, Fix: fix})
+}
+
+func (x *examination) examine(ctx context.Context) {
+	if _, _, err := x.stores.settings(x.scope); err != nil {
+		x.problem("configuration", err.Error(), "fix the file")
+		return
 	}
-	found := []hook.Finding{{Level: hook.Fine, Subject: "configuration", Text: "can be read"}, s.models()}
-	projects, dir, err := s.projectRegistry(sc)
+	x.fine("configuration", "can be read")
+	x.model()
+	projects, dir, err := x.stores.projectRegistry(x.scope)
 	if err != nil {
-		return append(found, hook.Finding{Level: hook.Problem, Subject: "projects", Text: err.Error()})
+		x.problem("projects", err.Error(), "")
+		return
 	}
 	p, err := projects.Lookup(ctx, dir)
 	switch {
 	case err != nil:
-		return append(found, hook.Finding{Level: hook.Problem, Subject: "project", Text: err.Error()})
+		x.problem("project", err.Error(), "")
 	case !p.Known:
-		return append(found, hook.Finding{Level: hook.Fine, Subject: "project", Text: p.Root + ": nothing is remembered of it yet"})
+		x.fine("project", p.Root+": nothing is remembered of it yet")
+	default:
+		x.store(ctx)
+		x.team(ctx)
 	}
-	return append(append(found, s.health(ctx, sc, fix)...), s.teamHealth(ctx, sc)...)
+}
+
+// model checks whether a model is installed, and compares the checksums of its files. It
+// does not load the model, which takes seconds; embeddings_status says more.
+func (x *examination) model() {
+	models := x.stores.config.ModelsDir
+	dir, m, err := embed.Current(models)
+	if err == nil {
+		err = embed.Verify(dir)
+	}
+	switch {
+	case errors.Is(err, embed.ErrNoModel):
+		x.fine("model", "none installed, the built-in encoder is used")
+	case err != nil:
+		fix := "lean-ctx embeddings install MODEL, or move " + models + " away"
+		if m != nil {
+			fix += " (it came from " + m.Source + ")"
+		}
+		x.problem("model", hook.Line(err.Error())+"; until then the built-in encoder is used", fix)
+	default:
+		x.fine("model", m.Name+" in "+dir)
+	}
 }
 
 // absentWord is a word that no fact contains. A search for it opens the index, which rebuilds
 // a damaged one, and counts as no retrieval of a fact.
 const absentWord = "lean-ctx-doctor-looks-for-nothing"
 
-func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Finding {
+const beginAnew = "put a backup in its place, or lean-ctx doctor --fix to begin anew"
+
+// store checks the project's facts, their index, and what the repository has of them.
+func (x *examination) store(ctx context.Context) {
+	sc := x.scope
 	sc.Effect = op.Reads // it works on a disk that cannot be written
-	store, err := s.facts(ctx, sc)
+	store, err := x.stores.facts(ctx, sc)
 	var h advice.Report
 	if err == nil {
 		_, err = store.Recall(ctx, knowledge.Question{Query: absentWord, Mode: "lexical", Limit: 1})
@@ -87,59 +132,63 @@ func (s *stores) health(ctx context.Context, sc op.Scope, fix bool) []hook.Findi
 	}
 	switch {
 	case errors.Is(err, journal.ErrNewer):
-		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error()}} // it says what to do
+		x.problem("store", err.Error(), "") // it says what to do
+		return
 	case err != nil:
-		return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error(), Fix: "lean-ctx knowledge health"}}
-	}
-	f := hook.Finding{Level: hook.Fine, Subject: "store", Text: fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair"))}
-	if h.Gone != "" {
-		f.Level, f.Text, f.Fix = hook.Problem, h.Damage[0], "put a backup in its place, or lean-ctx doctor --fix to begin anew"
-		if fix {
-			if err := s.removeAside([]string{h.Gone}); err != nil {
-				f.Text = err.Error()
-			} else {
-				f.Level, f.Fix = hook.Fine, ""
-			}
+		x.problem("store", err.Error(), "lean-ctx knowledge health")
+		return
+	case h.Gone != "" && !x.fix:
+		x.problem("store", h.Damage[0], beginAnew)
+		return
+	case h.Gone != "":
+		if err := x.remove(h.Gone); err != nil {
+			x.problem("store", err.Error(), beginAnew)
+			return
 		}
-		return []hook.Finding{f}
+		x.fine("store", h.Damage[0])
+		return
 	}
-	var removed []hook.Finding
-	if fix && len(h.SetAside) > 0 {
-		text := "deleted, which was set aside: " + strings.Join(h.SetAside, "; ")
-		if err := s.removeAside(h.SetAside); err != nil {
-			return []hook.Finding{{Level: hook.Problem, Subject: "store", Text: err.Error()}}
+	if x.fix && len(h.SetAside) > 0 {
+		if err := x.remove(h.SetAside...); err != nil {
+			x.problem("store", err.Error(), "")
+			return
 		}
-		removed, h.SetAside = []hook.Finding{{Level: hook.Fine, Subject: "store", Text: text}}, nil
+		x.fine("store", "deleted, which was set aside: "+strings.Join(h.SetAside, "; "))
+		h.SetAside = nil
 	}
-	if n := len(h.Damage) + len(h.SetAside); n > 0 {
+	switch n := len(h.Damage) + len(h.SetAside); {
+	case n > 0:
 		var traces []string
 		for _, text := range append(h.Damage, h.SetAside...) {
 			traces = append(traces, strings.TrimSuffix(text, "."))
 		}
-		f = hook.Finding{Level: hook.Problem, Subject: "store", Text: prose.Count(n, "trace") + " of damage: " + strings.Join(traces, "; "),
-			Fix: "the rest is whole and in use; see what was in those files, then lean-ctx doctor --fix deletes them"}
+		fix := "the rest is whole and in use; see what was in those files, then lean-ctx doctor --fix deletes them"
 		if len(h.SetAside) == 0 { // nothing was written since
-			f.Fix = "the rest is whole and in use; lean-ctx compact sets the damaged file aside"
+			fix = "the rest is whole and in use; lean-ctx compact sets the damaged file aside"
 		}
-	} else if h.Clock != "" {
-		f.Level, f.Text = hook.Problem, h.Clock
+		x.problem("store", prose.Count(n, "trace")+" of damage: "+strings.Join(traces, "; "), fix)
+	case h.Clock != "":
+		x.problem("store", h.Clock, "")
+	default:
+		x.fine("store", fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair")))
 	}
-	index := hook.Finding{Level: hook.Fine, Subject: "index", Text: h.Index}
 	if h.Reindexing {
-		index.Text = "damaged or missing; it is being rebuilt"
+		h.Index = "damaged or missing; it is being rebuilt"
 	}
-	return append(append(removed, f, index), s.syncFinding(ctx, sc, store)...)
+	x.fine("index", h.Index)
+	x.repository(ctx, sc, store)
 }
 
-// removeAside deletes files of the data directory that were set aside.
-func (s *stores) removeAside(paths []string) error {
-	root, err := os.OpenRoot(s.config.DataDir)
+// remove deletes files of the data directory that were set aside.
+func (x *examination) remove(paths ...string) error {
+	data := x.stores.config.DataDir
+	root, err := os.OpenRoot(data)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for _, path := range paths {
-		rel, err := filepath.Rel(s.config.DataDir, path)
+		rel, err := filepath.Rel(data, path)
 		if err == nil {
 			err = root.Remove(rel)
 		}
@@ -150,25 +199,51 @@ func (s *stores) removeAside(paths []string) error {
 	return nil
 }
 
-// models checks whether a model is installed, and compares the checksums of its files. It
-// does not load the model, which takes seconds; embeddings_status says more.
-func (s *stores) models() hook.Finding {
-	f := hook.Finding{Level: hook.Fine, Subject: "model"}
-	dir, m, err := embed.Current(s.config.ModelsDir)
-	if err == nil {
-		err = embed.Verify(dir)
+// repository checks whether the store and the repository agree.
+func (x *examination) repository(ctx context.Context, sc op.Scope, store *knowledge.Store) {
+	p, err := x.stores.project(ctx, sc)
+	if err != nil || replica.Brings(p.Root) == 0 {
+		return
 	}
+	r, err := replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), Check: true})
 	switch {
-	case errors.Is(err, embed.ErrNoModel):
-		f.Text = "none installed, the built-in encoder is used"
 	case err != nil:
-		f.Level, f.Text = hook.Problem, hook.Line(err.Error())+"; until then the built-in encoder is used"
-		f.Fix = "lean-ctx embeddings install MODEL, or move " + s.config.ModelsDir + " away"
-		if m != nil {
-			f.Fix += " (it came from " + m.Source + ")"
-		}
+		x.problem("sync", err.Error(), "lean-ctx sync")
+	case len(r.Warnings) > 0:
+		x.problem("sync", strings.Join(r.Warnings, "; "), "lean-ctx sync")
 	default:
-		f.Text = m.Name + " in " + dir
+		x.fine("sync", r.Text())
 	}
-	return f
+}
+
+// clockOff is how much two clocks may differ without being spoken of.
+const clockOff = time.Minute
+
+// team checks the team that the project is in, if any.
+func (x *examination) team(ctx context.Context) {
+	t, err := teamCommands{x.run}.status(ctx, x.scope, noArgs{})
+	switch {
+	case errors.Is(err, errNoTeam):
+		return
+	case err != nil:
+		x.problem("team", err.Error(), "")
+		return
+	case !t.Reachable:
+		x.problem("team", hook.Line(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+"; start the server, or check the network and the credentials")
+		return
+	}
+	s := t.Status
+	x.fine("team", fmt.Sprintf("%s at %s is reachable in %s: NATS %s, format %s, %s behind", t.Team, t.Server, s.RTT.Round(10*time.Microsecond), s.Version, s.Format, prose.Count(int(t.Behind), "commit")))
+	if t.Full {
+		x.problem("team", "the server has no room and refuses writes: "+hook.Line(t.Problem), "make room on the server's disk, or raise its limit; reads work")
+	}
+	if s.Ahead.Abs() > clockOff {
+		x.problem("team", fmt.Sprintf("this machine's clock and the server's differ by %s", s.Ahead.Abs().Round(time.Second)), "set the clock")
+	}
+	if s.MaxBytes > 0 && s.Bytes > uint64(s.MaxBytes)/10*9 {
+		x.problem("team", fmt.Sprintf("the stream has %s of at most %s", size(s.Bytes), size(uint64(s.MaxBytes))), "raise the stream's limit on the server; a full stream refuses writes")
+	}
+	if s.Current < s.Replicas {
+		x.problem("team", fmt.Sprintf("%d of %d replicas have everything", s.Current, s.Replicas), "start the other servers of the cluster")
+	}
 }

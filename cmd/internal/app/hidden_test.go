@@ -8,7 +8,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/hook"
-	"leanctx/cmd/internal/op"
 	"leanctx/internal/prose"
 )
 
@@ -71,7 +70,7 @@ func TestNothingHiddenReachesModel(t *testing.T) {
 	}
 	shown["prompt"] = p.Messages[0].Content.(*mcp.TextContent).Text
 	shown["instructions"] = dial(t, s, "2025-11-25").InitializeResult().Instructions
-	v, err := s.projectView(t.Context(), op.Scope{}, &hook.Session{Client: "claude-code"})
+	v, err := hookCalls{s}.open(t.Context(), &hook.Session{Client: "claude-code"})
 	if err != nil {
 		t.Fatal(err)
 	}

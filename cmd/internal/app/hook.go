@@ -64,12 +64,10 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	s := newStores(c, func(string) {})
 	s.teamWait = 0
-	call.Open = func(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
-		return s.projectView(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
-	}
+	calls := hookCalls{s}
+	call.Open = calls.open
 	call.Conclude = func(ctx context.Context, session *hook.Session) error {
-		err := s.conclude(ctx, op.Scope{Project: session.Dir, Agent: c.Agent}, session)
-		return cmp.Or(err, s.close())
+		return cmp.Or(calls.conclude(ctx, session), s.close())
 	}
 	if answer := call.Run(ctx); len(answer) > 0 {
 		// A client that has ended reads nothing. That is no failure.
@@ -77,6 +75,9 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	return done
 }
+
+// hookCalls is what a client's hooks ask.
+type hookCalls struct{ stores *stores }
 
 // projectView is the [hook.ProjectView] of a project.
 type projectView struct {
@@ -87,21 +88,22 @@ type projectView struct {
 	news    func() briefing.News
 }
 
-// projectView opens the project of a scope without creating anything. It returns nil if the
+// open opens the project of a session without creating anything. It returns nil if the
 // settings switch hooks off.
-func (s *stores) projectView(ctx context.Context, sc op.Scope, session *hook.Session) (hook.ProjectView, error) {
-	if settings, _, err := s.settings(sc); err != nil || !settings.Hooks {
+func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
+	sc := op.Scope{Project: session.Dir, Agent: c.stores.config.Agent}
+	if settings, _, err := c.stores.settings(sc); err != nil || !settings.Hooks {
 		return nil, err
 	}
-	p, err := s.project(ctx, sc)
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
 	session.SeenIn(p.Hash) // at every event, also if it needs no list of agents
-	store, err := s.store(sc, p)
+	store, err := c.stores.store(sc, p)
 	return projectView{
 		project: p, client: session.Client, store: store,
-		agents: sync.OnceValues(func() (sessionView, error) { return s.sessionView(ctx, sc, p, session) }),
+		agents: sync.OnceValues(func() (sessionView, error) { return c.stores.in(sc, p).sessionView(ctx, session) }),
 		news: func() briefing.News {
 			return briefing.News{Since: session.BriefedBefore(), Own: func(author string) bool { return author == sc.Agent || sameKind(kindOf(author), session.Client) }}
 		},
@@ -119,12 +121,12 @@ func (v projectView) Briefing(ctx context.Context) (text string, facts []string,
 }
 
 // briefings lists what the hooks gave to the sessions of a project.
-func (s *stores) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery) (op.Result, error) {
-	p, err := s.project(ctx, sc)
+func (c hookCalls) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery) (op.Result, error) {
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	return hook.ReadBriefings(s.config.DataDir, p.Hash, q.Limit, time.Now())
+	return hook.ReadBriefings(c.stores.config.DataDir, p.Hash, q.Limit, time.Now())
 }
 
 // Unread lists the notices on unread messages of the session's agent.
@@ -199,20 +201,21 @@ func resolved(path string) string {
 // conclude writes the automatic diary entry at the end of a session: the diary entries since
 // the last one, open tasks and claims. It writes none if nothing is new, or if the agent of
 // the session is not known.
-func (s *stores) conclude(ctx context.Context, sc op.Scope, session *hook.Session) error {
-	settings, _, err := s.settings(sc)
+func (c hookCalls) conclude(ctx context.Context, session *hook.Session) error {
+	sc := op.Scope{Project: session.Dir, Agent: c.stores.config.Agent}
+	settings, _, err := c.stores.settings(sc)
 	if err != nil || !settings.Hooks {
 		return err
 	}
-	p, err := s.project(ctx, sc)
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return err
 	}
-	n, err := s.sessionView(ctx, sc, p, session)
+	n, err := c.stores.in(sc, p).sessionView(ctx, session)
 	if err != nil || n.me == "" || !settings.AutoDiary {
 		return err
 	}
-	text, err := n.stores.summary(ctx, n.me, n.agents.Claims)
+	text, err := n.summary(ctx)
 	if err != nil || text == "" {
 		return err
 	}
@@ -228,12 +231,8 @@ const diaryLook = 100
 
 // summary is the text of an automatic entry. It is empty if the last entry says the same and
 // the agent has written nothing since.
-func (w projectStores) summary(ctx context.Context, me string, claims []agents.Held) (string, error) {
-	registry, err := w.agents()
-	if err != nil {
-		return "", err
-	}
-	diary, err := registry.As(agents.Actor{Agent: me}).RecallDiary(ctx, agents.DiaryQuery{AgentID: me, Limit: diaryLook})
+func (n sessionView) summary(ctx context.Context) (string, error) {
+	diary, err := n.registry.As(agents.Actor{Agent: n.me}).RecallDiary(ctx, agents.DiaryQuery{AgentID: n.me, Limit: diaryLook})
 	if err != nil {
 		return "", err
 	}
@@ -247,13 +246,13 @@ func (w projectStores) summary(ctx context.Context, me string, claims []agents.H
 		wrote = append(wrote, e.Type+": "+hook.Line(e.Message))
 	}
 	slices.Reverse(wrote)
-	open, err := w.openTitles(ctx, me)
+	open, err := n.openTitles(ctx)
 	if err != nil {
 		return "", err
 	}
 	var held []string
-	for _, c := range claims {
-		if c.AgentID == me {
+	for _, c := range n.agents.Claims {
+		if c.AgentID == n.me {
 			held = append(held, hook.Line(c.Path))
 		}
 	}
@@ -279,14 +278,14 @@ func paragraph(title string, list []string) string {
 	return text
 }
 
-func (w projectStores) openTitles(ctx context.Context, me string) (titles []string, err error) {
-	taskStore, err := w.tasks()
+func (n sessionView) openTitles(ctx context.Context) (titles []string, err error) {
+	taskStore, err := n.stores.tasks()
 	if err != nil {
 		return nil, err
 	}
-	list, err := taskStore.List(ctx, tasks.Query{State: "open", AgentID: me})
+	list, err := taskStore.List(ctx, tasks.Query{State: "open", AgentID: n.me})
 	for _, t := range list.Tasks {
-		if t.Assignee == me {
+		if t.Assignee == n.me {
 			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, hook.Line(t.Title), t.State))
 		}
 	}

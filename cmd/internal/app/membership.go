@@ -122,6 +122,17 @@ func (m *membership) knowledgeDir() string {
 	return filepath.Join(m.dataDir, "knowledge", m.hash)
 }
 
+// factStamp is another text whenever something was written about the project's facts.
+func (m *membership) factStamp() string {
+	var b strings.Builder
+	for _, name := range []string{"knowledge.json", "knowledge.journal"} {
+		if info, err := os.Stat(filepath.Join(m.knowledgeDir(), name)); err == nil {
+			fmt.Fprintf(&b, "%d %d ", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
+}
+
 func (m *membership) agentsDir() string {
 	if m.moved() {
 		return filepath.Join(m.copyDir(), "agents")
@@ -183,7 +194,7 @@ func (m *membership) fence(s *stores) journal.Fence {
 }
 
 // closeFence keeps everybody else out of the project's stores until open is called.
-func (s *stores) closeFence(ctx context.Context, m *membership) (open func(), err error) {
+func (m *membership) closeFence(ctx context.Context, s *stores) (open func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, fenceWait)
 	defer cancel()
 	for {

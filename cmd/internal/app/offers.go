@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"leanctx/cmd/internal/hook"
 	"leanctx/formats"
 	"leanctx/formats/foreign"
 	"leanctx/internal/prose"
@@ -45,14 +44,4 @@ func offers(root, home string) (lines []string) {
 		}
 	}
 	return lines
-}
-
-// anyConnected reports whether a file of a client was written: then connect is new here.
-func anyConnected(r hook.Report) bool {
-	for _, f := range r.Files {
-		if f.Changed() {
-			return true
-		}
-	}
-	return false
 }

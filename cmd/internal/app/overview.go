@@ -21,7 +21,7 @@ func (s *stores) overviewMap(ctx context.Context, sc op.Scope) (*overview.Map, e
 		return nil, err
 	}
 	return overview.NewMap(p.Root, &overview.MapOptions{
-		Cache: filepath.Join(s.config.DataDir, "overview", p.Hash), Memory: overviewMemory{store, s.intends(sc, p.Hash)}, Progress: op.Progress(ctx), Logger: s.logger,
+		Cache: filepath.Join(s.config.DataDir, "overview", p.Hash), Memory: overviewMemory{store, s.in(sc, p).intends}, Progress: op.Progress(ctx), Logger: s.logger,
 	}), nil
 }
 
@@ -33,17 +33,15 @@ type overviewMemory struct {
 
 // intends records the task of an overview for later calls of its connection. A command needs
 // no record: it ends with its answer.
-func (s *stores) intends(sc op.Scope, hash string) func(task string) {
-	return func(task string) {
-		if s.longLived && task != "" && sc.Caller.Session != "" {
-			s.intents.Store(hash+"\x00"+sc.Caller.Session, task)
-		}
+func (w projectStores) intends(task string) {
+	if session := w.scope.Caller.Session; w.longLived && task != "" && session != "" {
+		w.intents.Store(w.project.Hash+"\x00"+session, task)
 	}
 }
 
 // intent is the task of the last overview on a connection.
-func (s *stores) intent(sc op.Scope, hash string) string {
-	task, _ := s.intents.Load(hash + "\x00" + sc.Caller.Session)
+func (w projectStores) intent() string {
+	task, _ := w.intents.Load(w.project.Hash + "\x00" + w.scope.Caller.Session)
 	text, _ := task.(string)
 	return text
 }

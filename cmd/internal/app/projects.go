@@ -14,19 +14,23 @@ import (
 
 // projectTool is `lean-ctx project`: it shows which project was found, and corrects that.
 func projectTool(s *stores) *op.Tool {
+	c := projectCommands{s}
 	return &op.Tool{
 		Name: "project", Command: "project", Summary: "List the projects, and change which directory belongs to which.",
 		Operations: []op.Operation{
-			op.New("list", "List the projects that are known.", op.Reads, s.listProjects),
-			op.New("show", "Show a project: this one, or one by hash, name or path.", op.Reads, s.showProject),
-			op.New("link", "Make a directory part of a project that is known.", op.Changes, s.linkProject, "to").
+			op.New("list", "List the projects that are known.", op.Reads, c.list),
+			op.New("show", "Show a project: this one, or one by hash, name or path.", op.Reads, c.show),
+			op.New("link", "Make a directory part of a project that is known.", op.Changes, c.link, "to").
 				Shown("to", "my-app", "path", "."),
-			op.New("unlink", "Make a directory a project of its own.", op.Changes, s.unlinkProject),
-			op.New("forget", "Take a project out of the map, and with --erase its memory off the disk.", op.Destroys, s.forgetProject, "ref").
+			op.New("unlink", "Make a directory a project of its own.", op.Changes, c.unlink),
+			op.New("forget", "Take a project out of the map, and with --erase its memory off the disk.", op.Destroys, c.forget, "ref").
 				Shown("ref", "my-app", "confirm", true),
 		},
 	}
 }
+
+// projectCommands are the actions of `lean-ctx project`.
+type projectCommands struct{ stores *stores }
 
 type noArgs struct{}
 
@@ -47,8 +51,8 @@ func (l projectList) Text() string {
 	return b.String()
 }
 
-func (s *stores) listProjects(ctx context.Context, sc op.Scope, _ noArgs) (projectList, error) {
-	projects, _, err := s.projectRegistry(sc)
+func (c projectCommands) list(ctx context.Context, sc op.Scope, _ noArgs) (projectList, error) {
+	projects, _, err := c.stores.projectRegistry(sc)
 	if err != nil {
 		return projectList{}, err
 	}
@@ -94,30 +98,27 @@ func (p projectDetails) Text() string {
 	return b.String()
 }
 
-func (s *stores) showProject(ctx context.Context, sc op.Scope, a projectRef) (projectDetails, error) {
-	projects, dir, err := s.projectRegistry(sc)
+func (c projectCommands) show(ctx context.Context, sc op.Scope, a projectRef) (projectDetails, error) {
+	projects, dir, err := c.stores.projectRegistry(sc)
 	if err != nil {
 		return projectDetails{}, err
 	}
-	var p project.Project
 	if a.Ref == "" {
-		p, err = projects.Lookup(ctx, dir)
-	} else {
-		p, err = projects.Show(ctx, a.Ref)
+		return c.details(projects.Lookup(ctx, dir))
 	}
-	return s.show(p, err)
+	return c.details(projects.Show(ctx, a.Ref))
 }
 
-// show describes a project and where its facts are.
-func (s *stores) show(p project.Project, err error) (projectDetails, error) {
+// details describes a project and where its facts are.
+func (c projectCommands) details(p project.Project, err error) (projectDetails, error) {
 	if err != nil {
 		return projectDetails{}, err
 	}
 	for _, n := range p.Notices {
-		s.warnOnce(n)
+		c.stores.warnOnce(n)
 	}
 	p.Notices = nil
-	m, err := s.membership(p.Hash)
+	m, err := c.stores.membership(p.Hash)
 	if err != nil {
 		return projectDetails{}, err
 	}
@@ -129,24 +130,24 @@ type projectLink struct {
 	Path string `json:"path,omitempty" arg:"2" jsonschema:"the directory; the working directory if left out"`
 }
 
-func (s *stores) linkProject(ctx context.Context, sc op.Scope, a projectLink) (projectDetails, error) {
-	projects, dir, err := s.at(sc, a.Path)
+func (c projectCommands) link(ctx context.Context, sc op.Scope, a projectLink) (projectDetails, error) {
+	projects, dir, err := c.at(sc, a.Path)
 	if err != nil {
 		return projectDetails{}, err
 	}
-	return s.show(projects.Link(ctx, dir, a.To))
+	return c.details(projects.Link(ctx, dir, a.To))
 }
 
 type projectPath struct {
 	Path string `json:"path,omitempty" arg:"1" jsonschema:"the directory; the working directory if left out"`
 }
 
-func (s *stores) unlinkProject(ctx context.Context, sc op.Scope, a projectPath) (projectDetails, error) {
-	projects, dir, err := s.at(sc, a.Path)
+func (c projectCommands) unlink(ctx context.Context, sc op.Scope, a projectPath) (projectDetails, error) {
+	projects, dir, err := c.at(sc, a.Path)
 	if err != nil {
 		return projectDetails{}, err
 	}
-	return s.show(projects.Unlink(ctx, dir))
+	return c.details(projects.Unlink(ctx, dir))
 }
 
 type projectForget struct {
@@ -175,8 +176,8 @@ func (f forgotten) Text() string {
 	return fmt.Sprintf("Forgot project %s (%s); its memory is left in %s", f.Name, f.Hash, f.Data)
 }
 
-func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget) (forgotten, error) {
-	projects, _, err := s.projectRegistry(sc)
+func (c projectCommands) forget(ctx context.Context, sc op.Scope, a projectForget) (forgotten, error) {
+	projects, _, err := c.stores.projectRegistry(sc)
 	if err != nil {
 		return forgotten{}, err
 	}
@@ -184,7 +185,7 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 	if err != nil {
 		return forgotten{}, err
 	}
-	m, err := s.membership(f.Hash)
+	m, err := c.stores.membership(f.Hash)
 	if err != nil {
 		return forgotten{f, false}, err
 	}
@@ -193,7 +194,7 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 		return forgotten{f, false}, nil
 	}
 	// Through the root, so that nothing outside is removed, whatever the map says.
-	root, err := os.OpenRoot(s.config.DataDir)
+	root, err := os.OpenRoot(c.stores.config.DataDir)
 	if err != nil {
 		return forgotten{}, err
 	}
@@ -202,11 +203,11 @@ func (s *stores) forgetProject(ctx context.Context, sc op.Scope, a projectForget
 }
 
 // at returns the map, and the given path or the project's.
-func (s *stores) at(sc op.Scope, given string) (*project.Registry, string, error) {
-	projects, dir, err := s.projectRegistry(sc)
+func (c projectCommands) at(sc op.Scope, given string) (*project.Registry, string, error) {
+	projects, dir, err := c.stores.projectRegistry(sc)
 	if err != nil || given == "" {
 		return projects, dir, err
 	}
-	dir, err = s.config.Path(given)
+	dir, err = c.stores.config.Path(given)
 	return projects, dir, err
 }

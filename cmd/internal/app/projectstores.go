@@ -15,8 +15,8 @@ import (
 	"leanctx/tasks"
 )
 
-// projectStores opens the agents, tasks and shared files of one project, each when it is
-// first asked for, since most commands need none of them.
+// projectStores opens the agents, tasks, shared files and token counts of one project, each
+// when it is first asked for, since most commands need none of them.
 type projectStores struct {
 	*stores
 	scope   op.Scope
@@ -67,6 +67,13 @@ func (w projectStores) shares() (*share.Store, error) {
 			Team: m.team(w.stores), Fence: m.fence(w.stores), Contents: m.contents(w.stores), ProjectRoot: p.Root,
 			LongLived: w.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: w.logger,
 		})
+	})
+}
+
+func (w projectStores) usage() (*cost.Usage, error) {
+	p := w.project
+	return openOnce(w.stores, p.Hash, func() (*cost.Usage, error) {
+		return cost.Open(w.config.DataDir, &cost.Options{ProjectRoot: p.Root, ProjectHash: p.Hash, LongLived: w.longLived, Logger: w.logger})
 	})
 }
 
@@ -163,6 +170,20 @@ func (s *stores) shareStore(ctx context.Context, sc op.Scope) (*share.Store, err
 		return nil, err
 	}
 	return store.As(registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session})), nil
+}
+
+// usageStore opens the token counts of a call's project.
+func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
+	p, err := s.project(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := s.in(sc, p).usage()
+	if err != nil {
+		return nil, err
+	}
+	agent, _ := s.agent(sc, p)
+	return usage.As(cost.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
 }
 
 // callStores is the stores of a call's project, and the agent that calls. A name

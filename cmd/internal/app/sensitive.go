@@ -12,17 +12,21 @@ import (
 // sensitiveTool is `lean-ctx sensitive`: what must not be stored, beside the
 // built-in rules.
 func sensitiveTool(s *stores) *op.Tool {
+	c := ruleCommands{s}
 	return &op.Tool{
 		Name: "sensitive", Command: "sensitive", Summary: "The rules by which secrets are redacted before anything is stored.",
 		Operations: []op.Operation{
-			op.New("add", "Add a rule of your own to your configuration.", op.Changes, s.addRule, "id", "pattern").
+			op.New("add", "Add a rule of your own to your configuration.", op.Changes, c.add, "id", "pattern").
 				Shown("id", "ticket", "pattern", "SEC-[0-9]{6}"),
-			op.New("list", "List the rules of your own.", op.Reads, s.listRules),
-			op.New("test", "Show what would be stored of a text.", op.Reads, s.testText, "text").
+			op.New("list", "List the rules of your own.", op.Reads, c.list),
+			op.New("test", "Show what would be stored of a text.", op.Reads, c.test, "text").
 				Shown("text", "see SEC-123456"),
 		},
 	}
 }
+
+// ruleCommands are the actions of `lean-ctx sensitive`.
+type ruleCommands struct{ stores *stores }
 
 type newRule struct {
 	ID       string   `json:"id" arg:"1" jsonschema:"its name, which replaces the secret in the text"`
@@ -37,9 +41,9 @@ type ruleAdded struct {
 
 func (r ruleAdded) Text() string { return fmt.Sprintf("Added rule %s to %s", r.ID, r.File) }
 
-func (s *stores) addRule(_ context.Context, _ op.Scope, a newRule) (ruleAdded, error) {
+func (c ruleCommands) add(_ context.Context, _ op.Scope, a newRule) (ruleAdded, error) {
 	r := secret.Rule{ID: a.ID, Pattern: a.Pattern, Keywords: a.Keywords}
-	return ruleAdded{r, s.config.UserFile()}, s.config.AddRule(r)
+	return ruleAdded{r, c.stores.config.UserFile()}, c.stores.config.AddRule(r)
 }
 
 type ruleList struct {
@@ -62,8 +66,8 @@ func (l ruleList) Text() string {
 	return b.String()
 }
 
-func (s *stores) listRules(_ context.Context, sc op.Scope, _ struct{}) (ruleList, error) {
-	settings, _, err := s.settings(sc)
+func (c ruleCommands) list(_ context.Context, sc op.Scope, _ struct{}) (ruleList, error) {
+	settings, _, err := c.stores.settings(sc)
 	return ruleList{append([]secret.Rule{}, settings.Sensitive...)}, err
 }
 
@@ -78,8 +82,8 @@ type tested struct {
 
 func (t tested) Text() string { return t.Clean }
 
-func (s *stores) testText(_ context.Context, sc op.Scope, a sample) (tested, error) {
-	settings, _, err := s.settings(sc)
+func (c ruleCommands) test(_ context.Context, sc op.Scope, a sample) (tested, error) {
+	settings, _, err := c.stores.settings(sc)
 	if err != nil {
 		return tested{}, err
 	}

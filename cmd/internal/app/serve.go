@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -119,10 +118,11 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	if err != nil {
 		return nil, nil, err
 	}
+	calls := webCalls{r.account, sc}
 	return web.New(web.Options{
-		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: r.stores.webProjects(sc),
+		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: calls.projects,
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
-		MCP: r.stores.mcpHandler, Tasks: r.stores.taskStore, Watch: r.stores.watchProject, Made: r.stores.count, Logger: logger,
+		MCP: calls.mcp, Tasks: r.stores.taskStore, Watch: calls.watch, Made: calls.count, Logger: logger,
 	}), certificate, nil
 }
 
@@ -194,25 +194,29 @@ func webProject(p project.Project) web.Project {
 	return web.Project{Hash: p.Hash, Name: p.Name, Root: p.Root}
 }
 
-// webProjects lists the projects that a server can serve: those whose directory is there.
-func (s *stores) webProjects(sc op.Scope) func(context.Context) ([]web.Project, error) {
-	return func(ctx context.Context) ([]web.Project, error) {
-		projects, _, err := s.projectRegistry(sc)
-		if err != nil {
-			return nil, err
-		}
-		list, err := projects.List(ctx)
-		var all []web.Project
-		for _, p := range list {
-			all = append(all, webProject(p))
-		}
-		return all, err
-	}
+// webCalls is what the HTTP server asks. Its own project is that of the scope.
+type webCalls struct {
+	*account
+	scope op.Scope
 }
 
-// mcpHandler serves MCP for a project.
-func (s *stores) mcpHandler(p web.Project) http.Handler {
-	return s.server(op.Scope{Project: p.Root}).HTTP()
+// projects lists the projects that a server can serve: those whose directory is there.
+func (c webCalls) projects(ctx context.Context) ([]web.Project, error) {
+	projects, _, err := c.stores.projectRegistry(c.scope)
+	if err != nil {
+		return nil, err
+	}
+	list, err := projects.List(ctx)
+	var all []web.Project
+	for _, p := range list {
+		all = append(all, webProject(p))
+	}
+	return all, err
+}
+
+// mcp serves MCP for a project.
+func (c webCalls) mcp(p web.Project) http.Handler {
+	return mcpCalls{c.account, op.Scope{Project: p.Root}}.server().HTTP()
 }
 
 // changed is what changed, as /events tells it.
@@ -227,23 +231,23 @@ type changedFact struct {
 	Key      string `json:"key"`
 }
 
-// watchProject follows what is written about a project, by whatever process. A look costs a
+// watch follows what is written about a project, by whatever process. A look costs a
 // few stats as long as nothing is written.
-func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, error) {
+func (c webCalls) watch(ctx context.Context, p web.Project) (web.Poll, error) {
 	sc := op.Scope{Project: p.Root}
-	store, err := s.facts(ctx, sc)
+	store, err := c.stores.facts(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := s.agentStore(ctx, sc)
+	registry, err := c.stores.agentStore(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	taskStore, err := s.taskStore(ctx, sc)
+	taskStore, err := c.stores.taskStore(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	facts, since := s.factStamp(p.Hash), store.Now()
+	facts, since := c.stamp(p), store.Now()
 	agentsAt, err := registry.Revision(ctx)
 	if err != nil {
 		return nil, err
@@ -254,18 +258,18 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 	}
 	return func(ctx context.Context) (list []web.Event, err error) {
 		at := time.Now().UTC()
-		if now := s.factStamp(p.Hash); now != facts {
+		if now := c.stamp(p); now != facts {
 			facts = now
 			d, err := history.Diff(ctx, store, history.Interval{From: since.Format(time.RFC3339Nano), Limit: mostChanges})
 			if err != nil {
 				return nil, err
 			}
 			since = d.To
-			c := changed{At: at}
+			news := changed{At: at}
 			for _, x := range d.Changes {
-				c.Facts = append(c.Facts, changedFact{x.Kind, x.Category, x.Key})
+				news.Facts = append(news.Facts, changedFact{x.Kind, x.Category, x.Key})
 			}
-			list = append(list, web.Event{Kind: "fact", Data: c})
+			list = append(list, web.Event{Kind: "fact", Data: news})
 		}
 		was, wasTask := agentsAt, tasksAt
 		if agentsAt, err = registry.Revision(ctx); err == nil && agentsAt != was {
@@ -284,17 +288,12 @@ func (s *stores) watchProject(ctx context.Context, p web.Project) (web.Poll, err
 // mostChanges is how many facts one event names.
 const mostChanges = 50
 
-// factStamp is another text whenever something was written about a project's facts.
-func (s *stores) factStamp(hash string) string {
-	m, err := s.membership(hash)
+// stamp is another text whenever something was written about a project's facts. Where they
+// are is read anew each time: the project may join a team meanwhile.
+func (c webCalls) stamp(p web.Project) string {
+	m, err := c.stores.membership(p.Hash)
 	if err != nil {
 		return ""
 	}
-	var b strings.Builder
-	for _, name := range []string{"knowledge.json", "knowledge.journal"} {
-		if info, err := os.Stat(filepath.Join(m.knowledgeDir(), name)); err == nil {
-			fmt.Fprintf(&b, "%d %d ", info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return b.String()
+	return m.factStamp()
 }

@@ -36,6 +36,7 @@ func serveHTTP(t testing.TB, a serveArgs) address {
 	t.Helper()
 	r := &run{out: io.Discard, errs: io.Discard, globals: &cli.Globals{}}
 	r.stores = serving(t)
+	r.account = &account{stores: r.stores}
 	server, _, err := r.listening(t.Context(), op.Scope{}, a, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

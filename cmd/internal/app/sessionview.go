@@ -8,7 +8,6 @@ import (
 	"leanctx/agents"
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/hook"
-	"leanctx/cmd/internal/op"
 )
 
 // sessionView is what a session of a client sees of the agents in a project.
@@ -23,13 +22,12 @@ type sessionView struct {
 }
 
 // sessionView reads the agents of a project. It marks nothing as read.
-func (s *stores) sessionView(ctx context.Context, sc op.Scope, p located, session *hook.Session) (n sessionView, err error) {
-	n = sessionView{named: sc.Agent, session: session, sessions: session.SeenIn(p.Hash)}
-	if !p.Known {
+func (w projectStores) sessionView(ctx context.Context, session *hook.Session) (n sessionView, err error) {
+	n = sessionView{stores: w, named: w.scope.Agent, session: session, sessions: session.SeenIn(w.project.Hash)}
+	if !w.project.Known {
 		return n, nil
 	}
-	n.stores = s.in(sc, p)
-	if n.registry, err = n.stores.agents(); err != nil {
+	if n.registry, err = w.agents(); err != nil {
 		return n, err
 	}
 	n.agents, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}) // without an agent, so that nothing is marked as read
@@ -39,17 +37,16 @@ func (s *stores) sessionView(ctx context.Context, sc op.Scope, p located, sessio
 
 // self is the agent of the session, or empty. If there are two candidates, no agent is
 // better than the wrong one.
-func (n sessionView) self() string {
-	var own []string
+func (n sessionView) self() (me string) {
 	for _, a := range n.agents.Agents {
 		if n.whose(a) == hook.Own {
-			own = append(own, a.AgentID)
+			if me != "" {
+				return ""
+			}
+			me = a.AgentID
 		}
 	}
-	if len(own) != 1 {
-		return ""
-	}
-	return own[0]
+	return me
 }
 
 // whose tells whether an agent belongs to the session: the one that the environment names,

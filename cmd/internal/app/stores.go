@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,7 +34,6 @@ type stores struct {
 	longLived    bool         // in a server
 	warned       sync.Map     // warnings that were given
 	lastProjects sync.Map     // the last project of a scope's path
-	lastTouch    sync.Map     // when an agent was last active
 	intents      sync.Map     // the task that a connection named
 
 	background sync.WaitGroup // background work
@@ -88,7 +89,7 @@ func (s *stores) store(sc op.Scope, p located) (*knowledge.Store, error) {
 		return nil, err
 	}
 	agent, _ := s.agent(sc, p) // a name that nobody has stands as it is
-	return store.As(actor(sc, agent)).On(s.intent(sc, p.Hash)), nil
+	return store.As(actor(sc, agent)).On(s.in(sc, p).intent()), nil
 }
 
 // opened is an open store of a project, nil if there is none.
@@ -162,7 +163,7 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	if p.at.moved() {
 		o.Adopt = nil // the former store has adopted what another program kept
 		o.Erased = func(dir string, names []knowledge.Name) error {
-			return errors.Join(replica.Purge(dir, names), s.eraseBefore(context.Background(), sc, p, names))
+			return errors.Join(replica.Purge(dir, names), w.eraseBefore(context.Background(), names))
 		}
 	}
 	return o, nil
@@ -170,7 +171,7 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 
 // lastSession returns when the last session of an agent began, from the token counts.
 func (w projectStores) lastSession(ctx context.Context, a knowledge.Actor) (time.Time, error) {
-	usage, err := w.usage(w.project)
+	usage, err := w.usage()
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -184,6 +185,24 @@ func (w projectStores) asserted(ctx context.Context, agent string, since time.Ti
 		return nil, err
 	}
 	return listing.Asserted(ctx, store, agent, since)
+}
+
+// eraseBefore erases facts also from the stores that the project had before it joined.
+func (w projectStores) eraseBefore(ctx context.Context, names []knowledge.Name) error {
+	for m := w.project.at; m.moved(); {
+		m = m.before()
+		if _, err := os.Stat(m.knowledgeDir()); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		store, err := w.store(w.scope, located{Project: w.project.Project, at: m})
+		if err != nil {
+			return err
+		}
+		if err := knowledge.EraseShared(ctx, store, names); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // actor is who asserts: the agent if there is one, or else the caller.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
@@ -16,22 +15,25 @@ import (
 func syncTool(s *stores) *op.Tool {
 	const summary = "Share the project's facts through its repository."
 	return &op.Tool{Name: "sync", Command: "sync", Summary: summary,
-		Operations: []op.Operation{op.New("", "Write what was remembered here into .lean-ctx/ of the repository, and take in what others wrote there.", op.Changes, s.sync)}}
+		Operations: []op.Operation{op.New("", "Write what was remembered here into .lean-ctx/ of the repository, and take in what others wrote there.", op.Changes, repositorySync{s}.sync)}}
 }
+
+// repositorySync keeps a project's facts and those in its repository the same.
+type repositorySync struct{ stores *stores }
 
 type syncing struct {
 	Check bool `json:"check,omitempty" jsonschema:"change nothing; the exit code is 4 if something is not yet written or taken in"`
 }
 
-func (s *stores) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Report, error) {
-	p, err := s.project(ctx, sc)
+func (c repositorySync) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Report, error) {
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return replica.Report{}, err
 	}
 	if m := p.at; m.in() {
 		return replica.Report{}, fmt.Errorf("this project is in team %s, which has its facts already: a project in a team has no sync", m.Stream)
 	}
-	store, err := s.store(sc, p)
+	store, err := c.stores.store(sc, p)
 	if err != nil {
 		return replica.Report{}, err
 	}
@@ -49,15 +51,15 @@ func recognised(p located) replica.Project {
 }
 
 // takeIn has connect take in what the repository brings. It writes nothing there.
-func (s *stores) takeIn(ctx context.Context, sc op.Scope, root string) (notes []string) {
+func (c repositorySync) takeIn(ctx context.Context, sc op.Scope, root string) (notes []string) {
 	if replica.Brings(root) == 0 {
 		return nil
 	}
 	var r replica.Report
-	p, err := s.project(ctx, sc)
+	p, err := c.stores.project(ctx, sc)
 	var store *knowledge.Store
 	if err == nil {
-		store, err = s.store(sc, p)
+		store, err = c.stores.store(sc, p)
 	}
 	if err == nil {
 		r, err = replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), TakeIn: true})
@@ -69,23 +71,4 @@ func (s *stores) takeIn(ctx context.Context, sc op.Scope, root string) (notes []
 		return []string{r.Text()}
 	}
 	return nil
-}
-
-// syncFinding says whether the store and the repository agree.
-func (s *stores) syncFinding(ctx context.Context, sc op.Scope, store *knowledge.Store) []hook.Finding {
-	p, err := s.project(ctx, sc)
-	if err != nil || replica.Brings(p.Root) == 0 {
-		return nil
-	}
-	f := hook.Finding{Level: hook.Fine, Subject: "sync"}
-	r, err := replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), Check: true})
-	switch {
-	case err != nil:
-		f.Level, f.Text, f.Fix = hook.Problem, err.Error(), "lean-ctx sync"
-	case len(r.Warnings) > 0:
-		f.Level, f.Text, f.Fix = hook.Problem, strings.Join(r.Warnings, "; "), "lean-ctx sync"
-	default:
-		f.Text = r.Text()
-	}
-	return []hook.Finding{f}
 }

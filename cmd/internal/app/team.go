@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,21 +21,23 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/prose"
-	"leanctx/knowledge"
 	"leanctx/knowledge/transfer"
 	"leanctx/tasks"
 )
 
-// teamTool is `lean-ctx team`.
-func (r *run) teamTool() *op.Tool {
+// teamCommands are the actions of `lean-ctx team`.
+type teamCommands struct{ *run }
+
+func teamTool(r *run) *op.Tool {
+	c := teamCommands{r}
 	return &op.Tool{
 		Name: "team", Command: "team", Summary: "Share a project's memory between machines.",
 		Operations: []op.Operation{
-			op.New("join", "Share this project's memory with a team. What is remembered here is published once.", op.Changes, r.joinTeam, "server").
+			op.New("join", "Share this project's memory with a team. What is remembered here is published once.", op.Changes, c.join, "server").
 				Shown("server", "nats://127.0.0.1:4222"),
-			op.New("status", "Show the team of this project: machines, lag, last writer, sizes.", op.Reads, r.stores.teamStatus),
-			op.New("leave", "Leave the team. A whole local memory is left behind.", op.Changes, r.stores.leaveTeam),
-			op.New("serve", "Run a server for teams: NATS with JetStream, each write synced.", op.Reads, r.serveTeam),
+			op.New("status", "Show the team of this project: machines, lag, last writer, sizes.", op.Reads, c.status),
+			op.New("leave", "Leave the team. A whole local memory is left behind.", op.Changes, c.leave),
+			op.New("serve", "Run a server for teams: NATS with JetStream, each write synced.", op.Reads, c.serveTeam),
 		},
 	}
 }
@@ -135,24 +136,20 @@ func (j joinedTeam) Text() string {
 	return text + "\nRestart running servers of this project (MCP clients), so that they share too."
 }
 
-// joinTeam takes --project for the project's name in the team, unless it is a directory.
-func (r *run) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam, error) {
-	if name := r.globals.Project; name != "" && a.Name == "" {
+// join takes --project for the project's name in the team, unless it is a directory.
+func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam, error) {
+	var none joinedTeam
+	if name := c.globals.Project; name != "" && a.Name == "" {
 		if _, err := os.Stat(name); err != nil && !strings.ContainsAny(name, `/\`) {
 			a.Name, sc.Project = name, "."
 		}
 	}
-	return r.stores.joinTeam(ctx, sc, a)
-}
-
-func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam, error) {
-	var none joinedTeam
-	p, err := s.project(ctx, sc)
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return none, err
 	}
 	m := p.at
-	server, err := a.server(s.config)
+	server, err := a.server(c.stores.config)
 	if err != nil {
 		return none, err
 	}
@@ -163,11 +160,7 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 		}
 		return none, fmt.Errorf("this project is in team %s at %s; leave that first: lean-ctx team leave", m.Stream, m.URL)
 	}
-	machine := m.Machine
-	if machine == "" {
-		machine = machineName()
-	}
-	n := &membership{Server: server, Stream: name, Machine: machine, State: joining, Since: time.Now().UTC(), Joins: m.joins() + 1, hash: p.Hash, dataDir: s.config.DataDir}
+	n := &membership{Server: server, Stream: name, Machine: cmp.Or(m.Machine, machineName()), State: joining, Since: time.Now().UTC(), Joins: m.joins() + 1, hash: p.Hash, dataDir: c.stores.config.DataDir}
 	stream := jetstream.Open(n.options(0))
 	defer stream.Close()
 	known, made, err := stream.Join(ctx, jetstream.Project{Hash: p.Hash, ID: p.ID, FirstCommits: p.FirstCommits}, a.Name != "")
@@ -180,20 +173,20 @@ func (s *stores) joinTeam(ctx context.Context, sc op.Scope, a joinArgs) (joinedT
 			return none, err
 		}
 	}
-	open, err := s.closeFence(ctx, m)
+	open, err := m.closeFence(ctx, c.stores)
 	if err != nil {
 		return none, err
 	}
 	defer open()
 	n.State = member
 	j := joinedTeam{Team: name, Server: server.URL, Made: made}
-	if err := s.publish(ctx, sc, p, located{Project: p.Project, at: n}, &j); err != nil {
+	if err := c.publish(ctx, sc, p, located{Project: p.Project, at: n}, &j); err != nil {
 		return none, fmt.Errorf("the project has not joined; its memory is as it was; join again to go on: %w", err)
 	}
 	if err := n.write(); err != nil {
 		return none, err
 	}
-	s.report(ctx, n)
+	c.announce(ctx, n)
 	return j, nil
 }
 
@@ -206,16 +199,16 @@ func machineName() string {
 
 // publish fills the copies of the new membership and adds what was remembered under the
 // former one. A copy that an earlier attempt began is made anew.
-func (s *stores) publish(ctx context.Context, sc op.Scope, from, to located, j *joinedTeam) error {
+func (c teamCommands) publish(ctx context.Context, sc op.Scope, from, to located, j *joinedTeam) error {
 	if err := errors.Join(os.RemoveAll(to.at.knowledgeDir()), os.RemoveAll(to.at.agentsDir())); err != nil {
 		return err
 	}
-	old, w := s.in(sc, from), s.in(sc, to)
-	facts, err := s.store(sc, from)
+	old, w := c.stores.in(sc, from), c.stores.in(sc, to)
+	facts, err := c.stores.store(sc, from)
 	if err != nil {
 		return err
 	}
-	store, err := s.store(sc, to)
+	store, err := c.stores.store(sc, to)
 	if err != nil {
 		return err
 	}
@@ -278,8 +271,8 @@ func (l leftTeam) Text() string {
 	return text + "\nRestart running servers of this project (MCP clients)."
 }
 
-func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam, error) {
-	p, err := s.project(ctx, sc)
+func (c teamCommands) leave(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam, error) {
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return leftTeam{}, err
 	}
@@ -287,13 +280,13 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 	if !m.in() {
 		return leftTeam{}, errNoTeam
 	}
-	open, err := s.closeFence(ctx, m)
+	open, err := m.closeFence(ctx, c.stores)
 	if err != nil {
 		return leftTeam{}, err
 	}
 	defer open()
 	l := leftTeam{Team: m.Stream, Dir: m.copyDir()}
-	d, err := journal.Detach(ctx, s.stream(m).Named, statusWait,
+	d, err := journal.Detach(ctx, c.stores.stream(m).Named, statusWait,
 		m.knowledgeDir(), m.agentsDir(), filepath.Join(m.agentsDir(), "diaries"), filepath.Join(m.agentsDir(), "shared", p.Hash))
 	if err != nil {
 		return l, err
@@ -303,11 +296,11 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 	}
 	n := *m
 	n.State, n.Since = left, time.Now().UTC()
-	former, err := s.store(sc, located{Project: p.Project, at: m.before()})
+	former, err := c.stores.store(sc, located{Project: p.Project, at: m.before()})
 	if err != nil {
 		return l, err
 	}
-	store, err := s.store(sc, located{Project: p.Project, at: &n})
+	store, err := c.stores.store(sc, located{Project: p.Project, at: &n})
 	if err != nil {
 		return l, err
 	}
@@ -318,22 +311,4 @@ func (s *stores) leaveTeam(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam
 		return l, err
 	}
 	return l, n.write() // last: until then the project is in the team, and leaves it again
-}
-
-// eraseBefore erases facts also from the stores that the project had before it joined.
-func (s *stores) eraseBefore(ctx context.Context, sc op.Scope, p located, names []knowledge.Name) error {
-	for m := p.at; m.moved(); {
-		m = m.before()
-		if _, err := os.Stat(m.knowledgeDir()); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		store, err := s.store(sc, located{Project: p.Project, at: m})
-		if err != nil {
-			return err
-		}
-		if err := knowledge.EraseShared(ctx, store, names); err != nil {
-			return err
-		}
-	}
-	return nil
 }

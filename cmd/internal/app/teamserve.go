@@ -27,14 +27,14 @@ type serveTeamArgs struct {
 }
 
 // serveTeam runs a server until it is interrupted.
-func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plainText, error) {
-	a.Addr, a.Dir = cmp.Or(a.Addr, "127.0.0.1:4222"), cmp.Or(a.Dir, filepath.Join(r.stores.config.DataDir, "streams"))
+func (c teamCommands) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plainText, error) {
+	a.Addr, a.Dir = cmp.Or(a.Addr, "127.0.0.1:4222"), cmp.Or(a.Dir, filepath.Join(c.stores.config.DataDir, "streams"))
 	o := natsserver.Options{
 		Addr: a.Addr, Name: a.Name, Cluster: a.Cluster, Routes: a.Routes,
 		Dir: a.Dir, Cert: a.TLSCert, Key: a.TLSKey, CA: a.TLSCA, TokenFile: a.TokenFile,
-		Logger: slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Logger: slog.New(slog.NewTextHandler(c.errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
-	if err := r.stores.config.Paths(&o.Dir, &o.Cert, &o.Key, &o.CA, &o.TokenFile); err != nil {
+	if err := c.stores.config.Paths(&o.Dir, &o.Cert, &o.Key, &o.CA, &o.TokenFile); err != nil {
 		return "", err
 	}
 	loopback := true
@@ -53,9 +53,9 @@ func (r *run) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs) (plain
 		return "", err
 	}
 	defer s.Close()
-	fmt.Fprintf(r.out, "Serving teams at %s, in %s\nJoin from a project with: lean-ctx team join %s\n", s.URL(), o.Dir, s.URL())
+	fmt.Fprintf(c.out, "Serving teams at %s, in %s\nJoin from a project with: lean-ctx team join %s\n", s.URL(), o.Dir, s.URL())
 	if s.Cluster() != "" {
-		fmt.Fprintf(r.out, "The other servers of the cluster connect to %s\n", s.Cluster())
+		fmt.Fprintf(c.out, "The other servers of the cluster connect to %s\n", s.Cluster())
 	}
 	return "Stopped.", s.Wait(ctx)
 }

@@ -7,15 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/prose"
 )
 
-func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamState, error) {
-	p, err := s.project(ctx, sc)
+func (c teamCommands) status(ctx context.Context, sc op.Scope, _ noArgs) (teamState, error) {
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return teamState{}, err
 	}
@@ -23,7 +22,7 @@ func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamSta
 	if !m.in() {
 		return teamState{}, errNoTeam
 	}
-	store, err := s.store(sc, p)
+	store, err := c.stores.store(sc, p)
 	if err != nil {
 		return teamState{}, err
 	}
@@ -35,10 +34,10 @@ func (s *stores) teamStatus(ctx context.Context, sc op.Scope, _ noArgs) (teamSta
 	now := store.Condition().Journal
 	t.Seq, t.At, t.Bytes, t.Behind = now.Seq, now.At, now.SnapshotBytes+now.JournalBytes, now.Seq-was.Seq
 	if err == nil {
-		t.Status, err = s.stream(m).Status(wait)
+		t.Status, err = c.stores.stream(m).Status(wait)
 	}
 	if err == nil {
-		err = s.stream(m).Report(wait, t.Status.Last)
+		err = c.stores.stream(m).Report(wait, t.Status.Last)
 	}
 	t.Full = errors.Is(err, journal.ErrFull)
 	if t.Reachable = err == nil || t.Full; err != nil {
@@ -103,50 +102,16 @@ func size(n uint64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// teamHealth is what doctor says of the project's team; nothing without one.
-func (s *stores) teamHealth(ctx context.Context, sc op.Scope) []hook.Finding {
-	t, err := s.teamStatus(ctx, sc, noArgs{})
-	switch {
-	case errors.Is(err, errNoTeam):
-		return nil
-	case err != nil:
-		return []hook.Finding{{Level: hook.Problem, Subject: "team", Text: err.Error()}}
-	case !t.Reachable:
-		return []hook.Finding{{Level: hook.Problem, Subject: "team", Text: hook.Line(t.Problem), Fix: "reads work, as of " + t.At.UTC().Format(time.RFC3339) + "; start the server, or check the network and the credentials"}}
-	}
-	x := t.Status
-	found := []hook.Finding{{Level: hook.Fine, Subject: "team", Text: fmt.Sprintf("%s at %s is reachable in %s: NATS %s, format %s, %s behind", t.Team, t.Server, x.RTT.Round(10*time.Microsecond), x.Version, x.Format, prose.Count(int(t.Behind), "commit"))}}
-	problem := func(text, fix string) {
-		found = append(found, hook.Finding{Level: hook.Problem, Subject: "team", Text: text, Fix: fix})
-	}
-	if t.Full {
-		problem("the server has no room and refuses writes: "+hook.Line(t.Problem), "make room on the server's disk, or raise its limit; reads work")
-	}
-	if x.Ahead.Abs() > clockOff {
-		problem(fmt.Sprintf("this machine's clock and the server's differ by %s", x.Ahead.Abs().Round(time.Second)), "set the clock")
-	}
-	if x.MaxBytes > 0 && x.Bytes > uint64(x.MaxBytes)/10*9 {
-		problem(fmt.Sprintf("the stream has %s of at most %s", size(x.Bytes), size(uint64(x.MaxBytes))), "raise the stream's limit on the server; a full stream refuses writes")
-	}
-	if x.Current < x.Replicas {
-		problem(fmt.Sprintf("%d of %d replicas have everything", x.Current, x.Replicas), "start the other servers of the cluster")
-	}
-	return found
-}
-
-// clockOff is how much two clocks may differ without being spoken of.
-const clockOff = time.Minute
-
-// report tells the team what this machine has, after it fetched. It is only for `team
+// announce tells the team what this machine has, after it fetched. It is only for `team
 // status`: if the server does not answer, the next one tells it.
-func (s *stores) report(ctx context.Context, m *membership) {
+func (c teamCommands) announce(ctx context.Context, m *membership) {
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
-	st, err := s.stream(m).Status(ctx)
+	st, err := c.stores.stream(m).Status(ctx)
 	if err == nil {
-		err = s.stream(m).Report(ctx, st.Last)
+		err = c.stores.stream(m).Report(ctx, st.Last)
 	}
 	if err != nil {
-		s.logger.Debug("the team was not told of this machine", "error", err)
+		c.stores.logger.Debug("the team was not told of this machine", "error", err)
 	}
 }

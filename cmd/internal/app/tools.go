@@ -22,46 +22,74 @@ import (
 func (s *stores) table() op.Stores {
 	return op.Stores{
 		Knowledge: s.facts, Library: s.library, Agents: s.agentStore, Tasks: s.taskStore, Shares: s.shareStore,
-		Costs: s.usageStore, Overview: s.overviewMap, Briefings: s.briefings,
+		Costs: s.usageStore, Overview: s.overviewMap, Briefings: hookCalls{s}.briefings,
 	}
 }
 
 // tools are the tools that MCP clients see.
 func (s *stores) tools() []*op.Tool { return op.All(s.table()) }
 
-// server serves the tools to MCP clients, for the project of a scope. serve comes before it.
-func (s *stores) server(sc op.Scope) *mcpsrv.Server {
-	return mcpsrv.New(s.tools(), &mcpsrv.Options{
-		Version: build().Version, Made: s.count, Left: s.left, Logger: s.logger,
-		Briefing: func(ctx context.Context) string { return s.briefing(ctx, sc) },
-		Stamp: func() string {
-			p, err := s.project(context.Background(), sc)
-			if err != nil {
-				return ""
-			}
-			return s.factStamp(p.Hash)
-		},
+// mcpCalls is what an MCP server asks about the project of a scope.
+type mcpCalls struct {
+	*account
+	scope op.Scope
+}
+
+// server serves the tools to MCP clients. [stores.serve] comes before it.
+func (c mcpCalls) server() *mcpsrv.Server {
+	return mcpsrv.New(c.stores.tools(), &mcpsrv.Options{
+		Version: build().Version, Made: c.count, Left: c.left, Logger: c.stores.logger, Briefing: c.briefing, Stamp: c.stamp,
 	})
 }
 
-// commands are the tools that are commands. The read-only twin is not among them: it
-// exists for the approvals of MCP clients. On the command line - is standard input for an
-// import and standard output for an export; an MCP server must not use either.
-func (s *stores) commands(in io.Reader) []*op.Tool {
-	tools := slices.DeleteFunc(s.tools(), func(t *op.Tool) bool { return t.Name == op.RecallName })
-	for _, t := range tools {
-		for i := range t.Operations {
-			s.fromShell(t.Command, &t.Operations[i], in)
+// briefing is the project's briefing without a heading, or empty. A handshake must not fail
+// because of it, nor record a project.
+func (c mcpCalls) briefing(ctx context.Context) string {
+	store, err := c.stores.facts(ctx, c.scope)
+	if err == nil {
+		var b briefing.Selection
+		if b, err = briefing.Wakeup(ctx, store, briefing.Query{}); err == nil {
+			return b.Body()
 		}
 	}
-	return append(tools, op.TokenReport(s.table()))
+	c.stores.logger.Warn("no briefing", "error", err)
+	return ""
 }
 
-// fromShell adapts a row to the arguments of a shell.
-func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
+// stamp is another text whenever a resource may have changed.
+func (c mcpCalls) stamp() string {
+	p, err := c.stores.project(context.Background(), c.scope)
+	if err != nil {
+		return ""
+	}
+	return p.at.factStamp()
+}
+
+// shell adapts the operations to a command line. There a path is relative to the working
+// directory, and - is standard input for an import and standard output for an export; an MCP
+// server must not use either.
+type shell struct {
+	stores *stores
+	in     io.Reader
+}
+
+// tools are the tools that are commands. The read-only twin is not among them: it exists for
+// the approvals of MCP clients.
+func (c shell) tools() []*op.Tool {
+	tools := slices.DeleteFunc(c.stores.tools(), func(t *op.Tool) bool { return t.Name == op.RecallName })
+	for _, t := range tools {
+		for i := range t.Operations {
+			c.adapt(t.Command, &t.Operations[i])
+		}
+	}
+	return append(tools, op.TokenReport(c.stores.table()))
+}
+
+// adapt adapts a row to the arguments of a shell.
+func (c shell) adapt(command string, o *op.Operation) {
 	switch command + " " + o.Name {
 	case "knowledge import":
-		text := sync.OnceValues(func() ([]byte, error) { return io.ReadAll(in) }) // the operation may run again
+		text := sync.OnceValues(func() ([]byte, error) { return io.ReadAll(c.in) }) // the operation may run again
 		op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Incoming) error {
 			if a.File != "-" {
 				return nil
@@ -83,15 +111,15 @@ func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 			return nil
 		})
 	case "agent claim":
-		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.ClaimArgs) error { return s.fromHere(ctx, sc, &a.Path) })
+		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.ClaimArgs) error { return c.fromHere(ctx, sc, &a.Path) })
 	case "agent release":
 		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *agents.ReleaseArgs) error {
-			return s.fromHere(ctx, sc, &a.Path)
+			return c.fromHere(ctx, sc, &a.Path)
 		})
 	case "share push":
 		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *share.Offer) error {
 			for i := range a.Paths {
-				if err := s.fromHere(ctx, sc, &a.Paths[i]); err != nil {
+				if err := c.fromHere(ctx, sc, &a.Paths[i]); err != nil {
 					return err
 				}
 			}
@@ -105,15 +133,15 @@ func (s *stores) fromShell(command string, o *op.Operation, in io.Reader) {
 // (--project) it is relative to the root too. The store refuses paths out of the project.
 // The path is not cleaned: the store redacts secrets first, and does not recognise a URL
 // that has lost a slash.
-func (s *stores) fromHere(ctx context.Context, sc op.Scope, path *string) error {
+func (c shell) fromHere(ctx context.Context, sc op.Scope, path *string) error {
 	if *path == "" || filepath.IsAbs(*path) || os.IsPathSeparator((*path)[0]) {
 		return nil
 	}
-	dir, err := s.config.Path(".")
+	dir, err := c.stores.config.Path(".")
 	if err != nil {
 		return err
 	}
-	p, err := s.project(ctx, sc)
+	p, err := c.stores.project(ctx, sc)
 	if err != nil {
 		return err
 	}
@@ -136,19 +164,5 @@ func relativeTo(root, dir string) string {
 			return rel
 		}
 	}
-	return ""
-}
-
-// briefing is the briefing of a scope's project without a heading, or empty. A handshake must
-// not fail because of it, nor record a project.
-func (s *stores) briefing(ctx context.Context, sc op.Scope) string {
-	store, err := s.facts(ctx, sc)
-	if err == nil {
-		var b briefing.Selection
-		if b, err = briefing.Wakeup(ctx, store, briefing.Query{}); err == nil {
-			return b.Body()
-		}
-	}
-	s.logger.Warn("no briefing", "error", err)
 	return ""
 }

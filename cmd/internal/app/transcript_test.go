@@ -15,8 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-
-	"leanctx/cmd/internal/op"
 )
 
 const transcripts = "../../../testdata/mcp/agents"
@@ -67,7 +65,7 @@ func converse(t *testing.T, s *stores, in []byte) string {
 	r, fromServer := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := s.server(op.Scope{}).ServeStdio(context.Background(), toServer, fromServer)
+		err := mcpCalls{account: &account{stores: s}}.server().ServeStdio(context.Background(), toServer, fromServer)
 		fromServer.Close()
 		done <- err
 	}()

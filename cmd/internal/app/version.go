@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"leanctx/cmd/internal/mcpsrv"
@@ -39,12 +40,7 @@ type Build struct {
 
 // Text is the build in two lines.
 func (b Build) Text() string {
-	parts := make([]string, 0, 4)
-	for _, p := range []string{b.Commit, b.Date, b.Go, b.System} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
+	parts := slices.DeleteFunc([]string{b.Commit, b.Date, b.Go, b.System}, func(p string) bool { return p == "" })
 	return fmt.Sprintf("lean-ctx %s (%s)\nMCP %s", b.Version, strings.Join(parts, ", "), strings.Join(b.MCP, ", "))
 }
 
