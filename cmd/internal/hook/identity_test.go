@@ -111,7 +111,7 @@ func settings(t *rapid.T, keys []string) string {
 	if len(parts) > 0 && rapid.Bool().Draw(t, "comma") {
 		body += ","
 	}
-	return rapid.SampledFrom([]string{"", bom}).Draw(t, "mark") + extra(t, nl) + "{" + extra(t, nl) + body + extra(t, nl) + "}" + extra(t, nl)
+	return rapid.SampledFrom([]string{"", bom}).Draw(t, "mark") + extra(t, nl) + "{" + extra(t, nl) + body + extra(t, nl) + "}" + extra(t, nl) + rapid.SampledFrom([]string{"", "// end"}).Draw(t, "end")
 }
 
 // editOf is what a client wants of the file of that name.

@@ -38,6 +38,13 @@ func parseJSON(data []byte) (*jsonFile, error) {
 	}
 	root, err := hujson.Parse(body)
 	if err != nil {
+		// A comment may be the last thing in a file without a line break. hujson wants one.
+		if ended, failed := hujson.Parse(slices.Concat(body, []byte("\n"))); failed == nil {
+			ended.AfterExtra = ended.AfterExtra[:len(ended.AfterExtra)-1]
+			root, err = ended, nil
+		}
+	}
+	if err != nil {
 		e := &FileError{Problem: err.Error()}
 		if m := jsonError().FindStringSubmatch(err.Error()); m != nil {
 			e.Line, _ = strconv.Atoi(m[1])
