@@ -210,7 +210,7 @@ func (m *machine) must(t *testing.T, args ...string) string {
 }
 
 // old reports whether a command answered from the copy.
-func old(out string) bool { return strings.Contains(out, "newer commits were not looked for") }
+func old(out string) bool { return strings.Contains(out, "this is the copy of") }
 
 // A cluster, with TLS and a token everywhere, goes on without one of its three servers. Without two it acknowledges nothing, and
 // what is known is still read. When they are back, all machines have the same facts.

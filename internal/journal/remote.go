@@ -455,7 +455,7 @@ func (l *Log[S, E]) tellFetch(err error) {
 	switch {
 	case err == nil || errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked):
 	case errors.Is(err, ErrOffline) || errors.Is(err, context.DeadlineExceeded):
-		l.warn(offlineWarning(err, l.Stats().At))
+		l.warn(offlineWarning(l.o.Remote.Name(), err, l.Stats().At))
 	default:
 		l.warn(Warning{Kind: Diverged, File: l.d.n.journal, Text: err.Error() + "."})
 	}

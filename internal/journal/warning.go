@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -113,8 +115,15 @@ func aheadWarning(file string, at time.Time) Warning {
 	return Warning{Kind: Ahead, File: file, Text: fmt.Sprintf("the newest commit is dated %s, ahead of this machine's clock: a clock was wrong when it was made, or is now.", at.UTC().Format(time.RFC3339))}
 }
 
-func offlineWarning(err error, at time.Time) Warning {
-	return Warning{Kind: Offline, Text: fmt.Sprintf("newer commits were not looked for, this is the copy of %s: %v.", at.UTC().Format(time.RFC3339), err)}
+// offlineWarning is about a copy that may be old. A time that ended is no sign that the server is
+// away: what is new may only be large.
+func offlineWarning(remote string, err error, at time.Time) Warning {
+	copied := at.UTC().Format(time.RFC3339)
+	text := fmt.Sprintf("newer commits were not looked for, this is the copy of %s: %v.", copied, err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		text = fmt.Sprintf("newer commits did not come in time, this is the copy of %s: %s.", copied, remote)
+	}
+	return Warning{Kind: Offline, Text: text}
 }
 
 const (

@@ -69,7 +69,7 @@ func (m *machines) says(machine, want string, args ...string) {
 }
 
 // old reports whether a command answered from a copy because the server was late.
-func old(errs string) bool { return strings.Contains(errs, "newer commits were not looked for") }
+func old(errs string) bool { return strings.Contains(errs, "this is the copy of") }
 
 func (m *machines) register(machine string) string {
 	m.t.Helper()
