@@ -76,6 +76,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 				if err != nil {
 					return err
 				}
+				r.Facts = activeIn(st, now, d.Facts)
 				return formats.EncodeNative(&b, d)
 			}
 			return formats.EncodeNative(&b, exportOf(st, s))

@@ -9,6 +9,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/listing"
 	"leanctx/knowledge/state"
 )
@@ -57,6 +58,21 @@ func Count(ctx context.Context, s *knowledge.Store) (n int, err error) {
 func active(st *state.State, now time.Time) (n int) {
 	for _, room := range listing.RoomsOf(st.Known(), now) {
 		n += room.Facts
+	}
+	return n
+}
+
+// activeIn is how many of the facts that these are versions of are active.
+func activeIn(st *state.State, now time.Time, versions []*formats.Fact) (n int) {
+	names := map[fact.ID]bool{}
+	for _, f := range versions {
+		names[fact.IDOf(f.Category, f.Key)] = true
+	}
+	for name, x := range st.Known().Summaries(now) {
+		if names[name] && !x.Archived && x.Period.Contains(now) {
+			names[name] = false
+			n++
+		}
 	}
 	return n
 }
