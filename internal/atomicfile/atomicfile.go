@@ -42,12 +42,17 @@ func Write(path string, o Options, content func(io.Writer) error) (err error) {
 		return err
 	}
 	defer func() {
+		if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == f.Name() {
+			err = &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+		}
 		if err != nil || o.New {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
 	buffer := bufio.NewWriterSize(f, 1<<16)
-	err = errors.Join(content(buffer), buffer.Flush())
+	if err = content(buffer); err == nil {
+		err = buffer.Flush()
+	}
 	if err == nil && o.Mode != 0 {
 		if err = f.Chmod(o.Mode); errors.Is(err, errors.ErrUnsupported) {
 			err = nil

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -129,7 +130,10 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 // check refuses what would let strangers in.
 func (a serveArgs) check() (host string, loopback bool, err error) {
 	host, port, err := net.SplitHostPort(a.addr())
-	if err != nil || port == "" {
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
 		return "", false, &cli.UsageError{Problem: fmt.Sprintf("--addr %q is no address", a.addr()), Advice: "give host:port, such as " + defaultAddr}
 	}
 	ip := net.ParseIP(host)

@@ -279,6 +279,7 @@ func TestServeIsRefused(t *testing.T) {
 	home(t)
 	for want, args := range map[string][]string{
 		"is no address":                {"--addr", "7337"},
+		"\"127.0.0.1:99999\" is no":    {"--addr", "127.0.0.1:99999"},
 		"needs --token-file":           {"--addr", "0.0.0.0:0"},
 		"--tls-cert and --tls-key":     {"--addr", "0.0.0.0:0", "--token-file", "x"},
 		"go together":                  {"--tls-cert", "x"},
