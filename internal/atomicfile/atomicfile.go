@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 )
 
 // Options says how a file is written.
@@ -46,7 +48,9 @@ func Write(path string, o Options, content func(io.Writer) error) (err error) {
 			err = &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
 		}
 		if err != nil || o.New {
-			err = errors.Join(err, os.Remove(f.Name()))
+			if gone := os.Remove(f.Name()); !errors.Is(gone, fs.ErrNotExist) { // after a rename it is
+				err = errors.Join(err, gone)
+			}
 		}
 	}()
 	buffer := bufio.NewWriterSize(f, 1<<16)
@@ -70,16 +74,23 @@ func Write(path string, o Options, content func(io.Writer) error) (err error) {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil && o.Sync {
-		syncDir(filepath.Dir(path))
+		err = syncDir(filepath.Dir(path))
 	}
 	return err
 }
 
-// syncDir makes a new name durable. Some systems cannot sync a directory: there nothing can
-// be done about it.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
+// syncDir makes a new name durable. Windows and some file systems cannot sync a directory:
+// there nothing can be done about it.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
 	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err = d.Sync(); errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
 }

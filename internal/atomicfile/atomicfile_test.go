@@ -82,3 +82,14 @@ func TestErrorNamesTheFileAndNotTheTemporaryOne(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A name that could not be put on disk is an error.
+func TestDirectoryIsNotSynced(t *testing.T) {
+	dir := t.TempDir()
+	if err := syncDir(dir); err != nil {
+		t.Error(err)
+	}
+	if err := syncDir(filepath.Join(dir, "gone")); err == nil && runtime.GOOS != "windows" {
+		t.Error("a directory that is not there was synced")
+	}
+}
