@@ -83,7 +83,7 @@ func (b *background) run(ctx context.Context) {
 			s.opts.Logger.Debug("the index was not written", "error", err)
 		}
 		s.vectors.keep(ctx, s.Now())
-		if err := s.eraser.tidy(ctx, false); err != nil && ctx.Err() == nil {
+		if err := s.eraser.follow(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("what others erased is still on the disk", "error", err)
 		}
 		if t := s.Now(); t.Sub(maintained) >= maintainEach {
@@ -136,7 +136,7 @@ func (b *background) within(limit time.Duration, failure string, do func(context
 // settleErased takes off the disk what another machine of the team erased.
 func (b *background) settleErased() {
 	if s := b.store; s.used.Load() {
-		b.within(settleLong, "what others erased is still on the disk", func(ctx context.Context) error { return s.eraser.tidy(ctx, false) })
+		b.within(settleLong, "what others erased is still on the disk", s.eraser.follow)
 	}
 }
 

@@ -65,9 +65,6 @@ func (e *eraser) purge(ctx context.Context, versions []string) error {
 // tidy takes off this disk what was erased in the team, if it is not known to be off it. again
 // does it in any case.
 func (e *eraser) tidy(ctx context.Context, again bool) error {
-	if !e.team {
-		return nil
-	}
 	sum, names, err := e.tombstones(ctx)
 	if err != nil || sum == "" {
 		return err
@@ -90,6 +87,17 @@ func (e *eraser) tidy(ctx context.Context, again bool) error {
 	}
 	return os.WriteFile(mark, []byte(sum), 0o600)
 }
+
+// follow is tidy in a team. Without one, who erases does it all.
+func (e *eraser) follow(ctx context.Context) error {
+	if !e.team {
+		return nil
+	}
+	return e.tidy(ctx, false)
+}
+
+// TidyErased takes off this disk what a team erased that the store has left.
+func (s *Store) TidyErased(ctx context.Context) error { return s.eraser.tidy(ctx, false) }
 
 // tombstones names the set of all tombstones; empty if there is none.
 func (e *eraser) tombstones(ctx context.Context) (sum string, names []Name, err error) {

@@ -307,6 +307,9 @@ func (c teamCommands) leave(ctx context.Context, sc op.Scope, _ noArgs) (leftTea
 	if err := transfer.BringBack(ctx, former, store); err != nil {
 		return l, err
 	}
+	if err := store.TidyErased(ctx); err != nil { // what was fetched last may be an erasure
+		return l, err
+	}
 	if l.Facts, err = transfer.Count(ctx, store); err != nil {
 		return l, err
 	}

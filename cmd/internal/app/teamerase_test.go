@@ -88,6 +88,27 @@ func TestTeamErase(t *testing.T) {
 	m.says("a", "of the new one", "recall", "new one")
 }
 
+// A machine learns of an erasure when it leaves. The fact is off its disk then.
+func TestTeamLeaveAfterErase(t *testing.T) {
+	const secret = "Zwetschgendatschi"
+	m := newMachines(t)
+	m.on("a", 0, "team", "join", m.url)
+	m.on("a", 0, "remember", "pass/word", "it is "+secret)
+	m.on("b", 0, "remember", "pass/word", "it is "+secret)
+	m.on("b", 0, "remember", "me/word", "mine is Apfelstrudel", "--privacy", "local")
+	m.on("b", 0, "team", "join", m.url)
+	m.on("b", 0, "compact")
+	m.on("a", 0, "knowledge", "remove", "pass/word", "--erase", "--yes")
+	if len(holding(t, filepath.Join(m.dir, "b"), secret)) == 0 {
+		t.Fatal("the test looks in the wrong place")
+	}
+	m.says("b", "Left team", "team", "leave")
+	if in := holding(t, filepath.Join(m.dir, "b"), secret); len(in) > 0 {
+		t.Errorf("b has it in %q", in)
+	}
+	m.says("b", "Apfelstrudel", "recall", "word")
+}
+
 // A machine that lags and has an index starts from a snapshot. It answers as one that fetched every
 // commit: by words, by name, about the past, about what was erased meanwhile.
 func TestTeamLaggingMachine(t *testing.T) {
