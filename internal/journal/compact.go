@@ -272,6 +272,9 @@ func (d *disk) purge() error {
 	if err != nil {
 		return err
 	}
+	if doubts, _ := readName(d.fs, d.n.doubt); len(after(scan(doubts, 0).lines, d.pos.seq)) == 0 {
+		gone = append(gone, d.n.doubt) // their numbers are taken; what is in the log may have been erased
+	}
 	for _, name := range append(gone, d.n.fetched, d.n.journalNew) {
 		if err := removeIfThere(d.fs, name); err != nil {
 			return err

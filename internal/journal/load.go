@@ -282,6 +282,9 @@ func (d *disk) current() bool {
 	if d.j == nil {
 		return errors.Is(err, fs.ErrNotExist) && d.attached()
 	}
+	if d.pos.head.Base > d.pos.seq {
+		return false // J was switched and S was not: then only S changes
+	}
 	return err == nil && os.SameFile(fi, d.info) && fi.Size() == d.pos.off && d.marked()
 }
 

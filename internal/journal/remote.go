@@ -176,7 +176,11 @@ const fetchTries = 8
 
 // fetchAnew empties a copy that has lost commits, once what it starts from is here.
 func (l *Log[S, E]) fetchAnew(ctx context.Context) error {
-	err := l.o.Remote.Fetch(ctx, 0, func(uint64, []byte) error { return errThere })
+	first := uint64(0)
+	err := l.o.Remote.Fetch(ctx, 0, func(_ uint64, commit []byte) error {
+		first, _, _ = Chained(commit)
+		return errThere
+	})
 	if !errors.Is(err, errThere) && !errors.Is(err, ErrGone) {
 		return err
 	}
@@ -185,7 +189,7 @@ func (l *Log[S, E]) fetchAnew(ctx context.Context) error {
 		return err
 	}
 	var s *remoteSnapshot
-	if m.Seq > 0 {
+	if m.Seq > 0 || first != 1 { // the mark may be an older one, or none
 		if s, err = l.newestFor(ctx, position{}); err != nil {
 			return err
 		}

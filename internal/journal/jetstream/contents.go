@@ -12,10 +12,12 @@ func (s *Stream) Put(ctx context.Context, name string, text []byte) error {
 	}
 	b, err := s.objects(ctx, d)
 	if err == nil {
-		err = b.put(ctx, name, text, uint32(min(d.nc.MaxPayload()/2, pieceMost)))
+		_, err = b.put(ctx, name, text, pieceSize(d))
 	}
 	return s.explain(err)
 }
+
+func pieceSize(d *dial) uint32 { return uint32(min(d.nc.MaxPayload()/2, pieceMost)) }
 
 // pieceMost is how many bytes of a text are sent in one message.
 const pieceMost = 512 << 10

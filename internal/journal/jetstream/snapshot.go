@@ -88,8 +88,13 @@ func (l *Log) Save(ctx context.Context, former, m journal.Mark, text []byte) (jo
 		return former, err
 	}
 	m.Name = l.object(snapshotObjects, m.Seq)
-	if err := l.s.Put(ctx, m.Name, text); err != nil {
-		return former, err
+	b, err := l.s.objects(ctx, d)
+	if err != nil {
+		return former, l.s.explain(err)
+	}
+	stored, err := b.put(ctx, m.Name, text, pieceSize(d))
+	if err != nil {
+		return former, l.s.explain(err)
 	}
 	mark, err := json.Marshal(m)
 	if err != nil {
@@ -105,7 +110,8 @@ func (l *Log) Save(ctx context.Context, former, m journal.Mark, text []byte) (jo
 		m.Revision, err = kv.Update(ctx, l.key(), mark, former.Revision)
 	}
 	if errors.Is(err, jetstream.ErrKeyExists) || isCode(err, jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
-		return former, journal.ErrConflict
+		// The text has no mark and never will. It may hold what was erased meanwhile.
+		return former, errors.Join(journal.ErrConflict, b.remove(ctx, stored))
 	}
 	if err != nil {
 		return former, l.s.explain(err)
@@ -324,44 +330,45 @@ const (
 
 // put stores a text under a name, unless it is there. The client's own Put removes the pieces of an
 // upload whose last answer was lost, but such an upload may already have become the object.
-func (b *bucket) put(ctx context.Context, name string, text []byte, piece uint32) error {
-	if there, err := b.has(ctx, name, text); there || err != nil {
-		return err
+func (b *bucket) put(ctx context.Context, name string, text []byte, piece uint32) (*jetstream.ObjectInfo, error) {
+	if there, err := b.whole(ctx, name, text); there != nil || err != nil {
+		return there, err
 	}
 	begun, err := b.stream.Info(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o := jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: piece}}
-	if _, err := b.Put(ctx, o, strings.NewReader(string(text))); err != nil {
-		return err
+	stored, err := b.Put(ctx, o, strings.NewReader(string(text)))
+	if err != nil {
+		return nil, err
 	}
 	now, err := b.stream.Info(ctx)
 	if err == nil && now.TimeStamp.Sub(begun.TimeStamp) > uploadMost {
 		err = fmt.Errorf("the upload of %s took %s; try again", name, now.TimeStamp.Sub(begun.TimeStamp).Round(time.Second))
 	}
-	return err
+	return stored, err
 }
 
-// has tells whether an object is this text, and all its pieces are there.
-func (b *bucket) has(ctx context.Context, name string, text []byte) (bool, error) {
+// whole returns an object that is this text, if all its pieces are there, else nil.
+func (b *bucket) whole(ctx context.Context, name string, text []byte) (*jetstream.ObjectInfo, error) {
 	o, err := b.GetInfo(ctx, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	sum := sha256.New()
 	sum.Write(text)
 	if o.Digest != jetstream.GetObjectDigestValue(sum) {
-		return false, nil
+		return nil, nil
 	}
 	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(b.chunks(o.NUID)))
-	if err != nil {
-		return false, err
+	if err != nil || info.State.Subjects[b.chunks(o.NUID)] != uint64(o.Chunks) {
+		return nil, err
 	}
-	return info.State.Subjects[b.chunks(o.NUID)] == uint64(o.Chunks), nil
+	return o, nil
 }
 
 // sweep removes the pieces that belong to none of the objects. now is the server's time, not later

@@ -148,6 +148,9 @@ func TestServerMakesSnapshots(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	join(t, s.url()).has(t, 50)
+	if err := other.Fetch(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if err := other.View(t.Context(), func(now counters, h journal.Head) error {
 		if now["x"] != 1 {
 			t.Errorf("%v", now)
@@ -348,13 +351,13 @@ func TestSetBackAndSnapshot(t *testing.T) {
 // hooked calls a function after a snapshot was stored.
 type hooked struct {
 	journal.Remote
-	saved func()
+	saved func(journal.Mark)
 }
 
 func (h hooked) Save(ctx context.Context, former, m journal.Mark, text []byte) (journal.Mark, error) {
 	m, err := h.Remote.Save(ctx, former, m, text)
 	if err == nil {
-		h.saved()
+		h.saved(m)
 	}
 	return m, err
 }
@@ -371,9 +374,17 @@ func TestSetBackBeforeTrim(t *testing.T) {
 	a.has(t, 4)
 	maker, times := &home{dir: a.dir}, 0
 	maker.open(t, s.url(), func(_ *options, o *journal.Options) {
-		o.Remote = hooked{a.stream.Log("counters"), func() {
-			if times++; times == 1 {
-				s.restart(t, func() { copyDir(t, backup, s.dir) })
+		log := a.stream.Log("counters")
+		o.Remote = hooked{log, func(m journal.Mark) {
+			if times++; times > 1 {
+				return
+			}
+			s.restart(t, func() { copyDir(t, backup, s.dir) })
+			for _, err := a.stream.Status(t.Context()); err != nil; _, err = a.stream.Status(t.Context()) {
+				time.Sleep(time.Millisecond) // until the connection is made anew
+			}
+			if err := log.Trim(t.Context(), m); !errors.Is(err, journal.ErrConflict) && !errors.Is(err, journal.ErrOffline) {
+				t.Error(err)
 			}
 		}}
 	})
@@ -793,4 +804,137 @@ func inFiles(t testing.TB, dir, text string) (found bool) {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// A process that reads between the two switches of a start sees the copy as it was, and afterwards
+// what the copy is then.
+func TestReadsWhileACopyIsSwitched(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, lagging := join(t, s.url()), join(t, s.url())
+	a.adds(t, 3)
+	lagging.has(t, 3)
+	a.adds(t, 4)
+	a.shrink(t)
+	reader, starter, looked := &home{dir: lagging.dir}, &home{dir: lagging.dir}, false
+	reader.open(t, "nats://127.0.0.1:1", func(so *options, _ *journal.Options) { so.Wait = 0 })
+	starter.open(t, s.url(), func(_ *options, o *journal.Options) {
+		o.Fault = func(op, name string) error {
+			if op == "rename" && name == "state.json" {
+				looked = true
+				if got := reader.copied(t)["x"]; got != 3 {
+					t.Errorf("between the switches: %d", got)
+				}
+			}
+			return nil
+		}
+	})
+	starter.has(t, 7)
+	if got := reader.copied(t)["x"]; got != 7 || !looked {
+		t.Errorf("after them: %d, looked between them: %v", got, looked)
+	}
+}
+
+// Who is late with a snapshot leaves nothing on the server. It may hold what was erased meanwhile.
+func TestLateSnapshotIsTakenAway(t *testing.T) {
+	t.Parallel()
+	const secret = "Zwetschgendatschi"
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 2)
+	log := a.stream.Log("counters")
+	for n := 2; n <= 3; n++ { // the first snapshot, and one that replaces another
+		former, _, err := log.Newest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.shrink(t)
+		if _, err := log.Save(t.Context(), former, journal.Mark{Seq: 1, Place: 1}, []byte(secret)); !errors.Is(err, journal.ErrConflict) {
+			t.Error(err)
+		}
+		if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 || inFiles(t, s.dir, secret) {
+			t.Errorf("%q, %d pieces", names, pieces)
+		}
+		join(t, s.url()).has(t, n)
+		a.add(t, "x")
+	}
+}
+
+// A write in doubt that the server has, and that another machine erases, leaves this disk too.
+func TestErasedWriteInDoubt(t *testing.T) {
+	t.Parallel()
+	const secret = "Zwetschgendatschi"
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	a.add(t, "x")
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	_, err := a.Update(ctx, func(counters, time.Time) ([]event, error) {
+		s.Set(proctest.DropAnswers)
+		go func() { <-s.Dropped; giveUp() }()
+		return []event{{Key: secret}}, nil
+	})
+	if !errors.Is(err, journal.ErrInDoubt) {
+		t.Fatal(err)
+	}
+	if err := a.Purge(t.Context()); err != nil || !inFiles(t, a.dir, secret) {
+		t.Errorf("what may be needed is gone: %v", err)
+	}
+	s.Set(proctest.Pass)
+	s.Cut()
+	for b.newest(t)[secret] == 0 { // the request had gone through
+		time.Sleep(time.Millisecond)
+	}
+	b.add(t, "forget")
+	if got := a.newest(t); got[secret] > 0 {
+		t.Fatal(got)
+	}
+	if err := a.Purge(t.Context()); err != nil || inFiles(t, a.dir, secret) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// unmarked knows no snapshot, as a server of a cluster that lags.
+type unmarked struct{ journal.Remote }
+
+func (u unmarked) Newest(ctx context.Context) (m journal.Mark, each uint64, err error) {
+	_, each, err = u.Remote.Newest(ctx)
+	return m, each, err
+}
+
+// A copy that lost commits is not emptied before what it starts from is here.
+func TestDamagedCopyWithoutAMark(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	b.adds(t, 4)
+	b.shrink(t)
+	b.adds(t, 4)
+	a.has(t, 8)
+	a.close()
+	text, err := os.ReadFile(journalOf(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-300] ^= 1
+	if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.open(t, s.url(), func(so *options, o *journal.Options) {
+		so.Wait = 0
+		o.Remote = unmarked{b.stream.Log("counters")}
+	})
+	if err := a.Fetch(t.Context()); !errors.Is(err, journal.ErrDiverged) {
+		t.Error(err)
+	}
+	a.close()
+	a.open(t, "nats://127.0.0.1:1", func(so *options, _ *journal.Options) { so.Wait = 0 })
+	if got := a.copied(t); got["x"] != 7 {
+		t.Errorf("%v", got)
+	}
+	a.close()
+	a.open(t, s.url())
+	if got := a.newest(t); got["x"] != 8 {
+		t.Errorf("%v", got)
+	}
 }
