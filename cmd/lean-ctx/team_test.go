@@ -297,6 +297,55 @@ func TestTeamJoinKilled(t *testing.T) {
 	}
 }
 
+// A leave that is killed in the middle is brought to its end by the next write, which then goes
+// where the memory is.
+func TestTeamLeaveKilled(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 1)
+	m := c.alone(t)
+	m.must(t, "remember", "me/note", "only mine", "--privacy", "local")
+	m.must(t, "team", "join", m.url)
+	m.must(t, "remember", "kept/before", "the shared value")
+	p := m.proxies[0]
+	p.DropAfter(6)
+	leave := exec.CommandContext(t.Context(), "lean-ctx", "team", "leave")
+	leave.Env = m.env
+	if err := leave.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = leave.Wait(); close(ended) }() // it is killed, or has left
+	select {
+	case <-p.Dropped:
+	case <-ended:
+	}
+	_ = leave.Process.Kill()
+	<-ended
+	p.DropAfter(-1)
+	p.Set(proctest.Pass)
+	p.Cut()
+	code, state := m.run(t, "team", "status")
+	if code == 0 || !strings.Contains(state, "in no team") && !strings.Contains(state, "lean-ctx team leave") {
+		t.Errorf("team status: exit code %d: %s", code, state)
+	}
+	if got := m.must(t, "recall", "shared value"); !strings.Contains(got, "kept/before") {
+		t.Errorf("it is not read: %s", got)
+	}
+	got := m.must(t, "remember", "kept/after", "the value at home")
+	if strings.Contains(state, "lean-ctx team leave") != strings.Contains(got, "It was brought to its end") {
+		t.Errorf("%s%s", state, got)
+	}
+	got = m.must(t, "recall", "only mine, value")
+	for _, name := range []string{"me/note", "kept/before", "kept/after"} {
+		if !strings.Contains(got, name) {
+			t.Errorf("%s is not there: %s", name, got)
+		}
+	}
+	if code, out := m.run(t, "team", "leave"); code != 1 || !strings.Contains(out, "in no team") {
+		t.Errorf("team leave: exit code %d: %s", code, out)
+	}
+}
+
 // What is written while a project joins a team, or leaves it, is acknowledged only if it is there
 // afterwards. The command that moves the project stops in the middle, since its network is gone.
 func TestWritesWhileTheProjectMoves(t *testing.T) {

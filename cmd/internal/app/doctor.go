@@ -221,7 +221,9 @@ const clockOff = time.Minute
 
 // team checks the team that the project is in, if any.
 func (x *examination) team(ctx context.Context) {
-	t, err := teamCommands{x.run}.status(ctx, x.scope, noArgs{})
+	sc := x.scope
+	sc.Effect = op.Reads
+	t, err := teamCommands{x.run}.status(ctx, sc, noArgs{})
 	switch {
 	case errors.Is(err, errNoTeam):
 		return

@@ -34,8 +34,9 @@ type membership struct {
 	Project string    `json:"project_hash"` // the project's hash in the stream
 	Machine string    `json:"machine"`      // this machine's name in the team
 	State   string    `json:"state"`
-	Since   time.Time `json:"since"`           // when it came into this state
-	Joins   int       `json:"joins,omitempty"` // how often the project has joined a team; 0: once
+	Since   time.Time `json:"since"`             // when it came into this state
+	Joins   int       `json:"joins,omitempty"`   // how often the project has joined a team; 0: once
+	Leaving bool      `json:"leaving,omitempty"` // a `team leave` has begun, and not ended
 
 	hash    string
 	dataDir string
@@ -85,7 +86,7 @@ func (m *membership) in() bool { return m.State == member }
 // key tells the open stores of a project from those that it had before it joined or left.
 func (m *membership) key() string {
 	if m.moved() || m.former {
-		return strings.Join([]string{m.hash, m.State, m.Stream, strconv.Itoa(m.joins()), strconv.FormatBool(m.former)}, " ")
+		return strings.Join([]string{m.hash, m.State, m.Stream, strconv.Itoa(m.joins()), strconv.FormatBool(m.former), strconv.FormatBool(m.Leaving)}, " ")
 	}
 	return m.hash
 }
@@ -155,9 +156,10 @@ func (m *membership) machine() string {
 	return ""
 }
 
-// team returns the remote logs, nil without a team.
+// team returns the remote logs, nil without a team. A project that is leaving has none: some of
+// its copies may not be copies any more.
 func (m *membership) team(s *stores) journal.Team {
-	if !m.in() {
+	if !m.in() || m.Leaving {
 		return nil
 	}
 	return s.stream(m).Log
@@ -194,8 +196,8 @@ func (m *membership) fence(s *stores) journal.Fence {
 }
 
 // closeFence keeps everybody else out of the project's stores until open is called.
-func (m *membership) closeFence(ctx context.Context, s *stores) (open func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, fenceWait)
+func (m *membership) closeFence(ctx context.Context, s *stores, wait time.Duration) (open func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
 		lock, err := m.enter(s, journal.TryLock)
@@ -219,6 +221,9 @@ func (m *membership) closeFence(ctx context.Context, s *stores) (open func(), er
 
 // fenceWait is how long a join or leave waits for writes that have begun, which may wait for an answer.
 const fenceWait = 15 * time.Second
+
+// finishWait is how long a write waits for a `team leave` that is still under way.
+const finishWait = 5 * time.Second
 
 // enter locks the fence, unless the project joined a team or left one since m was read.
 func (m *membership) enter(s *stores, try func(*os.Root, string) (*journal.FileLock, bool, error)) (*journal.FileLock, error) {

@@ -370,11 +370,23 @@ func (s *stores) justFound(sc op.Scope) (p located, ok bool) {
 	return p, err == nil
 }
 
-// project finds the project of a call and where its stores are, and records what is new about
+// project finds the project of a call and where its stores are. An operation that changes
+// something first ends a `team leave` of the project that was killed.
+func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
+	p, err := s.find(ctx, sc)
+	if err == nil && p.at.Leaving && sc.Effect != op.Reads {
+		if err = s.finishLeave(ctx, sc, p); err == nil {
+			p.at, err = s.membership(p.Hash)
+		}
+	}
+	return p, err
+}
+
+// find finds the project of a call and where its stores are, and records what is new about
 // it. An operation that only reads records no unknown project, and works on a disk that cannot
 // be written. It does record news about a known project, if it can: a repository that moves
 // is found by its first commit, which often comes after the first fact.
-func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
+func (s *stores) find(ctx context.Context, sc op.Scope) (located, error) {
 	if p, ok := s.justFound(sc); ok {
 		return p, nil
 	}

@@ -79,11 +79,16 @@ func (a joinArgs) server(c *config.Config) (jetstream.Server, error) {
 // streamName is a name as NATS accepts it.
 func streamName(name string) string {
 	return strings.Trim(strings.Map(func(c rune) rune {
-		if c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' {
+		if inName(c) {
 			return c
 		}
 		return '_'
 	}, name), "_")
+}
+
+// inName reports whether the name of a team may have a character.
+func inName(c rune) bool {
+	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // teamName is what a project is called in its team if nobody names it. The directory's
@@ -139,10 +144,14 @@ func (j joinedTeam) Text() string {
 // join takes --project for the project's name in the team, unless it is a directory.
 func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joinedTeam, error) {
 	var none joinedTeam
+	what := "name"
 	if name := c.globals.Project; name != "" && a.Name == "" {
-		if _, err := os.Stat(name); err != nil && !strings.ContainsAny(name, `/\`) {
-			a.Name, sc.Project = name, "."
+		if _, err := os.Stat(c.stores.config.Project); err != nil {
+			a.Name, sc.Project, what = name, cmp.Or(os.Getenv(config.ProjectVar), "."), "directory, and no name"
 		}
+	}
+	if strings.ContainsFunc(a.Name, func(c rune) bool { return !inName(c) }) {
+		return none, &cli.UsageError{Problem: fmt.Sprintf("%q is no %s of a project in a team", a.Name, what), Advice: "a name has the letters a to z and A to Z, digits, - and _"}
 	}
 	p, err := c.stores.project(ctx, sc)
 	if err != nil {
@@ -153,7 +162,7 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 	if err != nil {
 		return none, err
 	}
-	name := cmp.Or(streamName(a.Name), teamName(p))
+	name := cmp.Or(a.Name, teamName(p))
 	if m.in() {
 		if m.Stream == name && m.URL == server.URL {
 			return joinedTeam{Team: name, Server: m.URL, Again: true}, nil
@@ -173,7 +182,7 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 			return none, err
 		}
 	}
-	open, err := m.closeFence(ctx, c.stores)
+	open, err := m.closeFence(ctx, c.stores, fenceWait)
 	if err != nil {
 		return none, err
 	}
@@ -250,6 +259,9 @@ func copyStore[S, R any](ctx context.Context, from, to func() (S, error), since 
 // errNoTeam means that the project is in no team.
 var errNoTeam = errors.New("this project is in no team; join one with: lean-ctx team join nats://HOST:4222")
 
+// errLeaving means that the project is about to leave its team.
+var errLeaving = errors.New("this project began to leave its team and has not ended; run it again: lean-ctx team leave")
+
 type leftTeam struct {
 	Team    string `json:"team"`
 	Facts   int    `json:"facts"`
@@ -259,7 +271,7 @@ type leftTeam struct {
 }
 
 func (l leftTeam) Text() string {
-	text := fmt.Sprintf("Left team %s. %s stay here, in %s.", l.Team, prose.Count(l.Facts, "fact"), l.Dir)
+	text := fmt.Sprintf("Left team %s. The memory of %s stays here, in %s.", l.Team, prose.Count(l.Facts, "fact"), l.Dir)
 	if l.InDoubt == 0 {
 		text += " Every write of this machine had been acknowledged; none is unsent."
 	} else {
@@ -272,21 +284,35 @@ func (l leftTeam) Text() string {
 }
 
 func (c teamCommands) leave(ctx context.Context, sc op.Scope, _ noArgs) (leftTeam, error) {
-	p, err := c.stores.project(ctx, sc)
+	p, err := c.stores.find(ctx, sc)
 	if err != nil {
 		return leftTeam{}, err
 	}
-	m := p.at
-	if !m.in() {
+	if !p.at.in() {
 		return leftTeam{}, errNoTeam
 	}
-	open, err := m.closeFence(ctx, c.stores)
+	l, err := c.stores.leave(ctx, sc, p, fenceWait)
+	if err != nil {
+		err = fmt.Errorf("the project has not left its team yet; leave again to go on: %w", err)
+	}
+	return l, err
+}
+
+// leave has a project leave its team. It goes on where an earlier attempt ended.
+func (s *stores) leave(ctx context.Context, sc op.Scope, p located, wait time.Duration) (leftTeam, error) {
+	m := p.at
+	open, err := m.closeFence(ctx, s, wait)
 	if err != nil {
 		return leftTeam{}, err
 	}
 	defer open()
 	l := leftTeam{Team: m.Stream, Dir: m.copyDir()}
-	d, err := journal.Detach(ctx, c.stores.stream(m).Named, statusWait,
+	begun := *m
+	begun.Leaving = true
+	if err := begun.write(); err != nil {
+		return l, err
+	}
+	d, err := journal.Detach(ctx, s.stream(m).Named, statusWait,
 		m.knowledgeDir(), m.agentsDir(), filepath.Join(m.agentsDir(), "diaries"), filepath.Join(m.agentsDir(), "shared", p.Hash))
 	if err != nil {
 		return l, err
@@ -295,12 +321,12 @@ func (c teamCommands) leave(ctx context.Context, sc op.Scope, _ noArgs) (leftTea
 		l.Old = d.Old.Error()
 	}
 	n := *m
-	n.State, n.Since = left, time.Now().UTC()
-	former, err := c.stores.store(sc, located{Project: p.Project, at: m.before()})
+	n.State, n.Since, n.Leaving = left, time.Now().UTC(), false
+	former, err := s.store(sc, located{Project: p.Project, at: m.before()})
 	if err != nil {
 		return l, err
 	}
-	store, err := c.stores.store(sc, located{Project: p.Project, at: &n})
+	store, err := s.store(sc, located{Project: p.Project, at: &n})
 	if err != nil {
 		return l, err
 	}
@@ -314,4 +340,18 @@ func (c teamCommands) leave(ctx context.Context, sc op.Scope, _ noArgs) (leftTea
 		return l, err
 	}
 	return l, n.write() // last: until then the project is in the team, and leaves it again
+}
+
+// finishLeave ends a `team leave` that was killed. Until then the project's copies take no writes.
+func (s *stores) finishLeave(ctx context.Context, sc op.Scope, p located) error {
+	l, err := s.leave(ctx, sc, p, finishWait)
+	switch {
+	case err == nil:
+		s.warn("`lean-ctx team leave` had been interrupted. It was brought to its end. " + l.Text())
+	case errors.Is(err, journal.ErrElsewhere): // another process has ended it
+		err = nil
+	case !errors.Is(err, journal.ErrLocked):
+		err = fmt.Errorf("%w: %w", errLeaving, err)
+	}
+	return err
 }

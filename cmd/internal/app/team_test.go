@@ -212,6 +212,11 @@ func TestTeamArguments(t *testing.T) {
 			t.Errorf("the answer repeats a secret: %s", errs)
 		}
 	}
+	for _, name := range [][]string{{"--name", "nä me"}, {"--name", "a/b"}, {"--project", "odd näme/app"}, {"--project", "öö"}} {
+		if _, errs := m.on("a", 2, append([]string{"team", "join", m.url}, name...)...); !strings.Contains(errs, "digits, - and _") {
+			t.Errorf("%s: %s", name, errs)
+		}
+	}
 	m.on("a", 1, "team", "status")
 	m.on("a", 1, "team", "leave")
 	m.on("a", 3, "team", "join", m.url, "--creds", "nothing.creds")

@@ -22,6 +22,9 @@ func (c teamCommands) status(ctx context.Context, sc op.Scope, _ noArgs) (teamSt
 	if !m.in() {
 		return teamState{}, errNoTeam
 	}
+	if m.Leaving {
+		return teamState{}, errLeaving
+	}
 	store, err := c.stores.store(sc, p)
 	if err != nil {
 		return teamState{}, err
