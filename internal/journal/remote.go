@@ -103,7 +103,7 @@ var (
 	ErrConflict  = errors.New("another machine was first")
 	ErrDiverged  = errors.New("the shared log is not the one that this copy was made from")
 	ErrFull      = errors.New("full: the server's disk or a limit of it leaves no room")
-	ErrElsewhere = errors.New("the store joined a team or left one; try again")
+	ErrElsewhere = errors.New("the store joined a team or left one")
 )
 
 // errUnplaced means that the fetch began after the copy's last commit.
@@ -118,8 +118,8 @@ func (o *Options) remoteName() string {
 
 // checkRemote refuses to write files that belong to another remote log. The file lock is held.
 func (d *disk) checkRemote() error {
-	if name := d.pos.head.Remote; d.j != nil && name != d.o.remoteName() {
-		return d.errorf(d.n.journal, ErrElsewhere, "it is a copy of %q, and was opened for %q", name, d.o.remoteName())
+	if d.j != nil && d.pos.head.Remote != d.o.remoteName() {
+		return d.errorf(d.n.journal, ErrElsewhere, "try again; if a team join or team leave broke off, run that again first")
 	}
 	return nil
 }

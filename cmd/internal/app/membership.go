@@ -241,7 +241,7 @@ func (m *membership) enter(s *stores, try func(*os.Root, string) (*journal.FileL
 	}
 	now, err := s.membership(m.hash)
 	if err == nil && now.key() != m.key() {
-		err = fmt.Errorf("%s: %w", m.file(), journal.ErrElsewhere)
+		err = fmt.Errorf("%s: %w: try again", m.file(), journal.ErrElsewhere)
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
