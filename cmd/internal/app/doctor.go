@@ -202,7 +202,7 @@ func (x *examination) remove(paths ...string) error {
 // repository checks whether the store and the repository agree.
 func (x *examination) repository(ctx context.Context, sc op.Scope, store *knowledge.Store) {
 	p, err := x.stores.project(ctx, sc)
-	if err != nil || replica.Brings(p.Root) == 0 {
+	if err != nil || brings(p) == 0 {
 		return
 	}
 	r, err := replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), Check: true})

@@ -157,7 +157,7 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 		Findings: w, OtherStores: w, Coworkers: w, Encoders: s.transformers(),
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
-		Erased: replica.Purge, Brings: func() int { return replica.Brings(p.Root) },
+		Erased: replica.Purge, Brings: func() int { return brings(p) },
 		Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession,
 	}
 	if p.at.moved() {

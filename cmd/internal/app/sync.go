@@ -50,6 +50,14 @@ func recognised(p located) replica.Project {
 	return r
 }
 
+// brings counts the facts that the repository of a project brings. A project in a team has no sync.
+func brings(p located) int {
+	if p.at.in() {
+		return 0
+	}
+	return replica.Brings(p.Root)
+}
+
 // takeIn has connect take in what the repository brings. It writes nothing there.
 func (c repositorySync) takeIn(ctx context.Context, sc op.Scope, root string) (notes []string) {
 	if replica.Brings(root) == 0 {
@@ -57,6 +65,9 @@ func (c repositorySync) takeIn(ctx context.Context, sc op.Scope, root string) (n
 	}
 	var r replica.Report
 	p, err := c.stores.project(ctx, sc)
+	if err == nil && p.at.in() {
+		return nil
+	}
 	var store *knowledge.Store
 	if err == nil {
 		store, err = c.stores.store(sc, p)

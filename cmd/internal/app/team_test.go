@@ -158,6 +158,25 @@ func TestTeam(t *testing.T) {
 	m.says("a", "only mine", "recall", "only mine")
 }
 
+// A project in a team is not sent to sync, which it has not.
+func TestTeamWithAMemoryInTheRepository(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "remember", "auth/token", "Uses JWT")
+	m.on("a", 0, "sync")
+	m.says("b", "lean-ctx sync", "knowledge", "wakeup") // what the repository brings is told outside a team
+	for _, machine := range []string{"a", "b"} {
+		m.on(machine, 0, "team", "join", m.url)
+		m.on(machine, 0, "remember", "db/engine", "PostgreSQL "+machine)
+		for _, command := range [][]string{{"doctor"}, {"knowledge", "wakeup"}, {"connect", "cursor"}} {
+			t.Setenv(config.DataDirVar, filepath.Join(m.dir, machine))
+			_, out, errs := do(t, "", command...)
+			if strings.Contains(out+errs, "sync") {
+				t.Errorf("%s: lean-ctx %s speaks of sync in a team:\n%s%s", machine, strings.Join(command, " "), out, errs)
+			}
+		}
+	}
+}
+
 // Without the server reads work and say how old they are. Writes are refused.
 func TestTeamOffline(t *testing.T) {
 	m := newMachines(t)
