@@ -938,3 +938,37 @@ func TestDamagedCopyWithoutAMark(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A start that is killed between its two switches leaves the copy as it was.
+func TestStartKilledBetweenTheSwitches(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, lagging := join(t, s.url()), join(t, s.url())
+	a.adds(t, 3)
+	lagging.has(t, 3)
+	a.adds(t, 4)
+	a.shrink(t)
+	killed, switched := &home{dir: lagging.dir}, false
+	killed.open(t, s.url(), func(_ *options, o *journal.Options) {
+		o.Fault = func(op, name string) error {
+			if switched {
+				return errBroken
+			}
+			switched = op == "rename" && (name == "state.journal" || name == "state.json")
+			return nil
+		}
+	})
+	if err := killed.Fetch(t.Context()); !errors.Is(err, errBroken) {
+		t.Fatal(err)
+	}
+	killed.close()
+	lagging.close()
+	lagging.open(t, s.url())
+	if got := lagging.copied(t)["x"]; got != 3 && got != 7 {
+		t.Errorf("%d", got)
+	}
+	lagging.has(t, 7)
+	if at := lagging.head(t); at.Sum != a.head(t).Sum || at.Repairs > 0 {
+		t.Errorf("%+v", at)
+	}
+}
