@@ -174,6 +174,8 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 	switch {
 	case existing && len(several(in.versions, m.present)) > 0:
 		return m.several(n, in)
+	case existing && m.in.Contest && m.outdated(n, in):
+		return m.update(n, in)
 	case erased && !existing, existing && m.in.Merge == mergeSkip:
 		m.r.Skipped += in.records
 		if erased || withdrawn(m.st.Versions(n), m.present) {
@@ -191,6 +193,32 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 		return m.replace(in)
 	default:
 		m.append(n, in)
+	}
+	return nil
+}
+
+// outdated reports whether what is believed here is a version of the file that it has replaced or
+// withdrawn since.
+func (m *merger) outdated(n fact.ID, in incoming) bool {
+	theirs, ours := fact.Current(in.versions, m.present), fact.Current(m.over.Versions(n), m.present)
+	if ours == nil || theirs != nil && (theirs.ID == ours.ID || m.st.ByID(theirs.ID) != nil) {
+		return false
+	}
+	return slices.ContainsFunc(in.versions, func(v *fact.Version) bool {
+		return v.ID == ours.ID && v.Value == ours.Value && (theirs != nil || v.RetractedAt != nil)
+	})
+}
+
+// update does here what the file did after the version that is believed here.
+func (m *merger) update(n fact.ID, in incoming) error {
+	if fact.Current(in.versions, m.present) != nil {
+		return m.replace(in)
+	}
+	m.r.Skipped += in.records
+	events, x := knowledge.End(m.over, n, "", m.store.Source("", 1), m.now, m.present)
+	m.add(events...)
+	if x.Warned() {
+		m.r.Disputed++
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -317,6 +318,35 @@ func TestTeamJoinPublishesWhatIsOpen(t *testing.T) {
 	}
 	m.on("b", 0, "team", "leave")
 	m.says("b", "mine too", "recall", "mine too")
+}
+
+// What changed at home after a join that was interrupted is the newer version of what that join
+// published. What somebody else said in the team meanwhile is not.
+func TestTeamJoinAfterOneThatWasInterrupted(t *testing.T) {
+	m := newMachines(t)
+	for _, key := range []string{"changed", "removed", "contested"} {
+		m.on("a", 0, "remember", "home/"+key, "the first value")
+	}
+	m.on("a", 0, "team", "join", m.url)
+	files, _ := filepath.Glob(filepath.Join(m.dir, "a", "teams", "*", "team.json"))
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`"joins": 1`).ReplaceAll(bytes.Replace(text, []byte(`"member"`), []byte(`"joining"`), 1), []byte(`"joins": 0`))
+	if err := os.WriteFile(files[0], text, 0o600); err != nil { // as if it had been killed before its last step
+		t.Fatal(err)
+	}
+	m.on("a", 0, "remember", "home/changed", "the second value")
+	m.on("a", 0, "knowledge", "remove", "home", "removed")
+	m.on("a", 0, "remember", "home/contested", "the second value")
+	m.on("b", 0, "team", "join", m.url)
+	m.on("b", 0, "remember", "home/contested", "what b says")
+	m.says("a", "1 fact published, 2 already there", "team", "join", m.url)
+	m.says("b", "Disputes (1)", "knowledge", "disputes")
+	m.says("b", "[home/contested] 'the second value'", "knowledge", "disputes")
+	m.says("b", "[home/changed]: the second value", "recall", "second value")
+	m.says("b", "No current fact [home/removed]", "recall", "removed")
 }
 
 // A join that fails half-way leaves the memory that the project had, also one that had left a team.
