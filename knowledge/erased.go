@@ -36,17 +36,17 @@ type eraser struct {
 	vectors *vectorSync
 	notices *notice.Pending
 	team    bool
-	others  func(dir string, names []Name) error // [Options].Erased
+	others  func(dir string, erased []formats.Tombstone) error // [Options].Erased
 }
 
 // erase takes a fact and its versions off the disk, and all that was erased in a team.
-func (e *eraser) erase(ctx context.Context, n Name, versions []string) error {
+func (e *eraser) erase(ctx context.Context, t formats.Tombstone, versions []string) error {
 	if e.team {
 		return e.tidy(ctx, true)
 	}
 	err := e.purge(ctx, versions)
 	if e.others != nil {
-		err = errors.Join(err, e.others(e.dir, []Name{n}))
+		err = errors.Join(err, e.others(e.dir, []formats.Tombstone{t}))
 	}
 	return err
 }
@@ -65,7 +65,7 @@ func (e *eraser) purge(ctx context.Context, versions []string) error {
 // tidy takes off this disk what was erased in the team, if it is not known to be off it. again
 // does it in any case.
 func (e *eraser) tidy(ctx context.Context, again bool) error {
-	sum, names, err := e.tombstones(ctx)
+	sum, erased, err := e.tombstones(ctx)
 	if err != nil || sum == "" {
 		return err
 	}
@@ -81,7 +81,7 @@ func (e *eraser) tidy(ctx context.Context, again bool) error {
 		return err
 	}
 	if e.others != nil {
-		if err := e.others(e.dir, names); err != nil {
+		if err := e.others(e.dir, erased); err != nil {
 			return err
 		}
 	}
@@ -99,13 +99,13 @@ func (e *eraser) follow(ctx context.Context) error {
 // TidyErased takes off this disk what a team erased that the store has left.
 func (s *Store) TidyErased(ctx context.Context) error { return s.eraser.tidy(ctx, false) }
 
-// tombstones names the set of all tombstones; empty if there is none.
-func (e *eraser) tombstones(ctx context.Context) (sum string, names []Name, err error) {
+// tombstones returns all tombstones and a name of the set; empty if there is none.
+func (e *eraser) tombstones(ctx context.Context) (sum string, erased []formats.Tombstone, err error) {
 	var all []string
 	err = e.log.Look(ctx, func(k state.Known) error {
 		for t := range k.Tombstones() {
 			all = append(all, fmt.Sprintf("%q %q %d", t.Category, t.Key, t.ErasedAt.UnixNano()))
-			names = append(names, Name{Category: t.Category, Key: t.Key})
+			erased = append(erased, t)
 		}
 		return nil
 	})
@@ -114,19 +114,26 @@ func (e *eraser) tombstones(ctx context.Context) (sum string, names []Name, err 
 	}
 	slices.Sort(all)
 	digest := sha256.Sum256([]byte(strings.Join(all, "\n")))
-	return hex.EncodeToString(digest[:]), names, nil
+	return hex.EncodeToString(digest[:]), erased, nil
 }
 
 // EraseShared erases facts whose team has erased them. It is for what was remembered before the
-// project joined. A fact with a local version stays: that is not the team's.
-func EraseShared(ctx context.Context, s *Store, names []Name) error {
+// project joined. A fact with a local version stays: that is not the team's. So does one that was
+// remembered after the erasure.
+func EraseShared(ctx context.Context, s *Store, erased []formats.Tombstone) error {
 	return s.TakeIn(ctx, func(st *state.State, now time.Time) (events []state.Event, err error) {
-		for _, n := range names {
-			vs := st.Versions(fact.IDOf(n.Category, n.Key))
-			if len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Privacy == PrivacyLocal }) {
-				events = append(events, state.Event{Erase: &formats.Tombstone{Category: n.Category, Key: n.Key, ErasedAt: now}})
+		for _, t := range erased {
+			vs := st.Versions(fact.IDOf(t.Category, t.Key))
+			if len(vs) > 0 && !RememberedAfter(t, vs) && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Privacy == PrivacyLocal }) {
+				events = append(events, state.Event{Erase: &formats.Tombstone{Category: t.Category, Key: t.Key, ErasedAt: now}})
 			}
 		}
 		return events, nil
 	})
+}
+
+// RememberedAfter reports whether all versions of a fact were recorded after an erasure of its name:
+// then they are not what was erased.
+func RememberedAfter(t formats.Tombstone, vs []*fact.Version) bool {
+	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return !v.CreatedAt.After(t.ErasedAt) })
 }

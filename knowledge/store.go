@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leanctx/embed/vectors"
+	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
 	"leanctx/internal/refusal"
@@ -62,7 +63,7 @@ type Options struct {
 	Brings func() int
 	// Erased is called when facts are erased. It takes them out of what is kept beside
 	// the facts in the store's directory; may be nil.
-	Erased func(dir string, names []Name) error
+	Erased func(dir string, erased []formats.Tombstone) error
 	Logger *slog.Logger
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 	Team   journal.Team                // the machines that share the facts; nil: this one alone

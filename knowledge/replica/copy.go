@@ -90,16 +90,16 @@ func join(lines []*Line) []byte {
 	return b.Bytes()
 }
 
-// Purge takes what is told of erased facts out of the copy in a store's directory. Each
+// Purge takes what is told of facts that are gone out of the copy in a store's directory. Each
 // line keeps its place.
-func Purge(dir string, names []formats.Name) error {
+func Purge(dir string, gone []formats.Tombstone) error {
 	lines, err := readCopy(dir, math.MaxInt)
 	if err != nil {
 		return err
 	}
 	erased := map[string]bool{}
-	for _, n := range names {
-		erased[hashed(n)] = true
+	for _, t := range gone {
+		erased[hashed(formats.Name{Category: t.Category, Key: t.Key})] = true
 	}
 	for _, l := range slices.Backward(lines) {
 		if l.Op == opRename && erased[hashed(*l.To)] {

@@ -171,6 +171,9 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 		m.add(state.Event{Revive: &t})
 		erased = false
 	}
+	if erased && m.in.Contest && knowledge.RememberedAfter(tombstone, in.versions) {
+		erased = false
+	}
 	switch {
 	case existing && len(several(in.versions, m.present)) > 0:
 		return m.several(n, in)

@@ -17,6 +17,7 @@ import (
 
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
+	"leanctx/formats"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/knowledge"
 	"leanctx/knowledge/listing"
@@ -162,8 +163,8 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	}
 	if p.at.moved() {
 		o.Adopt = nil // the former store has adopted what another program kept
-		o.Erased = func(dir string, names []knowledge.Name) error {
-			return errors.Join(replica.Purge(dir, names), w.eraseBefore(context.Background(), names))
+		o.Erased = func(dir string, erased []formats.Tombstone) error {
+			return errors.Join(replica.Purge(dir, erased), w.eraseBefore(context.Background(), erased))
 		}
 	}
 	return o, nil
@@ -188,7 +189,7 @@ func (w projectStores) asserted(ctx context.Context, agent string, since time.Ti
 }
 
 // eraseBefore erases facts also from the stores that the project had before it joined.
-func (w projectStores) eraseBefore(ctx context.Context, names []knowledge.Name) error {
+func (w projectStores) eraseBefore(ctx context.Context, erased []formats.Tombstone) error {
 	for m := w.project.at; m.moved(); {
 		m = m.before()
 		if _, err := os.Stat(m.knowledgeDir()); errors.Is(err, fs.ErrNotExist) {
@@ -198,7 +199,7 @@ func (w projectStores) eraseBefore(ctx context.Context, names []knowledge.Name) 
 		if err != nil {
 			return err
 		}
-		if err := knowledge.EraseShared(ctx, store, names); err != nil {
+		if err := knowledge.EraseShared(ctx, store, erased); err != nil {
 			return err
 		}
 	}

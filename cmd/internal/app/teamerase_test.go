@@ -177,3 +177,29 @@ func TestTeamEraseInAStreamThatKeepsAll(t *testing.T) {
 	m.on("a", 0, "remember", "pass/word", "secret")
 	m.says("a", "Its bytes stay in the server's stream", "knowledge", "remove", "pass/word", "--erase", "--yes")
 }
+
+// A team's erasure is of what was remembered before it. What a machine that joins later has
+// remembered since under that name is published.
+func TestTeamJoinAfterAnErasure(t *testing.T) {
+	m := newMachines(t)
+	m.on("b", 0, "remember", "pass/word", "the old one")
+	m.on("a", 0, "remember", "pass/word", "the old one")
+	m.on("a", 0, "team", "join", m.url)
+	m.on("a", 0, "knowledge", "remove", "pass/word", "--erase", "--yes")
+	m.on("c", 0, "remember", "pass/word", "a later one")
+	m.on("b", 0, "team", "join", m.url)
+	if out, _ := m.on("a", 0, "recall", "pass/word"); strings.Contains(out, "old one") {
+		t.Errorf("what was erased is back: %s", out)
+	}
+	m.says("c", "1 fact published", "team", "join", m.url)
+	for _, machine := range []string{"a", "b", "c"} {
+		m.says(machine, "a later one", "recall", "pass/word")
+	}
+	m.on("c", 0, "remember", "other/fact", "PostgreSQL")
+	for machine, want := range map[string]int{"b": 0, "c": 1} {
+		before := filepath.Join(m.dir, machine, "knowledge")
+		if in := holding(t, before, map[string]string{"b": "the old one", "c": "a later one"}[machine]); min(len(in), 1) != want {
+			t.Errorf("%s: the memory from before has it in %q", machine, in)
+		}
+	}
+}
