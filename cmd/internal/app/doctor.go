@@ -230,6 +230,9 @@ func (x *examination) team(ctx context.Context) {
 	case err != nil:
 		x.problem("team", err.Error(), "")
 		return
+	case t.SetBack:
+		x.problem("team", hook.Line(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+". "+setBackAdvice)
+		return
 	case !t.Reachable:
 		x.problem("team", hook.Line(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+"; start the server, or check the network and the credentials")
 		return

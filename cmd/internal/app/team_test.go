@@ -225,6 +225,33 @@ func TestTeamFull(t *testing.T) {
 	m.says("a", "RS256", "recall", "RS256")
 }
 
+// A server that answers without the stream is not told to be away, nor to be started.
+func TestTeamWhoseStreamIsGone(t *testing.T) {
+	m := newMachines(t)
+	m.on("a", 0, "remember", "auth/token", "Uses JWT")
+	m.on("a", 0, "team", "join", m.url, "--name", "t")
+	nc, err := nats.Connect(m.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err == nil {
+		err = js.DeleteStream(t.Context(), "t")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.on("a", 12, "remember", "db/engine", "PostgreSQL")
+	for code, command := range [][]string{{"team", "status"}, {"doctor"}} {
+		out, _ := m.on("a", code, command...)
+		if !strings.Contains(out, setBackAdvice) || strings.Contains(out, "not reachable") || strings.Contains(out, "start the server") {
+			t.Errorf("lean-ctx %s:\n%s", strings.Join(command, " "), out)
+		}
+	}
+	m.says("a", "Uses JWT", "recall", "JWT")
+}
+
 func TestTeamArguments(t *testing.T) {
 	m := newMachines(t)
 	for _, url := range []string{"http://host:4222", "host", "nats://user:secret@host:4222"} {

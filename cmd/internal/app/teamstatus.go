@@ -42,7 +42,7 @@ func (c teamCommands) status(ctx context.Context, sc op.Scope, _ noArgs) (teamSt
 	if err == nil {
 		err = c.stores.stream(m).Report(wait, t.Status.Last)
 	}
-	t.Full = errors.Is(err, journal.ErrFull)
+	t.Full, t.SetBack = errors.Is(err, journal.ErrFull), errors.Is(err, journal.ErrDiverged)
 	if t.Reachable = err == nil || t.Full; err != nil {
 		t.Problem = err.Error()
 	}
@@ -58,13 +58,17 @@ type teamState struct {
 	Machine   string           `json:"machine"`
 	Reachable bool             `json:"reachable"`
 	Problem   string           `json:"problem,omitempty"`
-	Full      bool             `json:"full,omitempty"` // the server has no room, and refuses writes
-	Behind    uint64           `json:"behind"`         // commits of the facts that this machine has not fetched
-	Seq       uint64           `json:"seq"`            // the last commit of the facts here
+	Full      bool             `json:"full,omitempty"`     // the server has no room, and refuses writes
+	SetBack   bool             `json:"set_back,omitempty"` // it answers, and is not the one that this copy was made from
+	Behind    uint64           `json:"behind"`             // commits of the facts that this machine has not fetched
+	Seq       uint64           `json:"seq"`                // the last commit of the facts here
 	At        time.Time        `json:"at,omitzero"`
 	Bytes     int64            `json:"bytes"` // of the copy of the facts
 	Status    jetstream.Status `json:"status"`
 }
+
+// setBackAdvice is what to do when the server's disk was set back.
+const setBackAdvice = "Give the server its newest disk again, or keep the memory that is here: lean-ctx team leave"
 
 func (t teamState) Text() string {
 	var b strings.Builder
@@ -73,6 +77,11 @@ func (t teamState) Text() string {
 	}
 	fmt.Fprintf(&b, "Team %s at %s\n", t.Team, t.Server)
 	line("this machine", "%s, commit %d of the facts, %s", t.Machine, t.Seq, size(uint64(t.Bytes)))
+	if t.SetBack {
+		line("server", "answers, but %s", t.Problem)
+		line("", "Reads work, as of %s. Writes are refused. %s.", t.At.UTC().Format(time.RFC3339), setBackAdvice)
+		return b.String()
+	}
 	if !t.Reachable {
 		line("server", "not reachable: %s", t.Problem)
 		line("", "Reads work, as of %s. Writes are refused until it answers.", t.At.UTC().Format(time.RFC3339))
