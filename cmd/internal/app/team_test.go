@@ -43,6 +43,21 @@ func newMachines(t *testing.T) *machines {
 	return m
 }
 
+// jetstream is the server as its administrator uses it.
+func (m *machines) jetstream() jetstream.JetStream {
+	m.t.Helper()
+	nc, err := nats.Connect(m.url)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return js
+}
+
 // on runs a command on a machine and wants its exit code. On a busy machine the server may
 // answer later than a command waits. Then it is run again.
 func (m *machines) on(machine string, code int, args ...string) (out, errs string) {
@@ -230,16 +245,7 @@ func TestTeamWhoseStreamIsGone(t *testing.T) {
 	m := newMachines(t)
 	m.on("a", 0, "remember", "auth/token", "Uses JWT")
 	m.on("a", 0, "team", "join", m.url, "--name", "t")
-	nc, err := nats.Connect(m.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err == nil {
-		err = js.DeleteStream(t.Context(), "t")
-	}
-	if err != nil {
+	if err := m.jetstream().DeleteStream(t.Context(), "t"); err != nil {
 		t.Fatal(err)
 	}
 	m.on("a", 12, "remember", "db/engine", "PostgreSQL")
@@ -385,15 +391,7 @@ func TestTeamJoinThatFails(t *testing.T) {
 	m.on("a", 0, "remember", "auth/alg", "RS256")
 	full := func(bytes int64) {
 		t.Helper()
-		nc, err := nats.Connect(m.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer nc.Close()
-		js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		js := m.jetstream()
 		stream, err := js.Stream(t.Context(), "my-app")
 		if err != nil {
 			t.Fatal(err)

@@ -7,9 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -122,15 +120,7 @@ func TestTeamLaggingMachine(t *testing.T) {
 	m.on("a", 0, "remember", "db/engine", "PostgreSQL in the cloud", "--source", "user")
 	m.on("a", 0, "remember", "new/fact", "Apfelstrudel")
 	m.on("a", 0, "knowledge", "remove", "pass/word", "--erase", "--yes")
-	nc, err := nats.Connect(m.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := m.jetstream()
 	st, err := js.Stream(t.Context(), "my-app")
 	if err != nil {
 		t.Fatal(err)
@@ -158,15 +148,7 @@ func TestTeamLaggingMachine(t *testing.T) {
 // In a stream of an older program the answer says that the bytes stay.
 func TestTeamEraseInAStreamThatKeepsAll(t *testing.T) {
 	m := newMachines(t)
-	nc, err := nats.Connect(m.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := m.jetstream()
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
 		Name: "old", Subjects: []string{"leanctx.old.>"}, DenyDelete: true, DenyPurge: true, Metadata: map[string]string{"lean-ctx": "1"},
 	}); err != nil {

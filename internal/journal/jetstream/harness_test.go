@@ -257,3 +257,16 @@ func linesOf(t testing.TB, n int) (bodies [][]byte) {
 }
 
 func journalOf(h *home) string { return filepath.Join(h.dir, "state.journal") }
+
+// damage flips a bit in one of the last commits of the copy.
+func (h *home) damage(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(journalOf(h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-300] ^= 1
+	if err := os.WriteFile(journalOf(h), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

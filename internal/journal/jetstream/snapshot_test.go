@@ -713,14 +713,7 @@ func TestDamagedCopyOfATrimmedLog(t *testing.T) {
 			b.adds(t, 4)
 			a.has(t, 8)
 			a.close()
-			text, err := os.ReadFile(journalOf(a))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text[len(text)-300] ^= 1
-			if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			a.damage(t)
 			a.open(t, s.url())
 			if compacts {
 				if err := a.Compact(t.Context()); err != nil {
@@ -912,14 +905,7 @@ func TestDamagedCopyWithoutAMark(t *testing.T) {
 	b.adds(t, 4)
 	a.has(t, 8)
 	a.close()
-	text, err := os.ReadFile(journalOf(a))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text[len(text)-300] ^= 1
-	if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	a.damage(t)
 	a.open(t, s.url(), func(so *options, o *journal.Options) {
 		so.Wait = 0
 		o.Remote = unmarked{b.stream.Log("counters")}
