@@ -28,7 +28,7 @@ func TestAddressees(t *testing.T) {
 	}{
 		{"everybody", cursor, PostArgs{Message: "m"}, map[*Store]bool{other: true, claude: true}},
 		{"one", claude, PostArgs{Message: "m", ToAgent: cursor.Self()}, map[*Store]bool{cursor: true}},
-		{"a beginning", claude, PostArgs{Message: "m", ToAgent: " " + strings.ToUpper(cursor.Self()[:9])}, map[*Store]bool{cursor: true}},
+		{"a beginning", claude, PostArgs{Message: "m", ToAgent: " " + strings.ToUpper(beginning(cursor.Self(), other.Self()))}, map[*Store]bool{cursor: true}},
 		{"private", claude, PostArgs{Message: "m", ToAgent: other.Self(), Private: true}, map[*Store]bool{other: true}},
 		{"the only one of a type, private", cursor, PostArgs{Message: "m", ToAgent: "claude", Private: true}, map[*Store]bool{claude: true}},
 		{"others of the own type", cursor, PostArgs{Message: "m", ToAgent: "cursor"}, map[*Store]bool{other: true}},
@@ -49,6 +49,15 @@ func TestAddressees(t *testing.T) {
 	expect(t, "first", texts(read(t, other)), []string{"m"})
 	expect(t, "second", texts(read(t, cursor)), []string{})
 	expect(t, "unread", must[Presence](t)(cursor.Presence(t.Context())).Unread, 0)
+}
+
+// beginning is the shortest part of an id that another id does not begin with.
+func beginning(id, another string) string {
+	n := 1
+	for strings.HasPrefix(another, id[:n]) {
+		n++
+	}
+	return id[:n]
 }
 
 func TestPrivateIsShownToNobodyElse(t *testing.T) {
