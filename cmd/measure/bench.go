@@ -37,7 +37,8 @@ func runBench(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.Var((*list)(&o.rows), "rows", "only rows whose group or name `contains` this; comma-separated or repeated")
 	flags.IntVar(&o.runs, "runs", 0, "most `runs` of each row (default 21 of a command, 101 in a server)")
 	svg := flags.String("svg", "", "also draw the chart into this `file`")
-	program := flags.String("program", "", "the lean-ctx to measure (default: build it)")
+	program := flags.String("program", "", "the lean-ctx to measure, a `file`; needed")
+	empty := flags.String("empty", filepath.Join("build", "empty"), "the program that does nothing, a `file`")
 	asJSON := flags.Bool("json", false, "print JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -50,11 +51,11 @@ func runBench(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.program, err = build(ctx, dir, *program); err != nil {
-		return err
+	if o.program, err = newProduct(*program, dir); err != nil {
+		return fmt.Errorf("bench: %w", err)
 	}
-	if o.empty, err = buildEmpty(ctx, dir); err != nil {
-		return err
+	if o.empty, err = executable(*empty); err != nil {
+		return fmt.Errorf("bench: -empty: %w", err)
 	}
 	r, err := measure(ctx, dir, o)
 	if len(r.Sizes) == 0 {

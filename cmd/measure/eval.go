@@ -20,7 +20,7 @@ import (
 )
 
 // evalOptions say what to evaluate. Zero values mean: all sets, lexical and auto,
-// every question, the built-in encoder, a lean-ctx built for this run.
+// every question, the built-in encoder.
 type evalOptions struct {
 	data    string   // the folder of the sets
 	root    string   // this repository
@@ -39,7 +39,7 @@ func runEval(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.Var((*list)(&o.modes), "mode", "`modes` of recall to compare, a row each (default lexical,auto)")
 	flags.IntVar(&o.sample, "sample", 1, "use every `N`th key and question")
 	flags.StringVar(&o.models, "models", "", "`folder` of installed models to use instead of the built-in encoder; takes about .3 s a text")
-	program := flags.String("program", "", "the lean-ctx to measure (default: build it)")
+	program := flags.String("program", "", "the lean-ctx to measure, a `file`; needed")
 	asJSON := flags.Bool("json", false, "print JSON")
 	flags.Usage = func() {
 		fmt.Fprintf(flags.Output(), "usage: measure eval [flags] DIR\n\nDIR holds the sets: %s.\n\n", strings.Join(setNames(), ", "))
@@ -57,8 +57,8 @@ func runEval(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.program, err = build(ctx, dir, *program); err != nil {
-		return err
+	if o.program, err = newProduct(*program, dir); err != nil {
+		return fmt.Errorf("eval: %w", err)
 	}
 	r, err := evaluate(ctx, dir, o)
 	if err != nil {

@@ -1,14 +1,16 @@
 // Measure says how good lean-ctx's answers are and how long they take. It is not
 // part of the program that is shipped.
 //
-//	go run ./cmd/measure eval ../eval        quality, on sets with known answers
-//	go run ./cmd/measure bench               time and space, beside floors
-//	go run ./cmd/measure table               makes the table of the built-in encoder
+//	go build -o build/ ./cmd/lean-ctx ./cmd/measure/empty
+//	go run ./cmd/measure eval -program build/lean-ctx ../eval    quality, on sets with known answers
+//	go run ./cmd/measure bench -program build/lean-ctx           time and space, beside floors
+//	go run ./cmd/measure table                                   makes the table of the built-in encoder
 //
-// Both eval and bench build lean-ctx and use it as its users do: as a command, or
-// as an MCP server on its standard input and output. They work in a temporary
-// directory with their own data directory and read nothing of the user's. Each
-// command prints a table, or JSON with -json; -h lists its flags.
+// Both eval and bench use the program as its users do: as a command, or as an MCP
+// server on its standard input and output. They work in a temporary directory with
+// their own data directory and read nothing of the user's. Each command prints a
+// table, or JSON with -json; -h lists its flags. For the size of the program that
+// is shipped, build it with the flags of .goreleaser.yaml.
 //
 // We measure from outside because that is what a user waits for, and because the
 // packages inside may then change without a change here. The price is that a call
@@ -40,7 +42,7 @@ func main() {
 	}
 }
 
-const usage = "usage: measure eval DIR | bench | table (-h lists the flags of each)"
+const usage = "usage: measure eval -program FILE DIR | bench -program FILE | table (-h lists the flags of each)"
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {

@@ -23,11 +23,14 @@ import (
 	"leanctx/cmd/internal/app"
 )
 
-// TestMain lets the test binary be lean-ctx itself, so that no test has to
-// build it.
+// TestMain lets the test binary be lean-ctx itself, or the program that does
+// nothing, so that no test has to build them.
 func TestMain(m *testing.M) {
-	if os.Getenv("MEASURE_AS_LEAN_CTX") != "" {
+	switch {
+	case os.Getenv("MEASURE_AS_LEAN_CTX") != "":
 		os.Exit(app.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case os.Getenv("MEASURE_AS_EMPTY") != "":
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -313,7 +316,8 @@ func TestTransformerFloors(t *testing.T) {
 // floors, and leaves nothing behind.
 func TestBench(t *testing.T) {
 	dir := t.TempDir()
-	empty, err := buildEmpty(t.Context(), dir)
+	t.Setenv("MEASURE_AS_EMPTY", "1")
+	empty, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +394,8 @@ var update = flag.Bool("update", false, "write what the tests compare with anew"
 // The chart and the times that the README shows are those of bench.json. To
 // publish another run:
 //
-//	go run ./cmd/measure bench -json > cmd/measure/testdata/bench.json
+//	go build -o build/ ./cmd/lean-ctx ./cmd/measure/empty
+//	go run ./cmd/measure bench -program build/lean-ctx -json > cmd/measure/testdata/bench.json
 //	go test ./cmd/measure -run TestPublished -update
 func TestPublished(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "bench.json"))
@@ -434,7 +439,8 @@ func times(t *testing.T, r BenchReport) string {
 
 // The README's table of recall is that of recall.json. To publish another run:
 //
-//	go run ./cmd/measure eval -mode auto -only project -json "$LEAN_CTX_EVAL_DIR" > cmd/measure/testdata/recall.json
+//	go build -o build/ ./cmd/lean-ctx ./cmd/measure/empty
+//	go run ./cmd/measure eval -program build/lean-ctx -mode auto -only project -json "$LEAN_CTX_EVAL_DIR" > cmd/measure/testdata/recall.json
 //	go test ./cmd/measure -run TestPublishedRecall -update
 func TestPublishedRecall(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "recall.json"))

@@ -22,34 +22,25 @@ type product struct {
 	env  []string // without anything of the user's
 }
 
-// build makes lean-ctx in dir, or takes the program at path.
-func build(ctx context.Context, dir, path string) (*product, error) {
-	p := &product{path: path, env: cleanEnv(dir)}
-	if path != "" {
-		abs, err := filepath.Abs(path)
-		p.path = abs
-		return p, err
+// errNoProgram is the error of a run that does not say what to measure.
+var errNoProgram = errors.New("name the program: -program build/lean-ctx, as `go build -o build/ ./cmd/lean-ctx ./cmd/measure/empty` makes it")
+
+// newProduct finds the program at path, and gives it home as its home.
+func newProduct(path, home string) (*product, error) {
+	if path == "" {
+		return nil, errNoProgram
 	}
-	p.path = filepath.Join(dir, "lean-ctx.exe") // the ending matters on Windows only
-	return p, goBuild(ctx, p.path, "leanctx/cmd/lean-ctx")
+	path, err := executable(path)
+	return &product{path: path, env: cleanEnv(home)}, err
 }
 
-// buildEmpty makes the program that does nothing.
-func buildEmpty(ctx context.Context, dir string) (string, error) {
-	source, path := filepath.Join(dir, "empty.go"), filepath.Join(dir, "empty.exe")
-	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+// executable is the absolute path of a program: it runs in other directories.
+func executable(path string) (string, error) {
+	path, err := exec.LookPath(path)
+	if err != nil {
 		return "", err
 	}
-	return path, goBuild(ctx, path, source)
-}
-
-func goBuild(ctx context.Context, out, what string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, what)
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w: %s", what, err, text)
-	}
-	return nil
+	return filepath.Abs(path)
 }
 
 // cleanEnv is the environment without the user's settings and home.
