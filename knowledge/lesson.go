@@ -77,8 +77,8 @@ func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
 	var r Learned
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		p := formats.Pattern{Type: kind, Description: description, Examples: []string{}, SourceSession: s.actor.Session, CreatedAt: now}
-		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return state.SamePattern(p, q) }); i >= 0 {
-			p, r.Known = st.Patterns[i], true
+		if known, ok := state.Patterns.Find(st.Lists, p); ok {
+			p, r.Known = known, true
 		}
 		p.Examples = merge(p.Examples, examples)
 		if in.parts != nil {

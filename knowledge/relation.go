@@ -72,8 +72,8 @@ func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 		}
 		r = Linked{Outcome: "added", Relation: want}
 		r.Relation.CreatedAt, r.Relation.SourceSession = now, s.actor.Session
-		if i := slices.IndexFunc(st.Relations, func(x formats.Relation) bool { return state.SameRelation(want, x) }); i >= 0 {
-			r = Linked{Outcome: "reinforced", Relation: st.Relations[i]}
+		if known, ok := state.Relations.Find(st.Lists, want); ok {
+			r = Linked{Outcome: "reinforced", Relation: known}
 		}
 		r.Relation.Count++
 		r.Relation.LastSeen = &now
@@ -118,7 +118,7 @@ func Unrelate(ctx context.Context, s *Store, l Link) (Linked, error) {
 			return nil, err
 		}
 		r = Linked{Outcome: "removed", Relation: want}
-		if !slices.ContainsFunc(st.Relations, func(x formats.Relation) bool { return state.SameRelation(want, x) }) {
+		if _, ok := state.Relations.Find(st.Lists, want); !ok {
 			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", Slashed(want.From), want.Kind, Slashed(want.To))
 		}
 		events := []state.Event{{Unrelate: &want}}

@@ -245,24 +245,24 @@ func (u *undo) lists(r *Undone) {
 	var restored, ended []listChange
 	add := func(back, gone []listChange) { restored, ended = append(restored, back...), append(ended, gone...) }
 	named := slices.DeleteFunc(slices.Clone(u.st.Patterns), func(p formats.Pattern) bool { return !p.CreatedAt.Equal(u.c.At) })
-	add(undoList(u, u.c.Patterns, named, state.SamePattern, func(p *formats.Pattern) (back, gone listChange) {
+	add(undoList(u, &state.Patterns, named, func(p *formats.Pattern) (back, gone listChange) {
 		name := "pattern " + prose.Line(p.Type)
 		return listChange{name + asItWas, state.Event{Pattern: p}}, listChange{name + " is gone", state.Event{Unpattern: p}}
 	}))
-	add(undoList(u, u.c.Gotchas, u.st.Gotchas, state.SameGotcha, func(g *formats.Gotcha) (back, gone listChange) {
+	add(undoList(u, &state.Gotchas, u.st.Gotchas, func(g *formats.Gotcha) (back, gone listChange) {
 		name := "gotcha '" + prose.Brief(g.Trigger) + "'"
 		return listChange{name + asItWas, state.Event{Gotcha: g}}, listChange{name + " is gone", state.Event{Ungotcha: g.ID}}
 	}))
-	add(undoList(u, u.c.Relations, u.st.Relations, state.SameRelation, func(x *formats.Relation) (back, gone listChange) {
+	add(undoList(u, &state.Relations, u.st.Relations, func(x *formats.Relation) (back, gone listChange) {
 		name := "link " + Slashed(x.From) + " " + x.Kind + " " + Slashed(x.To)
 		return listChange{name + asItWas, state.Event{Relate: x}}, listChange{name + " is gone", state.Event{Unrelate: x}}
 	}))
-	add(undoList(u, u.c.Reminders, u.st.Reminders, state.SameReminder, func(x *formats.Reminder) (back, gone listChange) {
+	add(undoList(u, &state.Reminders, u.st.Reminders, func(x *formats.Reminder) (back, gone listChange) {
 		done := *x
 		done.State, done.DoneAt = reminder.StateDone, &u.now
 		return listChange{"reminder " + x.ID + asItWas, state.Event{Remind: x}}, listChange{"reminder " + x.ID + " is done", state.Event{Remind: &done}}
 	}))
-	add(undoList(u, u.c.Disputes, u.st.Disputed, state.SameDispute, func(x *formats.Dispute) (back, gone listChange) {
+	add(undoList(u, &state.Disputes, u.st.Disputed, func(x *formats.Dispute) (back, gone listChange) {
 		closed := *x
 		closed.State = formats.DisputeClosed
 		return listChange{"dispute " + x.ID + " is " + x.State, state.Event{Dispute: x}}, listChange{"dispute " + x.ID + " is closed", state.Event{Dispute: &closed}}
@@ -281,16 +281,17 @@ type listChange struct {
 const asItWas = " is as it was"
 
 // undoList takes back what the commit did to one list. The former entries come back, and those
-// that it made end. changes gives both changes of an entry.
-func undoList[T any](u *undo, former, now []T, same func(a, b T) bool, changes func(*T) (back, gone listChange)) (restored, ended []listChange) {
+// of now that it made end. changes gives both changes of an entry.
+func undoList[T any](u *undo, l *state.List[T], now []T, changes func(*T) (back, gone listChange)) (restored, ended []listChange) {
+	former := *l.Former(&u.c)
 	for _, x := range former {
 		back, _ := changes(&x)
 		restored = append(restored, back)
 	}
 	for _, x := range now {
-		back, gone := changes(&x)
-		made := slices.Contains(u.c.Touched, state.EntryKey(back.event))
-		if made && !slices.ContainsFunc(former, func(y T) bool { return same(x, y) }) {
+		made := slices.Contains(u.c.Touched, l.Keys(x)[0])
+		if made && !slices.ContainsFunc(former, func(y T) bool { return l.Same(x, y) }) {
+			_, gone := changes(&x)
 			ended = append(ended, gone)
 		}
 	}

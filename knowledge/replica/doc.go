@@ -30,6 +30,7 @@
 // # Files
 //
 //	line.go       a line and its checksum
+//	operations.go what each operation of a line means: one row
 //	fold.go       the order, and the state that lines make
 //	told.go       the lines that make one state of another
 //	repository.go the directory .lean-ctx of a work tree

@@ -141,31 +141,6 @@ func (f *Folded) keep(lines []*Line) (kept []*Line) {
 
 func hashed(n formats.Name) string { return state.ErasedName(fact.IDOf(n.Category, n.Key)) }
 
-// names are the hashed names of the facts that a line is about.
-func (l *Line) names() (out []string) {
-	for _, n := range l.facts() {
-		out = append(out, hashed(n))
-	}
-	return out
-}
-
-// facts are the names of the facts that a line is about.
-func (l *Line) facts() (out []formats.Name) {
-	switch {
-	case l.Relation != nil:
-		return []formats.Name{l.Relation.From, l.Relation.To}
-	case l.Dispute != nil:
-		out = append(out, formats.Name{Category: l.Dispute.Category, Key: l.Dispute.Key})
-		if l.Dispute.Rival != nil {
-			out = append(out, *l.Dispute.Rival)
-		}
-		return out
-	case l.Category != "":
-		return []formats.Name{{Category: l.Category, Key: l.Key}}
-	}
-	return nil
-}
-
 // claims is the state as a decision about a line sees it. Nothing in it depends on this
 // machine or on facts that the line is not about.
 type claims struct{ *state.State }
@@ -187,25 +162,6 @@ func (c claims) Dispute(id string) (formats.Dispute, bool) {
 // disputeDigits is the length of the ids of shared disputes.
 const disputeDigits = 8
 
-func factKey(n fact.ID) string { return "fact " + n.Category + "\x00" + n.Key }
-
-// about is what a line changes, under a name for [Folded.touched].
-func (l *Line) about() string {
-	switch {
-	case l.Pattern != nil:
-		return "pattern " + formats.FoldName(l.Pattern.Type)
-	case l.Gotcha != nil:
-		return "gotcha " + l.Gotcha.ID
-	case l.Relation != nil:
-		return "relation " + l.Relation.Kind + factKey(fact.IDOf(l.Relation.From.Category, l.Relation.From.Key)) + factKey(fact.IDOf(l.Relation.To.Category, l.Relation.To.Key))
-	case l.Reminder != nil:
-		return "reminder " + l.Reminder.ID
-	case l.Dispute != nil:
-		return "dispute " + l.Dispute.ID
-	}
-	return factKey(fact.IDOf(l.Category, l.Key))
-}
-
 // apart reports whether a line was written without knowledge of one of some others.
 func (l *Line) apart(others []ref) bool {
 	return slices.ContainsFunc(others, func(r ref) bool { return !l.knows(r) })
@@ -215,31 +171,10 @@ func (f *Folded) commit(l *Line, events ...state.Event) { f.State.Commit(l.order
 
 // apply replays one line.
 func (f *Folded) apply(l *Line) {
-	switch l.Op {
-	case opProject:
-		return
-	case opGone:
-		f.touched["gone "+l.Name] = append(f.touched["gone "+l.Name], l.ref())
-		return
-	}
 	l = f.followed(l)
-	about := l.about()
-	switch l.Op {
-	case opAssert:
-		f.assert(l)
-	case opRetract:
-		f.retract(l)
-	case opFact:
-		f.whole(l, about)
-	case opRename:
-		f.rename(l)
-	case opErase:
-		f.commit(l, state.Event{Erase: &formats.Tombstone{Key: l.Name, ErasedAt: l.order}})
-	case opRevive:
-		f.commit(l, state.Event{Revive: &formats.Tombstone{Key: l.Name}})
-	default:
-		f.entry(l, l.apart(f.touched[about]))
-	}
+	op := operations[l.Op]
+	about := op.about(l)
+	op.apply(f, l)
 	f.touched[about] = append(f.touched[about], l.ref())
 }
 
@@ -270,10 +205,7 @@ func (f *Folded) unseen(l *Line) func(*fact.Version) bool {
 	return func(v *fact.Version) bool { return l.apart(f.heard[v.ID]) }
 }
 
-func (f *Folded) assert(l *Line) {
-	c := l.checked()
-	f.asserted(l, c)
-}
+func (f *Folded) assert(l *Line) { f.asserted(l, l.checked()) }
 
 func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	c.Unseen = f.unseen(l)
@@ -341,7 +273,7 @@ func (f *Folded) retract(l *Line) {
 
 // whole sets a fact as its writer has it. What others said of it meanwhile stays: then
 // the writer's current values are asserted, and what it ended stands as a dispute.
-func (f *Folded) whole(l *Line, about string) {
+func (f *Folded) whole(l *Line) {
 	n := fact.IDOf(l.Category, l.Key)
 	there := f.State.Versions(n)
 	versions := make([]*fact.Version, len(l.Versions))
@@ -349,7 +281,7 @@ func (f *Folded) whole(l *Line, about string) {
 		versions[i] = shared(v)
 	}
 	slices.SortStableFunc(versions, fact.ByPeriod)
-	if len(there) == 0 || !l.apart(f.touched[about]) {
+	if len(there) == 0 || !l.apart(f.touched[factKey(l.fact())]) {
 		for _, v := range versions {
 			if old := fact.WithID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
 				f.heard[v.ID] = append(f.heard[v.ID], l.ref())
@@ -404,7 +336,7 @@ func restated(v *fact.Version) knowledge.Checked {
 // rename moves a fact. It does not move onto a name that came to be used meanwhile, unless the
 // two were to become one. Then the renaming stands as a dispute.
 func (f *Folded) rename(l *Line) {
-	from := formats.Name{Category: l.Category, Key: l.Key}
+	from := l.fact()
 	by := formats.Source{Kind: knowledge.KindUser, By: l.By, Confidence: 1}
 	at := func(n formats.Name) []*fact.Version { return f.State.Versions(fact.IDOf(n.Category, n.Key)) }
 	if current := fact.Current(at(from), l.order); current != nil && len(at(*l.To)) > 0 && !l.Merge && fact.IDOf(from.Category, from.Key) != fact.IDOf(l.To.Category, l.To.Key) {
@@ -416,64 +348,10 @@ func (f *Folded) rename(l *Line) {
 		return // there is no such fact any more, or it has that name
 	}
 	f.commit(l, events...)
-	a, b := factKey(fact.IDOf(from.Category, from.Key)), factKey(fact.IDOf(l.To.Category, l.To.Key))
+	a, b := factKey(from), factKey(*l.To)
 	if a != b {
 		f.touched[b] = append(f.touched[b], f.touched[a]...)
 		f.renamed = append(f.renamed, renamed{from, *l.To, l.ref()})
-	}
-}
-
-// entry sets an entry of a list. Of two that were written apart the later one counts, but
-// what can be joined is.
-func (f *Folded) entry(l *Line, apart bool) {
-	st := f.State
-	switch l.Op {
-	case opPattern:
-		p := *l.Pattern
-		if i := slices.IndexFunc(st.Patterns, func(q formats.Pattern) bool { return state.SamePattern(p, q) }); i >= 0 && apart {
-			p.Examples = union(st.Patterns[i].Examples, p.Examples)
-		}
-		f.commit(l, state.Event{Pattern: &p})
-	case opUnpattern:
-		if !apart {
-			f.commit(l, state.Event{Unpattern: l.Pattern})
-		}
-	case opGotcha:
-		g := *l.Gotcha
-		if i := slices.IndexFunc(st.Gotchas, func(h formats.Gotcha) bool { return state.SameGotcha(g, h) }); i >= 0 && apart {
-			g.Occurrences = max(g.Occurrences, st.Gotchas[i].Occurrences+1)
-		}
-		f.commit(l, state.Event{Gotcha: &g})
-	case opUngotcha:
-		if !apart {
-			f.commit(l, state.Event{Ungotcha: l.Gotcha.ID})
-		}
-	case opRelate:
-		r := *l.Relation
-		if i := slices.IndexFunc(st.Relations, func(q formats.Relation) bool { return state.SameRelation(r, q) }); i >= 0 && apart {
-			r.Count = max(r.Count, st.Relations[i].Count+1)
-		}
-		f.commit(l, state.Event{Relate: &r})
-	case opUnrelate:
-		if !apart {
-			f.commit(l, state.Event{Unrelate: l.Relation})
-		}
-	case opRemind:
-		r := *l.Reminder
-		if i := slices.IndexFunc(st.Reminders, func(q formats.Reminder) bool { return state.SameReminder(r, q) }); i >= 0 && apart && st.Reminders[i].DoneAt != nil {
-			r.State, r.DoneAt = st.Reminders[i].State, st.Reminders[i].DoneAt
-		}
-		f.commit(l, state.Event{Remind: &r})
-	case opJudge:
-		if !slices.ContainsFunc(st.Judged, func(p formats.JudgedPair) bool { return equal(p, *l.Pair) }) {
-			f.commit(l, state.Event{Judge: l.Pair})
-		}
-	case opDispute:
-		d := *l.Dispute
-		if old, ok := st.Dispute(d.ID); ok && apart && d.State == formats.DisputeOpen {
-			d = old // it was settled meanwhile
-		}
-		f.commit(l, state.Event{Dispute: &d})
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"leanctx/formats"
 	"leanctx/knowledge"
@@ -19,27 +18,6 @@ import (
 // Policy is the version of the rules by which lines are replayed. A change of the rules
 // that changes what old lines lead to needs a new one.
 const Policy = 1
-
-// The operations of a line.
-const (
-	opAssert    = "assert"
-	opRetract   = "retract"
-	opFact      = "fact" // all versions of a fact as they are
-	opRename    = "rename"
-	opErase     = "erase"
-	opRevive    = "revive"
-	opPattern   = "pattern"
-	opUnpattern = "unpattern"
-	opGotcha    = "gotcha"
-	opUngotcha  = "ungotcha"
-	opRelate    = "relate"
-	opUnrelate  = "unrelate"
-	opRemind    = "remind"
-	opJudge     = "judge"
-	opDispute   = "dispute"
-	opProject   = "project" // to which project the file belongs
-	opGone      = "gone"    // what is left of a line about an erased fact
-)
 
 // Line is one statement of one replica. Which members it has depends on Op.
 type Line struct {
@@ -159,10 +137,7 @@ func parse(text []byte) (*Line, error) {
 	if l.identify() != nil {
 		return nil, errDamaged
 	}
-	switch l.Op {
-	case opAssert, opRetract, opFact, opRename, opErase, opRevive, opPattern, opUnpattern, opGotcha, opUngotcha,
-		opRelate, opUnrelate, opRemind, opJudge, opDispute, opProject, opGone:
-	default:
+	if _, ok := operations[l.Op]; !ok {
 		return nil, &NewerError{l.ID, fmt.Sprintf("operation %.40q", l.Op)}
 	}
 	if l.Policy > Policy {
@@ -187,58 +162,6 @@ func (l *Line) identify() error {
 
 func validReplica(id string) bool {
 	return len(id) == 8 && strings.Trim(id, "0123456789abcdef") == ""
-}
-
-// sound reports whether a line has what its operation needs, within the limits of an
-// assertion. A file of a repository may hold anything.
-func (l *Line) sound() bool {
-	if y := l.At.Year(); y < 1970 || y > 9000 {
-		return false
-	}
-	named := func(names ...formats.Name) bool {
-		for _, n := range names {
-			if !knowledge.ValidName(n.Category) || !knowledge.ValidName(n.Key) {
-				return false
-			}
-		}
-		return true
-	}
-	fact := formats.Name{Category: l.Category, Key: l.Key}
-	switch l.Op {
-	case opAssert:
-		c := l.checked()
-		return named(fact) && utf8.ValidString(l.Value) && c.Validate() == nil &&
-			(l.ValidFrom == nil || l.ValidUntil == nil || l.ValidFrom.Before(*l.ValidUntil))
-	case opRetract:
-		return named(fact) && knowledge.ValidReason(l.Reason)
-	case opFact:
-		for _, v := range l.Versions {
-			if v == nil || v.ID == "" || !named(formats.Name{Category: v.Category, Key: v.Key}) || len(v.Value) > knowledge.MaxValue || !knowledge.ValidReason(v.RetractedReason) ||
-				formats.FoldName(v.Category) != formats.FoldName(l.Category) || formats.FoldName(v.Key) != formats.FoldName(l.Key) {
-				return false
-			}
-		}
-		return named(fact)
-	case opRename:
-		return named(fact) && l.To != nil && named(*l.To)
-	case opErase, opRevive:
-		return strings.HasPrefix(l.Name, "sha256:")
-	case opPattern, opUnpattern:
-		return l.Pattern != nil
-	case opGotcha, opUngotcha:
-		return l.Gotcha != nil
-	case opRelate, opUnrelate:
-		return l.Relation != nil && named(l.Relation.From, l.Relation.To)
-	case opRemind:
-		return l.Reminder != nil
-	case opJudge:
-		return l.Pair != nil
-	case opDispute:
-		return l.Dispute != nil && l.Dispute.ID != "" && named(formats.Name{Category: l.Dispute.Category, Key: l.Dispute.Key})
-	case opProject:
-		return l.Project != nil
-	}
-	return true
 }
 
 // checked is the assertion of a line.

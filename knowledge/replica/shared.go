@@ -12,21 +12,9 @@ import (
 // fact that no line tells of belongs to this machine.
 func Document(st *state.State, dir string) (*formats.Document, error) {
 	all := st.Document(journal.Header{})
-	d := &formats.Document{Schema: formats.Schema, Facts: sharedOf(all.Facts), Patterns: all.Patterns, Gotchas: all.Gotchas, Reminders: all.Reminders}
-	for _, r := range all.Relations {
-		if !home(st, r.From.Category, r.From.Key) && !home(st, r.To.Category, r.To.Key) {
-			d.Relations = append(d.Relations, r)
-		}
-	}
-	for _, j := range all.JudgedPairs {
-		if !localPair(st, j) {
-			d.JudgedPairs = append(d.JudgedPairs, j)
-		}
-	}
-	for _, x := range all.Disputes {
-		if !localDispute(st, x) {
-			d.Disputes = append(d.Disputes, x)
-		}
+	d := &formats.Document{
+		Schema: formats.Schema, Facts: sharedOf(all.Facts), Patterns: all.Patterns, Gotchas: all.Gotchas, Reminders: all.Reminders,
+		Relations: relations.shared(st, all.Relations), JudgedPairs: judged.shared(st, all.JudgedPairs), Disputes: disputes.shared(st, all.Disputes),
 	}
 	told := map[string]bool{}
 	if st.Replica != nil && len(all.Tombstones) > 0 {

@@ -248,6 +248,13 @@ func (in *incoming) warn(format string, args ...any) {
 	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
 }
 
+func numbersHave(n int) string {
+	if n == 1 {
+		return "1 number of a line has"
+	}
+	return fmt.Sprintf("%d numbers of lines have", n)
+}
+
 func are(n int) string {
 	if n == 1 {
 		return "1 line is"
@@ -327,7 +334,7 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	}
 	copied := p.find(in)
 	base := Fold(p.known)
-	p.told = base.tell(st, p.next.At)
+	p.told = base.diff(st, p.next.At)
 	if err := p.sign(in.project, copied, now); err != nil {
 		return nil, err
 	}
@@ -338,7 +345,7 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	r := &p.report
 	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, len(p.told), len(p.fresh), logDir+"/"+p.next.ID+".jsonl"
 	if n := p.folded.Doubles; n > base.Doubles {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", either(n == 1, "1 number of a line has", fmt.Sprintf("%d numbers of lines have", n))))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", numbersHave(n)))
 	}
 	p.events = append(p.events, state.Event{Replica: &p.next})
 	return p, nil
@@ -472,15 +479,9 @@ func (p *plan) compare(st *state.State, base *Folded) {
 			p.report.Changed++
 		}
 	}
-	local := func(category, key string) bool { return home(st, category, key) }
-	setList(&changed.Patterns, f.State.Patterns, st.Patterns, nil)
-	setList(&changed.Gotchas, f.State.Gotchas, st.Gotchas, nil)
-	setList(&changed.Relations, f.State.Relations, st.Relations, func(r formats.Relation) bool {
-		return local(r.From.Category, r.From.Key) || local(r.To.Category, r.To.Key)
-	})
-	setList(&changed.Reminders, f.State.Reminders, st.Reminders, nil)
-	setList(&changed.Judged, f.State.Judged, st.Judged, func(j formats.JudgedPair) bool { return localPair(st, j) })
-	setList(&changed.Disputed, f.State.Disputed, st.Disputed, func(d formats.Dispute) bool { return localDispute(st, d) })
+	for _, l := range lists {
+		l.replace(&changed, f.State, st)
+	}
 	for _, d := range f.State.Disputed {
 		if state.StandingOf(f.State, d, f.State.At()) == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
 			p.report.Disputes = append(p.report.Disputes, knowledge.DisputingOf(f.State, d, f.State.At()).Line())
@@ -488,19 +489,6 @@ func (p *plan) compare(st *state.State, base *Folded) {
 	}
 	if !equal(changed, state.Replacement{}) {
 		p.events = append(p.events, state.Event{Replace: &changed})
-	}
-}
-
-// setList has a list hold what the lines make, and what stays on this machine.
-func setList[T any](to **[]T, want, have []T, local func(T) bool) {
-	want = slices.Clone(want)
-	for _, x := range have {
-		if local != nil && local(x) {
-			want = append(want, x)
-		}
-	}
-	if !slices.EqualFunc(want, have, equal[T]) {
-		*to = &want
 	}
 }
 

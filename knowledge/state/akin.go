@@ -73,7 +73,7 @@ func holding(s *State, stems []string) (names []fact.ID) {
 		}
 	} else {
 		seen := map[fact.ID]bool{}
-		for _, c := range slices.Backward(s.changed[max(0, len(s.changed)-akinMemory):]) {
+		for _, c := range slices.Backward(s.changes.facts[max(0, len(s.changes.facts)-akinMemory):]) {
 			if len(hits) == akinHits {
 				break
 			}

@@ -142,7 +142,7 @@ func fromIndex(x *index.Index) (*State, journal.Head, error) {
 		return nil, journal.Head{}, fmt.Errorf("the patterns, relations and history in the index cannot be read: %w", err)
 	}
 	s := fromDocument(d)
-	s.rooms, s.count, s.from, s.seq, s.at = r.Rooms, r.Count, r.Head.Seq, r.Head.Seq, r.Head.At
+	s.rooms, s.count, s.changes, s.seq, s.at = r.Rooms, r.Count, changes{after: r.Head.Seq}, r.Head.Seq, r.Head.At
 	s.began = r.Head.At
 	s.base = &base{index: x, facts: map[fact.ID][]*fact.Version{}}
 	return s, r.Head, nil

@@ -14,9 +14,10 @@
 //
 // # Files
 //
-//	state.go    the facts, and how events change them
+//	state.go    the facts
 //	event.go    what a commit consists of
-//	lists.go    patterns, gotchas, relations, reminders, verdicts, the store's own log
+//	kinds.go    what each kind of event changes, and what is kept to take it back
+//	lists.go    patterns, gotchas, relations, reminders, disputes, verdicts: each a row
 //	overlay.go  decisions that build on each other before they are committed
 //	commit.go   what is kept of each author's last commit, to take it back
 //	log.go      the state of a directory, kept by package journal

@@ -92,13 +92,13 @@ func (x *follower) follow(s *State, h journal.Head) error {
 	if at > s.seq || at == s.seq && x.rest != nil {
 		return nil // another process, or another call, brought it further
 	}
-	names, lessonsToo, ok := s.changedSince(at)
+	names, lessonsToo, ok := s.changes.since(at)
 	if !ok {
 		// Another process wrote the journal anew; it wrote the index as well.
 		if err := i.Reload(); err != nil {
 			return err
 		}
-		names, lessonsToo, ok = s.changedSince(i.Position().Seq)
+		names, lessonsToo, ok = s.changes.since(i.Position().Seq)
 	}
 	if !ok { // what is in the index may be gone: a copy of a team's facts may have started from a snapshot
 		x.index, x.rest, x.stale = nil, nil, true

@@ -104,64 +104,6 @@ func GotchaVersion(g *formats.Gotcha) *fact.Version {
 	}
 }
 
-// fold applies what an event says beside a fact's versions.
-func (l *Lists) fold(e Event) {
-	switch {
-	case e.Judge != nil:
-		l.Judged = append(l.Judged, *e.Judge)
-	case e.Dispute != nil:
-		l.Disputed = upsert(l.Disputed, *e.Dispute, SameDispute)
-	case e.Note != nil:
-		l.History = append(l.History, *e.Note)
-	case e.Extra != nil:
-		l.Extra = e.Extra
-	case e.Pattern != nil:
-		l.Patterns = upsert(l.Patterns, *e.Pattern, SamePattern)
-	case e.Unpattern != nil:
-		l.Patterns = without(l.Patterns, *e.Unpattern, SamePattern)
-	case e.Gotcha != nil:
-		l.Gotchas = upsert(l.Gotchas, *e.Gotcha, SameGotcha)
-	case e.Ungotcha != "":
-		l.Gotchas = without(l.Gotchas, formats.Gotcha{ID: e.Ungotcha}, SameGotcha)
-	case e.Relate != nil:
-		l.Relations = upsert(l.Relations, *e.Relate, SameRelation)
-	case e.Unrelate != nil:
-		l.Relations = without(l.Relations, *e.Unrelate, SameRelation)
-	case e.Revive != nil:
-		l.tombstones = maps.Clone(l.tombstones)
-		delete(l.tombstones, fact.IDOf(e.Revive.Category, e.Revive.Key))
-	case e.Erase != nil:
-		n := fact.IDOf(e.Erase.Category, e.Erase.Key)
-		l.tombstones = maps.Clone(l.tombstones)
-		if l.tombstones == nil {
-			l.tombstones = map[fact.ID]formats.Tombstone{}
-		}
-		l.tombstones[n] = *e.Erase
-		l.unlink(n)
-	case e.Remind != nil:
-		l.Reminders = upsert(l.Reminders, *e.Remind, SameReminder)
-	case e.Replica != nil:
-		l.Replica = e.Replica
-	case e.Replace != nil:
-		l.replace(e.Replace)
-	}
-}
-
-func (l *Lists) replace(r *Replacement) {
-	set(&l.Patterns, r.Patterns)
-	set(&l.Gotchas, r.Gotchas)
-	set(&l.Relations, r.Relations)
-	set(&l.Reminders, r.Reminders)
-	set(&l.Judged, r.Judged)
-	set(&l.Disputed, r.Disputed)
-}
-
-func set[T any](list *[]T, to *[]T) {
-	if to != nil {
-		*list = *to
-	}
-}
-
 // unlink drops the relations and the disputes of a fact.
 func (l *Lists) unlink(n fact.ID) {
 	l.Relations = slices.DeleteFunc(slices.Clone(l.Relations), func(r formats.Relation) bool {
@@ -191,8 +133,7 @@ func (l *Lists) rename(r *formats.Renaming) {
 	for _, x := range l.Relations {
 		follow(&x.From)
 		follow(&x.To)
-		same := func(y formats.Relation) bool { return SameRelation(x, y) }
-		if fact.IDOf(x.From.Category, x.From.Key) != fact.IDOf(x.To.Category, x.To.Key) && !slices.ContainsFunc(relations, same) {
+		if fact.IDOf(x.From.Category, x.From.Key) != fact.IDOf(x.To.Category, x.To.Key) && Relations.index(relations, x) < 0 {
 			relations = append(relations, x)
 		}
 	}
@@ -220,43 +161,167 @@ func (l *Lists) rename(r *formats.Renaming) {
 
 // clipped is for a clone: what is appended to either is not seen in the other.
 func (l Lists) clipped() Lists {
-	l.Patterns, l.Gotchas, l.Relations = slices.Clip(l.Patterns), slices.Clip(l.Gotchas), slices.Clip(l.Relations)
-	l.Reminders, l.Judged, l.Disputed, l.History = slices.Clip(l.Reminders), slices.Clip(l.Judged), slices.Clip(l.Disputed), slices.Clip(l.History)
-	l.Commits = slices.Clip(l.Commits)
+	for _, x := range lists {
+		x.clip(&l)
+	}
+	l.History, l.Commits = slices.Clip(l.History), slices.Clip(l.Commits)
 	return l
 }
 
-// SamePattern reports whether two patterns have one type and one description.
-func SamePattern(a, b formats.Pattern) bool {
-	return formats.FoldName(a.Type) == formats.FoldName(b.Type) && verdict.Compare("", a.Description, b.Description) == verdict.Equal
+// List is one of the lists, and what its events, their undoing and the sync of them need.
+type List[T any] struct {
+	Of     func(*Lists) *[]T          // its entries
+	Former func(*formats.Commit) *[]T // those that a commit changed, as they were; nil: see final
+	Whole  func(*Replacement) **[]T   // all of them anew
+
+	Same  func(a, b T) bool
+	Keys  func(T) []string // the name of an entry among those that a commit touched, then those of its facts
+	Set   func(*T) Event
+	Unset func(*T) Event // nil: no entry is ever dropped
+
+	lessons bool   // its entries are found like facts
+	final   string // why a commit that sets an entry cannot be taken back
 }
 
-// SameGotcha reports whether two gotchas are one.
-func SameGotcha(a, b formats.Gotcha) bool { return a.ID == b.ID }
-
-// SameRelation reports whether two relations link the same facts in the same
-// way.
-func SameRelation(a, b formats.Relation) bool {
-	return a.Kind == b.Kind && fact.IDOf(a.From.Category, a.From.Key) == fact.IDOf(b.From.Category, b.From.Key) &&
-		fact.IDOf(a.To.Category, a.To.Key) == fact.IDOf(b.To.Category, b.To.Key)
-}
-
-// SameDispute reports whether two disputes are one.
-func SameDispute(a, b formats.Dispute) bool { return a.ID == b.ID }
-
-// SameReminder reports whether two reminders are one.
-func SameReminder(a, b formats.Reminder) bool { return a.ID == b.ID }
-
-// upsert and without leave the old slice as it was.
-func upsert[T any](list []T, x T, same func(a, b T) bool) []T {
-	if i := slices.IndexFunc(list, func(y T) bool { return same(x, y) }); i >= 0 {
-		list = slices.Clone(list)
-		list[i] = x
-		return list
+// The lists. An entry is there once.
+var (
+	Patterns = List[formats.Pattern]{
+		Of:     func(l *Lists) *[]formats.Pattern { return &l.Patterns },
+		Former: func(c *formats.Commit) *[]formats.Pattern { return &c.Patterns },
+		Whole:  func(r *Replacement) **[]formats.Pattern { return &r.Patterns },
+		Same: func(a, b formats.Pattern) bool { // one type and one description
+			return formats.FoldName(a.Type) == formats.FoldName(b.Type) && verdict.Compare("", a.Description, b.Description) == verdict.Equal
+		},
+		Keys:    func(p formats.Pattern) []string { return []string{"pattern " + formats.FoldName(p.Type)} },
+		Set:     func(p *formats.Pattern) Event { return Event{Pattern: p} },
+		Unset:   func(p *formats.Pattern) Event { return Event{Unpattern: p} },
+		lessons: true,
 	}
-	return append(list, x)
+	Gotchas = List[formats.Gotcha]{
+		Of:      func(l *Lists) *[]formats.Gotcha { return &l.Gotchas },
+		Former:  func(c *formats.Commit) *[]formats.Gotcha { return &c.Gotchas },
+		Whole:   func(r *Replacement) **[]formats.Gotcha { return &r.Gotchas },
+		Same:    func(a, b formats.Gotcha) bool { return a.ID == b.ID },
+		Keys:    func(g formats.Gotcha) []string { return []string{"gotcha " + g.ID} },
+		Set:     func(g *formats.Gotcha) Event { return Event{Gotcha: g} },
+		Unset:   func(g *formats.Gotcha) Event { return Event{Ungotcha: g.ID} },
+		lessons: true,
+	}
+	Relations = List[formats.Relation]{
+		Of:     func(l *Lists) *[]formats.Relation { return &l.Relations },
+		Former: func(c *formats.Commit) *[]formats.Relation { return &c.Relations },
+		Whole:  func(r *Replacement) **[]formats.Relation { return &r.Relations },
+		Same: func(a, b formats.Relation) bool { // the same facts, linked in the same way
+			return a.Kind == b.Kind && fact.IDOf(a.From.Category, a.From.Key) == fact.IDOf(b.From.Category, b.From.Key) &&
+				fact.IDOf(a.To.Category, a.To.Key) == fact.IDOf(b.To.Category, b.To.Key)
+		},
+		Keys: func(r formats.Relation) []string { // who links a fact builds on it
+			from, to := keyOf(r.From.Category, r.From.Key), keyOf(r.To.Category, r.To.Key)
+			return []string{"relation " + r.Kind + " " + from + " " + to, from, to}
+		},
+		Set:   func(r *formats.Relation) Event { return Event{Relate: r} },
+		Unset: func(r *formats.Relation) Event { return Event{Unrelate: r} },
+	}
+	Reminders = List[formats.Reminder]{
+		Of:     func(l *Lists) *[]formats.Reminder { return &l.Reminders },
+		Former: func(c *formats.Commit) *[]formats.Reminder { return &c.Reminders },
+		Whole:  func(r *Replacement) **[]formats.Reminder { return &r.Reminders },
+		Same:   func(a, b formats.Reminder) bool { return a.ID == b.ID },
+		Keys:   func(r formats.Reminder) []string { return []string{"reminder " + r.ID} },
+		Set:    func(r *formats.Reminder) Event { return Event{Remind: r} },
+	}
+	Disputes = List[formats.Dispute]{
+		Of:     func(l *Lists) *[]formats.Dispute { return &l.Disputed },
+		Former: func(c *formats.Commit) *[]formats.Dispute { return &c.Disputes },
+		Whole:  func(r *Replacement) **[]formats.Dispute { return &r.Disputed },
+		Same:   func(a, b formats.Dispute) bool { return a.ID == b.ID },
+		Keys:   func(d formats.Dispute) []string { return []string{"dispute " + d.ID, keyOf(d.Category, d.Key)} },
+		Set:    func(d *formats.Dispute) Event { return Event{Dispute: d} },
+	}
+	Judged = List[formats.JudgedPair]{
+		Of:    func(l *Lists) *[]formats.JudgedPair { return &l.Judged },
+		Whole: func(r *Replacement) **[]formats.JudgedPair { return &r.Judged },
+		Same: func(a, b formats.JudgedPair) bool {
+			return a.KeyA == b.KeyA && a.KeyB == b.KeyB && a.Verdict == b.Verdict && a.JudgedAt.Equal(b.JudgedAt)
+		},
+		Keys:  func(formats.JudgedPair) []string { return nil },
+		Set:   func(p *formats.JudgedPair) Event { return Event{Judge: p} },
+		final: "it judged two facts; judge them again",
+	}
+
+	lists = []interface {
+		replace(*State, *Replacement)
+		clip(*Lists)
+	}{&Patterns, &Gotchas, &Relations, &Reminders, &Disputes, &Judged}
+)
+
+// Find looks an entry up that is the same as x.
+func (l *List[T]) Find(of *Lists, x T) (found T, ok bool) {
+	all := *l.Of(of)
+	if i := l.index(all, x); i >= 0 {
+		return all[i], true
+	}
+	return found, false
 }
 
-func without[T any](list []T, x T, same func(a, b T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(list), func(y T) bool { return same(x, y) })
+func (l *List[T]) index(all []T, x T) int {
+	return slices.IndexFunc(all, func(y T) bool { return l.Same(x, y) })
+}
+
+// with and without leave the old slice as it was.
+func (l *List[T]) with(all []T, x T) []T {
+	if i := l.index(all, x); i >= 0 {
+		all = slices.Clone(all)
+		all[i] = x
+		return all
+	}
+	return append(all, x)
+}
+
+func (l *List[T]) without(all []T, x T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(y T) bool { return l.Same(x, y) })
+}
+
+func (l *List[T]) replace(s *State, r *Replacement) {
+	if to := *l.Whole(r); to != nil {
+		l.change(s, *to)
+	}
+}
+
+func (l *List[T]) change(s *State, to []T) {
+	*l.Of(&s.Lists) = to
+	if l.lessons {
+		s.note(lessons)
+	}
+}
+
+func (l *List[T]) clip(of *Lists) { *l.Of(of) = slices.Clip(*l.Of(of)) }
+
+// entry is the kind of event that sets an entry of a list, or drops it.
+type entry[T any] struct {
+	list *List[T]
+	x    T
+	gone bool
+}
+
+func (e entry[T]) touches() []string { return e.list.Keys(e.x) }
+
+func (e entry[T]) keep(s *State, c *formats.Commit) string {
+	if e.list.Former == nil {
+		return e.list.final
+	}
+	kept := e.list.Former(c)
+	if old, ok := e.list.Find(&s.Lists, e.x); ok && e.list.index(*kept, e.x) < 0 {
+		*kept = append(*kept, old)
+	}
+	return ""
+}
+
+func (e entry[T]) fold(s *State) {
+	all := *e.list.Of(&s.Lists)
+	if e.gone {
+		e.list.change(s, e.list.without(all, e.x))
+	} else {
+		e.list.change(s, e.list.with(all, e.x))
+	}
 }

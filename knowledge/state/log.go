@@ -313,7 +313,7 @@ func commitsOf(vs []*fact.Version) func(commit []byte) bool {
 			return true
 		}
 		return slices.ContainsFunc(c.Events, func(e Event) bool {
-			return slices.ContainsFunc(touched(e), func(name string) bool { return names[name] })
+			return slices.ContainsFunc(e.kind().touches(), func(name string) bool { return names[name] })
 		})
 	}
 }
@@ -372,8 +372,8 @@ func (machine) Fold(s *State, c journal.Commit[Event]) *State {
 		if e.Author != nil {
 			last = &formats.Commit{By: e.Author.By, Kind: e.Author.Kind, At: c.At, Clock: e.Author.Clock, Undo: e.Author.Undo}
 		}
-		s.keepFormer(last, e)
-		s.fold(e)
+		keepFormer(s, last, e)
+		e.kind().fold(s)
 	}
 	s.committed(last, c.Events)
 	return s

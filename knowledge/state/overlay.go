@@ -44,7 +44,7 @@ func (o *Overlay) Room(category string) string {
 func (o *Overlay) Disputes(n fact.ID) []formats.Dispute {
 	list := o.Facts.Disputes(n)
 	for _, d := range disputesOf(o.disputed, n) {
-		list = upsert(list, d, SameDispute)
+		list = Disputes.with(list, d)
 	}
 	return list
 }
@@ -69,14 +69,14 @@ func (o *Overlay) Fold(events ...Event) {
 		case e.Confirm != nil:
 			n = fact.IDOf(e.Confirm.Category, e.Confirm.Key)
 		case e.Dispute != nil:
-			o.disputed = upsert(o.disputed, *e.Dispute, SameDispute)
+			o.disputed = Disputes.with(o.disputed, *e.Dispute)
 			continue
 		default:
 			continue
 		}
 		st := New()
 		st.facts[n] = o.Versions(n)
-		st.fold(e)
+		e.kind().fold(st)
 		o.changed[n] = st.facts[n]
 		if room := st.rooms[n.Category]; room != "" && o.Room(room) == "" {
 			o.rooms[n.Category] = room

@@ -60,7 +60,7 @@ type State struct {
 	Lists
 
 	root, hash string
-	from, seq  uint64    // the commit it was read at, and the last commit
+	seq        uint64    // the last commit
 	at         time.Time // its recorded time; zero before the first
 
 	base  *base     // the index that holds all other facts; nil: all are here
@@ -73,11 +73,17 @@ type State struct {
 	values  *values
 	count   int // versions of all facts
 
-	changed []change // facts that commits after from changed, in order
+	changes changes
 }
 
-// change is a fact that a commit changed; the zero ID stands for patterns and
-// gotchas.
+// changes are the facts that the commits after one changed, in order. The zero ID stands for
+// patterns and gotchas.
+type changes struct {
+	after uint64 // the commit that the state was read at
+	facts []change
+}
+
+// change is a fact that a commit changed.
 type change struct {
 	seq  uint64
 	name fact.ID
@@ -304,57 +310,11 @@ func MatchingNamed(facts Facts, f *Filter) (out []*fact.Version) {
 	return out
 }
 
-func (s *State) fold(e Event) {
-	switch {
-	case e.Open != nil:
-		s.root, s.hash = e.Open.Root, e.Open.Hash
-	case e.Put != nil:
-		s.put(e.Put)
-	case e.Confirm != nil:
-		s.change(fact.IDOf(e.Confirm.Category, e.Confirm.Key), e.Confirm.ID, e.Confirm.apply)
-	case e.Questions != nil:
-		q := e.Questions
-		s.change(fact.IDOf(q.Category, q.Key), q.ID, func(v *fact.Version) { v.Questions, v.QuestionsAt = q.Questions, &q.At })
-	case e.Erase != nil:
-		s.erase(*e.Erase)
-		s.Lists.fold(e)
-	case e.Rename != nil:
-		s.rename(e.Rename)
-		s.Lists.rename(e.Rename)
-	default:
-		if e.Replace != nil {
-			s.replace(e.Replace.Facts)
-		}
-		s.Lists.fold(e)
-		if e.Replace != nil && (e.Replace.Patterns != nil || e.Replace.Gotchas != nil) || e.Pattern != nil || e.Unpattern != nil || e.Gotcha != nil || e.Ungotcha != "" {
-			s.note(lessons)
-		}
-	}
-}
-
 // lessons stands for patterns and gotchas in the list of changes.
 var lessons = fact.ID{}
 
 // note notes that the commit that is folded changes a fact.
-func (s *State) note(n fact.ID) { s.changed = append(s.changed, change{s.seq, n}) }
-
-// put adds a version or takes the place of the one with its id.
-func (s *State) put(v *fact.Version) {
-	n := fact.IDOf(v.Category, v.Key)
-	vs := slices.Clone(s.Versions(n))
-	if i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
-		vs[i] = v
-	} else {
-		vs = append(vs, v)
-		s.count++
-	}
-	slices.SortStableFunc(vs, fact.ByPeriod)
-	s.set(n, vs)
-	s.names[v.ID] = n
-	if s.rooms[n.Category] == "" {
-		s.rooms[n.Category] = v.Category
-	}
-}
+func (s *State) note(n fact.ID) { s.changes.facts = append(s.changes.facts, change{s.seq, n}) }
 
 // change replaces one version by a copy that f has changed.
 func (s *State) change(n fact.ID, id string, f func(*fact.Version)) {
@@ -369,35 +329,8 @@ func (s *State) change(n fact.ID, id string, f func(*fact.Version)) {
 	s.set(n, vs)
 }
 
-func (c *Confirmation) apply(v *fact.Version) {
-	v.ConfirmationCount++
-	v.RevisionCount++
-	v.Confidence, v.LastConfirmed, v.ArchivedAt = c.Confidence, c.Source.At, nil
-	v.Sources = append(v.Sources, c.Source) // shares the array: older copies do not see past their length
-	if c.Tags != nil {
-		v.Tags = c.Tags
-	}
-	if c.Aliases != nil {
-		v.Aliases = c.Aliases
-	}
-	if c.Questions != nil {
-		v.Questions, v.QuestionsAt = c.Questions, nil
-	}
-	if c.Pinned != nil {
-		v.Pinned = *c.Pinned
-	}
-	if c.Privacy != "" {
-		v.Privacy = c.Privacy
-	}
-	v.TakenIn = false
-}
-
-func (s *State) erase(t formats.Tombstone) {
-	n := fact.IDOf(t.Category, t.Key)
-	for _, v := range s.Versions(n) {
-		delete(s.names, v.ID)
-		s.count--
-	}
+// drop leaves a fact no version.
+func (s *State) drop(n fact.ID) {
 	if s.base == nil {
 		delete(s.facts, n)
 	} else {
@@ -406,60 +339,10 @@ func (s *State) erase(t formats.Tombstone) {
 	s.note(n)
 }
 
-// rename moves the versions of a fact to another name.
-func (s *State) rename(r *formats.Renaming) {
-	from, to := fact.IDOf(r.From.Category, r.From.Key), fact.IDOf(r.To.Category, r.To.Key)
-	moved := s.Versions(from)
-	var vs []*fact.Version
-	if from != to {
-		vs = slices.Clone(s.Versions(to))
-		if s.base == nil {
-			delete(s.facts, from)
-		} else {
-			s.facts[from] = nil // the base must not be asked
-		}
-		s.note(from)
-	}
-	for _, v := range moved {
-		w := *v
-		w.Category, w.Key, w.RenamedAt = r.To.Category, r.To.Key, &r.At
-		vs = append(vs, &w)
-		s.names[w.ID] = to
-	}
-	slices.SortStableFunc(vs, fact.ByPeriod)
-	s.set(to, vs)
-	if s.rooms[to.Category] == "" {
-		s.rooms[to.Category] = r.To.Category
-	}
-}
-
-// replace gives facts all their versions anew.
-func (s *State) replace(facts []Replaced) {
-	for _, r := range facts {
-		n := fact.IDOf(r.Category, r.Key)
-		for _, v := range s.Versions(n) {
-			if s.names[v.ID] == n {
-				delete(s.names, v.ID)
-			}
-			s.count--
-		}
-		switch {
-		case len(r.Versions) > 0:
-			s.set(n, r.Versions)
-		case s.base == nil:
-			delete(s.facts, n)
-			s.note(n)
-		default:
-			s.facts[n] = nil // the base must not be asked
-			s.note(n)
-		}
-		for _, v := range r.Versions {
-			s.names[v.ID] = n
-			s.count++
-			if s.rooms[n.Category] == "" {
-				s.rooms[n.Category] = v.Category
-			}
-		}
+// spell has a new category be spelled as it is given.
+func (s *State) spell(n fact.ID, category string) {
+	if s.rooms[n.Category] == "" {
+		s.rooms[n.Category] = category
 	}
 }
 
@@ -467,7 +350,7 @@ func (s *State) replace(facts []Replaced) {
 func (s *State) Commit(at time.Time, events ...Event) {
 	s.seq, s.at = s.seq+1, at
 	for _, e := range events {
-		s.fold(e)
+		e.kind().fold(s)
 	}
 }
 
@@ -489,7 +372,7 @@ func (s *State) set(n fact.ID, vs []*fact.Version) {
 // clone is shallow, and only read fact by fact.
 func (s *State) clone() *State {
 	c := *s
-	c.facts, c.names, c.aliases, c.changed, c.values = maps.Clone(s.facts), nil, nil, nil, &values{}
+	c.facts, c.names, c.aliases, c.changes.facts, c.values = maps.Clone(s.facts), nil, nil, nil, &values{}
 	c.rooms = maps.Clone(s.rooms)
 	c.Lists = s.Lists.clipped()
 	return &c
@@ -521,7 +404,7 @@ func (s *State) document(h journal.Header) *formats.Document {
 // fromDocument is the state that a fact file holds.
 func fromDocument(d *formats.Document) *State {
 	s := New()
-	s.root, s.hash, s.from, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.Seq, d.UpdatedAt
+	s.root, s.hash, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.UpdatedAt
 	s.Lists = Lists{
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
 		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Commits: d.Commits, Replica: d.Replica, Extra: d.Extra,
@@ -544,27 +427,26 @@ func fromDocument(d *formats.Document) *State {
 	for _, t := range d.Tombstones {
 		s.tombstones[fact.IDOf(t.Category, t.Key)] = t
 	}
-	s.changed, s.count = nil, len(d.Facts)
+	s.changes, s.count = changes{after: d.Seq}, len(d.Facts)
 	return s
 }
 
-// changedSince lists the facts that commits after seq changed, each once. It tells whether
-// patterns or gotchas did. ok is false where the state does not know, since it was read at a
-// later commit.
-func (s *State) changedSince(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
-	if seq < s.from {
+// since lists the facts that commits after seq changed, each once. It tells whether patterns or
+// gotchas did. ok is false where that is not known, since the state was read at a later commit.
+func (c *changes) since(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
+	if seq < c.after {
 		return nil, false, false
 	}
 	seen := map[fact.ID]bool{}
-	for _, c := range slices.Backward(s.changed) {
-		if c.seq <= seq {
+	for _, x := range slices.Backward(c.facts) {
+		if x.seq <= seq {
 			break
 		}
-		if c.name == lessons {
+		if x.name == lessons {
 			lessonsToo = true
-		} else if !seen[c.name] {
-			seen[c.name] = true
-			names = append(names, c.name)
+		} else if !seen[x.name] {
+			seen[x.name] = true
+			names = append(names, x.name)
 		}
 	}
 	return names, lessonsToo, true
@@ -573,7 +455,7 @@ func (s *State) changedSince(seq uint64) (names []fact.ID, lessonsToo, ok bool) 
 // ChangedSince returns the versions of the facts that commits after seq changed,
 // patterns and gotchas among them. ok is false where that is not known.
 func (k Known) ChangedSince(seq uint64) (vs []*fact.Version, ok bool) {
-	names, lessonsToo, ok := k.state.changedSince(seq)
+	names, lessonsToo, ok := k.state.changes.since(seq)
 	for _, n := range names {
 		vs = append(vs, k.Versions(n)...)
 	}

@@ -701,32 +701,26 @@ func (m *merger) tombstones(d *formats.Document) {
 	}
 }
 
-// lessons merges the rest of a fact file: what is there already stays, unless
-// merge is replace.
+// lessons merges the lists of a fact file that people fill.
 func (m *merger) lessons(d *formats.Document) {
-	add := func(e state.Event) func(there, equal bool) {
-		return func(there, equal bool) {
-			if !there || !equal && m.in.Merge == mergeReplace {
-				m.events = append(m.events, e)
-			}
-			if !there {
-				m.r.Lessons++
-			}
+	mergeList(m, &state.Patterns, d.Patterns, state.Patterns.Same)
+	mergeList(m, &state.Gotchas, d.Gotchas, func(a, b formats.Gotcha) bool {
+		return a.ID == b.ID || formats.FoldName(a.Trigger) == formats.FoldName(b.Trigger)
+	})
+	mergeList(m, &state.Relations, d.Relations, state.Relations.Same)
+	mergeList(m, &state.Reminders, d.Reminders, state.Reminders.Same)
+}
+
+// mergeList merges one list. What is there already stays, unless merge is replace.
+func mergeList[T any](m *merger, l *state.List[T], theirs []T, same func(a, b T) bool) {
+	for _, x := range theirs {
+		there, equal := known(*l.Of(&m.st.Lists), x, same)
+		if !there || !equal && m.in.Merge == mergeReplace {
+			m.events = append(m.events, l.Set(&x))
 		}
-	}
-	for _, p := range d.Patterns {
-		add(state.Event{Pattern: &p})(known(m.st.Patterns, p, state.SamePattern))
-	}
-	for _, g := range d.Gotchas {
-		add(state.Event{Gotcha: &g})(known(m.st.Gotchas, g, func(a, b formats.Gotcha) bool {
-			return state.SameGotcha(a, b) || formats.FoldName(a.Trigger) == formats.FoldName(b.Trigger)
-		}))
-	}
-	for _, x := range d.Relations {
-		add(state.Event{Relate: &x})(known(m.st.Relations, x, state.SameRelation))
-	}
-	for _, x := range d.Reminders {
-		add(state.Event{Remind: &x})(known(m.st.Reminders, x, state.SameReminder))
+		if !there {
+			m.r.Lessons++
+		}
 	}
 }
 

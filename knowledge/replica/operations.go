@@ -1,0 +1,342 @@
+package replica
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"leanctx/formats"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// The operations of a line.
+const (
+	opAssert    = "assert"
+	opRetract   = "retract"
+	opFact      = "fact" // all versions of a fact as they are
+	opRename    = "rename"
+	opErase     = "erase"
+	opRevive    = "revive"
+	opPattern   = "pattern"
+	opUnpattern = "unpattern"
+	opGotcha    = "gotcha"
+	opUngotcha  = "ungotcha"
+	opRelate    = "relate"
+	opUnrelate  = "unrelate"
+	opRemind    = "remind"
+	opJudge     = "judge"
+	opDispute   = "dispute"
+	opProject   = "project" // to which project the file belongs
+	opGone      = "gone"    // what is left of a line about an erased fact
+)
+
+// operation is what the lines of one operation are. A new one is a row of [operations].
+type operation struct {
+	sound func(*Line) bool           // it has what it needs, within the limits of an assertion
+	facts func(*Line) []formats.Name // the facts that it is about
+	about func(*Line) string         // what it changes, under a name for Folded.touched
+	apply func(*Folded, *Line)
+}
+
+var operations = map[string]operation{
+	opAssert:  ofFact((*Line).soundAssertion, (*Folded).assert),
+	opRetract: ofFact(func(l *Line) bool { return knowledge.ValidReason(l.Reason) }, (*Folded).retract),
+	opFact:    ofFact((*Line).soundVersions, (*Folded).whole),
+	opRename:  ofFact(func(l *Line) bool { return l.To != nil && validNames(*l.To) }, (*Folded).rename),
+	opErase: ofErased(func(f *Folded, l *Line) {
+		f.commit(l, state.Event{Erase: &formats.Tombstone{Key: l.Name, ErasedAt: l.order}})
+	}),
+	opRevive: ofErased(func(f *Folded, l *Line) {
+		f.commit(l, state.Event{Revive: &formats.Tombstone{Key: l.Name}})
+	}),
+	opPattern:   patterns.set(),
+	opUnpattern: patterns.unset(),
+	opGotcha:    gotchas.set(),
+	opUngotcha:  gotchas.unset(),
+	opRelate:    relations.set(),
+	opUnrelate:  relations.unset(),
+	opRemind:    reminders.set(),
+	opJudge:     judged.set(),
+	opDispute:   disputes.set(),
+	opProject:   inert(func(l *Line) bool { return l.Project != nil }),
+	opGone:      inert(func(*Line) bool { return true }),
+}
+
+// ofFact is an operation on one fact.
+func ofFact(sound func(*Line) bool, apply func(*Folded, *Line)) operation {
+	return operation{
+		sound: func(l *Line) bool { return validNames(l.fact()) && sound(l) },
+		facts: func(l *Line) []formats.Name { return []formats.Name{l.fact()} },
+		about: func(l *Line) string { return factKey(l.fact()) },
+		apply: apply,
+	}
+}
+
+// ofErased is an operation on a fact that is known by its hashed name alone.
+func ofErased(apply func(*Folded, *Line)) operation {
+	o := inert(func(l *Line) bool { return strings.HasPrefix(l.Name, "sha256:") })
+	o.apply = apply
+	return o
+}
+
+// inert is an operation that changes nothing.
+func inert(sound func(*Line) bool) operation {
+	return operation{
+		sound: sound,
+		facts: func(*Line) []formats.Name { return nil },
+		about: func(l *Line) string { return l.Op + " " + l.Name },
+		apply: func(*Folded, *Line) {},
+	}
+}
+
+// list is one of the lists beside the facts: how lines and a sync treat it.
+type list[T any] struct {
+	*state.List[T]
+	onSet, onUnset string // the operations that set an entry, and drop one; "": none is dropped
+
+	of    func(*Line) **T
+	sound func(T) bool               // may be nil
+	facts func(T) []formats.Name     // the facts that an entry is about; may be nil
+	local func(*state.State, T) bool // it stays on this machine; nil: none does
+	join  func(old, x T) T           // what holds of two that were written apart, x later; nil: x
+	known func(all []T, x T) T       // x as those know it who have all; nil: as it is
+}
+
+var (
+	patterns = list[formats.Pattern]{
+		List: &state.Patterns, onSet: opPattern, onUnset: opUnpattern,
+		of: func(l *Line) **formats.Pattern { return &l.Pattern },
+		join: func(old, x formats.Pattern) formats.Pattern {
+			x.Examples = union(old.Examples, x.Examples)
+			return x
+		},
+	}
+	gotchas = list[formats.Gotcha]{
+		List: &state.Gotchas, onSet: opGotcha, onUnset: opUngotcha,
+		of: func(l *Line) **formats.Gotcha { return &l.Gotcha },
+		join: func(old, x formats.Gotcha) formats.Gotcha {
+			x.Occurrences = max(x.Occurrences, old.Occurrences+1)
+			return x
+		},
+	}
+	relations = list[formats.Relation]{
+		List: &state.Relations, onSet: opRelate, onUnset: opUnrelate,
+		of:    func(l *Line) **formats.Relation { return &l.Relation },
+		sound: func(r formats.Relation) bool { return validNames(r.From, r.To) },
+		facts: func(r formats.Relation) []formats.Name { return []formats.Name{r.From, r.To} },
+		local: func(st *state.State, r formats.Relation) bool { return onlyLocal(st, r.From) || onlyLocal(st, r.To) },
+		join: func(old, x formats.Relation) formats.Relation {
+			x.Count = max(x.Count, old.Count+1)
+			return x
+		},
+	}
+	reminders = list[formats.Reminder]{
+		List: &state.Reminders, onSet: opRemind,
+		of: func(l *Line) **formats.Reminder { return &l.Reminder },
+		join: func(old, x formats.Reminder) formats.Reminder {
+			if old.DoneAt != nil {
+				x.State, x.DoneAt = old.State, old.DoneAt
+			}
+			return x
+		},
+	}
+	judged = list[formats.JudgedPair]{
+		List: &state.Judged, onSet: opJudge,
+		of:    func(l *Line) **formats.JudgedPair { return &l.Pair },
+		local: localPair,
+	}
+	disputes = list[formats.Dispute]{
+		List: &state.Disputes, onSet: opDispute,
+		of: func(l *Line) **formats.Dispute { return &l.Dispute },
+		sound: func(d formats.Dispute) bool {
+			return d.ID != "" && validNames(formats.Name{Category: d.Category, Key: d.Key})
+		},
+		facts: func(d formats.Dispute) []formats.Name {
+			out := []formats.Name{{Category: d.Category, Key: d.Key}}
+			if d.Rival != nil {
+				out = append(out, *d.Rival)
+			}
+			return out
+		},
+		local: localDispute,
+		join: func(old, x formats.Dispute) formats.Dispute {
+			if x.State == formats.DisputeOpen {
+				return old // it was settled meanwhile
+			}
+			return x
+		},
+		known: func(all []formats.Dispute, d formats.Dispute) formats.Dispute {
+			if i := slices.IndexFunc(all, func(x formats.Dispute) bool { return sameDispute(d, x) }); i >= 0 {
+				d.ID = all[i].ID
+			} else {
+				d.ID = longID(d)
+			}
+			return d
+		},
+	}
+
+	lists = []interface {
+		diff(*differ)
+		replace(to *state.Replacement, folded, st *state.State)
+	}{&patterns, &gotchas, &relations, &reminders, &judged, &disputes}
+)
+
+// set sets an entry. Of two that were written apart the later one counts, but what can be joined is.
+func (k *list[T]) set() operation {
+	return operation{
+		sound: func(l *Line) bool { x := *k.of(l); return x != nil && (k.sound == nil || k.sound(*x)) },
+		facts: func(l *Line) []formats.Name {
+			if k.facts == nil {
+				return nil
+			}
+			return k.facts(**k.of(l))
+		},
+		about: func(l *Line) string { return k.about(l) },
+		apply: func(f *Folded, l *Line) {
+			x := **k.of(l)
+			if old, ok := k.Find(&f.State.Lists, x); ok && k.join != nil && l.apart(f.touched[k.about(l)]) {
+				x = k.join(old, x)
+			}
+			f.commit(l, k.Set(&x))
+		},
+	}
+}
+
+// unset drops an entry, unless it was set by a line that the writer had not seen.
+func (k *list[T]) unset() operation {
+	o := k.set()
+	o.apply = func(f *Folded, l *Line) {
+		if !l.apart(f.touched[k.about(l)]) {
+			f.commit(l, k.Unset(*k.of(l)))
+		}
+	}
+	return o
+}
+
+func (k *list[T]) about(l *Line) string {
+	if keys := k.Keys(**k.of(l)); len(keys) > 0 {
+		return keys[0]
+	}
+	return ""
+}
+
+// shared are the entries of a store that others may know.
+func (k *list[T]) shared(st *state.State, all []T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return k.local != nil && k.local(st, x) })
+}
+
+// diff writes a line for each entry that differs, and for each that is gone.
+func (k *list[T]) diff(d *differ) {
+	before := slices.Clone(*k.Of(&d.f.State.Lists))
+	now := k.shared(d.st, *k.Of(&d.st.Lists))
+	write := func(op string, x T) {
+		l := &Line{Op: op, At: d.st.At()}
+		*k.of(l) = &x
+		d.add(l)
+	}
+	for i, x := range now {
+		if k.known != nil {
+			x = k.known(before, x)
+			now[i] = x
+		}
+		if j := slices.IndexFunc(before, func(y T) bool { return k.Same(x, y) }); j < 0 || !equal(x, before[j]) {
+			write(k.onSet, x)
+		}
+	}
+	for _, y := range k.shared(d.st, before) {
+		if k.onUnset != "" && !slices.ContainsFunc(now, func(x T) bool { return k.Same(x, y) }) {
+			write(k.onUnset, y)
+		}
+	}
+}
+
+// replace has the list hold what the lines make, and what stays on this machine.
+func (k *list[T]) replace(to *state.Replacement, folded, st *state.State) {
+	want, have := slices.Clone(*k.Of(&folded.Lists)), *k.Of(&st.Lists)
+	for _, x := range have {
+		if k.local != nil && k.local(st, x) {
+			want = append(want, x)
+		}
+	}
+	if !slices.EqualFunc(want, have, equal[T]) {
+		*k.Whole(to) = &want
+	}
+}
+
+func validNames(names ...formats.Name) bool {
+	return !slices.ContainsFunc(names, func(n formats.Name) bool { return !knowledge.ValidName(n.Category) || !knowledge.ValidName(n.Key) })
+}
+
+// sound reports whether a line has what its operation needs. A file of a repository may hold
+// anything.
+func (l *Line) sound() bool {
+	y := l.At.Year()
+	return y >= 1970 && y <= 9000 && operations[l.Op].sound(l)
+}
+
+func (l *Line) soundAssertion() bool {
+	c := l.checked()
+	return utf8.ValidString(l.Value) && c.Validate() == nil && (l.ValidFrom == nil || l.ValidUntil == nil || l.ValidFrom.Before(*l.ValidUntil))
+}
+
+func (l *Line) soundVersions() bool {
+	return !slices.ContainsFunc(l.Versions, func(v *formats.Fact) bool {
+		return v == nil || v.ID == "" || !validNames(formats.Name{Category: v.Category, Key: v.Key}) || len(v.Value) > knowledge.MaxValue || !knowledge.ValidReason(v.RetractedReason) ||
+			formats.FoldName(v.Category) != formats.FoldName(l.Category) || formats.FoldName(v.Key) != formats.FoldName(l.Key)
+	})
+}
+
+// fact is the name of the one fact that a line is about.
+func (l *Line) fact() formats.Name { return formats.Name{Category: l.Category, Key: l.Key} }
+
+// names are the hashed names of the facts that a line is about.
+func (l *Line) names() (out []string) {
+	for _, n := range operations[l.Op].facts(l) {
+		out = append(out, hashed(n))
+	}
+	return out
+}
+
+func factKey(n formats.Name) string {
+	return "fact " + formats.FoldName(n.Category) + "\x00" + formats.FoldName(n.Key)
+}
+
+// onlyLocal reports whether nobody else knows a fact.
+func onlyLocal(st *state.State, name formats.Name) bool {
+	vs := st.Versions(fact.IDOf(name.Category, name.Key))
+	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Privacy != knowledge.PrivacyLocal })
+}
+
+// localDispute reports whether a dispute stays on this machine: its value does, or what
+// it stands against.
+func localDispute(st *state.State, d formats.Dispute) bool {
+	return d.Privacy == knowledge.PrivacyLocal || slices.ContainsFunc(st.Versions(fact.IDOf(d.Category, d.Key)), func(v *fact.Version) bool {
+		return v.ID == d.Against && v.Privacy == knowledge.PrivacyLocal
+	})
+}
+
+// localPair reports whether a verdict is about a fact that stays on this machine. A
+// category may hold slashes.
+func localPair(st *state.State, p formats.JudgedPair) bool {
+	for _, key := range []string{p.KeyA, p.KeyB} {
+		for i, r := range key {
+			if r == '/' && onlyLocal(st, formats.Name{Category: key[:i], Key: key[i+1:]}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameDispute reports whether two disputes are one. Their ids may have another length.
+func sameDispute(a, b formats.Dispute) bool {
+	return a.ID == b.ID || a.At.Equal(b.At) && a.Value == b.Value && a.Against == b.Against && a.Removal == b.Removal && (a.Rename == nil) == (b.Rename == nil)
+}
+
+// longID is the id of a dispute that others may know: long enough that nobody else makes
+// the same one. It begins with the short one, unless the fact was renamed.
+func longID(d formats.Dispute) string {
+	return "d-" + formats.VersionID(d.Category, d.Key, d.Value, d.At, 0)[len("f-"):][:disputeDigits]
+}
