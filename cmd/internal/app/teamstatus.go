@@ -76,7 +76,7 @@ func (t teamState) Text() string {
 		fmt.Fprintf(&b, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(&b, "Team %s at %s\n", t.Team, t.Server)
-	line("this machine", "%s, commit %d of the facts, %s", t.Machine, t.Seq, size(uint64(t.Bytes)))
+	line("this machine", "%s, commit %s of the facts, %s", t.Machine, prose.Number(int64(t.Seq)), size(uint64(t.Bytes)))
 	if t.SetBack {
 		line("server", "answers, but %s", t.Problem)
 		line("", "Reads work, as of %s. Writes are refused. %s.", t.At.UTC().Format(time.RFC3339), setBackAdvice)
@@ -98,7 +98,7 @@ func (t teamState) Text() string {
 	}
 	for _, m := range t.Status.Machines {
 		if m.Name != t.Machine {
-			line("machine", "%s, %d behind, seen %s", prose.Line(m.Name), t.Status.Last-min(m.Last, t.Status.Last), prose.Ago(t.Status.Now, m.At))
+			line("machine", "%s, %s behind, seen %s", prose.Line(m.Name), prose.Number(int64(t.Status.Last-min(m.Last, t.Status.Last))), prose.Ago(t.Status.Now, m.At))
 		}
 	}
 	return b.String()

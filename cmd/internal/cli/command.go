@@ -213,7 +213,7 @@ func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op
 			need++
 		}
 	}
-	short := len(words) == need-1 || !category.Required && len(words) == len(named)-1 // questions architecture/auth "how do users sign in"
+	short := len(words) < need || !category.Required && len(words) == len(named)-1 // questions architecture/auth "how do users sign in"
 	if len(words) == 0 || !short {
 		return words, open
 	}
