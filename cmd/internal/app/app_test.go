@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"leanctx/cmd/internal/config"
 )
@@ -37,8 +38,14 @@ func home(t *testing.T) string {
 // do runs a command and gives its exit code and what it printed.
 func do(t *testing.T, in string, args ...string) (int, string, string) {
 	t.Helper()
+	ctx := t.Context()
+	if len(args) > 0 && args[0] == hookName { // it gives up after a second, which a busy machine may need
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Hour)
+		defer cancel()
+	}
 	var out, errs bytes.Buffer
-	code := Main(t.Context(), args, strings.NewReader(in), &out, &errs)
+	code := Main(ctx, args, strings.NewReader(in), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

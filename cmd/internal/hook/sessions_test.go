@@ -83,7 +83,7 @@ func TestSeenSessions(t *testing.T) {
 		}
 		c.Conclude = look
 		c.Open = func(ctx context.Context, s *Session) (ProjectView, error) { return new(known), look(ctx, s) }
-		c.Run(t.Context())
+		run(c)
 		return said
 	}
 	const cleared, again, third = `{"session_id":"2","reason":"clear"}`, `{"session_id":"4","source":"clear"}`, `{"session_id":"5","source":"clear"}`
