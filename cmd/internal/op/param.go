@@ -57,10 +57,6 @@ var scopeParams = [...]Param{
 	{Name: "output", Flag: "output", Type: TypeString, Description: "form of the answer (default text)", Enum: []string{"text", "json"}},
 }
 
-// ScopeParams are the arguments that every operation takes: project, agent,
-// output.
-func ScopeParams() []Param { return slices.Clone(scopeParams[:]) }
-
 const confirmName = "confirm"
 
 // confirmParam is the argument of operations that may require confirmation.

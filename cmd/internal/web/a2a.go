@@ -29,29 +29,29 @@ import (
 	"leanctx/tasks"
 )
 
-// board answers A2A requests from the task store. Nobody executes a task here: agents of
+// taskHandler answers A2A requests from the task store. Nobody executes a task here: agents of
 // the project take it from the store, and a client is told what they do with it.
 //
 // A context is a task and all tasks below it; its id is that of the topmost one. A
 // message without a task makes one; with a context it makes one below that task. A message
 // for a task that waits for its giver lets it go on.
-type board struct {
+type taskHandler struct {
 	a2asrv.RequestHandler // the library's: it says that push notifications and an extended card are not supported
 	server                *Server
 	open                  func(context.Context, op.Scope) (*tasks.Store, error)
 }
 
-var _ a2asrv.RequestHandler = (*board)(nil)
+var _ a2asrv.RequestHandler = (*taskHandler)(nil)
 
 // a2aRoutes mounts the bindings and the card.
 func (s *Server) a2aRoutes(mux *http.ServeMux, prefix string) {
 	unsupported := a2asrv.NewHandler(nil, a2asrv.WithCapabilityChecks(new(a2a.AgentCapabilities)), a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
-	b := &board{RequestHandler: unsupported, server: s, open: s.o.Tasks}
+	h := &taskHandler{RequestHandler: unsupported, server: s, open: s.o.Tasks}
 	options := []a2asrv.TransportOption{a2asrv.WithTransportKeepAlive(pingEvery), a2asrv.WithTransportPanicHandler(func(cause any) error {
 		s.logger.Error("panic", "route", "/a2a", "cause", cause)
 		return a2a.NewError(a2a.ErrInternalError, "internal error; the server's log has the stack")
 	})}
-	rpc, rest := a2asrv.NewJSONRPCHandler(b, options...), a2asrv.NewRESTHandler(b, options...)
+	rpc, rest := a2asrv.NewJSONRPCHandler(h, options...), a2asrv.NewRESTHandler(h, options...)
 	otherRPC, otherREST := a2asrv.NewJSONRPCHandler(otherVersion{}), a2asrv.NewRESTHandler(otherVersion{})
 	mux.Handle("POST /a2a", versioned(rpc, func(w http.ResponseWriter, r *http.Request) { otherRPC.ServeHTTP(w, anyMethod(r)) }))
 	mux.Handle("/a2a/v1/", http.StripPrefix("/a2a/v1", versioned(rest, func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func (s *Server) a2aRoutes(mux *http.ServeMux, prefix string) {
 		otherREST.ServeHTTP(w, r)
 	})))
 	mux.HandleFunc("GET "+a2asrv.WellKnownAgentCardPath, func(w http.ResponseWriter, r *http.Request) {
-		card, err := b.card(r, prefix)
+		card, err := h.card(r, prefix)
 		if err != nil {
 			s.fail(w, r, err)
 			return
@@ -99,8 +99,8 @@ func anyMethod(r *http.Request) *http.Request {
 }
 
 // card is the agent card, with the addresses by which the client came.
-func (b *board) card(r *http.Request, prefix string) (*a2a.AgentCard, error) {
-	store, err := b.store(r.Context())
+func (h *taskHandler) card(r *http.Request, prefix string) (*a2a.AgentCard, error) {
+	store, err := h.store(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (b *board) card(r *http.Request, prefix string) (*a2a.AgentCard, error) {
 		return nil, err
 	}
 	scheme := "http"
-	if b.server.o.TLS {
+	if h.server.o.TLS {
 		scheme = "https"
 	}
 	base := scheme + "://" + r.Host + prefix
@@ -126,7 +126,7 @@ func (b *board) card(r *http.Request, prefix string) (*a2a.AgentCard, error) {
 		a2a.NewAgentInterface(base+"/a2a/v1", a2a.TransportProtocolHTTPJSON),
 	}
 	card.Capabilities.Streaming = true
-	if !b.server.o.Tokens.open {
+	if !h.server.o.Tokens.open {
 		card.SecuritySchemes = a2a.NamedSecuritySchemes{"token": a2a.HTTPAuthSecurityScheme{Scheme: "Bearer", Description: "a token of lean-ctx serve"}}
 		card.SecurityRequirements = a2a.SecurityRequirementsOptions{{"token": nil}}
 	}
@@ -134,22 +134,22 @@ func (b *board) card(r *http.Request, prefix string) (*a2a.AgentCard, error) {
 }
 
 // store opens the tasks of the request's project, in the name of its caller.
-func (b *board) store(ctx context.Context) (*tasks.Store, error) {
+func (h *taskHandler) store(ctx context.Context) (*tasks.Store, error) {
 	g := op.GrantOf(ctx)
 	c, _ := ctx.Value(callerKey{}).(*caller)
-	return b.open(ctx, op.Scope{Project: g.Project, Effect: op.Changes, Grant: g, Caller: op.Caller{Kind: "agent", Name: cmp.Or(c.name, "a2a")}})
+	return h.open(ctx, op.Scope{Project: g.Project, Effect: op.Changes, Grant: g, Caller: op.Caller{Kind: "agent", Name: cmp.Or(c.name, "a2a")}})
 }
 
 // writing is store for what changes something.
-func (b *board) writing(ctx context.Context) (*tasks.Store, error) {
+func (h *taskHandler) writing(ctx context.Context) (*tasks.Store, error) {
 	if op.GrantOf(ctx).ReadOnly {
 		return nil, &op.ForbiddenError{What: "this access is read-only"}
 	}
-	return b.store(ctx)
+	return h.store(ctx)
 }
 
-// told words an error of the store for a client.
-func told(err error) error {
+// a2aError is an error of the store in the words of the protocol.
+func a2aError(err error) error {
 	kind := a2a.ErrInternalError
 	if _, ok := errors.AsType[*tasks.TransitionError](err); ok {
 		return a2a.NewError(a2a.ErrUnsupportedOperation, err.Error())
@@ -174,7 +174,7 @@ func told(err error) error {
 func find(ctx context.Context, store *tasks.Store, id string) (tasks.Details, error) {
 	d, err := store.Get(ctx, tasks.TaskRef{TaskID: id})
 	if c := op.Classify(err); err != nil && c != op.Usage && c != op.NotFound {
-		return d, told(err)
+		return d, a2aError(err)
 	}
 	if err != nil || d.ID != id { // the store takes the beginning of an id, too
 		return d, a2a.NewError(a2a.ErrTaskNotFound, fmt.Sprintf("no task %.80q", id))
@@ -183,16 +183,16 @@ func find(ctx context.Context, store *tasks.Store, id string) (tasks.Details, er
 }
 
 // GetTask implements [a2asrv.RequestHandler].
-func (b *board) GetTask(ctx context.Context, q *a2a.GetTaskRequest) (*a2a.Task, error) {
-	store, err := b.store(ctx)
+func (h *taskHandler) GetTask(ctx context.Context, q *a2a.GetTaskRequest) (*a2a.Task, error) {
+	store, err := h.store(ctx)
 	if err != nil {
-		return nil, told(err)
+		return nil, a2aError(err)
 	}
 	d, err := find(ctx, store, string(q.ID))
 	if err != nil {
 		return nil, err
 	}
-	return shown(d, q.HistoryLength, true)
+	return taskOf(d, q.HistoryLength, true)
 }
 
 // The sizes of pages that the specification allows.
@@ -203,7 +203,7 @@ const (
 
 // ListTasks implements [a2asrv.RequestHandler]. Messages are only listed if the client
 // says how many.
-func (b *board) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
+func (h *taskHandler) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
 	if q.PageSize < 0 || q.PageSize > maxPage {
 		return nil, a2a.NewError(a2a.ErrInvalidParams, fmt.Sprintf("pageSize must be between 1 and %d", maxPage))
 	}
@@ -220,18 +220,18 @@ func (b *board) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.Li
 			return nil, a2a.NewError(a2a.ErrInvalidParams, "pageToken is none of ours")
 		}
 	}
-	store, err := b.store(ctx)
+	store, err := h.store(ctx)
 	if err != nil {
-		return nil, told(err)
+		return nil, a2aError(err)
 	}
 	p, err := store.Select(ctx, s)
 	if err != nil {
-		return nil, told(err)
+		return nil, a2aError(err)
 	}
 	out := &a2a.ListTasksResponse{Tasks: []*a2a.Task{}, TotalSize: p.Total, PageSize: s.Limit}
 	none := 0
 	for _, d := range p.Tasks {
-		t, err := shown(d, cmp.Or(q.HistoryLength, &none), q.IncludeArtifacts)
+		t, err := taskOf(d, cmp.Or(q.HistoryLength, &none), q.IncludeArtifacts)
 		if err != nil {
 			return nil, err
 		}
@@ -260,10 +260,10 @@ func readPlace(token string) (*tasks.Place, error) {
 }
 
 // CancelTask implements [a2asrv.RequestHandler].
-func (b *board) CancelTask(ctx context.Context, q *a2a.CancelTaskRequest) (*a2a.Task, error) {
-	store, err := b.writing(ctx)
+func (h *taskHandler) CancelTask(ctx context.Context, q *a2a.CancelTaskRequest) (*a2a.Task, error) {
+	store, err := h.writing(ctx)
 	if err != nil {
-		return nil, told(err)
+		return nil, a2aError(err)
 	}
 	if _, err := find(ctx, store, string(q.ID)); err != nil {
 		return nil, err
@@ -273,29 +273,29 @@ func (b *board) CancelTask(ctx context.Context, q *a2a.CancelTaskRequest) (*a2a.
 		return nil, a2a.NewError(a2a.ErrTaskNotCancelable, err.Error())
 	}
 	if err != nil {
-		return nil, told(err)
+		return nil, a2aError(err)
 	}
 	d, err := find(ctx, store, string(q.ID))
 	if err != nil {
 		return nil, err
 	}
-	return shown(d, nil, true)
+	return taskOf(d, nil, true)
 }
 
 // SendMessage implements [a2asrv.RequestHandler]. Unless the client wants the task at
 // once, it gets it when it has ended or waits for its giver, or when the server shuts
 // down.
-func (b *board) SendMessage(ctx context.Context, q *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	store, d, err := b.send(ctx, q)
+func (h *taskHandler) SendMessage(ctx context.Context, q *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+	store, d, err := h.send(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if q.Config == nil || !q.Config.ReturnImmediately {
-		for next, err := range b.changes(ctx, store, d) {
+		for next, err := range h.changes(ctx, store, d) {
 			if err != nil {
 				return nil, err
 			}
-			if d = next; resting(d) {
+			if d = next; waiting(d) {
 				break
 			}
 		}
@@ -304,27 +304,27 @@ func (b *board) SendMessage(ctx context.Context, q *a2a.SendMessageRequest) (a2a
 	if q.Config != nil {
 		most = q.Config.HistoryLength
 	}
-	return shown(d, most, true)
+	return taskOf(d, most, true)
 }
 
 // SendStreamingMessage implements [a2asrv.RequestHandler].
-func (b *board) SendStreamingMessage(ctx context.Context, q *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
+func (h *taskHandler) SendStreamingMessage(ctx context.Context, q *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
-		store, d, err := b.send(ctx, q)
+		store, d, err := h.send(ctx, q)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		b.stream(ctx, store, d, yield)
+		h.stream(ctx, store, d, yield)
 	}
 }
 
 // SubscribeToTask implements [a2asrv.RequestHandler].
-func (b *board) SubscribeToTask(ctx context.Context, q *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
+func (h *taskHandler) SubscribeToTask(ctx context.Context, q *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
-		store, err := b.store(ctx)
+		store, err := h.store(ctx)
 		if err != nil {
-			yield(nil, told(err))
+			yield(nil, a2aError(err))
 			return
 		}
 		d, err := find(ctx, store, string(q.ID))
@@ -335,15 +335,15 @@ func (b *board) SubscribeToTask(ctx context.Context, q *a2a.SubscribeToTaskReque
 			yield(nil, err)
 			return
 		}
-		b.stream(ctx, store, d, yield)
+		h.stream(ctx, store, d, yield)
 	}
 }
 
 // send makes a task of a message, or adds the message to its task.
-func (b *board) send(ctx context.Context, q *a2a.SendMessageRequest) (*tasks.Store, tasks.Details, error) {
-	store, err := b.writing(ctx)
+func (h *taskHandler) send(ctx context.Context, q *a2a.SendMessageRequest) (*tasks.Store, tasks.Details, error) {
+	store, err := h.writing(ctx)
 	if err != nil {
-		return nil, tasks.Details{}, told(err)
+		return nil, tasks.Details{}, a2aError(err)
 	}
 	text, err := readMessage(q)
 	if err != nil {
@@ -351,19 +351,19 @@ func (b *board) send(ctx context.Context, q *a2a.SendMessageRequest) (*tasks.Sto
 	}
 	m, id := q.Message, string(q.Message.TaskID)
 	if id == "" {
-		id, err = b.create(ctx, store, m, text)
+		id, err = h.create(ctx, store, m, text)
 	} else {
 		err = proceed(ctx, store, m, text)
 	}
 	if err != nil {
-		return nil, tasks.Details{}, told(err)
+		return nil, tasks.Details{}, a2aError(err)
 	}
 	d, err := find(ctx, store, id)
 	return store, d, err
 }
 
 // create makes a task of a message. Its first line is the title.
-func (b *board) create(ctx context.Context, store *tasks.Store, m *a2a.Message, text string) (id string, err error) {
+func (h *taskHandler) create(ctx context.Context, store *tasks.Store, m *a2a.Message, text string) (id string, err error) {
 	d := tasks.Draft{MessageID: m.ID}
 	d.Title, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	d.Title = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -455,16 +455,16 @@ func isText(mode string) bool {
 	return err == nil && (kind == "*/*" || strings.HasPrefix(kind, "text/")) || mode == "text"
 }
 
-// resting reports whether a task has ended or waits for its giver.
-func resting(d tasks.Details) bool { return d.State.Final() || d.State.Interrupted() }
+// waiting reports whether a task has ended or waits for its giver.
+func waiting(d tasks.Details) bool { return d.State.Final() || d.State.Interrupted() }
 
 // changes gives a task whenever it is another one than before, until the client goes, its
 // token is revoked or the server shuts down. The first is the one that is given.
-func (b *board) changes(ctx context.Context, store *tasks.Store, d tasks.Details) iter.Seq2[tasks.Details, error] {
+func (h *taskHandler) changes(ctx context.Context, store *tasks.Store, d tasks.Details) iter.Seq2[tasks.Details, error] {
 	return func(yield func(tasks.Details, error) bool) {
-		tick := time.NewTicker(b.server.limits.poll)
+		tick := time.NewTicker(h.server.limits.poll)
 		defer tick.Stop()
-		ctx, end := b.server.ending(ctx)
+		ctx, end := h.server.ending(ctx)
 		defer end()
 		for yield(d, nil) {
 			for {
@@ -489,13 +489,13 @@ func (b *board) changes(ctx context.Context, store *tasks.Store, d tasks.Details
 
 // stream gives a task and then what happens to it, until it ends or begins to wait for
 // its giver.
-func (b *board) stream(ctx context.Context, store *tasks.Store, d tasks.Details, yield func(a2a.Event, error) bool) {
-	first, err := shown(d, nil, true)
-	if !yield(first, err) || err != nil || resting(d) && d.State.Final() {
+func (h *taskHandler) stream(ctx context.Context, store *tasks.Store, d tasks.Details, yield func(a2a.Event, error) bool) {
+	first, err := taskOf(d, nil, true)
+	if !yield(first, err) || err != nil || waiting(d) && d.State.Final() {
 		return
 	}
 	seen := d
-	for next, err := range b.changes(ctx, store, d) {
+	for next, err := range h.changes(ctx, store, d) {
 		if err != nil {
 			yield(nil, err)
 			return
@@ -505,7 +505,7 @@ func (b *board) stream(ctx context.Context, store *tasks.Store, d tasks.Details,
 				return
 			}
 		}
-		if !next.UpdatedAt.Equal(seen.UpdatedAt) && resting(next) {
+		if !next.UpdatedAt.Equal(seen.UpdatedAt) && waiting(next) {
 			return
 		}
 		seen = next
@@ -558,8 +558,8 @@ var states = map[tasks.State]a2a.TaskState{
 	tasks.Canceled: a2a.TaskStateCanceled, tasks.Rejected: a2a.TaskStateRejected,
 }
 
-// shown is a task as A2A has it, with its last messages; nil: all of them.
-func shown(d tasks.Details, most *int, artifacts bool) (*a2a.Task, error) {
+// taskOf is a task as A2A has it, with its last messages; nil: all of them.
+func taskOf(d tasks.Details, most *int, artifacts bool) (*a2a.Task, error) {
 	t := &a2a.Task{ID: a2a.TaskID(d.ID), ContextID: d.Context}
 	if n := len(d.History); n > 0 {
 		t.Status = status(d, d.History[n-1], n-1)

@@ -21,7 +21,7 @@ type Poll func(context.Context) ([]Event, error)
 
 const (
 	pingEvery = 20 * time.Second
-	mostAhead = 64 // events that a client may be behind before it is dropped
+	maxBehind = 64 // events that a client may be behind before it is dropped
 )
 
 // feed gives the changes of one project to all who listen. It looks for them only
@@ -53,7 +53,7 @@ func (f *feed) listen(ctx context.Context) (chan string, error) {
 		f.stop = cancel
 		f.server.streams.Go(func() { f.run(ctx, poll) })
 	}
-	ch := make(chan string, mostAhead)
+	ch := make(chan string, maxBehind)
 	f.to[ch] = true
 	return ch, nil
 }
@@ -89,14 +89,14 @@ func (f *feed) run(ctx context.Context, poll Poll) {
 			f.server.logger.Warn("changes cannot be followed", "error", err)
 		}
 		for _, e := range events {
-			f.tell(e)
+			f.broadcast(e)
 		}
 	}
 }
 
-// tell gives an event to all who listen. One that is too far behind is dropped: it comes
+// broadcast gives an event to all who listen. One that is too far behind is dropped: it comes
 // back and hears that it missed something.
-func (f *feed) tell(e Event) {
+func (f *feed) broadcast(e Event) {
 	data, err := json.Marshal(e.Data)
 	if err != nil {
 		f.server.logger.Warn("an event cannot be written", "error", err)

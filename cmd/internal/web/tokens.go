@@ -191,7 +191,7 @@ func (n namedToken) token() (*token, error) {
 	}
 	if !slices.Contains(n.Projects, "*") {
 		for _, hash := range n.Projects {
-			if !hashForm.MatchString(hash) {
+			if !isHash(hash) {
 				return nil, fmt.Errorf("%s: %q is no project: give its 16 hex digits (lean-ctx project list)", n.Name, hash)
 			}
 		}
@@ -270,8 +270,8 @@ func (t *Tokens) Watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// given is the token of a request.
-func given(r *http.Request) (text string, any bool) {
+// tokenOf is the token of a request.
+func tokenOf(r *http.Request) (text string, any bool) {
 	if kind, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") {
 		return strings.TrimSpace(rest), true
 	}
@@ -300,7 +300,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			s.logIn(w, r)
 			return
 		}
-		text, any := given(r)
+		text, any := tokenOf(r)
 		var t *token
 		switch {
 		case any:
@@ -341,8 +341,8 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }
 
-// fromHere refuses requests for another host and those of other sites' pages.
-func (s *Server) fromHere(next http.Handler) http.Handler {
+// sameSite refuses requests for another host and those of other sites' pages.
+func (s *Server) sameSite(next http.Handler) http.Handler {
 	sites := http.NewCrossOriginProtection() // by Sec-Fetch-Site, where a browser sends it
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.ourHost(r.Host) {

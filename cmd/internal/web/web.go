@@ -40,7 +40,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -111,7 +110,7 @@ func New(o Options) *Server {
 	inner.HandleFunc("/p/{hash}/", s.project)
 	inner.HandleFunc("/", s.project)
 	mux.Handle("/", s.authorized(s.bounded(inner)))
-	s.routes = s.logged(s.recovered(s.fromHere(mux)))
+	s.routes = s.logged(s.recovered(s.sameSite(mux)))
 	return s
 }
 
@@ -204,7 +203,11 @@ type mounted struct {
 	feed    *feed
 }
 
-var hashForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
+// hexDigits are the digits of a project's hash.
+const hexDigits = "0123456789abcdef"
+
+// isHash reports whether a text can be the hash of a project.
+func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, hexDigits) == "" }
 
 // project serves the project whose hash the address begins with, or else the one that the
 // server was started in. One that the caller may not reach is answered like one that does not
@@ -280,14 +283,18 @@ func (s *Server) mount(p Project, prefix string) *mounted {
 // name in the first request is on stdio.
 const clientHeader = "X-Lean-Ctx-Client"
 
-var clientForm = regexp.MustCompile(`^[a-z][a-z0-9-]{1,31}$`)
+// isClient reports whether a text can be the name of a client.
+func isClient(text string) bool {
+	return len(text) <= 32 && len(text) > 1 && 'a' <= text[0] && text[0] <= 'z' &&
+		strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
 
 // mcp makes who calls known to an MCP handler, and ends its streams when they must end.
 func (s *Server) mcp(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := callerOf(r)
 		name := who.name
-		if client := r.Header.Get(clientHeader); clientForm.MatchString(client) {
+		if client := r.Header.Get(clientHeader); isClient(client) {
 			name = client
 		}
 		ctx, cancel := context.WithCancel(op.WithCaller(r.Context(), op.Caller{Kind: "agent", Name: name}))
@@ -362,7 +369,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 func route(r *http.Request) string {
 	path := r.URL.Path
 	prefix := ""
-	if rest, ok := strings.CutPrefix(path, "/p/"); ok && len(rest) >= 16 && hashForm.MatchString(rest[:16]) {
+	if rest, ok := strings.CutPrefix(path, "/p/"); ok && len(rest) >= 16 && isHash(rest[:16]) {
 		prefix, path = path[:len("/p/")+16], rest[16:]
 	}
 	parts := strings.SplitN(path, "/", 5)

@@ -39,11 +39,11 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, name, started, bytes.NewReader(body))
 }
 
-// views are the templates, each with the layout around it. They are made at the first
+// templates are the views, each with the layout around it. They are made at the first
 // request: commands start without them.
-var views = sync.OnceValue(parseViews)
+var templates = sync.OnceValue(parseTemplates)
 
-func parseViews() map[string]*template.Template {
+func parseTemplates() map[string]*template.Template {
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		panic(err)
@@ -52,7 +52,7 @@ func parseViews() map[string]*template.Template {
 		"visible": visible, "editable": editable, "inline": inline, "brief": brief, "percent": prose.Percent, "meter": meter, "day": day, "ago": func(t time.Time) string { return prose.Ago(time.Now(), t) },
 		"left":  func(t time.Time) string { return prose.Left(time.Until(t)) },
 		"clock": clock, "count": prose.Count[int], "number": prose.Number[int64], "spans": spans,
-		"shown": func(n int) int { return min(n, pairsMost) }, "hidden": func(n int) int { return max(0, n-pairsMost) },
+		"shown": func(n int) int { return min(n, maxPairs) }, "hidden": func(n int) int { return max(0, n-maxPairs) },
 	}
 	out := map[string]*template.Template{}
 	for _, name := range names {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"maps"
@@ -15,8 +14,8 @@ import (
 	"leanctx/knowledge"
 )
 
-// said is what a button was answered: the sentence that the program says.
-type said struct {
+// outcome is what a button did: the sentence that the program answered.
+type outcome struct {
 	id   string
 	at   time.Time
 	Text string
@@ -24,29 +23,30 @@ type said struct {
 	Undo bool   // it can be taken back
 }
 
-// What is said is kept in memory until the page that it belongs to is loaded.
+// Outcomes are kept in memory until the page that they belong to is loaded.
 const (
-	saidMost = 200
-	saidFor  = 5 * time.Minute
+	maxOutcomes = 200
+	outcomeFor  = 5 * time.Minute
 )
 
-// say keeps an answer and gives its id, which nobody can guess: an address must not be
+// keep keeps an outcome and gives its id, which nobody can guess: an address must not be
 // able to put words on the page.
-func (h *handler) say(text, kind string, undo bool) string {
+func (h *handler) keep(text, kind string, undo bool) (id string) {
+	id = rand.Text()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.said = append(h.said, said{rand.Text(), time.Now(), text, kind, undo})
-	h.said = slices.Clone(h.said[max(0, len(h.said)-saidMost):])
-	return h.said[len(h.said)-1].id
+	h.outcomes = append(h.outcomes, outcome{id, time.Now(), text, kind, undo})
+	h.outcomes = slices.Clone(h.outcomes[max(0, len(h.outcomes)-maxOutcomes):])
+	return id
 }
 
-// recall gives an answer back.
-func (h *handler) recall(id string) *said {
+// outcome is the one with an id, nil if there is none.
+func (h *handler) outcome(id string) *outcome {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range h.said {
-		if id != "" && s.id == id && time.Since(s.at) < saidFor {
-			return &s
+	for _, x := range h.outcomes {
+		if x.id == id && time.Since(x.at) < outcomeFor {
+			return &x
 		}
 	}
 	return nil
@@ -96,37 +96,35 @@ func (h *handler) do(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The form cannot be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	text, kind := h.press(r.Context(), b, r.PostForm)
+	q := h.request(r)
+	text, kind := q.press(b)
 	back := r.PostForm.Get("back")
-	if !h.local(back) {
-		back = h.o.Prefix + "/"
-	}
 	u, err := url.Parse(back)
-	if err != nil {
-		u = &url.URL{Path: h.o.Prefix + "/"}
+	if err != nil || !q.local(back) {
+		u = &url.URL{Path: q.Prefix + "/"}
 	}
 	v := u.Query()
-	v.Set("said", h.say(text, kind, kind == "done" && b.action != "undo"))
+	v.Set("outcome", h.keep(text, kind, kind == "done" && b.action != "undo"))
 	u.RawQuery, u.Fragment = v.Encode(), ""
 	w.Header().Set("Location", u.String())
 	w.WriteHeader(http.StatusSeeOther)
 }
 
 // press calls the operation and words what came of it.
-func (h *handler) press(ctx context.Context, b button, form url.Values) (text, kind string) {
+func (q *request) press(b button) (text, kind string) {
 	args, err := map[string]any{}, error(nil)
 	maps.Copy(args, b.fixed)
 	for _, name := range b.fields {
-		if value := form.Get(name); strings.TrimSpace(value) != "" {
+		if value := q.PostForm.Get(name); strings.TrimSpace(value) != "" {
 			args[name] = strings.ReplaceAll(value, "\r\n", "\n")
 		}
 	}
 	if b.shown {
-		err = h.shown(ctx, form, args)
+		err = q.shown(args)
 	}
 	if err == nil {
 		var a op.Answer
-		a, err = h.o.Call(asUser(ctx), tool, b.action, args)
+		a, err = q.h.o.Call(asUser(q.Context()), tool, b.action, args)
 		if err == nil {
 			text, err = a.Render()
 		}
@@ -146,8 +144,8 @@ func (h *handler) press(ctx context.Context, b button, form url.Values) (text, k
 var errChanged = errors.New("the fact has changed since the page was loaded; look at it again")
 
 // shown adds the value that the page showed to the arguments, if it is still current.
-func (h *handler) shown(ctx context.Context, form url.Values, args map[string]any) error {
-	q := &request{Request: (&http.Request{}).WithContext(ctx), h: h}
+func (q *request) shown(args map[string]any) error {
+	form := q.PostForm
 	r, err := call[knowledge.Recalled](q, tool, "recall", map[string]any{"category": form.Get("category"), "key": form.Get("key"), "limit": 100})
 	if err != nil {
 		return err

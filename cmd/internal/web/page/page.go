@@ -48,25 +48,25 @@ type Options struct {
 	Prefix  string // what addresses begin with, that of the events (/events) too: "" or "/p/<project-hash>"
 }
 
-// New is the page of one project: GET / (facts), /facts/{category}/{key}, /doubts,
-// /agents, /briefings, /health and /page/… (style and script); POST /do/{action}
-// (buttons), which answers with a redirect.
+// New is the page of one project: GET the views, and /page/… (style and script); POST
+// /do/{action} (buttons), which answers with a redirect.
 func New(o Options) http.Handler {
 	h := &handler{o: o}
 	mux := http.NewServeMux()
-	for path, view := range map[string]view{
-		"/{$}": (*request).facts, "/facts/{category}/{key}": (*request).fact, "/facts/{$}": (*request).fact, "/doubts": (*request).doubts,
-		"/agents": (*request).agents, "/briefings": (*request).briefings, "/health": (*request).health,
+	for _, v := range [...]view{
+		{"GET /{$}", "facts.html", facts},
+		{"GET /facts/{category}/{key}", "fact.html", fact},
+		{"GET /facts/{$}", "fact.html", fact},
+		{"GET /doubts", "doubts.html", doubts},
+		{"GET /agents", "agents.html", atWork},
+		{"GET /briefings", "briefings.html", briefings},
+		{"GET /health", "health.html", health},
+		{"/", "error.html", func(*request) (any, error) { return nil, &missingError{"There is no page at this address."} }},
 	} {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.show(w, r, view) })
+		mux.HandleFunc(v.pattern, func(w http.ResponseWriter, r *http.Request) { h.show(w, r, v) })
 	}
 	mux.HandleFunc("GET /page/{file}", serveAsset)
 	mux.HandleFunc("POST /do/{action}", h.do)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		h.show(w, r, func(*request) (string, any, error) {
-			return "", nil, &missingError{"There is no page at this address."}
-		})
-	})
 	h.mux = mux
 	return h
 }
@@ -75,8 +75,8 @@ type handler struct {
 	o   Options
 	mux *http.ServeMux
 
-	mu   sync.Mutex
-	said []said // what buttons were answered lately
+	mu       sync.Mutex
+	outcomes []outcome // of buttons that were pressed lately
 }
 
 // policy lets a page load its own style and script and nothing else.
@@ -92,23 +92,27 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// view makes what a template shows: its name and its data.
-type view func(*request) (template string, data any, err error)
+// view is a page: what makes the data that its template shows.
+type view struct {
+	pattern, template string
+	data              func(*request) (any, error)
+}
 
 // show answers with a view, or with what went wrong.
 func (h *handler) show(w http.ResponseWriter, r *http.Request, v view) {
-	q := &request{Request: r, h: h}
+	q := h.request(r)
 	status := http.StatusOK
-	name, data, err := "", any(nil), q.read()
+	var data any
+	err := q.read()
 	if err == nil {
-		name, data, err = v(q)
+		data, err = v.data(q)
 	}
 	if err != nil {
-		name = "error.html"
+		v.template = "error.html"
 		data, status = explain(err)
 	}
 	var b bytes.Buffer
-	if err := views()[name].ExecuteTemplate(&b, "layout.html", q.frame(name, data)); err != nil {
+	if err := templates()[v.template].ExecuteTemplate(&b, "layout.html", q.frame(v.template, data)); err != nil {
 		http.Error(w, "the page could not be made: "+err.Error(), http.StatusInternalServerError)
 		return
 	}

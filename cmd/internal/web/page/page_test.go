@@ -296,21 +296,21 @@ func TestEveryButton(t *testing.T) {
 	expect(t, "renamed", f.get("/facts/people/lead", http.StatusOK), "Mira")
 	f.remember("people", "head", "Mira", "source", "user")
 	expect(t, "merge", f.press("rename", "category", "people", "key", "head", "to", "people/lead", "merge", "true"), "people")
-	expect(t, "failed", f.press("remove", "category", "team", "key", "nobody"), "Not found", "nobody", `class="said failed"`)
+	expect(t, "failed", f.press("remove", "category", "team", "key", "nobody"), "Not found", "nobody", `class="outcome failed"`)
 	expect(t, "nothing given", f.press("change", auth...), "Not possible", "value")
 	if w := f.post("erase", url.Values{}); w.Code != http.StatusNotFound {
 		t.Errorf("a button that is none: %d", w.Code)
 	}
 }
 
-// What is said stands on the page once by an id that nobody can make up, and a form
+// An outcome stands on the page once by an id that nobody can make up, and a form
 // leads back to this site alone.
 func TestAddressesCannotPutWordsOnThePage(t *testing.T) {
 	f := newFixture(t)
-	expect(t, "made up", f.get("/?said=You+must+log+in", http.StatusOK), "!You must log in")
+	expect(t, "made up", f.get("/?outcome=You+must+log+in", http.StatusOK), "!You must log in")
 	for _, back := range []string{"https://evil.example/", "//evil.example/", `/\evil.example`, "javascript:alert(1)", "/\n/evil", "", "doubts", "http:/evil"} {
 		w := f.post("remove", url.Values{"category": {"a"}, "key": {"b"}, "back": {back}})
-		if at := w.Header().Get("Location"); !strings.HasPrefix(at, "/?said=") {
+		if at := w.Header().Get("Location"); !strings.HasPrefix(at, "/?outcome=") {
 			t.Errorf("back %q leads to %q", back, at)
 		}
 	}

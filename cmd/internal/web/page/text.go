@@ -51,13 +51,13 @@ type span struct {
 }
 
 // most words that are compared; longer texts are shown whole.
-const comparedWords = 600
+const maxCompared = 600
 
 // spans marks in a the words that b has not, in their order. Of texts that have less than
 // a third of their words in common nothing is marked: it would be nearly all.
 func spans(a, b string) []span {
 	x, y := strings.Fields(visible(a)), strings.Fields(visible(b))
-	if len(x) > comparedWords || len(y) > comparedWords {
+	if len(x) > maxCompared || len(y) > maxCompared {
 		return []span{{Text: visible(a)}}
 	}
 	// The longest common subsequence: same[i][j] of x[i:] and y[j:].

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"html/template"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -28,39 +27,44 @@ type factList struct {
 	Rooms []listing.Room
 	Total int // facts in all rooms
 	Room  string
-	Facts []knowledge.Found
-	Maybe []knowledge.Found // too weak to be answers
+	Facts []row
+	Maybe []row // too weak to be answers
 	Pager pager
 }
 
-func (q *request) facts() (string, any, error) {
+// row is a fact in a list.
+type row struct {
+	knowledge.Found
+	Address template.URL
+	Room    bool // its room is named
+	Here    bool // it is the one that is shown
+}
+
+func facts(q *request) (any, error) {
 	d := factList{Room: q.URL.Query().Get("room")}
-	var err error
-	if d.Rooms, err = q.rooms(); err != nil {
-		return "", nil, err
-	}
+	err := d.read(q, "")
 	for _, r := range d.Rooms {
 		d.Total += r.Facts
 	}
-	return "facts.html", &d, q.list(&d)
+	return &d, err
 }
 
-func (q *request) rooms() ([]listing.Room, error) {
-	if q.asOf.IsZero() {
-		return q.status.Rooms, nil
+// read fills in the rooms and the rows. key is the fact that is shown beside them.
+func (d *factList) read(q *request, key string) error {
+	d.Rooms = q.status.Rooms
+	if !q.asOf.IsZero() {
+		r, err := call[listing.RoomList](q, tool, "rooms", q.at(map[string]any{}))
+		if err != nil {
+			return err
+		}
+		d.Rooms = r.Rooms
 	}
-	r, err := call[listing.RoomList](q, tool, "rooms", q.at(map[string]any{}))
-	return r.Rooms, err
-}
-
-// list fills in the rows.
-func (q *request) list(d *factList) error {
-	args := q.at(map[string]any{"limit": rowsMost})
-	page := q.page()
-	if q.Query() != "" {
-		args["query"], page = q.Query(), 1
+	args := q.at(map[string]any{"limit": maxRows})
+	page := pageNumber(q.URL)
+	if q.query() != "" {
+		args["query"], page = q.query(), 1
 	} else if page > 1 {
-		args["offset"] = (page - 1) * rowsMost
+		args["offset"] = (page - 1) * maxRows
 	}
 	if d.Room != "" {
 		args["category"] = d.Room
@@ -69,11 +73,14 @@ func (q *request) list(d *factList) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(r.Facts, func(f knowledge.Found) bool { return f.Maybe })
-	if i < 0 {
-		i = len(r.Facts)
+	for _, x := range r.Facts {
+		list := &d.Facts
+		if x.Maybe {
+			list = &d.Maybe
+		}
+		*list = append(*list, row{x, q.Fact(x.Category, x.Key), d.Room == "", key != "" && x.Key == key})
 	}
-	d.Facts, d.Maybe, d.Pager = r.Facts[:i], r.Facts[i:], newPager(page, i, r.Total)
+	d.Pager = newPager(page, len(d.Facts), r.Total)
 	return nil
 }
 
@@ -98,53 +105,65 @@ type link struct {
 	Removable bool
 }
 
-func (q *request) fact() (string, any, error) {
+func fact(q *request) (any, error) {
 	d := factPage{Category: q.PathValue("category"), Key: q.PathValue("key")}
 	if d.Key == "" {
 		d.Category, d.Key = q.URL.Query().Get("category"), q.URL.Query().Get("key")
 	}
 	name := func() map[string]any { return map[string]any{"category": d.Category, "key": d.Key} }
-	why, err := q.why(&d)
+	why, err := provenance(q, d.Category, d.Key)
 	if err != nil {
 		if op.Classify(err) == op.NotFound {
 			err = errors.Join(&missingError{"There is no fact " + brief(d.Category) + "/" + brief(d.Key) + ", and there was none."}, err)
 		}
-		return "", nil, err
+		return nil, err
 	}
 	d.Category, d.Key, d.Versions, d.Erased = why.Category, why.Key, why.Versions, why.Erased
 	found, err := call[knowledge.Recalled](q, tool, "recall", q.at(name()))
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	d.Current = found.Facts
-	if err := q.disputesOf(&d); err != nil {
-		return "", nil, err
+	all, err := call[listing.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 10_000})
+	if err != nil {
+		return nil, err
 	}
-	if err := q.draw(&d, name()); err != nil {
-		return "", nil, err
+	for _, x := range all.Disputes { // the newest first
+		if d.isNamed(x.Category, x.Key) {
+			d.Disputes = append(d.Disputes, x)
+		}
+	}
+	versions, err := call[history.VersionList](q, tool, "timeline", map[string]any{"category": d.Category, "key": d.Key, "limit": 300})
+	if err != nil {
+		return nil, err
+	}
+	if len(versions.Entries) > 0 {
+		d.draw(versions, q.asOf)
 	}
 	relations, err := call[listing.RelationList](q, tool, "relations", name())
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	for _, x := range relations.Relations {
-		d.Links = append(d.Links, q.linkOf(x, &d))
+		d.Links = append(d.Links, d.link(q.links, x))
 	}
 	d.Room = d.Category
-	if d.Rooms, err = q.rooms(); err != nil {
-		return "", nil, err
-	}
-	return "fact.html", &d, q.list(&d.factList)
+	return &d, d.read(q, d.Key)
 }
 
-// why asks what is behind the fact. A record that names a fact category/key does not tell
+// isNamed reports whether a name is the fact's.
+func (d *factPage) isNamed(category, key string) bool {
+	return formats.FoldName(category) == formats.FoldName(d.Category) && formats.FoldName(key) == formats.FoldName(d.Key)
+}
+
+// provenance is what is behind a fact. A record that names a fact category/key does not tell
 // which slash divides them, where either holds one: then the first fact that is there counts.
-func (q *request) why(d *factPage) (history.Provenance, error) {
+func provenance(q *request, category, key string) (history.Provenance, error) {
 	ask := func(category, key string) (history.Provenance, error) {
 		return call[history.Provenance](q, tool, "why", map[string]any{"category": category, "key": key})
 	}
-	r, err := ask(d.Category, d.Key)
-	full := d.Category + "/" + d.Key
+	r, err := ask(category, key)
+	full := category + "/" + key
 	const most = 20 // slashes
 	for i, tried := 0, 0; i < len(full) && tried < most && op.Classify(err) == op.NotFound; i++ {
 		if full[i] != '/' || i == 0 || i == len(full)-1 {
@@ -158,17 +177,6 @@ func (q *request) why(d *factPage) (history.Provenance, error) {
 	return r, err
 }
 
-// disputesOf are the disputes that are about the fact, the newest first.
-func (q *request) disputesOf(d *factPage) error {
-	all, err := call[listing.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 10_000})
-	for _, x := range all.Disputes {
-		if formats.FoldName(x.Category) == formats.FoldName(d.Category) && formats.FoldName(x.Key) == formats.FoldName(d.Key) {
-			d.Disputes = append(d.Disputes, x)
-		}
-	}
-	return err
-}
-
 // The widths of a drawing, beside a list and on a telephone.
 const (
 	wide   = 616
@@ -176,56 +184,49 @@ const (
 )
 
 // draw draws the timeline for both.
-func (q *request) draw(d *factPage, name map[string]any) error {
-	name["limit"] = 300
-	versions, err := call[history.VersionList](q, tool, "timeline", name)
-	if err != nil || len(versions.Entries) == 0 {
-		return err
-	}
+func (d *factPage) draw(versions history.VersionList, asOf time.Time) {
 	versions.Key = d.Key
 	open := slices.DeleteFunc(slices.Clone(d.Disputes), func(x knowledge.Disputing) bool { return x.State != formats.DisputeOpen })
 	t := versions.Drawing(open, time.Now())
-	t.AsOf = q.asOf
+	t.AsOf = asOf
 	d.Wide = template.HTML(t.SVG(&drawing.Options{Width: wide, Inner: true, Name: "w"}))
 	d.Narrow = template.HTML(t.SVG(&drawing.Options{Width: narrow, Inner: true, Name: "n"}))
-	return nil
 }
 
-func (q *request) linkOf(x formats.Relation, d *factPage) link {
-	words := map[string][2]string{
+// link is a relation seen from the fact.
+func (d *factPage) link(l links, x formats.Relation) link {
+	words, known := map[string][2]string{
 		"depends_on": {"depends on", "is needed by"}, "related_to": {"is related to", "is related to"}, "supports": {"supports", "is supported by"},
 		"contradicts": {"contradicts", "is contradicted by"}, "supersedes": {"supersedes", "is superseded by"},
 	}[x.Kind]
-	other, forward := x.To, true
-	if formats.FoldName(x.From.Category) != formats.FoldName(d.Category) || formats.FoldName(x.From.Key) != formats.FoldName(d.Key) {
-		other, forward = x.From, false
+	if !known {
+		words = [2]string{x.Kind, x.Kind}
 	}
-	l := link{Words: cmp.Or(words[0], x.Kind), Name: other.Category + "/" + other.Key, Address: q.Fact(other.Category, other.Key), Kind: x.Kind, Removable: forward}
-	if !forward {
-		l.Words = cmp.Or(words[1], x.Kind)
+	if d.isNamed(x.From.Category, x.From.Key) {
+		return link{words[0], x.To.Category + "/" + x.To.Key, l.Fact(x.To.Category, x.To.Key), x.Kind, true}
 	}
-	return l
+	return link{words[1], x.From.Category + "/" + x.From.Key, l.Fact(x.From.Category, x.From.Key), x.Kind, false}
 }
 
-// pairsMost is how many pairs of a kind are shown at once.
-const pairsMost = 20
+// maxPairs is how many pairs of a kind are shown at once.
+const maxPairs = 20
 
 // doubtsPage is what the memory doubts.
 type doubtsPage struct {
-	Open    []knowledge.Disputing
-	Settled []knowledge.Disputing // the latest
-	Report  advice.Report
-	Sources []advice.WrongSource
-	Past    bool // what health finds is about now
-	Looked  bool // duplicates take up to a second: the page is there before they are looked for
+	Open     []knowledge.Disputing
+	Settled  []knowledge.Disputing // the latest
+	Report   advice.Report
+	Sources  []advice.WrongSource
+	Past     bool // what health finds is about now
+	Searched bool // duplicates take up to a second: the page is there before they are looked for
 }
 
-func (q *request) doubts() (string, any, error) {
+func doubts(q *request) (any, error) {
 	all, err := call[listing.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 1000})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	d := doubtsPage{Past: !q.asOf.IsZero(), Looked: q.URL.Query().Get("look") != ""}
+	d := doubtsPage{Past: !q.asOf.IsZero(), Searched: q.URL.Query().Get("look") != ""}
 	for _, x := range all.Disputes {
 		switch {
 		case d.Past && x.At.After(q.asOf):
@@ -235,16 +236,16 @@ func (q *request) doubts() (string, any, error) {
 			d.Settled = append(d.Settled, x)
 		}
 	}
-	if d.Past || !d.Looked {
-		return "doubts.html", &d, nil
+	if d.Past || !d.Searched {
+		return &d, nil
 	}
 	sources, err := call[advice.Checked](q, tool, "check", nil)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	d.Sources = sources.Changed[:min(rowsMost, len(sources.Changed))]
+	d.Sources = sources.Changed[:min(maxRows, len(sources.Changed))]
 	d.Report, err = call[advice.Report](q, tool, "health", nil)
-	return "doubts.html", &d, err
+	return &d, err
 }
 
 // agentsPage is who is at work, and on what.
@@ -265,18 +266,18 @@ type node struct {
 // Open reports whether there is still something to do.
 func (n *node) Open() bool { return !n.State.Final() || n.Done < n.Total }
 
-func (q *request) agents() (string, any, error) {
+func atWork(q *request) (any, error) {
 	list, err := call[agents.Agents](q, "agent", "list", map[string]any{"limit": 200})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	d := agentsPage{Agents: list.Agents}
 	if d.Info, err = call[agents.Info](q, "agent", "info", nil); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	all, err := call[tasks.List](q, "task", "list", map[string]any{"limit": 500})
 	d.Tasks, d.Count = tree(all.Tasks), all.Total
-	return "agents.html", &d, err
+	return &d, err
 }
 
 // tree puts tasks below their parents, in the order of the list.
@@ -314,8 +315,8 @@ func (n *node) count() (done, total int) {
 	return n.Done, n.Total
 }
 
-// briefed is one time that hooks gave facts to a session, as the operation's JSON has it.
-type briefed struct {
+// briefing is one time that hooks gave facts to a session, as the operation's JSON has it.
+type briefing struct {
 	At      time.Time `json:"at"`
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
@@ -327,49 +328,49 @@ type briefed struct {
 // session is what one session was given, the newest first.
 type session struct {
 	Day, Client, ID string
-	Given           []briefed
+	Given           []briefing
 	Facts           int
 }
 
 type briefingsPage struct {
 	Sessions []*session
-	Most     []given // the facts that were given most often
+	Most     []factCount // the facts that were given most often
 	More     int
 }
 
-// given is a fact and how often it was given.
-type given struct {
+// factCount is a fact and how often it was given.
+type factCount struct {
 	Name  string
 	Times int
 }
 
-// givenRoom is the keys of one room that were given at once.
-type givenRoom struct {
+// roomKeys is the keys of one room that were given at once.
+type roomKeys struct {
 	Category string
 	Keys     []string
 }
 
 // Rooms groups the facts by room, in the order in which they were given.
-func (b briefed) Rooms() (out []givenRoom) {
+func (b briefing) Rooms() (out []roomKeys) {
 	for _, f := range b.Facts {
 		category, key, _ := strings.Cut(f, "/")
-		i := slices.IndexFunc(out, func(r givenRoom) bool { return r.Category == category })
+		i := slices.IndexFunc(out, func(r roomKeys) bool { return r.Category == category })
 		if i < 0 {
 			i = len(out)
-			out = append(out, givenRoom{Category: category})
+			out = append(out, roomKeys{Category: category})
 		}
 		out[i].Keys = append(out[i].Keys, key)
 	}
 	return out
 }
 
-// givenMost is how many facts are listed as given most often.
-const givenMost = 20
+// maxCounted is how many facts are listed as given most often.
+const maxCounted = 20
 
-func (q *request) briefings() (string, any, error) {
+func briefings(q *request) (any, error) {
 	r, err := call[struct {
-		Briefings []briefed `json:"briefings"`
-		More      int       `json:"more"`
+		Briefings []briefing `json:"briefings"`
+		More      int        `json:"more"`
 	}](q, tool, "briefings", map[string]any{"limit": 300})
 	d, times := briefingsPage{More: r.More}, map[string]int{}
 	for _, b := range r.Briefings {
@@ -389,21 +390,21 @@ func (q *request) briefings() (string, any, error) {
 	}
 	for name, n := range times {
 		if n > 1 {
-			d.Most = append(d.Most, given{name, n})
+			d.Most = append(d.Most, factCount{name, n})
 		}
 	}
-	slices.SortFunc(d.Most, func(a, b given) int { return cmp.Or(b.Times-a.Times, strings.Compare(a.Name, b.Name)) })
-	d.Most = d.Most[:min(givenMost, len(d.Most))]
-	return "briefings.html", &d, err
+	slices.SortFunc(d.Most, func(a, b factCount) int { return cmp.Or(b.Times-a.Times, strings.Compare(a.Name, b.Name)) })
+	d.Most = d.Most[:min(maxCounted, len(d.Most))]
+	return &d, err
 }
 
 type healthPage struct {
-	Looked  bool // see doubtsPage
-	Report  advice.Report
-	Status  listing.StoreStatus
-	Vectors string // what encodes, in a sentence
-	Days    []bar
-	Agents  []bar
+	Searched bool // see doubtsPage
+	Report   advice.Report
+	Status   listing.StoreStatus
+	Vectors  string // what encodes, in a sentence
+	Days     []bar
+	Agents   []bar
 }
 
 // bar is one of a list of amounts.
@@ -428,22 +429,22 @@ func bars(list []cost.Share) (out []bar) {
 // daysShown is how many days of tokens are drawn.
 const daysShown = 30
 
-func (q *request) health() (string, any, error) {
-	d := healthPage{Looked: q.URL.Query().Get("look") != "", Status: q.status}
+func health(q *request) (any, error) {
+	d := healthPage{Searched: q.URL.Query().Get("look") != "", Status: q.status}
 	var err error
-	if d.Looked {
+	if d.Searched {
 		if d.Report, err = call[advice.Report](q, tool, "health", nil); err != nil {
-			return "", nil, err
+			return nil, err
 		}
 	}
 	days, err := call[cost.Report](q, "cost", "report", map[string]any{"by": "day", "limit": daysShown})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	d.Days = bars(days.Days[:min(daysShown, len(days.Days))])
 	who, err := call[cost.Report](q, "cost", "report", map[string]any{"by": "agent", "limit": daysShown})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	d.Agents = bars(who.Agents[:min(daysShown, len(who.Agents))])
 	a, err := q.h.o.Call(asUser(q.Context()), tool, "embeddings_status", nil)
@@ -453,13 +454,5 @@ func (q *request) health() (string, any, error) {
 	if err != nil { // a store without vectors has health all the same
 		d.Vectors = err.Error()
 	}
-	return "health.html", &d, nil
+	return &d, nil
 }
-
-// local reports whether an address is one of this page.
-func (h *handler) local(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "" && u.Host == "" && u.User == nil && strings.HasPrefix(address, h.o.Prefix+"/") && !strings.HasPrefix(address, "//") && !strings.ContainsAny(address, "\\\n\r\t")
-}
-
-func (d *factList) room() string { return d.Room }

@@ -27,7 +27,7 @@
     document.title = next.title;
     $('main').replaceWith(next.querySelector('main'));
     $('body > nav ul').replaceWith(next.querySelector('body > nav ul'));
-    for (const s of ['.then', '.said']) {
+    for (const s of ['.then', '.outcome']) {
       $(s)?.remove();
       const found = next.querySelector(s);
       if (found) $('header').after(found);
@@ -84,7 +84,7 @@
     const slider = $('#slider'), date = $('#as_of'), form = date.form;
     const move = ms => soon(() => {
       const u = new URL(location.href);
-      u.searchParams.delete('said');
+      u.searchParams.delete('outcome');
       u.searchParams.delete('page');
       if (date.value && Number(slider.value) < Number(slider.max)) u.searchParams.set('as_of', date.value);
       else u.searchParams.delete('as_of');

@@ -90,14 +90,14 @@ await check('accept a dispute', async () => {
   await page.goto(base + '/doubts');
   const one = page.locator('article.doubt', {hasText: 'dependency/node'});
   await one.getByRole('button', {name: 'Accept this'}).click();
-  await page.waitForSelector('.said.done:has-text("Judged")');
+  await page.waitForSelector('.outcome.done:has-text("Judged")');
   await page.goto(base + '/facts/dependency/node');
   await page.waitForSelector('pre.value:has-text("22 LTS")');
 });
 await check('duplicates', async () => {
   await page.goto(base + '/doubts');
   await page.getByRole('button', {name: 'Keep both'}).first().click();
-  await page.waitForSelector('.said.done:has-text("compatible")');
+  await page.waitForSelector('.outcome.done:has-text("compatible")');
 });
 await check('live', async () => {
   await page.goto(base + '/agents');
@@ -119,7 +119,7 @@ await check('remove with a reason, by keyboard', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.type('left the <i>team</i>');
   await page.keyboard.press('Enter');
-  await page.waitForSelector('.said.done:has-text("Removed")');
+  await page.waitForSelector('.outcome.done:has-text("Removed")');
   await page.waitForSelector('.why :text("left the <i>team</i>")');
 });
 await check('a server that is away', async () => {
@@ -139,7 +139,7 @@ await check('without JavaScript', async () => {
   await plain.waitForSelector('.rows a:has-text("database")');
   await plain.goto(base + '/doubts');
   await plain.locator('article.doubt', {hasText: 'security/passwords'}).getByRole('button', {name: 'Keep this'}).click();
-  await plain.waitForSelector('.said.done:has-text("Judged")');
+  await plain.waitForSelector('.outcome.done:has-text("Judged")');
   await plain.locator('#found a').click();
   await plain.waitForSelector('#found h2, #found p');
   await plain.locator('#as_of').fill('2026-06-01');
