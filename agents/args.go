@@ -126,3 +126,20 @@ func followed(path string) (string, error) {
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
+
+// KindOf is the type of an agent by its id, which ends in four or more hex digits. Another
+// name is given back.
+func KindOf(id string) string {
+	i := strings.LastIndexByte(id, '-')
+	if i < 0 || len(id)-i <= 4 || strings.Trim(id[i+1:], "0123456789abcdef") != "" {
+		return id
+	}
+	return id[:i]
+}
+
+// WorksIn tells whether agents of a type work in a client: one name begins with all words of
+// the other, as with claude and claude-code.
+func WorksIn(kind, client string) bool {
+	kind, client = strings.ToLower(kind)+"-", client+"-"
+	return kind != "-" && (strings.HasPrefix(client, kind) || strings.HasPrefix(kind, client))
+}

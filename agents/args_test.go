@@ -99,3 +99,33 @@ func TestPathRefused(t *testing.T) {
 		}
 	}
 }
+
+// Agents of a kind work in a client when the words of the one begin with the
+// other's.
+func TestWorksIn(t *testing.T) {
+	for _, c := range []struct {
+		kind, client string
+		want         bool
+	}{
+		{"claude", "claude-code", true}, {"claude-code", "claude-code", true}, {"claude-code-reviewer", "claude-code", true},
+		{"code", "claude-code", false}, {"code", "vscode", false}, {"claude-desktop", "claude-code", false}, {"claud", "claude-code", false},
+		{"gemini-cli", "gemini", true}, {"gemini", "gemini", true}, {"Codex", "codex", true}, {"codex-cli", "codex", true},
+		{"sampler", "amp", false}, {"organized-crew", "zed", false}, {"go", "goose", false}, {"dev-amp", "amp", false}, {"", "amp", false},
+	} {
+		if got := WorksIn(c.kind, c.client); got != c.want {
+			t.Errorf("%q in %s: %t", c.kind, c.client, got)
+		}
+	}
+}
+
+// The type of an agent is what stands before the digits of its id.
+func TestKindOf(t *testing.T) {
+	for id, want := range map[string]string{
+		"cursor-a3f8": "cursor", "claude-code-a3f8c1": "claude-code", "cursor": "cursor", "cursor-a3f": "cursor-a3f", "claude-code": "claude-code",
+		"cursor-A3F8": "cursor-A3F8", "": "", "-": "-", "x-": "x-", "dead-beef": "dead",
+	} {
+		if got := KindOf(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func (w projectStores) Tasks(ctx context.Context, agent, client string) (r knowl
 	if r.Last, err = t.LastTask(ctx); err != nil || agent == "" && client == "" {
 		return r, err // nobody can be given a task
 	}
-	ahead, err := t.Ahead(ctx, agent, func(kind string) bool { return sameKind(kind, client) })
+	ahead, err := t.Ahead(ctx, agent, func(kind string) bool { return agents.WorksIn(kind, client) })
 	for _, x := range ahead.Own {
 		r.Own = append(r.Own, fmt.Sprintf("%s [%s]", taskLine(x), x.State))
 	}

@@ -10,8 +10,7 @@
 //     these stores ask each other. models.go loads the sentence transformer, and overview.go
 //     makes the map of the project.
 //   - account.go counts what a call took, and records that its agent is at work.
-//   - hook.go answers the events of a client's session; sessionview.go finds which agent the
-//     session is.
+//   - hook.go gives the events of a client's session the stores of its project.
 //   - connect.go writes into the settings of clients, offers.go names what connect could import,
 //     and doctor.go examines it all.
 //   - projects.go, sensitive.go, embeddings.go, sync.go, compact.go and version.go have one

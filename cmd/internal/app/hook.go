@@ -3,25 +3,16 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
-	"leanctx/agents"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
-	"leanctx/formats"
-	"leanctx/knowledge"
-	"leanctx/knowledge/briefing"
-	"leanctx/knowledge/listing"
-	"leanctx/tasks"
 )
 
 // hookName is the command that clients' hooks call. Main looks for it before it makes the other
@@ -79,45 +70,45 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 // hookCalls is what a client's hooks ask.
 type hookCalls struct{ stores *stores }
 
-// projectView is the [hook.ProjectView] of a project.
-type projectView struct {
-	project located
-	client  string
-	store   *knowledge.Store // nil: nothing is known of the project
-	agents  func() (sessionView, error)
-	news    func() briefing.News
-}
-
 // open opens the project of a session without creating anything. It returns nil if the
 // settings switch hooks off.
 func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
-	sc := op.Scope{Project: session.Dir, Agent: c.stores.config.Agent}
-	if settings, _, err := c.stores.settings(sc); err != nil || !settings.Hooks {
+	p, _, err := c.project(ctx, session)
+	if p == nil {
 		return nil, err
+	}
+	return p, err
+}
+
+func (c hookCalls) project(ctx context.Context, session *hook.Session) (*hook.Stores, config.Settings, error) {
+	sc := op.Scope{Project: session.Dir, Agent: c.stores.config.Agent}
+	settings, _, err := c.stores.settings(sc)
+	if err != nil || !settings.Hooks {
+		return nil, settings, err
 	}
 	p, err := c.stores.project(ctx, sc)
 	if err != nil {
-		return nil, err
+		return nil, settings, err
 	}
-	session.SeenIn(p.Hash) // at every event, also if it needs no list of agents
+	roots := []string{p.Root}
+	for _, place := range p.Places {
+		roots = append(roots, filepath.FromSlash(place.Root))
+	}
 	store, err := c.stores.store(sc, p)
-	return projectView{
-		project: p, client: session.Client, store: store,
-		agents: sync.OnceValues(func() (sessionView, error) { return c.stores.in(sc, p).sessionView(ctx, session) }),
-		news: func() briefing.News {
-			return briefing.News{Since: session.BriefedBefore(), Own: func(author string) bool { return author == sc.Agent || sameKind(kindOf(author), session.Client) }}
-		},
-	}, err
+	w := c.stores.in(sc, p)
+	return session.In(hook.Stores{
+		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares,
+	}), settings, err
 }
 
-// Briefing is the briefing of a session, and the names of its facts.
-func (v projectView) Briefing(ctx context.Context) (text string, facts []string, err error) {
-	store := v.store
-	if n, err := v.agents(); err == nil && n.me != "" { // a session that goes on
-		store = store.As(knowledge.Actor{Agent: n.me})
+// conclude writes the automatic diary entry at the end of a session, unless the settings
+// switch it off.
+func (c hookCalls) conclude(ctx context.Context, session *hook.Session) error {
+	p, settings, err := c.project(ctx, session)
+	if err != nil || p == nil || !settings.AutoDiary {
+		return err
 	}
-	b, err := briefing.Start(ctx, store, v.client, v.news())
-	return b.Body(), b.Facts, err
+	return p.Conclude(ctx)
 }
 
 // briefings lists what the hooks gave to the sessions of a project.
@@ -127,167 +118,4 @@ func (c hookCalls) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQue
 		return nil, err
 	}
 	return hook.ReadBriefings(c.stores.config.DataDir, p.Hash, q.Limit, time.Now())
-}
-
-// Unread lists the notices on unread messages of the session's agent.
-func (v projectView) Unread(ctx context.Context) ([]hook.Notice, error) {
-	n, err := v.agents()
-	if err != nil {
-		return nil, err
-	}
-	return n.waiting(ctx)
-}
-
-// Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them,
-// so only what package recall takes for an answer is told.
-func (v projectView) Relevant(ctx context.Context, prompt string) ([]hook.Notice, error) {
-	r, err := v.store.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Prompt: true})
-	if err != nil {
-		return nil, err
-	}
-	var list []hook.Notice
-	for _, f := range r.Facts {
-		mark := ""
-		if f.SourceState != "" {
-			mark = " [source " + f.SourceState + "]"
-		}
-		list = append(list, hook.FactNotice(f.ID, f.Category, f.Key, f.Value, mark))
-	}
-	for _, x := range r.Reminders {
-		list = append(list, hook.ReminderNotice(x.ID, x.Text, x.Keyword == ""))
-	}
-	return list, nil
-}
-
-// AtFile lists the reminders and gotchas on a file of the project, and the claims of other
-// agents.
-func (v projectView) AtFile(ctx context.Context, file string) (list []hook.Notice, err error) {
-	roots := []string{v.project.Root}
-	for _, p := range v.project.Places {
-		roots = append(roots, filepath.FromSlash(p.Root))
-	}
-	for _, root := range roots {
-		rel, within := formats.PathIn(resolved(root), resolved(file))
-		if !within {
-			continue
-		}
-		reminders, err := listing.Triggered(ctx, v.store, rel)
-		for _, x := range reminders {
-			list = append(list, hook.ReminderNotice(x.ID, x.Text, false))
-		}
-		gotchas, e := listing.GotchasAt(ctx, v.store, rel)
-		for _, x := range gotchas {
-			list = append(list, hook.GotchaNotice(x.ID, x.Trigger, x.Resolution))
-		}
-		if n, err := v.agents(); err == nil {
-			list = append(list, n.claimed(rel)...)
-		}
-		return list, errors.Join(err, e)
-	}
-	return nil, nil
-}
-
-// resolved resolves the links of a path, as far as the path exists.
-func resolved(path string) string {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		return to
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
-}
-
-// conclude writes the automatic diary entry at the end of a session: the diary entries since
-// the last one, open tasks and claims. It writes none if nothing is new, or if the agent of
-// the session is not known.
-func (c hookCalls) conclude(ctx context.Context, session *hook.Session) error {
-	sc := op.Scope{Project: session.Dir, Agent: c.stores.config.Agent}
-	settings, _, err := c.stores.settings(sc)
-	if err != nil || !settings.Hooks {
-		return err
-	}
-	p, err := c.stores.project(ctx, sc)
-	if err != nil {
-		return err
-	}
-	n, err := c.stores.in(sc, p).sessionView(ctx, session)
-	if err != nil || n.me == "" || !settings.AutoDiary {
-		return err
-	}
-	text, err := n.summary(ctx)
-	if err != nil || text == "" {
-		return err
-	}
-	_, err = n.registry.As(agents.Actor{Agent: n.me}).Diary(ctx, agents.Note{Message: text, Context: automatic})
-	return err
-}
-
-// automatic marks an entry that no agent wrote.
-const automatic = "automatic"
-
-// diaryLook is the number of diary entries that are searched.
-const diaryLook = 100
-
-// summary is the text of an automatic entry. It is empty if the last entry says the same and
-// the agent has written nothing since.
-func (n sessionView) summary(ctx context.Context) (string, error) {
-	diary, err := n.registry.As(agents.Actor{Agent: n.me}).RecallDiary(ctx, agents.DiaryQuery{AgentID: n.me, Limit: diaryLook})
-	if err != nil {
-		return "", err
-	}
-	var wrote []string
-	last := ""
-	for _, e := range diary.Entries {
-		if e.Context == automatic {
-			last = e.Message
-			break
-		}
-		wrote = append(wrote, e.Type+": "+hook.Line(e.Message))
-	}
-	slices.Reverse(wrote)
-	open, err := n.openTitles(ctx)
-	if err != nil {
-		return "", err
-	}
-	var held []string
-	for _, c := range n.agents.Claims {
-		if c.AgentID == n.me {
-			held = append(held, hook.Line(c.Path))
-		}
-	}
-	rest := paragraph("Open tasks", open) + paragraph("Claims", held)
-	if len(wrote) == 0 && (rest == "" || strings.HasSuffix(last, rest)) {
-		return "", nil
-	}
-	return "Session summary." + paragraph("Diary", wrote) + rest, nil
-}
-
-// mostNamed is the most things that a paragraph of a summary names.
-const mostNamed = 10
-
-func paragraph(title string, list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	named := list[max(0, len(list)-mostNamed):]
-	text := "\n" + title + ": " + strings.Join(named, "; ")
-	if more := len(list) - len(named); more > 0 {
-		text += fmt.Sprintf("; and %d before", more)
-	}
-	return text
-}
-
-func (n sessionView) openTitles(ctx context.Context) (titles []string, err error) {
-	taskStore, err := n.stores.tasks()
-	if err != nil {
-		return nil, err
-	}
-	list, err := taskStore.List(ctx, tasks.Query{State: "open", AgentID: n.me})
-	for _, t := range list.Tasks {
-		if t.Assignee == n.me {
-			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, hook.Line(t.Title), t.State))
-		}
-	}
-	return titles, err
 }

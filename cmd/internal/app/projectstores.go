@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"regexp"
 
 	"leanctx/agents"
 	"leanctx/agents/cost"
@@ -109,7 +108,7 @@ func (s *stores) agent(sc op.Scope, p located) (string, error) {
 		}
 	}
 	name = cmp.Or(name, s.config.Agent)
-	if name == "" || idForm.MatchString(name) {
+	if name == "" || agents.KindOf(name) != name {
 		return name, nil
 	}
 	registry, err := s.in(sc, p).agents()
@@ -119,9 +118,6 @@ func (s *stores) agent(sc op.Scope, p located) (string, error) {
 	id, err := registry.Named(context.Background(), name)
 	return cmp.Or(id, name), err
 }
-
-// idForm is how the id of an agent ends.
-var idForm = regexp.MustCompile(`-[0-9a-f]{4,}$`)
 
 // agentStore opens the registry of agents of a call's project. The agent that a connection
 // registered is not named here, since the registry knows it. A caller that registers again

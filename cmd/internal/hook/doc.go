@@ -35,6 +35,6 @@
 // a second and says nothing if anything goes wrong (logs/hook.log). A session is
 // shown each line once; the briefing comes at each start, also after compaction.
 // What belongs to an agent is shown only to the session in which it registered,
-// if that is certain ([OwnerOf]). A log of each day tells which sessions there were,
+// if that is certain (ownerOf). A log of each day tells which sessions there were,
 // and which facts they got (sessions.go, [ReadBriefings]). It is kept for 30 days.
 package hook

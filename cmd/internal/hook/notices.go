@@ -20,25 +20,25 @@ type Notice struct {
 // markup, so that the text cannot imitate another line or close a tag.
 func Line(s string) string { return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), 400)) }
 
-// FactNotice is a fact for a prompt. mark says how far to trust it.
-func FactNotice(id, category, key, value, mark string) Notice {
+// factNotice is a fact for a prompt. mark says how far to trust it.
+func factNotice(id, category, key, value, mark string) Notice {
 	name := Line(category) + "/" + Line(key)
 	return Notice{ID: id, Text: fmt.Sprintf("[%s] %s%s", name, Line(value), mark), Fact: name}
 }
 
-// ReminderNotice is a reminder that was triggered. A reminder that is due by its date is
+// reminderNotice is a reminder that was triggered. A reminder that is due by its date is
 // shown once in a session, and not at every prompt.
-func ReminderNotice(id, text string, onlyDue bool) Notice {
+func reminderNotice(id, text string, onlyDue bool) Notice {
 	return Notice{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", Line(id), Line(text)), Once: onlyDue}
 }
 
-// GotchaNotice is a mistake not to repeat in a file.
-func GotchaNotice(id, trigger, resolution string) Notice {
+// gotchaNotice is a mistake not to repeat in a file.
+func gotchaNotice(id, trigger, resolution string) Notice {
 	return Notice{ID: id, Text: fmt.Sprintf("GOTCHA %s: %s", Line(trigger), Line(resolution))}
 }
 
-// ClaimNotice is the claim of somebody else on a path. whose is not [Own].
-func ClaimNotice(path, holder string, left time.Duration, token uint64, whose Owner) Notice {
+// claimNotice is the claim of somebody else on a path. whose is not [Own].
+func claimNotice(path, holder string, left time.Duration, token uint64, whose owner) Notice {
 	unless := ""
 	if whose == Unsure {
 		unless = "unless that is you, "
@@ -49,9 +49,9 @@ func ClaimNotice(path, holder string, left time.Duration, token uint64, whose Ow
 	}
 }
 
-// UnreadNotice counts an agent's unread messages and shares. It is shown again if the agent
+// unreadNotice counts an agent's unread messages and shares. It is shown again if the agent
 // was active since the last time.
-func UnreadNotice(agent string, messages, shares int, active time.Time) Notice {
+func unreadNotice(agent string, messages, shares int, active time.Time) Notice {
 	var what, how []string
 	for _, x := range []struct {
 		n               int

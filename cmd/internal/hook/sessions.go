@@ -239,9 +239,9 @@ func (s *Session) unshown(list []Notice) []Notice {
 	})
 }
 
-// BriefedBefore is when hooks last gave a briefing to another session of the client in the
+// briefedBefore is when hooks last gave a briefing to another session of the client in the
 // project. It is zero if they gave none in the last 30 days.
-func (s *Session) BriefedBefore() (at time.Time) {
+func (s *Session) briefedBefore() (at time.Time) {
 	log, _ := readLog(s.data, s.project, s.now.AddDate(0, 0, -logKept))
 	for _, x := range log {
 		if x.Client == s.Client && x.Event == SessionStart && len(x.Facts) > 0 && (x.Session != s.event.Session || x.Session == "") && x.At.Before(s.now) {
@@ -251,8 +251,8 @@ func (s *Session) BriefedBefore() (at time.Time) {
 	return at
 }
 
-// SeenSession is a session of a client that hooks have seen in a project.
-type SeenSession struct {
+// seenSession is a session of a client that hooks have seen in a project.
+type seenSession struct {
 	Own      bool      // the caller's
 	Nameless bool      // perhaps several: the client gives no name
 	First    time.Time // zero: not known
@@ -260,9 +260,9 @@ type SeenSession struct {
 	Ended    time.Time // zero: not ended, or begun again
 }
 
-// SeenIn says in which project the session is, and lists the sessions of its client there,
+// seenIn says in which project the session is, and lists the sessions of its client there,
 // itself among them. The list is empty if there is no data directory.
-func (s *Session) SeenIn(project string) []SeenSession {
+func (s *Session) seenIn(project string) []seenSession {
 	if s.project != project {
 		s.project = project
 		s.log, _ = readLog(s.data, project, s.now.Add(-sessionKept)) // without it nothing is certain
@@ -285,9 +285,9 @@ func (s *Session) SeenIn(project string) []SeenSession {
 		s.follow(last)
 	}
 	last[s.event.Session] = s.event
-	var list []SeenSession
+	var list []seenSession
 	for id, x := range last {
-		seen := SeenSession{Nameless: id == "", First: x.Began, Last: x.At}
+		seen := seenSession{Nameless: id == "", First: x.Began, Last: x.At}
 		seen.Own = id == s.event.Session && !seen.Nameless
 		if x.Ended != "" {
 			seen.Ended = x.At
@@ -312,24 +312,24 @@ func (s *Session) follow(last map[string]Briefed) {
 	}
 }
 
-// Owner tells whose session an agent works in.
-type Owner int
+// owner tells whose session an agent works in.
+type owner int
 
 // The owners.
 const (
-	Unsure Owner = iota // perhaps the caller's
+	Unsure owner = iota // perhaps the caller's
 	Own
 	Other // not the caller's
 )
 
-// OwnerOf tells in which of a client's sessions an agent of its kind
+// ownerOf tells in which of a client's sessions an agent of its kind
 // registered. It is certain if just one session was there at that time: begun,
 // not ended, and seen within the hour before.
 //
 // We do not compare the parent processes of a server and a hook: several sessions may share
 // one, and there are shells in between.
-func OwnerOf(list []SeenSession, registered time.Time) Owner {
-	there := slices.DeleteFunc(slices.Clone(list), func(s SeenSession) bool {
+func ownerOf(list []seenSession, registered time.Time) owner {
+	there := slices.DeleteFunc(slices.Clone(list), func(s seenSession) bool {
 		return s.First.After(registered) || !s.Ended.IsZero() && s.Ended.Before(registered) || s.Last.Before(registered.Add(-turn))
 	})
 	switch {
@@ -339,7 +339,7 @@ func OwnerOf(list []SeenSession, registered time.Time) Owner {
 		return Own
 	case !there[0].Ended.IsZero(): // the caller may continue it under another name
 		return Unsure
-	case slices.ContainsFunc(list, func(s SeenSession) bool { return s.Own }):
+	case slices.ContainsFunc(list, func(s seenSession) bool { return s.Own }):
 		return Other
 	}
 	return Unsure // a caller without a name may be any of them

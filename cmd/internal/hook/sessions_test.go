@@ -13,41 +13,41 @@ import (
 // An agent is a session's when no other one was there to register it.
 func TestOwnerOf(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC) }
-	mine := SeenSession{Own: true, First: at(0), Last: at(59)}
-	other := func(first int) SeenSession { return SeenSession{First: at(first), Last: at(59)} }
-	ended := func(s SeenSession, minute int) SeenSession { s.Ended, s.Last = at(minute), at(minute); return s }
-	asleep := func(s SeenSession, minute int) SeenSession { s.Last = at(minute); return s }
-	late := SeenSession{Own: true, First: at(20), Last: at(59)}
+	mine := seenSession{Own: true, First: at(0), Last: at(59)}
+	other := func(first int) seenSession { return seenSession{First: at(first), Last: at(59)} }
+	ended := func(s seenSession, minute int) seenSession { s.Ended, s.Last = at(minute), at(minute); return s }
+	asleep := func(s seenSession, minute int) seenSession { s.Last = at(minute); return s }
+	late := seenSession{Own: true, First: at(20), Last: at(59)}
 	for name, c := range map[string]struct {
-		list       []SeenSession
+		list       []seenSession
 		registered int
-		want       Owner
+		want       owner
 	}{
 		"nobody was seen":                         {nil, 10, Unsure},
-		"the one session":                         {[]SeenSession{mine}, 10, Own},
-		"the one session, which ends":             {[]SeenSession{ended(mine, 30)}, 10, Own},
-		"before the one session":                  {[]SeenSession{mine}, -10, Unsure},
-		"two sessions":                            {[]SeenSession{mine, other(5)}, 10, Unsure},
-		"the other one came later":                {[]SeenSession{mine, other(11)}, 10, Own},
-		"the other one came later and has ended":  {[]SeenSession{mine, ended(other(11), 12)}, 10, Own},
-		"the other one had ended":                 {[]SeenSession{mine, ended(other(5), 9)}, 10, Own},
-		"the other one has ended since":           {[]SeenSession{mine, ended(other(5), 11)}, 10, Unsure},
-		"the other one slept":                     {[]SeenSession{mine, asleep(other(-200), -51)}, 10, Own},
-		"the other one slept for less":            {[]SeenSession{mine, asleep(other(-200), -49)}, 10, Unsure},
-		"the caller came later":                   {[]SeenSession{late, other(5)}, 10, Other},
-		"the caller came later, the other ended":  {[]SeenSession{late, ended(other(5), 15)}, 10, Unsure},
-		"the caller came later than two":          {[]SeenSession{late, other(5), other(6)}, 10, Unsure},
-		"the caller has no name":                  {[]SeenSession{{Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
-		"the caller has no name, and came later":  {[]SeenSession{{Nameless: true, First: at(20), Last: at(59)}, other(5)}, 10, Unsure},
-		"one without a name was there":            {[]SeenSession{mine, {Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
-		"one without a name was there alone":      {[]SeenSession{late, {Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
-		"when the one session began is not known": {[]SeenSession{{Own: true, Last: at(59)}}, 10, Unsure},
-		"when the other one began is not known":   {[]SeenSession{mine, {Last: at(59)}}, 10, Unsure},
-		"at the moment when the session was seen": {[]SeenSession{mine}, 0, Own},
-		"at the moment when the other was seen":   {[]SeenSession{mine, other(10)}, 10, Unsure},
-		"at the moment when the other one ended":  {[]SeenSession{mine, ended(other(5), 10)}, 10, Unsure},
+		"the one session":                         {[]seenSession{mine}, 10, Own},
+		"the one session, which ends":             {[]seenSession{ended(mine, 30)}, 10, Own},
+		"before the one session":                  {[]seenSession{mine}, -10, Unsure},
+		"two sessions":                            {[]seenSession{mine, other(5)}, 10, Unsure},
+		"the other one came later":                {[]seenSession{mine, other(11)}, 10, Own},
+		"the other one came later and has ended":  {[]seenSession{mine, ended(other(11), 12)}, 10, Own},
+		"the other one had ended":                 {[]seenSession{mine, ended(other(5), 9)}, 10, Own},
+		"the other one has ended since":           {[]seenSession{mine, ended(other(5), 11)}, 10, Unsure},
+		"the other one slept":                     {[]seenSession{mine, asleep(other(-200), -51)}, 10, Own},
+		"the other one slept for less":            {[]seenSession{mine, asleep(other(-200), -49)}, 10, Unsure},
+		"the caller came later":                   {[]seenSession{late, other(5)}, 10, Other},
+		"the caller came later, the other ended":  {[]seenSession{late, ended(other(5), 15)}, 10, Unsure},
+		"the caller came later than two":          {[]seenSession{late, other(5), other(6)}, 10, Unsure},
+		"the caller has no name":                  {[]seenSession{{Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
+		"the caller has no name, and came later":  {[]seenSession{{Nameless: true, First: at(20), Last: at(59)}, other(5)}, 10, Unsure},
+		"one without a name was there":            {[]seenSession{mine, {Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
+		"one without a name was there alone":      {[]seenSession{late, {Nameless: true, First: at(0), Last: at(59)}}, 10, Unsure},
+		"when the one session began is not known": {[]seenSession{{Own: true, Last: at(59)}}, 10, Unsure},
+		"when the other one began is not known":   {[]seenSession{mine, {Last: at(59)}}, 10, Unsure},
+		"at the moment when the session was seen": {[]seenSession{mine}, 0, Own},
+		"at the moment when the other was seen":   {[]seenSession{mine, other(10)}, 10, Unsure},
+		"at the moment when the other one ended":  {[]seenSession{mine, ended(other(5), 10)}, 10, Unsure},
 	} {
-		if got := OwnerOf(c.list, at(c.registered)); got != c.want {
+		if got := ownerOf(c.list, at(c.registered)); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}
@@ -66,7 +66,7 @@ func TestSeenSessions(t *testing.T) {
 			Now: func() time.Time { return start.Add(time.Duration(minute) * time.Minute) },
 		}
 		look := func(_ context.Context, s *Session) error {
-			for _, s := range s.SeenIn(project) {
+			for _, s := range s.seenIn(project) {
 				end := ""
 				if !s.Ended.IsZero() {
 					end = fmt.Sprint(" ended ", s.Ended.Sub(start).Minutes())
@@ -132,7 +132,7 @@ func TestSeenSessions(t *testing.T) {
 	if got := see(10, "claude-code", UserPrompt, `{"session_id":"7"}`, "p"); strings.Contains(got, "[9-9") || !strings.Contains(got, "[8-9 ended 9]") {
 		t.Error(got)
 	}
-	if list := (Call{Data: filepath.Join(dir, "none")}).session(input{}).SeenIn("p"); list != nil {
+	if list := (Call{Data: filepath.Join(dir, "none")}).session(input{}).seenIn("p"); list != nil {
 		t.Error(list)
 	}
 	if exists(filepath.Join(dir, "none")) {

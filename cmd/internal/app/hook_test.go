@@ -120,21 +120,3 @@ func TestNeighboursOfAResumedAgent(t *testing.T) {
 		t.Errorf("a session that was cleared has lost its agent: %s", said)
 	}
 }
-
-// Agents of a kind work in a client when the words of the one begin with the
-// other's.
-func TestAkin(t *testing.T) {
-	for _, c := range []struct {
-		kind, client string
-		want         bool
-	}{
-		{"claude", "claude-code", true}, {"claude-code", "claude-code", true}, {"claude-code-reviewer", "claude-code", true},
-		{"code", "claude-code", false}, {"code", "vscode", false}, {"claude-desktop", "claude-code", false}, {"claud", "claude-code", false},
-		{"gemini-cli", "gemini", true}, {"gemini", "gemini", true}, {"Codex", "codex", true}, {"codex-cli", "codex", true},
-		{"sampler", "amp", false}, {"organized-crew", "zed", false}, {"go", "goose", false}, {"dev-amp", "amp", false}, {"", "amp", false},
-	} {
-		if got := sameKind(c.kind, c.client); got != c.want {
-			t.Errorf("%q in %s: %t", c.kind, c.client, got)
-		}
-	}
-}

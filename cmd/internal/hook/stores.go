@@ -1,0 +1,240 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/agents"
+	"leanctx/agents/share"
+	"leanctx/formats"
+	"leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/listing"
+	"leanctx/tasks"
+)
+
+// Stores is the [ProjectView] of a session: what the stores of its project hold.
+type Stores struct {
+	Known bool // something is recorded of the project
+	Hash  string
+	Roots []string // its directories
+	Agent string   // the id that the environment names, or empty
+	Facts *knowledge.Store
+
+	// These open stores when an event needs them.
+	Agents func() (*agents.Store, error)
+	Tasks  func() (*tasks.Store, error)
+	Shares func() (*share.Store, error)
+
+	session   *Session
+	coworkers *coworkers // nil until an event needs them
+}
+
+// In says in which project the session is.
+func (s *Session) In(p Stores) *Stores {
+	p.session = s
+	s.seenIn(p.Hash)
+	return &p
+}
+
+// Briefing is the briefing of a session, and the names of its facts.
+func (p *Stores) Briefing(ctx context.Context) (text string, facts []string, err error) {
+	store := p.Facts
+	if n, err := p.present(ctx); err == nil && n.self != "" { // a session that goes on
+		store = store.As(knowledge.Actor{Agent: n.self})
+	}
+	b, err := briefing.Start(ctx, store, p.session.Client, briefing.News{
+		Since: p.session.briefedBefore(),
+		Own: func(author string) bool {
+			return author == p.Agent || agents.WorksIn(agents.KindOf(author), p.session.Client)
+		},
+	})
+	return b.Body(), b.Facts, err
+}
+
+// Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them, so only
+// what package recall takes for an answer is shown.
+func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) {
+	r, err := p.Facts.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Prompt: true})
+	if err != nil {
+		return nil, err
+	}
+	var list []Notice
+	for _, f := range r.Facts {
+		mark := ""
+		if f.SourceState != "" {
+			mark = " [source " + f.SourceState + "]"
+		}
+		list = append(list, factNotice(f.ID, f.Category, f.Key, f.Value, mark))
+	}
+	for _, x := range r.Reminders {
+		list = append(list, reminderNotice(x.ID, x.Text, x.Keyword == ""))
+	}
+	return list, nil
+}
+
+// AtFile lists the reminders and gotchas on a file of the project, and the claims of other
+// agents.
+func (p *Stores) AtFile(ctx context.Context, file string) (list []Notice, err error) {
+	for _, root := range p.Roots {
+		rel, within := formats.PathIn(resolved(root), resolved(file))
+		if !within {
+			continue
+		}
+		reminders, err := listing.Triggered(ctx, p.Facts, rel)
+		for _, x := range reminders {
+			list = append(list, reminderNotice(x.ID, x.Text, false))
+		}
+		gotchas, e := listing.GotchasAt(ctx, p.Facts, rel)
+		for _, x := range gotchas {
+			list = append(list, gotchaNotice(x.ID, x.Trigger, x.Resolution))
+		}
+		if n, err := p.present(ctx); err == nil {
+			list = append(list, n.claimed(rel)...)
+		}
+		return list, errors.Join(err, e)
+	}
+	return nil, nil
+}
+
+// resolved resolves the links of a path, as far as the path exists.
+func resolved(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// Unread lists the notices on unread messages of the session's agent, and on shares that it
+// has not pulled. A notice is repeated only after the agent was active and has not read them.
+func (p *Stores) Unread(ctx context.Context) ([]Notice, error) {
+	n, err := p.present(ctx)
+	if err != nil || n.self == "" {
+		return nil, err
+	}
+	shares, err := p.Shares()
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := shares.Waiting(ctx, n.self)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := n.registry.As(agents.Actor{Agent: n.self}).Presence(ctx)
+	if err != nil || seen.Unread+waiting == 0 {
+		return nil, err
+	}
+	var active time.Time
+	for _, a := range n.Agents {
+		if a.AgentID == n.self {
+			active = a.LastActive
+		}
+	}
+	return []Notice{unreadNotice(n.self, seen.Unread, waiting, active)}, nil
+}
+
+// Conclude writes the automatic diary entry at the end of a session. It writes none if the
+// agent of the session is not known.
+func (p *Stores) Conclude(ctx context.Context) error {
+	n, err := p.present(ctx)
+	if err != nil || n.self == "" {
+		return err
+	}
+	store, err := p.Tasks()
+	if err != nil {
+		return err
+	}
+	open, err := store.List(ctx, tasks.Query{State: "open", AgentID: n.self})
+	if err != nil {
+		return err
+	}
+	var titles []string
+	for _, t := range open.Tasks {
+		if t.Assignee == n.self {
+			titles = append(titles, fmt.Sprintf("%s %q [%s]", t.ID, t.Title, t.State))
+		}
+	}
+	return n.registry.As(agents.Actor{Agent: n.self}).Summarize(ctx, titles)
+}
+
+// coworkers are the agents of the project, as a session sees them.
+type coworkers struct {
+	agents.Synced
+	registry *agents.Store
+	sessions []seenSession // of the session's client
+	named    string        // the agent that the environment names
+	client   string
+	self     string // the session's agent; empty if it is not known
+}
+
+// present reads the agents of the project. It marks nothing as read.
+func (p *Stores) present(ctx context.Context) (n *coworkers, err error) {
+	if p.coworkers != nil {
+		return p.coworkers, nil
+	}
+	n = &coworkers{named: p.Agent, client: p.session.Client, sessions: p.session.seenIn(p.Hash)}
+	if !p.Known {
+		return n, nil
+	}
+	if n.registry, err = p.Agents(); err != nil {
+		return nil, err
+	}
+	// Without an agent, so that nothing is marked as read.
+	if n.Synced, err = n.registry.As(agents.Actor{}).Sync(ctx, agents.NoArgs{}); err != nil {
+		return nil, err
+	}
+	own := slices.DeleteFunc(slices.Clone(n.Agents), func(a agents.Present) bool { return n.owner(a) != Own })
+	if len(own) == 1 { // of two candidates, no agent is better than the wrong one
+		n.self = own[0].AgentID
+	}
+	p.coworkers = n
+	return n, nil
+}
+
+// owner tells whether an agent belongs to the session: the one that the environment names,
+// or else those that registered in it.
+func (n *coworkers) owner(a agents.Present) owner {
+	switch {
+	case n.named != "" && a.AgentID == n.named:
+		return Own
+	case n.named != "" && n.named == n.self || !agents.WorksIn(a.AgentType, n.client):
+		return Other
+	case n.named != "" || a.Joined.IsZero():
+		return Unsure
+	}
+	return ownerOf(n.sessions, a.Joined)
+}
+
+// claimed lists the claims of others on a file, given by its path within the project. A
+// holder that is not registered may be any agent of its kind.
+func (n *coworkers) claimed(file string) (list []Notice) {
+	for _, c := range n.Claims {
+		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
+			continue
+		}
+		name, holder := c.AgentID, agents.Present{AgentID: c.AgentID, AgentType: agents.KindOf(c.AgentID)}
+		for _, a := range n.Agents {
+			if a.AgentID == c.AgentID {
+				name, holder = a.AgentID+" ("+a.Role+")", a
+			}
+		}
+		if owner := n.owner(holder); owner != Own {
+			list = append(list, claimNotice(c.Path, strings.TrimSuffix(name, " ()"), time.Until(c.Until), c.Token, owner))
+		}
+	}
+	return list
+}
+
+// covers tells whether a claim on a path covers a file. A claim on a directory covers all
+// files in it.
+func covers(path, file string) bool {
+	return path == "." || path == file || strings.HasPrefix(file, path+"/")
+}
